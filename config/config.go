@@ -51,6 +51,7 @@ type Config struct {
 	Retention   Retention
 	LLM         LLM
 	Embedding   Embedding
+	Speech      Speech
 	Schedules   []schedule.Spec // of the settings file, in its order
 
 	origins map[string]origin // by path; a setting that is missing here has its default
@@ -186,10 +187,14 @@ type Decompose struct {
 
 // Reporting governs the report.
 type Reporting struct {
+	Length        string // how long reports are to be, in words; empty: not said
+	Audience      string // who reads them; empty: not said
 	CitationStyle string // topicqueue.CitationAnchors or CitationNumbered
 	OnUnsupported string // topicqueue.UnsupportedMark or UnsupportedRemove
 	Template      string // file with the sections of reports; empty: each report gets its own
+	Pictures      bool   // of pages are shown
 	Formats       string // beside Markdown, with commas between them
+	Audio         string // how reports are read aloud: one of audioSettings
 }
 
 // How the blocks of a run are worked.

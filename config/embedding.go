@@ -63,20 +63,7 @@ func completeEmbedding(c *Config) {
 		}
 		return
 	}
-	if c.Given(path) && from != "environment "+openAIKey {
-		return
-	}
-	common := e.APIKey
-	e.APIKey = Secret{}
-	delete(c.origins, path)
-	switch {
-	case serverOf(e.BaseURL) == serverOf(c.LLM.Main.BaseURL):
-		e.APIKey = c.LLM.Main.APIKey
-		c.origins[path] = origin{text: "llm.api_key"}
-	case serverOf(e.BaseURL) == openAIServer && common != Secret{}:
-		e.APIKey = common
-		c.origins[path] = origin{given: true, text: from}
-	}
+	completeKey(c, path, e.BaseURL, &e.APIKey)
 }
 
 const openAIServer = "https://api.openai.com"

@@ -76,6 +76,9 @@ func parseFile(name string, data []byte, fields []field) (entries, []schedule.Sp
 			w.groups[path] = true
 		}
 	}
+	for name := range otherNames {
+		w.groups[parent(name)] = true
+	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if line, reason := tooMuch(data); reason != "" {
 		w.problem(line, "", reason)

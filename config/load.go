@@ -62,9 +62,11 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 	usePreset(&c, fields)
 	completeModels(&c, known, getenv, apply)
 	completeEmbedding(&c)
+	completeSpeech(&c)
 	completeWebSearch(&c)
 	problems = append(problems, checkModels(c, problems)...)
 	problems = append(problems, checkEmbedding(c, problems)...)
+	problems = append(problems, checkSpeech(c, problems)...)
 	problems = append(problems, checkWebSearch(c)...)
 	problems = append(problems, readTools(&c.Tools, getenv)...)
 	if err := problems.err(); err != nil {

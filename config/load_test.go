@@ -57,7 +57,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Limits:    config.Limits{RunDuration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute},
 		Planning:  config.Planning{Human: config.Human{InTheLoop: true, InputMethod: "terminal", WaitTime: 5 * time.Minute}, Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},
 		Answering: config.Answering{Path: "deep", MaxLLMTurns: 10, MaxToolIterations: 5},
-		Reporting: config.Reporting{CitationStyle: "anchors", OnUnsupported: "mark", Formats: "html,docx"},
+		Reporting: config.Reporting{CitationStyle: "anchors", OnUnsupported: "mark", Formats: "html,docx", Audio: "none"},
 		Embedding: config.Embedding{Provider: "openai"},
 		LLM: config.LLM{
 			Timeout: 2 * time.Minute, MaxTries: 10,

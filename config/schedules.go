@@ -53,6 +53,8 @@ func scheduleFields(s *schedule.Spec) []field {
 			text(&s.Deadline, "a time of day; empty: none", timeOfDayOrNone)),
 		setting("report_template", "", "", "file with the sections of the reports, read at each firing; empty: the setting",
 			text(&s.ReportTemplate, "a file; empty: the setting", anyText)),
+		setting("audio", "", "", "as --audio; empty: the setting",
+			text(&s.Audio, strings.Join(audioSettings, ", ")+"; empty: the setting", audioOrNone)),
 		setting("incremental", "false", "",
 			"whether each topic goes on from the last time, and its report says what has changed",
 			toggle(&s.Incremental)),
@@ -70,6 +72,13 @@ func scheduleFields(s *schedule.Spec) []field {
 
 func checkBudget(s string) error {
 	return budget(new(topicqueue.Budget)).set(s)
+}
+
+func audioOrNone(s string) error {
+	if s == "" {
+		return nil
+	}
+	return choice(new(string), audioSettings...).set(s)
 }
 
 func presetOrNone(s string) error {

@@ -16,15 +16,6 @@ const (
 	strategyFocused     = "focused"     // deep: fewer sub-topics, each looked at longer
 )
 
-// settingPath returns the path of a setting by any of its names. The message schema's own settings call the strategy
-// strategy_mode.
-func settingPath(path string) string {
-	if path == "researching.strategy_mode" {
-		return "researching.strategy"
-	}
-	return path
-}
-
 // strategy is what a strategy makes of a preset.
 type strategy struct {
 	subTopics, iterations, actions float64 // factors

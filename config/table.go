@@ -40,7 +40,7 @@ func setting(path, fallback, unit, doc string, v value) field {
 // isService reports whether a setting names a service that other programs use too: its variable has the usual name.
 func isService(path string) bool {
 	group, _, _ := strings.Cut(path, ".")
-	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding",
+	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding", "speech",
 		"searxng_url", "tavily_api_key", "brave_api_key", "serper_api_key", "exa_api_key"}, group) ||
 		slices.Contains(paperServices, group)
 }
@@ -49,7 +49,8 @@ func isService(path string) bool {
 // declared: default, unit, doc and check.
 func table(c *Config) []field {
 	return slices.Concat(deskTable(c), notifyTable(&c.Webhook, &c.Mail), retentionTable(&c.Retention),
-		webSearchTable(&c.WebSearch), paperTable(&c.PaperSearch), llmTable(&c.LLM), embeddingTable(&c.Embedding))
+		webSearchTable(&c.WebSearch), paperTable(&c.PaperSearch), llmTable(&c.LLM), embeddingTable(&c.Embedding),
+		speechTable(&c.Speech))
 }
 
 // deskTable returns the settings without those of models. It is all that the options of a run need.
@@ -183,7 +184,7 @@ func toolTable(c *Config) []field {
 			duration(&c.Fetch.PerHost, 10*time.Millisecond, time.Minute)),
 
 		setting("tools.file", "", "",
-			"JSON file with tools of your own: MCP servers, commands and HTTP services (`nightdesk help search`)",
+			"JSON file with tools of your own: MCP servers, commands and HTTP services (`nightdesk help tools`)",
 			text(&c.Tools.File, "a file; empty: none", anyText)),
 		setting("code.python_wasm", "", "",
 			"Python as a WebAssembly file, the sandbox for programs; empty: bubblewrap, where it works",
@@ -279,11 +280,24 @@ func runTable(c *Config) []field {
 			"what becomes of a sentence whose sources do not bear it out and that the model cannot repair",
 			choice(&c.Reporting.OnUnsupported, topicqueue.UnsupportedMark, topicqueue.UnsupportedRemove)),
 		setting("reporting.template", "", "",
-			"file with the sections of a report and instructions for them, in Markdown; empty: every report gets "+
-				"its own outline",
-			text(&c.Reporting.Template, "a file; empty: none", anyText)),
+			"sections of a report and instructions for them: a Markdown file, or a template that comes with the "+
+				"program (`nightdesk styles`); empty: every report gets its own outline",
+			text(&c.Reporting.Template, "a file or the name of a template; empty: none", anyText)),
+		setting("reporting.length", "", "",
+			"how long reports are to be, in words, such as \"one page\"; empty: as long as the findings need",
+			paragraph(&c.Reporting.Length, maxWish)),
+		setting("reporting.audience", "", "",
+			"who reads the reports, in words, such as \"engineers who know databases\"; empty: not said",
+			paragraph(&c.Reporting.Audience, maxWish)),
+		setting("reporting.pictures", "false", "",
+			"show pictures of web pages below the sections whose claims they stand beside there, with site and licence",
+			toggle(&c.Reporting.Pictures)),
 		setting("reporting.formats", "html,docx", "", "forms of a report beside its Markdown; md: none",
 			text(&c.Reporting.Formats, formatsAllowed, checkFormats)),
+		setting("reporting.audio", audioOff, "",
+			"how reports are read aloud: the whole report, its main points, or these by two voices; also "+
+				"speech_synthesis_config.mode",
+			choice(&c.Reporting.Audio, audioSettings...)),
 	}
 }
 

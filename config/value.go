@@ -51,6 +51,9 @@ func text(p *string, allowed string, check func(string) error) value {
 // maxUserInfo bounds what stands in every prompt, in bytes.
 const maxUserInfo = 4000
 
+// maxWish bounds what writers are told of the length and the readers of a report, in bytes.
+const maxWish = 200
+
 // paragraph is a text of several lines, which become one.
 func paragraph(p *string, most int) value {
 	allowed := fmt.Sprintf("a text of at most %d bytes; empty: none", most)

@@ -95,15 +95,13 @@ func (h answerHandler) answer(ctx context.Context, a *attempt, model llm.Model) 
 	if err != nil {
 		return answering.Result{}, err
 	}
-	if box.Attached != nil {
-		plan, err := a.queue.Plan(ctx, a.Run.ID)
-		if err != nil {
-			return answering.Result{}, err
-		}
-		a.calls.documents = plan.Documents
+	plan, err := a.queue.Plan(ctx, a.Run.ID)
+	if err != nil {
+		return answering.Result{}, err
 	}
+	a.calls.documents = plan.Documents
 	answerer := answering.Answerer{Model: model, Runner: a.calls.runner(box), Emit: a.emit, Now: h.blocks.now,
-		Window: h.window, SoftLimit: a.softLimit(), Report: report}
+		Window: h.window, SoftLimit: a.softLimit(), Report: report, Remarks: plan.Remarks}
 	if limit := a.hardLimit(); limit >= 0 {
 		answerer.Patience = a.until(limit - limit/4)
 	}

@@ -236,7 +236,7 @@ func TestRoute(t *testing.T) {
 			w := b.start(jobs.Settings{})
 			defer w.Stop()
 			o := options(2, 1, 2)
-			o.Preset, o.Path, o.MaxLoops = "route", topicqueue.PathRoute, 1
+			o.Preset, o.Path, o.MaxLoops = "route", topicqueue.PathRoute, 0 // a gap that a stub invents has no source
 			id := b.enqueue(question, o, "")
 			b.wait(id)
 			if run := b.run(id); run.State != topicqueue.RunCompleted || routed != 1 {

@@ -26,10 +26,17 @@ const (
 
 // planCalls are those of planning so many sub-topics.
 func planCalls(o topicqueue.Options, blocks int) []askedCall {
-	if o.Path == topicqueue.PathShallow || len(o.Plan) > 0 {
-		return nil
+	var calls []askedCall
+	if o.Attached != "" {
+		calls = append(calls, summarizeCall)
 	}
-	calls := []askedCall{{llm.Planner, 1, 6_110 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}} // decompose
+	if o.Path == topicqueue.PathShallow || len(o.Plan) > 0 {
+		return calls
+	}
+	if o.HumanInTheLoop {
+		calls = append(calls, clarifyCall)
+	}
+	calls = append(calls, askedCall{llm.Planner, 1, 6_110 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}) // decompose
 	if o.DecomposeMode == topicqueue.DecomposeManual && blocks > 1 {
 		calls = append(calls, askedCall{llm.Planner, 1, 1_790 + schema, 24 + 48*blocks}) // queries for the background
 	}
@@ -43,6 +50,12 @@ func planCalls(o topicqueue.Options, blocks int) []askedCall {
 	}
 	return calls
 }
+
+// summarizeCall says in a paragraph each what the attached documents are about.
+var summarizeCall = askedCall{llm.Planner, 1, 14_000 + schema, 2_000}
+
+// clarifyCall decides whether the user has to be asked what is meant.
+var clarifyCall = askedCall{llm.Planner, 1, 4_500 + schema, 200}
 
 // answerCalls are those of a run that is answered in one conversation: it searches, opens or searches again, and
 // answers. What was found stands in each question that follows.
@@ -87,9 +100,21 @@ func reportCalls(blocks, evidence int) []askedCall {
 	per := func(charsOfAnIteration int) int { return charsOfAnIteration * evidence / evidenceOfIteration }
 	return []askedCall{
 		{llm.Writer, 1, 3_880 + per(1_183) + bigSchema, 150 * sections}, // outline
-		{llm.Writer, sections, 3_580 + evidence/sections, min(4_000, evidence*3/2/sections)},
+		{llm.Writer, sections, 3_580 + evidence/sections, min(sectionLength, evidence*3/2/sections)},
 		{llm.Writer, 1, 4_000 + 660*sections, 2_400}, // introduction and conclusion
 	}
+}
+
+// sectionLength is about how long a section of a report is at most, in characters.
+const sectionLength = 4_000
+
+// scriptCall writes what is read aloud of a report with so many sections, see narration.Writer: a run keeps no money
+// for it. Of the whole report each section is written anew, introduction and conclusion too.
+func scriptCall(mode string, sections int) askedCall {
+	if mode == topicqueue.AudioExtended {
+		return askedCall{llm.Writer, min(sections, mostSections) + 2, 4_000 + sectionLength, sectionLength}
+	}
+	return askedCall{llm.Writer, 1, 4_000 + (min(sections, mostSections)+1)*sectionLength, 3_500}
 }
 
 // tokens of one call: of the question and of the answer.

@@ -12,6 +12,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/rs/zerolog"
 
+	"nightdesk/jobs/tracing"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/researching"
 	"nightdesk/topicqueue"
@@ -40,12 +41,17 @@ type attempt struct {
 	cancel     context.CancelCauseFunc
 	begun      time.Time
 	claims     atomic.Int64 // that a report is written from
+	trace      tracing.Run
+	iterations atomic.Int64        // of its block that are checkpointed
+	traced     bool                // the run that it publishes
+	remarks    []topicqueue.Remark // that a plan takes up
 }
 
 // newAttempt returns a try at a unit that has begun.
 func (w *Worker) newAttempt(begun redisqueue.Begun) *attempt {
 	a := &attempt{Begun: begun, queue: w.Queue, dispatcher: w.Dispatcher, leases: w.leases, gate: newGate(),
-		begun: time.Now()}
+		begun: time.Now(), trace: w.Tracer.Run(begun.Run.ID, begun.Epoch)}
+	a.iterations.Store(int64(begun.Block.Iterations))
 	a.calls = &calls{a: a, client: w.Model, prices: w.Prices, store: w.Store, shared: w.Shared, settings: w.settings,
 		onStop: func(cancel func()) func() bool {
 			return context.AfterFunc(w.work, func() { time.AfterFunc(w.settings.Grace, cancel) })
@@ -165,6 +171,7 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause // whatever the work made of it
 		}
+		a.traceAttempt(started, w.Now(), err)
 		if err == nil {
 			log.Info().Str("kind", task.Type()).Dur("took_ms",
 				w.Now().Sub(started)).Func(a.named(redisqueue.UnitPublish)).Msg("ended")
@@ -299,11 +306,14 @@ func (a *attempt) settle(ctx, asynqCtx context.Context, task *asynq.Task, err er
 	return err
 }
 
-// fail ends the unit: a block is FAILED and the run goes on, a run goes on without its review, a plan or report fails
-// the run.
+// fail ends the unit: a block is FAILED and the run goes on, a run goes on without its review or ends without being
+// read aloud, a plan or report fails the run.
 func (a *attempt) fail(ctx context.Context, reason string) error {
-	if a.Lease.Unit == redisqueue.UnitReview {
+	switch a.Lease.Unit {
+	case redisqueue.UnitReview:
 		return a.closeReview(ctx, topicqueue.Review{NotDone: reason})
+	case redisqueue.UnitNarrate:
+		return a.narrated(ctx, topicqueue.Narration{Problem: reason})
 	}
 	if a.Block.ID != "" {
 		return a.endBlock(ctx, topicqueue.BlockFailed, reason, researching.Result{})

@@ -116,6 +116,8 @@ func (b *budget) cutBy(call topicqueue.Usage) string {
 		return topicqueue.CutCheck
 	case b.a.Lease.Unit == redisqueue.UnitReport:
 		return topicqueue.CutReport
+	case b.a.Lease.Unit == redisqueue.UnitNarrate:
+		return topicqueue.CutAudio
 	}
 	return topicqueue.CutIterations
 }

@@ -34,7 +34,7 @@ type calls struct {
 func (c *calls) runner(box Toolbox) *tools.Runner {
 	return &tools.Runner{
 		Tools: box.Tools, Pages: steadyPages{storage.Pages{Store: c.store}}, Timeout: c.settings.ToolTimeout,
-		Limit: c.settings.ResultLimit, Once: c.once,
+		Limit: c.settings.ResultLimit, Once: c.once, Made: c.a.traceTool,
 		Shared: c.shared, Scope: shareWith(c.a.Run, c.a.Epoch), Lifetime: c.settings.SharedLifetime,
 	}
 }
@@ -81,7 +81,7 @@ func (c *calls) model() llm.Model {
 func (c *calls) background() llm.Background {
 	run := c.a.Run
 	return llm.Background{Language: run.Options.Language, Date: run.Date(c.a.begun), UserInfo: run.Options.UserInfo,
-		Documents: c.documents}
+		Documents: c.documents, Length: run.Options.Length, Audience: run.Options.Audience}
 }
 
 // patience returns how much of its time an attempt waits for a model server that is down. The rest is for the work
@@ -135,6 +135,7 @@ func (c *calls) ask(ctx context.Context, place string, most topicqueue.Usage,
 		return nil, err
 	}
 	defer c.a.gate.leave()
+	began := time.Now()
 	made, err := do(ctx, limit)
 	allowed := cmp.Or(limit, most.CompletionTokens)
 	made.Usage.OverLimit = allowed > 0 && made.Usage.CompletionTokens > allowed && !made.Usage.Estimated
@@ -144,6 +145,7 @@ func (c *calls) ask(ctx context.Context, place string, most topicqueue.Usage,
 	if cost, known := c.prices.Cost(made.Usage); known {
 		made.Usage.CostUSD = &cost
 	}
+	c.traceModel(began, made, err)
 	value, saveErr := c.record(ctx, place, made.Answer, &made.Usage)
 	if err == nil {
 		err = saveErr

@@ -15,6 +15,7 @@ import (
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // companyForm is how the files of a corpus tell of companies. %[1]s is the name of one, %[2]d a number of its own.
@@ -86,6 +87,9 @@ func TestWhatChangedAmongCompanies(t *testing.T) {
 	for name, form := range companyForms {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if scaletest.Race && !scaletest.Full && name != "prose" {
+				t.Skip("one form is enough for the race detector")
+			}
 			b := setup(t, redistest.Server(t), nil)
 			dir := t.TempDir()
 			write := func(i int, text string) {

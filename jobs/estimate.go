@@ -58,6 +58,9 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 	add(reviews, reviews, reviewCall(work*evidenceOfIteration))
 	add(1, 1, reportCalls(blocks, work*evidenceOfIteration)...)
 	add(1, 1, judgeCall(work*evidenceOfIteration))
+	if o.Audio != topicqueue.AudioNone {
+		add(1, 1, scriptCall(o.Audio, blocks))
+	}
 	if o.MaxActions > 0 {
 		maxActions = o.MaxActions
 	}
@@ -81,9 +84,13 @@ func (e *Estimate) calls(seen Experience, times, inLine int, calls ...askedCall)
 // estimateAnswer is EstimateRun of a run that is answered in one conversation.
 func estimateAnswer(o topicqueue.Options, seen Experience) Estimate {
 	e := Estimate{Tokens: map[llm.Role][2]int64{}}
+	e.calls(seen, 1, 1, planCalls(o, 1)...)
 	e.calls(seen, 1, 1, answerCalls...)
 	e.calls(seen, 1, 1, judgeCall(evidenceOfIteration))
-	e.Most = max(e.Calls, o.MaxTurns+1)
+	if o.Audio != topicqueue.AudioNone {
+		e.calls(seen, 1, 1, scriptCall(o.Audio, 1))
+	}
+	e.Most = max(e.Calls, len(planCalls(o, 1))+o.MaxTurns+1)
 	return e
 }
 

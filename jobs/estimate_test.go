@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
+	"nightdesk/topicqueue"
 )
 
 func TestEstimateSums(t *testing.T) {
@@ -31,6 +32,14 @@ func TestEstimateSums(t *testing.T) {
 	o.Rephrase, o.RephraseIterations = true, 3
 	if got := jobs.EstimateRun(o, 3, nil); got.Calls != 49 || got.Chain < one.Chain+3*time.Second {
 		t.Errorf("with rephrasing %d calls in %s", got.Calls, got.Chain)
+	}
+	o.HumanInTheLoop, o.Attached = true, "v1"
+	if got := jobs.EstimateRun(o, 3, nil); got.Calls != 51 {
+		t.Errorf("with the gate before planning and attached documents %d calls", got.Calls)
+	}
+	shallow := topicqueue.Options{Path: topicqueue.PathShallow, MaxTurns: 10, Attached: "v1"}
+	if got := jobs.EstimateRun(shallow, 3, nil); got.Calls != 5 || got.Most != 12 {
+		t.Errorf("a shallow run with attached documents: %d calls, at most %d", got.Calls, got.Most)
 	}
 	if got := jobs.EstimateRun(options(0, 0, 0), 0, nil); got.Calls != 6 || got.Most < got.Calls {
 		t.Errorf("without options %+v", got)

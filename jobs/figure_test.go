@@ -92,7 +92,7 @@ func TestFigureInTheReport(t *testing.T) {
 	if err != nil || !strings.Contains(string(manifest), `"`+key+`"`) {
 		t.Errorf("the manifest lacks %s: %s, %v", key, manifest, err)
 	}
-	if page := regexp.MustCompile(`\*\*Output of a Python program\*\*  \n.*\[Mean performance in winter\.\]\((\.\./cache/.*?)\)`).FindSubmatch(report); page == nil {
+	if page := regexp.MustCompile(`\*\*Program output: Mean performance in winter\.\*\*  \n.*\]\((\.\./cache/.*?)\)`).FindSubmatch(report); page == nil {
 		t.Errorf("no reference leads to the program:\n%s", report)
 	} else if body, err := store.Get(t.Context(), path.Join("reports", string(page[1]))); err != nil || !strings.Contains(string(body), "print(1)") {
 		t.Errorf("the reference leads to %q, %v", body, err)

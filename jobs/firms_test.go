@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/internal/firmstest"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/tools"
 	"nightdesk/pipeline/tools/fetch"
-	"nightdesk/pipeline/tools/firmstest"
 	"nightdesk/pipeline/tools/websearch"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -270,6 +270,9 @@ func (f *firms) compare(first, second map[string]nightReport, precision, recall 
 // The same edits of files in a directory, and what happens to files only.
 func TestWhatChangedInDirectories(t *testing.T) {
 	t.Parallel()
+	if scaletest.Race && !scaletest.Full {
+		t.Skip("the race detector has as much of TestWhatChangedElsewhere")
+	}
 	edits := slices.DeleteFunc(firmstest.Edits(), func(e firmstest.Edit) bool { return !e.Local })
 	t.Run("pages", func(t *testing.T) {
 		t.Parallel()

@@ -73,6 +73,17 @@ func (a *attempt) resultLine(ctx context.Context) (string, error) {
 			state = "not reviewed: " + review.NotDone
 		}
 		return state + ", " + callsOf(usage, func(u topicqueue.Usage) bool { return u.Stage == "reviewing" }), err
+	case redisqueue.UnitNarrate:
+		run, err := a.queue.Run(ctx, a.Run.ID)
+		if err != nil || run.Narration == nil {
+			return "", err
+		}
+		if why := run.Narration.Problem; why != "" {
+			return topicqueue.Clip(topicqueue.OneLine("not read aloud: "+why), maxResult), nil
+		}
+		return fmt.Sprintf("read aloud: %.0f s, %s", run.Narration.Seconds, callsOf(usage, func(u topicqueue.Usage) bool {
+			return u.Stage == "narrating"
+		})), nil
 	case redisqueue.UnitReport:
 		run, err := a.queue.Run(ctx, a.Run.ID)
 		return resultOf(string(run.State), run.Reason, int(a.claims.Load()), callsOf(usage, func(topicqueue.Usage) bool {

@@ -31,6 +31,7 @@ func (h planHandler) work(ctx context.Context, a *attempt) error {
 	if a.calls.documents, err = h.documents(ctx, a, p, box.Attached); err != nil {
 		return fmt.Errorf("summarize the attached documents: %w", err)
 	}
+	a.remarks = h.memories.remarks(ctx, a.Run)
 	path, why, err := h.path(ctx, a, p)
 	if err != nil {
 		return stageError("choose between an answer and research", err)
@@ -175,7 +176,7 @@ func (a *attempt) await(ctx context.Context, question topicqueue.Question) error
 }
 
 func (a *attempt) commitPlan(ctx context.Context, plan topicqueue.Plan) error {
-	plan.Documents = a.calls.documents
+	plan.Documents, plan.Remarks = a.calls.documents, a.remarks
 	plan.Unreviewed = a.calls.model() == nil
 	return a.end(ctx, "commit the plan", func(ctx context.Context) ([]redisqueue.Intent, error) {
 		return a.queue.CommitPlan(ctx, a.Lease, plan)

@@ -36,7 +36,7 @@ func TestCaptivePortal(t *testing.T) {
 	b := setup(t, redistest.Server(t), nil)
 	turns := governor.Start(t.Context(), b.services.Redis, 0)
 	t.Cleanup(func() { _ = turns.Close() })
-	b.services.Model = governedModel(t, llmtest.NewServer(t, stub), turns)
+	b.services.Model = governedModel(t, llmtest.NewServer(t, stub), turns, 10)
 	const runs = 6
 	ids := make([]string, runs)
 	for i := range ids {

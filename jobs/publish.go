@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/jobs/bundle"
+	"nightdesk/jobs/history"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -88,6 +89,11 @@ func (h publishHandler) put(ctx context.Context, a *attempt) error {
 	if err := h.memories.remember(ctx, a, b.In, rep); err != nil {
 		return err
 	}
+	if a.Run.Options.Follows == "" { // a question about a report is no night of a topic
+		if err := history.Record(ctx, h.bundles.Store, a.Run); err != nil {
+			return err
+		}
+	}
 	left, err := h.bundles.Store.List(ctx, storage.JournalPrefix(a.Run.ID))
 	if err != nil {
 		return err
@@ -103,6 +109,9 @@ func (h publishHandler) put(ctx context.Context, a *attempt) error {
 // published commits that a run's bundle is in storage.
 func (h publishHandler) published(ctx context.Context, a *attempt) error {
 	if err := h.tellEnd(ctx, a); err != nil {
+		return err
+	}
+	if err := a.traceRun(ctx, h.bundles.Now()); err != nil {
 		return err
 	}
 	return a.queue.Published(ctx, a.Lease, a.Run, h.expiry)

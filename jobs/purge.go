@@ -72,17 +72,19 @@ func bornAt(runID string) (time.Time, bool) {
 type purging struct {
 	Purge
 	say     func(Purged) error
-	batches map[string]string // batch of each run that is listed
-	held    map[string]bool   // batches that have not ended
-	pinned  map[string]bool   // runs that the memory of a topic is of
-	gone    map[string]bool   // runs whose data goes
-	emptied map[string]bool   // batches of which every run goes from the lists
+	batches map[string]string   // batch of each run that is listed
+	held    map[string]bool     // batches that have not ended
+	nights  map[string][]string // by run: what the history of its topic has of it
+	pinned  map[string]bool     // runs that the memory of a topic is of
+	gone    map[string]bool     // runs whose data goes
+	emptied map[string]bool     // batches of which every run goes from the lists
 }
 
 // Run purges, and calls say for everything that goes, before it does. It stops at the first error.
 func (p Purge) Run(ctx context.Context, say func(Purged) error) error {
 	w := &purging{Purge: p, say: say, batches: map[string]string{}, held: map[string]bool{}, pinned: map[string]bool{},
-		gone: map[string]bool{}, emptied: map[string]bool{}}
+		nights: map[string][]string{},
+		gone:   map[string]bool{}, emptied: map[string]bool{}}
 	batches, err := p.Queue.Batches(ctx)
 	if err != nil {
 		return err
@@ -147,6 +149,23 @@ func (w *purging) delete(ctx context.Context, what Purged, keys []string) error 
 		}
 	}
 	return nil
+}
+
+// deleteBundle deletes the data of a run. reportStays: then its metadata are stored again, and search indexes see by
+// their time that they must forget the claims.
+func (w *purging) deleteBundle(ctx context.Context, id, why string, keys []string, reportStays bool) error {
+	err := w.delete(ctx, Purged{Kind: "bundle", Name: id, Why: why}, keys)
+	if err != nil || w.Dry || !reportStays {
+		return err
+	}
+	body, err := w.Store.Get(ctx, storage.MetadataKey(id))
+	if errors.Is(err, storage.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return w.Store.Put(ctx, storage.MetadataKey(id), body)
 }
 
 // runFiles are the keys of one run.
@@ -218,12 +237,13 @@ func (w *purging) files(ctx context.Context) error {
 			if why == "" {
 				why = "its report goes: " + report
 			}
-			if err := w.delete(ctx, Purged{Kind: "bundle", Name: id, Why: why}, f.bundle); err != nil {
+			if err := w.deleteBundle(ctx, id, why, f.bundle, report == ""); err != nil {
 				return err
 			}
 		}
 		if report != "" {
-			if err := w.delete(ctx, Purged{Kind: "report", Name: id, Why: report}, f.report); err != nil {
+			if err := w.delete(ctx, Purged{Kind: "report", Name: id, Why: report},
+				append(f.report, w.nights[id]...)); err != nil {
 				return err
 			}
 		}
@@ -352,6 +372,8 @@ func (w *purging) topics(ctx context.Context) error {
 			}
 		case strings.HasPrefix(rest, "versions/"):
 			versions[name] = append(versions[name], key)
+		case storage.TopicRun(key) != "": // it goes with the report of the run
+			w.nights[storage.TopicRun(key)] = append(w.nights[storage.TopicRun(key)], key)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(versions)) {

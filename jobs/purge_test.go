@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -148,6 +149,7 @@ func TestPurge(t *testing.T) {
 		mixed := a.run("mixed", 2, "ended", topicqueue.RunCancelled)
 		waits := a.run("mixed", 2, "waits", topicqueue.RunQueued)
 		a.expired(old)
+		a.put(storage.TopicNightKey("k", old), storage.TopicRemarks("k", old)+"1.json", storage.TopicNightKey("k", mid))
 		a.put("reports/notes.md", "cache/other/x.json", "batches/first/digest.json", "batches/mixed/digest.json",
 			"cache/research_20260301_000000_unknownrun/pages/x.txt", "cache/research_20260330_000000_abcdefghij/pages/x.txt")
 		all := a.keys("")
@@ -157,6 +159,7 @@ func TestPurge(t *testing.T) {
 		same(t, "dry", a.purge(jobs.Purge{Dry: true, Reports: jobs.Keep{Days: 25}, Bundles: jobs.Keep{Days: 25}}), want...)
 		same(t, "after the dry run", a.keys(""), all...)
 		same(t, "by age", a.purge(jobs.Purge{Reports: jobs.Keep{Days: 25}, Bundles: jobs.Keep{Days: 25}}), want...)
+		same(t, "of its topic", a.keys("topics/"), storage.TopicNightKey("k", mid))
 		same(t, "again", a.purge(jobs.Purge{Reports: jobs.Keep{Days: 25}, Bundles: jobs.Keep{Days: 25}}))
 		same(t, "by count", a.purge(jobs.Purge{Bundles: jobs.Keep{Count: 2}}), "bundle "+mid) // the youngest is one that nobody knows
 		same(t, "reports of mid", a.keys("reports/"+mid), storage.ReportKey(mid), storage.MetadataKey(mid))
@@ -273,5 +276,35 @@ func TestPurgeGoesOn(t *testing.T) {
 	}
 	if left := append(a.keys("cache/"), a.keys("reports/")...); len(left) > 0 {
 		t.Errorf("left: %s", strings.Join(left, ", "))
+	}
+}
+
+// TestPurge_TouchesMetadata: the metadata of a report that loses its bundle are stored again, so that search indexes
+// forget its claims; those of the others are left alone.
+func TestPurge_TouchesMetadata(t *testing.T) {
+	t.Parallel()
+	rdb, dir := redistest.InProcess(t), storage.NewDir(t.TempDir())
+	a := &attic{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: dir}
+	old, young := a.run("one", 1, "Dunes", topicqueue.RunCancelled), a.run("two", 30, "Tides", topicqueue.RunCancelled)
+	long := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, id := range []string{old, young} {
+		if err := os.Chtimes(dir.Location(storage.MetadataKey(id)), long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stored := func(id string) bool {
+		stat, err := dir.Stat(t.Context(), storage.MetadataKey(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stat.Stored.After(long)
+	}
+	a.purge(jobs.Purge{Dry: true, Bundles: jobs.Keep{Days: 10}})
+	if stored(old) {
+		t.Error("a dry purge has stored something")
+	}
+	same(t, "purged", a.purge(jobs.Purge{Bundles: jobs.Keep{Days: 10}}), "bundle "+old)
+	if !stored(old) || stored(young) {
+		t.Errorf("stored again: %v, and of a run that stays %v", stored(old), stored(young))
 	}
 }

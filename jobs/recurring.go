@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"nightdesk/jobs/history"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/researching"
@@ -60,6 +62,21 @@ func (s *memories) recall(ctx context.Context, run topicqueue.Run) (m *recurring
 		return nil
 	})
 	return m, at, err
+}
+
+// remarksTime bounds the reading of remarks: a run does not wait for them.
+const remarksTime = 5 * time.Second
+
+// remarks returns what readers have said about the last reports on the topic of a run, for its writers. While the
+// storage is away there are none.
+func (s *memories) remarks(ctx context.Context, run topicqueue.Run) []topicqueue.Remark {
+	ctx, cancel := context.WithTimeout(ctx, remarksTime)
+	defer cancel()
+	due, err := history.Due(ctx, s.store, run)
+	if err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("remarks of readers not read; the report is written without them")
+	}
+	return due
 }
 
 // load reads a version of a topic's memory; nil when it is not there or of another form.

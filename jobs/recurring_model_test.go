@@ -20,6 +20,7 @@ type nightModel struct {
 	mu    sync.Mutex
 	calls map[string]int
 	steps map[string]map[string]int
+	heard map[string][]string // by run: what its writers were told
 }
 
 var (
@@ -73,6 +74,14 @@ func (m *nightModel) Generate(_ context.Context, req llm.Request) (llm.Response,
 func (m *nightModel) reply(req llm.Request, subjects *regexp.Regexp, own func(step, subject string) any) (llm.Response, error) {
 	step, _, _ := strings.Cut(req.Position.Step, ".")
 	m.count(req.Position.RunID, step)
+	if step == "section" || step == "frame" {
+		m.mu.Lock()
+		if m.heard == nil {
+			m.heard = map[string][]string{}
+		}
+		m.heard[req.Position.RunID] = append(m.heard[req.Position.RunID], req.Prompt.User)
+		m.mu.Unlock()
+	}
 	subject := ""
 	if found := subjects.FindStringSubmatch(req.Prompt.User); found != nil {
 		subject = found[1]
@@ -82,6 +91,8 @@ func (m *nightModel) reply(req llm.Request, subjects *regexp.Regexp, own func(st
 		switch step {
 		case "review":
 			answer = prompts.ReviewAnswer{}
+		case "renew":
+			answer = prompts.RenewAnswer{}
 		case "section", "frame":
 			return llm.Response{Text: nightText(req.Prompt.User, step)}, nil
 		default:

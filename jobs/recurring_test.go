@@ -316,7 +316,7 @@ func TestWhatChanged(t *testing.T) {
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := newNights(t, scaletest.Of(7, 20), extractive)
+			n := newNights(t, scaletest.Of(map[bool]int{false: 7, true: 3}[scaletest.Race], 20), extractive)
 			first := n.night(1)
 			fetched := n.corpus.Counts()
 			want := n.edit(first)

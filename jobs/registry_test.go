@@ -32,8 +32,22 @@ type engine struct {
 	mu       sync.Mutex
 	calls    int
 	outcomes map[string]int
-	returned map[string]bool // by address: with a text
+	returned map[string]bool   // by address: with a text
+	kinds    map[string]string // by query, in the order in which they come
 	onCall   func(n int)
+}
+
+// kind says how a query is answered.
+func (e *engine) kind(key string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.kinds == nil {
+		e.kinds = map[string]string{}
+	}
+	if _, known := e.kinds[key]; !known {
+		e.kinds[key] = map[int]string{2: "fails", 4: "finds nothing"}[len(e.kinds)%8]
+	}
+	return e.kinds[key]
 }
 
 func (*engine) Name() string        { return "paper_search" }
@@ -41,7 +55,7 @@ func (*engine) Description() string { return "searches papers" }
 
 func (e *engine) Call(_ context.Context, call tools.Call) (tools.Result, error) {
 	key := topicqueue.TextHash(topicqueue.CanonicalQuery(call.Query))[:8]
-	kind := map[byte]string{'0': "fails", '1': "fails", '2': "finds nothing", '3': "finds nothing"}[key[0]]
+	kind := e.kind(key)
 	var r tools.Result
 	switch kind {
 	case "fails":

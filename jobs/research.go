@@ -116,5 +116,8 @@ func (b *blockQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (
 		return intents, err
 	})
 	b.view, b.last = result.View, time.Now()
+	if err == nil {
+		b.a.iterations.Store(int64(cp.Iteration))
+	}
 	return result, err
 }

@@ -120,14 +120,14 @@ func stubModel(t testing.TB, stub *llmtest.Stub) llm.Model {
 
 func modelAt(t testing.TB, url string) llm.Model {
 	t.Helper()
-	return governedModel(t, url, nil)
+	return governedModel(t, url, nil, 2)
 }
 
-func governedModel(t testing.TB, url string, governor llm.Governor) llm.Model {
+func governedModel(t testing.TB, url string, governor llm.Governor, tries int) llm.Model {
 	t.Helper()
 	roles := map[llm.Role]llm.RoleSettings{}
 	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer, llm.Judge} {
-		roles[role] = llm.RoleSettings{Model: "stub", BaseURL: url, APIKey: "key", MaxTokens: 1000, ContextTokens: 32_000, Timeout: time.Minute, MaxTries: 2}
+		roles[role] = llm.RoleSettings{Model: "stub", BaseURL: url, APIKey: "key", MaxTokens: 1000, ContextTokens: 32_000, Timeout: time.Minute, MaxTries: tries}
 	}
 	note := roles[llm.Note] // whose answers are the longest that are bounded
 	note.MaxTokens = 500

@@ -28,6 +28,7 @@ const (
 	KindAnswer  = "run:answer" // the only block of a run that is answered in one conversation
 	KindReview  = "run:review"
 	KindReport  = "run:report"
+	KindNarrate = "run:narrate" // the report is read aloud
 	KindPublish = "run:publish"
 )
 
@@ -61,7 +62,7 @@ type payload struct {
 	Topic      string `json:"topic,omitempty"` // shortened, as are title and batch
 	Title      string `json:"title,omitempty"` // of the block
 	Batch      string `json:"batch,omitempty"`
-	Unit       string `json:"unit"` // a unit of the run, see redisqueue: plan, review, report, publish or a block id
+	Unit       string `json:"unit"` // a unit of the run, see redisqueue: plan, review, ... or a block id
 	Generation int    `json:"generation"`
 	RunID      string `json:"run_id"`
 }
@@ -107,6 +108,8 @@ func describe(i redisqueue.Intent) (kind, queue, id string) {
 		return KindReview, queueName(queueReporting, i.Lane), "review:" + i.RunID + ":" + generation
 	case redisqueue.UnitReport:
 		return KindReport, queueName(queueReporting, i.Lane), "report:" + i.RunID + ":" + generation
+	case redisqueue.UnitNarrate:
+		return KindNarrate, queueName(queueReporting, i.Lane), "narrate:" + i.RunID + ":" + generation
 	case redisqueue.UnitPublish:
 		return KindPublish, queueName(queueReporting, i.Lane), "publish:" + i.RunID + ":" + generation
 	}

@@ -12,10 +12,12 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // go test ./jobs -run TestWeakModelNight -v -args -weak.topics 200 is a whole night.
-var weakTopics = flag.Int("weak.topics", 48, "topics of TestWeakModelNight")
+var weakTopics = flag.Int("weak.topics", map[bool]int{false: 48, true: 18}[scaletest.Race],
+	"topics of TestWeakModelNight")
 
 // unlinked is a marker that leads nowhere: it is no text of a link.
 var unlinked = regexp.MustCompile(`(?:^|[^\[>] |[^\[ ])(\[(?:CIT|PLAN)-[^\[\]]{1,12}\])`)

@@ -91,7 +91,7 @@ func TestModelAwayForGood(t *testing.T) {
 		c.bench = setup(t, redistest.Server(t), nil)
 		turns := governor.Start(t.Context(), c.bench.services.Redis, 0)
 		t.Cleanup(func() { _ = turns.Close() })
-		c.bench.services.Model = governedModel(t, llmtest.NewServer(t, &llmtest.Stub{Intercept: c.serve}), turns)
+		c.bench.services.Model = governedModel(t, llmtest.NewServer(t, &llmtest.Stub{Intercept: c.serve}), turns, 2)
 		o := options(2, 2, 1) // one block after the other
 		o.Duration, o.WritingTime = 20*time.Second, 5*time.Second
 		c.run = c.bench.enqueue(topic, o, "")

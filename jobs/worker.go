@@ -17,7 +17,9 @@ import (
 
 	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/notify"
+	"nightdesk/jobs/tracing"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/narration"
 	"nightdesk/pipeline/planning"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/pipeline/researching"
@@ -51,9 +53,11 @@ type Services struct {
 	Shared  tools.Shared      // what calls return, for all workers; nil: every block makes its own
 	// Format makes a report in another form than its Markdown; nil: formats.Make.
 	Format func(name string, r formats.Report) ([]byte, error)
+	Speech narration.Speaker // reads reports aloud; nil: there is no engine
 	// Webhooks are where events go.
 	Webhooks []*notify.Webhook
-	Mail     *notify.Mail // by which digests are mailed; nil: they are not
+	Mail     *notify.Mail    // by which digests are mailed; nil: they are not
+	Tracer   *tracing.Tracer // nil: nothing is traced
 	Log      zerolog.Logger
 	Now      func() time.Time
 }
@@ -179,6 +183,7 @@ func (w *Worker) mux() *asynq.ServeMux {
 	mux.HandleFunc(KindAnswer, w.handler(answerHandler{blocks, w.settings.WriterTokens, w.Store}.work))
 	mux.HandleFunc(KindReview, w.handler(reviews.work))
 	mux.HandleFunc(KindReport, w.handler(w.reports.work))
+	mux.HandleFunc(KindNarrate, w.handler(narrateHandler{w.Queue, w.Store, w.Speech}.work))
 	mux.HandleFunc(KindPublish, w.handler(w.publications.work))
 	mux.HandleFunc(KindDigest, w.plainHandler(w.digests.work))
 	mux.HandleFunc(KindWebhook, w.plainHandler(w.outlets.deliver))
@@ -205,7 +210,7 @@ func (w *Worker) pollInterval() (time.Duration, error) {
 
 func (w *Worker) server(queues map[string]int, slots int, poll time.Duration,
 	delay asynq.RetryDelayFunc) *asynq.Server {
-	return asynq.NewServerFromRedisClient(w.Redis, asynq.Config{
+	return asynq.NewServerFromRedisClient(newPoller(w.Redis, queues), asynq.Config{
 		Concurrency:              slots,
 		Queues:                   queues,
 		StrictPriority:           true,

@@ -8,6 +8,8 @@ type AboutData struct {
 	Date      string     // of the run, YYYY-MM-DD
 	UserInfo  string     // who asks and for what, in the user's own words; empty: not known
 	Documents []Document // attached to the run
+	Length    string     // that the user wants of the report, for its writers; empty: not said
+	Audience  string     // who reads the report, for its writers; empty: not said
 }
 
 // Document is a document that the user has attached.
@@ -16,10 +18,16 @@ type Document struct{ FileName, Summary string }
 // plansResearch are the questions that decide what is looked up: these show the documents that are attached.
 var plansResearch = []string{"clarify", "route", "rephrase", "queries", "decompose", "decide", "answer", "look_up"}
 
+// writesReport are the questions whose answers readers read, or that shape them.
+var writesReport = []string{"outline", "section", "repair_section", "frame", "answer"}
+
 // About returns p with what holds for all questions of a run before its data. lang is that of p.
 func About(lang string, p Prompt, d AboutData) Prompt {
 	if !slices.Contains(plansResearch, p.Name) {
 		d.Documents = nil
+	}
+	if !slices.Contains(writesReport, p.Name) {
+		d.Length, d.Audience = "", ""
 	}
 	set, _ := choose(lang)
 	if about := set.render("about.tmpl", d); about != "" {

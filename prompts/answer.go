@@ -96,6 +96,18 @@ type PlacedClaims struct {
 	Claims  []int `json:"claims"`  // their numbers
 }
 
+// RenewAnswer says which sections of the last report must be written again.
+type RenewAnswer struct {
+	Sections []RenewedSection `json:"sections"`
+}
+
+// RenewedSection is one of them.
+type RenewedSection struct {
+	Section     int    `json:"section"` // its number
+	Claims      []int  `json:"claims"`  // numbers of those that it needs
+	Instruction string `json:"instruction"`
+}
+
 // OutlineAnswer is the outline of a report.
 type OutlineAnswer struct {
 	Title        string           `json:"title"`

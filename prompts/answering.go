@@ -35,6 +35,7 @@ type AnswerData struct {
 
 	Report  string     // Markdown, that the question is about; empty: none
 	Earlier []FollowUp // questions about it before
+	Remarks []RemarkLine
 }
 
 // LookUpData asks what to look up next for the answer to a question.
@@ -46,6 +47,7 @@ type LookUpData struct {
 
 	Report  string     // see AnswerData
 	Earlier []FollowUp // see AnswerData
+	Remarks []RemarkLine
 }
 
 // LookUpAnswer is what to look up next; no actions: it suffices.

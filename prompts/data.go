@@ -110,7 +110,6 @@ type NoteData struct {
 type ReviewData struct {
 	Topic   string
 	Blocks  []ReviewBlock
-	Pairs   []ClaimPair // of claims that may contradict each other, as a hint
 	Unread  []UnreadDocument
 	MaxGaps int  // new blocks, at most
 	Draft   bool // a short answer of the topic is drafted first
@@ -132,9 +131,6 @@ type ReviewBlock struct {
 	Claims   []PlaceClaim
 	Left     int // claims that are not shown
 }
-
-// ClaimPair names two claims by their numbers.
-type ClaimPair struct{ A, B int }
 
 // BlockDigest is a researched block shown to the editor.
 type BlockDigest struct {
@@ -168,6 +164,21 @@ type PlaceSection struct {
 	Parts       []string // titles of its subsections
 }
 
+// RenewData asks which sections of the last report must be written again.
+type RenewData struct {
+	Topic     string
+	Sections  []RenewSection
+	Claims    []PlaceClaim // new, or changed
+	Withdrawn []string     // what sources say no longer
+}
+
+// RenewSection is one section of the last report.
+type RenewSection struct {
+	Number int // counted from 1
+	Title  string
+	Text   string // Markdown; empty: the window has no room for it
+}
+
 // PlaceClaim is one claim that an answer names by its number.
 type PlaceClaim struct {
 	Number int // counted from 1
@@ -195,6 +206,14 @@ type SectionData struct {
 	Figures     []FigureLine // that are shown below the section when it cites their sources
 	// Disagreements are pairs of statements that cannot both be true, at least one of them of Claims.
 	Disagreements []Disagreement
+	Remarks       []RemarkLine
+	Last          string // the section of the last report; empty: there is none
+}
+
+// RemarkLine is what a reader has said about the last report on the topic: foreign text.
+type RemarkLine struct {
+	Sentence string // of that report; empty: it is about all of it
+	Words    string
 }
 
 // FigureLine is a figure of a source.
@@ -225,6 +244,7 @@ type FrameData struct {
 	Sections     []WrittenSection
 	Open         []string         // what the research could not answer, a line each
 	Judged       []BlockJudgement // where no review says what is open
+	Remarks      []RemarkLine
 }
 
 // BlockJudgement is what a block said last of evidence that did not suffice.

@@ -35,6 +35,7 @@ func foreign(s string) []prompts.Prompt {
 			prompts.Place(lang, prompts.PlaceData{Topic: s, Sections: []prompts.PlaceSection{{Number: 1, Title: "T"}}, Claims: []prompts.PlaceClaim{{Number: 1, Text: s}}}),
 			prompts.Section(lang, section),
 			prompts.Frame(lang, frame(s, "", section)),
+			prompts.Narrate(lang, prompts.NarrateData{Title: s, Section: s, Text: s}),
 			prompts.Repair(lang, prompts.RepairData{Answer: s}),
 			prompts.Answer(lang, prompts.AnswerData{Topic: s, Found: []prompts.Found{{Tool: "t", Sources: passages}},
 				Now: &prompts.Now{}}),

@@ -26,6 +26,8 @@ func TestLimitsLeaveRoom(t *testing.T) {
 		{"review", prompts.Review("en", prompts.ReviewData{MaxGaps: 1}), 0},
 		{"outline", prompts.Outline("en", prompts.OutlineData{Blocks: make([]prompts.BlockDigest, 2)}), 0},
 		{"place", prompts.Place("en", prompts.PlaceData{Sections: make([]prompts.PlaceSection, 3), Claims: make([]prompts.PlaceClaim, 4)}), 0},
+		{"renew", prompts.Renew("en", prompts.RenewData{Sections: make([]prompts.RenewSection, 3),
+			Claims: make([]prompts.PlaceClaim, 2)}), 0},
 		{"section", prompts.Section("en", prompts.SectionData{Claims: claims}), 20 * 50 * 3 / 2},
 		{"answer", prompts.Answer("en", prompts.AnswerData{}), 500 * 3 / 2},
 		{"look_up", prompts.LookUp("en", prompts.LookUpData{}), 0},

@@ -186,11 +186,12 @@ func samples(file string) []any {
 		"about.tmpl": AboutData{}, "said.tmpl": saidData{}, "answer.user.tmpl": AnswerData{}, "answer_now.user.tmpl": Now{},
 		"clarify.user.tmpl": ClarifyData{}, "decide.user.tmpl": DecideData{}, "decompose.user.tmpl": DecomposeData{},
 		"found.user.tmpl": Found{}, "frame.user.tmpl": FrameData{}, "judge.user.tmpl": JudgeData{},
-		"look_up.user.tmpl": LookUpData{}, "note.user.tmpl": NoteData{}, "outline.user.tmpl": OutlineData{},
-		"place.user.tmpl": PlaceData{}, "queries.user.tmpl": QueriesData{}, "repair.user.tmpl": RepairData{},
-		"repair_section.user.tmpl": RepairSectionData{}, "rephrase.user.tmpl": RephraseData{},
-		"review.user.tmpl": ReviewData{}, "route.user.tmpl": RouteData{}, "satisfied.user.tmpl": SatisfiedData{},
-		"section.user.tmpl": SectionData{}, "summarize.user.tmpl": SummarizeData{},
+		"look_up.user.tmpl": LookUpData{}, "narrate.user.tmpl": NarrateData{}, "note.user.tmpl": NoteData{},
+		"outline.user.tmpl": OutlineData{}, "place.user.tmpl": PlaceData{}, "queries.user.tmpl": QueriesData{},
+		"renew.user.tmpl": RenewData{}, "repair.user.tmpl": RepairData{}, "repair_section.user.tmpl": RepairSectionData{},
+		"rephrase.user.tmpl": RephraseData{}, "review.user.tmpl": ReviewData{}, "route.user.tmpl": RouteData{},
+		"satisfied.user.tmpl": SatisfiedData{},
+		"section.user.tmpl":   SectionData{}, "summarize.user.tmpl": SummarizeData{},
 	}[file]
 	if !ok {
 		return nil

@@ -86,6 +86,14 @@ func Place(lang string, d PlaceData) Prompt {
 		Bound{Property: "sections", Most: len(d.Sections)}, Bound{Property: "claims", Most: len(d.Claims)})
 }
 
+// Renew asks which sections of the last report must be written again (RenewAnswer).
+func Renew(lang string, d RenewData) Prompt {
+	p := structured("renew", lang, d, 500+150*len(d.Sections)+20*len(d.Claims),
+		Bound{Property: "sections", Most: len(d.Sections)}, Bound{Property: "claims", Most: len(d.Claims)})
+	p.Think = true
+	return p
+}
+
 func ids(blocks []BlockDigest) []string {
 	out := make([]string, len(blocks))
 	for i, b := range blocks {
@@ -119,7 +127,8 @@ func RepairSection(lang string, d RepairSectionData) Prompt {
 // Judge asks whether sentences follow from the passages of their sources (JudgeAnswer).
 func Judge(lang string, d JudgeData) Prompt {
 	return structured("judge", lang, d, 400+150*len(d.Sentences), Bound{Property: "findings", Most: len(d.Sentences)},
-		Bound{Property: "verdict", OneOf: []string{JudgedSupported, JudgedContradicted, JudgedPartly, JudgedAbsent}})
+		Bound{Property: "verdict", OneOf: []string{JudgedSupported, JudgedContradicted, JudgedPartly, JudgedAbsent,
+			JudgedConclusion}})
 }
 
 // The verdicts of a judge.
@@ -128,6 +137,7 @@ const (
 	JudgedContradicted = "contradicted"
 	JudgedPartly       = "partly"
 	JudgedAbsent       = "not_in_source"
+	JudgedConclusion   = "conclusion"
 )
 
 // Repair returns in User what is appended to the user part of a question whose answer did not fit its schema.

@@ -31,7 +31,15 @@ type Texts struct {
 	Entry     Text `yaml:"entry"`     // ID
 	Completed Text `yaml:"completed"` // the state
 	Partial   Text `yaml:"partial"`   // Reason
-	Confirmed Text `yaml:"confirmed"` // Confirmed, Sentences, Repaired, Unverified, Unsupported, FactsUncited
+	// of the page on which sentences are marked
+	ShowChecks       Text `yaml:"show_checks"`
+	ShowNews         Text `yaml:"show_news"`
+	CheckConfirmed   Text `yaml:"check_confirmed"`
+	CheckConclusion  Text `yaml:"check_conclusion"`
+	CheckUnconfirmed Text `yaml:"check_unconfirmed"`
+	CheckUnsupported Text `yaml:"check_unsupported"`
+
+	Confirmed Text `yaml:"confirmed"` // Confirmed, Sentences, Repaired, Unverified, Conclusions, Unsupported, FactsUncited
 
 	Quoted      Text `yaml:"quoted"`
 	Missing     Text `yaml:"missing"` // Terms
@@ -57,7 +65,8 @@ type Texts struct {
 
 	NotChecked   Text `yaml:"not_checked"` // Reason
 	NothingCited Text `yaml:"nothing_cited"`
-	// Sentences, Supported, Judged, Repaired, Removed, Refused, Unsupported, Unverified, FactsUncited, SourcesUnread
+	// Sentences, Supported, Judged, Repaired, Removed, Refused, Unsupported, Unverified, Conclusions, FactsUncited,
+	// SourcesUnread
 	Checked        Text `yaml:"checked"`
 	MarkersRemoved Text `yaml:"markers_removed"` // N
 

@@ -14,7 +14,7 @@ import (
 func values(n int) prompts.V {
 	v := prompts.V{"Local": []string{"outline", "conclusion", "review"}[:min(n, 3)], "Terms": []string{"tape", "disk", "heron"}[:min(n, 3)], "Judged": n - 1}
 	for _, name := range []string{"Words", "Claims", "Documents", "Sections", "Citations", "Quotes", "LeftOut", "Sentences", "Supported", "Confirmed", "Repaired",
-		"Removed", "Refused", "Unsupported", "Unverified", "FactsUncited", "SourcesUnread", "N", "Gaps"} {
+		"Removed", "Refused", "Unsupported", "Unverified", "Conclusions", "FactsUncited", "SourcesUnread", "N", "Gaps"} {
 		v[name] = n
 	}
 	for _, name := range []string{"Topic", "Date", "Run", "Batch", "ID", "Reason", "What", "Title", "Text", "Instead", "Language"} {

@@ -53,7 +53,7 @@ func (p Pages) Page(ctx context.Context, runID, hash string) (string, error) {
 	return string(body), err
 }
 
-// PutFigure stores a picture that a run's program drew, at figures/<sha256>.<ext> below the run's data.
+// PutFigure stores a picture at figures/<sha256>.<ext> below the run's data.
 func (p Pages) PutFigure(ctx context.Context, runID, path string, body []byte) error {
 	key := CacheKey(runID, path)
 	if there, err := p.Store.Exists(ctx, key); err != nil || there {

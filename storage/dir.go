@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -24,7 +25,10 @@ const tempPrefix = ".tmp-"
 // stored ever after.
 type Dir struct{ root string }
 
-var _ Store = (*Dir)(nil)
+var (
+	_ Store      = (*Dir)(nil)
+	_ StatLister = (*Dir)(nil)
+)
 
 // NewDir returns the store in this directory, which is created with the first Put.
 func NewDir(root string) *Dir { return &Dir{root: filepath.Clean(root)} }
@@ -168,11 +172,35 @@ func (d *Dir) Delete(ctx context.Context, key string) error {
 
 // List walks the part of the directory in which such keys can lie.
 func (d *Dir) List(ctx context.Context, prefix string) ([]string, error) {
+	var keys []string
+	err := d.walk(ctx, prefix, func(key string, _ fs.DirEntry) error {
+		keys = append(keys, key)
+		return nil
+	})
+	sort.Strings(keys)
+	return keys, err
+}
+
+// ListStats is List with a look at each file.
+func (d *Dir) ListStats(ctx context.Context, prefix string) ([]Listed, error) {
+	var list []Listed
+	err := d.walk(ctx, prefix, func(key string, e fs.DirEntry) error {
+		info, err := e.Info()
+		if err == nil {
+			list = append(list, Listed{key, Stat{info.Size(), info.ModTime()}})
+		}
+		return ignore(err, fs.ErrNotExist)
+	})
+	slices.SortFunc(list, func(a, b Listed) int { return strings.Compare(a.Key, b.Key) })
+	return list, err
+}
+
+// walk calls found for the files whose keys begin with prefix.
+func (d *Dir) walk(ctx context.Context, prefix string, found func(key string, e fs.DirEntry) error) error {
 	start := d.root
 	if i := strings.LastIndexByte(prefix, '/'); i > 0 && checkKey(prefix[:i]) == nil {
 		start = d.Location(prefix[:i])
 	}
-	var keys []string
 	err := filepath.WalkDir(start, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil
@@ -182,15 +210,11 @@ func (d *Dir) List(ctx context.Context, prefix string) ([]string, error) {
 		}
 		rel, err := filepath.Rel(d.root, path)
 		if key := filepath.ToSlash(rel); err == nil && strings.HasPrefix(key, prefix) && checkKey(key) == nil {
-			keys = append(keys, key)
+			err = found(key, e)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, d.failed("list", fmt.Sprintf("%q", prefix), err)
-	}
-	sort.Strings(keys)
-	return keys, nil
+	return d.failed("list", fmt.Sprintf("%q", prefix), err)
 }
 
 // failed says what was being done and, where the cause is known, what to do. It returns nil when err is nil.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,8 +45,9 @@ type S3 struct {
 }
 
 var (
-	_ Store  = (*S3)(nil)
-	_ Linker = (*S3)(nil)
+	_ Store      = (*S3)(nil)
+	_ StatLister = (*S3)(nil)
+	_ Linker     = (*S3)(nil)
 )
 
 // NewS3 returns the store in this bucket. It checks the settings but calls nobody: Check does.
@@ -167,8 +168,18 @@ func (s *S3) Delete(ctx context.Context, key string) error {
 
 // List asks for the keys, a thousand at a time.
 func (s *S3) List(ctx context.Context, prefix string) ([]string, error) {
-	ctx = withRecord(ctx)
+	list, err := s.ListStats(ctx, prefix)
 	var keys []string
+	for _, l := range list {
+		keys = append(keys, l.Key)
+	}
+	return keys, err
+}
+
+// ListStats is List: a bucket's listing has sizes and times.
+func (s *S3) ListStats(ctx context.Context, prefix string) ([]Listed, error) {
+	ctx = withRecord(ctx)
+	var list []Listed
 	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: s.key(prefix)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -178,12 +189,13 @@ func (s *S3) List(ctx context.Context, prefix string) ([]string, error) {
 		for _, o := range page.Contents {
 			key := strings.TrimPrefix(aws.ToString(o.Key), s.prefix)
 			if checkKey(key) == nil { // folders that other programs make have keys that end in a slash
-				keys = append(keys, key)
+				list = append(list, Listed{key, Stat{aws.ToInt64(o.Size), aws.ToTime(o.LastModified)}})
 			}
 		}
 	}
-	sort.Strings(keys) // servers are not agreed on the order
-	return keys, nil
+	// servers are not agreed on the order
+	slices.SortFunc(list, func(a, b Listed) int { return strings.Compare(a.Key, b.Key) })
+	return list, nil
 }
 
 // Link signs a URL; nobody is asked.

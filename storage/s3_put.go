@@ -160,6 +160,7 @@ func contentType(key string) string {
 	if t, ok := map[string]string{
 		".md": "text/markdown; charset=utf-8", ".html": "text/html; charset=utf-8", ".txt": "text/plain; charset=utf-8",
 		".json": "application/json", ".jsonl": "application/x-ndjson", ".mp3": "audio/mpeg", ".wav": "audio/wav",
+		".opus": "audio/ogg", ".vtt": "text/vtt; charset=utf-8",
 		".png": "image/png", ".svg": "image/svg+xml", ".pdf": "application/pdf",
 		".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 	}[path.Ext(key)]; ok {

@@ -57,6 +57,19 @@ type Stater interface {
 	Stat(ctx context.Context, key string) (Stat, error)
 }
 
+// Listed is an artefact in a listing.
+type Listed struct {
+	Key string
+	Stat
+}
+
+// StatLister is the ability of a store to list artefacts with their sizes and ages, for the price of the listing; Dir
+// and S3 have it.
+type StatLister interface {
+	// ListStats is Store.List with what is known of each artefact. One that is deleted meanwhile may be missing.
+	ListStats(ctx context.Context, prefix string) ([]Listed, error)
+}
+
 // Linker is the ability of a store to give out links. S3 has it, Dir has not.
 type Linker interface {
 	// Link returns a URL by which anyone can read the artefact without credentials until lifetime has passed: at most

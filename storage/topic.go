@@ -12,6 +12,8 @@ import (
 //
 //	topics/<key>/versions/000001.json   each is written once, by whoever creates it
 //	topics/<key>/memory.json            a copy of the newest, for readers
+//	topics/<key>/nights/<run>.json      its runs, whether they go on from each other or not
+//	topics/<key>/remarks/<run>/<n>.json what readers have said about their reports
 //
 // Whoever writes says which version it has read: two that go on from one version cannot both write the next. Retention
 // may delete all versions but the newest, and no bundle of a run that a newest version names: the next run takes its
@@ -32,6 +34,29 @@ func TopicVersion(at string) int {
 		return 0
 	}
 	return n
+}
+
+// TopicNights begins the keys of the runs of a topic, which are TopicNightKey.
+func TopicNights(key string) string { return "topics/" + key + "/nights/" }
+
+// TopicNightKey returns where a topic's list of runs has a run.
+func TopicNightKey(key, runID string) string { return TopicNights(key) + runID + ".json" }
+
+// TopicRemarks begins the keys of the remarks about the reports of a topic; runID: of one report, empty: of all.
+func TopicRemarks(key, runID string) string {
+	if runID == "" {
+		return "topics/" + key + "/remarks/"
+	}
+	return "topics/" + key + "/remarks/" + runID + "/"
+}
+
+// TopicRun returns the run that a key of a topic belongs to, "" for the topic's memory.
+func TopicRun(at string) string {
+	parts := strings.Split(at, "/")
+	if len(parts) > 3 && (parts[2] == "nights" || parts[2] == "remarks") {
+		return strings.TrimSuffix(parts[3], ".json")
+	}
+	return ""
 }
 
 func topicVersions(key string) string { return "topics/" + key + "/versions/" }

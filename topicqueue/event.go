@@ -207,9 +207,10 @@ type (
 		StepKey string `json:"step_key"`
 		Info    string `json:"info"`
 	}
+	// Progress announces the lanes of research: no event of a block comes before a Progress that counts it.
 	Progress struct {
 		ProcessedTasks int `json:"processed_tasks"`
-		TotalTask      int `json:"total_task"`
+		TotalTask      int `json:"total_task"` // never smaller than before
 	}
 	ResearchQuestions struct {
 		Questions []string `json:"questions"`

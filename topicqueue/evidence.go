@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Kinds of sources.
@@ -65,7 +66,7 @@ type Source struct {
 	Authors     []string  `json:"authors,omitempty"`
 	DOI         string    `json:"doi,omitempty"`         // of a paper, lower case, without a resolver's address
 	File        string    `json:"file,omitempty"`        // of a document: its absolute path where it was indexed
-	Figures     []Figure  `json:"figures,omitempty"`     // that a program drew beside its output
+	Figures     []Figure  `json:"figures,omitempty"`     // that a program drew beside its output, or of a page
 	RetrievedAt time.Time `json:"retrieved_at,omitzero"` // UTC
 	Text        string    `json:"-"`                     // UTF-8; kept in storage under Hash, not in Redis
 	// its score in the search that returned it against that of the best, 0 to 1; 0: none
@@ -87,9 +88,20 @@ type AsOf struct {
 
 // Figure is a picture that belongs to a source.
 type Figure struct {
-	Path  string `json:"path"`  // figures/<sha256>.svg or .png in the run's bundle
-	Title string `json:"title"` // what it shows, one line, for its caption; as the program called it
+	Path string `json:"path"` // figures/<sha256>.svg or .png in the run's bundle
+	// what it shows, one line, for its caption: as the program called it, or what the page says, with site and licence
+	Title string `json:"title"`
+
+	// Of a picture of a page:
+	URL     string `json:"url,omitempty"`     // where it was fetched
+	Licence string `json:"licence,omitempty"` // as the page states it; empty: it does not
+	// the section that it stands in, bytes of Source.Text; End = 0: it belongs to all of it
+	Start int `json:"start,omitempty"`
+	End   int `json:"end,omitempty"`
 }
+
+// BesideClaim reports whether the figure belongs to this claim of its source.
+func (f Figure) BesideClaim(c Claim) bool { return f.End == 0 || f.Start <= c.Start && c.End <= f.End }
 
 // Limits of By.
 const (
@@ -131,16 +143,17 @@ func HeadOf(text string) string {
 			strings.ContainsAny(line, "。！？") {
 			break
 		}
-		if line != "" {
+		if strings.ContainsFunc(line, unicode.IsLetter) { // no rule, no fence
 			head = append(head, line)
 		}
 	}
 	return Clip(strings.Join(head, " · "), headBytes)
 }
 
-// HeadAt returns the Head for what stands at a byte of Text; empty where that is the beginning itself.
+// HeadAt returns the Head for what stands at a byte of Text; empty where that is the beginning itself, and where the
+// beginning of the document is not known.
 func (s Source) HeadAt(at int) string {
-	if s.Head == "" && at > 0 {
+	if s.Head == "" && s.Offset == 0 && at > 0 {
 		return HeadOf(s.Text)
 	}
 	return s.Head

@@ -17,6 +17,7 @@ type Plan struct {
 	Why        string `json:"path_reason,omitempty"` // why a model chose Path, for a person; empty: nobody had to choose
 
 	Documents []Document `json:"available_documents,omitempty"` // attached to the run
+	Remarks   []Remark   `json:"remarks,omitempty"`             // of readers about earlier reports on the topic
 }
 
 // Document is a document that is attached to a run.

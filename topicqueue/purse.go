@@ -8,6 +8,7 @@ const (
 	CutTime       = "time"       // fewer sub-topics or iterations, so that all runs are ready in time
 	CutReport     = "report"     // parts of the report are shorter, or not written by the model
 	CutCheck      = "check"      // sentences of the report were not judged by the model
+	CutAudio      = "audio"      // the report is not read aloud, or by a script that no model wrote
 )
 
 // Purse is where a run stands with its budget. Amounts are in the unit of the budget.

@@ -1,6 +1,7 @@
 package topicqueue
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"strings"
@@ -75,6 +76,7 @@ type Options struct {
 	UserInfo string `json:"user_info,omitempty"` // who asks and for what, in the user's own words, for all prompts
 	// published one that the run uses; empty: this machine's
 	KnowledgeVersion   string   `json:"knowledge_version,omitempty"`
+	Pictures           bool     `json:"pictures,omitempty"` // of pages are shown beside the claims that they belong to
 	Rephrase           bool     `json:"rephrase,omitempty"`
 	RephraseIterations int      `json:"rephrase_iterations,omitempty"`
 	DecomposeMode      string   `json:"decompose_mode"`
@@ -86,6 +88,8 @@ type Options struct {
 	NewTopicMinScore   float64  `json:"new_topic_min_score"`
 	Tools              []string `json:"tools"` // enabled tool names, in the order shown to the model
 	CitationStyle      string   `json:"citation_style"`
+	Length             string   `json:"length,omitempty"`         // that the user wants of the report, for its writers
+	Audience           string   `json:"audience,omitempty"`       // who reads the report, for its writers
 	OnUnsupported      string   `json:"on_unsupported,omitempty"` // UnsupportedMark (also when empty) or UnsupportedRemove
 	Template           string   `json:"template,omitempty"`       // text of the report's template; empty: none
 	Formats            []string `json:"formats,omitempty"`        // of the report beside Markdown, "html", "docx"
@@ -107,7 +111,7 @@ type Options struct {
 	// after it a block ends with what it has; 0 = without limit
 	BlockHard time.Duration `json:"block_hard_ns,omitempty"`
 	MaxLoops  int           `json:"max_loops,omitempty"` // reviews that may add blocks
-	Narrate   bool          `json:"narrate,omitempty"`   // the report is read aloud
+	Audio     string        `json:"audio,omitempty"`     // how the report is read aloud: one of the Audio... constants
 
 	// it goes on from the last run of this topic, and its report says what has changed
 	Incremental bool `json:"incremental,omitempty"`
@@ -180,6 +184,8 @@ type Run struct {
 	Spent int64    `json:"spent,omitempty"` // in that unit; 0 without a budget
 	Cuts  []string `json:"cuts,omitempty"`  // what the budget has cut: the Cut... constants
 
+	Narration *Narration `json:"narration,omitempty"` // what came of Options.Audio; nil: nothing so far
+
 	Dialogue []Exchange `json:"dialogue,omitempty"` // what it has asked a person, in order
 
 	ToolCalls map[string]ToolCalls `json:"tool_calls,omitempty"` // of its blocks' finished iterations, by tool
@@ -211,4 +217,17 @@ var runIDEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithP
 func RunID(batch, topic, due string, created time.Time) string {
 	sum := sha256.Sum256([]byte(batch + "\x00" + TopicKey(topic) + "\x00" + due))
 	return "research_" + created.UTC().Format("20060102_150405") + "_" + runIDEncoding.EncodeToString(sum[:])[:10]
+}
+
+type runKey struct{}
+
+// ForRun returns a context that knows for which run something is done.
+func ForRun(ctx context.Context, runID string) context.Context {
+	return context.WithValue(ctx, runKey{}, runID)
+}
+
+// RunOf returns for which run something is done; empty when that is not known.
+func RunOf(ctx context.Context) string {
+	run, _ := ctx.Value(runKey{}).(string)
+	return run
 }

@@ -13,6 +13,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
+	"nightdesk/jobs"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -75,15 +76,12 @@ func answerRun(ctx context.Context, cfg config.Config, con *view.Console, name, 
 	if err != nil {
 		return view.Usage(err)
 	}
-	intents, err := d.Queue.Answer(ctx, name, number, reply)
+	err = jobs.Controls{Queue: d.Queue, Dispatcher: d.Dispatcher}.Answer(ctx, run, number, reply)
 	if errors.Is(err, redisqueue.ErrStale) {
 		if run, err = d.Queue.Run(ctx, name); err != nil {
 			return err
 		}
 		return notAsked(run)
-	}
-	if err == nil {
-		err = d.Dispatcher.Dispatch(ctx, intents)
 	}
 	if err != nil {
 		return err

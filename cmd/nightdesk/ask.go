@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,10 +16,12 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
+	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
 )
 
 // maxEarlier bounds the questions before that a question is put with.
@@ -100,25 +103,15 @@ func ask(ctx context.Context, cfg config.Config, con *view.Console, about topicq
 	if !cfg.LLM.Enabled() {
 		return quoteEvidence(ctx, cfg, con, about, question)
 	}
-	settings := map[string]string{"preset": "shallow", "language": about.Options.Language}
-	if !cfg.Given("kb_name") {
-		settings["kb_name"] = about.Options.KnowledgeBase
-		if _, _, err := newBases(cfg, con).find(ctx, about.Options.KnowledgeBase); err != nil { // gone since, or elsewhere
-			settings["kb_name"] = ""
-		}
-	}
-	f.Follows = true
-	cfg, err := load(settings)
+	cfg, err := load(askedSettings(ctx, cfg, con, about))
 	if err != nil {
 		return err
 	}
+	f.Follows = true
 	return workTopic(ctx, cfg, con, question, f, working{
 		batch: askedBatch(about.ID),
 		prepare: func(ctx context.Context, d *wiring.Desk, store storage.Store, o *topicqueue.Options) error {
-			o.Follows, o.HumanInTheLoop, o.Formats = about.ID, false, nil
-			o.Tools = append([]string{tools.NameReportEvidence}, o.Tools...)
-			o.Earlier, err = earlierAsked(ctx, d, store, about.ID)
-			return err
+			return askedOptions(ctx, d, store, about, o)
 		},
 		show: func(con *view.Console, result runResult, report []byte) error {
 			if con.JSON {
@@ -132,6 +125,69 @@ func ask(ctx context.Context, cfg config.Config, con *view.Console, about topicq
 			return err
 		},
 	})
+}
+
+// askedSettings returns the settings that a question about a run is answered with.
+func askedSettings(ctx context.Context, cfg config.Config, con *view.Console,
+	about topicqueue.Run) map[string]string {
+	settings := map[string]string{"preset": "shallow", "language": about.Options.Language}
+	if !cfg.Given("kb_name") {
+		settings["kb_name"] = about.Options.KnowledgeBase
+		if _, _, err := newBases(cfg, con).find(ctx, about.Options.KnowledgeBase); err != nil { // gone since, or elsewhere
+			settings["kb_name"] = ""
+		}
+	}
+	return settings
+}
+
+// askedOptions turns options into those of a question about a run.
+func askedOptions(ctx context.Context, d *wiring.Desk, store storage.Store, about topicqueue.Run,
+	o *topicqueue.Options) (err error) {
+	o.Follows, o.HumanInTheLoop, o.Formats, o.Audio = about.ID, false, nil, topicqueue.AudioNone
+	o.Tools = append([]string{tools.NameReportEvidence}, o.Tools...)
+	o.Earlier, err = earlierAsked(ctx, d, store, about.ID)
+	return err
+}
+
+// apiQuestions enqueues questions about reports, which the workers answer ahead of all research.
+type apiQuestions struct {
+	cfg   config.Config
+	con   *view.Console
+	desk  *wiring.Desk
+	store storage.Store
+	load  loader
+}
+
+// ask is what api.Services.Ask asks for.
+func (q apiQuestions) ask(ctx context.Context, about topicqueue.Run, question string) (run topicqueue.Run, err error) {
+	if !q.cfg.LLM.Enabled() {
+		return run, refused(view.Usage(view.Hint(errors.New("without LLM_MODEL no question is answered"),
+			"Use /v1/search to find passages, or set LLM_MODEL for nightdesk serve and the workers.")))
+	}
+	cfg, err := q.load(askedSettings(ctx, q.cfg, q.con, about))
+	if err != nil {
+		return run, refused(err)
+	}
+	kb, _, err := newBases(cfg, q.con).find(ctx, cfg.KBName)
+	if err != nil {
+		return run, refused(err)
+	}
+	options, err := intake.Flags{Follows: true}.Options(cfg, kb)
+	if err != nil {
+		return run, refused(err)
+	}
+	if err := askedOptions(ctx, q.desk, q.store, about, &options); err != nil {
+		return run, err
+	}
+	now := q.desk.Clock.Now()
+	name := askedBatch(about.ID) + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
+	created, err := q.desk.Queue.OpenBatch(ctx, name, now)
+	if err != nil {
+		return run, err
+	}
+	batch := redisqueue.Batch{Name: name, CreatedAt: created}
+	sub, err := q.desk.Dispatcher.Enqueue(ctx, q.desk.Queue, batch, question, options, jobs.LaneHigh, now)
+	return sub.Run, err
 }
 
 // answerOf returns a report without its title and head, which repeat the question.

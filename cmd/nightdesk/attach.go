@@ -51,6 +51,14 @@ func (a *attachment) Close() error {
 	return errors.Join(a.base.Close(), os.RemoveAll(a.dir))
 }
 
+// name stands for the version where nothing is published; empty without documents.
+func (a *attachment) name() string {
+	if a == nil {
+		return ""
+	}
+	return knowledge.Attached
+}
+
 // publish puts the documents into the storage, from where workers on any machine fetch them, and returns the version
 // for topicqueue.Options.Attached; empty without documents.
 func (a *attachment) publish(ctx context.Context) (string, error) {

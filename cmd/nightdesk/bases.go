@@ -163,3 +163,18 @@ func (b *bases) publish(ctx context.Context, kb string) (version string, err err
 	})
 	return version, err
 }
+
+// infos describes all knowledge bases.
+func (b *bases) infos(ctx context.Context) (all []knowledge.Info, err error) {
+	names, err := knowledge.List(b.dir)
+	for _, name := range names {
+		if err == nil {
+			err = b.with(name, func(base *knowledge.Base) error {
+				info, err := base.Info(ctx)
+				all = append(all, info)
+				return err
+			})
+		}
+	}
+	return all, err
+}

@@ -3,7 +3,6 @@ package main_test
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"nightdesk/cmd/nightdesk/bench"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -32,7 +32,9 @@ func TestBulk(t *testing.T) {
 	resident := map[int]int64{}
 	for _, n := range []int{*bulkTopics / 10, *bulkTopics} {
 		file, batch := fmt.Sprintf("list%d.csv", n), fmt.Sprintf("batch%d", n)
-		writeBulk(t, filepath.Join(f.dir, file), n)
+		if err := bench.WriteList(filepath.Join(f.dir, file), n); err != nil {
+			t.Fatal(err)
+		}
 		for _, want := range []int{n, 0} {
 			before, began := costOf(t, rdb), time.Now()
 			cmd := f.command("enqueue", file, "--kb", "docs", "--batch", batch)
@@ -49,7 +51,7 @@ func TestBulk(t *testing.T) {
 			if !ok {
 				t.Fatal("no resource usage")
 			}
-			bytesEach := (after.memory - before.memory) / n
+			bytesEach := (after.Memory - before.Memory) / n
 			t.Logf("%d of %d topics enqueued in %s, %.1f s of processor time, %d MB resident, %d bytes of Redis each",
 				want, n, took.Round(10*time.Millisecond), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), usage.Maxrss>>10, bytesEach)
 			if want > 0 {
@@ -72,7 +74,9 @@ func TestInterruptedEnqueue(t *testing.T) {
 	t.Parallel()
 	f := newDeskAt(t, "redis-socket://"+redistest.Socket(t))
 	const topics = 5000
-	writeBulk(t, filepath.Join(f.dir, "list.csv"), topics)
+	if err := bench.WriteList(filepath.Join(f.dir, "list.csv"), topics); err != nil {
+		t.Fatal(err)
+	}
 	said := regexp.MustCompile(`lines \d+ to \d+: interrupted\n  At least (\d+) of 5000 topics are in the queue; enqueue the file again with --batch night`)
 	least := 0
 	for range 2 {
@@ -109,25 +113,5 @@ func TestInterruptedEnqueue(t *testing.T) {
 	var added, known int
 	if _, err := fmt.Sscanf(out, "batch night: %d topics enqueued, %d there already", &added, &known); err != nil || added+known != topics || known < least {
 		t.Errorf("%s: at least %d were there, %v", out, least, err)
-	}
-}
-
-// writeBulk writes a CSV file of so many topics of 100 characters. Not by way of the memory: what a process has at
-// most counts what its parent had when it began.
-func writeBulk(t *testing.T, path string, n int) {
-	t.Helper()
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := bufio.NewWriter(file)
-	fmt.Fprintln(list, "topic,id,tags,preset,priority")
-	for i := range n {
-		topic := fmt.Sprintf("What is known about the inspection of harbour number %d and of its quays, cranes, pilots, tugs", i)
-		fmt.Fprintf(list, "\"%-99s?\",case-%d,\"harbour, set%d\",%s,%s\n", topic, i, i%7,
-			[]string{"quick", "medium", ""}[i%3], []string{"high", "", "low"}[i%3])
-	}
-	if err := errors.Join(list.Flush(), file.Close()); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
+	"nightdesk/jobs"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -25,9 +26,9 @@ func cancelCommand(p *program) *cobra.Command {
 			if report {
 				done = "cancelled, what was found is written up"
 			}
-			return controlRuns(ctx, cfg, con, args[0], done, active,
-				func(ctx context.Context, d *wiring.Desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-					return d.Queue.Cancel(ctx, run.ID, reason, report)
+			return controlRuns(ctx, cfg, con, args[0], done,
+				func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error {
+					return c.Cancel(ctx, run, reason, report)
 				})
 		}),
 	}
@@ -41,10 +42,8 @@ func pauseCommand(p *program) *cobra.Command {
 		Use: "pause RUN|BATCH", Short: "Stop a run, or all runs of a batch, where they stand; their time goes on",
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return controlRuns(ctx, cfg, con, args[0], "paused", active,
-				func(ctx context.Context, d *wiring.Desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-					return nil, d.Queue.Pause(ctx, run.ID)
-				})
+			return controlRuns(ctx, cfg, con, args[0], "paused",
+				func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error { return c.Pause(ctx, run) })
 		}),
 	}
 }
@@ -53,16 +52,8 @@ func resumeCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "resume RUN|BATCH", Short: "Let a paused run, or all paused runs of a batch, go on", Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			paused := func(run topicqueue.Run) string {
-				if run.Paused {
-					return ""
-				}
-				return "it is not paused"
-			}
-			return controlRuns(ctx, cfg, con, args[0], "resumed", paused,
-				func(ctx context.Context, d *wiring.Desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-					return d.Queue.Resume(ctx, run.ID)
-				})
+			return controlRuns(ctx, cfg, con, args[0], "resumed",
+				func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error { return c.Resume(ctx, run) })
 		}),
 	}
 }
@@ -96,9 +87,13 @@ retry --notifications sends webhooks and mails again that were given up or that 
 			case all:
 				what = redisqueue.RetryAll
 			}
-			return retryGone(controlRuns(ctx, cfg, con, args[0], "to be tried again", retriable(report || all),
-				func(ctx context.Context, d *wiring.Desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-					return d.Queue.Retry(ctx, run.ID, what, run.Options.MaxIterations)
+			return retryGone(controlRuns(ctx, cfg, con, args[0], "to be tried again",
+				func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error {
+					err := c.Retry(ctx, run, what)
+					if errors.Is(err, jobs.ErrNothingFailed) {
+						return jobs.Refusal(err.Error() + "; --report writes the report again, --all begins anew")
+					}
+					return err
 				}))
 		}),
 	}
@@ -109,26 +104,6 @@ retry --notifications sends webhooks and mails again that were given up or that 
 	return cmd
 }
 
-// active, retriable: why a run is left as it is; empty when it is not.
-func active(run topicqueue.Run) string {
-	if run.State.Final() {
-		return "it has ended already as " + string(run.State)
-	}
-	return ""
-}
-
-func retriable(completedToo bool) func(topicqueue.Run) string {
-	return func(run topicqueue.Run) string {
-		switch {
-		case !run.State.Final():
-			return "it has not ended, it is " + string(run.State)
-		case run.State == topicqueue.RunCompleted && !completedToo:
-			return "nothing in it failed; --report writes the report again, --all begins anew"
-		}
-		return ""
-	}
-}
-
 // changed is one line of what a control command prints with --json.
 type changed struct {
 	RunID   string `json:"run_id"`
@@ -136,11 +111,10 @@ type changed struct {
 	Reason  string `json:"reason,omitempty"` // why not
 }
 
-// controlRuns does something with one run, or with all runs of a batch. skip says why a run is left as it is; of a
-// batch such runs are passed over, a single one is an error.
+// controlRuns does something with one run, or with all runs of a batch. Of a batch, runs that stay as they are are
+// passed over; a single one is an error.
 func controlRuns(ctx context.Context, cfg config.Config, con *view.Console, name, done string,
-	skip func(topicqueue.Run) string,
-	do func(context.Context, *wiring.Desk, topicqueue.Run) ([]redisqueue.Intent, error)) (err error) {
+	do func(context.Context, jobs.Controls, topicqueue.Run) error) (err error) {
 	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
@@ -151,18 +125,16 @@ func controlRuns(ctx context.Context, cfg config.Config, con *view.Console, name
 	}
 	gone := 0
 	one := func(run topicqueue.Run) (string, error) {
-		if why := skip(run); why != "" {
-			return why, nil
-		}
-		intents, err := do(ctx, d, run)
-		if errors.Is(err, redisqueue.ErrNotFound) {
+		err := do(ctx, jobs.Controls{Queue: d.Queue, Dispatcher: d.Dispatcher}, run)
+		var why jobs.Refusal
+		switch {
+		case errors.As(err, &why):
+			return string(why), nil
+		case errors.Is(err, redisqueue.ErrNotFound):
 			gone++
 			return "its state has left the queue, `nightdesk retry " + run.ID + "` says what can be done", nil
 		}
-		if err != nil {
-			return "", err
-		}
-		return "", d.Dispatcher.Dispatch(ctx, intents)
+		return "", err
 	}
 	show := func(run topicqueue.Run, why string) error {
 		if con.JSON {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nightdesk/cmd/nightdesk/bench"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/pipeline/tools/corpustest"
 	"nightdesk/topicqueue"
@@ -132,7 +134,6 @@ var (
 	stating   = regexp.MustCompile(`[A-Z][^.<>"]*?\d{5}[^.<>"]*\.`)
 	pageURL   = regexp.MustCompile(`http://127\.0\.0\.\d:\d+/[a-z-]+/[a-z]+(?:\.pdf)?`)
 	opened    = regexp.MustCompile(`open_page: (\S+)`)
-	sourceNo  = regexp.MustCompile(`(?m)^Source (\d+)`)
 	blockHead = regexp.MustCompile(`(?m)^Title: (\S+) Harbour$`)
 	told      = regexp.MustCompile(`[A-Z][^\n.]* \[CIT-\d+-\d+\]\.`)
 	claimOf   = regexp.MustCompile(`\[(CIT-\d+-\d+)\] ([^\n]+)`)
@@ -187,8 +188,8 @@ func (m *webModel) answer(q llmtest.Question) (string, bool) {
 		return answer(object{"sub_topics": topics})
 	case "decide":
 		m.decides++
-		k := iteration.FindStringSubmatch(q.User)[1]
-		words := map[string]string{"1": "overview", "2": "figures", "3": "history", "4": "report"}[k]
+		k := bench.IterationOf(q.User)
+		words := []string{"", "overview", "figures", "history", "report"}[k]
 		actions := []object{{"tool_type": "web_search", "query": subject + " Harbour " + words, "rationale": "a gap"}}
 		var done []string
 		for _, o := range opened.FindAllStringSubmatch(q.User, -1) {
@@ -200,7 +201,7 @@ func (m *webModel) answer(q llmtest.Question) (string, bool) {
 				done = append(done, address)
 			}
 		}
-		if k == "4" && len(actions) < 3 { // a page that is not there is no source
+		if k == 4 && len(actions) < 3 { // a page that is not there is no source
 			if broken := pageURL.FindString(q.User); broken != "" {
 				m.broken++
 				actions = append(actions, object{"tool_type": "open_page", "query": broken + "x", "rationale": "a guess"})
@@ -239,20 +240,8 @@ func (m *webModel) answer(q llmtest.Question) (string, bool) {
 
 // statements makes a claim of each sentence of the sources that states a figure of the subject.
 func statements(prompt, subject string) []map[string]any {
-	claims := []map[string]any{}
-	starts := sourceNo.FindAllStringSubmatchIndex(prompt, -1)
-	for i, s := range starts {
-		end := len(prompt)
-		if i+1 < len(starts) {
-			end = starts[i+1][0]
-		}
-		n := 0
-		fmt.Sscan(prompt[s[2]:s[3]], &n)
-		for _, quote := range stating.FindAllString(prompt[s[1]:end], -1) {
-			if strings.Contains(quote, subject) {
-				claims = append(claims, map[string]any{"source": n, "text": strings.Join(strings.Fields(quote), " "), "quote": quote})
-			}
-		}
-	}
-	return claims
+	return slices.DeleteFunc(bench.Statements(prompt, stating, math.MaxInt32), func(c map[string]any) bool {
+		text, _ := c["text"].(string)
+		return !strings.Contains(text, subject)
+	})
 }

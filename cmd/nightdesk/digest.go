@@ -54,8 +54,8 @@ func printDigest(ctx context.Context, cfg config.Config, con *view.Console, batc
 	case errors.Is(err, storage.ErrNotExist):
 		d, err = digestNow(ctx, cfg, con, store, batch)
 		if wiring.IsNoQueue(err) {
-			return view.Usage(view.Hint(noBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in %s.",
-				store.Location("batches"))))
+			return view.Usage(view.Hint(noBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in %s. "+
+				"What `nightdesk run` researches has none: `nightdesk report RUN` prints a report.", store.Location("batches"))))
 		}
 		if err == nil {
 			con.Say("the final digest is not written yet; this is the digest so far")

@@ -39,7 +39,8 @@ func enqueueCommand(p *program) *cobra.Command {
 Text has a topic a line; empty lines and lines that begin with "# " are left out. CSV has a header row with a column
 topic; JSON Lines an object with a field topic on each line. Further columns set options of the one topic, before those
 of the command line: preset, priority, language, kb, tags, id, strategy, sources, duration, budget, deadline, citation_style,
-report_template, plan, user_info.
+report_template, plan, user_info,
+length, audience, audio.
 Other columns are there for --template, which makes the topics: "What changed at {ticker} in {year}?".
 
 The same topic in the same batch is one run, and so is the same id, whatever became of its wording since: enqueueing a file
@@ -100,6 +101,9 @@ func (f *enqueueFlags) run(ctx context.Context, cfg config.Config, con *view.Con
 		return err
 	}
 	if f.dryRun {
+		for i := range list.Options {
+			list.Options[i].Attached = attached.name()
+		}
 		if list.Apart != nil {
 			con.Say("not compared with what batch %s has: %v", f.Batch, list.Apart)
 		}
@@ -157,6 +161,12 @@ func submitList(ctx context.Context, cfg config.Config, con *view.Console, list 
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	return submitTo(ctx, cfg, con, d, list, plan, attached, batch)
+}
+
+// submitTo puts the topics of a list into the queue of a desk.
+func submitTo(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, list *intake.List,
+	plan *intake.Plan, attached *attachment, batch string) error {
 	if err := publishBases(ctx, newBases(cfg, con), cfg.KBName, list); err != nil {
 		return err
 	}

@@ -37,6 +37,9 @@ type estimateDocument struct {
 	Limits           []limitCheck   `json:"limits"` // budgets and deadlines, and whether they suffice
 }
 
+// saidDryRun is what a dry run says of itself.
+const saidDryRun = "nothing was enqueued (--dry-run)"
+
 // showEstimate says what a list is expected to cost. Nothing is enqueued.
 func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, list *intake.List, plan *intake.Plan,
 	batch string) (err error) {
@@ -104,7 +107,7 @@ func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, lis
 		}
 		fmt.Fprintf(con.Out, "assuming:     %s\n", strings.Join(doc.Assumptions, "\n              "))
 	}
-	con.Say("nothing was enqueued (--dry-run)")
+	con.Say(saidDryRun)
 	return nil
 }
 

@@ -90,7 +90,7 @@ func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg conf
 	for path, value := range map[string]string{
 		"preset": spec.Preset, "language": spec.Language, "kb_name": spec.KnowledgeBase,
 		"researching.strategy": spec.Strategy, "researching.sources": spec.Sources, "limits.run_budget": spec.Budget,
-		"reporting.template": spec.ReportTemplate,
+		"reporting.template": spec.ReportTemplate, "reporting.audio": spec.Audio,
 	} {
 		if value != "" {
 			own[path] = value

@@ -20,6 +20,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"nightdesk/cmd/nightdesk/bench"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/storage"
@@ -54,7 +55,7 @@ func TestFleet(t *testing.T) {
 	if *fleetProfile != "" {
 		f.env = append(f.env, "FLEET_PROFILE="+*fleetProfile)
 	}
-	f.model.parts = settings.Planning.Decompose.InitialSubtopics
+	f.model.Parts = settings.Planning.Decompose.InitialSubtopics
 	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: f.socket})
 	defer rdb.Close()
 	f.enqueue(*fleetTopics, "--preset", *fleetPreset)
@@ -96,9 +97,9 @@ func TestFleet(t *testing.T) {
 		*fleetTopics, *fleetPreset, *fleetWorkers, *fleetSlots, *fleetReports, *fleetLatency, calls, took.Round(10*time.Millisecond),
 		(time.Duration(calls) * *fleetLatency / time.Duration(slots)).Round(10*time.Millisecond), float64(*fleetTopics)/took.Minutes(), most)
 	t.Logf("processor time a topic: workers %s, Redis %s, model server %s; commands of Redis a topic, those in scripts too: %d (%s)",
-		perTopic(workersTime), perTopic(time.Duration((cost.cpu-waiting.cpu)*float64(time.Second))), perTopic(mine), (cost.calls-waiting.calls) / *fleetTopics, mostCommands(waiting, cost))
+		perTopic(workersTime), perTopic(cost.Processor-waiting.Processor), perTopic(mine), (cost.Calls-waiting.Calls) / *fleetTopics, mostCommands(waiting, cost))
 	t.Logf("memory: workers at most %s; Redis at most %d MB, with all topics waiting %d MB, at the end of the work %d MB",
-		strings.Join(peaks, ", "), peak>>20, waiting.memory>>20, cost.memory>>20)
+		strings.Join(peaks, ", "), peak>>20, waiting.Memory>>20, cost.Memory>>20)
 }
 
 // watch waits until all runs are published, and tells on the way how many are and what memory is in use.
@@ -123,7 +124,7 @@ func (f *fleet) watch(rdb *redis.Client, workers []*exec.Cmd, started time.Time)
 			resident = append(resident, fmt.Sprint(residentMB(w, "VmRSS")))
 		}
 		f.t.Logf("after %s: %d reports; workers have %s MB, Redis %d MB and %d keys", time.Since(started).Round(100*time.Millisecond), done,
-			strings.Join(resident, ", "), costOf(f.t, rdb).memory>>20, keys)
+			strings.Join(resident, ", "), costOf(f.t, rdb).Memory>>20, keys)
 	}
 }
 
@@ -252,9 +253,9 @@ func (f *fleet) purged(rdb *redis.Client) {
 var ofTheDesk = regexp.MustCompile(`^(nightdesk:(\{index\}:(clock|stats|workers)|governors)|asynq:(queues|servers|workers|\{[a-z-]+\}:(processed|failed)(:.*)?))$`)
 
 // mostCommands says which commands Redis had most of, and how many a topic.
-func mostCommands(before, after redisCost) string {
-	calls := func(name string) int { return (after.commands[name] - before.commands[name]) / *fleetTopics }
-	names := slices.SortedFunc(maps.Keys(after.commands), func(a, b string) int { return cmp.Compare(calls(b), calls(a)) })
+func mostCommands(before, after bench.RedisCost) string {
+	calls := func(name string) int { return (after.Commands[name] - before.Commands[name]) / *fleetTopics }
+	names := slices.SortedFunc(maps.Keys(after.Commands), func(a, b string) int { return cmp.Compare(calls(b), calls(a)) })
 	var out []string
 	for _, name := range names[:min(8, len(names))] {
 		out = append(out, fmt.Sprintf("%s %d", name, calls(name)))
@@ -262,17 +263,9 @@ func mostCommands(before, after redisCost) string {
 	return strings.Join(out, ", ")
 }
 
-// residentMB reads a figure of a process that runs, such as VmRSS (now) and VmHWM (at most); 0 where the system has
-// no /proc.
+// residentMB reads a figure of a process that runs, such as VmRSS.
 func residentMB(p *exec.Cmd, figure string) int {
-	text, _ := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.Process.Pid), "status"))
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == figure+":" {
-			kb, _ := strconv.Atoi(fields[1])
-			return kb >> 10
-		}
-	}
-	return 0
+	return int(bench.Resident(p.Process.Pid, figure) >> 20)
 }
 
 // processorTime returns what this process has used, in which the model server is.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"nightdesk/cmd/nightdesk/bench"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue/proctest"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -34,14 +35,14 @@ type fleet struct {
 
 func newFleet(t *testing.T, latency time.Duration, env ...string) *fleet {
 	t.Helper()
-	f := &fleet{t: t, dir: t.TempDir(), socket: redistest.Socket(t), model: &fleetModel{blocks: map[string]map[string]*span{}, parts: 8}}
+	f := &fleet{t: t, dir: t.TempDir(), socket: redistest.Socket(t), model: newFleetModel(8)}
 	f.program = link(t, f.dir)
 	f.stub = &llmtest.Stub{Answer: f.model.answer, Latency: latency}
 	server := httptest.NewServer(f.stub)
 	t.Cleanup(server.Close)
 	f.env = append(os.Environ(), "REDIS_URL=redis-socket://"+f.socket, "LLM_MODEL=stub", "LLM_BASE_URL="+server.URL+"/v1", "NIGHTDESK_LOG_LEVEL=error")
 	f.env = append(f.env, env...)
-	fleetCorpus(t, filepath.Join(f.dir, "docs"))
+	f.writeDocuments()
 	f.output("kb", "add", "--name", "docs", "docs")
 	return f
 }
@@ -65,9 +66,12 @@ func (f *fleet) output(args ...string) string {
 	return string(out)
 }
 
-// fleetTopic is the i-th topic of enqueue.
-func fleetTopic(i int) string {
-	return fmt.Sprintf("How is harbour number %d operated and maintained?", i+1)
+// writeDocuments writes what is indexed as the knowledge base docs.
+func (f *fleet) writeDocuments() {
+	f.t.Helper()
+	if err := bench.WriteDocuments(filepath.Join(f.dir, "docs")); err != nil {
+		f.t.Fatal(err)
+	}
 }
 
 // enqueue puts so many topics into the batch "fleet".
@@ -75,7 +79,7 @@ func (f *fleet) enqueue(n int, args ...string) {
 	f.t.Helper()
 	var topics strings.Builder
 	for i := range n {
-		topics.WriteString(fleetTopic(i) + "\n")
+		topics.WriteString(bench.Topic(i) + "\n")
 	}
 	if err := writeFile(filepath.Join(f.dir, "topics.txt"), topics.String()); err != nil {
 		f.t.Fatal(err)
@@ -159,28 +163,3 @@ func TestKilledWorker(t *testing.T) {
 	}
 	t.Logf("all reports there %s after the kill", took.Round(10*time.Millisecond))
 }
-
-// fleetCorpus writes documents with many short sections.
-func fleetCorpus(t *testing.T, dir string) {
-	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for i, part := range fleetParts {
-		var doc strings.Builder
-		fmt.Fprintf(&doc, "# The %s of a harbour\n", part)
-		for j, part2 := range fleetParts {
-			fmt.Fprintf(&doc, "\n## The %s and the %s\n\n", part, part2)
-			for k := range 4 {
-				fmt.Fprintf(&doc, "The harbour inspects the %s and the %s every %d days under rule %d.%d.%d. ", part, part2, 10+k, i+1, j+1, k+1)
-			}
-			doc.WriteString("\n")
-		}
-		if err := writeFile(filepath.Join(dir, part+".md"), doc.String()); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-var fleetParts = []string{"quays", "cranes", "pilots", "tugboats", "lighthouses", "customs", "warehouses", "dredgers",
-	"moorings", "railways", "ferries", "breakwaters", "signals", "bunkers", "gangways", "locks"}

@@ -12,8 +12,8 @@ import (
 )
 
 // program returns the path of a program that is nightdesk under that name: this test binary, or, with the race
-// detector, the same built without it. The race detector makes a process ten times slower. The scripts (TestScripts)
-// run every command with it, and so do all tests with FULL_TESTS set.
+// detector, the same built without it. The race detector makes a process ten times slower. Some scripts
+// (TestScripts) run every command with it, and all tests do with FULL_TESTS set.
 var program = sync.OnceValues(func() (string, error) {
 	self, err := os.Executable()
 	if err != nil || !scaletest.Race || scaletest.Full {

@@ -118,7 +118,7 @@ func TestProviderCap(t *testing.T) {
 		topics, preset = 50, "deep"
 		start, window, halved, outage = 10*time.Second, 30*time.Second, 20*time.Second, 2*time.Minute
 	}
-	answers := &fleetModel{parts: 8, blocks: map[string]map[string]*span{}}
+	answers := newFleetModel(8)
 	p := &provider{Handler: &llmtest.Stub{Answer: answers.answer}, cap: 8, changed: time.Now(), least: 50 * time.Millisecond, most: 200 * time.Millisecond}
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)

@@ -124,6 +124,9 @@ func TestReadmeSettings(t *testing.T) {
 	}
 	variables := map[string]bool{ // that others have named
 		"AWS_ACCESS_KEY_ID": true, "AWS_SECRET_ACCESS_KEY": true, "OPENAI_API_KEY": true, "OPENAI_BASE_URL": true, "ANTHROPIC_API_KEY": true, "OLLAMA_HOST": true,
+		"OTEL_EXPORTER_OTLP_ENDPOINT": true, "OTEL_EXPORTER_OTLP_HEADERS": true, "OTEL_SERVICE_NAME": true,
+		"OTEL_TRACES_SAMPLER": true, "OTEL_SDK_DISABLED": true,
+		"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": true,
 	}
 	groups, paths := map[string]bool{}, []string{}
 	for _, s := range config.Settings() {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"nightdesk/cmd/nightdesk/bench"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -31,7 +32,7 @@ func newDeskAt(t *testing.T, redisURL string, env ...string) *fleet {
 	f := &fleet{t: t, dir: t.TempDir()}
 	f.program = link(t, f.dir)
 	f.env = append(append(os.Environ(), "REDIS_URL="+redisURL, "LLM_MODEL=", "NIGHTDESK_LOG_LEVEL=error"), env...)
-	fleetCorpus(t, filepath.Join(f.dir, "docs"))
+	f.writeDocuments()
 	f.output("kb", "add", "--name", "docs", "docs")
 	return f
 }
@@ -52,7 +53,8 @@ func (f *fleet) enqueueParts(n int, args ...string) {
 	f.t.Helper()
 	var topics strings.Builder
 	for i := range n {
-		fmt.Fprintf(&topics, "How does the harbour inspect its %s and %s?\n", fleetParts[i%16], fleetParts[(i+1+i/16)%16])
+		other := bench.Subjects[(i+1+i/16)%16]
+		fmt.Fprintf(&topics, "How does the harbour inspect its %s and %s?\n", bench.Subjects[i%16], other)
 	}
 	if err := writeFile(filepath.Join(f.dir, "topics.txt"), topics.String()); err != nil {
 		f.t.Fatal(err)

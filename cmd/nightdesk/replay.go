@@ -27,9 +27,9 @@ import (
 
 // replayFlags say how a report is written again. Empty ones mean what the run has.
 type replayFlags struct {
-	language, style, format, out string
-	template                     *string // file; nil: as the run has it, "": none
-	extractive                   bool
+	language, style, format, out, length, audience string
+	template                                       *string // file; nil: as the run has it, "": none
+	extractive                                     bool
 }
 
 func replayCommand(p *program) *cobra.Command {
@@ -53,7 +53,9 @@ report stays as it is: the new one goes to standard output, or to --out FILE.`,
 	flags.StringVar(&f.language, "language", "", "language of the report (default: that of the run)")
 	flags.StringVar(&f.style, "citation-style", "", "anchors or numbered (default: that of the run)")
 	flags.StringVar(&template, "template", "",
-		"file with the sections of the report (default: that of the run; \"\": none)")
+		"file with the sections of the report, or the name of a template (default: that of the run; \"\": none)")
+	flags.StringVar(&f.length, "length", "", "how long the report is to be, in words: \"one page\"")
+	flags.StringVar(&f.audience, "audience", "", "who reads the report, in words: \"engineers who know databases\"")
 	flags.StringVar(&f.format, "format", "md", "md, html or docx")
 	flags.StringVar(&f.out, "out", "", "file for the report (default: standard output)")
 	flags.BoolVar(&f.extractive, "extractive", false, "of verbatim quotes alone, without a model")
@@ -106,14 +108,16 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 	}
 	o := &in.Run.Options
 	asked := map[string]string{"language": cmp.Or(f.language, o.Language),
-		"reporting.citation_style": cmp.Or(f.style, o.CitationStyle)}
+		"reporting.citation_style": cmp.Or(f.style, o.CitationStyle),
+		"reporting.length":         cmp.Or(f.length, o.Length), "reporting.audience": cmp.Or(f.audience, o.Audience)}
 	changed, err := cfg.With(asked)
 	if err != nil {
 		return view.Usage(err)
 	}
 	o.Language, o.CitationStyle = changed.Language, changed.Reporting.CitationStyle
+	o.Length, o.Audience = changed.Reporting.Length, changed.Reporting.Audience
 	if f.template != nil {
-		if o.Template, err = intake.ReadTemplate(*f.template); err != nil {
+		if o.Template, err = intake.ReadTemplate(*f.template, o.Language); err != nil {
 			return err
 		}
 	}
@@ -185,7 +189,8 @@ func replayModel(ctx context.Context, cfg config.Config, con *view.Console, run 
 		result.CompletionTokens += u.CompletionTokens
 	})
 	r.Model = llm.About(r.Model, func() llm.Background {
-		return llm.Background{Language: run.Options.Language, Date: run.Date(time.Now()), UserInfo: run.Options.UserInfo}
+		return llm.Background{Language: run.Options.Language, Date: run.Date(time.Now()), UserInfo: run.Options.UserInfo,
+			Length: run.Options.Length, Audience: run.Options.Audience}
 	})
 	result.Model = cfg.LLM.Writer.Name
 	return nil

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +15,10 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
+	"nightdesk/jobs/bundle"
+	"nightdesk/pipeline/citation/bibliography"
 	"nightdesk/pipeline/reporting/formats"
+	"nightdesk/pipeline/reporting/formats/pdf"
 	"nightdesk/storage"
 )
 
@@ -40,16 +45,21 @@ func reportCommand(p *program) *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&f.format, "format", "md",
-		"md, html or docx, of those that the run has made (reporting.formats)")
+		"md, html or docx, of those that the run has made (reporting.formats); pdf: "+
+			"made with a browser or LibreOffice; audio: as it is read aloud; vtt: the transcript of that; bib, ris or "+
+			"csl: its sources; "+deepResearchBench+": all reports of a batch, for that benchmark")
 	f.linkFlags(cmd, "report")
 	return cmd
 }
 
 // printReport reads from storage alone: it works without a queue, and long after the run has left it.
 func printReport(ctx context.Context, cfg config.Config, con *view.Console, name string, f reportFlags) error {
-	format := f.format
-	if format != "md" && !slices.Contains(formats.Names(), format) {
-		return view.Usage(fmt.Errorf("--format %s: it is md, %s", format, strings.Join(formats.Names(), " or ")))
+	format, onDemand := f.format, f.format == "pdf" || slices.Contains(bibliography.Names(), f.format)
+	known := slices.Concat([]string{"md", deepResearchBench}, formats.Names(), spokenFormats)
+	if !onDemand && !slices.Contains(known, format) {
+		return view.Usage(fmt.Errorf("--format %s: it is md, %s or pdf; %s; %s for the sources alone; or "+deepResearchBench,
+			format, strings.Join(formats.Names(), ", "), strings.Join(spokenFormats, " or "),
+			strings.Join(bibliography.Names(), ", ")))
 	}
 	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
@@ -58,6 +68,15 @@ func printReport(ctx context.Context, cfg config.Config, con *view.Console, name
 	runID, err := fullID(ctx, cfg, nil, name)
 	if err != nil {
 		return err
+	}
+	if format == deepResearchBench {
+		return printBenchmark(ctx, con, store, runID)
+	}
+	if onDemand {
+		return printMade(ctx, con, store, runID, f)
+	}
+	if slices.Contains(spokenFormats, format) {
+		return printSpoken(ctx, con, store, runID, f)
 	}
 	key := storage.FormatKey(runID, format)
 	body, err := store.Get(ctx, key)
@@ -107,6 +126,88 @@ func printReport(ctx context.Context, cfg config.Config, con *view.Console, name
 	}
 	_, err = con.Out.Write(body)
 	return err
+}
+
+// spokenFormats are those of a report that was read aloud: the sound and its transcript.
+var spokenFormats = []string{"audio", "vtt"}
+
+// printSpoken prints a report as it was read aloud, or the transcript.
+func printSpoken(ctx context.Context, con *view.Console, store storage.Store, runID string, f reportFlags) error {
+	metadata, err := readMetadata(ctx, store, runID)
+	if err != nil {
+		return err
+	}
+	key := metadata.Audio.File
+	if f.format == "vtt" {
+		key = metadata.Audio.Transcript
+	}
+	if key == "" {
+		why := cmp.Or(metadata.Audio.Problem, "it was not asked for: --audio of run and enqueue asks for it")
+		return view.Usage(fmt.Errorf("the report of run %q is not read aloud: %s", runID, why))
+	}
+	switch {
+	case f.link:
+		return printLink(ctx, con, store, key, f.lifetime)
+	case con.JSON:
+		return con.PrintJSON(map[string]string{"run_id": runID, f.format: store.Location(key)}, false)
+	case f.path:
+		fmt.Fprintln(con.Out, store.Location(key))
+		return nil
+	case f.format == "audio" && view.IsTerminal(con.Out):
+		return view.Usage(view.Hint(errors.New("sound cannot be shown in a terminal"),
+			"Write it to a file: nightdesk report "+runID+" --format audio > report"+path.Ext(key)+
+				"; or see where it is with --path."))
+	}
+	body, err := store.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	_, err = con.Out.Write(body)
+	return err
+}
+
+// printMade prints what is made of a run's files when it is asked for: the sources that its report cites, or the
+// report as PDF.
+func printMade(ctx context.Context, con *view.Console, store storage.Store, runID string, f reportFlags) error {
+	toFile := "Write it to a file: nightdesk report " + runID + " --format " + f.format + " > " +
+		bibliography.File(runID, f.format)
+	if f.path || f.link || con.JSON {
+		return view.Usage(view.Hint(fmt.Errorf("--format %s is made when you ask for it: it has no --path, --link or --json",
+			f.format), toFile))
+	}
+	if f.format == "pdf" && view.IsTerminal(con.Out) {
+		return view.Usage(view.Hint(errors.New("a PDF cannot be shown in a terminal"), toFile))
+	}
+	body, err := made(ctx, store, runID, f.format)
+	if errors.Is(err, storage.ErrNotExist) {
+		return view.Usage(view.Hint(fmt.Errorf("run %q has no files in storage to make --format %s of: %w", runID,
+			f.format, err),
+			"`nightdesk status RUN` says how far a run is. A PDF needs html in reporting.formats."))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = con.Out.Write(body)
+	return err
+}
+
+func made(ctx context.Context, store storage.Store, runID, format string) ([]byte, error) {
+	if format != "pdf" {
+		cited, err := bundle.Cited(ctx, store, runID)
+		if err != nil {
+			return nil, err
+		}
+		return bibliography.Make(format, cited)
+	}
+	page, err := store.Get(ctx, storage.FormatKey(runID, formats.NameHTML))
+	if err != nil {
+		return nil, err
+	}
+	printer, err := pdf.Find()
+	if err != nil {
+		return nil, view.Hint(err, "Install one of them, for example: apt-get install chromium")
+	}
+	return printer.Print(ctx, page)
 }
 
 // printLink prints a link to an artefact that opens without credentials, as do the links of a page to other pages.

@@ -16,7 +16,7 @@ func TestKilledReviewer(t *testing.T) {
 	var reviews atomic.Int32
 	reached, end := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { close(end) }) // before the server closes
-	f.model.review = func() []string {
+	f.model.Review = func() []string {
 		if reviews.Add(1) == 1 {
 			close(reached)
 			<-end

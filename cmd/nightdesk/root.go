@@ -86,9 +86,10 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 		listCommand(p), statusCommand(p), watchCommand(p),
 		reportCommand(p), digestCommand(p), purgeCommand(p), answerCommand(p), cancelCommand(p), pauseCommand(p),
 		resumeCommand(p),
-		retryCommand(p), replayCommand(p), verifyCommand(p), kbCommand(p), configCommand(p), promptsCommand(p),
-		doctorCommand(p),
-		healthCommand(p), serveCommand(p))
+		retryCommand(p), replayCommand(p), narrateCommand(p), verifyCommand(p), kbCommand(p),
+		configCommand(p), promptsCommand(p),
+		stylesCommand(p), doctorCommand(p), healthCommand(p), serveCommand(p), searchCommand(p), indexCommand(p),
+		upCommand(p), mcpCommand(p), benchCommand(p))
 	help := helpCommand(p)
 	root.AddCommand(help)
 	root.SetHelpCommand(help)

@@ -79,8 +79,18 @@ func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 			"are configured)")
 	p.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
 	p.settingFlag(cmd, false, "report-template", "reporting.template",
-		"file with the sections of the report and instructions for them, in Markdown")
+		"sections of the report and instructions for them: a Markdown file, or one of `nightdesk styles`")
+	p.settingFlag(cmd, false, "pictures", "reporting.pictures", "show pictures of the web pages that are cited")
+	cmd.Flags().Lookup("pictures").NoOptDefVal = "true"
+	p.settingFlag(cmd, false, "length", "reporting.length", "how long the report is to be, in words: \"one page\"")
+	p.settingFlag(cmd, false, "audience", "reporting.audience",
+		"who reads the report, in words: \"engineers who know databases\"")
+	p.settingFlag(cmd, false, "audio", "reporting.audio", audioUsage)
 }
+
+// audioUsage says what --audio takes.
+const audioUsage = "read the report aloud: extended_audio (all of it), single_podcast_overview (its main points), " +
+	"dual_podcast_overview (these by two voices) or none"
 
 // addAttach adds the flag by which documents come along.
 func addAttach(cmd *cobra.Command, f *intake.Flags) {
@@ -98,6 +108,8 @@ type runResult struct {
 	Unpublished      string              `json:"unpublished,omitempty"` // why the report is not in storage yet
 	Report           string              `json:"report"`                // path; empty when there is none
 	Page             string              `json:"page,omitempty"`        // path of the report as a page for browsers
+	Audio            string              `json:"audio,omitempty"`       // path of the report as it is read aloud
+	NoAudio          string              `json:"no_audio,omitempty"`    // why there is none although it was asked for
 	Blocks           int                 `json:"blocks"`
 	FailedBlocks     int                 `json:"failed_blocks"`
 	Citations        int                 `json:"citations"` // that the report cites
@@ -379,6 +391,10 @@ func resultOf(ctx context.Context, from runReader, store storage.Store, run topi
 			r.Page = store.Location(f.File)
 		}
 	}
+	r.NoAudio = metadata.Audio.Problem
+	if metadata.Audio.File != "" {
+		r.Audio = store.Location(metadata.Audio.File)
+	}
 	return r, nil
 }
 
@@ -395,7 +411,10 @@ func showResult(con *view.Console, r runResult) error {
 		con.Say("%s: %s, %s, %s, %s%s, %.1f s", r.State, view.Counted(r.Blocks, "topic block"), view.Counted(r.Sources,
 			"source"),
 			view.Counted(r.Citations, "citation"), view.Counted(r.LLMCalls, "model call"), cost, float64(r.TookMS)/1000)
-		for _, path := range []string{r.Page, r.Report} { // the report last, where scripts look for it
+		if r.NoAudio != "" {
+			con.Say("not read aloud: %s", r.NoAudio)
+		}
+		for _, path := range []string{r.Audio, r.Page, r.Report} { // the report last, where scripts look for it
 			if path != "" {
 				fmt.Fprintln(con.Out, path)
 			}

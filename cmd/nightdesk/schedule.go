@@ -17,6 +17,7 @@ import (
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/schedule"
 )
@@ -95,6 +96,7 @@ twice fires at the first.`,
 		{"batch-budget", "batch_budget", "what all runs of one firing may spend together"},
 		{"report-template", "report_template",
 			"file with the sections of the reports and instructions for them, read at each firing"},
+		{"audio", "audio", audioUsage},
 		{"deadline", "deadline", "time of day at which the reports are due, such as 07:00"},
 		{"catch-up", "catch_up", "when no scheduler ran at a due time: once (fire the latest, default) or skip"},
 		{"overlap", "overlap", "when the batch before is still worked: skip (default) or queue (fire when it has ended)"},
@@ -121,7 +123,7 @@ func normalSpec(spec schedule.Spec, baseDir string) (schedule.Spec, error) {
 	if spec.Topics, err = intake.NormalSource(spec.Topics); err != nil {
 		return spec, err
 	}
-	if spec.ReportTemplate != "" {
+	if spec.ReportTemplate != "" && !slices.Contains(reporting.ShippedTemplates(), spec.ReportTemplate) {
 		if spec.ReportTemplate, err = filepath.Abs(spec.ReportTemplate); err != nil {
 			return spec, fmt.Errorf("template of reports %s: %w", spec.ReportTemplate, err)
 		}

@@ -41,6 +41,11 @@ func runScheduler(ctx context.Context, cfg config.Config, con *view.Console, loa
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	return fireSchedules(ctx, cfg, con, load, d)
+}
+
+// fireSchedules fires the schedules of a desk until ctx ends.
+func fireSchedules(ctx context.Context, cfg config.Config, con *view.Console, load loader, d *wiring.Desk) error {
 	s, err := newScheduler(ctx, cfg, con, d, load)
 	if err != nil {
 		return err

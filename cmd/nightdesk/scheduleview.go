@@ -90,7 +90,7 @@ func scheduleShow(ctx context.Context, con *view.Console, d *wiring.Desk, name s
 		{"topics", v.Topics}, {"template", r.Template}, {"tags", r.Tags}, {"preset", r.Preset}, {"language", r.Language},
 		{"kb", r.KnowledgeBase}, {"strategy", r.Strategy}, {"sources", r.Sources},
 		{"priority", r.Priority}, {"budget", r.Budget}, {"batch budget", r.BatchBudget}, {"deadline", r.Deadline},
-		{"report template", r.ReportTemplate},
+		{"report template", r.ReportTemplate}, {"audio", r.Audio},
 		{"incremental", map[bool]string{true: "each topic goes on from the last time"}[r.Incremental]},
 		{"catch up", r.CatchUp}, {"overlap", r.Overlap},
 		{"pause after", strconv.Itoa(r.PauseAfter) + " failed nights"}, {"paused", r.Paused},

@@ -17,20 +17,29 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"nightdesk/cmd/nightdesk/bench"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
+
+// raced are the scripts that run every command with the race detector: those in which a command does most at a time.
+var raced = []string{"ask", "bulk", "queue", "run_extractive", "watch"}
 
 // TestScripts runs testdata/script/*.txtar: one behaviour each, with exit code, standard output and standard error.
 // Scripts that need a Redis call `redis`, those that need a model server call `model`.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	plain := t.TempDir()
+	link(t, plain)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Values["t"] = t
+			if name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-"); !slices.Contains(raced, name) {
+				env.Setenv("PATH", plain+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -62,6 +71,7 @@ func TestScripts(t *testing.T) {
 			"search":   startSearch,
 			"left":     checkLeft,
 			"intranet": startIntranet,
+			"speech":   startSpeech,
 		},
 		RequireExplicitExec: true,
 	})
@@ -116,7 +126,7 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 			end := make(chan struct{})
 			defer ts.Defer(func() { close(end) }) // before the server is closed
 			stub.Answer = func(q llmtest.Question) (string, bool) {
-				if m := iteration.FindStringSubmatch(q.User); m != nil && m[1] != "1" {
+				if bench.IterationOf(q.User) > 1 {
 					<-end
 				}
 				return readsHeatPumps(q)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"net/http"
 	"syscall"
@@ -12,11 +13,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/doctor"
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
+	"nightdesk/jobs/search"
+	"nightdesk/pipeline/knowledge"
 	"nightdesk/storage"
+	"nightdesk/topicqueue/schedule"
 )
 
 // serveGrace is how long a stop waits for answers that are on their way.
@@ -29,9 +34,12 @@ func serveCommand(p *program) *cobra.Command {
 		Long: `Serve pages until stopped:
 
   /             the digest of the newest batch; batches, runs, reports and their sources
+  /new          topics to be put into the queue; /schedules has those that come again
+  /search       words in the reports and claims of all runs
   /health       what keeps the queue from being worked
   /a/KEY        a file of the storage, such as a report, to send a link to
   /monitoring/  the queues and their tasks, in asynqmon, read-only
+  /v1/          the API, for programs; /v1/openapi.json describes it
   /manual/      the manual, as nightdesk help prints it
   /metrics      for Prometheus
   /healthz      200 when Redis and storage can be reached, else 503
@@ -40,32 +48,58 @@ func serveCommand(p *program) *cobra.Command {
 It listens on this machine only, and is open to whoever uses it, unless told otherwise. To listen elsewhere, set a token
 (serve.token, NIGHTDESK_SERVE_TOKEN): browsers ask for it once, programs send it as Authorization: Bearer TOKEN.`,
 		Args: cobra.NoArgs,
-		RunE: p.serviceCommand(servicePages, servePages),
+		RunE: p.serviceCommand(servicePages,
+			func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
+				return servePages(ctx, cfg, con, p.load)
+			}),
 	}
 	p.settingFlag(cmd, false, "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
 	return cmd
 }
 
-func servePages(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
+func servePages(ctx context.Context, cfg config.Config, con *view.Console, load loader) (err error) {
 	d, err := wiring.OpenUnchecked(ctx, cfg, con)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
 	listener, err := listen(cfg)
 	if err != nil {
 		return err
 	}
+	return serveDesk(ctx, cfg, con, load, d, listener)
+}
+
+// serveDesk serves the pages of a desk until ctx ends.
+func serveDesk(ctx context.Context, cfg config.Config, con *view.Console, load loader, d *wiring.Desk,
+	listener net.Listener) error {
+	store, err := wiring.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	find, endSearch := keepSearch(ctx, cfg, con, store)
+	defer endSearch()
 	server := &http.Server{
 		Handler: web.New(web.Services{
 			Redis: d.Redis, Queue: d.Queue, Store: store, Log: con.Log,
-			Token:    cfg.Serve.Token.Reveal(),
-			Storage:  func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
-			Troubles: func(ctx context.Context) []web.Trouble { return doctor.Troubles(ctx, d, store) },
+			Token:  cfg.Serve.Token.Reveal(),
+			Search: find, ShownSource: intake.ShownSource, Dispatcher: d.Dispatcher,
+			Enqueue: apiOrders{cfg, d, con.Log}.enqueue,
+			Draft:   apiOrders{cfg, d, con.Log}.draft,
+			Presets: config.PresetNames(),
+			Bases:   func() ([]string, error) { return knowledge.List(wiring.KnowledgeDir(cfg)) },
+			Fire: func(ctx context.Context, name string) (schedule.Firing, error) {
+				scheduler, err := newScheduler(ctx, cfg, con, d, load)
+				if err != nil {
+					return schedule.Firing{}, err
+				}
+				return scheduler.Fire(ctx, name)
+			},
+			Knowledge: newBases(cfg, con).infos,
+			Ask:       apiQuestions{cfg, con, d, store, load}.ask,
+			Storage:   func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
+			Troubles:  func(ctx context.Context) []web.Trouble { return doctor.Troubles(ctx, d, store) },
+			Doctor:    func(ctx context.Context) iter.Seq[web.Checkup] { return doctor.Look(ctx, cfg, con, false) },
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout:    2 * time.Minute,
@@ -97,6 +131,37 @@ func servePages(ctx context.Context, cfg config.Config, con *view.Console, _ []s
 	}
 	<-ended
 	return err
+}
+
+// indexPause is how often the search index is compared with the storage.
+const indexPause = 10 * time.Second
+
+// searcher finds words in reports.
+type searcher = func(context.Context, search.Query) (search.Results, error)
+
+// keepSearch keeps the search index up to date until end. Without one the pages work, and searches say why.
+func keepSearch(ctx context.Context, cfg config.Config, con *view.Console,
+	store storage.Store) (find searcher, end func()) {
+	index, err := wiring.OpenSearch(cfg, store)
+	if err != nil {
+		con.Log.Error().Err(err).Msg("reports cannot be searched")
+		return func(context.Context, search.Query) (search.Results, error) { return search.Results{}, err }, func() {}
+	}
+	keepCtx, cancel := context.WithCancel(con.Log.WithContext(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		index.Keep(keepCtx, indexPause, func(err error) {
+			con.Log.Warn().Err(err).Msg("search may miss new reports")
+		})
+	}()
+	return index.Search, func() {
+		cancel()
+		<-done
+		if err := index.Close(); err != nil {
+			con.Log.Warn().Err(err).Msg("the search index was not closed")
+		}
+	}
 }
 
 // listen opens the port. Where others than this machine can reach it, a token must be set.

@@ -17,6 +17,7 @@ const (
 	serviceWorker    = "worker"
 	serviceScheduler = "scheduler"
 	servicePages     = "serve"
+	serviceAll       = "up"
 )
 
 // serviceCommand wraps a command that runs until it is stopped: it waits for Redis and storage at its start, and what

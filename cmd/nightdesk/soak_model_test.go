@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"nightdesk/cmd/nightdesk/bench"
 	"nightdesk/pipeline/llm/llmtest"
 )
 
@@ -66,7 +67,7 @@ type soakUsage struct {
 func (u soakUsage) tokens() int { return u.Prompt + u.Completion }
 
 func newSoakModel(parts int, slowest time.Duration) *soakModel {
-	answers := &fleetModel{blocks: map[string]map[string]*span{}, parts: parts}
+	answers := newFleetModel(parts)
 	return &soakModel{stub: llmtest.Stub{Answer: answers.answer}, slowest: slowest}
 }
 
@@ -139,13 +140,14 @@ func (m *soakModel) begin(credentials string, body []byte) *soakCall {
 	sum := sha256.Sum256(body)
 	user, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(credentials, "Basic "))
 	process, _, _ := strings.Cut(string(user), ":")
-	c := &soakCall{process: process, hash: hex.EncodeToString(sum[:]), step: q.Format.Schema.Name, topic: harbour.FindString(text.String()), from: time.Now()}
-	if title := blockName.FindStringSubmatch(text.String()); title != nil && (strings.HasPrefix(c.step, "decide") || strings.HasPrefix(c.step, "note")) {
-		c.block = title[1]
+	c := &soakCall{process: process, hash: hex.EncodeToString(sum[:]), step: q.Format.Schema.Name,
+		topic: bench.HarbourOf(text.String()), from: time.Now()}
+	if title := bench.BlockOf(text.String()); title != "" && (strings.HasPrefix(c.step, "decide") || strings.HasPrefix(c.step, "note")) {
+		c.block = title
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if k := iteration.FindStringSubmatch(text.String()); c.block != "" && k != nil && k[1] == "1" && m.held[process] != nil {
+	if c.block != "" && strings.HasPrefix(c.step, "note") { // a block begins with its first queries, and decides after them
 		c.held = m.held[process]
 	}
 	m.calls = append(m.calls, c)
@@ -173,6 +175,20 @@ func (m *soakModel) open(process string, blocks bool) int {
 		}
 	}
 	return n
+}
+
+// blocksIn returns how many topic blocks of a process wait for an answer; of a process that is held, how many are held.
+func (m *soakModel) blocksIn(process string) int {
+	m.mu.Lock()
+	held := m.held[process]
+	m.mu.Unlock()
+	blocks := map[[2]string]bool{}
+	for _, c := range m.all() {
+		if open := c.to.IsZero() && c.process == process; open && c.block != "" && (held == nil || c.held != nil) {
+			blocks[[2]string{c.topic, c.block}] = true
+		}
+	}
+	return len(blocks)
 }
 
 // mostBlocks returns the largest number of topic blocks of one run that were in flight at once: from the first call

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"nightdesk/cmd/nightdesk/bench"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/scaletest"
 )
@@ -53,9 +54,9 @@ func undisturbed(t *testing.T, topics int) (runs map[string]soakRun, questions m
 	}
 	runs, questions = map[string]soakRun{}, map[string]int{}
 	for i := range topics {
-		topic := fleetTopic(i)
+		topic := bench.Topic(i)
 		runs[topic] = w.runs[topic]
-		for hash, n := range w.questions[harbour.FindString(topic)] {
+		for hash, n := range w.questions[bench.HarbourOf(topic)] {
 			questions[hash] += n
 		}
 	}
@@ -82,10 +83,11 @@ func (w *calmWork) work(t *testing.T, topics int) {
 	w.runs = s.runs()
 }
 
-// inBlocks waits until a worker is in the middle of so many topic blocks.
+// inBlocks waits until a worker is in the middle of so many topic blocks; of a worker that the model holds, those that
+// are held: a block may have several calls open, and ends before a stop is known if they are its last.
 func (s *soak) inBlocks(p *process, n int) {
 	s.t.Helper()
-	until(s.t, "calls of "+p.name, func() bool { return s.model.open(p.name, true) >= n })
+	until(s.t, "calls of "+p.name, func() bool { return s.model.blocksIn(p.name) >= n })
 }
 
 // blocksOf returns the topic blocks that a process has asked about, by run and title, with the time of its last call.

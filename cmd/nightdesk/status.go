@@ -165,6 +165,12 @@ func (s runStatus) lines(run topicqueue.Run) []string {
 	if s.Page != "" {
 		add("page", "%s", s.Page)
 	}
+	switch {
+	case s.Audio != "":
+		add("audio", "%s", s.Audio)
+	case s.NoAudio != "":
+		add("audio", "none: %s", s.NoAudio)
+	}
 	add("so far", "%s, %s, %s, %s", view.Counted(s.Sources, "source"), view.Counted(s.LLMCalls, "model call"),
 		view.Counted(s.PromptTokens+s.CompletionTokens, "token"),
 		(time.Duration(s.TookMS) * time.Millisecond).Round(100*time.Millisecond))
@@ -275,7 +281,8 @@ func showBatchStatus(ctx context.Context, con *view.Console, from runLister, nam
 
 // runMetadata is what commands read from the metadata of a report.
 type runMetadata struct {
-	Citations []string `json:"citations"`
+	Citations []string             `json:"citations"`
+	Audio     topicqueue.Narration `json:"audio"`
 	Formats   []struct {
 		Format string `json:"format"`
 		File   string `json:"file"` // storage key; empty: it could not be made

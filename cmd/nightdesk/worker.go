@@ -30,6 +30,11 @@ func runWorker(ctx context.Context, cfg config.Config, con *view.Console, _ []st
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	return workQueue(ctx, cfg, con, d)
+}
+
+// workQueue works the queue of a desk until ctx ends.
+func workQueue(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk) error {
 	services, err := wiring.NewServices(ctx, cfg, con, d, wiring.NewEmbedding(cfg))
 	if err != nil {
 		return err

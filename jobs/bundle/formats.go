@@ -9,12 +9,14 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rs/zerolog"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/pipeline/text"
@@ -114,6 +116,10 @@ func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input
 	if r.Notes, err = notes(ctx, store, in.Run.ID, registry, rep); err != nil {
 		return r, err
 	}
+	r.Checks, r.Words = checks(rep.Verification), formats.CheckWords(reporting.CheckWords(r.Language))
+	if r.News, err = news(ctx, store, in, rep); err != nil {
+		return r, err
+	}
 	room := formats.MaxFigures
 	for _, m := range shownFigure.FindAllStringSubmatch(rep.Markdown, -1) {
 		if _, known := r.Figures[m[1]]; known || room <= 0 {
@@ -128,6 +134,47 @@ func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input
 	}
 	return r, nil
 }
+
+// news returns the sentences and rows of a report that the one which it goes on from does not have.
+func news(ctx context.Context, store storage.Store, in reporting.Input, rep reporting.Report) (list []string,
+	err error) {
+	if in.Changes == nil {
+		return nil, nil
+	}
+	before, err := store.Get(ctx, storage.ReportKey(in.Changes.RunID))
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	now := Body(rep.Markdown)
+	d := text.Align(Body(string(before)), now)
+	for _, p := range d.Changed {
+		d.New = append(d.New, p.New)
+	}
+	slices.SortFunc(d.New, func(a, b text.Unit) int { return a.Start - b.Start })
+	for _, u := range d.New {
+		list = append(list, now[u.Start:u.End])
+	}
+	return list, nil
+}
+
+// checks says what was found of each sentence; nothing of a report that only quotes.
+func checks(v *reporting.Verification) (out []formats.Check) {
+	if v == nil || v.Status != citation.StatusVerified || v.QuotesOnly() {
+		return nil
+	}
+	for i, s := range v.Sentences {
+		if s.Action != reporting.ActionRemoved {
+			out = append(out, formats.Check{Sentence: s.Text, Verdict: verdicts[s.Verdict], Number: i + 1})
+			if s.Conclusion() {
+				out[len(out)-1].Verdict = formats.Conclusion
+			}
+		}
+	}
+	return out
+}
+
+var verdicts = map[support.Result]formats.Verdict{support.Supported: formats.Confirmed,
+	support.Unverified: formats.Unconfirmed, support.Unsupported: formats.Unsupported}
 
 // files returns the addresses of the local documents that a report cites, by their names.
 func files(registry *citation.Registry, rep reporting.Report) map[string]string {

@@ -48,6 +48,7 @@ func (b *Writer) statistics() statistics {
 
 type metadata struct {
 	ResearchID      string              `json:"research_id"`
+	TopicKey        string              `json:"topic_key"` // topics/<key>/ has the other nights of the topic
 	Topic           string              `json:"topic"`
 	OptimizedTopic  string              `json:"optimized_topic"`
 	Batch           string              `json:"batch"`
@@ -59,9 +60,10 @@ type metadata struct {
 	Sources         *sourceCounts       `json:"sources,omitempty"` // see sources.jsonl
 	Citations       []string            `json:"citations"`         // ids that the report cites
 	// what the model cited and could not be resolved
-	Removed   []citation.Removal `json:"removed"`
-	Fallbacks fallbacks          `json:"fallbacks"`
-	Formats   []Format           `json:"formats,omitempty"` // of the report, beside its Markdown
+	Removed   []citation.Removal    `json:"removed"`
+	Fallbacks fallbacks             `json:"fallbacks"`
+	Formats   []Format              `json:"formats,omitempty"` // of the report, beside its Markdown
+	Audio     *topicqueue.Narration `json:"audio,omitempty"`   // absent: the report was not to be read aloud
 	// of the report; verification.json has each sentence
 	Verification *verified   `json:"verification,omitempty"`
 	Usage        usageTotals `json:"usage"`
@@ -71,9 +73,11 @@ type metadata struct {
 	// hashes: a machine kept them while the storage was away, and is gone
 	MissingTexts []string `json:"missing_texts,omitempty"`
 	// since the run that this one goes on from
-	Changes     *recurring.Changes `json:"changes,omitempty"`
-	StartedAt   time.Time          `json:"started_at"`
-	CompletedAt time.Time          `json:"completed_at"`
+	Changes *recurring.Changes `json:"changes,omitempty"`
+	// of readers about earlier reports on the topic, which the writers were told of
+	Remarks     []topicqueue.Remark `json:"remarks,omitempty"`
+	StartedAt   time.Time           `json:"started_at"`
+	CompletedAt time.Time           `json:"completed_at"`
 
 	weighed
 }
@@ -81,8 +85,7 @@ type metadata struct {
 // weighed is what the claims of a run say together.
 type weighed struct {
 	Contradictions []evidence.Contradiction `json:"contradictions"`
-	Statements     int                      `json:"statements"`      // that the report cites, each counted once
-	ThinStatements int                      `json:"thin_statements"` // of these, that sources of one origin alone state
+	Origins        int                      `json:"origins"` // separate origins of what the report cites
 }
 
 // verified sums up how a report was checked.
@@ -121,9 +124,11 @@ type fallbacks struct {
 
 func (b *Writer) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata {
 	m := metadata{
-		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.In.Plan.Topic, Batch: run.Batch, State: run.State,
+		ResearchID: run.ID, TopicKey: recurring.Key(run.Topic, run.Options),
+		Topic: run.Topic, OptimizedTopic: b.In.Plan.Topic, Batch: run.Batch, State: run.State,
 		Reason:     run.Reason,
 		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, MissingTexts: b.Missing,
+		Remarks:   b.In.Plan.Remarks,
 		StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
 		Citations: []string{}, Removed: []citation.Removal{},
 		Fallbacks: fallbacks{Planning: list(b.In.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{},
@@ -146,7 +151,8 @@ func (b *Writer) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 	}
 	if r := b.report; r != nil {
 		m.Title, m.ReportWordCount, m.Changes, m.Formats = r.Title, r.Words, r.Changes, b.formats
-		m.weighed = weighed{list(r.Evidence.Contradictions), r.Statistics.Statements, r.Statistics.ThinStatements}
+		m.Audio = b.audio
+		m.weighed = weighed{list(r.Evidence.Contradictions), r.Statistics.Origins}
 		m.Citations, m.Removed, m.Fallbacks.Reporting = list(r.Cited), list(r.Removed), list(r.Fallbacks)
 		if v := r.Verification; v != nil {
 			m.Verification = &verified{Status: v.Status, Reason: v.Reason, Counts: v.Counts, Evaluation: v.Evaluation}

@@ -96,7 +96,7 @@ func readBundle(ctx context.Context, store storage.Store, runID string) (in stor
 	in.Plan = topicqueue.Plan{
 		Topic: planning.OptimizedTopic, Mode: planning.Mode, Queries: planning.SubQueries, SubTopics: planning.SubTopics,
 		Traces: planning.Traces, Fallbacks: in.metadata.Fallbacks.Planning,
-		Path: planning.Path, Why: planning.Why, Documents: planning.Documents,
+		Path: planning.Path, Why: planning.Why, Documents: planning.Documents, Remarks: planning.Remarks,
 	}
 	in.Changes = in.metadata.Changes
 	pages, texts := storage.Pages{Store: store}, map[string]string{} // by hash
@@ -162,6 +162,21 @@ func Claims(ctx context.Context, store storage.Store, runID string) ([]evidence.
 		}
 	})
 	return claims, nil
+}
+
+// Cited returns the sources that the report of a run cites. The error wraps storage.ErrNotExist when the bundle does
+// not list any.
+func Cited(ctx context.Context, store storage.Store, runID string) (cited []topicqueue.Source, err error) {
+	lines, err := store.Get(ctx, storage.CacheKey(runID, "sources.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	eachLine(lines, func(line sourceLine) {
+		if line.Cited {
+			cited = append(cited, line.Source)
+		}
+	})
+	return cited, nil
 }
 
 // eachLine calls yield for every line that is a T.

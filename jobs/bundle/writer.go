@@ -6,6 +6,7 @@ package bundle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,9 +33,10 @@ type Writer struct {
 	staged   []string          // pages and figures that storage has already
 	pages    ReturnedPages
 	sources  []sourceLine
-	Missing  []string // texts that traces and calls name and storage does not have
-	Lost     int      // of these: on which claims, links of the report or its registry rest
-	formats  []Format // the report in other forms
+	Missing  []string              // texts that traces and calls name and storage does not have
+	Lost     int                   // of these: on which claims, links of the report or its registry rest
+	formats  []Format              // the report in other forms
+	audio    *topicqueue.Narration // nil: it was not asked for
 }
 
 // Services is what bundles are made with.
@@ -103,6 +105,9 @@ func (b *Writer) Write(ctx context.Context) error {
 		if err := b.putFormats(ctx); err != nil {
 			return err
 		}
+		if err := b.dropOldNarration(ctx); err != nil {
+			return err
+		}
 		if err := b.files.PutJSON(b.cacheKey("outline.json"), b.report.Outline); err != nil {
 			return err
 		}
@@ -142,12 +147,19 @@ func (b *Writer) Gather(ctx context.Context) error {
 	if b.staged, err = b.files.Staged(ctx); err != nil {
 		return err
 	}
+	silent, err := b.findNarration(ctx)
+	if err != nil {
+		return err
+	}
 	if err = b.findMissing(ctx); err != nil {
 		return err
 	}
 	wait := otherWait
 	if b.Lost > 0 {
 		wait = textsWait
+	}
+	if silent && b.services.Now().Before(b.In.Run.EndedAt.Add(otherWait)) {
+		return errors.New("the narration of the report waits on another machine for the storage")
 	}
 	if n := len(b.Missing); n > 0 && b.services.Now().Before(b.In.Run.EndedAt.Add(wait)) {
 		return fmt.Errorf("%d texts that the run has read wait on another machine for the storage", n)
@@ -279,6 +291,8 @@ type planningFile struct {
 	Why      string `json:"path_reason,omitempty"` // why a model chose it
 	// attached to the run
 	Documents []topicqueue.Document `json:"available_documents,omitempty"`
+	// of readers about earlier reports on the topic
+	Remarks []topicqueue.Remark `json:"remarks,omitempty"`
 }
 
 func (b *Writer) planning() planningFile {
@@ -286,7 +300,7 @@ func (b *Writer) planning() planningFile {
 	f := planningFile{
 		MainTopic: b.In.Run.Topic, OptimizedTopic: p.Topic, SubQueries: list(p.Queries), SubTopics: p.SubTopics,
 		TotalSubTopics: len(p.SubTopics), Mode: p.Mode, Traces: list(p.Traces), Path: p.Path, Why: p.Why,
-		Documents: p.Documents,
+		Documents: p.Documents, Remarks: p.Remarks,
 	}
 	if p.Returned != "" {
 		f.Returned = topicqueue.PagePath(p.Returned)

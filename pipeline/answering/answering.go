@@ -28,11 +28,12 @@ type Answerer struct {
 	Model     llm.Model
 	Runner    *tools.Runner // makes the calls
 	Emit      topicqueue.Emit
-	Now       func() time.Time // nil: time.Now
-	Window    int              // tokens that the model takes; 0: not known
-	Report    string           // Markdown, that the question is about; empty: none
-	SoftLimit time.Time        // by the clock of this machine; no tool is called after it; zero: never
-	Patience  time.Time        // by the same clock; the model is not waited for after it; zero: always
+	Now       func() time.Time    // nil: time.Now
+	Window    int                 // tokens that the model takes; 0: not known
+	Report    string              // Markdown, that the question is about; empty: none
+	Remarks   []topicqueue.Remark // of readers about earlier answers to the question
+	SoftLimit time.Time           // by the clock of this machine; no tool is called after it; zero: never
+	Patience  time.Time           // by the same clock; the model is not waited for after it; zero: always
 }
 
 // Result is what an answer has come to.

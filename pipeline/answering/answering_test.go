@@ -444,7 +444,10 @@ func TestSameConversationAgain(t *testing.T) {
 	})
 	b.kept, b.a.Runner.Once = map[string][]byte{}, b.once
 	b.search = func(query string) tools.Result {
-		if query == "ferry 2024" && len(b.called) <= 2 {
+		b.mu.Lock()
+		first := len(b.called) <= 2
+		b.mu.Unlock()
+		if query == "ferry 2024" && first {
 			return tools.Result{Failed: true, Text: "the index is away"}
 		}
 		return found(fact)

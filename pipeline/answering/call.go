@@ -29,6 +29,7 @@ var argumentSchema = json.RawMessage(`{"type":"object","properties":{"query":{"t
 // outcome is what has become of a call.
 type outcome struct {
 	id      string // block_1/2.1: block, turn, ordinal
+	turn    int    // in which it was asked for, counted from 1
 	tool    string
 	query   string
 	problem string       // why it brought nothing, for the model; empty: answer says it
@@ -47,7 +48,7 @@ func (w *work) act(ctx context.Context, said string, calls []llm.ToolCall) error
 	ids := map[string]bool{}
 	for i, c := range calls[:min(len(calls), maxAsked)] {
 		o := w.check(c)
-		o.id = fmt.Sprintf("%s/%d.%d", w.block.ID, w.asked, i+1)
+		o.id, o.turn = fmt.Sprintf("%s/%d.%d", w.block.ID, w.asked, i+1), w.asked
 		if c.ID == "" || ids[c.ID] { // in a form that all servers take
 			c.ID = fmt.Sprintf("call%05d", 100*len(w.turns)+i)
 		}
@@ -116,13 +117,13 @@ func (w *work) searchItself(ctx context.Context) error {
 	for _, name := range []string{tools.NameReportEvidence, "rag_hybrid", "rag_naive", "web_search",
 		"paper_search"} {
 		_, ok := w.tools.Lookup(name)
-		if key := tools.Key(name, query); !ok || key == "" || w.issued[key] || w.calls >= w.maxCalls() {
+		if key := tools.Key(name, query); !ok || key == "" || w.issued[key] || w.calls >= w.maxCalls {
 			continue
 		}
 		w.calls++
 		w.issued[tools.Key(name, query)] = true
-		w.outcomes = append(w.outcomes, outcome{id: fmt.Sprintf("%s/%d.0", w.block.ID, w.asked), tool: name, query: query,
-			made: true, left: w.callsLeft()})
+		w.outcomes = append(w.outcomes, outcome{id: fmt.Sprintf("%s/%d.0", w.block.ID, w.asked), turn: max(1, w.asked),
+			tool: name, query: query, made: true, left: w.callsLeft()})
 		break
 	}
 	if first == len(w.outcomes) {
@@ -210,11 +211,11 @@ func (w *work) once(ctx context.Context, o *outcome, problem *string) (string, e
 }
 
 // take gives the sources of an outcome their markers.
-func (w *work) take(i int) {
-	o := &w.outcomes[i]
+func (r *lookups) take(i int) {
+	o := &r.outcomes[i]
 	if o.problem != "" {
-		if o.made && len(w.failures) < maxFailures {
-			w.failures = append(w.failures, fmt.Sprintf("%s for %q failed: %s", o.tool,
+		if o.made && len(r.failures) < maxFailures {
+			r.failures = append(r.failures, fmt.Sprintf("%s for %q failed: %s", o.tool,
 				topicqueue.Clip(topicqueue.OneLine(o.query), maxLine), topicqueue.Clip(o.problem, maxLine)))
 		}
 		return
@@ -226,12 +227,12 @@ func (w *work) take(i int) {
 		if s.ID == "" {
 			s.ID = topicqueue.SourceID(s)
 		}
-		at, known := w.marked[s.ID]
+		at, known := r.marked[s.ID]
 		if !known {
-			at = len(w.sources)
-			w.marked[s.ID] = at
-			w.sources = append(w.sources, source{Source: s, outcome: i,
-				id: topicqueue.BlockCitationID(w.block.Number(), at+1)})
+			at = len(r.sources)
+			r.marked[s.ID] = at
+			r.sources = append(r.sources, source{Source: s, outcome: i,
+				id: topicqueue.BlockCitationID(r.block.Number(), at+1)})
 		}
 		o.sources = append(o.sources, at)
 	}

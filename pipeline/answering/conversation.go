@@ -20,14 +20,13 @@ import (
 type work struct {
 	*Answerer
 	run      topicqueue.Run
-	block    topicqueue.Block
 	tools    tools.Set // enabled for this run
 	native   bool      // the model calls tools itself
+	maxTurns int
+	maxCalls int
 	turns    []turn
-	outcomes []outcome
-	sources  []source       // that were shown, in the order of their markers
-	marked   map[string]int // by source id: its place in sources
 	issued   map[string]bool
+	lookups
 
 	asked   int  // questions to the model
 	steps   int  // see stepCeiling
@@ -36,9 +35,6 @@ type work struct {
 	nudged  bool // told to look something up first
 	empty   bool // asked again after an empty answer
 	away    bool // the model is why there is no answer
-
-	failures []string
-	cut      map[excerptKey]string
 }
 
 // turn is an answer of the model that was not the last one.
@@ -63,34 +59,28 @@ type source struct {
 }
 
 func newWork(a *Answerer, run topicqueue.Run, block topicqueue.Block) *work {
-	return &work{
-		Answerer: a, run: run, block: block, tools: a.Runner.Tools.Enabled(run.Options.Tools),
-		native: llm.CallsTools(a.Model, llm.Writer), marked: map[string]int{}, issued: map[string]bool{},
-		cut: map[excerptKey]string{},
+	w := &work{
+		Answerer: a, run: run, tools: a.Runner.Tools.Enabled(run.Options.Tools),
+		native: llm.CallsTools(a.Model, llm.Writer), issued: map[string]bool{},
+		maxTurns: defaultTurns, maxCalls: defaultCalls,
+		lookups: lookups{topic: run.Topic, block: block, now: a.now, marked: map[string]int{}, cut: map[excerptKey]string{}},
 	}
-}
-
-func (w *work) maxTurns() int {
-	if n := w.run.Options.MaxTurns; n > 0 {
-		return n
+	if run.Options.MaxTurns > 0 {
+		w.maxTurns = run.Options.MaxTurns
 	}
-	return defaultTurns
-}
-
-func (w *work) maxCalls() int {
-	if n := w.run.Options.MaxToolCalls; n > 0 {
-		return n
+	if run.Options.MaxToolCalls > 0 {
+		w.maxCalls = run.Options.MaxToolCalls
 	}
-	return defaultCalls
+	return w
 }
 
 // callsLeft returns how many tool calls the model may still ask for.
-func (w *work) callsLeft() int { return max(0, w.maxCalls()-w.calls) }
+func (w *work) callsLeft() int { return max(0, w.maxCalls-w.calls) }
 
 // mustAnswer reports that there is nothing left to look anything up with.
 func (w *work) mustAnswer() bool {
 	late := !w.SoftLimit.IsZero() && time.Now().After(w.SoftLimit)
-	last := w.asked+1 >= w.maxTurns() || w.steps+2 >= stepCeiling(w.maxTurns())
+	last := w.asked+1 >= w.maxTurns || w.steps+2 >= stepCeiling(w.maxTurns)
 	return late || last || w.callsLeft() == 0 || len(w.tools) == 0
 }
 
@@ -175,15 +165,22 @@ func (w *work) next(ctx context.Context) (text string, calls []llm.ToolCall, err
 
 // question is what every question of the conversation begins with.
 func (w *work) question() prompts.AnswerData {
-	return prompts.AnswerData{Topic: w.run.Topic, MaxCalls: w.maxCalls(),
-		Report: w.reportShown(), Earlier: w.earlier()}
+	return prompts.AnswerData{Topic: w.run.Topic, MaxCalls: w.maxCalls,
+		Report: w.reportShown(), Earlier: earlier(w.run.Options.Earlier), Remarks: w.remarks()}
+}
+
+func (w *work) remarks() (lines []prompts.RemarkLine) {
+	for _, r := range w.Remarks {
+		lines = append(lines, prompts.RemarkLine{Sentence: r.Sentence, Words: r.Words})
+	}
+	return lines
 }
 
 // lookUp asks a model that cannot call tools.
 func (w *work) lookUp(ctx context.Context) (text string, calls []llm.ToolCall, err error) {
 	data := prompts.LookUpData{
-		Topic: w.run.Topic, MaxCalls: w.callsLeft(), Found: w.found(),
-		Report: w.reportShown(), Earlier: w.earlier(),
+		Topic: w.run.Topic, MaxCalls: w.callsLeft(), Found: w.found(w.room()),
+		Report: w.reportShown(), Earlier: earlier(w.run.Options.Earlier), Remarks: w.remarks(),
 	}
 	for _, t := range w.tools {
 		data.Tools = append(data.Tools, prompts.ToolLine{Name: t.Name(), Description: t.Description()})
@@ -228,7 +225,7 @@ func (w *work) conclude(ctx context.Context, why string) (answer, reason string,
 		if cited, ok := w.accept(text); ok {
 			return cited, "", nil
 		}
-		if why == prompts.NowUncited || w.asked >= w.maxTurns() {
+		if why == prompts.NowUncited || w.asked >= w.maxTurns {
 			return "", fmt.Sprintf("the model's answer cites none of its %d sources: %q", len(w.sources),
 				topicqueue.Clip(topicqueue.OneLine(text), maxLine)), nil
 		}
@@ -243,7 +240,7 @@ func (w *work) write(ctx context.Context, why string) (text string, err error) {
 	w.steps++
 	data := w.question()
 	if !w.native {
-		data.Found, data.Now = w.found(), w.tell(why)
+		data.Found, data.Now = w.found(w.room()), w.tell(why)
 	}
 	req := w.request(prompts.Answer(w.run.Options.Language, data))
 	if w.native {
@@ -312,7 +309,7 @@ func (w *work) bound() []llm.Tool {
 
 // messages are the turns as the model sees them.
 func (w *work) messages() []llm.Turn {
-	found, language := w.found(), w.run.Options.Language
+	found, language := w.found(w.room()), w.run.Options.Language
 	var out []llm.Turn
 	for _, t := range w.turns {
 		turn := llm.Turn{Said: t.said}

@@ -40,7 +40,7 @@ func (w *work) emitThought(ctx context.Context, said string, outcomes []outcome)
 }
 
 // references tells watchers which sources the answer has, one event for each call that found some.
-func (w *work) references(traces []topicqueue.ToolTrace) []topicqueue.Event {
+func references(block topicqueue.Block, traces []topicqueue.ToolTrace) []topicqueue.Event {
 	var events []topicqueue.Event
 	for len(traces) > 0 {
 		first, n := traces[0], 1
@@ -56,10 +56,10 @@ func (w *work) references(traces []topicqueue.ToolTrace) []topicqueue.Event {
 			}
 			named[cmp.Or(s.URL, s.Document, s.ID)] = topicqueue.Clip(place, maxLine)
 		}
-		e := topicqueue.NewEvent(fmt.Sprintf("%s/reference/%d", w.block.ID, len(events)+1), topicqueue.StatusReference,
-			topicqueue.Reference{QuestionID: w.block.Number(), References: named})
+		e := topicqueue.NewEvent(fmt.Sprintf("%s/reference/%d", block.ID, len(events)+1), topicqueue.StatusReference,
+			topicqueue.Reference{QuestionID: block.Number(), References: named})
 		e.Placement.Call = len(events)
-		events = append(events, e.With(topicqueue.About{Iteration: 1, Tool: first.ToolType,
+		events = append(events, e.With(topicqueue.About{Iteration: first.Iteration, Tool: first.ToolType,
 			Query: topicqueue.Clip(topicqueue.OneLine(first.Query), maxLine)}))
 		traces = traces[n:]
 	}

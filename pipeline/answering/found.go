@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
@@ -22,6 +23,18 @@ const (
 
 // shortened are the sizes to which an old result is cut, one after the other.
 var shortened = []int{3_000, 1_000, 0}
+
+// lookups is what a conversation has looked up.
+type lookups struct {
+	topic    string
+	block    topicqueue.Block
+	now      func() time.Time
+	outcomes []outcome
+	sources  []source       // that were shown, in the order of their markers
+	marked   map[string]int // by source id: its place in sources
+	failures []string
+	cut      map[excerptKey]string
+}
 
 // room is how many bytes of sources the model's window has room for: a third of its tokens, at 3 bytes each.
 func (w *work) room() int {
@@ -43,8 +56,7 @@ const (
 func (w *work) reportShown() string { return topicqueue.Clip(w.Report, w.room()/reportShare) }
 
 // earlier returns what was asked about the report before, the last answer longer than those before it.
-func (w *work) earlier() []prompts.FollowUp {
-	asked := w.run.Options.Earlier
+func earlier(asked []topicqueue.FollowUp) []prompts.FollowUp {
 	out := make([]prompts.FollowUp, len(asked))
 	for i, f := range asked {
 		most := oldAnswer
@@ -57,16 +69,16 @@ func (w *work) earlier() []prompts.FollowUp {
 	return out
 }
 
-// found shows the outcomes of all calls.
-func (w *work) found() []prompts.Found {
-	limits := w.limits()
-	out := make([]prompts.Found, len(w.outcomes))
+// found shows the outcomes of all calls in so many bytes of sources.
+func (r *lookups) found(room int) []prompts.Found {
+	limits := r.limits(room)
+	out := make([]prompts.Found, len(r.outcomes))
 	whole := map[int]bool{} // sources that were shown whole
-	for i, o := range w.outcomes {
+	for i, o := range r.outcomes {
 		out[i] = prompts.Found{Tool: o.tool, Query: topicqueue.Clip(o.query, maxQuery), Problem: o.problem, Left: o.left}
 		for _, at := range o.sources {
-			s := w.sources[at]
-			p := w.passage(s, o, w.share(o, limits[i]))
+			s := r.sources[at]
+			p := r.passage(s, o, share(o, limits[i]))
 			if whole[at] {
 				p = prompts.Passage{ID: p.ID, Title: p.Title, Text: "…"} // its text stands above
 			}
@@ -78,20 +90,19 @@ func (w *work) found() []prompts.Found {
 }
 
 // limits returns the bytes that each outcome may show.
-func (w *work) limits() []int {
-	limits := make([]int, len(w.outcomes))
+func (r *lookups) limits(room int) []int {
+	limits := make([]int, len(r.outcomes))
 	for i := range limits {
 		limits[i] = callBytes
 	}
 	total := func() (bytes int) {
-		for i, o := range w.outcomes {
+		for i, o := range r.outcomes {
 			for _, at := range o.sources {
-				bytes += min(len(w.sources[at].Text), w.share(o, limits[i]))
+				bytes += min(len(r.sources[at].Text), share(o, limits[i]))
 			}
 		}
 		return bytes
 	}
-	room := w.room()
 	for _, limit := range shortened {
 		for i := range limits {
 			if total() <= room {
@@ -104,10 +115,10 @@ func (w *work) limits() []int {
 }
 
 // share is what one source of an outcome may show of so many bytes.
-func (w *work) share(o outcome, limit int) int { return max(leastSource, limit/max(1, len(o.sources))) }
+func share(o outcome, limit int) int { return max(leastSource, limit/max(1, len(o.sources))) }
 
 // passage shows a source, at most so many bytes of it.
-func (w *work) passage(s source, o outcome, limit int) prompts.Passage {
+func (r *lookups) passage(s source, o outcome, limit int) prompts.Passage {
 	where := strings.Join(s.Section, " > ")
 	switch {
 	case where == "" && s.URL != "":
@@ -116,7 +127,7 @@ func (w *work) passage(s source, o outcome, limit int) prompts.Passage {
 		where = strings.TrimPrefix(where+", p. "+strconv.Itoa(s.Page), ", ")
 	}
 	return prompts.Passage{ID: s.id, Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date,
-		Head: s.HeadAt(1), Place: topicqueue.OneLine(where), Text: w.excerpt(s, w.run.Topic+"\n"+o.query, limit)}
+		Head: s.HeadAt(1), Place: topicqueue.OneLine(where), Text: r.excerpt(s, r.topic+"\n"+o.query, limit)}
 }
 
 // excerptKey names an excerpt: it is shown again in every question that follows.
@@ -126,12 +137,12 @@ type excerptKey struct {
 }
 
 // excerpt returns the passages of a source that bear most on a question, in their order, at most about limit bytes.
-func (w *work) excerpt(s source, question string, limit int) string {
+func (r *lookups) excerpt(s source, question string, limit int) string {
 	if len(s.Text) <= limit {
 		return s.Text
 	}
 	key := excerptKey{s.ID, question, limit}
-	if known, ok := w.cut[key]; ok {
+	if known, ok := r.cut[key]; ok {
 		return known
 	}
 	passages := text.Passages(s.Text, nil)
@@ -153,8 +164,8 @@ func (w *work) excerpt(s source, question string, limit int) string {
 	}
 	if len(kept) == 0 {
 		best := passages[order[0]]
-		w.cut[key] = text.Start(s.Text[best.Start:best.End], limit) + " …"
-		return w.cut[key]
+		r.cut[key] = text.Start(s.Text[best.Start:best.End], limit) + " …"
+		return r.cut[key]
 	}
 	slices.Sort(kept)
 	var parts []string
@@ -164,6 +175,6 @@ func (w *work) excerpt(s source, question string, limit int) string {
 		}
 		parts = append(parts, s.Text[passages[i].Start:passages[i].End])
 	}
-	w.cut[key] = strings.Join(parts, "\n\n")
-	return w.cut[key]
+	r.cut[key] = strings.Join(parts, "\n\n")
+	return r.cut[key]
 }

@@ -22,20 +22,20 @@ const (
 )
 
 // registry knows the sources that were shown.
-func (w *work) registry() *citation.Registry {
-	traces := make([]topicqueue.ToolTrace, len(w.sources))
-	for i, s := range w.sources {
-		traces[i] = w.trace(s)
+func (r *lookups) registry() *citation.Registry {
+	traces := make([]topicqueue.ToolTrace, len(r.sources))
+	for i, s := range r.sources {
+		traces[i] = r.trace(s)
 	}
 	return citation.NewRegistry(traces)
 }
 
-func (w *work) trace(s source) topicqueue.ToolTrace {
-	o := w.outcomes[s.outcome]
+func (r *lookups) trace(s source) topicqueue.ToolTrace {
+	o := r.outcomes[s.outcome]
 	return topicqueue.ToolTrace{
-		ToolID: o.id, CitationID: s.id, ToolType: o.tool, Query: o.query, RawAnswer: o.answer.Raw, Timestamp: w.now(),
-		RawAnswerTruncated: o.answer.Truncated, RawAnswerOriginalSize: o.answer.OriginalSize, BlockID: w.block.ID,
-		Iteration: 1, Source: s.Source, Claims: []topicqueue.Claim{},
+		ToolID: o.id, CitationID: s.id, ToolType: o.tool, Query: o.query, RawAnswer: o.answer.Raw, Timestamp: r.now(),
+		RawAnswerTruncated: o.answer.Truncated, RawAnswerOriginalSize: o.answer.OriginalSize, BlockID: r.block.ID,
+		Iteration: o.turn, Source: s.Source, Claims: []topicqueue.Claim{},
 	}
 }
 
@@ -57,13 +57,18 @@ func (w *work) result(ctx context.Context, answer, why string) (Result, error) {
 			t.Claims = append(t.Claims, topicqueue.Claim{ID: fmt.Sprintf("%s.%d", s.id, n+1), CitationID: s.id,
 				SourceID: s.ID, Text: topicqueue.OneLine(quote), Quote: quote, Start: q.Start, End: q.End, Share: q.share})
 		}
+		if w.run.Options.Pictures {
+			if err := w.Runner.Illustrate(ctx, w.run.ID, w.outcomes[s.outcome].answer.Pictures, &t); err != nil {
+				return r, fmt.Errorf("fetch pictures for %s: %w", t.ToolID, err)
+			}
+		}
 		t.Summary = topicqueue.Clip(t.Claims[0].Text, maxQuery)
 		r.Traces = append(r.Traces, t)
 		findings = append(findings, topicqueue.Finding{CitationID: s.id, Text: topicqueue.Clip(t.Claims[0].Text, maxLine),
 			Source: s.Title})
 	}
 	cp := topicqueue.Checkpoint{Iteration: 1, Traces: r.Traces, Calls: map[string]topicqueue.ToolCalls{},
-		Events: w.references(r.Traces), Digest: topicqueue.Digest{Findings: findings, Claims: len(findings)}}
+		Events: references(w.block, r.Traces), Digest: topicqueue.Digest{Findings: findings, Claims: len(findings)}}
 	cp.Memory.Answer, cp.Memory.Failures = answer, w.failures
 	var returned []topicqueue.Returned
 	for _, o := range w.outcomes {
@@ -101,10 +106,10 @@ var marker = regexp.MustCompile(`\[((?:CIT-\d+|PLAN)-\d+)\]`)
 
 // quotesOf returns of each source what the sentences that cite it probably rest on: the passages most like them. A
 // source that is cited has at least one.
-func (w *work) quotesOf(answer string) [][]quote {
-	out := make([][]quote, len(w.sources))
-	body, _ := w.registry().Resolve(answer)
-	for i, s := range w.sources {
+func (r *lookups) quotesOf(answer string) [][]quote {
+	out := make([][]quote, len(r.sources))
+	body, _ := r.registry().Resolve(answer)
+	for i, s := range r.sources {
 		var citing []string
 		for _, sentence := range sentencesOf(body) {
 			if slices.ContainsFunc(marker.FindAllStringSubmatch(sentence, -1), func(m []string) bool { return m[1] == s.id }) {
@@ -150,21 +155,21 @@ func sentencesOf(body string) []string {
 }
 
 // bestQuotes returns what bears most on the question, of all sources: it stands in for an answer.
-func (w *work) bestQuotes() [][]quote {
-	out := make([][]quote, len(w.sources))
+func (r *lookups) bestQuotes() [][]quote {
+	out := make([][]quote, len(r.sources))
 	type place struct {
 		source int
 		piece  text.Block
 	}
 	var places []place
 	var docs []text.Document
-	for i, s := range w.sources {
+	for i, s := range r.sources {
 		pieces := piecesOf(s.Text)
 		for n, d := range documentsOf(s.Text, pieces) {
 			places, docs = append(places, place{i, pieces[n]}), append(docs, d)
 		}
 	}
-	scores := text.BM25(w.run.Topic, docs)
+	scores := text.BM25(r.topic, docs)
 	order := make([]int, len(places))
 	for i := range order {
 		order[i] = i

@@ -21,6 +21,7 @@ type Builder struct {
 	changed         top
 	disagree        top
 	thin            top
+	remarks         top
 	seen            map[string]bool // contradictions, by what they say
 	dearest         []Ref
 }
@@ -67,6 +68,9 @@ func (b *Builder) Add(run Run) {
 		b.contradiction(c, "within one report", []Ref{r}, 1)
 	}
 	b.evidence(run.Facts, r)
+	for _, remark := range run.Facts.Remarks {
+		b.remarks.add(remarkItem(remark, r))
+	}
 	if run.Facts.Changes != nil {
 		b.changes(*run.Facts.Changes, r)
 	}
@@ -101,34 +105,70 @@ func (b *Builder) contradiction(c evidence.Contradiction, where string, runs []R
 	if len(b.seen) < 20*maxItems {
 		b.seen[key] = true
 	}
-	what := "sources contradict each other"
-	if c.A.Value != "" && c.B.Value != "" {
-		what = line(c.A.Value) + " or " + line(c.B.Value)
+	what := line(c.Why)
+	switch {
+	case what != "":
+	case c.A.Value != "" && c.B.Value != "":
+		what = line(c.A.Value) + " or " + line(c.B.Value) + ", " + where
+	default:
+		what = "sources contradict each other, " + where
 	}
 	for i, s := range []evidence.Side{c.A, c.B} {
-		sides[i] += fmt.Sprintf(" (%s)", count1(s.Support, "source"))
+		if s.Support > 1 {
+			sides[i] += fmt.Sprintf(" (%s)", count1(s.Support, "source"))
+		}
 	}
 	// A contradiction between reports is seen by nobody who reads one of them.
 	weight := float64(c.A.Support + c.B.Support)
 	if len(runs) > 1 {
 		weight += 0.5
 	}
-	text := strings.TrimSuffix(what+", "+where+": "+line(c.Why), ": ")
-	b.disagree.add(Item{Kind: KindContradiction, Text: text, Sides: sides, Runs: runs, Count: count,
+	b.disagree.add(Item{Kind: KindContradiction, Text: what, Sides: sides, Runs: runs, Count: count,
 		weight: weight})
 }
 
-// A report is thin from this share of statements that one source alone supports, when it has so many statements.
-const thinShare, thinStatements = 0.7, 5
-
+// evidence notes a report that nothing but one source bears out.
 func (b *Builder) evidence(f Facts, r Ref) {
-	b.d.Statements += max(0, f.Statements)
-	b.d.ThinStatements += max(0, f.ThinStatements)
-	share := float64(f.ThinStatements) / float64(max(1, f.Statements))
-	if f.Statements >= thinStatements && share >= thinShare {
-		b.thin.add(Item{Kind: KindThin, Text: thin(f.ThinStatements, f.Statements),
-			Runs: []Ref{r}, Count: 1, weight: share})
+	if f.Origins == 1 {
+		b.thin.add(Item{Kind: KindThin, Text: "all that it cites comes from one source", Runs: []Ref{r}, Count: 1})
 	}
+}
+
+// remarkItem tells what a reader has said about the last report on a topic.
+func remarkItem(remark topicqueue.Remark, r Ref) Item {
+	item := Item{Kind: KindRemark, Text: line(remark.Words), Runs: []Ref{r}, Count: 1}
+	if remark.Sentence != "" {
+		item.Sides = []string{"about the sentence: " + line(remark.Sentence)}
+	}
+	by := remark.At.UTC().Format(time.DateOnly)
+	if remark.By != "" {
+		by = line(remark.By) + ", " + by
+	}
+	item.Text += " (" + by + ", about run " + line(remark.RunID) + ")"
+	return item
+}
+
+// Lines returns all changes, a line each: what has another value, what is gone, what is new.
+func (c Changes) Lines() (lines []string) {
+	for _, x := range c.Changed {
+		lines = append(lines, x.moved())
+	}
+	for _, text := range byDocument(c.Withdrawn) {
+		lines = append(lines, "withdrawn: "+text)
+	}
+	for _, text := range byDocument(c.New) {
+		lines = append(lines, "new: "+text)
+	}
+	return lines
+}
+
+// moved is a change with both values, where they are known.
+func (c Change) moved() string {
+	text := c.line()
+	if c.Old != "" || c.New != "" {
+		text = strings.TrimPrefix(strings.TrimRight(text, ".")+": ", ": ") + line(c.Old) + " → " + line(c.New)
+	}
+	return text
 }
 
 // changes weighs what moved in one topic: values by how far, then what is gone, then what is new.
@@ -141,11 +181,7 @@ func (b *Builder) changes(c Changes, r Ref) {
 		b.changed.add(Item{Kind: KindChanged, Text: text, Runs: []Ref{r}, Count: 1, weight: weight})
 	}
 	for _, x := range c.Changed {
-		text := x.line()
-		if x.Old != "" || x.New != "" {
-			text = strings.TrimPrefix(strings.TrimRight(text, ".")+": ", ": ") + line(x.Old) + " → " + line(x.New)
-		}
-		add(text+since, 3+apart(x.Old, x.New))
+		add(x.moved()+since, 3+apart(x.Old, x.New))
 	}
 	for _, text := range byDocument(c.Withdrawn) {
 		add("withdrawn: "+text+since, 2)
@@ -206,6 +242,9 @@ func (b *Builder) Digest() Digest {
 	d.Failed = b.failed.section(KindFailed, d.Batch)
 	d.Partial = b.partial.section(KindPartial, d.Batch)
 	d.Changed, d.Disagree, d.Thin = b.changed.section(), b.disagree.section(), b.thin.section()
+	if len(b.remarks.items) > 0 {
+		d.Remarks = b.remarks.section()
+	}
 	d.Dearest = slices.Concat(d.Dearest, b.dearest)
 	d.shorten()
 	d.First = d.first()
@@ -218,7 +257,7 @@ func (d Digest) first() []Item {
 	thin := d.Thin.Items
 	if n := d.Thin.Total; n > 1 { // one line for all
 		one := Item{Kind: KindThin, Count: n,
-			Text: fmt.Sprintf("in %d reports most cited statements have a single source", n)}
+			Text: fmt.Sprintf("in %d reports, all that is cited comes from one source each", n)}
 		for _, item := range thin[:min(maxRefs, len(thin))] {
 			one.Runs = append(one.Runs, item.Runs...)
 		}
@@ -227,7 +266,8 @@ func (d Digest) first() []Item {
 	kinds := []struct {
 		items []Item
 		share int
-	}{{d.Failed.Items, 3}, {d.Changed.Items, 3}, {d.Disagree.Items, 2}, {d.Partial.Items, 1}, {thin, 1}}
+	}{{d.Failed.Items, 3}, {d.Changed.Items, 3}, {d.Disagree.Items, 2}, {d.Partial.Items, 1}, {thin, 1},
+		{d.Remarks.Items, 0}}
 	taken, room := make([]int, len(kinds)), maxFirst
 	for i, k := range kinds {
 		taken[i] = min(k.share, len(k.items))

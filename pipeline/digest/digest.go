@@ -27,11 +27,13 @@ type Facts struct {
 	Title          string                   `json:"title"`
 	Usage          Usage                    `json:"usage"`
 	Contradictions []evidence.Contradiction `json:"contradictions"`
-	Statements     int                      `json:"statements"`
-	ThinStatements int                      `json:"thin_statements"`
-	Changes        *Changes                 `json:"changes"` // nil: the topic has no earlier night
-	Budget         *Budget                  `json:"budget"`  // nil: there was none
-	Formats        []Format                 `json:"formats"` // of the report beside its Markdown
+	Origins        int                      `json:"origins"`   // of what the report cites; 0: it does not say
+	Changes        *Changes                 `json:"changes"`   // nil: the topic has no earlier night
+	Budget         *Budget                  `json:"budget"`    // nil: there was none
+	Formats        []Format                 `json:"formats"`   // of the report beside its Markdown
+	TopicKey       string                   `json:"topic_key"` // of the topic's history
+	Remarks        []topicqueue.Remark      `json:"remarks"`   // of readers, which it was written with
+	Audio          topicqueue.Narration     `json:"audio"`     // zero: the report was not to be read aloud
 }
 
 // Format is a report in another form than its Markdown.
@@ -75,6 +77,7 @@ const (
 	KindContradiction = "contradiction"
 	KindPartial       = "partial"
 	KindThin          = "thin"
+	KindRemark        = "remark"
 )
 
 // Digest is what a batch has come to.
@@ -89,16 +92,15 @@ type Digest struct {
 	Changed   Section                     `json:"changed"`
 	Disagree  Section                     `json:"contradictions"`
 	Partial   Section                     `json:"partial"`
-	Thin      Section                     `json:"thin"` // reports whose statements rest mostly on one source each
+	Thin      Section                     `json:"thin"`             // reports whose sources have one origin
+	Remarks   Section                     `json:"remarks,omitzero"` // of readers about the reports of the night before
 	// all claims that could contradict those of other reports were compared
 	Compared bool `json:"compared"`
 
-	Statements     int    `json:"statements"`
-	ThinStatements int    `json:"thin_statements"`
-	Unchanged      int    `json:"unchanged"` // topics that have an earlier night and of which nothing moved
-	Usage          Usage  `json:"usage"`
-	Budget         Amount `json:"budget,omitzero"`       // of the batch; zero = none
-	NightBudget    Amount `json:"night_budget,omitzero"` // of all runs of its night together; zero = none
+	Unchanged   int    `json:"unchanged"` // topics that have an earlier night and of which nothing moved
+	Usage       Usage  `json:"usage"`
+	Budget      Amount `json:"budget,omitzero"`       // of the batch; zero = none
+	NightBudget Amount `json:"night_budget,omitzero"` // of all runs of its night together; zero = none
 	// runs that were made smaller to stay within a budget, or to be ready in time
 	Trimmed int   `json:"trimmed"`
 	Dearest []Ref `json:"dearest"` // runs that cost most, at most 3; none when nothing cost anything
@@ -134,7 +136,10 @@ type Ref struct {
 	State   topicqueue.RunState `json:"state"`
 	Report  string              `json:"report,omitempty"` // storage key; empty when there is none
 	Page    string              `json:"page,omitempty"`   // of the report as a page for browsers; empty when there is none
+	Audio   string              `json:"audio,omitempty"`  // of the report as it is read aloud; empty when it is not
 	CostUSD float64             `json:"cost_usd,omitempty"`
+	// key of the topic's history; empty: it goes on from no earlier night
+	History string `json:"topic_key,omitempty"`
 }
 
 // Bounds of a digest.
@@ -145,7 +150,7 @@ const (
 	maxReports = 2000
 	maxDearest = 3
 	maxReasons = 500 // that are told apart
-	maxTopic   = 160 // bytes
+	maxTopic   = 100 // bytes
 	maxWhole   = 600 // bytes, of a topic before words are left out
 	maxShort   = 60  // characters, at best
 	maxText    = 600
@@ -155,8 +160,11 @@ const (
 func RefOf(run Run) Ref {
 	r := Ref{RunID: run.ID, ID: run.Ref, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), maxWhole), State: run.State,
 		CostUSD: run.Facts.Usage.CostUSD}
+	if run.Facts.Changes != nil || len(run.Facts.Remarks) > 0 {
+		r.History = run.Facts.TopicKey
+	}
 	if !run.PublishedAt.IsZero() {
-		r.Report = run.Report
+		r.Report, r.Audio = run.Report, run.Facts.Audio.File
 		for _, f := range run.Facts.Formats {
 			if f.Format == "html" {
 				r.Page = f.File
@@ -195,7 +203,7 @@ func (d *Digest) shorten() {
 		common.Add(r.Topic)
 	}
 	lists := [][]Ref{d.Reports, d.Dearest}
-	for _, s := range []Section{d.Failed, d.Changed, d.Disagree, d.Partial, d.Thin} {
+	for _, s := range []Section{d.Failed, d.Changed, d.Disagree, d.Partial, d.Thin, d.Remarks} {
 		for _, item := range s.Items {
 			lists = append(lists, item.Runs)
 		}

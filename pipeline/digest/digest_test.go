@@ -50,9 +50,9 @@ func planted() *digest.Builder {
 	b := digest.NewBuilder("night", evening)
 	for i := range 12 {
 		b.Add(run(fmt.Sprintf("Quiet topic %d", i+1), topicqueue.RunCompleted, "",
-			`{"usage":{"total_calls":50,"total_tokens":100000,"total_cost_usd":0.05},"statements":20,"thin_statements":15,"changes":{"since":"2026-02-28"}}`))
+			`{"usage":{"total_calls":50,"total_tokens":100000,"total_cost_usd":0.05},"origins":1,"changes":{"since":"2026-02-28"}}`))
 	}
-	b.Add(run("Sea ice in the Arctic", topicqueue.RunCompleted, "", `{"usage":{"total_calls":61,"total_tokens":90000,"total_cost_usd":0.31},"statements":40,"thin_statements":4,
+	b.Add(run("Sea ice in the Arctic", topicqueue.RunCompleted, "", `{"usage":{"total_calls":61,"total_tokens":90000,"total_cost_usd":0.31},"origins":4,"audio":{"mode":"extended_audio","file":"reports/sea-ice.mp3"},
 		"formats":[{"format":"html","file":"reports/sea-ice.html"},{"format":"docx","problem":"no room"}],"changes":{"since":"2026-02-28","changed":[{"text":"The extent in February is given.","old":{"value":"14.2 million km²"},"new":{"value":"13.8 million km²"}}],"withdrawn":["The ice was thicker than ever."]}}`))
 	b.Add(run("Interest rates of the ECB", topicqueue.RunCompleted, "", `{"changes":{"since":"2026-02-28","changed":[{"statement":"The deposit rate of the ECB","old":"2.5%","new":"1.5%"}]}}`))
 	b.Add(run("Bridges over the Elbe", topicqueue.RunCompleted, "", `{"contradictions":[{"kind":"date",
@@ -239,7 +239,7 @@ func TestFirstScreenHasRoomForAllKinds(t *testing.T) {
 	for i := range 30 {
 		b.Add(run(fmt.Sprintf("topic %d", i), topicqueue.RunFailed, strings.Repeat("x", i+1), ""))
 		b.Add(run(fmt.Sprintf("moved %d", i), topicqueue.RunPartial, strings.Repeat("y", i+1), fmt.Sprintf(
-			`{"statements":10,"thin_statements":10,"changes":{"changed":[{"text":"t","old":"%d km","new":"100 km"}]},
+			`{"origins":1,"changes":{"changed":[{"text":"t","old":"%d km","new":"100 km"}]},
 			"contradictions":[{"a":{"statement":"a %[1]d","support":1},"b":{"statement":"b","support":1}}]}`, i)))
 	}
 	d := b.Digest()
@@ -382,7 +382,7 @@ func inert(t *testing.T, page []byte) {
 
 // FuzzRead reads foreign metadata: whatever it says, the digest is inert and bounded.
 func FuzzRead(f *testing.F) {
-	f.Add(`{"changes":{"since":"2026-02-28","changed":[{"text":"t","old":{"value":"1 km"},"new":"2 km"},"x"],"new":[{"statement":"s"}],"withdrawn":[null,3]},"contradictions":[{"a":{"statement":"x"},"b":{"statement":"y"}}],"statements":-5,"thin_statements":9}`)
+	f.Add(`{"changes":{"since":"2026-02-28","changed":[{"text":"t","old":{"value":"1 km"},"new":"2 km"},"x"],"new":[{"statement":"s"}],"withdrawn":[null,3]},"contradictions":[{"a":{"statement":"x"},"b":{"statement":"y"}}],"origins":-5}`)
 	f.Add(`{"usage":{"total_calls":1e3,"total_cost_usd":-1}}`)
 	f.Add(`null`)
 	f.Fuzz(func(t *testing.T, metadata string) {

@@ -41,6 +41,7 @@ type (
 	htmlRef struct {
 		State     topicqueue.RunState
 		Name, URL string
+		Audio     string
 	}
 	htmlSpan struct {
 		Text string
@@ -83,12 +84,20 @@ func htmlRefs(refs []Ref, short bool, link func(string) string) []htmlRef {
 	for _, r := range refs {
 		h := htmlRef{State: r.State, Name: r.Name(short)}
 		if at := cmp.Or(r.Page, r.Report); at != "" {
-			h.URL = link(at)
+			h.URL = webAddress(link(at))
 		}
-		if u, err := url.Parse(h.URL); err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" {
-			h.URL = ""
+		if r.Audio != "" {
+			h.Audio = webAddress(link(r.Audio))
 		}
 		out = append(out, h)
 	}
 	return out
+}
+
+// webAddress returns an address that a page may lead to; empty for any other.
+func webAddress(address string) string {
+	if u, err := url.Parse(address); err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return address
 }

@@ -30,7 +30,7 @@ func (d Digest) Markdown(link func(key string) string) []byte {
 	}
 	b.WriteString("\n## All reports\n\n")
 	for _, r := range d.Reports {
-		fmt.Fprintf(&b, "- %s: %s\n", r.State, linked(r, false, link))
+		fmt.Fprintf(&b, "- %s: %s%s\n", r.State, linked(r, false, link), listen(r, link))
 	}
 	if more := d.Runs - len(d.Reports); more > 0 {
 		fmt.Fprintf(&b, "\n%d more are not listed; `nightdesk list --batch %s` has all.\n", more, d.Batch)
@@ -74,11 +74,24 @@ func linked(r Ref, short bool, link func(string) string) string {
 	if r.Report == "" {
 		return text
 	}
-	if address := link(r.Report); address != "" {
-		return "[" + text + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D").Replace(address) +
-			">)"
+	return linkTo(text, link(r.Report))
+}
+
+// listen leads to a report as it is read aloud; empty when it is not.
+func listen(r Ref, link func(string) string) string {
+	if r.Audio == "" {
+		return ""
 	}
-	return text
+	return " (" + linkTo("listen", link(r.Audio)) + ")"
+}
+
+// linkTo is Markdown for a text that leads to an address; no address: the text.
+func linkTo(text, address string) string {
+	if address == "" {
+		return text
+	}
+	escaped := strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D").Replace(address)
+	return "[" + text + "](<" + escaped + ">)"
 }
 
 // Word is what an item of a kind begins with.
@@ -92,6 +105,8 @@ func Word(kind string) string {
 		return "Contradiction"
 	case KindPartial:
 		return "Cut short"
+	case KindRemark:
+		return "Remark"
 	}
 	return "Thin evidence"
 }
@@ -119,6 +134,7 @@ func (d Digest) Sections() []Listed {
 		{"Failures", KindFailed, d.Failed}, {"Changes", KindChanged, d.Changed},
 		{"Contradictions", KindContradiction, d.Disagree},
 		{"Cut short", KindPartial, d.Partial}, {"Thin evidence", KindThin, d.Thin},
+		{"Remarks about the last reports", KindRemark, d.Remarks},
 	} {
 		if len(s.Items) <= shown[s.kind] {
 			continue
@@ -163,8 +179,9 @@ func (d Digest) Outcome() string {
 	if len(found) > 0 {
 		text += " " + upper(strings.Join(found, ", ")) + "."
 	}
-	if d.Statements > 0 {
-		text += " " + upper(thin(d.ThinStatements, d.Statements)) + "."
+	if d.Thin.Total > 0 {
+		text += fmt.Sprintf(" %s on one source alone.", count1(d.Thin.Total, "report")+
+			map[bool]string{true: " rests", false: " rest"}[d.Thin.Total == 1])
 	}
 	if !d.Compared {
 		text += " There were too many claims to compare all reports with each other."
@@ -205,14 +222,6 @@ func (d Digest) Spend() string {
 		text += fmt.Sprintf(" Most expensive: %s, %.2f USD.", r.Topic, r.CostUSD)
 	}
 	return text
-}
-
-// thin says how many of the statements that reports cite have no second source.
-func thin(n, of int) string {
-	if n == of {
-		return fmt.Sprintf("all %s cited statements have a single source", figure(of))
-	}
-	return fmt.Sprintf("%s of %s cited statements have a single source", figure(n), figure(of))
 }
 
 func upper(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }

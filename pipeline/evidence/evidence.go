@@ -3,14 +3,13 @@
 //
 // It does not say which side is right, nor whether a claim stands in its source, nor whether sources of separate origin
 // are independent of each other: one may repeat in its own words what it has from the other. Entry points: Collect,
-// then Weigh; Pairs names what a model should look at. Words are compared, never understood: what says the same in
+// then Weigh. Words are compared, never understood: what says the same in
 // other words counts as another statement, and a contradiction in other words is for a model to find. All functions are
 // pure and safe for concurrent use; foreign text may make them find nothing, never fail.
 package evidence
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
@@ -58,6 +57,7 @@ func Sources(claims []Claim) []topicqueue.Source {
 type Weighed struct {
 	Statements     []Statement     `json:"statements"` // every claim belongs to one; in the order of their first claims
 	Contradictions []Contradiction `json:"contradictions"`
+	Origin         map[string]int  `json:"-"` // of claims, by id; those of programs have none
 }
 
 // Statement is what one or several claims say.
@@ -100,78 +100,24 @@ func Weigh(
 ) Weighed {
 	w := newWeighing(claims, sketches)
 	w.group()
-	return Weighed{Statements: w.statements(), Contradictions: w.contradictions(judged, seen)}
+	origins := map[string]int{}
+	for i, c := range claims {
+		if !w.computed(i) {
+			origins[c.ID] = w.origin[i]
+		}
+	}
+	return Weighed{Statements: w.statements(), Contradictions: w.contradictions(judged, seen), Origin: origins}
 }
 
-// Pairs returns pairs of claims of different sources, at most limit, that may contradict each other: of one time, each
-// with a value of a kind and unit that the other one has another value of. Best first, by the cosine of their words
-// weighted by inverse document frequency (Salton and Buckley 1988); no claim is in two pairs. By index.
-func Pairs(claims []Claim, limit int) [][2]int {
-	w := newWeighing(claims, nil)
-	var found [][2]int
-	for _, p := range w.pairs {
-		if w.computed(p[0]) || w.computed(p[1]) || w.family[p[0]] == w.family[p[1]] {
-			continue // a sum differs from what it was computed from, and a text does not contradict its copy
-		}
-		if _, _, ok := rival(w.said[p[0]], w.said[p[1]]); ok {
-			found = append(found, p)
+// Origins counts the separate origins of these claims, by id. What a program of the run has computed is none.
+func (w Weighed) Origins(claims map[string]bool) int {
+	separate := map[int]bool{}
+	for id := range claims {
+		if origin, ok := w.Origin[id]; ok {
+			separate[origin] = true
 		}
 	}
-	cosine := w.cosines(found)
-	slices.SortStableFunc(found, func(x, y [2]int) int { return cmp.Compare(cosine[y], cosine[x]) })
-	used := map[int]bool{}
-	found = slices.DeleteFunc(found, func(p [2]int) bool {
-		if used[p[0]] || used[p[1]] {
-			return true
-		}
-		used[p[0]], used[p[1]] = true, true
-		return false
-	})
-	return found[:min(len(found), limit)]
-}
-
-// cosines compares the words of pairs: 1 for the same ones, 0 for none in common.
-func (w *weighing) cosines(pairs [][2]int) map[[2]int]float64 {
-	holding := map[string]int{} // claims that have a term
-	for _, s := range w.said {
-		for _, t := range s.terms {
-			holding[t]++
-		}
-	}
-	weight := func(term string) float64 {
-		idf := math.Log(1 + float64(len(w.said))/float64(holding[term]))
-		return idf * idf
-	}
-	length := make([]float64, len(w.said))
-	for i, s := range w.said {
-		for _, t := range s.terms {
-			length[i] += weight(t)
-		}
-	}
-	cosine := make(map[[2]int]float64, len(pairs))
-	for _, p := range pairs {
-		shared := 0.0
-		for _, t := range w.said[p[0]].terms {
-			if _, ok := slices.BinarySearch(w.said[p[1]].terms, t); ok {
-				shared += weight(t)
-			}
-		}
-		cosine[p] = shared / math.Sqrt(length[p[0]]*length[p[1]])
-	}
-	return cosine
-}
-
-// Thin counts the statements of these claims, by id, and those of them that sources of one origin alone support.
-func (w Weighed) Thin(claims map[string]bool) (thin, of int) {
-	for _, s := range w.Statements {
-		if slices.ContainsFunc(s.Claims, func(id string) bool { return claims[id] }) {
-			of++
-			if s.Support == 1 {
-				thin++
-			}
-		}
-	}
-	return thin, of
+	return len(separate)
 }
 
 // Support returns by claim id how many sources of separate origin state what the claim says.

@@ -29,21 +29,20 @@ func TestContradictions(t *testing.T) {
 	for _, tt := range []struct {
 		name, a, b string // behind @: the year of the source
 		want       string // the two values
-		pair       bool   // a model is asked
 	}{
-		{"value", "The Harbour has 4 cranes.", "The Harbour has 5 cranes.", "4 | 5", true},
-		{"date", "The Harbour was opened on 3 May 1911.", "The Harbour was opened on 4 May 1911.", "3 May 1911 | 4 May 1911", true},
-		{"the same, rounded", "Acme sold 1.2 million widgets.", "Acme sold 1,230,000 widgets.", "", false},
-		{"another unit of the same", "The quay is 900 metres long.", "The quay is 0.9 km long.", "", false},
-		{"another year", "Acme sold 12 widgets in 2022.", "Acme sold 14 widgets in 2023.", "", false},
-		{"sources of other years", "Acme sold 12 widgets.@2022", "Acme sold 14 widgets.@2023", "", true},
-		{"sources of one year", "Acme sold 12 widgets.@2023", "Acme sold 14 widgets.@2023", "12 | 14", true},
-		{"another subject", "Acme employs 12 people in Leeds.", "Zeta employs 14 people in Leeds.", "", true},
-		{"other words and value", "The port of Ashby operates 7 cranes.", "5 cranes stand in the port of Ashby.", "", true},
-		{"another kind of value", "Acme grew by 5 percent.", "Acme grew by 5 million euros.", "", false},
-		{"no value", "Zeta encrypts all messages.", "Zeta does not encrypt all messages.", "", false},
-		{"two values", "Acme sold 12 widgets for 30 euros.", "Acme sold 14 widgets for 40 euros.", "", true},
-		{"versions", "Version 15 of Zeta stores 4 keys.", "Version 16 of Zeta stores 5 keys.", "", true},
+		{"value", "The Harbour has 4 cranes.", "The Harbour has 5 cranes.", "4 | 5"},
+		{"date", "The Harbour was opened on 3 May 1911.", "The Harbour was opened on 4 May 1911.", "3 May 1911 | 4 May 1911"},
+		{"the same, rounded", "Acme sold 1.2 million widgets.", "Acme sold 1,230,000 widgets.", ""},
+		{"another unit of the same", "The quay is 900 metres long.", "The quay is 0.9 km long.", ""},
+		{"another year", "Acme sold 12 widgets in 2022.", "Acme sold 14 widgets in 2023.", ""},
+		{"sources of other years", "Acme sold 12 widgets.@2022", "Acme sold 14 widgets.@2023", ""},
+		{"sources of one year", "Acme sold 12 widgets.@2023", "Acme sold 14 widgets.@2023", "12 | 14"},
+		{"another subject", "Acme employs 12 people in Leeds.", "Zeta employs 14 people in Leeds.", ""},
+		{"other words and value", "The port of Ashby operates 7 cranes.", "5 cranes stand in the port of Ashby.", ""},
+		{"another kind of value", "Acme grew by 5 percent.", "Acme grew by 5 million euros.", ""},
+		{"no value", "Zeta encrypts all messages.", "Zeta does not encrypt all messages.", ""},
+		{"two values", "Acme sold 12 widgets for 30 euros.", "Acme sold 14 widgets for 40 euros.", ""},
+		{"versions", "Version 15 of Zeta stores 4 keys.", "Version 16 of Zeta stores 5 keys.", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -61,27 +60,7 @@ func TestContradictions(t *testing.T) {
 			if n := len(evidence.Weigh(pair, nil, nil, nil).Contradictions); (n > 0) != (tt.want != "") {
 				t.Errorf("%d in the other order", n)
 			}
-			if n := len(evidence.Pairs(pair, 9)); (n > 0) != tt.pair {
-				t.Errorf("%d pairs for a model", n)
-			}
 		})
-	}
-}
-
-// The pairs for a model are few and of one subject: words that all claims have weigh little, and no claim crowds out
-// others.
-func TestPairsAreRanked(t *testing.T) {
-	t.Parallel()
-	claims := []evidence.Claim{
-		claim(1, "", "The harbour of Ashby spent 41 million euros on its cranes."), claim(2, "",
-			"The harbour of Birk spent 52 million euros on its quays."),
-		claim(3, "", "The cranes of Ashby cost the harbour 38 million euros."), claim(4, "",
-			"The quays of Birk cost its harbour 57 million euros."),
-		claim(5, "", "The harbour of Corvale spent 63 million euros on its sheds."), claim(6, "",
-			"The cranes of the Ashby harbour cost 44 million euros."),
-	}
-	if got := fmt.Sprint(evidence.Pairs(claims, 2)); got != "[[2 5] [1 3]]" {
-		t.Errorf("%v", got)
 	}
 }
 
@@ -139,8 +118,11 @@ func TestSupport(t *testing.T) {
 		}
 	}
 	cited := map[string]bool{"CIT-1-02.1": true, "CIT-1-05.1": true, "CIT-1-03.1": true}
-	if thin, of := w.Thin(cited); len(w.Statements) != 5 || thin != 1 || of != 2 {
-		t.Errorf("%d statements, %d of %d cited ones thin: %+v", len(w.Statements), thin, of, w.Statements)
+	if of := w.Origins(cited); len(w.Statements) != 5 || of != 3 {
+		t.Errorf("%d statements, %d origins of those cited: %+v", len(w.Statements), of, w.Statements)
+	}
+	if of := w.Origins(map[string]bool{"CIT-1-01.1": true, "CIT-1-03.1": true}); of != 1 {
+		t.Errorf("%d origins of a text and its copy", of)
 	}
 	if len(w.Contradictions) != 1 {
 		t.Fatalf("%+v", w.Contradictions)
@@ -157,9 +139,6 @@ func TestComputedClaims(t *testing.T) {
 	t.Parallel()
 	of := []evidence.Claim{claim(1, "", "The Harbour has 4 cranes."), claim(2, "", "The Harbour has 5 cranes.")}
 	of[1].Source.Kind = topicqueue.SourceCode
-	if pairs := evidence.Pairs(of, 9); len(pairs) > 0 {
-		t.Errorf("a pair with what a program has computed: %v", pairs)
-	}
 	of[1].Text, of[1].Quote = of[0].Text, of[0].Quote
 	for _, s := range evidence.Weigh(of, nil, nil, nil).Statements {
 		if len(s.Claims) != 2 || s.Support != 1 {

@@ -19,7 +19,7 @@ import (
 // Limits of one call.
 const (
 	MostSentences = 40     // that one answer has room for
-	PassagesBytes = 24_000 // of all passages, 6,000 tokens, but for short sources, which are shown whole
+	passagesBytes = 24_000 // of all passages, 6,000 tokens, but for short sources, which are shown whole
 	passageBytes  = 1_000  // of the passages of one sentence, for each source that it cites
 	shrinks       = 3      // tries with half the passages, for models with a small window
 	smallGap      = 120    // between two passages of a source, that is shown
@@ -89,7 +89,7 @@ func judged(f prompts.JudgeFinding) (j support.Judged, ok bool) {
 		Words:     strings.TrimSpace(f.Span), Wrong: strings.Join(strings.Fields(f.Wrong), " "),
 	}
 	switch j.Judgement {
-	case support.JudgedSupported:
+	case support.JudgedSupported, support.JudgedConclusion:
 		j.Wrong = ""
 		return j, true
 	case support.JudgedContradicted, support.JudgedPartly, support.JudgedAbsent:
@@ -102,7 +102,7 @@ func judged(f prompts.JudgeFinding) (j support.Judged, ok bool) {
 func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 	var all []support.Span
 	for _, s := range sentences {
-		most := min(limit*max(1, len(s.Sources)), PassagesBytes/len(sentences))
+		most := min(limit*max(1, len(s.Sources)), passagesBytes/len(sentences))
 		all = append(all, j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, s.places(), most)...)
 	}
 	data := prompts.JudgeData{Sources: j.sources(joined(support.Merge(all)))}

@@ -13,6 +13,8 @@ type Background struct {
 	Date      string // of the run, YYYY-MM-DD
 	UserInfo  string // who asks and for what; empty: not known
 	Documents []topicqueue.Document
+	Length    string // that the user wants of the report; empty: not said
+	Audience  string // who reads the report; empty: not said
 }
 
 // About wraps a Model so that the background of a run stands in each of its questions, before their data. background
@@ -26,7 +28,7 @@ type about struct {
 
 func (a about) Generate(ctx context.Context, req Request) (Response, error) {
 	b := a.background()
-	data := prompts.AboutData{Date: b.Date, UserInfo: b.UserInfo}
+	data := prompts.AboutData{Date: b.Date, UserInfo: b.UserInfo, Length: b.Length, Audience: b.Audience}
 	for _, d := range b.Documents {
 		data.Documents = append(data.Documents, prompts.Document(d))
 	}

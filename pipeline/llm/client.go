@@ -105,6 +105,14 @@ func (c *Client) generate(ctx context.Context, req Request, quick bool) (Respons
 	return resp, err
 }
 
+// Provider returns the provider of a role's model; empty: the role has none.
+func (c *Client) Provider(of Role) Provider {
+	if r, ok := c.roles[of]; ok {
+		return r.settings.Provider
+	}
+	return ""
+}
+
 var _ Estimator = (*Client)(nil)
 
 // Most implements Estimator.

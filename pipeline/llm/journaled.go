@@ -25,6 +25,8 @@ type Journal func(ctx context.Context, place string, most topicqueue.Usage,
 type Made struct {
 	Answer []byte // nil: not to be kept by the journal, or none
 	Usage  topicqueue.Usage
+	Asked  Request
+	Said   string // the text of the answer, whether or not it was usable
 }
 
 // Journaled wraps a Model so that no question of a run is paid for twice: an answer that its asker found usable
@@ -45,11 +47,12 @@ func (j journaled) Generate(ctx context.Context, req Request) (Response, error) 
 		resp, err := j.model.Generate(ctx, req)
 		resp.Usage = accounted(req, resp.Usage, start, err)
 		own = resp
+		made := Made{Usage: resp.Usage, Asked: req, Said: resp.Text}
 		if err != nil || req.Valid != nil && !req.Valid(resp) {
-			return Made{Usage: resp.Usage}, err
+			return made, err
 		}
-		answer, err := json.Marshal(resp)
-		return Made{answer, resp.Usage}, err
+		made.Answer, err = json.Marshal(resp)
+		return made, err
 	})
 	if err != nil || value == nil {
 		return own, err

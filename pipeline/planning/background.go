@@ -75,7 +75,7 @@ func (d *draft) background(ctx context.Context) error {
 // backgroundQueries are N that the model writes in manual mode, the user's own words where these miss the topic, else
 // the user's own words. For one sub-topic these do: decomposing gives its queries.
 func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
-	own := []string{d.question()}
+	own := []string{questionOf(d.run.Topic)}
 	if !d.manual() || d.wanted() == 1 {
 		return own, nil
 	}
@@ -95,7 +95,7 @@ func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 		return own, nil
 	}
 	// Queries that have no word of the topic find what a weak model has made up.
-	if own := d.question(); text.Coverage(strings.Join(queries, "\n"), own) == 0 {
+	if own := questionOf(d.run.Topic); text.Coverage(strings.Join(queries, "\n"), own) == 0 {
 		queries = append([]string{own}, queries...)
 	}
 	return queries, nil

@@ -68,7 +68,7 @@ func (d *draft) clarifyPassages(ctx context.Context) ([]prompts.Passage, error) 
 	if !ok {
 		return nil, nil
 	}
-	answer, err := d.Runner.Call(ctx, d.run.ID, tool, tools.Call{ToolID: "plan/0.1", Query: d.question()})
+	answer, err := d.Runner.Call(ctx, d.run.ID, tool, tools.Call{ToolID: "plan/0.1", Query: questionOf(d.run.Topic)})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -83,7 +83,7 @@ func (d *draft) passages(limit int) []prompts.Passage {
 	var out []prompts.Passage
 	for _, t := range d.traces {
 		headings := t.Source.Title + "\n" + strings.Join(t.Source.Section, "\n") + "\n"
-		if text.Coverage(headings+t.Source.Text, d.question()) == 0 {
+		if text.Coverage(headings+t.Source.Text, questionOf(d.run.Topic)) == 0 {
 			continue
 		}
 		if limit -= len(t.Source.Text); limit < 0 {
@@ -108,7 +108,7 @@ func (d *draft) checked(answers []prompts.DecomposedTopic) []topicqueue.SubTopic
 			Queries:  a.Queries,
 		}
 		if d.wanted() == 1 {
-			t.Title = d.whole().Title
+			t.Title = whole(d.run.Topic).Title
 		}
 		if t.Title != "" && !planned(topics, t.Title) && len(topics) < d.wanted() {
 			topics = append(topics, t)
@@ -127,8 +127,8 @@ func planned(topics []topicqueue.SubTopic, title string) bool {
 }
 
 // whole is the topic itself as a sub-topic.
-func (d *draft) whole() topicqueue.SubTopic {
-	return topicqueue.SubTopic{Title: text.Title(d.run.Topic), Queries: []string{topicqueue.OneLine(d.run.Topic)}}
+func whole(topic string) topicqueue.SubTopic {
+	return topicqueue.SubTopic{Title: text.Title(topic), Queries: []string{topicqueue.OneLine(topic)}}
 }
 
 // cleanStarters cleans the starter queries of all sub-topics; a query stays with the first that has it.

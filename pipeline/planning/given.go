@@ -127,7 +127,7 @@ func (p *Planner) Given(ctx context.Context, run topicqueue.Run) (topicqueue.Pla
 	}
 	plan := topicqueue.Plan{Topic: topicqueue.OneLine(run.Topic), Mode: run.Options.DecomposeMode}
 	for _, item := range run.Options.Plan {
-		item.Queries = []string{d.within(item.Title)}
+		item.Queries = []string{within(d.run.Topic, item.Title)}
 		plan.SubTopics = append(plan.SubTopics, item)
 	}
 	return plan, nil

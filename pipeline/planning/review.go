@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,6 @@ const (
 	reviewShrinks = 6
 	maxGaps       = 3 // of one review
 	maxOpen       = 6
-	maxPairs      = 6
 	maxFailure    = 200
 	maxSource     = 80 // bytes of its title, and of its label
 	maxBeginning  = 200
@@ -80,7 +80,7 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 		return e.Last.Standing("the queue has no room for another block"), nil
 	}
 	claimed := claimsOf(e)
-	answer, err := r.ask(ctx, run, e, min(maxGaps, room), claimed)
+	answer, err := r.ask(ctx, run, e, min(maxGaps, room))
 	if ctx.Err() != nil {
 		return topicqueue.Review{}, context.Cause(ctx)
 	}
@@ -126,27 +126,17 @@ func contradictions(claims []evidence.Claim, named []prompts.ReviewedPair) (pair
 
 // ask shows as much evidence as the model's window takes.
 func (r *Reviewer) ask(
-	ctx context.Context, run topicqueue.Run, e Evidence, most int, claimed []evidence.Claim,
+	ctx context.Context, run topicqueue.Run, e Evidence, most int,
 ) (answer prompts.ReviewAnswer, err error) {
-	pairs := evidence.Pairs(claimed, maxPairs)
 	for shrink := range reviewShrinks {
 		data := prompts.ReviewData{Topic: e.Topic, MaxGaps: most, Draft: r.Draft}
 		if shrink == 0 { // the first to go
 			data.Unread = unread(e.Unread)
 		}
-		shown, number := map[int]bool{}, 1
+		number, listed := 1, map[[2]string]bool{}
 		for _, b := range e.Blocks {
-			line := reviewed(b, claims(b)>>shrink, number)
-			data.Blocks = append(data.Blocks, line)
-			for _, c := range line.Claims {
-				shown[c.Number] = true
-			}
+			data.Blocks = append(data.Blocks, reviewed(b, claims(b)>>shrink, number, listed))
 			number += claims(b)
-		}
-		for _, p := range pairs {
-			if a, b := p[0]+1, p[1]+1; shown[a] && shown[b] {
-				data.Pairs = append(data.Pairs, prompts.ClaimPair{A: a, B: b})
-			}
 		}
 		prompt := prompts.Review(run.Options.Language, data)
 		answer, err = llm.Ask[prompts.ReviewAnswer](ctx, r.Model, llm.Request{
@@ -189,8 +179,9 @@ func claims(b BlockEvidence) int {
 }
 
 // reviewed shows a block with n of its claims: of each source in turn, so that none is crowded out, in the order in
-// which they were found. number is that of its first claim.
-func reviewed(b BlockEvidence, n, number int) prompts.ReviewBlock {
+// which they were found. number is that of its first claim. listed: the quotes of earlier blocks, by source, to which
+// those of this one are added; what they have is not shown again.
+func reviewed(b BlockEvidence, n, number int, listed map[[2]string]bool) prompts.ReviewBlock {
 	shown := make([]int, len(b.Traces)) // claims of each trace
 	out := prompts.ReviewBlock{ID: b.Block.ID, Title: b.Block.Title, Overview: b.Block.Overview,
 		Trouble: trouble(b.Block), Left: claims(b) - n}
@@ -202,12 +193,20 @@ func reviewed(b BlockEvidence, n, number int) prompts.ReviewBlock {
 			}
 		}
 	}
+	own := map[[2]string]bool{}
 	for i, t := range b.Traces {
 		for k, c := range t.Claims[:shown[i]] {
-			out.Claims = append(out.Claims, prompts.PlaceClaim{Number: number + k, Text: c.Text, Source: sourceOf(t.Source)})
+			key := [2]string{t.Source.ID, c.Quote}
+			if c.Quote != "" && listed[key] {
+				continue
+			}
+			own[key] = true
+			line := prompts.PlaceClaim{Number: number + k, Text: c.Text, Source: sourceOf(t.Source)}
+			out.Claims = append(out.Claims, line)
 		}
 		number += len(t.Claims)
 	}
+	maps.Copy(listed, own)
 	return out
 }
 

@@ -16,15 +16,15 @@ const nearlyAsGood = 0.8
 // whose titles, and other sections whose passages answer it nearly as well, as many as are wanted at most. Fewer are
 // normal: nothing is planned that was not asked for.
 func (d *draft) fromSources(ctx context.Context) ([]topicqueue.SubTopic, error) {
-	topics := []topicqueue.SubTopic{d.whole()}
+	topics := []topicqueue.SubTopic{whole(d.run.Topic)}
 	if d.Sections == nil || d.wanted() == 1 {
 		return topics, nil
 	}
-	documents, err := d.Sections.Titles(ctx, d.question(), d.wanted())
+	documents, err := d.Sections.Titles(ctx, questionOf(d.run.Topic), d.wanted())
 	if err != nil {
 		return nil, fmt.Errorf("look up the titles of the knowledge base: %w", err)
 	}
-	sections, err := d.Sections.Sections(ctx, d.question(), d.wanted())
+	sections, err := d.Sections.Sections(ctx, questionOf(d.run.Topic), d.wanted())
 	if err != nil {
 		return nil, fmt.Errorf("look up the sections of the knowledge base: %w", err)
 	}
@@ -32,7 +32,7 @@ func (d *draft) fromSources(ctx context.Context) ([]topicqueue.SubTopic, error) 
 		if len(topics) < d.wanted() && !planned(topics, title) {
 			topics = append(topics, topicqueue.SubTopic{
 				Title: title, Overview: topicqueue.Clip(topicqueue.OneLine(overview), maxOverview),
-				Queries: []string{d.within(title)},
+				Queries: []string{within(d.run.Topic, title)},
 			})
 		}
 	}
@@ -50,9 +50,9 @@ func (d *draft) fromSources(ctx context.Context) ([]topicqueue.SubTopic, error) 
 }
 
 // within is a title as a search within the topic.
-func (d *draft) within(title string) string {
-	query := topicqueue.Clip(d.question()+" "+title, maxQuery)
-	if topicqueue.CanonicalQuery(query) == topicqueue.CanonicalQuery(d.question()) { // it is in the topic already
+func within(topic, title string) string {
+	query := topicqueue.Clip(questionOf(topic)+" "+title, maxQuery)
+	if topicqueue.CanonicalQuery(query) == topicqueue.CanonicalQuery(questionOf(topic)) { // it is in the topic already
 		return title
 	}
 	return query
@@ -69,9 +69,9 @@ func sectionTitle(document string, section []string) string {
 	return topicqueue.Clip(title, maxTitle)
 }
 
-// question is the user's topic as a search: its own words, a paragraph shortened to its heading.
-func (d *draft) question() string {
-	topic := topicqueue.OneLine(d.run.Topic)
+// questionOf is the user's topic as a search: its own words, a paragraph shortened to its heading.
+func questionOf(topic string) string {
+	topic = topicqueue.OneLine(topic)
 	if len(topic) <= maxQuery {
 		return topic
 	}

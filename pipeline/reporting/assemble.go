@@ -126,7 +126,8 @@ func (a assembler) checkNote(v *Verification) string {
 		return a.texts.NothingCited.String()
 	}
 	return a.texts.Checked.With(prompts.V{"Sentences": c.Sentences, "Supported": c.Supported, "Judged": c.Judged,
-		"Repaired": c.Repaired, "Removed": c.Removed, "Unsupported": c.Unsupported, "Unverified": c.Unverified,
+		"Repaired": c.Repaired, "Removed": c.Removed, "Unsupported": c.Unsupported,
+		"Unverified": c.Unverified - c.Conclusions, "Conclusions": c.Conclusions,
 		"FactsUncited": c.FactsUncited, "SourcesUnread": c.SourcesUnread, "Refused": c.Refused})
 }
 

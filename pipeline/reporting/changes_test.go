@@ -3,6 +3,7 @@ package reporting_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -115,7 +116,7 @@ func TestKeptText(t *testing.T) {
 			{Statement: "Three.", Quote: "Three.", Title: "Locks", Citations: []string{"CIT-1-01"}},
 		}}
 	three := report(third)
-	if want := []string{"frame", "section"}; !slices.Equal(slices.DeleteFunc(asked,
+	if want := []string{"frame", "renew", "section"}; !slices.Equal(slices.DeleteFunc(asked,
 		func(s string) bool { return s == "repair_section" || s == "judge" }), want) {
 		t.Errorf("one block has moved, and %q were asked, want %q", asked, want)
 	}
@@ -138,6 +139,68 @@ func TestKeptText(t *testing.T) {
 		if strings.Contains(passage, "Paper") || strings.Contains(passage, "Before") {
 			t.Errorf("the row that changed is not found again: %q", passage)
 		}
+	}
+}
+
+// A section of the last report that a new claim overtakes is written again, with that claim and what the model says of
+// it, though the claim stands in another section; on the night after that nobody is asked.
+func TestOvertakenSection(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	asked := map[string]string{}
+	answer := `{"sections": []}`
+	model := modelFunc(func(req llm.Request) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[req.Prompt.Name] += req.Prompt.User
+		if req.Prompt.Name == "renew" {
+			return answer, nil
+		}
+		return writer(req)
+	})
+	report := func(in reporting.Input, before *reporting.Text) reporting.Report {
+		t.Helper()
+		clear(asked)
+		in.Run.Options.Incremental, in.Before = true, before
+		if before != nil {
+			in.Changes = &recurring.Changes{Since: "2025-06-01", RunID: "research_old"}
+		}
+		got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	first := report(evidence(t, topicqueue.CitationAnchors), nil).Text
+	at := func(title string) int {
+		titled := func(s reporting.OutlineSection) bool { return s.Title == title }
+		return 1 + slices.IndexFunc(first.Outline.Sections, titled)
+	}
+	in := evidence(t, topicqueue.CitationAnchors)
+	news := "The server never promotes itself: an operator or an outside program has to decide."
+	in.Blocks[1].Traces = append(in.Blocks[1].Traces, found(t, "CIT-2-04", "standby", 4, news))
+	answer = fmt.Sprintf(`{"sections": [{"section": %d, "claims": [1], "instruction": "Add the operator."},
+		{"section": %d, "claims": [1], "instruction": "That nobody decides no longer holds."},
+		{"section": 99, "claims": [], "instruction": ""}]}`, at("Copies on other machines"), at("The log"))
+	second := report(in, first)
+	q := asked["renew"]
+	if !strings.Contains(q, "1: "+news) || !strings.Contains(q, "Every change is appended to the log") {
+		t.Errorf("the model is not shown what is new, or what was written:\n%s", q)
+	}
+	written := asked["section"]
+	last := "The section as the last report had it."
+	for _, want := range []string{"Your section: The log", "That nobody decides no longer holds.", "Add the operator.",
+		last} {
+		if !strings.Contains(written, want) {
+			t.Errorf("no %q in\n%s", want, written)
+		}
+	}
+	if n := strings.Count(written, news); n < 2 {
+		t.Errorf("%d sections have the new claim, want 2", n)
+	}
+	report(in, second.Text)
+	if len(asked) > 0 {
+		t.Errorf("nothing has moved, and these were asked: %q", slices.Collect(maps.Keys(asked)))
 	}
 }
 

@@ -218,6 +218,32 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
+// TestCitationIsRepaired: what the section knows from another source than the cited one stays, with that citation.
+func TestCitationIsRepaired(t *testing.T) {
+	t.Parallel()
+	const claim = "[CIT-1-02] The setting checkpoint_interval defaults to 300 seconds."
+	repair := func(req llm.Request) (string, error) {
+		if !strings.Contains(req.Prompt.User, claim) {
+			return "", fmt.Errorf("no %q in the question:\n%s", claim, req.Prompt.User)
+		}
+		return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds [CIT-1-02].",
+			"span": "checkpoint_interval defaults to 300 seconds"}]}`, nil
+	}
+	denied := verdicts(map[string]prompts.JudgeFinding{
+		"The checkpoint": {Wrong: "The source gives no interval.", Verdict: "not_in_source"}})
+	model := judgedModel(rightLog+" The checkpoint interval defaults to 300 seconds [CIT-1-01].", repair, denied)
+	got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), evidence(t, topicqueue.CitationAnchors))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.Markdown, "defaults to 300 seconds [[CIT-1-02]") {
+		t.Errorf("%s", got.Markdown)
+	}
+	if s := find(t, got, "The checkpoint"); s.Action != reporting.ActionRepaired || s.Verdict != support.Supported {
+		t.Errorf("%+v", s)
+	}
+}
+
 // sources are those of the run as claim support takes them.
 func sources(in reporting.Input) []support.Source {
 	var out []support.Source
@@ -341,13 +367,14 @@ func TestJudge(t *testing.T) {
 	t.Parallel()
 	const text = "Long intervals make recovery faster [CIT-1-02]. A commit is safe on disk [CIT-1-01]. The log is kept for a year [CIT-1-01]. " +
 		"At 0.4 seconds for 16 MB, the log was read at 40 MB/s [CIT-1-01]. Checkpoints are rare [CIT-1-02]. Shorter intervals make recovery faster but cause more writes [CIT-1-02]. " +
-		"It took 0.9 seconds [CIT-1-01]."
+		"It took 0.9 seconds [CIT-1-01]. For most shops the log on disk is enough [CIT-1-01]."
 	judge := verdicts(map[string]prompts.JudgeFinding{
 		"Long intervals":   {Span: "Shorter intervals make recovery faster", Wrong: "The source says that shorter intervals do.", Verdict: "contradicted"},
 		"A commit is safe": {Span: "A transaction counts\nas committed when its last record has reached the disk.", Verdict: "supported"},
 		"The log is kept":  {Wrong: "The source does not say how long.", Verdict: "not_in_source"},
 		"At 0.4 seconds":   {Wrong: "The source gives no speed.", Verdict: "not_in_source"},
 		"Checkpoints are":  {Span: "checkpoints are a rare event", Verdict: "supported"},
+		"For most shops":   {Span: "counts as committed when its last record has reached the disk.", Verdict: "conclusion"},
 		"It took 0.9":      {Span: "Recovery of a log of 16 MB took 0.4 seconds", Verdict: "supported"},
 	})
 	var mu sync.Mutex
@@ -387,6 +414,7 @@ func TestJudge(t *testing.T) {
 		"At 0.4 seconds":    {support.Unverified, reporting.ActionKept, support.JudgedAbsent, false}, // it is computed
 		"Checkpoints are":   {support.Unverified, reporting.ActionKept, support.JudgedSupported, false},
 		"Shorter intervals": {support.Supported, reporting.ActionKept, "", false}, // verbatim
+		"For most shops":    {support.Unverified, reporting.ActionKept, support.JudgedConclusion, true},
 		"It took 0.9":       {support.Unverified, reporting.ActionKept, support.JudgedSupported, true},
 	} {
 		if s := find(t, got, beginning); s.Verdict != want.verdict || s.Action != want.action || s.Judge.Judgement != want.judge || (s.Judge.Span != nil) != want.proven {
@@ -398,7 +426,8 @@ func TestJudge(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, repairs)
 		}
 	}
-	if strings.Contains(repairs, "no speed") || !strings.Contains(got.Markdown, "1 sentence was corrected.") {
+	concluded := strings.Contains(got.Markdown, "1 sentence is a conclusion of the report")
+	if strings.Contains(repairs, "no speed") || !concluded {
 		t.Errorf("repairs:\n%s\nreport:\n%s", repairs, got.Markdown)
 	}
 	if wrong, _ := got.Verification.Recheck(sources(in), sourceOf(in)); len(wrong) > 0 {

@@ -30,7 +30,7 @@ type marker struct {
 	checked bool
 }
 
-// captions are those of figures: each cites the program that drew it, which is no statement to be judged.
+// captions are those of figures: each cites the source that it is of, which is no statement to be judged.
 var captions = regexp.MustCompile(`(?m)^!\[.*\]\(\S+\)\n\n\*.*$`)
 
 func newCitedText(report string, registry *citation.Registry, references []citation.Valid) *citedText {

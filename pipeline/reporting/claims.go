@@ -24,6 +24,7 @@ type claim struct {
 	block   string // id, or backgroundID
 	support int    // sources of separate origin that state it; 0: not known
 	part    int    // subsection of its section, counted from 1; 0: none
+	shared  bool   // in a section that needs it too: it stands in another one
 }
 
 // quote returns the words to show when no model writes: the verbatim ones.

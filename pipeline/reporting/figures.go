@@ -7,6 +7,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 // figureName is the place of a figure in a bundle: nothing in it can turn into other Markdown.
@@ -29,7 +30,7 @@ func (a assembler) figures(sections []section) (placed [][]figure, removed []cit
 		for _, id := range a.registry.Render(sections[i].body, citation.Options{}).Cited {
 			trace, _ := a.registry.Lookup(id)
 			for _, f := range trace.Source.Figures {
-				if shown[f.Path] || !figureName.MatchString(f.Path) {
+				if shown[f.Path] || !figureName.MatchString(f.Path) || !beside(f, id, sections[i].claims) {
 					continue
 				}
 				shown[f.Path] = true
@@ -45,6 +46,14 @@ func (a assembler) figures(sections []section) (placed [][]figure, removed []cit
 	return placed, removed
 }
 
+// beside reports whether a figure of this source belongs to a section with these claims: a picture of a page stands
+// beside claims of its own section there.
+func beside(f topicqueue.Figure, id string, claims []claim) bool {
+	return f.End == 0 || slices.ContainsFunc(claims, func(c claim) bool {
+		return c.CitationID == id && f.BesideClaim(c.Claim)
+	})
+}
+
 // plannedFigures gives every section the figures of its claims' sources. What several have is given to the first.
 func (w sectionWriter) plannedFigures(plan reportPlan) [][]figure {
 	planned := make([][]figure, len(plan.sections))
@@ -52,7 +61,7 @@ func (w sectionWriter) plannedFigures(plan reportPlan) [][]figure {
 	for i, s := range plan.sections {
 		for _, c := range s.claims {
 			for _, f := range c.source.Figures {
-				if !given[f.Path] && figureName.MatchString(f.Path) {
+				if !given[f.Path] && figureName.MatchString(f.Path) && f.BesideClaim(c.Claim) {
 					given[f.Path] = true
 					planned[i] = append(planned[i], figure{f.Path, text.Line(f.Title), c.CitationID})
 				}

@@ -96,6 +96,28 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// A picture of a page stands in the sections with claims of its own section of the page, and in no other.
+func TestPicturesStandBesideTheirClaims(t *testing.T) {
+	t.Parallel()
+	beside, elsewhere := drawing("a", "png", "Time of recovery"), drawing("b", "png", "The sea")
+	beside.Start, beside.End = 0, 60
+	elsewhere.Start, elsewhere.End = 60, 90
+	for name, model := range map[string]llm.Model{"written": modelFunc(writer), "quoted": nil} {
+		in := evidence(t, "")
+		drew(&in, 1, 9, "Recovery of a log of 32 MB would take 0.8 seconds.", beside, elsewhere)
+		r, err := (&reporting.Reporter{Model: model}).Report(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(r.Markdown, elsewhere.Path) || r.Statistics.Figures > 1 {
+			t.Errorf("%s: %q", name, shown(r))
+		}
+		if cited := strings.Contains(r.Markdown, "[[CIT-1-09]"); cited != strings.Contains(r.Markdown, beside.Path) {
+			t.Errorf("%s: cited: %v; %q", name, cited, shown(r))
+		}
+	}
+}
+
 // A report of quotes shows its figures in the sections too, and says of their captions that they are no quotes.
 func TestFiguresWithoutAModel(t *testing.T) {
 	t.Parallel()

@@ -70,6 +70,7 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []se
 func (w sectionWriter) frameData(plan reportPlan, sections []section, shrink int) prompts.FrameData {
 	d := prompts.FrameData{
 		Topic: w.topic, ReportTitle: plan.title, Introduction: plan.introduction, Conclusion: plan.conclusion,
+		Remarks: w.remarks,
 	}
 	for _, s := range sections {
 		d.Sections = append(d.Sections, shownSection(s, shrink))

@@ -43,11 +43,12 @@ func (r *Report) head(run topicqueue.Run) string {
 		reason := cmp.Or(strings.TrimRight(text.Line(run.Reason), "."), string(run.State)) + "."
 		lines = append(lines, t.Partial.With(prompts.V{"Reason": citation.Escape(reason)}))
 	}
-	if v := r.Verification; v != nil && v.Status == citation.StatusVerified && v.Counts.Sentences > 0 && !v.quotesOnly() {
+	if v := r.Verification; v != nil && v.Status == citation.StatusVerified && v.Counts.Sentences > 0 && !v.QuotesOnly() {
 		c := v.Counts
 		lines = append(lines, t.Confirmed.With(prompts.V{
 			"Sentences": c.Sentences, "Confirmed": c.Supported, "Repaired": c.Repaired,
-			"Unverified": c.Unverified, "Unsupported": c.Unsupported, "FactsUncited": c.FactsUncited,
+			"Unverified": c.Unverified - c.Conclusions, "Conclusions": c.Conclusions,
+			"Unsupported": c.Unsupported, "FactsUncited": c.FactsUncited,
 		}))
 	}
 	return "> " + strings.Join(lines, "  \n> ") + "\n"
@@ -67,8 +68,8 @@ func (v *Verification) shift(lines int) {
 	}
 }
 
-// quotesOnly reports whether a report shows quotations and says nothing of its own.
-func (v *Verification) quotesOnly() bool {
+// QuotesOnly reports whether a report shows quotations and says nothing of its own.
+func (v *Verification) QuotesOnly() bool {
 	for _, s := range v.Sentences {
 		if !s.Quote {
 			return false

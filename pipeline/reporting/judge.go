@@ -165,13 +165,20 @@ func quotesFor(s statement, claims []claim) []support.Span {
 // citedBy returns the claims that a statement cites, the most alike first.
 func citedBy(s statement, claims []claim) []claim {
 	var cited []claim
-	alike := map[string]float64{}
 	for _, from := range claims {
 		if slices.Contains(s.ids, from.CitationID) {
 			cited = append(cited, from)
-			alike[from.ID] = text.Similarity(from.statement(), s.text)
 		}
 	}
-	slices.SortStableFunc(cited, func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) })
-	return cited
+	return byLikeness(s, cited)
+}
+
+// byLikeness sorts claims, those first that are most like a statement.
+func byLikeness(s statement, claims []claim) []claim {
+	alike := map[string]float64{}
+	for _, c := range claims {
+		alike[c.ID] = text.Similarity(c.statement(), s.text)
+	}
+	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) })
+	return claims
 }

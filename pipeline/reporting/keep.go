@@ -3,9 +3,13 @@ package reporting
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/quantity"
+	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 // Text is a report that a model has written, in parts, as the next run of its topic needs it: a part whose evidence
@@ -13,11 +17,19 @@ import (
 type Text struct {
 	Language   string         `json:"language"`
 	Template   string         `json:"template,omitempty"`
+	Length     string         `json:"length,omitempty"`
+	Audience   string         `json:"audience,omitempty"`
 	Places     map[string]int `json:"places,omitempty"` // of claims by id: the section of the template, from 0
 	Outline    Outline        `json:"outline"`          // with the claims of each section
 	Opening    keptPart       `json:"opening"`
 	Sections   []keptPart     `json:"sections"` // as the outline has them
 	Conclusion keptPart       `json:"conclusion"`
+}
+
+// fits reports whether a report with these options may keep parts of this one.
+func (t *Text) fits(o topicqueue.Options) bool {
+	same := t.Language == o.Language && t.Template == o.Template && t.Length == o.Length && t.Audience == o.Audience
+	return same && len(t.Sections) == len(t.Outline.Sections)
 }
 
 // keptPart is a part of a report: Markdown with canonical markers.
@@ -51,7 +63,8 @@ func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
 		return nil
 	}
 	t := &Text{
-		Language: a.run.Options.Language, Template: a.run.Options.Template, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion),
+		Language: a.run.Options.Language, Template: a.run.Options.Template, Length: a.run.Options.Length,
+		Audience: a.run.Options.Audience, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion),
 	}
 	for i, s := range outline.Sections {
 		for _, id := range s.AllClaimIDs() {
@@ -104,7 +117,7 @@ func (m *material) goOn(in Input) {
 			}
 		}
 	}
-	if t := in.Before; t != nil && t.Language == m.run.Options.Language && t.Template == m.run.Options.Template && len(t.Sections) == len(t.Outline.Sections) && m.Model != nil {
+	if t := in.Before; t != nil && t.fits(m.run.Options) && m.Model != nil {
 		m.before = t
 	}
 }
@@ -112,7 +125,7 @@ func (m *material) goOn(in Input) {
 // keptSection returns a section of the last report: one of the same claims that cites nothing which has become
 // something else.
 func (w sectionWriter) keptSection(s sectionPlan) (section, bool) {
-	if w.before == nil {
+	if w.before == nil || s.again {
 		return section{}, false
 	}
 	ids := make([]string, len(s.claims))
@@ -121,14 +134,50 @@ func (w sectionWriter) keptSection(s sectionPlan) (section, bool) {
 	}
 	slices.Sort(ids)
 	i := slices.IndexFunc(w.before.Outline.Sections, func(b OutlineSection) bool {
-		return b.Title == s.title && slices.Equal(slices.Sorted(slices.Values(b.AllClaimIDs())), ids)
+		return b.Title == s.title && slices.Equal(slices.Sorted(slices.Values(b.everyClaim())), ids)
 	})
 	moved := func(c claim) bool { return w.moved[c.CitationID] }
-	if i < 0 || w.before.Sections[i].Local || !w.holds(w.before.Sections[i].Body) || slices.ContainsFunc(s.claims, moved) {
+	if i < 0 || slices.ContainsFunc(s.claims, moved) {
 		return section{}, false
 	}
 	past := &w.before.Sections[i]
+	if past.Local || w.remarked(*past) || !w.holds(past.Body) {
+		return section{}, false
+	}
 	return section{title: s.title, claims: s.claims, body: past.Body, removed: past.Removed, repeated: past.Repeated, past: past}, true
+}
+
+// lastBody returns the text of a section of the last report; empty when there is none that a model has written.
+func (m *material) lastBody(title string) string {
+	if m.before == nil {
+		return ""
+	}
+	i := slices.IndexFunc(m.before.Outline.Sections, func(s OutlineSection) bool { return s.Title == title })
+	if i < 0 || m.before.Sections[i].Local {
+		return ""
+	}
+	return m.before.Sections[i].Body
+}
+
+// remarked reports whether a reader has said something about a part of the last report, or about all of it: then it is
+// written again.
+func (m *material) remarked(part keptPart) bool {
+	wordsOf := func(s string) string { return " " + strings.Join(text.Words(s), " ") + " " }
+	return slices.ContainsFunc(m.remarks, func(r prompts.RemarkLine) bool {
+		about := wordsOf(r.Sentence)
+		return r.Sentence == "" || slices.ContainsFunc(part.sentences(), func(s string) bool {
+			return strings.Contains(wordsOf(s), about)
+		})
+	})
+}
+
+// sentences returns those that were looked at when the part was checked, without citations.
+func (k keptPart) sentences() []string {
+	list := slices.Clone(k.Uncited)
+	for _, c := range k.Checked {
+		list = append(list, c.Text)
+	}
+	return list
 }
 
 // holds reports that everything which a text cites is what it was. Of what it links nobody has looked.
@@ -139,9 +188,14 @@ func (m *material) holds(body string) bool {
 // keptFrame returns the last report when all its sections are kept, and no other stands beside them: then its frame
 // is kept too.
 func (w sectionWriter) keptFrame(sections []section) *Text {
-	if w.before == nil || len(sections) != len(w.before.Sections) || w.before.Opening.Local || w.before.Conclusion.Local ||
-		slices.ContainsFunc(sections, func(s section) bool { return s.past == nil }) || !w.holds(w.before.Opening.Body) || !w.holds(w.before.Conclusion.Body) {
+	written := func(s section) bool { return s.past == nil }
+	if w.before == nil || len(sections) != len(w.before.Sections) || slices.ContainsFunc(sections, written) {
 		return nil
+	}
+	for _, part := range []keptPart{w.before.Opening, w.before.Conclusion} {
+		if part.Local || w.remarked(part) || !w.holds(part.Body) {
+			return nil
+		}
 	}
 	return w.before
 }
@@ -165,7 +219,7 @@ func (ol outliner) renewed(o Outline) Outline {
 	stale := false
 	for i := range o.Sections {
 		s := &o.Sections[i]
-		if !slices.ContainsFunc(s.AllClaimIDs(), func(id string) bool { return !standing[id] }) {
+		if !slices.ContainsFunc(s.everyClaim(), func(id string) bool { return !standing[id] }) {
 			continue
 		}
 		stale, s.Instruction, s.Subsections = true, "", slices.Clone(s.Subsections)

@@ -34,11 +34,12 @@ type material struct {
 	read     map[string]string // of sources, by id, as far as they were read
 	weighed  evidence.Weighed
 	changes  *recurring.Changes
-	template *Template       // in place of an outline; nil: none
-	answer   string          // that the report is; empty: it is written
-	before   *Text           // what may be kept of the last report
-	moved    map[string]bool // citation ids with news, when there is a last report
-	reread   map[string]bool // citation ids whose text is another one than that of the last report
+	template *Template            // in place of an outline; nil: none
+	answer   string               // that the report is; empty: it is written
+	before   *Text                // what may be kept of the last report
+	moved    map[string]bool      // citation ids with news, when there is a last report
+	remarks  []prompts.RemarkLine // of readers about earlier reports
+	reread   map[string]bool      // citation ids whose text is another one than that of the last report
 
 	mu        sync.Mutex
 	fallbacks []string

@@ -14,8 +14,9 @@ type Outline struct {
 type OutlineSection struct {
 	Title       string              `json:"title"`
 	Instruction string              `json:"instruction"`
-	BlockIDs    []string            `json:"block_ids"`           // whose claims it has
-	ClaimIDs    []string            `json:"claim_ids,omitempty"` // that stand in no subsection
+	BlockIDs    []string            `json:"block_ids"`                  // whose claims it has
+	ClaimIDs    []string            `json:"claim_ids,omitempty"`        // that stand in no subsection
+	Shared      []string            `json:"shared_claim_ids,omitempty"` // that it needs and another section has
 	Subsections []OutlineSubsection `json:"subsections"`
 }
 

@@ -24,6 +24,7 @@ type sectionPlan struct {
 	title, instruction string
 	parts              []OutlineSubsection // its subsections: titles and instructions
 	claims             []claim             // claim.part says in which of them
+	again              bool                // what the last report says there no longer holds
 }
 
 // outliner plans the sections of a report and which claims each of them has.
@@ -42,9 +43,18 @@ func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
 			return reportPlan{}, err
 		}
 	}
+	var renewed renewal
+	if ol.template == nil && ol.before != nil {
+		if renewed, err = ol.renew(ctx, outline, places); err != nil {
+			return reportPlan{}, err
+		}
+	}
 	p := reportPlan{title: outline.Title, introduction: outline.Introduction, conclusion: outline.Conclusion}
 	for i, s := range outline.Sections {
 		section := sectionPlan{title: s.Title, instruction: s.Instruction}
+		if now, again := renewed.again[i]; again {
+			section.instruction, section.again = now, true
+		}
 		for n, part := range s.Subsections {
 			here := func(c claim) bool { return places[c.ID] == place{i, n + 1} }
 			if ol.template != nil || slices.ContainsFunc(ol.claims, here) {
@@ -59,7 +69,11 @@ func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
 			}
 		}
 		for _, c := range ol.claims {
-			if places[c.ID] == (place{i, 0}) {
+			switch elsewhere := places[c.ID].section != i; {
+			case places[c.ID] == (place{i, 0}):
+				section.claims = append(section.claims, c)
+			case elsewhere && (slices.Contains(s.Shared, c.ID) || slices.Contains(renewed.also[c.ID], i)):
+				c.shared = true
 				section.claims = append(section.claims, c)
 			}
 		}
@@ -96,18 +110,20 @@ func (ol outliner) outline(ctx context.Context) (Outline, error) {
 	return ol.repaired(answer), nil
 }
 
-// digests shows the claims of each block, numbered as in ol.claims from 1; of a window too small for all, half of
-// them, a quarter, and so on.
+// digests shows the claims of each block, numbered as in ol.claims from 1; what several have found, once. Of a window
+// too small for all, half of them, a quarter, and so on.
 func (ol outliner) digests(shrink int) []prompts.BlockDigest {
 	var out []prompts.BlockDigest
+	said, listed := statementKeys(ol.claims), map[string]bool{}
 	for _, b := range ol.blocks {
 		d := prompts.BlockDigest{ID: b.id, Title: b.title, Overview: b.overview}
 		for i, c := range ol.claims {
-			if c.block == b.id {
+			if c.block == b.id && !listed[said[i]] {
+				listed[said[i]] = true
 				d.Claims = append(d.Claims, prompts.PlaceClaim{Number: i + 1, Text: c.statement()})
 			}
 		}
-		shown := max(1, len(d.Claims)>>shrink)
+		shown := min(len(d.Claims), max(1, len(d.Claims)>>shrink))
 		d.Left = len(d.Claims) - shown
 		d.Claims = d.Claims[:shown]
 		out = append(out, d)
@@ -279,20 +295,37 @@ func (ol outliner) places(o Outline) map[string]place {
 		ol.placeByNeighbours(o, places)
 	}
 	together := map[string]place{} // what several blocks have found: where one of them is named, else with the first
-	for _, c := range ol.claims {
+	said := statementKeys(ol.claims)
+	for i, c := range ol.claims {
 		if p, named := places[c.ID]; named {
-			if _, known := together[c.statement()]; !known {
-				together[c.statement()] = p
+			if _, known := together[said[i]]; !known {
+				together[said[i]] = p
 			}
 		}
 	}
-	for _, c := range ol.claims {
-		if _, known := together[c.statement()]; !known {
-			together[c.statement()] = place{blocks[c.block], 0}
+	for i, c := range ol.claims {
+		if _, known := together[said[i]]; !known {
+			together[said[i]] = place{blocks[c.block], 0}
 		}
-		places[c.ID] = together[c.statement()]
+		places[c.ID] = together[said[i]]
 	}
 	return places
+}
+
+// statementKeys returns for each claim what it says: equal for equal words, and for one quote of one source in the
+// words of two blocks.
+func statementKeys(claims []claim) []string {
+	said, quoted := make([]string, len(claims)), map[[2]string]int{}
+	for i, c := range claims {
+		said[i] = c.statement()
+		key := [2]string{c.source.ID, c.Quote}
+		if first, known := quoted[key]; !known {
+			quoted[key] = i
+		} else if c.Quote != "" && claims[first].block != c.block {
+			said[i] = said[first]
+		}
+	}
+	return said
 }
 
 // placeByNeighbours gives claims that are new in the outline of the last report the section of their block whose title,
@@ -464,11 +497,14 @@ func (p reportPlan) outline() Outline {
 			section.Subsections = []OutlineSubsection{}
 		}
 		for _, c := range s.claims {
-			if !slices.Contains(section.BlockIDs, c.block) {
+			if !c.shared && !slices.Contains(section.BlockIDs, c.block) {
 				section.BlockIDs = append(section.BlockIDs, c.block)
 			}
 			ids := &section.ClaimIDs
-			if c.part > 0 {
+			switch {
+			case c.shared:
+				ids = &section.Shared
+			case c.part > 0:
 				ids = &section.Subsections[c.part-1].ClaimIDs
 			}
 			*ids = append(*ids, c.ID)

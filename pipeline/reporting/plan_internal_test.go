@@ -115,6 +115,24 @@ func TestPlan_SameStatement(t *testing.T) {
 	}
 }
 
+// One quote of one source that two blocks have noted in their own words is listed once and stands in one place.
+func TestPlan_SameQuote(t *testing.T) {
+	t.Parallel()
+	w := planner()
+	for _, i := range []int{0, 1, 3} { // the second is of the first one's block and says something else
+		w.claims[i].source.ID, w.claims[i].Quote = "src_1", "What the source says."
+	}
+	if blocks := w.digests(0); len(blocks[0].Claims) != 2 || len(blocks[1].Claims) != 1 {
+		t.Errorf("%+v", blocks)
+	}
+	p := planOf(t, w, prompts.OutlineAnswer{Sections: []prompts.OutlineSection{
+		{Title: "A", BlockIDs: []string{"block_1"}}, {Title: "B", BlockIDs: []string{"block_2", "block_3"}},
+	}})
+	if got := w.shape(p); got != "A 1 2 4; B 3 5 6" {
+		t.Error(got)
+	}
+}
+
 // FuzzPlan: whatever a model answers, every claim stands in exactly one section, sections have titles that differ,
 // and the stored outline gives the same plan again.
 func FuzzPlan(f *testing.F) {

@@ -2,6 +2,7 @@ package reporting
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -16,7 +17,7 @@ import (
 // Limits of one question for repairs.
 const (
 	repairSentence = 20
-	repairClaims   = 3 // of each citation of a sentence, the most alike
+	repairClaims   = 3 // of each citation of a sentence, the most alike; and so many that it could have cited
 	passageBytes   = 600
 )
 
@@ -67,7 +68,8 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 	return nil
 }
 
-// repairData is the question about a part: its unsupported sentences and the claims of the sources that they cite.
+// repairData is the question about a part: its unsupported sentences, the claims of the sources that they cite, and
+// others of the part that are like them, for a true sentence may have the wrong citation.
 func (c *checker) repairData(p part, all []decision, wrong []int) prompts.RepairSectionData {
 	data := prompts.RepairSectionData{Title: p.title}
 	shown := map[string]bool{} // claims by id, and passages
@@ -78,6 +80,15 @@ func (c *checker) repairData(p part, all []decision, wrong []int) prompts.Repair
 			if taken[from.CitationID]++; taken[from.CitationID] <= repairClaims {
 				shown[from.ID] = true
 			}
+		}
+		var others []claim
+		for _, from := range p.claims {
+			if !slices.Contains(d.statement.ids, from.CitationID) {
+				others = append(others, from)
+			}
+		}
+		for _, from := range byLikeness(d.statement, others)[:min(repairClaims, len(others))] {
+			shown[from.ID] = true
 		}
 		line := prompts.UnsupportedLine{
 			Number: n + 1, Text: d.raw(*p.body), Passage: c.passage(p, d),

@@ -118,8 +118,7 @@ type Statistics struct {
 	Figures           int `json:"figures"`            // shown
 	UncitedSentences  int `json:"uncited_sentences"`  // sentences of model-written sections without a marker
 	RepeatedSentences int `json:"repeated_sentences"` // taken out because the report says the same before
-	Statements        int `json:"statements"`         // of claims whose source their section cites, each counted once
-	ThinStatements    int `json:"thin_statements"`    // of these, that sources of one origin alone state
+	Origins           int `json:"origins"`            // separate origins of these; 1: nothing else bears the report out
 	Contradictions    int `json:"contradictions"`     // pairs of statements that cannot both be true
 }
 

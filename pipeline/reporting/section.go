@@ -91,7 +91,8 @@ func (w sectionWriter) section(
 		return w.nothingFor(s.title), nil
 	}
 	out := section{title: s.title, claims: s.claims}
-	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: s.title, Instruction: s.instruction}
+	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: s.title, Instruction: s.instruction,
+		Remarks: w.remarks, Last: w.lastBody(s.title)}
 	budget := sizeOf(s.claims)
 	for cut := range sectionCuts {
 		written, err := w.parts(ctx, data, s, index, cut, inParts(s.claims, budget), with)
@@ -133,7 +134,7 @@ func (w sectionWriter) parts(
 			}
 		}
 		if len(claims) > 1 {
-			data.Part, data.Parts = i+1, len(claims)
+			data.Part, data.Parts, data.Last = i+1, len(claims), ""
 		}
 		p, err := w.part(ctx, data, index+i*partStep, cut, ids)
 		if err != nil {

@@ -23,7 +23,7 @@ func TestSingular(t *testing.T) {
 		"model that fails": {"en", modelFunc(func(llm.Request) (string, error) { return "", errors.New("reset") }), []string{
 			"It rests on 1 statement from 1 source.",
 			"set out in the section above, with references to 1 passage.",
-			"put together from 1 claim that was extracted from the sources before; it cites 1 passage of 1 source."}},
+			"put together from 1 earlier note on the sources; it cites 1 passage of 1 source."}},
 		"model that fails once": {"en", modelFunc(func(req llm.Request) (string, error) {
 			if req.Prompt.Name == "section" {
 				return "The log comes first [CIT-1-01].", nil
@@ -32,7 +32,7 @@ func TestSingular(t *testing.T) {
 				return "The log comes first [CIT-1-01].", nil
 			}
 			return writer(req)
-		}), []string{"wrote it from 1 claim that was extracted", "The model failed at: conclusion; this part was put together"}},
+		}), []string{"wrote it from 1 note on the sources;", "The model failed at: conclusion; this part was put together"}},
 		"extractive in German":        {"de-CH", nil, []string{"## Bester Treffer", "## Quellen", "1 Abschnitt aus 1 Dokument"}},
 		"extractive in Dutch":         {"nl", nil, []string{"## Best match", "It quotes 1 passage from 1 document. Its headings and notes are in English, since nightdesk does not have them in the language “nl”.*"}},
 		"extractive in Chinese":       {"zh", nil, []string{"引用了 1 个文档的 1 个段落。"}},

@@ -9,6 +9,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
 )
 
 // What became of a sentence.
@@ -45,6 +46,7 @@ type VerificationCounts struct {
 	Supported     int `json:"supported"`
 	Unsupported   int `json:"unsupported"` // and marked as such
 	Unverified    int `json:"unverified"`
+	Conclusions   int `json:"conclusions,omitempty"` // of the unverified: the report's own, from facts of its sources
 	Repaired      int `json:"repaired"`
 	Marked        int `json:"marked"`
 	Removed       int `json:"removed"`        // taken out
@@ -79,6 +81,11 @@ type CheckedSentence struct {
 	Rules int `json:"rules,omitempty"`
 }
 
+// Conclusion reports a conclusion of the report itself, from facts that are in its sources.
+func (s CheckedSentence) Conclusion() bool {
+	return s.Verdict == support.Unverified && s.Judge.Judgement == support.JudgedConclusion && s.Judge.Span != nil
+}
+
 // count sums up the sentences.
 func (v *Verification) count() {
 	c := &v.Counts
@@ -102,6 +109,9 @@ func (v *Verification) count() {
 			c.Unsupported++
 		case support.Unverified:
 			c.Unverified++
+			if s.Conclusion() {
+				c.Conclusions++
+			}
 		}
 		if s.Judge.Judgement != "" {
 			c.Judged++
@@ -168,4 +178,14 @@ func newVerification() *Verification {
 		Rules: support.Rules, Status: citation.StatusVerified, Valid: []citation.Valid{}, Removed: []citation.Removed{},
 		Links: []citation.Linked{}, Sentences: []CheckedSentence{},
 	}
+}
+
+// CheckTexts are what a page of the report says about its sentences.
+type CheckTexts struct{ Show, Confirmed, Conclusion, Unconfirmed, Unsupported, News string }
+
+// CheckWords returns them in the language of a report.
+func CheckWords(language string) CheckTexts {
+	t := prompts.TextsIn(language)
+	return CheckTexts{t.ShowChecks.String(), t.CheckConfirmed.String(), t.CheckConclusion.String(),
+		t.CheckUnconfirmed.String(), t.CheckUnsupported.String(), t.ShowNews.String()}
 }

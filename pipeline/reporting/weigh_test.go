@@ -99,7 +99,7 @@ func TestWriterSeesSupportAndDisagreement(t *testing.T) {
 	if !strings.Contains(report.Markdown, " · Paper 3 · news · 2024-03-05") {
 		t.Errorf("a reference does not say what its source is:\n%s", report.Markdown)
 	}
-	if s := report.Statistics; s.Statements != 2 || s.ThinStatements != 1 || s.Contradictions != 1 {
+	if s := report.Statistics; s.Origins != 2 || s.Contradictions != 1 {
 		t.Errorf("%+v", s)
 	}
 	if got := report.Evidence.Support()["CIT-1-02.1"]; got != 2 {

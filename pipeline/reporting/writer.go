@@ -41,6 +41,9 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 			m.fellBack("template: " + err.Error())
 		}
 	}
+	for _, r := range in.Plan.Remarks {
+		m.remarks = append(m.remarks, prompts.RemarkLine{Sentence: r.Sentence, Words: r.Words})
+	}
 	m.goOn(in)
 	m.stats.Blocks, m.stats.Claims = len(in.Blocks), len(m.claims)
 	return &writer{m}
@@ -98,7 +101,7 @@ func (w *writer) finish(ctx context.Context, outline Outline, d draft) (Report, 
 	}
 	v.Links, v.Repeated = w.links(d), d.repeated()
 	w.stats.RepeatedSentences = len(v.Repeated)
-	w.stats.ThinStatements, w.stats.Statements = w.weighed.Thin(w.matters(d.sections))
+	w.stats.Origins = w.weighed.Origins(w.matters(d.sections))
 	v.Evaluation = assembler{w.material}.evaluate(d, v, w.run.Date(w.now()))
 	report := assembler{w.material}.assemble(outline, d, v)
 	report.Changes, report.Text = w.changes, assembler{w.material}.keep(outline, d, v)

@@ -158,7 +158,7 @@ func (w *work) act(ctx context.Context, calls []call) ([]outcome, error) {
 	group.SetLimit(w.maxActions())
 	for i, c := range calls {
 		group.Go(func() error {
-			o, err := w.make(groupCtx, c)
+			o, err := w.make(groupCtx, w.run.ID, c)
 			outcomes[i] = o
 			return err
 		})
@@ -181,16 +181,16 @@ const maxFailures = 3
 
 // takeFresh gives an outcome the sources that are new to the block and reports what it brought. The first call that
 // returned a source has it.
-func (w *work) takeFresh(o *outcome) {
+func (p *progress) takeFresh(o *outcome) {
 	said := o.answer.Text
 	if o.tool == runCode { // the first line says why, the others hold what the program wrote
 		said, _, _ = strings.Cut(said, "\n")
 	}
 	query, said := o.name(), topicqueue.Clip(topicqueue.OneLine(said), maxLine)
 	if o.answer.Failed {
-		w.tell("%s for %q failed: %s", o.tool, query, said)
-		if len(w.failures) < maxFailures {
-			w.failures = append(w.failures, fmt.Sprintf("%s for %q failed: %s", o.tool, query, said))
+		p.tell("%s for %q failed: %s", o.tool, query, said)
+		if len(p.failures) < maxFailures {
+			p.failures = append(p.failures, fmt.Sprintf("%s for %q failed: %s", o.tool, query, said))
 		}
 		return
 	}
@@ -203,20 +203,20 @@ func (w *work) takeFresh(o *outcome) {
 		if s.ID == "" {
 			s.ID = topicqueue.SourceID(s)
 		}
-		if s.Kind == topicqueue.SourceCode && o.what != "" { // a reference that names only its text tells nothing
-			s.Section = []string{o.what}
+		if s.Kind == topicqueue.SourceCode && o.what != "" { // a program is called by its purpose
+			s.Title = "Program output: " + o.what
 		}
-		if !w.noted[s.ID] {
-			w.noted[s.ID] = true
+		if !p.noted[s.ID] {
+			p.noted[s.ID] = true
 			o.fresh = append(o.fresh, s)
 		}
 	}
 	switch {
 	case readable == 0 && said != "": // what else to try
-		w.tell("%s for %q found nothing: %s", o.tool, query, said)
+		p.tell("%s for %q found nothing: %s", o.tool, query, said)
 	case readable == 0:
-		w.tell("%s for %q found nothing", o.tool, query)
+		p.tell("%s for %q found nothing", o.tool, query)
 	case len(o.fresh) == 0:
-		w.tell("%s for %q found only what this block has read already", o.tool, query)
+		p.tell("%s for %q found only what this block has read already", o.tool, query)
 	}
 }

@@ -118,13 +118,13 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 		Parent:        w.block.Parent,
 	}
 	d.Left = w.claims - len(d.Claims)
-	d.ParentClaims, d.ParentRead = w.parent(parentBytes>>shrink, parentSources>>shrink)
+	d.ParentClaims, d.ParentRead = parent(w.view, w.block, parentBytes>>shrink, parentSources>>shrink)
 	fromOthers, asked := w.ledgerBytes(), otherQueryBytes
 	if shrink > 0 { // the first to go
 		fromOthers, asked = 0, 0
 	}
-	d.Ledger = w.ledger(fromOthers)
-	d.Others, d.OthersLeft = w.otherQueries(asked)
+	d.Ledger = ledger(w.view, w.block, fromOthers)
+	d.Others, d.OthersLeft = otherQueries(w.view, w.block, asked)
 	for _, b := range w.view.Blocks {
 		d.Blocks = append(d.Blocks, prompts.BlockLine{ID: b.ID, Title: b.Title})
 	}
@@ -145,17 +145,17 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 
 // otherQueries returns what other blocks have asked, as far as it fits: what is most like this block's title, of equals
 // the newest, in the order in which it was asked. left counts the rest.
-func (w *work) otherQueries(limit int) (shown []string, left int) {
+func otherQueries(v topicqueue.View, b topicqueue.Block, limit int) (shown []string, left int) {
 	own := issued{}
-	own.addLines(w.view.Own)
-	others := slices.DeleteFunc(distinct(w.view.Queries), func(line string) bool { return own.hasLine(line) })
+	own.addLines(v.Own)
+	others := slices.DeleteFunc(distinct(v.Queries), func(line string) bool { return own.hasLine(line) })
 	others = clipPrograms(others)
 	order := make([]int, len(others))
 	alike := make([]float64, len(others))
 	for i, line := range others {
-		order[len(others)-1-i], alike[i] = i, text.Similarity(line, w.block.Title)
+		order[len(others)-1-i], alike[i] = i, text.Similarity(line, b.Title)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(alike[b], alike[a]) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(alike[j], alike[i]) })
 	for n, i := range order {
 		if limit -= len(others[i]); limit < 0 {
 			order = order[:n]

@@ -29,14 +29,14 @@ const (
 func (w *work) ledgerBytes() int { return min(mostLedger, 4*cmp.Or(w.Window, usualWindow)/ledgerShare) }
 
 // digest is what iteration k tells the other blocks: of each source the claim that bears most on the block first.
-func (w *work) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqueue.Digest {
+func (a *assignment) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqueue.Digest {
 	var d topicqueue.Digest
 	claims := make([][]topicqueue.Claim, len(traces))
 	most := 0
 	for i, t := range traces {
 		d.Claims += len(t.Claims)
-		claims[i] = slices.SortedStableFunc(slices.Values(t.Claims), func(a, b topicqueue.Claim) int {
-			return cmp.Compare(text.Coverage(b.Text, w.question()), text.Coverage(a.Text, w.question()))
+		claims[i] = slices.SortedStableFunc(slices.Values(t.Claims), func(c, d topicqueue.Claim) int {
+			return cmp.Compare(text.Coverage(d.Text, a.question()), text.Coverage(c.Text, a.question()))
 		})
 		most = max(most, len(claims[i]))
 	}
@@ -76,13 +76,13 @@ func sourceLine(s topicqueue.Source) string {
 }
 
 // parent returns what the block has found and read that led to this one: the newest findings that fit.
-func (w *work) parent(limit, sources int) (findings []prompts.ClaimLine, read []string) {
-	if w.block.Parent == "" {
+func parent(v topicqueue.View, b topicqueue.Block, limit, sources int) (findings []prompts.ClaimLine, read []string) {
+	if b.Parent == "" {
 		return nil, nil
 	}
 	var lines []topicqueue.Finding
-	for _, d := range w.view.Ledger {
-		if d.Block != w.block.Parent {
+	for _, d := range v.Ledger {
+		if d.Block != b.Parent {
 			continue
 		}
 		lines = append(lines, d.Findings...)
@@ -104,10 +104,10 @@ func (w *work) parent(limit, sources int) (findings []prompts.ClaimLine, read []
 
 // ledger returns what the other blocks have found as far as it fits: of each in turn the best of its newest iteration,
 // then of the one before; shown block by block.
-func (w *work) ledger(limit int) []prompts.OtherBlock {
+func ledger(v topicqueue.View, block topicqueue.Block, limit int) []prompts.OtherBlock {
 	newest, claims := map[string][]topicqueue.Finding{}, map[string]int{}
-	for _, d := range slices.Backward(w.view.Ledger) {
-		if d.Block != w.block.Parent {
+	for _, d := range slices.Backward(v.Ledger) {
+		if d.Block != block.Parent {
 			newest[d.Block] = append(newest[d.Block], d.Findings...)
 			claims[d.Block] += max(d.Claims, len(d.Findings))
 		}
@@ -115,7 +115,7 @@ func (w *work) ledger(limit int) []prompts.OtherBlock {
 	taken := map[string]int{}
 	for more := true; more; {
 		more = false
-		for _, b := range w.view.Blocks {
+		for _, b := range v.Blocks {
 			if taken[b.ID] == len(newest[b.ID]) {
 				continue
 			}
@@ -129,7 +129,7 @@ func (w *work) ledger(limit int) []prompts.OtherBlock {
 		}
 	}
 	var others []prompts.OtherBlock
-	for _, b := range w.view.Blocks {
+	for _, b := range v.Blocks {
 		if claims[b.ID] == 0 {
 			continue
 		}

@@ -1,9 +1,13 @@
 package researching
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"nightdesk/topicqueue"
 )
@@ -85,6 +89,28 @@ func (w *work) trace(k, seq int, o outcome, s topicqueue.Source, summary string,
 	}
 	return t
 }
+
+// illustrate gives the sources of an iteration's traces the pictures that belong to their claims.
+func (w *work) illustrate(ctx context.Context, traces []topicqueue.ToolTrace, outcomes []outcome) error {
+	if !w.run.Options.Pictures {
+		return nil
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(illustrated)
+	for i, t := range traces {
+		at := slices.IndexFunc(outcomes, func(o outcome) bool { return o.id == t.ToolID })
+		group.Go(func() error {
+			if err := w.Runner.Illustrate(groupCtx, w.run.ID, outcomes[at].answer.Pictures, &traces[i]); err != nil {
+				return fmt.Errorf("fetch pictures for %s: %w", t.ToolID, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// illustrated is how many pages get their pictures at once: a site that hangs holds up its own page alone.
+const illustrated = 4
 
 // citationSeq returns 2 for CIT-3-02, and 0 for an id that has another form.
 func citationSeq(id string) int {

@@ -5,28 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 )
-
-// Documents has the texts of a knowledge base; *knowledge.Base does. Safe for concurrent use.
-type Documents interface {
-	// Text returns the whole text of a document. The error wraps fs.ErrNotExist when there is none of this key.
-	Text(ctx context.Context, document string) (string, error)
-	// Passages returns all passages of a document in order. None: there is no document of this key.
-	Passages(ctx context.Context, document string) ([]topicqueue.Source, error)
-	// Hashes returns the hash of each document, by key: equal for equal documents.
-	Hashes(ctx context.Context) (map[string]string, error)
-	// Like returns at most limit passages that have most words of a text, best first, with their Share.
-	Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error)
-}
-
-// askedAtOnce is how many calls of Refresh are made side by side: they cost no model call, and sites keep their own
-// pace.
-const askedAtOnce = 6
 
 // Refresh works on a block that an earlier run has researched, in one iteration:
 //
@@ -41,18 +23,19 @@ const askedAtOnce = 6
 // old text and under a citation of its own. The texts that memory.Texts names must be in the run's bundle.
 //
 // What programs have computed from numbers that sources do not state any more is withdrawn, and the model may compute
-// it anew in a second iteration, which is one of research. Where nothing has moved, no model is asked. The error is as
-// for Research.
+// it anew in one or two more iterations, as those of research are. Where nothing has moved, no model is asked. The
+// error is as for Research.
 func (r *Researcher) Refresh(
-	ctx context.Context, run topicqueue.Run, topic string, start Start, memory *recurring.Memory, old recurring.Block, q Queue,
+	ctx context.Context, run topicqueue.Run, topic string, start Start,
+	memory *recurring.Memory, old recurring.Block, q Queue,
 ) (Result, error) {
 	w := newWork(r, run, topic, start)
 	if start.Block.Iterations == 0 {
-		f := &refresh{
-			work: w, memory: memory, old: old, looks: map[string]*look{},
+		n := &night{
+			Researcher: r, assignment: w.assignment, memory: memory, old: old,
 			span: recurring.Span{Since: memory.Date, Now: run.Date(w.now())},
 		}
-		if err := f.iterate(ctx, q); err != nil {
+		if err := (&refresh{w, n}).iterate(ctx, q); err != nil {
 			return w.result(), err
 		}
 	}
@@ -65,109 +48,86 @@ func (r *Researcher) Refresh(
 	return result, err
 }
 
-// refresh is the one iteration of Refresh.
-type refresh struct {
-	*work
+// night is what all phases of a refresh work with. None changes it.
+type night struct {
+	*Researcher
+	assignment
 	memory *recurring.Memory
 	old    recurring.Block
 	span   recurring.Span
-	looks  map[string]*look // by recurring.PageKey
-	all    []outcome        // calls that were made
-	calls  int
-
-	most    float64         // how much of the topic that claim speaks of which speaks of it most
-	seen    map[uint64]int  // marks of all that the last run has read; nil: not yet known
-	edited  map[string]bool // documents of the knowledge base that have changed, come or gone; nil: not yet known
-	broad   bool            // half of the documents of the knowledge base are about the topic
-	losses  []loss
-	places  map[uint64][]spot      // by marks, of all that is said tonight; nil: not yet known
-	carried []topicqueue.ToolTrace // whose claims stand
-	formers []topicqueue.ToolTrace // of what programs have printed and does not hold any more
-}
-
-func (f *refresh) iterate(ctx context.Context, q Queue) error {
-	f.lastSeq = max(f.lastSeq, f.old.LastSeq)
-	pages, searches := f.pageCalls(), f.searchCalls()
-	thought := fmt.Sprintf("Looking again at what was found on %s: %d pages, %d searches.",
-		f.memory.Date, len(pages), len(searches))
-	if err := f.emitThought(ctx, 1, decision{thought: thought}); err != nil {
-		return err
-	}
-	for _, step := range []func(context.Context) error{
-		func(ctx context.Context) error { return f.lookAround(ctx, pages, searches) }, f.align, f.judge, f.settle,
-	} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	traces, err := f.note(ctx)
-	if err != nil {
-		return err
-	}
-	citing := make([]*topicqueue.ToolTrace, 0, len(traces)+len(f.carried))
-	for _, list := range [][]topicqueue.ToolTrace{traces, f.carried} {
-		for i := range list {
-			citing = append(citing, &list[i])
-		}
-	}
-	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, f.all)}
-	formers := slices.Concat(f.formers, f.told(citing)) // which adds to the others
-	cp.Traces = slices.Concat(f.carried, traces, formers)
-	cp.Events = f.references(1, slices.Concat(f.carried, traces))
-	if err := f.addCalls(ctx, &cp, f.all); err != nil {
-		return err
-	}
-	return f.checkpoint(ctx, q, cp)
-}
-
-// pageCalls are calls for all pages that the block has opened or cites, each once.
-func (f *refresh) pageCalls() []call {
-	if _, ok := f.tools.Lookup(openPage); !ok {
-		return nil
-	}
-	var calls []call
-	seen := map[string]bool{}
-	add := func(key, address string) {
-		page, known := f.memory.Pages[key]
-		if !known || !page.Opened || seen[key] || recurring.Document(key) != "" {
-			return
-		}
-		seen[key] = true
-		if page.URL != "" { // where the address has led to
-			address = page.URL
-			if at := recurring.AddressKey(address); seen[at] && at != key {
-				return
-			}
-			seen[recurring.AddressKey(address)] = true
-		}
-		calls = append(calls, call{tool: openPage, query: address, known: page.Version()})
-	}
-	for _, t := range f.old.Traces {
-		if t.Source.URL != "" {
-			add(recurring.PageKey(t.Source), t.Source.URL)
-		}
-	}
-	for _, a := range f.old.Asked {
-		if a.Tool == openPage {
-			add(recurring.AddressKey(a.Query), a.Query)
-		}
-	}
-	return calls
 }
 
 // sameBase reports that the knowledge base is the version that the last run had: it answers what it answered then.
-func (f *refresh) sameBase() bool {
-	version := f.run.Options.KnowledgeVersion
-	return version != "" && version == f.memory.KnowledgeVersion
+func (n *night) sameBase() bool {
+	version := n.run.Options.KnowledgeVersion
+	return version != "" && version == n.memory.KnowledgeVersion
+}
+
+// failed says what was being done when a text could not be read.
+func (n *night) failed(ctx context.Context, what string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	what = topicqueue.Clip(topicqueue.OneLine(what), maxLine)
+	return fmt.Errorf("compare %q with what it was on %s: %w", what, n.memory.Date, err)
+}
+
+// refresh is the one iteration of Refresh: a phase after the other, each with what the ones before have found.
+type refresh struct {
+	*work
+	night *night
+}
+
+func (f *refresh) iterate(ctx context.Context, q Queue) error {
+	f.lastSeq = max(f.lastSeq, f.night.old.LastSeq)
+	v := &visit{night: f.night, looks: looks{}}
+	pages, searches := v.pageCalls(), f.searchCalls()
+	thought := fmt.Sprintf("Looking again at what was found on %s: %d pages, %d searches.",
+		f.night.memory.Date, len(pages), len(searches))
+	if err := f.emitThought(ctx, 1, decision{thought: thought}); err != nil {
+		return err
+	}
+	if err := v.all(ctx, pages, searches); err != nil {
+		return err
+	}
+	rel := relevance{topic: f.run.Topic, model: f.Model != nil, broad: v.broad}
+	old, err := f.thenTraces(ctx, &rel)
+	if err != nil {
+		return err
+	}
+	p, err := programsOf(ctx, v)
+	if err != nil {
+		return err
+	}
+	j := &judgement{visit: v, programs: p, relevance: rel}
+	j.judge(old)
+	for _, t := range j.carried {
+		for _, c := range t.Claims {
+			f.texts[foldedText(c.Text)] = true
+		}
+	}
+	f.number(p.formers)
+	f.feedback = append(f.feedback, p.lines...)
+	if err := j.settle(ctx); err != nil {
+		return err
+	}
+	traces, err := f.note(ctx, v.looks, rel)
+	if err != nil {
+		return err
+	}
+	if err := v.keepTexts(ctx, slices.Concat(traces, j.carried)); err != nil {
+		return err
+	}
+	return f.finish(ctx, q, v, j.carried, traces, p.formers)
 }
 
 // searchCalls are the block's searches, and those that it was planned with: they may have found nothing. A knowledge
 // base of which nothing has changed is not asked again.
 func (f *refresh) searchCalls() []call {
-	calls := f.plannedCalls(1, f.old.SubTopic.Queries, f.searches())
-	for _, a := range f.old.Asked {
+	calls := f.plannedCalls(1, f.night.old.SubTopic.Queries, f.searches())
+	for _, a := range f.night.old.Asked {
 		same := func(c call) bool { return tools.Key(c.tool, c.query) == tools.Key(a.Tool, a.Query) }
-		if f.sameBase() && (retrieval(a.Tool) || a.Tool == queryItem) {
+		if f.night.sameBase() && (retrieval(a.Tool) || a.Tool == queryItem) {
 			calls = slices.DeleteFunc(calls, same)
 			continue
 		}
@@ -178,35 +138,104 @@ func (f *refresh) searchCalls() []call {
 	return calls
 }
 
-// ask makes calls, several at a time.
-func (f *refresh) ask(ctx context.Context, calls []call) ([]outcome, error) {
-	outcomes := make([]outcome, len(calls))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(askedAtOnce)
-	for i, c := range calls {
-		f.calls++
-		c.id = fmt.Sprintf("%s/1.%d", f.block.ID, f.calls)
-		group.Go(func() (err error) {
-			outcomes[i], err = f.make(groupCtx, c)
-			if err == nil && f.doubtful(groupCtx, outcomes[i]) {
-				outcomes[i].answer.Failed, outcomes[i].answer.Sources = true, nil
-			}
-			return err
-		})
+// thenTraces returns the traces of the last run with the texts of their sources, and says in rel how much of the topic
+// their claims speak of.
+func (f *refresh) thenTraces(ctx context.Context, rel *relevance) (traces []topicqueue.ToolTrace, err error) {
+	traces = slices.Clone(f.night.old.Traces)
+	for i := range traces {
+		s := &traces[i].Source
+		if s.Text, err = f.Runner.Pages.Page(ctx, f.run.ID, s.Hash); err != nil {
+			return nil, f.night.failed(ctx, s.Title, err)
+		}
+		for _, c := range traces[i].Claims {
+			rel.most = max(rel.most, rel.about(s.Title, s.Text, c.Start, c.End))
+		}
 	}
-	err := group.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	f.all = append(f.all, outcomes...)
-	return outcomes, err
+	return traces, nil
 }
 
-// make makes one call.
-func (w *work) make(ctx context.Context, c call) (outcome, error) {
-	answer, err := w.Runner.Call(ctx, w.run.ID, c.tool, tools.Call{ToolID: c.id, Query: c.query, Known: c.known})
-	if err != nil {
-		return outcome{}, fmt.Errorf("call %s for %s: %w", c.tool, c.id, err)
+// note reads what has moved, and records what is to be cited of it.
+func (f *refresh) note(ctx context.Context, looks looks, rel relevance) ([]topicqueue.ToolTrace, error) {
+	var noted []*look
+	var outcomes []outcome
+	for _, l := range looks.inOrder() {
+		o := l.call
+		o.fresh, o.only = l.now, rel.moved(l)
+		if len(o.only)+len(l.found)+len(l.added)+len(l.diff.Changed) > 0 {
+			noted, outcomes = append(noted, l), append(outcomes, o)
+		}
 	}
-	return outcome{call: c, answer: answer}, nil
+	notes, err := f.read(ctx, outcomes)
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range noted {
+		notes[i].found = slices.DeleteFunc(notes[i].found, l.stands)
+		rel.conclude(l, &notes[i])
+	}
+	traces := f.record(1, outcomes, notes)
+	for _, t := range traces {
+		f.lastSeq = max(f.lastSeq, citationSeq(t.CitationID))
+	}
+	return traces, nil
+}
+
+// read has the model read what has moved, all of it at once. Without a model the notes are empty.
+func (f *refresh) read(ctx context.Context, outcomes []outcome) ([]note, error) {
+	notes, starts := make([]note, len(outcomes)), make([]int, len(outcomes))
+	var all outcome
+	for i, o := range outcomes {
+		starts[i] = len(all.fresh)
+		all.fresh = append(all.fresh, o.fresh...)
+		for _, p := range o.only {
+			p.source += starts[i]
+			all.only = append(all.only, p)
+		}
+	}
+	if f.Model == nil || len(all.only) == 0 {
+		return notes, nil
+	}
+	all.call = call{id: outcomes[0].id, tool: outcomes[0].tool, query: f.block.Title}
+	read, err := f.takeNotes(ctx, 1, []outcome{all})
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range read[0].found {
+		i, exact := slices.BinarySearch(starts, o.source)
+		if !exact {
+			i--
+		}
+		o.source -= starts[i]
+		notes[i].found = append(notes[i].found, o)
+	}
+	return notes, nil
+}
+
+// number gives citation ids to traces of what does not hold any more.
+func (f *refresh) number(formers []topicqueue.ToolTrace) {
+	for i := range formers {
+		f.lastSeq++
+		t := &formers[i]
+		t.CitationID = topicqueue.BlockCitationID(f.block.Number(), f.lastSeq)
+		for n := range t.Withdrawn {
+			t.Withdrawn[n].CitationID = t.CitationID
+		}
+	}
+}
+
+// finish stores what was carried over, what was noted and what does not hold any more, each told as such.
+func (f *refresh) finish(
+	ctx context.Context, q Queue, v *visit, carried, traces, formers []topicqueue.ToolTrace,
+) error {
+	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, v.made)}
+	current := slices.Concat(traces, carried)
+	told := f.night.told(v.looks, current) // which adds to current
+	f.number(told)
+	traces, carried = current[:len(traces)], current[len(traces):]
+	cp.Traces = slices.Concat(carried, traces, formers, told)
+	cp.Events = f.references(1, slices.Concat(carried, traces))
+	if err := f.addCalls(ctx, &cp, v.made); err != nil {
+		return err
+	}
+	return f.checkpoint(ctx, q, cp)
 }

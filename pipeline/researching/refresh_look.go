@@ -1,10 +1,6 @@
 package researching
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -12,17 +8,7 @@ import (
 	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/text"
-	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
-)
-
-const (
-	maxOpened     = 10   // new results that one block opens in a night; of others it reads what the search shows
-	likePassages  = 8    // of a knowledge base that are most like a sentence
-	maxCompared   = 1000 // documents of a knowledge base that have changed; of more, only those are compared that rank for a search
-	farther       = 40   // passages that rank for it
-	mostPassages  = 200  // that a knowledge base ranks
-	longestNotice = 1500 // bytes of a text that stands in the place of a page: consent, subscription, maintenance
 )
 
 // look is what has become of a page or document.
@@ -61,94 +47,213 @@ const (
 	gone
 )
 
-// lookAround asks for all that the block has read, and for what has come.
-func (f *refresh) lookAround(ctx context.Context, pages, searches []call) error {
-	opened, err := f.ask(ctx, pages)
-	if err != nil {
-		return err
+// looks are what has become of pages and documents, by recurring.PageKey.
+type looks map[string]*look
+
+// inOrder returns them, in the order of their keys.
+func (m looks) inOrder() []*look {
+	var list []*look
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, m[key])
 	}
-	for _, o := range opened {
-		if err := f.lookAtPage(ctx, recurring.AddressKey(o.query), o); err != nil {
-			return err
-		}
-	}
-	found, err := f.ask(ctx, searches)
-	if err != nil {
-		return err
-	}
-	for _, t := range f.old.Traces {
-		key := recurring.PageKey(t.Source)
-		if document := recurring.Document(key); document != "" {
-			err = f.lookAtDocument(ctx, document, true)
-		} else if f.lookOf(t.Source) == nil {
-			err = f.lookAtExcerpt(ctx, key, t.Source, found)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := f.compareBases(ctx); err != nil {
-		return err
-	}
-	if err := f.lookAtArrived(ctx, found); err != nil {
-		return err
-	}
-	if err := f.lookAtShown(ctx, found); err != nil {
-		return err
-	}
-	return f.lookAtBase(ctx, searches)
+	return list
 }
 
-// lookOf returns what has become of the page of a source; nil: nobody has looked.
-func (f *refresh) lookOf(s topicqueue.Source) *look {
+// of returns what has become of the page of a source; nil: nobody has looked.
+func (m looks) of(s topicqueue.Source, memory *recurring.Memory) *look {
 	key := recurring.PageKey(s)
-	if l, ok := f.looks[key]; ok || f.memory.Pages[key].URL == "" {
+	if l, ok := m[key]; ok || memory.Pages[key].URL == "" {
 		return l
 	}
-	return f.looks[recurring.AddressKey(f.memory.Pages[key].URL)]
+	return m[recurring.AddressKey(memory.Pages[key].URL)]
 }
 
-// before returns what is known of a page or document as it was: with Text when all of it was read.
-func (f *refresh) before(ctx context.Context, key string) (topicqueue.Source, error) {
-	page, known := f.memory.Pages[key]
-	s := topicqueue.Source{Kind: topicqueue.SourceWeb, URL: page.URL, Title: page.Title, Hash: page.Hash, ETag: page.ETag, LastModified: page.LastModified}
-	if s.Document = recurring.Document(key); s.Document != "" {
-		s.Kind = topicqueue.SourceDocument
-	}
-	if !known || !page.Opened {
-		return s, nil
-	}
-	for _, t := range f.old.Traces {
-		if t.Source.Hash == page.Hash && recurring.PageKey(t.Source) == key {
-			s = t.Source
+// edited reports a document that was there and still is.
+func (l *look) edited() bool { return l.state == changed && l.then.Text != "" }
+
+// within returns the source that has a part of the text, and where.
+func (l *look) within(start, end int) (i, from, to int, ok bool) {
+	for i, s := range l.now {
+		from, to = start-s.Offset, end-s.Offset
+		if from >= 0 && to <= len(s.Text) && s.Text[from:to] == l.text[start:end] {
+			return i, from, to, true
 		}
 	}
-	s.ID = topicqueue.SourceID(s)
-	body, err := f.Runner.Pages.Page(ctx, f.run.ID, page.Hash)
-	if ctx.Err() != nil {
-		return s, context.Cause(ctx)
-	}
-	if err == nil { // else it is not known
-		s.Text = body
-	}
-	return s, nil
+	return 0, 0, 0, false
 }
 
-// doubtful reports that something else stands in the place of a known page tonight: a short text that has nothing of
-// what the page said, and nothing of its title. The page is then taken for one that could not be asked.
-func (f *refresh) doubtful(ctx context.Context, o outcome) bool {
-	key := recurring.AddressKey(o.query)
-	if o.tool != openPage || o.answer.Failed || len(o.answer.Sources) != 1 || len(o.answer.Sources[0].Text) > longestNotice {
-		return false
+// standsAt returns where the quote of a claim, which lies in these units of then, stands in the text of tonight.
+func (l *look) standsAt(c topicqueue.Claim, over []text.Unit) (text.Block, bool) {
+	start, end := len(l.text), 0
+	for _, u := range over {
+		there, ok := l.places[u.Start]
+		if !ok {
+			return text.Block{}, false
+		}
+		start, end = min(start, there.Start), max(end, there.End)
 	}
-	then, err := f.before(ctx, key)
-	if err != nil || then.Text == "" {
-		return false
+	from, to, ok := text.Fold(l.text[start:end]).Find(c.Quote)
+	if !ok && len(over) == 1 { // another spelling
+		return text.Block{Start: start, End: end}, true
 	}
-	now := o.answer.Sources[0]
-	old, marks := text.Units(then.Text), marksOf(now.Text)
-	return len(old) >= 3 && text.Coverage(now.Title+"\n"+now.Text, then.Title) == 0 &&
-		!slices.ContainsFunc(old, func(u text.Unit) bool { return marks[u.Mark] })
+	return text.Block{Start: start + from, End: start + to}, ok
+}
+
+// renewed reports a claim whose sentences, units of then, say something else now, or that names a figure which has
+// become another one.
+func (l *look) renewed(c topicqueue.Claim, over []text.Unit) bool {
+	moved := func(u text.Unit) bool {
+		return slices.Contains(l.diff.Withdrawn, u) ||
+			slices.ContainsFunc(l.diff.Changed, func(p text.Pair) bool { return p.Old == u })
+	}
+	return slices.ContainsFunc(over, moved) || l.stale(c)
+}
+
+// around reports units of then whose paragraph, from one byte to another, says something else now.
+func (l *look) around(over []text.Unit, from, to int) bool {
+	inside := func(u text.Unit) bool { return from <= u.Start && u.Start < to }
+	changed := func(p text.Pair) bool { return inside(p.Old) }
+	if slices.ContainsFunc(l.diff.Changed, changed) || slices.ContainsFunc(l.diff.Withdrawn, inside) {
+		return true
+	}
+	for _, u := range over {
+		if now, ok := l.places[u.Start]; ok {
+			from, to = paragraph(l.text, now.Start, now.End)
+			if slices.ContainsFunc(l.diff.New, inside) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stale reports a claim with a figure that has vanished.
+func (l *look) stale(c topicqueue.Claim) bool {
+	return slices.ContainsFunc(quantity.Parse(c.Text), func(q quantity.Quantity) bool {
+		return q.Kind != quantity.Label && hasFigure(l.vanished, q)
+	})
+}
+
+// vanishing returns the figures that stood in what has moved, and stand nowhere any more.
+func (l *look) vanishing() (gone []quantity.Quantity) {
+	moved := slices.Clone(l.diff.Withdrawn)
+	for _, p := range l.diff.Changed {
+		moved = append(moved, p.Old)
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	now := quantity.Parse(l.text)
+	for _, u := range moved {
+		for _, q := range quantity.Parse(l.then.Text[u.Start:u.End]) {
+			if !hasFigure(now, q) {
+				gone = append(gone, q)
+			}
+		}
+	}
+	return gone
+}
+
+func hasFigure(list []quantity.Quantity, q quantity.Quantity) bool {
+	return slices.ContainsFunc(list, func(o quantity.Quantity) bool { return quantity.Equal(o, q) })
+}
+
+// beside reports a sentence of then in a paragraph with a claim.
+func (l *look) beside(u text.Unit) bool {
+	return slices.ContainsFunc(l.claimed, func(b text.Block) bool { return u.Start < b.End && b.Start < u.End })
+}
+
+// stands reports a finding that a claim which stands has, too: nothing in it has moved.
+func (l *look) stands(o finding) bool {
+	b := text.Block{Start: l.now[o.source].Offset + o.start, End: l.now[o.source].Offset + o.end}
+	over := func(start, end int) bool { return start < b.End && b.Start < end }
+	return slices.ContainsFunc(l.kept, func(k text.Block) bool { return over(k.Start, k.End) }) &&
+		!slices.ContainsFunc(l.diff.New, func(u text.Unit) bool { return over(u.Start, u.End) }) &&
+		!slices.ContainsFunc(l.diff.Changed, func(p text.Pair) bool { return over(p.New.Start, p.New.End) })
+}
+
+// quote adds a sentence to what is found; whole: all of its block, as everywhere in a run without a model.
+func (l *look) quote(found []finding, u text.Unit, share float64, whole bool) []finding {
+	i, start, end, ok := l.within(u.Start, u.End)
+	if !ok {
+		return found
+	}
+	if whole {
+		for _, b := range text.Blocks(l.now[i].Text) {
+			if b.Start < end && start < b.End {
+				start, end = min(start, b.Start), max(end, b.End)
+			}
+		}
+	}
+	if slices.ContainsFunc(found, func(o finding) bool { return o.source == i && o.start < end && start < o.end }) {
+		return found
+	}
+	sentence := topicqueue.OneLine(l.now[i].Text[start:end])
+	return append(found, finding{source: i, text: sentence, start: start, end: end, share: share})
+}
+
+// citing returns the trace that cites a sentence of tonight, and the sentence as a claim; nil: none does.
+func (l *look) citing(traces []topicqueue.ToolTrace, u text.Unit) (*topicqueue.ToolTrace, *topicqueue.Claim) {
+	i, start, end, ok := l.within(u.Start, u.End)
+	if !ok {
+		return nil, nil
+	}
+	quote := l.now[i].Text[start:end]
+	var best *topicqueue.ToolTrace
+	for n := range traces {
+		t := &traces[n]
+		for _, c := range t.Claims {
+			same := t.Source.ID == l.now[i].ID && c.Start < end && start < c.End
+			if same || best == nil && foldedText(c.Text) == foldedText(quote) { // another source says it, too
+				best = t
+			}
+		}
+	}
+	if best == nil {
+		return nil, nil
+	}
+	return best, &topicqueue.Claim{
+		CitationID: best.CitationID, SourceID: l.now[i].ID, Text: topicqueue.OneLine(quote), Quote: quote,
+		Start: start, End: end, Columns: recurring.Columns(l.text, u.Start),
+	}
+}
+
+// said is a sentence of then as a claim.
+func (l *look) said(u text.Unit) topicqueue.Claim {
+	quote := l.then.Text[u.Start:u.End]
+	return topicqueue.Claim{
+		SourceID: l.then.ID, Text: topicqueue.OneLine(quote), Quote: quote, Start: u.Start, End: u.End,
+		Columns: recurring.Columns(l.then.Text, u.Start),
+	}
+}
+
+// counterparts returns of the units of a text, by their start, those of another one that say the same, or that stand
+// in their place.
+func counterparts(old, now string, pairs []text.Pair) map[int]text.Unit {
+	places, at := map[int]text.Unit{}, map[uint64]text.Unit{}
+	for _, u := range slices.Backward(text.Units(now)) {
+		at[u.Mark] = u
+	}
+	for _, u := range text.Units(old) {
+		if there, stands := at[u.Mark]; stands {
+			places[u.Start] = there
+		}
+	}
+	for _, p := range pairs {
+		places[p.Old.Start] = p.New
+	}
+	return places
+}
+
+// paragraph returns what stands around a part of a text, from blank line to blank line.
+func paragraph(s string, start, end int) (from, to int) {
+	if from = strings.LastIndex(s[:start], "\n\n"); from >= 0 {
+		from += 2
+	}
+	if to = strings.Index(s[end:], "\n\n"); to < 0 {
+		return max(0, from), len(s)
+	}
+	return max(0, from), end + to
 }
 
 func marksOf(s string) map[uint64]bool {
@@ -157,372 +262,4 @@ func marksOf(s string) map[uint64]bool {
 		marks[u.Mark] = true
 	}
 	return marks
-}
-
-// lookAtPage takes over what became of a page that was asked for.
-func (f *refresh) lookAtPage(ctx context.Context, key string, o outcome) (err error) {
-	l := &look{call: o, cited: true}
-	f.looks[key] = l
-	if l.then, err = f.before(ctx, key); err != nil {
-		return err
-	}
-	switch {
-	case o.answer.Unchanged:
-		l.state, l.now, l.text = asItWas, []topicqueue.Source{l.then}, l.then.Text
-	case o.answer.Gone:
-		l.state = gone
-	case o.answer.Failed || len(o.answer.Sources) == 0:
-	default:
-		l.state, l.now, l.text = changed, o.answer.Sources[:1], o.answer.Sources[0].Text
-		if l.now[0].Hash == f.memory.Pages[key].Hash {
-			l.state = asItWas
-		}
-	}
-	return nil
-}
-
-// lookAtDocument compares a document with what it was.
-func (f *refresh) lookAtDocument(ctx context.Context, document string, cited bool) error {
-	key := keyOf(document)
-	if f.looks[key] != nil || f.Documents == nil {
-		return nil
-	}
-	l := &look{cited: cited, weigh: !cited}
-	var err error
-	if l.then, err = f.before(ctx, key); err != nil {
-		return err
-	}
-	if err := f.compareBases(ctx); err != nil {
-		return err
-	}
-	f.calls++
-	l.call.call = call{id: fmt.Sprintf("%s/1.%d", f.block.ID, f.calls), tool: recurring.ReadDocument, query: document}
-	f.looks[key] = l
-	if l.then.Text != "" && f.edited != nil && !f.edited[document] {
-		l.state, l.now, l.text = asItWas, []topicqueue.Source{l.then}, l.then.Text
-		return nil
-	}
-	if l.then.Text == "" && f.Before != nil {
-		l.then, _, err = wholeDocument(ctx, f.Before, document)
-		if err == nil { // the last run did not keep it
-			l.then.AsOf = &topicqueue.AsOf{RunID: f.run.ID, Date: f.memory.Since(f.span.Now)}
-			err = f.Runner.Pages.PutPage(ctx, f.run.ID, l.then.Hash, l.then.Text)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return f.failed(ctx, document, err)
-		}
-	}
-	now, passages, err := wholeDocument(ctx, f.Documents, document)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		l.state = gone
-	case err != nil:
-		return f.failed(ctx, document, err)
-	case now.Hash == l.then.Hash:
-		l.state, l.now, l.text = asItWas, []topicqueue.Source{l.then}, l.then.Text
-	default:
-		l.state, l.text, l.now = changed, now.Text, append(passages, now)
-	}
-	l.call.answer.Raw = topicqueue.PagePath(now.Hash)
-	return nil
-}
-
-// keyOf is the recurring.PageKey of a document.
-func keyOf(document string) string {
-	return recurring.PageKey(topicqueue.Source{Kind: topicqueue.SourceDocument, Document: document})
-}
-
-// compareBases finds out which documents have changed, come or gone since the last run, as far as its knowledge base is
-// there.
-func (f *refresh) compareBases(ctx context.Context) error {
-	if f.edited != nil || f.Documents == nil || f.Before == nil && !f.sameBase() {
-		return nil
-	}
-	edited := map[string]bool{}
-	if !f.sameBase() {
-		then, err := f.Before.Hashes(ctx)
-		if err != nil {
-			return f.failed(ctx, f.run.Options.KnowledgeBase, err)
-		}
-		now, err := f.Documents.Hashes(ctx)
-		if err != nil {
-			return f.failed(ctx, f.run.Options.KnowledgeBase, err)
-		}
-		for document, hash := range now {
-			edited[document] = then[document] != hash
-		}
-		for document := range then {
-			edited[document] = edited[document] || now[document] == ""
-		}
-		maps.DeleteFunc(edited, func(_ string, is bool) bool { return !is })
-		if err := f.compareTopic(ctx, len(edited), len(then)); err != nil {
-			return err
-		}
-	}
-	f.edited = edited
-	return nil
-}
-
-// halfAsGood is how well a document answers the topic that is about it, as a share of the best score.
-const halfAsGood = 0.5
-
-// compareTopic finds out whether half of the documents of the last run's knowledge base are about the topic, as far as
-// that matters: without a model, and where documents have been edited.
-func (f *refresh) compareTopic(ctx context.Context, edited, documents int) error {
-	if f.Model != nil || edited == 0 || documents > mostPassages {
-		return nil
-	}
-	like, err := f.Before.Like(ctx, f.run.Topic, mostPassages)
-	if err != nil {
-		return f.failed(ctx, f.run.Topic, err)
-	}
-	about := map[string]bool{}
-	for _, s := range like {
-		if s.Share >= halfAsGood {
-			about[s.Document] = true
-		}
-	}
-	f.broad = 2*len(about) >= documents
-	return nil
-}
-
-// wholeDocument returns a document as one source, and its passages. The error wraps fs.ErrNotExist when there is none.
-func wholeDocument(ctx context.Context, base Documents, document string) (topicqueue.Source, []topicqueue.Source, error) {
-	body, err := base.Text(ctx, document)
-	if err != nil {
-		return topicqueue.Source{}, nil, err
-	}
-	passages, err := base.Passages(ctx, document)
-	s := topicqueue.Source{Kind: topicqueue.SourceDocument, Document: document, Title: document}
-	if len(passages) > 0 {
-		s = passages[0]
-		s.Section, s.Anchor, s.Page, s.Offset, s.Share = nil, "", 0, 0, 0
-		s.URL, _, _ = strings.Cut(s.URL, "#")
-	}
-	s.Hash, s.Text = topicqueue.TextHash(body), body
-	s.ID = topicqueue.SourceID(s)
-	return s, passages, err
-}
-
-// lookAtExcerpt takes over what searches show of a page that was never opened.
-func (f *refresh) lookAtExcerpt(ctx context.Context, key string, then topicqueue.Source, found []outcome) (err error) {
-	for _, o := range found {
-		for _, s := range o.answer.Sources {
-			if recurring.PageKey(s) != key || strings.TrimSpace(s.Text) == "" {
-				continue
-			}
-			l := &look{state: changed, cited: true, call: o, then: then, now: []topicqueue.Source{s}, text: s.Text, excerpt: s.Kind == topicqueue.SourceWeb}
-			if l.then.Text, err = f.Runner.Pages.Page(ctx, f.run.ID, then.Hash); err != nil {
-				return f.failed(ctx, then.Title, err)
-			}
-			if f.looks[key] = l; s.Hash == then.Hash {
-				l.state = asItWas
-				return nil
-			}
-		}
-	}
-	return nil
-}
-
-// lookAtShown compares the documents that have changed and that searches show, also far below.
-func (f *refresh) lookAtShown(ctx context.Context, found []outcome) error {
-	for _, o := range found {
-		for _, s := range o.answer.Sources {
-			if s.Kind != topicqueue.SourceDocument || !f.edited[s.Document] {
-				continue
-			}
-			if err := f.lookAtDocument(ctx, s.Document, false); err != nil {
-				return err
-			}
-			if l := f.looks[recurring.PageKey(s)]; l != nil {
-				l.shown = append(l.shown, s.Text)
-			}
-		}
-	}
-	return nil
-}
-
-// lookAtBase compares the documents that have changed, come or gone, that no search of the block shows, and that are
-// more about this block than about others. Where there are very many, it is those that rank for its searches.
-func (f *refresh) lookAtBase(ctx context.Context, searches []call) error {
-	ranking := map[string]bool{}
-	for _, c := range searches {
-		if len(f.edited) <= maxCompared || c.tool != ragHybrid && c.tool != ragNaive {
-			continue
-		}
-		for _, base := range []Documents{f.Documents, f.Before} {
-			found, err := base.Like(ctx, c.query, farther)
-			if err != nil {
-				return f.failed(ctx, c.query, err)
-			}
-			for _, s := range found {
-				ranking[s.Document] = true
-			}
-		}
-	}
-	for _, document := range slices.Sorted(maps.Keys(f.edited)) {
-		if len(f.edited) > maxCompared && !ranking[document] {
-			continue
-		}
-		if len(f.edited) <= maxCompared {
-			if mine, err := f.isMine(ctx, document); err != nil || !mine {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-		}
-		if err := f.lookAtDocument(ctx, document, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// isMine reports a document that says more of the words of this block's title, overview and queries than of any
-// other's; of equal ones, the first has it. What has gone counts as it was.
-func (f *refresh) isMine(ctx context.Context, document string) (bool, error) {
-	body, err := f.Documents.Text(ctx, document)
-	if errors.Is(err, fs.ErrNotExist) && f.Before != nil {
-		body, err = f.Before.Text(ctx, document)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, f.failed(ctx, document, err)
-	}
-	best, most := "", -1.0
-	for _, b := range f.memory.Blocks {
-		t := b.SubTopic
-		about := text.Coverage(body, strings.Join(append([]string{t.Title, t.Overview}, t.Queries...), "\n"))
-		if !b.Unfinished && about > most {
-			best, most = b.ID, about
-		}
-	}
-	return best == f.old.ID, nil
-}
-
-// lookAtArrived opens results of searches that were not there before.
-func (f *refresh) lookAtArrived(ctx context.Context, found []outcome) error {
-	var open []call
-	shown := map[string]outcome{} // by address: what the search shows of it
-	for _, o := range found {
-		for _, s := range f.arrived(o) {
-			key := recurring.PageKey(s)
-			_, may := f.tools.Lookup(openPage)
-			if o.fresh = []topicqueue.Source{s}; f.looks[key] != nil || shown[s.URL].fresh != nil {
-				continue
-			}
-			switch {
-			case s.Kind == topicqueue.SourceDocument:
-				if err := f.lookAtDocument(ctx, s.Document, false); err != nil {
-					return err
-				}
-				if l := f.looks[key]; l != nil { // the search has weighed it
-					l.weigh = false
-				}
-			case s.Kind == topicqueue.SourceWeb && may && len(open) < maxOpened:
-				open, shown[s.URL] = append(open, call{tool: openPage, query: s.URL}), o
-			case s.Kind != topicqueue.SourceWeb || f.Model != nil: // an engine's excerpt alone is no finding
-				f.looks[key] = &look{state: changed, call: o, now: o.fresh, text: s.Text}
-			}
-		}
-	}
-	opened, err := f.ask(ctx, open)
-	if err != nil {
-		return err
-	}
-	for _, o := range opened {
-		key := recurring.AddressKey(o.query)
-		if !o.answer.Failed && len(o.answer.Sources) > 0 {
-			f.looks[key] = &look{state: changed, call: o, now: o.answer.Sources[:1], text: o.answer.Sources[0].Text}
-		} else if s := shown[o.query]; f.Model != nil {
-			f.looks[key] = &look{state: changed, call: s, now: s.fresh, text: s.fresh[0].Text}
-		}
-	}
-	return nil
-}
-
-// lookAtOthers asks for the pages that other blocks have read, and reads the documents that are most like what claims
-// have lost.
-func (f *refresh) lookAtOthers(ctx context.Context) error {
-	for _, l := range f.losses {
-		if f.Documents == nil || l.look.call.tool != recurring.ReadDocument {
-			continue
-		}
-		sentence := topicqueue.OneLine(l.look.then.Text[l.unit.Start:l.unit.End])
-		like, err := f.Documents.Like(ctx, topicqueue.Clip(sentence, maxClaim), likePassages)
-		if err != nil {
-			return f.failed(ctx, sentence, err)
-		}
-		for _, s := range like {
-			key := recurring.PageKey(s)
-			if f.looks[key] != nil {
-				continue
-			}
-			if err := f.lookAtDocument(ctx, s.Document, false); err != nil {
-				return err
-			}
-			if err := f.alignOne(ctx, f.looks[key]); err != nil {
-				return err
-			}
-		}
-	}
-	var calls []call
-	for _, key := range slices.Sorted(maps.Keys(f.memory.Pages)) {
-		page := f.memory.Pages[key]
-		_, may := f.tools.Lookup(openPage)
-		if may && page.Opened && recurring.Document(key) == "" && page.URL != "" && recurring.AddressKey(page.URL) == key && f.looks[key] == nil {
-			calls = append(calls, call{tool: openPage, query: page.URL, known: page.Version()})
-		}
-	}
-	opened, err := f.ask(ctx, calls)
-	if err != nil {
-		return err
-	}
-	f.places = nil
-	for _, o := range opened {
-		if err := f.lookAtPage(ctx, recurring.AddressKey(o.query), o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// arrived returns the results of a search that were not there, with something to read.
-func (f *refresh) arrived(o outcome) (sources []topicqueue.Source) {
-	if o.answer.Failed {
-		return nil
-	}
-	var asked recurring.Asked
-	for _, a := range f.old.Asked {
-		if tools.Key(a.Tool, a.Query) == tools.Key(o.tool, o.query) {
-			asked = a
-		}
-	}
-	now := make([]string, len(o.answer.Sources))
-	for n, s := range o.answer.Sources {
-		now[n] = recurring.PageKey(s)
-	}
-	known := func(key string) bool { _, known := f.memory.Pages[key]; return known }
-	full := f.Runner.Limit <= 0 || asked.Results >= f.Runner.Limit
-	arrived, doubtful := recurring.Arrived(asked.Found, now, known, full)
-	for _, n := range doubtful { // it may have stood below the others, unless it is younger than they
-		compared := o.answer.Sources[n].Kind == topicqueue.SourceDocument && f.edited != nil
-		if !compared && o.answer.Sources[n].Date >= f.memory.Date {
-			arrived = append(arrived, n)
-		}
-	}
-	for _, n := range arrived {
-		if s := o.answer.Sources[n]; strings.TrimSpace(s.Text) != "" {
-			sources = append(sources, s)
-		}
-	}
-	return sources
-}
-
-// failed says what was being done when a text could not be read.
-func (f *refresh) failed(ctx context.Context, what string, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return fmt.Errorf("compare %q with what it was on %s: %w", topicqueue.Clip(topicqueue.OneLine(what), maxLine), f.memory.Date, err)
 }

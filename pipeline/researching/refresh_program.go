@@ -2,7 +2,9 @@ package researching
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"regexp"
@@ -61,23 +63,29 @@ func (n numbers) and(o numbers) numbers {
 
 // programs is what a refresh does with the output of programs that the last run has made.
 type programs struct {
-	*refresh
+	*night
+	looks    looks
+	edited   map[string]bool // of the visit
 	outdated numbers
+	formers  []topicqueue.ToolTrace // of what they have printed and does not hold any more, without citation ids
+	lines    []string               // that tell the model of it
 }
 
-// programsOf returns the programs of a refresh that has aligned all texts.
-func programsOf(ctx context.Context, f *refresh) (p programs, err error) {
-	p.refresh = f
+// programsOf returns the programs of a block, of which all texts are aligned.
+func programsOf(ctx context.Context, v *visit) (*programs, error) {
+	p := &programs{night: v.night, looks: v.looks, edited: v.edited}
 	computed := func(t topicqueue.ToolTrace) bool { return t.Source.Kind == topicqueue.SourceCode }
-	if slices.ContainsFunc(f.old.Traces, computed) {
-		p.outdated, err = p.find(ctx)
+	if !slices.ContainsFunc(v.old.Traces, computed) {
+		return p, nil
 	}
+	var err error
+	p.outdated, err = p.find(ctx)
 	return p, err
 }
 
 // find returns the numbers that claims of the last run, of any block, have quoted from sources that do not have
 // them any more, and that no other claim has.
-func (p programs) find(ctx context.Context) (numbers, error) {
+func (p *programs) find(ctx context.Context) (numbers, error) {
 	gone, standing := numbers{}, numbers{}
 	now := map[string]numbers{} // of the texts of tonight, by page
 	for _, b := range p.memory.Blocks {
@@ -111,8 +119,8 @@ func (p programs) find(ctx context.Context) (numbers, error) {
 }
 
 // tonight returns what a source says tonight; changed is false where that is what it said, or not known.
-func (p programs) tonight(ctx context.Context, s topicqueue.Source) (body string, changed bool, err error) {
-	if l := p.lookOf(s); l != nil {
+func (p *programs) tonight(ctx context.Context, s topicqueue.Source) (body string, changed bool, err error) {
+	if l := p.looks.of(s, p.memory); l != nil {
 		return l.text, !l.excerpt && len(l.diff.Changed)+len(l.diff.Withdrawn) > 0, nil
 	}
 	if !p.edited[s.Document] {
@@ -125,9 +133,12 @@ func (p programs) tonight(ctx context.Context, s topicqueue.Source) (body string
 	return body, true, nil
 }
 
+// maxShownProgram is how long a program may be that the model is shown again, in bytes.
+const maxShownProgram = 4000
+
 // withdraw takes from a trace what its program has computed from numbers that are outdated: all of it, unless each of
 // these stands in the line of the output that it is about, and nothing was drawn.
-func (p programs) withdraw(t topicqueue.ToolTrace) topicqueue.ToolTrace {
+func (p *programs) withdraw(t topicqueue.ToolTrace) topicqueue.ToolTrace {
 	inputs := literalsOf(t.Query).and(p.outdated)
 	if len(inputs) == 0 {
 		return t
@@ -147,9 +158,13 @@ func (p programs) withdraw(t topicqueue.ToolTrace) topicqueue.ToolTrace {
 	}
 	t.Dropped += len(stale)
 	p.formers = append(p.formers, p.former(t, stale))
-	p.tell("The program %q was computed with numbers that its sources do not state any more (%s). What it printed with "+
-		"them is withdrawn. Where the report needs it, run a program with tonight's numbers.",
-		strings.Join(t.Source.Section, ", "), strings.Join(slices.Sorted(maps.Keys(inputs)), ", "))
+	told := fmt.Sprintf("The program %q was computed with numbers that its sources do not state any more (%s). What it "+
+		"printed with them is withdrawn. Where the report needs it, run it again with tonight's numbers.",
+		strings.TrimPrefix(t.Source.Title, "Program output: "), strings.Join(slices.Sorted(maps.Keys(inputs)), ", "))
+	if program, err := json.Marshal(t.Query); err == nil && len(program) <= maxShownProgram {
+		told += " It was, as a JSON string: " + string(program)
+	}
+	p.lines = append(p.lines, told)
 	return t
 }
 
@@ -163,19 +178,18 @@ func line(s string, start, end int) (from, to int) {
 }
 
 // former makes the trace of what a program has printed and does not hold any more.
-func (p programs) former(t topicqueue.ToolTrace, stale []topicqueue.Claim) topicqueue.ToolTrace {
-	p.lastSeq++
-	t.CitationID, t.Iteration = topicqueue.BlockCitationID(p.block.Number(), p.lastSeq), 1
-	t.Claims, t.Withdrawn, t.Dropped, t.Source.Figures = []topicqueue.Claim{}, slices.Clone(stale), 0, nil
+func (p *programs) former(t topicqueue.ToolTrace, stale []topicqueue.Claim) topicqueue.ToolTrace {
+	t.Iteration, t.Claims, t.Withdrawn = 1, []topicqueue.Claim{}, slices.Clone(stale)
+	t.Dropped, t.Source.Figures = 0, nil
 	t.Source.AsOf = &topicqueue.AsOf{RunID: p.memory.RunID, Date: p.memory.Since(p.span.Now)}
-	for i := range t.Withdrawn {
-		t.Withdrawn[i].CitationID = t.CitationID
-	}
 	return t
 }
 
-// computeAnew does one more iteration of a block, as research does, when output of its programs was withdrawn: the
-// model may run them again.
+// lastAnew is the last iteration in which a program may be run again: one to find tonight's numbers, one to compute.
+const lastAnew = 3
+
+// computeAnew does up to two more iterations of a block, as research does, when output of its programs was withdrawn,
+// until the model has run one again.
 func (w *work) computeAnew(ctx context.Context, q Queue) error {
 	withdrawn := func(t topicqueue.ToolTrace) bool {
 		return t.Source.Kind == topicqueue.SourceCode && len(t.Withdrawn) > 0
@@ -184,11 +198,29 @@ func (w *work) computeAnew(ctx context.Context, q Queue) error {
 	if !runs || w.Model == nil || w.block.Iterations != 1 || !slices.ContainsFunc(w.traces, withdrawn) {
 		return nil
 	}
-	if w.May != nil {
-		if may, err := w.May(ctx, 2); err != nil || !may {
+	before, wanted := w.programs(), true
+	w.run.Options.MaxIterations = lastAnew
+	for k := 2; k <= lastAnew && wanted; k++ {
+		if w.May != nil {
+			if may, err := w.May(ctx, k); err != nil || !may {
+				return err
+			}
+		}
+		goOn, err := w.iterate(ctx, q, k)
+		if err != nil {
 			return err
 		}
+		wanted = goOn && w.programs() == before
 	}
-	_, err := w.iterate(ctx, q, 2)
-	return err
+	return nil
+}
+
+// programs counts the programs whose output the block has.
+func (w *work) programs() (n int) {
+	for _, t := range w.traces {
+		if t.Source.Kind == topicqueue.SourceCode {
+			n++
+		}
+	}
+	return n
 }

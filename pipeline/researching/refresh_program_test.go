@@ -42,10 +42,13 @@ func TestProgramsOfTheLastNight(t *testing.T) {
 		want  []string // claims of programs on the second night
 		lines []string // of what has changed
 		calls int
+		looks bool // the model searches before it computes
 	}{
 		"the number is another one": {print: twice + "\n" + days, edit: metres, model: true,
 			want: []string{days, again}, calls: 3, // reading what has moved, deciding, reading the output
 			lines: []string{higher}},
+		"tonight's number is searched first": {print: twice + "\n" + days, edit: metres, model: true, looks: true,
+			want: []string{days, again}, calls: 5, lines: []string{higher}},
 		"without a model": {print: twice + "\n" + days, edit: metres, want: []string{days},
 			lines: []string{higher, "withdrawn: " + twice}},
 		"it is part of a figure": {print: twice + "\n" + days, edit: metres, files: figure,
@@ -76,10 +79,13 @@ func TestProgramsOfTheLastNight(t *testing.T) {
 				if first && k > 1 {
 					a.Actions = append(a.Actions, ask("run_code", "print(2*7, 24*24)"))
 				} else if !first {
-					if !strings.Contains(req.Prompt.User, "(7)") {
-						t.Errorf("the question does not name the number:\n%s", req.Prompt.User)
+					named := strings.Contains(req.Prompt.User, "(7)") && strings.Contains(req.Prompt.User, `"print(2*7, 24*24)"`)
+					if k == 2 && !named {
+						t.Errorf("the question does not name number and program:\n%s", req.Prompt.User)
 					}
-					a.Actions = []prompts.Action{ask("run_code", "print(2*8)")}
+					if a.Actions = []prompts.Action{ask("run_code", "print(2*8)")}; tt.looks && k == 2 {
+						a.Actions = []prompts.Action{ask("web_search", "height of spring tides")}
+					}
 				}
 				return a
 			}

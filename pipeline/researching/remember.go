@@ -51,7 +51,7 @@ func (w *work) remember(ctx context.Context, memory *recurring.Memory) (returned
 				return "", fmt.Errorf("read document %q for the next run: %w", t.Source.Document, err)
 			}
 		case t.Source.Kind == topicqueue.SourceWeb && opens && !w.own.has(openPage, t.Source.URL):
-			if o, err = w.make(ctx, o.call); ctx.Err() != nil {
+			if o, err = w.make(ctx, w.run.ID, o.call); ctx.Err() != nil {
 				return "", context.Cause(ctx)
 			}
 			if err != nil {

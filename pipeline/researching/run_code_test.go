@@ -89,8 +89,8 @@ func TestClaimsQuoteTheOutputOfPrograms(t *testing.T) {
 	if trace.Query != program || !strings.Contains(b.pages[strings.TrimSuffix(strings.TrimPrefix(trace.RawAnswer, "pages/"), ".txt")], program) {
 		t.Errorf("a reader does not find the program: %+v", trace)
 	}
-	if s := trace.Source.Section; !slices.Equal(s, []string{"Mean range at Brest."}) {
-		t.Errorf("the output is called %q and not by what the program is for", s)
+	if title := trace.Source.Title; title != "Program output: Mean range at Brest." {
+		t.Errorf("the output is called %q and not by what the program is for", title)
 	}
 	if f := trace.Source.Figures; len(f) != 1 || f[0].Title != "The range at Brest by month" || b.pages[f[0].Path] == "" {
 		t.Errorf("figures: %+v", f)

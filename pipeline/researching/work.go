@@ -186,6 +186,9 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 		return false, err
 	}
 	traces := w.record(k, outcomes, notes)
+	if err := w.illustrate(ctx, traces, outcomes); err != nil {
+		return false, err
+	}
 	cp := topicqueue.Checkpoint{Iteration: k, Traces: traces, Proposals: d.proposals, Events: w.references(k, traces),
 		Digest: w.digest(traces, outcomes)}
 	if err := w.addCalls(ctx, &cp, outcomes); err != nil {

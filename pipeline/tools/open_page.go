@@ -117,7 +117,7 @@ func (p page) result(address string) Result {
 		text += fmt.Sprintf("\n\n(The page is longer: these are its first %d KB of %d KB.)", len(p.text)>>10,
 			(len(p.text)+p.cut)>>10)
 	}
-	return Result{Text: text, Sources: []topicqueue.Source{s}}
+	return Result{Text: text, Sources: []topicqueue.Source{s}, Pictures: p.pictures}
 }
 
 // failed returns a result that did not work.

@@ -29,6 +29,7 @@ type page struct {
 	text        string // headings as "## Heading", else as package extract writes it
 	cut         int    // bytes of text that were left out at the end
 	kind        sources.Page
+	pictures    []Picture
 }
 
 // errTooLarge: more than is read of a page.
@@ -58,8 +59,9 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	p := page{title: doc.Title, by: knowledge.Byline{Authors: doc.Authors, Publisher: doc.Publisher}, date: doc.Date,
-		text: withHeadings(doc)}
+	p := page{title: doc.Title, by: knowledge.Byline{Authors: doc.Authors, Publisher: doc.Publisher}, date: doc.Date}
+	var starts []int
+	p.text, starts = withHeadings(doc)
 	if kind == extract.TypeHTML {
 		about := aboutPage(body)
 		p.kind, p.date = about.kind, cmp.Or(p.date, about.firstTime)
@@ -78,6 +80,7 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 		p.text = text.Start(p.text, maxPageText)
 		p.cut = whole - len(p.text)
 	}
+	p.pictures = picturesOf(doc.Images, starts, len(p.text), address)
 	return p, nil
 }
 
@@ -120,13 +123,14 @@ func looksLikeHTML(body []byte) bool {
 	return strings.HasPrefix(http.DetectContentType(body), "text/html")
 }
 
-// withHeadings returns the text of a document with its headings in it.
-func withHeadings(doc extract.Document) string {
+// withHeadings returns the text of a document with its headings in it, and where in that its sections begin.
+func withHeadings(doc extract.Document) (text string, starts []int) {
 	var b strings.Builder
 	end := 0
 	for _, s := range doc.Sections {
 		b.WriteString(doc.Text[end:s.Offset])
 		end = s.Offset
+		starts = append(starts, b.Len())
 		if len(s.Path) == 0 {
 			continue
 		}
@@ -136,7 +140,12 @@ func withHeadings(doc extract.Document) string {
 		b.WriteString(strings.Repeat("#", min(len(s.Path)+1, 6)) + " " + s.Path[len(s.Path)-1] + "\n\n")
 	}
 	b.WriteString(doc.Text[end:])
-	return strings.TrimSpace(b.String())
+	text = strings.TrimSpace(b.String())
+	cut := strings.Index(b.String(), text)
+	for i := range starts {
+		starts[i] = max(0, starts[i]-cut)
+	}
+	return text, starts
 }
 
 // wrapped finds an address within what a model may write around it.

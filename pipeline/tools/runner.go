@@ -76,6 +76,8 @@ type Runner struct {
 	Timeout time.Duration   // of one call; 0 = that of the context alone
 	Limit   int             // sources per call; 0 = all that the tool returns
 	Once    topicqueue.Once // nil: every call is made
+	// Made is told of every call that was made or shared, and not of those that Once knows; nil: nobody is.
+	Made func(tool string, call Call, began time.Time, answer Answer, err error)
 
 	Shared   Shared // nil: nothing is shared
 	Scope    Scope
@@ -97,12 +99,13 @@ var errTimeout = errors.New("tool call timed out")
 // A call that an earlier attempt has made at this place (ToolID) is not made again, as long as its answer can be read.
 // Nor is one that was made within the tool's Scope: its answer is copied.
 func (r *Runner) Call(ctx context.Context, runID, tool string, call Call) (Answer, error) {
+	ctx = topicqueue.ForRun(ctx, runID)
 	if r.Once == nil {
-		return r.shared(ctx, runID, tool, call)
+		return r.told(ctx, runID, tool, call)
 	}
 	var made *Answer
 	value, err := r.Once(ctx, place(tool, call), func(ctx context.Context) ([]byte, bool, error) {
-		answer, err := r.shared(ctx, runID, tool, call)
+		answer, err := r.told(ctx, runID, tool, call)
 		if err != nil {
 			return nil, false, err
 		}
@@ -124,6 +127,16 @@ func (r *Runner) Call(ctx context.Context, runID, tool string, call Call) (Answe
 		return answer, err
 	}
 	return r.call(ctx, runID, tool, call) // its texts wait on another machine for the storage
+}
+
+// told makes a call, and tells Made of it.
+func (r *Runner) told(ctx context.Context, runID, tool string, call Call) (Answer, error) {
+	began := time.Now()
+	answer, err := r.shared(ctx, runID, tool, call)
+	if r.Made != nil {
+		r.Made(tool, call, began, answer, err)
+	}
+	return answer, err
 }
 
 // place names a call in the journal.

@@ -26,9 +26,11 @@ type Result struct {
 	// Named are sources of which the answer has no text: results without an excerpt, and those beyond the limit.
 	Named   []topicqueue.Source `json:",omitempty"`
 	Figures []Figure            `json:"-"` // pictures that the call made, named in Text by their paths
-	Failed  bool                // the call did not work; Text says why in words that the model can react to
-	Final   bool                // of a failure: asking again would come to the same, such as a page that does not exist
-	Gone    bool                // of a failure: there is no such page (any more)
+	// Pictures are those that the page of the only source shows, none of which is fetched yet.
+	Pictures []Picture `json:",omitempty"`
+	Failed   bool      // the call did not work; Text says why in words that the model can react to
+	Final    bool      // of a failure: asking again would come to the same, such as a page that does not exist
+	Gone     bool      // of a failure: there is no such page (any more)
 	// Unchanged: the page is the version that the caller has, and has not been sent again.
 	Unchanged bool
 }

@@ -86,6 +86,20 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 			if err != nil || !cmp.Equal(keys, want) {
 				t.Errorf("List(%q) = %v, %v; want %v", prefix, keys, err, want)
 			}
+			lister, ok := s.(storage.StatLister)
+			if !ok {
+				continue
+			}
+			list, err := lister.ListStats(t.Context(), prefix)
+			if err != nil || len(list) != len(want) {
+				t.Errorf("ListStats(%q) = %v, %v; want %v", prefix, list, err, want)
+				continue
+			}
+			for i, l := range list {
+				if l.Key != want[i] || l.Size != int64(len(l.Key)) || time.Since(l.Stored).Abs() > time.Hour {
+					t.Errorf("ListStats(%q) = %v; want %v, stored now", prefix, l, want[i])
+				}
+			}
 		}
 	})
 	t.Run("several are put together", func(t *testing.T) {

@@ -202,6 +202,7 @@ func TestBrokenStreams(t *testing.T) {
 		"a call is left out":       {good, set(13, func(e *topicqueue.Event) { e.Placement.Step, e.Placement.Call = 1, 2 }), "step 1, call 2 after"},
 		"question of another":      {good, set(9, func(e *topicqueue.Event) { e.BlockID, e.Placement.Lane = "block_2", 2 }), "question_id of block_2"},
 		"question that is none":    {swap("2 thought", "3 thought"), nil, "question_id of 2 questions"},
+		"a lane not announced":     {swap("2 thought", "3 thought; 3 done; progress 1 3"), nil, "question_id of 2 questions"},
 		"thought after the end":    {swap("progress 1 2;", "progress 1 2; 1 thought;"), nil, "question 1 has ended before"},
 		"reference after the end":  {swap("progress 1 2;", "progress 1 2; 1 reference https://a.example/9;"), nil, "question 1 has ended before"},
 		"ends twice":               {swap("2 done;", "1 done; progress 2 2; 2 done;"), nil, "question 1 has ended before"},

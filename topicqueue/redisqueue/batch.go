@@ -87,34 +87,48 @@ const listChunk = 500
 // Runs calls yield for every run of a batch in the order of enqueueing, and stops at its first error. Runs whose state
 // cannot be read do not hide the others: at the end they are a *BrokenError.
 func (q *batches) Runs(ctx context.Context, batch string, yield func(topicqueue.Run) error) error {
+	return q.RunsFrom(ctx, batch, 0, func(_ int, run topicqueue.Run) error { return yield(run) })
+}
+
+// RunsFrom is Runs from the one at a place on; yield is told the place of each, counted from 0.
+func (q *batches) RunsFrom(ctx context.Context, batch string, from int,
+	yield func(at int, run topicqueue.Run) error) error {
 	var broken BrokenError
-	for start := int64(0); ; start += listChunk {
-		ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), start, start+listChunk-1).Result()
-		if err != nil {
-			return fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
+	var decoder runDecoder
+	ahead := make(chan listed, 1)
+	reading := false // the next ones, while these are decoded
+	defer func() {
+		if reading {
+			<-ahead
 		}
-		if len(ids) == 0 {
+	}()
+	for start := from; ; start += listChunk {
+		var chunk listed
+		if reading {
+			chunk, reading = <-ahead, false
+		} else {
+			chunk = q.listedFrom(ctx, batch, start)
+		}
+		if chunk.err != nil {
+			return chunk.err
+		}
+		if len(chunk.ids) == 0 {
 			return broken.err()
 		}
-		cmds, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for _, id := range ids {
-				p.HGetAll(ctx, key(id, "run"))
-			}
-			return nil
-		})
-		if err != nil && !wrongType(err) {
-			return fmt.Errorf("read runs of batch %q from Redis: %w", batch, err)
+		if start > from && len(chunk.ids) == listChunk { // who needs the first ones alone stops among them
+			reading = true
+			go func() { ahead <- q.listedFrom(ctx, batch, start+listChunk) }()
 		}
-		for i, cmd := range cmds {
-			run, err := q.listed(ctx, batch, ids[i], cmd.(*redis.MapStringStringCmd))
+		for i, cmd := range chunk.cmds {
+			run, err := q.listed(ctx, batch, chunk.ids[i], &decoder, cmd.(*redis.MapStringStringCmd))
 			switch {
 			case wrongType(err), errors.Is(err, errDamaged):
-				broken.Runs = append(broken.Runs, BrokenRun{ids[i], key(ids[i], "run"), err})
+				broken.Runs = append(broken.Runs, BrokenRun{chunk.ids[i], key(chunk.ids[i], "run"), err})
 			case err != nil:
 				return err
 			case run == nil: // purged meanwhile
 			default:
-				if err := yield(*run); err != nil {
+				if err := yield(start+i, *run); err != nil {
 					return err
 				}
 			}
@@ -122,9 +136,41 @@ func (q *batches) Runs(ctx context.Context, batch string, yield func(topicqueue.
 	}
 }
 
+// listed is some runs of a batch as Redis has them.
+type listed struct {
+	ids  []string
+	cmds []redis.Cmder
+	err  error
+}
+
+// listedFrom reads listChunk runs of a batch from a place on.
+func (q *batches) listedFrom(ctx context.Context, batch string, start int) (l listed) {
+	l.ids, l.err = q.rdb.ZRange(ctx, batchKey(batch, "runs"), int64(start), int64(start+listChunk-1)).Result()
+	if l.err != nil {
+		l.err = fmt.Errorf("list runs of batch %q in Redis: %w", batch, l.err)
+		return l
+	}
+	if len(l.ids) == 0 {
+		return l
+	}
+	l.cmds, l.err = q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, id := range l.ids {
+			p.HGetAll(ctx, key(id, "run"))
+		}
+		return nil
+	})
+	if wrongType(l.err) { // of single runs, whose commands say so
+		l.err = nil
+	}
+	if l.err != nil {
+		l.err = fmt.Errorf("read runs of batch %q from Redis: %w", batch, l.err)
+	}
+	return l
+}
+
 // listed returns a run of a batch: its state, which cmd has read, else the line that is kept of it; nil when there is
 // neither.
-func (q *batches) listed(ctx context.Context, batch, id string,
+func (q *batches) listed(ctx context.Context, batch, id string, decoder *runDecoder,
 	cmd *redis.MapStringStringCmd) (*topicqueue.Run, error) {
 	fields, err := cmd.Result()
 	switch {
@@ -136,7 +182,7 @@ func (q *batches) listed(ctx context.Context, batch, id string,
 	if len(fields) == 0 {
 		return q.line(ctx, batch, id)
 	}
-	run, err := decodeRun(fields)
+	run, err := decoder.decode(fields)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}

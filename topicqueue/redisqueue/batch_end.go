@@ -140,7 +140,7 @@ func (q *batches) checkOpen(ctx context.Context, batch string, open []string) er
 			}
 			continue
 		}
-		run, err := decodeRun(fields)
+		run, err := new(runDecoder).decode(fields)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (q *controls) Create(ctx context.Context, run topicqueue.Run) (created bool
 		labels = string(data)
 	}
 	narrate := 0
-	if run.Options.Narrate {
+	if run.Options.Audio != topicqueue.AudioNone {
 		narrate = 1
 	}
 	r, err := q.run(ctx, createScript, "create", run.ID,

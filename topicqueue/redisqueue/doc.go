@@ -27,7 +27,8 @@
 //
 // And from every state that is not final:
 //
-//	Cancel                     -> cancelled; every block ends: COMPLETED when it has traces, else FAILED
+//	Cancel                     -> cancelled; every block ends: COMPLETED when it has traces, else FAILED;
+//	                              narrating -> as its report has it
 //	Cancel with report         -> reporting, sealed, when there is a plan; narrating -> as its report has it
 //	Sweep, research over       -> reporting, sealed (of planning, awaiting_input, researching, reviewing)
 //	Sweep, no answer in time   -> planning, which goes on without (of awaiting_input)
@@ -102,6 +103,7 @@
 // it only Options.Deadline counts. The sweep carries both out, also of a paused run. Past final it hands the lease of
 // the report's next generation to the sweeper (Swept.Forced), whoever held it, again each quarter of a lease until the
 // run has ended; the sweeper commits what there is. A sealed run takes no block more and is not narrated.
+// Run.Narration says why a report is not read aloud.
 //
 // A duration is time in which the run is worked. Every call under a lease is a sign of life, and between two of them at
 // most half a lease counts. While nobody holds a lease of the run nothing counts: its worker was killed, it waits for a
@@ -185,7 +187,7 @@
 //
 //	key                                     type        there                                               size
 //	nightdesk:{RUN}:run                     hash        from Create                                         1.5 KB
-//	nightdesk:{RUN}:work                    hash        leases, generations, memories of blocks            1.4 KB
+//	nightdesk:{RUN}:work                    hash        leases, generations, memories of blocks, times     1.8 KB
 //	nightdesk:{RUN}:plan                    string      from CommitPlan                                     0.6 KB
 //	nightdesk:{RUN}:blocks                  hash        from CommitPlan                                     0.6 KB a block
 //	nightdesk:{RUN}:queries                 list        from the first query                                0.1 KB a query

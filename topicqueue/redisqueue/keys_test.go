@@ -56,7 +56,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("fjords", 1)
-		run.Options.MaxLoops, run.Options.Narrate = 1, true
+		run.Options.MaxLoops, run.Options.Audio = 1, topicqueue.AudioSingle
 		run.Options.BatchBudget, run.Options.NightBudget = topicqueue.Budget{Tokens: 1000}, topicqueue.Budget{Tokens: 1000}
 		seen := map[string]bool{}
 		look := func() {
@@ -119,7 +119,7 @@ func TestKeys(t *testing.T) {
 		must[[]redisqueue.Intent](t)(q.CloseReview(ctx, begin(redisqueue.UnitReview).Lease, topicqueue.Review{}))
 		must[[]redisqueue.Intent](t)(q.Finish(ctx, begin(redisqueue.UnitReport).Lease,
 			redisqueue.Outcome{State: topicqueue.RunCompleted, Report: "r", Content: []byte("{}")}))
-		must[[]redisqueue.Intent](t)(q.Narrated(ctx, begin(redisqueue.UnitNarrate).Lease))
+		must[[]redisqueue.Intent](t)(q.Narrated(ctx, begin(redisqueue.UnitNarrate).Lease, topicqueue.Narration{}))
 		look()
 		for _, f := range families() {
 			if !seen[f.name] && f.name != "nightdesk:batch:{BATCH}:lines" {

@@ -34,7 +34,9 @@ func newWorld(rdb *redis.Client, timing redisqueue.Timing, start time.Time, s [s
 	run := newRun("rivers", int(s[0]%3)+1)
 	run.CreatedAt = start
 	run.Options.MaxLoops = int(s[0] / 4 % 3)
-	run.Options.Narrate = s[0]/16%2 == 1
+	if s[0]/16%2 == 1 {
+		run.Options.Audio = topicqueue.AudioSingle
+	}
 	run.Options.QueueMaxLength = 8
 	if s[1]%4 > 0 {
 		run.Options.Duration = time.Duration(s[1]) * unit / 16 // to 16 leases

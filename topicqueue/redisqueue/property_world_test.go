@@ -319,7 +319,9 @@ func (w *world) deed(a *worked, how int) func() *call {
 		return w.finish(a, name("finish"), state, "reports/x.md")
 	case redisqueue.UnitNarrate:
 		return func() *call {
-			return w.returning(name("end"), func(ctx context.Context) ([]redisqueue.Intent, error) { return q.Narrated(ctx, a.lease) },
+			return w.returning(name("end"), func(ctx context.Context) ([]redisqueue.Intent, error) {
+				return q.Narrated(ctx, a.lease, topicqueue.Narration{})
+			},
 				func() ([]redisqueue.Intent, error) { return r.narrated(a.ref) })
 		}
 	case redisqueue.UnitPublish:

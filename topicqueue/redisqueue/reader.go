@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -26,10 +27,17 @@ func (q *reader) Run(ctx context.Context, runID string) (topicqueue.Run, error) 
 	if len(fields) == 0 {
 		return topicqueue.Run{}, fmt.Errorf("read run %s: %w", runID, ErrNotFound)
 	}
-	return decodeRun(fields)
+	return new(runDecoder).decode(fields)
 }
 
-func decodeRun(f map[string]string) (topicqueue.Run, error) {
+// runDecoder decodes runs one after another. Those of a batch mostly have the same options, whose decoding takes
+// longest: what the last text came to is used again. Options of several runs therefore share their lists.
+type runDecoder struct {
+	text    string
+	options topicqueue.Options
+}
+
+func (d *runDecoder) decode(f map[string]string) (topicqueue.Run, error) {
 	run := topicqueue.Run{
 		ID: f["id"], Batch: f["batch"], Topic: f["topic"], Lane: f["lane"], State: topicqueue.RunState(f["state"]),
 		Reason: f["reason"], Report: f["report"],
@@ -59,8 +67,19 @@ func decodeRun(f map[string]string) (topicqueue.Run, error) {
 			return run, fmt.Errorf("decode labels of run %s: %w", run.ID, err)
 		}
 	}
-	if err := json.Unmarshal([]byte(f["options"]), &run.Options); err != nil {
-		return run, fmt.Errorf("decode options of run %s: %w", run.ID, err)
+	if text := f["options"]; text != d.text || text == "" {
+		d.text, d.options = text, topicqueue.Options{}
+		if err := json.Unmarshal([]byte(text), &d.options); err != nil {
+			d.text = ""
+			return run, fmt.Errorf("decode options of run %s: %w", run.ID, err)
+		}
+	}
+	run.Options = d.options
+	if told := f["narration"]; told != "" {
+		run.Narration = &topicqueue.Narration{Mode: run.Options.Audio}
+		if err := json.Unmarshal([]byte(told), run.Narration); err != nil {
+			return run, fmt.Errorf("decode narration of run %s: %w", run.ID, err)
+		}
 	}
 	return run, nil
 }
@@ -245,6 +264,40 @@ func (q *reader) Usage(ctx context.Context, runID string) ([]topicqueue.Usage, e
 		return nil, fmt.Errorf("read usage of run %s from Redis: %w", runID, err)
 	}
 	return decodeList[topicqueue.Usage](texts, "usage record")
+}
+
+// Times says when the parts of a run took place, by the clock of Redis, since it was last retried.
+type Times struct {
+	Began      map[string]time.Time   // first attempts at the stages (UnitPlan, ...) that have been begun
+	Iterations map[string][]time.Time // ends of the iterations of each of the blocks, in order, all that it has done
+}
+
+// Times returns the times of a run and these blocks of it.
+func (q *reader) Times(ctx context.Context, runID string, blocks []topicqueue.Block) (Times, error) {
+	t := Times{Began: map[string]time.Time{}, Iterations: map[string][]time.Time{}}
+	stages := []string{UnitPlan, UnitReview, UnitReport, UnitNarrate, UnitPublish}
+	var fields []string
+	for _, unit := range stages {
+		fields = append(fields, unit+":began")
+	}
+	for _, b := range blocks {
+		fields = append(fields, b.ID+":times")
+	}
+	values, err := q.rdb.HMGet(ctx, key(runID, "work"), fields...).Result()
+	if err != nil {
+		return t, fmt.Errorf("read the times of run %s from Redis: %w", runID, err)
+	}
+	for i, unit := range stages {
+		if began := lua.Text(values, i); began != "" {
+			t.Began[unit] = lua.Time(began)
+		}
+	}
+	for i, b := range blocks {
+		for _, end := range strings.Fields(lua.Text(values, len(stages)+i)) {
+			t.Iterations[b.ID] = append(t.Iterations[b.ID], lua.Time(end))
+		}
+	}
+	return t, nil
 }
 
 func decodeList[T any](texts []string, what string) ([]T, error) {

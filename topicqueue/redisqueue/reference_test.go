@@ -493,7 +493,7 @@ func (r *reference) finish(l refLease, state topicqueue.RunState, reason, report
 	u.endedBy = l.owner
 	u.release()
 	r.report, r.hasReport = report, report != ""
-	if r.options.Narrate && report != "" && r.sealed == "" {
+	if r.options.Audio != "" && report != "" && r.sealed == "" {
 		r.state, r.outcome, r.reason = topicqueue.RunNarrating, string(state), reason
 		return r.wanted(), nil
 	}
@@ -563,7 +563,7 @@ func (r *reference) cancel(report bool) ([]redisqueue.Intent, error) {
 	case !r.exists:
 		return nil, redisqueue.ErrStale
 	case r.ended > 0:
-	case report && r.state == topicqueue.RunNarrating:
+	case r.state == topicqueue.RunNarrating:
 		r.conclude(topicqueue.RunState(r.outcome), r.reason)
 	case report && r.hasPlan:
 		r.paused = false

@@ -181,12 +181,22 @@ func (q *attempts) CloseReview(ctx context.Context, l Lease, review topicqueue.R
 	return q.advanceStage(ctx, l, list, data)
 }
 
-// Narrated ends a run whose report is committed already.
-func (q *attempts) Narrated(ctx context.Context, l Lease) ([]Intent, error) {
-	return q.advanceStage(ctx, l)
+// Narrated ends a run whose report is committed already. n: what the report was read aloud as. events: those that tell
+// of it.
+func (q *attempts) Narrated(ctx context.Context, l Lease, n topicqueue.Narration,
+	events ...topicqueue.Event) ([]Intent, error) {
+	data, err := json.Marshal(n)
+	if err != nil {
+		return nil, fmt.Errorf("encode narration of run %s: %w", l.RunID, err)
+	}
+	told, err := encodeEvents(l, events...)
+	if err != nil {
+		return nil, err
+	}
+	return q.advanceStage(ctx, l, data, told)
 }
 
-// advanceStage: found is what a review has found and what is kept of it, or what a plan asks; nothing for a narration.
+// advanceStage: found is what a review has found and what is kept of it, what a plan asks, or what a narration is.
 func (q *attempts) advanceStage(ctx context.Context, l Lease, found ...any) ([]Intent, error) {
 	args := append([]any{l.Unit, l.Generation, l.owner}, found...)
 	r, err := q.run(ctx, advanceStageScript, "end "+l.Unit, l.RunID, args...)

@@ -304,21 +304,28 @@ func TestStreamOfARetry(t *testing.T) {
 	})
 }
 
-func TestCancelOfANarrationKeepsItsReport(t *testing.T) {
+// A run whose report is being read aloud ends as that report has it, whatever breaks the reading off, and says why.
+func TestBrokenOffNarrationKeepsItsReport(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("bells", 1)
-		run.Options.Narrate = true
-		planned(t, q, run)
-		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))
-		must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunCompleted, Report: "r", Content: []byte("{}")}))
-		nar := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitNarrate, 1))
-		must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "a person did", true))
-		if got := must[topicqueue.Run](t)(q.Run(ctx, run.ID)); got.State != topicqueue.RunCompleted {
-			t.Errorf("the run is %s, want completed", got.State)
-		}
-		if _, err := q.Narrated(ctx, nar.Lease); !errors.Is(err, redisqueue.ErrFenced) {
-			t.Errorf("the narrator: %v, want ErrFenced", err)
-		}
-	})
+	for name, report := range map[string]bool{"cancelled": false, "cancelled with its report": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+				ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("bells", 1)
+				run.Options.Audio = topicqueue.AudioDual
+				planned(t, q, run)
+				rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))
+				must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunCompleted, Report: "r", Content: []byte("{}")}))
+				nar := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitNarrate, 1))
+				must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "a person did", report))
+				got := must[topicqueue.Run](t)(q.Run(ctx, run.ID))
+				if got.State != topicqueue.RunCompleted || got.Narration == nil || got.Narration.Problem != "a person did" {
+					t.Errorf("the run is %s, %+v; want completed, and why it is not read aloud", got.State, got.Narration)
+				}
+				if _, err := q.Narrated(ctx, nar.Lease, topicqueue.Narration{}); !errors.Is(err, redisqueue.ErrFenced) {
+					t.Errorf("the narrator: %v, want ErrFenced", err)
+				}
+			})
+		})
+	}
 }

@@ -45,6 +45,7 @@ type Spec struct {
 	// time of day in the schedule's zone, the next one after a firing
 	Deadline       string `json:"deadline,omitempty"`
 	ReportTemplate string `json:"report_template,omitempty"` // an absolute path; as it is at each firing
+	Audio          string `json:"audio,omitempty"`           // how the reports are read aloud
 	Incremental    bool   `json:"incremental,omitempty"`     // each topic goes on from the last time
 	CatchUp        string `json:"catch_up"`
 	Overlap        string `json:"overlap"`

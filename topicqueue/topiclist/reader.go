@@ -17,7 +17,7 @@ import (
 // columns are the names that mean something in a header row and in a JSON object: the topic and its options. All other
 // columns are there for the template. Case, spaces and hyphens do not matter ("Citation style" is citation_style).
 var columns = []string{"topic", "id", "tags", "preset", "priority", "language", "kb", "strategy", "sources", "duration",
-	"budget", "deadline", "citation_style", "report_template", "plan", "user_info"}
+	"budget", "deadline", "citation_style", "report_template", "plan", "user_info", "length", "audience", "audio"}
 
 // Row is one topic of a list.
 type Row struct {

@@ -1,29 +1,26 @@
 // Package doctor checks that everything that is configured works, and what keeps the queue from being worked.
 //
-// Entry points: [Run] for the command doctor, [Troubles] for who watches or serves the queue.
+// Entry points: [Run] for the command doctor, [Look] for its page, [Troubles] for who watches or serves the queue.
 package doctor
 
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 )
 
 // checkup is the result of one check of doctor.
-type checkup struct {
-	Name   string `json:"check"`
-	Result string `json:"result"` // ok, note or failed
-	Text   string `json:"text"`
-	Hint   string `json:"hint,omitempty"`
-}
+type checkup = web.Checkup
 
-// lines are the checkup as a table has it, fitted to a width.
-func (c checkup) lines(width int) (lines []string) {
+// linesOf is a checkup as a table has it, fitted to a width.
+func linesOf(c checkup, width int) (lines []string) {
 	const indent = 25
 	room := max(30, width-1-indent)
 	for i, line := range slices.Concat(view.Wrap(c.Text, room), view.Wrap(c.Hint, room)) {
@@ -46,31 +43,43 @@ func Run(ctx context.Context, cfg config.Config, con *view.Console, askModels bo
 	if s := view.NewScreen(con.Out); s != nil {
 		width, _ = s.Size()
 	}
-	models := func(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
-		return checkModels(ctx, cfg, askModels)
-	}
-	for _, look := range []check{checkSettings, checkRedis, checkWorkers, checkSchedules, checkStorage, checkKnowledge,
-		checkEmbedding, checkWebSearch, checkPapers, checkSandbox, checkOwnTools, checkPrompts, models, checkPrices,
-		checkServers, checkMail, checkUnsent} {
-		for _, c := range look(ctx, cfg, con) {
-			if c.Result == "failed" {
-				failed++
-			}
-			if con.JSON {
-				if err := con.PrintJSON(c, true); err != nil {
-					return err
-				}
-				continue
-			}
-			if err := view.PrintLines(con.Out, c.lines(width)); err != nil {
+	for c := range Look(ctx, cfg, con, askModels) {
+		if c.Result == "failed" {
+			failed++
+		}
+		if con.JSON {
+			if err := con.PrintJSON(c, true); err != nil {
 				return err
 			}
+			continue
+		}
+		if err := view.PrintLines(con.Out, linesOf(c, width)); err != nil {
+			return err
 		}
 	}
 	if failed > 0 {
 		return view.Ended(fmt.Errorf("%s failed", view.Counted(failed, "check")), view.ExitFailed)
 	}
 	return nil
+}
+
+// Look makes all checks, one after the other.
+func Look(ctx context.Context, cfg config.Config, con *view.Console, askModels bool) iter.Seq[web.Checkup] {
+	models := func(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
+		return checkModels(ctx, cfg, askModels)
+	}
+	checks := []check{checkSettings, checkRedis, checkWorkers, checkSchedules, checkStorage, checkKnowledge,
+		checkEmbedding, checkWebSearch, checkPapers, checkSandbox, checkOwnTools, checkPrompts, models, checkPrices,
+		checkServers, checkMail, checkPDF, checkSpeech, checkTracing, checkUnsent}
+	return func(yield func(web.Checkup) bool) {
+		for _, look := range checks {
+			for _, c := range look(ctx, cfg, con) {
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // failure makes a checkup of an error, with its hint.

@@ -18,10 +18,10 @@ func TestDoctorFits(t *testing.T) {
 		"                         Start it there, or correct",
 		"                         REDIS_URL.",
 	}
-	if d := cmp.Diff(want, c.lines(56)); d != "" {
+	if d := cmp.Diff(want, linesOf(c, 56)); d != "" {
 		t.Error(d)
 	}
-	if got := c.lines(1 << 20); len(got) != 2 {
+	if got := linesOf(c, 1<<20); len(got) != 2 {
 		t.Errorf("without a terminal: %q", got)
 	}
 }

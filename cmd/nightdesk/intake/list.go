@@ -98,6 +98,7 @@ type Request struct {
 	Tags      []string
 	Now       time.Time         // against which deadlines of topics are read; zero: the clock's
 	Variables map[string]string // of a schedule
+	Foreign   bool              // it comes from elsewhere: its topics name no files of this machine
 }
 
 // listReader checks the rows of a list.
@@ -109,6 +110,7 @@ type listReader struct {
 	tags    []string
 	lane    string
 	bases   []string // that there are
+	foreign bool     // see Request
 	known   map[string]known
 	ids     map[uint64]int32 // what makes a run its own: the number of its topic
 	entered []entered
@@ -148,7 +150,7 @@ func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reade
 	r := &listReader{cfg: cfg, flags: f.Flags, kb: f.KB, now: time.Now(), known: map[string]known{},
 		ids:     map[uint64]int32{},
 		seed:    maphash.MakeSeed(),
-		similar: topicqueue.NewDuplicates(), list: &List{Name: name}}
+		similar: topicqueue.NewDuplicates(), list: &List{Name: name}, foreign: f.Foreign}
 	if !f.Now.IsZero() {
 		r.now = f.Now
 	}

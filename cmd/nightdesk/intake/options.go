@@ -45,7 +45,7 @@ func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error)
 	if err := usePlan(&options, cfg.Planning.Plan); err != nil {
 		return options, err
 	}
-	if options.Template, err = ReadTemplate(cfg.Reporting.Template); err != nil {
+	if options.Template, err = ReadTemplate(cfg.Reporting.Template, options.Language); err != nil {
 		return options, err
 	}
 	if len(options.Tools) == 0 && !f.Follows {
@@ -129,15 +129,24 @@ func usePlan(o *topicqueue.Options, name string) error {
 	return nil
 }
 
-// ReadTemplate reads and checks the template of a report; no name: there is none. The runs take its text along, for
-// those who work them may be elsewhere.
-func ReadTemplate(name string) (string, error) {
+// ReadTemplate reads and checks the template of a report in a language: one that comes with the program, or a file; no
+// name: there is none. The runs take its text along, for those who work them may be elsewhere.
+func ReadTemplate(name, language string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
+	if slices.Contains(reporting.ShippedTemplates(), name) {
+		text, err := reporting.ShippedTemplate(name, language)
+		if err != nil {
+			return "", view.Usage(view.Hint(err, fmt.Sprintf("Translate it: `nightdesk styles %s > mine.md` writes it into "+
+				"a file, --report-template mine.md uses it.", name)))
+		}
+		return text, nil
+	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return "", view.Usage(fmt.Errorf("read the template of reports: %w", err))
+		return "", view.Usage(view.Hint(fmt.Errorf("read the template of reports: %w", err),
+			"Give a file, or one of "+strings.Join(reporting.ShippedTemplates(), ", ")+"."))
 	}
 	if _, err := reporting.ParseTemplate(string(text)); err != nil {
 		return "", view.Usage(view.Hint(fmt.Errorf("template %s:\n%w", name, err),

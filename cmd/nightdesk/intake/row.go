@@ -9,6 +9,7 @@ import (
 
 	"nightdesk/config"
 	"nightdesk/jobs"
+	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/topiclist"
 )
@@ -60,7 +61,8 @@ var rowSettings = []struct{ column, path string }{
 	{"sources", "researching.sources"},
 	{"duration", "limits.run_duration"}, {"budget", "limits.run_budget"}, {"citation_style", "reporting.citation_style"},
 	{"report_template", "reporting.template"}, {"plan", "planning.plan"},
-	{"user_info", "user_info"},
+	{"user_info", "user_info"}, {"length", "reporting.length"}, {"audience", "reporting.audience"},
+	{"audio", "reporting.audio"},
 }
 
 // resolve returns the number of a row's options, which come before those of the batch.
@@ -93,6 +95,9 @@ func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, e
 		return topicqueue.Options{},
 			fmt.Errorf("there is no knowledge base %q: make it with `nightdesk kb add --name NAME DIR`", topicqueue.Clip(kb, 60))
 	}
+	if err := r.checkFiles(options); err != nil {
+		return topicqueue.Options{}, err
+	}
 	asked := map[string]string{}
 	for _, s := range rowSettings {
 		if v := options[s.column]; v != "" {
@@ -112,4 +117,19 @@ func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, e
 		return topicqueue.Options{}, err
 	}
 	return r.flags.Options(cfg, kb)
+}
+
+// checkFiles refuses the names of files in a list that comes from elsewhere: they would be read on this machine.
+func (r *listReader) checkFiles(options map[string]string) error {
+	if !r.foreign {
+		return nil
+	}
+	if options["plan"] != "" {
+		return errors.New("plan names a file, and this list comes from elsewhere: leave the column out")
+	}
+	if name := options["report_template"]; name != "" && !slices.Contains(reporting.ShippedTemplates(), name) {
+		return fmt.Errorf("report_template %q: this list comes from elsewhere and cannot name a file; there are %s",
+			topicqueue.Clip(name, 60), strings.Join(reporting.ShippedTemplates(), ", "))
+	}
+	return nil
 }

@@ -155,8 +155,9 @@ func (v *runView) block(n int) *blockView {
 // doing says for a person what a model is asked for, by the name of the prompt.
 var doing = map[string]string{"clarify": "reading the question", "rephrase": "rephrasing the question",
 	"decompose": "planning", "queries": "planning", "decide": "thinking", "note": "noting", "review": "reviewing",
-	"outline": "outlining", "place": "outlining", "section": "writing", "frame": "writing", "repair_section": "correcting",
-	"answer": "answering", "look_up": "thinking"}
+	"outline": "outlining", "place": "outlining", "renew": "outlining", "section": "writing", "frame": "writing",
+	"repair_section": "correcting", "answer": "answering", "look_up": "thinking",
+	"narrate": "writing what is read aloud"}
 
 func (v *runView) write(e topicqueue.Event, d topicqueue.Delta) {
 	if d.Done {

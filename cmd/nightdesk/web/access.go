@@ -6,12 +6,15 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"nightdesk/cmd/nightdesk/web/api"
 )
 
 // Access is by one token: programs send it as "Authorization: Bearer", people give it once and get a cookie, which is
@@ -24,7 +27,7 @@ const (
 )
 
 // open are the pages that need no token: whether the desk is there is asked by balancers and containers.
-var open = []string{"/login", "/style.css", "/healthz", "/readyz"}
+var open = []string{"/login", "/style.css", "/site.js", "/healthz", "/readyz"}
 
 // access guards the pages.
 type access struct {
@@ -34,7 +37,7 @@ type access struct {
 
 func (a *access) guard(next http.Handler) http.Handler {
 	if a.token == "" {
-		return next
+		return local(next)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -42,16 +45,43 @@ func (a *access) guard(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		case r.Header.Get("Authorization") != "":
 			a.pause(r.Context())
-			http.Error(w, "The token is not that of serve.token.", http.StatusUnauthorized)
+			refuse(w, r, http.StatusUnauthorized, "The token is not that of serve.token.")
 		case r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html"):
 			up := "./" + strings.Repeat("../", strings.Count(r.URL.Path, "/")-1)
 			http.Redirect(w, r, up+"login", http.StatusSeeOther)
 		default:
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "This page needs a token: send Authorization: Bearer and the value of serve.token.",
-				http.StatusUnauthorized)
+			refuse(w, r, http.StatusUnauthorized,
+				"This page needs a token: send Authorization: Bearer and the value of serve.token.")
 		}
 	})
+}
+
+// local serves who asks for this machine by its address: pages of other sites can give a name of their own the address
+// of this machine, and would then read and do what they like (DNS rebinding).
+func local(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+		host = strings.ToLower(strings.Trim(host, "[]"))
+		if host == "localhost" || net.ParseIP(host) != nil || slices.Contains(open, r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		refuse(w, r, http.StatusForbidden, "Without serve.token, these pages answer to localhost and to addresses such as "+
+			"127.0.0.1 alone. Set serve.token to reach them by the name "+strconv.Quote(host)+".")
+	})
+}
+
+// refuse answers a request that may not be made.
+func refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	if strings.HasPrefix(r.URL.Path, "/v1/") {
+		api.WriteProblem(w, &api.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: why})
+		return
+	}
+	http.Error(w, why, status)
 }
 
 // known reports whether a request has the token, or a cookie that was made with it.

@@ -3,7 +3,9 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
 )
 
 const (
@@ -91,27 +94,60 @@ func verdict(err error) string {
 
 // healthFacts is the page of /health: the same facts for a person.
 type healthFacts struct {
+	Said     string // what a form has done
 	Troubles []Trouble
 	Facts    []fact
+	Servers  []serverLine
+	Unsent   []string
 	Models   []redisqueue.ModelStats
 }
 
-// healthPage shows what keeps the queue from being worked, and how far it is.
-func (s *site) healthPage(ctx context.Context, _ *http.Request) (string, any, error) {
-	a := s.check(context.WithoutCancel(ctx))
-	p := healthFacts{Troubles: a.Troubles}
+type serverLine struct {
+	Host, Limit, State string
+	governor.Stat
+}
+
+// page shows what keeps the queue from being worked, and how far it is.
+func (h *health) page(ctx context.Context, _ *http.Request) (string, any, error) {
+	p, err := h.facts(ctx)
+	return "Health", p, err
+}
+
+// sendAgain sends the notifications now that could not be delivered.
+func (h *health) sendAgain(ctx context.Context, _ *http.Request) (string, any, error) {
+	sent, err := jobs.RetryNotifications(h.Redis)
+	if err != nil {
+		return "", nil, err
+	}
+	n := 0
+	for _, u := range sent {
+		n += u.Waiting
+	}
+	p, err := h.facts(ctx)
+	p.Said = view.Counted(n, "notification") + " to be sent now, by the next worker that is free."
+	return "Health", p, err
+}
+
+// everything shows what the command doctor finds.
+func (h *health) everything(ctx context.Context, _ *http.Request) (string, any, error) {
+	return "All checks", slices.Collect(h.Doctor(ctx)), nil
+}
+
+func (h *health) facts(ctx context.Context) (p healthFacts, err error) {
+	a := h.check(context.WithoutCancel(ctx))
+	p.Troubles = a.Troubles
 	for _, service := range []Trouble{{Of: "redis", Text: a.Redis}, {Of: "storage", Text: a.Storage}} {
 		if service.Text != "ok" {
 			p.Troubles = append(p.Troubles, service)
 		}
 	}
-	stats, err := s.Queue.Stats(ctx, "", jobs.LaneHigh, jobs.LaneLow)
+	stats, err := h.Queue.Stats(ctx, "", jobs.LaneHigh, jobs.LaneLow)
 	if err != nil {
-		return "", nil, err
+		return p, err
 	}
-	workers, err := s.Queue.Workers(ctx)
+	workers, err := h.Queue.Workers(ctx)
 	if err != nil {
-		return "", nil, err
+		return p, err
 	}
 	waiting, oldest := int64(0), time.Duration(0)
 	for _, w := range stats.Waiting {
@@ -126,5 +162,30 @@ func (s *site) healthPage(ctx context.Context, _ *http.Request) (string, any, er
 	p.Facts = facts("Workers", strconv.Itoa(workers.Live), "Tasks at once", strconv.Itoa(workers.Slots),
 		"Runs not stored yet", strconv.FormatInt(stats.Watched, 10), "Waiting for planning", strconv.FormatInt(waiting, 10),
 		"Oldest of them waits", age, "Redis", a.Redis, "Storage", a.Storage)
-	return "Health", p, nil
+	if p.Servers, err = h.servers(ctx); err != nil {
+		return p, err
+	}
+	unsent, err := jobs.UnsentEvents(h.Redis)
+	for _, u := range unsent {
+		if u.Failed+u.GivenUp > 0 {
+			p.Unsent = append(p.Unsent, fmt.Sprintf("%d to be tried again, %d given up: %s", u.Failed, u.GivenUp, u.Error))
+		}
+	}
+	return p, err
+}
+
+// servers lists the model servers that were asked within the last hour.
+func (h *health) servers(ctx context.Context) (out []serverLine, err error) {
+	stats, err := governor.Stats(ctx, h.Redis)
+	for _, s := range stats {
+		line := serverLine{Host: s.Host, Limit: "not known", State: "up", Stat: s}
+		if s.Limit > 0 {
+			line.Limit = strconv.Itoa(s.Limit)
+		}
+		if !s.Down.IsZero() {
+			line.State = "away since " + when(s.Down) + ": " + s.Why
+		}
+		out = append(out, line)
+	}
+	return out, err
 }

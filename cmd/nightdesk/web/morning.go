@@ -23,8 +23,8 @@ type (
 		digest.Digest
 		Newest, SoFar bool
 		States        []state
-		Query         string
-		Found         int // topics that fit the query
+		Filter        filter
+		Found         int // topics that fit it
 		First         []digestItem
 		Sections      []digestSection
 		Reports       []digestRef
@@ -43,10 +43,14 @@ type (
 		Do               []span
 		Refs             []digestRef
 		More             int
+		Retry            []string // runs of it that may be tried again
+		Up               string
+		History          string // address of the history of its topic
 	}
 	digestRef struct {
-		Name, URL string
-		State     topicqueue.RunState
+		Name, URL, RunID string
+		State            topicqueue.RunState
+		Audio            string // address of the report as it is read aloud; empty when it is not
 	}
 	span struct {
 		Text string
@@ -55,15 +59,18 @@ type (
 	link struct{ Name, URL, When string }
 )
 
+// digestPages show what the runs of a batch have come to.
+type digestPages struct{ runReader }
+
 // morning is the digest of the newest batch that has ended, else that of the newest batch so far.
-func (s *site) morning(ctx context.Context, r *http.Request) (string, any, error) {
-	batches, err := s.Queue.Batches(ctx)
+func (s digestPages) morning(ctx context.Context, r *http.Request) (string, any, error) {
+	batches, err := s.queue.Batches(ctx)
 	if err != nil {
 		return "", nil, err
 	}
 	const looked = 30 // batches that may still be worked
 	for _, b := range slices.Backward(batches[max(0, len(batches)-looked):]) {
-		d, err := jobs.ReadDigest(ctx, s.Store, b.Name)
+		d, err := jobs.ReadDigest(ctx, s.store, b.Name)
 		if err == nil {
 			return s.digestPage(ctx, r, d, batches, false)
 		}
@@ -74,7 +81,7 @@ func (s *site) morning(ctx context.Context, r *http.Request) (string, any, error
 	if len(batches) == 0 {
 		return "This morning", digestPage{}, nil
 	}
-	d, err := jobs.MakeDigest(ctx, s.Queue, s.Store, batches[len(batches)-1].Name)
+	d, err := jobs.MakeDigest(ctx, s.queue, s.store, batches[len(batches)-1].Name)
 	if err != nil {
 		return "", nil, err
 	}
@@ -82,16 +89,16 @@ func (s *site) morning(ctx context.Context, r *http.Request) (string, any, error
 }
 
 // digest is the digest of one batch.
-func (s *site) digest(ctx context.Context, r *http.Request) (string, any, error) {
-	batches, err := s.Queue.Batches(ctx)
+func (s digestPages) digest(ctx context.Context, r *http.Request) (string, any, error) {
+	batches, err := s.queue.Batches(ctx)
 	if err != nil {
 		return "", nil, err
 	}
 	batch := r.PathValue("batch")
-	d, err := jobs.ReadDigest(ctx, s.Store, batch)
+	d, err := jobs.ReadDigest(ctx, s.store, batch)
 	soFar := errors.Is(err, storage.ErrNotExist)
 	if soFar {
-		d, err = jobs.MakeDigest(ctx, s.Queue, s.Store, batch)
+		d, err = jobs.MakeDigest(ctx, s.queue, s.store, batch)
 	}
 	if errors.Is(err, redisqueue.ErrNotFound) {
 		return "", nil, noBatch(batch)
@@ -102,13 +109,13 @@ func (s *site) digest(ctx context.Context, r *http.Request) (string, any, error)
 	return s.digestPage(ctx, r, d, batches, soFar)
 }
 
-func (s *site) digestPage(ctx context.Context, r *http.Request, d digest.Digest, batches []redisqueue.Batch,
+func (s digestPages) digestPage(ctx context.Context, r *http.Request, d digest.Digest, batches []redisqueue.Batch,
 	soFar bool) (string, any, error) {
 	up := "./" + strings.Repeat("../", strings.Count(r.URL.Path, "/")-1)
 	base := up + "batches/" + name(d.Batch)
-	p := digestPage{Digest: d, SoFar: soFar, Query: strings.TrimSpace(r.URL.Query().Get("q")),
+	p := digestPage{Digest: d, SoFar: soFar, Filter: filterOf(r),
 		States: states(d.States, base, ""), BatchURL: base, Newest: r.URL.Path == "/"}
-	fitting, err := s.fitting(ctx, d.Batch, p.Query)
+	fitting, err := s.fitting(ctx, d.Batch, p.Filter)
 	if err != nil {
 		return "", nil, err
 	}
@@ -142,14 +149,14 @@ func (s *site) digestPage(ctx context.Context, r *http.Request, d digest.Digest,
 	return title, p, nil
 }
 
-// fitting returns the runs of a batch that a query names; nil without a query.
-func (s *site) fitting(ctx context.Context, batch, query string) (map[string]bool, error) {
-	if query == "" {
+// fitting returns the runs of a batch that a filter chooses; nil when it chooses all.
+func (s digestPages) fitting(ctx context.Context, batch string, chosen filter) (map[string]bool, error) {
+	if !chosen.Some() {
 		return nil, nil
 	}
 	found := map[string]bool{}
-	err := s.Queue.Runs(ctx, batch, func(run topicqueue.Run) error {
-		if fits(run, query) {
+	err := s.queue.Runs(ctx, batch, func(run topicqueue.Run) error {
+		if chosen.fits(run) {
 			found[run.ID] = true
 		}
 		return nil
@@ -168,6 +175,14 @@ func digestItems(items []digest.Item, up string, shows func(string) bool) (out [
 		}
 		item := digestItem{Kind: i.Kind, Word: digest.Word(i.Kind), Text: i.Text, Sides: i.Sides, More: i.Count - len(i.Runs),
 			Refs: digestRefs(i.Runs, len(i.Runs) > 1, up, func(string) bool { return true })}
+		if item.Up = up; i.Kind == digest.KindFailed || i.Kind == digest.KindPartial {
+			for _, ref := range i.Runs {
+				item.Retry = append(item.Retry, ref.RunID)
+			}
+		}
+		if (i.Kind == digest.KindChanged || i.Kind == digest.KindRemark) && len(i.Runs) == 1 && i.Runs[0].History != "" {
+			item.History = up + "topics/" + i.Runs[0].History
+		}
 		for n, piece := range strings.Split(i.Do, "`") { // commands stand between backticks
 			if piece != "" {
 				item.Do = append(item.Do, span{piece, n%2 == 1})
@@ -181,7 +196,11 @@ func digestItems(items []digest.Item, up string, shows func(string) bool) (out [
 func digestRefs(refs []digest.Ref, short bool, up string, shows func(string) bool) (out []digestRef) {
 	for _, r := range refs {
 		if shows(r.RunID) {
-			out = append(out, digestRef{r.Name(short), up + "runs/" + name(r.RunID), r.State})
+			ref := digestRef{Name: r.Name(short), URL: up + "runs/" + name(r.RunID), RunID: r.RunID, State: r.State}
+			if r.Audio != "" {
+				ref.Audio = ref.URL + "#listen"
+			}
+			out = append(out, ref)
 		}
 	}
 	return out

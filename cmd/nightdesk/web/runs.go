@@ -10,22 +10,30 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs/bundle"
+	"nightdesk/jobs/history"
 	"nightdesk/pipeline/digest"
+	"nightdesk/pipeline/reporting/formats/pdf"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// maxListed bounds the runs that one page lists.
-const maxListed = 1000
+// Bounds of one page.
+const (
+	maxListed = 1000 // runs
+	maxTags   = 200  // that are proposed
+)
 
 // when writes a time for a person.
 func when(t time.Time) string {
@@ -42,19 +50,30 @@ type (
 		Runs                    int
 	}
 	batchPage struct {
-		Batch, Digest, CSV, Query string
-		States                    []state
-		Shown, Total, Listed      int
-		Runs                      []runLine
+		Batch, Digest, CSV   string
+		Filter               filter
+		Tags                 []string // of its runs
+		States               []state
+		Shown, Total, Listed int
+		Runs                 []runLine
+		Actions              []action
+		Back                 string // of this page, for forms
+		Live                 bool   // a run has not ended
 	}
 	runLine struct {
-		Topic, URL, State, Class, Reason, Labels, Used, Ended string
+		ID, Topic, URL, State, Class, Reason, Labels, Used, Ended string
 	}
 )
 
+// batchPages list batches and their runs.
+type batchPages struct {
+	queue *redisqueue.Queue
+	log   zerolog.Logger
+}
+
 // batches lists the batches, the newest first.
-func (s *site) batches(ctx context.Context, _ *http.Request) (string, any, error) {
-	batches, err := s.Queue.Batches(ctx)
+func (s batchPages) batches(ctx context.Context, _ *http.Request) (string, any, error) {
+	batches, err := s.queue.Batches(ctx)
 	if err != nil {
 		return "", nil, err
 	}
@@ -63,7 +82,7 @@ func (s *site) batches(ctx context.Context, _ *http.Request) (string, any, error
 		if len(out) == maxListed {
 			break
 		}
-		size, err := s.Queue.BatchSize(ctx, b.Name)
+		size, err := s.queue.BatchSize(ctx, b.Name)
 		if err != nil {
 			return "", nil, err
 		}
@@ -73,47 +92,55 @@ func (s *site) batches(ctx context.Context, _ *http.Request) (string, any, error
 }
 
 // eachRun calls yield for the runs of a batch. Runs whose state is damaged do not hide the others.
-func (s *site) eachRun(ctx context.Context, batch string, yield func(topicqueue.Run) error) error {
-	if _, err := s.Queue.Batch(ctx, batch); err != nil {
+func (s batchPages) eachRun(ctx context.Context, batch string, yield func(topicqueue.Run) error) error {
+	if _, err := s.queue.Batch(ctx, batch); err != nil {
 		if errors.Is(err, redisqueue.ErrNotFound) {
 			return noBatch(batch)
 		}
 		return err
 	}
-	err := s.Queue.Runs(ctx, batch, yield)
+	err := s.queue.Runs(ctx, batch, yield)
 	var broken *redisqueue.BrokenError
 	if errors.As(err, &broken) {
-		s.Log.Warn().Err(err).Str("batch", batch).Msg("runs are left out of a page")
+		s.log.Warn().Err(err).Str("batch", batch).Msg("runs are left out of a page")
 		return nil
 	}
 	return err
 }
 
-// batch lists the runs of a batch that fit ?q and ?state.
-func (s *site) batch(ctx context.Context, r *http.Request) (string, any, error) {
-	batch, query := r.PathValue("batch"), r.URL.Query()
-	p := batchPage{Batch: batch, Query: strings.TrimSpace(query.Get("q")), Digest: "../digests/" + name(batch),
+// batch lists the runs of a batch that fit ?q, ?tag, ?id and ?state.
+func (s batchPages) batch(ctx context.Context, r *http.Request) (string, any, error) {
+	batch, chosen := r.PathValue("batch"), filterOf(r)
+	p := batchPage{Batch: batch, Filter: chosen, Digest: "../digests/" + name(batch),
 		CSV: "../csv/" + name(batch) + "?" + r.URL.RawQuery}
 	counts, now := map[topicqueue.RunState]int{}, time.Now()
+	var listed []topicqueue.Run
 	err := s.eachRun(ctx, batch, func(run topicqueue.Run) error {
 		p.Total++
 		counts[run.State]++
-		if !fits(run, p.Query) || query.Get("state") != "" && query.Get("state") != string(run.State) {
+		p.Live = p.Live || !run.State.Final()
+		for _, tag := range run.Tags {
+			if !slices.Contains(p.Tags, tag) && len(p.Tags) < maxTags {
+				p.Tags = append(p.Tags, tag)
+			}
+		}
+		if !chosen.fits(run) {
 			return nil
 		}
 		p.Shown++
 		if len(p.Runs) < maxListed {
-			p.Runs = append(p.Runs, lineOf(run, now))
+			p.Runs, listed = append(p.Runs, lineOf(run, now)), append(listed, run)
 		}
 		return nil
 	})
-	p.Listed = len(p.Runs)
-	p.States = states(counts, "./"+name(batch), query.Get("state"))
+	p.Listed, p.Actions, p.Back = len(p.Runs), offered(listed...), r.URL.RequestURI()
+	p.States = states(counts, "./"+name(batch), chosen.State)
+	slices.Sort(p.Tags)
 	return "Batch " + batch, p, err
 }
 
 func lineOf(run topicqueue.Run, now time.Time) runLine {
-	line := runLine{Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), 300), URL: "../runs/" + name(run.ID),
+	line := runLine{ID: run.ID, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), 300), URL: "../runs/" + name(run.ID),
 		State: view.State(run), Class: string(run.State), Reason: topicqueue.Clip(run.Reason, 200),
 		Labels: strings.Join(append([]string{run.Ref}, run.Tags...), " "), Ended: when(run.EndedAt)}
 	if !run.StartedAt.IsZero() {
@@ -122,14 +149,14 @@ func lineOf(run topicqueue.Run, now time.Time) runLine {
 	return line
 }
 
-// csv writes the runs of a batch that fit ?q and ?state as a table for other programs.
-func (s *site) csv(w http.ResponseWriter, r *http.Request) {
-	query := r.URL.Query()
+// csv writes the runs of a batch that fit ?q, ?tag, ?id and ?state as a table for other programs.
+func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
+	chosen := filterOf(r)
 	var out bytes.Buffer
 	table := csv.NewWriter(&out)
 	_ = table.Write([]string{"run_id", "id", "topic", "tags", "state", "reason", "created_at", "ended_at", "report"})
 	err := s.eachRun(r.Context(), r.PathValue("batch"), func(run topicqueue.Run) error {
-		if !fits(run, query.Get("q")) || query.Get("state") != "" && query.Get("state") != string(run.State) {
+		if !chosen.fits(run) {
 			return nil
 		}
 		ended := ""
@@ -159,34 +186,43 @@ func (s *site) csv(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// runPages show a run: its report, and how it was worked and checked.
+type runPages struct{ runReader }
+
 // Pieces of the page of a run.
 type (
 	runPage struct {
 		ID, Topic, Batch, BatchURL, State, Class, Reason, Check string
 		Facts                                                   []fact
 		Downloads                                               []link
+		Lists                                                   []link // of the sources, for reference managers
 		Blocks                                                  []blockLine
 		Sources                                                 []sourceLine
 		Report                                                  template.HTML
+		Checked                                                 string // address of what was checked; empty: nothing was
+		Audio                                                   *audio // nil: the report is not read aloud
 		Live                                                    bool
+		Actions                                                 []action
+		Remarks, Heeded                                         []remarkLine // about this report, and about those before
+		RemarksURL, History                                     string
 	}
 	blockLine  struct{ Title, Status, Class, Reason string }
 	sourceLine struct{ Title, URL, About string }
 )
 
 // run shows one run: its report, or how far it is.
-func (s *site) run(ctx context.Context, r *http.Request) (string, any, error) {
+func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error) {
 	id := r.PathValue("run")
-	if !runID.MatchString(id) {
-		return "", nil, noRun(id)
-	}
-	run, blocks, err := s.find(ctx, id)
+	run, blocks, inStorageOnly, err := s.find(ctx, id)
 	if err != nil {
 		return "", nil, err
 	}
 	topic := topicqueue.OneLine(run.Topic)
 	p := runPage{ID: id, Topic: topic, Batch: run.Batch, BatchURL: "../batches/" + name(run.Batch), State: view.State(run),
 		Class: string(run.State), Reason: run.Reason, Live: !run.State.Final()}
+	if !inStorageOnly {
+		p.Actions = offered(run)
+	}
 	for _, b := range blocks {
 		p.Blocks = append(p.Blocks, blockLine{b.Title, strings.ToLower(string(b.Status)),
 			map[bool]string{true: "failed"}[b.Status == topicqueue.BlockFailed], b.Reason})
@@ -197,47 +233,20 @@ func (s *site) run(ctx context.Context, r *http.Request) (string, any, error) {
 	}
 	p.Facts = facts("Id, tags", strings.TrimSpace(strings.Join(append([]string{run.Ref}, run.Tags...), " ")),
 		"Begun", when(run.StartedAt), "Ended", when(run.EndedAt), "Time used", used)
+	if inStorageOnly || !run.PublishedAt.IsZero() {
+		p.History = "../topics/" + history.KeyOf(run)
+	}
 	if run.Report == "" || run.PublishedAt.IsZero() && run.Unpublished == "" {
 		return topic, p, nil
 	}
 	return topic, p, s.addReport(ctx, run, &p)
 }
 
-// runID matches what can be a run's id, and in the keys of its files means nothing else.
-var runID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
-
-func noRun(id string) error {
-	return notHere(fmt.Sprintf("There is no run %q, neither in the queue nor in the storage.", id))
-}
-
-// find returns a run from the queue or, when it has left it, from its bundle.
-func (s *site) find(ctx context.Context, id string) (topicqueue.Run, []topicqueue.Block, error) {
-	run, err := s.Queue.Run(ctx, id)
-	if err == nil {
-		blocks, err := s.Queue.Blocks(ctx, id)
-		return run, blocks, err
-	}
-	if !errors.Is(err, redisqueue.ErrNotFound) {
-		return run, nil, err
-	}
-	archive := bundle.Archive{Store: s.Store}
-	run, err = archive.Run(ctx, id)
-	if errors.Is(err, bundle.ErrNoBundle) {
-		return run, nil, noRun(id)
-	}
-	if err != nil {
-		return run, nil, err
-	}
-	run.PublishedAt = cmp.Or(run.PublishedAt, run.EndedAt)
-	blocks, err := archive.Blocks(ctx, id)
-	return run, blocks, err
-}
-
 // addReport adds what the storage has of a run that is published.
-func (s *site) addReport(ctx context.Context, run topicqueue.Run, p *runPage) error {
+func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage) error {
 	for _, form := range []struct{ format, name string }{{"md", "Markdown"}, {"html", "page"}, {"docx", "Word"}} {
 		key := storage.FormatKey(run.ID, form.format)
-		there, err := s.Store.Exists(ctx, key)
+		there, err := s.store.Exists(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -245,34 +254,114 @@ func (s *site) addReport(ctx context.Context, run topicqueue.Run, p *runPage) er
 			p.Downloads = append(p.Downloads, link{Name: form.name, URL: "../a/" + key})
 		}
 		if there && form.format == "html" {
-			body, err := s.Store.Get(ctx, key)
+			body, err := s.store.Get(ctx, key)
 			if err != nil {
 				return err
 			}
-			p.Report = mainOf(body)
+			if p.Report, err = s.reportOf(ctx, run.ID, body); err != nil {
+				return err
+			}
+			p.Report = withRemarkLinks(p.Report, name(run.ID)+"/remarks")
+			if _, err := pdf.Find(); err == nil {
+				p.Downloads = append(p.Downloads, link{Name: "PDF", URL: name(run.ID) + "/pdf"})
+			}
 		}
 	}
-	if body, err := s.Store.Get(ctx, storage.MetadataKey(run.ID)); err == nil {
-		if f, err := digest.Read(body); err == nil && f.Usage.Calls > 0 {
-			p.Facts = append(p.Facts, facts("Cost", fmt.Sprintf("%d model calls, %d tokens, %.2f USD", f.Usage.Calls,
-				f.Usage.Tokens, f.Usage.CostUSD))...)
+	if body, err := s.store.Get(ctx, storage.MetadataKey(run.ID)); err == nil {
+		if f, err := digest.Read(body); err == nil {
+			p.Heeded = remarkLines(f.Remarks)
+			p.Facts = append(p.Facts, facts("Cost", costOf(f.Usage), "Not read aloud", f.Audio.Problem)...)
+			if p.Audio, err = s.audio(ctx, f.Audio); err != nil {
+				return err
+			}
 		}
 	}
-	var err error
-	p.Sources, err = s.sources(ctx, run.ID)
+	whole, err := s.store.Exists(ctx, storage.ManifestKey(run.ID))
+	if err != nil {
+		return err
+	}
+	if whole {
+		p.Downloads = append(p.Downloads, link{Name: "everything", URL: name(run.ID) + "/zip"})
+	}
+	remarks, err := history.Remarks(ctx, s.store, run)
+	if err != nil {
+		return err
+	}
+	p.Remarks, p.RemarksURL = remarkLines(remarks), name(run.ID)+"/remarks"
+	checked, err := s.store.Exists(ctx, storage.CacheKey(run.ID, "verification.json"))
+	if err != nil {
+		return err
+	}
+	if checked {
+		p.Checked = "./" + name(run.ID) + "/checks"
+	}
+	if p.Sources, err = s.sources(ctx, run.ID); len(p.Sources) > 0 {
+		p.Lists = bibliographies(run.ID)
+	}
 	return err
 }
 
-// mainOf returns the body of a report's page, which formats.HTML has made: every text in it is escaped, and it loads
-// and runs nothing.
-func mainOf(page []byte) template.HTML {
+// costOf says what models were asked for; empty when none was.
+func costOf(u digest.Usage) string {
+	if u.Calls == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d model calls, %d tokens, %.2f USD", u.Calls, u.Tokens, u.CostUSD)
+}
+
+// reportOf returns the body of a report's page, which formats.HTML has made: every text in it is escaped, and it loads
+// and runs nothing. Citations, and references to stored texts, lead to the page of their source.
+func (s runPages) reportOf(ctx context.Context, run string, page []byte) (template.HTML, error) {
 	_, rest, _ := bytes.Cut(page, []byte("<main>"))
 	body, _, ok := bytes.Cut(rest, []byte("</main>"))
 	if !ok {
-		return ""
+		return "", nil
 	}
-	return template.HTML(body)
+	sources, err := lines[storedSource](ctx, s.store, storage.CacheKey(run, "sources.jsonl"))
+	if err != nil && !errors.Is(err, storage.ErrNotExist) {
+		return "", err
+	}
+	claims, err := lines[storedClaim](ctx, s.store, storage.CacheKey(run, "claims.jsonl"))
+	if err != nil && !errors.Is(err, storage.ErrNotExist) {
+		return "", err
+	}
+	pages := map[string]string{} // of sources, by the name of their text and by the anchor of a citation
+	for _, source := range slices.Backward(sources) {
+		if source.SHA256 != "" {
+			pages[source.ID] = "./" + name(run) + "/sources/" + name(source.ID)
+			pages[source.SHA256] = pages[source.ID]
+		}
+	}
+	for _, c := range claims {
+		if at := pages[c.Source]; at != "" {
+			pages["ref-"+strings.ToLower(c.Citation)] = at + "?citation=" + url.QueryEscape(c.Citation) + "#here"
+		}
+	}
+	for _, m := range reference.FindAllSubmatch(body, -1) { // that have a number in place of an id
+		if anchor := string(m[1]); pages[anchor] == "" {
+			pages[anchor] = pages[string(m[2])]
+		}
+	}
+	linked := href.ReplaceAllFunc(body, func(link []byte) []byte {
+		target := string(href.FindSubmatch(link)[1])
+		anchor, within := strings.CutPrefix(target, "#")
+		at := pages[strings.TrimSuffix(path.Base(target), ".txt")]
+		if within {
+			at = pages[anchor]
+		}
+		if rest, stored := strings.CutPrefix(target, "../cache/"); stored && at == "" {
+			at = "../a/cache/" + rest
+		}
+		return []byte(`href="` + template.HTMLEscapeString(cmp.Or(at, target)) + `"`)
+	})
+	return template.HTML(linked), nil
 }
+
+// Parts of a report's page: a link, and a reference with the stored text that it names.
+var (
+	href      = regexp.MustCompile(`href="([^"]*)"`)
+	reference = regexp.MustCompile(`id="(ref-[a-z0-9-]+)"><p>[^\n]*?/pages/([0-9a-f]{64})\.txt"`)
+)
 
 // storedSource is what a bundle says of a source.
 type storedSource struct {
@@ -284,7 +373,7 @@ type storedSource struct {
 	Section   []string  `json:"section"`
 	Authors   []string  `json:"authors"`
 	Publisher string    `json:"publisher"`
-	Published string    `json:"published"`
+	Published string    `json:"date"`
 	SHA256    string    `json:"sha256"`
 	Read      time.Time `json:"retrieved_at"`
 	Cited     bool      `json:"cited"`
@@ -316,8 +405,8 @@ func lines[T any](ctx context.Context, store storage.Store, key string) (out []T
 }
 
 // sources lists those that a report cites.
-func (s *site) sources(ctx context.Context, runID string) (out []sourceLine, err error) {
-	all, err := lines[storedSource](ctx, s.Store, storage.CacheKey(runID, "sources.jsonl"))
+func (s runPages) sources(ctx context.Context, runID string) (out []sourceLine, err error) {
+	all, err := lines[storedSource](ctx, s.store, storage.CacheKey(runID, "sources.jsonl"))
 	if errors.Is(err, storage.ErrNotExist) {
 		return nil, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 
+	"nightdesk/jobs"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -20,13 +21,18 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-//go:embed site.css
-var siteStyle string
+// What every page may load.
+var (
+	//go:embed site.css
+	siteStyle string
+	//go:embed site.js
+	siteScript string
+)
 
-// site is the pages for people: what a night has come to, batches, runs, reports, and what their sources say.
+// site shows the pages for people: what a night has come to, batches, runs, reports, and what their sources say.
 type site struct {
 	Services
-	*health
+	health *health
 	access *access
 }
 
@@ -36,7 +42,7 @@ type page struct {
 	Up    string // from the page to the root: "", "../", ...
 	Menu  []entry
 	Wide  bool // tables
-	Login bool // a token is needed
+	Login bool // it was shown after a login
 	Data  any
 }
 
@@ -65,12 +71,18 @@ var templates = func() map[string]*template.Template {
 }()
 
 // menu is the pages that every page leads to.
-var menu = []entry{{Name: "This morning", URL: ""}, {Name: "Batches", URL: "batches"}, {Name: "Health", URL: "health"}}
+var menu = []entry{{Name: "This morning", URL: ""}, {Name: "Batches", URL: "batches"}, {Name: "New", URL: "new"},
+	{Name: "Schedules", URL: "schedules"}, {Name: "Search", URL: "search"}, {Name: "Health", URL: "health"}}
 
 // notHere is the error of a page that is not there; what it says is for a person.
 type notHere string
 
 func (e notHere) Error() string { return string(e) }
+
+// wrong is the error of a form that cannot be followed; what it says is for a person.
+type wrong string
+
+func (e wrong) Error() string { return string(e) }
 
 // show makes a handler of what returns the content of a page. name: of the template.
 func (s *site) show(name string, wide bool,
@@ -79,19 +91,22 @@ func (s *site) show(name string, wide bool,
 		title, content, err := data(r.Context(), r)
 		status, used := http.StatusOK, name
 		var missing notHere
+		var bad wrong
 		switch {
 		case err == nil:
 		case r.Context().Err() != nil:
 			return // the reader is gone
 		case errors.As(err, &missing), errors.Is(err, redisqueue.ErrNotFound), errors.Is(err, storage.ErrNotExist):
 			status, used, title, content = http.StatusNotFound, "failure", "There is no such page", err.Error()
+		case errors.As(err, &bad):
+			status, used, title, content = http.StatusBadRequest, "failure", "This could not be done", err.Error()
 		default:
 			s.Log.Error().Err(err).Str("page", r.URL.Path).Msg("a page cannot be shown")
 			status, used, title = http.StatusInternalServerError, "failure", "This page cannot be shown now"
 			content = err.Error()
 		}
 		p := page{Title: title, Up: strings.Repeat("../", strings.Count(r.URL.Path, "/")-1), Wide: wide,
-			Login: s.Token != "", Data: content}
+			Login: s.Token != "" && used != "login", Data: content}
 		for _, m := range menu {
 			p.Menu = append(p.Menu, entry{m.Name, "./" + p.Up + m.URL, r.URL.Path == "/"+m.URL})
 		}
@@ -108,23 +123,68 @@ func (s *site) show(name string, wide bool,
 	}
 }
 
+// file serves one that the pages load.
+func file(kind, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind+"; charset=utf-8")
+		w.Header().Set("Cache-Control", "max-age=300")
+		_, _ = w.Write([]byte(text)) // the reader is gone
+	}
+}
+
+// post makes a handler of what follows a form. Where it leads to is a redirect, so that loading the page again sends
+// nothing twice.
+func (s *site) post(do func(ctx context.Context, r *http.Request) (next string, err error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		next, err := do(r.Context(), r)
+		if err == nil {
+			http.Redirect(w, r, next, http.StatusSeeOther)
+			return
+		}
+		s.show("failure", false, func(context.Context, *http.Request) (string, any, error) { return "", nil, err })(w, r)
+	}
+}
+
 // handle adds the pages.
 func (s *site) handle(mux *http.ServeMux) {
-	style := formats.StyleSheet + siteStyle
-	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		w.Header().Set("Cache-Control", "max-age=300")
-		_, _ = w.Write([]byte(style)) // the reader is gone
-	})
-	mux.HandleFunc("GET /{$}", s.show("morning", false, s.morning))
-	mux.HandleFunc("GET /digests/{batch}", s.show("morning", false, s.digest))
-	mux.HandleFunc("GET /batches", s.show("batches", true, s.batches))
-	mux.HandleFunc("GET /batches/{batch}", s.show("batch", true, s.batch))
-	mux.HandleFunc("GET /runs/{run}", s.show("run", false, s.run))
-	mux.HandleFunc("GET /runs/{run}/sources/{source}", s.show("source", false, s.source))
-	mux.HandleFunc("GET /health", s.show("health", true, s.healthPage))
-	mux.HandleFunc("GET /csv/{batch}", s.csv)
-	mux.HandleFunc("GET /a/{key...}", s.artefact)
+	mux.HandleFunc("GET /style.css", file("text/css", formats.StyleSheet+siteStyle))
+	mux.HandleFunc("GET /site.js", file("text/javascript", siteScript))
+	reader := runReader{s.Queue, s.Store}
+	digests := digestPages{reader}
+	mux.HandleFunc("GET /{$}", s.show("morning", false, digests.morning))
+	mux.HandleFunc("GET /digests/{batch}", s.show("morning", false, digests.digest))
+	batches := batchPages{s.Queue, s.Log}
+	mux.HandleFunc("GET /batches", s.show("batches", true, batches.batches))
+	mux.HandleFunc("GET /batches/{batch}", s.show("batch", true, batches.batch))
+	mux.HandleFunc("GET /csv/{batch}", batches.csv)
+	runs := runPages{reader}
+	mux.HandleFunc("GET /runs/{run}", s.show("run", false, runs.run))
+	mux.HandleFunc("GET /runs/{run}/checks", s.show("checks", false, runs.checks))
+	mux.HandleFunc("GET /runs/{run}/sources/{source}", s.show("source", false, runs.source))
+	mux.HandleFunc("GET /runs/{run}/timeline", s.show("timeline", false, runs.timeline))
+	remarks := remarkPages{reader}
+	mux.HandleFunc("GET /runs/{run}/remarks", s.show("remarks", false, remarks.page))
+	mux.Handle("POST /runs/{run}/remarks", http.MaxBytesHandler(s.post(remarks.keep), maxForm))
+	topics := topicPages{reader}
+	mux.HandleFunc("GET /topics/{topic}", s.show("topic", false, topics.topic))
+	mux.HandleFunc("GET /topics/{topic}/compare", s.show("compare", true, topics.compare))
+	files := downloads{s.Store, s.Log}
+	mux.HandleFunc("GET /runs/{run}/zip", files.zip)
+	mux.HandleFunc("GET /runs/{run}/pdf", files.pdf)
+	mux.HandleFunc("GET /runs/{run}/bibliography/{format}", files.bibliography)
+	mux.HandleFunc("GET /a/{key...}", files.artefact)
+	mux.HandleFunc("GET /search", s.show("search", false, searchPages{s.Search, s.Log}.search))
+	schedules := schedulePages{s.Queue, s.ShownSource, s.Fire}
+	mux.HandleFunc("GET /schedules", s.show("schedules", false, schedules.schedules))
+	mux.Handle("POST /schedules", http.MaxBytesHandler(s.show("schedules", false, schedules.changeSchedule), maxForm))
+	intake := intakePages{s.Draft, s.Presets, s.Bases}
+	mux.HandleFunc("GET /new", s.show("new", false, intake.newResearch))
+	mux.Handle("POST /new", http.MaxBytesHandler(s.show("new", false, intake.draft), maxList))
+	act := actionPages{jobs.Controls{Queue: s.Queue, Dispatcher: s.Dispatcher}}.act
+	mux.Handle("POST /act", http.MaxBytesHandler(s.show("act", false, act), maxForm))
+	mux.HandleFunc("GET /health", s.show("health", true, s.health.page))
+	mux.Handle("POST /health", http.MaxBytesHandler(s.show("health", true, s.health.sendAgain), maxForm))
+	mux.HandleFunc("GET /health/all", s.show("doctor", false, s.health.everything))
 	mux.HandleFunc("GET /login", s.show("login", false, s.login))
 	mux.HandleFunc("POST /login", s.enter)
 	mux.HandleFunc("POST /logout", s.leave)
@@ -161,16 +221,6 @@ func facts(pairs ...string) (out []fact) {
 		}
 	}
 	return out
-}
-
-// fits reports whether a run has a text in its topic, ids or tags.
-func fits(run topicqueue.Run, query string) bool {
-	query = strings.ToLower(strings.TrimSpace(query))
-	if query == "" {
-		return true
-	}
-	whole := strings.ToLower(strings.Join(append([]string{run.Topic, run.ID, run.Ref}, run.Tags...), "\n"))
-	return strings.Contains(whole, query)
 }
 
 func noBatch(name string) error { return notHere(fmt.Sprintf("There is no batch %q.", name)) }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,8 +10,14 @@ import (
 	"net/http"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/rs/zerolog"
+
+	"nightdesk/cmd/nightdesk/web/api"
+	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 )
 
@@ -21,18 +28,21 @@ type (
 		Facts         []fact
 		Claims        []claimLine
 		Pieces        []piece
+		Sentences     []checkLine // of the report, whose words are pointed at
 	}
 	claimLine struct{ Citation, Text, Anchor string }
-	piece     struct{ Text, Anchor string } // Anchor: a claim stands on it
+	piece     struct {
+		Text, Anchor string // Anchor: a claim stands on it, or the sentence that is pointed at
+	}
 )
 
 // source shows a source as a run has read it, with the words that its claims stand on.
-func (s *site) source(ctx context.Context, r *http.Request) (string, any, error) {
+func (s runPages) source(ctx context.Context, r *http.Request) (string, any, error) {
 	run, id := r.PathValue("run"), r.PathValue("source")
 	if !runID.MatchString(run) {
 		return "", nil, noRun(run)
 	}
-	all, err := lines[storedSource](ctx, s.Store, storage.CacheKey(run, "sources.jsonl"))
+	all, err := lines[storedSource](ctx, s.store, storage.CacheKey(run, "sources.jsonl"))
 	if err != nil {
 		return "", nil, err
 	}
@@ -41,11 +51,11 @@ func (s *site) source(ctx context.Context, r *http.Request) (string, any, error)
 		return "", nil, notHere(fmt.Sprintf("Run %s has no source %q with a text.", run, id))
 	}
 	source := all[at]
-	text, err := s.Store.Get(ctx, storage.PageKey(run, source.SHA256))
+	text, err := s.store.Get(ctx, storage.PageKey(run, source.SHA256))
 	if err != nil {
 		return "", nil, err
 	}
-	claims, err := lines[storedClaim](ctx, s.Store, storage.CacheKey(run, "claims.jsonl"))
+	claims, err := lines[storedClaim](ctx, s.store, storage.CacheKey(run, "claims.jsonl"))
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return "", nil, err
 	}
@@ -59,8 +69,62 @@ func (s *site) source(ctx context.Context, r *http.Request) (string, any, error)
 	if strings.HasPrefix(source.URL, "http://") || strings.HasPrefix(source.URL, "https://") {
 		p.Facts = append(p.Facts, fact{"Address", source.URL, source.URL})
 	}
+	if cited := r.URL.Query().Get("citation"); cited != "" {
+		return p.Title, p, s.citedAs(ctx, &p, run, cited, string(text), claims)
+	}
 	p.Pieces, p.Claims = pieces(string(text), claims)
+	if n, err := strconv.Atoi(r.URL.Query().Get("sentence")); err == nil {
+		err = s.pointAt(ctx, &p, run, id, n, string(text))
+		return p.Title, p, err
+	}
 	return p.Title, p, nil
+}
+
+// citedAs shows, in place of the words of all claims, those of one citation, and what was found of the sentences that
+// have it.
+func (s runPages) citedAs(ctx context.Context, p *sourcePage, run, citation, text string, claims []storedClaim) error {
+	claims = slices.DeleteFunc(claims, func(c storedClaim) bool { return c.Citation != citation })
+	p.Pieces, p.Claims = pieces(text, claims)
+	if len(claims) > 0 { // the first one is where the reader looks
+		for i, first := 0, p.Pieces[1].Anchor; i < len(p.Claims); i++ {
+			if p.Claims[i].Anchor == first {
+				p.Claims[i].Anchor = "here"
+			}
+		}
+		p.Pieces[1].Anchor = "here"
+	}
+	v, err := s.verification(ctx, run)
+	var unchecked notHere
+	if errors.As(err, &unchecked) {
+		return nil
+	}
+	for _, c := range v.Sentences {
+		if slices.Contains(c.Citations, citation) && c.Action != reporting.ActionRemoved {
+			p.Sentences = append(p.Sentences, checkOf(c))
+		}
+	}
+	return err
+}
+
+// pointAt shows, in place of the words of all claims, those of sentence n of the report, counted from 1.
+func (s runPages) pointAt(ctx context.Context, p *sourcePage, run, source string, n int, text string) error {
+	v, err := s.verification(ctx, run)
+	if err != nil {
+		return err
+	}
+	if n < 1 || n > len(v.Sentences) || v.Sentences[n-1].Source != source {
+		return notHere(fmt.Sprintf("The report of run %s has no sentence %d that rests on this source.", run, n))
+	}
+	c := v.Sentences[n-1]
+	if c.Start < 0 || c.Start > c.End || c.End > len(text) {
+		return notHere("The words of this sentence are not in the text of the source.")
+	}
+	part := func(from, to int) string { return strings.ToValidUTF8(text[from:to], "") }
+	p.Pieces = []piece{{Text: part(0, c.Start)}, {Text: part(c.Start, c.End), Anchor: "here"},
+		{Text: part(c.End, len(text))}}
+	p.Sentences = []checkLine{checkOf(c)}
+	p.Claims = nil
+	return nil
 }
 
 // pieces cuts a text at the words that claims stand on, which are in order. Claims on the same words share a piece.
@@ -76,7 +140,7 @@ func pieces(text string, claims []storedClaim) (out []piece, list []claimLine) {
 			}
 		} else {
 			out = append(out, piece{Text: strings.ToValidUTF8(text[at:c.Start], "")},
-				piece{strings.ToValidUTF8(text[c.Start:c.End], ""), anchor})
+				piece{Text: strings.ToValidUTF8(text[c.Start:c.End], ""), Anchor: anchor})
 			at = c.End
 		}
 		list = append(list, claimLine{c.Citation, c.Text, anchor})
@@ -84,25 +148,31 @@ func pieces(text string, claims []storedClaim) (out []piece, list []claimLine) {
 	return append(out, piece{Text: strings.ToValidUTF8(text[at:], "")}), list
 }
 
+// downloads serve files of the storage, and what is made of them.
+type downloads struct {
+	store storage.Store
+	log   zerolog.Logger
+}
+
 // served are the folders of the storage that pages lead to.
 var served = []string{"reports/", "batches/", "cache/"}
 
 // artefact serves a file of the storage, wherever that is, so that a link to it can be sent to a colleague. Foreign
 // text is never shown as a page: what is no page of ours is text, a picture or a download.
-func (s *site) artefact(w http.ResponseWriter, r *http.Request) {
+func (s downloads) artefact(w http.ResponseWriter, r *http.Request) {
 	key := r.PathValue("key")
 	known := slices.ContainsFunc(served, func(folder string) bool { return strings.HasPrefix(key, folder) })
 	if !known || path.Clean(key) != key {
 		http.NotFound(w, r)
 		return
 	}
-	body, err := s.Store.Get(r.Context(), key)
+	body, err := s.store.Get(r.Context(), key)
 	switch {
 	case errors.Is(err, storage.ErrNotExist):
 		http.NotFound(w, r)
 		return
 	case err != nil:
-		s.Log.Error().Err(err).Str("key", key).Msg("an artefact cannot be served")
+		s.log.Error().Err(err).Str("key", key).Msg("an artefact cannot be served")
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}
@@ -115,8 +185,11 @@ func (s *site) artefact(w http.ResponseWriter, r *http.Request) {
 		kind = "application/json"
 	case ".svg", ".png", ".docx":
 		kind = cmp.Or(mime.TypeByExtension(ext), "application/octet-stream")
+	case ".mp3", ".opus", ".wav", ".vtt":
+		kind = api.FormatType(ext[1:])
+		policy = "default-src 'none'; media-src 'self'" // browsers show a player in which the file plays itself
 	}
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(body) // the reader is gone
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body)) // players ask for parts
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +41,7 @@ func TestMetrics(t *testing.T) {
 	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop(),
 		Storage: func(context.Context) error { return nil }})
 	answer := httptest.NewRecorder()
-	handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, "GET", "/metrics", nil))
+	handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/metrics", nil))
 	body := answer.Body.String()
 	for _, want := range []string{
 		`nightdesk_runs{state="researching"} 4`, `nightdesk_runs{state="queued"} 0`, `nightdesk_runs_ended_total{state="partial"} 2`,
@@ -71,7 +73,7 @@ func TestHealth_Storage(t *testing.T) {
 		Storage: func(context.Context) error { return broken }})
 	ask := func() (int, string) {
 		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/healthz", nil))
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/healthz", nil))
 		return answer.Code, strings.TrimSpace(answer.Body.String())
 	}
 	broken = errors.New("no bucket reports")
@@ -81,6 +83,40 @@ func TestHealth_Storage(t *testing.T) {
 	broken = nil
 	if code, body := ask(); code != 200 || body != `{"status":"ok","redis":"ok","storage":"ok"}` {
 		t.Errorf("%d %s", code, body)
+	}
+}
+
+// TestHealth_Unsent: what could not be delivered is counted, and sent again by a button; doctor's checks are shown.
+func TestHealth_Unsent(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.Server(t)
+	client, inspector := asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)
+	const queue = "notifying-abcdefghij"
+	if _, err := client.Enqueue(asynq.NewTask("notify", nil), asynq.Queue(queue)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := inspector.ArchiveAllPendingTasks(queue); err != nil || n != 1 {
+		t.Fatalf("%d archived, %v", n, err)
+	}
+	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming),
+		Log: zerolog.Nop(), Storage: func(context.Context) error { return nil },
+		Doctor: func(context.Context) iter.Seq[web.Checkup] {
+			return slices.Values([]web.Checkup{{Name: "redis", Result: "failed", Text: "<b>away", Hint: "Start it."}})
+		}})
+	for _, ask := range []struct{ method, path, has, lacks string }{
+		{"GET", "/health", "0 to be tried again, 1 given up", "to be sent now"},
+		{"POST", "/health", "1 notification to be sent now", "given up"},
+		{"GET", "/health", "Nothing keeps the queue from being worked", "Send them now"},
+		{"GET", "/health/all", `<strong class="failed">failed</strong> &lt;b&gt;away<br><span class="do">Start it.`,
+			"<b>away"},
+	} {
+		answer := httptest.NewRecorder()
+		asked := httptest.NewRequestWithContext(t.Context(), ask.method, "http://localhost"+ask.path, nil)
+		handler.ServeHTTP(answer, asked)
+		body := answer.Body.String()
+		if answer.Code != 200 || !strings.Contains(body, ask.has) || strings.Contains(body, ask.lacks) {
+			t.Errorf("%s %s: %d, wanted is %q without %q:\n%s", ask.method, ask.path, answer.Code, ask.has, ask.lacks, body)
+		}
 	}
 }
 
@@ -94,7 +130,7 @@ func TestReady(t *testing.T) {
 	ask := func(path string, code int, want string) {
 		t.Helper()
 		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+path, nil))
 		if body := strings.TrimSpace(answer.Body.String()); answer.Code != code || body != want {
 			t.Errorf("%s: %d %s", path, answer.Code, body)
 		}
@@ -115,7 +151,7 @@ func TestManual(t *testing.T) {
 	get := func(path string, code int) string {
 		t.Helper()
 		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+path, nil))
 		if answer.Code != code {
 			t.Errorf("%s: %d, not %d", path, answer.Code, code)
 		}
@@ -138,4 +174,33 @@ func TestManual(t *testing.T) {
 		t.Error("a topic does not link another one")
 	}
 	get("/manual/nonsense", 404)
+}
+
+// TestAPI_Access: the API needs the token or, without one, the own name of the machine; pages of other sites have none.
+func TestAPI_Access(t *testing.T) {
+	t.Parallel()
+	ask := func(d desk, host, site, token string, status int) {
+		t.Helper()
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/v1/runs/none/cancel", strings.NewReader("{}"))
+		r.Host = host
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Sec-Fetch-Site", site)
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		answer := httptest.NewRecorder()
+		d.ServeHTTP(answer, r)
+		if answer.Code != status || answer.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("at %s from a page of %s: %d %s, want %d", host, site, answer.Code, answer.Body, status)
+		}
+	}
+	free, guarded := newDesk(t, ""), newDesk(t, "secret")
+	for _, host := range []string{"localhost:8080", "127.0.0.1:8080", "[::1]:8080", "127.0.0.1"} {
+		ask(free, host, "none", "", 404) // there is no such run
+	}
+	ask(free, "rebound.example:8080", "same-origin", "", 403)
+	ask(free, "localhost:8080", "cross-site", "", 403)
+	ask(guarded, "desk.example", "none", "secret", 404)
+	ask(guarded, "desk.example", "none", "", 401)
+	ask(guarded, "desk.example", "none", "wrong", 401)
 }

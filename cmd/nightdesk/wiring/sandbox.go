@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
@@ -38,24 +39,49 @@ func NewSandbox(ctx context.Context, cfg config.Config) (sandbox.Sandbox, error)
 	return box, nil
 }
 
-// codeTool returns run_code, nil where it is switched off or has no sandbox. Who asked for it is told; who configured a
+// codeTool returns what returns run_code once it is known whether there is a sandbox: nil where it is switched off or
+// has none. Finding out takes a while, in which runs are planned. Who asked for it is told at once; who configured a
 // file that is not there gets the error.
-func codeTool(ctx context.Context, cfg config.Config, con *view.Console, d *Desk) (tools.Tool, error) {
+func codeTool(ctx context.Context, cfg config.Config, con *view.Console,
+	d *Desk) (func(context.Context) tools.Tool, error) {
 	if !cfg.Researching.EnableRunCode {
 		return nil, nil
 	}
-	box, err := NewSandbox(ctx, cfg)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case err != nil && cfg.Code.PythonWASM != "":
-		return nil, err
-	case err != nil:
-		if cfg.Given("researching.enable_run_code") {
-			con.Say("run_code is off, there is no sandbox: %v; `nightdesk doctor` says how to get one", err)
+	asked := cfg.Code.PythonWASM != "" || cfg.Given("researching.enable_run_code")
+	var box sandbox.Sandbox
+	var err error
+	found := make(chan struct{})
+	go func() {
+		defer close(found)
+		box, err = NewSandbox(ctx, cfg)
+	}()
+	d.closers = append(d.closers, func() error {
+		if <-found; err != nil {
+			return nil
 		}
-		return nil, nil
+		return box.Close(context.WithoutCancel(ctx))
+	})
+	if asked {
+		<-found
 	}
-	d.closers = append(d.closers, func() error { return box.Close(context.WithoutCancel(ctx)) })
-	return tools.NewRunCode(box, CodeLimits(cfg)), nil
+	switch {
+	case asked && err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case asked && err != nil && cfg.Code.PythonWASM != "":
+		return nil, err
+	case asked && err != nil:
+		con.Say("run_code is off, there is no sandbox: %v; `nightdesk doctor` says how to get one", err)
+	}
+	tool := sync.OnceValue(func() tools.Tool { return tools.NewRunCode(box, CodeLimits(cfg)) })
+	return func(ctx context.Context) tools.Tool {
+		select {
+		case <-found:
+		case <-ctx.Done():
+			return nil
+		}
+		if err != nil {
+			return nil
+		}
+		return tool()
+	}, nil
 }

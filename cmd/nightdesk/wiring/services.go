@@ -5,6 +5,7 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
+	"nightdesk/jobs/tracing"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/tools"
@@ -41,6 +43,8 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 	if own, err := OwnPrompts(cfg); err == nil && own != nil { // NewModel tells of an error
 		s.Config["prompts.fingerprint"] = own.Hash()
 	}
+	s.Tracer = tracing.Start(ctx, con.Log)
+	d.closers = append(d.closers, s.Tracer.Stop)
 	turns := governor.Start(ctx, d.Redis, 0)
 	d.closers = append(d.closers, turns.Close)
 	model, err := NewModel(cfg, turns, func(ctx context.Context, at llm.Position) func(string) {
@@ -49,8 +53,8 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 	if err != nil {
 		return s, err
 	}
-	var code tools.Tool // nil: there is none
-	if model != nil {   // a nil *Client in the interface would not be nil
+	var code func(context.Context) tools.Tool // nil: there is none
+	if model != nil {                         // a nil *Client in the interface would not be nil
 		s.Model = model
 		if code, err = codeTool(ctx, cfg, con, d); err != nil { // without a model nobody writes programs
 			return s, err
@@ -59,7 +63,7 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 		con.Say("no LLM_MODEL: working extractively, reports are made of verbatim quotes")
 	}
 	embedder, err := vectors.Embedder(turns)
-	if err != nil {
+	if err := cmp.Or(err, addSpeech(cfg, &s, turns)); err != nil {
 		return s, err
 	}
 	library := &library{
@@ -86,13 +90,10 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 		return s, err
 	}
 	d.closers = append(d.closers, own.Close)
-	box := toolbox{bases: library, store: store, own: own,
+	box := toolbox{bases: library, store: store, own: own, code: code,
 		common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, limit)}}
 	if len(engines) > 0 {
 		box.common = append(box.common, tools.NewWebSearch(websearch.NewChain(engines...), limit))
-	}
-	if code != nil { // there is a sandbox
-		box.common = append(box.common, code)
 	}
 	s.Toolbox = box.of
 	calls := shared.NewCalls(d.Redis, shared.Lease)

@@ -22,6 +22,7 @@ type toolbox struct {
 	store  storage.Store
 	common tools.Set // that serve all runs
 	own    *OwnTools
+	code   func(context.Context) tools.Tool // run_code; nil where there is no sandbox
 }
 
 // of returns the tools of one run.
@@ -65,7 +66,14 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 		case name == "web_search":
 			zerolog.Ctx(ctx).Warn().Str("run",
 				run.ID).Msg("a run wants web_search, and this worker has no search engine: set SEARXNG_URL or a key here, too")
-		case name == "run_code": // there is no sandbox here
+		case name == "run_code":
+			// no program is run before there is a plan
+			if t.code == nil || run.State == topicqueue.RunQueued || run.State == topicqueue.RunPlanning {
+				continue
+			}
+			if code := t.code(ctx); code != nil {
+				box.Tools = append(box.Tools, code)
+			}
 		case !slices.Contains([]string{"rag_hybrid", "rag_naive", "query_item"}, name):
 			zerolog.Ctx(ctx).Warn().Str("tool", name).Msg("a run wants a tool that cannot be used here: see tools.file")
 		case len(shelf) == 0:

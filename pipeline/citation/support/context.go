@@ -3,6 +3,7 @@ package support
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"nightdesk/pipeline/quantity"
 )
@@ -36,7 +37,9 @@ func (c *Corpus) Context(s Span) Context {
 		return out
 	}
 	if lead := d.units[u.lead]; u.lead < first && lead.level == 0 {
-		out.Lead = d.line(u.lead)
+		if line := d.line(u.lead); strings.ContainsFunc(line, unicode.IsLetter) { // no number of an item
+			out.Lead = line
+		}
 	}
 	if top := d.topRow(first); u.row && top < first {
 		out.Head = d.line(top)

@@ -1,6 +1,10 @@
 package support
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // Result is a verdict.
 type Result string
@@ -21,6 +25,8 @@ const (
 	JudgedContradicted Judgement = "contradicted"
 	JudgedPartly       Judgement = "partly"
 	JudgedAbsent       Judgement = "not_in_source"
+	// the sentence weighs, advises or infers, and the facts that it rests on are in the sources
+	JudgedConclusion Judgement = "conclusion"
 )
 
 // Judged is the answer of a judge, or why there is none.
@@ -49,27 +55,38 @@ const (
 
 // Decide gives the verdict.
 //
-// An absent figure counts against a sentence where the source has nearly the same one, or another date, instead; others
-// may be computed in a way that is not known here.
+// An absent figure counts against a sentence where the source has nearly the same one, or another date, instead: a
+// slip. Others may be computed in a way that is not known here.
 //
-// A judge's "supported" counts only with words that stand in a cited source, and not against an absent figure. Its
-// "partly" and "not_in_source" do not count against figures that are computed: judges often miss that.
+// A judge's "supported" counts only with words that stand in a cited source. For a figure that is absent, these words
+// must have figures from which it may follow, and not the other figure of a slip. Its "partly" and "not_in_source" do
+// not count against figures that are computed: judges often miss that. A conclusion is the writer's own: it is not
+// confirmed, and no fault.
 func (f Findings) Decide(j Judged) Result {
 	switch {
 	case f.Quotation.Result == Verbatim:
 		return Supported
 	case f.Quotation.Result == Absent, j.Judgement == JudgedContradicted:
 		return Unsupported
-	case j.Judgement == JudgedSupported && j.Span != nil && f.Has(Absent):
+	case j.Judgement == JudgedSupported && j.Span != nil && f.Has(Absent) && !f.mayFollow(j.Words):
 		return Unverified
 	case j.Judgement == JudgedSupported && j.Span != nil:
 		return Supported
+	case j.Judgement == JudgedConclusion && j.Span != nil:
+		return Unverified
 	case slices.ContainsFunc(f.Figures, func(g Figure) bool { return g.Instead != "" }):
 		return Unsupported
 	case (j.Judgement == JudgedPartly || j.Judgement == JudgedAbsent) && !f.Has(Derived):
 		return Unsupported
 	}
 	return Unverified
+}
+
+// mayFollow reports whether absent figures may follow from words of a source: they have figures, and not one of which
+// an absent figure is a slip.
+func (f Findings) mayFollow(words string) bool {
+	slip := func(g Figure) bool { return g.Instead != "" && strings.Contains(words, g.Instead) }
+	return strings.ContainsFunc(words, unicode.IsDigit) && !slices.ContainsFunc(f.Figures, slip)
 }
 
 // Has reports a figure with this finding.
@@ -107,23 +124,27 @@ func (c *Corpus) Shown(sentence string, ids []string, f Findings, j Judged) Span
 }
 
 // Prove looks for the words of a judgement in the sources with these IDs, and notes where they stand. Where words
-// are left out with "...", each part must stand there; the first one's place is noted.
+// are left out with "...", each part must stand there; the place of the longest is noted.
 func (c *Corpus) Prove(j Judged, ids []string) Judged {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	j.Span = nil
-	if span, ok := c.find(j.Words, ids); ok && wordsOf(j.Words) >= minQuote {
+	if wordsOf(j.Words) < minQuote {
+		return j
+	}
+	if span, ok := c.find(j.Words, ids); ok {
 		j.Span = &span
 		return j
 	}
-	for i, part := range partsOf(j.Words) {
+	longest := 0
+	for _, part := range partsOf(j.Words) {
 		span, ok := c.find(part, ids)
-		if !ok || wordsOf(part) < minQuote {
+		if !ok {
 			j.Span = nil
 			return j
 		}
-		if i == 0 {
-			j.Span = &span
+		if len(part) > longest {
+			longest, j.Span = len(part), &span
 		}
 	}
 	return j

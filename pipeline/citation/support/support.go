@@ -19,7 +19,7 @@ import (
 
 // Rules is the number of the rules by which this version checks. Raise it when a change makes other findings or
 // verdicts of the same texts: a bundle that was checked by other rules is then not taken for forged.
-const Rules = 5
+const Rules = 8
 
 // Source is a text that can be cited.
 type Source struct {
@@ -147,11 +147,20 @@ func (c *Corpus) documents(ids []string) []*document {
 type document struct {
 	Source
 	units  []unit
+	blocks []text.Block
 	fold   *text.Folded
 	index  *text.Index
 	values []value // of the text, in order
 	about  []value // of Source.About
 	valued bool
+}
+
+// paragraphs returns the blocks of the text.
+func (d *document) paragraphs() []text.Block {
+	if d.blocks == nil {
+		d.blocks = text.Blocks(d.Text)
+	}
+	return d.blocks
 }
 
 func (d *document) folded() text.Folded {

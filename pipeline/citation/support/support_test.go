@@ -42,6 +42,8 @@ func TestCheck(t *testing.T) {
 		"wrong unit":             {"Sea level rose by 21 mm.", "", "tide", "", "absent 21 mm", support.Unsupported},
 		"wrong figure":           {"Sea level rose by 12 cm.", "", "tide", "", "absent 12 cm", support.Unsupported},
 		"date":                   {"It was installed on March 5, 1904.", "", "tide", "", "found March 5, 1904", support.Unverified},
+		"date without its year":  {"It was installed on 5 March.", "", "tide", "", "found 5 March.", support.Unverified},
+		"wrong date, no year":    {"It was installed on 6 March.", "", "tide", "", "absent 6 March.", support.Unsupported},
 		"wrong date":             {"It was installed on 6 March 1904.", "", "tide", "", "absent 6 March 1904", support.Unsupported},
 		"date of the title":      {"The report of 2021 is the last.", "", "tide", "", "found 2021", support.Unverified},
 		"time of day":            {"The last was at 5:42 p.m.", "", "tide", "", "found 5:42", support.Unverified},
@@ -237,13 +239,26 @@ func TestDecide(t *testing.T) {
 		"not proven":                 {figure(support.Found), support.Judged{Judgement: support.JudgedSupported}, support.Unverified},
 		"proven, computed":           {figure(support.Derived), support.Judged{Judgement: support.JudgedSupported, Span: span}, support.Supported},
 		"proven, without the figure": {figure(support.Absent), support.Judged{Judgement: support.JudgedSupported, Span: span}, support.Unverified},
-		"not proven, and no figure":  {figure(support.Absent), support.Judged{Judgement: support.JudgedSupported}, support.Unverified},
+		"proven, by other figures": {figure(support.Absent),
+			support.Judged{Judgement: support.JudgedSupported, Span: span, Words: "3,412 of 5,402"}, support.Supported},
+		"not proven, and no figure": {figure(support.Absent), support.Judged{Judgement: support.JudgedSupported}, support.Unverified},
 		"a slip": {support.Findings{Figures: []support.Figure{{Text: "21 mm", Result: support.Absent, Instead: "21 cm"}}},
 			support.Judged{}, support.Unsupported},
+		"a slip, judged by other words": {
+			support.Findings{Figures: []support.Figure{{Result: support.Absent, Instead: "21 cm"}}},
+			support.Judged{Judgement: support.JudgedSupported, Span: span, Words: "by 3 mm a year"}, support.Supported},
+		"a slip, judged by the words that show it": {
+			support.Findings{Figures: []support.Figure{{Result: support.Absent, Instead: "21 cm"}}},
+			support.Judged{Judgement: support.JudgedSupported, Span: span, Words: "rose by 21 cm"}, support.Unverified},
 		"contradicted":                {figure(support.Derived), support.Judged{Judgement: support.JudgedContradicted}, support.Unsupported},
 		"not in source":               {figure(support.Found), support.Judged{Judgement: support.JudgedAbsent}, support.Unsupported},
 		"not in source, but computed": {figure(support.Derived), support.Judged{Judgement: support.JudgedAbsent}, support.Unverified},
 		"partly":                      {support.Findings{}, support.Judged{Judgement: support.JudgedPartly, Span: span}, support.Unsupported},
+		"a conclusion": {figure(support.Absent),
+			support.Judged{Judgement: support.JudgedConclusion, Span: span}, support.Unverified},
+		"a conclusion with a slip": {
+			support.Findings{Figures: []support.Figure{{Result: support.Absent, Instead: "21 cm"}}},
+			support.Judged{Judgement: support.JudgedConclusion}, support.Unsupported},
 		"false quotation": {support.Findings{Quotation: support.Quotation{Result: support.Absent}},
 			support.Judged{Judgement: support.JudgedSupported, Span: span}, support.Unsupported},
 		"verbatim": {support.Findings{Quotation: support.Quotation{Result: support.Verbatim}}, support.Judged{}, support.Supported},
@@ -259,7 +274,7 @@ func TestProve(t *testing.T) {
 	c := support.New([]support.Source{tide, ships})
 	for words, want := range map[string]string{
 		"rose by 21 cm between":                     "rose by 21 cm between",
-		"“Mean sea level there … 21 cm”":            "",
+		"“Mean sea level there … 21 cm”":            "Mean sea level there",
 		"Mean sea level there ... rose by 21 cm":    "Mean sea level there",
 		"| 2019 | 1,204 |":                          "| 2019 | 1,204 |",
 		"21 cm":                                     "", // too little to prove anything
@@ -428,5 +443,65 @@ func TestPassagesOfAShortSource(t *testing.T) {
 		if len(got) == 0 || (corpus.Text(got[0]) == table) != whole {
 			t.Errorf("limit %d of %d: %+v", limit, len(table), got)
 		}
+	}
+}
+
+// TestWholeBlocks: a passage around a row is the whole table with its head, where it fits.
+func TestWholeBlocks(t *testing.T) {
+	t.Parallel()
+	const table = "Data of the store:\n\n| Item | Value |\n|---|---|\n| Area | 140 m2 |\n" +
+		"| Height | 7.4 m |\n| Mass | 545 t |\n" +
+		"| Noise | 58 dB |\n| Modules | 12 |"
+	filler := strings.Repeat("Nothing of note happened on that day.\n\n", 80)
+	c := support.New([]support.Source{{ID: "x", Text: filler + table + "\n\n" + filler}})
+	at := len(filler) + strings.Index(table, "58 dB")
+	quote := []support.Span{{Source: "x", Start: at, End: at + len("58 dB")}}
+	for limit, whole := range map[int]bool{600: true, 80: false} {
+		got := c.Passages("The store makes a noise of 58 dB.", []string{"x"}, quote, limit)
+		if text := c.Text(got[0]); strings.Contains(text, table) != whole || !strings.Contains(text, "| Noise | 58 dB |") {
+			t.Errorf("of %d bytes:\n%s", limit, text)
+		}
+	}
+}
+
+// TestFigureForms: a time of day in either form, and a unit that is not the first thing in the brackets of a table.
+func TestFigureForms(t *testing.T) {
+	t.Parallel()
+	const source = "Flights until 11.30 pm and from 5 am would still be allowed.\n\n| Item | Closure | Quota |\n" +
+		"|---|---|---|\n| Compensation (counsel's range, £m) | 11–19 | 0–2 |"
+	c := support.New([]support.Source{{ID: "x", Text: source}})
+	for sentence, want := range map[string]support.Finding{
+		"Flights leave until 23:30.":                                   support.Found,
+		"The first one may leave at 05:00.":                            support.Found,
+		"Flights leave until 23:45.":                                   support.Absent,
+		"Counsel puts the compensation at £11 million to £19 million.": support.Found,
+		"Counsel puts the compensation at £25 million.":                support.Absent,
+	} {
+		for _, f := range c.Check(sentence, "", []string{"x"}).Figures {
+			if f.Result != want {
+				t.Errorf("%s: %+v", sentence, f)
+			}
+		}
+	}
+}
+
+// TestQuotesAreShown: each quote of a sentence is shown, however little room there is.
+func TestQuotesAreShown(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("Nothing of note happened on that day. ", 60)
+	const one, two = "The pier was built by Ann Rowe in 1904.", "The lamp was lit by her son in 1911."
+	source := filler + one + " " + filler + two + " " + filler
+	c := support.New([]support.Source{{ID: "x", Text: source}})
+	var quotes []support.Span
+	for _, quote := range []string{one, two} {
+		at := strings.Index(source, quote)
+		quotes = append(quotes, support.Span{Source: "x", Start: at, End: at + len(quote)})
+	}
+	var shown string
+	for _, s := range support.Merge(c.Passages("Ann Rowe built it, her son lit it.", []string{"x"}, quotes, 100)) {
+		shown += c.Text(s) + "\n"
+	}
+	if !strings.Contains(shown, one) || !strings.Contains(shown, two) || len(shown) > 300 {
+		t.Errorf("%d bytes:\n%s", len(shown), shown)
 	}
 }

@@ -124,29 +124,20 @@ func (d *document) unitAt(at int) int {
 	return max(0, i)
 }
 
-// Passages returns the places of the sources with these IDs that bear on a sentence: around the quotes, and those
-// with most of its words by BM25, one of a source that has quotes, each with the sentences before and behind it. They
-// are in the order of their use and do not overlap. A source that is hardly longer than limit is shown whole. Each of
-// the others has its first passage, however long; the further ones have at most limit bytes with it.
+// Passages returns the places of the sources with these IDs that bear on a sentence: the quotes, what stands around
+// them, and the places with most of its words by BM25, one of a source that has quotes. They are whole blocks where
+// these fit in limit, in the order of their use; they may overlap. A source that is hardly longer than limit is shown
+// whole. Each of the others has its quotes and its first passage; the further ones have at most limit bytes with it.
 func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit int) []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []Span
 	left := limit
 	shown := map[string]bool{} // sources
-	take := func(d *document, first, last int) {
-		first, last = max(0, first-1), min(len(d.units)-1, last+1)
-		s := Span{d.ID, d.units[first].start, d.units[last].end}
-		for _, o := range out {
-			if o.Source == s.Source && o.Start < s.End && s.Start < o.End { // what is left of it beside that one
-				if s.Start >= o.Start {
-					s.Start = o.End
-				} else {
-					s.End = o.Start
-				}
-			}
-		}
-		if s.Start >= s.End || shown[d.ID] && s.End-s.Start > left || strings.TrimSpace(d.Text[s.Start:s.End]) == "" {
+	take := func(d *document, s Span) {
+		within := func(o Span) bool { return o.Source == s.Source && o.Start <= s.Start && s.End <= o.End }
+		tooLong := shown[d.ID] && s.End-s.Start > left
+		if tooLong || slices.ContainsFunc(out, within) || strings.TrimSpace(d.Text[s.Start:s.End]) == "" {
 			return
 		}
 		out = append(out, s)
@@ -155,14 +146,20 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 	}
 	docs := c.documents(ids)
 	for _, d := range docs {
-		if len(d.Text) <= wholeLimits*limit { // what a cut takes away is often the head of a table or who says it
-			take(d, 0, len(d.units)-1)
+		if len(d.units) > 0 && len(d.Text) <= wholeLimits*limit { // a cut often takes the head of a table away
+			take(d, Span{d.ID, d.units[0].start, d.units[len(d.units)-1].end})
 		}
 	}
+	var quoted []Span // the sentences of quotes for whose surroundings there is no room
 	for _, q := range quotes {
 		for _, d := range docs {
-			if d.ID == q.Source && q.Start >= 0 && q.Start < q.End && q.End <= len(d.Text) {
-				take(d, d.unitAt(q.Start), d.unitAt(q.End-1))
+			stands := q.Start >= 0 && q.Start < q.End && q.End <= len(d.Text)
+			if d.ID == q.Source && stands && len(d.units) > 0 {
+				first, last := d.unitAt(q.Start), d.unitAt(q.End-1)
+				take(d, d.around(first, last, limit))
+				if own := (Span{d.ID, d.units[first].start, d.units[last].end}); own.End-own.Start <= limit {
+					quoted = append(quoted, own)
+				}
 			}
 		}
 	}
@@ -178,11 +175,29 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 	for n := range mostPassages { // the best of each source, then the second
 		for i, d := range docs {
 			if n < len(rankings[i]) {
-				take(d, rankings[i][n], rankings[i][n])
+				take(d, d.around(rankings[i][n], rankings[i][n], limit))
 			}
 		}
 	}
-	return out
+	return append(out, quoted...)
+}
+
+// around returns the whole blocks of the sentences beside some units: half a paragraph, list or table says less than
+// it seems to. Where these are longer than limit, the blocks of the units themselves, else the sentences.
+func (d *document) around(first, last, limit int) Span {
+	from, to := max(0, first-1), min(len(d.units)-1, last+1)
+	sentences := Span{d.ID, d.units[from].start, d.units[to].end}
+	for _, s := range []Span{sentences, {d.ID, d.units[first].start, d.units[last].end}} {
+		for _, b := range d.paragraphs() {
+			if b.Start < s.End && s.Start < b.End {
+				s.Start, s.End = min(s.Start, b.Start), max(s.End, b.End)
+			}
+		}
+		if s.End-s.Start <= limit {
+			return s
+		}
+	}
+	return sentences
 }
 
 // wholeLimits is up to how many limits long a source is shown whole: a passage of a knowledge base is.

@@ -74,8 +74,8 @@ var oneSeparator = regexp.MustCompile(`^\D*\d{1,3}[.,]\d{3}(?:[^\d.,]|$)`)
 // clock is the unit of times of day.
 const clock = "clock"
 
-// clockTime is a time of day; its value is in seconds since midnight.
-var clockTime = regexp.MustCompile(`\b([01]?\d|2[0-4]):([0-5]\d)\b`)
+// clockTime is a time of day, 23:30 or 11.30 pm; its value is in seconds since midnight, or since noon.
+var clockTime = regexp.MustCompile(`\b([01]?\d|2[0-4])(?::([0-5]\d)\b|(?:\.([0-5]\d))? ?[ap]\.?m\b)`)
 
 // maxValues bounds the figures that are read of a text.
 const maxValues = 20_000
@@ -87,9 +87,13 @@ func valuesOf(s string) []value {
 	times := clockTime.FindAllStringSubmatchIndex(s, maxValues-len(found))
 	for _, m := range times {
 		hours, _ := strconv.Atoi(s[m[2]:m[3]])
-		minutes, _ := strconv.Atoi(s[m[4]:m[5]])
-		at := float64(3600*hours + 60*minutes)
-		q := quantity.Quantity{Start: m[0], End: m[1], Kind: quantity.Measure, Unit: clock, Low: at, High: at}
+		at := max(m[4], m[6]) // of the minutes, if any
+		minutes := 0
+		if at >= 0 {
+			minutes, _ = strconv.Atoi(s[at : at+2])
+		}
+		time := float64(3600*hours + 60*minutes)
+		q := quantity.Quantity{Start: m[0], End: m[1], Kind: quantity.Measure, Unit: clock, Low: time, High: time}
 		found = append(found, q)
 	}
 	if len(times) > 0 {
@@ -302,7 +306,7 @@ func (v value) degrees() bool { return v.Unit == "K" || v.Unit == "deg" }
 func (v value) offset() float64 { return v.Low - v.Digits }
 
 // sameDay reports whether a date of a source has all that v says of the day, but for the year, which may stand
-// elsewhere.
+// elsewhere, or go without saying in v.
 func (v value) sameDay(o value) bool {
 	a, b := v.When, o.When
 	if !o.To.Zero() && a.Month == 0 { // the 1990s
@@ -312,7 +316,7 @@ func (v value) sameDay(o value) bool {
 	if b.Month > 0 {
 		quarter = (b.Month + 2) / 3
 	}
-	year := a.Year == b.Year || b.Year == 0 && a.Month > 0
+	year := a.Year == b.Year || a.Month > 0 && (a.Year == 0 || b.Year == 0)
 	says := func(said, has int) bool { return said == 0 || said == has }
 	return year && says(a.Month, b.Month) && says(a.Day, b.Day) && says(a.Quarter, quarter)
 }
@@ -435,9 +439,12 @@ const (
 )
 
 // scalesIn reads a text that is a unit or magnitude, such as GWh, £m, million euros. bracketed: it stands in brackets,
-// where more may follow the unit: weeks from the order.
+// where more may follow the unit, weeks from the order, and stand before it: annual, £m.
 func scalesIn(name string, bracketed bool) []scale {
 	name = strings.TrimSpace(name)
+	if last := strings.LastIndexAny(name, ",;"); bracketed && last >= 0 {
+		return append(scalesIn(name[:last], true), scalesIn(name[last+1:], true)...)
+	}
 	if name == "" || len(name) > maxScale || number.MatchString(name) {
 		return nil
 	}

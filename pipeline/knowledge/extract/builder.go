@@ -33,6 +33,7 @@ type builder struct {
 	heads    []head
 	opening  string // a first paragraph of one line, before any heading
 	terms    []Term
+	images   []Image
 	last     blockKind
 }
 

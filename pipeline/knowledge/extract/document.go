@@ -41,6 +41,7 @@ type Document struct {
 	Sections []Section // in order; the first begins at 0 and holds what stands before the first heading
 	Terms    []Term    // terms that the file defines, in order
 	Pages    []int     // byte of Text at which each page begins; nil = no pages
+	Images   []Image   // of a page, in order
 }
 
 // Section is a part of the text below one heading; it ends where the next begins.

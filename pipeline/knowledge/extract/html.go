@@ -22,7 +22,9 @@ func HTML(page string) Document {
 	if said.date == "" { // in the lines between its title and the first section
 		said.date = headLines(b.lead()).date
 	}
-	return b.document(said)
+	doc := b.document(said)
+	doc.Images = licensed(b.images, tree)
+	return doc
 }
 
 // htmlFragment appends a piece of HTML, as it stands in Markdown, to a document under construction.
@@ -42,8 +44,9 @@ type htmlWalker struct {
 	loose      string // an id of something smaller since the last text
 	looseAt    int    // where in inline it stands
 	inArticle  bool
-	admonition int  // depth of notes and warnings: their titles are no headings
-	broken     bool // the last thing was a <br>
+	admonition int   // depth of notes and warnings: their titles are no headings
+	broken     bool  // the last thing was a <br>
+	figure     *node // around what is walked
 }
 
 type list struct {
@@ -106,6 +109,8 @@ func (w *htmlWalker) walk(n *node) {
 		w.inline.WriteString(superscript(n, w.inline.String()))
 	case "math":
 		w.inline.WriteString(formula(n))
+	case "img":
+		w.image(n, w.figure)
 	case "q":
 		w.inline.WriteByte('"')
 		w.walkAll(n)
@@ -117,7 +122,10 @@ func (w *htmlWalker) walk(n *node) {
 
 // container walks an element that has no form of its own.
 func (w *htmlWalker) container(n *node) {
-	article, notes := w.inArticle, w.admonition
+	article, notes, figure := w.inArticle, w.admonition, w.figure
+	if n.tag == "figure" {
+		w.figure = n
+	}
 	w.inArticle = w.inArticle || n.tag == "article" || n.tag == "main" || microdataOf(n)["articlebody"]
 	if isAdmonition(n) {
 		w.admonition++
@@ -126,7 +134,7 @@ func (w *htmlWalker) container(n *node) {
 	if block[n.tag] {
 		w.flush()
 	}
-	w.inArticle, w.admonition = article, notes
+	w.inArticle, w.admonition, w.figure = article, notes, figure
 }
 
 // flush ends the paragraph under way.

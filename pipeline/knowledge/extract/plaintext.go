@@ -140,8 +140,15 @@ func rule(line string) bool {
 	return strings.Trim(line, line[:1]) == ""
 }
 
-// underlines reports whether line marks title as a heading: a rule at least as long, below a line at the margin.
+// columns are gaps between the heads of a table's columns.
+var columns = regexp.MustCompile(`\S(?: {2,}|\t)\S.*\S(?: {2,}|\t)\S`)
+
+// underlines reports whether line marks title as a heading: a rule at least as long, below a line at the margin that
+// is no head of a table.
 func underlines(line, title string) bool {
+	if columns.MatchString(title) {
+		return false
+	}
 	if !rule(line) || title[0] == ' ' || title[0] == '\t' || rule(title) {
 		return false
 	}

@@ -28,6 +28,7 @@ var kept = map[string]bool{
 	"id": true, "name": true, "class": true, "role": true, "href": true, "style": true, "start": true, "type": true,
 	"hidden": true, "aria-hidden": true, "property": true, "content": true, "itemprop": true,
 	"itemtype": true, "encoding": true, "summary": true,
+	"src": true, "srcset": true, "data-src": true, "alt": true, "rel": true,
 }
 
 var void = set("area base br col embed hr img input link meta param source track wbr")

@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"nightdesk/topicqueue/retry"
@@ -184,4 +186,29 @@ func Fetch(client *http.Client, req *http.Request, most int64) (*Exchange, error
 		ex.Body, ex.Err = jsonObject(ex.Body)
 	}
 	return ex, err
+}
+
+// FetchSound sends a request that is answered with sound. With status 200, Err is a *Foreign when the answer is a text.
+func FetchSound(client *http.Client, req *http.Request) (*Exchange, error) {
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	ex := &Exchange{}
+	ex.head(req, resp)
+	if ex.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1)); err != nil {
+		return ex, fmt.Errorf("read the answer: %w", err)
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case len(ex.Body) > maxBody:
+		ex.Body, ex.Err = nil, ErrBodyTooLarge
+	case ex.Status != http.StatusOK:
+	case len(ex.Body) == 0:
+		ex.Err = &Foreign{What: "an empty body"}
+	case strings.HasPrefix(kind, "text/") || kind == "application/json":
+		ex.Err = &Foreign{What: kind + " " + excerpt(ex.Body), Page: kind == "text/html"}
+	}
+	return ex, nil
 }

@@ -45,7 +45,18 @@ type Report struct {
 	// Figures has the pictures by the path that the Markdown shows them under, "../cache/<run>/figures/<sha256>.svg" or
 	// .png. Others are shown by their title alone.
 	Figures map[string][]byte
+
+	// Checks has what was found of the report's sentences, in their order; none: the page cannot show it.
+	Checks []Check
+	Words  CheckWords
+
+	// News has the sentences and rows that the last report on the topic did not have, Markdown without citations, in
+	// their order; none: the page cannot show it.
+	News []string
 }
+
+// CheckWords are what a page says about its checks and its news, in the language of the report.
+type CheckWords struct{ Show, Confirmed, Conclusion, Unconfirmed, Unsupported, News string }
 
 // Note is what stands behind a citation.
 type Note struct {

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,7 @@ func HTML(r Report) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.placeChecks()
 	w := &page{d: d}
 	w.head()
 	w.contents()
@@ -63,13 +65,12 @@ func (w *page) head() {
 // fewSections is how many sections need no list of them.
 const fewSections = 3
 
-// contents lists the sections after the title and what the report says of itself.
+// contents writes the title, what the report says of itself, and the list of its sections.
 func (w *page) contents() {
-	sections := w.d.headings(2)
-	if len(sections) <= fewSections {
+	before := 0
+	if len(w.d.blocks) == 0 {
 		return
 	}
-	before := 0
 	if first := w.d.blocks[0]; first.kind == heading && first.level == 1 {
 		before = 1
 	}
@@ -78,6 +79,11 @@ func (w *page) contents() {
 	}
 	w.blocks(w.d.blocks[:before], false)
 	w.d.blocks = w.d.blocks[before:]
+	w.legend()
+	sections := w.d.headings(2)
+	if len(sections) <= fewSections {
+		return
+	}
 	w.out.WriteString("<nav>\n<ul>\n")
 	for _, h := range sections {
 		w.out.WriteString("<li><a")
@@ -87,6 +93,31 @@ func (w *page) contents() {
 		w.out.WriteString("</a></li>\n")
 	}
 	w.out.WriteString("</ul>\n</nav>\n")
+}
+
+// legend lets the reader show what is new, and how far each sentence is confirmed.
+func (w *page) legend() {
+	if len(w.d.News) > 0 && w.d.Words.News != "" {
+		w.out.WriteString(`<p class="checks"><label><input type="checkbox" id="show-news"> `)
+		w.text(w.d.Words.News)
+		w.out.WriteString("</label></p>\n")
+	}
+	if len(w.d.Checks) == 0 || w.d.Words.Show == "" {
+		return
+	}
+	w.out.WriteString(`<p class="checks"><label><input type="checkbox" id="show-checks"> `)
+	w.text(w.d.Words.Show)
+	w.out.WriteString("</label>")
+	for _, v := range []Verdict{Confirmed, Conclusion, Unconfirmed, Unsupported} {
+		word := map[Verdict]string{Confirmed: w.d.Words.Confirmed, Conclusion: w.d.Words.Conclusion,
+			Unconfirmed: w.d.Words.Unconfirmed, Unsupported: w.d.Words.Unsupported}[v]
+		if slices.ContainsFunc(w.d.Checks, func(c Check) bool { return c.Verdict == v }) {
+			w.out.WriteString(` <span class="` + classes[v] + `">`)
+			w.text(word)
+			w.out.WriteString("</span>")
+		}
+	}
+	w.out.WriteString("</p>\n")
 }
 
 // blocks writes blocks. tight: the paragraphs are the items of a list.
@@ -238,6 +269,18 @@ func (w *page) runs(runs []run) {
 }
 
 func (w *page) styled(x run) {
+	class := classes[x.verdict]
+	if x.news {
+		class = strings.TrimSpace(class + " news")
+	}
+	if class != "" && strings.TrimSpace(x.text) != "" {
+		w.out.WriteString(`<span class="` + class + `"`)
+		if x.checked > 0 {
+			w.attribute("data-sentence", strconv.Itoa(x.checked))
+		}
+		w.out.WriteString(">")
+		defer w.out.WriteString("</span>")
+	}
 	for _, t := range tags {
 		if x.style&t.style != 0 {
 			w.out.WriteString("<" + t.tag + ">")

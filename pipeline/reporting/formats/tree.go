@@ -61,6 +61,9 @@ type run struct {
 	broken bool   // a line break follows
 	figure *figure
 
+	checked int // Check.Number
+	news    bool
+	verdict Verdict
 	passage Passage // that the citation stands on; of no citation: zero
 }
 

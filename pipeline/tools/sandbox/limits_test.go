@@ -72,17 +72,24 @@ func TestFiguresComeOut(t *testing.T) {
 import chart, os
 chart.line("b.svg", [2020, 2021, 2022], {"A": [1, 4, 9], "B & <C>": [2, 3, 5]}, title="Growth", x="year", y="units")
 chart.bar("a.svg", ["north", "south"], {"share": [0.3, -0.7]})
+chart.line("c.svg", [2024, 2025], {"Ratio (%)": [110, 116], "Losses (m)": [7.9, 7.4]})
 os.mkdir("d.svg")
 open("data.csv", "w").write("1,2")
 open("big.png", "wb").write(bytes(3 << 20))
 print("done: ä")
 `, func(t *testing.T, out sandbox.Outcome) {
-		if out.Exit != 0 || out.Stdout != "done: ä\n" || len(out.Files) != 2 || out.Files[0].Name != "a.svg" || out.Files[1].Name != "b.svg" {
+		if out.Exit != 0 || out.Stdout != "done: ä\n" || len(out.Files) != 3 || out.Files[0].Name != "a.svg" || out.Files[1].Name != "b.svg" {
 			t.Fatalf("%d files", len(out.Files))
 		}
 		figures, refused := sandbox.Figures(out.Files)
-		if len(figures) != 2 || len(refused) != 0 || !strings.Contains(string(figures[1].Body), "B &amp; &lt;C&gt;") {
+		if len(figures) != 3 || len(refused) != 0 || !strings.Contains(string(figures[1].Body), "B &amp; &lt;C&gt;") {
 			t.Errorf("%d figures, refused %q", len(figures), refused)
+		}
+		// two series of different scales have an axis each: 116 left, 7.9 right
+		for _, tick := range []string{`text-anchor="end" font-size="12">116<`, `text-anchor="start" font-size="12">7.9<`} {
+			if !strings.Contains(string(out.Files[2].Body), tick) {
+				t.Errorf("no %q in\n%s", tick, out.Files[2].Body)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -261,6 +262,35 @@ func TestNoTimeForATurn(t *testing.T) {
 	for _, want := range []string{"brave", "exa", "exa"} {
 		if found, err := c.Search(ctx, "x", 1); err != nil || found.Provider != want {
 			t.Errorf("%s answers, want %s: %v", found.Provider, want, err)
+		}
+	}
+}
+
+// slowed is a pace that remembers which rates were halved.
+type slowed struct {
+	freely
+	keys chan string
+}
+
+func (s slowed) Slow(_ context.Context, key string, _ time.Duration) error {
+	s.keys <- key
+	return nil
+}
+
+// Only an engine that is asked too often is asked less often.
+func TestRefusalsSlowDown(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]int{429: 1, 500: 0, 200: 0} {
+		pace := slowed{keys: make(chan string, 9)}
+		handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, `{"results":[]}`)
+		})
+		p := build(t, websearch.Settings{Name: "searxng", BaseURL: serve(t, handler),
+			Outside: outside(t, time.Minute), Pace: pace})
+		_, err := p.Search(t.Context(), "harbours", 1)
+		if (err == nil) != (status == http.StatusOK) || len(pace.keys) != want {
+			t.Errorf("%d: %v, slowed %d times", status, err, len(pace.keys))
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // results it gives is its own setting.
 var searxng = service{
 	name:  "searxng",
-	every: 100 * time.Millisecond, // the engines behind it see all of it
+	every: 10 * time.Millisecond, // it is the operator's own; if it refuses, Pace.Slow learns what it takes
 	request: func(base, _, query string, _ int) fetch.Request {
 		values := url.Values{"q": {withoutCommands(query)}, "format": {"json"}, "categories": {"general"}}
 		return fetch.Request{URL: searxngSearch(base) + "?" + values.Encode(), Header: http.Header{}}

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
 )
@@ -128,7 +130,7 @@ func (p *Provider) Name() string { return p.name }
 // The error is an *Error, or context.Cause(ctx) when ctx has ended.
 func (p *Provider) Search(ctx context.Context, query string, n int) (Found, error) {
 	if err := p.settings.Pace.Wait(ctx, "search:"+p.name, p.settings.Every); err != nil {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return Found{}, context.Cause(ctx)
 		}
 		return Found{}, &Error{Provider: p.name, Class: Busy, Err: err}
@@ -148,7 +150,9 @@ func (p *Provider) Search(ctx context.Context, query string, n int) (Found, erro
 		return Found{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return Found{}, p.failure(err)
+		err := p.failure(err)
+		p.slow(ctx, err)
+		return Found{}, err
 	}
 	a, err := p.decode(response.Body)
 	if err != nil {
@@ -162,6 +166,19 @@ func (p *Provider) Search(ctx context.Context, query string, n int) (Found, erro
 				short(strings.Join(a.silent, ", ")))}
 	}
 	return found, nil
+}
+
+// slow has all workers ask less often when the provider was asked too often, where the pace can.
+func (p *Provider) slow(ctx context.Context, err error) {
+	pace, can := p.settings.Pace.(interface {
+		Slow(ctx context.Context, key string, every time.Duration) error
+	})
+	var e *Error
+	if can && errors.As(err, &e) && e.Class == Busy {
+		if err := pace.Slow(ctx, "search:"+p.name, p.settings.Every); err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Str("provider", p.name).Msg("web search goes on at the same rate")
+		}
+	}
 }
 
 // Reach finds out whether the provider can be asked, without a search: none is made, nothing is to be paid. known is

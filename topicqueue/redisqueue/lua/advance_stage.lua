@@ -1,7 +1,7 @@
 -- ARGV: unit, generation, owner, what it found, what is kept of it: the ways of a run through the states between research and its end.
 --   plan     question  (JSON) the plan waits for a person's answer, so many ms (0: for ever), and tells the stream (events, JSON)
 --   review   [blocks]  (JSON list of texts): research goes on with them; none: the report is due. Kept: topicqueue.Review
---   narrate  done      the run ends as its report has committed it
+--   narrate  narration (JSON) the run ends as its report has committed it; events (JSON)
 local unit = ARGV[1]
 if text(work, unit .. ':ended') == ARGV[3] then return answer(wanted()) end -- the reply of the first call was lost
 if not holds(unit, ARGV[2], ARGV[3]) or stage[state()] ~= unit then return { 'fenced' } end
@@ -26,6 +26,8 @@ elseif unit == 'review' then
   emit(progress({}), ARGV[2])
   return answer(admit())
 else
+  redis.call('HSET', run, 'narration', ARGV[4])
+  emit(cjson.decode(ARGV[5]), ARGV[2])
   conclude(text(run, 'outcome'), text(run, 'reason'), ARGV[2])
 end
 return answer(wanted())

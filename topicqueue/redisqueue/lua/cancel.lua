@@ -1,8 +1,8 @@
 -- ARGV: reason, report (1: what was found is written up)
 if state() == '' then return { 'stale' } end
 if ended() then return answer(wanted()) end
-if ARGV[2] == '1' and state() == 'narrating' then -- it is written up
-  conclude(text(run, 'outcome'), text(run, 'reason'), 0)
+if state() == 'narrating' then -- it is written up
+  breakOff(ARGV[1], 0)
   return answer(wanted())
 end
 if ARGV[2] == '1' and redis.call('EXISTS', base .. 'plan') == 1 then

@@ -1,6 +1,8 @@
--- KEYS[1] is the time of the next free turn, in ms. ARGV: ms between turns; ms that the caller can wait, -1 for ever.
+-- KEYS: the time of the next free turn, in ms; what was learned, see pace_slow. ARGV: ms between turns; ms that the caller
+-- can wait, -1 for ever.
 -- Returns 1 and the ms until the caller's turn; 0 and those until the next one when it would come too late: nobody takes it.
 local every, patience = tonumber(ARGV[1]), tonumber(ARGV[2])
+every = math.max(every, tonumber(redis.call('HGET', KEYS[2], 'every') or '0'))
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local turn = math.max(now, tonumber(redis.call('GET', KEYS[1]) or '0'))

@@ -315,6 +315,16 @@ local function conclude(final, reason, attempt)
   }, attempt)
 end
 
+-- unspoken says why a report is not read aloud.
+local function unspoken(why) redis.call('HSET', run, 'narration', cjson.encode({ problem = why })) end
+
+-- breakOff ends a run whose report is being read aloud, as that report has it.
+local function breakOff(why, attempt)
+  unspoken(why)
+  closeStep(why, attempt)
+  conclude(text(run, 'outcome'), text(run, 'reason'), attempt)
+end
+
 -- kept returns the keys that stay when a run has ended, until they expire.
 local function kept()
   local keys = { run, work, blocks, queries, ledger, returned, events, once, base .. 'plan', base .. 'traces:plan', base .. 'usage' }

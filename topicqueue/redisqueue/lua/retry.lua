@@ -19,7 +19,7 @@ end
 redis.call('HINCRBY', run, 'epoch', 1)
 redis.call('HSET', run, 'retried', ARGV[3])
 for _, key in ipairs(kept()) do redis.call('PERSIST', key) end
-redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'unpublished', 'outcome', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'cuts', 'beat', 'idle', 'until')
+redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'unpublished', 'outcome', 'narration', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'cuts', 'beat', 'idle', 'until')
 if redis.call('HEXISTS', run, 'limit') == 1 then -- what was spent is spent: the budget begins anew
   local spent, own = num(run, 'spent'), tonumber(ARGV[4])
   if own > 0 then redis.call('HSET', run, 'ceiling', spent + own) end
@@ -29,7 +29,7 @@ redis.call('HSET', run, 'since', num(run, 'seq')) -- the events of this epoch co
 redis.call('DEL', events, once, base .. 'report')
 for _, unit in ipairs({ 'plan', 'review', 'report', 'narrate', 'publish' }) do
   fence(unit)
-  redis.call('HDEL', work, unit .. ':lapses', unit .. ':mark', unit .. ':ended', unit .. ':forced')
+  redis.call('HDEL', work, unit .. ':lapses', unit .. ':mark', unit .. ':ended', unit .. ':forced', unit .. ':began')
 end
 for _, id in ipairs(again) do
   fence(id)
@@ -38,7 +38,7 @@ for _, id in ipairs(again) do
   -- One that did all its iterations and found nothing starts anew, and may ask again what it asked in vain.
   if num(blocks, id .. ':iterations') >= tonumber(ARGV[2]) then
     redis.call('HDEL', blocks, id .. ':iterations')
-    redis.call('HDEL', work, id .. ':memory', id .. ':admissions')
+    redis.call('HDEL', work, id .. ':memory', id .. ':admissions', id .. ':times')
     redis.call('DEL', base .. 'traces:' .. id)
     for _, list in ipairs({ queries, ledger, returned }) do
       for _, item in ipairs(redis.call('LRANGE', list, 0, -1)) do

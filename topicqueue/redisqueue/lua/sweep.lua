@@ -18,11 +18,12 @@ if not ended() then
     if s == 'queued' then
       conclude('failed', 'its deadline passed before a worker had time for it', 0)
     elseif s == 'narrating' then
-      conclude(text(run, 'outcome'), text(run, 'reason'), 0)
+      breakOff('the time of the run was over', 0)
     else
       seal('the time of the run was over')
       if num(work, 'report:forced') <= now then -- nobody else is doing it
         forced = generation('report') + 1
+        redis.call('HSETNX', work, 'report:began', now)
         redis.call('HSET', work, 'report:gen', forced, 'report:owner', ARGV[4], 'report:lease', now + tonumber(ARGV[5]),
           'report:forced', now + tonumber(ARGV[5]) / 4)
       end
@@ -63,7 +64,7 @@ for i = 1, #list, 2 do
     elseif unit == 'review' then
       redis.call('HSET', run, 'state', 'reporting', 'review', cjson.encode({ not_done = reason }))
     elseif unit == 'narrate' then
-      conclude(text(run, 'outcome'), text(run, 'reason'), generation('narrate'))
+      breakOff(reason, generation('narrate'))
     elseif string.find(unit, '^block_') then -- a report goes on without its model, see Begun.Lapses; publishing goes on
       endBlock(unit, 'FAILED', reason, generation(unit) - 1)
     end

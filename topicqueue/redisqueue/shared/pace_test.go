@@ -81,3 +81,26 @@ func TestPaceThatComesTooLate(t *testing.T) {
 		}
 	})
 }
+
+// A server that refuses gets half as many turns, from all workers.
+func TestPaceThatIsSlowed(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		const every = 4 * time.Second
+		if err := shared.NewPace(rdb).Slow(t.Context(), "search:tired", every); err != nil {
+			t.Fatal(err)
+		}
+		pace := shared.NewPace(rdb)
+		for key, want := range map[string]time.Duration{"search:tired": 2 * every, "search:fresh": every} {
+			if err := pace.Wait(t.Context(), key, every); err != nil {
+				t.Fatal(err)
+			}
+			if left, err := pace.Left(t.Context(), key); err != nil || left > want || left <= want-every {
+				t.Errorf("%s: the next turn is in %s, %v", key, left, err)
+			}
+		}
+		if left := rdb.PTTL(t.Context(), "nightdesk:{pace:search:tired}:slow").Val(); left <= 0 || left > 10*time.Minute {
+			t.Errorf("it is remembered for %s", left)
+		}
+	})
+}

@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape as _escape
 
 _COLOURS = ["#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f"]
 _W, _H, _LEFT, _RIGHT, _TOP, _BOTTOM = 720, 420, 70, 20, 50, 60
+_WIDE = 70  # of the right margin where a second axis stands
 
 
 def _ticks(low, high, count=5):
@@ -31,16 +32,28 @@ def _series(series):
     return series if isinstance(series, dict) else {"": list(series)}
 
 
+def _axis(values, zero=False):
+    """Returns the ticks for values and what places a value between the first and the last of them."""
+    values = [float(v) for v in values] + ([0.0] if zero else [])
+    ticks = _ticks(min(values), max(values))
+    low, high = ticks[0], ticks[-1]
+    return ticks, lambda value: _H - _BOTTOM - (float(value) - low) / (high - low) * (_H - _TOP - _BOTTOM)
+
+
+def _apart(series):
+    """Reports two series of which one would be nearly flat on the scale of both: each has an axis of its own then."""
+    if len(series) != 2:
+        return False
+    spans = [max(ys) - min(ys) for ys in series.values()]
+    whole = [v for ys in series.values() for v in ys]
+    return 0 < min(spans) < (max(whole) - min(whole)) / 4
+
+
 def _frame(series, title, x, y, zero):
-    values = [float(v) for ys in series.values() for v in ys]
+    values = [v for ys in series.values() for v in ys]
     if not values:
         raise ValueError("there is nothing to draw")
-    ticks = _ticks(min(values + [0.0] if zero else values), max(values + [0.0] if zero else values))
-    low, high = ticks[0], ticks[-1]
-
-    def place(value):
-        return _H - _BOTTOM - (float(value) - low) / (high - low) * (_H - _TOP - _BOTTOM)
-
+    ticks, place = _axis(values, zero)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_W} {_H}" width="{_W}" height="{_H}" font-family="sans-serif">',
              f'<title>{_escape(str(title))}</title>' if title else "",
              f'<rect width="{_W}" height="{_H}" fill="#ffffff"/>', _text(_W / 2, 24, title, size=16),
@@ -63,21 +76,33 @@ def _save(path, parts):
 
 
 def line(path, xs, series, title="", x="", y=""):
-    """Writes a line chart. xs: numbers or labels; series: {name: values} or values."""
-    series, xs = _series(series), list(xs)
-    parts, place = _frame(series, title, x, y, zero=False)
+    """Writes a line chart. xs: numbers or labels; series: {name: values} or values. Two series of different scales have
+    an axis each: the first one left, the second one right."""
+    series, xs = {name: [float(v) for v in ys] for name, ys in _series(series).items()}, list(xs)
+    if _apart(series):
+        left, right = series
+        parts, place = _frame({left: series[left]}, title, x, left, zero=False)
+        ticks, other = _axis(series[right])
+        edge = _W - _WIDE
+        parts += [_text(edge + 6, other(t) + 4, f"{t:.6g}", anchor="start") for t in ticks]
+        parts += [_text(_W - 10, _H / 2, right, turn=True), f'<rect x="{edge - 24}" y="32" width="10" height="10" fill="{_COLOURS[1]}"/>',
+                  _text(edge - 28, 41, right, anchor="end")]
+        places = [place, other]
+    else:
+        parts, place = _frame(series, title, x, y, zero=False)
+        edge, places = _W - _RIGHT, [place] * len(series)
     numeric = all(isinstance(v, (int, float)) for v in xs)
     where = [float(v) for v in xs] if numeric else list(range(len(xs)))
     low, high = min(where), max(where)
 
     def across(value):
-        return _LEFT + (value - low) / ((high - low) or 1) * (_W - _LEFT - _RIGHT)
+        return _LEFT + (value - low) / ((high - low) or 1) * (edge - _LEFT)
 
     every = max(1, len(xs) // 12)
     for v, label in list(zip(where, xs))[::every]:
         parts.append(_text(across(v), _H - _BOTTOM + 18, f"{label:.6g}" if isinstance(label, float) else label))
     for i, ys in enumerate(series.values()):
-        points = " ".join(f"{across(a):.1f},{place(b):.1f}" for a, b in zip(where, ys))
+        points = " ".join(f"{across(a):.1f},{places[i](b):.1f}" for a, b in zip(where, ys))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{_COLOURS[i % len(_COLOURS)]}" stroke-width="2"/>')
     _save(path, parts)
 

@@ -1,0 +1,217 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/topicqueue"
+)
+
+// Model answers what a desk asks its model: it plans, searches, notes claims that stand in the sources, and writes a
+// sentence with its citation for each of them. What it says depends on the question alone.
+type Model struct {
+	Parts  int             // topic blocks that it plans
+	Claims int             // of one note, at most; 0: 1
+	Web    bool            // it searches the web and opens a page in each iteration; else it asks the knowledge base
+	Review func() []string // titles of the gaps that a review finds; nil: none
+}
+
+// Subjects of the topics, sub-topics, documents and pages.
+var Subjects = []string{"quays", "cranes", "pilots", "tugboats", "lighthouses", "customs", "warehouses", "dredgers",
+	"moorings", "railways", "ferries", "breakwaters", "signals", "bunkers", "gangways", "locks"}
+
+// Topic returns the i-th topic, counted from 0.
+func Topic(i int) string {
+	return fmt.Sprintf("How is harbour number %d operated and maintained?", i+1)
+}
+
+var (
+	harbour   = regexp.MustCompile(`harbour number \d+`)
+	blockName = regexp.MustCompile(`(?m)^Title: (The [a-z]+ of the harbour)$`)
+	iteration = regexp.MustCompile(`Iteration (\d+) of`)
+	stating   = regexp.MustCompile(`The harbour inspects [^.]*rule [\d.]+\.|[A-Z][^.:\n]*\d{3}[^.:\n]*\.`)
+	sourceNo  = regexp.MustCompile(`(?m)^Source (\d+)`)
+	claimOf   = regexp.MustCompile(`\[(CIT-\d+-\d+)\] ([^\n]+)`)
+	told      = regexp.MustCompile(`[A-Z][^\n]*? \[CIT-\d+-\d+\]\.`)
+	pageURL   = regexp.MustCompile(`http://127\.0\.0\.1:\d+/page/[0-9a-f]+`)
+	opened    = regexp.MustCompile(`open_page: (\S+)`)
+	judged    = regexp.MustCompile(`(?m)^Sentence (\d+)`)
+)
+
+// HarbourOf returns which harbour a question is about, and so of which run it is; empty when it does not say.
+func HarbourOf(question string) string { return harbour.FindString(question) }
+
+// BlockOf returns the title of the topic block that a question is about; empty when it is about none or many.
+func BlockOf(question string) string {
+	if m := blockName.FindStringSubmatch(question); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// IterationOf returns which iteration of a block a question belongs to; 0 when it is none.
+func IterationOf(question string) int {
+	m := iteration.FindStringSubmatch(question)
+	if m == nil {
+		return 0
+	}
+	k, _ := strconv.Atoi(m[1])
+	return k
+}
+
+type object = map[string]any
+
+func encode(v any) (string, bool) {
+	text, err := json.Marshal(v)
+	return string(text), err == nil
+}
+
+// Answer answers a question of a desk; false when it knows none.
+func (m Model) Answer(q llmtest.Question) (string, bool) {
+	name, _, _ := strings.Cut(q.Name, "_")
+	switch {
+	case name == "queries":
+		queries := slices.Clone(Subjects[:8])
+		for i := range queries {
+			queries[i] = m.query(q, queries[i])
+		}
+		return encode(object{"think": "", "queries": queries})
+	case name == "decompose":
+		var topics []object
+		for _, part := range Subjects[:m.Parts] {
+			topics = append(topics, object{"title": "The " + part + " of the harbour",
+				"overview": "Find out how the " + part + " are kept. Note every rule.", "queries": []string{m.query(q, part)}})
+		}
+		return encode(object{"think": "", "sub_topics": topics})
+	case name == "decide":
+		return encode(object{"think": "", "reasoning": "More is needed.", "is_sufficient": false,
+			"new_sub_topics": []object{}, "actions": m.actions(q)})
+	case name == "note":
+		return encode(object{"think": "", "summary": "Inspections are regular.",
+			"claims": Statements(q.User, stating, max(1, m.Claims))})
+	case name == "review":
+		return m.review()
+	case name == "outline":
+		return m.outline()
+	case name == "judge":
+		findings := []object{}
+		for _, s := range judged.FindAllStringSubmatch(q.User, -1) {
+			n, _ := strconv.Atoi(s[1])
+			findings = append(findings, object{"sentence": n, "span": "", "wrong": "", "verdict": "supported"})
+		}
+		return encode(object{"findings": findings})
+	case q.Schema == nil:
+		return m.section(q), true
+	}
+	return "", false
+}
+
+// query asks about a subject; on the web, about that of one harbour, as each topic searches for things of its own.
+func (m Model) query(q llmtest.Question, subject string) string {
+	if m.Web {
+		return HarbourOf(q.User) + " " + subject
+	}
+	return subject
+}
+
+func (m Model) actions(q llmtest.Question) []object {
+	k := max(IterationOf(q.User), 1)
+	about := fmt.Sprintf("%s and the %s", BlockOf(q.User), Subjects[(k*2)%len(Subjects)])
+	if !m.Web {
+		return []object{{"tool_type": "rag_hybrid", "query": about, "rationale": "a gap"}}
+	}
+	actions := []object{{"tool_type": "web_search", "query": m.query(q, about), "rationale": "a gap"}}
+	var done []string
+	for _, o := range opened.FindAllStringSubmatch(q.User, -1) {
+		done = append(done, o[1])
+	}
+	for _, address := range pageURL.FindAllString(q.User, -1) {
+		if !slices.Contains(done, address) {
+			return append(actions, object{"tool_type": "open_page", "query": address, "rationale": "the whole text"})
+		}
+	}
+	return actions
+}
+
+func (m Model) review() (string, bool) {
+	gaps := []object{}
+	if m.Review != nil {
+		for _, title := range m.Review() {
+			gaps = append(gaps, object{"title": title, "overview": "Find out.", "queries": []string{title}, "parent": "",
+				"reason": "It is open."})
+		}
+	}
+	return encode(object{"think": "", "draft": "", "reasoning": "All else is answered.", "gaps": gaps})
+}
+
+func (m Model) outline() (string, bool) {
+	var sections []object
+	for i, part := range Subjects[:m.Parts] {
+		sections = append(sections, object{"title": "How the " + part + " are kept", "instruction": "Tell.",
+			"block_ids": []string{topicqueue.BlockID(i + 1)}, "claims": []int{}, "subsections": []object{}})
+	}
+	return encode(object{"think": "", "title": "Keeping a harbour", "introduction": "Begin.", "conclusion": "End.",
+		"sections": sections})
+}
+
+// section says some of the claims that it is shown, each with its citation; without claims, what a section says.
+func (m Model) section(q llmtest.Question) string {
+	text := "The harbour keeps a calendar of inspections."
+	if !claimOf.MatchString(q.User) {
+		return text + " " + told.FindString(q.User)
+	}
+	for _, c := range claimOf.FindAllStringSubmatch(q.User, max(3, m.Claims)) {
+		text += fmt.Sprintf(" %s [%s].", strings.TrimSuffix(c[2], "."), c[1])
+	}
+	return text
+}
+
+// Statements makes claims of the sentences in the sources of a question for which a pattern stands, so many at most
+// and as many of each source.
+func Statements(question string, pattern *regexp.Regexp, most int) []map[string]any {
+	claims := []map[string]any{}
+	starts := sourceNo.FindAllStringSubmatchIndex(question, -1)
+	for i, s := range starts {
+		end := len(question)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		n, _ := strconv.Atoi(question[s[2]:s[3]])
+		for _, quote := range pattern.FindAllString(question[s[1]:end], (most+len(starts)-1)/len(starts)) {
+			if len(claims) < most {
+				claims = append(claims, object{"source": n, "text": strings.Join(strings.Fields(quote), " "), "quote": quote})
+			}
+		}
+	}
+	return claims
+}
+
+// WriteDocuments writes small documents about the subjects into a directory, each with many short sections.
+func WriteDocuments(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for i, part := range Subjects {
+		var doc strings.Builder
+		fmt.Fprintf(&doc, "# The %s of a harbour\n", part)
+		for j, other := range Subjects {
+			fmt.Fprintf(&doc, "\n## The %s and the %s\n\n", part, other)
+			for k := range 4 {
+				fmt.Fprintf(&doc, "The harbour inspects the %s and the %s every %d days under rule %d.%d.%d. ", part, other,
+					10+k, i+1, j+1, k+1)
+			}
+			doc.WriteString("\n")
+		}
+		if err := os.WriteFile(filepath.Join(dir, part+".md"), []byte(doc.String()), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/jobs/bundle"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// deepResearchBench is the format in which Deep Research Bench takes reports:
+// https://github.com/Ayanami0730/deep_research_bench, data/test_data/raw_data/MODEL.jsonl. Its criteria (RACE) read the
+// text, its check of citations (FACT) the numbers in it and the addresses in the list at its end.
+const deepResearchBench = "deep-research-bench"
+
+// printBenchmark prints the reports of a batch, or of one run, a line each.
+func printBenchmark(ctx context.Context, con *view.Console, store storage.Store, name string) error {
+	runs, err := storedRunsOf(ctx, con, store)
+	if err != nil {
+		return err
+	}
+	found, missing := 0, 0
+	for _, run := range runs {
+		if run.Batch != name && run.ID != name {
+			continue
+		}
+		found++
+		article, err := bundle.Article(ctx, store, run.ID)
+		if errors.Is(err, storage.ErrNotExist) {
+			missing++
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read the report of run %s: %w", run.ID, err)
+		}
+		line := map[string]any{"id": benchmarkID(run), "prompt": run.Topic, "article": article}
+		if err := con.PrintJSON(line, true); err != nil {
+			return err
+		}
+	}
+	switch {
+	case found == 0:
+		return view.Usage(view.Hint(fmt.Errorf("there is no run and no batch %q in %s", name, store.Location("reports")),
+			"`nightdesk list` shows what there is."))
+	case missing > 0:
+		return view.Ended(fmt.Errorf("%s without a report left out", view.Counted(missing, "run")), view.ExitPartial)
+	}
+	return nil
+}
+
+// benchmarkID is the id that the topic has in its list, as a number where it is one, else that of the run.
+func benchmarkID(run topicqueue.Run) any {
+	if n, err := strconv.Atoi(run.Ref); err == nil && strconv.Itoa(n) == run.Ref {
+		return json.Number(run.Ref)
+	}
+	return cmp.Or(run.Ref, run.ID)
+}

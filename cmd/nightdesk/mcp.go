@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"nightdesk/cmd/nightdesk/intake"
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/web/api"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/jobs/search"
+)
+
+func mcpCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "mcp",
+		Short: "Offer the desk to an assistant as tools (Model Context Protocol, standard input and output)",
+		Long: `Offer the desk to an assistant as tools of the Model Context Protocol, over standard input and output: start
+research, list runs, read a run and its report, search all reports, ask about a report. It needs a queue, and workers
+do the research: start "nightdesk up" beside it.`,
+		Args: cobra.NoArgs,
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
+			return serveMCP(ctx, cfg, con, p.load)
+		}),
+	}
+}
+
+func serveMCP(ctx context.Context, cfg config.Config, con *view.Console, load loader) (err error) {
+	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	store, err := wiring.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	index, err := wiring.OpenSearch(cfg, store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, index.Close()) }()
+	a := assistant{cfg: cfg, con: con, load: load, desk: api.New(api.Services{
+		Queue: d.Queue, Dispatcher: d.Dispatcher, Store: store, ShownSource: intake.ShownSource, Log: con.Log,
+		Enqueue: apiOrders{cfg, d, con.Log}.enqueue,
+		Search: func(ctx context.Context, q search.Query) (search.Results, error) {
+			if _, err := index.CatchUp(ctx, nil); err != nil {
+				con.Log.Warn().Err(err).Msg("search may miss new reports")
+			}
+			return index.Search(ctx, q)
+		},
+	})}
+	server := sdk.NewServer(&sdk.Implementation{Name: "nightdesk", Version: versionText()}, nil)
+	a.offer(server)
+	err = server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(con.In), Writer: unclosed{con.Out}})
+	if ctx.Err() != nil || errors.Is(err, io.EOF) { // stopped, or the assistant is gone
+		return nil
+	}
+	return err
+}
+
+type toolAnswer = *sdk.CallToolResult
+
+// unclosed is a writer that stays open.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// assistant answers the calls of an assistant, as the API does those of programs.
+type assistant struct {
+	cfg  config.Config
+	con  *view.Console
+	load loader
+	desk http.Handler
+}
+
+// Arguments of the tools.
+type (
+	runArguments struct {
+		RunID string `json:"run_id" jsonschema:"id of a run, research_..."`
+	}
+	listArguments struct {
+		Batch string `json:"batch,omitempty" jsonschema:"only runs of this batch"`
+		State string `json:"state,omitempty" jsonschema:"only runs in this state, such as completed or failed"`
+		Limit int    `json:"limit,omitempty" jsonschema:"at most this number; 20 if absent"`
+	}
+	searchArguments struct {
+		Query string `json:"query" jsonschema:"words; \"words in a row\", beginning*, -unwanted"`
+		Batch string `json:"batch,omitempty" jsonschema:"only runs of this batch"`
+	}
+	askArguments struct {
+		RunID    string `json:"run_id" jsonschema:"id of a run with a report"`
+		Question string `json:"question"`
+	}
+)
+
+func (a assistant) offer(s *sdk.Server) {
+	sdk.AddTool(s, &sdk.Tool{Name: "start_research", Description: "Put topics into the research queue. Each becomes a " +
+		"run, which takes minutes to hours; read_run says how far it is. The same topic in the same batch is one run."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, order api.Order) (toolAnswer, any, error) {
+			body, err := json.Marshal(order)
+			if err != nil {
+				return nil, nil, err
+			}
+			return a.request(ctx, http.MethodPost, "/v1/batches", nil, body)
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "list_runs", Description: "List runs, those of the newest batch first."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in listArguments) (toolAnswer, any, error) {
+			most := strconv.Itoa(cmp.Or(in.Limit, 20))
+			return a.get(ctx, "/v1/runs", "batch", in.Batch, "state", in.State, "limit", most)
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "read_run", Description: "Say how far a run is: its state, blocks and questions."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in runArguments) (toolAnswer, any, error) {
+			return a.get(ctx, "/v1/runs/"+url.PathEscape(in.RunID))
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "read_report", Description: "Read the report of a run, as Markdown with references."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in runArguments) (toolAnswer, any, error) {
+			return a.get(ctx, "/v1/runs/"+url.PathEscape(in.RunID)+"/report")
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "search_reports", Description: "Find words in the reports and claims of all runs."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in searchArguments) (toolAnswer, any, error) {
+			return a.get(ctx, "/v1/search", "q", in.Query, "batch", in.Batch)
+		})
+	sdk.AddTool(s, &sdk.Tool{Name: "ask_report", Description: "Ask about a report. The answer comes from what the run " +
+		"has read and cites it."}, a.ask)
+}
+
+// get asks the API for something. Parameters that are empty are left out.
+func (a assistant) get(ctx context.Context, path string, pairs ...string) (toolAnswer, any, error) {
+	query := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			query.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return a.request(ctx, http.MethodGet, path, query, nil)
+}
+
+// request asks the API of this process. What it refuses is an answer for the assistant.
+func (a assistant) request(ctx context.Context, method, path string, query url.Values,
+	body []byte) (toolAnswer, any, error) {
+	r, err := http.NewRequestWithContext(ctx, method, path+"?"+query.Encode(), bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, fmt.Errorf("this is no name of anything here: %w", err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer := recorded{header: http.Header{}}
+	a.desk.ServeHTTP(&answer, r)
+	return said(answer.body.String(), answer.status != http.StatusOK), nil, context.Cause(ctx)
+}
+
+// recorded is an answer of the API that is kept.
+type recorded struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorded) Header() http.Header { return r.header }
+
+func (r *recorded) WriteHeader(status int) { r.status = cmp.Or(r.status, status) }
+
+func (r *recorded) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.body.Write(p)
+}
+
+func said(text string, refused bool) toolAnswer {
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: refused}
+}
+
+// ask answers a question about a report, as the command ask does.
+func (a assistant) ask(ctx context.Context, _ *sdk.CallToolRequest, in askArguments) (toolAnswer, any, error) {
+	about, err := storedRun(ctx, a.cfg, in.RunID)
+	if err != nil {
+		return nil, nil, withHint(err)
+	}
+	var out bytes.Buffer
+	con := &view.Console{In: bytes.NewReader(nil), Out: &out, Err: io.Discard, JSON: true, Log: a.con.Log}
+	if err := ask(ctx, a.cfg, con, about, in.Question, intake.Flags{}, a.load); err != nil {
+		return nil, nil, withHint(err)
+	}
+	return said(out.String(), false), nil, nil
+}

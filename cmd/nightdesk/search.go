@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/jobs/search"
+)
+
+func searchCommand(p *program) *cobra.Command {
+	var q search.Query
+	cmd := &cobra.Command{
+		Use:   "search QUERY",
+		Short: "Find words in the reports and claims of all runs",
+		Long: `Find words in the reports and claims of all runs in storage: which of 200 reports mention Geneva?
+
+  nightdesk search Geneva
+  nightdesk search '"private banks" genev* -zurich' --batch tonight
+
+A run must have all words. Words in quotation marks must stand in a row, a star ends the beginning of a word, and a
+minus excludes a word. Case, accents and English endings do not count. If no run has all words, runs with some of them
+are listed.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+			q.Text = strings.Join(args, " ")
+			return searchReports(ctx, cfg, con, q)
+		}),
+	}
+	cmd.Flags().StringVar(&q.Batch, "batch", "", "only runs of this batch")
+	cmd.Flags().IntVar(&q.Limit, "limit", 20, "at most this number of runs, up to 100")
+	return cmd
+}
+
+func indexCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "index",
+		Short: "Read all reports again for search",
+		Long: `Read all reports in storage again for search. This is seldom needed, because search and serve read new
+reports by themselves and replace a damaged index. The index lies in the data directory of this machine.`,
+		Args: cobra.NoArgs,
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
+			index, err := openSearch(ctx, cfg)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, index.Close()) }()
+			bar, begun := view.NewBar(con.Err, "reading reports"), time.Now()
+			done, err := index.Rebuild(con.Log.WithContext(ctx), func(done, total int) { bar.Set(done, total, "") })
+			bar.End()
+			if err != nil {
+				return err
+			}
+			if con.JSON {
+				return con.PrintJSON(done, false)
+			}
+			fmt.Fprintf(con.Out, "%s indexed in %s\n", view.Counted(done.Runs, "run"), view.Duration(time.Since(begun)))
+			return nil
+		}),
+	}
+}
+
+func openSearch(ctx context.Context, cfg config.Config) (*search.Index, error) {
+	store, err := wiring.OpenStore(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return wiring.OpenSearch(cfg, store)
+}
+
+func searchReports(ctx context.Context, cfg config.Config, con *view.Console, q search.Query) (err error) {
+	index, err := openSearch(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, index.Close()) }()
+	bar := view.NewBar(con.Err, "reading new reports")
+	_, err = index.CatchUp(con.Log.WithContext(ctx), func(done, total int) { bar.Set(done, total, "") })
+	bar.End()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil { // what it has read before can be searched
+		con.Warn("%v", err)
+	}
+	found, err := index.Search(ctx, q)
+	if errors.Is(err, search.ErrNoWords) {
+		return view.Usage(view.Hint(err, "Give at least one word, for example `nightdesk search Geneva`."))
+	}
+	if err != nil {
+		return err
+	}
+	if con.JSON {
+		return con.PrintJSON(found, false)
+	}
+	showFound(con, q, found)
+	return nil
+}
+
+// showFound prints results, the words in bold on a terminal.
+func showFound(con *view.Console, q search.Query, found search.Results) {
+	bold, plain, width := "", "", 0
+	if s := view.NewScreen(con.Out); s != nil {
+		bold, plain = "\x1b[1m", "\x1b[0m"
+		width, _ = s.Size()
+	}
+	fit := func(s string) string {
+		if width > 0 {
+			return view.Clip(s, width-1)
+		}
+		return s
+	}
+	for i, r := range found.Results {
+		if i > 0 {
+			fmt.Fprintln(con.Out)
+		}
+		about := []string{string(r.State)}
+		if !r.EndedAt.IsZero() {
+			about = append(about, r.EndedAt.Format(time.DateOnly))
+		}
+		fmt.Fprintln(con.Out, fit(r.RunID+"  "+strings.Join(append(about, r.Batch), ", ")))
+		fmt.Fprintln(con.Out, fit("  "+view.Clip(r.Topic, view.TopicColumns)+tagText(r.Tags)))
+		for _, s := range r.Snippets {
+			sign := "-"
+			if s.In == search.InClaim {
+				sign = "- claim " + s.Citation + ":"
+			}
+			fmt.Fprint(con.Out, "    ", sign, " ")
+			for _, piece := range s.Pieces {
+				if piece.Found {
+					fmt.Fprint(con.Out, bold, piece.Text, plain)
+				} else {
+					fmt.Fprint(con.Out, piece.Text)
+				}
+			}
+			fmt.Fprintln(con.Out)
+		}
+	}
+	switch n := len(found.Results); {
+	case n == 0:
+		con.Say("%q is in none of %s", q.Text, view.Counted(found.Indexed, "run"))
+	case found.Partly:
+		con.Say("no run has all words; %d of %d have some of them", found.Total, found.Indexed)
+	case n < found.Total:
+		con.Say("%q is in %d of %d runs; %d are listed", q.Text, found.Total, found.Indexed, n)
+	default:
+		con.Say("%q is in %d of %s", q.Text, found.Total, view.Counted(found.Indexed, "run"))
+	}
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/config"
+	"nightdesk/pipeline/reporting"
+)
+
+func stylesCommand(p *program) *cobra.Command {
+	var language string
+	cmd := &cobra.Command{
+		Use: "styles [NAME]", Short: "List the templates of reports that come with the program, or print one",
+		Args: cobra.MaximumNArgs(1),
+		Long: `List the templates of reports that come with the program, or print one. --report-template NAME of run,
+enqueue and schedule add uses it; a copy in a file can be changed:
+
+  nightdesk styles comparison > mine.md
+  nightdesk run "Heat pump or district heating?" --report-template mine.md
+
+` + "`nightdesk help templates`" + ` says how a template is written.`,
+		RunE: p.command(func(_ context.Context, _ config.Config, con *view.Console, args []string) error {
+			if len(args) == 0 {
+				return listStyles(con)
+			}
+			text, err := reporting.ShippedTemplate(args[0], language)
+			if err != nil {
+				return view.Usage(err)
+			}
+			_, err = fmt.Fprint(con.Out, text)
+			return err
+		}),
+	}
+	cmd.Flags().StringVar(&language, "language", "en", "en or zh")
+	return cmd
+}
+
+func listStyles(con *view.Console) error {
+	if con.JSON {
+		return con.PrintJSON(reporting.ShippedTemplates(), true)
+	}
+	for _, name := range reporting.ShippedTemplates() {
+		if _, err := fmt.Fprintln(con.Out, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

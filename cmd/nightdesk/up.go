@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+)
+
+func upCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Run worker, scheduler and pages in one process",
+		Long: `Run a worker, a scheduler and the pages of serve in one process until stopped.
+
+Without REDIS_URL it starts a private redis-server in the data directory, which other commands with the same data
+directory use too. If redis-server is not installed, the queue is in the memory of this process: add topics through
+the API. Topics that wait when it stops are lost.`,
+		Args: cobra.NoArgs,
+		RunE: p.serviceCommand(serviceAll,
+			func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
+				return runAll(ctx, cfg, con, p.load)
+			}),
+	}
+	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
+	p.settingFlag(cmd, false, "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
+	return cmd
+}
+
+// runAll runs everything that a desk needs until ctx ends or a part fails, which ends the others.
+func runAll(ctx context.Context, cfg config.Config, con *view.Console, load loader) (err error) {
+	listener, err := listen(cfg)
+	if err != nil {
+		return err
+	}
+	wiring.FitSlots(con, &cfg.Worker)
+	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, true)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return serveDesk(ctx, cfg, con, load, d, listener) })
+	group.Go(func() error { return workQueue(ctx, cfg, con, d) })
+	group.Go(func() error { return fireSchedules(ctx, cfg, con, load, d) })
+	return group.Wait()
+}

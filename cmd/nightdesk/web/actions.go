@@ -1,0 +1,129 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"nightdesk/jobs"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// action is something that a page lets people do with runs.
+type action struct {
+	Do   string // as forms send it
+	Name string // of its button
+	Done string // said of a number of runs: "3 runs are ..."
+	// fits reports whether a page offers it for a run.
+	fits func(topicqueue.Run) bool
+	do   func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error
+}
+
+// actions are all of them, in the order of their buttons.
+var actions = []action{
+	{"retry", "Do again what failed", "queued again", func(r topicqueue.Run) bool {
+		return r.State == topicqueue.RunFailed || r.State == topicqueue.RunPartial || r.State == topicqueue.RunCancelled
+	}, func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error {
+		return c.Retry(ctx, run, redisqueue.RetryBlocks)
+	}},
+	{"pause", "Pause", "paused", func(r topicqueue.Run) bool { return !r.State.Final() && !r.Paused },
+		func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error { return c.Pause(ctx, run) }},
+	{"resume", "Resume", "going on", func(r topicqueue.Run) bool { return r.Paused },
+		func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error { return c.Resume(ctx, run) }},
+	{"report", "End, and write up what was found", "ended and will be written up", unended,
+		func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error {
+			return c.Cancel(ctx, run, "ended on the page", true)
+		}},
+	{"cancel", "Cancel", "cancelled", unended,
+		func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error {
+			return c.Cancel(ctx, run, "cancelled on the page", false)
+		}},
+}
+
+func unended(r topicqueue.Run) bool { return !r.State.Final() }
+
+// offered returns the actions that some of these runs allow.
+func offered(runs ...topicqueue.Run) (out []action) {
+	for _, a := range actions {
+		if slices.ContainsFunc(runs, a.fits) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+const (
+	maxForm = 1 << 20 // bytes of a form
+	maxSaid = 50      // runs that stay as they are, of which a page says why
+)
+
+// actPage says what was done.
+type actPage struct {
+	Done    string
+	Kept    []keptRun
+	More    int // of them that are not listed
+	BackURL string
+}
+
+type keptRun struct{ Topic, URL, Why string }
+
+// actionPages do something with runs.
+type actionPages struct{ controls jobs.Controls }
+
+// act does something with the runs that a form names.
+func (s actionPages) act(ctx context.Context, r *http.Request) (string, any, error) {
+	if err := r.ParseForm(); err != nil {
+		return "", nil, wrong("This form cannot be read: " + err.Error())
+	}
+	at := slices.IndexFunc(actions, func(a action) bool { return a.Do == r.PostForm.Get("do") })
+	ids := r.PostForm["run"]
+	switch {
+	case at < 0:
+		return "", nil, wrong("There is no such action.")
+	case len(ids) == 0:
+		return "", nil, wrong("No run was chosen: tick some of the list before you press a button.")
+	}
+	a, p, done := actions[at], actPage{BackURL: backOf(r)}, 0
+	for _, id := range ids {
+		run, err := s.controls.Queue.Run(ctx, id)
+		if err == nil {
+			err = a.do(ctx, s.controls, run)
+		}
+		var refusal jobs.Refusal
+		switch {
+		case err == nil:
+			done++
+			continue
+		case errors.As(err, &refusal):
+		case errors.Is(err, redisqueue.ErrNotFound):
+			refusal = "it has left the queue; its report is kept"
+		default:
+			return "", nil, fmt.Errorf("%d of %d runs are %s; then: %w", done, len(ids), a.Done, err)
+		}
+		if len(p.Kept) == maxSaid {
+			p.More++
+			continue
+		}
+		p.Kept = append(p.Kept, keptRun{cmp.Or(topicqueue.Clip(topicqueue.OneLine(run.Topic), 120), id),
+			"./runs/" + name(id), string(refusal)})
+	}
+	p.Done = fmt.Sprintf("%d runs are %s.", done, a.Done)
+	if done == 1 {
+		p.Done = fmt.Sprintf("1 run is %s.", a.Done)
+	}
+	return a.Name, p, nil
+}
+
+// backOf returns the page that a form stood on, by its own path.
+func backOf(r *http.Request) string {
+	back := r.PostForm.Get("back")
+	if !strings.HasPrefix(back, "/") || strings.HasPrefix(back, "//") || strings.ContainsAny(back, "\\\r\n") {
+		return "./"
+	}
+	return "." + back
+}

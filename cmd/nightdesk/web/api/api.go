@@ -1,0 +1,257 @@
+// Package api serves /v1: runs, batches, digests, schedules, search and event streams as JSON, for programs.
+//
+// endpoints in routes.go is the one list of what there is: requests are served from it, and openapi.json is made from
+// it, so that both say the same. Errors are application/problem+json (RFC 9457) and say what to do.
+//
+// Entry point: [New].
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"nightdesk/jobs"
+	"nightdesk/jobs/search"
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/schedule"
+)
+
+// Services is what the API works with.
+type Services struct {
+	Queue      *redisqueue.Queue
+	Dispatcher *jobs.Dispatcher
+	Store      storage.Store
+	Search     func(ctx context.Context, q search.Query) (search.Results, error)
+	// Enqueue puts topics into a batch, as the command enqueue does. The error is a *Problem for what the client can
+	// change.
+	Enqueue func(ctx context.Context, order Order) (Enqueued, error)
+	// ShownSource returns where a schedule reads its topics, as people see it: an address may hold a key.
+	ShownSource func(source string) string
+	// Fire enqueues the topics of a schedule now. The error is a *Problem for what the client can change.
+	Fire func(ctx context.Context, name string) (schedule.Firing, error)
+	// Bases describes the knowledge bases of this machine.
+	Bases func(ctx context.Context) ([]knowledge.Info, error)
+	// Ask enqueues a question about a run that has a report. The error is as that of Fire.
+	Ask   func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
+	Token bool // a token is needed
+	Log   zerolog.Logger
+}
+
+// Problem is an error for a client (RFC 9457). Detail says what is wrong, Do what to do about it.
+type Problem struct {
+	Type   string   `json:"type" jsonschema:"always about:blank: the status says the kind"`
+	Title  string   `json:"title"`
+	Status int      `json:"status"`
+	Detail string   `json:"detail" jsonschema:"what is wrong"`
+	Do     string   `json:"do,omitempty" jsonschema:"what to do about it"`
+	Errors []string `json:"errors,omitempty" jsonschema:"each thing that is wrong"`
+}
+
+func (p *Problem) Error() string { return p.Detail }
+
+// problem returns an error for a client.
+func problem(status int, do, format string, args ...any) *Problem {
+	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status,
+		Detail: fmt.Sprintf(format, args...), Do: do}
+}
+
+// WriteProblem answers with a problem.
+func WriteProblem(w http.ResponseWriter, p *Problem) {
+	writeJSON(w, p.Status, "application/problem+json", p)
+}
+
+func writeJSON(w http.ResponseWriter, status int, kind string, body any) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(body); err != nil {
+		http.Error(w, "the answer cannot be encoded", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(out.Bytes()) // the client is gone
+}
+
+// server serves the endpoints.
+type server struct {
+	Services
+	mux   *http.ServeMux
+	spec  []byte
+	rates rates
+}
+
+// methods are those that endpoints have.
+var methods = []string{http.MethodGet, http.MethodPost}
+
+// New returns the handler of everything below /v1/.
+func New(s Services) http.Handler {
+	a := &server{Services: s, mux: http.NewServeMux(), rates: newRates()}
+	all := a.endpoints()
+	var err error
+	if a.spec, err = document(all, s.Token); err != nil {
+		panic(err) // of the types of this package alone
+	}
+	for _, e := range all {
+		a.mux.HandleFunc(e.method+" /v1"+e.path, a.handler(e))
+	}
+	return http.HandlerFunc(a.serve)
+}
+
+// serve answers also what no endpoint does.
+func (a *server) serve(w http.ResponseWriter, r *http.Request) {
+	if p := a.rates.refuse(w, r); p != nil {
+		WriteProblem(w, p)
+		return
+	}
+	if _, pattern := a.mux.Handler(r); pattern != "" {
+		a.mux.ServeHTTP(w, r)
+		return
+	}
+	var allowed []string
+	for _, method := range methods {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := a.mux.Handler(other); pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		WriteProblem(w, problem(http.StatusMethodNotAllowed, "Use "+strings.Join(allowed, " or ")+".",
+			"%s is not possible here", r.Method))
+		return
+	}
+	WriteProblem(w, problem(http.StatusNotFound, "/v1/openapi.json lists what there is.", "there is no %s", r.URL.Path))
+}
+
+// Limits of request bodies, in bytes.
+const (
+	maxBody = 64 << 10
+	maxList = 16 << 20 // of topics
+)
+
+// call is a request to an endpoint.
+type call struct {
+	*http.Request
+	w    http.ResponseWriter
+	body any // pointer to what the endpoint's body is decoded into; nil without one
+}
+
+// handler serves an endpoint: its parameters and body are checked as the document says before it is called.
+func (a *server) handler(e endpoint) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{Request: r, w: w}
+		err := e.check(r)
+		if err == nil && e.body != nil {
+			c.body, err = readBody(w, r, e)
+		}
+		var answer any
+		if err == nil {
+			answer, err = e.do(c)
+		}
+		switch {
+		case err == nil && answer != nil:
+			writeJSON(w, e.status(), "application/json", answer)
+		case err == nil: // it has answered itself
+		case r.Context().Err() != nil: // the client is gone
+		default:
+			WriteProblem(w, a.problemOf(r, err))
+		}
+	}
+}
+
+func readBody(w http.ResponseWriter, r *http.Request, e endpoint) (any, error) {
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
+		return nil, problem(http.StatusUnsupportedMediaType, "Send Content-Type: application/json.",
+			"the body is %q", shown(kind))
+	}
+	limit := int64(maxBody)
+	if e.maxBody > 0 {
+		limit = e.maxBody
+	}
+	body := reflect.New(reflect.TypeOf(e.body)).Interface()
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit))
+	var raw json.RawMessage
+	err := dec.Decode(&raw)
+	if err == nil && dec.More() {
+		err = errors.New("something stands behind the object")
+	}
+	if err == nil {
+		err = e.valid(raw)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, body)
+	}
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, problem(http.StatusRequestEntityTooLarge, "Split it.", "the body has more than %d bytes", limit)
+	case err != nil:
+		return nil, problem(http.StatusBadRequest, "/v1/openapi.json has its schema.", "the body cannot be used: %v", err)
+	}
+	return body, nil
+}
+
+// problemOf returns an error as a client sees it.
+func (a *server) problemOf(r *http.Request, err error) *Problem {
+	var known *Problem
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, search.ErrNoWords):
+		return problem(http.StatusBadRequest, "Give at least one word in q.", "%v", err)
+	case errors.Is(err, storage.ErrAway), unreachable(err):
+		a.Log.Warn().Err(err).Str("path", r.URL.Path).Msg("a request cannot be answered now")
+		return problem(http.StatusServiceUnavailable, "Try again later; /healthz says what is away.", "%v", err)
+	}
+	a.Log.Error().Err(err).Str("path", r.URL.Path).Msg("a request failed")
+	return problem(http.StatusInternalServerError, "The log of nightdesk serve has the same error.", "%v", err)
+}
+
+// check checks the parameters of a request.
+func (e endpoint) check(r *http.Request) error {
+	query := r.URL.Query()
+	for name, values := range query {
+		if !slices.ContainsFunc(e.params, func(p param) bool { return p.in == inQuery && p.name == name }) {
+			return problem(http.StatusBadRequest, "/v1/openapi.json lists the parameters.",
+				"there is no parameter %q here", shown(name))
+		}
+		if len(values) > 1 {
+			return problem(http.StatusBadRequest, "Give it once.", "the parameter %q is given %d times", name, len(values))
+		}
+	}
+	for _, p := range e.params {
+		value, given := "", true
+		switch p.in {
+		case inQuery:
+			value, given = query.Get(p.name), query.Has(p.name)
+		case inPath:
+			value = r.PathValue(p.name)
+		case inHeader:
+			value, given = r.Header.Get(p.name), len(r.Header.Values(p.name)) > 0
+		}
+		if why := p.wrong(value, given); why != "" {
+			status := http.StatusBadRequest
+			if p.in == inPath {
+				status = http.StatusNotFound
+			}
+			return problem(status, "/v1/openapi.json says what it may be.", "%s %q: %s", p.name, shown(value), why)
+		}
+	}
+	return nil
+}

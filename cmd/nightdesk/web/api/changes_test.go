@@ -1,0 +1,104 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"nightdesk/cmd/nightdesk/web/api"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/schedule"
+)
+
+// ask enqueues a question, as the services of a desk do.
+func (d *desk) ask(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error) {
+	if strings.Contains(question, "model") {
+		return topicqueue.Run{}, &api.Problem{Title: "x", Status: http.StatusUnprocessableEntity, Detail: "no model", Do: "y"}
+	}
+	return topicqueue.Run{ID: "answering", Batch: "ask_" + about.ID, Topic: question, State: topicqueue.RunQueued}, nil
+}
+
+func (d *desk) fire(ctx context.Context, name string) (schedule.Firing, error) {
+	if _, err := d.queue.Schedule(ctx, name); err != nil {
+		return schedule.Firing{}, err
+	}
+	if name == "busy" {
+		return schedule.Firing{}, &api.Problem{Title: "x", Status: http.StatusConflict, Detail: "it is being fired", Do: "y"}
+	}
+	return schedule.Firing{Batch: "fired", Topics: 2}, nil
+}
+
+// TestSchedules: a schedule is paused, resumed and fired.
+func TestSchedules(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, name := range []string{"nightly", "busy"} {
+		if _, err := d.queue.AddSchedule(t.Context(), schedule.New(schedule.Spec{Name: name, Cron: "0 1 * * *",
+			Topics: "topics.txt"}, day)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	post := func(path, body, want string) {
+		t.Helper()
+		if text := d.read(http.MethodPost, path, body, http.StatusOK); !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %s:\n%s", path, want, text)
+		}
+	}
+	post("/v1/schedules/nightly/pause", `{"reason":"holidays"}`, `"paused":"holidays`)
+	post("/v1/schedules/nightly/pause", `{}`, `"next":[]`)
+	post("/v1/schedules/nightly/resume", `{}`, `"next":["`)
+	post("/v1/schedules/nightly/fire", `{}`, `"batch":"fired"`)
+	d.problem(http.MethodPost, "/v1/schedules/busy/fire", `{}`, http.StatusConflict, "being fired")
+	for _, verb := range []string{"pause", "resume", "fire"} {
+		d.problem(http.MethodPost, "/v1/schedules/none/"+verb, `{}`, http.StatusNotFound, "there is no schedule")
+	}
+	d.problem(http.MethodPost, "/v1/schedules/nightly/fire", `{"x":1}`, http.StatusBadRequest)
+}
+
+// TestAsk: a question about a report becomes a run, whose report is the answer.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.publish("stored")
+	d.create("march", "waits")
+	if text := d.read(http.MethodPost, "/v1/runs/stored/ask", `{"question":"Why is sand blown?"}`,
+		http.StatusOK); !strings.Contains(string(text), `"run_id":"answering"`) {
+		t.Errorf("%s", text)
+	}
+	d.problem(http.MethodPost, "/v1/runs/waits/ask", `{"question":"Why?"}`, http.StatusConflict, "no report yet")
+	d.problem(http.MethodPost, "/v1/runs/none/ask", `{"question":"Why?"}`, http.StatusNotFound, "there is no run")
+	d.problem(http.MethodPost, "/v1/runs/stored/ask", `{"question":" "}`, http.StatusUnprocessableEntity)
+	d.problem(http.MethodPost, "/v1/runs/stored/ask", `{"question":"Which model?"}`, http.StatusUnprocessableEntity,
+		"no model")
+	d.problem(http.MethodPost, "/v1/runs/stored/ask", `{}`, http.StatusBadRequest)
+}
+
+// TestRates: who asks for too much at once is told to wait, and by what header.
+func TestRates(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for n := 1; ; n++ {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.server.URL+"/v1/runs/none/pause",
+			strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		answer, err := d.server.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusTooManyRequests {
+			if n <= 100 || answer.Header.Get("Retry-After") != "1" {
+				t.Errorf("request %d was refused, to be sent again after %q s", n, answer.Header.Get("Retry-After"))
+			}
+			break
+		}
+		if n == 100_000 {
+			t.Fatal("nothing was refused")
+		}
+	}
+	d.has("/v1/runs", `{"runs":[]}`) // reading is counted by itself
+}

@@ -1,0 +1,328 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nightdesk/jobs/bundle"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// Run is a run in a list.
+type Run struct {
+	RunID     string    `json:"run_id"`
+	Batch     string    `json:"batch"`
+	Topic     string    `json:"topic"`
+	ID        string    `json:"id,omitempty" jsonschema:"of the topic in its list"`
+	Tags      []string  `json:"tags,omitempty"`
+	State     string    `json:"state"`
+	Reason    string    `json:"reason,omitempty" jsonschema:"why it is partial, failed or cancelled"`
+	Paused    bool      `json:"paused,omitempty"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	StartedAt time.Time `json:"started_at,omitzero"`
+	EndedAt   time.Time `json:"ended_at,omitzero"`
+	Report    string    `json:"report,omitempty" jsonschema:"key of the report in storage; absent when there is none"`
+}
+
+// Claim is a statement that a run has noted of a source.
+type Claim struct {
+	ClaimID    string `json:"claim_id"`
+	CitationID string `json:"citation_id"`
+	SourceID   string `json:"source_id"`
+	Text       string `json:"text"`
+	Quote      string `json:"quote" jsonschema:"what the source says, verbatim"`
+	Start      int    `json:"start" jsonschema:"byte of the text of the source at which the quote begins"`
+	End        int    `json:"end"`
+}
+
+// RunList is one page of runs.
+type RunList struct {
+	Runs []Run  `json:"runs"`
+	Next string `json:"next,omitempty" jsonschema:"cursor of the next page; absent on the last one"`
+}
+
+// RunDetail is a run with what it is made of.
+type RunDetail struct {
+	Run
+	Preset   string                `json:"preset,omitempty"`
+	Language string                `json:"language,omitempty"`
+	Audio    *topicqueue.Narration `json:"audio,omitempty" jsonschema:"the report as it is read aloud, or why it is not"`
+	Blocks   []topicqueue.Block    `json:"blocks"`
+	Dialogue []Question            `json:"dialogue" jsonschema:"what it has asked a person; without an outcome it waits"`
+}
+
+// Question is what a run has asked a person, and what became of it.
+type Question struct {
+	Kind       string    `json:"kind" jsonschema:"clarification or plan"`
+	Question   string    `json:"question"`
+	Outcome    string    `json:"outcome,omitempty" jsonschema:"answered, declined or missed; absent while the run waits"`
+	Answer     string    `json:"answer,omitempty"`
+	AskedAt    time.Time `json:"asked_at"`
+	Until      time.Time `json:"until,omitzero" jsonschema:"after it the run goes on without an answer"`
+	AnsweredAt time.Time `json:"answered_at,omitzero"`
+}
+
+func questionsOf(r topicqueue.Run) []Question {
+	out := []Question{}
+	for _, e := range r.Dialogue {
+		out = append(out, Question{e.Kind, e.Question.Text, e.Outcome, e.Reply.Text, e.AskedAt, e.Until, e.AnsweredAt})
+	}
+	return out
+}
+
+func runOf(r topicqueue.Run) Run {
+	out := Run{RunID: r.ID, Batch: r.Batch, Topic: r.Topic, ID: r.Ref, Tags: r.Tags, State: string(r.State),
+		Reason: r.Reason, Paused: r.Paused, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt}
+	if !r.PublishedAt.IsZero() {
+		out.Report = r.Report
+	}
+	return out
+}
+
+// place is where a page of a list begins: a batch, and a run's place in it.
+type place struct {
+	Batch string `json:"b"`
+	At    int    `json:"a"`
+}
+
+func (p place) String() string {
+	text, _ := json.Marshal(p) // a text and a number
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// placeOf reads a cursor; the zero place for none.
+func placeOf(c *call) (p place, err error) {
+	text := c.URL.Query().Get("cursor")
+	if text == "" {
+		return p, nil
+	}
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil || p.At < 0 {
+		return p, problem(http.StatusBadRequest, "Give `next` of the page before, or begin without.",
+			"the cursor %q is none of ours", shown(text))
+	}
+	return p, nil
+}
+
+// number returns a parameter that was checked to be one.
+func (c *call) number(name string, absent int) int {
+	if n, err := strconv.Atoi(c.URL.Query().Get(name)); err == nil {
+		return n
+	}
+	return absent
+}
+
+var errEnough = errors.New("enough")
+
+// listRuns lists the runs of all batches or of one.
+func (a runs) listRuns(c *call) (any, error) {
+	ctx, query := c.Context(), c.URL.Query()
+	from, err := placeOf(c)
+	if err != nil {
+		return nil, err
+	}
+	batches, err := a.batchesFrom(ctx, query.Get("batch"), from.Batch)
+	if err != nil {
+		return nil, err
+	}
+	list, most := RunList{Runs: []Run{}}, c.number("limit", 50)
+	fits := func(r topicqueue.Run) bool {
+		state, tag := query.Get("state"), query.Get("tag")
+		if state != "" && state != string(r.State) || tag != "" && !slices.Contains(r.Tags, tag) {
+			return false
+		}
+		return has(r, query.Get("q"))
+	}
+	for _, b := range batches {
+		start := 0
+		if b.Name == from.Batch {
+			start = from.At
+		}
+		err := a.queue.RunsFrom(ctx, b.Name, start, func(at int, r topicqueue.Run) error {
+			if !fits(r) {
+				return nil
+			}
+			if len(list.Runs) == most {
+				list.Next = place{b.Name, at}.String()
+				return errEnough
+			}
+			list.Runs = append(list.Runs, runOf(r))
+			return nil
+		})
+		if errors.Is(err, errEnough) {
+			break
+		}
+		if errors.As(err, new(*redisqueue.BrokenError)) { // the others are there
+			a.log.Warn().Err(err).Msg("runs are left out of a list")
+			err = nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// batchesFrom returns one batch, or all, the newest first, from one of them on.
+func (a runs) batchesFrom(ctx context.Context, only, from string) ([]redisqueue.Batch, error) {
+	if only != "" {
+		b, err := a.batch(ctx, only)
+		return []redisqueue.Batch{b}, err
+	}
+	batches, err := a.queue.Batches(ctx)
+	slices.Reverse(batches)
+	if i := slices.IndexFunc(batches, func(b redisqueue.Batch) bool { return b.Name == from }); i > 0 {
+		batches = batches[i:]
+	}
+	return batches, err
+}
+
+func (a runs) batch(ctx context.Context, name string) (redisqueue.Batch, error) {
+	b, err := a.queue.Batch(ctx, name)
+	if errors.Is(err, redisqueue.ErrNotFound) {
+		return b, problem(http.StatusNotFound, "/v1/batches lists those that there are.", "there is no batch %q", name)
+	}
+	return b, err
+}
+
+// find returns a run from the queue or, when it has left it, from its bundle.
+func (a runs) find(ctx context.Context, id string) (topicqueue.Run, []topicqueue.Block, error) {
+	run, err := a.queue.Run(ctx, id)
+	if err == nil {
+		blocks, err := a.queue.Blocks(ctx, id)
+		return run, blocks, err
+	}
+	if !errors.Is(err, redisqueue.ErrNotFound) {
+		return run, nil, err
+	}
+	archive := bundle.Archive{Store: a.store}
+	run, err = archive.Run(ctx, id)
+	if errors.Is(err, bundle.ErrNoBundle) {
+		return run, nil, noRun(id)
+	}
+	if err != nil {
+		return run, nil, err
+	}
+	if run.PublishedAt.IsZero() { // of an early version
+		run.PublishedAt = run.EndedAt
+	}
+	blocks, err := archive.Blocks(ctx, id)
+	return run, blocks, err
+}
+
+func noRun(id string) error {
+	return problem(http.StatusNotFound, "/v1/runs lists those that there are.",
+		"there is no run %q, neither in the queue nor in storage", id)
+}
+
+func (a runs) readRun(c *call) (any, error) {
+	run, blocks, err := a.find(c.Context(), c.PathValue("run"))
+	if err != nil {
+		return nil, err
+	}
+	return RunDetail{Run: runOf(run), Preset: run.Options.Preset, Language: run.Options.Language, Audio: run.Narration,
+		Blocks:   list(blocks),
+		Dialogue: questionsOf(run)}, nil
+}
+
+// list makes an absent list an empty one.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+func (a runs) readReport(c *call) (any, error) {
+	format := c.URL.Query().Get("format")
+	if format == "" {
+		format = "md"
+	}
+	id := c.PathValue("run")
+	body, err := a.store.Get(c.Context(), storage.FormatKey(id, format))
+	if errors.Is(err, storage.ErrNotExist) {
+		return nil, problem(http.StatusNotFound, "/v1/runs/"+id+" says how far the run is.",
+			"there is no report of run %q as %s", id, format)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := c.w.Header()
+	h.Set("Content-Type", FormatType(format))
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+	_, _ = c.w.Write(body) // the client is gone
+	return nil, nil
+}
+
+// formatTypes are the forms of a report.
+var formatTypes = map[string]string{"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8",
+	"docx": docxType, "mp3": "audio/mpeg", "opus": "audio/ogg", "wav": "audio/wav", "vtt": "text/vtt; charset=utf-8"}
+
+// FormatType returns the content type of a form of a report, by its extension.
+func FormatType(format string) string { return cmp.Or(formatTypes[format], "application/octet-stream") }
+
+// stored reads a file of a run that has a JSON object in each line.
+func stored[T any](a runs, c *call, name string) (any, error) {
+	id := c.PathValue("run")
+	body, err := a.store.Get(c.Context(), storage.CacheKey(id, name))
+	if errors.Is(err, storage.ErrNotExist) {
+		if _, _, err := a.find(c.Context(), id); err != nil {
+			return nil, err
+		}
+		return nil, problem(http.StatusNotFound, "They are stored when the run ends.", "run %q has none in storage", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := []T{}
+	for line := range bytes.Lines(body) {
+		var v T
+		if err := json.Unmarshal(line, &v); err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func (a runs) listClaims(c *call) (any, error) {
+	return stored[Claim](a, c, "claims.jsonl")
+}
+
+func (a runs) listSources(c *call) (any, error) {
+	return stored[topicqueue.Source](a, c, "sources.jsonl")
+}
+
+func (a runs) verifyRun(c *call) (any, error) {
+	id := c.PathValue("run")
+	check, err := bundle.Verify(c.Context(), a.store, id)
+	if errors.Is(err, bundle.ErrNoBundle) {
+		return nil, problem(http.StatusNotFound, "/v1/runs/"+id+" says how far the run is.",
+			"run %q has no files in storage", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return check, nil
+}
+
+// has reports whether a run has a text in its topic, ids or tags.
+func has(r topicqueue.Run, query string) bool {
+	whole := strings.Join(append([]string{r.Topic, r.ID, r.Ref}, r.Tags...), "\n")
+	return strings.Contains(strings.ToLower(whole), strings.ToLower(strings.TrimSpace(query)))
+}

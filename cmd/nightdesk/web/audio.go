@@ -1,0 +1,47 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/narration"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// audio is a report as it is read aloud.
+type audio struct {
+	URL, Name, Transcript string
+	Cues                  []cueLine
+}
+
+// cueLine is a piece of the transcript. At: its begin, for a person; URL: the sound from there on.
+type cueLine struct{ At, URL, Speaker, Text string }
+
+// audio returns what the page of a run shows of a narration; nil when there is none.
+func (s runPages) audio(ctx context.Context, n topicqueue.Narration) (*audio, error) {
+	if n.File == "" {
+		return nil, nil
+	}
+	a := &audio{URL: "../a/" + n.File, Name: strings.ToUpper(strings.TrimPrefix(path.Ext(n.File), ".")),
+		Transcript: "../a/" + n.Transcript}
+	body, err := s.store.Get(ctx, n.Transcript)
+	if errors.Is(err, storage.ErrNotExist) {
+		return a, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	cues := narration.ReadTranscript(body)
+	two := narration.Two(cues)
+	for _, c := range cues {
+		seconds := int(c.Start / time.Second)
+		a.Cues = append(a.Cues, cueLine{fmt.Sprintf("%d:%02d", seconds/60, seconds%60),
+			fmt.Sprintf("%s#t=%.1f", a.URL, c.Start.Seconds()), c.Speaker(two), c.Text})
+	}
+	return a, nil
+}

@@ -1,0 +1,71 @@
+package web
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"nightdesk/storage"
+)
+
+// zip sends all files of a run's bundle under the names that they have in the storage, so that `verify` can
+// check them where they are unpacked.
+func (s downloads) zip(w http.ResponseWriter, r *http.Request) {
+	run := r.PathValue("run")
+	if !runID.MatchString(run) {
+		http.NotFound(w, r)
+		return
+	}
+	manifest, err := s.store.Get(r.Context(), storage.ManifestKey(run))
+	if errors.Is(err, storage.ErrNotExist) {
+		http.NotFound(w, r)
+		return
+	}
+	var m storage.Manifest
+	if err == nil {
+		err = json.Unmarshal(manifest, &m)
+	}
+	if err != nil {
+		s.log.Error().Err(err).Str("run", run).Msg("a bundle cannot be read")
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	w.Header().Set("Content-Type", "application/zip")
+	w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(run+".zip"))
+	archive := zip.NewWriter(w)
+	keys := []string{storage.ManifestKey(run)}
+	for _, f := range m.Files {
+		keys = append(keys, f.Key)
+	}
+	for _, key := range keys {
+		if err := s.addTo(r.Context(), archive, run, key); err != nil {
+			if r.Context().Err() == nil {
+				s.log.Error().Err(err).Str("run", run).Msg("a bundle was sent in part")
+			}
+			panic(http.ErrAbortHandler) // the status is sent: a download that breaks off is seen to be no archive
+		}
+	}
+	_ = archive.Close() // the reader is gone
+}
+
+func (s downloads) addTo(ctx context.Context, archive *zip.Writer, run, key string) error {
+	ofRun := strings.HasPrefix(key, "reports/"+run) || strings.HasPrefix(key, storage.CacheKey(run, ""))
+	if !ofRun || path.Clean(key) != key {
+		return fmt.Errorf("the bundle names the file %q", key)
+	}
+	body, err := s.store.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	file, err := archive.Create(key)
+	if err == nil {
+		_, err = file.Write(body)
+	}
+	return err
+}

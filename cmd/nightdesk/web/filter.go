@@ -1,0 +1,40 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"nightdesk/topicqueue"
+)
+
+// filter chooses runs of a batch. Empty fields choose all.
+type filter struct {
+	Query string // stands in the topic, the ids or the tags
+	Tag   string
+	ID    string // of the topic in its list
+	State string
+}
+
+func filterOf(r *http.Request) filter {
+	q := r.URL.Query()
+	return filter{strings.TrimSpace(q.Get("q")), strings.TrimSpace(q.Get("tag")), strings.TrimSpace(q.Get("id")),
+		q.Get("state")}
+}
+
+// Some reports whether the filter leaves anything out.
+func (f filter) Some() bool { return f != filter{} }
+
+// fits reports whether the filter chooses a run.
+func (f filter) fits(run topicqueue.Run) bool {
+	has := func(tag string) bool { return strings.EqualFold(tag, f.Tag) }
+	switch {
+	case f.State != "" && f.State != string(run.State), f.ID != "" && !strings.EqualFold(f.ID, run.Ref),
+		f.Tag != "" && !slices.ContainsFunc(run.Tags, has):
+		return false
+	case f.Query == "":
+		return true
+	}
+	whole := strings.ToLower(strings.Join(append([]string{run.Topic, run.ID, run.Ref}, run.Tags...), "\n"))
+	return strings.Contains(whole, strings.ToLower(f.Query))
+}

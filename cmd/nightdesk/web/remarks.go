@@ -1,0 +1,111 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"html/template"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"nightdesk/jobs/history"
+	"nightdesk/topicqueue"
+)
+
+// remarkPages show and keep what readers say about a report.
+type remarkPages struct{ runReader }
+
+// Pieces of the page of the remarks.
+type (
+	remarksPage struct {
+		Topic, RunURL  string
+		Sentence, Find string // that the form is about, and what was found when it was checked
+		Kept           bool
+		Remarks        []remarkLine
+	}
+	remarkLine struct{ Words, Sentence, By string }
+)
+
+func remarkLines(list []topicqueue.Remark) (out []remarkLine) {
+	for _, r := range list {
+		out = append(out, remarkLine{r.Words, r.Sentence, history.Said(r)})
+	}
+	return out
+}
+
+// page lists the remarks about a report, with a form for another one: ?sentence says about which of the sentences that
+// were checked, counted from 1.
+func (p remarkPages) page(ctx context.Context, r *http.Request) (string, any, error) {
+	run, err := p.reported(ctx, r)
+	if err != nil {
+		return "", nil, err
+	}
+	out := remarksPage{Topic: topicqueue.OneLine(run.Topic), RunURL: "../" + name(run.ID), Kept: r.URL.Query().Has("kept")}
+	if n, err := strconv.Atoi(r.URL.Query().Get("sentence")); err == nil {
+		v, err := p.verification(ctx, run.ID)
+		if err != nil {
+			return "", nil, err
+		}
+		if n < 1 || n > len(v.Sentences) {
+			return "", nil, notHere("The report has no such sentence.")
+		}
+		out.Sentence, out.Find = cells(v.Sentences[n-1].Text), whyOf(v.Sentences[n-1])
+	}
+	list, err := history.Remarks(ctx, p.store, run)
+	out.Remarks = remarkLines(list)
+	return "Remarks: " + out.Topic, out, err
+}
+
+// keep stores a remark and leads to the list.
+func (p remarkPages) keep(ctx context.Context, r *http.Request) (string, error) {
+	run, err := p.reported(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	if err := r.ParseForm(); err != nil {
+		return "", wrong("This form cannot be read: " + err.Error())
+	}
+	err = history.Remark(ctx, p.store, run, topicqueue.Remark{At: time.Now(), By: r.PostForm.Get("by"),
+		Sentence: r.PostForm.Get("sentence"), Words: r.PostForm.Get("words")})
+	if errors.Is(err, history.ErrNoWords) {
+		return "", wrong("Say what is wrong: the remark had no words.")
+	}
+	return "./remarks?kept", err
+}
+
+// reported returns the run that an address names, which must have a report.
+func (p remarkPages) reported(ctx context.Context, r *http.Request) (topicqueue.Run, error) {
+	run, _, _, err := p.find(ctx, r.PathValue("run"))
+	if err == nil && run.Report == "" {
+		err = notHere("Run " + run.ID + " has no report.")
+	}
+	return run, err
+}
+
+// checkedSpan is a piece of a sentence that was checked, as package formats writes it.
+var checkedSpan = regexp.MustCompile(
+	`(?s)<span class="v-[a-z]+(?: news)?" data-sentence="(\d{1,6})">.*?</span>(?:</a>)?`)
+
+// withRemarkLinks puts a link behind each sentence of a report that was checked. It leads to the form for a remark
+// about it and is seen where verdicts are. base: address of the page of remarks.
+func withRemarkLinks(page template.HTML, base string) template.HTML {
+	body := string(page)
+	found := checkedSpan.FindAllStringSubmatchIndex(body, -1)
+	var out strings.Builder
+	at := 0
+	for i, m := range found {
+		number := body[m[2]:m[3]]
+		if i+1 < len(found) && body[found[i+1][2]:found[i+1][3]] == number { // the sentence goes on
+			continue
+		}
+		out.WriteString(body[at:m[1]])
+		out.WriteString(`<a class="remark" href="` + base + "?sentence=" + number +
+			`#new" title="This sentence is wrong" aria-label="This sentence is wrong: ` +
+			`leave a remark">✎</a>`)
+		at = m[1]
+	}
+	out.WriteString(body[at:])
+	return template.HTML(out.String())
+}

@@ -1,0 +1,68 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/formats"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// report puts a run that has ended with a report of two sentences into the storage.
+func (d desk) report(id, topic, sentence string, ended time.Time) topicqueue.Run {
+	d.t.Helper()
+	run := topicqueue.Run{ID: id, Batch: "march", Topic: topic, State: topicqueue.RunCompleted,
+		CreatedAt: ended.Add(-time.Hour), Report: storage.ReportKey(id), StartedAt: ended.Add(-time.Minute),
+		EndedAt: ended, PublishedAt: ended}
+	markdown := "# " + topic + "\n\nThe [wind](https://x.example/) is west [[CIT-1-01](#ref-cit-1-01)]. " +
+		sentence +
+		" [[CIT-1-01](#ref-cit-1-01)].\n\n## References\n\n<a id=\"ref-cit-1-01\"></a> [CIT-1-01] web_search: dunes\n"
+	page, err := formats.HTML(formats.Report{Markdown: markdown, Title: topic, Words: formats.CheckWords{Show: "Show"},
+		Checks: []formats.Check{{Sentence: "The [wind](https://x.example/) is west.", Verdict: formats.Confirmed, Number: 1},
+			{Sentence: sentence + ".", Verdict: formats.Unconfirmed, Number: 2}}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.put(storage.CacheKey(id, "config.json"), run)
+	d.put(storage.CacheKey(id, "queue.json"), map[string]any{"blocks": []topicqueue.Block{}})
+	d.put(storage.CacheKey(id, "verification.json"), reporting.Verification{Status: "verified",
+		Sentences: []reporting.CheckedSentence{{Text: "The wind is west."}, {Text: sentence + "."}}})
+	d.put(storage.ManifestKey(id), map[string]any{})
+	d.put(storage.ReportKey(id), markdown)
+	d.put(storage.FormatKey(id, "html"), page)
+	return run
+}
+
+// TestRemarks: a reader says what is wrong with a sentence or a report, and sees it kept with the run.
+func TestRemarks(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "")
+	d.report("research_r", "Dunes", "They are 30 m high", time.Date(2026, 3, 1, 21, 0, 0, 0, time.UTC))
+	body := d.get("/runs/research_r", http.StatusOK)
+	for _, want := range []string{`<a href="research_r/remarks#new">`, `remarks?sentence=1#new"`,
+		`remarks?sentence=2#new"`} {
+		if strings.Count(body, want) != 1 {
+			t.Errorf("%q stands %d times in\n%s", want, strings.Count(body, want), body)
+		}
+	}
+	d.has("/runs/research_r/checks", `<a href="./remarks?sentence=2#new">this is wrong</a>`)
+	d.has("/runs/research_r/remarks?sentence=2", "There are no remarks", "<blockquote>They are 30 m high.</blockquote>")
+	d.has("/runs/research_r/remarks", "A remark about the report")
+	d.get("/runs/research_r/remarks?sentence=3", http.StatusNotFound)
+	d.get("/runs/research_x/remarks", http.StatusNotFound)
+	form := url.Values{"words": {"It is 40 m " + hostile}, "by": {"Ann"}, "sentence": {"They are 30 m high."}}
+	d.post("/runs/research_r/remarks", "cross-site", form, http.StatusForbidden)
+	d.post("/runs/research_x/remarks", "same-origin", form, http.StatusNotFound)
+	d.post("/runs/research_r/remarks", "same-origin", url.Values{"words": {" "}}, http.StatusBadRequest)
+	d.post("/runs/research_r/remarks", "same-origin", form, http.StatusSeeOther)
+	const kept = "It is 40 m &lt;script&gt;alert(1)"
+	d.has("/runs/research_r/remarks?kept", "The remark is kept", kept, "Ann, ", "About: “They are 30 m high.”")
+	d.has("/runs/research_r", "1 remark about this report", kept)
+	d.put(storage.MetadataKey("research_r"), map[string]any{"remarks": []topicqueue.Remark{{Words: "Earlier " + hostile}}})
+	d.has("/runs/research_r", "Written with 1 remark about earlier reports", "Earlier &lt;script&gt;")
+}

@@ -1,0 +1,73 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"nightdesk/jobs/bundle"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// runReader reads runs, from the queue or from the storage.
+type runReader struct {
+	queue *redisqueue.Queue
+	store storage.Store
+}
+
+// runID matches what can be a run's id, and in the keys of its files means nothing else.
+var runID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+
+func noRun(id string) error {
+	return notHere(fmt.Sprintf("There is no run %q, neither in the queue nor in the storage.", id))
+}
+
+// find returns a run from the queue or, when it has left it, from its bundle.
+func (s runReader) find(ctx context.Context, id string) (run topicqueue.Run, blocks []topicqueue.Block, left bool,
+	err error) {
+	if !runID.MatchString(id) {
+		return run, nil, false, noRun(id)
+	}
+	if run, err = s.queue.Run(ctx, id); err == nil {
+		blocks, err = s.queue.Blocks(ctx, id)
+		return run, blocks, false, err
+	}
+	if !errors.Is(err, redisqueue.ErrNotFound) {
+		return run, nil, false, err
+	}
+	archive := bundle.Archive{Store: s.store}
+	run, err = archive.Run(ctx, id)
+	if errors.Is(err, bundle.ErrNoBundle) {
+		return run, nil, true, noRun(id)
+	}
+	if err != nil {
+		return run, nil, true, err
+	}
+	run.PublishedAt = cmp.Or(run.PublishedAt, run.EndedAt)
+	blocks, err = archive.Blocks(ctx, id)
+	return run, blocks, true, err
+}
+
+// verification returns what was found when the report of a run was checked.
+func (s runReader) verification(ctx context.Context, run string) (v reporting.Verification, err error) {
+	if !runID.MatchString(run) {
+		return v, noRun(run)
+	}
+	key := storage.CacheKey(run, "verification.json")
+	body, err := s.store.Get(ctx, key)
+	if errors.Is(err, storage.ErrNotExist) {
+		return v, notHere(fmt.Sprintf("Run %s has no checked report.", run))
+	}
+	if err == nil {
+		if err = json.Unmarshal(body, &v); err != nil {
+			err = fmt.Errorf("read %s: %w", s.store.Location(key), err)
+		}
+	}
+	return v, err
+}

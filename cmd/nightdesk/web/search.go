@@ -1,0 +1,127 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rs/zerolog"
+
+	"nightdesk/jobs/search"
+	"nightdesk/topicqueue"
+)
+
+// Pieces of the page of a search.
+type (
+	searchPage struct {
+		search.Results
+		Query, Batch, AllURL string
+		Why                  string // it cannot be searched
+		Found                []foundRun
+		First, Last          int // of the results, from 1
+		Earlier, Later       string
+	}
+	foundRun struct {
+		Topic, URL, Batch, BatchURL, Ended, Labels string
+		State                                      topicqueue.RunState
+		Snippets                                   []foundText
+	}
+	foundText struct {
+		URL, Claim string
+		Pieces     []search.Piece
+	}
+)
+
+const foundOnPage = 20
+
+// searchPages find words in all reports.
+type searchPages struct {
+	find func(ctx context.Context, q search.Query) (search.Results, error)
+	log  zerolog.Logger
+}
+
+// search is the page that finds words in all reports: ?q, ?batch and ?from.
+func (s searchPages) search(ctx context.Context, r *http.Request) (string, any, error) {
+	query := r.URL.Query()
+	p := searchPage{Query: strings.TrimSpace(query.Get("q")), Batch: strings.TrimSpace(query.Get("batch"))}
+	if p.Query == "" {
+		return "Search", p, nil
+	}
+	from, _ := strconv.Atoi(query.Get("from")) // else from the first
+	from = max(0, from)
+	at := func(batch string, from int) string {
+		v := url.Values{"q": {p.Query}}
+		if batch != "" {
+			v.Set("batch", batch)
+		}
+		if from > 0 {
+			v.Set("from", strconv.Itoa(from))
+		}
+		return "?" + v.Encode()
+	}
+	var err error
+	p.Results, err = s.find(ctx, search.Query{Text: p.Query, Batch: p.Batch, Limit: foundOnPage, Offset: from})
+	switch {
+	case errors.Is(err, search.ErrNoWords):
+		p.Why = "Give at least one word, for example Geneva."
+	case ctx.Err() != nil:
+		return "", nil, err
+	case err != nil:
+		s.log.Error().Err(err).Msg("reports cannot be searched")
+		p.Why = "Reports cannot be searched now: " + err.Error()
+	}
+	for _, result := range p.Results.Results {
+		p.Found = append(p.Found, foundOf(result))
+	}
+	p.First, p.Last, p.AllURL = from+1, from+len(p.Found), at("", 0)
+	if from > 0 {
+		p.Earlier = at(p.Batch, max(0, from-foundOnPage))
+	}
+	if p.Last < p.Total {
+		p.Later = at(p.Batch, p.Last)
+	}
+	return fmt.Sprintf("Search: %s", p.Query), p, nil
+}
+
+func foundOf(r search.Result) foundRun {
+	run := "runs/" + name(r.RunID)
+	out := foundRun{Topic: topicqueue.Clip(r.Topic, 300), URL: run, Batch: r.Batch, BatchURL: "batches/" + name(r.Batch),
+		State: r.State, Ended: when(r.EndedAt), Labels: strings.TrimSpace(r.Ref + " " + strings.Join(r.Tags, " "))}
+	for _, s := range r.Snippets {
+		text := foundText{URL: run + textFragment(s.Sentence), Pieces: s.Pieces}
+		if s.In == search.InClaim {
+			text.URL, text.Claim = run+"/sources/"+name(s.Source)+textFragment(s.Quote), s.Citation
+		}
+		out.Snippets = append(out.Snippets, text)
+	}
+	return out
+}
+
+// textFragment is the end of an address by which browsers open a page at a text and mark it (WICG, URL Fragment Text
+// Directives). It holds the first words: behind them the page may have the marker of a citation.
+func textFragment(text string) string {
+	text, _, _ = strings.Cut(text, " | ") // a cell of a table
+	const words, bytes = 8, 60
+	end, seen := 0, 0
+	for i, r := range text {
+		if r == ' ' {
+			if seen++; seen == words {
+				break
+			}
+		}
+		if i > bytes && (r == ' ' || r >= 0x2e80) {
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	text = strings.TrimRight(text[:end], " .,;:!?。，、")
+	if text == "" {
+		return ""
+	}
+	return "#:~:text=" + strings.ReplaceAll(url.PathEscape(text), "-", "%2D")
+}

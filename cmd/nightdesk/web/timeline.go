@@ -1,0 +1,128 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// Pieces of the page of how a run was worked.
+type (
+	timelinePage struct {
+		RunURL, Topic string
+		Live          bool
+		Length        string
+		Rows          []timelineRow
+	}
+	timelineRow struct {
+		Name, When string
+		From, Long int // of timelineWidth
+		Marks      []int
+		Said       []timelineLine
+	}
+	timelineLine struct{ At, Text string }
+)
+
+// timelineWidth is how many units a row is wide.
+const timelineWidth = 1000
+
+// timeline shows when each part of a run was worked, and what it did.
+func (s runPages) timeline(ctx context.Context, r *http.Request) (string, any, error) {
+	id := r.PathValue("run")
+	run, blocks, _, err := s.find(ctx, id)
+	if err != nil {
+		return "", nil, err
+	}
+	events, err := s.events(ctx, id)
+	if err != nil {
+		return "", nil, err
+	}
+	told, err := view.Tell(run.Options, events)
+	if err != nil {
+		return "", nil, err
+	}
+	p := timelinePage{RunURL: "../" + name(id), Topic: topicqueue.OneLine(run.Topic), Live: !run.State.Final()}
+	if len(told) > 0 {
+		begin, end := told[0].Time, told[len(told)-1].Time
+		if p.Live {
+			end = time.Now()
+		}
+		p.Length, p.Rows = view.Duration(end.Sub(begin)), timelineRows(told, begin, end)
+	}
+	for i, row := range p.Rows {
+		if at := slices.IndexFunc(blocks, func(b topicqueue.Block) bool { return b.ID == row.Name }); at >= 0 {
+			p.Rows[i].Name = blocks[at].Title
+		}
+	}
+	return "How it was worked", p, nil
+}
+
+// events returns the events of a run from the queue or, when it has left it, from its bundle.
+func (s runPages) events(ctx context.Context, id string) ([]topicqueue.Event, error) {
+	var all []topicqueue.Event
+	for after := int64(0); ; {
+		events, err := s.queue.Events(ctx, id, after, 0)
+		var gap *topicqueue.Gap
+		switch {
+		case errors.Is(err, redisqueue.ErrNotFound):
+			all, err = lines[topicqueue.Event](ctx, s.store, storage.CacheKey(id, "events.jsonl"))
+			if errors.Is(err, storage.ErrNotExist) {
+				err = nil
+			}
+			return all, err
+		case errors.As(err, &gap) && gap.To > after:
+			after = gap.To
+			continue
+		case err != nil, len(events) == 0:
+			return all, err
+		}
+		all = append(all, events...)
+		after = events[len(events)-1].Seq
+	}
+}
+
+// timelineRows cuts the events of a run into its planning, its blocks and its report.
+func timelineRows(told []view.Told, begin, end time.Time) []timelineRow {
+	type lane struct{ wave, lane int }
+	of := map[lane][]view.Told{}
+	var lanes []lane
+	for _, t := range told {
+		l := lane{t.Placement.Wave, t.Placement.Lane}
+		if l.wave == 1 && l.lane == 0 || len(t.Lines) == 0 && t.Status != topicqueue.StatusComplete {
+			continue // the blocks say it
+		}
+		if of[l] == nil {
+			lanes = append(lanes, l)
+		}
+		of[l] = append(of[l], t)
+	}
+	slices.SortFunc(lanes, func(a, b lane) int { return cmp.Or(a.wave-b.wave, a.lane-b.lane) })
+	whole := max(end.Sub(begin), time.Millisecond)
+	at := func(t time.Time) int { return int(timelineWidth * t.Sub(begin) / whole) }
+	var rows []timelineRow
+	for _, l := range lanes {
+		events := of[l]
+		first, last := events[0].Time, events[len(events)-1].Time
+		row := timelineRow{Name: map[int]string{0: "Planning", 1: topicqueue.BlockID(l.lane), 2: "Report"}[l.wave],
+			When: view.Duration(first.Sub(begin)) + " to " + view.Duration(last.Sub(begin)),
+			From: at(first), Long: max(at(last)-at(first), 4)}
+		for _, e := range events {
+			if e.Status == topicqueue.StatusReference {
+				row.Marks = append(row.Marks, at(e.Time))
+			}
+			for _, line := range e.Lines {
+				row.Said = append(row.Said, timelineLine{view.Duration(e.Time.Sub(begin)), line})
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/jobs/history"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// topicPages show the nights of a topic, and what differs between the reports of two.
+type topicPages struct{ runReader }
+
+// Pieces of these pages.
+type (
+	topicPage struct {
+		Topic  string
+		Key    string
+		Nights []nightLine
+		Total  int
+	}
+	nightLine struct {
+		RunID, URL, When, State, Class, Reason, Used, Check, Cost string
+		Changes                                                   []string
+		More                                                      int    // of the changes
+		Since                                                     string // of the last report; empty: it goes on from none
+		Compare                                                   string // address of the comparison with the night before
+		A, B                                                      bool   // chosen for the comparison
+	}
+	comparePage struct {
+		TopicURL, Topic string
+		Old, Now        nightLine
+		Parts           []history.Part
+		Changed         int // rows that differ
+	}
+)
+
+const (
+	shownNights  = 60
+	shownChanges = 5 // of a night
+)
+
+var topicKey = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// topic lists the nights of a topic, the newest first.
+func (p topicPages) topic(ctx context.Context, r *http.Request) (string, any, error) {
+	nights, outcomes, total, err := p.nights(ctx, r.PathValue("topic"))
+	if err != nil {
+		return "", nil, err
+	}
+	page := topicPage{Key: r.PathValue("topic"), Topic: topicqueue.OneLine(nights[0].Topic), Total: total}
+	for i, n := range nights {
+		line := lineOfNight(n, outcomes[n.RunID])
+		line.A, line.B = i == 1, i == 0
+		if i+1 < len(nights) {
+			line.Compare = "./" + r.PathValue("topic") + "/compare?" + url.Values{"a": {nights[i+1].RunID},
+				"b": {n.RunID}}.Encode()
+		}
+		page.Nights = append(page.Nights, line)
+	}
+	return "History: " + page.Topic, page, nil
+}
+
+func (p topicPages) nights(ctx context.Context, key string) ([]history.Night, map[string]history.Outcome, int, error) {
+	if !topicKey.MatchString(key) {
+		return nil, nil, 0, notHere("There is no such topic.")
+	}
+	nights, total, err := history.Nights(ctx, p.store, key, shownNights)
+	if err == nil && len(nights) == 0 {
+		err = notHere("No report on this topic is recorded. Reports are, from the moment that they are in storage.")
+	}
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	outcomes, err := history.Outcomes(ctx, p.store, nights)
+	return nights, outcomes, total, err
+}
+
+func lineOfNight(n history.Night, o history.Outcome) nightLine {
+	line := nightLine{RunID: n.RunID, URL: "../runs/" + name(n.RunID), When: when(n.EndedAt), State: string(n.State),
+		Class: string(n.State), Reason: n.Reason, Cost: costOf(o.Usage)}
+	if !n.StartedAt.IsZero() && n.EndedAt.After(n.StartedAt) {
+		line.Used = view.Duration(n.EndedAt.Sub(n.StartedAt))
+	}
+	if v := o.Verification; v != nil && v.Counts.Sentences > 0 {
+		line.Check = fmt.Sprintf("%d of %d cited sentences confirmed", v.Counts.Supported, v.Counts.Sentences)
+		if v.Counts.Unsupported > 0 {
+			line.Check += fmt.Sprintf(", %d not supported", v.Counts.Unsupported)
+		}
+	}
+	if c := o.Changes; c != nil {
+		all := c.Lines()
+		line.Since, line.Changes, line.More = c.Since, all[:min(len(all), shownChanges)], max(0, len(all)-shownChanges)
+	}
+	return line
+}
+
+// compare shows two reports side by side: ?a is the older one.
+func (p topicPages) compare(ctx context.Context, r *http.Request) (string, any, error) {
+	key := r.PathValue("topic")
+	page := comparePage{TopicURL: "../" + name(key)}
+	texts := [2]string{}
+	for i, id := range []string{r.URL.Query().Get("a"), r.URL.Query().Get("b")} {
+		run, _, _, err := p.find(ctx, id)
+		if err != nil {
+			return "", nil, err
+		}
+		if history.KeyOf(run) != key {
+			return "", nil, notHere("Run " + id + " is not of this topic.")
+		}
+		texts[i], err = history.Report(ctx, p.store, id)
+		if errors.Is(err, storage.ErrNotExist) {
+			return "", nil, notHere("Run " + id + " has no report to compare.")
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		night := history.Night{RunID: run.ID, State: run.State, StartedAt: run.StartedAt, EndedAt: run.EndedAt}
+		line := lineOfNight(night, history.Outcome{})
+		line.URL = "../../runs/" + name(id)
+		if page.Topic = topicqueue.OneLine(run.Topic); i == 0 {
+			page.Old = line
+		} else {
+			page.Now = line
+		}
+	}
+	page.Parts = history.Compare(texts[0], texts[1])
+	for _, part := range page.Parts {
+		for _, row := range part.Rows {
+			if row.Kind != history.Same {
+				page.Changed++
+			}
+		}
+	}
+	return "Two reports: " + page.Topic, page, nil
+}

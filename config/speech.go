@@ -1,0 +1,123 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"nightdesk/topicqueue"
+)
+
+// Speech says what reads reports aloud: a speech model, of any server that speaks OpenAI's protocol, or espeak-ng
+// where it is installed. After Load it is complete.
+type Speech struct {
+	Model   string // empty: espeak-ng
+	BaseURL URL    // empty: OpenAI's own
+	APIKey  Secret // empty: none is sent
+	Voices  string // one or two, with commas between them; empty: those of the engine
+}
+
+// Enabled reports whether there is a speech model.
+func (s Speech) Enabled() bool { return s.Model != "" }
+
+// Host returns host and port of the speech server.
+func (s Speech) Host() string { return cmp.Or(s.BaseURL.Host(), NewURL(openAIServer).Host()) }
+
+// VoiceNames returns the voices that are set, in their order.
+func (s Speech) VoiceNames() (names []string) {
+	for name := range strings.SplitSeq(s.Voices, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// audioOff is how people call topicqueue.AudioNone.
+const audioOff = "none"
+
+// audioSettings are what reporting.audio can be.
+var audioSettings = []string{audioOff, topicqueue.AudioExtended, topicqueue.AudioSingle, topicqueue.AudioDual}
+
+// audioMode returns the mode that a setting names.
+func audioMode(setting string) string {
+	if setting == audioOff {
+		return topicqueue.AudioNone
+	}
+	return setting
+}
+
+func speechTable(s *Speech) []field {
+	key := setting("speech.api_key", "", "",
+		"key of the speech server; empty: llm.api_key if that is the same server, OPENAI_API_KEY if it is OpenAI's",
+		secret(&s.APIKey))
+	key.alias = openAIKey
+	return []field{
+		setting("speech.model", "", "",
+			"speech model that reads reports aloud, such as gpt-4o-mini-tts; empty: espeak-ng, where it is installed",
+			text(&s.Model, "the name of a speech model; empty: none", anyText)),
+		setting("speech.base_url", "", "", "speech server, which speaks OpenAI's protocol; empty: OpenAI's own",
+			address(&s.BaseURL, httpAllowed, httpAddress)),
+		key,
+		setting("speech.voices", "", "",
+			"voices of the speech model or of espeak-ng, one, or two for dual_podcast_overview, with a comma between "+
+				"them; empty: alloy, nova, with espeak-ng those of the language",
+			text(&s.Voices, "one or two names with a comma between them; empty: the engine's", checkVoices)),
+	}
+}
+
+func checkVoices(list string) error {
+	if n := len((Speech{Voices: list}).VoiceNames()); n > 2 {
+		return errors.New("must be one or two names with a comma between them")
+	}
+	return nil
+}
+
+// completeSpeech finds the key where none is given: only one that was meant for the same server.
+func completeSpeech(c *Config) { completeKey(c, "speech.api_key", c.Speech.BaseURL, &c.Speech.APIKey) }
+
+// completeKey leaves the key of a server where it was given for it. Otherwise it is the main model's, or
+// OPENAI_API_KEY, if that is for the same server.
+func completeKey(c *Config, path string, server URL, key *Secret) {
+	from := c.source(path)
+	if c.Given(path) && from != "environment "+openAIKey {
+		return
+	}
+	common := *key
+	*key = Secret{}
+	delete(c.origins, path)
+	switch {
+	case serverOf(server) == serverOf(c.LLM.Main.BaseURL):
+		*key = c.LLM.Main.APIKey
+		c.origins[path] = origin{text: "llm.api_key"}
+	case serverOf(server) == openAIServer && common != Secret{}:
+		*key = common
+		c.origins[path] = origin{given: true, text: from}
+	}
+}
+
+// checkSpeech returns what is wrong with these settings taken together. known: problems of single settings.
+func checkSpeech(c Config, known Problems) Problems {
+	s := c.Speech
+	if s.Enabled() && serverOf(s.BaseURL) == openAIServer && s.APIKey == (Secret{}) &&
+		!known.about("speech.api_key", "speech.base_url", "llm.api_key", "llm.base_url") {
+		return Problems{{Key: "speech.model", Value: clip(s.Model), Source: c.source("speech.model"),
+			Reason: "there is neither a key nor a server for it: set SPEECH_API_KEY, or SPEECH_BASE_URL for a server " +
+				"that needs no key"}}
+	}
+	return nil
+}
+
+// otherNames are settings under the names that the message schema has for them.
+var otherNames = map[string]string{
+	"researching.strategy_mode":    "researching.strategy",
+	"speech_synthesis_config.mode": "reporting.audio",
+}
+
+// settingPath returns the path of a setting by any of its names.
+func settingPath(path string) string {
+	if own, ok := otherNames[path]; ok {
+		return own
+	}
+	return path
+}

@@ -1,0 +1,57 @@
+package bundle
+
+import (
+	"context"
+	"slices"
+
+	"nightdesk/pipeline/narration"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// findNarration adds what the report was read aloud as, whose files lie in the storage already. silent: they do not,
+// or not yet.
+func (b *Writer) findNarration(ctx context.Context) (silent bool, err error) {
+	run := b.In.Run
+	if b.report == nil || run.Options.Audio == topicqueue.AudioNone {
+		return false, nil
+	}
+	if b.audio = run.Narration; b.audio == nil {
+		b.audio = &topicqueue.Narration{Mode: run.Options.Audio, Problem: "the run ended before"}
+	}
+	if b.audio.File == "" {
+		return false, nil
+	}
+	files := []string{b.audio.File, b.audio.Transcript}
+	for _, key := range files {
+		there, err := b.services.Store.Exists(ctx, key)
+		if err != nil {
+			return false, err
+		}
+		silent = silent || !there
+	}
+	if silent {
+		b.audio = &topicqueue.Narration{Mode: run.Options.Audio,
+			Problem: "it is lost: the machine that kept it while the storage was away did not come back"}
+		return true, nil
+	}
+	b.staged = append(b.staged, files...)
+	return false, nil
+}
+
+// dropOldNarration takes away the files of an earlier epoch that this one has not made again.
+func (b *Writer) dropOldNarration(ctx context.Context) error {
+	if b.audio == nil {
+		return nil
+	}
+	for _, format := range narration.Formats() {
+		key := storage.FormatKey(b.In.Run.ID, format)
+		if slices.Contains(b.staged, key) {
+			continue
+		}
+		if err := b.leased.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

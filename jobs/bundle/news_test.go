@@ -1,0 +1,36 @@
+package bundle_test
+
+import (
+	"slices"
+	"testing"
+
+	"nightdesk/jobs/bundle"
+	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// TestNews: the page of a report that goes on from another one knows which of its sentences and rows are new.
+func TestNews(t *testing.T) {
+	t.Parallel()
+	store := storage.NewDir(t.TempDir())
+	const before = "# Port\n\nIt has 40 cranes on its piers [[CIT-1-01](#ref-cit-1-01)]. It lies in the bay of Gern.\n\n" +
+		"## References\n"
+	if err := store.Put(t.Context(), storage.ReportKey("research_1"), []byte(before)); err != nil {
+		t.Fatal(err)
+	}
+	rep := reporting.Report{Markdown: "# Port\n\nIt has 44 cranes on its piers [[CIT-1-02](#ref-cit-1-02)]. " +
+		"It lies in the bay of Gern. Its lighthouse is painted red and white.\n\n## References\n"}
+	in := reporting.Input{Run: topicqueue.Run{ID: "research_2"}}
+	for of, want := range map[string][]string{"": nil, "research_gone": nil,
+		"research_1": {"It has 44 cranes on its piers.", "Its lighthouse is painted red and white."}} {
+		if in.Changes = nil; of != "" {
+			in.Changes = &recurring.Changes{RunID: of}
+		}
+		shown, err := bundle.ReportToFormat(t.Context(), store, in, rep)
+		if err != nil || !slices.Equal(shown.News, want) {
+			t.Errorf("since %q: %q, want %q (%v)", of, shown.News, want, err)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+// Package history keeps the nights of a topic in storage, and what readers have remarked about their reports.
+//
+// A topic is known by recurring.Key, so nights have the same topic, knowledge base and tools, whether they go on from
+// each other or not. Entry points: Record and Nights, Remark and Remarks; Due returns the remarks for the next report.
+package history
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/recurring"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// Night is a run of a topic that has ended.
+type Night struct {
+	RunID     string              `json:"run_id"`
+	Batch     string              `json:"batch"`
+	Topic     string              `json:"topic"`
+	State     topicqueue.RunState `json:"state"`
+	Reason    string              `json:"reason,omitempty"`
+	CreatedAt time.Time           `json:"created_at"`
+	StartedAt time.Time           `json:"started_at"`
+	EndedAt   time.Time           `json:"ended_at"`
+}
+
+// KeyOf returns the key of a run's topic.
+func KeyOf(run topicqueue.Run) string { return recurring.Key(run.Topic, run.Options) }
+
+// Record stores a run that has ended as a night of its topic. Recording it again replaces it.
+func Record(ctx context.Context, store storage.Store, run topicqueue.Run) error {
+	body, err := json.Marshal(Night{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State,
+		Reason: run.Reason, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt})
+	if err != nil {
+		return fmt.Errorf("encode run %s as a night of its topic: %w", run.ID, err)
+	}
+	return store.Put(ctx, storage.TopicNightKey(KeyOf(run), run.ID), body)
+}
+
+// Nights returns the newest nights of a topic, the newest first, and how many there are in all. limit: at most so many.
+func Nights(ctx context.Context, store storage.Store, key string, limit int) (nights []Night, total int, err error) {
+	keys, err := store.List(ctx, storage.TopicNights(key)) // ids of runs begin with their time
+	if err != nil {
+		return nil, 0, err
+	}
+	slices.Reverse(keys)
+	nights, err = readAll[Night](ctx, store, keys[:min(limit, len(keys))])
+	return nights, len(keys), err
+}
+
+// readAll reads JSON documents in the order of their keys. What has been deleted meanwhile is left out.
+func readAll[T any](ctx context.Context, store storage.Store, keys []string) ([]T, error) {
+	const readsAtOnce = 8
+	found := make([]*T, len(keys))
+	g, groupCtx := errgroup.WithContext(ctx)
+	g.SetLimit(readsAtOnce)
+	for i, key := range keys {
+		g.Go(func() error {
+			body, err := store.Get(groupCtx, key)
+			if errors.Is(err, storage.ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			found[i] = new(T)
+			if err := json.Unmarshal(body, found[i]); err != nil {
+				return fmt.Errorf("read %s: %w", store.Location(key), err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	out := make([]T, 0, len(keys))
+	for _, v := range found {
+		if v != nil {
+			out = append(out, *v)
+		}
+	}
+	return out, nil
+}
+
+// before returns the night of a topic before a run; false when there is none.
+func before(ctx context.Context, store storage.Store, key, runID string) (Night, bool, error) {
+	keys, err := store.List(ctx, storage.TopicNights(key))
+	if err != nil {
+		return Night{}, false, err
+	}
+	for _, at := range slices.Backward(keys) {
+		if strings.TrimSuffix(path.Base(at), ".json") >= runID {
+			continue
+		}
+		found, err := readAll[Night](ctx, store, []string{at})
+		if err != nil || len(found) > 0 {
+			return cmp.Or(slices.Concat(found, []Night{{}})[0]), err == nil, err
+		}
+	}
+	return Night{}, false, nil
+}

@@ -1,0 +1,52 @@
+package history
+
+import (
+	"context"
+	"strings"
+
+	"nightdesk/jobs/bundle"
+	"nightdesk/pipeline/digest"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
+)
+
+// Outcome is what a night has come to, from the metadata of its report.
+type Outcome struct {
+	RunID string `json:"research_id"`
+	digest.Facts
+	Verification *struct {
+		Counts reporting.VerificationCounts `json:"counts"`
+	} `json:"verification"`
+}
+
+// Outcomes returns what nights have come to, by run. One whose metadata is gone has none.
+func Outcomes(ctx context.Context, store storage.Store, nights []Night) (map[string]Outcome, error) {
+	keys := make([]string, len(nights))
+	for i, n := range nights {
+		keys[i] = storage.MetadataKey(n.RunID)
+	}
+	list, err := readAll[Outcome](ctx, store, keys)
+	out := map[string]Outcome{}
+	for _, o := range list {
+		out[o.RunID] = o
+	}
+	return out, err
+}
+
+// Report returns what the report of a run says, without its head, its citations, and what it lists as changed. The
+// error wraps storage.ErrNotExist when there is none.
+func Report(ctx context.Context, store storage.Store, runID string) (string, error) {
+	report, err := store.Get(ctx, storage.ReportKey(runID))
+	if err != nil {
+		return "", err
+	}
+	body := bundle.Body(string(report))
+	outcomes, err := Outcomes(ctx, store, []Night{{RunID: runID}})
+	if err != nil || outcomes[runID].Changes == nil {
+		return body, err
+	}
+	if _, text, ok := strings.Cut(body, "\n---\n"); ok {
+		body = text
+	}
+	return strings.TrimSpace(body), nil
+}

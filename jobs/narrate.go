@@ -1,0 +1,160 @@
+package jobs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/narration"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// narrateHandler reads reports aloud. The report is committed before: whatever goes wrong here costs the sound alone.
+type narrateHandler struct {
+	queue  *redisqueue.Queue
+	store  storage.Store
+	speech narration.Speaker // nil: there is none
+}
+
+// paidSpeaker is an engine that costs something.
+type paidSpeaker interface {
+	Usage(text string) topicqueue.Usage
+}
+
+// work writes the script of a run's report, has it spoken piece by piece, each of which the journal keeps, stores what
+// came of it, and ends the run.
+func (h narrateHandler) work(ctx context.Context, a *attempt) error {
+	mode := a.Run.Options.Audio
+	if err := a.emit(ctx, topicqueue.StepEvent(topicqueue.StepStartAudio, mode)); err != nil {
+		return err
+	}
+	if h.speech == nil {
+		return endedError{narration.ErrNoEngine}
+	}
+	voices, err := h.speech.Voices(ctx, a.Run.Options.Language)
+	if err != nil {
+		return endedError{err}
+	}
+	if a.budget.budgeted() {
+		if _, _, err := a.budget.purse(ctx, 0); err != nil {
+			return err
+		}
+		a.budget.stay.Store(0)
+	}
+	script, err := h.script(ctx, a)
+	if err != nil {
+		return err
+	}
+	pieces := narration.Pieces(script.Turns)
+	recording, err := narration.Record(ctx, pieces, func(ctx context.Context, p narration.Piece) ([]byte, error) {
+		return h.say(ctx, a, voices[p.Voice], p.Text)
+	})
+	if err != nil {
+		return stageError("read the report aloud", err)
+	}
+	n := topicqueue.Narration{Mode: mode, Seconds: recording.Duration().Seconds(), Engine: h.speech.Name(),
+		Voices: voices, Fallbacks: script.Fallbacks, LeftOut: script.LeftOut}
+	if mode != topicqueue.AudioDual {
+		n.Voices = voices[:1]
+	}
+	if err := h.put(ctx, leasedStore{h.store, a}, &n, recording, script.Title); err != nil {
+		return err
+	}
+	return a.narrated(ctx, n)
+}
+
+func (h narrateHandler) script(ctx context.Context, a *attempt) (narration.Script, error) {
+	content, err := h.queue.Report(ctx, a.Run.ID)
+	if err != nil {
+		return narration.Script{}, err
+	}
+	var rep reporting.Report
+	if err := json.Unmarshal(content, &rep); err != nil {
+		return narration.Script{}, endedError{fmt.Errorf("decode the report: %w", err)}
+	}
+	o := a.Run.Options
+	writer := narration.Writer{Model: a.calls.model()}
+	if a.Lapses >= redisqueue.MaxLapses {
+		writer.Model = a.calls.withoutModel()
+	}
+	return writer.Script(ctx, narration.Report{RunID: a.Run.ID, Language: o.Language, Mode: o.Audio, Title: rep.Title,
+		Markdown: rep.Markdown})
+}
+
+// say returns a piece as a WAV file: that of the journal, or one that is spoken now.
+func (h narrateHandler) say(ctx context.Context, a *attempt, voice, text string) ([]byte, error) {
+	sum := sha256.Sum256([]byte(h.speech.Name() + "\x00" + voice + "\x00" + text))
+	place := "speech/" + hex.EncodeToString(sum[:10])
+	if paid, ok := h.speech.(paidSpeaker); ok {
+		usage := paid.Usage(text)
+		most := usage
+		most.CompletionTokens = 1 // there is no answer in tokens, and 0 stands for one whose length is not known
+		return a.calls.ask(ctx, place, most, func(ctx context.Context, _ int) (llm.Made, error) {
+			started := time.Now()
+			wav, err := h.speech.Speak(ctx, voice, text)
+			usage.Timestamp, usage.TookMS = started.UTC(), time.Since(started).Milliseconds()
+			if err != nil {
+				usage.Failed, usage.PromptTokens = true, 0
+				return llm.Made{Usage: usage}, err
+			}
+			return llm.Made{Answer: wav, Usage: usage}, nil
+		})
+	}
+	return a.calls.once(ctx, place, func(ctx context.Context) ([]byte, bool, error) {
+		wav, err := h.speech.Speak(ctx, voice, text)
+		if err != nil && ctx.Err() == nil {
+			err = endedError{err}
+		}
+		return wav, err == nil, err
+	})
+}
+
+// put stores the sound, encoded where there is a program for it, and the transcript.
+func (h narrateHandler) put(ctx context.Context, store leasedStore, n *topicqueue.Narration, r narration.Recording,
+	title string) error {
+	sound, format := r.WAV(), "wav"
+	if encoder, ok := narration.FindEncoder(); ok {
+		small, err := encoder.Encode(ctx, sound)
+		switch {
+		case err == nil:
+			sound, format = small, encoder.Format
+		case ctx.Err() != nil:
+			return err
+		default:
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("the narration stays a WAV file")
+		}
+	}
+	runID := store.a.Run.ID
+	n.File, n.Transcript = storage.FormatKey(runID, format), storage.FormatKey(runID, "vtt")
+	return steady(ctx, "store the narration", func(ctx context.Context) error {
+		if err := store.Put(ctx, n.File, sound); err != nil {
+			return err
+		}
+		return store.Put(ctx, n.Transcript, narration.Transcript(title, r.Cues))
+	})
+}
+
+// narrated ends a run whose report was read aloud, or was not.
+func (a *attempt) narrated(ctx context.Context, n topicqueue.Narration) error {
+	n.Mode = a.Run.Options.Audio
+	events := []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepFailAudio, n.Problem)}
+	if n.Problem == "" {
+		events = []topicqueue.Event{
+			topicqueue.NewEvent("audio", topicqueue.StatusAudio, topicqueue.RenderedFile{File: n.File}).With(
+				map[string]string{"transcription": n.Transcript}),
+			topicqueue.StepEvent(topicqueue.StepEndAudio, fmt.Sprintf("%.0f s", n.Seconds)),
+		}
+	}
+	return a.end(ctx, "end the narration", func(ctx context.Context) ([]redisqueue.Intent, error) {
+		return a.queue.Narrated(ctx, a.Lease, n, events...)
+	})
+}

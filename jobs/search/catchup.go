@@ -1,0 +1,332 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/jobs/bundle"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// fileOf returns the name of the file for a storage.
+func fileOf(store Store) string {
+	sum := sha256.Sum256([]byte(store.Location("")))
+	return hex.EncodeToString(sum[:6]) + ".sqlite"
+}
+
+// Done is what CatchUp has done.
+type Done struct {
+	Added   int `json:"indexed"` // runs that were read
+	Removed int `json:"removed"`
+	Runs    int `json:"runs"` // in the index now
+}
+
+const (
+	readsAtOnce = 8
+	perChange   = 50 // runs that one transaction stores
+	// unwholeFor is how old the metadata of a run without a manifest are that is not about to be published: its bundle was
+	// purged, and its report stays.
+	unwholeFor = time.Hour
+)
+
+// CatchUp makes the index what the storage has: it lists the reports, reads the runs whose metadata are new or another
+// than those it has read, and drops those that are gone. progress: nil, or told how many runs are read.
+func (x *Index) CatchUp(ctx context.Context, progress func(done, total int)) (done Done, err error) {
+	x.update.Lock()
+	defer x.update.Unlock()
+	err = x.use(func(db *sql.DB) error {
+		done, err = x.catchUp(ctx, db, progress)
+		return err
+	})
+	if ctx.Err() != nil {
+		return done, context.Cause(ctx)
+	}
+	if err != nil {
+		err = fmt.Errorf("bring the search index up to date: %w", err)
+		x.note(err.Error())
+		return done, err
+	}
+	x.note("")
+	return done, nil
+}
+
+// Rebuild is CatchUp that reads all runs again. The index can be searched meanwhile.
+func (x *Index) Rebuild(ctx context.Context, progress func(done, total int)) (Done, error) {
+	err := x.use(func(db *sql.DB) error {
+		_, err := db.ExecContext(ctx, `UPDATE runs SET stamp = ''`)
+		return err
+	})
+	if err != nil {
+		return Done{}, fmt.Errorf("rebuild the search index: %w", err)
+	}
+	return x.CatchUp(ctx, progress)
+}
+
+func (x *Index) catchUp(ctx context.Context, db *sql.DB, progress func(done, total int)) (done Done, err error) {
+	there, err := x.stamps(ctx)
+	if err != nil {
+		return done, err
+	}
+	known, err := knownStamps(ctx, db)
+	if err != nil {
+		return done, err
+	}
+	var fresh, gone []string
+	for id, at := range there {
+		if known[id] != at.text {
+			fresh = append(fresh, id)
+		}
+	}
+	for id := range known {
+		if _, ok := there[id]; !ok {
+			gone = append(gone, id)
+		}
+	}
+	slices.Sort(fresh)
+	slices.Reverse(fresh) // the newest first
+	if done.Removed = len(gone); done.Removed > 0 {
+		if err := change(ctx, db, gone, nil); err != nil {
+			return done, err
+		}
+	}
+	read := 0
+	tell := func() {
+		x.note(fmt.Sprintf("%d runs are still being read", len(fresh)-read))
+		if progress != nil {
+			progress(read, len(fresh))
+		}
+	}
+	for chunk := range slices.Chunk(fresh, perChange) {
+		tell()
+		docs, err := x.readAll(ctx, chunk, there)
+		if err != nil {
+			return done, err
+		}
+		if err := change(ctx, db, nil, docs); err != nil {
+			return done, err
+		}
+		read += len(chunk)
+		done.Added += len(docs)
+	}
+	return done, db.QueryRowContext(ctx, `SELECT count(*) FROM runs`).Scan(&done.Runs)
+}
+
+// stamp tells one version of a run's metadata from another.
+type stamp struct {
+	text   string
+	stored time.Time
+}
+
+// stamps returns the runs that the storage has.
+func (x *Index) stamps(ctx context.Context) (map[string]stamp, error) {
+	const folder = "reports/"
+	list, err := x.store.ListStats(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]stamp{}
+	for _, l := range list {
+		id := strings.TrimPrefix(strings.TrimSuffix(l.Key, "_metadata.json"), folder)
+		if l.Key == storage.MetadataKey(id) {
+			out[id] = stamp{fmt.Sprintf("%d %d", l.Size, l.Stored.UnixNano()), l.Stored}
+		}
+	}
+	return out, nil
+}
+
+func knownStamps(ctx context.Context, db *sql.DB) (map[string]string, error) {
+	rows, err := db.QueryContext(ctx, `SELECT run, stamp FROM runs`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	known := map[string]string{}
+	for rows.Next() {
+		var id, at string
+		if err := rows.Scan(&id, &at); err != nil {
+			return nil, err
+		}
+		known[id] = at
+	}
+	return known, rows.Err()
+}
+
+// document is what the index has of a run.
+type document struct {
+	run    topicqueue.Run
+	stamp  string
+	title  string
+	report []string
+	claims []claim
+}
+
+// claim is one that a run has noted.
+type claim struct {
+	Citation string `json:"c"`
+	Source   string `json:"s"`
+	Text     string `json:"t"`
+	Quote    string `json:"q,omitempty"` // empty: it is the text
+}
+
+// readAll reads several runs. One that is being published is left out: the next CatchUp finds it again.
+func (x *Index) readAll(ctx context.Context, ids []string, there map[string]stamp) ([]document, error) {
+	docs := make([]document, len(ids))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(readsAtOnce)
+	for i, id := range ids {
+		group.Go(func() error {
+			doc, err := x.read(groupCtx, id, there[id])
+			if err != nil && (errors.Is(err, storage.ErrAway) || groupCtx.Err() != nil) {
+				return err
+			}
+			if err != nil { // reading it again would find the same
+				zerolog.Ctx(ctx).Warn().Err(err).Str("run", id).Msg("run cannot be found by search: its files are damaged")
+				doc = document{run: topicqueue.Run{ID: id}, stamp: there[id].text}
+			}
+			docs[i] = doc
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(docs, func(d document) bool { return d.run.ID == "" }), nil
+}
+
+// read reads one run; nothing when it is being published.
+func (x *Index) read(ctx context.Context, id string, at stamp) (doc document, err error) {
+	run, err := bundle.ReadRun(ctx, x.store, id)
+	whole := !errors.Is(err, bundle.ErrNoBundle)
+	if whole && err != nil {
+		return doc, err
+	}
+	if !whole && time.Since(at.stored) < unwholeFor {
+		return doc, nil
+	}
+	var facts struct {
+		Topic, Batch, Title string
+		State               topicqueue.RunState
+		CompletedAt         time.Time `json:"completed_at"`
+	}
+	body, err := x.store.Get(ctx, storage.MetadataKey(id))
+	if errors.Is(err, storage.ErrNotExist) { // deleted meanwhile
+		return doc, nil
+	}
+	if err != nil {
+		return doc, err
+	}
+	if err := json.Unmarshal(body, &facts); err != nil {
+		return doc, fmt.Errorf("read %s: %w", x.store.Location(storage.MetadataKey(id)), err)
+	}
+	if !whole {
+		run = topicqueue.Run{Topic: facts.Topic, Batch: facts.Batch, State: facts.State, EndedAt: facts.CompletedAt}
+	}
+	run.ID = id
+	doc = document{run: run, stamp: at.text, title: facts.Title}
+	report, err := x.store.Get(ctx, storage.ReportKey(id))
+	if err != nil && !errors.Is(err, storage.ErrNotExist) {
+		return document{}, err
+	}
+	doc.report = reportLines(report)
+	if whole {
+		doc.claims, err = x.readClaims(ctx, id)
+	} else {
+		err = nil
+	}
+	return doc, err
+}
+
+func (x *Index) readClaims(ctx context.Context, id string) (claims []claim, err error) {
+	body, err := x.store.Get(ctx, storage.CacheKey(id, "claims.jsonl"))
+	if errors.Is(err, storage.ErrNotExist) {
+		return nil, nil
+	}
+	for line := range bytes.Lines(body) {
+		var c topicqueue.Claim
+		if json.Unmarshal(line, &c) != nil {
+			continue
+		}
+		kept := claim{Citation: c.CitationID, Source: c.SourceID, Text: topicqueue.OneLine(c.Text)}
+		if quote := topicqueue.OneLine(c.Quote); quote != kept.Text {
+			kept.Quote = quote
+		}
+		claims = append(claims, kept)
+	}
+	return claims, err
+}
+
+// change removes runs from the index and stores others, in one transaction.
+func change(ctx context.Context, db *sql.DB, gone []string, docs []document) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo
+	for _, id := range gone {
+		if err := remove(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	for _, doc := range docs {
+		if err := remove(ctx, tx, doc.run.ID); err != nil {
+			return err
+		}
+		if err := store(ctx, tx, doc); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+func remove(ctx context.Context, tx *sql.Tx, id string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM words WHERE rowid IN (SELECT id FROM runs WHERE run = ?)`, id)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, `DELETE FROM runs WHERE run = ?`, id)
+	}
+	return err
+}
+
+func store(ctx context.Context, tx *sql.Tx, doc document) error {
+	run := doc.run
+	claims, err := json.Marshal(doc.claims)
+	if err != nil {
+		return err
+	}
+	ended := int64(0)
+	if at := cmp.Or(run.EndedAt, run.CreatedAt); !at.IsZero() {
+		ended = at.UnixMilli()
+	}
+	added, err := tx.ExecContext(ctx, `INSERT INTO runs(run, stamp, batch, topic, ref, tags, state, ended, report, claims)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, run.ID, doc.stamp, run.Batch, topicqueue.OneLine(run.Topic), run.Ref,
+		strings.Join(run.Tags, "\n"), string(run.State), ended, strings.Join(doc.report, "\n"), string(claims))
+	if err != nil {
+		return err
+	}
+	id, err := added.LastInsertId()
+	if err != nil {
+		return err
+	}
+	said := map[string]bool{} // a claim often is its quote, and several claims stand in one quote
+	for _, c := range doc.claims {
+		said[c.Text], said[c.Quote] = true, true
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO words(rowid, topic, report, claims) VALUES (?, ?, ?, ?)`, id,
+		indexed(strings.Join(append([]string{run.Topic, doc.title, run.Ref, run.Batch}, run.Tags...), "\n")),
+		indexed(strings.Join(doc.report, "\n")), indexed(strings.Join(slices.Sorted(maps.Keys(said)), "\n")))
+	return err
+}

@@ -1,0 +1,208 @@
+// Package search finds words in the reports and claims of all runs in a storage: which of 200 reports mention Geneva?
+//
+// Its index is a file of the process that searches and can be lost: whoever publishes a report knows nothing of it.
+// Open opens the file, CatchUp compares it with a listing of the storage and reads the runs that are new, published
+// again or deleted, Search answers. Several processes may share one file. A file that is damaged is made anew.
+package search
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"nightdesk/storage"
+)
+
+// Store is where reports are.
+type Store interface {
+	storage.Store
+	storage.StatLister
+}
+
+// Index is the index of one storage. Safe for concurrent use.
+type Index struct {
+	path  string
+	store Store
+
+	file   sync.RWMutex // held while the file is replaced
+	db     *sql.DB
+	update sync.Mutex // one CatchUp at a time
+
+	state  sync.Mutex
+	caught time.Time // when CatchUp last succeeded
+	behind string    // what the index lacks, for a person; empty: nothing that is known of
+}
+
+// format numbers the layout of the file and the rules by which texts are cut into tokens and lines. A file of another
+// format is made anew.
+const format = 1
+
+const schema = `
+CREATE TABLE runs(
+	id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE,
+	stamp TEXT NOT NULL,   -- size and time of the metadata that was read
+	batch TEXT NOT NULL, topic TEXT NOT NULL, ref TEXT NOT NULL, tags TEXT NOT NULL, state TEXT NOT NULL,
+	ended INTEGER NOT NULL, -- milliseconds since 1970; 0: unknown
+	report TEXT NOT NULL,  -- what the report says, a sentence a line
+	claims TEXT NOT NULL); -- JSON
+CREATE INDEX runs_batch ON runs(batch);
+CREATE VIRTUAL TABLE words USING fts5(topic, report, claims, content='', contentless_delete=1, tokenize='ascii');
+`
+
+// Open opens the index of a storage in a folder of this machine; it makes both when they are not there.
+func Open(folder string, store Store) (*Index, error) {
+	x := &Index{path: filepath.Join(folder, fileOf(store)), store: store}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, fmt.Errorf("open the search index: %w", err)
+	}
+	err := x.open()
+	if err != nil && unusable(err) {
+		err = x.renew()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// errFormat means that a file is of another version of the program.
+var errFormat = errors.New("the search index has another format")
+
+// open connects to the file and makes its tables.
+func (x *Index) open() error {
+	file := "file:" + (&url.URL{Path: x.path}).EscapedPath()
+	db, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)"+
+		"&_pragma=synchronous(NORMAL)&_pragma=cache_size(-16000)&_txlock=immediate")
+	if err == nil {
+		db.SetMaxOpenConns(4)
+		if err = prepare(db); err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("open the search index %s: %w", x.path, err)
+	}
+	x.db = db
+	return nil
+}
+
+func prepare(db *sql.DB) error {
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo
+	var version, tables int
+	if err := tx.QueryRow(`SELECT (SELECT user_version FROM pragma_user_version),
+		(SELECT count(*) FROM sqlite_master)`).Scan(&version, &tables); err != nil {
+		return err
+	}
+	if tables > 0 {
+		if version != format {
+			return errFormat
+		}
+		return nil
+	}
+	if _, err := tx.Exec(schema + fmt.Sprintf("PRAGMA user_version = %d;", format)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// unusable reports whether an error says that the file is damaged or no index of this version.
+func unusable(err error) bool {
+	const corrupt, notADatabase = 11, 26
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()&0xff == corrupt || e.Code()&0xff == notADatabase
+	}
+	return errors.Is(err, errFormat)
+}
+
+// renew begins with an empty file. Another process that has the old one open keeps it until it ends.
+func (x *Index) renew() error {
+	x.file.Lock()
+	defer x.file.Unlock()
+	if x.db != nil {
+		_ = x.db.Close() // of a file that goes
+		x.db = nil
+	}
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(x.path + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("remove the damaged search index: %w", err)
+		}
+	}
+	return x.open()
+}
+
+// use runs do with the file. When that is damaged, it is made anew and do runs again.
+func (x *Index) use(do func(*sql.DB) error) error {
+	try := func() error {
+		x.file.RLock()
+		defer x.file.RUnlock()
+		if x.db == nil {
+			return errors.New("the search index is closed")
+		}
+		return do(x.db)
+	}
+	err := try()
+	if err == nil || !unusable(err) {
+		return err
+	}
+	if err := x.renew(); err != nil {
+		return err
+	}
+	return try()
+}
+
+// Close ends all use of the index.
+func (x *Index) Close() error {
+	x.file.Lock()
+	defer x.file.Unlock()
+	if x.db == nil {
+		return nil
+	}
+	err := x.db.Close()
+	x.db = nil
+	return err
+}
+
+// note remembers how far CatchUp is. behind empty: it has succeeded.
+func (x *Index) note(behind string) {
+	x.state.Lock()
+	defer x.state.Unlock()
+	if x.behind = behind; behind == "" {
+		x.caught = time.Now()
+	}
+}
+
+// noted returns when the index was last found to be what the storage has, zero: not yet, and what it lacks now.
+func (x *Index) noted() (caught time.Time, behind string) {
+	x.state.Lock()
+	defer x.state.Unlock()
+	return x.caught, x.behind
+}
+
+// Keep catches up until ctx ends: every pause, and less often where that takes long. failed is told of each failure.
+func (x *Index) Keep(ctx context.Context, pause time.Duration, failed func(error)) {
+	const share = 20 // of the time, that catching up may take
+	for {
+		begun := time.Now()
+		if _, err := x.CatchUp(ctx, nil); err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(max(pause, share*time.Since(begun))):
+		}
+	}
+}

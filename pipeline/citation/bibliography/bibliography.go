@@ -1,0 +1,139 @@
+// Package bibliography lists the sources of a report in the forms that reference managers import: BibTeX, RIS and
+// CSL-JSON. Everything in it is foreign text: it is escaped, and no field can end another or begin a new entry.
+//
+// Entry point: Make.
+package bibliography
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/text"
+	"nightdesk/topicqueue"
+)
+
+// Names of the formats, as --format takes them. They are the extensions of their files, too, except that CSL is JSON.
+const (
+	BibTeX = "bib"
+	RIS    = "ris"
+	CSL    = "csl"
+)
+
+// Names returns all formats. The slice is the caller's.
+func Names() []string { return []string{BibTeX, RIS, CSL} }
+
+// File returns the name of a file with the sources of a run in this format.
+func File(runID, format string) string {
+	if format == CSL {
+		format = "csl.json"
+	}
+	return runID + "." + format
+}
+
+// Make lists sources in a format. Sources that are parts of one document are one entry; what a program or a tool put
+// out is none, since nobody can look it up. Equal sources give equal bytes.
+func Make(format string, sources []topicqueue.Source) ([]byte, error) {
+	entries := entriesOf(sources)
+	switch format {
+	case BibTeX:
+		return bibTeX(entries), nil
+	case RIS:
+		return ris(entries), nil
+	case CSL:
+		return csl(entries)
+	}
+	return nil, fmt.Errorf("there is no format %q of a bibliography", format)
+}
+
+// entry is one document.
+type entry struct {
+	id, title, publisher, doi, url, note string
+	authors                              []person
+	others                               bool // further authors, not named
+	date                                 []int
+	read                                 time.Time
+	kind                                 string
+}
+
+// person is an author. Without a given name, family is the whole name: of an organisation, or one that says nothing of
+// its parts.
+type person struct{ family, given string }
+
+func entriesOf(sources []topicqueue.Source) (out []entry) {
+	known := map[string]bool{}
+	for _, s := range sources {
+		if s.Kind == topicqueue.SourceCode || s.Kind == topicqueue.SourceTool {
+			continue
+		}
+		address, _, _ := strings.Cut(s.URL, "#")
+		key := address
+		switch {
+		case s.DOI != "":
+			key = "doi:" + strings.ToLower(s.DOI)
+		case address == "":
+			key = "document:" + s.Document
+		}
+		if known[key] {
+			continue
+		}
+		known[key] = true
+		e := entry{id: s.ID, title: text.Line(s.Title), publisher: text.Line(s.Publisher), doi: text.Line(s.DOI),
+			date: dateOf(s.Date), read: s.RetrievedAt, kind: s.Kind}
+		if strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://") {
+			e.url = text.Line(address)
+		}
+		if s.Document != "" && e.url == "" {
+			e.note = text.Line(s.Document)
+		}
+		if e.title == "" {
+			e.title = cmp.Or(e.note, e.url)
+		}
+		e.authors, e.others = people(s.Authors, s.Kind == topicqueue.SourcePaper)
+		out = append(out, e)
+	}
+	return out
+}
+
+// people reads the names of authors. Only papers name persons one by one: what a page or a document names may be an
+// organisation, and stays whole.
+func people(names []string, persons bool) (out []person, others bool) {
+	for _, name := range names {
+		name = text.Line(name)
+		words := strings.Fields(name)
+		switch {
+		case name == "":
+		case name == "et al.":
+			others = true
+		case !persons || len(words) < 2:
+			out = append(out, person{family: name})
+		case strings.Count(name, ",") == 1:
+			family, given, _ := strings.Cut(name, ",")
+			out = append(out, person{strings.TrimSpace(family), strings.TrimSpace(given)})
+		case strings.HasSuffix(name, ".") || strings.Contains(name, ","): // Jr., an initial
+			out = append(out, person{family: name})
+		default:
+			// A family name begins with its first word in lower case ("van der Berg"), as BibTeX reads it.
+			at := slices.IndexFunc(words[1:], func(w string) bool { return strings.ToUpper(w[:1]) != w[:1] }) + 1
+			if at == 0 || at == len(words)-1 {
+				at = len(words) - 1
+			}
+			out = append(out, person{strings.Join(words[at:], " "), strings.Join(words[:at], " ")})
+		}
+	}
+	return out, others
+}
+
+// dateOf returns year, month and day of a date, as far as it has them.
+func dateOf(date string) []int {
+	for i, layout := range []string{"2006", "2006-01", "2006-01-02"} {
+		if t, err := time.Parse(layout, date); err == nil {
+			return []int{t.Year(), int(t.Month()), t.Day()}[:i+1]
+		}
+	}
+	return nil
+}
+
+func (e entry) paper() bool { return e.kind == topicqueue.SourcePaper }

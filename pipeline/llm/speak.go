@@ -1,0 +1,138 @@
+package llm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/llm/wire"
+	"nightdesk/topicqueue"
+)
+
+// SpeakerSettings says which speech model is used, and how.
+type SpeakerSettings struct {
+	Model      string
+	BaseURL    string        // without /audio/speech; empty = https://api.openai.com/v1
+	APIKey     string        // empty = none is sent
+	Voices     []string      // empty: alloy and nova
+	Timeout    time.Duration // of one try; 0 = 1 minute
+	MaxTries   int           // of one request; 0 = 10
+	HTTPClient *http.Client  // nil = a sensible one
+	Governor   Governor      // nil = requests go at once, and only their tries bound them
+	// Check says what is wrong with a sound, which is then asked for again; nil: nothing is.
+	Check func(wav []byte) error
+}
+
+// Speaker turns texts into speech, with the speech model of an OpenAI-compatible server. It retries as Client does.
+// Make one per process. Safe for concurrent use.
+type Speaker struct {
+	role   *role
+	client *http.Client
+	voices []string
+	check  func([]byte) error
+}
+
+// NewSpeaker checks the settings and returns a speaker. It opens no connection. The error lists all that is wrong.
+func NewSpeaker(s SpeakerSettings) (*Speaker, error) {
+	settings, err := RoleSettings{Model: s.Model,
+		BaseURL: strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(s.BaseURL), "/"), "/audio/speech"),
+		APIKey:  s.APIKey, MaxTries: s.MaxTries, Timeout: cmp.Or(s.Timeout, time.Minute)}.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("speech settings: %w", err)
+	}
+	voices := s.Voices
+	if len(voices) == 0 {
+		voices = []string{"alloy", "nova"}
+	}
+	return &Speaker{
+		role: &role{
+			settings: settings, host: settings.host(), protocol: protocols[settings.Provider],
+			governor: governorOr(s.Governor), account: account("speech", settings), outage: &outage{},
+		},
+		client: exchanging(s.HTTPClient), voices: voices, check: s.Check,
+	}, nil
+}
+
+// Name returns the name of the model.
+func (s *Speaker) Name() string { return s.role.settings.Model }
+
+// Voices returns two voices, whatever the language.
+func (s *Speaker) Voices(context.Context, string) ([]string, error) {
+	return []string{s.voices[0], s.voices[len(s.voices)-1]}, nil
+}
+
+// Usage returns what speaking a text takes: about its tokens. Servers tell no figures.
+func (s *Speaker) Usage(text string) topicqueue.Usage {
+	return topicqueue.Usage{Role: "speech", Stage: "narrating", Step: "speak", Model: s.role.settings.Model,
+		PromptTokens: EstimateTokens(text), Estimated: true}
+}
+
+// Speak returns a text, of a few sentences, as a WAV file. The error matches ErrPermanent or ErrUnavailable or wraps
+// context.Cause(ctx).
+func (s *Speaker) Speak(ctx context.Context, voice, text string) (wav []byte, err error) {
+	err = trial{
+		call: topicqueue.Call{Tokens: EstimateTokens(text)}, doing: "speak with " + s.role.settings.Model,
+		most: s.role.settings.MaxTries,
+		send: func(ctx context.Context) (outcome, *wire.Exchange, error) {
+			ex, inTime := s.exchange(ctx, voice, text)
+			what, err := s.role.judge(ex, inTime, nil)
+			if foreign := ex.Foreign(); what == broken && foreign != nil { // such an answer comes again and again
+				what = garbled
+			}
+			if what == answered {
+				wav = ex.Body
+			}
+			return what, ex, err
+		},
+	}.run(ctx, s.role)
+	return wav, err
+}
+
+// exchange sends one request. inTime = false: it ran into the time of one try.
+func (s *Speaker) exchange(ctx context.Context, voice, text string) (ex *wire.Exchange, inTime bool) {
+	tryCtx, cancel := context.WithTimeout(ctx, s.role.settings.Timeout)
+	defer cancel()
+	const wanted = "speech as WAV"
+	failed := func(err error) (*wire.Exchange, bool) {
+		var outer *url.Error
+		if errors.As(err, &outer) { // it would name the whole address
+			err = outer.Err
+		}
+		return &wire.Exchange{Err: err, Wanted: wanted}, tryCtx.Err() == nil || ctx.Err() != nil
+	}
+	req, err := http.NewRequestWithContext(tryCtx, http.MethodPost, s.role.settings.BaseURL+"/audio/speech",
+		bytes.NewReader(wire.Encode(map[string]string{"model": s.role.settings.Model, "voice": voice, "input": text,
+			"response_format": "wav"})))
+	if err != nil {
+		return failed(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "audio/wav")
+	if key := s.role.settings.APIKey; key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	if ex, err = wire.FetchSound(s.client, req); err != nil {
+		return failed(err)
+	}
+	ex.Wanted = wanted
+	if ex.Err == nil && ex.Status == http.StatusOK && s.check != nil {
+		if err := s.check(ex.Body); err != nil {
+			ex.Err = notSound{err}
+		}
+	}
+	return ex, true
+}
+
+// notSound is an answer with status 200 that is no sound, which counts as one that cannot be read.
+type notSound struct{ error }
+
+func (e notSound) Error() string { return "the answer is no usable sound: " + e.error.Error() }
+
+// Is makes it a wire.ErrBody.
+func (e notSound) Is(target error) bool { return target == wire.ErrBody }

@@ -1,0 +1,145 @@
+package narration
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/text"
+)
+
+// Turn is what one voice says at a stretch.
+type Turn struct {
+	Voice int // 0 or 1
+	Text  string
+}
+
+// Piece is what an engine speaks at once: one or a few sentences.
+type Piece struct {
+	Voice int // 0 or 1
+	Text  string
+	pause time.Duration // after it
+}
+
+// Lengths of a piece, in letters: a Chinese character takes as long to say as some four of them.
+const (
+	usualPiece   = 260  // as long as a reader of the transcript takes in at once
+	longestPiece = 1000 // servers refuse what is much longer
+)
+
+const (
+	shortPause = 200 * time.Millisecond // between sentences
+	longPause  = 550 * time.Millisecond // between turns
+)
+
+// Pieces cuts a script at the ends of its sentences.
+func Pieces(script []Turn) []Piece {
+	var out []Piece
+	for _, turn := range script {
+		at := len(out)
+		start, end := -1, 0
+		flush := func() {
+			if start >= 0 {
+				out = append(out, Piece{Voice: turn.Voice, Text: strings.TrimSpace(turn.Text[start:end]), pause: shortPause})
+			}
+			start = -1
+		}
+		for _, s := range text.ParagraphSentences(turn.Text) {
+			if start >= 0 && letters(turn.Text[start:s.End]) > usualPiece {
+				flush()
+			}
+			for ; letters(turn.Text[s.Start:s.End]) > longestPiece; s.Start = end {
+				start, end = s.Start, s.Start+cutAt(turn.Text[s.Start:s.End])
+				flush()
+			}
+			if start < 0 {
+				start = s.Start
+			}
+			end = s.End
+		}
+		flush()
+		if len(out) > at {
+			out[len(out)-1].pause = longPause
+		}
+	}
+	return out
+}
+
+func letters(s string) (n int) {
+	for _, r := range s {
+		n++
+		if text.Wide(r) {
+			n += 3
+		}
+	}
+	return n
+}
+
+// cutAt returns where a sentence that is too long is cut: behind the last space or mark of its longest possible piece.
+func cutAt(s string) int {
+	at, used := 0, 0
+	for i, r := range s {
+		if used += letters(string(r)); used > longestPiece {
+			return cmp.Or(at, i)
+		}
+		if unicode.IsSpace(r) || unicode.IsPunct(r) {
+			at = i + utf8.RuneLen(r)
+		}
+	}
+	return len(s)
+}
+
+// Recording is a script that was spoken.
+type Recording struct {
+	Sound
+	Cues []Cue
+}
+
+// atOnce is how many pieces are spoken at the same time.
+const atOnce = 4
+
+// Record has each piece spoken and joins the sounds. say returns a piece as a WAV file; its first error ends the
+// recording.
+func Record(ctx context.Context, pieces []Piece, say func(context.Context, Piece) ([]byte, error)) (Recording, error) {
+	if len(pieces) == 0 {
+		return Recording{}, errors.New("there is nothing to read aloud")
+	}
+	sounds, pauses := make([]Sound, len(pieces)), make([]time.Duration, len(pieces))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, p := range pieces {
+		pauses[i] = p.pause
+		group.Go(func() error {
+			if groupCtx.Err() != nil {
+				return context.Cause(groupCtx)
+			}
+			body, err := say(groupCtx, p)
+			if err != nil {
+				return err
+			}
+			if sounds[i], err = ReadWAV(body); err != nil {
+				return fmt.Errorf("read what was spoken of %q: %w", text.Clip(p.Text, 40), err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return Recording{}, context.Cause(ctx)
+		}
+		return Recording{}, err
+	}
+	sound, starts := join(sounds, pauses)
+	r := Recording{Sound: sound}
+	for i, p := range pieces {
+		r.Cues = append(r.Cues, Cue{Start: starts[i], End: starts[i] + sounds[i].Duration(), Voice: p.Voice, Text: p.Text})
+	}
+	return r, nil
+}

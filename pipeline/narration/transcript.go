@@ -1,0 +1,93 @@
+package narration
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/text"
+)
+
+// Cue is a piece of a recording with its time.
+type Cue struct {
+	Start, End time.Duration
+	Voice      int // 0 or 1
+	Text       string
+}
+
+// Speaker returns how a transcript calls the voice; empty when it is the only one.
+func (c Cue) Speaker(two bool) string {
+	if !two {
+		return ""
+	}
+	return speakers[c.Voice]
+}
+
+// Two reports whether two voices speak.
+func Two(cues []Cue) bool { return slices.ContainsFunc(cues, func(c Cue) bool { return c.Voice > 0 }) }
+
+// speakers are the voices as a script and its transcript call them.
+var speakers = []string{"A", "B"}
+
+// cueMarks are the characters that mean something in the text of a cue.
+var cueMarks = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// Transcript returns the words of a recording with their times, as WebVTT. With two voices each cue names its own.
+func Transcript(title string, cues []Cue) []byte {
+	two := Two(cues)
+	var b strings.Builder
+	b.WriteString("WEBVTT\n")
+	if title = text.Line(title); title != "" {
+		fmt.Fprintf(&b, "\nNOTE %s\n", strings.ReplaceAll(title, "-->", "→"))
+	}
+	for _, c := range cues {
+		fmt.Fprintf(&b, "\n%s --> %s\n", stamp(c.Start), stamp(c.End))
+		if two {
+			fmt.Fprintf(&b, "<v %s>", speakers[c.Voice])
+		}
+		b.WriteString(cueMarks.Replace(text.Line(c.Text)) + "\n")
+	}
+	return []byte(b.String())
+}
+
+// stamp is a time as WebVTT has it: 00:01:02.345.
+func stamp(d time.Duration) string {
+	ms := d.Round(time.Millisecond).Milliseconds()
+	return fmt.Sprintf("%02d:%02d:%02d.%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, ms%1000)
+}
+
+// ReadTranscript returns the cues of a transcript. What is no cue is left out.
+func ReadTranscript(vtt []byte) (cues []Cue) {
+	var open *Cue
+	for line := range strings.Lines(string(vtt)) {
+		line = strings.TrimRight(line, "\r\n")
+		from, to, times := strings.Cut(line, " --> ")
+		switch {
+		case times:
+			cues = append(cues, Cue{Start: moment(from), End: moment(to)})
+			open = &cues[len(cues)-1]
+		case line == "" || open == nil:
+			open = nil
+		default:
+			for i, name := range speakers {
+				if rest, ok := strings.CutPrefix(line, "<v "+name+">"); ok {
+					line, open.Voice = rest, i
+				}
+			}
+			open.Text = strings.TrimSpace(open.Text + " " + html.UnescapeString(line))
+		}
+	}
+	return cues
+}
+
+// moment reads what stamp has written; 0 for anything else.
+func moment(stamp string) time.Duration {
+	var h, m, s, ms int
+	if _, err := fmt.Sscanf(stamp, "%d:%d:%d.%d", &h, &m, &s, &ms); err != nil {
+		return 0
+	}
+	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second +
+		time.Duration(ms)*time.Millisecond
+}

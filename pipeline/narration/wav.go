@@ -1,0 +1,194 @@
+package narration
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Sound is speech: one channel of 16-bit samples.
+type Sound struct {
+	Rate    int // samples of a second
+	Samples []int16
+}
+
+// Duration returns how long the sound takes.
+func (s Sound) Duration() time.Duration {
+	return time.Duration(len(s.Samples)) * time.Second / time.Duration(max(1, s.Rate))
+}
+
+// Chunks of a WAV file.
+const (
+	headSize  = 12 // RIFF, size, WAVE
+	chunkHead = 8  // name, size
+	formatPCM = 1
+	formatAny = 0xFFFE // extensible: the samples are still PCM where they have 16 bits
+	fileHead  = headSize + chunkHead + 16 + chunkHead
+	// endless is the length from which on a program means that it does not know it: it writes to a pipe.
+	endless = 0x7FF00000
+)
+
+const (
+	lowestRate  = 4000
+	highestRate = 192_000
+	mostChannel = 8
+)
+
+// ReadWAV reads a WAV file with 16-bit samples. Several channels become one. The length of what is written to a pipe
+// may be missing; a file that is shorter than it says is an error.
+func ReadWAV(body []byte) (Sound, error) {
+	if len(body) < headSize || string(body[:4]) != "RIFF" || string(body[8:headSize]) != "WAVE" {
+		return Sound{}, errors.New("it is no WAV file")
+	}
+	sound, channels := Sound{}, 0
+	for rest := body[headSize:]; len(rest) >= chunkHead; {
+		name, size := string(rest[:4]), int(binary.LittleEndian.Uint32(rest[4:]))
+		rest = rest[chunkHead:]
+		unknown := size >= endless || size == 0 && name == "data"
+		switch {
+		case size > len(rest) && !(unknown && name == "data"):
+			return Sound{}, fmt.Errorf("the WAV file is cut off: %d of %d bytes of its %q are there", len(rest), size, name)
+		case unknown:
+			size = len(rest)
+		}
+		chunk := rest[:size]
+		rest = rest[min(len(rest), size+size%2):]
+		switch name {
+		case "fmt ":
+			var err error
+			if sound.Rate, channels, err = readFormat(chunk); err != nil {
+				return Sound{}, err
+			}
+		case "data":
+			if channels == 0 {
+				return Sound{}, errors.New("the WAV file has no format before its samples")
+			}
+			sound.Samples = mixed(chunk, channels)
+			if len(sound.Samples) == 0 {
+				return Sound{}, errors.New("the WAV file has no samples")
+			}
+			return sound, nil
+		}
+	}
+	return Sound{}, errors.New("the WAV file has no samples")
+}
+
+func readFormat(chunk []byte) (rate, channels int, err error) {
+	if len(chunk) < 16 {
+		return 0, 0, errors.New("the format of the WAV file is cut off")
+	}
+	format, bits := binary.LittleEndian.Uint16(chunk), binary.LittleEndian.Uint16(chunk[14:])
+	channels, rate = int(binary.LittleEndian.Uint16(chunk[2:])), int(binary.LittleEndian.Uint32(chunk[4:]))
+	switch {
+	case format != formatPCM && format != formatAny || bits != 16:
+		return 0, 0, fmt.Errorf("the WAV file has samples of %d bits in format %d; only 16-bit PCM can be joined", bits,
+			format)
+	case channels < 1 || channels > mostChannel || rate < lowestRate || rate > highestRate:
+		return 0, 0, fmt.Errorf("the WAV file has %d channels at %d Hz", channels, rate)
+	}
+	return rate, channels, nil
+}
+
+// mixed returns the samples of a chunk, the mean of all channels.
+func mixed(chunk []byte, channels int) []int16 {
+	samples := make([]int16, len(chunk)/2/channels)
+	for i := range samples {
+		sum := 0
+		for c := range channels {
+			sum += int(int16(binary.LittleEndian.Uint16(chunk[2*(i*channels+c):])))
+		}
+		samples[i] = int16(sum / channels)
+	}
+	return samples
+}
+
+// WAV returns the sound as a file.
+func (s Sound) WAV() []byte {
+	data := 2 * len(s.Samples)
+	b := make([]byte, 0, fileHead+data)
+	b = append(b, "RIFF"...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(fileHead-chunkHead+data))
+	b = append(b, "WAVEfmt "...)
+	b = binary.LittleEndian.AppendUint32(b, 16)
+	b = binary.LittleEndian.AppendUint16(b, formatPCM)
+	b = binary.LittleEndian.AppendUint16(b, 1) // channel
+	b = binary.LittleEndian.AppendUint32(b, uint32(s.Rate))
+	b = binary.LittleEndian.AppendUint32(b, uint32(2*s.Rate))
+	b = binary.LittleEndian.AppendUint16(b, 2)
+	b = binary.LittleEndian.AppendUint16(b, 16)
+	b = append(b, "data"...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(data))
+	for _, v := range s.Samples {
+		b = binary.LittleEndian.AppendUint16(b, uint16(v))
+	}
+	return b
+}
+
+const (
+	fade    = 5 * time.Millisecond // at both ends of a piece: a sound that begins at once clicks
+	ceiling = 29_000               // of the loudest sample, about 1 dB below full scale
+)
+
+// join puts sounds one after the other, with a pause after each, and returns when each of them begins. All get the
+// highest of their rates, and the loudest sample stays below full scale.
+func join(sounds []Sound, pauses []time.Duration) (Sound, []time.Duration) {
+	out := Sound{Rate: lowestRate}
+	for _, s := range sounds {
+		out.Rate = max(out.Rate, s.Rate)
+	}
+	starts := make([]time.Duration, len(sounds))
+	for i, s := range sounds {
+		starts[i] = out.Duration()
+		from := len(out.Samples)
+		out.Samples = append(out.Samples, s.at(out.Rate)...)
+		soften(out.Samples[from:], int(fade*time.Duration(out.Rate)/time.Second))
+		if i < len(sounds)-1 {
+			silence := int(pauses[i] * time.Duration(out.Rate) / time.Second)
+			out.Samples = append(out.Samples, make([]int16, silence)...)
+		}
+	}
+	limit(out.Samples)
+	return out, starts
+}
+
+// at returns the samples at a rate that is not lower than the sound's own, with those between by straight lines.
+func (s Sound) at(rate int) []int16 {
+	if s.Rate == rate {
+		return s.Samples
+	}
+	out := make([]int16, int(int64(len(s.Samples))*int64(rate)/int64(s.Rate)))
+	for i := range out {
+		at := int64(i) * int64(s.Rate)
+		k, part := int(at/int64(rate)), int(at%int64(rate))
+		a := int(s.Samples[k])
+		b := int(s.Samples[min(k+1, len(s.Samples)-1)])
+		out[i] = int16(a + (b-a)*part/rate)
+	}
+	return out
+}
+
+// soften fades n samples in at the beginning and out at the end.
+func soften(samples []int16, n int) {
+	n = min(n, len(samples)/2)
+	for i := range n {
+		last := len(samples) - 1 - i
+		samples[i] = int16(int(samples[i]) * i / n)
+		samples[last] = int16(int(samples[last]) * i / n)
+	}
+}
+
+// limit makes all samples quieter when the loudest one is above the ceiling.
+func limit(samples []int16) {
+	if len(samples) == 0 {
+		return
+	}
+	peak := max(int(slices.Max(samples)), -int(slices.Min(samples)))
+	if peak <= ceiling {
+		return
+	}
+	for i, v := range samples {
+		samples[i] = int16(int(v) * ceiling / peak)
+	}
+}

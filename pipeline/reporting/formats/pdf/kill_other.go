@@ -1,0 +1,7 @@
+//go:build !unix
+
+package pdf
+
+import "os/exec"
+
+func killWhole(*exec.Cmd) {}

@@ -1,0 +1,108 @@
+package reporting
+
+import (
+	"context"
+	"slices"
+
+	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
+)
+
+// renewal is how the last report is brought up to date.
+type renewal struct {
+	again map[int]string   // sections that are written again, from 0: what they are to say now
+	also  map[string][]int // claims by id that further sections need
+}
+
+// renew asks the model which sections of the last report the claims that are new or have changed belong to, and which
+// of them say something that these overtake. places gets those of the new claims. The error is the end of ctx and
+// nothing else; of a model that fails, sections are written again whose own claims have moved.
+func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place) (renewal, error) {
+	r := renewal{again: map[int]string{}, also: map[string][]int{}}
+	planned := map[string]bool{}
+	for _, s := range ol.before.Outline.Sections {
+		for _, id := range s.everyClaim() {
+			planned[id] = true
+		}
+	}
+	var moved []claim
+	said := map[string]bool{}
+	for _, c := range ol.claims {
+		if stays := planned[c.ID] && !ol.moved[c.CitationID]; !stays && !said[c.statement()] {
+			moved, said[c.statement()] = append(moved, c), true
+		}
+	}
+	if ol.Model == nil || len(moved) == 0 && len(ol.changes.Withdrawn) == 0 {
+		return r, nil
+	}
+	answer, err := ask[prompts.RenewAnswer](ctx, ol.material, func(shrink int) prompts.Prompt {
+		return prompts.Renew(ol.run.Options.Language, ol.renewData(o, moved, shrink))
+	})
+	if ctx.Err() != nil {
+		return r, err
+	}
+	if err != nil {
+		ol.fellBack("renew")
+		return r, nil
+	}
+	first := map[string]int{}
+	for _, s := range answer.Sections {
+		at := s.Section - 1
+		if at < 0 || at >= len(o.Sections) {
+			continue
+		}
+		r.again[at] = text.Line(r.again[at] + " " + s.Instruction)
+		for _, n := range s.Claims {
+			if n < 1 || n > len(moved) {
+				continue
+			}
+			what := moved[n-1].statement()
+			if _, placed := first[what]; !placed {
+				first[what] = at
+			}
+			r.needs(ol.claims, planned, what, at, first[what], places)
+		}
+	}
+	return r, nil
+}
+
+// needs notes that a section needs what claims say. A new claim stands in the first section that does, one of the last
+// report where it stood.
+func (r renewal) needs(
+	claims []claim, planned map[string]bool, what string, section, first int, places map[string]place,
+) {
+	for _, c := range claims {
+		if c.statement() != what {
+			continue
+		}
+		if !planned[c.ID] && section == first {
+			places[c.ID] = place{section, 0}
+		}
+		if places[c.ID].section != section && !slices.Contains(r.also[c.ID], section) {
+			r.also[c.ID] = append(r.also[c.ID], section)
+		}
+	}
+}
+
+// renewData shows the last report and what has moved since. A window too small for that has titles alone.
+func (ol outliner) renewData(o Outline, moved []claim, shrink int) prompts.RenewData {
+	data := prompts.RenewData{Topic: ol.topic}
+	for i, s := range o.Sections {
+		line := prompts.RenewSection{Number: i + 1, Title: s.Title}
+		if shrink == 0 {
+			line.Text = ol.before.Sections[i].Body
+		}
+		data.Sections = append(data.Sections, line)
+	}
+	shown := min(len(moved), max(1, len(moved)>>max(0, shrink-1)))
+	for i, c := range moved[:shown] {
+		data.Claims = append(data.Claims, prompts.PlaceClaim{Number: i + 1, Text: c.statement()})
+	}
+	for _, w := range ol.changes.Withdrawn {
+		data.Withdrawn = append(data.Withdrawn, w.Statement)
+	}
+	return data
+}
+
+// everyClaim returns the claims of a section, those that others have too among them.
+func (s OutlineSection) everyClaim() []string { return append(s.AllClaimIDs(), s.Shared...) }

@@ -1,0 +1,90 @@
+package reporting_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+var (
+	shownClaim    = regexp.MustCompile(`(?m)^(?:- )?\[(CIT-\d+-\d+)\] (.*)$`)
+	numberedClaim = regexp.MustCompile(`(?m)^\d+[:：]`)
+)
+
+// dealer places the claims in turn in so many sections, and writes each down with its marker.
+type dealer int
+
+func (n dealer) answer(req llm.Request) (string, error) {
+	user := req.Prompt.User
+	switch req.Prompt.Name {
+	case "place":
+		var a prompts.PlaceAnswer
+		for i := range numberedClaim.FindAllString(user, -1) {
+			a.Sections = append(a.Sections, prompts.PlacedClaims{Section: i%int(n) + 1, Claims: []int{i + 1}})
+		}
+		body, err := json.Marshal(a)
+		return string(body), err
+	case "section":
+		var said []string
+		for _, m := range shownClaim.FindAllStringSubmatch(user, -1) {
+			said = append(said, strings.TrimRight(m[2], ".")+" ["+m[1]+"].")
+		}
+		return strings.Join(said, " "), nil
+	case "frame":
+		return "A commit waits for the log [CIT-1-01].\nCONCLUSION\nA commit waits for the log [CIT-1-01].", nil
+	}
+	return `{"findings": []}`, nil
+}
+
+// Each template that comes with the program, in each language: a report has its sections, in their order, filled.
+func TestShippedTemplates(t *testing.T) {
+	t.Parallel()
+	for _, name := range reporting.ShippedTemplates() {
+		for _, language := range []string{"en", "zh"} {
+			t.Run(name+"/"+language, func(t *testing.T) {
+				t.Parallel()
+				text, err := reporting.ShippedTemplate(name, language)
+				if err != nil {
+					t.Fatal(err)
+				}
+				parsed, err := reporting.ParseTemplate(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				in := evidence(t, topicqueue.CitationNumbered)
+				in.Run.Options.Template, in.Run.Options.Language = text, language
+				model := modelFunc(dealer(len(parsed.Sections)).answer)
+				got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(got.Fallbacks) > 0 || got.Verification.Status != citation.StatusVerified {
+					t.Errorf("%q, %s", got.Fallbacks, got.Verification.Status)
+				}
+				for i, s := range parsed.Sections {
+					if titles := sectionTitles(got.Markdown); titles[i] != s.Title {
+						t.Errorf("sections %q", titles)
+					}
+					if sectionText(got.Markdown, s.Title) == "" {
+						t.Errorf("%s is empty", s.Title)
+					}
+				}
+				isGolden(t, filepath.Join("templates", name+"."+language+".golden.md"), got.Markdown)
+			})
+		}
+	}
+	if _, err := reporting.ShippedTemplate("poem", "en"); err == nil || !strings.Contains(err.Error(), "briefing") {
+		t.Errorf("%v", err)
+	}
+	if _, err := reporting.ShippedTemplate("notes", "de"); err == nil || !strings.Contains(err.Error(), "English") {
+		t.Errorf("%v", err)
+	}
+}

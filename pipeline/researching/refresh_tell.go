@@ -1,0 +1,155 @@
+package researching
+
+import (
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/text"
+	"nightdesk/topicqueue"
+)
+
+const (
+	nearly     = 0.75 // of how much of the topic a claim speaks of
+	aroundUnit = 600  // bytes on each side of a sentence that tell what it is about
+)
+
+// relevance decides what of all that has moved is told.
+type relevance struct {
+	topic string
+	model bool    // one says what matters
+	broad bool    // of the visit
+	most  float64 // how much of the topic that claim speaks of which speaks of it most
+}
+
+// about returns how much of the topic a part of a text and its surroundings speak of, 0 to 1.
+func (r relevance) about(title, s string, start, end int) float64 {
+	around := strings.ToValidUTF8(s[max(0, start-aroundUnit):min(len(s), end+aroundUnit)], "")
+	return text.Coverage(title+"\n"+around, r.topic)
+}
+
+// matters reports a part of a text, of then or now, that may be told: a model says whether it is. Where none does, all
+// that has moved in the documents of a base that is about the topic matters; elsewhere what a search shows, and what is
+// about the topic nearly as much as the claims are.
+func (r relevance) matters(l *look, s string, u text.Unit) bool {
+	title := l.then.Title
+	if len(l.now) > 0 {
+		title = l.now[0].Title
+	}
+	shown := func(passage string) bool { return strings.Contains(passage, s[u.Start:u.End]) }
+	switch {
+	case slices.ContainsFunc(l.shown, shown), !l.weigh && r.model, r.broad && l.edited():
+		return true
+	}
+	return r.about(title, s, u.Start, u.End) >= nearly*r.most
+}
+
+// changeMatters reports a change that is told where no model says so: in documents that searches return, every one.
+func (r relevance) changeMatters(l *look, p text.Pair) bool {
+	returned := l.cited || len(l.shown) > 0
+	return !r.model && (returned && l.edited() || r.matters(l, l.text, p.New))
+}
+
+// moved are the paragraphs of a text that say what they did not say.
+func (r relevance) moved(l *look) []piece {
+	pieces := []piece{}
+	units := slices.Clone(l.diff.New)
+	for _, p := range l.diff.Changed {
+		units = append(units, p.New)
+	}
+	slices.SortFunc(units, func(a, b text.Unit) int { return a.Start - b.Start })
+	for _, u := range units {
+		i, start, end, ok := l.within(u.Start, u.End)
+		if !ok || !r.matters(l, l.text, u) {
+			continue
+		}
+		from, to := paragraph(l.now[i].Text, start, end)
+		p := piece{source: i, at: from, text: l.now[i].Text[from:to]}
+		if len(pieces) == 0 || pieces[len(pieces)-1] != p {
+			pieces = append(pieces, p)
+		}
+	}
+	return pieces
+}
+
+// conclude decides what is told of a text, and adds to its note what must be there for it.
+func (r relevance) conclude(l *look, n *note) {
+	noted := func(u text.Unit) bool {
+		i, start, end, ok := l.within(u.Start, u.End)
+		over := func(o finding) bool { return o.source == i && o.start < end && start < o.end }
+		return ok && slices.ContainsFunc(n.found, over)
+	}
+	for _, p := range l.diff.Changed {
+		if l.beside(p.Old) || noted(p.New) || r.changeMatters(l, p) {
+			l.pairs = append(l.pairs, p)
+		}
+	}
+	for _, u := range l.diff.New {
+		if !slices.Contains(l.added, u) && (noted(u) || !r.model && r.matters(l, l.text, u)) {
+			l.added = append(l.added, u)
+		}
+	}
+	for _, o := range l.found {
+		over := func(m finding) bool { return m.source == o.source && m.start < o.end && o.start < m.end }
+		if !slices.ContainsFunc(n.found, over) {
+			n.found = append(n.found, o)
+		}
+	}
+	for _, p := range l.pairs {
+		n.found = l.quote(n.found, p.New, 0, !r.model)
+	}
+	for _, u := range l.added {
+		n.found = l.quote(n.found, u, 0, !r.model)
+	}
+	n.summary = summaryOf(n.found)
+}
+
+// told says in traces what is new, and returns traces, without citation ids, of what sources no longer say.
+func (n *night) told(looks looks, traces []topicqueue.ToolTrace) (formers []topicqueue.ToolTrace) {
+	inText := func(a, b text.Unit) int { return a.Start - b.Start }
+	for _, l := range looks.inOrder() {
+		slices.SortFunc(l.added, inText)
+		slices.SortFunc(l.lost, inText)
+		for _, u := range l.added {
+			if t, c := l.citing(traces, u); t != nil {
+				t.Added = append(t.Added, *c)
+			}
+		}
+		var withdrawn []topicqueue.Claim
+		for _, p := range l.pairs {
+			if t, c := l.citing(traces, p.New); t != nil {
+				old := l.said(p.Old)
+				old.Now = c
+				withdrawn = append(withdrawn, old)
+			}
+		}
+		for _, u := range l.lost {
+			withdrawn = append(withdrawn, l.said(u))
+		}
+		if len(withdrawn) > 0 {
+			formers = append(formers, n.former(l, withdrawn))
+		}
+	}
+	return formers
+}
+
+// former makes the trace of what a source no longer says.
+func (n *night) former(l *look, withdrawn []topicqueue.Claim) topicqueue.ToolTrace {
+	t := topicqueue.ToolTrace{ToolID: l.call.id, ToolType: l.call.tool, Query: l.call.query,
+		Timestamp: n.memory.CreatedAt, BlockID: n.block.ID}
+	for _, old := range n.old.Traces {
+		if recurring.PageKey(old.Source) == recurring.PageKey(l.then) {
+			t = old
+			break
+		}
+	}
+	t.Iteration, t.RawAnswer, t.Source, t.Claims = 1, topicqueue.PagePath(l.then.Hash), l.then, []topicqueue.Claim{}
+	as := topicqueue.AsOf{RunID: n.memory.RunID, Date: n.memory.Since(n.span.Now)}
+	if t.Source.AsOf != nil {
+		as = *t.Source.AsOf
+	}
+	as.Gone = l.state == gone
+	t.Source.AsOf = &as
+	t.Withdrawn = withdrawn
+	return t
+}

@@ -1,0 +1,27 @@
+package topicqueue_test
+
+import (
+	"testing"
+
+	"nightdesk/topicqueue"
+)
+
+// Only what is known to be the beginning of a document is called so.
+func TestHeadAt(t *testing.T) {
+	t.Parallel()
+	const page = "```\nReport of 2023\n```\nThe tide was high."
+	for name, tt := range map[string]struct {
+		source topicqueue.Source
+		at     int
+		want   string
+	}{
+		"the beginning itself":    {topicqueue.Source{Text: page}, 0, ""},
+		"further down a page":     {topicqueue.Source{Text: page}, 20, "Report of 2023"},
+		"a passage from within":   {topicqueue.Source{Text: page, Offset: 900}, 20, ""},
+		"a passage and its start": {topicqueue.Source{Text: page, Offset: 900, Head: "Tides"}, 20, "Tides"},
+	} {
+		if got := tt.source.HeadAt(tt.at); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
