@@ -339,7 +339,12 @@ func TestAnswerStoredAndKilled(t *testing.T) {
 	second := b.start(jobs.Settings{})
 	defer second.Stop()
 	b.wait(id)
-	go w.Stop() // it is dead: nothing waits for it
+	ended := make(chan struct{})
+	go func() { // it is dead: the run waits for nothing of it, only its connection does
+		defer close(ended)
+		w.Stop()
+	}()
+	t.Cleanup(func() { <-ended })
 	if run := b.run(id); run.State != topicqueue.RunCompleted {
 		t.Errorf("the run is %s: %s", run.State, run.Reason)
 	}
