@@ -206,6 +206,7 @@ func (c *comparison) change(old, now Said) {
 	if kind == ChangedWords && c.restated(old, now) {
 		return
 	}
+	now = c.noted(now)
 	for i := range c.out.Changed {
 		told := &c.out.Changed[i]
 		if repeats(told.Old.Quote, old.Quote) && repeats(told.New.Quote, now.Quote) && !told.New.otherRow(now) {
@@ -215,6 +216,24 @@ func (c *comparison) change(old, now Said) {
 		}
 	}
 	c.out.Changed = append(c.out.Changed, Change{Kind: kind, What: what, Old: old, New: now})
+}
+
+// noted returns a sentence in the words in which a model has noted it tonight, where it has and they are not told yet:
+// a sentence alone may not name its subject.
+func (c *comparison) noted(s Said) Said {
+	var notes []string
+	for _, claim := range c.claims {
+		on := claim.source == s.source && claim.start < s.end && s.start < claim.end
+		told := func(ch Change) bool { return strings.Contains(ch.New.Statement, claim.Statement) }
+		own := strings.HasPrefix(claim.Quote, "|") || repeats(claim.Statement, claim.Quote) // no note of a model
+		if on && !own && !slices.Contains(notes, claim.Statement) && !slices.ContainsFunc(c.out.Changed, told) {
+			notes = append(notes, claim.Statement)
+		}
+	}
+	if len(notes) > 0 {
+		s.Statement, s.Noted = strings.Join(notes, " "), true
+	}
+	return s
 }
 
 // restated reports that a model has noted of the new words what it had noted of the old ones: they say it in other

@@ -209,13 +209,17 @@ func (w *writer) beside(s evidence.Side) []string {
 // documentOf names the whole of which a source may be a part.
 func documentOf(s topicqueue.Source) string { return cmp.Or(s.Document, s.URL, s.ID) }
 
-// disagreementSection shows in verbatim quotes, a line each, where sources contradict each other and written sections
-// do not tell of it, and what it cites; empty when there is nothing left to tell.
+// disagreementSection shows, a line each, where sources contradict each other and written sections do not tell of it,
+// and what it cites; empty when there is nothing left to tell. Without a model the lines are verbatim quotes.
 func (w *writer) disagreementSection(written []section) (s section, cited []string) {
 	var lines []string
 	side := func(indent string, s evidence.Side) {
 		if ids := sideCitations(s); len(ids) > 0 { // the quote stands in the first; the others say it in their words
-			lines = append(lines, indent+"- "+citation.Escape(s.Quote)+" ["+ids[0]+"]")
+			said := s.Quote
+			if w.Model != nil {
+				said = s.Statement
+			}
+			lines = append(lines, indent+"- "+citation.Escape(said)+" ["+ids[0]+"]")
 			cited = append(cited, ids[0])
 		}
 	}

@@ -137,3 +137,31 @@ func TestTextsAway(t *testing.T) {
 		t.Errorf("support %d, %+v", got, report.Statistics)
 	}
 }
+
+// A quote may not name its subject: what a model has noted does.
+func TestDisagreementAsNoted(t *testing.T) {
+	t.Parallel()
+	in, pages := disagreeing(t)
+	for _, b := range in.Blocks {
+		for j := range b.Traces {
+			claim := &b.Traces[j].Claims[0]
+			claim.Text = strings.Replace(claim.Quote, "reactor", "reactor near the harbour", 1)
+		}
+	}
+	model := modelFunc(func(req llm.Request) (string, error) {
+		if req.Prompt.Name != "section" {
+			return "", errors.New("away")
+		}
+		return "The reactor stands at Hinkley [CIT-1-01].", nil
+	})
+	report, err := (&reporting.Reporter{Model: model, Page: pageOf(pages)}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const side = "- The Hinkley reactor near the harbour has a capacity of "
+	for _, want := range []string{"\n" + side + "1,200 MW. [", "\n  " + side + "1,600 MW. ["} {
+		if !strings.Contains(report.Markdown, want) {
+			t.Errorf("no %q in\n%s", want, report.Markdown)
+		}
+	}
+}

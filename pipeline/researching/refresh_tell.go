@@ -80,7 +80,8 @@ func (r relevance) conclude(l *look, n *note) {
 		return ok && slices.ContainsFunc(n.found, over)
 	}
 	for _, p := range l.diff.Changed {
-		if l.beside(p.Old) || noted(p.New) || r.changeMatters(l, p) {
+		toldBeside := r.model && l.toldBeside(p, n.found)
+		if noted(p.New) || r.changeMatters(l, p) || l.beside(p.Old) && !toldBeside {
 			l.pairs = append(l.pairs, p)
 		}
 	}
@@ -102,6 +103,24 @@ func (r relevance) conclude(l *look, n *note) {
 		n.found = l.quote(n.found, u, 0, !r.model)
 	}
 	n.summary = summaryOf(n.found)
+}
+
+// toldBeside reports a change whose new value stands in what a model has noted of another change of its paragraph.
+func (l *look) toldBeside(p text.Pair, found []finding) bool {
+	i, start, end, ok := l.within(p.New.Start, p.New.End)
+	_, _, value := recurring.Differing(l.then.Text[p.Old.Start:p.Old.End], l.text[p.New.Start:p.New.End])
+	if !ok || value == "" {
+		return false
+	}
+	from, to := paragraph(l.now[i].Text, start, end)
+	return slices.ContainsFunc(found, func(f finding) bool {
+		inParagraph := f.source == i && from <= f.start && f.end <= to
+		return inParagraph && strings.Contains(f.text, value) &&
+			slices.ContainsFunc(l.diff.Changed, func(o text.Pair) bool {
+				source, start, end, ok := l.within(o.New.Start, o.New.End)
+				return ok && source == i && f.start < end && start < f.end
+			})
+	})
 }
 
 // told says in traces what is new, and returns traces, without citation ids, of what sources no longer say.

@@ -313,3 +313,46 @@ func TestKeptClaimIsQuotedFromTonight(t *testing.T) {
 		m = w.remembered(m)
 	}
 }
+
+// What has changed beside a noted change is told unless the note says it, too.
+func TestChangeBesideANotedOne(t *testing.T) {
+	t.Parallel()
+	const before = "At spring tides the ferries made 4 crossings. They carried 900 people. " +
+		"They were often late in dense fog at night."
+	after := strings.NewReplacer("4", "6", "900", "1,200", "often late", "seldom late").Replace(before)
+	const first = "value 4 -> 6: At spring tides the ferries made 6 crossings."
+	const second = "value 900 -> 1,200: They carried 1,200 people."
+	const third = "words often -> seldom: They were seldom late in dense fog at night."
+	for name, tt := range map[string]struct {
+		note string
+		want []string
+	}{
+		"the note says it":       {"In 2026 the ferries make 6 crossings with 1,200 people.", []string{first, third}},
+		"the note does not":      {"In 2026 the ferries make 6 crossings.", []string{first, second, third}},
+		"nothing has been noted": {"", []string{first, second, third}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWeb(t, map[string]string{"a": before}, true)
+			m := w.first()
+			note := w.note
+			w.note = func(req llm.Request) any {
+				a := note(req).(prompts.NoteAnswer)
+				if a.Claims = a.Claims[:min(1, len(a.Claims))]; tt.note == "" {
+					a.Claims = nil
+				}
+				for i := range a.Claims {
+					a.Claims[i].Text = tt.note
+				}
+				return a
+			}
+			w.pages["https://site.example/a"] = after
+			changes, _ := w.again(m)
+			if diff := cmp.Diff(tt.want, what(changes)); diff != "" {
+				t.Error(diff)
+			}
+			if got := changes.Changed[0].New.Statement; tt.note != "" && got != tt.note {
+				t.Errorf("told as %q", got)
+			}
+		})
+	}
+}
