@@ -1,10 +1,12 @@
 package topicqueue
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -164,6 +166,54 @@ func (s Source) HeadAt(at int) string {
 func (s Source) Label() string {
 	known := []string{s.Genre, s.By(), s.Date}
 	return strings.Join(slices.DeleteFunc(known, func(k string) bool { return k == "" || k == GenreUnknown }), ", ")
+}
+
+// Name is what a document or page is called, told apart from others of its title: "Changelog, queue/CHANGES.md".
+func (s Source) Name() string {
+	parts := []string{OneLine(s.Title), cmp.Or(s.URL, s.key())}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
+}
+
+// key is that of the document; of a file of the bundle it tells nothing.
+func (s Source) key() string {
+	if s.Stored() {
+		return ""
+	}
+	return s.Document
+}
+
+// Place says where a source stands: "handbook.html › 3.2 Memory › Locks, p. 15". It begins with the document key, else
+// the URL, else the title; a source of which nothing is known has the place "".
+func (s Source) Place() string {
+	place := cmp.Or(s.key(), s.URL, OneLine(s.Title))
+	if path := s.sectionPath(); path != "" {
+		place = strings.TrimPrefix(place+" › "+path, " › ")
+	}
+	return s.withPage(place)
+}
+
+// Within says where in its document a source stands: "3.2 Memory › Locks, p. 15".
+func (s Source) Within() string { return s.withPage(s.sectionPath()) }
+
+func (s Source) withPage(place string) string {
+	if s.Page == 0 {
+		return place
+	}
+	return strings.TrimPrefix(place+", p. "+strconv.Itoa(s.Page), ", ")
+}
+
+// sectionPath joins the headings above a source, without the document's own title and doubled ones: they say nothing
+// new.
+func (s Source) sectionPath() string {
+	var path []string
+	for _, heading := range s.Section {
+		path = append(path, OneLine(heading))
+	}
+	path = slices.Compact(slices.DeleteFunc(path, func(h string) bool { return h == "" }))
+	if len(path) > 0 && path[0] == OneLine(s.Title) {
+		path = path[1:]
+	}
+	return strings.Join(path, " › ")
 }
 
 // Stored reports whether the source's document is the answer of the call that returned it, as the bundle has it.

@@ -25,3 +25,18 @@ func TestHeadAt(t *testing.T) {
 		}
 	}
 }
+
+func TestSourceName(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]topicqueue.Source{
+		"Changelog, queue/CHANGES.md":       {Title: "Changelog", Document: "queue/CHANGES.md"},
+		"Prices, https://harbour.example/p": {Title: "Prices", URL: "https://harbour.example/p", Document: "p.md"},
+		"notes.txt":                         {Document: "notes.txt"},
+		"Mean of 3 tides":                   {Kind: topicqueue.SourceCode, Title: "Mean of 3 tides", Document: "code/1.txt"},
+		"":                                  {},
+	} {
+		if got := s.Name(); got != want {
+			t.Errorf("%+v is called %q, want %q", s, got, want)
+		}
+	}
+}

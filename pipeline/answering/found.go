@@ -3,7 +3,6 @@ package answering
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -119,15 +118,8 @@ func share(o outcome, limit int) int { return max(leastSource, limit/max(1, len(
 
 // passage shows a source, at most so many bytes of it.
 func (r *lookups) passage(s source, o outcome, limit int) prompts.Passage {
-	where := strings.Join(s.Section, " > ")
-	switch {
-	case where == "" && s.URL != "":
-		where = s.URL
-	case s.Page > 0:
-		where = strings.TrimPrefix(where+", p. "+strconv.Itoa(s.Page), ", ")
-	}
 	return prompts.Passage{ID: s.id, Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date,
-		Head: s.HeadAt(1), Place: topicqueue.OneLine(where), Text: r.excerpt(s, r.topic+"\n"+o.query, limit)}
+		Head: s.HeadAt(1), Place: s.Place(), Text: r.excerpt(s, r.topic+"\n"+o.query, limit)}
 }
 
 // excerptKey names an excerpt: it is shown again in every question that follows.

@@ -65,7 +65,7 @@ func TestPlaceAndLink(t *testing.T) {
 		{topicqueue.Source{}, "", ""},
 		{topicqueue.Source{Document: "a.pdf", Section: []string{"p. and others"}}, "a.pdf › p. and others", "a.pdf"},
 	} {
-		if got := citation.Place(tt.source); got != tt.place {
+		if got := tt.source.Place(); got != tt.place {
 			t.Errorf("Place(%+v) = %q, want %q", tt.source, got, tt.place)
 		}
 		if got := citation.Link(tt.source); got != tt.link {

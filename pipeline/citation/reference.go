@@ -77,7 +77,7 @@ func byline(s topicqueue.Source, title string) string {
 
 // placeInDocument links the place of a source: its address, else its text in the run's data.
 func placeInDocument(s topicqueue.Source, o Options) string {
-	place := within(s)
+	place := s.Within()
 	address, linked := webAddress(s)
 	switch {
 	case linked:
@@ -134,7 +134,7 @@ func describe(s topicqueue.Source, o Options) string {
 	case title != "" && title != s.Document:
 		parts = append(parts, Escape(title))
 	}
-	if place := within(s); place != "" {
+	if place := s.Within(); place != "" {
 		parts = append(parts, escapeInline(place, 0))
 	}
 	if !isURL && Link(s) != "" {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -94,7 +93,7 @@ func newRegistry() *Registry {
 func sourceOf(s topicqueue.Source) Source {
 	key := s.Document
 	if key != "" && s.Page > 0 {
-		key += ", " + page(s.Page)
+		key += ", p. " + strconv.Itoa(s.Page)
 	}
 	return Source{URL: s.URL, Key: key, Title: s.Title, Text: s.Text, Hash: s.Hash}
 }
@@ -190,51 +189,6 @@ func (r *Registry) Only(ids []string) *Registry {
 func (r *Registry) HasURL(raw string) bool {
 	_, level, ok := r.matchURL(raw)
 	return ok && level == MatchExact
-}
-
-// Place says for a person where a source stands: "handbook.html › 3.2 Memory › Locks, p. 15". It begins with the
-// document key, else the URL, else the title; a source of which nothing is known has the place "".
-func Place(s topicqueue.Source) string {
-	base := s.Document
-	if base == "" {
-		base = s.URL
-	}
-	if base == "" {
-		base = text.Line(s.Title)
-	}
-	place, path := base, sectionPath(s)
-	if path != "" {
-		place = strings.TrimPrefix(base+" › "+path, " › ")
-	}
-	if s.Page > 0 {
-		place = strings.TrimPrefix(place+", "+page(s.Page), ", ")
-	}
-	return place
-}
-
-// within says where in its document a source stands: section path and page.
-func within(s topicqueue.Source) string {
-	place := sectionPath(s)
-	if s.Page > 0 {
-		place = strings.TrimPrefix(place+", "+page(s.Page), ", ")
-	}
-	return place
-}
-
-func page(n int) string { return "p. " + strconv.Itoa(n) }
-
-// sectionPath joins the headings above a source, without the document's own title and doubled ones: they say nothing
-// new.
-func sectionPath(s topicqueue.Source) string {
-	var path []string
-	for _, heading := range s.Section {
-		h := text.Line(heading)
-		if h == "" || len(path) == 0 && h == text.Line(s.Title) || len(path) > 0 && path[len(path)-1] == h {
-			continue
-		}
-		path = append(path, h)
-	}
-	return strings.Join(path, " › ")
 }
 
 // Link returns where a source can be opened: its URL, else its document key, with the anchor as fragment. It is empty

@@ -81,8 +81,7 @@ func (d *draft) clarifyPassages(ctx context.Context) ([]prompts.Passage, error) 
 		if left -= len(s.Text); left < 0 || answer.Failed {
 			break
 		}
-		out = append(out, prompts.Passage{ID: topicqueue.PlanCitationID(len(out) + 1), Title: topicqueue.OneLine(s.Title),
-			Place: topicqueue.OneLine(strings.Join(s.Section, " > ")), Text: s.Text})
+		out = append(out, passage(topicqueue.PlanCitationID(len(out)+1), s))
 	}
 	return out, nil
 }

@@ -1,9 +1,11 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/llm"
@@ -77,24 +79,38 @@ func (d *draft) askDecompose(ctx context.Context) (answer prompts.DecomposeAnswe
 	return answer, err
 }
 
-// passages are the sources of background retrieval that bear on the topic, best first, as many as fit limit bytes. What
-// bears only on a query that the model made up would lead the plan astray.
+// passages are the sources of background retrieval that bear on the topic, as many as fit limit bytes: the best of each
+// query, then the second of each. What bears only on a query that the model made up would lead the plan astray.
 func (d *draft) passages(limit int) []prompts.Passage {
 	var out []prompts.Passage
-	for _, t := range d.traces {
-		headings := t.Source.Title + "\n" + strings.Join(t.Source.Section, "\n") + "\n"
-		if text.Coverage(headings+t.Source.Text, questionOf(d.run.Topic)) == 0 {
+	for _, t := range d.byRank() {
+		s := t.Source
+		headings := s.Title + "\n" + strings.Join(s.Section, "\n") + "\n"
+		if text.Coverage(headings+s.Text, questionOf(d.run.Topic)) == 0 || len(s.Text) > limit {
 			continue
 		}
-		if limit -= len(t.Source.Text); limit < 0 {
-			break
-		}
-		out = append(out, prompts.Passage{
-			ID: t.CitationID, Title: topicqueue.OneLine(t.Source.Title),
-			Place: topicqueue.OneLine(strings.Join(t.Source.Section, " > ")), Text: t.Source.Text,
-		})
+		limit -= len(s.Text)
+		out = append(out, passage(t.CitationID, s))
 	}
 	return out
+}
+
+func passage(id string, s topicqueue.Source) prompts.Passage {
+	return prompts.Passage{
+		ID: id, Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date, Place: s.Place(), Text: s.Text,
+	}
+}
+
+// byRank returns the traces of background retrieval by their place among what their query has returned.
+func (d *draft) byRank() []topicqueue.ToolTrace {
+	rank, of := map[string]int{}, map[string]int{}
+	for _, t := range d.traces {
+		rank[t.CitationID] = of[t.ToolID]
+		of[t.ToolID]++
+	}
+	return slices.SortedStableFunc(slices.Values(d.traces), func(a, b topicqueue.ToolTrace) int {
+		return cmp.Compare(rank[a.CitationID], rank[b.CitationID])
+	})
 }
 
 // checked makes sub-topics of a model's answer: titles cleaned, blank ones and duplicates dropped, at most as many as

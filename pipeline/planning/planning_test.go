@@ -360,6 +360,38 @@ func TestBackgroundOffTheTopic(t *testing.T) {
 	}
 }
 
+// Every query has its place among the passages, however much the first ones have found; documents of one title are told
+// apart.
+func TestPassagesOfEachQuery(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.answers["queries"] = func(llm.Request) any {
+		return prompts.QueriesAnswer{Queries: []string{"tides one", "tides two", "tides three"}}
+	}
+	d.search = func(q string) tools.Result {
+		r := tools.Result{Text: "t"}
+		for n := range 6 {
+			name := fmt.Sprintf("%s-%d.md", strings.Fields(q)[1], n)
+			r.Sources = append(r.Sources, passage(name, "Changelog", "Of tides, "+name+": "+strings.Repeat("they rise. ", 150)))
+		}
+		return r
+	}
+	if _, err := d.plan(); err != nil {
+		t.Fatal(err)
+	}
+	shown := d.questions("decompose")[0].Prompt.User
+	var places []string
+	for line := range strings.Lines(shown) {
+		if place, ok := strings.CutPrefix(line, "Place: "); ok {
+			places = append(places, strings.TrimSpace(place))
+		}
+	}
+	want := []string{"one-0.md › Changelog", "two-0.md › Changelog", "three-0.md › Changelog", "one-1.md › Changelog"}
+	if len(places) < len(want) || !slices.Equal(places[:len(want)], want) {
+		t.Errorf("the passages stand in %q", places)
+	}
+}
+
 // A weak model copies the marks of its question and makes up the rest: the user's own words are searched all the same.
 func TestQueriesOffTheTopic(t *testing.T) {
 	t.Parallel()

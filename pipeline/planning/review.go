@@ -22,7 +22,7 @@ const (
 	maxGaps       = 3 // of one review
 	maxOpen       = 6
 	maxFailure    = 200
-	maxSource     = 80 // bytes of its title, and of its label
+	maxSource     = 120 // bytes of its name, and of its label
 	maxBeginning  = 200
 )
 
@@ -154,7 +154,7 @@ func (r *Reviewer) ask(
 func unread(first []topicqueue.Source) (list []prompts.UnreadDocument) {
 	for _, s := range first {
 		list = append(list, prompts.UnreadDocument{
-			Title:     topicqueue.Clip(topicqueue.OneLine(cmp.Or(s.Title, s.Document)), maxSource),
+			Title:     topicqueue.Clip(s.Name(), maxSource),
 			Label:     topicqueue.Clip(s.Label(), maxSource),
 			Beginning: topicqueue.Clip(topicqueue.OneLine(s.Text), maxBeginning),
 		})
@@ -210,9 +210,9 @@ func reviewed(b BlockEvidence, n, number int, listed map[[2]string]bool) prompts
 	return out
 }
 
-// sourceOf names a source by its title, whose it is and of when.
+// sourceOf names a source, whose it is and of when.
 func sourceOf(s topicqueue.Source) string {
-	line := topicqueue.Clip(topicqueue.OneLine(cmp.Or(s.Title, s.Document, s.URL)), maxSource)
+	line := topicqueue.Clip(s.Name(), maxSource)
 	if label := s.Label(); label != "" {
 		line += " (" + topicqueue.Clip(label, maxSource) + ")"
 	}

@@ -226,7 +226,8 @@ func TestReview_Contradictions(t *testing.T) {
 	if diff := cmp.Diff(want, review.Contradictions); diff != "" {
 		t.Error(diff)
 	}
-	for _, part := range []string{"Source: Paper 1.2 (2025)\n2: Five cranes", "4: Aberfoyle harbour counts",
+	for _, part := range []string{"Source: Paper 1.2, https://CIT-1-02.example (2025)\n2: Five cranes",
+		"4: Aberfoyle harbour counts",
 		"\n5: The harbour master"} {
 		if !strings.Contains(d.asked[0].Prompt.User, part) {
 			t.Errorf("the question lacks %q:\n%s", part, d.asked[0].Prompt.User)

@@ -48,10 +48,7 @@ func carries(statement, quote string) bool {
 // sourceLine names a claim's source: title, place, genre and date.
 func sourceLine(c claim) string {
 	s := c.source
-	if s.Stored() { // its document is a file of the bundle, which tells a model nothing
-		s.Document = ""
-	}
-	title, line := text.Line(s.Title), citation.Place(s)
+	title, line := text.Line(s.Title), s.Place()
 	if title != "" && !strings.HasPrefix(line, title) {
 		line = strings.Trim(title+", "+line, ", ")
 	}

@@ -12,7 +12,6 @@ import (
 	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
-	"nightdesk/topicqueue"
 )
 
 // askJudge asks the judge about the statements that are not verbatim, several calls at a time. The error is the end of
@@ -148,7 +147,7 @@ func (c *checker) describe(at support.Span) prompts.Passage {
 	s.Text = c.corpus.Beginning(at.Source)
 	return prompts.Passage{
 		Title: s.Title, By: s.By(), Date: s.Date, Head: s.HeadAt(at.Start),
-		Place: topicqueue.OneLine(strings.Join(s.Section, " › ")),
+		Place: s.Place(),
 	}
 }
 

@@ -188,7 +188,7 @@ const maxProgram = 120
 func (p *progress) claimLines(limit int) []prompts.ClaimLine {
 	var lines []prompts.ClaimLine
 	for _, t := range slices.Backward(p.traces) {
-		source, where := topicqueue.Clip(nameOf(t.Source), maxLine), topicqueue.Clip(within(t.Source), maxLine)
+		source, where := topicqueue.Clip(t.Source.Name(), maxLine), topicqueue.Clip(t.Source.Within(), maxLine)
 		if label := t.Source.Label(); label != "" {
 			source += " (" + label + ")"
 		}

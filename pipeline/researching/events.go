@@ -88,28 +88,8 @@ func describe(traces []topicqueue.ToolTrace) map[string]string {
 	return references
 }
 
-// place says where a source stands, for a person: title and section, page or address.
+// place says where a source stands, for a person: title, section and page.
 func place(s topicqueue.Source) string {
-	parts := []string{nameOf(s), within(s)}
+	parts := []string{cmp.Or(topicqueue.OneLine(s.Title), s.Name()), s.Within()}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
-}
-
-// nameOf returns the title of a source's document, else its address.
-func nameOf(s topicqueue.Source) string {
-	if s.Title == "" {
-		return topicqueue.OneLine(s.Document + s.URL)
-	}
-	return topicqueue.OneLine(s.Title)
-}
-
-// within says where in its document a source stands: section and page. Empty: it does not know, or is the whole.
-func within(s topicqueue.Source) string {
-	var parts []string
-	if n := len(s.Section); n > 0 && s.Section[n-1] != s.Title {
-		parts = append(parts, s.Section[n-1])
-	}
-	if s.Page > 0 {
-		parts = append(parts, fmt.Sprintf("p. %d", s.Page))
-	}
-	return topicqueue.OneLine(strings.Join(parts, ", "))
 }

@@ -62,17 +62,13 @@ func (a *assignment) digest(traces []topicqueue.ToolTrace, outcomes []outcome) t
 	return d
 }
 
-// sourceLine names a source for other blocks: what it is called, and the address of a page, which they may open; the
-// output of a program by what the program is for.
+// sourceLine names a source for other blocks, a page with its address, which they may open; the output of a program by
+// what the program is for.
 func sourceLine(s topicqueue.Source) string {
-	title := nameOf(s)
 	if s.Stored() {
 		return place(s)
 	}
-	if s.URL == "" || s.Title == "" {
-		return title
-	}
-	return title + ", " + s.URL
+	return s.Name()
 }
 
 // parent returns what the block has found and read that led to this one: the newest findings that fit.

@@ -252,15 +252,8 @@ func (t *noteTaker) passages(chunk []piece) []prompts.Passage {
 	begun := map[string]bool{}
 	for i, p := range chunk {
 		s := t.outcome.fresh[p.source]
-		where := strings.Join(s.Section, " > ")
-		switch {
-		case where == "" && s.URL != "":
-			where = s.URL
-		case s.Page > 0:
-			where = strings.TrimPrefix(where+", p. "+strconv.Itoa(s.Page), ", ")
-		}
 		out[i] = prompts.Passage{ID: strconv.Itoa(i + 1), Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date,
-			Place: topicqueue.OneLine(where), Text: p.text}
+			Place: s.Place(), Text: p.text}
 		if head := s.HeadAt(p.at); !begun[s.Document+s.URL] { // once for each document
 			begun[s.Document+s.URL] = true
 			out[i].Head = head
