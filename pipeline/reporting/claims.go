@@ -72,7 +72,21 @@ func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []cl
 			blocks = append(blocks, blockEvidence{id: backgroundID, title: texts.Background.String()})
 		}
 	}
+	citeOnce(claims)
 	return blocks, claims, gaps
+}
+
+// citeOnce gives a passage that several blocks have found the citation of the first: a reader finds it under one
+// number.
+func citeOnce(claims []claim) {
+	first := map[string]string{} // citation by source
+	for i, c := range claims {
+		if id, known := first[c.source.ID]; known && c.source.AsOf == nil {
+			claims[i].CitationID = id
+		} else if c.source.ID != "" {
+			first[c.source.ID] = c.CitationID
+		}
+	}
 }
 
 // claimsOf returns the claims of these traces that can be cited.
@@ -92,6 +106,18 @@ func claimsOf(traces []topicqueue.ToolTrace, block string) []claim {
 		}
 	}
 	return claims
+}
+
+// distinct returns claims without those that say of the same passage what another one of them says.
+func distinct(claims []claim) (list []claim) {
+	said, listed := statementKeys(claims), map[[2]string]bool{}
+	for i, c := range claims {
+		if key := [2]string{c.CitationID, said[i]}; !listed[key] {
+			listed[key] = true
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 func because(texts *prompts.Texts, what prompts.Text, reason string) string {

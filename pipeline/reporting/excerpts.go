@@ -119,6 +119,9 @@ func excerptsOf(claims []claim) []excerpt {
 		of := at[id]
 		slices.SortStableFunc(of, func(a, b claim) int { return cmp.Compare(a.Start, b.Start) })
 		for i, c := range of {
+			if i > 0 && c.Start == of[i-1].Start && c.Quote == of[i-1].Quote { // another block has found it, too
+				continue
+			}
 			if i > 0 && c.Start <= of[i-1].End+maxBetween {
 				last := &out[len(out)-1]
 				last.claims = append(last.claims, c)

@@ -56,7 +56,7 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []se
 	}
 	if !openingOK {
 		w.fellBack("introduction")
-		opening = passage{local: true, body: w.texts.Opening.With(prompts.V{"Topic": citation.Escape(w.title), "Claims": len(cited), "Documents": documents(cited)})}
+		opening = passage{local: true, body: w.texts.Opening.With(prompts.V{"Topic": citation.Escape(w.title), "Claims": len(distinct(cited)), "Documents": documents(cited)})}
 	}
 	if !conclusionOK {
 		w.fellBack("conclusion")

@@ -152,10 +152,11 @@ func (w sectionWriter) parts(
 	return whole, nil
 }
 
-// claimLines shows the claims of one subsection to a model; 0: those that stand in none.
+// claimLines shows the claims of one subsection to a model, each once that several blocks have found; 0: those that
+// stand in none.
 func claimLines(claims []claim, part int) []prompts.ClaimLine {
 	var lines []prompts.ClaimLine
-	for _, c := range claims {
+	for _, c := range distinct(claims) {
 		if c.part == part {
 			lines = append(lines, claimLine(c))
 		}

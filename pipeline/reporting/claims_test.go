@@ -1,0 +1,46 @@
+package reporting_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting"
+)
+
+// What two blocks have noted of one passage is shown to a writer once, under one number.
+func TestPassageOfTwoBlocks(t *testing.T) {
+	t.Parallel()
+	in, pages := disagreeing(t)
+	first := in.Blocks[0].Traces[0]
+	again := first
+	again.CitationID = in.Blocks[1].Traces[0].CitationID
+	again.Claims = append(again.Claims[:0:0], first.Claims...)
+	again.Claims[0].ID, again.Claims[0].CitationID = again.CitationID+".1", again.CitationID
+	again.Claims[0].Text = "Hinkley can deliver 1,200 MW."
+	in.Blocks[1].Traces[0] = again
+	shown := make(chan string, 10)
+	model := modelFunc(func(req llm.Request) (string, error) {
+		if req.Prompt.Name != "section" {
+			return "", errors.New("away")
+		}
+		shown <- req.Prompt.User
+		return "The reactor has a capacity of 1,200 MW [CIT-1-01]. Another source says 1,600 MW [CIT-2-02].", nil
+	})
+	report, err := (&reporting.Reporter{Model: model, Page: pageOf(pages)}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(shown)
+	for prompt := range shown {
+		_, claims, _ := strings.Cut(prompt, "your only facts")
+		claims, _, _ = strings.Cut(claims, "</material")
+		if n := strings.Count(claims, "[CIT-1-01]"); n > 1 || strings.Contains(claims, "[CIT-2-01]") {
+			t.Errorf("shown %d times:\n%s", n, claims)
+		}
+	}
+	if strings.Contains(report.Markdown, "CIT-2-01") || strings.Count(report.Markdown, "id=\"ref-cit-1-01\"") != 1 {
+		t.Error(report.Markdown)
+	}
+}
