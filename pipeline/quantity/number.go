@@ -49,6 +49,19 @@ func (p *parser) number(i int) (number, bool) {
 	return n, !math.IsInf(n.value, 0)
 }
 
+// version reads v1.26 or V1.26.3, of which word is the letter, and returns its end; end when it is none.
+func (p *parser) version(word string, end int) int {
+	if strings.ToLower(word) != "v" || !digitAt(p.s, end) {
+		return end
+	}
+	n, ok := p.number(end)
+	if !ok || n.whole && n.dots == 0 {
+		return end
+	}
+	n.dots = max(n.dots, 2)
+	return p.finish(end, n, "")
+}
+
 // digits reads a number without its exponent: which separator groups and which one stands before decimals.
 func (p *parser) digits(i int) number {
 	s := p.s[i:min(len(p.s), i+2*mostDigits)]

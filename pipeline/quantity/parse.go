@@ -180,6 +180,9 @@ func (p *parser) atWord(i int) int {
 	if at := p.fraction(i); at > i {
 		return at
 	}
+	if at := p.version(word, end); at > end {
+		return at
+	}
 	if at := p.inWords(i); at > i {
 		return at
 	}

@@ -108,6 +108,7 @@ func TestParse(t *testing.T) {
 		// names are no numbers
 		"GPT-4, COVID-19, H2O and A380 over 5G": "",
 		"version 15 and 1.26.3, Table 2":        "label 15, label 1, label 2",
+		"v1.26.3, V2.1 and v8, x1.2.0":          "label 1, label 2.1",
 		"at 10:30 on 24/7":                      "",
 		"3D and 4x4":                            "",
 		// magnitudes

@@ -18,9 +18,12 @@ var (
 	zh    = support.Source{ID: "zh", Text: "青山水库2019年发电量为1.2亿千瓦时，比上年增长百分之五。"}
 )
 
+var release = support.Source{ID: "release", Text: "v1.12.0 (2026-06-16)\n\n- Recover connections and channels.\n\n" +
+	"v1.13.0 (2026-07-21)\n\n- Recover the topology."}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	all := []support.Source{tide, ships, mill, zh}
+	all := []support.Source{tide, ships, mill, zh, release}
 	corpus := support.New(all)
 	for name, tt := range map[string]struct {
 		sentence, head, source string
@@ -62,6 +65,8 @@ func TestCheck(t *testing.T) {
 		"rest of 100%":          {"Lunde owns 35% of both.", "", "mill", "", "derived 35%", support.Unverified},
 		"full load":             {"The turbine ran 5,000 hours.", "", "mill", "", "derived 5,000 hours", support.Unverified},
 		"small number":          {"Two limits hold for three of them.", "", "mill", "", "", support.Unverified},
+		"version":               {"Since 1.12.0 connections are recovered.", "", "release", "", "found 1.12.0", support.Unverified},
+		"wrong version":         {"Since v1.21.0 connections are recovered.", "", "release", "", "absent 1.21.0", support.Unverified},
 		"chinese":               {"2019年发电1.2亿千瓦时。", "", "zh", "", "found 2019年 found 1.2亿千瓦时", support.Unverified},
 		"chinese, verbatim":     {"青山水库2019年发电量为1.2亿千瓦时，比上年增长百分之五。", "", "zh", support.Verbatim, "", support.Supported},
 		"chinese, wrong figure": {"2019年发电2.1亿千瓦时。", "", "zh", "", "found 2019年 absent 2.1亿千瓦时", support.Unsupported},
