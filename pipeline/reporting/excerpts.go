@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
@@ -273,8 +274,12 @@ func bodies(all []excerpt, document string) []string {
 func placeTitle(c claim, document string) string {
 	var names []string
 	for _, h := range append([]string{c.source.Title}, c.source.Section...) {
-		if h = CleanTitle(text.Heading(h)); h != "" && h != document && !slices.Contains(names, h) {
-			names = append(names, h)
+		title := CleanTitle(text.Heading(h))
+		if title == "" && strings.ContainsFunc(h, unicode.IsDigit) { // a version or a day
+			title = text.Line(h)
+		}
+		if title != "" && title != document && !slices.Contains(names, title) {
+			names = append(names, title)
 		}
 	}
 	return strings.Join(names, " › ")
