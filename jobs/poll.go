@@ -22,7 +22,8 @@ type poller struct {
 
 const (
 	awake = 10 * time.Second       // after a task, for which rounds are as often as asynq makes them
-	doze  = 200 * time.Millisecond // between rounds beyond that
+	doze  = 50                     // part of the time without a task that a pause between rounds beyond that takes
+	sleep = 500 * time.Millisecond // the longest pause
 )
 
 // dequeueKeys is how many keys asynq's script has that takes a task: pending, paused, active, lease.
@@ -56,8 +57,8 @@ func (p *poller) EvalSha(ctx context.Context, sha string, keys []string, args ..
 		if !p.empty || p.last.IsZero() {
 			p.last = time.Now()
 		}
-		if time.Since(p.last) > awake {
-			time.Sleep(doze)
+		if quiet := time.Since(p.last); quiet > awake {
+			time.Sleep(min(quiet/doze, sleep))
 		}
 	}
 	if p.empty {
