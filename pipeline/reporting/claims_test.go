@@ -44,3 +44,28 @@ func TestPassageOfTwoBlocks(t *testing.T) {
 		t.Error(report.Markdown)
 	}
 }
+
+// A section that tells of a contradiction under the number of another block tells of it.
+func TestContradictionOfTwoBlocks(t *testing.T) {
+	t.Parallel()
+	in, pages := disagreeing(t)
+	again := in.Blocks[1].Traces[1]
+	again.CitationID = "CIT-1-03"
+	again.Claims = append(again.Claims[:0:0], again.Claims...)
+	again.Claims[0].ID, again.Claims[0].CitationID = "CIT-1-03.1", "CIT-1-03"
+	again.Claims[0].Text, again.Claims[0].Quote = "The page is the third.", "Page 3."
+	in.Blocks[0].Traces = append(in.Blocks[0].Traces, again)
+	model := modelFunc(func(req llm.Request) (string, error) {
+		if req.Prompt.Name != "section" {
+			return "", errors.New("away")
+		}
+		return "The reactor has a capacity of 1,200 MW [CIT-1-01], by another source 1,600 MW [CIT-1-03].", nil
+	})
+	report, err := (&reporting.Reporter{Model: model, Page: pageOf(pages)}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(report.Markdown, "Where sources disagree") || strings.Contains(report.Markdown, "CIT-2-02") {
+		t.Error(report.Markdown)
+	}
+}
