@@ -59,7 +59,7 @@ func TestContradictionOfTwoBlocks(t *testing.T) {
 		if req.Prompt.Name != "section" {
 			return "", errors.New("away")
 		}
-		return "The reactor has a capacity of 1,200 MW [CIT-1-01], by another source 1,600 MW [CIT-1-03].", nil
+		return "The sources do not agree on the capacity of the reactor [CIT-1-01][CIT-1-03].", nil
 	})
 	report, err := (&reporting.Reporter{Model: model, Page: pageOf(pages)}).Report(t.Context(), in)
 	if err != nil {
