@@ -224,8 +224,8 @@ func TestReviewNamesUnreadDocuments(t *testing.T) {
 	})
 	model.mu.Lock()
 	defer model.mu.Unlock()
-	letter := strings.Contains(model.asked, "- A letter of the anglers: ")
-	if !letter || strings.Contains(model.asked, "- Staff: ") {
+	letter := strings.Contains(model.asked, "- A letter of the anglers, letter.md: ")
+	if !letter || strings.Contains(model.asked, "- Staff, ") {
 		t.Errorf("the letter alone is unread, but the question is\n%s", model.asked)
 	}
 }

@@ -86,11 +86,13 @@ func (d *draft) passages(limit int) []prompts.Passage {
 	for _, t := range d.byRank() {
 		s := t.Source
 		headings := s.Title + "\n" + strings.Join(s.Section, "\n") + "\n"
-		if text.Coverage(headings+s.Text, questionOf(d.run.Topic)) == 0 || len(s.Text) > limit {
+		shown := passage(t.CitationID, s)
+		size := len(shown.ID) + len(shown.Title) + len(shown.By) + len(shown.Date) + len(shown.Place) + len(shown.Text)
+		if text.Coverage(headings+s.Text, questionOf(d.run.Topic)) == 0 || size > limit {
 			continue
 		}
-		limit -= len(s.Text)
-		out = append(out, passage(t.CitationID, s))
+		limit -= size
+		out = append(out, shown)
 	}
 	return out
 }
