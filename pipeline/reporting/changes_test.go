@@ -327,3 +327,72 @@ func TestKeptTextOfNewEditions(t *testing.T) {
 		t.Error("no sentence is shown by its source: the test shows nothing")
 	}
 }
+
+// A passage that was found twice is cited tonight by the other of its two: what is kept of the last report has that
+// citation as well, and so has the text that a writer goes on from.
+func TestKeptTextOfAnotherCitation(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var shown string
+	model := modelFunc(func(req llm.Request) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		text, err := writer(req)
+		if req.Prompt.Name == "section" {
+			shown += req.Prompt.User
+			if strings.Contains(req.Prompt.User, "[CIT-1-09]") {
+				text = strings.ReplaceAll(text, "altered [CIT-1-01]", "altered [CIT-1-09]")
+			}
+		}
+		return text, err
+	})
+	report := func(in reporting.Input) reporting.Report {
+		t.Helper()
+		shown = ""
+		in.Run.Options.Incremental = true
+		got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	night := func(order ...int) reporting.Input {
+		in := evidence(t, topicqueue.CitationAnchors)
+		log := &in.Blocks[0]
+		twice := log.Traces[0]
+		twice.CitationID, twice.Claims = "CIT-1-09", slices.Clone(twice.Claims[:1])
+		twice.Claims[0].ID, twice.Claims[0].CitationID, twice.Claims[0].Text = "CIT-1-09.1", "CIT-1-09", "Said otherwise."
+		both := []topicqueue.ToolTrace{log.Traces[0], twice}
+		log.Traces = append([]topicqueue.ToolTrace{both[order[0]], both[order[1]]}, log.Traces[1:]...)
+		return in
+	}
+	one := report(night(0, 1))
+	later := func(in reporting.Input) reporting.Report {
+		in.Before, in.Changes = one.Text, &recurring.Changes{Since: "2025-06-01", RunID: "research_old"}
+		for i := range in.Blocks {
+			for j := range in.Blocks[i].Traces {
+				in.Blocks[i].Traces[j].Since = "2025-06-01"
+			}
+		}
+		return report(in)
+	}
+	cites := func(r reporting.Report, id string) bool {
+		return strings.Contains(r.Markdown, "(#ref-"+strings.ToLower(id)+")") &&
+			slices.ContainsFunc(r.Verification.Sentences, func(s reporting.CheckedSentence) bool {
+				return slices.Contains(s.Citations, id)
+			})
+	}
+	if !cites(one, "CIT-1-01") || cites(one, "CIT-1-09") {
+		t.Fatal(one.Markdown)
+	}
+	if kept := later(night(1, 0)); shown != "" || !cites(kept, "CIT-1-09") || cites(kept, "CIT-1-01") {
+		t.Errorf("asked %s\n%s", shown, kept.Markdown)
+	}
+	moved := night(1, 0)
+	moved.Blocks[0].Traces[2].Dropped = 1
+	anew := later(moved)
+	_, last, _ := strings.Cut(shown, "before the pages are altered ")
+	if !strings.HasPrefix(last, "[CIT-1-09]") || strings.Contains(shown, "[CIT-1-01]") || !cites(anew, "CIT-1-09") {
+		t.Errorf("shown %.300s\n%s", last, anew.Markdown)
+	}
+}

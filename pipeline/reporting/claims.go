@@ -72,21 +72,30 @@ func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []cl
 			blocks = append(blocks, blockEvidence{id: backgroundID, title: texts.Background.String()})
 		}
 	}
-	citeOnce(claims)
 	return blocks, claims, gaps
 }
 
 // citeOnce gives a passage that several blocks have found the citation of the first: a reader finds it under one
-// number.
-func citeOnce(claims []claim) {
+// number. It returns the citations that traces have lost that way, each with what stands for it.
+func citeOnce(claims []claim, traces []topicqueue.ToolTrace) map[string]string {
 	first := map[string]string{} // citation by source
-	for i, c := range claims {
-		if id, known := first[c.source.ID]; known && c.source.AsOf == nil {
-			claims[i].CitationID = id
-		} else if c.source.ID != "" {
+	for _, c := range claims {
+		if _, known := first[c.source.ID]; !known && c.source.ID != "" && c.source.AsOf == nil {
 			first[c.source.ID] = c.CitationID
 		}
 	}
+	for i, c := range claims {
+		if id := first[c.source.ID]; id != "" && c.source.AsOf == nil {
+			claims[i].CitationID = id
+		}
+	}
+	now := map[string]string{}
+	for _, t := range traces {
+		if id := first[t.Source.ID]; id != "" && id != t.CitationID && t.Source.AsOf == nil {
+			now[t.CitationID] = id
+		}
+	}
+	return now
 }
 
 // claimsOf returns the claims of these traces that can be cited.

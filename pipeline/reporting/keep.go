@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -94,8 +95,33 @@ func (k *keptPart) passage() passage {
 	return passage{body: k.Body, removed: k.Removed, repeated: k.Repeated, local: k.Local, past: k}
 }
 
-// goOn takes over what the last run of the topic has left.
-func (m *material) goOn(in Input) {
+// citedAs returns the text with other citations in place of some.
+func (t Text) citedAs(now map[string]string) *Text {
+	var pairs []string
+	for was, is := range now {
+		pairs = append(pairs, "["+was+"]", "["+is+"]")
+	}
+	markers := strings.NewReplacer(pairs...)
+	part := func(k keptPart) keptPart {
+		k.Body, k.Checked = markers.Replace(k.Body), slices.Clone(k.Checked)
+		for i, s := range k.Checked {
+			ids := make([]string, len(s.Citations))
+			for n, id := range s.Citations {
+				ids[n] = cmp.Or(now[id], id)
+			}
+			k.Checked[i].Citations = ids
+		}
+		return k
+	}
+	t.Opening, t.Conclusion, t.Sections = part(t.Opening), part(t.Conclusion), slices.Clone(t.Sections)
+	for i, s := range t.Sections {
+		t.Sections[i] = part(s)
+	}
+	return &t
+}
+
+// goOn takes over what the last run of the topic has left, with the citations that its passages have now.
+func (m *material) goOn(in Input, cited map[string]string) {
 	if in.Changes == nil {
 		return
 	}
@@ -109,16 +135,15 @@ func (m *material) goOn(in Input) {
 	for _, b := range in.Blocks {
 		for _, t := range b.Traces {
 			for _, c := range t.Withdrawn {
-				m.moved[c.CitationID] = true
+				m.moved[cmp.Or(cited[c.CitationID], c.CitationID)] = true
 			}
-			m.reread[t.CitationID] = t.Reread
-			if t.Dropped > 0 {
-				m.moved[t.CitationID] = true
-			}
+			id := cmp.Or(cited[t.CitationID], t.CitationID)
+			m.reread[id] = m.reread[id] || t.Reread
+			m.moved[id] = m.moved[id] || t.Dropped > 0
 		}
 	}
 	if t := in.Before; t != nil && t.fits(m.run.Options) && m.Model != nil {
-		m.before = t
+		m.before = t.citedAs(cited)
 	}
 }
 
