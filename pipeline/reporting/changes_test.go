@@ -179,12 +179,14 @@ func TestOvertakenSection(t *testing.T) {
 	in := evidence(t, topicqueue.CitationAnchors)
 	news := "The server never promotes itself: an operator or an outside program has to decide."
 	in.Blocks[1].Traces = append(in.Blocks[1].Traces, found(t, "CIT-2-04", "standby", 4, news))
+	in.Blocks[1].Traces[0].Dropped = 1 // its other claims say what they said
 	answer = fmt.Sprintf(`{"sections": [{"section": %d, "claims": [1], "instruction": "Add the operator."},
 		{"section": %d, "claims": [1], "instruction": "That nobody decides no longer holds."},
 		{"section": 99, "claims": [], "instruction": ""}]}`, at("Copies on other machines"), at("The log"))
 	second := report(in, first)
 	q := asked["renew"]
-	if !strings.Contains(q, "1: "+news) || !strings.Contains(q, "Every change is appended to the log") {
+	if alone := strings.Contains(q, "1: "+news) && !strings.Contains(q, "\n2: "); !alone ||
+		!strings.Contains(q, "Every change is appended to the log") {
 		t.Errorf("the model is not shown what is new, or what was written:\n%s", q)
 	}
 	written := asked["section"]
@@ -198,6 +200,7 @@ func TestOvertakenSection(t *testing.T) {
 	if n := strings.Count(written, news); n < 2 {
 		t.Errorf("%d sections have the new claim, want 2", n)
 	}
+	in.Blocks[1].Traces[0].Dropped = 0
 	report(in, second.Text)
 	if len(asked) > 0 {
 		t.Errorf("nothing has moved, and these were asked: %q", slices.Collect(maps.Keys(asked)))

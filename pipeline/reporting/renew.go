@@ -14,9 +14,9 @@ type renewal struct {
 	also  map[string][]int // claims by id that further sections need
 }
 
-// renew asks the model which sections of the last report the claims that are new or have changed belong to, and which
-// of them say something that these overtake. places gets those of the new claims. The error is the end of ctx and
-// nothing else; of a model that fails, sections are written again whose own claims have moved.
+// renew asks the model which sections of the last report the new claims belong to, and which of them say something that
+// these overtake. places gets those of the claims. The error is the end of ctx and nothing else; of a model that fails,
+// sections are written again whose own claims have moved.
 func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place) (renewal, error) {
 	r := renewal{again: map[int]string{}, also: map[string][]int{}}
 	planned := map[string]bool{}
@@ -28,7 +28,7 @@ func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place
 	var moved []claim
 	said := map[string]bool{}
 	for _, c := range ol.claims {
-		if stays := planned[c.ID] && !ol.moved[c.CitationID]; !stays && !said[c.statement()] {
+		if !planned[c.ID] && !said[c.statement()] { // one that was there says what it said
 			moved, said[c.statement()] = append(moved, c), true
 		}
 	}
