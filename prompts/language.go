@@ -11,16 +11,16 @@ func choose(lang string) (templates, string) {
 	english, chinese := sets["en"], sets["zh"]
 	tag, err := language.Parse(lang)
 	if err != nil || tag.IsRoot() {
-		return english, "English"
+		return english(), "English"
 	}
 	if base, _ := tag.Base(); base.String() == "zh" {
 		if script, _ := tag.Script(); script.String() == "Hant" {
-			return chinese, "繁体中文"
+			return chinese(), "繁体中文"
 		}
-		return chinese, "简体中文"
+		return chinese(), "简体中文"
 	}
 	if name := display.English.Tags().Name(tag); name != "" && name != "Unknown language" {
-		return english, name
+		return english(), name
 	}
-	return english, "the language with the code " + tag.String()
+	return english(), "the language with the code " + tag.String()
 }

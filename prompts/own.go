@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"reflect"
 	"slices"
@@ -137,9 +138,9 @@ func (o *Own) Files() []string { return slices.Clone(o.files) }
 func (o *Own) Hash() string { return o.hash }
 
 // current are the templates that questions are rendered with, by language; nil: the built-in ones.
-var current atomic.Pointer[map[string]templates]
+var current atomic.Pointer[map[string]func() templates]
 
-func inUse() map[string]templates {
+func inUse() map[string]func() templates {
 	if sets := current.Load(); sets != nil {
 		return *sets
 	}
@@ -165,13 +166,10 @@ func Names() []string {
 
 // Use lets all questions of this process be rendered with own templates. Call it before the first question.
 func Use(own *Own) {
-	sets := map[string]templates{}
-	for _, lang := range languages {
-		sets[lang] = builtIn[lang]
-		if set, ok := own.sets[lang]; ok {
-			set.builtIn = builtIn[lang].set
-			sets[lang] = set
-		}
+	sets := maps.Clone(builtIn)
+	for lang, set := range own.sets {
+		set.builtIn = builtIn[lang]().set
+		sets[lang] = func() templates { return set }
 	}
 	current.Store(&sets)
 }

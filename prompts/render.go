@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 	"text/template"
 	"unicode"
 )
@@ -11,7 +12,11 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-var builtIn = map[string]templates{"en": parse("en"), "zh": parse("zh")}
+// builtIn are the sets of the languages: a process that asks no model parses none of them.
+var builtIn = map[string]func() templates{
+	"en": sync.OnceValue(func() templates { return parse("en") }),
+	"zh": sync.OnceValue(func() templates { return parse("zh") }),
+}
 
 // templates are the parsed templates of one language, named by their files: decide.system.tmpl, decide.user.tmpl, ...
 type templates struct {

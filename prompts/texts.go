@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/goccy/go-yaml"
@@ -148,30 +149,34 @@ var textFuncs = template.FuncMap{
 //go:embed texts/*.yaml
 var textFiles embed.FS
 
-// texts are those of all languages, by their primary tag.
-var texts = readTexts()
+// texts are those of all languages, by their primary tag: each is read when it is wanted.
+var texts = textsByLanguage()
 
-func readTexts() map[string]*Texts {
-	files, err := textFiles.ReadDir("texts")
-	all := map[string]*Texts{}
+func textsByLanguage() map[string]func() *Texts {
+	files, _ := textFiles.ReadDir("texts") // embedded files can always be read
+	all := map[string]func() *Texts{}
 	for _, f := range files {
-		t := &Texts{Language: strings.TrimSuffix(f.Name(), path.Ext(f.Name()))}
-		body, readErr := textFiles.ReadFile("texts/" + f.Name())
-		err = errors.Join(err, readErr, yaml.UnmarshalWithOptions(body, t, yaml.Strict()))
-		all[t.Language] = t
-	}
-	if err != nil {
-		panic(fmt.Sprintf("read the texts of reports: %v", err)) // a bug in a file, which the tests would have shown
+		tag := strings.TrimSuffix(f.Name(), path.Ext(f.Name()))
+		all[tag] = sync.OnceValue(func() *Texts { return readTexts(tag) })
 	}
 	return all
+}
+
+func readTexts(tag string) *Texts {
+	t := &Texts{Language: tag}
+	body, err := textFiles.ReadFile("texts/" + tag + ".yaml")
+	if err = errors.Join(err, yaml.UnmarshalWithOptions(body, t, yaml.Strict())); err != nil {
+		panic(fmt.Sprintf("read the texts of reports: %v", err)) // a bug in a file, which the tests would have shown
+	}
+	return t
 }
 
 // TextsIn returns the texts for a BCP 47 tag, in English where there are none in its language.
 func TextsIn(lang string) *Texts {
 	if t := texts[primary(lang)]; t != nil {
-		return t
+		return t()
 	}
-	return texts["en"]
+	return texts["en"]()
 }
 
 // Speaks reports whether the texts are in the language of a BCP 47 tag.
