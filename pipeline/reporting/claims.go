@@ -43,6 +43,10 @@ func (c claim) statement() string {
 	return text.Line(c.Quote)
 }
 
+// verbatim reports whether nobody has put the claim into words of its own: a row of a table tells little without its
+// head.
+func (c claim) verbatim() bool { return c.statement() == text.Line(c.Quote) }
+
 // offset returns where in the document the claim stands.
 func (c claim) offset() int { return c.source.Offset + c.Start }
 
@@ -119,11 +123,16 @@ func claimsOf(traces []topicqueue.ToolTrace, block string) []claim {
 
 // distinct returns claims without those that say of the same passage what another one of them says.
 func distinct(claims []claim) (list []claim) {
-	said, listed := statementKeys(claims), map[[2]string]bool{}
+	said, listed := statementKeys(claims), map[[2]string]int{}
 	for i, c := range claims {
-		if key := [2]string{c.CitationID, said[i]}; !listed[key] {
-			listed[key] = true
+		key := [2]string{c.CitationID, said[i]}
+		at, known := listed[key]
+		switch {
+		case !known:
+			listed[key] = len(list)
 			list = append(list, c)
+		case list[at].statement() != said[i] && c.statement() == said[i]:
+			list[at] = c
 		}
 	}
 	return list

@@ -45,6 +45,34 @@ func TestPassageOfTwoBlocks(t *testing.T) {
 	}
 }
 
+// Of a passage that one block has put into words and another has as it stands, the words are shown.
+func TestPassageInWords(t *testing.T) {
+	t.Parallel()
+	in, pages := disagreeing(t)
+	first := &in.Blocks[0].Traces[0]
+	again := *first
+	again.CitationID = in.Blocks[1].Traces[0].CitationID
+	again.Claims = append(again.Claims[:0:0], first.Claims...)
+	again.Claims[0].ID, again.Claims[0].CitationID = again.CitationID+".1", again.CitationID
+	again.Claims[0].Text = "Hinkley can deliver 1,200 MW."
+	in.Blocks[1].Traces[0] = again
+	first.Claims[0].Text = first.Claims[0].Quote
+	var shown strings.Builder
+	model := modelFunc(func(req llm.Request) (string, error) {
+		if req.Prompt.Name == "outline" {
+			shown.WriteString(req.Prompt.User)
+		}
+		return "", errors.New("away")
+	})
+	if _, err := (&reporting.Reporter{Model: model, Page: pageOf(pages)}).Report(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(shown.String(), ": Hinkley can deliver 1,200 MW.") ||
+		strings.Contains(shown.String(), ": "+first.Claims[0].Quote) {
+		t.Error(shown.String())
+	}
+}
+
 // A section that tells of a contradiction under the number of another block tells of it.
 func TestContradictionOfTwoBlocks(t *testing.T) {
 	t.Parallel()

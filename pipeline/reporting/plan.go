@@ -120,7 +120,7 @@ func (ol outliner) digests(shrink int) []prompts.BlockDigest {
 		for i, c := range ol.claims {
 			if c.block == b.id && !listed[said[i]] {
 				listed[said[i]] = true
-				d.Claims = append(d.Claims, prompts.PlaceClaim{Number: i + 1, Text: c.statement()})
+				d.Claims = append(d.Claims, prompts.PlaceClaim{Number: i + 1, Text: said[i]})
 			}
 		}
 		shown := min(len(d.Claims), max(1, len(d.Claims)>>shrink))
@@ -312,17 +312,22 @@ func (ol outliner) places(o Outline) map[string]place {
 	return places
 }
 
-// statementKeys returns for each claim what it says: equal for equal words, and for one quote of one source in the
-// words of two blocks.
+// statementKeys returns for each claim what it says: equal for equal words, and for one quote of one source that
+// several blocks have found, in the words of one of them; in those that were written for it, if there are any.
 func statementKeys(claims []claim) []string {
-	said, quoted := make([]string, len(claims)), map[[2]string]int{}
+	type passage struct{ source, quote string }
+	best := map[passage]int{}
+	for i, c := range claims {
+		at := passage{c.source.ID, c.Quote}
+		if first, known := best[at]; !known || claims[first].verbatim() && !c.verbatim() {
+			best[at] = i
+		}
+	}
+	said := make([]string, len(claims))
 	for i, c := range claims {
 		said[i] = c.statement()
-		key := [2]string{c.source.ID, c.Quote}
-		if first, known := quoted[key]; !known {
-			quoted[key] = i
-		} else if c.Quote != "" && claims[first].block != c.block {
-			said[i] = said[first]
+		if one := claims[best[passage{c.source.ID, c.Quote}]]; c.Quote != "" && one.block != c.block {
+			said[i] = one.statement()
 		}
 	}
 	return said

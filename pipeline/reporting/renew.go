@@ -25,11 +25,16 @@ func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place
 			planned[id] = true
 		}
 	}
-	var moved []claim
-	said := map[string]bool{}
-	for _, c := range ol.claims {
-		if !planned[c.ID] && !said[c.statement()] { // one that was there says what it said
-			moved, said[c.statement()] = append(moved, c), true
+	said, stands := statementKeys(ol.claims), map[string]bool{} // one that was there says what it said
+	for i, c := range ol.claims {
+		if planned[c.ID] {
+			stands[said[i]] = true
+		}
+	}
+	var moved []string
+	for _, what := range said {
+		if !stands[what] && !slices.Contains(moved, what) {
+			moved = append(moved, what)
 		}
 	}
 	if ol.Model == nil || len(moved) == 0 && len(ol.changes.Withdrawn) == 0 {
@@ -56,36 +61,33 @@ func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place
 			if n < 1 || n > len(moved) {
 				continue
 			}
-			what := moved[n-1].statement()
+			what := moved[n-1]
 			if _, placed := first[what]; !placed {
 				first[what] = at
 			}
-			r.needs(ol.claims, planned, what, at, first[what], places)
+			for i, c := range ol.claims {
+				if said[i] == what {
+					r.needs(c, planned[c.ID], at, first[what], places)
+				}
+			}
 		}
 	}
 	return r, nil
 }
 
-// needs notes that a section needs what claims say. A new claim stands in the first section that does, one of the last
-// report where it stood.
-func (r renewal) needs(
-	claims []claim, planned map[string]bool, what string, section, first int, places map[string]place,
-) {
-	for _, c := range claims {
-		if c.statement() != what {
-			continue
-		}
-		if !planned[c.ID] && section == first {
-			places[c.ID] = place{section, 0}
-		}
-		if places[c.ID].section != section && !slices.Contains(r.also[c.ID], section) {
-			r.also[c.ID] = append(r.also[c.ID], section)
-		}
+// needs notes that a section needs a claim. A new one stands in the first section that does, one of the last report
+// where it stood.
+func (r renewal) needs(c claim, planned bool, section, first int, places map[string]place) {
+	if !planned && section == first {
+		places[c.ID] = place{section, 0}
+	}
+	if places[c.ID].section != section && !slices.Contains(r.also[c.ID], section) {
+		r.also[c.ID] = append(r.also[c.ID], section)
 	}
 }
 
 // renewData shows the last report and what has moved since. A window too small for that has titles alone.
-func (ol outliner) renewData(o Outline, moved []claim, shrink int) prompts.RenewData {
+func (ol outliner) renewData(o Outline, moved []string, shrink int) prompts.RenewData {
 	data := prompts.RenewData{Topic: ol.topic}
 	for i, s := range o.Sections {
 		line := prompts.RenewSection{Number: i + 1, Title: s.Title}
@@ -95,8 +97,8 @@ func (ol outliner) renewData(o Outline, moved []claim, shrink int) prompts.Renew
 		data.Sections = append(data.Sections, line)
 	}
 	shown := min(len(moved), max(1, len(moved)>>max(0, shrink-1)))
-	for i, c := range moved[:shown] {
-		data.Claims = append(data.Claims, prompts.PlaceClaim{Number: i + 1, Text: c.statement()})
+	for i, said := range moved[:shown] {
+		data.Claims = append(data.Claims, prompts.PlaceClaim{Number: i + 1, Text: said})
 	}
 	for _, w := range ol.changes.Withdrawn {
 		data.Withdrawn = append(data.Withdrawn, w.Statement)
