@@ -371,7 +371,9 @@ func TestKeptTextOfAnotherCitation(t *testing.T) {
 	}
 	one := report(night(0, 1))
 	later := func(in reporting.Input) reporting.Report {
-		in.Before, in.Changes = one.Text, &recurring.Changes{Since: "2025-06-01", RunID: "research_old"}
+		both := recurring.Said{Statement: "Both say it.", Quote: "Both say it.", Citations: []string{"CIT-1-01", "CIT-1-09"}}
+		in.Before = one.Text
+		in.Changes = &recurring.Changes{Since: "2025-06-01", RunID: "research_old", New: []recurring.Said{both}}
 		for i := range in.Blocks {
 			for j := range in.Blocks[i].Traces {
 				in.Blocks[i].Traces[j].Since = "2025-06-01"
@@ -388,8 +390,12 @@ func TestKeptTextOfAnotherCitation(t *testing.T) {
 	if !cites(one, "CIT-1-01") || cites(one, "CIT-1-09") {
 		t.Fatal(one.Markdown)
 	}
-	if kept := later(night(1, 0)); shown != "" || !cites(kept, "CIT-1-09") || cites(kept, "CIT-1-01") {
+	kept := later(night(1, 0))
+	if shown != "" || !cites(kept, "CIT-1-09") || cites(kept, "CIT-1-01") {
 		t.Errorf("asked %s\n%s", shown, kept.Markdown)
+	}
+	if !strings.Contains(kept.Markdown, "- Both say it. [[CIT-1-09](#ref-cit-1-09)]\n") {
+		t.Errorf("what changed cites a passage by two numbers:\n%s", kept.Markdown)
 	}
 	moved := night(1, 0)
 	moved.Blocks[0].Traces[2].Dropped = 1

@@ -82,22 +82,34 @@ func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []cl
 // citeOnce gives a passage that several blocks have found the citation of the first: a reader finds it under one
 // number. It returns the citations that traces have lost that way, each with what stands for it.
 func citeOnce(claims []claim, traces []topicqueue.ToolTrace) map[string]string {
-	first := map[string]string{} // citation by source
-	for _, c := range claims {
-		if _, known := first[c.source.ID]; !known && c.source.ID != "" && c.source.AsOf == nil {
-			first[c.source.ID] = c.CitationID
-		}
+	type passage struct {
+		source string
+		asOf   topicqueue.AsOf // what a source said once is not what it says
 	}
-	for i, c := range claims {
-		if id := first[c.source.ID]; id != "" && c.source.AsOf == nil {
-			claims[i].CitationID = id
+	of := func(s topicqueue.Source) passage {
+		p := passage{source: s.ID}
+		if s.AsOf != nil {
+			p.asOf = *s.AsOf
 		}
+		return p
+	}
+	first := map[passage]string{}
+	for _, c := range claims {
+		first[of(c.source)] = cmp.Or(first[of(c.source)], c.CitationID)
 	}
 	now := map[string]string{}
 	for _, t := range traces {
-		if id := first[t.Source.ID]; id != "" && id != t.CitationID && t.Source.AsOf == nil {
+		if t.Source.ID == "" {
+			continue
+		}
+		id := cmp.Or(first[of(t.Source)], t.CitationID)
+		first[of(t.Source)] = id
+		if id != t.CitationID {
 			now[t.CitationID] = id
 		}
+	}
+	for i, c := range claims {
+		claims[i].CitationID = cmp.Or(now[c.CitationID], c.CitationID)
 	}
 	return now
 }

@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/quantity"
+	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -105,11 +106,7 @@ func (t Text) citedAs(now map[string]string) *Text {
 	part := func(k keptPart) keptPart {
 		k.Body, k.Checked = markers.Replace(k.Body), slices.Clone(k.Checked)
 		for i, s := range k.Checked {
-			ids := make([]string, len(s.Citations))
-			for n, id := range s.Citations {
-				ids[n] = cmp.Or(now[id], id)
-			}
-			k.Checked[i].Citations = ids
+			k.Checked[i].Citations = citedAs(s.Citations, now)
 		}
 		return k
 	}
@@ -120,12 +117,38 @@ func (t Text) citedAs(now map[string]string) *Text {
 	return &t
 }
 
+// citedAs returns citations with others in place of some, each once.
+func citedAs(ids []string, now map[string]string) []string {
+	var list []string
+	for _, id := range ids {
+		if id = cmp.Or(now[id], id); !slices.Contains(list, id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+func changesCitedAs(c recurring.Changes, now map[string]string) recurring.Changes {
+	c.New, c.Changed, c.Withdrawn = slices.Clone(c.New), slices.Clone(c.Changed), slices.Clone(c.Withdrawn)
+	for i := range c.New {
+		c.New[i].Citations = citedAs(c.New[i].Citations, now)
+	}
+	for i := range c.Changed {
+		ch := &c.Changed[i]
+		ch.Old.Citations, ch.New.Citations = citedAs(ch.Old.Citations, now), citedAs(ch.New.Citations, now)
+	}
+	for i := range c.Withdrawn {
+		c.Withdrawn[i].Citations = citedAs(c.Withdrawn[i].Citations, now)
+	}
+	return c
+}
+
 // goOn takes over what the last run of the topic has left, with the citations that its passages have now.
 func (m *material) goOn(in Input, cited map[string]string) {
 	if in.Changes == nil {
 		return
 	}
-	changes := *in.Changes
+	changes := changesCitedAs(*in.Changes, cited)
 	for _, o := range in.Open { // what neither report could say
 		if slices.ContainsFunc(m.gaps, func(g Gap) bool { return g.BlockID == o.BlockID }) {
 			changes.Open = append(changes.Open, o)
