@@ -289,12 +289,3 @@ func onlyAddresses(line string) (entries [][2]int) {
 func hasAddress(line string) bool {
 	return strings.Contains(line, "://") || strings.Contains(line, "www.")
 }
-
-// hasTarget reports whether a line leads somewhere: to an address, or to what is or looks like a document.
-func (r *Registry) hasTarget(line string) bool {
-	if hasAddress(line) {
-		return true
-	}
-	_, key := r.matchText(line)
-	return key != "" || r.titled(line) >= 0
-}

@@ -115,20 +115,6 @@ func (t *reading) noteText(i, from int) string {
 	return said
 }
 
-// isRemark reports whether a footnote remarks on something: it leads nowhere, or has an address in the midst of a
-// sentence.
-func (r *Registry) isRemark(note string) bool {
-	if !hasAddress(note) {
-		return !r.hasTarget(note)
-	}
-	found := noteAddress.FindAllStringIndex(note, -1)
-	if len(found) == 0 {
-		return false
-	}
-	before, after := note[:found[0][0]], note[found[len(found)-1][1]:]
-	return len(strings.Fields(before)) >= 5 && len(strings.Fields(after)) >= 2 && !visited.MatchString(after)
-}
-
 // hasList reports whether a text has a list of references whose entries, or some of them, are no footnotes and lead
 // somewhere.
 func (t *reading) hasList() bool {

@@ -164,13 +164,6 @@ func unfit(raw string) string {
 	return ""
 }
 
-// knows reports whether an address in running text is that of a source.
-func (r *Registry) knows(raw string) bool {
-	d, kind := destination(raw)
-	_, _, ok := r.matchURL(d)
-	return ok && kind == destWeb
-}
-
 // judgeBody decides about an address outside the references: that of a source becomes its marker.
 func (v *verifier) judgeBody(dest string, kind linkKind) verdict {
 	d, k := destination(dest)

@@ -17,19 +17,19 @@ var (
 )
 
 // mend repairs the garbled addresses of an entry that are then those of sources; others stay as they are.
-func (r *Registry) mend(text string) string {
+func (c *catalog) mend(text string) string {
 	if len(text) > maxLine {
 		return text
 	}
-	text = r.replaceNames(text)
-	text = r.replaceAddress(text, brokenScheme)
+	text = c.replaceNames(text)
+	text = c.replaceAddress(text, brokenScheme)
 	if !strings.Contains(text, "://") {
-		text = r.replaceAddress(text, noScheme)
+		text = c.replaceAddress(text, noScheme)
 	}
 	return text
 }
 
-func (r *Registry) replaceAddress(text string, pattern *regexp.Regexp) string {
+func (c *catalog) replaceAddress(text string, pattern *regexp.Regexp) string {
 	var b strings.Builder
 	pos := 0
 	for _, m := range pattern.FindAllStringSubmatchIndex(text, 8) {
@@ -43,7 +43,7 @@ func (r *Registry) replaceAddress(text string, pattern *regexp.Regexp) string {
 			"://") && isAddress(text[start:]) {
 			continue // nothing is wrong with it
 		}
-		if _, level, ok := r.matchURL("https://" + rest); !ok || level != MatchExact && isHost("https://"+rest) {
+		if _, level, ok := c.matchURL("https://" + rest); !ok || level != MatchExact && isHost("https://"+rest) {
 			continue
 		}
 		b.WriteString(text[pos:start] + "https://" + rest)
@@ -57,7 +57,7 @@ var paperName = regexp.MustCompile(`(?i)\b(?:doi[:：]?[ ]?(10\.[0-9]{4,9}/[^\s<
 	`|]+)|arxiv[:：][ ]?([0-9]{4}\.[0-9]{4,5}(?:v[0-9]{1,2})?))`)
 
 // replaceNames writes the names of papers as the addresses of sources that they stand for.
-func (r *Registry) replaceNames(text string) string {
+func (c *catalog) replaceNames(text string) string {
 	if strings.Contains(text, "://") {
 		return text
 	}
@@ -68,7 +68,7 @@ func (r *Registry) replaceNames(text string) string {
 			id := strings.TrimRight(m[1][:addressEnd(m[1], 0, len(m[1]))], ".,;:!?'*_~")
 			address, after = "https://doi.org/"+id, m[1][len(id):]
 		}
-		if _, level, ok := r.matchURL(address); !ok || level != MatchExact {
+		if _, level, ok := c.matchURL(address); !ok || level != MatchExact {
 			return name
 		}
 		return address + after

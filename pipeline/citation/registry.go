@@ -21,13 +21,9 @@ type Source struct {
 
 // Registry knows every citation and every source of one run. It is immutable and safe for concurrent use.
 type Registry struct {
+	catalog
 	traces map[string]topicqueue.ToolTrace
 	at     map[string]int // source of an id
-
-	sources   []Source
-	addresses addresses
-	documents documents
-	titles    map[string]int // by folded title; -1: of several places
 }
 
 // NewRegistry returns the registry of these traces, and of what else the tools of the run returned: to that an address
@@ -87,7 +83,7 @@ func RegistryOf(sources []Source) *Registry {
 }
 
 func newRegistry() *Registry {
-	return &Registry{traces: map[string]topicqueue.ToolTrace{}, at: map[string]int{}, titles: map[string]int{}}
+	return &Registry{catalog{titles: map[string]int{}}, map[string]topicqueue.ToolTrace{}, map[string]int{}}
 }
 
 func sourceOf(s topicqueue.Source) Source {
@@ -104,49 +100,8 @@ func (s *Source) addID(id string) {
 	}
 }
 
-func (r *Registry) add(s Source) {
-	at := len(r.sources)
-	r.sources = append(r.sources, s)
-	if a, ok := parseAddress(s.URL); ok {
-		r.addresses.add(a, at)
-	}
-	r.documents.add(s.Key, at)
-	if title := foldTitle(s.Title); title != "" {
-		first, known := r.titles[title]
-		switch {
-		case !known:
-			r.titles[title] = at
-		case first >= 0 && placeOf(r.sources[first]) != placeOf(s):
-			r.titles[title] = -1
-		}
-	}
-}
-
 // Sources returns all sources in the order in which they were added. The slice is the caller's.
 func (r *Registry) Sources() []Source { return slices.Clone(r.sources) }
-
-// matchURL returns the place in sources of what a URL stands for and how it was found: MatchExact to MatchQuery. What
-// could stand for two sources stands for none. An ellipsis in the URL counts as text that was cut out.
-func (r *Registry) matchURL(raw string) (at int, level string, ok bool) {
-	raw = strings.TrimSpace(raw)
-	whole := withoutHalfEscape(raw)
-	head, tail, cut := strings.Cut(strings.ReplaceAll(raw, "…", "..."), "...")
-	if at, level, ok = r.addresses.match(raw, cut || whole != raw); ok {
-		return at, level, true
-	}
-	if whole != raw {
-		return r.addresses.match(whole, true)
-	}
-	if !cut {
-		return 0, "", false
-	}
-	tail = strings.Trim(tail, ".")
-	if strings.Trim(tail, "/") == "" {
-		return r.addresses.match(strings.TrimRight(head, "."), true)
-	}
-	at, ok = r.addresses.between(strings.TrimRight(head, "."), tail)
-	return at, MatchTruncation, ok
-}
 
 // Lookup returns the trace of a citation id in any form that ParseID accepts.
 func (r *Registry) Lookup(id string) (topicqueue.ToolTrace, bool) {
@@ -183,12 +138,6 @@ func (r *Registry) Only(ids []string) *Registry {
 		}
 	}
 	return &only
-}
-
-// HasURL reports whether a source has this very URL, however it is spelt.
-func (r *Registry) HasURL(raw string) bool {
-	_, level, ok := r.matchURL(raw)
-	return ok && level == MatchExact
 }
 
 // Link returns where a source can be opened: its URL, else its document key, with the anchor as fragment. It is empty

@@ -25,17 +25,6 @@ func (r *Registry) Links(markdown string) []Linked {
 	return out.list
 }
 
-// Lead returns the source that an address of a text leads to. A host alone names a source only when it is one, and an
-// address that may not stand in a report names none.
-func (r *Registry) Lead(dest string) (Linked, bool) {
-	at, level, ok := r.matchURL(dest)
-	if !ok || level != MatchExact && (isHost(dest) || unfit(r.sources[at].URL) != "") {
-		return Linked{}, false
-	}
-	s := r.sources[at]
-	return Linked{URL: dest, Address: s.URL, Match: level, Sources: s.IDs}, true
-}
-
 // linkList has links in order, each of those that were written alike once.
 type linkList struct {
 	list []Linked

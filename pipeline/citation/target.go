@@ -22,9 +22,9 @@ const maxLine = 4000
 // matchText finds the source whose document key a line names: as the whole line, behind the last dash or colon, in
 // brackets or code, or a file's name as a word of its own. at is -1 when no source is named; key is how the line names
 // the document, and empty when it names none.
-func (r *Registry) matchText(line string) (at int, key string) {
+func (c *catalog) matchText(line string) (at int, key string) {
 	line = line[:min(len(line), maxLine)]
-	if !r.documents.words && !strings.Contains(line, ".") {
+	if !c.documents.words && !strings.Contains(line, ".") {
 		return -1, "" // no file is named
 	}
 	line = norm.NFC.String(text.Line(line))
@@ -33,10 +33,10 @@ func (r *Registry) matchText(line string) (at int, key string) {
 	if cut := lastBrackets.ReplaceAllString(plain, ""); cut != plain {
 		candidates = append(candidates, strings.Trim(cut, "*_ .,;:`"))
 	}
-	for _, c := range candidates {
+	for _, named := range candidates {
 		for _, sep := range []string{" - ", " – ", " — ", ": ", "：", " | "} {
-			if i := strings.LastIndex(c, sep); i >= 0 {
-				candidates = append(candidates, strings.Trim(c[i+len(sep):], "*_ .,;:`"))
+			if i := strings.LastIndex(named, sep); i >= 0 {
+				candidates = append(candidates, strings.Trim(named[i+len(sep):], "*_ .,;:`"))
 			}
 		}
 	}
@@ -49,21 +49,21 @@ func (r *Registry) matchText(line string) (at int, key string) {
 	for _, m := range bracketText.FindAllStringSubmatch(plain, 8) {
 		candidates = append(candidates, strings.Trim(m[1], "*_ "))
 	}
-	for _, c := range candidates {
-		file, page := ParseKey(c)
+	for _, named := range candidates {
+		file, page := ParseKey(named)
 		name, _, _ := strings.Cut(file, "#")
 		for _, f := range []string{file, name} {
-			if at, ok := r.documents.find(f, page); ok {
-				return at, c
+			if at, ok := c.documents.find(f, page); ok {
+				return at, named
 			}
 		}
 		if key == "" && isFile(name) {
-			key = c
+			key = named
 		}
 	}
 	_, page := ParseKey(plain)
-	if at, ok := r.documents.within(plain, page); ok {
-		return at, r.sources[at].Key
+	if at, ok := c.documents.within(plain, page); ok {
+		return at, c.sources[at].Key
 	}
 	return -1, key
 }
@@ -77,11 +77,11 @@ func foldTitle(title string) string {
 
 // titled returns the only source that has this line as its title, and -1 when there is none. A line with a semicolon
 // may name several.
-func (r *Registry) titled(line string) int {
+func (c *catalog) titled(line string) int {
 	if len(line) > maxLine || strings.ContainsAny(line, ";；") {
 		return -1
 	}
-	if at, only := r.titles[foldTitle(line)]; only && at >= 0 {
+	if at, only := c.titles[foldTitle(line)]; only && at >= 0 {
 		return at
 	}
 	return -1
