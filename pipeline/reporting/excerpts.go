@@ -21,8 +21,8 @@ const (
 	// variety is the weight of relevance against likeness to what is shown already (lambda of maximal marginal
 	// relevance; Carbonell and Goldstein 1998 recommend 0.7 for a few best answers).
 	variety = 0.7
-	// further is what the passages of further blocks count, whose sections answered the topic less well than the best
-	// one.
+	// further is what the passages of further blocks count, of their score for the topic against the best one (BM25):
+	// their sections answered it less well.
 	further = 0.8
 	// defaultWords is the length of the report of a preset that quotedWords does not name.
 	defaultWords = 900
@@ -63,11 +63,11 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 				plan.sections = append(plan.sections, sectionPlan{title: s.title})
 				continue
 			}
-			best := choose(excerptsOf(s.claims), w.quotedWords()/len(filled.sections))
+			best := choose(w.excerptsOf(s.claims), w.quotedWords()/len(filled.sections))
 			add(s.title, bodies(best, ""), best)
 		}
 	} else {
-		best := choose(excerptsOf(w.claims), w.quotedWords())
+		best := choose(w.excerptsOf(w.claims), w.quotedWords())
 		add(w.texts.BestMatch.String(), bodies(best[:1], ""), best[:1])
 		for _, of := range byDocument(best[1:]) {
 			title := documentTitle(of[0].claims[0])
@@ -106,7 +106,7 @@ func claimsOfExcerpts(excerpts []excerpt) []claim {
 func (w *writer) quotedWords() int { return cmp.Or(quotedWords[w.run.Options.Preset], defaultWords) }
 
 // excerptsOf joins the claims of each citation that follow each other. The order is that of the claims' traces.
-func excerptsOf(claims []claim) []excerpt {
+func (w *writer) excerptsOf(claims []claim) []excerpt {
 	at := map[string][]claim{}
 	var ids []string
 	for _, c := range claims {
@@ -128,23 +128,25 @@ func excerptsOf(claims []claim) []excerpt {
 				last.claims = append(last.claims, c)
 				continue
 			}
-			out = append(out, excerpt{claims: []claim{c}, relevance: relevance(c)})
+			out = append(out, excerpt{claims: []claim{c}, relevance: cmp.Or(c.Share, 1)})
 		}
 	}
+	docs := make([]text.Document, len(out))
 	for i := range out {
 		out[i].body = out[i].markdown()
 		out[i].words = countWords(out[i].body)
+		s := out[i].claims[0].source
+		headings := append([]string{s.Title}, s.Section...)
+		docs[i] = text.Document{Heading: strings.Join(headings, "\n"), Text: out[i].quote()}
+	}
+	scores := text.BM25(w.run.Topic, docs)
+	best := slices.Max(append(scores, 0))
+	for i := range out { // a further block has ranked what it found by its own title too
+		if out[i].claims[0].block != topicqueue.BlockID(1) && best > 0 {
+			out[i].relevance = min(out[i].relevance, further*scores[i]/best)
+		}
 	}
 	return out
-}
-
-// relevance is how well a claim bears on the topic: as research has ranked it. What a model chose counts in full.
-func relevance(c claim) float64 {
-	share := cmp.Or(c.Share, 1)
-	if c.block != topicqueue.BlockID(1) {
-		share *= further
-	}
-	return share
 }
 
 // attribution stands before the marker of an excerpt that ends with a table or code, below it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,5 +164,28 @@ func TestDisagreementAsNoted(t *testing.T) {
 		if !strings.Contains(report.Markdown, want) {
 			t.Errorf("no %q in\n%s", want, report.Markdown)
 		}
+	}
+}
+
+// What a further block has found by its own title stands behind what answers the topic.
+func TestFurtherBlockByItsTitle(t *testing.T) {
+	t.Parallel()
+	in, pages := disagreeing(t)
+	club, people := "The boat club of Hinkley meets on Mondays at the pier.", "The Hinkley reactor employs 900 people."
+	for i, quote := range []string{club, people} {
+		c := &in.Blocks[1].Traces[i].Claims[0]
+		c.Text, c.Quote, c.Share = quote, quote, 1-float64(i)/10
+	}
+	for i, quote := range []string{"The Hinkley reactor has a capacity of 1,200 MW.", "It opened in 2024."} {
+		c := &in.Blocks[0].Traces[i].Claims[0]
+		c.Text, c.Quote, c.Share = quote, quote, 1-float64(i)/3
+	}
+	report, err := (&reporting.Reporter{Page: pageOf(pages)}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(words string) int { return strings.Index(report.Markdown, words) }
+	if order := []int{at("1,200 MW."), at("900 people"), at("boat club")}; order[0] < 0 || !slices.IsSorted(order) {
+		t.Errorf("they stand at %v in\n%s", order, report.Markdown)
 	}
 }
