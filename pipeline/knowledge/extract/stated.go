@@ -193,7 +193,7 @@ func headLines(document string) (s stated) {
 		if wrapped := len(value) > maxUnwrapped && line != "" && nextKey == ""; !wrapped {
 			s.field(key, value)
 		}
-		if key, value = nextKey, nextValue; key != "" {
+		if key, value = nextKey, nextValue; key != "" || strings.HasPrefix(line, "|") { // a row tells of what it is a row of
 			continue
 		}
 		plain := strings.Trim(line, "#*_> \t")

@@ -109,6 +109,8 @@ func TestStatedForms(t *testing.T) {
 			"AW: Dues", "Roth, Jens", "2024-07-03"},
 		{"table", "# Report 17\n\n| | |\n|---|---|\n| Author | Jens Roth |\n| Date | 2024-09-30 |\n\n",
 			"Report 17", "Jens Roth", "2024-09-30"},
+		{"row of a case", "# Register\n\n| | |\n|---|---|\n| Case | 17 |\n" +
+			"| State | Closed: dismissed by judgment of 16 October 2025 |\n\n", "Register", "", ""},
 		{"bulletin", "# Statistical Office\n\n## Bulletin 4: quays\n\nRelease date: 2026-05-12. Source: returns.\n\n" +
 			"### Points\n\n",
 			"Statistical Office: Bulletin 4: quays", "", "2026-05-12"},
