@@ -7,6 +7,7 @@ import (
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/topicqueue"
 )
 
 // What two blocks have noted of one passage is shown to a writer once, under one number.
@@ -50,6 +51,7 @@ func TestPassageInWords(t *testing.T) {
 	t.Parallel()
 	in, pages := disagreeing(t)
 	first := &in.Blocks[0].Traces[0]
+	first.Claims[0].Quote = "| Capacity of Hinkley in MW | 1,200 |"
 	again := *first
 	again.CitationID = in.Blocks[1].Traces[0].CitationID
 	again.Claims = append(again.Claims[:0:0], first.Claims...)
@@ -57,6 +59,8 @@ func TestPassageInWords(t *testing.T) {
 	again.Claims[0].Text = "Hinkley can deliver 1,200 MW."
 	in.Blocks[1].Traces[0] = again
 	first.Claims[0].Text = first.Claims[0].Quote
+	in.Review.Contradictions = []topicqueue.Contradiction{{A: first.Claims[0].ID, B: "CIT-2-02.1"}}
+	in.Review.Blocks = []string{"block_1", "block_2"}
 	var shown strings.Builder
 	model := modelFunc(func(req llm.Request) (string, error) {
 		if req.Prompt.Name == "outline" {
@@ -64,8 +68,16 @@ func TestPassageInWords(t *testing.T) {
 		}
 		return "", errors.New("away")
 	})
-	if _, err := (&reporting.Reporter{Model: model, Page: pageOf(pages)}).Report(t.Context(), in); err != nil {
+	report, err := (&reporting.Reporter{Model: model, Page: pageOf(pages)}).Report(t.Context(), in)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(report.Markdown, "- Hinkley can deliver 1,200 MW. [[CIT-1-01](#ref-cit-1-01)]\n  - The Hinkley") {
+		t.Errorf("the contradiction is told as it stands:\n%s", report.Markdown)
+
+	}
+	if strings.Contains(report.Markdown, "Capacity of Hinkley in MW") {
+		t.Errorf("the row is shown too:\n%s", report.Markdown)
 	}
 	if !strings.Contains(shown.String(), ": Hinkley can deliver 1,200 MW.") ||
 		strings.Contains(shown.String(), ": "+first.Claims[0].Quote) {

@@ -76,7 +76,7 @@ func (w sectionWriter) localSection(s sectionPlan) string {
 	said := map[string]bool{}
 	list := func(part int) string {
 		var lines []string
-		for _, c := range s.claims {
+		for _, c := range distinct(s.claims) {
 			if key := sentenceKey(c.statement()); c.part == part && !said[key] {
 				said[key] = true
 				lines = append(lines, "- "+citation.Escape(c.statement())+" ["+c.CitationID+"]")

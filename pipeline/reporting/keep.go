@@ -144,11 +144,11 @@ func changesCitedAs(c recurring.Changes, now map[string]string) recurring.Change
 }
 
 // goOn takes over what the last run of the topic has left, with the citations that its passages have now.
-func (m *material) goOn(in Input, cited map[string]string) {
+func (m *material) goOn(in Input) {
 	if in.Changes == nil {
 		return
 	}
-	changes := changesCitedAs(*in.Changes, cited)
+	changes := changesCitedAs(*in.Changes, m.cited)
 	for _, o := range in.Open { // what neither report could say
 		if slices.ContainsFunc(m.gaps, func(g Gap) bool { return g.BlockID == o.BlockID }) {
 			changes.Open = append(changes.Open, o)
@@ -158,15 +158,15 @@ func (m *material) goOn(in Input, cited map[string]string) {
 	for _, b := range in.Blocks {
 		for _, t := range b.Traces {
 			for _, c := range t.Withdrawn {
-				m.moved[cmp.Or(cited[c.CitationID], c.CitationID)] = true
+				m.moved[cmp.Or(m.cited[c.CitationID], c.CitationID)] = true
 			}
-			id := cmp.Or(cited[t.CitationID], t.CitationID)
+			id := cmp.Or(m.cited[t.CitationID], t.CitationID)
 			m.reread[id] = m.reread[id] || t.Reread
 			m.moved[id] = m.moved[id] || t.Dropped > 0
 		}
 	}
 	if t := in.Before; t != nil && t.fits(m.run.Options) && m.Model != nil {
-		m.before = t.citedAs(cited)
+		m.before = t.citedAs(m.cited)
 	}
 }
 

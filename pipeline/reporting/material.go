@@ -28,7 +28,8 @@ type material struct {
 	returned map[string]topicqueue.Source // by source id: what traces hold and what else was returned
 	review   topicqueue.Review
 	blocks   []blockEvidence
-	claims   []claim // of all blocks
+	claims   []claim           // of all blocks
+	cited    map[string]string // of traces whose passage another one has found first: the citation that stands for it
 	gaps     []Gap
 	stats    Statistics
 	read     map[string]string // of sources, by id, as far as they were read

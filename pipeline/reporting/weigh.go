@@ -37,27 +37,18 @@ func (w *writer) weigh(ctx context.Context, in Input) error {
 		w.claims[i].support = support[w.claims[i].ID]
 	}
 	w.stats.Contradictions = len(w.weighed.Contradictions)
+	said := map[string]string{}
+	for i, words := range statementKeys(w.claims) {
+		said[w.claims[i].ID] = words
+	}
 	for i := range w.weighed.Contradictions {
 		c := &w.weighed.Contradictions[i]
-		c.A.Citations, c.B.Citations = w.citedOnce(c.A), w.citedOnce(c.B)
+		for _, side := range []*evidence.Side{&c.A, &c.B} {
+			side.Citations = citedAs(side.Citations, w.cited)
+			side.Statement = cmp.Or(said[side.Claims[0]], side.Statement)
+		}
 	}
 	return nil
-}
-
-// citedOnce returns the citations of a side that this report uses: one for a passage that several blocks have found.
-func (w *writer) citedOnce(s evidence.Side) []string {
-	var ids []string
-	for _, id := range s.Citations {
-		source, known := w.source(id)
-		same := func(c claim) bool { return known && c.source.ID == source.ID }
-		if i := slices.IndexFunc(w.claims, same); i >= 0 {
-			id = w.claims[i].CitationID
-		}
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // reviewed returns the claims that the review has seen, by id: not those of blocks that came later, nor, in a run

@@ -27,7 +27,7 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 	}
 	m.title = headline(in.Run.Topic, texts.Untitled.String())
 	m.blocks, m.claims, m.gaps = gather(in, texts)
-	cited := citeOnce(m.claims, in.Traces())
+	m.cited = citeOnce(m.claims, in.Traces())
 	m.registry = in.Registry()
 	for _, s := range in.AllReturned() {
 		m.returned[s.ID] = s
@@ -45,7 +45,7 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 	for _, r := range in.Plan.Remarks {
 		m.remarks = append(m.remarks, prompts.RemarkLine{Sentence: r.Sentence, Words: r.Words})
 	}
-	m.goOn(in, cited)
+	m.goOn(in)
 	m.stats.Blocks, m.stats.Claims = len(in.Blocks), len(m.claims)
 	return &writer{m}
 }
