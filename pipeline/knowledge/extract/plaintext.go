@@ -1,7 +1,9 @@
 package extract
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,16 +11,66 @@ import (
 
 // plainText extracts text without markup. Underlined lines (as in reStructuredText) are headings; numbered lines are
 // when the whole text uses them so ("3.", "3.1"). Paragraphs that are drawn with spaces, as tables and diagrams of old
-// documents are, stay as they are, as code.
+// documents are, stay as they are, as code. Each message of a correspondence is a section.
 func plainText(text string) Document {
 	text = strings.ToValidUTF8(normaliseLines(text), "\ufffd")
 	lines := withoutPageBreaks(strings.Split(text, "\n"))
-	p := &plain{b: newBuilder(), numbered: usesNumbers(lines)}
+	p := &plain{b: newBuilder(), numbered: usesNumbers(lines), messages: messages(lines)}
 	for i := 0; i < len(lines); {
 		i += p.block(lines, i)
 	}
 	p.flush()
-	return p.b.document(headLines(text))
+	said := headLines(text)
+	if len(p.messages) > 0 {
+		said.authors, said.date = nil, ""
+	}
+	for _, i := range slices.Sorted(maps.Keys(p.messages)) {
+		said.author(p.messages[i].from)
+		said.date = max(said.date, date(p.messages[i].sent))
+	}
+	return p.b.document(said)
+}
+
+// message is the head of a letter as programs for e-mail write it.
+type message struct{ from, sent string }
+
+// messages finds where each message of a correspondence begins, by line; none: it is none, or a single one.
+func messages(lines []string) map[int]message {
+	all := map[int]message{}
+	for i := range lines {
+		if i > 0 && isField(lines[i-1]) {
+			continue
+		}
+		if m, ok := messageAt(lines[i:]); ok {
+			all[i] = m
+		}
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	return all
+}
+
+// messageAt reads the fields of a message that begins at the first line: it says who sent it, and when.
+func messageAt(lines []string) (m message, ok bool) {
+	for _, line := range lines {
+		if !isField(line) {
+			break
+		}
+		switch key, value := fieldOf(line); fields[strings.ToLower(key)] {
+		case "from":
+			m.from = value
+		case "date":
+			m.sent = value
+		}
+	}
+	return m, m.from != "" && date(m.sent) != ""
+}
+
+// isField reports a field that is not quoted by an answer.
+func isField(line string) bool {
+	key, _ := fieldOf(line)
+	return key != "" && line[0] != '>'
 }
 
 type plain struct {
@@ -27,6 +79,7 @@ type plain struct {
 	literal   bool   // the last paragraph ended with "::": an indented block that follows is code
 	marks     string // underlines in the order of their first use: the first is the highest level
 	numbered  bool
+	messages  map[int]message // by line
 }
 
 // block handles line i and returns how many lines it took.
@@ -39,6 +92,10 @@ func (p *plain) block(lines []string, i int) int {
 	if line == "" {
 		p.flush()
 		return 1
+	}
+	if m, begins := p.messages[i]; begins {
+		p.flush()
+		p.b.heading(1, person(m.from)+", "+m.sent, "")
 	}
 	if len(p.paragraph) == 0 {
 		if p.literal && (line[0] == ' ' || line[0] == '\t') {
