@@ -174,14 +174,14 @@ func (b *builder) document(s stated) Document {
 	}
 	title := clean(s.title)
 	if title == "" {
-		title = b.title()
+		title = b.title(s)
 		if title == "" {
 			title = clean(s.letterhead)
 		}
 	}
-	if len(b.heads) > 0 && strings.EqualFold(title, b.heads[0].text) { // the title is not a part of every path
+	for n := range b.titleHeadings(title) { // the title is not a part of every path
 		for i, s := range b.sections {
-			if len(s.Path) > 0 && s.Path[0] == b.heads[0].text {
+			if len(s.Path) > 0 && s.Path[0] == b.heads[n].text {
 				b.sections[i].Path = s.Path[1:]
 			}
 		}
@@ -192,14 +192,29 @@ func (b *builder) document(s stated) Document {
 	}
 }
 
+// titleHeadings returns how many of the first headings are the document's title.
+func (b *builder) titleHeadings(title string) int {
+	switch {
+	case len(b.heads) > 1 && title == b.heads[0].text+": "+b.heads[1].text:
+		return 2
+	case len(b.heads) > 0 && (strings.EqualFold(title, b.heads[0].text) || strings.HasPrefix(title, b.heads[0].text+": ")):
+		return 1
+	}
+	return 0
+}
+
 // title returns the title that the form of a document shows: its only heading of the first level; the only one of the
 // highest level there is, where the document begins with it; a first line that stands alone; the first of several
 // headings of the first level, with hardly a line before it, unless they are numbered sections. "": none of these.
-func (b *builder) title() string {
+func (b *builder) title(s stated) string {
 	tops := b.topHeadings()
 	switch {
 	case len(tops) == 1 && (tops[0].level == 1 || tops[0] == b.heads[0] && tops[0].at == 0):
-		return tops[0].text + b.subtitle(tops[0])
+		title := tops[0].text + b.subtitle(tops[0])
+		if title == b.heads[0].text && s.below != "" && len(b.heads) > 1 {
+			title += ": " + s.below
+		}
+		return title
 	case b.opening != "" && len(b.opening) < b.buf.Len() && isTitle(b.opening):
 		return b.opening
 	case len(tops) > 1 && tops[0].level == 1 && tops[0].at <= maxHeadLine && !numberedRow(tops):

@@ -20,6 +20,7 @@ type stated struct {
 	subject, from, changed string // stand in for title, authors and date
 	addressed              bool   // there is a receiver
 	letterhead             string // the short lines that a text begins with: it may be no more than who wrote it
+	below                  string // the line in bold type right below the first heading, which may be a letterhead
 }
 
 // fields are the keys of front matter, of reStructuredText and of the header lines that programs for e-mail write.
@@ -79,9 +80,15 @@ const (
 	maxValue = 1000 // bytes of a field
 )
 
+// nextField is where another field begins in the line of a field: Author: A. Holt. Checked: P. Dietz.
+var nextField = regexp.MustCompile(`[.;·] +\pL[^.:;·]{0,30}: `)
+
 // author adds the people that a field names. Word processors separate them by semicolons; a comma may be part of a
 // name.
 func (s *stated) author(value string) {
+	if at := nextField.FindStringIndex(value); at != nil {
+		value = value[:at[0]]
+	}
 	for name := range strings.SplitSeq(text.Start(value, maxValue), ";") {
 		name = person(clean(name))
 		if name != "" && len(s.authors) < maxNames && !strings.Contains(name, "://") && !slices.Contains(s.authors, name) {
@@ -158,6 +165,7 @@ func (s *stated) or(other stated) {
 	if s.date == "" {
 		s.date = other.date
 	}
+	s.below = other.below
 }
 
 // Limits of the head of a text, in bytes.
@@ -178,7 +186,7 @@ func headLines(document string) (s stated) {
 	var key, value string
 	var days headDates
 	var opening []string
-	headings, blank := 0, false
+	headings, blank, underHeading := 0, false, false
 	lines := strings.Split(text.Start(document, maxHead), "\n")
 	for i, line := range lines {
 		line = strings.TrimRight(line, " \t")
@@ -202,6 +210,10 @@ func headLines(document string) (s stated) {
 			headings++
 		}
 		setApart := strings.HasPrefix(line, "*") || strings.HasPrefix(line, "_")
+		if bold, ok := strings.CutPrefix(line, "**"); ok && underHeading && isTitle(plain) && strings.HasSuffix(bold, "**") {
+			s.below = plain
+		}
+		underHeading = heading && headings == 1 || underHeading && line == ""
 		prose := !heading && (len(line) > maxHeadLine || endsSentence(plain))
 		alone := !blank || isBlank(lines, i-1) && isBlank(lines, i+1)
 		switch named := days.take(plain, headLine{heading, setApart, prose, alone}); {
@@ -209,7 +221,10 @@ func headLines(document string) (s stated) {
 			s.close(key, value, days, opening)
 			return s
 		}
-		s.byline(plain, setApart)
+		known := len(s.authors)
+		if s.byline(plain, setApart); len(s.authors) > known {
+			s.below = ""
+		}
 		if blank = blank || line == ""; !blank && !heading {
 			opening = append(opening, plain)
 		}
@@ -240,7 +255,7 @@ func (s *stated) close(key, value string, days headDates, opening []string) {
 const maxLetterhead = 4
 
 // headDates are the dates that the lines at the head of a document say, the surest first: a line that is a date; a
-// date behind a label; the only date of a line that is set apart; that behind a comma in a heading.
+// date behind a label or between points; the only date of a line that is set apart; that behind a comma in a heading.
 type headDates [4]string
 
 // label finds what is said behind a colon: Stand: 28.05.2026.
@@ -276,6 +291,11 @@ func (d *headDates) take(line string, is headLine) (named bool) {
 	short := day != "" && at[1] == len(line) && len(strings.Fields(line[:at[0]])) <= maxPlace
 	if short && is.alone && !is.prose {
 		return set(0, day)
+	}
+	for part := range strings.SplitSeq(line, " · ") {
+		if day, bare := dateLine(part); bare && !is.prose && part != line {
+			return set(1, day)
+		}
 	}
 	for _, m := range label.FindAllStringSubmatch(line, -1) {
 		if day := date(m[1]); day != "" {

@@ -111,6 +111,10 @@ func TestStatedForms(t *testing.T) {
 			"Report 17", "Jens Roth", "2024-09-30"},
 		{"row of a case", "# Register\n\n| | |\n|---|---|\n| Case | 17 |\n" +
 			"| State | Closed: dismissed by judgment of 16 October 2025 |\n\n", "Register", "", ""},
+		{"letterhead", "# HOLT ENGINEERS\n\n**The quays: three ways to save them**\n" +
+			"Report 17 · 14 February 2025\nAuthor: A. Holt. Checked: P. Dietz.\n\n## 1 Basis\n\n",
+			"HOLT ENGINEERS: The quays: three ways to save them", "A. Holt", "2025-02-14"},
+		{"byline below a title", "# The quay\n\n**By Jonas Whitlow**\n\n## Dues\n\n", "The quay", "Jonas Whitlow", ""},
 		{"bulletin", "# Statistical Office\n\n## Bulletin 4: quays\n\nRelease date: 2026-05-12. Source: returns.\n\n" +
 			"### Points\n\n",
 			"Statistical Office: Bulletin 4: quays", "", "2026-05-12"},
