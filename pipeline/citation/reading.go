@@ -23,7 +23,7 @@ type reading struct {
 	isItem bool
 }
 
-func (r *Registry) read(text string) *reading {
+func newReading(r *Registry, text string) *reading {
 	code := codeSpans(text)
 	lines := textLines(text, code)
 	return &reading{r: r, text: text, code: code, all: lines, targets: make([]int8, len(lines)),
@@ -35,7 +35,7 @@ func (t *reading) changed(text string) *reading {
 	if text == t.text {
 		return t
 	}
-	return t.r.read(text)
+	return newReading(t.r, text)
 }
 
 // lists returns the lists of references, in order.

@@ -153,7 +153,7 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, pass int) *verifier 
 	if o.Sanitize {
 		text = cutToolMarkup(text, pass < hostilePass)
 	}
-	read, names := r.read(text).splitHeads().renameNotes()
+	read, names := newReading(r, text).splitHeads().renameNotes()
 	if o.Listed && pass == 0 {
 		read = read.list()
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode"
 
-	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -69,29 +68,4 @@ func sizeOf(claims []claim) int {
 		sum += size(claimLine(c))
 	}
 	return sum
-}
-
-// localSection is a section put together from its claims: what a reader gets where the model failed.
-func (w sectionWriter) localSection(s sectionPlan) string {
-	said := map[string]bool{}
-	list := func(part int) string {
-		var lines []string
-		for _, c := range distinct(s.claims) {
-			if key := sentenceKey(c.statement()); c.part == part && !said[key] {
-				said[key] = true
-				lines = append(lines, "- "+citation.Escape(c.statement())+" ["+c.CitationID+"]")
-			}
-		}
-		return strings.Join(lines, "\n")
-	}
-	var parts []string
-	if lines := list(0); lines != "" {
-		parts = append(parts, lines)
-	}
-	for n, p := range s.parts {
-		if lines := list(n + 1); lines != "" {
-			parts = append(parts, "### "+citation.Escape(p.Title), lines)
-		}
-	}
-	return tidy(strings.Join(parts, "\n\n"))
 }
