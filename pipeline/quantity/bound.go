@@ -26,7 +26,7 @@ var limitsByEnd = func() map[rune][]limit {
 }()
 
 // bound reads the words before and behind a quantity.
-func (p *parser) bound(q *Quantity) {
+func (p input) bound(q *Quantity) {
 	if q.Kind == Label || q.Kind == Ordinal {
 		return
 	}

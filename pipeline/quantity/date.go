@@ -65,7 +65,7 @@ func (p *parser) date(i int) int {
 }
 
 // begins reports whether a date may begin at byte i: to try all forms at each word and number takes long.
-func (p *parser) begins(i int) bool {
+func (p input) begins(i int) bool {
 	named := func(word string) bool {
 		low := strings.ToLower(word)
 		return months[low] > 0 || smallMonths[word] > 0 || quarters[low] > 0 || low == "q" || low == "h" || word == "FY"
@@ -149,7 +149,7 @@ func atoi(s string) int {
 
 // isYear reports whether a whole number of four figures is a year: by the word before it, or because nothing that could
 // be counted follows.
-func (p *parser) isYear(q *Quantity, before string) bool {
+func (p input) isYear(q *Quantity, before string) bool {
 	year := q.Low
 	next := p.skipSpace(q.End, 1)
 	word, _ := wordAt(p.s, next)
@@ -170,7 +170,7 @@ func (p *parser) isYear(q *Quantity, before string) bool {
 }
 
 // decade reads 1990s: a span of ten years. It returns the end, and n.end when it is none.
-func (p *parser) decade(n number, q *Quantity) int {
+func (p input) decade(n number, q *Quantity) int {
 	word, end := wordAt(p.s, n.end)
 	if word != "s" || !n.whole || n.grouped {
 		return n.end

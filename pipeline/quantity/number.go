@@ -116,7 +116,7 @@ func trailing(value float64) float64 {
 }
 
 // exponent takes e9, ×10^9 or ×10⁹ behind a number.
-func (p *parser) exponent(n *number) {
+func (p input) exponent(n *number) {
 	m := power.FindStringSubmatchIndex(p.s[n.end:min(len(p.s), n.end+30)])
 	for group := 2; group < len(m); group += 2 {
 		if m[group] < 0 {

@@ -19,7 +19,7 @@ func Parse(text string) []Quantity {
 func Figures(text string) []Quantity { return read(text).out }
 
 func read(text string) *parser {
-	p := &parser{s: text, commas: writesCommas(text)}
+	p := &parser{input: input{text}, commas: writesCommas(text)}
 	for i := 0; i < len(text); {
 		if end := p.at(i); end > i {
 			i = end
@@ -31,10 +31,13 @@ func read(text string) *parser {
 	return p
 }
 
+// input is the text that is read: what only looks at it.
+type input struct{ s string }
+
 // parser reads one text from left to right. Its methods are one idea, a grammar: each reads one kind of part at a place
 // of the text, such as a number, a unit, a date or a number in words, and returns where that ends.
 type parser struct {
-	s      string
+	input
 	commas bool // decimals are written with commas
 	out    []Quantity
 }
@@ -100,7 +103,7 @@ func (p *parser) atCurrency(start, after int, currency string) int {
 }
 
 // sign returns the start of a minus before byte i, else i. A hyphen between words and figures is none.
-func (p *parser) sign(i int) int {
+func (p input) sign(i int) int {
 	for _, minus := range []string{"-", "−", "–"} {
 		if at := i - len(minus); at >= 0 && p.s[at:i] == minus {
 			if before, _ := utf8.DecodeLastRuneInString(p.s[:at]); at == 0 || unicode.IsSpace(before) || before == '(' {
@@ -194,7 +197,7 @@ func (p *parser) atWord(i int) int {
 }
 
 // name tells years and labels from other bare numbers.
-func (p *parser) name(q *Quantity, n number, written bool) {
+func (p input) name(q *Quantity, n number, written bool) {
 	if q.Kind != Number || written {
 		return
 	}
@@ -210,7 +213,7 @@ func (p *parser) name(q *Quantity, n number, written bool) {
 }
 
 // skipSpace passes over at most n spaces of any width, on one line.
-func (p *parser) skipSpace(at, n int) int {
+func (p input) skipSpace(at, n int) int {
 	for ; n > 0; n-- {
 		r, size := utf8.DecodeRuneInString(p.s[at:])
 		if r != ' ' && r != '\u00a0' && r != '\u202f' && r != '\u2009' {
@@ -222,7 +225,7 @@ func (p *parser) skipSpace(at, n int) int {
 }
 
 // wordBefore returns the word that ends before byte i, with a full stop that belongs to it.
-func (p *parser) wordBefore(i int) string {
+func (p input) wordBefore(i int) string {
 	s := strings.TrimRight(p.s[max(0, i-40):i], " \u00a0\n")
 	at := strings.LastIndexFunc(s, func(r rune) bool { return !isLetter(r) && r != '.' && r != '\'' })
 	if at >= 0 {

@@ -46,7 +46,7 @@ func (q Quantity) to(next Quantity) Quantity {
 var ranging = []string{"rang", "vari", "anywhere", "anything", "somewhere", "between", "zwischen", "reich"}
 
 // isRange reports whether two quantities are the ends of a range.
-func (p *parser) isRange(a, b Quantity) bool {
+func (p input) isRange(a, b Quantity) bool {
 	if b.Start < a.End || b.Start-a.End > 6 || !joinable(a, b) {
 		return false
 	}

@@ -69,7 +69,7 @@ func (u unit) raised(power float64) unit {
 }
 
 // wide reads the name of a unit in Chinese, which no space ends; "" when there is none.
-func (p *parser) wide(at int) (best string) {
+func (p input) wide(at int) (best string) {
 	r, _ := utf8.DecodeRuneInString(p.s[at:])
 	if r < 0x2e80 || isLetter(r) {
 		return ""
@@ -164,7 +164,7 @@ func (p *parser) per(at int, q *Quantity) int {
 }
 
 // ordinal returns the end of 1st, 2nd, 3rd, 4th; at when there is none.
-func (p *parser) ordinal(at int) int {
+func (p input) ordinal(at int) int {
 	switch word, end := wordAt(p.s, at); strings.ToLower(word) {
 	case "st", "nd", "rd", "th":
 		return end

@@ -15,7 +15,7 @@ var letters = map[string]float64{"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6, "b": 1e
 var beforeSign = map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "Md": 1e9, "Mrd": 1e9, "Mio": 1e6, "Mds": 1e9}
 
 // magnitude reads words for powers of ten at byte at. written: there is one.
-func (p *parser) magnitude(at int, money bool) (end int, scale float64, written bool) {
+func (p input) magnitude(at int, money bool) (end int, scale float64, written bool) {
 	end, scale = at, 1
 	for range 3 {
 		next := p.skipSpace(end, 1)
@@ -181,7 +181,7 @@ func (p *parser) atHan(i int) int {
 }
 
 // han reads Chinese figures and returns their value and end.
-func (p *parser) han(at int) (value float64, end int) {
+func (p input) han(at int) (value float64, end int) {
 	total, part, digit, signs := 0.0, 0.0, 0.0, 0
 	for end = at; end < len(p.s) && signs < 20; signs++ {
 		r, size := utf8.DecodeRuneInString(p.s[end:])
