@@ -77,7 +77,7 @@ func (w *work) check(c llm.ToolCall) outcome {
 	tool, ok := w.tools.Meant(name)
 	if !ok {
 		return outcome{tool: name, problem: fmt.Sprintf("There is no tool %q. The tools are: %s.", name,
-			strings.Join(w.toolNames(), ", "))}
+			strings.Join(w.tools.Names(), ", "))}
 	}
 	o := outcome{tool: tool}
 	query, ok := queryOf(c.Arguments)
@@ -99,14 +99,6 @@ func (w *work) check(c llm.ToolCall) outcome {
 		w.issued[key] = true
 	}
 	return o
-}
-
-func (w *work) toolNames() []string {
-	names := make([]string, len(w.tools))
-	for i, t := range w.tools {
-		names[i] = t.Name()
-	}
-	return names
 }
 
 // searchItself looks the question up in the user's words, with the best search there is, when the model has found

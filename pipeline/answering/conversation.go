@@ -154,7 +154,7 @@ func (w *work) next(ctx context.Context) (text string, calls []llm.ToolCall, err
 		return w.lookUp(ctx)
 	}
 	req := w.request(prompts.Answer(w.run.Options.Language, w.question()))
-	req.Tools, req.Turns = w.bound(), w.messages()
+	req.Tools, req.Turns = bound(w.tools), w.messages()
 	var resp llm.Response
 	err = w.patient(ctx, func(ctx context.Context) (err error) {
 		resp, err = w.Model.Generate(ctx, req)
@@ -244,7 +244,7 @@ func (w *work) write(ctx context.Context, why string) (text string, err error) {
 	}
 	req := w.request(prompts.Answer(w.run.Options.Language, data))
 	if w.native {
-		req.Tools, req.Turns, req.NoCalls = w.bound(), w.messages(), true
+		req.Tools, req.Turns, req.NoCalls = bound(w.tools), w.messages(), true
 	}
 	err = w.patient(ctx, func(ctx context.Context) (err error) {
 		text, err = llm.Text(ctx, w.Model, req)
@@ -295,10 +295,10 @@ func (w *work) request(p prompts.Prompt) llm.Request {
 	}}
 }
 
-// bound are the tools as the model sees them.
-func (w *work) bound() []llm.Tool {
-	out := make([]llm.Tool, len(w.tools))
-	for i, t := range w.tools {
+// bound are tools as the model sees them.
+func bound(set tools.Set) []llm.Tool {
+	out := make([]llm.Tool, len(set))
+	for i, t := range set {
 		out[i] = llm.Tool{Name: t.Name(), Description: t.Description(), Schema: argumentSchema}
 		if schema := tools.SchemaOf(t); schema != nil {
 			out[i].Schema = schema

@@ -79,7 +79,7 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 		tool, ok := w.tools.Meant(name)
 		switch {
 		case !ok:
-			w.tell("tool %q does not exist and was not called; the tools are: %s", name, strings.Join(w.toolNames(), ", "))
+			w.tell("tool %q does not exist and was not called; the tools are: %s", name, strings.Join(w.tools.Names(), ", "))
 			continue
 		case tool != name:
 			w.tell("tool %q does not exist; its query went to %s", name, tool)
@@ -102,14 +102,6 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 		}
 	}
 	return l.calls
-}
-
-func (a *assignment) toolNames() []string {
-	names := make([]string, len(a.tools))
-	for i, t := range a.tools {
-		names[i] = t.Name()
-	}
-	return names
 }
 
 // plannedCalls are the calls that need no model to plan them: these queries, asked of each of these searches, then the

@@ -190,7 +190,8 @@ func (r *Runner) call(ctx context.Context, runID, tool string, call Call) (Answe
 func (r *Runner) run(ctx context.Context, name string, call Call) (Result, error) {
 	tool, ok := r.Tools.Lookup(name)
 	if !ok {
-		return Result{Failed: true, Text: fmt.Sprintf("There is no tool %q. The tools are: %s.", name, r.names())}, nil
+		return Result{Failed: true, Text: fmt.Sprintf("There is no tool %q. The tools are: %s.", name,
+			strings.Join(r.Tools.Names(), ", "))}, nil
 	}
 	callCtx := ctx
 	if r.Timeout > 0 {
@@ -228,14 +229,6 @@ func (r *Runner) run(ctx context.Context, name string, call Call) (Result, error
 // timedOut reports whether the call's own limit has ended it and not the caller.
 func timedOut(ctx, callCtx context.Context) bool {
 	return ctx.Err() == nil && errors.Is(context.Cause(callCtx), errTimeout)
-}
-
-func (r *Runner) names() string {
-	names := make([]string, len(r.Tools))
-	for i, t := range r.Tools {
-		names[i] = t.Name()
-	}
-	return strings.Join(names, ", ")
 }
 
 // complete fills in what a tool may leave out: hash, time of retrieval, id, genre, domain. The tool's own slice is not

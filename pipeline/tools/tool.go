@@ -57,6 +57,15 @@ func (s Set) Lookup(name string) (Tool, bool) {
 	return nil, false
 }
 
+// Names returns the names of the tools, in order.
+func (s Set) Names() []string {
+	names := make([]string, len(s))
+	for i, t := range s {
+		names[i] = t.Name()
+	}
+	return names
+}
+
 // Enabled returns the tools of the set that a run may call, in the order in which its options name them. What the
 // options do not name is not called, whatever a model asks for.
 func (s Set) Enabled(names []string) Set {
