@@ -24,6 +24,9 @@ const (
 	// further is what the passages of further blocks count, of their score for the topic against the best one (BM25):
 	// their sections answered it less well.
 	further = 0.8
+	// enoughShare is the share of the best passage's score from which another one is shown beside it, as in the search of
+	// a block (package researching).
+	enoughShare = 0.6
 	// defaultWords is the length of the report of a preset that quotedWords does not name.
 	defaultWords = 900
 )
@@ -67,7 +70,8 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 			add(s.title, bodies(best, ""), best)
 		}
 	} else {
-		best := choose(w.excerptsOf(w.claims), w.quotedWords())
+		weak := func(e excerpt) bool { return e.relevance < further*enoughShare }
+		best := choose(slices.DeleteFunc(w.excerptsOf(w.claims), weak), w.quotedWords())
 		add(w.texts.BestMatch.String(), bodies(best[:1], ""), best[:1])
 		for _, of := range byDocument(best[1:]) {
 			title := documentTitle(of[0].claims[0])
