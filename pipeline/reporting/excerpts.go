@@ -145,9 +145,14 @@ func (w *writer) excerptsOf(claims []claim) []excerpt {
 	}
 	scores := text.BM25(w.run.Topic, docs)
 	best := slices.Max(append(scores, 0))
-	for i := range out { // a further block has ranked what it found by its own title too
-		if out[i].claims[0].block != topicqueue.BlockID(1) && best > 0 {
-			out[i].relevance = min(out[i].relevance, further*scores[i]/best)
+	for i := range out {
+		c := out[i].claims[0]
+		switch {
+		case c.block == topicqueue.BlockID(1) || best == 0:
+		case c.Share == 0: // a model chose it
+			out[i].relevance = further
+		default: // the block has ranked what it found by its own title too
+			out[i].relevance = min(c.Share, further*scores[i]/best)
 		}
 	}
 	return out
