@@ -80,6 +80,18 @@ func (h lookHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	return next
 }
 
+// lookOrEnd waits for a look into Redis of a call that waits for another one. The call must not end before.
+func lookOrEnd(t *testing.T, looked, ended <-chan struct{}) bool {
+	t.Helper()
+	select {
+	case <-looked:
+		return true
+	case <-ended:
+		t.Error("the call did not wait for the one that is being made")
+		return false
+	}
+}
+
 func offices(t *testing.T, test func(t *testing.T, o *office)) {
 	t.Helper()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -179,8 +191,12 @@ func TestShareAfterFailure(t *testing.T) {
 				<-begun
 				for _, run := range []string{"run_2", "run_3"} {
 					r, _, looked := o.worker(search)
-					wg.Go(func() { ask(r, run) })
-					<-looked
+					ended := make(chan struct{})
+					wg.Go(func() {
+						defer close(ended)
+						ask(r, run)
+					})
+					lookOrEnd(t, looked, ended)
 				}
 				close(waited)
 				wg.Wait()
@@ -310,12 +326,13 @@ func TestShareOutlivesItsMaker(t *testing.T) {
 func TestShareOutlivesItsRun(t *testing.T) {
 	t.Parallel()
 	offices(t, func(t *testing.T, o *office) {
-		o.lease = time.Second
+		o.lease = 3 * time.Second // renewed four times in that: a loaded machine may be late with one
 		var calls atomic.Int32
 		begun, goOn := make(chan struct{}), make(chan struct{})
 		search := named{"web_search", func(ctx context.Context, query string) (tools.Result, error) {
-			calls.Add(1)
-			close(begun)
+			if calls.Add(1) == 1 {
+				close(begun)
+			}
 			select {
 			case <-goOn:
 				return hit(query)
@@ -337,17 +354,17 @@ func TestShareOutlivesItsRun(t *testing.T) {
 			t.Errorf("the cancelled call: %v", err)
 		}
 		r, _, looked := o.worker(search)
-		var wg sync.WaitGroup
-		wg.Go(func() {
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
 			if a, err := r.Call(t.Context(), "run_2", "web_search", tools.Call{Query: "tides"}); err != nil || a.Failed || !a.Shared {
 				t.Errorf("%+v, %v", a, err)
 			}
-		})
-		for begin := time.Now(); time.Since(begin) < 2*o.lease; { // longer than the lease
-			<-looked
+		}()
+		for begin := time.Now(); time.Since(begin) < 2*o.lease && lookOrEnd(t, looked, answered); { // longer than the lease
 		}
 		close(goOn)
-		wg.Wait()
+		<-answered
 		if calls.Load() != 1 {
 			t.Errorf("%d calls", calls.Load())
 		}
