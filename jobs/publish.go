@@ -86,6 +86,7 @@ func (h publishHandler) put(ctx context.Context, a *attempt) error {
 	if err := b.Write(ctx); err != nil {
 		return err
 	}
+	a.Run.Tally = &b.Tally
 	if err := h.memories.remember(ctx, a, b.In, rep); err != nil {
 		return err
 	}

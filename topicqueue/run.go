@@ -184,11 +184,27 @@ type Run struct {
 	Spent int64    `json:"spent,omitempty"` // in that unit; 0 without a budget
 	Cuts  []string `json:"cuts,omitempty"`  // what the budget has cut: the Cut... constants
 
+	Tally *Tally `json:"tally,omitempty"` // what lists show of the report; nil: there is none in storage
+
 	Narration *Narration `json:"narration,omitempty"` // what came of Options.Audio; nil: nothing so far
 
 	Dialogue []Exchange `json:"dialogue,omitempty"` // what it has asked a person, in order
 
 	ToolCalls map[string]ToolCalls `json:"tool_calls,omitempty"` // of its blocks' finished iterations, by tool
+}
+
+// Tally counts what a run has come to, for lists of runs. The metadata of its report says the rest.
+type Tally struct {
+	Sentences   int     `json:"sentences,omitempty"` // of the report, with citations
+	Supported   int     `json:"supported,omitempty"`
+	Unsupported int     `json:"unsupported,omitempty"`
+	Quotes      bool    `json:"quotes,omitempty"`  // it shows quotations and says nothing of its own
+	Since       string  `json:"since,omitempty"`   // day of the report that it goes on from; empty: from none
+	Changes     int     `json:"changes,omitempty"` // since then
+	Calls       int     `json:"calls,omitempty"`   // of models
+	Tokens      int     `json:"tokens,omitempty"`
+	CostUSD     float64 `json:"cost_usd,omitempty"`
+	Unpriced    int     `json:"unpriced,omitempty"` // calls whose cost is not known
 }
 
 // Date returns the day of the run, YYYY-MM-DD in UTC, as prompts say it: that of its start and not of the attempt,

@@ -74,6 +74,7 @@ type metadata struct {
 	MissingTexts []string `json:"missing_texts,omitempty"`
 	// since the run that this one goes on from
 	Changes *recurring.Changes `json:"changes,omitempty"`
+	Tally   topicqueue.Tally   `json:"tally"` // the main counts, as lists show them
 	// of readers about earlier reports on the topic, which the writers were told of
 	Remarks     []topicqueue.Remark `json:"remarks,omitempty"`
 	StartedAt   time.Time           `json:"started_at"`
@@ -122,13 +123,30 @@ type fallbacks struct {
 	Reporting   []string `json:"reporting"`
 }
 
+// tallyOf counts what a run has come to. report: nil without one.
+func tallyOf(report *reporting.Report, usage []topicqueue.Usage) topicqueue.Tally {
+	spent := total(usage)
+	t := topicqueue.Tally{Calls: spent.Calls, Tokens: spent.Tokens, CostUSD: spent.CostUSD, Unpriced: spent.Unpriced}
+	if report == nil {
+		return t
+	}
+	if v := report.Verification; v != nil {
+		t.Sentences, t.Supported, t.Unsupported = v.Counts.Sentences, v.Counts.Supported, v.Counts.Unsupported
+		t.Quotes = v.QuotesOnly()
+	}
+	if c := report.Changes; c != nil {
+		t.Since, t.Changes = c.Since, len(c.New)+len(c.Changed)+len(c.Withdrawn)
+	}
+	return t
+}
+
 func (b *Writer) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata {
 	m := metadata{
 		ResearchID: run.ID, TopicKey: recurring.Key(run.Topic, run.Options),
 		Topic: run.Topic, OptimizedTopic: b.In.Plan.Topic, Batch: run.Batch, State: run.State,
 		Reason:     run.Reason,
 		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, MissingTexts: b.Missing,
-		Remarks:   b.In.Plan.Remarks,
+		Remarks: b.In.Plan.Remarks, Tally: b.Tally,
 		StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
 		Citations: []string{}, Removed: []citation.Removal{},
 		Fallbacks: fallbacks{Planning: list(b.In.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{},

@@ -37,6 +37,7 @@ type Writer struct {
 	Lost     int                   // of these: on which claims, links of the report or its registry rest
 	formats  []Format              // the report in other forms
 	audio    *topicqueue.Narration // nil: it was not asked for
+	Tally    topicqueue.Tally      // what the run has come to; Write counts it
 }
 
 // Services is what bundles are made with.
@@ -75,6 +76,7 @@ func (b *Writer) Write(ctx context.Context) error {
 	if err := b.makeFormats(ctx); err != nil {
 		return err
 	}
+	b.Tally = tallyOf(b.report, usage)
 	traces := b.In.Traces()
 	var cited []string
 	if b.report != nil {

@@ -12,7 +12,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestLabels: what a run is known by is there as long as its line.
+// TestLabels: what a run is known by, and what it came to, is there as long as its line.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -27,15 +27,21 @@ func TestLabels(t *testing.T) {
 		}
 		must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "a person did", false))
 		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPublish, 1))
-		if err := q.Published(ctx, b.Lease, must[topicqueue.Run](t)(q.Run(ctx, run.ID)), time.Hour); err != nil {
+		ended := must[topicqueue.Run](t)(q.Run(ctx, run.ID))
+		ended.Tally = &topicqueue.Tally{Sentences: 9, Supported: 7, Unsupported: 1, Since: "2026-03-01 21:00", Changes: 2,
+			Calls: 31, Tokens: 41_000, CostUSD: 0.14, Unpriced: 1}
+		if err := q.Published(ctx, b.Lease, ended, time.Hour); err != nil {
 			t.Fatal(err)
+		}
+		if got := must[topicqueue.Run](t)(q.Run(ctx, run.ID)); !cmp.Equal(got.Tally, ended.Tally) {
+			t.Errorf("tally %+v", got.Tally)
 		}
 		rdb.Del(ctx, "nightdesk:{"+run.ID+"}:run") // as when it has expired
 		lines := 0
 		err := q.Runs(ctx, run.Batch, func(line topicqueue.Run) error {
 			lines++
-			if !cmp.Equal(line.Labels, run.Labels) {
-				t.Errorf("the line has labels %+v", line.Labels)
+			if !cmp.Equal(line.Labels, run.Labels) || !cmp.Equal(line.Tally, ended.Tally) {
+				t.Errorf("the line has labels %+v and tally %+v", line.Labels, line.Tally)
 			}
 			return nil
 		})

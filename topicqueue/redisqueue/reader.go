@@ -47,7 +47,7 @@ func (d *runDecoder) decode(f map[string]string) (topicqueue.Run, error) {
 	}
 	run.Limit, _ = strconv.ParseInt(f["limit"], 10, 64)
 	run.Spent, _ = strconv.ParseInt(f["spent"], 10, 64)
-	run.Cuts = strings.Fields(f["cuts"])
+	run.Cuts, run.Tally = strings.Fields(f["cuts"]), decodeTally(f["tally"])
 	for field, count := range f {
 		if tool, ok := strings.CutPrefix(field, "asked:"); ok {
 			if run.ToolCalls == nil {

@@ -237,11 +237,12 @@ func (q *attempts) Unpublished(ctx context.Context, l Lease, reason string) erro
 }
 
 // Published says that everything a run leaves behind is in storage. Its state here expires after the time that is
-// given; of run a list then shows the main things. It is as Begin gave it, but for State and Reason: of a completed
-// run whose evidence is not whole it is partial that is stored. The next sweep makes the index forget it.
+// given; of run a list then shows the main things. It is as Begin gave it, but for its Tally, and for State and
+// Reason: of a completed run whose evidence is not whole it is partial that is stored. The next sweep makes the index
+// forget it.
 func (q *attempts) Published(ctx context.Context, l Lease, run topicqueue.Run, expiry time.Duration) error {
 	if _, err := q.run(ctx, publishedScript, "publish", l.RunID, l.Generation, l.owner, expiry.Milliseconds(),
-		string(run.State), run.Reason); err != nil {
+		string(run.State), run.Reason, encodeTally(run.Tally)); err != nil {
 		return err
 	}
 	return q.batches.keepLine(ctx, run)

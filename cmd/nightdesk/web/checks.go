@@ -37,6 +37,9 @@ func (s runPages) checks(ctx context.Context, r *http.Request) (string, any, err
 		return "", nil, err
 	}
 	groups := slices.Clone(checkGroups)
+	if v.QuotesOnly() {
+		groups[len(groups)-1].Name = "Quotations, word for word"
+	}
 	for i, c := range v.Sentences {
 		line := checkOf(c)
 		line.Remark = fmt.Sprintf("./remarks?sentence=%d#new", i+1)

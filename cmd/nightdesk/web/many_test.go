@@ -69,13 +69,9 @@ func prose(r *rand.Rand, sentences int) string {
 	return b.String()
 }
 
-// add makes one run that has ended, with its files.
-func (l *library) add(n int, created time.Time) {
-	ctx, r := l.Context(), rand.New(rand.NewPCG(1, uint64(n)))
-	topic := fmt.Sprintf("What is known of subject %d, and of word%d?", n, n%500)
-	run := topicqueue.Run{ID: topicqueue.RunID("many", topic, "", created), Batch: "many", Topic: topic,
-		State: topicqueue.RunQueued, CreatedAt: created.Add(time.Duration(n) * time.Millisecond),
-		Options: topicqueue.Options{Duration: time.Hour}, Labels: topicqueue.Labels{Ref: fmt.Sprint("K-", n)}}
+// end makes a run that is published with this tally.
+func (l *library) end(run topicqueue.Run, tally *topicqueue.Tally) topicqueue.Run {
+	ctx := l.Context()
 	if _, err := l.queue.Create(ctx, run); err != nil {
 		l.Fatal(err)
 	}
@@ -88,10 +84,22 @@ func (l *library) add(n int, created time.Time) {
 		l.Fatal(err)
 	}
 	run = begun.Run
-	run.Report, run.State = storage.ReportKey(run.ID), topicqueue.RunCompleted
+	run.Report, run.State, run.Tally = storage.ReportKey(run.ID), topicqueue.RunCompleted, tally
 	if err := l.queue.Published(ctx, begun.Lease, run, time.Hour); err != nil {
 		l.Fatal(err)
 	}
+	return run
+}
+
+// add makes one run that has ended, with its files.
+func (l *library) add(n int, created time.Time) {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	topic := fmt.Sprintf("What is known of subject %d, and of word%d?", n, n%500)
+	run := topicqueue.Run{ID: topicqueue.RunID("many", topic, "", created), Batch: "many", Topic: topic,
+		State: topicqueue.RunQueued, CreatedAt: created.Add(time.Duration(n) * time.Millisecond),
+		Options: topicqueue.Options{Duration: time.Hour}, Labels: topicqueue.Labels{Ref: fmt.Sprint("K-", n)}}
+	run = l.end(run, &topicqueue.Tally{Sentences: 40, Supported: 38, Unsupported: 1, Since: "2026-02-28", Changes: 3,
+		Calls: 31, Tokens: 41_000, CostUSD: 0.14})
 	text := prose(r, 60)
 	if n%50 == 0 {
 		text += "This one is about Geneva.\n"

@@ -62,6 +62,7 @@ type (
 	}
 	runLine struct {
 		ID, Topic, URL, State, Class, Reason, Labels, Used, Ended string
+		Changes, Check, Cost                                      string
 	}
 )
 
@@ -142,7 +143,8 @@ func (s batchPages) batch(ctx context.Context, r *http.Request) (string, any, er
 func lineOf(run topicqueue.Run, now time.Time) runLine {
 	line := runLine{ID: run.ID, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), 300), URL: "../runs/" + name(run.ID),
 		State: view.State(run), Class: string(run.State), Reason: topicqueue.Clip(run.Reason, 200),
-		Labels: strings.Join(append([]string{run.Ref}, run.Tags...), " "), Ended: when(run.EndedAt)}
+		Labels: strings.Join(append([]string{run.Ref}, run.Tags...), " "), Ended: when(run.EndedAt),
+		Changes: changesOf(run.Tally), Check: confirmedOf(run.Tally), Cost: shortCost(run.Tally)}
 	if !run.StartedAt.IsZero() {
 		line.Used = view.Duration(cmp.Or(run.EndedAt, now).Sub(run.StartedAt))
 	}
@@ -154,7 +156,8 @@ func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
 	chosen := filterOf(r)
 	var out bytes.Buffer
 	table := csv.NewWriter(&out)
-	_ = table.Write([]string{"run_id", "id", "topic", "tags", "state", "reason", "created_at", "ended_at", "report"})
+	_ = table.Write([]string{"run_id", "id", "topic", "tags", "state", "reason", "created_at", "ended_at", "report",
+		"seconds", "since", "changes", "cited_sentences", "supported", "unsupported", "model_calls", "tokens", "cost_usd"})
 	err := s.eachRun(r.Context(), r.PathValue("batch"), func(run topicqueue.Run) error {
 		if !chosen.fits(run) {
 			return nil
@@ -165,6 +168,7 @@ func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
 		}
 		fields := []string{run.ID, run.Ref, run.Topic, strings.Join(run.Tags, ","), string(run.State), run.Reason,
 			run.CreatedAt.UTC().Format(time.RFC3339), ended, run.Report}
+		fields = append(fields, counted(run)...)
 		for i, f := range fields {
 			if strings.IndexAny(f, "=+-@\t\r") == 0 { // a spreadsheet would compute with it
 				fields[i] = "'" + f

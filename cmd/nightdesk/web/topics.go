@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -88,12 +87,7 @@ func lineOfNight(n history.Night, o history.Outcome) nightLine {
 	if !n.StartedAt.IsZero() && n.EndedAt.After(n.StartedAt) {
 		line.Used = view.Duration(n.EndedAt.Sub(n.StartedAt))
 	}
-	if v := o.Verification; v != nil && v.Counts.Sentences > 0 {
-		line.Check = fmt.Sprintf("%d of %d cited sentences confirmed", v.Counts.Supported, v.Counts.Sentences)
-		if v.Counts.Unsupported > 0 {
-			line.Check += fmt.Sprintf(", %d not supported", v.Counts.Unsupported)
-		}
-	}
+	line.Check = confirmedOf(o.Tally)
 	if c := o.Changes; c != nil {
 		all := c.Lines()
 		line.Since, line.Changes, line.More = c.Since, all[:min(len(all), shownChanges)], max(0, len(all)-shownChanges)

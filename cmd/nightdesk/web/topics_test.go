@@ -7,6 +7,7 @@ import (
 
 	"nightdesk/jobs/history"
 	"nightdesk/storage"
+	"nightdesk/topicqueue"
 )
 
 // TestTopic: the nights of a topic stand in a row, and two of its reports side by side.
@@ -29,14 +30,14 @@ func TestTopic(t *testing.T) {
 		}
 	}
 	d.put(storage.MetadataKey("research_2"), map[string]any{"research_id": "research_2",
-		"usage":        map[string]any{"total_calls": 3, "total_cost_usd": 0.5},
-		"verification": map[string]any{"counts": map[string]any{"sentences": 9, "supported": 7}},
+		"usage": map[string]any{"total_calls": 3, "total_cost_usd": 0.5},
+		"tally": topicqueue.Tally{Sentences: 9, Supported: 7},
 		"changes": map[string]any{"since": "2026-03-01", "changed": []any{map[string]any{"what": "height " + hostile,
 			"old": "30 m", "new": "34 m"}}}})
 	page := "/topics/" + key
 	d.has("/runs/research_2", `<a href="../topics/`+key+`">`)
 	d.has(page, "Dunes &lt;script&gt;", "2 reports on this topic", `<a href="../runs/research_1">2026-03-01 21:00 UTC</a>`,
-		"7 of 9 cited sentences confirmed · 1:00 · 3 model calls, 0 tokens, 0.50 USD", "30 m → 34 m", "height &lt;script&gt;",
+		"7 of 9 confirmed · 1:00 · 3 model calls, 0 tokens, 0.50 USD", "30 m → 34 m", "height &lt;script&gt;",
 		`compare?a=research_1&amp;b=research_2"`)
 	d.has(page+"/compare?a=research_1&b=research_2", "1 place differs", "<del>The dunes are 30 m high in spring.</del>",
 		"<ins>The dunes are 34 m high in spring.</ins>", `<p class="soft">The wind is west.</p>`)

@@ -19,7 +19,7 @@ end
 redis.call('HINCRBY', run, 'epoch', 1)
 redis.call('HSET', run, 'retried', ARGV[3])
 for _, key in ipairs(kept()) do redis.call('PERSIST', key) end
-redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'unpublished', 'outcome', 'narration', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'cuts', 'beat', 'idle', 'until')
+redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'unpublished', 'outcome', 'tally', 'narration', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'cuts', 'beat', 'idle', 'until')
 if redis.call('HEXISTS', run, 'limit') == 1 then -- what was spent is spent: the budget begins anew
   local spent, own = num(run, 'spent'), tonumber(ARGV[4])
   if own > 0 then redis.call('HSET', run, 'ceiling', spent + own) end

@@ -33,6 +33,8 @@ type Run struct {
 	StartedAt time.Time `json:"started_at,omitzero"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 	Report    string    `json:"report,omitempty" jsonschema:"key of the report in storage; absent when there is none"`
+	// of a run whose artefacts are in storage
+	Tally *topicqueue.Tally `json:"tally,omitempty" jsonschema:"what it has come to: sentences, changes, model calls"`
 }
 
 // Claim is a statement that a run has noted of a source.
@@ -83,7 +85,8 @@ func questionsOf(r topicqueue.Run) []Question {
 
 func runOf(r topicqueue.Run) Run {
 	out := Run{RunID: r.ID, Batch: r.Batch, Topic: r.Topic, ID: r.Ref, Tags: r.Tags, State: string(r.State),
-		Reason: r.Reason, Paused: r.Paused, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt}
+		Reason: r.Reason, Paused: r.Paused, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		Tally: r.Tally}
 	if !r.PublishedAt.IsZero() {
 		out.Report = r.Report
 	}
