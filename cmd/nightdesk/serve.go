@@ -98,6 +98,7 @@ func serveDesk(ctx context.Context, cfg config.Config, con *view.Console, load l
 			Knowledge: newBases(cfg, con).infos,
 			Ask:       apiQuestions{cfg, con, d, store, load}.ask,
 			Storage:   func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
+			Facts:     func(ctx context.Context) []string { return doctor.Facts(ctx, d, store) },
 			Troubles:  func(ctx context.Context) []web.Trouble { return doctor.Troubles(ctx, d, store) },
 			Doctor:    func(ctx context.Context) iter.Seq[web.Checkup] { return doctor.Look(ctx, cfg, con, false) },
 		}),

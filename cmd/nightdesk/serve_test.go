@@ -75,7 +75,7 @@ func (s served) checkPages() {
 			"3 topics: 3 queued"},
 		"batches":               {`<a href="batches/fleet">fleet</a>`},
 		"batches/fleet":         {"3 of 3 runs", "How does the harbour inspect"},
-		"health":                {"no worker is running and 3 runs are not finished"},
+		"health":                {"no worker is running and 3 runs are not finished", "<dt>Memory of Redis</dt>", ", no limit", "<dt>Room for reports</dt>"},
 		"healthz":               {`{"status":"ok","redis":"ok","storage":"ok","troubles":[`, `no worker is running and 3 runs are not finished`},
 		"monitoring/":           {`window.FLAG_READ_ONLY="true"`},
 		"monitoring/api/queues": {`"queue":"planning"`, `"pending":3`},

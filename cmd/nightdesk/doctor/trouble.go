@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -38,6 +39,22 @@ func Troubles(ctx context.Context, d *wiring.Desk, store storage.Store) []web.Tr
 		}
 	}
 	return out
+}
+
+// Facts returns names and texts in turn: what a person wants to know of the services when nothing is wrong. What cannot
+// be found out has no text.
+func Facts(ctx context.Context, d *wiring.Desk, store storage.Store) []string {
+	schedulers, room := "", ""
+	if n, err := d.Dispatcher.Schedulers(); err == nil {
+		schedulers = strconv.Itoa(n)
+	}
+	if _, local := store.(*storage.Dir); local {
+		if bytes, known := roomIn(store.Location("")); known {
+			room = view.Size(bytes)
+		}
+	}
+	return []string{"Schedulers", schedulers, "Memory of Redis", wiring.RedisMemory(ctx, d.Redis),
+		"Room for reports", room}
 }
 
 // missingWorkers says that nobody works the queue.

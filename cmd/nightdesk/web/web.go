@@ -58,6 +58,8 @@ type Services struct {
 	ShownSource func(source string) string
 	// Troubles returns what else keeps the queue from being worked, or soon will; nil: nobody looks.
 	Troubles func(ctx context.Context) []Trouble
+	// Facts returns names and texts in turn, of the services that only their caller knows; nil: there are none.
+	Facts func(ctx context.Context) []string
 	// Doctor checks everything that is configured, as the command does.
 	Doctor func(ctx context.Context) iter.Seq[Checkup]
 	Log    zerolog.Logger

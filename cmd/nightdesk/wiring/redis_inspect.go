@@ -39,25 +39,64 @@ const leastMajor, leastMinor = 6, 2
 // InspectRedis looks for settings under which a Redis loses runs, in every master of a cluster. It asks INFO alone,
 // which servers answer that keep CONFIG to their owner.
 func InspectRedis(ctx context.Context, rdb redis.UniversalClient) []redisFinding {
-	cluster, ok := rdb.(*redis.ClusterClient)
-	if !ok {
-		return inspectServer(ctx, rdb)
-	}
-	var mu sync.Mutex
-	var all []redisFinding
-	err := cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
-		found := inspectServer(ctx, master)
-		mu.Lock()
-		defer mu.Unlock()
-		all = append(all, found...)
-		return nil
-	})
+	all, err := ofMasters(ctx, rdb, inspectServer)
 	if err != nil {
 		all = append(all, redisFinding{redisUnknown,
 			fmt.Sprintf("not all masters of the cluster could be looked at: %v", err), ""})
 	}
 	slices.SortFunc(all, func(x, y redisFinding) int { return strings.Compare(x.Text, y.Text) })
 	return all
+}
+
+// ofMasters returns what look finds in every master of a cluster, or in the only server.
+func ofMasters[T any](ctx context.Context, rdb redis.UniversalClient,
+	look func(context.Context, redis.UniversalClient) []T) (all []T, err error) {
+	cluster, ok := rdb.(*redis.ClusterClient)
+	if !ok {
+		return look(ctx, rdb), nil
+	}
+	var mu sync.Mutex
+	err = cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
+		found := look(ctx, master)
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, found...)
+		return nil
+	})
+	return all, err
+}
+
+// RedisMemory says how much memory a Redis uses, how much it may, and what it does when that is full; of a cluster, of
+// each master. Empty when it does not tell.
+func RedisMemory(ctx context.Context, rdb redis.UniversalClient) string {
+	all, err := ofMasters(ctx, rdb, func(ctx context.Context, rdb redis.UniversalClient) []string {
+		text, err := rdb.Info(ctx).Result()
+		if err != nil {
+			return nil
+		}
+		return memoryOf(infoOf(text))
+	})
+	if err != nil {
+		return ""
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
+}
+
+func memoryOf(info map[string]string) []string {
+	used, err := strconv.ParseInt(info["used_memory"], 10, 64)
+	if err != nil {
+		return nil
+	}
+	limit := "no limit"
+	if most, _ := strconv.ParseInt(info["maxmemory"], 10, 64); most > 0 {
+		limit = "at most " + view.Size(most)
+	}
+	said := view.Size(used) + ", " + limit
+	if policy := info["maxmemory_policy"]; policy != "" {
+		said += ", " + policy
+	}
+	return []string{said}
 }
 
 func inspectServer(ctx context.Context, rdb redis.UniversalClient) []redisFinding {
@@ -73,14 +112,20 @@ func inspectServer(ctx context.Context, rdb redis.UniversalClient) []redisFindin
 	return judgeRedis(text, where, cli)
 }
 
-// judgeRedis reads the answer to INFO. where: the server, for a person; cli: the command that reaches it.
-func judgeRedis(text, where, cli string) []redisFinding {
+// infoOf reads the answer to INFO.
+func infoOf(text string) map[string]string {
 	info := map[string]string{}
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
 			info[name] = value
 		}
 	}
+	return info
+}
+
+// judgeRedis reads the answer to INFO. where: the server, for a person; cli: the command that reaches it.
+func judgeRedis(text, where, cli string) []redisFinding {
+	info := infoOf(text)
 	var found []redisFinding
 	if version := info["redis_version"]; tooOld(version) {
 		found = append(found, redisFinding{redisTooOld, fmt.Sprintf("%s is version %s: %d.%d or later is needed", where,

@@ -49,3 +49,18 @@ func TestNearlyFullRedis(t *testing.T) {
 		t.Errorf("without a limit: %+v", found)
 	}
 }
+
+// TestMemoryOf: what a Redis tells of its memory is shown, and no more.
+func TestMemoryOf(t *testing.T) {
+	t.Parallel()
+	for info, want := range map[string]string{
+		"":                                   "",
+		"used_memory:x":                      "",
+		"used_memory:2097152\r\nmaxmemory:0": "2 MB, no limit",
+		"used_memory:2097152\r\nmaxmemory:1073741824\r\nmaxmemory_policy:noeviction": "2 MB, at most 1 GB, noeviction",
+	} {
+		if got := strings.Join(memoryOf(infoOf(info)), "; "); got != want {
+			t.Errorf("%q: %q, want %q", info, got, want)
+		}
+	}
+}
