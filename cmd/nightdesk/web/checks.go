@@ -37,9 +37,6 @@ func (s runPages) checks(ctx context.Context, r *http.Request) (string, any, err
 		return "", nil, err
 	}
 	groups := slices.Clone(checkGroups)
-	if v.QuotesOnly() {
-		groups[len(groups)-1].Name = "Quotations, word for word"
-	}
 	for i, c := range v.Sentences {
 		line := checkOf(c)
 		line.Remark = fmt.Sprintf("./remarks?sentence=%d#new", i+1)
@@ -54,7 +51,7 @@ func (s runPages) checks(ctx context.Context, r *http.Request) (string, any, err
 // checkGroups are the findings, those first that a reader should look at.
 var checkGroups = []checkGroup{{Name: "Not supported by their sources", Class: "v-bad", Open: true},
 	{Name: "Not confirmed", Class: "v-open", Open: true}, {Name: "Conclusions of the report", Class: "v-own", Open: true},
-	{Name: "Confirmed", Class: "v-ok"}}
+	{Name: "Confirmed", Class: "v-ok"}, {Name: "Quotations, word for word", Class: "v-ok"}}
 
 // checkOf shows a sentence and what was found of it.
 func checkOf(c reporting.CheckedSentence) checkLine {
@@ -66,6 +63,8 @@ func checkOf(c reporting.CheckedSentence) checkLine {
 		line.group = 0
 	case c.Conclusion():
 		line.group = 2
+	case c.Verdict == support.Supported && c.Quote:
+		line.group = 4
 	case c.Verdict == support.Supported:
 		line.group = 3
 	case c.Verdict == support.Unsupported:

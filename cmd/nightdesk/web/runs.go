@@ -59,6 +59,8 @@ type (
 		Actions              []action
 		Back                 string // of this page, for forms
 		Live                 bool   // a run has not ended
+		// columns that some listed run fills
+		HasChanges, HasChecks, HasCosts bool
 	}
 	runLine struct {
 		ID, Topic, URL, State, Class, Reason, Labels, Used, Ended string
@@ -130,7 +132,10 @@ func (s batchPages) batch(ctx context.Context, r *http.Request) (string, any, er
 		}
 		p.Shown++
 		if len(p.Runs) < maxListed {
-			p.Runs, listed = append(p.Runs, lineOf(run, now)), append(listed, run)
+			line := lineOf(run, now)
+			p.Runs, listed = append(p.Runs, line), append(listed, run)
+			p.HasChanges, p.HasChecks = p.HasChanges || line.Changes != "", p.HasChecks || line.Check != ""
+			p.HasCosts = p.HasCosts || line.Cost != ""
 		}
 		return nil
 	})

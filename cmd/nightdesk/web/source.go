@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/cmd/nightdesk/web/api"
+	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 )
@@ -29,6 +30,7 @@ type (
 		Claims        []claimLine
 		Pieces        []piece
 		Sentences     []checkLine // of the report, whose words are pointed at
+		Quoted        bool        // the report shows these words as they are
 	}
 	claimLine struct{ Citation, Text, Anchor string }
 	piece     struct {
@@ -100,10 +102,20 @@ func (s runPages) citedAs(ctx context.Context, p *sourcePage, run, citation, tex
 	}
 	for _, c := range v.Sentences {
 		if slices.Contains(c.Citations, citation) && c.Action != reporting.ActionRemoved {
-			p.Sentences = append(p.Sentences, checkOf(c))
+			p.add(c)
 		}
 	}
 	return err
+}
+
+// add shows what the report says, and what was found of it; a quotation is only marked in the text, which says the
+// same.
+func (p *sourcePage) add(c reporting.CheckedSentence) {
+	if c.Quote && c.Verdict == support.Supported {
+		p.Quoted, p.Claims = true, nil
+		return
+	}
+	p.Sentences = append(p.Sentences, checkOf(c))
 }
 
 // pointAt shows, in place of the words of all claims, those of sentence n of the report, counted from 1.
@@ -122,8 +134,8 @@ func (s runPages) pointAt(ctx context.Context, p *sourcePage, run, source string
 	part := func(from, to int) string { return strings.ToValidUTF8(text[from:to], "") }
 	p.Pieces = []piece{{Text: part(0, c.Start)}, {Text: part(c.Start, c.End), Anchor: "here"},
 		{Text: part(c.End, len(text))}}
-	p.Sentences = []checkLine{checkOf(c)}
 	p.Claims = nil
+	p.add(c)
 	return nil
 }
 

@@ -36,8 +36,8 @@ func TestTallies(t *testing.T) {
 		tally    *topicqueue.Tally
 		row, csv string
 	}{
-		{nil, "<td></td><td></td><td></td>", ",,,,,,,,"},
-		{&topicqueue.Tally{Sentences: 6, Supported: 6, Quotes: true}, "<td></td><td>6 quotations</td><td></td>",
+		{nil, "<span class=\"completed\">", ",,,,,,,,"},
+		{&topicqueue.Tally{Sentences: 6, Supported: 6, Quotes: true}, "<td>6 quotations</td>",
 			",,,6,6,0,0,0,"},
 		{&topicqueue.Tally{Sentences: 49, Supported: 38, Since: "2026-02-28", Calls: 34, Tokens: 41_000, CostUSD: 0.144},
 			"<td>none</td><td>38 of 49 confirmed</td><td>0.14 USD</td>", ",2026-02-28,0,49,38,0,34,41000,0.1440"},
