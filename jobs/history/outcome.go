@@ -7,14 +7,12 @@ import (
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
-	"nightdesk/topicqueue"
 )
 
 // Outcome is what a night has come to, from the metadata of its report.
 type Outcome struct {
 	RunID string `json:"research_id"`
 	digest.Facts
-	Tally *topicqueue.Tally `json:"tally"` // nil: an early version has published it
 }
 
 // Outcomes returns what nights have come to, by run. One whose metadata is gone has none.

@@ -34,6 +34,7 @@ type Facts struct {
 	TopicKey       string                   `json:"topic_key"` // of the topic's history
 	Remarks        []topicqueue.Remark      `json:"remarks"`   // of readers, which it was written with
 	Audio          topicqueue.Narration     `json:"audio"`     // zero: the report was not to be read aloud
+	Tally          *topicqueue.Tally        `json:"tally"`     // nil: an early version has published it
 }
 
 // Format is a report in another form than its Markdown.

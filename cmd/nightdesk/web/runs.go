@@ -278,7 +278,7 @@ func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage)
 	}
 	if body, err := s.store.Get(ctx, storage.MetadataKey(run.ID)); err == nil {
 		if f, err := digest.Read(body); err == nil {
-			p.Heeded = remarkLines(f.Remarks)
+			p.Heeded, p.Check = remarkLines(f.Remarks), confirmedOf(f.Tally)
 			p.Facts = append(p.Facts, facts("Cost", costOf(f.Usage), "Not read aloud", f.Audio.Problem)...)
 			if p.Audio, err = s.audio(ctx, f.Audio); err != nil {
 				return err
