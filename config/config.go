@@ -66,12 +66,6 @@ type S3 struct {
 	Region         string
 }
 
-// Serve governs the web pages.
-type Serve struct {
-	Listen string // host:port; port 0: any that is free
-	Token  Secret // that readers must have; empty: none, on this machine only
-}
-
 // Watch governs the messages that readers of a run's stream get.
 type Watch struct {
 	ReturnIntermediateResults bool

@@ -68,6 +68,7 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 	problems = append(problems, checkEmbedding(c, problems)...)
 	problems = append(problems, checkSpeech(c, problems)...)
 	problems = append(problems, checkWebSearch(c)...)
+	problems = append(problems, checkServe(c)...)
 	problems = append(problems, readTools(&c.Tools, getenv)...)
 	if err := problems.err(); err != nil {
 		return Config{}, err

@@ -46,7 +46,8 @@ func serveCommand(p *program) *cobra.Command {
   /readyz       200 when the queue is also worked: workers, schedulers, room in Redis and on the disk; else 503
 
 It listens on this machine only, and is open to whoever uses it, unless told otherwise. To listen elsewhere, set a token
-(serve.token, NIGHTDESK_SERVE_TOKEN): browsers ask for it once, programs send it as Authorization: Bearer TOKEN.`,
+(serve.token, NIGHTDESK_SERVE_TOKEN): browsers ask for it once, programs send it as Authorization: Bearer TOKEN. A
+second one (serve.read_token, NIGHTDESK_SERVE_READ_TOKEN) only lets read.`,
 		Args: cobra.NoArgs,
 		RunE: p.serviceCommand(servicePages,
 			func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
@@ -82,7 +83,7 @@ func serveDesk(ctx context.Context, cfg config.Config, con *view.Console, load l
 	server := &http.Server{
 		Handler: web.New(web.Services{
 			Redis: d.Redis, Queue: d.Queue, Store: store, Log: con.Log,
-			Token:  cfg.Serve.Token.Reveal(),
+			Token: cfg.Serve.Token.Reveal(), ReadToken: cfg.Serve.ReadToken.Reveal(),
 			Search: find, ShownSource: intake.ShownSource, Dispatcher: d.Dispatcher,
 			Enqueue: apiOrders{cfg, d, con.Log}.enqueue,
 			Draft:   apiOrders{cfg, d, con.Log}.draft,

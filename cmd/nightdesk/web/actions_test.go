@@ -40,7 +40,7 @@ func TestActions(t *testing.T) {
 		}
 		return run
 	}
-	d.has("/runs/research_a", `<form method="post" action="../act">`, ">Pause<", ">Cancel<")
+	d.has("/runs/research_a", `<form method="post" action="../act" class="act">`, ">Pause<", ">Cancel<")
 	d.has("/batches/march?state=queued", `name="run" value="research_a"`,
 		`name="back" value="/batches/march?state=queued"`)
 

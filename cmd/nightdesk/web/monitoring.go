@@ -13,10 +13,22 @@ import (
 
 const monitoringPath = "/monitoring"
 
-// monitoring returns asynqmon, which can only look.
-func monitoring(rdb redis.UniversalClient) http.Handler {
+// monitoring returns asynqmon. It changes tasks only for those who have shown that they may: where pages are open to
+// whoever uses this machine, for nobody.
+func monitoring(rdb redis.UniversalClient, tokens bool) http.Handler {
+	look, change := asynqmonOn(rdb, true), asynqmonOn(rdb, false)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if tokens && roleOf(r.Context()) == admin {
+			change.ServeHTTP(w, r)
+			return
+		}
+		look.ServeHTTP(w, r)
+	})
+}
+
+func asynqmonOn(rdb redis.UniversalClient, readOnly bool) http.Handler {
 	return asynqmon.New(asynqmon.Options{
-		RootPath: monitoringPath, RedisConnOpt: shared{rdb}, ReadOnly: true,
+		RootPath: monitoringPath, RedisConnOpt: shared{rdb}, ReadOnly: readOnly,
 		PayloadFormatter: asynqmon.PayloadFormatterFunc(describePayload),
 		ResultFormatter: asynqmon.ResultFormatterFunc(func(_ string, result []byte) string {
 			return strings.Join(wrap(string(result), textColumns), "\n")

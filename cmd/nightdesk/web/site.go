@@ -43,6 +43,7 @@ type page struct {
 	Menu  []entry
 	Wide  bool // tables
 	Login bool // it was shown after a login
+	Acts  bool // who looks at it may do something
 	Data  any
 }
 
@@ -106,8 +107,11 @@ func (s *site) show(name string, wide bool,
 			content = err.Error()
 		}
 		p := page{Title: title, Up: strings.Repeat("../", strings.Count(r.URL.Path, "/")-1), Wide: wide,
-			Login: s.Token != "" && used != "login", Data: content}
+			Login: s.Token != "" && used != "login", Acts: roleOf(r.Context()) == admin, Data: content}
 		for _, m := range menu {
+			if m.URL == "new" && !p.Acts {
+				continue
+			}
 			p.Menu = append(p.Menu, entry{m.Name, "./" + p.Up + m.URL, r.URL.Path == "/"+m.URL})
 		}
 		var body bytes.Buffer

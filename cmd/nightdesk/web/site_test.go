@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
 	"nightdesk/cmd/nightdesk/web"
@@ -38,13 +39,19 @@ import (
 // desk is pages over a queue and a storage.
 type desk struct {
 	t     *testing.T
+	rdb   *redis.Client
 	queue *redisqueue.Queue
 	store storage.Store
 	index *search.Index
 	http.Handler
 }
 
+// newDesk returns a desk with a token for everything and the same with "-read" for reading; "": without.
 func newDesk(t *testing.T, token string) desk {
+	readToken := ""
+	if token != "" {
+		readToken = token + "-read"
+	}
 	rdb := redistest.InProcess(t)
 	store := storage.NewDir(t.TempDir())
 	index, err := search.Open(t.TempDir(), store)
@@ -52,10 +59,10 @@ func newDesk(t *testing.T, token string) desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { index.Close() })
-	d := desk{t: t, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: store, index: index}
+	d := desk{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: store, index: index}
 	dispatcher := jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
 	d.Handler = web.New(web.Services{Dispatcher: dispatcher, Redis: rdb, Queue: d.queue, Store: d.store, Token: token,
-		Log:    zerolog.Nop(),
+		ReadToken: readToken, Log: zerolog.Nop(),
 		Search: index.Search,
 		Fire: func(_ context.Context, name string) (schedule.Firing, error) {
 			return schedule.Firing{Batch: "fired-" + name, Topics: 2}, nil

@@ -35,7 +35,8 @@ type Services struct {
 	Redis redis.UniversalClient
 	Queue *redisqueue.Queue // on that Redis
 	Store storage.Store
-	Token string // that readers must have; empty: none
+	// Token must be given for everything, ReadToken lets only read; empty: there is none.
+	Token, ReadToken string
 	// Storage reports why the artefact store cannot be reached; nil when it can.
 	Storage func(ctx context.Context) error
 	// Dispatcher puts tasks into the job queue, and Enqueue topics into a batch.
@@ -104,7 +105,7 @@ type Trouble struct {
 //	/a/           files of the storage: reports, digests, what was read
 //	/manual/      the manual, a page for each topic
 //	/v1/          the API, for programs; /v1/openapi.json describes it
-//	/monitoring/  asynqmon, read-only
+//	/monitoring/  asynqmon, read-only but for who has given Token
 //	/metrics      for Prometheus
 //	/healthz      200 when Redis and storage are there, else 503; the JSON says which, and what else keeps the queue from being worked
 //	/readyz       200 when nothing does, else 503
@@ -122,7 +123,7 @@ func New(s Services) http.Handler {
 		showManual(w, topic)
 	})
 	h := &health{Services: s}
-	guard := &access{token: s.Token}
+	guard := &access{token: s.Token, readToken: s.ReadToken}
 	(&site{Services: s, health: h, access: guard}).handle(mux)
 	mux.Handle("/v1/", api.New(api.Services{Queue: s.Queue, Dispatcher: s.Dispatcher, Store: s.Store, Search: s.Search,
 		Enqueue: s.Enqueue, ShownSource: s.ShownSource, Bases: s.Knowledge, Ask: s.Ask, Fire: s.fire,
@@ -132,7 +133,7 @@ func New(s Services) http.Handler {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, ErrorLog: scrapeLog{s.Log},
 	}))
-	mux.Handle("GET "+monitoringPath+"/", monitoring(s.Redis))
+	mux.Handle(monitoringPath+"/", monitoring(s.Redis, s.Token != ""))
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusForbidden, "A page of another site may not do this.")
