@@ -79,7 +79,7 @@ func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 			"are configured)")
 	p.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
 	p.settingFlag(cmd, false, "report-template", "reporting.template",
-		"sections of the report and instructions for them: a Markdown file, or one of `nightdesk styles`")
+		"sections of the report and instructions for them: a Markdown `file`, or a name that nightdesk styles lists")
 	p.settingFlag(cmd, false, "pictures", "reporting.pictures", "show pictures of the web pages that are cited")
 	cmd.Flags().Lookup("pictures").NoOptDefVal = "true"
 	p.settingFlag(cmd, false, "length", "reporting.length", "how long the report is to be, in words: \"one page\"")
