@@ -108,6 +108,14 @@ func (p *program) settingFlag(cmd *cobra.Command, persistent bool, name, path, u
 	})
 }
 
+// settingSwitch is settingFlag for a setting that is switched on by naming it.
+func (p *program) settingSwitch(cmd *cobra.Command, name, path, usage string) {
+	cmd.Flags().BoolFunc(name, usage, func(value string) error {
+		p.overrides[path] = value
+		return nil
+	})
+}
+
 // work is what a command does, with its settings and the console of this call.
 type work func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error
 

@@ -50,9 +50,8 @@ func runCommand(p *program) *cobra.Command {
 	addAttach(cmd, &f)
 	p.settingFlag(cmd, false, "human-in-the-loop", "planning.human_in_the_loop",
 		"false: ask nothing, however unclear the topic is")
-	p.settingFlag(cmd, false, "approve-plan", "planning.approve_plan",
+	p.settingSwitch(cmd, "approve-plan", "planning.approve_plan",
 		"show the plan before it is followed: approve it, edit it, or say what to change")
-	cmd.Flags().Lookup("approve-plan").NoOptDefVal = "true"
 	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
 	return cmd
@@ -80,8 +79,7 @@ func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 	p.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
 	p.settingFlag(cmd, false, "report-template", "reporting.template",
 		"sections of the report and instructions for them: a Markdown `file`, or a name that nightdesk styles lists")
-	p.settingFlag(cmd, false, "pictures", "reporting.pictures", "show pictures of the web pages that are cited")
-	cmd.Flags().Lookup("pictures").NoOptDefVal = "true"
+	p.settingSwitch(cmd, "pictures", "reporting.pictures", "show pictures of the web pages that are cited")
 	p.settingFlag(cmd, false, "length", "reporting.length", "how long the report is to be, in words: \"one page\"")
 	p.settingFlag(cmd, false, "audience", "reporting.audience",
 		"who reads the report, in words: \"engineers who know databases\"")
