@@ -54,12 +54,13 @@ type runLine struct {
 	Created   *bool               `json:"created,omitempty"`
 	CreatedAt time.Time           `json:"created_at"`
 	EndedAt   time.Time           `json:"ended_at,omitzero"`
+	Tally     *topicqueue.Tally   `json:"tally,omitempty"` // what it has come to; absent while nothing is in storage
 }
 
 func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
 	l := runLine{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, Labels: run.Labels, State: run.State,
-		Reason: run.Reason, Paused: run.Paused, Waits: run.Unpublished, Report: report, CreatedAt: run.CreatedAt,
-		EndedAt: run.EndedAt}
+		Reason: run.Reason, Paused: run.Paused, Waits: run.Unpublished, Report: report, Tally: run.Tally,
+		CreatedAt: run.CreatedAt, EndedAt: run.EndedAt}
 	l.Spent, l.Budget = spentOf(run)
 	if len(created) > 0 {
 		l.Created = &created[0]
