@@ -300,7 +300,8 @@ func (y *tally) add(subject, kind string, want, got []string) {
 
 // rest returns the report without the part on what has changed, and without the id and batch of its run.
 func (r nightReport) rest() string {
-	markdown := strings.NewReplacer(r.run.ID, "this run", "batch "+r.run.Batch, "batch").Replace(r.markdown)
+	markdown := strings.NewReplacer(r.run.ID, "this run", "batch "+r.run.Batch, "batch").
+		Replace(dayOfHead.ReplaceAllString(r.markdown, "> DAY · run "))
 	head, rest, ok := strings.Cut(markdown, "## What changed since ")
 	_, body, rule := strings.Cut(rest, "\n---\n\n")
 	if !ok || !rule {
