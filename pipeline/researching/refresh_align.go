@@ -29,7 +29,10 @@ func (v *visit) align(ctx context.Context, l *look) error {
 	if l.excerpt || l.then.Text == "" && l.cited { // what stood beside the claims is not known
 		l.diff.New = nil
 	}
-	l.places, l.vanished = counterparts(l.then.Text, l.text, slices.Concat(l.respelt, l.diff.Changed)), l.vanishing()
+	if l.moved() { // else all claims stand, and counterparts would cut both texts for nothing
+		l.places = counterparts(l.then.Text, l.text, slices.Concat(l.respelt, l.diff.Changed))
+	}
+	l.vanished = l.vanishing()
 	return v.dropKnown(ctx, l)
 }
 

@@ -63,11 +63,10 @@ func (j *judgement) judge(traces []topicqueue.ToolTrace) {
 
 // date says of a trace that is carried over of which day its text is, where its source says something else now.
 func (j *judgement) date(t *topicqueue.ToolTrace, l *look) {
-	moved := len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) > 0
 	switch {
 	case t.Reread || strings.Contains(l.text, t.Source.Text): // also again
 		t.Source.AsOf = nil
-	case t.Source.AsOf != nil || moved:
+	case t.Source.AsOf != nil || l.moved():
 		t.Source.AsOf = &topicqueue.AsOf{
 			RunID: j.visit.run.ID, Date: recurring.Told(t.Timestamp, j.visit.span.Now), Gone: l.state == gone,
 		}
@@ -77,7 +76,7 @@ func (j *judgement) date(t *topicqueue.ToolTrace, l *look) {
 // standing returns a trace with those of its claims that stand. They keep their ids and texts, and are quoted from the
 // text of tonight where all of them stand there; else they keep the text that they were taken from.
 func (j *judgement) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTrace {
-	if len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) == 0 {
+	if !l.moved() {
 		return t
 	}
 	claims, units := t.Claims, text.Units(t.Source.Text)

@@ -25,10 +25,11 @@ type look struct {
 
 	diff    text.Difference
 	respelt []text.Pair
-	places  map[int]text.Unit // of units of then, by their start: those of text that say the same or have come in their place
-	claimed []text.Block      // paragraphs of then with claims
-	kept    []text.Block      // of text: quotes of claims that stand
-	stood   map[uint64]bool   // marks of then; nil: not asked for
+	// units of text with the same words or the replacement, by start of the unit of then; nil when nothing moved
+	places  map[int]text.Unit
+	claimed []text.Block    // paragraphs of then with claims
+	kept    []text.Block    // of text: quotes of claims that stand
+	stood   map[uint64]bool // marks of then; nil: not asked for
 
 	vanished []quantity.Quantity // figures of then that stand nowhere any more
 
@@ -67,6 +68,9 @@ func (m looks) of(s topicqueue.Source, memory *recurring.Memory) *look {
 	}
 	return m[recurring.AddressKey(memory.Pages[key].URL)]
 }
+
+// moved reports whether a sentence or row was changed, added or withdrawn.
+func (l *look) moved() bool { return len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) > 0 }
 
 // edited reports a document that was there and still is.
 func (l *look) edited() bool { return l.state == changed && l.then.Text != "" }
