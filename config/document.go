@@ -109,8 +109,8 @@ func code(text string) string {
 func Example() string {
 	var b strings.Builder
 	b.WriteString(`# nightdesk.yaml: every setting with its default. Remove the # before a setting to set it.
-# A flag comes before the environment variable in brackets, that before this file, this file before the preset.
-# Values stand as they are: $VARIABLES are not expanded.
+# A flag overrides the environment variable in brackets, which overrides this file, which overrides the preset.
+# Values are literal: $VARIABLES are not expanded.
 `)
 	var open []string
 	for _, s := range Settings() {
@@ -140,7 +140,7 @@ func Example() string {
 func aboutGroup(groups []string) string {
 	for _, r := range roles {
 		if strings.Join(groups, ".") == "llm."+r.name {
-			return " # " + r.does + "; what is not set here is as above [LLM_" + strings.ToUpper(r.name) + "_...]"
+			return " # " + r.does + "; unset values are inherited from above [LLM_" + strings.ToUpper(r.name) + "_...]"
 		}
 	}
 	return ""

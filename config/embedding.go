@@ -24,24 +24,24 @@ func (e Embedding) Enabled() bool { return e.Model != "" }
 
 func embeddingTable(e *Embedding) []field {
 	server := setting("embedding.base_url", "", "",
-		"embedding server, which speaks OpenAI's protocol; empty: llm.base_url, OpenAI's own with anthropic",
+		"embedding server with OpenAI's protocol; empty: llm.base_url, or OpenAI's if llm.provider is anthropic",
 		address(&e.BaseURL, httpAllowed, httpAddress))
 	server.Inherit = "llm.base_url"
 	key := setting("embedding.api_key", "", "",
-		"key of the embedding server; empty: llm.api_key if that is the same server, OPENAI_API_KEY if it is OpenAI's",
+		"key of the embedding server; empty: llm.api_key if it is the same server, OPENAI_API_KEY if it is OpenAI's",
 		secret(&e.APIKey))
 	key.alias = openAIKey
 	return []field{
 		setting("embedding.provider", providerOpenAI, "",
-			"openai: every server that speaks its protocol; static: no server, a file of word vectors",
+			"openai: any server with this protocol; static: no server but a file of word vectors",
 			choice(&e.Provider, providerOpenAI, ProviderStatic)),
 		setting("embedding.model", "", "",
-			"embedding model for knowledge bases, with static the path of the file; empty: none, they are searched by words",
+			"embedding model for knowledge bases (static: path of the file); empty: none, search by words only",
 			text(&e.Model, "the name of an embedding model, or the path of a file", anyText)),
 		server,
 		key,
 		setting("embedding.dimensions", "0", "numbers",
-			"length of a vector, for models that can shorten theirs; 0: the model's own",
+			"length of vectors, for models that support shorter ones; 0: the model's default",
 			number(&e.Dimensions, 0, 65536)),
 	}
 }

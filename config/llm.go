@@ -78,25 +78,27 @@ var roles = []role{
 
 func llmTable(l *LLM) []field {
 	fields := []field{
-		setting("llm.timeout", "120s", "", "time for one model call",
+		setting("llm.timeout", "120s", "", "maximum duration of a model call",
 			duration(&l.Timeout, time.Second, time.Hour)),
 		setting("llm.max_tries", "10", "tries",
-			"tries of one model call, with growing pauses between them; being told to come later, and an outage, use up none",
+			"maximum number of tries of a model call, with growing pauses; rate limits (Retry-After) and outages "+
+				"do not count",
 			number(&l.MaxTries, 1, 10)),
 		setting("llm.requests_per_minute", "0", "requests",
-			"model calls that all workers together make in a minute with one key, at most; 0: no limit is known",
+			"maximum number of model calls per minute with one key, across all workers; 0: no known limit",
 			number(&l.RequestsPerMinute, 0, 10_000_000)),
 		setting("llm.tokens_per_minute", "0", "tokens",
-			"tokens of questions and answers that all workers together use in a minute with one key, at most; 0: no "+
-				"limit is known",
+			"maximum number of tokens (input and output) per minute with one key, across all workers; 0: no "+
+				"known limit",
 			number(&l.TokensPerMinute, 0, 2_000_000_000)),
 		setting("llm.max_in_flight", "0", "calls",
-			"model calls that all workers together have under way with one key, at most; 0: learned from the server's refusals",
+			"maximum number of concurrent model calls with one key, across all workers; 0: learned from the "+
+				"server's rejections",
 			number(&l.MaxInFlight, 0, 1_000_000)),
 		setting("llm.prices", "", "",
-			"what models cost, where the built-in list prices do not hold: NAME=INPUT/OUTPUT, ... in USD per million tokens; "+
-				"NAME=INPUT/OUTPUT/CACHED/WRITTEN where the provider reads questions from a cache, or writes them, at "+
-				"another price",
+			"prices of models, if the built-in list prices do not apply: NAME=INPUT/OUTPUT, ... in USD per "+
+				"million tokens; NAME=INPUT/OUTPUT/CACHED/WRITTEN if reads from and writes to the provider's "+
+				"cache have other prices",
 			text(&l.Prices, "NAME=INPUT/OUTPUT, ... such as my-model=0.2/0.8, local=0/0", anyText)),
 	}
 	fields = append(fields, modelTable("llm", &l.Main)...)
@@ -119,28 +121,32 @@ func llmTable(l *LLM) []field {
 func modelTable(prefix string, m *Model) []field {
 	return []field{
 		setting(prefix+".provider", providerOpenAI, "",
-			"whose protocol the model server speaks; openai: most others speak it too",
+			"protocol of the model server; most servers speak openai",
 			choice(&m.Provider, providerOpenAI, providerAnthropic, providerOllama)),
-		setting(prefix+".model", "", "", "model that is asked; empty: none, the desk works extractively",
+		setting(prefix+".model", "", "", "name of the model; empty: none, reports are extractive",
 			text(&m.Name, "the name of a model", anyText)),
-		setting(prefix+".base_url", "", "", "model server; empty: OPENAI_BASE_URL or OLLAMA_HOST, else the provider's own",
+		setting(prefix+".base_url", "", "", "address of the model server; empty: OPENAI_BASE_URL or OLLAMA_HOST, "+
+			"else the provider's",
 			address(&m.BaseURL, httpAllowed, httpAddress)),
 		setting(prefix+".api_key", "", "",
-			"key of the model server, better in the environment than in a file; empty: OPENAI_API_KEY or ANTHROPIC_API_KEY",
+			"key of the model server, best set in the environment; empty: OPENAI_API_KEY or ANTHROPIC_API_KEY",
 			secret(&m.APIKey)),
-		setting(prefix+".context_tokens", "32768", "tokens", "tokens of question and answer together that the model can take",
+		setting(prefix+".context_tokens", "32768", "tokens", "context window of the model in tokens (input and "+
+			"output together)",
 			number(&m.ContextTokens, 1024, 10_000_000)),
-		setting(prefix+".temperature", "0.5", "", "0: always the likeliest words; higher: more variety",
+		setting(prefix+".temperature", "0.5", "", "sampling temperature; 0: always the likeliest words; higher: "+
+			"more variety",
 			decimal(&m.Temperature, 0, 2)),
 		setting(prefix+".max_tokens", "12000", "tokens",
-			"tokens of one answer, at most; unless set, never more than half of context_tokens",
+			"maximum number of tokens of an answer; unset: at most half of context_tokens",
 			number(&m.MaxTokens, 16, 1_000_000)),
-		setting(prefix+".reasoning", "false", "", "whether the model thinks before it answers",
+		setting(prefix+".reasoning", "false", "", "let the model reason before it answers",
 			toggle(&m.Reasoning)),
 		setting(prefix+".transport", transportAuto, "",
-			"how structured answers are asked for; auto: found out. anthropic has no json_schema, ollama no tool",
+			"how structured answers are requested; auto: detected. anthropic has no json_schema, ollama no tool",
 			choice(&m.Transport, transportAuto, transportJSONSchema, transportTool, transportPrompt)),
-		setting(prefix+".token_field", tokenFieldAuto, "", "request field for max_tokens, of openai; auto: found out",
+		setting(prefix+".token_field", tokenFieldAuto, "", "name of the max_tokens field in openai requests; "+
+			"auto: detected",
 			choice(&m.TokenField, tokenFieldAuto, tokenFieldMaxTokens, tokenFieldCompletion)),
 	}
 }

@@ -108,19 +108,19 @@ func checkEvents(list string) error {
 func notifyTable(w *Webhook, m *Mail) []field {
 	return []field{
 		setting("webhook.url", "", "",
-			"address that is told of events, by Standard Webhooks, or several with commas between them; empty: none",
+			"address that receives events (Standard Webhooks), or several, comma-separated; empty: none",
 			secretAddress(&w.URL, "http:// or https://, such as https://hooks.example.org/nightdesk", httpAddresses)),
 		setting("webhook.secret", "", "",
-			"signs them, better in the environment than in a file: whsec_ and the base64 of 24 to 64 random bytes; of "+
-				"several addresses, one for all or one for each, in their order",
+			"secret that signs webhooks, best set in the environment: whsec_ and the base64 of 24 to 64 random "+
+				"bytes; for several addresses, one for all or one for each, in their order",
 			secret(&w.Secret)),
-		setting("webhook.events", "", "", "which events; empty: all of "+strings.Join(eventTypes, ", "),
+		setting("webhook.events", "", "", "events to send; empty: all ("+strings.Join(eventTypes, ", ")+")",
 			text(&w.Events, "types of events with commas between them; empty: all", checkEvents)),
 		setting("mail.server", "", "", "mail server that sends digests: "+smtpAllowed+"; empty: none are sent",
 			address(&m.Server, smtpAllowed, smtpAddress)),
 		setting("mail.from", "", "", "sender of these mails",
 			text(&m.From, "a mail address", anyText)),
-		setting("mail.to", "", "", "who gets them",
+		setting("mail.to", "", "", "recipients of these mails",
 			text(&m.To, "mail addresses with commas between them", anyText)),
 	}
 }
@@ -132,29 +132,29 @@ func retentionTable(r *Retention) []field {
 	return []field{
 		setting("retention.report_days", "0", "days", "age from which `purge` deletes reports; 0: never",
 			number(&r.ReportDays, 0, maxDays)),
-		setting("retention.report_count", "0", "reports", "reports that `purge` leaves, the newest; 0: all",
+		setting("retention.report_count", "0", "reports", "number of newest reports that `purge` keeps; 0: all",
 			number(&r.ReportCount, 0, maxKept)),
 		setting("retention.bundle_days", "0", "days", "age from which `purge` deletes data and evidence of runs; 0: never",
 			number(&r.BundleDays, 0, maxDays)),
-		setting("retention.bundle_count", "0", "runs", "runs whose data and evidence `purge` leaves, the newest; 0: all",
+		setting("retention.bundle_count", "0", "runs", "number of newest runs whose data and evidence `purge` "+
+			"keeps; 0: all",
 			number(&r.BundleCount, 0, maxKept)),
 		setting("retention.run_days", "0", "days",
-			"age from which `purge` takes runs out of the lists, and batches with their digest; 0: never",
+			"age from which `purge` removes runs, and batches with their digests, from the lists; 0: never",
 			number(&r.RunDays, 0, maxDays)),
-		setting("retention.run_count", "0", "runs", "runs that `purge` leaves in the lists, the newest; 0: all",
+		setting("retention.run_count", "0", "runs", "number of newest runs that `purge` keeps in the lists; 0: all",
 			number(&r.RunCount, 0, maxKept)),
 		setting("retention.topic_days", "0", "days",
-			"age from which `purge` deletes earlier states of what is remembered of a topic; 0: never",
+			"age from which `purge` deletes old memories of recurring topics; 0: never",
 			number(&r.TopicDays, 0, maxDays)),
 		setting("retention.knowledge_days", "0", "days",
-			"age from which `purge` deletes versions of knowledge bases that no run of the lists uses, the newest "+
-				"aside; 0: never",
+			"age from which `purge` deletes old versions of knowledge bases that no listed run uses; 0: never",
 			number(&r.KnowledgeDays, 0, maxDays)),
 		setting("retention.knowledge_count", "0", "versions",
-			"versions of each knowledge base that `purge` leaves, the newest; 0: all",
+			"number of newest versions of each knowledge base that `purge` keeps; 0: all",
 			number(&r.KnowledgeCount, 0, maxKept)),
 		setting("retention.topic_count", "0", "states",
-			"states of what is remembered of a topic that `purge` leaves, the newest; 0: all",
+			"number of newest memories of each recurring topic that `purge` keeps; 0: all",
 			number(&r.TopicCount, 0, maxKept)),
 	}
 }

@@ -28,12 +28,13 @@ func paperTable(p *PaperSearch) []field {
 				"whose key is set",
 			text(&p.Providers, "some of "+names+" with commas between them; empty: those that work", paperNames)),
 		setting("openalex.api_key", "", "",
-			"key of OpenAlex, free at openalex.org: 1,000 searches a day, without it about ten",
+			"key of OpenAlex, free at openalex.org: 1,000 searches a day; without a key about ten",
 			secret(&p.OpenAlexKey)),
 		setting("semantic_scholar.api_key", "", "",
-			"key of Semantic Scholar: one search a second; without it most are refused",
+			"key of Semantic Scholar: one search per second; without a key most are rejected",
 			secret(&p.SemanticScholarKey)),
-		setting("crossref.mailto", "", "", "mail address that Crossref may write to; with it, it allows more searches",
+		setting("crossref.mailto", "", "", "your mail address as contact for Crossref, which then allows more "+
+			"searches",
 			text(&p.CrossrefMailto, "a mail address; empty: none is told", mailAddress)),
 	}
 }

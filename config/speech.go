@@ -49,19 +49,19 @@ func audioMode(setting string) string {
 
 func speechTable(s *Speech) []field {
 	key := setting("speech.api_key", "", "",
-		"key of the speech server; empty: llm.api_key if that is the same server, OPENAI_API_KEY if it is OpenAI's",
+		"key of the speech server; empty: llm.api_key if it is the same server, OPENAI_API_KEY if it is OpenAI's",
 		secret(&s.APIKey))
 	key.alias = openAIKey
 	return []field{
 		setting("speech.model", "", "",
-			"speech model that reads reports aloud, such as gpt-4o-mini-tts; empty: espeak-ng, where it is installed",
+			"speech model for audio, such as gpt-4o-mini-tts; empty: espeak-ng, if it is installed",
 			text(&s.Model, "the name of a speech model; empty: none", anyText)),
-		setting("speech.base_url", "", "", "speech server, which speaks OpenAI's protocol; empty: OpenAI's own",
+		setting("speech.base_url", "", "", "speech server with OpenAI's protocol; empty: OpenAI's",
 			address(&s.BaseURL, httpAllowed, httpAddress)),
 		key,
 		setting("speech.voices", "", "",
-			"voices of the speech model or of espeak-ng, one, or two for dual_podcast_overview, with a comma between "+
-				"them; empty: alloy, nova, with espeak-ng those of the language",
+			"voices of the speech model or espeak-ng: one, or two (comma-separated) for dual_podcast_overview; "+
+				"empty: alloy, nova, or the voices of the language with espeak-ng",
 			text(&s.Voices, "one or two names with a comma between them; empty: the engine's", checkVoices)),
 	}
 }

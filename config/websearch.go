@@ -87,27 +87,27 @@ func webSearchTable(w *WebSearch) []field {
 	const key = "key of the search engine "
 	return []field{
 		setting("searxng_url", "", "",
-			"start page of a SearXNG, a search engine of your own, which must answer in JSON (search.formats)",
+			"start page of your own SearXNG search engine, which must answer in JSON (search.formats)",
 			address(&w.SearXNGURL, "http:// or https://, such as http://127.0.0.1:8888", httpAddress)),
-		setting("tavily_api_key", "", "", key+"Tavily, better in the environment than in a file", secret(&w.TavilyAPIKey)),
+		setting("tavily_api_key", "", "", key+"Tavily, best set in the environment", secret(&w.TavilyAPIKey)),
 		setting("brave_api_key", "", "", key+"Brave", secret(&w.BraveAPIKey)),
 		setting("serper_api_key", "", "", key+"Serper, which asks Google", secret(&w.SerperAPIKey)),
 		setting("exa_api_key", "", "", key+"Exa", secret(&w.ExaAPIKey)),
 		setting("web_search.providers", "", "",
-			"search engines in the order in which they are asked, the next one when one fails, such as brave, searxng; "+
-				"empty: all that are set up",
+			"search engines in the order of use, such as brave, searxng; the next is used when one fails; empty: "+
+				"all that are configured",
 			text(&w.Providers, "names with commas between them: "+strings.Join(SearchEngineNames(), ", "), func(s string) error {
 				_, err := engineNames(s)
 				return err
 			})),
 		setting("web_search.per_second", "", "",
-			"requests a second, by all workers together, where a plan allows others than the smallest does: NAME=REQUESTS, "+
-				"... such as brave=20",
+			"requests per second across all workers, if your plan allows more than the smallest one: "+
+				"NAME=REQUESTS, ..., such as brave=20",
 			text(&w.PerSecond, "NAME=REQUESTS, ... such as brave=20, tavily=1.5", func(s string) error {
 				_, err := pairs(s, requestRate)
 				return err
 			})),
-		setting("web_search.base_urls", "", "", "where search engines are, if not at their own address: NAME=URL, ...",
+		setting("web_search.base_urls", "", "", "addresses of search engines, if not the standard ones: NAME=URL, ...",
 			address(&w.BaseURLs, "NAME=URL, ... such as tavily=https://gateway.internal/tavily", func(s string) error {
 				_, err := pairs(s, httpAddress)
 				return err

@@ -22,15 +22,16 @@ func answerCommand(p *program) *cobra.Command {
 	var skip bool
 	cmd := &cobra.Command{
 		Use:   "answer RUN [TEXT]",
-		Short: "Answer the question that a run waits with",
-		Long: `Answer the question that a run waits with. Without TEXT the question is shown and the answer is read from
-standard input. The run goes on at once. An empty answer, or --skip, lets it go on without one.`,
+		Short: "Answer the question that a run is waiting for",
+		Long: `Answer the question that a run is waiting for. Without TEXT, the command shows the question and
+reads the answer from standard input. The run then continues at once. With an empty answer or --skip
+it continues without one.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return answerRun(ctx, cfg, con, args[0], strings.Join(args[1:], " "), skip)
 		}),
 	}
-	cmd.Flags().BoolVar(&skip, "skip", false, "let the run go on without an answer")
+	cmd.Flags().BoolVar(&skip, "skip", false, "continue the run without an answer")
 	return cmd
 }
 

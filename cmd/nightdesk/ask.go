@@ -34,10 +34,10 @@ func askCommand(p *program) *cobra.Command {
 	var f intake.Flags
 	cmd := &cobra.Command{
 		Use: "ask RUN [QUESTION]", Short: "Ask about a report: answered from its evidence, with citations",
-		Long: `Ask about a report. The answer comes from what the run has read, and from its other tools
-where that does not suffice. It cites its sources and is checked as a report is; the questions before
-it, and their answers, are known. Without a question, on a terminal: asks for one after the other; an
-empty line ends.`,
+		Long: `Ask about a report. The answer uses the texts that the run has read, and the run's other tools if
+these texts do not suffice. It cites its sources, is checked like a report, and can refer to earlier
+questions and answers. Without QUESTION, on a terminal, the command asks for one question after
+another until an empty line.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return askAbout(ctx, cfg, con, args[0], strings.Join(args[1:], " "), f, p.load)

@@ -31,8 +31,8 @@ func benchCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench [SCENARIO...]",
 		Short: "Measure this program on this machine",
-		Long: `Measure this program on this machine, with a model of a fixed latency and a small web that it brings along.
-Nothing of your own desk is used or changed. The scenarios, all unless you name some:
+		Long: `Measure this program on this machine, with a built-in model of fixed latency and a small built-in
+web. Your own settings and data are neither used nor changed. The scenarios (default: all):
 
 ` + about.String() + `
   nightdesk bench single batch --json > before.json
@@ -42,19 +42,19 @@ Nothing of your own desk is used or changed. The scenarios, all unless you name 
 		}),
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.times, "times", 3, "how often each scenario is measured; the median counts")
-	flags.StringVar(&f.baseline, "baseline", "", "file with the JSON of an earlier call, to compare with")
+	flags.IntVar(&f.times, "times", 3, "number of measurements per scenario; the median is shown")
+	flags.StringVar(&f.baseline, "baseline", "", "file with the JSON output of an earlier bench, for comparison")
 	flags.BoolVar(&f.markdown, "markdown", false, "print Markdown")
 	flags.StringVar(&f.set.Preset, "preset", "", "preset of the topics")
 	flags.DurationVar(&f.set.Latency, "latency", 0, "latency of the model")
 	flags.IntVar(&f.set.Topics, "topics", 0, "number of topics")
-	flags.IntVar(&f.set.Cap, "cap", 0, "calls that the model takes at a time; it refuses more with 429")
+	flags.IntVar(&f.set.Cap, "cap", 0, "number of concurrent calls that the model accepts; it rejects more with 429")
 	flags.IntVar(&f.set.Workers, "workers", 0, "number of worker processes")
 	flags.IntVar(&f.set.Slots, "concurrency", 0, "number of tasks that a worker runs in parallel")
 	flags.IntVar(&f.set.Kills, "kills", 0, "number of workers that are killed")
 	flags.IntVar(&f.set.Pages, "pages", 0, "number of pages of a knowledge base")
-	flags.DurationVar(&f.set.Window, "window", 0, "how long an idle worker is watched")
-	flags.BoolVar(&f.set.KB, "kb", false, "research a knowledge base and not the web")
+	flags.DurationVar(&f.set.Window, "window", 0, "how long an idle worker is measured")
+	flags.BoolVar(&f.set.KB, "kb", false, "research a knowledge base instead of the web")
 	return cmd
 }
 

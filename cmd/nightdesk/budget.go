@@ -11,8 +11,8 @@ import (
 
 // budgetFlags adds the flags that say what a run may spend.
 func budgetFlags(p *program, cmd *cobra.Command) {
-	p.settingFlag(cmd, false, "budget", "limits.run_budget", "what a run may spend on models, in US dollars, such as 2.50")
-	cmd.Flags().Func("budget-tokens", "the same in tokens, such as 2M", func(value string) error {
+	p.settingFlag(cmd, false, "budget", "limits.run_budget", "budget of a run for models, in US dollars, such as 2.50")
+	cmd.Flags().Func("budget-tokens", "budget of a run in tokens, such as 2M", func(value string) error {
 		b, err := topicqueue.ParseTokens(value)
 		p.overrides["limits.run_budget"] = b.String()
 		return err
@@ -23,7 +23,7 @@ func budgetFlags(p *program, cmd *cobra.Command) {
 // addBatchBudget adds the flag that says what all runs of a batch may spend together.
 func addBatchBudget(cmd *cobra.Command, f *intake.Flags) {
 	cmd.Flags().Func("batch-budget",
-		"what all runs of the batch may spend together: US dollars such as 20, or tokens such as \"20M tokens\"",
+		"budget of all runs of the batch together: US dollars such as 20, or tokens such as \"20M tokens\"",
 		func(value string) (err error) {
 			f.BatchBudget, err = topicqueue.ParseBudget(value)
 			return err

@@ -19,7 +19,7 @@ func cancelCommand(p *program) *cobra.Command {
 	var report bool
 	var reason string
 	cmd := &cobra.Command{
-		Use: "cancel RUN|BATCH", Short: "End a run, or all runs of a batch, now; what was found is kept",
+		Use: "cancel RUN|BATCH", Short: "End a run, or all runs of a batch, now; findings are kept",
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			done := "cancelled"
@@ -32,14 +32,14 @@ func cancelCommand(p *program) *cobra.Command {
 				})
 		}),
 	}
-	cmd.Flags().BoolVar(&report, "report", false, "write up what was found until now; the run then ends as partial")
-	cmd.Flags().StringVar(&reason, "reason", "cancelled by a person", "what the run's reason says")
+	cmd.Flags().BoolVar(&report, "report", false, "write a report from the findings so far; the run ends as partial")
+	cmd.Flags().StringVar(&reason, "reason", "cancelled by a person", "the reason that the run shows")
 	return cmd
 }
 
 func pauseCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use: "pause RUN|BATCH", Short: "Stop a run, or all runs of a batch, where they stand; their time goes on",
+		Use: "pause RUN|BATCH", Short: "Pause a run, or all runs of a batch; their deadlines do not move",
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return controlRuns(ctx, cfg, con, args[0], "paused",
@@ -50,7 +50,7 @@ func pauseCommand(p *program) *cobra.Command {
 
 func resumeCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use: "resume RUN|BATCH", Short: "Let a paused run, or all paused runs of a batch, go on", Args: cobra.ExactArgs(1),
+		Use: "resume RUN|BATCH", Short: "Continue a paused run, or all paused runs of a batch", Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return controlRuns(ctx, cfg, con, args[0], "resumed",
 				func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error { return c.Resume(ctx, run) })
@@ -63,11 +63,12 @@ func retryCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "retry RUN|BATCH", Short: "Do again what failed in a run, or in all failed and partial runs of a batch",
 		Args: cobra.MaximumNArgs(1),
-		Long: `Do again what failed: topic blocks that failed or were cut short, then the report. What was found stays, and is not
-paid for again. A run that failed before it had a plan begins anew. The queue keeps what this needs for queue.state_expiry
-after the end of a run.
+		Long: `Repeat what failed: topic blocks that failed or were cut short, and then the report. Earlier
+findings are kept and not paid for again. A run that failed before it had a plan starts over. A run
+can be retried for queue.state_expiry after it ended.
 
-retry --notifications sends webhooks and mails again that were given up or that wait for their next attempt.`,
+retry --notifications sends webhooks and mails again that have failed or are waiting for their next
+attempt.`,
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if notifications {
 				if len(args) > 0 || report || all {
@@ -97,10 +98,10 @@ retry --notifications sends webhooks and mails again that were given up or that 
 				}))
 		}),
 	}
-	cmd.Flags().BoolVar(&report, "report", false, "write the report again, of a completed run too")
-	cmd.Flags().BoolVar(&all, "all", false, "begin anew with planning, a completed run too")
+	cmd.Flags().BoolVar(&report, "report", false, "write the report again, even if the run is completed")
+	cmd.Flags().BoolVar(&all, "all", false, "start over with planning, even if the run is completed")
 	cmd.Flags().BoolVar(&notifications, "notifications", false,
-		"send again the webhooks and mails that could not be delivered")
+		"send undelivered webhooks and mails again")
 	return cmd
 }
 

@@ -22,8 +22,9 @@ func digestCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "digest BATCH", Short: "Print the digest of a batch: failures, changes, contradictions, cost",
 		Args: cobra.ExactArgs(1),
-		Long: `Print the digest of a batch, the most important first. A batch that has ended has its digest in the storage, as Markdown,
-HTML and JSON. For a batch that has not ended, the digest so far is printed and not stored.`,
+		Long: `Print the digest of a batch, most important items first. When a batch has ended, its digest is in
+storage as Markdown, HTML and JSON. While it is running, the digest so far is printed but not
+stored.`,
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return printDigest(ctx, cfg, con, args[0], f)
 		}),

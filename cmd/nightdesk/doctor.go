@@ -13,11 +13,11 @@ import (
 func doctorCommand(p *program) *cobra.Command {
 	var ask bool
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check that everything that is configured works, and say what to do if not", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check the configuration and its services, and explain how to fix problems", Args: cobra.NoArgs,
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return doctor.Run(ctx, cfg, con, ask)
 		}),
 	}
-	cmd.Flags().BoolVar(&ask, "model", false, "ask the model of each role a tiny question, which costs a few tokens")
+	cmd.Flags().BoolVar(&ask, "model", false, "send a short test question to the model of each role (costs a few tokens)")
 	return cmd
 }

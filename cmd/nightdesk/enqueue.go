@@ -36,16 +36,17 @@ func enqueueCommand(p *program) *cobra.Command {
 		Short: "Put a list of topics into the queue: text, CSV or JSON Lines",
 		Long: `Put a list of topics into the queue.
 
-Text has a topic a line; empty lines and lines that begin with "# " are left out. CSV has a header row with a column
-topic; JSON Lines an object with a field topic on each line. Further columns set options of the one topic, before those
-of the command line: preset, priority, language, kb, tags, id, strategy, sources, duration, budget, deadline, citation_style,
-report_template, plan, user_info,
-length, audience, audio.
-Other columns are there for --template, which makes the topics: "What changed at {ticker} in {year}?".
+The list is text, CSV or JSON Lines. Text has one topic per line; empty lines and lines that begin
+with "# " are ignored. CSV has a header row with a column topic. JSON Lines have one object per line
+with a field topic. Further columns set options of a single topic and override the command line:
+preset, priority, language, kb, tags, id, strategy, sources, duration, budget, deadline,
+citation_style, report_template, plan, user_info, length, audience, audio. Use --template to build
+topics from other columns: "What changed at {ticker} in {year}?".
 
-The same topic in the same batch is one run, and so is the same id, whatever became of its wording since: enqueueing a file
-into a batch again adds only what is new. One id for two topics of a list is an error. Of topics that are nearly the same as another one of the list, or of the batch, --dedupe says what becomes;
-what the batch has stays as it is. Nothing of a file with errors is enqueued, unless with --skip-invalid.`,
+A batch has one run per topic, and one run per id even if the topic's wording changed. So enqueueing
+a file into a batch again adds only new topics. An id that occurs twice in a list is an error.
+--dedupe sets how near duplicates are handled; topics that are already in the batch stay as they
+are. A file with errors is rejected as a whole, unless you give --skip-invalid.`,
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(f.run),
 	}
@@ -55,15 +56,14 @@ what the batch has stays as it is. Nothing of a file with errors is enqueued, un
 	flags := cmd.Flags()
 	flags.StringVar(&f.Batch, "batch", "", "name of the batch (default: a new one)")
 	flags.StringVar(&f.Priority, "priority", "normal", "high, normal or low")
-	flags.StringVar(&f.Format, "format", "auto", "text, csv or jsonl (default: found out from name and first line)")
+	flags.StringVar(&f.Format, "format", "auto", "text, csv, jsonl or auto (by file name and first line)")
 	flags.StringVar(&f.Template, "template", "",
-		`topic with variables, each the name of a column: "What changed at {ticker} in {year}?"`)
+		`topic with column names as variables: "What changed at {ticker} in {year}?"`)
 	flags.StringVar(&f.dedupe, "dedupe", intake.Keep,
-		"topics that are nearly the same: keep all, skip all but the first, or merge them into the first (its tags, "+
-			"priority and deadline)")
+		"near duplicates: keep all, skip all but the first, or merge tags, priority and deadline into the first")
 	flags.StringSliceVar(&f.Tags, "tag", nil, "tag of all topics; may be given several times")
 	flags.BoolVar(&f.skipInvalid, "skip-invalid", false, "enqueue the valid lines of a list with errors")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "only check the list, and say what it is expected to cost")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "check the list and estimate its cost, without enqueueing it")
 	return cmd
 }
 

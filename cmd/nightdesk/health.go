@@ -18,8 +18,8 @@ func healthCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "health worker|scheduler",
 		Short: "Check that a worker or a scheduler of this machine is alive, for health checks of containers",
-		Long: `Check that a worker or a scheduler of this machine (in a container: of this container) has given Redis a sign of life
-within the last ten seconds. Exit codes: 0 it is alive, 1 it is not, or Redis does not answer.`,
+		Long: `Check that a worker or scheduler on this machine (or in this container) has sent Redis a heartbeat
+within the last ten seconds. Exit codes: 0 alive, 1 not alive or Redis does not answer.`,
 		Args: cobra.ExactArgs(1), ValidArgs: []string{serviceWorker, serviceScheduler},
 		RunE: p.command(checkHealth),
 	}

@@ -19,7 +19,8 @@ func helpCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND|TOPIC]",
 		Short: "Show help for a command, or a topic of the manual",
-		Long: `Show help for a command, or print a topic of the manual. Without an argument, list the commands and the topics.
+		Long: `Show help for a command, or print a topic of the manual. Without an argument, list the commands and
+the topics.
 
 On a terminal a topic is shown with $PAGER, or with less. Elsewhere it is printed as Markdown.`,
 		ValidArgsFunction: completeHelp,

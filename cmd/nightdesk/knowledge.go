@@ -24,7 +24,7 @@ func kbCommand(p *program) *cobra.Command {
 	var name string
 	var reembed bool
 	add := &cobra.Command{
-		Use: "add PATH|URL...", Short: "Index files, directories and web pages; again: only what changed",
+		Use: "add PATH|URL...", Short: "Index files, directories and web pages; later calls read only what changed",
 		Args: cobra.MinimumNArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if name == "" {
@@ -34,11 +34,11 @@ func kbCommand(p *program) *cobra.Command {
 		}),
 	}
 	add.Flags().StringVar(&name, "name", "", "name of the knowledge base (default: made from the first path)")
-	add.Flags().BoolVar(&reembed, "reembed", false, "make all vectors anew, for another embedding model")
+	add.Flags().BoolVar(&reembed, "reembed", false, "recompute all vectors, for another embedding model")
 	var mode string
 	var limit int
 	search := &cobra.Command{
-		Use: "search NAME QUERY...", Short: "Show what a query finds", Args: cobra.MinimumNArgs(2),
+		Use: "search NAME QUERY...", Short: "Search a knowledge base", Args: cobra.MinimumNArgs(2),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return kbSearch(ctx, con, newBases(cfg, con), args[0], strings.Join(args[1:], " "), mode, limit)
 		}),

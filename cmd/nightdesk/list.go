@@ -22,18 +22,19 @@ func listCommand(p *program) *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs", Args: cobra.NoArgs,
-		Long: `List runs, the oldest first. On a terminal each run has one line and the last ten characters of its id, which suffice for
-all commands; elsewhere lines have the full id and the place of the report. Without a queue, the runs in storage are listed.`,
+		Long: `List runs, oldest first. On a terminal, each run is one line with the last ten characters of its id,
+which all commands accept. Elsewhere, lines have the full id and the location of the report. Without
+a queue, runs in storage are listed.`,
 		RunE: p.command(f.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.batch, "batch", "", "only runs of this batch")
 	flags.StringVar(&f.state, "state", "", "only runs in this state, such as failed")
 	flags.StringSliceVar(&f.tags, "tag", nil, "only runs with this tag; repeat it for runs that have several tags")
-	flags.StringVar(&f.search, "search", "", "only runs that have this text in their topic, id or tags")
+	flags.StringVar(&f.search, "search", "", "only runs with this text in their topic, id or tags")
 	flags.StringVar(&f.since, "since", "", "only runs enqueued or ended since then: 24h, 7d, 2026-03-01 or RFC 3339")
 	flags.StringVar(&f.sort, "sort", "", "oldest (default), newest, ended (the latest first), state or topic")
-	flags.IntVar(&f.limit, "limit", 0, "at most this number of runs; without --sort the newest")
+	flags.IntVar(&f.limit, "limit", 0, "maximum number of runs (without --sort: the newest)")
 	return cmd
 }
 

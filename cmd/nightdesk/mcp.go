@@ -26,10 +26,10 @@ import (
 func mcpCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
-		Short: "Offer the desk to an assistant as tools (Model Context Protocol, standard input and output)",
-		Long: `Offer the desk to an assistant as tools of the Model Context Protocol, over standard input and output: start
-research, list runs, read a run and its report, search all reports, ask about a report. It needs a queue, and workers
-do the research: start "nightdesk up" beside it.`,
+		Short: "Serve tools for an assistant (Model Context Protocol, standard input and output)",
+		Long: `Serve nightdesk's functions as Model Context Protocol tools over standard input and output: start
+research, list runs, read a run and its report, search all reports, ask about a report. It needs a
+queue and a worker: run "nightdesk up" as well.`,
 		Args: cobra.NoArgs,
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
 			return serveMCP(ctx, cfg, con, p.load)

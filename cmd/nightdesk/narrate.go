@@ -25,19 +25,19 @@ func narrateCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "narrate RUN", Short: "Read a finished report aloud into a file, with its transcript beside it",
 		Args: cobra.ExactArgs(1),
-		Long: `Read a finished report aloud into a file, with its transcript beside it (.vtt). The script is written by the
-model that is configured now; without one, it is taken from the report. The stored report stays as it is: run and
-enqueue with --audio make a narration that belongs to the report's files.
+		Long: `Read a finished report aloud into a file, with its transcript beside it (.vtt). The script is
+written by the configured model, or taken from the report without one. The stored report is not
+changed. To keep a narration with the report's files, use --audio of run or enqueue.
 
-` + "`nightdesk help audio`" + ` says who speaks, and what is said.`,
+See "nightdesk help audio" for voices and scripts.`,
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return narrateRun(ctx, cfg, con, args[0], mode, out)
 		}),
 	}
 	cmd.Flags().StringVar(&mode, "audio", topicqueue.AudioSingle,
-		"extended_audio (all of it), single_podcast_overview (its main points) or dual_podcast_overview (these by two "+
-			"voices)")
-	cmd.Flags().StringVar(&out, "out", "", "file for the sound (default: RUN.mp3, .opus or .wav, as there is an encoder)")
+		"extended_audio (whole report), single_podcast_overview (main points) or dual_podcast_overview (main "+
+			"points, two voices)")
+	cmd.Flags().StringVar(&out, "out", "", "output file (default: RUN.mp3, .opus or .wav, depending on the encoder)")
 	return cmd
 }
 

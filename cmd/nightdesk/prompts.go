@@ -15,9 +15,9 @@ import (
 
 func promptsCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use: "prompts [NAME]", Short: "List the templates of prompts, or print a built-in one", Args: cobra.MaximumNArgs(1),
-		Long: "List the templates of prompts, and which of them prompts.dir replaces; or print the built-in template of a " +
-			"name,\nsuch as en/decide.system.tmpl, to start one of your own from.",
+		Use: "prompts [NAME]", Short: "List the prompt templates, or print a built-in one", Args: cobra.MaximumNArgs(1),
+		Long: "List the prompt templates and show which of them prompts.dir overrides. With NAME, such as " +
+			"en/decide.system.tmpl,\nprint that built-in template as a starting point for your own.",
 		RunE: p.command(listPrompts),
 	}
 }

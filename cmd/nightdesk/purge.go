@@ -20,9 +20,10 @@ func purgeCommand(p *program) *cobra.Command {
 		Use:   "purge --dry-run|--yes",
 		Short: "Delete reports, data, list entries, memories and knowledge that retention.* no longer keeps",
 		Args:  cobra.NoArgs,
-		Long: `Delete what the settings retention.* no longer keep: reports, data and evidence of runs, entries of lists with their digests, earlier
-states of what is remembered of topics, versions of knowledge bases; and, older than a day, what killed processes have left of their writes. What is in use
-stays: runs and batches that have not ended, and what the next night of a recurring topic needs.`,
+		Long: `Delete what has expired according to the settings retention.*: reports, data and evidence of runs,
+list entries with their digests, old memories of recurring topics, and old versions of knowledge
+bases. Also delete temporary files of killed processes that are older than a day. Data in use is
+kept: unfinished runs and batches, and what the next run of a recurring topic needs.`,
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if dry == yes {
 				return view.Usage(view.Hint(errors.New("purge deletes permanently: choose --dry-run or --yes"),
@@ -31,8 +32,8 @@ stays: runs and batches that have not ended, and what the next night of a recurr
 			return purgeStorage(ctx, cfg, con, dry)
 		}),
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would go, and delete nothing")
-	cmd.Flags().BoolVar(&yes, "yes", false, "delete it")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be deleted, without deleting it")
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete permanently")
 	return cmd
 }
 

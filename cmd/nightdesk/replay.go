@@ -39,9 +39,9 @@ func replayCommand(p *program) *cobra.Command {
 	cmd = &cobra.Command{
 		Use: "replay RUN", Short: "Write a run's report again from its stored evidence, without any search",
 		Args: cobra.ExactArgs(1),
-		Long: `Write a run's report again from its stored evidence, without any search: with the model that is configured now
-(LLM_MODEL, LLM_WRITER_MODEL), in another language, citation style or format, or with the sections of a template. The stored
-report stays as it is: the new one goes to standard output, or to --out FILE.`,
+		Long: `Write a run's report again from its stored evidence, without searching: with the configured model
+(LLM_MODEL, LLM_WRITER_MODEL), in another language, citation style or format, or with a template.
+The stored report is not changed. The new one goes to standard output or to --out FILE.`,
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if cmd.Flags().Changed("template") {
 				f.template = &template
@@ -54,11 +54,12 @@ report stays as it is: the new one goes to standard output, or to --out FILE.`,
 	flags.StringVar(&f.style, "citation-style", "", "anchors or numbered (default: that of the run)")
 	flags.StringVar(&template, "template", "",
 		"file with the sections of the report, or the name of a template (default: that of the run; \"\": none)")
-	flags.StringVar(&f.length, "length", "", "how long the report is to be, in words: \"one page\"")
-	flags.StringVar(&f.audience, "audience", "", "who reads the report, in words: \"engineers who know databases\"")
+	flags.StringVar(&f.length, "length", "", "length of the report, in your own words: \"one page\"")
+	flags.StringVar(&f.audience, "audience", "", "readers of the report, in your own words: \"engineers who know "+
+		"databases\"")
 	flags.StringVar(&f.format, "format", "md", "md, html or docx")
 	flags.StringVar(&f.out, "out", "", "file for the report (default: standard output)")
-	flags.BoolVar(&f.extractive, "extractive", false, "of verbatim quotes alone, without a model")
+	flags.BoolVar(&f.extractive, "extractive", false, "write it from verbatim quotes only, without a model")
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "report-template" { // as the commands call it in which --template makes topics
 			name = "template"

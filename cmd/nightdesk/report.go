@@ -31,9 +31,9 @@ type reportFlags struct {
 
 // linkFlags adds the flags for where a report or a digest is.
 func (f *reportFlags) linkFlags(cmd *cobra.Command, thing string) {
-	cmd.Flags().BoolVar(&f.path, "path", false, "print where the "+thing+" is, not its text")
+	cmd.Flags().BoolVar(&f.path, "path", false, "print where the "+thing+" is instead of its text")
 	cmd.Flags().BoolVar(&f.link, "link", false, "print a link that opens the "+thing+" without credentials (S3 storage)")
-	cmd.Flags().DurationVar(&f.lifetime, "lifetime", 24*time.Hour, "how long the link holds, at most 168h")
+	cmd.Flags().DurationVar(&f.lifetime, "lifetime", 24*time.Hour, "how long the link is valid, at most 168h")
 }
 
 func reportCommand(p *program) *cobra.Command {

@@ -44,14 +44,14 @@ func runCommand(p *program) *cobra.Command {
 			return runTopic(ctx, cfg, con, strings.Join(args, " "), out, f, p.load)
 		}),
 	}
-	cmd.Long = "Research one topic in this process; the report's path is the last line. TOPIC is a line or a " +
-		"paragraph; - reads it\nfrom standard input."
+	cmd.Long = "Research one topic in this process. The last line of output is the report's path.\n" +
+		"TOPIC is a line or a paragraph. With -, it is read from standard input."
 	addTopicFlags(p, cmd, &f)
 	addAttach(cmd, &f)
 	p.settingFlag(cmd, false, "human-in-the-loop", "planning.human_in_the_loop",
-		"false: ask nothing, however unclear the topic is")
+		"false: never ask questions, even if the topic is unclear")
 	p.settingSwitch(cmd, "approve-plan", "planning.approve_plan",
-		"show the plan before it is followed: approve it, edit it, or say what to change")
+		"show the plan first, so that you can approve it, edit it, or say what to change")
 	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
 	return cmd
@@ -60,40 +60,40 @@ func runCommand(p *program) *cobra.Command {
 // addTopicFlags adds the flags that say how topics are researched to a command.
 func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 	p.settingFlag(cmd, false, "preset", "preset", "limits of the research: shallow, route, quick, medium, deep or auto")
-	p.settingFlag(cmd, false, "kb", "kb_name", "knowledge base by name, or a directory, which is indexed on the way")
+	p.settingFlag(cmd, false, "kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first")
 	p.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
 	p.settingFlag(cmd, false, "duration", "limits.run_duration",
 		"maximum duration, counted from the start of planning, such as 20m")
 	cmd.Flags().StringVar(&f.Deadline, "deadline", "",
-		"when the report is due, waiting included: 07:00, 2026-03-01 07:00 or RFC 3339")
+		"when the report is due, including time in the queue: 07:00, 2026-03-01 07:00 or RFC 3339")
 	budgetFlags(p, cmd)
 	cmd.Flags().BoolVar(&f.Incremental, "incremental", false,
 		"update the last report on this topic: research only what changed and list the changes first")
 	p.settingFlag(cmd, false, "plan", "planning.plan",
-		"file with the sub-topics, a Markdown list: each item is a part of the research")
-	p.settingFlag(cmd, false, "user-info", "user_info", "who asks and for what, for all prompts: a text")
+		"file with the sub-topics as a Markdown list, one item each")
+	p.settingFlag(cmd, false, "user-info", "user_info", "who asks and why, as text for all prompts")
 	p.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
 	p.settingFlag(cmd, false, "sources", "researching.sources",
-		"kinds of sources that may be used: kb, web, papers, code, own with commas between them (default: all that "+
+		"allowed kinds of sources, comma-separated: kb, web, papers, code, own (default: all that "+
 			"are configured)")
 	p.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
 	p.settingFlag(cmd, false, "report-template", "reporting.template",
-		"sections of the report and instructions for them: a Markdown `file`, or a name that nightdesk styles lists")
+		"sections of the report with instructions: a Markdown `file`, or a name from \"nightdesk styles\"")
 	p.settingSwitch(cmd, "pictures", "reporting.pictures", "show pictures of the web pages that are cited")
-	p.settingFlag(cmd, false, "length", "reporting.length", "how long the report is to be, in words: \"one page\"")
+	p.settingFlag(cmd, false, "length", "reporting.length", "length of the report, in your own words: \"one page\"")
 	p.settingFlag(cmd, false, "audience", "reporting.audience",
-		"who reads the report, in words: \"engineers who know databases\"")
+		"readers of the report, in your own words: \"engineers who know databases\"")
 	p.settingFlag(cmd, false, "audio", "reporting.audio", audioUsage)
 }
 
 // audioUsage says what --audio takes.
-const audioUsage = "read the report aloud: extended_audio (all of it), single_podcast_overview (its main points), " +
-	"dual_podcast_overview (these by two voices) or none"
+const audioUsage = "audio version: extended_audio (whole report), single_podcast_overview (main points), " +
+	"dual_podcast_overview (main points, two voices) or none"
 
 // addAttach adds the flag by which documents come along.
 func addAttach(cmd *cobra.Command, f *intake.Flags) {
 	cmd.Flags().StringArrayVar(&f.Attach, "attach", nil,
-		"file with a document that belongs to these runs alone; may be given several times")
+		"document for these runs only; repeat the flag for several")
 }
 
 // runResult is what `run --json` prints.

@@ -24,7 +24,7 @@ import (
 
 func scheduleCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "schedule", Short: "Batches that come again: add, list, show, remove, pause, resume, fire",
+		Use: "schedule", Short: "Recurring batches: add, list, show, remove, pause, resume, fire",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	named := func(use, short string, do func(context.Context, *view.Console, *wiring.Desk, string) error) *cobra.Command {
@@ -51,11 +51,11 @@ func scheduleCommand(p *program) *cobra.Command {
 				return scheduleList(ctx, cfg, con)
 			}),
 		},
-		named("show", "Show one schedule: its settings, when it is due next, and what became of its last due times",
+		named("show", "Show one schedule: its settings, next due times, and the results of the last ones",
 			scheduleShow),
-		named("remove", "Remove a schedule; its batches stay", scheduleRemove),
+		named("remove", "Remove a schedule; its batches are kept", scheduleRemove),
 		schedulePauseCommand(p),
-		named("resume", "Let a paused schedule fire again, from now on", scheduleResume),
+		named("resume", "Resume a paused schedule", scheduleResume),
 		fire)
 	return cmd
 }
@@ -66,13 +66,12 @@ func scheduleAddCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME --cron EXPRESSION --topics FILE|URL|s3://BUCKET/KEY",
 		Short: "Add a schedule, which `nightdesk scheduler` fires",
-		Long: `Add a schedule, which "nightdesk scheduler" fires: at each due time the list of topics is read and becomes a batch,
-NAME-YYYYMMDDTHHMMSSZ. In a topic, ` + strings.Join(schedule.Variables(), " ") + `
-stand for the time at which it is due.
+		Long: `Add a schedule, which "nightdesk scheduler" fires. At each due time, the list of topics is read and
+enqueued as batch NAME-YYYYMMDDTHHMMSSZ. Topics can contain these variables of the due time:` + strings.Join(schedule.Variables(), " ") + `.
 
 EXPRESSION has five fields (minute, hour, day of month, month, day of week), or is @hourly, @daily, @weekly, @monthly,
-@yearly or @every 6h. Where clocks are changed, a time that does not exist comes when the gap is over, and one that comes
-twice fires at the first.`,
+@yearly or @every 6h. When clocks change, a time that is skipped fires at the end of the gap, and a time that occurs
+twice fires once, at the first.`,
 		Example: `  nightdesk schedule add nightly --cron '0 1 * * *' --tz Europe/Berlin --topics topics.txt --preset quick --deadline 07:00`,
 		Args:    cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
@@ -80,27 +79,27 @@ twice fires at the first.`,
 		}),
 	}
 	for _, f := range []struct{ name, key, usage string }{
-		{"cron", "cron", "when it is due"},
+		{"cron", "cron", "when it fires"},
 		{"tz", "timezone", "time zone of --cron and --deadline, such as Europe/Berlin (default UTC)"},
-		{"topics", "topics", "list of topics, read at each firing by whichever scheduler fires"},
+		{"topics", "topics", "list of topics, read by the scheduler at each firing"},
 		{"template", "template",
-			`topic with variables, each the name of a column: "What changed at {ticker} since {yesterday}?"`},
-		{"tag", "tags", "tags of all topics, with commas between them"},
+			`topic with column names as variables: "What changed at {ticker} since {yesterday}?"`},
+		{"tag", "tags", "tags of all topics, comma-separated"},
 		{"preset", "preset", "limits of the research: shallow, route, quick, medium, deep or auto"},
-		{"kb", "kb", "knowledge base by name, or a directory, which is indexed at each firing"},
+		{"kb", "kb", "name of a knowledge base, or a directory, which is indexed at each firing"},
 		{"language", "language", "language of the reports: en, zh or another tag"},
 		{"strategy", "strategy", "exploratory (broad), balanced or focused (deep)"},
-		{"sources", "sources", "kinds of sources that may be used: kb, web, papers, code, own with commas between them"},
+		{"sources", "sources", "allowed kinds of sources, comma-separated: kb, web, papers, code, own"},
 		{"priority", "priority", "high, normal or low (default normal)"},
-		{"budget", "budget", "what a run may spend on models: US dollars such as 2.50, or tokens such as \"2M tokens\""},
-		{"batch-budget", "batch_budget", "what all runs of one firing may spend together"},
+		{"budget", "budget", "budget of a run for models: US dollars such as 2.50, or tokens such as \"2M tokens\""},
+		{"batch-budget", "batch_budget", "budget of all runs of one firing together"},
 		{"report-template", "report_template",
-			"file with the sections of the reports and instructions for them, read at each firing"},
+			"file with the sections of the reports and instructions, read at each firing"},
 		{"audio", "audio", audioUsage},
 		{"deadline", "deadline", "time of day at which the reports are due, such as 07:00"},
-		{"catch-up", "catch_up", "when no scheduler ran at a due time: once (fire the latest, default) or skip"},
-		{"overlap", "overlap", "when the batch before is still worked: skip (default) or queue (fire when it has ended)"},
-		{"pause-after", "pause_after", "failed nights in a row after which it pauses itself (default 3)"},
+		{"catch-up", "catch_up", "after missed due times: once (fire the latest, default) or skip"},
+		{"overlap", "overlap", "if the previous batch is still running: skip (default) or queue (fire when it has ended)"},
+		{"pause-after", "pause_after", "number of failed nights in a row after which it pauses itself (default 3)"},
 	} {
 		cmd.Flags().Func(f.name, f.usage, func(value string) error { values[f.key] = value; return nil })
 	}
@@ -110,7 +109,7 @@ twice fires at the first.`,
 			values["incremental"] = value
 			return nil
 		})
-	cmd.Flags().BoolVar(&replace, "replace", false, "change the schedule of this name, if there is one; it keeps its past")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace an existing schedule of this name; its history is kept")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-")) // as in the settings file
 	})
@@ -212,7 +211,7 @@ func scheduleAdd(ctx context.Context, cfg config.Config, con *view.Console, name
 func schedulePauseCommand(p *program) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "pause NAME", Short: "Let a schedule not fire until it is resumed; a batch that is worked goes on",
+		Use: "pause NAME", Short: "Stop a schedule from firing until it is resumed; a running batch continues",
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			pause := func(ctx context.Context, con *view.Console, d *wiring.Desk, name string) error {

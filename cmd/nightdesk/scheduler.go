@@ -25,8 +25,8 @@ const (
 func schedulerCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "scheduler", Short: "Fire schedules until stopped",
-		Long: `Fire schedules until stopped: those that "schedule add" made, and those of the settings file.
-Any number of schedulers may run, on any machine: each due time is fired once.`,
+		Long: `Fire schedules until stopped: those added with "schedule add" and those of the settings file. You
+can run any number of schedulers, on any machines. Each due time fires once.`,
 		Args: cobra.NoArgs,
 		RunE: p.serviceCommand(serviceScheduler,
 			func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {

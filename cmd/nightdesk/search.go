@@ -20,14 +20,15 @@ func searchCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
 		Short: "Find words in the reports and claims of all runs",
-		Long: `Find words in the reports and claims of all runs in storage: which of 200 reports mention Geneva?
+		Long: `Find words in the reports and claims of all runs in storage: for example, which of 200 reports
+mention Geneva.
 
   nightdesk search Geneva
   nightdesk search '"private banks" genev* -zurich' --batch tonight
 
-A run must have all words. Words in quotation marks must stand in a row, a star ends the beginning of a word, and a
-minus excludes a word. Case, accents and English endings do not count. If no run has all words, runs with some of them
-are listed.`,
+A run must contain all words. Use quotation marks for a phrase, a star for a prefix, and a minus to
+exclude a word. Case, accents and English endings are ignored. If no run contains all words, runs
+with some of them are listed.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			q.Text = strings.Join(args, " ")
@@ -43,8 +44,9 @@ func indexCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "index",
 		Short: "Read all reports again for search",
-		Long: `Read all reports in storage again for search. This is seldom needed, because search and serve read new
-reports by themselves and replace a damaged index. The index lies in the data directory of this machine.`,
+		Long: `Read all reports in storage again for search. This is seldom needed, because search and serve read
+new reports by themselves and replace a damaged index. The index lies in the data directory of this
+machine.`,
 		Args: cobra.NoArgs,
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
 			index, err := openSearch(ctx, cfg)

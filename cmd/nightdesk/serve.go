@@ -34,10 +34,10 @@ func serveCommand(p *program) *cobra.Command {
 		Long: `Serve pages until stopped:
 
   /             the digest of the newest batch; batches, runs, reports and their sources
-  /new          topics to be put into the queue; /schedules has those that come again
-  /search       words in the reports and claims of all runs
-  /health       what keeps the queue from being worked
-  /a/KEY        a file of the storage, such as a report, to send a link to
+  /new          add topics to the queue; /schedules has the recurring ones
+  /search       full-text search in the reports and claims of all runs
+  /health       problems of the queue, its workers and services
+  /a/KEY        a file in storage, such as a report, as a permanent link
   /monitoring/  the queues and their tasks, in asynqmon, read-only
   /v1/          the API, for programs; /v1/openapi.json describes it
   /manual/      the manual, as nightdesk help prints it
@@ -45,9 +45,10 @@ func serveCommand(p *program) *cobra.Command {
   /healthz      200 when Redis and storage can be reached, else 503
   /readyz       200 when the queue is also worked: workers, schedulers, room in Redis and on the disk; else 503
 
-It listens on this machine only, and is open to whoever uses it, unless told otherwise. To listen elsewhere, set a token
-(serve.token, NIGHTDESK_SERVE_TOKEN): browsers ask for it once, programs send it as Authorization: Bearer TOKEN. A
-second one (serve.read_token, NIGHTDESK_SERVE_READ_TOKEN) only lets read.`,
+By default it listens on this machine only and needs no login. To listen on other addresses, set a
+token (serve.token, NIGHTDESK_SERVE_TOKEN). Browsers ask for it once; programs send it as
+Authorization: Bearer TOKEN. A second token (serve.read_token, NIGHTDESK_SERVE_READ_TOKEN) gives
+read-only access.`,
 		Args: cobra.NoArgs,
 		RunE: p.serviceCommand(servicePages,
 			func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {

@@ -14,15 +14,15 @@ import (
 func stylesCommand(p *program) *cobra.Command {
 	var language string
 	cmd := &cobra.Command{
-		Use: "styles [NAME]", Short: "List the templates of reports that come with the program, or print one",
+		Use: "styles [NAME]", Short: "List the built-in report templates, or print one",
 		Args: cobra.MaximumNArgs(1),
-		Long: `List the templates of reports that come with the program, or print one. --report-template NAME of run,
-enqueue and schedule add uses it; a copy in a file can be changed:
+		Long: `List the built-in report templates, or print one. Use it with --report-template NAME of run, enqueue
+and schedule add, or change a copy:
 
   nightdesk styles comparison > mine.md
   nightdesk run "Heat pump or district heating?" --report-template mine.md
 
-` + "`nightdesk help templates`" + ` says how a template is written.`,
+See "nightdesk help templates" for the format.`,
 		RunE: p.command(func(_ context.Context, _ config.Config, con *view.Console, args []string) error {
 			if len(args) == 0 {
 				return listStyles(con)

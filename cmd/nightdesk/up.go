@@ -18,9 +18,9 @@ func upCommand(p *program) *cobra.Command {
 		Short: "Run worker, scheduler and pages in one process",
 		Long: `Run a worker, a scheduler and the pages of serve in one process until stopped.
 
-Without REDIS_URL it starts a private redis-server in the data directory, which other commands with the same data
-directory use too. If redis-server is not installed, the queue is in the memory of this process: add topics through
-the API. Topics that wait when it stops are lost.`,
+Without REDIS_URL it starts a private redis-server in the data directory. Other commands with the
+same data directory use it too. If redis-server is not installed, the queue is kept in the memory of
+this process. Then add topics through the API; topics still waiting when the process stops are lost.`,
 		Args: cobra.NoArgs,
 		RunE: p.serviceCommand(serviceAll,
 			func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {

@@ -16,14 +16,16 @@ func verifyCommand(p *program) *cobra.Command {
 		Use: "verify RUN | verify --report FILE.md --sources FILE.jsonl",
 		Short: "Check offline that a run's files are unchanged and its citations hold; or check the citations of a report " +
 			"from elsewhere",
-		Long: `verify RUN checks offline that the files of a run are unchanged, and that its quotes and citations hold.
+		Long: `verify RUN checks offline that a run's files are unchanged and that its quotes and citations hold.
 
-verify --report FILE.md --sources FILE.jsonl checks every citation of a Markdown report from elsewhere against a list of
-sources. What leads to no source is removed and the verified report is printed; what was removed and why goes to standard
-error. With --json, all of it is one document. Each line of the sources is a JSON object with url or citation_key
-("handbook.pdf, p. 15"), and title and text if they are known. - stands for standard input.
+verify --report FILE.md --sources FILE.jsonl checks every citation of a Markdown report from
+elsewhere against a list of sources. Citations without a source are removed and the verified report
+is printed. Removals and their reasons go to standard error. With --json, the output is one
+document. Each line of the sources is a JSON object with url or citation_key ("handbook.pdf, p.
+15"), and title and text if known. - stands for standard input.
 
-Exit codes with --report: 0 every citation is valid, 3 something was removed, 1 no citation is valid, 2 wrong use.`,
+Exit codes with --report: 0 every citation is valid, 3 something was removed, 1 no citation is
+valid, 2 wrong use.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if foreign.given() {

@@ -35,13 +35,13 @@ type foreignReport struct {
 }
 
 func (f *foreignReport) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.report, "report", "", "a report from elsewhere, a Markdown file")
-	cmd.Flags().StringVar(&f.sources, "sources", "", "its sources, a JSON object on each line")
+	cmd.Flags().StringVar(&f.report, "report", "", "Markdown file with the report")
+	cmd.Flags().StringVar(&f.sources, "sources", "", "file with the sources, one JSON object per line")
 	cmd.Flags().BoolVar(&f.listed, "numbered-sources", false,
-		"[1] is the first of the sources: a report without references gets their list")
+		"[1] is the first source, and so on; adds a reference list if the report has none")
 	cmd.Flags().BoolVar(&f.noSanitize, "no-sanitize", false,
-		"leave addresses outside the references, and the numbers, as they are")
-	cmd.Flags().BoolVar(&f.noSupport, "no-support", false, "do not look whether the sources say what the sentences say")
+		"leave numbers, and addresses outside the references, unchanged")
+	cmd.Flags().BoolVar(&f.noSupport, "no-support", false, "do not compare sentences with their sources")
 	cmd.Flags().BoolVar(&f.judge, "judge", false,
 		"ask the configured model (LLM_JUDGE_MODEL, else LLM_MODEL) whether they do; else only quotations and figures "+
 			"are compared")

@@ -31,8 +31,9 @@ func watchCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [RUN|BATCH]",
 		Short: "Watch a run or a batch until it has ended",
-		Long: `Watch a run or a batch until it has ended; without a name, the newest batch. On a terminal there are live bars, elsewhere
-plain lines. --json prints the messages of the runs, one a line; --from goes on after the one with this number.
+		Long: `Watch a run or a batch until it ends; by default the newest batch. A terminal shows live bars; other
+outputs get plain lines. --json prints the runs' messages, one per line; --from continues after the
+message with this number.
 
 Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use, 3 partial result.`,
 		Args: cobra.MaximumNArgs(1),
@@ -47,7 +48,7 @@ Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use
 		}),
 	}
 	cmd.Flags().StringVar(&batch, "batch", "", "watch all runs of this batch")
-	cmd.Flags().Int64Var(&from, "from", 0, "go on after the message with this number (one run)")
+	cmd.Flags().Int64Var(&from, "from", 0, "continue after the message with this number (one run)")
 	p.settingFlag(cmd, false, "return-intermediate-results", "watch.return_intermediate_results",
 		"false: --json prints only results, questions and the end of each run (default true)")
 	return cmd

@@ -43,16 +43,16 @@ type Scenario struct {
 // Scenarios returns all of them, in the order in which they are measured.
 func Scenarios() []Scenario {
 	return []Scenario{
-		{"single", "one topic, from the call of the command to its end",
+		{"single", "one topic, from start to end of the command",
 			Settings{Preset: "medium", Latency: time.Second}, single},
-		{"batch", "many topics with one worker, and a model that refuses calls above a limit",
+		{"batch", "many topics, one worker, and a model that rejects calls above a limit",
 			Settings{Preset: "medium", Latency: time.Second, Topics: 20, Cap: 16, Workers: 1, Slots: 20}, batch},
-		{"storm", "a batch whose workers are killed and started again",
+		{"storm", "a batch whose workers are killed and restarted",
 			Settings{Preset: "medium", Latency: 200 * time.Millisecond, Topics: 10, Kills: 5, Workers: 3, Slots: 6}, storm},
-		{"enqueue", "a long list of topics put into the queue", Settings{Topics: 100_000}, enqueue},
-		{"idle", "a worker that has nothing to do", Settings{Slots: 20, Window: 10 * time.Second}, idle},
-		{"index", "pages that become a knowledge base", Settings{Pages: 1000}, index},
-		{"verify", "the bundle of a run that is checked again", Settings{Preset: "medium"}, verify},
+		{"enqueue", "a long list of topics is enqueued", Settings{Topics: 100_000}, enqueue},
+		{"idle", "an idle worker", Settings{Slots: 20, Window: 10 * time.Second}, idle},
+		{"index", "pages are indexed into a knowledge base", Settings{Pages: 1000}, index},
+		{"verify", "the bundle of a run is checked again", Settings{Preset: "medium"}, verify},
 	}
 }
 

@@ -43,8 +43,8 @@ type OrderOptions struct {
 	UserInfo      string `json:"user_info,omitempty" jsonschema:"who asks and for what"`
 	// files are not named from elsewhere
 	ReportTemplate string `json:"report_template,omitempty" jsonschema:"name of a template: nightdesk styles lists them"`
-	Length         string `json:"length,omitempty" jsonschema:"how long the report is to be, in words"`
-	Audience       string `json:"audience,omitempty" jsonschema:"who reads the report, in words"`
+	Length         string `json:"length,omitempty" jsonschema:"length of the report, in your own words"`
+	Audience       string `json:"audience,omitempty" jsonschema:"readers of the report, in your own words"`
 	Audio          string `json:"audio,omitempty" jsonschema:"how it is read aloud: nightdesk help audio lists the forms"`
 }
 
@@ -120,7 +120,7 @@ func (a orders) sameOrder(ctx context.Context, order *Order) error {
 // CancelOptions say how a run is ended.
 type CancelOptions struct {
 	Report bool   `json:"report,omitempty" jsonschema:"write up what was found; the run then ends as partial"`
-	Reason string `json:"reason,omitempty" jsonschema:"what the run's reason says"`
+	Reason string `json:"reason,omitempty" jsonschema:"the reason that the run shows"`
 }
 
 // RetryOptions say what is done again.

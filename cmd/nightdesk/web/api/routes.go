@@ -74,7 +74,7 @@ func (a orders) endpoints() []endpoint {
 		run("pause", "Stop a run where it stands", Nothing{}, a.pause),
 		run("resume", "Let a paused run go on", Nothing{}, a.resume),
 		run("retry", "Do again what failed in a run", RetryOptions{}, a.retry),
-		run("answer", "Answer the question that a run waits with", Reply{}, a.answer),
+		run("answer", "Answer the question that a run is waiting for", Reply{}, a.answer),
 		batch("cancel", "End all runs of a batch now; what was found is kept", CancelOptions{}, a.cancel),
 		batch("pause", "Stop all runs of a batch where they stand", Nothing{}, a.pause),
 		batch("resume", "Let all paused runs of a batch go on", Nothing{}, a.resume),
