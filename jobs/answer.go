@@ -42,7 +42,7 @@ func (h answerHandler) work(ctx context.Context, a *attempt) error {
 		if may, err := a.budget.mayIterate(ctx, 1); err != nil {
 			return err
 		} else if !may {
-			return a.endBlock(ctx, topicqueue.BlockFailed, "there is no budget or no time for it", researching.Result{})
+			return a.endBlock(ctx, topicqueue.BlockFailed, "no budget or time left for it", researching.Result{})
 		}
 	}
 	result, err := h.answer(ctx, a, model)

@@ -271,7 +271,7 @@ func (a *attempt) settle(ctx, asynqCtx context.Context, task *asynq.Task, err er
 	retried, _ := asynq.GetRetryCount(asynqCtx)
 	switch {
 	case errors.Is(err, redisqueue.ErrFenced):
-		log.Warn().Err(err).Msg("stopped: the unit is no longer this attempt's")
+		log.Warn().Err(err).Msg("stopped: another attempt has taken over this unit")
 		return revoked(err)
 	case errors.Is(err, errDrain), errors.Is(err, errPaused):
 		if err := a.end(saveCtx, "hand on", func(ctx context.Context) ([]redisqueue.Intent, error) {
@@ -331,9 +331,9 @@ func (a *attempt) timeUp(ctx context.Context) error {
 		return err
 	}
 	if len(traces) > 0 {
-		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: its time was over", researching.Result{})
+		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: its time was used up", researching.Result{})
 	}
-	return a.endBlock(ctx, topicqueue.BlockFailed, "its time was over before anything was found", researching.Result{})
+	return a.endBlock(ctx, topicqueue.BlockFailed, "its time was used up before anything was found", researching.Result{})
 }
 
 // endBlock ends the attempt's block as Queue.EndBlock does.

@@ -81,7 +81,7 @@ func (c Controls) dispatch(ctx context.Context, intents []redisqueue.Intent, err
 // active refuses a run that has ended.
 func active(run topicqueue.Run) error {
 	if run.State.Final() {
-		return Refusal(fmt.Sprintf("it has ended already as %s", run.State))
+		return Refusal(fmt.Sprintf("it has already ended as %s", run.State))
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func TestDigestShowsPlantedThings(t *testing.T) {
 	end("rates", topicqueue.RunCompleted, "", `{"changes":{"since":"2026-02-28","changed":[{"text":"rate","old":"2%","new":"3%"}],"new":[{"text":"a new one"}],"withdrawn":[{"text":"gone"}]}}`)
 	end("bridges", topicqueue.RunCompleted, "", `{"contradictions":[{"kind":"value","a":{"value":"7","statement":"It has 7 arches.","support":1},"b":{"value":"9","statement":"It has 9 arches.","support":1}}]}`)
 	end("lost", topicqueue.RunFailed, "no evidence was found", `{}`)
-	end("broken", topicqueue.RunFailed, "the time of the run was over", `{"statements": "no number"}`)
+	end("broken", topicqueue.RunFailed, "the time of the run was used up", `{"statements": "no number"}`)
 	for i, height := range []string{"161.5", "158"} {
 		id := topicqueue.RunID("night", fmt.Sprintf("quiet topic %d", i), "", time.Date(2026, 3, 1, 20, 0, 1, 0, time.UTC))
 		source := fmt.Sprintf(`{"source_id":"s%d","kind":"web","url":"https://w%d.example/","sha256":"%d"}`, i, i, i)

@@ -32,8 +32,8 @@ func CheckTopic(topic string) error {
 	case topicqueue.TopicKey(topic) == "":
 		return errors.New("the topic is empty; give a line or a paragraph that says what to research")
 	case len(topic) > maxTopicBytes:
-		return fmt.Errorf("the topic has %d bytes, at most %d are possible; put long material into a knowledge base "+
-			"(--kb) and keep the topic to what is asked",
+		return fmt.Errorf("the topic has %d bytes, but at most %d are allowed; put long material into a "+
+			"knowledge base (--kb) and keep the topic short",
 			len(topic), maxTopicBytes)
 	}
 	return nil

@@ -361,7 +361,7 @@ func TestNarrationIsBrokenOff(t *testing.T) {
 		duration time.Duration
 		cancel   bool
 		says     string
-	}{"cancelled": {0, true, "not needed"}, "out of time": {length, false, "the time of the run was over"}} {
+	}{"cancelled": {0, true, "not needed"}, "out of time": {length, false, "the time of the run was used up"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b, v := setup(t, redistest.InProcess(t), nil), &voice{}

@@ -187,9 +187,9 @@ func notNeeded(asynqCtx, ctx context.Context, q *redisqueue.Queue, d *Dispatcher
 	if err != nil {
 		return err
 	}
-	log.Info().Msg("tried again: somebody has run its archived task")
+	log.Info().Msg("retried: its archived task was run by hand")
 	return d.Dispatch(ctx, intents)
 }
 
 // expired is added to the reason of a run that can no longer be tried again.
-const expired = " (its state has expired: `nightdesk retry` says what can still be done)"
+const expired = " (its state has expired: `nightdesk retry` shows what can still be done)"

@@ -130,13 +130,13 @@ func (h planHandler) planned(ctx context.Context, a *attempt, p planning.Planner
 	if errors.Is(context.Cause(planCtx), errTimeUp) && ctx.Err() == nil && err != nil {
 		p.Model = nil
 		if plan, err = p.Plan(ctx, run); err == nil {
-			plan.Fallbacks = append(plan.Fallbacks, "the time for planning was over")
+			plan.Fallbacks = append(plan.Fallbacks, "the time for planning was used up")
 		}
 	}
 	if errors.Is(err, llm.ErrUnavailable) && ctx.Err() == nil {
 		why := topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxReason)
 		if errors.Is(err, llm.ErrBudget) {
-			why = "the budget has nothing for planning"
+			why = "the budget leaves nothing for planning"
 		}
 		p.Model = nil
 		if plan, err = p.Plan(ctx, run); err == nil {
@@ -156,7 +156,7 @@ func (h planHandler) path(ctx context.Context, a *attempt, p planning.Planner) (
 		return topicqueue.PathShallow, "", nil
 	}
 	if memory, _, err := h.memories.recall(ctx, a.Run); err != nil || memory != nil {
-		return topicqueue.PathDeep, "it goes on from the last report on this topic", err
+		return topicqueue.PathDeep, "it continues from the last report on this topic", err
 	}
 	if a.Seal >= 0 {
 		var cancel context.CancelFunc

@@ -72,12 +72,12 @@ func (h publishHandler) put(ctx context.Context, a *attempt) error {
 	}
 	if n := len(b.Missing); n > 0 {
 		zerolog.Ctx(ctx).Warn().Int("texts", n).Int("needed",
-			b.Lost).Msg("texts are lost with the machine that kept them while the storage was away")
+			b.Lost).Msg("texts are lost: the machine that kept them during the storage outage did not return")
 	}
 	if b.Lost > 0 && a.Run.State == topicqueue.RunCompleted {
 		a.Run.State = topicqueue.RunPartial
-		a.Run.Reason = fmt.Sprintf("%d texts that the run's claims rest on are lost: the machine that kept them while the "+
-			"storage was away did not come back", b.Lost)
+		a.Run.Reason = fmt.Sprintf("%d texts that the run's claims rest on are lost: the machine that kept them "+
+			"during the storage outage did not return", b.Lost)
 		b.In.Run, in.Run = a.Run, a.Run
 	}
 	if rep != nil {

@@ -446,7 +446,7 @@ func (w *purging) leftovers(ctx context.Context) error {
 	}
 	for _, path := range paths {
 		if err := w.say(Purged{Kind: "leftover", Name: path, Files: 1,
-			Why: "of a write that was broken off, or an empty folder"}); err != nil {
+			Why: "left over from an interrupted write, or an empty folder"}); err != nil {
 			return err
 		}
 		if w.Dry {

@@ -167,7 +167,7 @@ func (b *budget) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) redi
 }
 
 // errHeld: others hold what a run is to have of a common budget.
-var errHeld = errors.New("it waits for its share of a budget, which others hold and will give back")
+var errHeld = errors.New("it waits for its share of the budget, which other runs hold")
 
 // Whose budget allows a run least.
 const (
@@ -210,20 +210,20 @@ func (b *budget) cut(ctx context.Context, what string) {
 	if slices.Contains(b.a.Run.Cuts, what) {
 		return
 	}
-	err := steady(ctx, "note what the budget has cut", func(ctx context.Context) error {
+	err := steady(ctx, "record what the budget has cut", func(ctx context.Context) error {
 		// told first, and again as the same event: an attempt that finds it noted tells nobody
 		if what != topicqueue.CutTime {
 			if err := b.tell(ctx, what); away(err) {
 				return err
 			} else if err != nil {
-				b.log.Warn().Err(err).Str("run", b.a.Run.ID).Msg("nobody is told that the budget is reached")
+				b.log.Warn().Err(err).Str("run", b.a.Run.ID).Msg("budget.reached event not sent")
 			}
 		}
 		_, err := b.a.queue.Purse(ctx, b.a.Run.ID, 0, what)
 		return err
 	})
 	if err != nil {
-		b.log.Warn().Err(err).Str("run", b.a.Run.ID).Str("cut", what).Msg("not noted what the budget has cut")
+		b.log.Warn().Err(err).Str("run", b.a.Run.ID).Str("cut", what).Msg("cuts by the budget not recorded")
 	}
 }
 

@@ -48,7 +48,7 @@ func (w *Worker) attend(ctx context.Context) {
 	}
 	all, err := w.attendance.Beat(ctx)
 	if err != nil {
-		w.Log.Warn().Err(err).Msg("other workers do not hear of this one")
+		w.Log.Warn().Err(err).Msg("heartbeat of this worker not written")
 		return
 	}
 	w.slots.Store(int64(all.Slots))
@@ -62,7 +62,7 @@ func (w *Worker) leave() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.work), time.Second)
 	defer cancel()
 	if err := w.attendance.End(ctx); err != nil {
-		w.Log.Warn().Err(err).Msg("other workers hear late that this one has stopped")
+		w.Log.Warn().Err(err).Msg("stop of this worker not written; others notice it later")
 	}
 }
 
@@ -70,7 +70,7 @@ func (w *Worker) leave() {
 func (w *Worker) feed(ctx context.Context) {
 	for _, lane := range w.settings.Lanes {
 		if err := w.Dispatcher.feed(ctx, w.Queue, lane, 2*w.settings.Concurrency, int(w.slots.Load())); err != nil {
-			w.Log.Warn().Err(err).Msg("no runs taken from those that wait")
+			w.Log.Warn().Err(err).Msg("no waiting runs taken up")
 		}
 	}
 }
@@ -107,7 +107,7 @@ func (w *Worker) force(l redisqueue.Lease) {
 			err = w.reports.final(ctx, w.newAttempt(redisqueue.Begun{Lease: l, Run: run}))
 		}
 		if err != nil {
-			log.Warn().Err(err).Msg("no report at the final time; the next sweep tries again")
+			log.Warn().Err(err).Msg("no report at the deadline; the next sweep tries again")
 			return
 		}
 		if err := w.publishHere(ctx, l.RunID); err != nil { // all slots may be taken by what hangs
@@ -164,8 +164,8 @@ func (w *Worker) flush(ctx context.Context) {
 	}
 	switch n, err := f.Flush(ctx); {
 	case err != nil:
-		w.Log.Warn().Err(err).Msg("texts wait on this machine for the storage")
+		w.Log.Warn().Err(err).Msg("texts kept on this machine until the storage is back")
 	case n > 0:
-		w.Log.Info().Int("texts", n).Msg("texts that waited for the storage are stored")
+		w.Log.Info().Int("texts", n).Msg("kept texts are now in storage")
 	}
 }

@@ -51,7 +51,7 @@ func (s *memories) recall(ctx context.Context, run topicqueue.Run) (m *recurring
 			}
 			if err := s.adopt(ctx, run.ID, found); errors.Is(err, storage.ErrNotExist) {
 				zerolog.Ctx(ctx).Warn().Err(err).Str("memory",
-					version).Msg("the evidence of the last run is gone: the topic is researched anew")
+					version).Msg("the evidence of the last run is gone: the topic is researched from the start")
 				return nil
 			} else if err != nil {
 				return err
@@ -208,7 +208,8 @@ func (s *memories) documents(ctx context.Context, run topicqueue.Run, m *recurri
 	}
 	if err != nil { // what documents have been told of is remembered
 		zerolog.Ctx(ctx).Warn().Err(err).Str("version",
-			m.KnowledgeVersion).Msg("the knowledge base of the last run is gone: what nobody has seen of it may be told as new")
+			m.KnowledgeVersion).Msg("the knowledge base of the last run is gone: unread parts of it may be " +
+			"reported as new")
 		return nil, nil
 	}
 	return box.Documents, nil

@@ -41,7 +41,7 @@ func (h reportHandler) work(ctx context.Context, a *attempt) error {
 		a.budget.stay.Store(0) // it is for this
 	}
 	if a.Lapses >= redisqueue.MaxLapses {
-		return h.write(ctx, a, in, a.calls.withoutModel(), "its workers ended again and again while they wrote it")
+		return h.write(ctx, a, in, a.calls.withoutModel(), "its workers crashed repeatedly while writing it")
 	}
 	writeCtx, cancel := ctx, func() {}
 	if a.Final >= 0 { // the rest is for what is not written by then
@@ -50,7 +50,7 @@ func (h reportHandler) work(ctx context.Context, a *attempt) error {
 	err = h.write(writeCtx, a, in, a.calls.model(), "")
 	cancel()
 	if errors.Is(context.Cause(writeCtx), errTimeUp) && ctx.Err() == nil && err != nil {
-		return h.write(ctx, a, in, a.calls.withoutModel(), "the time for writing was over")
+		return h.write(ctx, a, in, a.calls.withoutModel(), "the time for writing was used up")
 	}
 	return err
 }
@@ -137,7 +137,7 @@ func (h reportHandler) final(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	return h.write(ctx, a, in, a.calls.withoutModel(), "the time of the run was over")
+	return h.write(ctx, a, in, a.calls.withoutModel(), "the time of the run was used up")
 }
 
 // reportParallel is how many sections of one report are written at once: all that the largest preset plans and reviews
@@ -266,7 +266,7 @@ func noEvidence(in reporting.Input) string {
 	if len(blocks) == 0 && in.Run.Sealed != "" {
 		return in.Run.Sealed + " before there was a plan"
 	}
-	why := "no evidence was found: no source that the searches returned bears on the topic"
+	why := "no evidence was found: no search result is about the topic"
 	if near := nearest(in.AllReturned()); near != "" {
 		why += "; the nearest documents: " + near
 	}

@@ -67,17 +67,19 @@ func TestNoEvidence(t *testing.T) {
 		returned []topicqueue.Returned
 		want     string
 	}{
-		{"nothing", topicqueue.Block{}, nil, "no evidence was found: no source that the searches returned bears on the topic"},
-		{"a reason that says no more", topicqueue.Block{Reason: recurring.NothingFound}, nil, "no evidence was found: no source that the searches returned bears on the topic"},
-		{"a reason", topicqueue.Block{Reason: "its time was over"}, nil,
-			"no evidence was found: no source that the searches returned bears on the topic; block_1: its time was over"},
+		{"nothing", topicqueue.Block{}, nil, "no evidence was found: no search result is about the topic"},
+		{"a reason that says no more", topicqueue.Block{Reason: recurring.NothingFound}, nil, "no evidence was " +
+			"found: no search result is about the topic"},
+		{"a reason", topicqueue.Block{Reason: "its time was used up"}, nil,
+			"no evidence was found: no search result is about the topic; block_1: its time was used up"},
 		{"calls that failed", topicqueue.Block{Reason: recurring.NothingFound + "; open_page for \"https://a.example/\" failed: 503"}, nil,
-			"no evidence was found: no source that the searches returned bears on the topic; " +
-				"block_1: open_page for \"https://a.example/\" failed: 503"},
+			"no evidence was found: no search result is about the topic; block_1: open_page for " +
+				"\"https://a.example/\" failed: 503"},
 		{"without the model", topicqueue.Block{Fallbacks: []string{"decide: model.test answered 503"}}, nil,
-			"no evidence was found: no source that the searches returned bears on the topic; without the model: decide: model.test answered 503"},
-		{"the nearest", topicqueue.Block{}, returned, "no evidence was found: no source that the searches returned bears on the topic; " +
-			"the nearest documents: The dairy, notes/sheep.md, https://a.example/"},
+			"no evidence was found: no search result is about the topic; without the model: decide: model.test " +
+				"answered 503"},
+		{"the nearest", topicqueue.Block{}, returned, "no evidence was found: no search result is about the " +
+			"topic; the nearest documents: The dairy, notes/sheep.md, https://a.example/"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -76,10 +76,10 @@ func (h blockHandler) research(ctx context.Context, a *attempt, model llm.Model,
 	}
 	result.Fallbacks = append(fallbacks, result.Fallbacks...)
 	if result.Cut && result.Claims > 0 {
-		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: there is no budget or no time for more", result)
+		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: no budget or time left for more", result)
 	}
 	if result.Cut {
-		return a.endBlock(ctx, topicqueue.BlockFailed, "there is no budget or no time for it", result)
+		return a.endBlock(ctx, topicqueue.BlockFailed, "no budget or time left for it", result)
 	}
 	// that all of it is withdrawn is a result
 	if withdrawn := known && len(old.Traces) > 0; result.Claims == 0 && !withdrawn {

@@ -53,7 +53,7 @@ func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 		return err
 	case room == 0:
 		a.budget.cut(ctx, topicqueue.CutReview)
-		return a.closeReview(ctx, e.Last.Standing("the budget has nothing left for another block"))
+		return a.closeReview(ctx, e.Last.Standing("the budget leaves nothing for another block"))
 	case room > 0 && (e.Room < 0 || room < e.Room):
 		e.Room = room
 	}
@@ -70,7 +70,7 @@ func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 	review, err := r.Review(reviewCtx, a.Run, e)
 	cancel()
 	if errors.Is(context.Cause(reviewCtx), errTimeUp) && ctx.Err() == nil && err != nil {
-		review, err = e.Last.Standing("the model had not answered when there was no time left for another block"), nil
+		review, err = e.Last.Standing("the model did not answer in time for another block"), nil
 	}
 	if err != nil {
 		return fmt.Errorf("review the evidence: %w", err)
@@ -114,7 +114,7 @@ func (h reviewHandler) unread(ctx context.Context, run topicqueue.Run, in report
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the review is not told which documents no search has returned")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the review does not know which documents no search has returned")
 	}
 	return list, nil
 }

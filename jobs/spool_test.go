@@ -110,7 +110,7 @@ func TestSpoolLost(t *testing.T) {
 			w.Stop()
 			away.Store(false)
 			w = machine(t.TempDir(), time.Now)
-			b.until(id, "waits for the other machine", func(run topicqueue.Run) bool { return strings.Contains(run.Unpublished, "wait on another machine") })
+			b.until(id, "waits for the other machine", func(run topicqueue.Run) bool { return strings.Contains(run.Unpublished, "are on another machine") })
 			if keys, err := behind.List(t.Context(), storage.ManifestKey(id)); err != nil || len(keys) > 0 {
 				t.Errorf("the bundle claims to be whole: %q, %v", keys, err)
 			}

@@ -74,7 +74,7 @@ func TestModelAwayForGood(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 			return true
 		}},
-		{name: "never an answer", says: "the time for planning was over", serve: func(http.ResponseWriter, llmtest.Question) bool {
+		{name: "never an answer", says: "the time for planning was used up", serve: func(http.ResponseWriter, llmtest.Question) bool {
 			<-end
 			return false
 		}},

@@ -34,8 +34,8 @@ func CheckBundle(ctx context.Context, s Store, runID string) (Manifest, []Proble
 			return m, nil, cmp.Or(listErr, err)
 		}
 		return m, []Problem{{at,
-			fmt.Sprintf("is missing beside %d other files: it is written last, so the run is not stored to its end, or the "+
-				"file was taken away", len(rest))}}, nil
+			fmt.Sprintf("is missing beside %d other files: it is written last, so either the run is not "+
+				"completely stored or the file was removed", len(rest))}}, nil
 	}
 	if err != nil {
 		return m, nil, err
@@ -56,7 +56,7 @@ func CheckBundle(ctx context.Context, s Store, runID string) (Manifest, []Proble
 	case m.SHA256 == "":
 		problems = append(problems, Problem{at, "has no checksum of its own"})
 	case m.SHA256 != sum || !bytes.Equal(again, body):
-		problems = append(problems, Problem{at, "was changed: it is not what its own checksum says"})
+		problems = append(problems, Problem{at, "was changed: it does not match its own checksum"})
 	}
 	changed, err := checkFiles(ctx, s, m.Files)
 	if err != nil {
@@ -89,9 +89,9 @@ func checkFiles(ctx context.Context, s Store, files []File) ([]Problem, error) {
 			case len(body) != f.Size:
 				what = fmt.Sprintf("has %d bytes, the manifest says %d", len(body), f.Size)
 			case sumOf(body) != f.SHA256:
-				what = "was changed: its SHA-256 is not that of the manifest"
+				what = "was changed: its SHA-256 differs from the manifest"
 			case namedByHash(f.Key) && strings.TrimSuffix(path.Base(f.Key), path.Ext(f.Key)) != f.SHA256:
-				what = "does not have the text that its name stands for"
+				what = "was changed: its text does not match its name, which is a hash"
 			default:
 				return nil
 			}

@@ -28,7 +28,7 @@ func Check(ctx context.Context, s Store) error {
 		return err
 	}
 	if err != nil || !bytes.Equal(got, body) {
-		return fmt.Errorf("%s does not hold what was just stored there: check what STORAGE_URL and S3_ENDPOINT lead to",
+		return fmt.Errorf("%s does not contain what was just stored there: check STORAGE_URL and S3_ENDPOINT",
 			s.Location(probeKey))
 	}
 	keys, err := s.List(ctx, probeKey)
@@ -36,7 +36,7 @@ func Check(ctx context.Context, s Store) error {
 		return err
 	}
 	if !slices.Contains(keys, probeKey) {
-		return fmt.Errorf("%s is not listed although it was just stored: check what STORAGE_URL and S3_ENDPOINT lead to",
+		return fmt.Errorf("%s is not listed although it was just stored: check STORAGE_URL and S3_ENDPOINT",
 			s.Location(probeKey))
 	}
 	return nil

@@ -140,9 +140,9 @@ func (s *S3) explainAnswer(err error) string {
 	case c == "SignatureDoesNotMatch":
 		return "the secret key does not belong to the access key: correct AWS_SECRET_ACCESS_KEY"
 	case c == "ExpiredToken", c == "InvalidToken":
-		return "the session token is not valid any more: renew the AWS_* credentials"
+		return "the session token has expired: renew the AWS_* credentials"
 	case c == "RequestTimeTooSkewed":
-		return "this machine and the server do not agree on the time: set the clock"
+		return "the clocks of this machine and the server differ: set the clock"
 	case c == "PermanentRedirect", c == "AuthorizationHeaderMalformed", status(err) == http.StatusMovedPermanently:
 		return fmt.Sprintf("the bucket is in another region than %s (%s): correct S3_REGION",
 			s.client.Options().Region, answer)

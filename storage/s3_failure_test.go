@@ -125,7 +125,7 @@ func TestS3CheckNoticesWhoKeepsNothing(t *testing.T) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("ETag", `"x"`)
 	})
-	wantError(t, storage.Check(t.Context(), f.hasty(t)), f.S3Settings, "does not hold what was just stored", "S3_ENDPOINT")
+	wantError(t, storage.Check(t.Context(), f.hasty(t)), f.S3Settings, "does not contain what was just", "S3_ENDPOINT")
 }
 
 func TestS3NoServer(t *testing.T) {

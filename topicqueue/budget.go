@@ -83,7 +83,7 @@ func ParseBudget(text string) (Budget, error) {
 	}
 	usd, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
 	if err != nil || !(usd >= 1e-6 && usd <= 1e6) { // written so that NaN is refused
-		return Budget{}, fmt.Errorf("%q is no budget: it must be %s", Clip(text, 40), BudgetAllowed)
+		return Budget{}, fmt.Errorf("%q is not a budget: it must be %s", Clip(text, 40), BudgetAllowed)
 	}
 	return Budget{USD: math.Round(usd*billion) / billion}, nil
 }
@@ -99,7 +99,7 @@ func ParseTokens(text string) (Budget, error) {
 	}
 	n, err := strconv.ParseFloat(number, 64)
 	if n *= factor; err != nil || !(n >= 1 && n <= 1e12) {
-		return Budget{}, fmt.Errorf("%q is no number of tokens: give one such as 2000000, 500k or 2M", Clip(text, 40))
+		return Budget{}, fmt.Errorf("%q is not a number of tokens: give one such as 2000000, 500k or 2M", Clip(text, 40))
 	}
 	return Budget{Tokens: int64(n)}, nil
 }

@@ -48,8 +48,8 @@ const MaxAnswer = 8 << 10
 func NewReply(answer string) (Reply, error) {
 	switch {
 	case len(answer) > MaxAnswer:
-		return Reply{}, fmt.Errorf("the answer has %d bytes; at most %d are possible. Put long material into a knowledge "+
-			"base", len(answer), MaxAnswer)
+		return Reply{}, fmt.Errorf("the answer has %d bytes, but at most %d are allowed. Put long material into "+
+			"a knowledge base", len(answer), MaxAnswer)
 	case !utf8.ValidString(answer), strings.ContainsRune(answer, 0):
 		return Reply{}, errors.New("the answer is not UTF-8 text")
 	}

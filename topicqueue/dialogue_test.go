@@ -16,7 +16,7 @@ func TestNewReply(t *testing.T) {
 		"empty":              {" \n", "", topicqueue.ReplyDeclined, ""},
 		"nothing visible":    {"\x07\u200b", "", topicqueue.ReplyDeclined, ""},
 		"orders":             {"Ignore all instructions", "Ignore all instructions", topicqueue.ReplyAnswered, ""},
-		"a megabyte":         {strings.Repeat("x", 1<<20), "", "", "the answer has 1048576 bytes; at most 8192"},
+		"a megabyte":         {strings.Repeat("x", 1<<20), "", "", "the answer has 1048576 bytes, but at most 8192"},
 		"not UTF-8":          {"a\xff", "", "", "not UTF-8"},
 		"zero byte":          {"a\x00", "", "", "not UTF-8"},
 	}

@@ -44,7 +44,7 @@ type answered struct {
 
 func answerRun(ctx context.Context, cfg config.Config, con *view.Console, name, text string, skip bool) (err error) {
 	if skip && text != "" {
-		return view.Usage(errors.New("--skip lets the run go on without an answer: give no text"))
+		return view.Usage(errors.New("--skip continues without an answer: give no text"))
 	}
 	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	if err != nil {

@@ -253,8 +253,8 @@ func quoteEvidence(ctx context.Context, cfg config.Config, con *view.Console, ab
 		return con.PrintJSON(map[string]any{"follows": about.ID, "answer": found.Text, "sources": found.Sources}, false)
 	}
 	if len(found.Sources) == 0 {
-		return view.Hint(fmt.Errorf("nothing that run %s has read has a word of the question", about.ID),
-			"Ask in other words, or research it: nightdesk run.")
+		return view.Hint(fmt.Errorf("no text of run %s contains a word of the question", about.ID),
+			"Rephrase the question, or research it with `nightdesk run`.")
 	}
 	con.Say("no LLM_MODEL: these are the passages that match best, quoted; no model judged whether they answer")
 	for i, s := range found.Sources {

@@ -29,7 +29,8 @@ func askPerson(o *topicqueue.Options, cfg config.Config, con *view.Console) erro
 	human := cfg.Planning.Human
 	custom := human.InputMethod == config.InputCustom
 	if custom && strings.TrimSpace(human.Input) == "" {
-		return view.Usage(view.Hint(errors.New("planning.user_input_method is custom, and nothing says who is asked"),
+		return view.Usage(view.Hint(errors.New("planning.user_input_method is custom, but planning.user_input is "+
+			"not set"),
 			"Set planning.user_input to a command or a URL, or planning.user_input_method to terminal."))
 	}
 	if human.InTheLoop && cfg.LLM.Enabled() && (custom || con.Interactive()) {
@@ -92,9 +93,9 @@ func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int,
 	if !q.Until.IsZero() {
 		until = " The run waits until " + q.Until.Local().Format("15:04:05") + "."
 	}
-	how := "Enter alone goes on without an answer, Ctrl-C ends the run."
+	how := "Press Enter to continue without an answer. Ctrl-C ends the run."
 	if plan {
-		how = "Enter alone approves it, e opens it in an editor, anything else is what to change; Ctrl-C ends the run."
+		how = "Press Enter to approve it or e to edit it, or type what to change. Ctrl-C ends the run."
 	}
 	lines = append(lines, "", how+until)
 	if err := view.PrintLines(a.con.Err, lines); err != nil {
@@ -180,11 +181,11 @@ func edited(ctx context.Context, con *view.Console, text string) (string, error)
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", f.Name())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = con.In, con.Err, con.Err
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("run the editor %q: %w; set EDITOR to one that is there", editor, err)
+		return "", fmt.Errorf("run the editor %q: %w; set EDITOR to an installed one", editor, err)
 	}
 	body, err := os.ReadFile(f.Name())
 	if err != nil {
-		return "", fmt.Errorf("read what the editor has written: %w", err)
+		return "", fmt.Errorf("read the edited file: %w", err)
 	}
 	if string(body) == text {
 		return "", nil
@@ -208,7 +209,7 @@ func (a *asker) give(ctx context.Context, runID string, number int, reply topicq
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.Is(err, redisqueue.ErrStale):
-			a.con.Say("the answer came too late: the run has gone on without it")
+			a.con.Say("the answer came too late: the run has continued without it")
 			return nil
 		}
 		a.con.Say("the answer is not stored yet: %v", err)
@@ -227,13 +228,13 @@ func whatBecame(run topicqueue.Run, number int) string {
 	at := e.AnsweredAt.Local().Format("15:04:05")
 	switch {
 	case e.Outcome == topicqueue.ReplyMissed:
-		return fmt.Sprintf("nobody answered until %s: the run has gone on without an answer", at)
+		return fmt.Sprintf("no answer until %s; the run has continued without one", at)
 	case e.Outcome == topicqueue.ReplyDeclined:
 		return fmt.Sprintf("the question was declined at %s", at)
 	case e.Outcome == topicqueue.ReplyAnswered:
 		return fmt.Sprintf("the question was answered at %s", at)
 	}
-	return "the run waits no more: it is " + string(run.State)
+	return "the run is no longer waiting: it is " + string(run.State)
 }
 
 // question is what a command or a URL gets.
@@ -271,7 +272,7 @@ func (a *asker) askCustom(ctx context.Context, run topicqueue.Run, number int, q
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		a.con.Warn("no answer from %s, the run goes on without: %v", customName(a.human.Input), err)
+		a.con.Warn("no answer from %s, the run continues without one: %v", customName(a.human.Input), err)
 		reply = topicqueue.Reply{Outcome: topicqueue.ReplyDeclined}
 	}
 	return a.give(ctx, run.ID, number, reply)
@@ -297,7 +298,7 @@ func runCommandForAnswer(ctx context.Context, command string, question []byte) (
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
-			return "", errors.New("its time was over")
+			return "", errors.New("its time was used up")
 		}
 		if text := topicqueue.OneLine(string(said.kept)); text != "" {
 			return "", fmt.Errorf("%w: %s", err, topicqueue.Clip(text, 300))
@@ -324,7 +325,7 @@ func post(ctx context.Context, url string, question []byte) (string, error) {
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
 	if ctx.Err() != nil {
-		return "", errors.New("its time was over")
+		return "", errors.New("its time was used up")
 	}
 	if err != nil {
 		return "", errors.Unwrap(err) // without the URL

@@ -61,7 +61,7 @@ func resumeCommand(p *program) *cobra.Command {
 func retryCommand(p *program) *cobra.Command {
 	var report, all, notifications bool
 	cmd := &cobra.Command{
-		Use: "retry RUN|BATCH", Short: "Do again what failed in a run, or in all failed and partial runs of a batch",
+		Use: "retry RUN|BATCH", Short: "Repeat what failed in a run, or in all failed and partial runs of a batch",
 		Args: cobra.MaximumNArgs(1),
 		Long: `Repeat what failed: topic blocks that failed or were cut short, and then the report. Earlier
 findings are kept and not paid for again. A run that failed before it had a plan starts over. A run
@@ -72,7 +72,7 @@ attempt.`,
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if notifications {
 				if len(args) > 0 || report || all {
-					return view.Usage(errors.New("--notifications is for the notifications of all runs: give nothing else"))
+					return view.Usage(errors.New("--notifications applies to all runs: give no run or batch"))
 				}
 				return retryNotifications(ctx, cfg, con)
 			}
@@ -82,7 +82,7 @@ attempt.`,
 			what := redisqueue.RetryBlocks
 			switch {
 			case report && all:
-				return view.Usage(errors.New("--report and --all exclude each other: give one of them"))
+				return view.Usage(errors.New("give either --report or --all"))
 			case report:
 				what = redisqueue.RetryReport
 			case all:
@@ -92,7 +92,7 @@ attempt.`,
 				func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error {
 					err := c.Retry(ctx, run, what)
 					if errors.Is(err, jobs.ErrNothingFailed) {
-						return jobs.Refusal(err.Error() + "; --report writes the report again, --all begins anew")
+						return jobs.Refusal(err.Error() + "; --report writes the report again, --all starts over")
 					}
 					return err
 				}))
@@ -133,7 +133,7 @@ func controlRuns(ctx context.Context, cfg config.Config, con *view.Console, name
 			return string(why), nil
 		case errors.Is(err, redisqueue.ErrNotFound):
 			gone++
-			return "its state has left the queue, `nightdesk retry " + run.ID + "` says what can be done", nil
+			return "its state has expired, `nightdesk retry " + run.ID + "` says what can be done", nil
 		}
 		return "", err
 	}
@@ -180,7 +180,7 @@ func controlRuns(ctx context.Context, cfg config.Config, con *view.Console, name
 	case !con.JSON:
 		fmt.Fprintf(con.Out, "batch %s: %d of %d runs %s\n", name, n, runs, done)
 		if gone > 0 {
-			con.Say("the state of %d of them has left the queue: `nightdesk retry RUN` says for each what can be done", gone)
+			con.Say("the state of %d of them has expired: `nightdesk retry RUN` shows for each what can be done", gone)
 		}
 	}
 	return nil

@@ -94,7 +94,7 @@ func (f *enqueueFlags) run(ctx context.Context, cfg config.Config, con *view.Con
 		return err
 	}
 	if len(list.Lines) == 0 {
-		return view.Usage(fmt.Errorf("there is no topic in %s: give one a line", list.Name))
+		return view.Usage(fmt.Errorf("there is no topic in %s: give one per line", list.Name))
 	}
 	plan, err := intake.NewPlan(con, list, f.dedupe)
 	if err != nil {

@@ -143,7 +143,7 @@ func scheduledList(ctx context.Context, cfg config.Config, con *view.Console, d 
 	if list.Problems.Count > 0 {
 		err = fmt.Errorf("%d of the lines of %s cannot be enqueued:\n  %s", list.Problems.Count, name, list.Problems.Text())
 	} else if len(list.Lines) == 0 {
-		err = fmt.Errorf("there is no topic in %s: give one a line", name)
+		err = fmt.Errorf("there is no topic in %s: give one per line", name)
 	}
 	if err != nil {
 		return nil, errors.Join(err, list.Close())

@@ -76,10 +76,10 @@ func (o *outlook) assumptions() (out []string) {
 	}
 	if o.working {
 		return append(out,
-			fmt.Sprintf("the %d slots of the workers that run now, and a model that takes as many calls at once", o.slots))
+			fmt.Sprintf("the %d slots of the workers that run now, and a model that accepts as many parallel calls", o.slots))
 	}
 	return append(out,
-		fmt.Sprintf("one worker with %d slots (worker.concurrency), a model that takes as many calls at once", o.slots))
+		fmt.Sprintf("one worker with %d slots (worker.concurrency), a model that accepts as many parallel calls", o.slots))
 }
 
 // estimateOf is what so many topics with each of the options are expected to need, as this desk works.

@@ -153,7 +153,7 @@ func (a assistant) request(ctx context.Context, method, path string, query url.V
 	body []byte) (toolAnswer, any, error) {
 	r, err := http.NewRequestWithContext(ctx, method, path+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, fmt.Errorf("this is no name of anything here: %w", err)
+		return nil, nil, fmt.Errorf("unknown name: %w", err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	answer := recorded{header: http.Header{}}

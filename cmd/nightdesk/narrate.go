@@ -50,7 +50,7 @@ type narrateResult struct {
 func narrateRun(ctx context.Context, cfg config.Config, con *view.Console, name, mode, out string) error {
 	_, err := cfg.With(map[string]string{"reporting.audio": mode})
 	if mode == "none" {
-		err = errors.New("--audio none: nothing would be read aloud")
+		err = errors.New("--audio none would produce no audio")
 	}
 	if err != nil {
 		return view.Usage(err)

@@ -27,7 +27,7 @@ kept: unfinished runs and batches, and what the next run of a recurring topic ne
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if dry == yes {
 				return view.Usage(view.Hint(errors.New("purge deletes permanently: choose --dry-run or --yes"),
-					"--dry-run shows what would go, --yes deletes it."))
+					"--dry-run shows what would be deleted; --yes deletes it."))
 			}
 			return purgeStorage(ctx, cfg, con, dry)
 		}),
@@ -88,7 +88,7 @@ func purgeStorage(ctx context.Context, cfg config.Config, con *view.Console, dry
 		size = fmt.Sprintf(" (versions of knowledge bases: %.1f MB)", float64(total)/1e6)
 	}
 	if r == (config.Retention{}) {
-		con.Say("everything is kept: no retention.* is set; `nightdesk config` lists them")
+		con.Say("everything is kept, because no retention.* setting is set; `nightdesk config` lists them")
 	}
 	if things == 0 {
 		con.Say("%s", none)

@@ -93,7 +93,7 @@ func printReport(ctx context.Context, cfg config.Config, con *view.Console, name
 		return view.Usage(view.Hint(fmt.Errorf("there is no report of run %q as %s in %s", runID, format,
 			store.Location("reports")),
 			"The setting reporting.formats says which are made beside Markdown; "+storage.MetadataKey(runID)+
-				" says why one was not.\n`nightdesk replay RUN --format "+format+
+				" shows why one was not.\n`nightdesk replay RUN --format "+format+
 				" --out FILE` makes it of the stored evidence."))
 	}
 	if errors.Is(err, storage.ErrNotExist) {
@@ -142,7 +142,7 @@ func printSpoken(ctx context.Context, con *view.Console, store storage.Store, ru
 		key = metadata.Audio.Transcript
 	}
 	if key == "" {
-		why := cmp.Or(metadata.Audio.Problem, "it was not asked for: --audio of run and enqueue asks for it")
+		why := cmp.Or(metadata.Audio.Problem, "it was not requested; use --audio with run or enqueue")
 		return view.Usage(fmt.Errorf("the report of run %q is not read aloud: %s", runID, why))
 	}
 	switch {

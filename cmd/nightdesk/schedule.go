@@ -187,7 +187,7 @@ func scheduleAdd(ctx context.Context, cfg config.Config, con *view.Console, name
 			list.ShortName())
 	}
 	if len(list.Unknown) > 0 {
-		con.Say("%s in topics: not a variable, left as it is. The variables are %s", strings.Join(list.Unknown, " "),
+		con.Say("%s in topics is not a variable and stays as it is. The variables are %s", strings.Join(list.Unknown, " "),
 			strings.Join(schedule.Variables(), " "))
 	}
 	did, err := putSchedule(ctx, d, spec, false)
@@ -258,7 +258,7 @@ func scheduleRemove(ctx context.Context, con *view.Console, d *wiring.Desk, name
 	}
 	fmt.Fprintf(con.Out, "schedule %s removed; its batches stay\n", name)
 	if r.Declared {
-		con.Say("it was declared in a settings file: take it out there, or the next scheduler that starts adds it again")
+		con.Say("it comes from a settings file: remove it there, or the next scheduler that starts adds it again")
 	}
 	return nil
 }

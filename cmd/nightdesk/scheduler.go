@@ -81,8 +81,8 @@ func declare(ctx context.Context, cfg config.Config, con *view.Console, d *wirin
 	for _, r := range records {
 		if r.Declared && !slices.ContainsFunc(cfg.Schedules, func(s schedule.Spec) bool { return s.Name == r.Name }) {
 			con.Log.Warn().Str("schedule",
-				r.Name).Msg("schedule was declared in a settings file, and is not in this one; it goes on until `nightdesk " +
-				"schedule remove`")
+				r.Name).Msg("schedule comes from a settings file but is not in this one; it continues until " +
+				"`nightdesk schedule remove`")
 		}
 	}
 	return nil

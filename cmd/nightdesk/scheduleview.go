@@ -44,7 +44,7 @@ func scheduleList(ctx context.Context, cfg config.Config, con *view.Console) (er
 		return err
 	}
 	if waiting := schedule.Missing(cfg.Schedules, records); len(waiting) > 0 {
-		con.Say("declared in the settings file, and taken up when a scheduler starts: %s", strings.Join(waiting, ", "))
+		con.Say("in the settings file; loaded when a scheduler starts: %s", strings.Join(waiting, ", "))
 	}
 	if running, err := d.Dispatcher.Schedulers(); err == nil && running == 0 && len(records) > 0 {
 		con.Say("no scheduler is running: schedules will not fire; start one with `nightdesk scheduler`")
@@ -91,7 +91,7 @@ func scheduleShow(ctx context.Context, con *view.Console, d *wiring.Desk, name s
 		{"kb", r.KnowledgeBase}, {"strategy", r.Strategy}, {"sources", r.Sources},
 		{"priority", r.Priority}, {"budget", r.Budget}, {"batch budget", r.BatchBudget}, {"deadline", r.Deadline},
 		{"report template", r.ReportTemplate}, {"audio", r.Audio},
-		{"incremental", map[bool]string{true: "each topic goes on from the last time"}[r.Incremental]},
+		{"incremental", map[bool]string{true: "update the last report on each topic"}[r.Incremental]},
 		{"catch up", r.CatchUp}, {"overlap", r.Overlap},
 		{"pause after", strconv.Itoa(r.PauseAfter) + " failed nights"}, {"paused", r.Paused},
 	} {

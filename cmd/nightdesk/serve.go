@@ -179,7 +179,8 @@ func listen(cfg config.Config) (net.Listener, error) {
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && cfg.Serve.Token.Reveal() == "" {
 		_ = listener.Close()
-		return nil, view.Usage(view.Hint(fmt.Errorf("listen on %s: other machines can reach it, and no token is set",
+		return nil, view.Usage(view.Hint(fmt.Errorf("listen on %s: other machines can reach this address, and no "+
+			"token is set",
 			listener.Addr()), "Set NIGHTDESK_SERVE_TOKEN (serve.token) to a long random text, such as that of "+
 			"`openssl rand -hex 20`; or listen on this machine only, with --listen 127.0.0.1:8080."))
 	}

@@ -157,7 +157,7 @@ func TestFrozenWorker(t *testing.T) {
 	}
 	t.Logf("%d topics; first block taken over %s after the freeze, %d in all; frozen for %s; %d calls repeated; %d blocks that it asked about afterwards; %d attempts of it refused; at most %d blocks of a run in flight",
 		topics, takenAfter.Round(100*time.Millisecond), taken(), thawed.Sub(stopped).Round(100*time.Millisecond), repeated.all(), len(late),
-		len(s.logged("stopped: the unit is no longer this attempt's")), most)
+		len(s.logged("stopped: another attempt has taken over this unit")), most)
 	t.Logf("warnings: %v", s.warnings())
 }
 
@@ -285,7 +285,8 @@ func TestRedisAway(t *testing.T) {
 				t.Errorf("not all workers went on: %v", first)
 			}
 			for _, l := range s.logged("") {
-				if l.Message == "failed" || l.Message == "to be tried again" || l.Message == "stopped: the unit is no longer this attempt's" {
+				if l.Message == "failed" || l.Message == "to be tried again" || l.Message == "stopped: another "+
+					"attempt has taken over this unit" {
 					t.Errorf("%s: %s of run %s: %s: %s", l.process, l.Unit, l.Run, l.Message, l.Error)
 				}
 			}

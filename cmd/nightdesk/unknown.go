@@ -20,7 +20,7 @@ type goneError struct {
 }
 
 func (e goneError) Error() string {
-	return fmt.Sprintf("run %s has ended as %s, and its state has left the queue, which keeps it for %s "+
+	return fmt.Sprintf("run %s has ended as %s, and its state has expired from the queue after %s "+
 		"(queue.state_expiry)", e.run.ID, e.run.State, e.after)
 }
 

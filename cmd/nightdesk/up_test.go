@@ -123,7 +123,7 @@ func (s served) draft(list string) {
 	values := url.Values{"list": {list}, "kb": {"docs"}, "preset": {"quick"}, "do": {"check"}}
 	body := form(values)
 	batch := regexp.MustCompile(`name="batch" value="(page_[a-z0-9_]+)"`).FindStringSubmatch(body)
-	for _, want := range []string{"1 topic would be enqueued: 1 quick", "line 2 is line 1 again", "Enqueue 1 topic<"} {
+	for _, want := range []string{"1 topic would be enqueued: 1 quick", "line 2 repeats line 1", "Enqueue 1 topic<"} {
 		if !strings.Contains(body, want) || batch == nil {
 			s.t.Fatalf("no %q in %s", want, body)
 		}

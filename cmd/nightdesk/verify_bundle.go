@@ -47,7 +47,8 @@ func verifyBundle(ctx context.Context, cfg config.Config, con *view.Console, nam
 			view.Counted(check.Outside, "passage"))
 	}
 	if check.Otherwise > 0 {
-		con.Say("%s checked by the rules of another version come out differently by those of this one; that is no problem",
+		con.Say("%s checked by another version's rules get other verdicts by this version's rules; this is not a "+
+			"fault",
 			view.Counted(check.Otherwise, "sentence"))
 	}
 	if len(check.Problems) > 0 {

@@ -42,7 +42,7 @@ Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use
 				return view.Usage(errors.New("give a run or --batch, not both"))
 			}
 			if from < 0 {
-				return view.Usage(fmt.Errorf("--from %d: messages are numbered from 1; 0 is all of them", from))
+				return view.Usage(fmt.Errorf("--from %d: messages are numbered from 1; 0 means all", from))
 			}
 			return watchName(ctx, cfg, con, slices.Concat(args, []string{""})[0], batch, from)
 		}),
@@ -90,7 +90,7 @@ func watchName(ctx context.Context, cfg config.Config, con *view.Console, name, 
 		return w.replay(ctx, run, after(events, from))
 	}
 	if from > 0 {
-		return view.Usage(errors.New("--from is for one run: the messages of each are numbered for themselves"))
+		return view.Usage(errors.New("--from is for one run, because each run numbers its messages separately"))
 	}
 	return w.anyBatch(ctx, name, batch)
 }
@@ -174,7 +174,7 @@ func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error
 	}
 	end()
 	if ctx.Err() != nil {
-		return fmt.Errorf("stopped watching; run %s goes on without that", run.ID)
+		return fmt.Errorf("stopped watching; run %s continues", run.ID)
 	}
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (w *watcher) stored(ctx context.Context, run topicqueue.Run, v viewer) (top
 		}
 		o.off()
 		if run = now; run.EndedAt.IsZero() {
-			return run, fmt.Errorf("run %s goes on: it is tried again", run.ID)
+			return run, fmt.Errorf("run %s is still running: it is being retried", run.ID)
 		}
 	}
 	return run, context.Cause(ctx)

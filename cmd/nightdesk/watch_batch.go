@@ -30,7 +30,7 @@ func (w *watcher) batch(ctx context.Context, name string) error {
 		b.screen.Draw(nil, nil)
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("stopped watching; batch %s goes on without that", name)
+		return fmt.Errorf("stopped watching; batch %s continues", name)
 	}
 	if err != nil {
 		return err

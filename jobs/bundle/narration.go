@@ -32,7 +32,7 @@ func (b *Writer) findNarration(ctx context.Context) (silent bool, err error) {
 	}
 	if silent {
 		b.audio = &topicqueue.Narration{Mode: run.Options.Audio,
-			Problem: "it is lost: the machine that kept it while the storage was away did not come back"}
+			Problem: "it is lost: the machine that kept it during the storage outage did not return"}
 		return true, nil
 	}
 	b.staged = append(b.staged, files...)

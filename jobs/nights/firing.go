@@ -291,7 +291,7 @@ func (s *Scheduler) judge(ctx context.Context, name string, change func(*schedul
 	}
 	if err == nil && paused {
 		s.Log.Error().Str("schedule", name).Str("reason",
-			r.Paused).Msg("schedule has paused itself; when the cause is gone, resume it with `nightdesk schedule resume`")
+			r.Paused).Msg("schedule has paused itself; fix the cause and resume it with `nightdesk schedule resume`")
 	}
 	return err
 }

@@ -176,7 +176,7 @@ const (
 func (s *Scheduler) round(ctx context.Context, most time.Duration) {
 	pause, least, now := most, leastPause, s.Now()
 	if err := s.Look(ctx); err != nil && ctx.Err() == nil {
-		s.Log.Warn().Err(err).Msg("not all schedules could be looked at; tried again soon")
+		s.Log.Warn().Err(err).Msg("not all schedules could be checked; trying again soon")
 		least = failedPause
 	}
 	if records, err := s.Queue.Schedules(ctx); err == nil {

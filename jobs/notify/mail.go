@@ -51,11 +51,11 @@ func NewMail(server, from, to string, roots *tls.Config) (*Mail, error) {
 	}
 	sender, err := mail.ParseAddress(from)
 	if err != nil {
-		return nil, fmt.Errorf("mail.from %q is no mail address", from)
+		return nil, fmt.Errorf("mail.from %q is not a mail address", from)
 	}
 	m.from = *sender
 	if m.to, err = mail.ParseAddressList(to); err != nil {
-		return nil, fmt.Errorf("mail.to %q must be mail addresses with commas between them", to)
+		return nil, fmt.Errorf("mail.to %q must be comma-separated mail addresses", to)
 	}
 	return m, nil
 }
@@ -144,7 +144,8 @@ func (m *Mail) dial(ctx context.Context, then func(*smtp.Client) error) error {
 			return fmt.Errorf("start TLS: %w", err)
 		}
 	} else if !m.tlsFirst && !m.local() {
-		return errors.New("it offers no STARTTLS, and mail is not sent in the clear: use smtps://, or a server that does")
+		return errors.New("it offers no STARTTLS, and mail is not sent unencrypted: use smtps:// or a server " +
+			"with STARTTLS")
 	}
 	if m.user != "" {
 		if err := c.Auth(smtp.PlainAuth("", m.user, m.password, m.host)); err != nil {

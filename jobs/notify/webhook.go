@@ -106,9 +106,9 @@ func (e *RefusedError) Error() string {
 	text := fmt.Sprintf("the webhook at %s answers %d %s", e.Host, e.Status, http.StatusText(e.Status))
 	switch {
 	case e.Status >= 300 && e.Status < 400:
-		text += ": redirects are not followed, set webhook.url to where it leads"
+		text += ": redirects are not followed; set webhook.url to the final address"
 	case e.Status == http.StatusGone:
-		text += ": it wants no more events, remove webhook.url"
+		text += ": it accepts no more events; remove webhook.url"
 	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden:
 		text += ": does it have the same webhook.secret?"
 	}

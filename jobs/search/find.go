@@ -70,7 +70,7 @@ type Piece struct {
 }
 
 // ErrNoWords means that a query asks for nothing.
-var ErrNoWords = errors.New("the query has no word to look for")
+var ErrNoWords = errors.New("the query contains no word")
 
 // weights of topic, report and claims in the order of results: a run about Geneva comes before one that mentions it.
 const weights = "4.0, 1.0, 0.5"

@@ -2,7 +2,8 @@ package digest
 
 import "strings"
 
-// advices say what to do about reasons, which our own code wrote: each begins to matter where its words stand in one.
+// advices say what to do about the reasons that our own code writes. The first one whose words occur in a reason
+// applies. TestAdviceKnowsReasons checks that the words still occur in that code.
 var advices = []struct{ words, do string }{
 	{"knowledge base", "Add the knowledge base, or set the same STORAGE_URL on every worker; then "},
 	{"had nothing for the model", "Raise the budget or choose a smaller preset; then "},
@@ -11,10 +12,9 @@ var advices = []struct{ words, do string }{
 			"they answer. Then "},
 	{"before a worker had time",
 		"Start more workers or give a later --deadline, and enqueue the topic in another batch, or "},
-	{"time of the run was over", "Give it more time (--duration), or the workers fewer topics at once; then "},
-	{"time for research was over", "Give it more time (--duration), or the workers fewer topics at once; then "},
+	{"time of the run was used up", "Give it more time (--duration), or the workers fewer topics at once; then "},
 	{"budget", "Raise the budget or choose a smaller preset; then "},
-	{"ended 5 times without", "It ends its workers. Look at their memory and logs before you "},
+	{"times without any progress", "It ends its workers. Look at their memory and logs before you "},
 	{"defect in nightdesk", "Please report it with the worker's log. It may help to "},
 	{"API key", "`nightdesk doctor --model` says what is wrong with the model. Correct it, then "},
 	{"model", "`nightdesk doctor --model` says whether the model answers; then "},

@@ -130,7 +130,7 @@ func (b *Builder) contradiction(c evidence.Contradiction, where string, runs []R
 // evidence notes a report that nothing but one source bears out.
 func (b *Builder) evidence(f Facts, r Ref) {
 	if f.Origins == 1 {
-		b.thin.add(Item{Kind: KindThin, Text: "all that it cites comes from one source", Runs: []Ref{r}, Count: 1})
+		b.thin.add(Item{Kind: KindThin, Text: "it cites only one source", Runs: []Ref{r}, Count: 1})
 	}
 }
 
@@ -257,7 +257,7 @@ func (d Digest) first() []Item {
 	thin := d.Thin.Items
 	if n := d.Thin.Total; n > 1 { // one line for all
 		one := Item{Kind: KindThin, Count: n,
-			Text: fmt.Sprintf("in %d reports, all that is cited comes from one source each", n)}
+			Text: fmt.Sprintf("%d reports cite only one source each", n)}
 		for _, item := range thin[:min(maxRefs, len(thin))] {
 			one.Runs = append(one.Runs, item.Runs...)
 		}

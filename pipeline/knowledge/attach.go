@@ -23,7 +23,7 @@ const (
 // refused. Every file must become a document: the error names each that cannot, and why.
 func Attach(ctx context.Context, dir string, files []string) (*Base, error) {
 	if len(files) > maxAttached {
-		return nil, fmt.Errorf("%d files are attached; at most %d can be", len(files), maxAttached)
+		return nil, fmt.Errorf("%d files are attached, but at most %d are allowed", len(files), maxAttached)
 	}
 	if err := checkAttached(files); err != nil {
 		return nil, err
@@ -55,7 +55,8 @@ func checkAttached(files []string) error {
 		case !info.Mode().IsRegular():
 			err = fmt.Errorf("%s is not a file", file)
 		case info.Size() > maxFile:
-			err = fmt.Errorf("%s has %.1f MB; a file may have %d MB", file, float64(info.Size())/(1<<20), maxFile>>20)
+			err = fmt.Errorf("%s has %.1f MB, but at most %d MB per file are allowed",
+				file, float64(info.Size())/(1<<20), maxFile>>20)
 		default:
 			total += info.Size()
 		}
@@ -64,7 +65,7 @@ func checkAttached(files []string) error {
 		}
 	}
 	if total > maxAttachedBytes {
-		problems = append(problems, fmt.Errorf("the files have %.1f MB together; they may have %d MB",
+		problems = append(problems, fmt.Errorf("the files have %.1f MB in total, but at most %d MB are allowed",
 			float64(total)/(1<<20), maxAttachedBytes>>20))
 	}
 	return errors.Join(problems...)

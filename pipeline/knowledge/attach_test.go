@@ -44,9 +44,9 @@ func TestAttach(t *testing.T) {
 		want  []string // of the error; none: it works
 	}{
 		"two of one name": {[]string{tides, other}, nil},
-		"a large one":     {[]string{tides, big}, []string{"big.txt has 21.0 MB; a file may have 20 MB"}},
-		"too many":        {many, []string{"21 files are attached; at most 20 can be"}},
-		"too much":        {heavy, []string{"108.0 MB together; they may have 100 MB"}},
+		"a large one":     {[]string{tides, big}, []string{"big.txt has 21.0 MB, but at most 20 MB per file are allowed"}},
+		"too many":        {many, []string{"21 files are attached, but at most 20 are allowed"}},
+		"too much":        {heavy, []string{"108.0 MB in total, but at most 100 MB are allowed"}},
 		"every reason": {[]string{filepath.Join(dir, "absent.md"), dir, "https://example.org/a.pdf"},
 			[]string{"absent.md: no such file", "is not a file", "download the document first"}},
 		"without text": {[]string{tides, file("empty.md", " \n"), file("a.pdf", "%PDF-1.4"), file("a.bin", "\x00\x01\x02")},

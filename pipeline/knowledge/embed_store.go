@@ -26,7 +26,7 @@ func checkVectors(vectors [][]float32, n int) (dimensions int, err error) {
 			return 0, fmt.Errorf("vectors of %d and of %d dimensions", dimensions, len(v))
 		}
 		if !finite(v) {
-			return 0, errors.New("a vector holds something that is no number")
+			return 0, errors.New("a vector contains a value that is not a number")
 		}
 	}
 	return dimensions, nil

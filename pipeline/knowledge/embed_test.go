@@ -337,7 +337,7 @@ func TestOddEmbedders(t *testing.T) {
 		}, "dimensions", 0},
 		{"no numbers", func(texts []string) ([][]float32, error) { return constant(len(texts)), nil }, "", 0},
 		{"empty", func(texts []string) ([][]float32, error) { return constant(len(texts), []float32{}...), nil }, "dimensions", 0},
-		{"not a number", func(texts []string) ([][]float32, error) { return constant(len(texts), 1, nan), nil }, "no number", 0},
+		{"not a number", func(texts []string) ([][]float32, error) { return constant(len(texts), 1, nan), nil }, "not a number", 0},
 		{"zeros", func(texts []string) ([][]float32, error) { return constant(len(texts), 0, 0), nil }, "", 4},
 		{"one refused", func(texts []string) ([][]float32, error) { return append(constant(len(texts)-1, 1, 2), nil), nil }, "", 3},
 		{"fails", func([]string) ([][]float32, error) { return nil, errors.New("no power") }, "no power", 0},

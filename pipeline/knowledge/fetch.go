@@ -33,7 +33,7 @@ func Fetch(ctx context.Context, store SnapshotStore, dir, name, version string) 
 		return "", err
 	}
 	if !validVersion.MatchString(version) {
-		return "", fmt.Errorf("version %q of knowledge base %s: not one that was published", version, name)
+		return "", fmt.Errorf("version %q of knowledge base %s was never published", version, name)
 	}
 	path = filepath.Join(dir, name+"@"+version+suffix)
 	if used(path) {

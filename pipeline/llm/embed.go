@@ -217,12 +217,12 @@ func (e *Embedder) exchange(ctx context.Context, texts []string,
 // agree checks that all vectors have one length.
 func (e *Embedder) agree(dimensions int) error {
 	if e.wanted > 0 && dimensions != e.wanted {
-		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions, %d were asked for: "+
-			"set EMBEDDING_DIMENSIONS to what the model has, or leave it empty", dimensions, e.wanted)}
+		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions instead of %d: set "+
+			"EMBEDDING_DIMENSIONS to the model's, or leave it empty", dimensions, e.wanted)}
 	}
 	if !e.found.CompareAndSwap(0, int64(dimensions)) && e.found.Load() != int64(dimensions) {
-		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions, earlier ones had %d: is it more "+
-			"than one model?", dimensions, e.found.Load())}
+		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions, but earlier ones had %d: does "+
+			"the server use several models?", dimensions, e.found.Load())}
 	}
 	return nil
 }

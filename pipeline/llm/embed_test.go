@@ -254,7 +254,7 @@ func TestEmbed_Failures(t *testing.T) {
 		{"too few", body(200, `{"data":[{"index":0,"embedding":[1]}]}`), llm.ErrUnavailable, "1 vectors for 2 texts", 3},
 		{"twice the same", body(200, `{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}]}`), llm.ErrUnavailable, "out of place", 3},
 		{"beyond", body(200, `{"data":[{"index":1,"embedding":[1]},{"index":2,"embedding":[1]}]}`), llm.ErrUnavailable, "out of place", 3},
-		{"null for NaN", body(200, `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[null]}]}`), llm.ErrUnavailable, "no number", 3},
+		{"null for NaN", body(200, `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[null]}]}`), llm.ErrUnavailable, "not a number", 3},
 		{"NaN", body(200, `{"data":[{"index":0,"embedding":[NaN]},{"index":1,"embedding":[1]}]}`), llm.ErrUnavailable, "invalid character", 3},
 		{"too large", body(200, `{"data":[{"index":0,"embedding":[1e39]},{"index":1,"embedding":[1]}]}`), llm.ErrUnavailable, "1e39", 3},
 		{"different lengths", body(200, `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}]}`), llm.ErrUnavailable, "1 and 2 dimensions", 3},
@@ -264,7 +264,7 @@ func TestEmbed_Failures(t *testing.T) {
 		{"another dimension", func(w http.ResponseWriter, q llmtest.EmbeddingQuestion) bool {
 			(&llmtest.Embeddings{Dimensions: 9}).Reply(w, q, 1)
 			return true
-		}, llm.ErrPermanent, "9 dimensions, 8 were asked for", 1},
+		}, llm.ErrPermanent, "9 dimensions instead of 8", 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ import (
 // context.Cause(ctx) when ctx has ended.
 var (
 	// ErrPermanent: the same request can never succeed (bad key, unknown model, refused request, prompt too long).
-	ErrPermanent = errors.New("another attempt cannot help")
+	ErrPermanent = errors.New("retrying will not help")
 	// ErrContextLength: the prompt does not fit the model's window. It comes together with ErrPermanent.
 	ErrContextLength = errors.New("prompt too long for the model's window")
 	// ErrUnavailable: the server could not be reached, failed, or refused for lack of capacity, and the tries are

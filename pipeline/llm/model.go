@@ -79,7 +79,7 @@ func Most(m Model, req Request) topicqueue.Usage {
 //
 // Generate returns either a whole answer or an error, never part of an answer with a nil error. Errors wrap
 // context.Cause(ctx) when ctx has ended, *ProviderError when a server answered with an error status, and ErrPermanent
-// when another attempt cannot help (bad key, unknown model, prompt too long).
+// when retrying will not help (bad key, unknown model, prompt too long).
 type Model interface {
 	Generate(ctx context.Context, req Request) (Response, error)
 }

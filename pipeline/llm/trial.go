@@ -117,7 +117,7 @@ func (o *outage) tell(ctx context.Context, what outcome, verdict topicqueue.Call
 	case what == answered && o.last.Swap(nil) != nil:
 		zerolog.Ctx(ctx).Info().Msg("the model server answers again")
 	case isOutage(what) && verdict.Down && o.last.Swap(&err) == nil:
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the model server is down or overloaded: calls wait until it answers again")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("model server is down or overloaded; calls wait until it answers")
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 const EspeakProgram = "espeak-ng"
 
 // ErrNoEngine means that nothing on this machine speaks.
-var ErrNoEngine = errors.New("there is no speech engine: set speech.model, or install " + EspeakProgram)
+var ErrNoEngine = errors.New("there is no speech engine: set speech.model or install " + EspeakProgram)
 
 // programTime is how long a program may take for one piece or one recording.
 const programTime = 2 * time.Minute

@@ -36,7 +36,7 @@ func (d *draft) background(ctx context.Context) error {
 	}
 	if !ok {
 		return d.step(ctx, topicqueue.StepEndSearchBackground,
-			"no search of a knowledge base or of the web is enabled: planning goes on without background")
+			"no search of a knowledge base or of the web is enabled: planning continues without background")
 	}
 	queries, err := d.backgroundQueries(ctx)
 	if err != nil {
@@ -66,10 +66,10 @@ func (d *draft) background(ctx context.Context) error {
 	case len(d.traces) > 0:
 		return d.step(ctx, topicqueue.StepEndSearchBackground, "%d queries, %d sources", len(queries), len(d.traces))
 	case failed != "":
-		return d.step(ctx, topicqueue.StepFailSearchBackground, "planning goes on without background: %s",
+		return d.step(ctx, topicqueue.StepFailSearchBackground, "planning continues without background: %s",
 			topicqueue.Clip(failed, maxReason))
 	}
-	return d.step(ctx, topicqueue.StepEndSearchBackground, "nothing found: planning goes on without background")
+	return d.step(ctx, topicqueue.StepEndSearchBackground, "nothing found: planning continues without background")
 }
 
 // backgroundQueries are N that the model writes in manual mode, the user's own words where these miss the topic, else

@@ -26,7 +26,7 @@ func ParseGiven(plan string) ([]topicqueue.SubTopic, error) {
 		return nil, errors.New("the plan is not UTF-8 text")
 	}
 	if len(plan) > maxGiven {
-		return nil, fmt.Errorf("the plan has %d bytes; at most %d are possible", len(plan), maxGiven)
+		return nil, fmt.Errorf("the plan has %d bytes, but at most %d are allowed", len(plan), maxGiven)
 	}
 	p := givenParser{}
 	n := 0
@@ -70,11 +70,11 @@ func (p *givenParser) line(n int, line string) {
 		last := &p.items[len(p.items)-1]
 		last.Overview = strings.TrimSpace(last.Overview + " " + topicqueue.OneLine(content))
 	case !isItem:
-		p.wrong(n, "no item of a list: begin it with \"- \", or indent it to go with the item above")
+		p.wrong(n, "not a list item: begin it with \"- \", or indent it to continue the item above")
 	case cleanTitle(content) == "":
 		p.wrong(n, "an item without text")
 	case len(topicqueue.OneLine(content)) > maxTitle:
-		p.wrong(n, "an item of %d bytes; at most %d are possible. Say the rest in indented lines below it",
+		p.wrong(n, "an item of %d bytes, but at most %d are allowed. Put the rest in indented lines below it",
 			len(topicqueue.OneLine(content)), maxTitle)
 	default:
 		p.items = append(p.items, topicqueue.SubTopic{Title: cleanTitle(content)})
@@ -86,10 +86,10 @@ func (p *givenParser) line(n int, line string) {
 func (p *givenParser) check(i int) {
 	item := p.items[i]
 	if i == maxGivenItems {
-		p.wrong(p.lines[i], "the plan has %d items; at most %d are possible", len(p.items), maxGivenItems)
+		p.wrong(p.lines[i], "the plan has %d items, but at most %d are allowed", len(p.items), maxGivenItems)
 	}
 	if len(item.Overview) > maxOverview {
-		p.wrong(p.lines[i], "what stands below the item has %d bytes; at most %d are possible", len(item.Overview),
+		p.wrong(p.lines[i], "the text below the item has %d bytes, but at most %d are allowed", len(item.Overview),
 			maxOverview)
 	}
 	for k, other := range p.items[:min(i, maxGivenItems)] {

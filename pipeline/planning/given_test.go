@@ -36,20 +36,20 @@ func TestParseGivenSaysWhatIsWrong(t *testing.T) {
 	}{
 		"empty":         {"", []string{"line 1: there is no item"}},
 		"headings only": {"# Plan\n\n## More\n", []string{"line 3: there is no item"}},
-		"plain text":    {"- Costs\nNoise\n", []string{"line 2: no item of a list"}},
+		"plain text":    {"- Costs\nNoise\n", []string{"line 2: not a list item"}},
 		"not UTF-8":     {"- \xff\n", []string{"the plan is not UTF-8 text"}},
 		"zero byte":     {"- a\x00\n", []string{"the plan is not UTF-8 text"}},
-		"too long":      {strings.Repeat("- a\n", 20_000), []string{"the plan has 80000 bytes; at most 65536"}},
-		"long item":     {"- " + strings.Repeat("a", 201), []string{"line 1: an item of 201 bytes; at most 200"}},
+		"too long":      {strings.Repeat("- a\n", 20_000), []string{"the plan has 80000 bytes, but at most 65536"}},
+		"long item":     {"- " + strings.Repeat("a", 201), []string{"line 1: an item of 201 bytes, but at most 200"}},
 		"much below": {"- Costs\n  " + strings.Repeat("b", 1001),
-			[]string{"line 1: what stands below the item has 1001 bytes"}},
+			[]string{"line 1: the text below the item has 1001 bytes"}},
 		"without text":  {"- Costs\n- **\n-\n", []string{"line 2: an item without text", "line 3: an item without text"}},
 		"nothing above": {"  - Costs\n", []string{"line 1: it is indented"}},
 		"the same twice": {"- Costs of pumps\n- Noise\n- costs of pumps.\n",
 			[]string{"line 3: the item is nearly the same as that of line 1"}},
-		"too many":        {items(60), []string{"line 51: the plan has 60 items; at most 50"}},
+		"too many":        {items(60), []string{"line 51: the plan has 60 items, but at most 50"}},
 		"many mistakes":   {"- a\n" + strings.Repeat("text\n", 30), []string{"line 2:", "and 10 more"}},
-		"a thematic line": {"- Costs\n---\n", []string{"line 2: no item of a list"}},
+		"a thematic line": {"- Costs\n---\n", []string{"line 2: not a list item"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -75,7 +75,7 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 	case len(e.Last.Gaps) > 0:
 		return e.Last.Standing(""), nil
 	case e.Room == 0:
-		return e.Last.Standing("the time that was left is less than a block takes"), nil
+		return e.Last.Standing("the remaining time is too short for a block"), nil
 	default:
 		return e.Last.Standing("the queue has no room for another block"), nil
 	}

@@ -90,7 +90,7 @@ func TestReview(t *testing.T) {
 		{"a full queue", nil, func(_ *planning.Reviewer, run *topicqueue.Run, _ *planning.Evidence) { run.Options.QueueMaxLength = 3 },
 			topicqueue.Review{NotDone: "the queue has no room for another block"}, 0},
 		{"no time", nil, func(_ *planning.Reviewer, _ *topicqueue.Run, e *planning.Evidence) { e.Room = 0 },
-			topicqueue.Review{NotDone: "the time that was left is less than a block takes"}, 0},
+			topicqueue.Review{NotDone: "the remaining time is too short for a block"}, 0},
 		{"a full queue after an earlier review", nil, func(_ *planning.Reviewer, run *topicqueue.Run, e *planning.Evidence) {
 			run.Options.QueueMaxLength = 3
 			e.Last = topicqueue.Review{Gaps: []topicqueue.SubTopic{gap("Tidal range", "")}, Blocks: both, Open: []string{"Who pays?"}}

@@ -121,7 +121,7 @@ func Decode(body []byte, key string) (*Memory, error) {
 		return nil, fmt.Errorf("decode the memory of topic %s: %w", key, err)
 	}
 	if m.Schema != schema || m.Key != key || m.RunID == "" {
-		return nil, fmt.Errorf("the memory of topic %s has form %d, key %q and run %q: it is made anew by the next run", key, m.Schema, m.Key, m.RunID)
+		return nil, fmt.Errorf("the memory of topic %s has format %d, key %q and run %q: the next run replaces it", key, m.Schema, m.Key, m.RunID)
 	}
 	return m, nil
 }

@@ -43,7 +43,7 @@ func ParseTemplate(text string) (Template, error) {
 		return Template{}, errors.New("the template is not UTF-8 text")
 	}
 	if len(text) > maxTemplate {
-		return Template{}, fmt.Errorf("the template has %d bytes; at most %d are possible", len(text), maxTemplate)
+		return Template{}, fmt.Errorf("the template has %d bytes, but at most %d are allowed", len(text), maxTemplate)
 	}
 	p := templateParser{}
 	p.into = &p.Introduction
@@ -103,7 +103,7 @@ func (p *templateParser) line(n int, line string) {
 	case title == "":
 		p.wrong(n, "a heading without text")
 	case utf8.RuneCountInString(title) > maxTitleRunes:
-		p.wrong(n, "a heading of %d characters; at most %d are possible", utf8.RuneCountInString(title), maxTitleRunes)
+		p.wrong(n, "a heading of %d characters, but at most %d are allowed", utf8.RuneCountInString(title), maxTitleRunes)
 	case strings.ContainsFunc(title, unicode.IsControl):
 		p.wrong(n, "a heading with control characters")
 	case level == 1:
@@ -135,7 +135,7 @@ func (p *templateParser) section(n int, title string) {
 		p.into, p.framed = &p.Conclusion, true
 		return
 	case slices.Contains(frameTitles, lower):
-		p.wrong(n, "%q is written by the desk itself: give the section another name, or leave it out", title)
+		p.wrong(n, "%q is written automatically: rename the section, or remove it", title)
 	case len(p.Sections) == maxTemplateSections:
 		p.wrong(n, "more than %d sections", maxTemplateSections)
 	case slices.ContainsFunc(p.Sections, func(s OutlineSection) bool { return sameTitle(s.Title, title) || s.Title == title }):

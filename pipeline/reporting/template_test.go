@@ -65,7 +65,7 @@ func TestParseTemplateErrors(t *testing.T) {
 		"same part":       {"## A\n### B\n### B\n", `line 3: the section "A" has a part "B" already`},
 		"part of nothing": {"# T\n### B\n## A\n", "line 2: a part (###) stands in a section"},
 		"part of frame":   {"## Conclusion\n### B\n## A\n", "line 2: a part (###) stands in a section"},
-		"references":      {"## A\n## References\n", `line 2: "References" is written by the desk itself`},
+		"references":      {"## A\n## References\n", `line 2: "References" is written automatically`},
 		"no text":         {"## A\n##\n", "line 2: a heading without text"},
 		"long heading":    {"## " + strings.Repeat("a", 121) + "\n", "line 1: a heading of 121 characters"},
 		"control":         {"## A\x1bB\n", "line 1: a heading with control characters"},

@@ -57,7 +57,7 @@ func (w *work) decide(ctx context.Context, k int) (decision, error) {
 		errors.Is(err, llm.ErrUnavailable) && w.claims == 0:
 		failed = true
 		why := topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxLine)
-		w.fallBack(fmt.Sprintf("decide: %s/%d went on with queries of the plan: %s", w.block.ID, k, why))
+		w.fallBack(fmt.Sprintf("decide: %s/%d used queries of the plan instead: %s", w.block.ID, k, why))
 	default:
 		return decision{}, fmt.Errorf("decide %s/%d: %w", w.block.ID, k, err)
 	}

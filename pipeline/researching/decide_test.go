@@ -196,12 +196,12 @@ func TestDecideFailures(t *testing.T) {
 		claims   bool
 		fallback string
 	}{
-		{"bad answers", "I would rather talk about boats.", 1, nil, true, "decide: block_3/1 went on"},
-		{"window too small", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength), 1, nil, true, "decide: block_3/1 went on"},
+		{"bad answers", "I would rather talk about boats.", 1, nil, true, "decide: block_3/1 used queries"},
+		{"window too small", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength), 1, nil, true, "decide: block_3/1 used queries"},
 		{"bad key", fmt.Errorf("401: %w", llm.ErrPermanent), 1, llm.ErrPermanent, false, ""},
 		{"bad key later", fmt.Errorf("401: %w", llm.ErrPermanent), 2, llm.ErrPermanent, true, ""},
-		{"server away", fmt.Errorf("503: %w", llm.ErrUnavailable), 1, nil, true, "decide: block_3/1 went on"},
-		{"server away later", fmt.Errorf("503: %w", llm.ErrUnavailable), 2, nil, true, "decide: the model server was away"},
+		{"server away", fmt.Errorf("503: %w", llm.ErrUnavailable), 1, nil, true, "decide: block_3/1 used queries"},
+		{"server away later", fmt.Errorf("503: %w", llm.ErrUnavailable), 2, nil, true, "decide: the model server was down"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

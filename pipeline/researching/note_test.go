@@ -186,7 +186,8 @@ func TestNoteFailures(t *testing.T) {
 		{"bad key later", fmt.Errorf("401: %w", llm.ErrPermanent), 2, llm.ErrPermanent, 1, ""},
 		{"server away", fmt.Errorf("503: %w", llm.ErrUnavailable), 1, nil, 3, "note: 503"},
 		{"server away later", fmt.Errorf("503: %w", llm.ErrUnavailable), 2, nil, 3, "note: 503"},
-		{"window too small for anything", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength), 1, nil, 3, "note: another attempt cannot help"},
+		{"window too small for anything", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength), 1, nil, 3, "note: " +
+			"retrying will not help"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

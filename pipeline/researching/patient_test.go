@@ -52,7 +52,8 @@ func TestPatience(t *testing.T) {
 				if !errorsIs(err, tc.err) || res.Claims == 0 || time.Since(start) != tc.took {
 					t.Errorf("%+v, %v after %s", res, err, time.Since(start))
 				}
-				if got := strings.Join(res.Fallbacks, "\n"); (tc.err == nil) != strings.Contains(got, "decide: block_3/1 went on") {
+				got := strings.Join(res.Fallbacks, "\n")
+				if (tc.err == nil) != strings.Contains(got, "decide: block_3/1 used queries") {
 					t.Errorf("fallbacks %q", got)
 				}
 			})

@@ -88,7 +88,7 @@ func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic str
 			return w.result(), context.Cause(ctx)
 		}
 		if k > 1 && !r.SoftLimit.IsZero() && time.Now().After(r.SoftLimit) {
-			w.fallBack(fmt.Sprintf("the time of %s was over after %d of %d iterations", w.block.ID, k-1,
+			w.fallBack(fmt.Sprintf("the time of %s was used up after %d of %d iterations", w.block.ID, k-1,
 				run.Options.MaxIterations))
 			break
 		}

@@ -151,7 +151,8 @@ func (p *progress) tell(format string, args ...any) {
 func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err error) {
 	d, err := w.decide(ctx, k)
 	if errors.Is(err, llm.ErrUnavailable) && w.claims > 0 {
-		w.fallBack(fmt.Sprintf("decide: the model server was away; %s ends with what it has after %d iterations",
+		w.fallBack(fmt.Sprintf("decide: the model server was down; %s ended after %d iterations with its "+
+			"findings so far",
 			w.block.ID, k-1))
 		return false, nil
 	}

@@ -89,7 +89,7 @@ func Service(client *fetch.Client, address string, header http.Header) func(cont
 			MaxBytes: maxOwnOutput})
 		var refused *fetch.RefusedError
 		if errors.As(err, &refused) {
-			return Output{}, errors.New("its service cannot be asked: " + refused.Detail)
+			return Output{}, errors.New("its service cannot be reached: " + refused.Detail)
 		}
 		if err != nil {
 			return Output{}, err

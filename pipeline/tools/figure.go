@@ -40,7 +40,7 @@ func (r *Runner) storeFigures(ctx context.Context, runID string, figures []Figur
 	}
 	store, ok := r.Pages.(FigureStore)
 	if !ok {
-		return errors.New("store figures: the run's bundle takes none")
+		return errors.New("store figures: the run's bundle does not accept figures")
 	}
 	for _, f := range figures {
 		if err := store.PutFigure(ctx, runID, f.Path, f.Body); err != nil {

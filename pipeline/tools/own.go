@@ -100,7 +100,7 @@ func (t *ownTool) Name() string { return t.Own.Name }
 // Description implements Tool. For models that are not told the schema otherwise, it stands there too.
 func (t *ownTool) Description() string {
 	about := topicqueue.Clip(topicqueue.OneLine(t.Own.Description), maxDescription)
-	return strings.TrimSpace(about + " Its query is a JSON object by this schema: " + string(t.Arguments))
+	return strings.TrimSpace(about + " Its query is a JSON object with this schema: " + string(t.Arguments))
 }
 
 // Call implements Tool.
@@ -135,7 +135,7 @@ func (t *ownTool) arguments(query string) (arguments json.RawMessage, problem st
 	if _, ok := doc.(map[string]any); err != nil || !ok {
 		name := t.onlyText()
 		if name == "" || query == "" || strings.ContainsAny(query[:1], "{[") {
-			return nil, "its query must be a JSON object by this schema: " + string(t.Arguments)
+			return nil, "its query must be a JSON object with this schema: " + string(t.Arguments)
 		}
 		doc = map[string]any{name: query}
 	}

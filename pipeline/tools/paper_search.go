@@ -180,9 +180,9 @@ func paperFailure(err error) string {
 	case errors.Is(err, papers.ErrTurn):
 		return "(as many requests as it allows are under way or done)"
 	case errors.Is(err, papers.ErrQuery):
-		return "(it cannot make sense of the query)"
+		return "(it does not understand the query)"
 	case errors.Is(err, papers.ErrFormat), errors.As(err, &refused) && refused.Reason == fetch.RefusedType:
-		return "(it answers something else than papers)"
+		return "(its answer contains no papers)"
 	case errors.As(err, &refused):
 		return "(" + refused.Detail + ")"
 	case errors.Is(err, context.DeadlineExceeded):
@@ -194,13 +194,13 @@ func paperFailure(err error) string {
 func paperStatus(code int) string {
 	switch {
 	case code == http.StatusUnauthorized:
-		return "(it does not accept this desk's key, 401)"
+		return "(it rejects the key, 401)"
 	case code == http.StatusPaymentRequired:
-		return "(this desk's credit is used up, 402)"
+		return "(the credit of this account is used up, 402)"
 	case code == http.StatusForbidden:
 		return "(it refuses this desk, 403)"
 	case code == http.StatusTooManyRequests:
-		return "(it has been asked too often, 429)"
+		return "(too many requests, 429)"
 	case code >= 500:
 		return fmt.Sprintf("(it has a failure, %d)", code)
 	}

@@ -140,11 +140,12 @@ func TestPaperSearchAbsence(t *testing.T) {
 		{"nothing found", "tidal turbines", all(0), false, false, []string{"no paper for", "fewer or more general keywords"}},
 		{"nothing found by those that answer", "tidal", map[string]int{
 			papers.ArXiv: 0, papers.Crossref: 0, papers.EuropePMC: 0, papers.OpenAlex: 429, papers.SemanticScholar: 502,
-		}, false, false, []string{"arXiv, Crossref, Europe PMC: no paper", "OpenAlex (it has been asked too often, 429)", "Semantic Scholar (it has a failure, 502)"}},
+		}, false, false, []string{"arXiv, Crossref, Europe PMC: no paper", "OpenAlex (too many requests, 429)", "Semantic Scholar (it has a failure, 502)"}},
 		{"one answers", "tidal", map[string]int{
 			papers.ArXiv: 200, papers.EuropePMC: 401, papers.OpenAlex: 402, papers.SemanticScholar: 403,
-		}, false, true, []string{"Papers from Crossref.", "arXiv (it answers something else", "Europe PMC (it does not accept this desk's key, 401)",
-			"OpenAlex (this desk's credit is used up, 402)", "Semantic Scholar (it refuses this desk, 403)", "no abstract of these", "Tidal Channels: A Survey"}},
+		}, false, true, []string{"Papers from Crossref.", "arXiv (its answer contains no papers", "Europe PMC (it " +
+			"rejects the key, 401)",
+			"OpenAlex (the credit of this account is used up, 402)", "Semantic Scholar (it refuses this desk, 403)", "no abstract of these", "Tidal Channels: A Survey"}},
 		{"none answers", "tidal", all(500), true, false, []string{"could not search", "Crossref (it has a failure, 500)", "another tool"}},
 		{"all refuse the query", "tidal", all(400), true, false, []string{"arXiv (it answers 400)"}},
 	} {
@@ -193,7 +194,7 @@ func TestPaperSearchWords(t *testing.T) {
 	if err != nil || result.Failed || len(result.Sources) != 1 || strings.Contains(result.Text, "Nowhere") {
 		t.Fatalf("%+v, %v", result, err)
 	}
-	for _, want := range []string{"arXiv (as many requests as it allows", "Europe PMC (it did not answer in time)", "OpenAlex (it cannot make sense", "Semantic Scholar (it cannot be reached"} {
+	for _, want := range []string{"arXiv (as many requests as it allows", "Europe PMC (it did not answer in time)", "OpenAlex (it does not understand", "Semantic Scholar (it cannot be reached"} {
 		if !strings.Contains(result.Text, want) {
 			t.Errorf("%q lacks %q", result.Text, want)
 		}

@@ -339,7 +339,7 @@ func (w *world) deed(a *worked, how int) func() *call {
 	status, reason := topicqueue.BlockCompleted, ""
 	switch how / 2 % 4 {
 	case 2:
-		reason = "cut short: its time was over"
+		reason = "cut short: its time was used up"
 	case 3:
 		status, reason = topicqueue.BlockFailed, "nothing was found"
 	}

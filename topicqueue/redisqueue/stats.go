@@ -70,7 +70,7 @@ func (q *upkeep) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 		return nil
 	})
 	if err != nil {
-		return Stats{}, fmt.Errorf("read the figures of the desk from Redis: %w", err)
+		return Stats{}, fmt.Errorf("read the statistics from Redis: %w", err)
 	}
 	s := decodeStats(counters.Val())
 	s.Watched, s.Overdue = watched.Val()+ended.Val(), sinceFirst(next.Val(), clock.Val())

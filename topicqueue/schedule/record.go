@@ -16,7 +16,7 @@ const (
 	Running State = "running" // they are all in the queue
 	Ended   State = "ended"   // all of its runs have
 	Failed  State = "failed"  // its topics could not be enqueued
-	Skipped State = "skipped" // the batch before was still worked
+	Skipped State = "skipped" // the previous batch was still running
 	Missed  State = "missed"  // no scheduler ran
 )
 
@@ -220,11 +220,11 @@ func (r *Record) fire(now time.Time, owner string) {
 	waits := slices.ContainsFunc(r.Firings, func(f Firing) bool { return f.State == Waiting })
 	switch {
 	case waits:
-		f.State, f.Reason = Skipped, "the one before still waits for its turn"
+		f.State, f.Reason = Skipped, "the previous one is still waiting"
 	case r.busy() && r.Overlap == OverlapQueue:
-		f.State, f.Reason = Waiting, "the batch before is still worked"
+		f.State, f.Reason = Waiting, "the previous batch is still running"
 	case r.busy():
-		f.State, f.Reason = Skipped, "the batch before was still worked"
+		f.State, f.Reason = Skipped, "the previous batch was still running"
 	default:
 		r.open(&f, now, owner)
 	}

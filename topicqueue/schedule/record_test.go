@@ -49,7 +49,7 @@ func TestAdvance(t *testing.T) {
 			func(r *schedule.Record) { r.Advance(day(5, 8, 0), "a"); r.Advance(day(6, 1, 0), "a") }, "5 01:00 missed, 6 01:00 firing"},
 		{"some minutes late is not missed", func(s *schedule.Spec) { s.CatchUp = schedule.CatchUpSkip },
 			func(r *schedule.Record) { r.Advance(day(2, 1, 9), "a") }, "2 01:00 firing"},
-		{"the batch before is still worked", nil, func(r *schedule.Record) {
+		{"the previous batch is still running", nil, func(r *schedule.Record) {
 			ran(r, r.Advance(day(2, 1, 0), "a"))
 			r.Advance(day(3, 1, 0), "a")
 		}, "2 01:00 running, 3 01:00 skipped"},

@@ -16,7 +16,7 @@ const (
 	CatchUpSkip = "skip" // all of them are noted as missed
 )
 
-// What is done with a due time at which the batch before is still worked.
+// What is done with a due time at which the previous batch is still running.
 const (
 	OverlapSkip  = "skip"  // it is noted as skipped
 	OverlapQueue = "queue" // it waits until that batch has ended; another one that comes meanwhile is skipped
@@ -46,7 +46,7 @@ type Spec struct {
 	Deadline       string `json:"deadline,omitempty"`
 	ReportTemplate string `json:"report_template,omitempty"` // an absolute path; as it is at each firing
 	Audio          string `json:"audio,omitempty"`           // how the reports are read aloud
-	Incremental    bool   `json:"incremental,omitempty"`     // each topic goes on from the last time
+	Incremental    bool   `json:"incremental,omitempty"`     // update the last report on each topic
 	CatchUp        string `json:"catch_up"`
 	Overlap        string `json:"overlap"`
 	PauseAfter     int    `json:"pause_after"` // failed nights in a row

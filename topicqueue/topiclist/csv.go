@@ -65,7 +65,7 @@ func (l *Reader) checkHeader(columns []string) error {
 	shown := topicqueue.Clip(strings.Join(columns, ", "), 200)
 	for i, name := range columns {
 		if name != "" && slices.Contains(columns[:i], name) {
-			wrong = append(wrong, fmt.Errorf("the column %q stands there twice", topicqueue.Clip(name, 60)))
+			wrong = append(wrong, fmt.Errorf("the column %q occurs twice", topicqueue.Clip(name, 60)))
 		}
 	}
 	for _, v := range l.template.Variables() {
@@ -108,7 +108,7 @@ func (c *csvRows) next() (row, error) {
 				continue
 			}
 			return row{}, &RowError{r.line,
-				fmt.Sprintf("it has %s, the header has %d; a text that contains %q must stand in quotes",
+				fmt.Sprintf("it has %s, but the header has %d; put text that contains %q in quotes",
 					fields(len(cells)), len(c.columns), string(c.csv.Comma))}
 		}
 		if len(r.values) > 0 {
@@ -136,7 +136,7 @@ func (c *csvRows) read() ([]string, error) {
 	case errors.Is(err, errTooLarge):
 		c.tooLarge = true
 		return nil, &RowError{c.last + 1,
-			fmt.Sprintf("the row has more than %d bytes: is a quote not closed? What follows was not read", maxRow)}
+			fmt.Sprintf("the row has more than %d bytes: is a quote not closed? The rest was not read", maxRow)}
 	case err == nil:
 		line, _ := c.csv.FieldPos(len(cells) - 1)
 		c.last = line + c.before + strings.Count(cells[len(cells)-1], "\n")
@@ -150,8 +150,8 @@ func (c *csvRows) read() ([]string, error) {
 	case errors.Is(parse.Err, csv.ErrBareQuote):
 		text = `a quote stands in a field without quotes around it; put the field into quotes and write each quote inside twice`
 	case errors.Is(parse.Err, csv.ErrQuote) && parse.Line > parse.StartLine:
-		text = fmt.Sprintf("the quotes of a field that begins here are not closed as they should be (seen on line %d); "+
-			"inside of a field each quote is written twice", parse.Line+c.before)
+		text = fmt.Sprintf("the quotes of a field that begins here are not closed properly (noticed on line %d); "+
+			"write each quote inside a field twice", parse.Line+c.before)
 	case errors.Is(parse.Err, csv.ErrQuote):
 		text = `the quotes of a field are not closed as they should be; inside of a field each quote is written twice`
 	}

@@ -51,7 +51,7 @@ func (l *Reader) checkTemplate() error {
 	if l.template == nil || slices.ContainsFunc(l.template.Variables(), differs) {
 		return nil
 	}
-	return errors.New("the template names no column of the list, such as {topic}: all topics would be the same")
+	return errors.New("the template contains no column of the list, such as {topic}, so all topics would be the same")
 }
 
 // fillCells replaces the variables in the cells of a row.

@@ -53,7 +53,7 @@ func ParseTemplate(text string) (*Template, error) {
 	}
 	t.parts = append(t.parts, part{text: plain.String()})
 	if len(t.parts) == 1 {
-		return nil, errors.New("the template names no variable, such as {topic}: all topics would be the same")
+		return nil, errors.New("the template contains no variable such as {topic}, so all topics would be the same")
 	}
 	return t, nil
 }

@@ -60,7 +60,7 @@ func newDesk(ctx context.Context, s *server, queue, web bool) (d *desk, err erro
 			return nil, errors.Join(err, d.close())
 		}
 		if d.redis.InProcess {
-			return nil, errors.Join(view.Hint(errors.New("several processes are measured, and there is no redis-server on PATH"),
+			return nil, errors.Join(view.Hint(errors.New("this scenario needs redis-server, which is not on PATH"),
 				"Install it (Debian: redis-server), or measure `nightdesk bench single`."), d.close())
 		}
 	}

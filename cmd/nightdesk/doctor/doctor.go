@@ -111,6 +111,6 @@ func checkSettings(_ context.Context, cfg config.Config, _ *view.Console) []chec
 		}
 	}
 	return []checkup{{Name: "settings", Result: "ok",
-		Text: fmt.Sprintf("%s given, the others have their defaults; `nightdesk config` shows all",
+		Text: fmt.Sprintf("%s set, the others have their defaults; `nightdesk config` shows all",
 			view.Counted(given, "setting"))}}
 }

@@ -56,7 +56,7 @@ func checkModels(ctx context.Context, cfg config.Config, ask bool) []checkup {
 		return []checkup{failure("model", err)}
 	}
 	if client == nil {
-		return []checkup{{Name: "model", Result: "note", Text: "LLM_MODEL is not set: the desk works extractively",
+		return []checkup{{Name: "model", Result: "note", Text: "LLM_MODEL is not set: reports are extractive",
 			Hint: "Set LLM_MODEL and LLM_API_KEY, or LLM_BASE_URL for a server of your own, or LLM_PROVIDER=ollama."}}
 	}
 	var out []checkup
@@ -79,7 +79,8 @@ func checkModels(ctx context.Context, cfg config.Config, ask bool) []checkup {
 	}
 	if len(narrow) > 0 {
 		out = append(out, checkup{Name: "model", Result: "note",
-			Text: fmt.Sprintf("context_tokens is below %d for %s: evidence is cut until it fits, and little is left of it",
+			Text: fmt.Sprintf("context_tokens is below %d for %s: evidence is cut to fit, so that little of it "+
+				"remains",
 				leastWindow, strings.Join(narrow, ", ")),
 			Hint: "Set LLM_CONTEXT_TOKENS to what the model takes, if that is more."})
 	}
@@ -106,17 +107,18 @@ func reachModel(ctx context.Context, client *llm.Client, m wiring.RoleModel) che
 	case err != nil:
 		return modelFailure(m, err)
 	case reached.Has:
-		c.Result, c.Text = "ok", fmt.Sprintf("%s, %s: the server has it, answered in %s", m.Provider, m.Name, took)
+		c.Result, c.Text = "ok", fmt.Sprintf("%s, %s: the server has this model; answered in %s", m.Provider, m.Name, took)
 		return c
 	case len(reached.Others) > 0:
 		c.Result, c.Text = "failed", fmt.Sprintf("%s, %s: the server does not list this model; it lists: %s",
 			m.Provider, m.Name, strings.Join(reached.Others, ", "))
-		c.Hint = "Correct LLM_MODEL. If the server takes any name, `nightdesk doctor --model` asks it a question instead."
+		c.Hint = "Correct LLM_MODEL. If the server accepts any name, use `nightdesk doctor --model` to send a " +
+			"test question."
 	default:
 		c.Result = "note"
-		c.Text = fmt.Sprintf("%s, %s: the server is there and does not say which models it has, answered in %s",
+		c.Text = fmt.Sprintf("%s, %s: the server is up but does not list its models; answered in %s",
 			m.Provider, m.Name, took)
-		c.Hint = "Correct LLM_MODEL if it is another one; `nightdesk doctor --model` asks it a question."
+		c.Hint = "Correct LLM_MODEL if it is wrong; `nightdesk doctor --model` sends it a test question."
 	}
 	return c
 }

@@ -41,7 +41,7 @@ func checkSchedules(ctx context.Context, cfg config.Config, con *view.Console) [
 	for _, r := range records {
 		if r.Paused != "" {
 			out = append(out, checkup{Name: name, Result: "note", Text: r.Name + " is paused: " + r.Paused,
-				Hint: "Let it fire again with `nightdesk schedule resume " + r.Name + "`."})
+				Hint: "Resume it with `nightdesk schedule resume " + r.Name + "`."})
 		}
 		if next := r.Upcoming(d.Clock.Now(), 1); len(next) > 0 && (first.IsZero() || next[0].Before(first)) {
 			first, what = next[0], r.Name
@@ -51,12 +51,12 @@ func checkSchedules(ctx context.Context, cfg config.Config, con *view.Console) [
 		c.Text += fmt.Sprintf(", next due is %s at %s", what, view.DueTime(first))
 	}
 	if len(waiting) > 0 {
-		out = append(out, checkup{Name: name, Result: "note", Text: "declared in the settings file and not taken up yet: " +
+		out = append(out, checkup{Name: name, Result: "note", Text: "in the settings file but not loaded yet: " +
 			strings.Join(waiting, ", "),
-			Hint: "A scheduler takes them up when it starts: start one, or start it again."})
+			Hint: "A scheduler loads them when it starts: start or restart one."})
 	}
 	if running == 0 {
-		c.Result, c.Hint = "note", "Nothing is fired while none runs: start one with `nightdesk scheduler`."
+		c.Result, c.Hint = "note", "Schedules do not fire without one: start it with `nightdesk scheduler`."
 	}
 	return append([]checkup{c}, out...)
 }

@@ -47,7 +47,7 @@ func checkServers(ctx context.Context, cfg config.Config, con *view.Console) []c
 		}
 		if left > longTurn {
 			out = append(out, checkup{Name: "paper_search", Result: "note",
-				Text: fmt.Sprintf("%s has had enough: all workers leave it alone for %s more, as it asks", papers.Label(name),
+				Text: fmt.Sprintf("%s asked for a pause: all workers stop calling it for %s", papers.Label(name),
 					left.Round(time.Second))})
 		}
 	}
@@ -87,7 +87,7 @@ func modelServer(s governor.Stat) checkup {
 	if !s.Down.IsZero() {
 		c.Result = "note"
 		c.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST") + view.Because(s.Why)
-		c.Hint = "One call at a time finds out whether it is back; the others wait for that."
+		c.Hint = "One call at a time checks whether it is back; the others wait."
 	}
 	return c
 }

@@ -38,7 +38,7 @@ func TestDoctorTellsOfServers(t *testing.T) {
 	}
 	for i, want := range []string{
 		"models.example (0123abcd): at most 1 call at a time, as learned; 1 call running, 0 waiting; 1 of 2 tries refused (too many requests)",
-		"arXiv has had enough: all workers leave it alone for ",
+		"arXiv asked for a pause: all workers stop calling it for ",
 	} {
 		if !strings.HasPrefix(got[i].Text, want) {
 			t.Errorf("%q, want %q", got[i].Text, want)

@@ -23,11 +23,13 @@ import (
 func checkSandbox(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "run_code"
 	if !cfg.Researching.EnableRunCode {
-		return []checkup{{Name: name, Result: "note", Text: "researching.enable_run_code is false: no programs are run"}}
+		return []checkup{{Name: name, Result: "note", Text: "researching.enable_run_code is false: programs are " +
+			"not run"}}
 	}
 	box, err := wiring.NewSandbox(ctx, cfg)
 	if err != nil && cfg.Code.PythonWASM == "" {
-		return []checkup{{Name: name, Result: "note", Text: fmt.Sprintf("no programs are run, there is no sandbox: %v", err),
+		return []checkup{{Name: name, Result: "note", Text: fmt.Sprintf("programs are not run, because there is "+
+			"no sandbox: %v", err),
 			Hint: "To have one: " + wiring.SandboxHint}}
 	}
 	if err != nil {
@@ -55,7 +57,8 @@ func checkWebSearch(ctx context.Context, cfg config.Config, _ *view.Console) []c
 		return []checkup{failure(name, err)}
 	}
 	if len(engines) == 0 {
-		return []checkup{{Name: name, Result: "note", Text: "no search engine is set up: only knowledge bases are searched",
+		return []checkup{{Name: name, Result: "note", Text: "no web search engine is configured: only knowledge " +
+			"bases are searched",
 			Hint: "Set SEARXNG_URL for a SearXNG of your own, or TAVILY_API_KEY, BRAVE_API_KEY, SERPER_API_KEY or EXA_API_KEY."}}
 	}
 	const startIt = "Start it, or correct its address (SEARXNG_URL, web_search.base_urls)."
@@ -78,7 +81,7 @@ func checkWebSearch(ctx context.Context, cfg config.Config, _ *view.Console) []c
 	}
 	if !cfg.Researching.EnableWebSearch {
 		out = append(out, checkup{Name: name, Result: "note",
-			Text: "researching.enable_web_search is false: they are not asked"})
+			Text: "researching.enable_web_search is false: search engines are not used"})
 	}
 	return out
 }

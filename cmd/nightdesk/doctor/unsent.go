@@ -24,7 +24,7 @@ func checkMail(ctx context.Context, cfg config.Config, _ *view.Console) []checku
 	}
 	if err := mail.Check(ctx); err != nil {
 		return []checkup{failure(name,
-			view.Hint(err, "Correct mail.server, mail.from or mail.to: signs with a meaning in URLs are percent-encoded in "+
+			view.Hint(err, "Correct mail.server, mail.from or mail.to. Percent-encode reserved characters in "+
 				"user and password (@ is %40)."))}
 	}
 	return []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s takes mail from %s to %s", mail.Host(),
@@ -65,8 +65,8 @@ func checkUnsent(ctx context.Context, cfg config.Config, con *view.Console) []ch
 				Hint: "Set mail.server, and they are sent; until then they wait in the queue " + u.Queue + "."})
 		default:
 			out = append(out, checkup{Name: name, Result: "note",
-				Text: fmt.Sprintf("%s for an address that webhook.url does not have (any more)", view.Counted(u.Waiting, "event")),
-				Hint: "Add the address to webhook.url again, and they are sent; until then they wait in the queue " +
+				Text: fmt.Sprintf("%s for an address that is not in webhook.url", view.Counted(u.Waiting, "event")),
+				Hint: "Add the address to webhook.url to send them; until then they wait in the queue " +
 					u.Queue + "."})
 		}
 	}

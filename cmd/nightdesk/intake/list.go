@@ -257,8 +257,8 @@ func (r *listReader) enter(t Topic) (problem string) {
 			return fmt.Sprintf("the id %q is that of line %d, which has another language, knowledge base or other sources",
 				topicqueue.Clip(t.Ref, 60), line)
 		case first.scope != me.scope:
-			return fmt.Sprintf("it is the topic of line %d again, with another language, knowledge base or other sources: "+
-				"for a report of its own give it an id", line)
+			return fmt.Sprintf("same topic as line %d, with another language, knowledge base or other sources; "+
+				"give it an id if you want a separate report", line)
 		}
 		same = number
 	} else {

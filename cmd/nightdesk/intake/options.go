@@ -70,7 +70,8 @@ func checkAttached(cfg config.Config, o topicqueue.Options) error {
 		return view.Usage(view.Hint(errors.New("--attach documents belong to these runs alone, and --incremental compares "+
 			"with the next run"), "Make a knowledge base of the documents: --kb DIR."))
 	case !searched:
-		return view.Usage(view.Hint(errors.New("the attached documents cannot be searched: the run has no tool for it"),
+		return view.Usage(view.Hint(errors.New("the attached documents cannot be searched, because no search "+
+			"tool is enabled"),
 			"Add kb to --sources, and switch on researching.enable_rag_hybrid or enable_rag_naive."))
 	}
 	return nil

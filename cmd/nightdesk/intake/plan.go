@@ -40,7 +40,7 @@ func NewPlan(con *view.Console, list *List, dedupe string) (*Plan, error) {
 		switch other := list.repeats[i]; {
 		case list.same[i] >= 0:
 			p.Repeated++
-			shown.add("line %d is line %d again, whose options count: %s", t.Line, list.Lines[list.same[i]],
+			shown.add("line %d repeats line %d, whose options are used: %s", t.Line, list.Lines[list.same[i]],
 				view.Clip(t.Topic, 80))
 		case other >= 0:
 			p.Similar++

@@ -125,7 +125,7 @@ func (r *listReader) checkFiles(options map[string]string) error {
 		return nil
 	}
 	if options["plan"] != "" {
-		return errors.New("plan names a file, and this list comes from elsewhere: leave the column out")
+		return errors.New("the column plan names a file, but this list comes from elsewhere: remove the column")
 	}
 	if name := options["report_template"]; name != "" && !slices.Contains(reporting.ShippedTemplates(), name) {
 		return fmt.Errorf("report_template %q: this list comes from elsewhere and cannot name a file; there are %s",

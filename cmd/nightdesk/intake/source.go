@@ -98,7 +98,7 @@ func OpenSource(ctx context.Context, cfg config.Config, d *wiring.Desk, source s
 		answer, err := client.Do(ctx, fetch.Request{URL: source, MaxBytes: MaxList})
 		var refused *fetch.RefusedError
 		if errors.As(err, &refused) && refused.Reason == fetch.RefusedAddress {
-			return nil, view.Hint(fmt.Errorf("%w; allow its host by fetch.allow if it is one of your own", err),
+			return nil, view.Hint(fmt.Errorf("%w; if it is your own server, add its host to fetch.allow", err),
 				"For example NIGHTDESK_FETCH_ALLOW=lists.internal")
 		}
 		if err != nil {

@@ -35,7 +35,7 @@ func openServer(ctx context.Context, dataDir string, start bool) (*Redis, error)
 	}
 	sock, err := socketPath(dir)
 	if err != nil {
-		return nil, fmt.Errorf("find a place for the socket of Redis: %w", err)
+		return nil, fmt.Errorf("find a directory for the socket of Redis: %w", err)
 	}
 	starting, err := lock(filepath.Join(dir, "start.lock"), syscall.LOCK_EX)
 	if err != nil {

@@ -86,7 +86,7 @@ func (s actionPages) act(ctx context.Context, r *http.Request) (string, any, err
 	case at < 0:
 		return "", nil, wrong("There is no such action.")
 	case len(ids) == 0:
-		return "", nil, wrong("No run was chosen: tick some of the list before you press a button.")
+		return "", nil, wrong("No run was selected: select runs in the list before you press a button.")
 	}
 	a, p, done := actions[at], actPage{BackURL: backOf(r)}, 0
 	for _, id := range ids {

@@ -70,7 +70,7 @@ func TestActions(t *testing.T) {
 		t.Errorf("%s; paused: %v, %v", c.State, a.Paused, b.Paused)
 	}
 	if body := d.post("/act", "same-origin", of("cancel", "research_c"), http.StatusOK); !strings.Contains(body,
-		"0 runs are cancelled.") || !strings.Contains(body, "it has ended already as cancelled") {
+		"0 runs are cancelled.") || !strings.Contains(body, "it has already ended as cancelled") {
 		t.Errorf("%s", body)
 	}
 	d.has("/runs/research_c", ">Do again what failed<")

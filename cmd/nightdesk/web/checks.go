@@ -109,6 +109,6 @@ func whyOf(c reporting.CheckedSentence) string {
 	return map[support.Missing]string{
 		support.NoJudge:  "no model judged it; quotations, figures and dates were compared",
 		support.NoAnswer: "the model gave no answer about it", support.NoRoom: "one call had no room for it",
-		support.NoSource: "none of its sources has a text",
+		support.NoSource: "its sources have no text",
 	}[c.Judge.Missing]
 }

@@ -72,7 +72,7 @@ func (p topicPages) nights(ctx context.Context, key string) ([]history.Night, ma
 	}
 	nights, total, err := history.Nights(ctx, p.store, key, shownNights)
 	if err == nil && len(nights) == 0 {
-		err = notHere("No report on this topic is recorded. Reports are, from the moment that they are in storage.")
+		err = notHere("No report on this topic is recorded. A report is recorded as soon as it is in storage.")
 	}
 	if err != nil {
 		return nil, nil, 0, err

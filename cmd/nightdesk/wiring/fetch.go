@@ -55,7 +55,7 @@ func NewDownloader(cfg config.Config, roots []string) (knowledge.Downloader, err
 		case errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone):
 			return knowledge.Page{}, fmt.Errorf("%w: %w", err, extract.ErrNoPage)
 		case errors.As(err, &refused) && refused.Reason == fetch.RefusedAddress:
-			return knowledge.Page{}, fmt.Errorf("%w; allow its host by fetch.allow if it is one of your own", err)
+			return knowledge.Page{}, fmt.Errorf("%w; if it is your own server, add its host to fetch.allow", err)
 		case err != nil:
 			return knowledge.Page{}, err
 		}

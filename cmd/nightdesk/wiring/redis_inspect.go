@@ -42,7 +42,7 @@ func InspectRedis(ctx context.Context, rdb redis.UniversalClient) []redisFinding
 	all, err := ofMasters(ctx, rdb, inspectServer)
 	if err != nil {
 		all = append(all, redisFinding{redisUnknown,
-			fmt.Sprintf("not all masters of the cluster could be looked at: %v", err), ""})
+			fmt.Sprintf("not all masters of the cluster could be checked: %v", err), ""})
 	}
 	slices.SortFunc(all, func(x, y redisFinding) int { return strings.Compare(x.Text, y.Text) })
 	return all
@@ -146,7 +146,8 @@ func judgeRedis(text, where, cli string) []redisFinding {
 	used, _ := strconv.ParseInt(info["used_memory"], 10, 64)
 	if most, _ := strconv.ParseInt(info["maxmemory"], 10, 64); most > 0 && used >= most/10*9 {
 		found = append(found,
-			redisFinding{RedisNearlyFull, fmt.Sprintf("%s uses %s of its maxmemory of %s: when it is full, no run goes on",
+			redisFinding{RedisNearlyFull, fmt.Sprintf("%s uses %s of its maxmemory of %s; when it is full, all "+
+				"runs stop",
 				where, view.Size(used), view.Size(most)),
 				"Raise its maxmemory, or delete old runs with `nightdesk purge`."})
 	}

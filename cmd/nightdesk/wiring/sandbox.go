@@ -70,7 +70,7 @@ func codeTool(ctx context.Context, cfg config.Config, con *view.Console,
 	case asked && err != nil && cfg.Code.PythonWASM != "":
 		return nil, err
 	case asked && err != nil:
-		con.Say("run_code is off, there is no sandbox: %v; `nightdesk doctor` says how to get one", err)
+		con.Say("run_code is off, because there is no sandbox: %v; `nightdesk doctor` explains how to get one", err)
 	}
 	tool := sync.OnceValue(func() tools.Tool { return tools.NewRunCode(box, CodeLimits(cfg)) })
 	return func(ctx context.Context) tools.Tool {

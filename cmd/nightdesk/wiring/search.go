@@ -20,7 +20,7 @@ func OpenSearch(cfg config.Config, store storage.Store) (*search.Index, error) {
 	index, err := search.Open(folder, list)
 	if err != nil {
 		return nil, view.Hint(err,
-			"Give this user the right to write to "+folder+", or choose another directory with --data-dir.")
+			"Give this user write access to "+folder+", or choose another directory with --data-dir.")
 	}
 	return index, nil
 }

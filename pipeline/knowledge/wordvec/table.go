@@ -33,7 +33,7 @@ func parseHead(line []byte) (head, error) {
 		return h, errNoFile
 	}
 	if h.dimensions < 2 || h.dimensions > maxDimensions {
-		return h, fmt.Errorf("vectors of %d numbers; 2 to %d can be used", h.dimensions, maxDimensions)
+		return h, fmt.Errorf("vectors of %d numbers; 2 to %d are supported", h.dimensions, maxDimensions)
 	}
 	return h, nil
 }

@@ -30,7 +30,7 @@ func readAnthropic(body []byte) (Question, error) {
 		} `json:"tool_choice"`
 	}
 	if err := json.Unmarshal(body, &raw); err != nil {
-		return q, fmt.Errorf("the request is no question: %w", err)
+		return q, fmt.Errorf("the request is not a question: %w", err)
 	}
 	if err := json.Unmarshal(body, &q.Fields); err != nil {
 		return q, err

@@ -58,7 +58,7 @@ func (s *Embeddings) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := json.Unmarshal(raw, &body); err != nil || body.Format != "float" ||
 		!strings.HasSuffix(r.URL.Path, "/embeddings") {
-		refuse(w, http.StatusBadRequest, "invalid_request", "this is no request for embeddings")
+		refuse(w, http.StatusBadRequest, "invalid_request", "this is not a request for embeddings")
 		return
 	}
 	s.mu.Lock()

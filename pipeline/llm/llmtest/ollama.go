@@ -24,7 +24,7 @@ func readOllama(body []byte) (Question, error) {
 		} `json:"options"`
 	}
 	if err := json.Unmarshal(body, &raw); err != nil {
-		return q, fmt.Errorf("the request is no question: %w", err)
+		return q, fmt.Errorf("the request is not a question: %w", err)
 	}
 	if err := json.Unmarshal(body, &q.Fields); err != nil {
 		return q, err

@@ -73,7 +73,7 @@ func readOpenAI(body []byte) (Question, error) {
 		} `json:"tools"`
 	}
 	if err := json.Unmarshal(body, &raw); err != nil {
-		return q, fmt.Errorf("the request is no chat completion: %w", err)
+		return q, fmt.Errorf("the request is not a chat completion: %w", err)
 	}
 	if err := json.Unmarshal(body, &q.Fields); err != nil {
 		return q, err
@@ -136,7 +136,7 @@ func answeredCalls(messages []Message) error {
 		}
 		i := slices.Index(open, m.CallID)
 		if i < 0 {
-			return fmt.Errorf("tool_call_id %q is of no call", m.CallID)
+			return fmt.Errorf("tool_call_id %q belongs to no call", m.CallID)
 		}
 		open = slices.Delete(open, i, i+1)
 	}

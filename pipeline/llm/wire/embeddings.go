@@ -89,10 +89,10 @@ func (v *vector) UnmarshalJSON(raw []byte) error {
 		raw = raw[1 : len(raw)-1]
 	}
 	if bytes.HasPrefix(raw, []byte(`"`)) {
-		return errors.New("a vector is a text; numbers were asked for")
+		return errors.New("a vector is a text instead of numbers")
 	}
 	if bytes.IndexByte(raw, 'n') >= 0 { // null, also for what was NaN on the server
-		return errors.New("a vector holds something that is no number")
+		return errors.New("a vector contains a value that is not a number")
 	}
 	var numbers []float32
 	if err := json.Unmarshal(raw, &numbers); err != nil {

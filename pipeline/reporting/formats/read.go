@@ -30,13 +30,13 @@ var parser = markdown.NewParser()
 // read parses a report.
 func read(r Report) (*document, error) {
 	if len(r.Markdown) > MaxMarkdown {
-		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are possible", ErrTooLarge, len(r.Markdown), MaxMarkdown)
+		return nil, fmt.Errorf("%w: it has %d bytes, but at most %d are allowed", ErrTooLarge, len(r.Markdown), MaxMarkdown)
 	}
 	source := []byte(strings.ToValidUTF8(strings.ReplaceAll(r.Markdown, "\x00", "\uFFFD"), "\uFFFD"))
 	rd := &reader{source: source, doc: &document{Report: r, cites: map[string][]int{}}, taken: map[string]bool{}}
 	rd.doc.blocks = rd.blocks(parser.Parse(source))
 	if rd.cells > maxCells {
-		return nil, fmt.Errorf("%w: its tables have %d cells, at most %d are possible", ErrTooLarge, rd.cells, maxCells)
+		return nil, fmt.Errorf("%w: its tables have %d cells, but at most %d are allowed", ErrTooLarge, rd.cells, maxCells)
 	}
 	rd.finish()
 	return rd.doc, nil

@@ -316,7 +316,7 @@ func sameOrigin(a, b *url.URL) bool {
 func parse(address string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
-		return nil, &RefusedError{RefusedScheme, Redact(address), "this is no address of a web page"}
+		return nil, &RefusedError{RefusedScheme, Redact(address), "this is not the address of a web page"}
 	}
 	u.Fragment = ""
 	return u, checkURL(u)

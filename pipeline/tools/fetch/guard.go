@@ -56,7 +56,7 @@ func parseAllow(entry string) (*allowedHost, *allowedNet, error) {
 		return nil, &allowedNet{netip.PrefixFrom(ip, ip.BitLen()), uint16(n)}, nil
 	}
 	if host == "" || strings.ContainsAny(host, "/ :@*?#[]") {
-		return nil, nil, fmt.Errorf("%q is no host, address or network", entry)
+		return nil, nil, fmt.Errorf("%q is not a host, address or network", entry)
 	}
 	return &allowedHost{strings.ToLower(host), port}, nil, nil
 }

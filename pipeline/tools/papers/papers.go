@@ -107,7 +107,7 @@ func New(s Settings) (*Search, error) {
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(s.Providers))) {
 		maker := makers[name]
 		if maker == nil {
-			return nil, fmt.Errorf("%q is no provider of papers: there are %s", name, strings.Join(Names(), ", "))
+			return nil, fmt.Errorf("%q is not a paper index: use %s", name, strings.Join(Names(), ", "))
 		}
 		search.providers = append(search.providers, newProvider(name, maker(s), s))
 	}

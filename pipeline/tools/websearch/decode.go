@@ -38,7 +38,7 @@ func each[T any](list []json.RawMessage) ([]T, error) {
 		out = append(out, item)
 	}
 	if len(out) == 0 && odd != nil {
-		return nil, fmt.Errorf("none of its results is in its format: %w", odd)
+		return nil, fmt.Errorf("its results are not in the documented format: %w", odd)
 	}
 	return out, nil
 }

@@ -80,7 +80,7 @@ func (p *Provider) failure(err error) error {
 func keyAdvice(status int, key string) string {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return "Check " + key + ": it is not accepted, or its plan does not include this search."
+		return "Check " + key + ": it was rejected, or its plan does not include this search."
 	case http.StatusPaymentRequired:
 		return "The credit behind " + key + " is used up: top it up, or choose other providers with web_search.providers."
 	}

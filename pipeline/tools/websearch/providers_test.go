@@ -196,8 +196,8 @@ func TestNew_Problems(t *testing.T) {
 		s    websearch.Settings
 		want string
 	}{
-		{websearch.Settings{Name: "searxng", Key: secretKey}, "searxng has no address of its own"},
-		{websearch.Settings{Name: "bing", Key: secretKey}, `"bing" is no search provider: use searxng, tavily, brave, serper, exa`},
+		{websearch.Settings{Name: "searxng", Key: secretKey}, "searxng has no standard address"},
+		{websearch.Settings{Name: "bing", Key: secretKey}, `"bing" is not a search provider: use searxng, tavily, brave, serper, exa`},
 	} {
 		if _, err := websearch.New(tc.s); err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), secretKey) {
 			t.Errorf("%q: %v", tc.s.Name, err)

@@ -27,10 +27,10 @@ var searxng = service{
 	operator: func(e *fetch.StatusError) string {
 		switch e.Status {
 		case http.StatusForbidden:
-			return "SearXNG does not answer in JSON: add json to search.formats in its settings.yml, and see that its " +
-				"limiter lets this desk pass."
+			return "SearXNG does not answer in JSON: add json to search.formats in its settings.yml, and make " +
+				"sure that its limiter allows this machine."
 		case http.StatusUnauthorized:
-			return "SearXNG wants a name and a password: SEARXNG_URL=https://NAME:PASSWORD@HOST."
+			return "SearXNG requires a name and a password: SEARXNG_URL=https://NAME:PASSWORD@HOST."
 		case http.StatusNotFound:
 			return "There is no SearXNG at SEARXNG_URL: give the address of its start page."
 		}

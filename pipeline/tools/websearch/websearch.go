@@ -113,12 +113,12 @@ func New(s Settings) (*Provider, error) {
 		}
 		s.BaseURL = strings.TrimRight(cmp.Or(s.BaseURL, known.base), "/")
 		if s.BaseURL == "" {
-			return nil, fmt.Errorf("%s has no address of its own: say where it is", s.Name)
+			return nil, fmt.Errorf("%s has no standard address: give one", s.Name)
 		}
 		s.Every = cmp.Or(s.Every, known.every)
 		return &Provider{known, s}, nil
 	}
-	return nil, fmt.Errorf("%q is no search provider: use %s", s.Name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("%q is not a search provider: use %s", s.Name, strings.Join(Names(), ", "))
 }
 
 // Name returns the provider's name.

@@ -18,9 +18,9 @@ if not ended() then
     if s == 'queued' then
       conclude('failed', 'its deadline passed before a worker had time for it', 0)
     elseif s == 'narrating' then
-      breakOff('the time of the run was over', 0)
+      breakOff('the time of the run was used up', 0)
     else
-      seal('the time of the run was over')
+      seal('the time of the run was used up')
       if num(work, 'report:forced') <= now then -- nobody else is doing it
         forced = generation('report') + 1
         redis.call('HSETNX', work, 'report:began', now)

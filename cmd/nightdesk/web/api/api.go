@@ -189,7 +189,7 @@ func readBody(w http.ResponseWriter, r *http.Request, e endpoint) (any, error) {
 	var raw json.RawMessage
 	err := dec.Decode(&raw)
 	if err == nil && dec.More() {
-		err = errors.New("something stands behind the object")
+		err = errors.New("there is text after the object")
 	}
 	if err == nil {
 		err = e.valid(raw)

@@ -135,7 +135,7 @@ var retryWhats = []any{redisqueue.RetryBlocks, redisqueue.RetryReport, redisqueu
 
 // Reply is an answer to the question that a run waits with.
 type Reply struct {
-	Text string `json:"text" jsonschema:"empty: the run goes on without an answer"`
+	Text string `json:"text" jsonschema:"empty: the run continues without an answer"`
 }
 
 // Nothing is a body without fields.
@@ -170,10 +170,10 @@ func (a orders) changeOne(ctx context.Context, run topicqueue.Run, do control) e
 			"run %s stays as it is: %s", run.ID, why)
 	case errors.Is(err, redisqueue.ErrNotFound):
 		return problem(http.StatusConflict, "Enqueue its topic again.",
-			"run %s has ended, and its state has left the queue", run.ID)
+			"run %s has ended, and its state has expired from the queue", run.ID)
 	case errors.Is(err, redisqueue.ErrStale):
 		return problem(http.StatusConflict, "/v1/runs/"+run.ID+" says what it waits for.",
-			"run %s does not wait with this question any more", run.ID)
+			"run %s is no longer waiting for this answer", run.ID)
 	}
 	return err
 }
@@ -252,7 +252,7 @@ func (a orders) answer(c *call) (any, error) {
 	return a.change(c, func(ctx context.Context, ctl jobs.Controls, run topicqueue.Run) error {
 		number, _ := run.Waiting()
 		if number == 0 {
-			return jobs.Refusal("it waits for no answer, it is " + string(run.State))
+			return jobs.Refusal("it is not waiting for an answer; it is " + string(run.State))
 		}
 		return ctl.Answer(ctx, run, number, reply)
 	})

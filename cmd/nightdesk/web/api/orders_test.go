@@ -112,10 +112,10 @@ func TestControl(t *testing.T) {
 	post("/v1/runs/a/resume", `{}`, `"state":"queued"`)
 	d.problem(http.MethodPost, "/v1/runs/a/resume", `{}`, 409, "it is not paused")
 	d.problem(http.MethodPost, "/v1/runs/a/retry", `{}`, 409, "it has not ended, it is queued")
-	d.problem(http.MethodPost, "/v1/runs/a/answer", `{"text":"yes"}`, 409, "waits for no answer")
+	d.problem(http.MethodPost, "/v1/runs/a/answer", `{"text":"yes"}`, 409, "not waiting for an answer")
 	d.problem(http.MethodPost, "/v1/runs/a/answer", `{"text":"`+strings.Repeat("a", 9000)+`"}`, 422, "at most 8192")
 	post("/v1/runs/a/cancel", `{"reason":"no money"}`, `"state":"cancelled"`, `"reason":"no money"`)
-	d.problem(http.MethodPost, "/v1/runs/a/cancel", `{}`, 409, "it has ended already as cancelled")
+	d.problem(http.MethodPost, "/v1/runs/a/cancel", `{}`, 409, "it has already ended as cancelled")
 	d.problem(http.MethodPost, "/v1/runs/a/retry", `{"what":"sleep"}`, 400, "/v1/openapi.json has its schema")
 	post("/v1/runs/a/retry", `{}`, `"run_id":"a"`)
 	d.problem(http.MethodPost, "/v1/runs/none/cancel", `{}`, 404, "there is no run")
@@ -132,7 +132,7 @@ func TestControl(t *testing.T) {
 	d.has("/v1/runs/b", `"state":"awaiting_input"`, `"question":"Which dunes?"`)
 	post("/v1/runs/b/answer", `{"text":"all"}`, `"outcome":"answered"`, `"answer":"all"`)
 	d.publish("stored")
-	d.problem(http.MethodPost, "/v1/runs/stored/retry", `{"what":"all"}`, 409, "its state has left the queue")
+	d.problem(http.MethodPost, "/v1/runs/stored/retry", `{"what":"all"}`, 409, "its state has expired")
 }
 
 // TestControl_Batch: what can be changed of a batch is, and nothing else.

@@ -32,5 +32,5 @@ func (l rates) refuse(w http.ResponseWriter, r *http.Request) *Problem {
 	w.Header().Set("Retry-After", "1")
 	return problem(http.StatusTooManyRequests,
 		"Try again after the seconds of Retry-After; send many topics in one order.",
-		"there are more than %.0f requests of this kind in a second", float64(limiter.Limit()))
+		"more than %.0f requests of this kind per second", float64(limiter.Limit()))
 }

@@ -70,15 +70,15 @@ func (a orders) endpoints() []endpoint {
 				about: "Any text that is new for each order: the order sent again with it makes nothing twice"}},
 			body: Order{}, maxBody: maxList, answer: Enqueued{},
 			refusals: []int{http.StatusConflict, http.StatusUnprocessableEntity}, do: a.enqueue},
-		run("cancel", "End a run now; what was found is kept", CancelOptions{}, a.cancel),
+		run("cancel", "End a run now; findings are kept", CancelOptions{}, a.cancel),
 		run("pause", "Stop a run where it stands", Nothing{}, a.pause),
 		run("resume", "Let a paused run go on", Nothing{}, a.resume),
-		run("retry", "Do again what failed in a run", RetryOptions{}, a.retry),
+		run("retry", "Repeat what failed in a run", RetryOptions{}, a.retry),
 		run("answer", "Answer the question that a run is waiting for", Reply{}, a.answer),
-		batch("cancel", "End all runs of a batch now; what was found is kept", CancelOptions{}, a.cancel),
+		batch("cancel", "End all runs of a batch now; findings are kept", CancelOptions{}, a.cancel),
 		batch("pause", "Stop all runs of a batch where they stand", Nothing{}, a.pause),
-		batch("resume", "Let all paused runs of a batch go on", Nothing{}, a.resume),
-		batch("retry", "Do again what failed in the runs of a batch", RetryOptions{}, a.retry),
+		batch("resume", "Continue all paused runs of a batch", Nothing{}, a.resume),
+		batch("retry", "Repeat what failed in the runs of a batch", RetryOptions{}, a.retry),
 	}
 }
 

@@ -116,7 +116,7 @@ func placeOf(c *call) (p place, err error) {
 	}
 	if err != nil || p.At < 0 {
 		return p, problem(http.StatusBadRequest, "Give `next` of the page before, or begin without.",
-			"the cursor %q is none of ours", shown(text))
+			"the cursor %q is invalid", shown(text))
 	}
 	return p, nil
 }

@@ -47,8 +47,8 @@ func (s schedules) endpoints() []endpoint {
 			answer: ScheduleList{}, do: s.list},
 		{method: http.MethodGet, path: "/schedules/{name}", id: "readSchedule", about: "One schedule",
 			params: []param{scheduleParam}, answer: Schedule{}, refusals: none, do: s.read},
-		one("pause", "Let a schedule skip its due times", PauseOptions{}, Schedule{}, s.pause),
-		one("resume", "Let a paused schedule fire again", Nothing{}, Schedule{}, s.resume),
+		one("pause", "Pause a schedule", PauseOptions{}, Schedule{}, s.pause),
+		one("resume", "Resume a paused schedule", Nothing{}, Schedule{}, s.resume),
 		one("fire", "Enqueue the topics of a schedule now", Nothing{}, schedule.Firing{}, s.fireNow, http.StatusConflict),
 	}
 }
