@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// Call is one request to a model server, as it asks the governor for its turn.
+// Call is one request to a model server, as submitted to the governor.
 type Call struct {
-	ID      string    // of the call; all its tries have the same
-	Server  string    // whose limits count: a hash of provider, address and key, in which none can be read
-	Host    string    // the server's name for people
-	Run     string    // run that it belongs to; empty: none
-	First   bool      // goes before all others, as calls for reports do
-	Tokens  int       // about how many it will use, question and answer together
-	Patient bool      // waits while the server is down; else it is told so
-	Until   time.Time // when its patience ends; zero: never
+	ID      string    // call id, shared by all its tries
+	Server  string    // server whose limits apply: a one-way hash of provider, address and key
+	Host    string    // server name for display
+	Run     string    // run that the call belongs to; empty: none
+	First   bool      // goes before all other calls, as calls for reports do
+	Tokens  int       // estimated tokens of question and answer together
+	Patient bool      // waits while the server is down; otherwise the call fails with ErrServerDown
+	Until   time.Time // end of its patience; zero: never
 	Limits  CallLimits
 }
 
-// Waits reports whether the call waits at this time for a server that is down.
+// Waits reports whether, at now, the call waits for a server that is down.
 func (c Call) Waits(now time.Time) bool {
 	return c.Patient && (c.Until.IsZero() || now.Before(c.Until))
 }
 
-// CallLimits are the limits of one server that are known beforehand; 0 = none.
+// CallLimits are the configured limits of one server; 0 = none.
 type CallLimits struct {
 	RequestsPerMinute int
 	TokensPerMinute   int
-	InFlight          int // at the same time; without it they are learned
+	InFlight          int // concurrent calls; 0: learned
 }
 
-// Permit is one try's turn. It is given back when the try has ended.
+// Permit allows one try. It is returned when the try has ended.
 type Permit struct{ ID, Server string }
 
 // CallOutcome says how a try ended.
@@ -39,26 +39,26 @@ type CallOutcome string
 // The outcomes of a try.
 const (
 	CallAnswered    CallOutcome = "answered"
-	CallUp          CallOutcome = "up"          // no answer that is of use, but the server is well
-	CallThrottled   CallOutcome = "throttled"   // refused for being too many
-	CallLate        CallOutcome = "late"        // no answer within the time of a try
-	CallUnavailable CallOutcome = "unavailable" // nobody there, or a gateway said so
-	CallFailed      CallOutcome = "failed"      // the server failed, perhaps at this question alone
+	CallUp          CallOutcome = "up"          // no usable answer, but the server works
+	CallThrottled   CallOutcome = "throttled"   // refused because of a rate limit
+	CallLate        CallOutcome = "late"        // no answer before the try's timeout
+	CallUnavailable CallOutcome = "unavailable" // no connection, or a gateway reported the server unavailable
+	CallFailed      CallOutcome = "failed"      // server error, perhaps caused by this request alone
 	CallInterrupted CallOutcome = "interrupted" // says nothing about the server
 )
 
-// CallEnd is what a try comes to.
+// CallEnd is the result of a try.
 type CallEnd struct {
 	Outcome CallOutcome
-	Tokens  int    // really used; below 0: not known
-	Why     string // for a person: what was wrong, when the server may be down
+	Tokens  int    // tokens actually used; below 0: unknown
+	Why     string // the fault, for display, when the server may be down
 }
 
-// CallVerdict is what the governor knows when a try has ended.
+// CallVerdict is the governor's assessment of a finished try.
 type CallVerdict struct {
-	Down   bool // the server is down: other tries are held back until it answers again
-	Queued bool // the try was late because others were served first, which says nothing about itself
+	Down   bool // the server is down; other tries wait until it answers again
+	Queued bool // the try was late only because other calls were served first
 }
 
-// ErrServerDown tells an impatient call that nobody gets an answer at the moment.
+// ErrServerDown is the error for an impatient call to a server that is down.
 var ErrServerDown = errors.New("the server is down")

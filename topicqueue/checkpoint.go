@@ -2,34 +2,34 @@ package topicqueue
 
 import "time"
 
-// View is what a block sees of its run. It is frozen by the script that begins or checkpoints an iteration, so that
-// an iteration which is done again asks the same questions.
+// View is a block's view of its run. It is frozen by the script that begins or checkpoints an iteration, so that a
+// repeated iteration asks the same questions.
 type View struct {
-	Blocks  []BlockTitle `json:"blocks"`  // of the whole run, in order
+	Blocks  []BlockTitle `json:"blocks"`  // all blocks of the run, in order
 	Queries []string     `json:"queries"` // issued by any block of the run, oldest first
-	Own     []string     `json:"own"`     // those of them that this block has issued
-	Ledger  []Digest     `json:"ledger"`  // what the other blocks have found, oldest first
+	Own     []string     `json:"own"`     // the queries that this block issued
+	Ledger  []Digest     `json:"ledger"`  // findings of the other blocks, oldest first
 }
 
-// Digest is what one iteration of a block tells the others.
+// Digest summarizes one iteration of a block for the other blocks.
 type Digest struct {
 	Block    string    `json:"block_id,omitempty"`
 	Findings []Finding `json:"findings,omitempty"` // best first
-	Claims   int       `json:"claims,omitempty"`   // of the iteration, those that are no Findings included
-	Read     []string  `json:"read,omitempty"`     // addresses and document keys of the sources that its notes have read
+	Claims   int       `json:"claims,omitempty"`   // number of claims of the iteration, Findings included
+	Read     []string  `json:"read,omitempty"`     // addresses and document keys of the sources read by its notes
 }
 
-// Finding is a claim in one line.
+// Finding is a claim on one line.
 type Finding struct {
 	CitationID string `json:"citation_id"`
 	Text       string `json:"text"`
 	Source     string `json:"source"` // title, and address or document key
 }
 
-// ToolCalls counts calls of one tool.
+// ToolCalls counts the calls of one tool.
 type ToolCalls struct {
-	Asked  int `json:"asked"`  // by blocks
-	Shared int `json:"shared"` // of them: answered by what another call had brought; the others were made
+	Asked  int `json:"asked"`  // requested by blocks
+	Shared int `json:"shared"` // of Asked: answered with another call's result; the rest were made
 }
 
 // BlockTitle names one block of a run.
@@ -38,42 +38,42 @@ type BlockTitle struct {
 	Title string `json:"title"`
 }
 
-// Checkpoint is the result of one iteration, stored in one step.
+// Checkpoint is the result of one iteration, stored atomically.
 type Checkpoint struct {
 	Iteration int         `json:"iteration"` // counted from 1
 	Traces    []ToolTrace `json:"traces"`    // new ones; may be empty
 	Queries   []string    `json:"queries"`   // issued in this iteration
 	Proposals []SubTopic  `json:"proposals"` // new sub-topics that passed the score rule
 	Memory    BlockMemory `json:"memory"`    // for the next iteration
-	Events    []Event     `json:"-"`         // sent with it, so that they tell of what is stored
-	Digest    Digest      `json:"digest"`    // for the other blocks; Block is the queue's to fill in
+	Events    []Event     `json:"-"`         // sent with the checkpoint, so that they describe stored state
+	Digest    Digest      `json:"digest"`    // for the other blocks; the queue fills in Block
 
 	Calls map[string]ToolCalls `json:"calls"` // of this iteration, by tool
-	// Returned is the hash of the text that says what they returned (EncodeReturned), below pages/ in the bundle;
-	// empty: nothing.
+	// Returned is the hash of the EncodeReturned text of all that they returned, below pages/ in the bundle; empty:
+	// nothing.
 	Returned string        `json:"returned,omitempty"`
-	Took     time.Duration `json:"-"` // by the iteration
+	Took     time.Duration `json:"-"` // duration of the iteration
 }
 
-// BlockMemory is what a block knows beside its traces, so that an attempt which goes on asks the same as the one before
-// would have.
+// BlockMemory is the state of a block besides its traces. It lets a resumed attempt ask the same questions as the
+// attempt before.
 type BlockMemory struct {
-	Feedback  []string `json:"feedback,omitempty"`  // what the next question says of the last iteration's calls
-	Read      []string `json:"read,omitempty"`      // ids of sources that a note has read, also those without a claim
+	Feedback  []string `json:"feedback,omitempty"`  // notes on the last iteration's calls for the next question
+	Read      []string `json:"read,omitempty"`      // ids of sources that a note has read, including those without a claim
 	Fallbacks []string `json:"fallbacks,omitempty"` // see Block.Fallbacks
-	Failures  []string `json:"failures,omitempty"`  // calls that failed, for a person
-	// of a run that is answered in one conversation: the answer, Markdown with markers
+	Failures  []string `json:"failures,omitempty"`  // failed calls, for display
+	// for a run that one conversation answers: the answer, Markdown with markers
 	Answer string `json:"answer,omitempty"`
-	// what its model said last of evidence that did not suffice: what the claims establish, and what is missing
+	// the model's last assessment of insufficient evidence: what the claims establish and what is missing
 	Open string `json:"open,omitempty"`
 }
 
-// Answers to a proposed sub-topic. All but AdmissionAdded are refusals, which are answers and not errors.
+// Answers to a proposed sub-topic. All but AdmissionAdded are refusals, which are not errors.
 const (
 	AdmissionAdded     = "added"
-	AdmissionDuplicate = "duplicate" // the run has this topic already
+	AdmissionDuplicate = "duplicate" // the run already has this topic
 	AdmissionFull      = "full"      // Options.QueueMaxLength is reached
-	AdmissionSealed    = "sealed"    // the run takes no more blocks
+	AdmissionSealed    = "sealed"    // the run accepts no more blocks
 	AdmissionEmpty     = "empty"     // no title
 )
 
@@ -81,10 +81,10 @@ const (
 type Admission struct {
 	Title   string `json:"title"`
 	Answer  string `json:"answer"`             // one of the Admission... constants
-	BlockID string `json:"block_id,omitempty"` // the new block, or the one that it duplicates
+	BlockID string `json:"block_id,omitempty"` // the new block, or the block that it duplicates
 }
 
-// CheckpointResult is what the queue answers to a checkpoint.
+// CheckpointResult is the queue's answer to a checkpoint.
 type CheckpointResult struct {
 	View       View        `json:"view"` // for the next iteration
 	Admissions []Admission `json:"admissions"`

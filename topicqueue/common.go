@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// Common knows which words the topics of a list share, so that short forms of the topics keep the words that differ.
-// The zero value is ready for use. It is not safe for concurrent use.
+// Common records which words the topics of a list share, so that shortened topics keep the words that differ. The
+// zero value is ready for use. It is not safe for concurrent use.
 type Common struct {
 	topics int
-	words  map[string]int // in how many topics a word occurs
+	words  map[string]int // number of topics that contain a word
 }
 
-// mostWords bounds the words that are counted. What most topics share occurs early.
+// mostWords is the maximum number of words counted. Words that most topics share occur early.
 const mostWords = 20_000
 
 // Add counts the words of a topic.
@@ -34,9 +34,9 @@ func (c *Common) Add(topic string) {
 	}
 }
 
-// Shorten replaces words of a topic by "…" until its width is at most limit: sequences of words that more than half of
-// the topics share, the longest first. The result is still wider if that does not suffice. width: of a text, in any
-// unit.
+// Shorten replaces words of a topic by "…" until its width is at most limit. It replaces sequences of words that more
+// than half of the topics share, the longest first. If that does not suffice, the result is still wider. width
+// returns the width of a text in any unit.
 func (c *Common) Shorten(topic string, limit int, width func(string) int) string {
 	if width(topic) <= limit || c.topics < 2 {
 		return topic
@@ -65,10 +65,10 @@ func (c *Common) Shorten(topic string, limit int, width func(string) int) string
 	return strings.TrimSpace(strings.Join(words, ""))
 }
 
-// pieces cuts a text into words, each with the space before it. A sign of Chinese or Japanese is a word.
+// pieces splits a text into words, each with the space before it. A Chinese or Japanese character is a word.
 func pieces(text string) []string {
 	var out []string
-	begin, space := 0, true // space: nothing but space since begin
+	begin, space := 0, true // space: only white space since begin
 	for i, r := range text {
 		sign := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 		if (unicode.IsSpace(r) || sign) && !space {

@@ -8,43 +8,43 @@ import (
 	"unicode/utf8"
 )
 
-// What a person is asked for, and what became of it.
+// Kinds of questions to a person, and outcomes.
 const (
-	AskClarification = "clarification" // what the topic leaves open
-	AskPlan          = "plan"          // whether the plan, a Markdown list, is as it should be
+	AskClarification = "clarification" // the topic is ambiguous
+	AskPlan          = "plan"          // the plan, a Markdown list, needs approval
 
 	ReplyAnswered = "answered"
-	ReplyDeclined = "declined" // the person wants the run to go on without an answer
-	ReplyMissed   = "missed"   // nobody answered in time
+	ReplyDeclined = "declined" // the person wants the run to continue without an answer
+	ReplyMissed   = "missed"   // no answer in time
 )
 
-// Question is what a run asks a person.
+// Question is a question from a run to a person.
 type Question struct {
 	Kind string `json:"kind"` // AskClarification or AskPlan
 	Text string `json:"question"`
 }
 
-// Reply is what became of a question.
+// Reply is the outcome of a question.
 type Reply struct {
 	Outcome string `json:"outcome"` // ReplyAnswered, ReplyDeclined or ReplyMissed; empty: the run waits
 	Text    string `json:"answer"`  // in the person's own words; empty unless answered
 }
 
-// Exchange is a question that a run has asked, and the reply.
+// Exchange is a question from a run and its reply.
 type Exchange struct {
 	Question
 	Reply
 	AskedAt time.Time `json:"asked_at"`
-	// after it the run goes on without an answer; zero: it waits for ever
+	// after this time the run continues without an answer; zero: it waits without limit
 	Until      time.Time `json:"until,omitzero"`
-	AnsweredAt time.Time `json:"answered_at,omitzero"` // also of one that was missed
+	AnsweredAt time.Time `json:"answered_at,omitzero"` // also set for a missed question
 }
 
-// MaxAnswer bounds what a person answers, in bytes: it stands in every prompt of its run.
+// MaxAnswer is the maximum length of a person's answer in bytes. The answer is part of every prompt of its run.
 const MaxAnswer = 8 << 10
 
-// NewReply returns a person's answer as a reply: control characters are dropped, an empty one is ReplyDeclined. The
-// error says what is wrong with it.
+// NewReply returns a person's answer as a reply. It drops control characters; an empty answer becomes ReplyDeclined.
+// It returns an error for an answer over MaxAnswer or one that is not UTF-8 text.
 func NewReply(answer string) (Reply, error) {
 	switch {
 	case len(answer) > MaxAnswer:
@@ -60,7 +60,7 @@ func NewReply(answer string) (Reply, error) {
 	return Reply{Outcome: ReplyAnswered, Text: answer}, nil
 }
 
-// Waiting returns the number of the question that a run waits with, counted from 1, and the question; 0: it does not.
+// Waiting returns the question that the run waits for and its number, counted from 1; 0 if the run does not wait.
 func (r Run) Waiting() (int, Exchange) {
 	if n := len(r.Dialogue); r.State == RunAwaitingInput && n > 0 {
 		return n, r.Dialogue[n-1]

@@ -7,34 +7,34 @@ import (
 	"strings"
 )
 
-// Duplicates finds those of many titles that name the same topic, as Duplicate has it, in a time that grows with their
-// number and not with its square. It keeps hashes, some 70 bytes a title, not the titles. Not safe for concurrent use.
+// Duplicates finds titles that name the same topic, as defined by Duplicate, among many. It takes less than quadratic
+// time. It keeps hashes, about 70 bytes per title, not the titles. Not safe for concurrent use.
 //
-// Two sets of words of which 85% are common share one of their rarest words, however these are counted (prefix
-// filtering: Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007), and all of their numbers. Only titles that do
-// are compared.
+// Two sets of words with 85% in common share one of their rarest words, however rarity is counted (prefix filtering:
+// Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007). Duplicates also share all numbers. Only titles that
+// meet both conditions are compared.
 type Duplicates struct {
 	seed   maphash.Seed
-	words  []uint32 // of all titles, as hashes; the lowest bit says that the word must be the same in the other one
+	words  []uint32 // word hashes of all titles; lowest bit set: a duplicate must have the same word
 	titles []hashedTitle
-	df     []uint32 // titles that have a word, by its hash
-	scopes []uint8  // titles of a scope with the same numbers, by their hash; at most 2
+	df     []uint32 // number of titles per word, by word hash
+	scopes []uint8  // number of titles per scope and numbers, by their hash; at most 2
 }
 
-// hashedTitle is what is kept of a title.
+// hashedTitle is the stored form of a title.
 type hashedTitle struct {
-	key   uint64 // of scope and topic key; 0: blank
-	scope uint64 // of scope and numbers
-	end   uint32 // of its words
+	key   uint64 // hash of scope and topic key; 0: blank title
+	scope uint64 // hash of scope and numbers
+	end   uint32 // end of its words in Duplicates.words
 }
 
-// Sizes of the tables of counts, whatever the number of titles. Where two words share a counter both seem less rare.
+// Sizes of the counter tables, whatever the number of titles. Words that share a counter seem less rare.
 const (
 	wordCounters  = 1 << 18
 	scopeCounters = 1 << 20
 )
 
-// NewDuplicates returns a finder without titles.
+// NewDuplicates returns an empty Duplicates.
 func NewDuplicates() *Duplicates {
 	return &Duplicates{seed: maphash.MakeSeed(), df: make([]uint32, wordCounters), scopes: make([]uint8, scopeCounters)}
 }
@@ -67,28 +67,28 @@ func (d *Duplicates) Add(title, scope string) {
 
 func wordCounter(hash uint32) uint32 { return hash >> 1 % wordCounters }
 
-// mostCompared bounds how many titles one is compared with: a list whose titles are all made of a few words takes no
-// longer. In such a list a duplicate may be missed; one of the same words never is.
+// mostCompared is the maximum number of titles that one title is compared with. It bounds the time for titles made of
+// a few words. In such a list a duplicate may be missed, but not one with the same words.
 const mostCompared = 500
 
-// place is where titles that may be duplicates of each other meet.
+// place is an index key under which possible duplicates meet.
 type place struct {
 	scope uint64
 	word  uint32
 }
 
-// Find returns for each title, in the order of Add, the number (from 0) of the earliest one before it that it
-// duplicates and that is itself no duplicate; -1 when there is none. title: returns a title by its number again; it is
-// asked for those that seem to be duplicates.
+// Find returns for each title, in the order of Add, the number of the earliest title that it duplicates and that is
+// not a duplicate itself; -1 if there is none. Numbers count from 0. title returns a title by its number; Find calls
+// it only for likely duplicates.
 func (d *Duplicates) Find(title func(i int) string) []int32 {
 	out := make([]int32, len(d.titles))
-	first := map[uint64]int32{} // by key, or by words, of titles that are no duplicates
-	at := map[place][]int32{}   // the same by each of their rarest words
-	last := map[int32]int32{}   // which title they were compared with last
+	first := map[uint64]int32{} // titles that are not duplicates, by key or by hash of words
+	at := map[place][]int32{}   // the same titles, by each of their rarest words
+	last := map[int32]int32{}   // number of the title that each was last compared with
 	for i := range d.titles {
 		out[i] = -1
 		t := d.titles[i]
-		if t.key == 0 || d.scopes[t.scope%scopeCounters] < 2 { // no other one has its numbers
+		if t.key == 0 || d.scopes[t.scope%scopeCounters] < 2 { // no other title has the same numbers
 			continue
 		}
 		n, words := int32(i), d.of(i)
@@ -116,7 +116,7 @@ func (d *Duplicates) Find(title func(i int) string) []int32 {
 		for _, w := range rarest {
 			for _, other := range at[place{t.scope, w &^ 1}] {
 				if left == 0 || best >= 0 && other >= best {
-					break // they are in order: no earlier one comes
+					break // titles are in order, so no earlier one follows
 				}
 				if last[other] == n {
 					continue
@@ -137,7 +137,7 @@ func (d *Duplicates) Find(title func(i int) string) []int32 {
 			}
 		}
 		for _, w := range rarest {
-			if d.df[wordCounter(w)] > 1 { // another one has it
+			if d.df[wordCounter(w)] > 1 { // another title has the word
 				p := place{t.scope, w &^ 1}
 				at[p] = append(at[p], n)
 			}
@@ -146,7 +146,7 @@ func (d *Duplicates) Find(title func(i int) string) []int32 {
 	return out
 }
 
-// of returns the words of a title.
+// of returns the words of title i.
 func (d *Duplicates) of(i int) []uint32 {
 	begin := uint32(0)
 	if i > 0 {
@@ -155,7 +155,7 @@ func (d *Duplicates) of(i int) []uint32 {
 	return d.words[begin:d.titles[i].end]
 }
 
-// rarestFirst is the order of words.
+// rarestFirst compares words by rarity, then by hash.
 func (d *Duplicates) rarestFirst(a, b uint32) int {
 	if x, y := d.df[wordCounter(a)], d.df[wordCounter(b)]; x != y {
 		return int(x) - int(y)
@@ -163,7 +163,7 @@ func (d *Duplicates) rarestFirst(a, b uint32) int {
 	return int(a>>1) - int(b>>1)
 }
 
-// hashSet is the same for titles of one scope with the same words, which are in order. It is even, keys are odd.
+// hashSet returns a hash of scope and words, which must be in order. It is even; keys are odd.
 func (d *Duplicates) hashSet(i int) uint64 {
 	var h maphash.Hash
 	h.SetSeed(d.seed)
@@ -174,7 +174,7 @@ func (d *Duplicates) hashSet(i int) uint64 {
 	return (h.Sum64() ^ d.titles[i].scope) &^ 1
 }
 
-// prefixLength is how many of its rarest words a title of n words must share one with a duplicate.
+// prefixLength returns how many of the rarest words of an n-word title must include a word of any duplicate.
 func prefixLength(n int) int {
 	if n == 0 {
 		return 0
@@ -182,12 +182,12 @@ func prefixLength(n int) int {
 	return n - int(math.Ceil(duplicateSimilarity*float64(n)-1e-9)) + 1
 }
 
-// near reports whether two titles of one scope, whose words are in order, may be duplicates. It gives up at the first
-// word too many.
+// near reports whether titles i and j of one scope, whose words are in order, may be duplicates. It stops as soon as
+// too many words differ.
 func (d *Duplicates) near(i, j int) bool {
 	a, b := d.of(i), d.of(j)
 	sum := len(a) + len(b)
-	// common/(sum-common) >= similarity leaves so many words that only one of them has.
+	// common/(sum-common) >= similarity limits the number of words that only one title has.
 	left := sum - 2*int(math.Ceil(duplicateSimilarity/(1+duplicateSimilarity)*float64(sum)-1e-9))
 	if max(len(a)-len(b), len(b)-len(a)) > left {
 		return false

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The statuses of the event schema, which are also the type of the content. The first seven and their fields are the
-// schema's; it leaves the content of the others open, and ours points to files in storage.
+// The statuses of the event schema, which are also the type of the content. The first seven and their fields come
+// from the schema. It leaves the content of the others open; ours points to files in storage.
 const (
 	StatusPipelineStep      = "pipeline_step"
 	StatusProgress          = "ir_progress"
@@ -18,24 +18,24 @@ const (
 	StatusQuestionDone      = "ir_question_done"
 	StatusSummaryStatistics = "summary_statistics"
 
-	StatusWait     = "wait"     // Wait: an answer of the user is waited for
+	StatusWait     = "wait"     // Wait: the run waits for an answer from the user
 	StatusReport   = "report"   // ReportFile
 	StatusHTML     = "html"     // RenderedFile
 	StatusDOCX     = "docx"     // RenderedFile
 	StatusAudio    = "audio"    // RenderedFile: the narration
 	StatusComplete = "complete" // Complete: ends the stream
 
-	// StatusDelta is a piece of an answer that a model is writing: Delta. It has no number, is in no stream, and comes
-	// to those only who read along.
+	// StatusDelta is a piece of an answer that a model is writing: Delta. It has no number, is never stored in a
+	// stream, and reaches only live readers.
 	StatusDelta = "delta"
 
-	// StatusGap never stands in a stream: a reader that passes events on puts it where events are missing.
+	// StatusGap is never stored in a stream. A reader that passes events on inserts it for missing events.
 	StatusGap = "gap"
 )
 
-// The step keys of a PipelineStep that have a place in a run. The schema has five more, which are never sent:
-// iterative_research_question_done, which StatusQuestionDone says, and thought_status, log_refs, print_task and
-// end_pipeline, which name what its own reader does.
+// The step keys of a PipelineStep that a run sends. The schema has five more, which are never sent:
+// iterative_research_question_done, for which StatusQuestionDone exists, and thought_status, log_refs, print_task and
+// end_pipeline, which describe actions of its own reader.
 const (
 	StepStartFollowUp              = "start_follow_up"
 	StepEndFollowUpPos             = "end_follow_up_pos" // the user has answered
@@ -50,7 +50,7 @@ const (
 	StepStartResearchPlanner       = "start_research_planner"
 	StepEndResearchPlanner         = "end_research_planner"
 	StepFailResearchPlanner        = "fail_research_planner"
-	StepStartIterativeResearch     = "start_iterative_research" // has no end: start_author closes it
+	StepStartIterativeResearch     = "start_iterative_research" // no end of its own: start_author closes it
 	StepTaskFailed                 = "iterative_research_task_failed"
 	StepPipelineAborted            = "iterative_research_pipeline_aborted"
 	StepStartAuthor                = "start_author"
@@ -65,11 +65,11 @@ const (
 	StepFailAudio                  = "fail_audio"
 )
 
-// Placement says where an event belongs on a screen. All count from 0.
+// Placement is the position of an event on a screen. All fields count from 0.
 //
-// A wave is what may overlap: planning, then the research of all blocks, then the report. Within a wave, lane 0 is the
-// run's own and lane n that of block n, whatever attempt works it. The events of a lane are its steps in order; several
-// events of one step are its calls.
+// A wave groups events that may overlap: planning, then the research of all blocks, then the report. Within a wave,
+// lane 0 belongs to the run and lane n to block n, across all attempts. The events of a lane are its steps in order;
+// several events of one step are its calls.
 type Placement struct {
 	Wave int `json:"wave"`
 	Lane int `json:"lane"`
@@ -83,33 +83,33 @@ type Event struct {
 	Time    time.Time `json:"time"`
 	RunID   string    `json:"run_id"`
 	BlockID string    `json:"block_id,omitempty"`
-	// generation of the stage or block that sent it; 0: nobody, a cancel or a deadline
+	// generation of the sending stage or block; 0: sent by neither, as for a cancel or a deadline
 	Attempt   int             `json:"attempt"`
 	Placement Placement       `json:"placement"`
 	Status    string          `json:"status"`
 	Content   json.RawMessage `json:"content"`            // an object; in the stream its type is the status
-	Metadata  json.RawMessage `json:"metadata,omitempty"` // our own additions
+	Metadata  json.RawMessage `json:"metadata,omitempty"` // additions to the schema
 	Key       string          `json:"-"`                  // an event with a key is appended once per run; empty = always
 }
 
 // Emit appends events to a run's stream. It fills in Seq, Time, RunID, BlockID, Attempt, the type of the content, and
-// the placement, of which the sender gives Call only: an event with Call > 0 belongs to the step of the one before it.
-// An error means that the stream could not be written or that the caller no longer holds its lease.
+// the placement. The sender sets only Placement.Call: an event with Call > 0 belongs to the step of the event before
+// it. An error means that the stream could not be written or that the caller no longer holds its lease.
 type Emit func(ctx context.Context, events ...Event) error
 
-// NewEvent returns an event with this payload, one of those below.
+// NewEvent returns an event whose content is payload, one of the payload types below.
 //
 // key: see Event.Key; for example "start_author" or "block_3/2/thought".
 func NewEvent(key, status string, payload any) Event {
 	content, err := json.Marshal(payload)
-	if err != nil { // payloads are this package's structs: a failure is a bug, shown and not hidden
+	if err != nil { // payloads are structs of this package, so a failure is a bug and must be visible
 		content, _ = json.Marshal(map[string]string{"unencodable_payload": err.Error()})
 	}
 	return Event{Key: key, Status: status, Content: content}
 }
 
-// StepEvent returns a pipeline_step event that is appended once per run. The ways in which one step can end count as
-// the same event: an attempt that ends it otherwise than the one before adds nothing.
+// StepEvent returns a pipeline_step event that is appended once per run. All endings of a step share one key, so an
+// attempt that ends the step differently from an earlier attempt adds nothing.
 func StepEvent(stepKey, info string) Event {
 	key := stepKey
 	if step := Closes(stepKey); step != "" {
@@ -118,7 +118,7 @@ func StepEvent(stepKey, info string) Event {
 	return NewEvent(key, StatusPipelineStep, PipelineStep{StepKey: stepKey, Info: info})
 }
 
-// Closes returns the step that a step key ends, such as start_author for fail_author; empty when it ends none.
+// Closes returns the step that a step key ends, such as start_author for fail_author; empty if it ends none.
 func Closes(stepKey string) string {
 	switch stepKey {
 	case StepEndFollowUpPos, StepEndFollowUpNeg, StepFailClarification:
@@ -139,26 +139,26 @@ func Closes(stepKey string) string {
 	return ""
 }
 
-// About is our own addition to the events of a block, in their metadata.
+// About is an addition to the metadata of a block's events.
 type About struct {
-	Title     string `json:"title,omitempty"`     // of the block, in its first thought
+	Title     string `json:"title,omitempty"`     // block title, in its first thought
 	Iteration int    `json:"iteration,omitempty"` // counted from 1
-	Tool      string `json:"tool,omitempty"`      // that was called for these references
-	Query     string `json:"query,omitempty"`     // that it was called with
+	Tool      string `json:"tool,omitempty"`      // tool that returned these references
+	Query     string `json:"query,omitempty"`     // query of that call
 
-	// Of a thought:
-	Sufficient bool       `json:"sufficient,omitempty"` // the block has enough
-	Calls      []ToolCall `json:"calls,omitempty"`      // that follow
+	// For a thought:
+	Sufficient bool       `json:"sufficient,omitempty"` // the block has enough evidence
+	Calls      []ToolCall `json:"calls,omitempty"`      // the calls that follow
 }
 
-// ToolCall is a call of a tool as readers of the stream are told of it.
+// ToolCall is a tool call as shown to readers of the stream.
 type ToolCall struct {
 	Tool  string `json:"tool"`
 	Query string `json:"query"`
 }
 
 // Result reports whether the event is for readers who want results only: the report in all forms, questions to the
-// user, the end, and what is missing.
+// user, the end, and gaps.
 func (e Event) Result() bool {
 	switch e.Status {
 	case StatusReport, StatusHTML, StatusDOCX, StatusAudio, StatusWait, StatusComplete, StatusGap:
@@ -167,7 +167,7 @@ func (e Event) Result() bool {
 	return false
 }
 
-// With returns the event with this metadata.
+// With returns the event with metadata added. Metadata that cannot be encoded is ignored.
 func (e Event) With(metadata any) Event {
 	if data, err := json.Marshal(metadata); err == nil {
 		e.Metadata = data
@@ -175,9 +175,9 @@ func (e Event) With(metadata any) Event {
 	return e
 }
 
-// Gap is the error of a reader whose next event is not there: the stream was cut because it grew too long, or has
-// expired. Events From to To are missing; reading goes on after To. With To < From the stream ends at To, before what
-// the reader has seen: the server lost its last moments, and the events after To will be others.
+// Gap is the error for missing events: the stream was trimmed because it grew too long, or has expired. Events From
+// to To are missing; reading continues after To. If To < From, the stream ends at To, before the reader's position:
+// the server lost its latest data, and the events after To will be different.
 type Gap struct {
 	RunID    string `json:"-"`
 	From, To int64
@@ -190,7 +190,7 @@ func (g *Gap) Error() string {
 	return fmt.Sprintf("the events %d to %d of run %s are no longer kept", g.From, g.To, g.RunID)
 }
 
-// Event returns the gap as a message, for readers that pass events on. Reading resumes after its Seq.
+// Event returns the gap as an event, for readers that pass events on. Reading resumes after its Seq.
 func (g *Gap) Event(now time.Time) Event {
 	e := NewEvent("", StatusGap, struct {
 		Type string `json:"type"`
@@ -201,13 +201,13 @@ func (g *Gap) Event(now time.Time) Event {
 	return e
 }
 
-// The payloads.
+// Payloads of events.
 type (
 	PipelineStep struct {
 		StepKey string `json:"step_key"`
 		Info    string `json:"info"`
 	}
-	// Progress announces the lanes of research: no event of a block comes before a Progress that counts it.
+	// Progress announces the lanes of research: a block's events come only after a Progress that counts the block.
 	Progress struct {
 		ProcessedTasks int `json:"processed_tasks"`
 		TotalTask      int `json:"total_task"` // never smaller than before
@@ -229,14 +229,14 @@ type (
 		Message    string `json:"message,omitempty"`
 	}
 	SummaryStatistics struct {
-		UsedTime   float64 `json:"used_time"`   // minutes since the begin of planning
+		UsedTime   float64 `json:"used_time"`   // minutes since the start of planning
 		WebsiteNum int     `json:"website_num"` // distinct hosts in the references of the run
 	}
 	Delta struct {
-		Step   string `json:"step"`   // what is asked of the model: plan, decide, note, section, ...
-		Answer string `json:"answer"` // that the pieces with the same name belong to; a second try has another
+		Step   string `json:"step"`   // kind of model call: plan, decide, note, section, ...
+		Answer string `json:"answer"` // answer to which this piece belongs; a retry has a new name
 		Text   string `json:"text"`
-		Done   bool   `json:"done"` // it was the last piece
+		Done   bool   `json:"done"` // last piece
 	}
 	Wait struct {
 		Question string `json:"question"`
@@ -250,6 +250,6 @@ type (
 	}
 	Complete struct {
 		State  RunState `json:"state"`
-		Reason string   `json:"reason"` // for a person; empty when all went well
+		Reason string   `json:"reason"` // in words; empty if all went well
 	}
 )

@@ -18,14 +18,13 @@ const (
 	SourceWeb      = "web"
 	SourcePaper    = "paper"
 	SourceCode     = "code" // output of a program
-	SourceTool     = "tool" // what a tool of the operator's own returned
+	SourceTool     = "tool" // result of a tool that the operator added
 )
 
-// Genres of sources: what a reader would call the thing that was found. A source of which nothing tells has
-// GenreUnknown.
+// Genres of sources, in a reader's terms. A source whose genre cannot be determined has GenreUnknown.
 const (
-	GenrePaper         = "paper"    // reviewed, or presented as such
-	GenrePreprint      = "preprint" // paper on a server that takes it without review
+	GenrePaper         = "paper"    // reviewed, or presented as reviewed
+	GenrePreprint      = "preprint" // paper on a server that does not review
 	GenreDocumentation = "documentation"
 	GenreReference     = "reference" // encyclopedia, dictionary, standard
 	GenreNews          = "news"
@@ -33,7 +32,7 @@ const (
 	GenreBlog          = "blog"
 	GenreGovernment    = "government"
 	GenreOrganisation  = "organisation" // universities, associations, international bodies
-	GenreRepository    = "repository"   // of code or packages
+	GenreRepository    = "repository"   // code or package repository
 	GenreDataset       = "dataset"
 	GenreVideo         = "video"
 	GenreSocial        = "social"
@@ -41,79 +40,78 @@ const (
 	GenreUnknown       = "unknown"
 )
 
-// Source is one thing that a tool returned: a document passage, a page, a paper, a program's output.
-// What a citation points to is always one source.
+// Source is one item that a tool returned: a document passage, a page, a paper, a program's output. A citation always
+// points to one source.
 type Source struct {
-	ID    string `json:"source_id"`       // SourceID of its place and text
+	ID    string `json:"source_id"`       // SourceID of its location and text
 	Kind  string `json:"kind"`            // one of the Source... constants
 	Genre string `json:"genre,omitempty"` // one of the Genre... constants
-	// registrable: example.co.uk of www.example.co.uk; empty without URL
+	// registrable domain, such as example.co.uk for www.example.co.uk; empty without URL
 	Domain   string   `json:"domain,omitempty"`
 	Title    string   `json:"title"`              // of the document, page or paper
 	URL      string   `json:"url,omitempty"`      // absolute; empty for a passage of a local file
 	Document string   `json:"document,omitempty"` // document key: slash-separated path within the knowledge base
-	Section  []string `json:"section,omitempty"`  // headings from the top down to the passage
-	Anchor   string   `json:"anchor,omitempty"`   // fragment that leads to the section, without #
-	Page     int      `json:"page,omitempty"`     // counted from 1; 0 = no pages
-	Offset   int      `json:"offset"`             // byte at which Text begins in the document's extracted text
+	Section  []string `json:"section,omitempty"`  // headings from the top level down to the passage
+	Anchor   string   `json:"anchor,omitempty"`   // URL fragment of the section, without #
+	Page     int      `json:"page,omitempty"`     // counted from 1; 0: no pages
+	Offset   int      `json:"offset"`             // byte offset of Text in the document's extracted text
 	Hash     string   `json:"sha256"`             // lower-case hex SHA-256 of Text
-	// YYYY-MM-DD, YYYY-MM or YYYY, as the source states it: published, else last changed; empty = unknown
+	// YYYY-MM-DD, YYYY-MM or YYYY, as stated by the source: published, else last changed; empty: unknown
 	Date string `json:"date,omitempty"`
-	// organisation, site, journal or conference, as it calls itself; empty = unknown
+	// organisation, site, journal or conference, as it calls itself; empty: unknown
 	Publisher string `json:"publisher,omitempty"`
-	// Head is HeadOf the document that Text is a part of: it often says who wrote it, and when. Empty: there is none,
-	// or Text begins with it.
+	// HeadOf the document that contains Text; it often states author and date. Empty: none, or Text begins with it.
 	Head string `json:"head,omitempty"`
-	// as the source names them; at most 10, of a paper with "et al." for the others
+	// as the source names them; at most 10, for a paper with "et al." for the rest
 	Authors     []string  `json:"authors,omitempty"`
-	DOI         string    `json:"doi,omitempty"`         // of a paper, lower case, without a resolver's address
-	File        string    `json:"file,omitempty"`        // of a document: its absolute path where it was indexed
-	Figures     []Figure  `json:"figures,omitempty"`     // that a program drew beside its output, or of a page
+	DOI         string    `json:"doi,omitempty"`         // DOI of a paper, lower case, without resolver address
+	File        string    `json:"file,omitempty"`        // absolute path of a document where it was indexed
+	Figures     []Figure  `json:"figures,omitempty"`     // drawn by a program with its output, or found on a page
 	RetrievedAt time.Time `json:"retrieved_at,omitzero"` // UTC
 	Text        string    `json:"-"`                     // UTF-8; kept in storage under Hash, not in Redis
-	// its score in the search that returned it against that of the best, 0 to 1; 0: none
+	// search score divided by the best score of that search, 0 to 1; 0: none
 	Share float64 `json:"share,omitempty"`
 
-	// Of a page: how its server calls this version of it. Empty: it does not.
+	// For a page: the server's identifiers of this version. Empty: none.
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
 
-	AsOf *AsOf `json:"as_of,omitempty"` // it is what an earlier run has read; nil: this one
+	AsOf *AsOf `json:"as_of,omitempty"` // set if an earlier run read the source; nil: this run did
 }
 
-// AsOf says when a source was what a report says of it.
+// AsOf says when a source contained what a report says about it.
 type AsOf struct {
-	RunID string `json:"run_id"`         // whose bundle has the text
-	Date  string `json:"date"`           // of that run, YYYY-MM-DD, with the time where the report is of the same day
-	Gone  bool   `json:"gone,omitempty"` // the page is no longer there; else it no longer says all of it
+	RunID string `json:"run_id"`         // run whose bundle has the text
+	Date  string `json:"date"`           // day of that run, YYYY-MM-DD; with the time if the report is of the same day
+	Gone  bool   `json:"gone,omitempty"` // the page no longer exists; false: it no longer says all of it
 }
 
-// Figure is a picture that belongs to a source.
+// Figure is a picture from a source.
 type Figure struct {
 	Path string `json:"path"` // figures/<sha256>.svg or .png in the run's bundle
-	// what it shows, one line, for its caption: as the program called it, or what the page says, with site and licence
+	// one-line caption: the program's title, or the page's caption with site and licence
 	Title string `json:"title"`
 
-	// Of a picture of a page:
-	URL     string `json:"url,omitempty"`     // where it was fetched
-	Licence string `json:"licence,omitempty"` // as the page states it; empty: it does not
-	// the section that it stands in, bytes of Source.Text; End = 0: it belongs to all of it
+	// For a picture from a page:
+	URL     string `json:"url,omitempty"`     // address from which it was fetched
+	Licence string `json:"licence,omitempty"` // as stated by the page; empty: not stated
+	// section that contains the picture, in bytes of Source.Text; End = 0: the whole text
 	Start int `json:"start,omitempty"`
 	End   int `json:"end,omitempty"`
 }
 
-// BesideClaim reports whether the figure belongs to this claim of its source.
+// BesideClaim reports whether the figure belongs to claim c of its source.
 func (f Figure) BesideClaim(c Claim) bool { return f.End == 0 || f.Start <= c.Start && c.End <= f.End }
 
-// Limits of By.
+// Limits of Source.By.
 const (
-	mostNamed   = 3  // authors
-	maxIssuer   = 60 // bytes of a publisher: some sites put a slogan there
-	maxNamed    = 60 // of an author
+	mostNamed   = 3  // maximum number of authors
+	maxIssuer   = 60 // bytes of a publisher, because some sites put a slogan there
+	maxNamed    = 60 // bytes of an author's name
 	othersNamed = "et al."
 )
 
-// By names who wrote and who published a source, as far as that is known: "M. Lind, T. Oye, Harbour Authority".
+// By returns the known authors and publisher of a source: "M. Lind, T. Oye, Harbour Authority".
 func (s Source) By() string {
 	var names []string
 	for i, name := range s.Authors {
@@ -132,11 +130,11 @@ func (s Source) By() string {
 // Limits of Source.Head, in bytes.
 const (
 	headBytes = 240
-	headLine  = 120 // a line that is longer is a paragraph
+	headLine  = 120 // a longer line is a paragraph
 )
 
-// HeadOf returns what stands at the beginning of a text before its first sentence, on one line: the short lines in
-// which documents say what they are, whose, and of when.
+// HeadOf returns the short lines at the beginning of a text, before its first sentence, joined into one line.
+// Documents usually state their title, author and date there.
 func HeadOf(text string) string {
 	var head []string
 	for line := range strings.Lines(strings.ToValidUTF8(text[:min(len(text), 4*headBytes)], "")) {
@@ -145,15 +143,15 @@ func HeadOf(text string) string {
 			strings.ContainsAny(line, "。！？") {
 			break
 		}
-		if strings.ContainsFunc(line, unicode.IsLetter) { // no rule, no fence
+		if strings.ContainsFunc(line, unicode.IsLetter) { // skip rules and fences
 			head = append(head, line)
 		}
 	}
 	return Clip(strings.Join(head, " · "), headBytes)
 }
 
-// HeadAt returns the Head for what stands at a byte of Text; empty where that is the beginning itself, and where the
-// beginning of the document is not known.
+// HeadAt returns the Head for the text at a byte offset of Text. It is empty at the beginning of the document, and
+// where that beginning is unknown.
 func (s Source) HeadAt(at int) string {
 	if s.Head == "" && s.Offset == 0 && at > 0 {
 		return HeadOf(s.Text)
@@ -161,20 +159,19 @@ func (s Source) HeadAt(at int) string {
 	return s.Head
 }
 
-// Label says in a few words what kind of source it is, whose, and of when, as far as that is known: "news, Coast Times,
-// 2024-03-18".
+// Label describes a source by its known genre, authors, publisher and date: "news, Coast Times, 2024-03-18".
 func (s Source) Label() string {
 	known := []string{s.Genre, s.By(), s.Date}
 	return strings.Join(slices.DeleteFunc(known, func(k string) bool { return k == "" || k == GenreUnknown }), ", ")
 }
 
-// Name is what a document or page is called, told apart from others of its title: "Changelog, queue/CHANGES.md".
+// Name returns the title of a document or page with what distinguishes it: "Changelog, queue/CHANGES.md".
 func (s Source) Name() string {
 	parts := []string{OneLine(s.Title), cmp.Or(s.URL, s.key())}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
-// key is that of the document; of a file of the bundle it tells nothing.
+// key returns the document key; empty for a file of the bundle, whose key means nothing to a reader.
 func (s Source) key() string {
 	if s.Stored() {
 		return ""
@@ -182,8 +179,8 @@ func (s Source) key() string {
 	return s.Document
 }
 
-// Place says where a source stands: "handbook.html › 3.2 Memory › Locks, p. 15". It begins with the document key, else
-// the URL, else the title; a source of which nothing is known has the place "".
+// Place returns the location of a source: "handbook.html › 3.2 Memory › Locks, p. 15". It begins with the document
+// key, else the URL, else the title. It is empty for a source without any of these.
 func (s Source) Place() string {
 	place := cmp.Or(s.key(), s.URL, OneLine(s.Title))
 	if path := s.sectionPath(); path != "" {
@@ -192,7 +189,7 @@ func (s Source) Place() string {
 	return s.withPage(place)
 }
 
-// Within says where in its document a source stands: "3.2 Memory › Locks, p. 15".
+// Within returns the location of a source within its document: "3.2 Memory › Locks, p. 15".
 func (s Source) Within() string { return s.withPage(s.sectionPath()) }
 
 func (s Source) withPage(place string) string {
@@ -202,8 +199,7 @@ func (s Source) withPage(place string) string {
 	return strings.TrimPrefix(place+", p. "+strconv.Itoa(s.Page), ", ")
 }
 
-// sectionPath joins the headings above a source, without the document's own title and doubled ones: they say nothing
-// new.
+// sectionPath joins the headings above a source, without the document's own title and repeated headings.
 func (s Source) sectionPath() string {
 	var path []string
 	for _, heading := range s.Section {
@@ -216,13 +212,13 @@ func (s Source) sectionPath() string {
 	return strings.Join(path, " › ")
 }
 
-// Stored reports whether the source's document is the answer of the call that returned it, as the bundle has it.
+// Stored reports whether the source's document is the tool call's own answer, as stored in the bundle.
 func (s Source) Stored() bool {
 	return s.Kind == SourceCode || s.Kind == SourceTool && s.URL == ""
 }
 
-// SourceID returns the id of a source from what identifies it: kind, place and the hash of its text.
-// The same passage found by two calls has one id. The result is "src_" and 16 hex digits.
+// SourceID returns the id of a source: "src_" and 16 hex digits, derived from kind, location and text hash. The same
+// passage found by two calls has the same id.
 func SourceID(s Source) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d\x00%d\x00%s", s.Kind, s.URL, s.Document, s.Page,
 		s.Offset, s.Hash))
@@ -235,40 +231,40 @@ func TextHash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// PagePath returns how the files of a bundle name one of its texts, by its hash.
+// PagePath returns the path of a text within its bundle, given the text's hash.
 func PagePath(hash string) string { return "pages/" + hash + ".txt" }
 
-// PageHash returns the hash that a PagePath names.
+// PageHash returns the hash in a PagePath.
 func PageHash(path string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path, "pages/"), ".txt")
 }
 
-// Claim is one checkable statement with the words of the source that carry it.
+// Claim is one checkable statement with the words of the source that support it.
 type Claim struct {
 	ID         string `json:"claim_id"`    // citation id and ordinal: CIT-3-02.1
-	CitationID string `json:"citation_id"` // of the trace that it belongs to
+	CitationID string `json:"citation_id"` // citation id of its trace
 	SourceID   string `json:"source_id"`
-	Text       string `json:"text"`  // the statement; Quote on one line when no model wrote it
+	Text       string `json:"text"`  // the statement; Quote on one line if no model wrote it
 	Quote      string `json:"quote"` // verbatim: Source.Text[Start:End]
-	Start      int    `json:"start"` // bytes into Source.Text
+	Start      int    `json:"start"` // byte offset in Source.Text
 	End        int    `json:"end"`
-	// of a claim that no model chose: Source.Share, or that of its passage in a page that was read whole
+	// for a claim that no model chose: Source.Share, or the share of its passage in a page that was read in full
 	Share float64 `json:"share,omitempty"`
-	// of a row of a table that is told as changed: the row that names its columns
+	// for a table row that is reported as changed: the row with the column names
 	Columns string `json:"columns,omitempty"`
-	// of a withdrawn one: the sentence that has come in its place; nil: none has
+	// for a withdrawn claim: the sentence that replaced it; nil: none
 	Now *Claim `json:"now,omitempty"`
 }
 
-// ToolTrace is one source that one tool call returned, with its compressed note and its claims.
-// Several traces of one call share ToolID.
+// ToolTrace is one source that one tool call returned, with its compressed note and its claims. Several traces of one
+// call share ToolID.
 type ToolTrace struct {
 	ToolID                string    `json:"tool_id"` // block_3/2.1: block, iteration, ordinal of the action
 	CitationID            string    `json:"citation_id"`
 	ToolType              string    `json:"tool_type"` // tool name
 	Query                 string    `json:"query"`
-	RawAnswer             string    `json:"raw_answer"` // pages/<sha256>.txt: the whole answer of the call
-	Summary               string    `json:"summary"`    // 200 to 500 words when a model wrote it
+	RawAnswer             string    `json:"raw_answer"` // pages/<sha256>.txt: the complete answer of the call
+	Summary               string    `json:"summary"`    // 200 to 500 words if a model wrote it
 	Timestamp             time.Time `json:"timestamp"`
 	RawAnswerTruncated    bool      `json:"raw_answer_truncated"`
 	RawAnswerOriginalSize int       `json:"raw_answer_original_size"` // bytes
@@ -277,18 +273,18 @@ type ToolTrace struct {
 	Source                Source    `json:"source"`
 	Claims                []Claim   `json:"claims"`
 
-	// Of a run that goes on from an earlier one: since when this is known, YYYY-MM-DD, empty: since this run; and
-	// what the source said then and does not say any more, for which it is cited as of that day. A trace with
+	// For a run that updates an earlier one: Since is the day since when this is known, YYYY-MM-DD; empty: since this
+	// run. Withdrawn holds what the source said then and no longer says; it is cited as of that day. A trace with
 	// Withdrawn has no Claims.
 	Since     string  `json:"since,omitempty"`
 	Withdrawn []Claim `json:"withdrawn,omitempty"`
-	Added     []Claim `json:"added,omitempty"` // sentences of the source that are news since then, besides the claims
-	// Dropped is how many claims of the run before were left out, because their paragraph says something else now. What
-	// cites them is written anew.
+	Added     []Claim `json:"added,omitempty"` // new sentences of the source since then, besides the claims
+	// number of claims of the previous run that were left out because their paragraph has changed; text that cites
+	// them is rewritten
 	Dropped int `json:"dropped,omitempty"`
-	// Its source has been read again and is another text: the claims that stand are quoted from that.
+	// the source was read again and its text has changed; the remaining claims quote the new text
 	Reread bool `json:"reread,omitempty"`
-	// Its source could not be asked again: what it said is taken to hold.
+	// the source could not be read again, so its earlier text is assumed to hold
 	Unchecked bool `json:"unchecked,omitempty"`
 }
 

@@ -1,44 +1,44 @@
 package topicqueue
 
-// What a budget, or a deadline, has cut from a run: Run.Cuts.
+// Values of Run.Cuts: what a budget or a deadline has cut from a run.
 const (
-	CutReview     = "review"     // no look for gaps
-	CutIterations = "iterations" // blocks were looked at less long than they may be
+	CutReview     = "review"     // no review for gaps
+	CutIterations = "iterations" // fewer iterations than allowed
 	CutBlocks     = "blocks"     // fewer sub-topics, or some not researched
-	CutTime       = "time"       // fewer sub-topics or iterations, so that all runs are ready in time
+	CutTime       = "time"       // fewer sub-topics or iterations, so that all runs finish in time
 	CutReport     = "report"     // parts of the report are shorter, or not written by the model
 	CutCheck      = "check"      // sentences of the report were not judged by the model
-	CutAudio      = "audio"      // the report is not read aloud, or by a script that no model wrote
+	CutAudio      = "audio"      // the report is not read aloud, or its script was not written by a model
 )
 
-// Purse is where a run stands with its budget. Amounts are in the unit of the budget.
+// Purse is the budget state of a run. Amounts are in the unit of the budget.
 type Purse struct {
-	Limit    int64 // of the whole run; 0 = none
+	Limit    int64 // limit of the whole run; 0: none
 	Spent    int64
-	Evidence int // bytes that the statements of its blocks' claims have
+	Evidence int // total length in bytes of the statements of its claims
 	Blocks   []BlockPurse
 }
 
-// BlockPurse is the part of one block.
+// BlockPurse is the share of one block.
 type BlockPurse struct {
 	Begun, Ended bool
-	Iterations   int   // checkpointed
-	Spent        int64 // on the block, the iteration that is under way included
+	Iterations   int   // checkpointed iterations
+	Spent        int64 // including the iteration under way
 	UnderWay     bool  // calls of the next iteration have been answered
 }
 
-// Estimate is what parts of a run will probably cost.
+// Estimate is the expected cost of parts of a run.
 type Estimate struct {
-	Iteration int64   // of a block, while there is no experience
-	Report    int64   // from the evidence that there is
-	PerByte   float64 // what one more byte of evidence adds to the report
+	Iteration int64   // one iteration of a block, used until there is experience
+	Report    int64   // report from the present evidence
+	PerByte   float64 // additional report cost per byte of evidence
 }
 
-// headroom is what the next iteration may cost more than those before: its questions are longer.
+// headroom allows for the next iteration to cost more than those before, because its questions are longer.
 const headroom = 1.15
 
-// iteration is what one iteration costs, with what its evidence costs the report: by the experience of the block n,
-// else of all blocks, else by the estimate. n counts from 1; 0: of all.
+// iteration returns the expected cost of one iteration and of the report text for its evidence. It uses the
+// experience of block n, else of all blocks, else the estimate. n counts from 1; 0 means all blocks.
 func (p Purse) iteration(n int, e Estimate) float64 {
 	spent, done := int64(0), 0.0
 	own := n > 0 && p.Blocks[n-1].Iterations > 0
@@ -65,11 +65,11 @@ func (p Purse) iteration(n int, e Estimate) float64 {
 	return cost
 }
 
-// left is what research may still spend.
+// left returns the amount that research may still spend.
 func (p Purse) left(e Estimate) float64 { return float64(p.Limit - p.Spent - e.Report) }
 
-// level is what it takes to bring blocks to k iterations each, those that are under way counted as done in full.
-// waiting: blocks that have not begun, too. but: a block that is left out, from 1; 0: none.
+// level returns the cost of bringing every block to k iterations. A block that has begun does at least one more
+// iteration. waiting includes blocks that have not begun. but is a block to leave out, counted from 1; 0: none.
 func (p Purse) level(k int, cost float64, waiting bool, but int) float64 {
 	need := 0.0
 	for i, b := range p.Blocks {
@@ -87,10 +87,9 @@ func (p Purse) level(k int, cost float64, waiting bool, but int) float64 {
 	return need
 }
 
-// MayIterate reports whether the budget allows block n (from 1) its iteration k. All blocks come before one of them
-// goes deeper: a further iteration is allowed when enough is left for every other block to come as far as this one is.
-// Before a first one only those that have begun count: what waits comes later or not at all. An iteration that was
-// begun is brought to its end.
+// MayIterate reports whether the budget allows iteration k of block n (from 1). Breadth comes before depth: the
+// remainder must also bring every other block to k-1 iterations. For a first iteration only blocks that have begun
+// count, because the others come later or not at all. An iteration under way is always finished.
 func (p Purse) MayIterate(n, k int, e Estimate) bool {
 	if p.Limit == 0 || n < 1 || n > len(p.Blocks) || p.Blocks[n-1].UnderWay {
 		return true
@@ -99,8 +98,8 @@ func (p Purse) MayIterate(n, k int, e Estimate) bool {
 	return cost+p.level(k-1, cost, k > 1, n) <= p.left(e)
 }
 
-// Room returns how many more blocks the budget allows when all that there are have their iterations; below 0: any
-// number.
+// Room returns how many more blocks the budget allows after the existing blocks have all their iterations; below 0:
+// any number.
 func (p Purse) Room(iterations int, e Estimate) int {
 	if p.Limit == 0 {
 		return -1
@@ -113,13 +112,13 @@ func (p Purse) Room(iterations int, e Estimate) int {
 	return int(spare / (cost * float64(iterations)))
 }
 
-// Rest is what it will probably take to bring all blocks to so many iterations and write the report. 0: only what is
-// under way is brought to its end.
+// Rest returns the expected cost of bringing all blocks to the given number of iterations and writing the report.
+// With 0 iterations, blocks that have begun only finish their current iteration.
 func (p Purse) Rest(iterations int, e Estimate) int64 {
 	return int64(p.level(iterations, p.iteration(0, e), iterations > 0, 0)) + e.Report
 }
 
-// Block is what one more block will probably take.
+// Block returns the expected cost of one more block.
 func (p Purse) Block(iterations int, e Estimate) int64 {
 	return int64(p.iteration(0, e) * float64(iterations))
 }

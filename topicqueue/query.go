@@ -8,14 +8,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// CanonicalQuery returns the form of a query by which equal queries are recognised: NFKC, lower case, words without
-// punctuation, each once, in alphabetical order and joined by one space. Signs that belong to a word stay ("c++",
-// "3.1", "1,5"), so that Theorem 3.1 and Theorem 31 differ.
+// CanonicalQuery returns the canonical form of a query, which identifies equal queries: NFKC, lower case, words
+// without punctuation, each once, in alphabetical order and joined by one space. Characters that belong to a word
+// stay ("c++", "3.1", "1,5"), so that Theorem 3.1 and Theorem 31 differ.
 //
-// q: UTF-8 of any length, natural language. A query without a letter or digit yields the empty string. Never fails.
-// Two queries with the same words in another order ask a search the same.
+// q: UTF-8 of any length, natural language. A query without a letter or digit gives the empty string. Never fails.
+// Queries that differ only in word order are equal for a search.
 func CanonicalQuery(q string) string {
-	// Folded again after lower case, which can undo it; a broken character keeps what follows it from being folded.
+	// Fold again after ToLower, which can undo the folding. Invalid bytes would keep the text after them from being
+	// folded.
 	folded := norm.NFKC.String(strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(q, " "))))
 	words := canonicalWords([]rune(folded))
 	slices.Sort(words)

@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// Returned is what one tool call of a run returned: its sources, whether anything came of them or not. Calls that
-// failed or found nothing have returned none.
+// Returned holds all sources that one tool call of a run returned, used or not. There is none for a call that failed
+// or found nothing.
 type Returned struct {
-	ToolID   string   `json:"tool_id"` // of the call, as in ToolTrace
+	ToolID   string   `json:"tool_id"` // id of the call, as in ToolTrace
 	ToolType string   `json:"tool_type"`
 	Query    string   `json:"query"`
-	Sources  []Source `json:"sources"` // those without Hash were named only: no text of them was read
+	Sources  []Source `json:"sources"` // a source without Hash was only named; its text was not read
 }
 
-// EncodeReturned returns calls as JSON Lines, one line for each. Equal calls make an equal text; no calls make an
-// empty one.
+// EncodeReturned returns calls as JSON Lines, one line each. Equal calls give equal text; no calls give the empty
+// string.
 func EncodeReturned(calls []Returned) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for _, c := range calls {
-		_ = enc.Encode(c) // strings, numbers and times of this era always encode
+		_ = enc.Encode(c) // strings, numbers and present-day times always encode
 	}
 	return b.String()
 }
 
-// DecodeReturned reads what EncodeReturned has written. The error names the line.
+// DecodeReturned reads the output of EncodeReturned. The error names the line.
 func DecodeReturned(text string) ([]Returned, error) {
 	var calls []Returned
 	line := 0

@@ -1,34 +1,34 @@
 package topicqueue
 
-// Review is what comparing the evidence of a run with its plan came to.
+// Review is the result of comparing the evidence of a run with its plan.
 type Review struct {
-	// blocks that it adds to the queue; none: the report is due
+	// blocks to add to the queue; none: the report is due
 	Gaps           []SubTopic      `json:"gaps,omitempty"`
-	Blocks         []string        `json:"blocks,omitempty"`         // that had evidence when it was made
+	Blocks         []string        `json:"blocks,omitempty"`         // blocks that had evidence at the time
 	Contradictions []Contradiction `json:"contradictions,omitempty"` // between claims of these blocks
-	// what the claims leave open and no block of these gaps asks, for the writers: a sentence each
+	// questions that the claims leave open and these gaps do not cover, for the writers, one sentence each
 	Open []string `json:"open,omitempty"`
-	// why nothing was compared that should have been, for a person
+	// why a due comparison was not done, for display
 	NotDone string `json:"not_done,omitempty"`
-	// It is that of the run that this one goes on from, and knows nothing of what has moved since.
+	// from the run that this one updates, so it does not cover later changes
 	Earlier bool `json:"earlier,omitempty"`
 }
 
-// Standing returns what holds on of a review when the next one is not done, and why it is not: all but its gaps, which
-// are blocks by then.
+// Standing returns the parts of a review that remain valid when the next review is not done. It drops the gaps, which
+// have become blocks, and records notDone as the reason.
 func (r Review) Standing(notDone string) Review {
 	r.Gaps, r.NotDone = nil, notDone
 	return r
 }
 
-// None reports that nothing was reviewed, and nothing says why.
+// None reports whether nothing was reviewed and no reason is given.
 func (r Review) None() bool {
 	return len(r.Gaps)+len(r.Blocks)+len(r.Contradictions)+len(r.Open) == 0 && r.NotDone == ""
 }
 
-// Contradiction is two claims that a model has found not to be true both.
+// Contradiction is a pair of claims that, according to a model, cannot both be true.
 type Contradiction struct {
-	A   string `json:"a"` // ids of claims
+	A   string `json:"a"` // claim ids
 	B   string `json:"b"`
-	Why string `json:"why"` // what differs, and what may explain it
+	Why string `json:"why"` // the difference, and a possible explanation
 }

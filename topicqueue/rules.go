@@ -9,13 +9,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// duplicateSimilarity is the share of common words from which two titles name one topic. It is high on purpose: a
-// duplicate that slips through is merged when the report is written, a topic that is refused is lost.
+// duplicateSimilarity is the minimum Jaccard index at which two titles name the same topic. It is high on purpose: a
+// missed duplicate is merged when the report is written, but a refused topic is lost.
 const duplicateSimilarity = 0.85
 
-// Duplicate reports whether two titles name the same topic: equal after folding, or with the same content words up to
-// inflection and order, where numbers, years, names and acronyms must agree exactly, so that "EU banks 2024" is not
-// "UK banks 2025", and "unsupervised" is not "supervised". Symmetric. Blank titles are duplicates of nothing.
+// Duplicate reports whether two titles name the same topic. They do if they are equal after folding, or have the same
+// content words apart from inflection and order. Numbers, years, names and acronyms must agree exactly, so that "EU
+// banks 2024" is not "UK banks 2025", and "unsupervised" is not "supervised". Symmetric. Blank titles are duplicates
+// of nothing.
 func Duplicate(a, b string) bool {
 	ka, kb := TopicKey(a), TopicKey(b)
 	if ka == "" || kb == "" {
@@ -42,7 +43,7 @@ func Duplicate(a, b string) bool {
 	return true
 }
 
-// jaccard is the share of common words, 0 for two empty sets. Source: Jaccard index (Jaccard 1912).
+// jaccard returns the share of common words, 0 for two empty sets. Source: Jaccard index (Jaccard 1912).
 func jaccard(a, b map[string]bool) float64 {
 	common := 0
 	for w := range a {
@@ -56,8 +57,8 @@ func jaccard(a, b map[string]bool) float64 {
 	return 0
 }
 
-// Judge answers proposals to a queue that holds these titles, in order: what is added becomes a block with the next
-// number, the others are refused with the reason. maxLength counts all blocks of the run.
+// Judge decides on proposals, in order, for a queue that holds blocks. An accepted proposal becomes a block with the
+// next number; the others are refused with a reason. maxLength limits all blocks of the run.
 func Judge(blocks []BlockTitle, proposals []SubTopic, maxLength int) []Admission {
 	known := append([]BlockTitle(nil), blocks...)
 	out := make([]Admission, 0, len(proposals))
@@ -88,7 +89,7 @@ func findDuplicate(blocks []BlockTitle, title string) string {
 	return ""
 }
 
-// opposed reports whether w is one of the others with a prefix that turns its meaning, or the other way round.
+// opposed reports whether w and one of the others differ only by a prefix, which may reverse the meaning.
 func opposed(w string, others []string) bool {
 	for _, o := range others {
 		long, short := w, o
@@ -112,13 +113,13 @@ func missing(from, in map[string]bool) []string {
 	return out
 }
 
-// titleWords returns the content words of a title, stemmed; the value says that a word is a number, a name or an
-// acronym, which another title must have exactly. Runs of Chinese, Japanese and Korean script become pairs.
+// titleWords returns the stemmed content words of a title. The value is true for a number, name or acronym, which a
+// duplicate must contain exactly. Chinese, Japanese and Korean text becomes pairs of characters.
 func titleWords(title string) map[string]bool {
 	tokens := strings.FieldsFunc(norm.NFKC.String(title), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) && !strings.ContainsRune(".+#-_", r)
 	})
-	plainCase := false // some long word is in lower case: capitals mean something
+	plainCase := false // some long word is in lower case, so capitals are significant
 	for _, t := range tokens {
 		r, _ := utf8.DecodeRuneInString(t)
 		plainCase = plainCase || (len(t) >= 4 && unicode.IsLower(r))
@@ -148,7 +149,7 @@ func titleWords(title string) map[string]bool {
 	return words
 }
 
-// isName reports whether a word is written like a name or an acronym. capitals: a leading capital alone says so.
+// isName reports whether a word is written like a name or an acronym. capitals: a leading capital is enough.
 func isName(t string, capitals bool) bool {
 	for i, r := range t {
 		if unicode.IsUpper(r) && (i > 0 || capitals) {
@@ -166,7 +167,7 @@ func hasCJK(s string) bool {
 	}) >= 0
 }
 
-// pairs cuts a mixed word into its pairs of neighbouring characters, and runs of digits and Latin letters whole.
+// pairs splits a mixed word into pairs of neighbouring CJK characters and whole runs of other characters.
 func pairs(s string) []string {
 	var out []string
 	var run []rune
@@ -198,7 +199,7 @@ func pairs(s string) []string {
 var (
 	stopWords = wordSet(`a an and are as at be by do does for from how in into is it its of on or that the their this to
 		was were what when where which who why will with`)
-	// fillerWords say what kind of text a title announces and not what it is about.
+	// fillerWords describe the kind of text that a title announces, not its subject.
 	fillerWords = wordSet(`analysis analyzing aspects brief comprehensive detailed discussion examination examining
 		exploration exploring guide insights introduction investigation key main overview review study summary survey
 		understanding`)

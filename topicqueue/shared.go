@@ -2,9 +2,9 @@ package topicqueue
 
 import "time"
 
-// Made is what came of a call that others may share.
+// Made is the result of a call that others may share.
 type Made struct {
-	Value    []byte        // what they get
-	Lifetime time.Duration // how long they get it; 0: a failure that may pass, which is tried again
-	Also     []string      // further keys under which it is the answer
+	Value    []byte        // the shared result
+	Lifetime time.Duration // how long it is shared; 0: a temporary failure, which is retried
+	Also     []string      // further keys to which it is the answer
 }

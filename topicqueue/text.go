@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether nobody sees a character although a terminal or a browser may obey it: controls, marks that
-// turn the direction of text, zero-width characters, tags. Line ends, tabs and the joiners that scripts and emoji need
-// are not hidden.
+// Hidden reports whether r is invisible although a terminal or browser may act on it: controls, marks that change
+// text direction, zero-width characters, tags. Line ends, tabs and the joiners that scripts and emoji need are not
+// hidden.
 func Hidden(r rune) bool {
 	switch {
 	case r < 0x7f:
@@ -24,9 +24,9 @@ func Hidden(r rune) bool {
 	return unicode.IsControl(r)
 }
 
-// Printable returns foreign text as it may be stored, quoted and shown: valid UTF-8 without hidden characters. Whatever
-// ends a line becomes a line feed. Everything that enters a run passes through it before it is stored, so that
-// quotes and their offsets are of the same text. It changes nothing the second time.
+// Printable returns foreign text in the form in which it is stored, quoted and shown: valid UTF-8 without hidden
+// characters. Every line end becomes a line feed. All text that enters a run passes through Printable before it is
+// stored, so that quotes and their offsets refer to the same text. Printable is idempotent.
 func Printable(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || Hidden(r) || lineEnd(r) }) < 0 {
 		return s
@@ -52,12 +52,12 @@ func lineEnd(r rune) bool {
 	return false
 }
 
-// OneLine makes a line of foreign text: Printable, white space folded.
+// OneLine returns foreign text on one line: printable, white space folded.
 func OneLine(s string) string {
 	return strings.Join(strings.Fields(Printable(strings.ToValidUTF8(s, ""))), " ")
 }
 
-// Clip cuts s to at most limit bytes on a rune boundary and says so by an ellipsis, for which limit has room.
+// Clip shortens s to at most limit bytes on a rune boundary and appends an ellipsis. limit must leave room for it.
 func Clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -69,7 +69,7 @@ func Clip(s string, limit int) string {
 	return strings.TrimRightFunc(s[:cut], unicode.IsSpace) + "…"
 }
 
-// EditDistance returns how many bytes must be inserted, removed or replaced to make b of a (Levenshtein 1966).
+// EditDistance returns the number of bytes to insert, remove or replace to turn a into b (Levenshtein 1966).
 func EditDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -11,19 +11,19 @@ type Usage struct {
 	Model            string `json:"model"`
 	PromptTokens     int    `json:"prompt_tokens"`
 	CompletionTokens int    `json:"completion_tokens"`
-	// of PromptTokens: read from the provider's cache of prompts
+	// of PromptTokens: read from the provider's prompt cache
 	CachedTokens     int  `json:"cached_tokens,omitempty"`
-	CacheWriteTokens int  `json:"cache_write_tokens,omitempty"` // of PromptTokens: written to it
-	Estimated        bool `json:"estimated,omitempty"`          // the provider gave no figures
-	// more CompletionTokens than the answer was allowed to have
+	CacheWriteTokens int  `json:"cache_write_tokens,omitempty"` // of PromptTokens: written to that cache
+	Estimated        bool `json:"estimated,omitempty"`          // the provider reported no figures
+	// CompletionTokens exceed the requested limit
 	OverLimit bool      `json:"over_limit,omitempty"`
-	Failed    bool      `json:"failed,omitempty"` // no answer came back; tokens are 0
-	CostUSD   *float64  `json:"cost_usd"`         // nil: the model's price is not known
+	Failed    bool      `json:"failed,omitempty"` // no answer arrived; tokens are 0
+	CostUSD   *float64  `json:"cost_usd"`         // nil: price unknown
 	TookMS    int64     `json:"took_ms"`
 	Timestamp time.Time `json:"timestamp"`
 }
 
-// AddTokens adds the tokens of another call, or of another try of the same one.
+// AddTokens adds the tokens of another call, or of another try of the same call.
 func (u *Usage) AddTokens(o Usage) {
 	u.PromptTokens += o.PromptTokens
 	u.CompletionTokens += o.CompletionTokens
