@@ -85,7 +85,7 @@ func ParseBudget(text string) (Budget, error) {
 	}
 	usd, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
 	if err != nil || !(usd >= 1e-6 && usd <= 1e6) { // written so that NaN fails
-		return Budget{}, fmt.Errorf("%q is no budget: it must be %s", Clip(text, 40), BudgetAllowed)
+		return Budget{}, fmt.Errorf("%q is not a budget: it must be %s", Clip(text, 40), BudgetAllowed)
 	}
 	return Budget{USD: math.Round(usd*billion) / billion}, nil
 }
