@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// answered makes the report of an answer that a model has given in one conversation: the same check, references and
-// note as of any report, and no sections. An answer of which nothing usable is left gives way to what its sources say.
+// answered turns the answer of a one-conversation run into a report without sections, with the same check, references
+// and note as other reports. If nothing in the answer is usable, it reports quotes of the sources.
 func (w *writer) answered(ctx context.Context) (Report, error) {
 	p, usable := w.accept(w.answer, w.title, citations(w.claims))
 	if !usable {
@@ -18,8 +18,8 @@ func (w *writer) answered(ctx context.Context) (Report, error) {
 	return w.finish(ctx, Outline{Title: w.title, Sections: []OutlineSection{}}, draft{opening: p})
 }
 
-// markUncited adds to what was decided about an answer that its sentences with facts which cite nothing are marked:
-// in a text so short a reader takes each sentence for a checked one.
+// markUncited adds decisions that mark the uncited factual sentences of an answer. In so short a text, readers would
+// take every sentence for a checked one.
 func (c *checker) markUncited(body string, decisions []decision) []decision {
 	for _, s := range c.unsourced {
 		decisions = append(decisions, decision{statement: s, changed: true, text: c.m.marked(s.raw(body), s.row)})

@@ -11,16 +11,16 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// draft is a report before its citations are rendered. Texts have canonical markers and no headings above ###.
+// draft is a report before its citations are rendered. Its texts have canonical markers and no headings above level 3.
 type draft struct {
 	opening    passage
 	sections   []section
 	conclusion passage // empty in an extractive report
 	extractive bool
-	quotes     int // shown in an extractive report
+	quotes     int // quotes shown in an extractive report
 }
 
-// repeated returns the sentences that were taken out because the report says the same before.
+// repeated returns the sentences removed because the report already says the same.
 func (d draft) repeated() []string {
 	out := slices.Concat(d.opening.repeated, d.conclusion.repeated)
 	for _, s := range d.sections {
@@ -29,10 +29,10 @@ func (d draft) repeated() []string {
 	return out
 }
 
-// assembler puts a report together from its checked texts.
+// assembler builds a report from its checked texts.
 type assembler struct{ *material }
 
-// assemble joins the parts, shows the figures, renders the citations and adds references, gaps and the note on how the
+// assemble joins the parts, places the figures, renders the citations and adds gaps, references and the note on how the
 // report was made and checked.
 func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	parts := []string{"# " + citation.Escape(outline.Title), d.opening.body}
@@ -89,8 +89,8 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	}
 }
 
-// note says how a report was made and checked. written: a part of it by a model; removed: markers and links that
-// nothing stands behind.
+// note returns the sentences on how a report was made and checked. written: a model wrote at least one part; removed:
+// number of removed markers and links.
 func (a assembler) note(d draft, v *Verification, written bool, removed int) []string {
 	of := prompts.V{"Claims": a.stats.Claims, "Citations": a.stats.Citations, "Documents": a.stats.Documents, "Local": a.fallbacks,
 		"Quotes": d.quotes, "LeftOut": a.stats.ClaimsLeftOut, "Language": a.run.Options.Language}
@@ -105,7 +105,7 @@ func (a assembler) note(d draft, v *Verification, written bool, removed int) []s
 	if a.review.NotDone != "" {
 		note = append(note, a.texts.NotReviewed.String())
 	}
-	if !d.extractive { // quotations are what they are
+	if !d.extractive { // quotations need no check
 		note = append(note, a.checkNote(v))
 		if removed > 0 {
 			note = append(note, a.texts.MarkersRemoved.With(prompts.V{"N": removed}))
@@ -149,8 +149,8 @@ func (a assembler) citedDocuments(ids []string) int {
 	return documents(cited)
 }
 
-// countWords counts the words of Markdown without markers and markup. A character of a script that is written without
-// spaces counts as one word.
+// countWords counts the words of Markdown without markers and markup. A Chinese or Japanese character counts as one
+// word.
 func countWords(markdown string) int {
 	n, inWord := 0, false
 	for _, r := range anyMarker.ReplaceAllString(markdown, "") {
@@ -170,7 +170,7 @@ func countWords(markdown string) int {
 	return n
 }
 
-// asOf says of which day an earlier text of a source is, and that there is none any more.
+// asOf describes an archived version of a source: its date, and whether the source is gone.
 func (a assembler) asOf(then topicqueue.AsOf) string {
 	words := a.texts.AsOf.With(prompts.V{"Date": then.Date})
 	if then.Gone {

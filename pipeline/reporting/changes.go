@@ -11,7 +11,8 @@ import (
 	"nightdesk/prompts"
 )
 
-// whatChanged writes the part that a report opens with, with canonical markers; "" when the run goes on from no other.
+// whatChanged renders the changes section at the start of a report, with canonical markers, or "" if the run continues
+// no other.
 func (a assembler) whatChanged() string {
 	c := a.changes
 	if c == nil {
@@ -66,13 +67,13 @@ func (a assembler) whatChanged() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// toldLine is a sentence or paragraph of a list, and why it stands there.
+// toldLine is an item of a list, with the reason for it.
 type toldLine struct {
 	recurring.Said
 	why string
 }
 
-// underTitles shows a list, with what comes from one document below its title.
+// underTitles renders a list, with items of one document grouped under its title.
 func underTitles(list []toldLine) (lines []string) {
 	of := func(t toldLine) string { return t.Title + "\n" + cmp.Or(t.Document, t.URL) + t.why }
 	for len(list) > 0 {
@@ -93,7 +94,7 @@ func underTitles(list []toldLine) (lines []string) {
 	return lines
 }
 
-// about says whose a document is and of when, in parentheses.
+// about returns the publisher and date of a document in parentheses.
 func about(s recurring.Said) string {
 	if s.About == "" {
 		return ""
@@ -101,7 +102,8 @@ func about(s recurring.Said) string {
 	return " (" + citation.Escape(s.About) + ")"
 }
 
-// where names the document of a sentence that does not name it: "Its revenue was 12 million" tells nothing by itself.
+// where returns the document's title for a sentence that does not contain it. "Its revenue was 12 million", for
+// example, needs the title.
 func where(s recurring.Said) string {
 	if strings.Contains(s.Quote, s.Title) {
 		return ""
@@ -109,7 +111,7 @@ func where(s recurring.Said) string {
 	return titled(s)
 }
 
-// titled begins a line with the title of a document.
+// titled returns the title of a document as the start of a line.
 func titled(s recurring.Said) string {
 	if s.Title == "" {
 		return ""
@@ -117,8 +119,8 @@ func titled(s recurring.Said) string {
 	return "*" + citation.Escape(s.Title) + "*: "
 }
 
-// said shows what a source says in its own words, where these are a whole sentence, else as the claim has it, with
-// its citations.
+// said renders a source's statement with its citations: the quote if it is a whole sentence, otherwise the claim's
+// text.
 func said(s recurring.Said) string {
 	text := s.Statement
 	if s.Noted {
@@ -130,7 +132,7 @@ func said(s recurring.Said) string {
 	return citation.Escape(text) + markers(s)
 }
 
-// markers are the citations of what a source says.
+// markers renders the citations of a source's statement.
 func markers(s recurring.Said) (list string) {
 	for _, id := range s.Citations {
 		if parsed, ok := citation.ParseID(id); ok {
@@ -140,13 +142,13 @@ func markers(s recurring.Said) (list string) {
 	return list
 }
 
-// changedRow tells of a row of a table by what its values are of, and its values.
+// changedRow renders the change of a table row: what the values describe, and both values with citations.
 func (a assembler) changedRow(ch recurring.Change) string {
 	return "- " + titled(ch.New) + movedRow(ch) + markers(ch.New) + "  \n  " + a.texts.Before.String() + ": " +
 		citation.Escape(ch.Old.Value) + markers(ch.Old)
 }
 
-// movedRow says what the values of a row are of, and both values.
+// movedRow renders what the values of a row describe, and both values.
 func movedRow(ch recurring.Change) string {
 	return citation.Escape(ch.What) + ": **" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "**"
 }

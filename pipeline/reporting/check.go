@@ -16,21 +16,21 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// readTime bounds the reading of the sources' texts: a report does not wait longer for a storage that is away.
+// readTime limits the time to read the texts of the sources, so that a report does not wait for unavailable storage.
 const readTime = 10 * time.Second
 
-// part is one text of a report with what it was written from.
+// part is one text of a report with its claims.
 type part struct {
 	title  string
 	body   *string
 	claims []claim
-	whole  bool // put together from claims: each statement ends with its marker
+	whole  bool // assembled from claims: each statement ends with its marker
 	past   *keptPart
 	told   *told
-	answer bool // an answer, which is all there is: what it does not cite is marked
+	answer bool // the report is a single answer, whose uncited sentences are marked
 }
 
-// parts returns the texts of a draft that can be checked, in the order of the report.
+// checkable returns the texts of a draft that can be checked, in the order of the report.
 func (w *writer) checkable(d *draft) []part {
 	all := d.opening.claims
 	for _, s := range d.sections {
@@ -45,12 +45,11 @@ func (w *writer) checkable(d *draft) []part {
 	return append(parts, part{title: w.texts.Conclusion.String(), body: &d.conclusion.body, claims: all, whole: d.conclusion.local, past: d.conclusion.past, told: &d.conclusion.told})
 }
 
-// check checks each sentence of a draft that cites something, repairs, marks or removes what its sources do not
-// say, and says what it did. Whatever goes wrong in it, the draft comes back as it was: the error is the end of ctx
-// and nothing else.
+// check checks each citing sentence of a draft against its sources. It repairs, marks or removes unsupported sentences
+// and records the results. If the check fails, the draft is returned unchanged. The only error is the end of ctx.
 func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verification, err error) {
 	defer func() {
-		if p := recover(); p != nil { // a report is never lost to its check
+		if p := recover(); p != nil { // a defect of the check must not lose the report
 			d, v, err = written, newVerification(), nil
 			v.Status, v.Reason = citation.StatusUnverified, fmt.Sprintf("the check broke off: %v", p)
 		}
@@ -82,27 +81,27 @@ func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verifica
 	return d, c.v, nil
 }
 
-// checker is the work on one verification.
+// checker holds the state of one verification.
 type checker struct {
 	m       *material
 	v       *Verification
 	corpus  *support.Corpus
 	sources map[string]topicqueue.Source // by source id
-	cited   int                          // sources
+	cited   int                          // number of cited sources that have a stored text
 	unread  int
-	trouble string // why the first of them was not read
-	silent  error  // why a judge gave no answer, the first time
+	trouble string // reason why the first unread source could not be read
+	silent  error  // first error of a judge
 
-	unsourced []statement // of an answer: sentences with facts that cite nothing
+	unsourced []statement // uncited factual sentences of an answer
 }
 
-// sourceOf returns the source id behind a citation id.
+// sourceOf returns the source id of a citation id.
 func (c *checker) sourceOf(id string) string {
 	s, _ := c.m.source(id)
 	return s.ID
 }
 
-// read reads the texts of all sources that are cited.
+// read loads the texts of all cited sources.
 func (c *checker) read(ctx context.Context, parts []part) error {
 	var ids []string
 	for _, p := range parts {
@@ -117,7 +116,7 @@ func (c *checker) read(ctx context.Context, parts []part) error {
 		s, ok := c.m.source(id)
 		if _, known := c.sources[s.ID]; ok && !known {
 			c.sources[s.ID] = s
-			if s.Hash != "" || s.Text != "" { // else it was only named: there is nothing to read
+			if s.Hash != "" || s.Text != "" { // a source that was only named has no text
 				sources = append(sources, s)
 			}
 		}
@@ -133,7 +132,7 @@ func (c *checker) read(ctx context.Context, parts []part) error {
 			continue
 		}
 		g.Go(func() (err error) {
-			defer func() { // of a goroutine of its own: the one above cannot see it
+			defer func() { // the recover of check does not cover other goroutines
 				if p := recover(); p != nil {
 					err = fmt.Errorf("panic: %v", p)
 				}
@@ -164,18 +163,18 @@ func (c *checker) read(ctx context.Context, parts []part) error {
 
 var errNoText = errors.New("there is no text")
 
-// SupportSource returns a source as claim support is checked by it. text: that of s.
+// SupportSource converts a source for support checks. text is the text of s.
 func SupportSource(s topicqueue.Source, text string) support.Source {
 	about := append([]string{s.Title, s.Publisher, s.Date, s.Document}, s.Section...)
 	about = append(append(about, s.Authors...), s.URL, s.Head)
-	if !s.RetrievedAt.IsZero() { // reports say when they looked
+	if !s.RetrievedAt.IsZero() { // reports may state the retrieval date
 		about = append(about, s.RetrievedAt.UTC().Format(time.DateOnly))
 	}
 	about = slices.DeleteFunc(about, func(a string) bool { return a == "" })
 	return support.Source{ID: s.ID, Text: text, About: strings.Join(about, ". ")}
 }
 
-// decision is what becomes of one statement.
+// decision is the outcome of the check of one statement.
 type decision struct {
 	statement
 	findings support.Findings
@@ -183,13 +182,13 @@ type decision struct {
 	verdict  support.Result
 	action   string
 	checked  []CheckedSentence
-	text     string // in place of the statement, when changed
-	proposed string // correction
-	refused  string // why that is not taken, or there is none
+	text     string // replacement, if changed
+	proposed string // proposed correction
+	refused  string // why the correction was rejected or is missing
 	changed  bool
 }
 
-// judge decides about all statements of all parts, asks for repairs, and changes the parts accordingly.
+// judge decides on the statements of all parts, asks for repairs and updates the parts.
 func (c *checker) judge(ctx context.Context, parts []part) error {
 	decisions := make([][]decision, len(parts))
 	for i, p := range parts {
@@ -230,8 +229,8 @@ func (c *checker) judge(ctx context.Context, parts []part) error {
 	return nil
 }
 
-// again returns what was found when a part of the last report was checked, looked up in the texts of tonight. ok is
-// false when the part is new, or when a sentence of it comes out otherwise: then it is checked as a new one.
+// again returns the recorded check of a part of the last report, after rechecking the sentences whose sources were read
+// again. ok is false if the part is new or if a verdict changes; the part is then checked like new text.
 func (c *checker) again(p part) (out told, ok bool) {
 	if p.past == nil {
 		return out, false
@@ -256,7 +255,7 @@ func (c *checker) again(p part) (out told, ok bool) {
 	return out, true
 }
 
-// found looks for a statement in its sources. ok is false when it cites nothing.
+// found checks a statement against its sources. ok is false if the statement cites nothing.
 func (c *checker) found(p part, s statement) (d decision, ok bool) {
 	if len(s.ids) == 0 && citable(p, s) {
 		if d, ok := c.citing(p, s); ok {
@@ -270,18 +269,18 @@ func (c *checker) found(p part, s statement) (d decision, ok bool) {
 	case len(s.ids) == 0 && citable(p, s):
 		c.missed(p, s)
 		return d, false
-	case len(s.ids) == 0, s.text == "": // markers alone, of a cell
+	case len(s.ids) == 0, s.text == "": // for example a table cell with markers only
 		return d, false
 	}
 	return decision{statement: s, findings: c.look(p, s), action: ActionKept}, true
 }
 
-// look looks for a statement in the sources behind its citations.
+// look checks a statement against the sources of its citations.
 func (c *checker) look(p part, s statement) support.Findings {
 	return c.corpus.Check(s.text, s.head, c.sourcesOf(s.ids))
 }
 
-// sourcesOf returns the source ids behind citation ids.
+// sourcesOf returns the source ids of citation ids.
 func (c *checker) sourcesOf(citationIDs []string) []string {
 	ids := make([]string, len(citationIDs))
 	for i, id := range citationIDs {
@@ -290,7 +289,7 @@ func (c *checker) sourcesOf(citationIDs []string) []string {
 	return ids
 }
 
-// settleAll keeps, marks or removes the statements of a part, and writes down what was decided.
+// settleAll keeps, marks or removes the statements of a part and records the decisions.
 func (c *checker) settleAll(p part, decisions []decision) {
 	for i := range decisions {
 		d := &decisions[i]
@@ -303,7 +302,7 @@ func (c *checker) settleAll(p part, decisions []decision) {
 		switch s.Rules {
 		case c.v.Rules:
 			s.Rules = 0
-		case 0: // kept from a night before the rules had numbers
+		case 0: // kept from a run before rules had numbers
 			s.Rules = -1
 		}
 		c.v.Sentences = append(c.v.Sentences, s)
@@ -322,7 +321,7 @@ func (c *checker) settleAll(p part, decisions []decision) {
 	}
 }
 
-// settle keeps a statement, or marks or removes it when it is unsupported.
+// settle keeps a statement, or marks or removes it if it is unsupported.
 func (c *checker) settle(p part, d *decision) {
 	switch {
 	case d.verdict != support.Unsupported:
@@ -339,7 +338,7 @@ func (c *checker) settle(p part, d *decision) {
 
 func (s statement) raw(body string) string { return body[s.start:s.end] }
 
-// entry writes a decision down.
+// entry returns the record of a decision.
 func (c *checker) entry(p part, d decision) CheckedSentence {
 	e := CheckedSentence{
 		Text: d.statement.text, Head: d.head, Section: p.title, Citations: d.ids, Verdict: d.verdict,
@@ -349,7 +348,7 @@ func (c *checker) entry(p part, d decision) CheckedSentence {
 	return e
 }
 
-// place writes down what was found of a sentence in these sources, and the place that shows it best.
+// place records the findings of a sentence in these sources and the passage that shows them best.
 func (c *checker) place(s *CheckedSentence, ids []string, f support.Findings, j support.Judged) {
 	shown := c.corpus.Shown(s.Text, ids, f, j)
 	s.Findings, s.Judge, s.Source, s.Start, s.End, s.Page = f, j, shown.Source, shown.Start, shown.End, ""
@@ -358,11 +357,11 @@ func (c *checker) place(s *CheckedSentence, ids []string, f support.Findings, j 
 	}
 }
 
-// citable reports a sentence that states facts and can get a citation.
+// citable reports whether a sentence states facts and can be given a citation.
 func citable(p part, s statement) bool { return !p.whole && !s.row && support.Factual(s.text) }
 
-// citing gives a sentence the citation of the claim that has it word for word. ok is false when there is none, or more
-// than one: what cites nothing is not judged by sources that its neighbours cite.
+// citing gives a sentence the citation of the claim that contains it verbatim. ok is false if there is no such claim or
+// several, because an uncited sentence is not judged by its neighbours' sources.
 func (c *checker) citing(p part, s statement) (d decision, ok bool) {
 	id := ""
 	if strings.HasSuffix(s.text, "?") || strings.HasSuffix(s.text, "？") { // a question states nothing
@@ -384,14 +383,14 @@ func (c *checker) citing(p part, s statement) (d decision, ok bool) {
 	return decision{statement: s, findings: c.look(p, s), action: ActionCited}, true
 }
 
-// repeats reports a sentence that stands word for word in a claim.
+// repeats reports whether a sentence appears verbatim in a claim.
 func repeats(sentence string, from claim) bool {
 	said := from.statement() + "\n\n" + from.quote()
 	f := support.New([]support.Source{{ID: from.ID, Text: said}}).Check(sentence, "", []string{from.ID})
 	return f.Quotation.Result == support.Verbatim
 }
 
-// missed records a sentence with facts that cites nothing.
+// missed records an uncited factual sentence.
 func (c *checker) missed(p part, s statement) {
 	p.told.FactsUncited++
 	c.v.Counts.FactsUncited++

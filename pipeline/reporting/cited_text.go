@@ -11,26 +11,27 @@ import (
 	"nightdesk/pipeline/citation"
 )
 
-// citedText is a report as PlainSentences has it, without the captions of its figures, and the markers that stood
-// there.
+// citedText is the text of a report as PlainSentences returns it, without captions of figures, and with the positions
+// of its markers.
 type citedText struct {
 	registry *citation.Registry
-	numbers  map[string]string // what the numbers of the references stand for, of a report that cites by numbers
+	numbers  map[string]string // source of each reference number, in numbered style
 	text     string
-	lines    map[int]bool // where lines began, by bytes into text
-	markers  []marker     // in their order
-	taken    []bool       // bytes of text that sentences have which were found
+	lines    map[int]bool // byte offsets in text at which lines began
+	markers  []marker     // in order
+	taken    []bool       // bytes of text that belong to a matched sentence
 }
 
-// marker is a citation in the text of a report.
+// marker is a citation in the report.
 type marker struct {
 	label   string
-	at      int    // bytes into the text, behind what it stands for
-	place   string // as places has it; "": it leads to none, or elsewhere than it says
+	at      int    // byte offset in the text, after the cited words
+	place   string // as places returns it; "" if the marker has no source or another one than its label
 	checked bool
 }
 
-// captions are those of figures: each cites the source that it is of, which is no statement to be judged.
+// captions matches pictures with their captions. A caption cites the source of its figure and is not a statement to
+// check.
 var captions = regexp.MustCompile(`(?m)^!\[.*\]\(\S+\)\n\n\*.*$`)
 
 func newCitedText(report string, registry *citation.Registry, references []citation.Valid) *citedText {
@@ -42,7 +43,7 @@ func newCitedText(report string, registry *citation.Registry, references []citat
 	}
 	report = captions.ReplaceAllString(report, "")
 	var plain []byte
-	space, line := false, true // before what comes next
+	space, line := false, true // pending before the next rune
 	write := func(piece string) {
 		for _, r := range piece {
 			if unicode.IsSpace(r) {
@@ -66,7 +67,7 @@ func newCitedText(report string, registry *citation.Registry, references []citat
 		}
 		write(report[last:m[0]])
 		last = m[1]
-		if line && len(plain) > 0 && plain[len(plain)-1] != ' ' { // it opens a paragraph, and is no part of the one before
+		if line && len(plain) > 0 && plain[len(plain)-1] != ' ' { // the marker opens a paragraph
 			plain = append(plain, ' ')
 		}
 		label := report[m[2]:m[3]]
@@ -77,7 +78,7 @@ func newCitedText(report string, registry *citation.Registry, references []citat
 	return t
 }
 
-// alone reports whether the line around a place has nothing but markers: nothing is said there that could be checked.
+// alone reports whether the line at a position has only markers, so that there is nothing to check.
 func alone(text string, at int) bool {
 	start := strings.LastIndexByte(text[:at], '\n') + 1
 	end := len(text)
@@ -89,7 +90,7 @@ func alone(text string, at int) bool {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// placeOf tells sources apart as readers of numbers do, to whom these stand for pages and documents.
+// placeOf identifies a source by address and key, as numbered references do.
 func placeOf(url, key *string) string {
 	place := "\x00"
 	if url != nil {
@@ -112,7 +113,7 @@ func (t *citedText) leadsTo(label, anchor string) string {
 	return t.numbers[label]
 }
 
-// places returns what the markers of a sentence stand for, sorted, each once: sources that it merely links have none.
+// places returns the distinct places of a sentence's citations, sorted. Sources that are only linked have none.
 func (t *citedText) places(cited []string) (places []string) {
 	for _, id := range cited {
 		s, ok := t.registry.Source(id)
@@ -128,8 +129,8 @@ func (t *citedText) places(cited []string) (places []string) {
 	return slices.Compact(places)
 }
 
-// takeAll finds sentences, each at a place of its own, and returns those that it does not find. Long sentences come
-// first: a short one may be the end of a long one, and stand elsewhere by itself.
+// takeAll matches each sentence with its own position in the text and returns the sentences not found. Longer sentences
+// are matched first, because a short one may be the end of a long one and also stand elsewhere.
 func (t *citedText) takeAll(sentences []CheckedSentence) (absent []string) {
 	plain, order, found := make([]string, len(sentences)), []int{}, make([]bool, len(sentences))
 	for i, s := range sentences {
@@ -149,8 +150,8 @@ func (t *citedText) takeAll(sentences []CheckedSentence) (absent []string) {
 	return absent
 }
 
-// take finds a sentence that no other one is, with markers for these places and no others, and notes that they are
-// checked.
+// take matches a sentence with a free position whose markers cite exactly these places, and marks the position as
+// taken.
 func (t *citedText) take(sentence string, places []string) bool {
 	for from := 0; sentence != ""; from++ {
 		at := strings.Index(t.text[from:], sentence)
@@ -167,20 +168,20 @@ func (t *citedText) take(sentence string, places []string) bool {
 	return false
 }
 
-// begins reports whether a sentence can begin at a place: not in the middle of another one.
+// begins reports whether a sentence can begin at a position, which must not be inside another one.
 func (t *citedText) begins(at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(t.text[:at], " "))
 	n := t.marker(at - 1)
 	return t.lines[at] || !isWord(before) && before != ',' || n < len(t.markers) && t.markers[n].at <= at
 }
 
-// marker returns the index of the first marker at a place or behind it.
+// marker returns the index of the first marker at or after a position.
 func (t *citedText) marker(at int) int {
 	n, _ := slices.BinarySearchFunc(t.markers, at, func(m marker, at int) int { return m.at - at })
 	return n
 }
 
-// row extends a passage over empty cells to both sides of it; a passage that is in no table stays as it is.
+// row extends a passage over adjacent empty table cells. A passage outside tables is unchanged.
 func (t *citedText) row(from, to int) (start, end int) {
 	start, end = from, to
 	for end < len(t.text) && strings.IndexByte(" |", t.text[end]) >= 0 && !t.lines[end] {
@@ -198,9 +199,9 @@ func (t *citedText) row(from, to int) (start, end int) {
 	return start, end
 }
 
-// takeMarkers notes that the markers of a passage are checked, if they are those of these places. A passage may begin
-// with one, and the row of a table may have them in cells of their own. Where the next markers of its line are equal to
-// its last ones, these are shown once, there.
+// takeMarkers marks the markers of a passage as checked if they cite exactly these places. A passage may begin with a
+// marker, and a table row may have markers in separate cells. If the next markers of the line repeat the last ones of
+// the passage, they are shown only once, at the later position.
 func (t *citedText) takeMarkers(from, to int, places []string) bool {
 	from, to = t.row(from, to)
 	last := t.marker(to + 1)
@@ -219,7 +220,7 @@ func (t *citedText) takeMarkers(from, to int, places []string) bool {
 	return next > last && !t.breaks(to, t.markers[last].at) && t.stand(t.markers[t.marker(from+1):next], places)
 }
 
-// stand reports whether markers are those of these places.
+// stand reports whether markers cite exactly these places.
 func (t *citedText) stand(markers []marker, places []string) bool {
 	var got []string
 	for _, m := range markers {
@@ -229,7 +230,7 @@ func (t *citedText) stand(markers []marker, places []string) bool {
 	return slices.Equal(slices.Compact(got), places)
 }
 
-// breaks reports whether a line begins between two places.
+// breaks reports whether a line begins between two positions.
 func (t *citedText) breaks(from, to int) bool {
 	for at := from; at < to; at++ {
 		if t.lines[at] {
@@ -239,11 +240,11 @@ func (t *citedText) breaks(from, to int) bool {
 	return false
 }
 
-// aroundBytes is how much text is told of a marker that is not checked.
+// aroundBytes is the length of the text shown with an unchecked marker.
 const aroundBytes = 60
 
-// around returns a marker with the end of its line before it, or the begin behind it where it opens the line: what
-// stands in other lines, such as the head of the report, is put there later.
+// around returns a marker with the preceding text of its line, or with the following text if the marker opens the line.
+// It ignores other lines, because the report's head, for example, is added later.
 func (t *citedText) around(m marker) string {
 	from, to := m.at, m.at
 	for from > 0 && m.at-from < aroundBytes && !t.lines[from] {

@@ -11,23 +11,23 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// blockEvidence is a block that has claims.
+// blockEvidence is a block with claims.
 type blockEvidence struct {
 	id, title, overview string
 	block               topicqueue.Block
 }
 
-// claim is a claim together with the source that it stands in.
+// claim is a claim with its source.
 type claim struct {
 	topicqueue.Claim
 	source  topicqueue.Source
-	block   string // id, or backgroundID
-	support int    // sources of separate origin that state it; 0: not known
+	block   string // block id, or backgroundID
+	support int    // number of independent sources that state the claim; 0: unknown
 	part    int    // subsection of its section, counted from 1; 0: none
-	shared  bool   // in a section that needs it too: it stands in another one
+	shared  bool   // the section also needs the claim, which belongs to another section
 }
 
-// quote returns the words to show when no model writes: the verbatim ones.
+// quote returns the text shown when no model writes: the verbatim quote, or the claim's text if there is no quote.
 func (c claim) quote() string {
 	if q := text.Line(c.Quote); q != "" {
 		return q
@@ -35,7 +35,7 @@ func (c claim) quote() string {
 	return text.Line(c.Text)
 }
 
-// statement returns what the claim says: its text, else its quote.
+// statement returns the claim's text, or its quote if there is no text.
 func (c claim) statement() string {
 	if t := text.Line(c.Text); t != "" {
 		return t
@@ -43,23 +43,22 @@ func (c claim) statement() string {
 	return text.Line(c.Quote)
 }
 
-// verbatim reports whether nobody has put the claim into words of its own: a row of a table tells little without its
-// head.
+// verbatim reports whether the statement is only the quote. A table row, for example, says little without its header.
 func (c claim) verbatim() bool { return c.statement() == text.Line(c.Quote) }
 
-// offset returns where in the document the claim stands.
+// offset returns the byte position of the claim in the document.
 func (c claim) offset() int { return c.source.Offset + c.Start }
 
-// document returns what identifies the document or page that the claim comes from.
+// document identifies the document or page of the claim.
 func (c claim) document() string {
 	return cmp.Or(c.source.URL, c.source.Document, c.source.Title, c.source.ID)
 }
 
-// backgroundID stands for the evidence of planning, which belongs to no block.
+// backgroundID marks evidence of planning, which belongs to no block.
 const backgroundID = "planning"
 
-// gather returns the blocks that found something with all their claims, by block and in the order of their traces,
-// and names the other blocks. Evidence of planning counts only when nothing else was found.
+// gather returns the blocks with evidence and all their claims, by block in the order of their traces, and the gaps of
+// the run. Evidence of planning is used only if there is no other.
 func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []claim, gaps []Gap) {
 	for _, b := range in.Blocks {
 		found := claimsOf(b.Traces, b.Block.ID)
@@ -79,12 +78,12 @@ func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []cl
 	return blocks, claims, gaps
 }
 
-// citeOnce gives a passage that several blocks have found the citation of the first: a reader finds it under one
-// number. It returns the citations that traces have lost that way, each with what stands for it.
+// citeOnce gives a passage that several blocks found one citation, that of the first block, so that readers see it
+// under one number. It returns the replaced citations with their replacements.
 func citeOnce(claims []claim, traces []topicqueue.ToolTrace) map[string]string {
 	type passage struct {
 		source string
-		asOf   topicqueue.AsOf // what a source said once is not what it says
+		asOf   topicqueue.AsOf // an archived version of a source differs from the current one
 	}
 	of := func(s topicqueue.Source) passage {
 		p := passage{source: s.ID}
@@ -114,7 +113,7 @@ func citeOnce(claims []claim, traces []topicqueue.ToolTrace) map[string]string {
 	return now
 }
 
-// claimsOf returns the claims of these traces that can be cited.
+// claimsOf returns the citable claims of traces.
 func claimsOf(traces []topicqueue.ToolTrace, block string) []claim {
 	var claims []claim
 	for _, t := range traces {
@@ -133,7 +132,7 @@ func claimsOf(traces []topicqueue.ToolTrace, block string) []claim {
 	return claims
 }
 
-// distinct returns claims without those that say of the same passage what another one of them says.
+// distinct removes claims that repeat another claim about the same passage.
 func distinct(claims []claim) (list []claim) {
 	said, listed := statementKeys(claims), map[[2]string]int{}
 	for i, c := range claims {
@@ -157,7 +156,7 @@ func because(texts *prompts.Texts, what prompts.Text, reason string) string {
 	return texts.Because.With(prompts.V{"What": what.String(), "Reason": strings.TrimRight(reason, ".。")})
 }
 
-// gapOf says what is missing of a block; false when nothing is.
+// gapOf describes what is missing of a block; false if nothing is.
 func gapOf(b topicqueue.Block, claims int, texts *prompts.Texts) (Gap, bool) {
 	gap := Gap{BlockID: b.ID, Title: blockTitle(b)}
 	reason := text.Line(b.Reason)
@@ -176,7 +175,7 @@ func gapOf(b topicqueue.Block, claims int, texts *prompts.Texts) (Gap, bool) {
 	return gap, true
 }
 
-// blockTitle returns a block's title as a heading; a block without a usable one is called by its id's number.
+// blockTitle returns a block's title as a heading, or its id with spaces if there is no usable title.
 func blockTitle(b topicqueue.Block) string {
 	if title := CleanTitle(b.Title); title != "" {
 		return title
@@ -184,7 +183,7 @@ func blockTitle(b topicqueue.Block) string {
 	return strings.ReplaceAll(b.ID, "_", " ")
 }
 
-// citations returns the citation ids of claims, each once, in order of appearance.
+// citations returns the distinct citation ids of claims in order of appearance.
 func citations(claims []claim) []string {
 	var ids []string
 	for _, c := range claims {
@@ -195,7 +194,7 @@ func citations(claims []claim) []string {
 	return ids
 }
 
-// words returns what tells what a claim is about.
+// words returns the text that describes the subject of a claim: statement, quote and section headings.
 func (c claim) words() string {
 	return c.statement() + "\n" + c.quote() + "\n" + strings.Join(c.source.Section, " ")
 }

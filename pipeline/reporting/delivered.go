@@ -13,32 +13,31 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// linkedMarker is a marker with the space before it, which may be a line's end and no paragraph's.
+// linkedMarker matches a marker with the space before it, which may include a line break but no blank line.
 var linkedMarker = regexp.MustCompile(`(?:[ \t]*\n)?[ \t]*\[\[([^\[\]]{1,40})\]\(#ref-([a-z0-9-]+)\)\]`)
 
-// PlainSentences returns a report, or a sentence of it, without linked markers and with white space folded: each
-// delivered sentence of a verification is part of that of its report.
+// PlainSentences returns Markdown without linked markers and with white space folded. Each delivered sentence of a
+// verification is part of the PlainSentences of its report.
 func PlainSentences(markdown string) string {
 	return text.Line(linkedMarker.ReplaceAllString(markdown, ""))
 }
 
-// Difference is where a report is not the one that was checked.
+// Difference lists the differences between a report and its recorded check.
 type Difference struct {
-	// sentences that do not stand there, as often as they should and with their sources
+	// Absent lists sentences that are missing, too rare, or cited with other sources.
 	Absent []string `json:"absent,omitempty"`
-	// the ends of passages with a marker that belongs to no sentence, or leads elsewhere than it says
+	// Unchecked lists markers, with their context, that belong to no sentence or whose target differs from their label.
 	Unchecked []string `json:"unchecked,omitempty"`
-	// entries that are not those that were checked, or lead to other sources
+	// References lists entries that differ from the checked ones or have other sources.
 	References []string `json:"references,omitempty"`
 }
 
-// deliver records which parts of the delivered report the check did not cover. A model's Markdown may be so odd that a
-// sentence is not found again; recorded now, that is no difference later.
+// deliver records which parts of the delivered report the check did not cover. A sentence may not be found again in a
+// model's unusual Markdown. Because this is recorded here, Compare does not report it later.
 func (v *Verification) deliver(report string, registry *citation.Registry, changes *recurring.Changes) {
 	defer func() {
-		if p := recover(); p != nil { // a report is never lost to its check
-			v.Status, v.Reason = citation.StatusUnverified, fmt.Sprintf("the report could not be compared with "+
-				"its check: %v", p)
+		if p := recover(); p != nil { // a defect of the check must not lose the report
+			v.Status, v.Reason = citation.StatusUnverified, fmt.Sprintf("the report was not compared with its check: %v", p)
 		}
 	}()
 	if v.Status == citation.StatusVerified {
@@ -46,7 +45,7 @@ func (v *Verification) deliver(report string, registry *citation.Registry, chang
 	}
 }
 
-// minus returns the texts of a list that another one does not have, each as often as it has more of them.
+// minus returns the multiset difference of two lists.
 func minus(list, other []string) []string {
 	left := map[string]int{}
 	for _, text := range other {
@@ -58,8 +57,8 @@ func minus(list, other []string) []string {
 	})
 }
 
-// Compare returns where a report differs from the one that was checked. What the check did not cover then is left
-// out, see deliver. registry: of its run; changes: what the report opens with, nil: it opens with none.
+// Compare returns the differences between a report and the checked one, without the parts that deliver recorded as not
+// covered. registry: that of the run; changes: the changes at the start of the report, or nil.
 func (v *Verification) Compare(report string, registry *citation.Registry, changes *recurring.Changes) (d Difference) {
 	again := registry.Verify(report, citation.VerifyOptions{})
 	d.References = v.otherReferences(again)
@@ -74,7 +73,7 @@ func (v *Verification) Compare(report string, registry *citation.Registry, chang
 	}
 	for _, m := range t.markers {
 		around := t.around(m)
-		// as it was recorded once
+		// older verifications recorded this form
 		before := strings.ToValidUTF8(t.text[max(0, m.at-aroundBytes):m.at], "") + " [" + m.label + "]"
 		switch {
 		case m.checked:
@@ -91,12 +90,12 @@ func (v *Verification) Compare(report string, registry *citation.Registry, chang
 	return d
 }
 
-// tailOf returns the SHA-256, in hex, of what follows the sections of a report: its references and the note.
+// tailOf returns the hex SHA-256 of the end of a report, after its sections: references and note.
 func tailOf(report string) string {
 	return topicqueue.TextHash(report[max(0, strings.LastIndex(report, "\n## ")):])
 }
 
-// toldChanges are the lines of the part on what has changed, which nobody judges: they are what sources say and said.
+// toldChanges returns the lines of the changes section. They are not judged, because they quote the sources.
 func toldChanges(c *recurring.Changes) (told []CheckedSentence) {
 	if c == nil {
 		return nil
@@ -124,7 +123,7 @@ func toldChanges(c *recurring.Changes) (told []CheckedSentence) {
 	return told
 }
 
-// otherReferences compares the entries of the references with those that were checked.
+// otherReferences returns the entries of the references that differ from the checked ones.
 func (v *Verification) otherReferences(again citation.Verification) (other []string) {
 	for _, r := range again.Removed {
 		other = append(other, r.Line)
@@ -137,7 +136,7 @@ func (v *Verification) otherReferences(again citation.Verification) (other []str
 		if i < len(v.Valid) {
 			was = v.Valid[i]
 		}
-		is.Source, was.Source = 0, 0 // which is not stored
+		is.Source, was.Source = 0, 0 // Source is not stored
 		if !reflect.DeepEqual(is, was) {
 			other = append(other, is.Line)
 		}

@@ -8,13 +8,12 @@ import (
 	"nightdesk/prompts"
 )
 
-const digestTries = 4 // of which each shows half of the one before, for models with a small window
+const digestTries = 4 // prompt sizes tried, each half of the last, for small context windows
 
-// carriedShare is the share of a quote's words from which a statement says what the quote says.
+// carriedShare is the minimum share of a quote's words that a statement must contain to carry the quote.
 const carriedShare = 0.7
 
-// claimLine shows a claim to a model. The quote is left out where it would say the same once more: no digits and few
-// words that the statement lacks.
+// claimLine converts a claim for a prompt. It omits a quote that the statement already carries.
 func claimLine(c claim) prompts.ClaimLine {
 	line := prompts.ClaimLine{CitationID: c.CitationID, Text: c.statement(), Source: sourceLine(c), Support: c.support}
 	if q := c.quote(); !carries(line.Text, q) {
@@ -23,7 +22,7 @@ func claimLine(c claim) prompts.ClaimLine {
 	return line
 }
 
-// carries reports whether a statement says what a quote says.
+// carries reports whether a statement contains the content of a quote: all terms with digits and most of the others.
 func carries(statement, quote string) bool {
 	if statement == quote {
 		return true
@@ -44,7 +43,7 @@ func carries(statement, quote string) bool {
 	return asked > 0 && float64(carried) >= carriedShare*float64(asked)
 }
 
-// sourceLine names a claim's source: title, place, genre and date.
+// sourceLine describes a claim's source: title, place, genre and date.
 func sourceLine(c claim) string {
 	s := c.source
 	title, line := text.Line(s.Title), s.Place()
@@ -58,10 +57,10 @@ func sourceLine(c claim) string {
 }
 
 func size(l prompts.ClaimLine) int {
-	return len(l.CitationID) + len(l.Text) + len(l.Quote) + len(l.Source) + 40 // with the words around them
+	return len(l.CitationID) + len(l.Text) + len(l.Quote) + len(l.Source) + 40 // including the surrounding words
 }
 
-// sizeOf is what claims take of a budget.
+// sizeOf returns the size of claims in a prompt, in bytes.
 func sizeOf(claims []claim) int {
 	sum := 0
 	for _, c := range claims {

@@ -10,46 +10,46 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// freshYears is how old a dated source may be, on the day of the run, to count as fresh.
+// freshYears is the maximum age of a fresh source, in years before the run.
 const freshYears = 3
 
-// Evaluation measures a report without a judge. Shares are 0 to 1, rounded to thousandths.
+// Evaluation measures a report without a judge. Shares range from 0 to 1, rounded to thousandths.
 type Evaluation struct {
-	CitationValidity   float64   `json:"citation_validity"`   // citations that lead to a source of the run, before any was removed
-	SupportRate        float64   `json:"support_rate"`        // delivered sentences with citations that are supported
-	EffectiveCitations float64   `json:"effective_citations"` // distinct citations that bear a sentence out, per 1,000 words
-	PlanCoverage       float64   `json:"plan_coverage"`       // topic blocks with a cited source
-	ClaimCoverage      float64   `json:"claim_coverage"`      // claims whose citation the report has
+	CitationValidity   float64   `json:"citation_validity"`   // share with a source of the run, before removals
+	SupportRate        float64   `json:"support_rate"`        // share of delivered citing sentences that are supported
+	EffectiveCitations float64   `json:"effective_citations"` // distinct ones that support a sentence, per 1,000 words
+	PlanCoverage       float64   `json:"plan_coverage"`       // share of topic blocks with a cited source
+	ClaimCoverage      float64   `json:"claim_coverage"`      // share of claims whose citation is in the report
 	Diversity          Diversity `json:"diversity"`
-	Redundancy         float64   `json:"redundancy"` // sentences that say what an earlier one says
+	Redundancy         float64   `json:"redundancy"` // share of sentences that repeat an earlier one
 	Structure          Structure `json:"structure"`
 	Freshness          Freshness `json:"freshness"`
 }
 
-// Diversity is of the sources cited.
+// Diversity describes the variety of the cited sources.
 type Diversity struct {
 	Documents    int     `json:"documents"`
-	Domains      int     `json:"domains"`       // registrable domains; a document without URL counts as one
-	LargestShare float64 `json:"largest_share"` // of the citations, the most cited domain's
+	Domains      int     `json:"domains"`       // registrable domains; a document without a URL counts as one
+	LargestShare float64 `json:"largest_share"` // share of citations of the most cited domain
 }
 
-// Structure is that of the text.
+// Structure describes the structure of the text.
 type Structure struct {
 	Sections     int `json:"sections"`
-	Headings     int `json:"headings"` // below those of the sections
+	Headings     int `json:"headings"` // subheadings of the sections
 	Words        int `json:"words"`
 	ShortestText int `json:"words_shortest_section"`
 	LongestText  int `json:"words_longest_section"`
 }
 
-// Freshness is of the sources cited.
+// Freshness describes the age of the cited sources.
 type Freshness struct {
-	Dated int     `json:"dated"` // with a known date
+	Dated int     `json:"dated"` // documents with a known date
 	Years int     `json:"years"`
-	Share float64 `json:"share"` // of the dated, not older than Years on the day of the run
+	Share float64 `json:"share"` // share of dated documents at most Years old on the day of the run
 }
 
-// evaluate measures a draft with its verification. date: of the run, YYYY-MM-DD. It changes nothing.
+// evaluate measures a draft and its verification without changing them. date: day of the run, YYYY-MM-DD.
 func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 	e := Evaluation{Structure: Structure{Sections: len(d.sections)}, Freshness: Freshness{Years: freshYears}}
 	removed := countCitations(d.opening.removed) + countCitations(d.conclusion.removed)
@@ -72,7 +72,7 @@ func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 	whole := strings.Join(texts, "\n\n")
 	e.Structure.Words = countWords(whole)
 	cited := a.registry.Render(whole, citation.Options{}).Cited
-	used := map[string]int{} // citations by id
+	used := map[string]int{} // uses of each citation id
 	total := 0
 	for _, id := range anyMarker.FindAllString(whole, -1) {
 		used[strings.Trim(strings.TrimSpace(id), "[]")]++
@@ -97,7 +97,7 @@ func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 	return e
 }
 
-// countCitations counts what was removed of citations, not of markup.
+// countCitations counts removed citations, not removed markup.
 func countCitations(removed []citation.Removal) int {
 	n := 0
 	for _, r := range removed {
@@ -108,7 +108,7 @@ func countCitations(removed []citation.Removal) int {
 	return n
 }
 
-// coverage measures how much of plan and claims the citations reach.
+// coverage measures the shares of blocks and claims that the citations cover.
 func (a assembler) coverage(e *Evaluation, used map[string]int) {
 	blocks, covered, claims, told := map[string]bool{}, map[string]bool{}, 0, 0
 	for _, b := range a.blocks {
@@ -122,14 +122,14 @@ func (a assembler) coverage(e *Evaluation, used map[string]int) {
 		}
 	}
 	delete(blocks, backgroundID)
-	for _, g := range a.gaps { // planned, and nothing was found
+	for _, g := range a.gaps { // planned blocks without evidence
 		blocks[g.BlockID] = true
 	}
 	delete(covered, backgroundID)
 	e.PlanCoverage, e.ClaimCoverage = share(len(covered), len(blocks)), share(told, claims)
 }
 
-// sourcesOf measures how many and how fresh the cited sources are.
+// sourcesOf measures the diversity and freshness of the cited sources.
 func (a assembler) sourcesOf(e *Evaluation, cited []string, used map[string]int, total int, date string) {
 	documents, domains := map[string]bool{}, map[string]int{}
 	fresh := 0
@@ -176,7 +176,7 @@ func yearOf(s topicqueue.Source) int {
 	return year
 }
 
-// redundancy is the share of sentences that repeat an earlier one.
+// redundancy returns the share of sentences that repeat an earlier one.
 func redundancy(texts []string) float64 {
 	said := map[string]bool{}
 	all, again := 0, 0
@@ -194,7 +194,7 @@ func redundancy(texts []string) float64 {
 	return share(again, all)
 }
 
-// share is n of all, to thousandths; 0 of nothing.
+// share returns n/all rounded to thousandths, or 0 if all is not positive.
 func share(n, all int) float64 {
 	if all <= 0 {
 		return 0

@@ -10,19 +10,19 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// figureName is the place of a figure in a bundle: nothing in it can turn into other Markdown.
+// figureName matches the path of a figure in a bundle. Such a path cannot break Markdown.
 var figureName = regexp.MustCompile(`^figures/[0-9a-f]{64}\.(?:svg|png)$`)
 
-// figure is a picture of a cited source, to be shown.
+// figure is a picture of a cited source to show in the report.
 type figure struct {
 	path       string
-	title      string // one line of plain text
+	title      string // plain text on one line
 	citationID string
 }
 
-// figures gives every section the figures of the sources that it cites, in the order of their citations. What several
-// cite is shown once, in the first of them; in the short answer, which stands before all, only what no other cites.
-// A title is the model's, so it names no citations and addresses that the run does not have: they are removed.
+// figures assigns the figures of cited sources to sections, in the order of their citations. Each figure is shown once,
+// in the first section that cites it. Titles are written by models, so citations and addresses unknown to the run are
+// removed from them.
 func (a assembler) figures(sections []section) (placed [][]figure, removed []citation.Removal) {
 	placed = make([][]figure, len(sections))
 	shown := map[string]bool{}
@@ -46,15 +46,15 @@ func (a assembler) figures(sections []section) (placed [][]figure, removed []cit
 	return placed, removed
 }
 
-// beside reports whether a figure of this source belongs to a section with these claims: a picture of a page stands
-// beside claims of its own section there.
+// beside reports whether a figure of source id belongs to a section with these claims. A picture of a web page belongs
+// only to claims from the same section of that page.
 func beside(f topicqueue.Figure, id string, claims []claim) bool {
 	return f.End == 0 || slices.ContainsFunc(claims, func(c claim) bool {
 		return c.CitationID == id && f.BesideClaim(c.Claim)
 	})
 }
 
-// plannedFigures gives every section the figures of its claims' sources. What several have is given to the first.
+// plannedFigures assigns the figures of claims' sources to sections. Each figure goes to the first section that has it.
 func (w sectionWriter) plannedFigures(plan reportPlan) [][]figure {
 	planned := make([][]figure, len(plan.sections))
 	given := map[string]bool{}
@@ -71,7 +71,7 @@ func (w sectionWriter) plannedFigures(plan reportPlan) [][]figure {
 	return planned
 }
 
-// figureLines shows a model the figures of these claims' sources.
+// figureLines returns the figures of the claims' sources for a prompt.
 func figureLines(claims []claim, figures []figure) (lines []prompts.FigureLine) {
 	ids := citations(claims)
 	for _, f := range figures {
@@ -82,7 +82,7 @@ func figureLines(claims []claim, figures []figure) (lines []prompts.FigureLine) 
 	return lines
 }
 
-// show writes the n-th figure of a report: the picture, then its caption with the marker of its source.
+// show renders the n-th figure of a report: the picture, then its caption with the marker of its source.
 func (a assembler) show(n int, f figure) string {
 	return "![" + citation.Escape(f.title) + "](" + a.bundle() + f.path + ")\n\n" +
 		"*" + citation.Escape(a.texts.Figure.With(prompts.V{"N": n, "Title": f.title})) + "* [" + f.citationID + "]"

@@ -12,19 +12,19 @@ import (
 	"nightdesk/prompts"
 )
 
-// passage is a written introduction or conclusion.
+// passage is the text of an introduction, a conclusion or an answer.
 type passage struct {
 	body     string
 	removed  []citation.Removal
-	repeated []string  // sentences that were taken out: they stood there twice
-	local    bool      // frame text of this program, not written
-	claims   []claim   // of an answer, which is all there is: what it may cite
-	past     *keptPart // it is of the last run's report, word for word; nil: it is not
+	repeated []string  // repeated sentences that were removed
+	local    bool      // fixed text of this program
+	claims   []claim   // claims that an answer may cite, if the report is a single answer
+	past     *keptPart // part of the last report, kept unchanged; nil: new text
 	told     told
 }
 
-// frame writes introduction and conclusion from the finished sections. What one answer lacks is asked for once more. The
-// error is the end of ctx and nothing else.
+// frame writes introduction and conclusion from the finished sections. If an answer lacks one of them, it asks again.
+// The only error is the end of ctx.
 func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []section) (opening, conclusion passage, err error) {
 	var cited []claim
 	for _, s := range sections {
@@ -65,8 +65,8 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []se
 	return opening, conclusion, nil
 }
 
-// frameData shows the report to the writer of introduction and conclusion: sections that are halved shrink times, for
-// models with a small window.
+// frameData builds the prompt data for introduction and conclusion. Each increment of shrink halves the sections, for
+// models with a small context window.
 func (w sectionWriter) frameData(plan reportPlan, sections []section, shrink int) prompts.FrameData {
 	d := prompts.FrameData{
 		Topic: w.topic, ReportTitle: plan.title, Introduction: plan.introduction, Conclusion: plan.conclusion,
@@ -87,8 +87,8 @@ func (w sectionWriter) frameData(plan reportPlan, sections []section, shrink int
 	return d
 }
 
-// splitFrame cuts an answer at the line between introduction and conclusion, whatever marks of a heading a model gives
-// it. Without such a line all of it is the introduction.
+// splitFrame splits an answer at the line between introduction and conclusion, with or without heading marks. Without
+// such a line, everything is the introduction.
 func splitFrame(answer string) (introduction, conclusion string) {
 	at := 0
 	for line := range strings.Lines(answer) {
@@ -101,8 +101,7 @@ func splitFrame(answer string) (introduction, conclusion string) {
 	return answer, ""
 }
 
-// shownSection shows a finished section: of a window too small for all, the first half of its paragraphs, a quarter,
-// and so on.
+// shownSection returns a finished section for a prompt. Each increment of shrink halves its paragraphs.
 func shownSection(s section, shrink int) prompts.WrittenSection {
 	all := paragraphs(s.body)
 	shown := max(1, len(all)>>shrink)
@@ -115,7 +114,7 @@ func shownSection(s section, shrink int) prompts.WrittenSection {
 	return out
 }
 
-// documents counts the distinct documents and pages behind claims.
+// documents counts the distinct documents and pages of claims.
 func documents(claims []claim) int {
 	distinct := map[string]bool{}
 	for _, c := range claims {

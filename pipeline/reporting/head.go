@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// AddHead says below the title of a report what it is: topic, date, run, batch and entry of the list, how it ended, and
-// how it was checked. run: as it has ended, so that a report is written before anybody can know all this.
+// AddHead inserts a head below the title: topic, date, run, batch, list entry, final state, and result of the check.
+// run must have ended. The head is added later because a report is written before its run ends.
 func (r *Report) AddHead(run topicqueue.Run) {
 	head := r.head(run)
 	title, rest, _ := strings.Cut(r.Markdown, "\n")
@@ -21,7 +21,7 @@ func (r *Report) AddHead(run topicqueue.Run) {
 	}
 }
 
-// head is a block quote of some lines.
+// head returns a block quote of several lines.
 func (r *Report) head(run topicqueue.Run) string {
 	t := prompts.TextsIn(run.Options.Language)
 	var lines []string
@@ -54,7 +54,7 @@ func (r *Report) head(run topicqueue.Run) string {
 	return "> " + strings.Join(lines, "  \n> ") + "\n"
 }
 
-// shift moves the entries of the references down by so many lines.
+// shift moves the line numbers of the references down.
 func (v *Verification) shift(lines int) {
 	for i := range v.Valid {
 		if v.Valid[i].LineNumber > 0 {
@@ -68,7 +68,7 @@ func (v *Verification) shift(lines int) {
 	}
 }
 
-// QuotesOnly reports whether a report shows quotations and says nothing of its own.
+// QuotesOnly reports whether a report has only quotations.
 func (v *Verification) QuotesOnly() bool {
 	for _, s := range v.Sentences {
 		if !s.Quote {

@@ -14,8 +14,8 @@ import (
 	"nightdesk/prompts"
 )
 
-// askJudge asks the judge about the statements that are not verbatim, several calls at a time. The error is the end of
-// ctx.
+// askJudge asks the model to judge the statements that are not verbatim, with several calls in parallel. The only error
+// is the end of ctx.
 func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]decision) error {
 	var groups []group
 	for i, p := range parts {
@@ -50,7 +50,7 @@ func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]deci
 			return nil
 		})
 	}
-	_ = g.Wait() // none returns an error
+	_ = g.Wait() // no function returns an error
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -68,17 +68,17 @@ func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]deci
 	return nil
 }
 
-// group is statements that one call asks about: of a section, or of a paragraph of the introduction or the conclusion.
+// group is the set of statements in one call: those of a section, or of a paragraph of the introduction or conclusion.
 type group struct {
 	decisions []*decision
 	asked     []judging.Sentence
 }
 
-// maxParts bounds the calls about one section.
+// maxParts is the maximum number of calls per section.
 const maxParts = 2
 
-// together shares a section that is too long for a call among two, and joins groups as far as a call has room, those
-// first that have the most sources in common: what the sources say is then told once.
+// together splits a section that is too long for one call in two. It then merges groups that fit into one call, those
+// with the most common sources first, so that shared sources are sent once.
 func together(groups []group) []group {
 	var calls []group
 	for _, g := range groups {
@@ -128,7 +128,7 @@ func (g group) shared(o group) int {
 	return n
 }
 
-// unjudged says why a judge is not asked about a statement, "" when it is.
+// unjudged returns why a statement is not sent to the judge, or "".
 func (c *checker) unjudged(d decision) support.Missing {
 	switch {
 	case d.findings.Quotation.Result == support.Verbatim:
@@ -141,7 +141,7 @@ func (c *checker) unjudged(d decision) support.Missing {
 	return ""
 }
 
-// describe names the source of a passage for the judge: what the report says of it may be who published it, and when.
+// describe returns the metadata of a passage's source for the judge, because a report may mention publisher and date.
 func (c *checker) describe(at support.Span) prompts.Passage {
 	s := c.sources[at.Source]
 	s.Text = c.corpus.Beginning(at.Source)
@@ -151,7 +151,7 @@ func (c *checker) describe(at support.Span) prompts.Passage {
 	}
 }
 
-// quotesFor returns where the quotes of the claims stand that a statement may rest on.
+// quotesFor returns the positions of the quotes of all claims that a statement cites.
 func quotesFor(s statement, claims []claim) []support.Span {
 	cited := citedBy(s, claims)
 	out := make([]support.Span, len(cited))
@@ -161,7 +161,7 @@ func quotesFor(s statement, claims []claim) []support.Span {
 	return out
 }
 
-// citedBy returns the claims that a statement cites, the most alike first.
+// citedBy returns the claims that a statement cites, most similar first.
 func citedBy(s statement, claims []claim) []claim {
 	var cited []claim
 	for _, from := range claims {
@@ -172,7 +172,7 @@ func citedBy(s statement, claims []claim) []claim {
 	return byLikeness(s, cited)
 }
 
-// byLikeness sorts claims, those first that are most like a statement.
+// byLikeness sorts claims in place by similarity to a statement, most similar first.
 func byLikeness(s statement, claims []claim) []claim {
 	alike := map[string]float64{}
 	for _, c := range claims {

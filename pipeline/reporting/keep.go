@@ -14,21 +14,21 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Text is a report that a model has written, in parts, as the next run of its topic needs it: a part whose evidence
-// has not moved is kept word for word, with what was found when it was checked.
+// Text is a report written by a model, in the form that the next run of its topic needs. Parts whose evidence is
+// unchanged are kept verbatim, with the results of their check.
 type Text struct {
 	Language   string         `json:"language"`
 	Template   string         `json:"template,omitempty"`
 	Length     string         `json:"length,omitempty"`
 	Audience   string         `json:"audience,omitempty"`
-	Places     map[string]int `json:"places,omitempty"` // of claims by id: the section of the template, from 0
+	Places     map[string]int `json:"places,omitempty"` // template section of each claim id, from 0
 	Outline    Outline        `json:"outline"`          // with the claims of each section
 	Opening    keptPart       `json:"opening"`
-	Sections   []keptPart     `json:"sections"` // as the outline has them
+	Sections   []keptPart     `json:"sections"` // parallel to Outline.Sections
 	Conclusion keptPart       `json:"conclusion"`
 }
 
-// fits reports whether a report with these options may keep parts of this one.
+// fits reports whether a report with options o may keep parts of t.
 func (t *Text) fits(o topicqueue.Options) bool {
 	same := t.Language == o.Language && t.Template == o.Template && t.Length == o.Length && t.Audience == o.Audience
 	return same && len(t.Sections) == len(t.Outline.Sections)
@@ -38,19 +38,19 @@ func (t *Text) fits(o topicqueue.Options) bool {
 type keptPart struct {
 	Body     string             `json:"body"`
 	Removed  []citation.Removal `json:"removed,omitempty"`
-	Repeated []string           `json:"repeated_sentences,omitempty"` // that were taken out
-	Local    bool               `json:"local,omitempty"`              // put together and not written: the next run has it written
+	Repeated []string           `json:"repeated_sentences,omitempty"` // sentences that were removed
+	Local    bool               `json:"local,omitempty"`              // assembled, not written: the next run writes the part
 	told
 }
 
-// told is what the check has said of a part.
+// told is the result of the check of a part.
 type told struct {
 	Checked      []CheckedSentence `json:"checked,omitempty"`
 	FactsUncited int               `json:"facts_uncited,omitempty"`
-	Uncited      []string          `json:"uncited,omitempty"` // these sentences
+	Uncited      []string          `json:"uncited,omitempty"` // the uncited sentences
 }
 
-// ReadText reads what Text is in JSON; none: nil.
+// ReadText parses the JSON of a Text. An empty body gives nil.
 func ReadText(body json.RawMessage) (*Text, error) {
 	if len(body) == 0 {
 		return nil, nil
@@ -59,7 +59,8 @@ func ReadText(body json.RawMessage) (*Text, error) {
 	return t, json.Unmarshal(body, t)
 }
 
-// keep returns what the next run may keep of this report; nil when there will be none.
+// keep returns the parts of the report that the next run may keep; nil if there will be no next run, or if the report
+// is not written by a model or not verified.
 func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
 	if !a.run.Options.Incremental || d.extractive || v.Status != citation.StatusVerified {
 		return nil
@@ -75,7 +76,7 @@ func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
 			}
 		}
 	}
-	for _, s := range d.sections[:len(outline.Sections)] { // what is put below them is put there again
+	for _, s := range d.sections[:len(outline.Sections)] { // sections added after the outline are rebuilt by the next run
 		t.Sections = append(t.Sections, keptPart{Body: s.body, Removed: s.removed, Repeated: s.repeated, Local: s.local, told: s.told})
 	}
 	return t
@@ -96,7 +97,7 @@ func (k *keptPart) passage() passage {
 	return passage{body: k.Body, removed: k.Removed, repeated: k.Repeated, local: k.Local, past: k}
 }
 
-// citedAs returns the text with other citations in place of some.
+// citedAs returns t with citations replaced according to now.
 func (t Text) citedAs(now map[string]string) *Text {
 	var pairs []string
 	for was, is := range now {
@@ -117,7 +118,7 @@ func (t Text) citedAs(now map[string]string) *Text {
 	return &t
 }
 
-// citedAs returns citations with others in place of some, each once.
+// citedAs replaces ids according to now and removes duplicates.
 func citedAs(ids []string, now map[string]string) []string {
 	var list []string
 	for _, id := range ids {
@@ -143,13 +144,13 @@ func changesCitedAs(c recurring.Changes, now map[string]string) recurring.Change
 	return c
 }
 
-// goOn takes over what the last run of the topic has left, with the citations that its passages have now.
+// goOn takes over the results of the last run, with the current citations of their passages.
 func (m *material) goOn(in Input) {
 	if in.Changes == nil {
 		return
 	}
 	changes := changesCitedAs(*in.Changes, m.cited)
-	for _, o := range in.Open { // what neither report could say
+	for _, o := range in.Open { // gaps of both reports
 		if slices.ContainsFunc(m.gaps, func(g Gap) bool { return g.BlockID == o.BlockID }) {
 			changes.Open = append(changes.Open, o)
 		}
@@ -170,8 +171,8 @@ func (m *material) goOn(in Input) {
 	}
 }
 
-// keptSection returns a section of the last report: one of the same claims that cites nothing which has become
-// something else.
+// keptSection returns the section of the last report with the same title and claims, if the evidence that it cites is
+// unchanged.
 func (w sectionWriter) keptSection(s sectionPlan) (section, bool) {
 	if w.before == nil || s.again {
 		return section{}, false
@@ -195,7 +196,7 @@ func (w sectionWriter) keptSection(s sectionPlan) (section, bool) {
 	return section{title: s.title, claims: s.claims, body: past.Body, removed: past.Removed, repeated: past.Repeated, past: past}, true
 }
 
-// lastBody returns the text of a section of the last report; empty when there is none that a model has written.
+// lastBody returns the text of a section of the last report, or "" if no model wrote it.
 func (m *material) lastBody(title string) string {
 	if m.before == nil {
 		return ""
@@ -207,8 +208,8 @@ func (m *material) lastBody(title string) string {
 	return m.before.Sections[i].Body
 }
 
-// remarked reports whether a reader has said something about a part of the last report, or about all of it: then it is
-// written again.
+// remarked reports whether a reader remarked on a part of the last report, or on the whole report. Such a part is
+// rewritten.
 func (m *material) remarked(part keptPart) bool {
 	wordsOf := func(s string) string { return " " + strings.Join(text.Words(s), " ") + " " }
 	return slices.ContainsFunc(m.remarks, func(r prompts.RemarkLine) bool {
@@ -219,7 +220,7 @@ func (m *material) remarked(part keptPart) bool {
 	})
 }
 
-// sentences returns those that were looked at when the part was checked, without citations.
+// sentences returns the sentences recorded in the check of the part, without citations.
 func (k keptPart) sentences() []string {
 	list := slices.Clone(k.Uncited)
 	for _, c := range k.Checked {
@@ -228,13 +229,14 @@ func (k keptPart) sentences() []string {
 	return list
 }
 
-// holds reports that everything which a text cites is what it was. Of what it links nobody has looked.
+// holds reports whether all evidence that a text cites is unchanged. It is false for a text with links, which are not
+// checked for changes.
 func (m *material) holds(body string) bool {
 	return !hasAddress(body) && !slices.ContainsFunc(m.registry.Render(body, citation.Options{}).Cited, func(id string) bool { return m.moved[id] })
 }
 
-// keptFrame returns the last report when all its sections are kept, and no other stands beside them: then its frame
-// is kept too.
+// keptFrame returns the last report if its introduction and conclusion can be kept: all its sections are kept and there
+// are no others.
 func (w sectionWriter) keptFrame(sections []section) *Text {
 	written := func(s section) bool { return s.past == nil }
 	if w.before == nil || len(sections) != len(w.before.Sections) || slices.ContainsFunc(sections, written) {
@@ -248,8 +250,9 @@ func (w sectionWriter) keptFrame(sections []section) *Text {
 	return w.before
 }
 
-// renewed returns the outline of the last report without what was planned on evidence that has moved: instructions of
-// such sections, then those of introduction and conclusion too, and titles with figures that no claim has any more.
+// renewed returns the outline of the last report without the instructions and titles that depend on changed evidence.
+// It removes the instructions of the affected sections, of the introduction and of the conclusion. It replaces titles
+// with figures that no claim has any more.
 func (ol outliner) renewed(o Outline) Outline {
 	standing, said := map[string]bool{}, ""
 	for _, c := range ol.claims {

@@ -7,10 +7,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// A writer is shown claims and cites these. What it links besides stays when a tool of the run has returned it, and a
-// sentence that cites nothing else is judged by what the run has read of it: nothing, when it was only named.
+// A writer gets claims and cites them. Other links stay if a tool of the run returned their address. A sentence that
+// only links is judged by the text that the run read from the address, which is none if the address was only mentioned.
 
-// noteLinks remembers how addresses were found. Safe for concurrent use.
+// noteLinks records how addresses were found. It is safe for concurrent use.
 func (m *material) noteLinks(links []citation.Linked) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -21,10 +21,10 @@ func (m *material) noteLinks(links []citation.Linked) {
 	}
 }
 
-// links returns the addresses that a draft links, as they were written.
+// links returns the addresses that a draft links, as written.
 func (m *material) links(d draft) []citation.Linked {
 	out := []citation.Linked{}
-	if d.extractive { // quotations
+	if d.extractive { // quotations only
 		return out
 	}
 	texts := []string{d.opening.body}
@@ -58,7 +58,7 @@ func hasAddress(text string) bool {
 	return strings.Contains(text, "://") || strings.Contains(text, "www.")
 }
 
-// linkedStatement is a statement that cites nothing and links a source; ok is false for others.
+// linkedStatement returns a statement that links sources instead of citing them; ok is false for others.
 func (m *material) linkedStatement(p part, s statement) (statement, bool) {
 	if len(s.ids) > 0 || p.whole || s.text == "" {
 		return s, false
@@ -68,7 +68,7 @@ func (m *material) linkedStatement(p part, s statement) (statement, bool) {
 	return s, s.linked
 }
 
-// source returns the source behind a citation id, or that of a source id.
+// source returns the source of a citation id or a source id.
 func (m *material) source(id string) (topicqueue.Source, bool) {
 	if s, ok := m.returned[id]; ok {
 		return s, true
@@ -77,7 +77,7 @@ func (m *material) source(id string) (topicqueue.Source, bool) {
 	return t.Source, ok
 }
 
-// AllReturned returns the sources that tools have returned, each once.
+// AllReturned returns the distinct sources that tools returned.
 func (in Input) AllReturned() []topicqueue.Source {
 	var out []topicqueue.Source
 	seen := map[string]bool{}
@@ -92,12 +92,12 @@ func (in Input) AllReturned() []topicqueue.Source {
 	return out
 }
 
-// Registry returns the registry of a run: what its traces hold, and what its tools returned besides.
+// Registry returns the registry of a run, built from its traces and other sources that its tools returned.
 func (in Input) Registry() *citation.Registry {
 	return citation.NewRegistry(in.Traces(), in.AllReturned()...)
 }
 
-// SourceOf returns the id of the source behind a citation of a CheckedSentence; "" when there is none.
+// SourceOf returns a function that maps a citation of a CheckedSentence to its source id, or "".
 func (in Input) SourceOf(registry *citation.Registry) func(cited string) string {
 	known := map[string]bool{}
 	for _, s := range in.AllReturned() {

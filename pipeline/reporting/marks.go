@@ -7,8 +7,7 @@ import (
 	"nightdesk/prompts"
 )
 
-// marked returns a sentence with the mark of what its sources do not bear out; of a table row it stands in the last
-// cell.
+// marked appends the mark for unsupported text to a sentence, or to the last cell of a table row.
 func (m *material) marked(raw string, row bool) string {
 	mark := m.mark()
 	if cells, ok := strings.CutSuffix(strings.TrimRight(raw, " "), "|"); row && ok {
@@ -19,7 +18,7 @@ func (m *material) marked(raw string, row bool) string {
 
 func (m *material) mark() string { return ` \[` + m.texts.Unsupported.String() + `\]` }
 
-// problem says in one sentence what is wrong with a sentence, for the model that is to repair it.
+// problem describes in one sentence, for the repair prompt, why a sentence is unsupported.
 func (m *material) problem(f support.Findings, j support.Judged) string {
 	if f.Quotation.Result == support.Absent {
 		return m.texts.Misquoted.With(prompts.V{"Text": f.Quotation.Missing})

@@ -13,25 +13,25 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// reportPlan is a report before it is written: its sections, each with the claims that its writer gets.
+// reportPlan is the plan of a report: its sections, each with the claims for its writer.
 type reportPlan struct {
 	title, introduction, conclusion string
 	sections                        []sectionPlan
 }
 
-// sectionPlan is a section before it is written.
+// sectionPlan is the plan of a section.
 type sectionPlan struct {
 	title, instruction string
-	parts              []OutlineSubsection // its subsections: titles and instructions
-	claims             []claim             // claim.part says in which of them
-	again              bool                // what the last report says there no longer holds
+	parts              []OutlineSubsection // titles and instructions of the subsections
+	claims             []claim             // claim.part is the subsection
+	again              bool                // the last report's text of this section is outdated
 }
 
-// outliner plans the sections of a report and which claims each of them has.
+// outliner plans the sections of a report and assigns the claims to them.
 type outliner struct{ *material }
 
-// planned returns the plan of the report: of its template, of the last report, or by the model, whose failure leaves
-// a section for each block. The error is the end of ctx and nothing else.
+// planned returns the plan of the report. It is based on the template, on the last report, or on the model's outline.
+// If the model fails, each block becomes a section. The only error is the end of ctx.
 func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
 	outline, err := ol.outline(ctx)
 	if err != nil {
@@ -84,10 +84,10 @@ func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
 	return p, nil
 }
 
-// place says where a claim stands: section from 0, subsection from 1; 0: in none.
+// place is the position of a claim: section from 0, subsection from 1 (0: none).
 type place struct{ section, part int }
 
-// outline returns the template's outline, that of the last report, or the model's, which is repaired.
+// outline returns the outline of the template, that of the last report, or the model's outline after repair.
 func (ol outliner) outline(ctx context.Context) (Outline, error) {
 	switch {
 	case ol.template != nil:
@@ -110,8 +110,8 @@ func (ol outliner) outline(ctx context.Context) (Outline, error) {
 	return ol.repaired(answer), nil
 }
 
-// digests shows the claims of each block, numbered as in ol.claims from 1; what several have found, once. Of a window
-// too small for all, half of them, a quarter, and so on.
+// digests lists the claims of each block for the prompt, numbered from 1 as in ol.claims. A claim that several blocks
+// found is listed once. Each increment of shrink halves the listed claims, to fit a small context window.
 func (ol outliner) digests(shrink int) []prompts.BlockDigest {
 	var out []prompts.BlockDigest
 	said, listed := statementKeys(ol.claims), map[string]bool{}
@@ -132,18 +132,18 @@ func (ol outliner) digests(shrink int) []prompts.BlockDigest {
 }
 
 const (
-	// maxSubsections keeps a model from cutting a section into headings with a sentence each.
+	// maxSubsections prevents the model from cutting a section into headings with a sentence each.
 	maxSubsections = 6
-	// maxSections bounds a report's sections, as its question does.
+	// maxSections is the maximum number of sections, which the prompt also states.
 	maxSections = 6
 )
 
-// frameTitles belong to the parts that every report has around its sections.
+// frameTitles are titles of the parts that every report has besides its sections.
 var frameTitles = []string{"introduction", "conclusion", "conclusions", "references", "sources", "gaps", "引言", "导言", "结论", "参考文献", "未覆盖的内容"}
 
-// repaired makes a model's outline usable: titles are clean and not repeated, sections have claims, every block
-// stands in one section unless its claims are placed by number. An outline without anything usable becomes a section
-// for each block.
+// repaired makes a model's outline usable: titles are clean and unique, sections have claims, and every block belongs
+// to one section unless its claims are placed by number. If nothing in the outline is usable, each block becomes a
+// section.
 func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 	out := Outline{Title: CleanTitle(a.Title),
 		Introduction: text.Line(a.Introduction), Conclusion: text.Line(a.Conclusion)}
@@ -197,7 +197,7 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 	return out
 }
 
-// withSection adds a section, or joins it to the one of the same title, or to the last one where there are too many.
+// withSection appends a section. It merges the section into one of the same title, or into the last one at maxSections.
 func (ol outliner) withSection(sections []OutlineSection, s OutlineSection) []OutlineSection {
 	i := slices.IndexFunc(sections, func(o OutlineSection) bool { return sameTitle(o.Title, s.Title) })
 	if i < 0 && len(sections) == maxSections {
@@ -214,7 +214,7 @@ func (ol outliner) withSection(sections []OutlineSection, s OutlineSection) []Ou
 	return sections
 }
 
-// allPlaced reports a block of which every claim is placed by number.
+// allPlaced reports whether every claim of a block is placed by number.
 func (ol outliner) allPlaced(block string, taken map[int]bool) bool {
 	for i, c := range ol.claims {
 		if c.block == block && !taken[i+1] {
@@ -224,8 +224,8 @@ func (ol outliner) allPlaced(block string, taken map[int]bool) bool {
 	return true
 }
 
-// sectionOfMost returns the section that has most of a block's claims by number, else the one whose title and
-// instruction say most of its words; -1: none does.
+// sectionOfMost returns the section with the most claims of a block. If none has any, it returns the section whose
+// title and instruction best match the block's title (BM25), or -1 if no section matches.
 func (ol outliner) sectionOfMost(sections []OutlineSection, block string) int {
 	docs, scores := make([]text.Document, len(sections)), make([]float64, len(sections))
 	for i, s := range sections {
@@ -245,7 +245,7 @@ func (ol outliner) sectionOfMost(sections []OutlineSection, block string) int {
 	return -1
 }
 
-// highest returns the index of the first of the highest numbers, -1 of none.
+// highest returns the index of the first maximum, or -1 for an empty slice.
 func highest(scores []float64) int {
 	best := -1
 	for i, s := range scores {
@@ -256,8 +256,8 @@ func highest(scores []float64) int {
 	return best
 }
 
-// setSubsections takes subsections over, but for those without a title, with that of the section, or with one that
-// came before: their claims stand in the section itself.
+// setSubsections sets the subsections of s. It omits those with an empty or repeated title, those with the title of the
+// section, and those beyond maxSubsections; their claims move to the section itself.
 func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
 	s.Subsections = []OutlineSubsection{}
 	for _, sub := range subs {
@@ -271,8 +271,9 @@ func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
 	}
 }
 
-// places returns where each claim stands by an outline: where it is named, else, of a template or the last report, in
-// the section that has most of its words, else where its block stands, else in the first.
+// places returns the place of each claim in an outline. A claim goes where the outline names it. With a template or a
+// last report, an unnamed claim goes to the section that shares most of its words. Otherwise it goes to the section of
+// its block, or else to the first section.
 func (ol outliner) places(o Outline) map[string]place {
 	places, blocks := map[string]place{}, map[string]int{}
 	for i, s := range o.Sections {
@@ -294,7 +295,7 @@ func (ol outliner) places(o Outline) map[string]place {
 	case ol.before != nil:
 		ol.placeByNeighbours(o, places)
 	}
-	together := map[string]place{} // what several blocks have found: where one of them is named, else with the first
+	together := map[string]place{} // by statement: the first named place of a duplicate, else that of its first block
 	said := statementKeys(ol.claims)
 	for i, c := range ol.claims {
 		if p, named := places[c.ID]; named {
@@ -312,8 +313,8 @@ func (ol outliner) places(o Outline) map[string]place {
 	return places
 }
 
-// statementKeys returns for each claim what it says: equal for equal words, and for one quote of one source that
-// several blocks have found, in the words of one of them; in those that were written for it, if there are any.
+// statementKeys returns a statement for each claim, so that duplicates are equal. Claims that several blocks found with
+// the same quote of one source get the statement of one of them, preferably one that is not verbatim.
 func statementKeys(claims []claim) []string {
 	type passage struct{ source, quote string }
 	best := map[passage]int{}
@@ -333,8 +334,8 @@ func statementKeys(claims []claim) []string {
 	return said
 }
 
-// placeByNeighbours gives claims that are new in the outline of the last report the section of their block whose title,
-// instruction and claims have most of their words (BM25).
+// placeByNeighbours places claims that the last report's outline does not have. Each goes to the section of its block
+// whose title, instruction and claims share most of its words (BM25).
 func (ol outliner) placeByNeighbours(o Outline, places map[string]place) {
 	docs := make([]text.Document, len(o.Sections))
 	for i, s := range o.Sections {
@@ -361,9 +362,9 @@ func (ol outliner) placeByNeighbours(o Outline, places map[string]place) {
 	}
 }
 
-// placeByWords gives claims that no place is known for the section of the template that has most of their words
-// (BM25); one that shares none goes where most of its block goes. Those that the last report had stay where they
-// were.
+// placeByWords places the remaining claims in the sections of the template that share most of their words (BM25). A
+// claim that shares no words goes to the section that matches its block best. Claims of the last report keep their
+// places.
 func (ol outliner) placeByWords(o Outline, places map[string]place) {
 	if ol.before != nil {
 		for id, section := range ol.before.Places {
@@ -404,8 +405,8 @@ func (ol outliner) placeByWords(o Outline, places map[string]place) {
 	}
 }
 
-// placeByModel asks the model where the claims of a template belong that the last report does not have. What it does
-// not place stays where it is. The error is the end of ctx and nothing else.
+// placeByModel asks the model to place the claims of a templated report that the last report does not have. Claims that
+// the model does not place stay where they are. The only error is the end of ctx.
 func (ol outliner) placeByModel(ctx context.Context, places map[string]place) error {
 	var open []claim
 	said := map[string]bool{}
@@ -430,7 +431,7 @@ func (ol outliner) placeByModel(ctx context.Context, places map[string]place) er
 		case ctx.Err() != nil:
 			return err
 		case errors.Is(err, llm.ErrContextLength) && size > 1:
-			size = (size + 1) / 2 // the window takes fewer
+			size = (size + 1) / 2 // too many claims for the context window
 			continue
 		case err != nil:
 			failed = true
@@ -444,7 +445,7 @@ func (ol outliner) placeByModel(ctx context.Context, places map[string]place) er
 	return nil
 }
 
-// placedBefore returns where the last report has its claims; nil: nothing of it is kept.
+// placedBefore returns the section of each claim in the last report; nil if nothing of that report is kept.
 func (ol outliner) placedBefore() map[string]int {
 	if ol.before == nil {
 		return nil
@@ -462,7 +463,7 @@ func (ol outliner) askPlaces(ctx context.Context, data prompts.PlaceData, ordina
 	return answer, ended(ctx, err)
 }
 
-// takePlaces takes over what a model says of these claims, and of others that say the same.
+// takePlaces applies a model's placement to these claims and to all claims with the same statement.
 func (ol outliner) takePlaces(places map[string]place, claims []claim, answer prompts.PlaceAnswer) {
 	taken := map[string]place{}
 	for _, s := range answer.Sections {
@@ -482,7 +483,7 @@ func (ol outliner) takePlaces(places map[string]place, claims []claim, answer pr
 	}
 }
 
-// titles returns those of the sections.
+// titles returns the titles of the sections.
 func (p reportPlan) titles() []string {
 	titles := make([]string, len(p.sections))
 	for i, s := range p.sections {
@@ -491,7 +492,7 @@ func (p reportPlan) titles() []string {
 	return titles
 }
 
-// outline returns the outline of a plan as it is stored: each section with its blocks and claims.
+// outline returns the plan as a stored outline: each section with its blocks and claims.
 func (p reportPlan) outline() Outline {
 	o := Outline{Title: p.title, Introduction: p.introduction, Conclusion: p.conclusion}
 	for _, s := range p.sections {

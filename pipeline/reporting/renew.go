@@ -8,15 +8,15 @@ import (
 	"nightdesk/prompts"
 )
 
-// renewal is how the last report is brought up to date.
+// renewal is the plan to update the last report.
 type renewal struct {
-	again map[int]string   // sections that are written again, from 0: what they are to say now
-	also  map[string][]int // claims by id that further sections need
+	again map[int]string   // sections to rewrite, from 0, with their new instructions
+	also  map[string][]int // further sections that need a claim, by claim id
 }
 
-// renew asks the model which sections of the last report the new claims belong to, and which of them say something that
-// these overtake. places gets those of the claims. The error is the end of ctx and nothing else; of a model that fails,
-// sections are written again whose own claims have moved.
+// renew asks the model which sections of the last report need the new claims and which sections are outdated. It
+// updates places. The only error is the end of ctx. If the model fails, only sections whose own claims changed are
+// rewritten.
 func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place) (renewal, error) {
 	r := renewal{again: map[int]string{}, also: map[string][]int{}}
 	planned := map[string]bool{}
@@ -25,7 +25,7 @@ func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place
 			planned[id] = true
 		}
 	}
-	said, stands := statementKeys(ol.claims), map[string]bool{} // one that was there says what it said
+	said, stands := statementKeys(ol.claims), map[string]bool{} // statements of the last report
 	for i, c := range ol.claims {
 		if planned[c.ID] {
 			stands[said[i]] = true
@@ -75,8 +75,8 @@ func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place
 	return r, nil
 }
 
-// needs notes that a section needs a claim. A new one stands in the first section that does, one of the last report
-// where it stood.
+// needs records that a section needs a claim. A new claim belongs to the first such section; a claim of the last report
+// keeps its place.
 func (r renewal) needs(c claim, planned bool, section, first int, places map[string]place) {
 	if !planned && section == first {
 		places[c.ID] = place{section, 0}
@@ -86,7 +86,8 @@ func (r renewal) needs(c claim, planned bool, section, first int, places map[str
 	}
 }
 
-// renewData shows the last report and what has moved since. A window too small for that has titles alone.
+// renewData builds the prompt data: the last report and what has changed since. For a small context window it has only
+// the titles of the sections.
 func (ol outliner) renewData(o Outline, moved []string, shrink int) prompts.RenewData {
 	data := prompts.RenewData{Topic: ol.topic}
 	for i, s := range o.Sections {
@@ -106,5 +107,5 @@ func (ol outliner) renewData(o Outline, moved []string, shrink int) prompts.Rene
 	return data
 }
 
-// everyClaim returns the claims of a section, those that others have too among them.
+// everyClaim returns the ids of all claims of a section, including shared ones.
 func (s OutlineSection) everyClaim() []string { return append(s.AllClaimIDs(), s.Shared...) }

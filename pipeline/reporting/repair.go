@@ -14,16 +14,15 @@ import (
 	"nightdesk/prompts"
 )
 
-// Limits of one question for repairs.
+// Limits of one repair prompt.
 const (
 	repairSentence = 20
-	repairClaims   = 3 // of each citation of a sentence, the most alike; and so many that it could have cited
+	repairClaims   = 3 // most similar claims shown: per citation of a sentence, and again of those that it does not cite
 	passageBytes   = 600
 )
 
-// repairAll asks once for each part that has unsupported sentences, several parts at a time, for sentences that the
-// sources do say. Rows of tables are not asked for. What the model does not repair stays as it was. The error is
-// the end of ctx.
+// repairAll asks the model to correct unsupported sentences, with one call per part and several parts in parallel.
+// Table rows are not sent. Sentences that the model does not correct stay unchanged. The only error is the end of ctx.
 func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]decision) error {
 	if c.m.Model == nil {
 		return nil
@@ -49,7 +48,7 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 			return nil
 		})
 	}
-	_ = g.Wait() // none returns an error
+	_ = g.Wait() // no function returns an error
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -68,11 +67,11 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 	return nil
 }
 
-// repairData is the question about a part: its unsupported sentences, the claims of the sources that they cite, and
-// others of the part that are like them, for a true sentence may have the wrong citation.
+// repairData builds the prompt data for a part: its unsupported sentences and the claims that they cite. It adds
+// similar claims of the part, because a true sentence may have the wrong citation.
 func (c *checker) repairData(p part, all []decision, wrong []int) prompts.RepairSectionData {
 	data := prompts.RepairSectionData{Title: p.title}
-	shown := map[string]bool{} // claims by id, and passages
+	shown := map[string]bool{} // ids of claims, and passages
 	for n, j := range wrong {
 		d := all[j]
 		taken := map[string]int{}
@@ -94,7 +93,7 @@ func (c *checker) repairData(p part, all []decision, wrong []int) prompts.Repair
 			Number: n + 1, Text: d.raw(*p.body), Passage: c.passage(p, d),
 			Problem: c.m.problem(d.findings, d.judged),
 		}
-		if shown[line.Passage] { // above
+		if shown[line.Passage] { // already shown
 			line.Passage = ""
 		}
 		shown[line.Passage] = true
@@ -104,7 +103,7 @@ func (c *checker) repairData(p part, all []decision, wrong []int) prompts.Repair
 		if shown[claim.ID] {
 			line := claimLine(claim)
 			if c.corpus.Text(support.Span{Source: claim.source.ID, Start: claim.Start, End: claim.End}) != "" {
-				line.Quote = "" // the passage has it
+				line.Quote = "" // the passage contains it
 			}
 			data.Claims = append(data.Claims, line)
 		}
@@ -112,7 +111,7 @@ func (c *checker) repairData(p part, all []decision, wrong []int) prompts.Repair
 	return data
 }
 
-// passage returns the words of the sources around what decided about a sentence.
+// passage returns the source text around the evidence for the verdict on a sentence.
 func (c *checker) passage(p part, d decision) string {
 	quotes := quotesFor(d.statement, p.claims)
 	if d.judged.Span != nil {
@@ -125,7 +124,7 @@ func (c *checker) passage(p part, d decision) string {
 	return clipRunes(strings.Join(texts, " […] "), passageBytes)
 }
 
-// askRepair returns the answers by decision, and whether there was none.
+// askRepair returns the corrections by index of decision. failed is true if the model gave no answer.
 func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.RepairSectionData, wrong []int) (
 	repairs map[int]prompts.SentenceRepair, failed bool,
 ) {
@@ -145,7 +144,7 @@ func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.Repai
 	return repairs, false
 }
 
-// Why the correction of a sentence is not taken.
+// Reasons why a correction is rejected.
 const (
 	refusedMissing = "The model gave no correction."
 	refusedEmpty   = "The correction has no text that could stand in the report."
@@ -153,8 +152,8 @@ const (
 	refusedUncited = "The correction states a fact without a citation: "
 )
 
-// repair puts an answer in the place of an unsupported sentence, unless a program finds fault with that too, which is
-// then noted; an empty one takes the sentence out. words: of a source, that show it.
+// repair replaces an unsupported sentence with the model's correction. If the correction fails the checks, the reason
+// is recorded and the sentence stays. An empty correction removes it. words: source text that supports the correction.
 func (c *checker) repair(p part, d *decision, answer, words string) {
 	if answer = text.Line(answer); answer == "" {
 		d.action, d.changed, d.text = ActionRemoved, true, ""
@@ -182,8 +181,8 @@ func (c *checker) repair(p part, d *decision, answer, words string) {
 	d.action, d.changed, d.text, d.checked = ActionRepaired, true, body, checked
 }
 
-// repaired checks the statements of a correction, and says why it is not taken. It is taken as a sentence of the draft
-// would be kept: with the words that show it, an absent figure leaves it unverified.
+// repaired checks the statements of a correction and returns why it is rejected, or "". The rules are those of the
+// draft: if words support the correction, a missing figure leaves it unverified.
 func (c *checker) repaired(p part, statements []statement, words string) (checked []CheckedSentence, refused string) {
 	for _, s := range statements {
 		if len(s.ids) == 0 {

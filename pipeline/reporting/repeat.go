@@ -8,20 +8,20 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// markersAhead matches markers at the start of what follows a full stop: they belong to the sentence before it.
+// markersAhead matches markers that follow a full stop and belong to the preceding sentence.
 var markersAhead = regexp.MustCompile(`^\s*(?:\[(?:CIT-\d+-\d+|PLAN-\d+)\])+`)
 
 var anyMarker = regexp.MustCompile(`\s*\[(?:CIT-\d+-\d+|PLAN-\d+)\]`)
 
-// sentence is a sentence of a written paragraph, with the markers that follow it.
+// sentence is a sentence of a written paragraph, with the markers after it.
 type sentence struct {
 	start, end int
 	text       string // without markers
-	key        string // equal for sentences of the same words
+	key        string // equal for sentences with the same words
 	cited      bool
 }
 
-// sentencesOf returns the sentences of a paragraph of prose.
+// sentencesOf splits a paragraph of prose into sentences.
 func sentencesOf(paragraph string) []sentence {
 	var found []sentence
 	for _, s := range text.Sentences(paragraph) {
@@ -38,19 +38,18 @@ func sentencesOf(paragraph string) []sentence {
 	return found
 }
 
-// sentenceKey is equal for sentences of the same words, whatever their case, white space and marks.
+// sentenceKey normalizes a sentence to its words: it ignores case, white space and punctuation.
 func sentenceKey(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !isWord(r) }), " ")
 }
 
-// minRepeatWords is the number of words below which sentences are equal by chance.
+// minRepeatWords is the minimum length of a repetition, in words. Shorter sentences may be equal by chance.
 const minRepeatWords = 5
 
 func tooShort(key string) bool { return countWords(key) < minRepeatWords }
 
-// dropRepeated removes paragraphs of which every sentence stands in an earlier section word for word, where nothing
-// can refer back to them; of a section that is kept from the last report, nothing. A section that would be empty
-// without them stays as it is.
+// dropRepeated removes paragraphs whose sentences all appear in another section, if nothing can refer back to them (see
+// spare). Sections kept from the last report are not changed. A section that would become empty stays as it is.
 func dropRepeated(sections []section) {
 	said := map[string]bool{}
 	note := func(body string) {
@@ -76,14 +75,14 @@ func dropRepeated(sections []section) {
 
 // item is a sentence or paragraph of a text.
 type item struct {
-	key     string // equal for items of the same words
-	again   bool   // it has been said before
+	key     string // equal for items with the same words
+	again   bool   // repeats an earlier item
 	heading bool
 }
 
-// spare says which items can go. What follows an item may refer back to it, and no rule tells whether it does. So
-// items that repeat others go at the end of their part, where nothing follows, and where what stands before them is
-// what the last of them says.
+// spare returns which items can be removed. The text after an item may refer back to it, which no rule can detect.
+// Repeated items are therefore removed only at the end of their part, or if the item before them equals the last of
+// them.
 func spare(list []item) []bool {
 	gone := make([]bool, len(list))
 	for i := 0; i < len(list); i++ {
@@ -103,8 +102,8 @@ func spare(list []item) []bool {
 	return gone
 }
 
-// withoutParagraphs removes the paragraphs of a text that say nothing new, see spare, and returns their sentences:
-// none when nothing would be left.
+// withoutParagraphs removes the paragraphs that repeat said (see spare) and returns their sentences. It removes nothing
+// if no text would be left.
 func withoutParagraphs(body string, said map[string]bool) (left string, dropped []string) {
 	all := paragraphs(body)
 	list := make([]item, len(all))
@@ -130,8 +129,8 @@ func withoutParagraphs(body string, said map[string]bool) (left string, dropped 
 	return body, nil
 }
 
-// withoutLoops removes from one text the sentences that stand in it before, word for word, see spare: weak models go
-// round in circles. It returns what it removed.
+// withoutLoops removes sentences that repeat an earlier one of the same text (see spare) and returns them. Weak models
+// produce such loops.
 func withoutLoops(body string) (left string, dropped []string) {
 	type place struct {
 		paragraph int
@@ -141,7 +140,7 @@ func withoutLoops(body string) (left string, dropped []string) {
 	var list []item
 	var places []place
 	for i, p := range all {
-		if !p.prose { // a list may depend on what leads to it
+		if !p.prose { // a list may depend on the sentence that introduces it
 			list, places = append(list, item{heading: p.heading()}), append(places, place{paragraph: i})
 			continue
 		}
@@ -161,7 +160,7 @@ func withoutLoops(body string) (left string, dropped []string) {
 	slices.Reverse(dropped)
 	var out []string
 	for _, p := range all {
-		if p.text = strings.TrimSpace(p.text); !p.prose || anyMarker.ReplaceAllString(p.text, "") != "" { // else it cites for what is gone
+		if p.text = strings.TrimSpace(p.text); !p.prose || anyMarker.ReplaceAllString(p.text, "") != "" { // otherwise only markers of removed sentences are left
 			out = append(out, p.text)
 		}
 	}
@@ -171,7 +170,7 @@ func withoutLoops(body string) (left string, dropped []string) {
 	return body, nil
 }
 
-// without cuts a sentence out and leaves one space where there was any.
+// without removes a sentence and leaves at most one space in its place.
 func without(text string, s sentence) string {
 	before, after := strings.TrimRight(text[:s.start], " \n"), strings.TrimLeft(text[s.end:], " \n")
 	spaced := len(before)+len(after) < s.start+len(text)-s.end || strings.HasPrefix(text[s.start:], " ")
@@ -181,7 +180,7 @@ func without(text string, s sentence) string {
 	return before + after
 }
 
-// uncited counts the sentences of written text that no marker follows.
+// uncited counts the sentences of a text without a marker.
 func uncited(body string) int {
 	n := 0
 	for _, p := range paragraphs(body) {
@@ -199,7 +198,7 @@ func uncited(body string) int {
 // paragraph is a part of Markdown between blank lines.
 type paragraph struct {
 	text  string
-	prose bool // no heading, list, table, quotation or code
+	prose bool // not a heading, list, table, quotation or code
 }
 
 func (p paragraph) heading() bool { return !p.prose && strings.HasPrefix(p.text, "#") }

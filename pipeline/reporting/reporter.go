@@ -15,41 +15,42 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// ErrNoEvidence means that no block and no planning trace holds a single claim, and that nothing has changed since an
-// earlier run either: there is nothing to report, the run has failed.
+// ErrNoEvidence means that there is nothing to report: no block and no planning trace has a claim, and nothing changed
+// since an earlier run. The run has failed.
 var ErrNoEvidence = errors.New("no evidence was found: there is nothing to write a report from")
 
 // Reporter writes reports. It is safe for concurrent use.
 type Reporter struct {
-	Model    llm.Model        // nil: reports are put together from verbatim quotes
+	Model    llm.Model        // nil: reports are assembled from verbatim quotes
 	Emit     topicqueue.Emit  // nil: no events
 	Now      func() time.Time // nil: time.Now
-	Parallel int              // sections written at the same time; 4 when not positive
-	// Page returns the stored text of a source, by hash, for sources of Input that come without theirs; nil: such
-	// sources are known as copies only by hash and address.
+	Parallel int              // number of sections written in parallel; 4 when not positive
+	// Page returns the stored text of a source by hash, for sources of Input without a text. If nil, copies of such
+	// sources are detected only by hash and address.
 	Page func(ctx context.Context, runID, hash string) (string, error)
 
-	// Verify checks a finished report; nil: the registry's own verification, without sanitising.
+	// Verify checks a finished report. If nil, the registry's own verification is used, without sanitizing.
 	Verify func(registry *citation.Registry, markdown string) citation.Verification
 }
 
-// Input is what a report is written from.
+// Input is the material of a report.
 type Input struct {
 	Run    topicqueue.Run
 	Plan   topicqueue.Plan
-	Review topicqueue.Review // the last one; zero: none
-	Blocks []BlockEvidence   // all blocks of the run in their order, failed ones too: the report says what is missing
-	Answer string            // of a run that was answered in one conversation: what the model wrote, as it wrote it
-	// Returned is all that tools have returned, claims or not, as far as it is known: what a report may link.
+	Review topicqueue.Review // last review; zero: none
+	Blocks []BlockEvidence   // all blocks of the run in order, including failed ones, which the report lists as gaps
+	Answer string            // unmodified answer of the model, for a run that was answered in one conversation
+	// Returned holds everything that tools returned, with or without claims, as far as recorded: the sources that a
+	// report may link.
 	Returned []topicqueue.Returned
 
-	// Of a run that goes on from an earlier one:
-	Changes *recurring.Changes // what the report opens with; nil: it is none. Open is for the report to fill in
+	// Only for a run that continues an earlier one:
+	Changes *recurring.Changes // changes shown at the start of the report; nil: none. The report fills in Open
 	Open    []recurring.Open   // gaps of the last report
-	Before  *Text              // of which what still holds is kept; nil: all is written
+	Before  *Text              // last report, whose valid parts are kept; nil: everything is written
 }
 
-// Traces returns those of planning and of all blocks, in order. The slice is the caller's.
+// Traces returns the traces of planning and of all blocks, in order. The caller owns the slice.
 func (in Input) Traces() []topicqueue.ToolTrace {
 	traces := slices.Clone(in.Plan.Traces)
 	for _, b := range in.Blocks {
@@ -58,7 +59,7 @@ func (in Input) Traces() []topicqueue.ToolTrace {
 	return traces
 }
 
-// BlockEvidence is a block with everything that it found.
+// BlockEvidence is a block with all its evidence.
 type BlockEvidence struct {
 	Block  topicqueue.Block
 	Traces []topicqueue.ToolTrace
@@ -68,65 +69,67 @@ type BlockEvidence struct {
 type Report struct {
 	Title      string             `json:"title"`
 	Markdown   string             `json:"markdown"`
-	Info       string             `json:"-"` // what end_author tells watchers, in the language of the report
+	Info       string             `json:"-"` // message of the end_author event, in the language of the report
 	Outline    Outline            `json:"outline"`
-	Cited      []string           `json:"cited"`             // citation ids in order: planning, then by block and number
-	Numbers    map[string]int     `json:"numbers,omitempty"` // in numbered style, the number of each cited id
-	Removed    []citation.Removal `json:"removed"`           // markers and links of a model that nothing stands behind
-	Words      int                `json:"words"`             // of the text without references; a Chinese or Japanese character counts as one
+	Cited      []string           `json:"cited"`             // citation ids: planning first, then by block and number
+	Numbers    map[string]int     `json:"numbers,omitempty"` // number of each cited id, in numbered style
+	Removed    []citation.Removal `json:"removed"`           // markers and links of a model that have no source
+	Words      int                `json:"words"`             // without references; a Chinese or Japanese character counts as one
 	Gaps       []Gap              `json:"gaps"`
-	Fallbacks  []string           `json:"fallbacks"` // steps that the model should have done and did not, for a person
+	Fallbacks  []string           `json:"fallbacks"` // steps that used their local form, for display
 	Evidence   evidence.Weighed   `json:"evidence"`
 	Statistics Statistics         `json:"statistics"`
 
-	Verification *Verification `json:"verification,omitempty"` // how it was checked
-	Moments      []Moment      `json:"moments,omitempty"`      // of its writing, in their order
+	Verification *Verification `json:"verification,omitempty"` // how the report was checked
+	Moments      []Moment      `json:"moments,omitempty"`      // moments of the writing, in order
 
-	Changes *recurring.Changes `json:"changes,omitempty"` // since the run that this one goes on from; nil: there is none
-	Text    *Text              `json:"text,omitempty"`    // what the next run may keep; nil: the topic is researched once, or no model wrote it
+	Changes *recurring.Changes `json:"changes,omitempty"` // changes since the continued run; nil: no such run
+	Text    *Text              `json:"text,omitempty"`    // for the next run; nil: one-time topic, or not written by a model
 }
 
-// Moment is a moment in the writing of a report, under the name that progress files of other systems have for it.
+// Moment is a point in time during the writing of a report. Its name is the one that progress files of other systems
+// use.
 type Moment struct {
 	Name   string    `json:"name"`
 	Time   time.Time `json:"time"`
-	Titles []string  `json:"titles,omitempty"` // of the sections that it is about
+	Titles []string  `json:"titles,omitempty"` // titles of the sections concerned
 }
 
-// The names of moments.
+// Names of moments.
 const (
-	MomentDeduplicated = "deduplicate_completed" // what sources say twice is known
+	MomentDeduplicated = "deduplicate_completed" // duplicate claims are known
 	MomentOutlined     = "outline_completed"
 	MomentSection      = "writing_section"
 )
 
-// Gap is a block of the run that the report says nothing or too little about.
+// Gap is a block of the run that the report does not cover, or not sufficiently.
 type Gap struct {
 	BlockID string `json:"block_id"`
 	Title   string `json:"title"`
-	Reason  string `json:"reason"` // for a person, in the language of the report
+	Reason  string `json:"reason"` // human-readable, in the language of the report
 }
 
 // Statistics counts what went into a report.
 type Statistics struct {
 	Blocks            int `json:"blocks"`
 	Sections          int `json:"sections"`
-	Claims            int `json:"claims"`             // all that the run holds
-	ClaimsLeftOut     int `json:"claims_left_out"`    // of a report without a model: ranked lower than what it shows
-	Citations         int `json:"citations"`          // distinct ids cited
-	Documents         int `json:"documents"`          // distinct documents and pages cited
-	Figures           int `json:"figures"`            // shown
-	UncitedSentences  int `json:"uncited_sentences"`  // sentences of model-written sections without a marker
-	RepeatedSentences int `json:"repeated_sentences"` // taken out because the report says the same before
-	Origins           int `json:"origins"`            // separate origins of these; 1: nothing else bears the report out
+	Claims            int `json:"claims"`             // all claims of the run
+	ClaimsLeftOut     int `json:"claims_left_out"`    // in a report without a model, claims ranked too low to be shown
+	Citations         int `json:"citations"`          // distinct cited ids
+	Documents         int `json:"documents"`          // distinct cited documents and pages
+	Figures           int `json:"figures"`            // figures shown
+	UncitedSentences  int `json:"uncited_sentences"`  // sentences without a marker in sections written by a model
+	RepeatedSentences int `json:"repeated_sentences"` // sentences removed because the report already says the same
+	Origins           int `json:"origins"`            // independent origins of the sources; 1: they share one origin
 	Contradictions    int `json:"contradictions"`     // pairs of statements that cannot both be true
 }
 
-// Report writes the report. It sends start_author, unless there is no evidence. That the author has ended is for the
-// caller to say, with Report.Info, when the report is kept: an attempt that writes may not be the last.
+// Report writes the report. It emits start_author, unless there is no evidence. The caller emits end_author with
+// Report.Info once the report is stored, because this attempt may not be the last.
 //
-// Trouble with the model is no error: the step takes its local form and is named in Report.Fallbacks. The error is
-// ErrNoEvidence, the cause of ctx's end, or that of Emit, after which nothing may be written any more.
+// A model failure is not an error: the step uses its local form and is listed in Report.Fallbacks. The error is
+// ErrNoEvidence, the cause of the end of ctx, or an error of Emit. After an error of Emit, the caller must not write
+// anything.
 func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 	texts := prompts.TextsIn(in.Run.Options.Language)
 	w := newWriter(r, in, texts)

@@ -17,29 +17,29 @@ import (
 type section struct {
 	title    string
 	body     string
-	claims   []claim // that it was written from
+	claims   []claim // claims of its writer
 	removed  []citation.Removal
-	repeated []string  // sentences that were taken out because the report says the same before
-	local    bool      // put together from the claims, not written
-	excerpts []excerpt // that it shows, in a report without a model
-	empty    bool      // of a template, and nothing was found for it
-	past     *keptPart // it is of the last run's report, word for word; nil: it is not
+	repeated []string  // sentences removed because the report already says the same
+	local    bool      // assembled from the claims, not written by the model
+	excerpts []excerpt // excerpts shown, in a report without a model
+	empty    bool      // template section without evidence
+	past     *keptPart // part of the last report, kept unchanged; nil: new text
 	told     told
 }
 
-// attempts is how often a section is asked for before it takes its local form: a second answer to the same question is
-// often good, a third hardly ever.
+// attempts is the number of calls for a section before its local form is used. A second answer is often good, a third
+// hardly ever.
 const attempts = 2
 
 const (
-	sectionCuts = 5    // the whole section, then parts of a third of its claims, of a ninth, ...: below that a window has no room
+	sectionCuts = 5    // sizes tried, each a third of the last: smaller windows have no room
 	partStep    = 1000 // ordinals of a section's parts: section + part x 1000
 )
 
-// sectionWriter writes the sections of a report, its introduction and its conclusion.
+// sectionWriter writes the sections, the introduction and the conclusion of a report.
 type sectionWriter struct{ *material }
 
-// sections writes all sections of the plan, several at a time.
+// sections writes all sections of the plan in parallel.
 func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]section, error) {
 	titles := plan.titles()
 	written, placed, figures := make([]section, len(plan.sections)), w.placed(plan), w.plannedFigures(plan)
@@ -59,7 +59,7 @@ func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]section
 	if err := g.Wait(); err != nil {
 		return nil, ended(ctx, err)
 	}
-	for i, s := range written { // in the order of the report, not in that of the answers
+	for i, s := range written { // in the order of the report, not of the answers
 		if s.local && !s.empty {
 			w.fellBack("section " + quoteTitle(written[i].title))
 		}
@@ -76,14 +76,14 @@ func parallel(n int) int {
 
 func quoteTitle(title string) string { return "“" + title + "”" }
 
-// extras are what a section tells of beside its claims.
+// extras is the content of a section besides its claims.
 type extras struct {
 	disagreements []evidence.Contradiction
 	figures       []figure
 }
 
-// section writes one section from its own claims and what else it is to tell of, in as many parts as the model's window
-// makes necessary. The error is the end of ctx and nothing else.
+// section writes one section from its own claims and extras, in as many parts as the context window requires. The only
+// error is the end of ctx.
 func (w sectionWriter) section(
 	ctx context.Context, reportTitle string, titles []string, index int, s sectionPlan, with extras,
 ) (section, error) {
@@ -113,10 +113,10 @@ func (w sectionWriter) section(
 	return out, nil
 }
 
-// errUnusable: the answers to a question hold no text that cites one of its claims.
+// errUnusable means that no answer has text that cites one of the claims.
 var errUnusable = errors.New("no usable text")
 
-// parts writes a section part by part, each from its own claims, and joins them.
+// parts writes a section in parts, each from its own claims, and joins them.
 func (w sectionWriter) parts(
 	ctx context.Context, data prompts.SectionData, s sectionPlan, index, cut int, claims [][]claim, with extras,
 ) (passage, error) {
@@ -125,7 +125,7 @@ func (w sectionWriter) parts(
 	for i, part := range claims {
 		data.Disagreements = disagreementLines(disagreements)
 		ids := withSides(citations(part), disagreements)
-		disagreements = nil // the first part tells of them
+		disagreements = nil // only the first part gets them
 		data.Claims, data.Subsections, data.Figures = claimLines(part, 0), nil, figureLines(part, figures)
 		for n, sub := range s.parts {
 			line := prompts.SubsectionLine{Title: sub.Title, Instruction: sub.Instruction, Claims: claimLines(part, n+1)}
@@ -152,8 +152,7 @@ func (w sectionWriter) parts(
 	return whole, nil
 }
 
-// claimLines shows the claims of one subsection to a model, each once that several blocks have found; 0: those that
-// stand in none.
+// claimLines lists the distinct claims of a subsection for the prompt; 0: the claims that belong to no subsection.
 func claimLines(claims []claim, part int) []prompts.ClaimLine {
 	var lines []prompts.ClaimLine
 	for _, c := range distinct(claims) {
@@ -164,7 +163,7 @@ func claimLines(claims []claim, part int) []prompts.ClaimLine {
 	return lines
 }
 
-// part asks for a text that may cite these ids.
+// part asks for a text that may cite ids.
 func (w sectionWriter) part(ctx context.Context, data prompts.SectionData, ordinal, cut int, ids []string) (p passage, err error) {
 	var removed []citation.Removal
 	for attempt := range attempts {
@@ -185,7 +184,7 @@ func (w sectionWriter) part(ctx context.Context, data prompts.SectionData, ordin
 	return p, errUnusable
 }
 
-// inParts cuts claims, in order, into groups of at most budget bytes each.
+// inParts splits claims, in order, into groups of at most budget bytes. A larger claim is a group of its own.
 func inParts(claims []claim, budget int) [][]claim {
 	parts := [][]claim{nil}
 	left := budget
@@ -200,7 +199,7 @@ func inParts(claims []claim, budget int) [][]claim {
 	return parts
 }
 
-// localSection is a section put together from its claims: what a reader gets where the model failed.
+// localSection assembles a section from its claims, for when the model failed.
 func (w sectionWriter) localSection(s sectionPlan) string {
 	said := map[string]bool{}
 	list := func(part int) string {

@@ -9,14 +9,14 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// statement is a sentence, list item or table row of a written text with all that stands in it.
+// statement is a sentence, list item or table row of a written text.
 type statement struct {
-	start, end int      // bytes of the text, with markers
-	text       string   // without markers, on one line
-	ids        []string // that it cites
-	row        bool     // of a table
-	head       string   // of the table, without markers
-	linked     bool     // ids are of sources: it links them and cites nothing
+	start, end int      // byte offsets in the text, with markers
+	text       string   // on one line, without markers
+	ids        []string // cited ids
+	row        bool     // table row
+	head       string   // header row of the table, without markers
+	linked     bool     // ids are source ids, because the statement links sources and cites none
 }
 
 var (
@@ -24,9 +24,9 @@ var (
 	tableRule = regexp.MustCompile(`^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$`)
 )
 
-// statementsOf cuts Markdown with canonical markers into its sentences. Nothing but headings, code and the heads of
-// tables is left out, so that no marker escapes. whole: only a marker ends a statement, where quotations of several
-// sentences each have one at their end.
+// statementsOf splits Markdown with canonical markers into statements. It skips only headings, code and table headers,
+// so that no marker is missed. If whole is set, only a marker ends a statement, for quotations of several sentences
+// with one marker at the end.
 func statementsOf(body string, whole bool) []statement {
 	var out []statement
 	for _, b := range blocksOf(body) {
@@ -62,7 +62,7 @@ func makeStatement(body string, start, end int, row bool) statement {
 type block struct {
 	start, end int
 	row        bool
-	head       string // of the row's table, as it stands there
+	head       string // the table's header row, as written
 }
 
 func blocksOf(body string) []block {
@@ -78,7 +78,7 @@ func blocksOf(body string) []block {
 	head, title := true, "" // of a table
 	for _, l := range markdownLines(body) {
 		start, end := offset, offset+len(l.text)
-		if l.level > 0 && !strings.HasPrefix(strings.TrimSpace(l.text), "#") { // its underline is a line of its own
+		if l.level > 0 && !strings.HasPrefix(strings.TrimSpace(l.text), "#") { // setext heading: include the underline
 			if n := strings.IndexByte(body[min(len(body), end+1):], '\n'); n >= 0 {
 				end += 1 + n
 			} else {
@@ -98,7 +98,7 @@ func blocksOf(body string) []block {
 			flush(start)
 			if !head {
 				out = append(out, block{start: start, end: end, row: true, head: title})
-			} else if title = text; anyMarker.MatchString(text) { // a head that cites is taken for a row
+			} else if title = text; anyMarker.MatchString(text) { // a header row with citations is treated as a row
 				out = append(out, block{start: start, end: end, row: true})
 			}
 		case listMark.MatchString(l.text):
@@ -112,7 +112,7 @@ func blocksOf(body string) []block {
 		}
 	}
 	flush(len(body))
-	for i := range out { // without the space around
+	for i := range out { // trim surrounding space
 		raw := body[out[i].start:out[i].end]
 		out[i].end = out[i].start + len(strings.TrimRight(raw, " \t\n"))
 		out[i].start += len(raw) - len(strings.TrimLeft(raw, " \t\n"))
@@ -120,7 +120,7 @@ func blocksOf(body string) []block {
 	return out
 }
 
-// cutsOf cuts a block into sentences without a gap; markers behind a full stop belong to the sentence before it.
+// cutsOf splits a block into sentences. Markers after a full stop belong to the preceding sentence.
 func cutsOf(block string, whole bool) [][2]int {
 	var starts []int
 	if whole {
@@ -150,14 +150,14 @@ func cutsOf(block string, whole bool) [][2]int {
 	return out
 }
 
-// closedMarkers matches markers at the start of what follows a full stop, and a second stop behind them.
+// closedMarkers matches markers that follow a full stop, and a second full stop after them.
 var closedMarkers = regexp.MustCompile(`^(?:\s*\[(?:CIT-\d+-\d+|PLAN-\d+)\])+(?:\s*[.。](?:\s|$))?`)
 
-// anyMarkers matches a row of markers.
+// anyMarkers matches consecutive markers.
 var anyMarkers = regexp.MustCompile(`(?:\s*\[(?:CIT-\d+-\d+|PLAN-\d+)\])+`)
 
-// withText returns Markdown in which the statement says something else; empty: it is gone, and nothing is left of a
-// list item or row without it.
+// withText returns body with the statement replaced by text. An empty text removes the statement, together with a list
+// item or table row that has no other content.
 func (s statement) withText(body, text string) string {
 	if text != "" {
 		return body[:s.start] + text + body[s.end:]
@@ -174,7 +174,7 @@ func (s statement) withText(body, text string) string {
 	return strings.TrimRight(body[:s.start], " ") + joint(body[:s.start], body[s.end:]) + strings.TrimLeft(body[s.end:], " ")
 }
 
-// joint is the space between what is left on both sides of a sentence that was taken out.
+// joint returns the space between the texts before and after a removed sentence.
 func joint(before, after string) string {
 	if strings.HasSuffix(before, " ") && after != "" && !strings.HasPrefix(after, "\n") {
 		return " "
@@ -188,7 +188,7 @@ func joint(before, after string) string {
 	return ""
 }
 
-// withMarkers returns a sentence that cites these ids, before its full stop.
+// withMarkers inserts markers for ids before the full stop of a sentence.
 func withMarkers(text string, ids []string) string {
 	text = strings.TrimRight(text, " \n")
 	at := len(strings.TrimRight(text, ".!?。！？"))
@@ -196,5 +196,5 @@ func withMarkers(text string, ids []string) string {
 	return text[:at] + marks + text[at:]
 }
 
-// readable drops what taking sentences out has left behind.
+// readable cleans up Markdown after sentences were removed.
 func readable(body string) string { return citation.CloseCode(tidy(body)) }

@@ -7,21 +7,22 @@ import (
 	"nightdesk/pipeline/citation"
 )
 
-// withHeadings puts back the headings of subsections that a writer has left out: each before the first paragraph that
-// cites mostly its claims, when the paragraphs of the subsections follow each other. Else the text stays as it is.
+// withHeadings restores missing subsection headings, each before the first paragraph that cites mainly the subsection's
+// claims. If the paragraphs of a subsection are not consecutive, or the text has such headings, it returns the text
+// unchanged.
 func (w sectionWriter) withHeadings(body string, s sectionPlan) string {
 	if len(s.parts) == 0 {
 		return body
 	}
 	all := paragraphs(body)
-	var parts []int // of each paragraph
+	var parts []int // subsection of each paragraph
 	for _, p := range all {
 		if strings.HasPrefix(p.text, "#") && headingOf(p.text, s) > 0 {
-			return body // the writer has set headings
+			return body // the writer set headings
 		}
 		parts = append(parts, w.partOf(p.text, s))
 	}
-	first := map[int]int{} // paragraph at which a subsection begins
+	first := map[int]int{} // first paragraph of each subsection
 	last := 0
 	for i, part := range parts {
 		if part == 0 || part == last {
@@ -55,7 +56,7 @@ func headingOf(line string, s sectionPlan) int {
 	return 0
 }
 
-// partOf returns the subsection whose claims most of a paragraph's citations stand for; 0: none has more than half.
+// partOf returns the subsection that more than half of a paragraph's citations belong to; 0: none.
 func (w sectionWriter) partOf(paragraph string, s sectionPlan) int {
 	cited := w.registry.Render(paragraph, citation.Options{}).Cited
 	count := make([]int, len(s.parts)+1)

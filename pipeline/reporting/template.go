@@ -11,33 +11,33 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Bounds of a template. Its text lies with every run that uses it.
+// Limits of a template, whose text is stored with every run.
 const (
 	maxTemplate         = 16 << 10 // bytes
 	maxTemplateSections = 24
-	maxTemplateProblems = 20 // that are told
+	maxTemplateProblems = 20 // shown in an error
 )
 
-// Template says which sections a report has, in place of an outline that is made for it.
+// Template defines the sections of a report and replaces the generated outline.
 //
-// It is Markdown: the text of each heading is that of a section (##) or of a part of one (###), and what stands below
-// is the instruction to its writer. A line with a single # is the title, in which {topic} stands for the topic, and
-// what stands below it the instruction for the introduction; sections that are called Introduction or Conclusion are
-// instructions for these, which every report has. Headings within code are none.
+// It is Markdown. Each ## heading is the title of a section, and each ### heading that of a subsection. The text below
+// a heading is the instruction for its writer. A # heading is the report's title, in which {topic} stands for the
+// topic; the text below it is the instruction for the introduction. Sections named Introduction or Conclusion hold the
+// instructions for these parts, which every report has. Headings within code are ignored.
 type Template struct {
-	Title        string // "{topic}" in it stands for the topic; empty: the topic
+	Title        string // may contain "{topic}"; empty: the topic
 	Introduction string // instruction
 	Sections     []OutlineSection
 	Conclusion   string // instruction
 }
 
-// What the heading of a section may mean.
+// Section titles with a special meaning.
 var (
 	introductions = []string{"introduction", "引言", "导言"}
 	conclusions   = []string{"conclusion", "conclusions", "结论"}
 )
 
-// ParseTemplate reads a template. The error names every line that is wrong, 20 at most.
+// ParseTemplate parses a template. The error lists up to 20 invalid lines.
 func ParseTemplate(text string) (Template, error) {
 	if !utf8.ValidString(text) {
 		return Template{}, errors.New("the template is not UTF-8 text")
@@ -65,12 +65,12 @@ func ParseTemplate(text string) (Template, error) {
 	return p.Template, nil
 }
 
-// templateParser reads a template line by line.
+// templateParser parses a template line by line.
 type templateParser struct {
 	Template
-	into     *string // instruction that is being read
+	into     *string // current instruction
 	titled   bool
-	framed   bool // it is of a part that every report has, which has no parts of its own
+	framed   bool // in the introduction or conclusion, which have no subsections
 	fence    string
 	problems []error
 }
@@ -161,7 +161,7 @@ func (p *templateParser) subsection(n int, title string) {
 	p.into = &s.Subsections[len(s.Subsections)-1].Instruction
 }
 
-// clean makes one line of each instruction, as an outline has them.
+// clean folds each instruction into one line, as in an outline.
 func (p *templateParser) clean() {
 	p.Introduction, p.Conclusion = text.Line(p.Introduction), text.Line(p.Conclusion)
 	for i := range p.Sections {
@@ -173,7 +173,7 @@ func (p *templateParser) clean() {
 	}
 }
 
-// outlineFor returns the outline of a report on a topic.
+// outlineFor returns the outline of a report on topic.
 func (t Template) outlineFor(topic string) Outline {
 	o := Outline{Title: topic, Introduction: t.Introduction, Conclusion: t.Conclusion}
 	if t.Title != "" {

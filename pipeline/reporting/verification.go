@@ -12,81 +12,81 @@ import (
 	"nightdesk/prompts"
 )
 
-// What became of a sentence.
+// Outcomes of the check of a sentence.
 const (
 	ActionKept     = "kept"
-	ActionRepaired = "repaired" // written anew from the evidence
-	ActionMarked   = "marked"   // unsupported, and says so
+	ActionRepaired = "repaired" // rewritten from the evidence
+	ActionMarked   = "marked"   // unsupported, and marked as such in the text
 	ActionRemoved  = "removed"
-	ActionCited    = "cited" // had no citation and got that of the only claim that has it word for word
+	ActionCited    = "cited" // had no citation and got that of the only claim with the same words
 )
 
-// Verification says how a report was checked: each citation against the registry of the run, and each sentence with
-// citations against the stored text of the sources that it cites.
+// Verification records how a report was checked: each citation against the registry of the run, and each citing
+// sentence against the stored text of its sources.
 type Verification struct {
-	Rules      int                `json:"rules"`             // support.Rules of the version that checked; 0: of one before there were numbers
-	Status     string             `json:"status"`            // citation.StatusVerified, or StatusUnverified: a check could not be done
-	Reason     string             `json:"reason"`            // of the latter; of the former what was left out
-	Valid      []citation.Valid   `json:"valid_citations"`   // entries of the references, with how their source was found
-	Removed    []citation.Removed `json:"removed_citations"` // entries of the references that led nowhere
-	Links      []citation.Linked  `json:"links"`             // addresses in the text, with how their source was found
+	Rules      int                `json:"rules"`             // version of support.Rules; 0: before rules had numbers
+	Status     string             `json:"status"`            // citation.StatusVerified, or StatusUnverified
+	Reason     string             `json:"reason"`            // why unverified, or what a verified check left out
+	Valid      []citation.Valid   `json:"valid_citations"`   // entries of the references, and how their source was found
+	Removed    []citation.Removed `json:"removed_citations"` // entries of the references without a source
+	Links      []citation.Linked  `json:"links"`             // addresses in the text, and how their source was found
 	Counts     VerificationCounts `json:"counts"`
 	Sentences  []CheckedSentence  `json:"sentences"` // in the order of the report
 	Evaluation Evaluation         `json:"evaluation"`
-	// sentences with figures or quotations that cite nothing: not judged
+	// uncited sentences with figures or quotations, which are not judged
 	Uncited  []string   `json:"uncited,omitempty"`
-	Repeated []string   `json:"repeated,omitempty"` // sentences taken out because the report says the same before
+	Repeated []string   `json:"repeated,omitempty"` // sentences removed because the report already says the same
 	Tail     string     `json:"tail,omitempty"`     // SHA-256 of the references and the note; empty: not recorded
 	Outside  Difference `json:"outside,omitzero"`   // parts of the delivered report that the check did not cover
 }
 
-// VerificationCounts counts what was found in the report as it is delivered, unless a field says otherwise.
+// VerificationCounts counts the sentences of the delivered report, unless a field says otherwise.
 type VerificationCounts struct {
 	Sentences     int `json:"sentences"` // with citations
 	Supported     int `json:"supported"`
 	Unsupported   int `json:"unsupported"` // and marked as such
 	Unverified    int `json:"unverified"`
-	Conclusions   int `json:"conclusions,omitempty"` // of the unverified: the report's own, from facts of its sources
+	Conclusions   int `json:"conclusions,omitempty"` // unverified: the report's own, from facts of its sources
 	Repaired      int `json:"repaired"`
 	Marked        int `json:"marked"`
-	Removed       int `json:"removed"`        // taken out
+	Removed       int `json:"removed"`        // removed from the report
 	Cited         int `json:"cited"`          // had no citation and got one
-	Judged        int `json:"judged"`         // by a model, besides those that stand verbatim in a source
-	FactsUncited  int `json:"facts_uncited"`  // sentences with figures or quotations that have no citation
-	SourcesUnread int `json:"sources_unread"` // cited ones whose text could not be read
-	JudgeFailed   int `json:"judge_failed"`   // sections about which the model gave no answer
-	RepairsFailed int `json:"repairs_failed"` // sections whose repair the model did not give
-	Refused       int `json:"refused"`        // corrections that were not taken
+	Judged        int `json:"judged"`         // judged by a model, because they are not verbatim in a source
+	FactsUncited  int `json:"facts_uncited"`  // uncited sentences with figures or quotations
+	SourcesUnread int `json:"sources_unread"` // cited sources whose text could not be read
+	JudgeFailed   int `json:"judge_failed"`   // sections without an answer of the judging model
+	RepairsFailed int `json:"repairs_failed"` // sections without an answer to the repair prompt
+	Refused       int `json:"refused"`        // rejected corrections
 }
 
-// CheckedSentence is one sentence and what was decided.
+// CheckedSentence is one sentence with the decision on it.
 type CheckedSentence struct {
-	Text      string         `json:"text"`           // Markdown without markers, as in the report; as it was, when it was removed
-	Head      string         `json:"head,omitempty"` // of a row of a table: the table's first row
+	Text      string         `json:"text"`           // Markdown without markers as in the report, or before removal
+	Head      string         `json:"head,omitempty"` // header row of the table, for a table row
 	Section   string         `json:"section"`
-	Citations []string       `json:"citations"` // citation ids; of a sentence that only links, ids of the sources
+	Citations []string       `json:"citations"` // citation ids; source ids for a sentence that only links
 	Verdict   support.Result `json:"verdict"`
 	support.Findings
-	Judge    support.Judged `json:"judge,omitzero"`   // by a model; or why it was not asked
-	Source   string         `json:"source,omitempty"` // source_id of the place that shows best what was found
-	Page     string         `json:"page,omitempty"`   // where its text is: pages/<sha256>.txt
-	Start    int            `json:"start"`            // bytes into it
+	Judge    support.Judged `json:"judge,omitzero"`   // judgement of a model, or why there is none
+	Source   string         `json:"source,omitempty"` // source_id of the passage that shows the findings best
+	Page     string         `json:"page,omitempty"`   // file of the source text: pages/<sha256>.txt
+	Start    int            `json:"start"`            // byte offset in the source text
 	End      int            `json:"end"`
 	Action   string         `json:"action"`             // one of the Action... constants
-	Original string         `json:"original,omitempty"` // what a repaired sentence said before
-	Proposed string         `json:"proposed,omitempty"` // a correction that was not taken
-	Refused  string         `json:"refused,omitempty"`  // why it was not taken, or why there is none
+	Original string         `json:"original,omitempty"` // text before the repair
+	Proposed string         `json:"proposed,omitempty"` // rejected correction
+	Refused  string         `json:"refused,omitempty"`  // why the correction was rejected or is missing
 	Quote    bool           `json:"quote,omitempty"`    // shown as a quotation of its source
-	// Rules by which it was judged, where these are not the report's: in a part that is kept from an earlier night.
+	// Rules is the version of the rules applied, if it differs from the report's: in a part kept from an earlier run.
 	Rules int `json:"rules,omitempty"`
 }
 
-// Conclusion reports a conclusion of the report itself, from facts that are in its sources.
+// Conclusion reports whether the sentence is the report's own conclusion from facts in its sources.
 func (s CheckedSentence) Conclusion() bool {
 	return s.Verdict == support.Unverified && s.Judge.Judgement == support.JudgedConclusion && s.Judge.Span != nil
 }
 
-// count sums up the sentences.
+// count fills Counts from the sentences.
 func (v *Verification) count() {
 	c := &v.Counts
 	for _, s := range v.Sentences {
@@ -122,10 +122,10 @@ func (v *Verification) count() {
 	}
 }
 
-// Recheck looks for the sentences of a verification again, without a model, and returns the indexes of those whose
-// findings, words of the judge or verdict it cannot confirm. sources: all of the run, by source_id, with their
-// texts; sourceOf: the source_id behind a citation id, "" when there is none. otherwise: how many were checked by
-// the rules of another version, and come out otherwise by those of this one.
+// Recheck repeats the checks of all sentences without a model. wrong holds the indexes of sentences whose findings,
+// judge's words or verdict cannot be confirmed. otherwise is the number of sentences checked under another version's
+// rules whose result differs under the current rules. sources: all sources of the run with texts, by source_id;
+// sourceOf: source_id of a citation id, or "".
 func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation string) string) (
 	wrong []int, otherwise int,
 ) {
@@ -155,7 +155,7 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 	return wrong, otherwise
 }
 
-// quotes reports whether the words of a text at the recorded place are shown as this quotation.
+// quotes reports whether the source text at the recorded place yields this quotation.
 func (s CheckedSentence) quotes(source string) bool {
 	if s.Start < 0 || s.Start >= s.End || s.End > len(source) {
 		return false
@@ -163,8 +163,8 @@ func (s CheckedSentence) quotes(source string) bool {
 	return text.Line(quoteMarkdown(source[s.Start:s.End])) == strings.TrimSuffix(s.Text, " "+attribution)
 }
 
-// holds reports whether a sentence comes out as it was written down. What a model has judged is taken from there,
-// if the words that it named stand where they should.
+// holds reports whether a check of the sentence gives the recorded result. The model's judgement is taken from the
+// record if the words that it names are in the sources.
 func (s CheckedSentence) holds(corpus *support.Corpus, ids []string) bool {
 	findings := corpus.Check(s.Text, s.Head, ids)
 	judge := corpus.Prove(s.Judge, ids)
@@ -180,10 +180,10 @@ func newVerification() *Verification {
 	}
 }
 
-// CheckTexts are what a page of the report says about its sentences.
+// CheckTexts are the labels for checked sentences in the HTML page of a report.
 type CheckTexts struct{ Show, Confirmed, Conclusion, Unconfirmed, Unsupported, News string }
 
-// CheckWords returns them in the language of a report.
+// CheckWords returns the labels in the language of a report.
 func CheckWords(language string) CheckTexts {
 	t := prompts.TextsIn(language)
 	return CheckTexts{t.ShowChecks.String(), t.CheckConfirmed.String(), t.CheckConclusion.String(),

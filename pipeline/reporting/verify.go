@@ -8,9 +8,8 @@ import (
 	"nightdesk/pipeline/citation"
 )
 
-// verify sends a finished report through the verification that reports from elsewhere get, without its sanitising:
-// what a model wrote was resolved before, and quotes stay verbatim. A defect of the verifier loses nothing: the
-// report stays as it is, unverified.
+// verify runs the verification that external reports get, without sanitizing: the model's text is already resolved, and
+// quotes stay verbatim. If the verifier fails, the report is unchanged and unverified.
 func (r *Reporter) verify(ctx context.Context, registry *citation.Registry, report *Report) {
 	verify := r.Verify
 	if verify == nil {

@@ -17,14 +17,14 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// weighTime bounds the reading of texts for the comparison of sources: without a text, its source is known as a copy by
-// hash and address alone, and the report must not wait for that.
+// weighTime limits the time to read texts for the comparison of sources, so that the report does not wait. Copies of
+// unread sources are detected only by hash and address.
 const weighTime = 15 * time.Second
 
-// readAtOnce is how many texts are read side by side.
+// readAtOnce is the number of texts read in parallel.
 const readAtOnce = 8
 
-// weigh compares all claims of the run: what supports what, and what contradicts what.
+// weigh compares all claims of the run and finds support and contradictions among them.
 func (w *writer) weigh(ctx context.Context, in Input) error {
 	claims := evidence.Collect(in.Traces())
 	sketches := w.sketches(ctx, in.Run.ID, evidence.Sources(claims))
@@ -51,8 +51,8 @@ func (w *writer) weigh(ctx context.Context, in Input) error {
 	return nil
 }
 
-// reviewed returns the claims that the review has seen, by id: not those of blocks that came later, nor, in a run
-// that has only the review of an earlier one, what is new.
+// reviewed returns the ids of the claims that the review covered. It excludes claims of later blocks and, if the run
+// only has an earlier run's review, new claims.
 func reviewed(in Input) map[string]bool {
 	ids := map[string]bool{}
 	for _, b := range in.Blocks {
@@ -68,7 +68,7 @@ func reviewed(in Input) map[string]bool {
 	return ids
 }
 
-// matters returns the claims that a report rests on: their source is cited in the section that they stand in.
+// matters returns the ids of the claims behind the report: those whose citation is used in their section.
 func (w *writer) matters(sections []section) map[string]bool {
 	ids := map[string]bool{}
 	for _, s := range sections {
@@ -79,7 +79,8 @@ func (w *writer) matters(sections []section) map[string]bool {
 	return ids
 }
 
-// sketches reads the texts of the sources, as far as they can be had in time.
+// sketches returns sketches of the sources' texts by source id. A text that cannot be read in time gives an empty
+// sketch.
 func (w *writer) sketches(ctx context.Context, runID string, list []topicqueue.Source) map[string]sources.Sketch {
 	ctx, cancel := context.WithTimeout(ctx, weighTime)
 	defer cancel()
@@ -90,7 +91,7 @@ func (w *writer) sketches(ctx context.Context, runID string, list []topicqueue.S
 		g.Go(func() error {
 			text := s.Text
 			if text == "" && w.Page != nil && ctx.Err() == nil {
-				text, _ = w.Page(ctx, runID, s.Hash) // what cannot be read is compared by hash and address
+				text, _ = w.Page(ctx, runID, s.Hash) // unreadable texts are compared by hash and address
 			}
 			read[i], texts[i] = sources.NewSketch(text), text
 			return nil
@@ -105,10 +106,10 @@ func (w *writer) sketches(ctx context.Context, runID string, list []topicqueue.S
 	return found
 }
 
-// Disagreements at most shown in one report, and citations on each side of one: more than that hides the others.
+// Maximum number of disagreements per report, and of citations per side. More would hide the others.
 const maxDisagreements, maxSideCitations = 12, 3
 
-// placed gives each disagreement to the first section that has a claim of either side.
+// placed assigns each disagreement to the first section that has a claim of either side.
 func (w sectionWriter) placed(plan reportPlan) [][]evidence.Contradiction {
 	placed := make([][]evidence.Contradiction, len(plan.sections))
 	for _, c := range w.disagreements() {
@@ -123,7 +124,7 @@ func (w sectionWriter) placed(plan reportPlan) [][]evidence.Contradiction {
 	return placed
 }
 
-// disagreementLines shows contradictions to a model.
+// disagreementLines converts contradictions for a prompt.
 func disagreementLines(list []evidence.Contradiction) []prompts.Disagreement {
 	var lines []prompts.Disagreement
 	for _, c := range list {
@@ -146,7 +147,7 @@ func sideCitations(s evidence.Side) []string {
 	return ids
 }
 
-// withSides adds the citations of contradictions to those that a section may use.
+// withSides adds the citations of contradictions to the ids that a section may cite.
 func withSides(ids []string, list []evidence.Contradiction) []string {
 	ids = slices.Clone(ids)
 	for _, c := range list {
@@ -161,8 +162,8 @@ func withSides(ids []string, list []evidence.Contradiction) []string {
 	return ids
 }
 
-// tells reports that a paragraph of written sections has both sides of a contradiction: it cites what the sides cite,
-// or it has the values of both and cites their documents, where these say the same in another place.
+// tells reports whether a paragraph of the sections presents both sides of a contradiction. It either cites both sides,
+// or it has both values and cites their documents at other passages.
 func (w *writer) tells(sections []section, c evidence.Contradiction) bool {
 	for _, s := range sections {
 		for _, p := range paragraphs(s.body) {
@@ -178,7 +179,7 @@ func (w *writer) tells(sections []section, c evidence.Contradiction) bool {
 	return false
 }
 
-// hasValue reports that a text has a value as it is written, and not as a part of a longer number.
+// hasValue reports whether a text contains a value as written, and not as part of a longer number.
 func hasValue(text, value string) bool {
 	for at := 0; value != ""; at++ {
 		i := strings.Index(text[at:], value)
@@ -200,7 +201,7 @@ func citesOne(text string, ids []string) bool {
 	return slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(text, "["+id+"]") })
 }
 
-// beside returns the citations of all claims from the documents that a side stands in.
+// beside returns the citations of all claims from the documents of a side.
 func (w *writer) beside(s evidence.Side) []string {
 	documents := map[string]bool{}
 	for _, id := range sideCitations(s) {
@@ -217,15 +218,15 @@ func (w *writer) beside(s evidence.Side) []string {
 	return ids
 }
 
-// documentOf names the whole of which a source may be a part.
+// documentOf identifies the document that a source belongs to.
 func documentOf(s topicqueue.Source) string { return cmp.Or(s.Document, s.URL, s.ID) }
 
-// disagreementSection shows, a line each, where sources contradict each other and written sections do not tell of it,
-// and what it cites; empty when there is nothing left to tell. Without a model the lines are verbatim quotes.
+// disagreementSection lists the contradictions that the written sections do not present, one line per side, and returns
+// the citations used. Both are empty if nothing is left. Without a model the lines are verbatim quotes.
 func (w *writer) disagreementSection(written []section) (s section, cited []string) {
 	var lines []string
 	side := func(indent string, s evidence.Side) {
-		if ids := sideCitations(s); len(ids) > 0 { // the quote stands in the first; the others say it in their words
+		if ids := sideCitations(s); len(ids) > 0 { // only the first one's text is shown
 			said := s.Quote
 			if w.Model != nil {
 				said = s.Statement

@@ -12,7 +12,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// writer writes one report of what was found.
+// writer writes one report.
 type writer struct {
 	*material
 }
@@ -50,14 +50,14 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 	return &writer{m}
 }
 
-// headline makes the report's title of what the user asked for.
+// headline returns the report's title for the topic that the user entered.
 func headline(topic, untitled string) string {
 	return cmp.Or(text.Title(topic), untitled)
 }
 
-// write produces the report, with the model when there is one.
+// write produces the report, with the model if there is one.
 func (w *writer) write(ctx context.Context) (Report, error) {
-	if len(w.claims) == 0 { // all that is left to tell is what was withdrawn
+	if len(w.claims) == 0 { // only withdrawn claims are left to report
 		w.gaps = nil
 		return w.finish(ctx, Outline{Title: w.title},
 			draft{extractive: true, opening: passage{body: w.texts.AllGone.String(), local: true}})
@@ -91,7 +91,7 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	return w.finish(ctx, plan.outline(), d)
 }
 
-// finish checks a draft and makes the report of it.
+// finish checks a draft and assembles the report.
 func (w *writer) finish(ctx context.Context, outline Outline, d draft) (Report, error) {
 	var v *Verification
 	var err error

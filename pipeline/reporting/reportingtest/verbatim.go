@@ -1,4 +1,4 @@
-// Package reportingtest checks finished reports. It is for tests of this module, also end-to-end ones.
+// Package reportingtest checks finished reports. It is for tests of this module, including end-to-end tests.
 package reportingtest
 
 import (
@@ -10,22 +10,22 @@ import (
 	"nightdesk/pipeline/citation"
 )
 
-// marker is a rendered citation in either style.
+// marker matches a rendered citation in either style.
 var marker = regexp.MustCompile(`\[\[((?:CIT-\d+-\d+|PLAN-\d+|\d+))\]\(#ref-[a-z0-9-]+\)\]`)
 
-// framed are the sections that are not quoted, in the languages that have their own texts.
+// framed holds the titles of sections without quotes, in all supported languages.
 var framed = map[string]bool{"Gaps": true, "References": true, "未覆盖的内容": true, "参考文献": true}
 
-// CheckVerbatim proves that an extractive report invents nothing: between the first heading of level two and the gaps
-// or references, the paragraphs before each row of markers stand word for word (letters and digits, in order) in the
-// text of at least one source that they cite. It returns one line for each violation, none for a sound report.
+// CheckVerbatim checks that an extractive report invents nothing. It covers the sections between the first level-2
+// heading and the gaps or references. The paragraphs before each run of markers must appear verbatim (letters and
+// digits, in order) in the text of a source that they cite. It returns one line per violation.
 //
-// markdown: a finished report, with anchors or numbers. sourceText returns the text of the source behind a citation id,
-// in numbered style behind the number ("3"), where texts of several passages may be joined; "" for an unknown one.
+// markdown: a finished report, with anchors or numbers. sourceText returns the text of the source of a citation id, or
+// of a number ("3") in numbered style. It may join several passages, and returns "" for an unknown id.
 func CheckVerbatim(markdown string, sourceText func(citationID string) string) []string {
 	var violations []string
 	body, quotes := false, 0
-	var quote strings.Builder // since the last marker or heading
+	var quote strings.Builder // text since the last marker or heading
 	flush := func() {
 		if words(quote.String()) != "" {
 			violations = append(violations, fmt.Sprintf("no citation: %q", quote.String()))
@@ -79,7 +79,7 @@ func CheckVerbatim(markdown string, sourceText func(citationID string) string) [
 	return violations
 }
 
-// words returns the letters and digits of a text, one space between its words.
+// words returns the words of a text (letters and digits), joined by spaces.
 func words(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
 }
