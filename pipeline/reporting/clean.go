@@ -14,20 +14,20 @@ var (
 	thematic    = regexp.MustCompile(`^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$`)
 	boldLine    = regexp.MustCompile(`^\*\*([^*]{1,120})\*\*:?$`)
 	htmlComment = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
-	// how a text begins that refuses the task instead of doing it
+	// the beginning of a refusal to do the task
 	refusal = regexp.MustCompile(`(?i)^(?:i['’]?m sorry|i am sorry|sorry,|i apologi[sz]e|i can(?:['’]t|not) (?:help|assist|write|provide|fulfil|comply|do)|i['’]?m unable|i am unable|as an ai\b|as a language model|unfortunately, i (?:can|am)|很抱歉|抱歉|对不起|我无法|我不能|作为(?:一个)?(?:ai|人工智能|语言模型))`)
-	// "Here is the section:", "Sure!": talk about the text in front of it
+	// "Here is the section:", "Sure!": an introduction by the model
 	preamble = regexp.MustCompile(`(?i)^(?:sure|certainly|of course|okay|here(?:['’]s| is| are)|below is|以下是|好的)\b?[^\n]{0,160}[:：!！]$`)
-	// headings of lists of sources: the references are made here, a model's own are inventions
+	// headings of lists of sources, which are removed, because a model's references are invented
 	sourceHeadings = []string{"references", "sources", "bibliography", "citations", "works cited", "reference list", "参考文献", "参考资料", "引用", "来源", "literatur", "quellen", "bibliographie", "referencias"}
 )
 
-// maxHeadingLevel bounds headings: report, section, subsection, and one below.
+// maxHeadingLevel is the deepest heading level: report, section, subsection, and one below.
 const maxHeadingLevel = 4
 
-// cleanSection makes the body of a section of what a model wrote: headings are ### or deeper and have clean titles, the
-// section's own title, a list of references and talk about the answer are gone, code blocks are closed.
-// It returns false when the text is no section at all: empty, a refusal, or data instead of prose.
+// cleanSection converts a model's text to the body of a section. Headings get level 3 or deeper and clean titles, and
+// code blocks are closed. It removes the section's own title, a list of references, and introductions by the model. It
+// returns false if the text is not a section: empty, a refusal, or data.
 func cleanSection(text, title string) (string, bool) {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r", "\n"))
@@ -40,7 +40,7 @@ func cleanSection(text, title string) (string, bool) {
 	text = citation.CloseCode(withoutComments(text))
 	var out []string
 	shift := headingShift(text, title)
-	started := false // some text or heading has been kept
+	started := false // some text or heading was kept
 	for _, l := range markdownLines(text) {
 		if l.code {
 			out, started = append(out, l.text), true
@@ -74,7 +74,7 @@ func isSourceHeading(heading string) bool {
 	return slices.Contains(sourceHeadings, strings.ToLower(heading))
 }
 
-// withoutComments removes HTML comments outside code: an open one would hide what follows.
+// withoutComments removes HTML comments outside code. An unclosed comment would hide the text after it.
 func withoutComments(text string) string {
 	var b strings.Builder
 	at := 0
@@ -86,7 +86,7 @@ func withoutComments(text string) string {
 	return b.String() + htmlComment.ReplaceAllString(text[at:], "")
 }
 
-// isData reports whether the text is JSON or XML and no prose.
+// isData reports whether the text is JSON or XML rather than prose.
 func isData(text string) bool {
 	trimmed := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "```json"), "```"))
 	return strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, `["`) || strings.HasPrefix(trimmed, "[{") ||
@@ -96,12 +96,12 @@ func isData(text string) bool {
 // line is a line of Markdown.
 type line struct {
 	text    string
-	code    bool   // stands in a code block
-	level   int    // of a heading; 0 = none
-	heading string // its text
+	code    bool   // inside a code block
+	level   int    // heading level; 0: not a heading
+	heading string // text of the heading
 }
 
-// markdownLines cuts Markdown into lines and recognises headings. A line underlined with === or --- becomes one
+// markdownLines splits Markdown into lines and recognizes headings. A line underlined with === or --- becomes one
 // heading.
 func markdownLines(text string) []line {
 	blocks := citation.Code(text)
@@ -139,7 +139,7 @@ func isParagraphLine(l line) bool {
 	return !l.code && l.level == 0 && t != "" && !strings.ContainsAny(t[:1], "|>-*+#")
 }
 
-// headingShift returns by how much the headings of a section are moved so that the highest becomes ###.
+// headingShift returns the difference that moves the highest heading of a section to level 3.
 func headingShift(text, title string) int {
 	highest := 7
 	for _, l := range markdownLines(text) {
@@ -153,7 +153,7 @@ func headingShift(text, title string) int {
 	return 3 - highest
 }
 
-// dropEmptyHeadings removes headings that no text follows, and doubled blank lines.
+// dropEmptyHeadings removes headings without text below them, and repeated blank lines.
 func dropEmptyHeadings(text string) string {
 	lines := markdownLines(text)
 	var kept []line
@@ -180,10 +180,10 @@ func dropEmptyHeadings(text string) string {
 	return strings.Trim(b.String(), "\n")
 }
 
-// tidy drops what the removal of markers has emptied.
+// tidy removes headings that became empty when markers were removed, and surrounding space.
 func tidy(text string) string { return strings.TrimSpace(dropEmptyHeadings(text)) }
 
-// withoutHeadings makes plain paragraphs of a text that should have no headings.
+// withoutHeadings removes the heading lines of a text.
 func withoutHeadings(text string) string {
 	var out []string
 	for _, l := range markdownLines(text) {

@@ -14,36 +14,36 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// The constants of a report without a model.
+// Constants of a report without a model.
 const (
-	// maxBetween is how many bytes of white space may stand between two claims of one excerpt.
+	// maxBetween is the maximum distance between two claims of an excerpt, in bytes.
 	maxBetween = 8
-	// variety is the weight of relevance against likeness to what is shown already (lambda of maximal marginal
-	// relevance; Carbonell and Goldstein 1998 recommend 0.7 for a few best answers).
+	// variety weighs relevance against similarity to excerpts already chosen. It is lambda of maximal marginal
+	// relevance; Carbonell and Goldstein 1998 recommend 0.7 for a few best answers.
 	variety = 0.7
-	// further is what the passages of further blocks count, of their score for the topic against the best one (BM25):
-	// their sections answered it less well.
+	// further is the factor on the scores (BM25 for the topic, relative to the best) of passages from blocks after the
+	// first, whose sections answered the topic less well.
 	further = 0.8
-	// enoughShare is the share of the best passage's score from which another one is shown beside it, as in the search of
-	// a block (package researching).
+	// enoughShare is the minimum share of the best passage's score for a passage to be shown, as in the search of a
+	// block (package researching).
 	enoughShare = 0.6
-	// defaultWords is the length of the report of a preset that quotedWords does not name.
+	// defaultWords is the report length for presets that are not in quotedWords.
 	defaultWords = 900
 )
 
-// quotedWords is about how many words a report without a model quotes, by preset.
+// quotedWords is the approximate number of quoted words in a report without a model, by preset.
 var quotedWords = map[string]int{"shallow": 300, "quick": 300, "medium": 900, "deep": 1800, "auto": 1800}
 
-// excerpt is a stretch of a source that a report without a model shows whole: the claims of one source that follow each
-// other.
+// excerpt is a continuous passage that a report without a model shows: adjacent claims of one source.
 type excerpt struct {
 	claims    []claim // in the order of the source
-	relevance float64 // to the topic, 0 to 1
+	relevance float64 // relevance to the topic, 0 to 1
 	words     int
 	body      string
 }
 
-// quoted puts the report together from excerpts, without a model: the best one first, then the others by document.
+// quoted assembles the report from excerpts, without a model. The best excerpt comes first, then the others by
+// document.
 func (w *writer) quoted(ctx context.Context) (Report, error) {
 	d := draft{extractive: true}
 	plan := reportPlan{title: w.title}
@@ -109,7 +109,7 @@ func claimsOfExcerpts(excerpts []excerpt) []claim {
 
 func (w *writer) quotedWords() int { return cmp.Or(quotedWords[w.run.Options.Preset], defaultWords) }
 
-// excerptsOf joins the claims of each citation that follow each other. The order is that of the claims' traces.
+// excerptsOf merges adjacent claims of each citation into excerpts. The order is that of the claims' traces.
 func (w *writer) excerptsOf(claims []claim) []excerpt {
 	at := map[string][]claim{}
 	var ids []string
@@ -124,7 +124,7 @@ func (w *writer) excerptsOf(claims []claim) []excerpt {
 		of := at[id]
 		slices.SortStableFunc(of, func(a, b claim) int { return cmp.Compare(a.Start, b.Start) })
 		for i, c := range of {
-			if i > 0 && c.Start == of[i-1].Start && c.Quote == of[i-1].Quote { // another block has found it, too
+			if i > 0 && c.Start == of[i-1].Start && c.Quote == of[i-1].Quote { // found by another block too
 				continue
 			}
 			if i > 0 && c.Start <= of[i-1].End+maxBetween {
@@ -149,24 +149,24 @@ func (w *writer) excerptsOf(claims []claim) []excerpt {
 		c := out[i].claims[0]
 		switch {
 		case c.block == topicqueue.BlockID(1) || best == 0:
-		case c.Share == 0: // a model chose it
+		case c.Share == 0: // chosen by a model
 			out[i].relevance = further
-		default: // the block has ranked what it found by its own title too
+		default: // Share was ranked by the block's own title
 			out[i].relevance = min(c.Share, further*scores[i]/best)
 		}
 	}
 	return out
 }
 
-// attribution stands before the marker of an excerpt that ends with a table or code, below it.
+// attribution is the text before the marker below an excerpt that ends with a table or code.
 const attribution = "—"
 
-// markdown shows an excerpt with the marker of its source.
+// markdown renders an excerpt with the marker of its source.
 func (e excerpt) markdown() string {
 	var quote strings.Builder
 	for i, c := range e.claims {
 		switch {
-		case i > 0 && c.Start <= e.claims[i-1].End+1: // sentences of one paragraph
+		case i > 0 && c.Start <= e.claims[i-1].End+1: // same paragraph
 			quote.WriteString(" ")
 		case i > 0:
 			quote.WriteString("\n\n")
@@ -182,7 +182,8 @@ func (e excerpt) markdown() string {
 	return body + " " + marker
 }
 
-// withoutHeld drops excerpts whose words another one shows, too, which is then as relevant as they were.
+// withoutHeld removes excerpts whose words another excerpt contains. The other excerpt gets the higher relevance of the
+// two.
 func withoutHeld(all []excerpt) []excerpt {
 	keys := make([]string, len(all))
 	for i, e := range all {
@@ -207,11 +208,11 @@ func withoutHeld(all []excerpt) []excerpt {
 	return out
 }
 
-// quote returns the words of the source, without the marker.
+// quote returns the excerpt's text without the marker.
 func (e excerpt) quote() string { return strings.TrimSuffix(e.body, "["+e.claims[0].CitationID+"]") }
 
-// choose returns excerpts, the best first, varied by maximal marginal relevance: as many as fit the number of words,
-// whole, at least one. The last may exceed the number by two thirds.
+// choose selects whole excerpts by maximal marginal relevance, best first, up to the number of words. It returns at
+// least one, if there are any. The last one may exceed the limit by two thirds.
 func choose(all []excerpt, words int) []excerpt {
 	all = withoutHeld(all)
 	var chosen []excerpt
@@ -240,7 +241,8 @@ func choose(all []excerpt, words int) []excerpt {
 	return chosen
 }
 
-// byDocument groups excerpts by document, in the order of the best of each; those of one document as they stand there.
+// byDocument groups excerpts by document. Groups are in the order of their best excerpt, and excerpts of one document
+// in the document's order.
 func byDocument(all []excerpt) [][]excerpt {
 	at := map[string]int{}
 	var out [][]excerpt
@@ -264,8 +266,8 @@ func documentTitle(c claim) string {
 	return cmp.Or(CleanTitle(text.Heading(c.source.Title)), CleanTitle(c.source.Title), c.document())
 }
 
-// bodies shows excerpts, each below the place where it stands. document: the title of the document when it stands
-// above them all, else "".
+// bodies renders excerpts below headings that name their place. document: title of the document if it is already shown
+// above, else "".
 func bodies(all []excerpt, document string) []string {
 	var out []string
 	last := ""
@@ -281,12 +283,12 @@ func bodies(all []excerpt, document string) []string {
 	return out
 }
 
-// placeTitle names where a claim stands: its section, below its document unless that is said already.
+// placeTitle names the place of a claim: document and sections, without a title that is already shown.
 func placeTitle(c claim, document string) string {
 	var names []string
 	for _, h := range append([]string{c.source.Title}, c.source.Section...) {
 		title := CleanTitle(text.Heading(h))
-		if title == "" && strings.ContainsFunc(h, unicode.IsDigit) { // a version or a day
+		if title == "" && strings.ContainsFunc(h, unicode.IsDigit) { // a version or a date
 			title = text.Line(h)
 		}
 		if title != "" && title != document && !slices.Contains(names, title) {
@@ -296,10 +298,10 @@ func placeTitle(c claim, document string) string {
 	return strings.Join(names, " › ")
 }
 
-// maxUnmentioned bounds the words of the topic that a report says it has nothing on.
+// maxUnmentioned is the maximum number of topic words that a report lists as not covered.
 const maxUnmentioned = 4
 
-// unmentioned returns the words of the topic that no excerpt has, and no heading above one.
+// unmentioned returns the words of the topic that appear in no excerpt, heading or source name.
 func (w *writer) unmentioned(shown []excerpt) []string {
 	has := map[string]bool{}
 	for _, e := range shown {
@@ -322,7 +324,7 @@ func (w *writer) unmentioned(shown []excerpt) []string {
 	return missing
 }
 
-// checkQuoted records what a report without a model shows: each excerpt stands word for word where it says.
+// checkQuoted records the excerpts of a report without a model as verbatim quotations with their positions.
 func (w *writer) checkQuoted(d draft) *Verification {
 	v := newVerification()
 	for _, s := range d.sections {

@@ -39,7 +39,7 @@ type keptPart struct {
 	Body     string             `json:"body"`
 	Removed  []citation.Removal `json:"removed,omitempty"`
 	Repeated []string           `json:"repeated_sentences,omitempty"` // sentences that were removed
-	Local    bool               `json:"local,omitempty"`              // assembled, not written: the next run writes the part
+	Local    bool               `json:"local,omitempty"`              // assembled, so the next run rewrites it
 	told
 }
 

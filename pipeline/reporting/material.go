@@ -15,46 +15,46 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// material is what a report is written from, and what is noted on the way. It is gathered by newWriter and weigh, and
-// only read after that, but for what mu guards, stats and the registry. Every step of the work has it: outliner plans
-// the sections, sectionWriter writes them, checker checks them, assembler puts the report together.
+// material is the input of a report and the shared state of its writing. newWriter and weigh fill it; later only stats,
+// the registry and the fields guarded by mu change. Every step embeds it: outliner plans the sections, sectionWriter
+// writes them, checker checks them, assembler builds the report.
 type material struct {
 	*Reporter
 	run      topicqueue.Run
-	topic    string // as researched: what a model is given
-	title    string // heading of the topic: what a report is called by default
+	topic    string // as researched, for prompts
+	title    string // topic as a heading, the default title of the report
 	texts    *prompts.Texts
 	registry *citation.Registry
-	returned map[string]topicqueue.Source // by source id: what traces hold and what else was returned
+	returned map[string]topicqueue.Source // by source id: sources of traces and others that tools returned
 	review   topicqueue.Review
 	blocks   []blockEvidence
 	claims   []claim           // of all blocks
-	cited    map[string]string // of traces whose passage another one has found first: the citation that stands for it
+	cited    map[string]string // replacement for citations of passages that another trace found first
 	gaps     []Gap
 	stats    Statistics
-	read     map[string]string // of sources, by id, as far as they were read
+	read     map[string]string // texts of sources by source id, if they were read
 	weighed  evidence.Weighed
 	changes  *recurring.Changes
-	template *Template            // in place of an outline; nil: none
-	answer   string               // that the report is; empty: it is written
-	before   *Text                // what may be kept of the last report
-	moved    map[string]bool      // citation ids with news, when there is a last report
+	template *Template            // used instead of an outline; nil: none
+	answer   string               // answer that is the report; empty: the report is written
+	before   *Text                // last report, if parts of it may be kept
+	moved    map[string]bool      // citation ids with changed evidence, if there is a last report
 	remarks  []prompts.RemarkLine // of readers about earlier reports
-	reread   map[string]bool      // citation ids whose text is another one than that of the last report
+	reread   map[string]bool      // citation ids whose text was read again
 
 	mu        sync.Mutex
 	fallbacks []string
 	moments   []Moment
-	found     map[string]citation.Linked // by the source's address: how it was written
+	found     map[string]citation.Linked // by address of the source, as written
 }
 
-// bundle leads from reports/<run>.md to the run's data, in a directory as in a bucket.
+// bundle is the relative path from reports/<run>.md to the run's data, in directories and buckets.
 func (m *material) bundle() string { return "../cache/" + m.run.ID + "/" }
 
-// titleFor names a section that has no usable title: after its first block.
+// titleFor returns the title of a section's first block, for a section without a usable title.
 func (m *material) titleFor(s OutlineSection) string {
 	for _, id := range s.BlockIDs {
-		if b := m.block(id); b != nil { // one of the last report may have nothing left
+		if b := m.block(id); b != nil { // a block of the last report may have no claims left
 			return b.title
 		}
 	}
@@ -66,14 +66,13 @@ func (m *material) titleFor(s OutlineSection) string {
 	return m.title
 }
 
-// nothingFor is a section of a template for which nothing was found.
+// nothingFor returns a template section without evidence.
 func (m *material) nothingFor(title string) section {
 	return section{title: title, body: m.texts.NothingFor.String(), local: true, empty: true}
 }
 
-// accept cleans a written text, takes out what it repeats, for a weak model goes round in circles, and resolves its
-// markers among the ids that its writer was given. It is usable when something readable is left that cites at least one
-// of them.
+// accept cleans a written text, removes repetitions and resolves its markers among the ids given to the writer. Weak
+// models repeat themselves. The text is usable if it is not empty and cites at least one of the ids, if there are any.
 func (m *material) accept(text, title string, ids []string) (p passage, usable bool) {
 	body, ok := cleanSection(text, title)
 	if !ok {
@@ -87,7 +86,7 @@ func (m *material) accept(text, title string, ids []string) (p passage, usable b
 	return p, p.body != "" && (len(ids) == 0 || len(cited) > 0)
 }
 
-// citedOf returns the claims whose citation the text has.
+// citedOf returns the claims of a section that its text cites.
 func (m *material) citedOf(s section) []claim {
 	ids := m.registry.Render(s.body, citation.Options{}).Cited
 	var cited []claim
@@ -99,13 +98,13 @@ func (m *material) citedOf(s section) []claim {
 	return cited
 }
 
-// disagreements returns the contradictions that a report tells of, those with most support.
+// disagreements returns the contradictions to report, those with the most support.
 func (m *material) disagreements() []evidence.Contradiction {
 	all := m.weighed.Contradictions
 	return all[:min(len(all), maxDisagreements)]
 }
 
-// block returns a block that has claims, nil for another id.
+// block returns the block with claims of this id, or nil.
 func (m *material) block(id string) *blockEvidence {
 	for i := range m.blocks {
 		if m.blocks[i].id == id {
@@ -115,7 +114,7 @@ func (m *material) block(id string) *blockEvidence {
 	return nil
 }
 
-// reached keeps a moment of the writing.
+// reached records a moment of the writing.
 func (m *material) reached(name string, titles ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,19 +128,19 @@ func (m *material) now() time.Time {
 	return m.Now()
 }
 
-// fellBack records that the local form of a step was used. Safe for concurrent use.
+// fellBack records that a step used its local form. It is safe for concurrent use.
 func (m *material) fellBack(step string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fallbacks = append(m.fallbacks, step)
 }
 
-// position places a call of this report. attempt counts from 0.
+// position returns the position of a model call of this report. attempt counts from 0.
 func (m *material) position(step string, ordinal, attempt int) llm.Position {
 	return llm.Position{RunID: m.run.ID, Stage: "reporting", Step: step, Ordinal: ordinal, Iteration: attempt}
 }
 
-// text asks for free text. What the token limit has cut is used as far as it goes.
+// text asks the model for free text. A text cut off by the token limit is used.
 func (m *material) text(ctx context.Context, p prompts.Prompt, ordinal, attempt int) (string, error) {
 	text, err := llm.Text(ctx, m.Model, llm.Request{Position: m.position(p.Name, ordinal, attempt), Role: llm.Writer,
 		Prompt: p})
@@ -151,8 +150,8 @@ func (m *material) text(ctx context.Context, p prompts.Prompt, ordinal, attempt 
 	return prompts.Unmarked(text), ended(ctx, err)
 }
 
-// ask asks a structured question of the writer. prompt makes it of evidence that is halved shrink times, for models
-// with a small windom.
+// ask sends a structured prompt to the writer. If the context window is too small, it retries with a larger shrink, for
+// which prompt must halve the evidence.
 func ask[T any](ctx context.Context, m *material, prompt func(shrink int) prompts.Prompt) (answer T, err error) {
 	for shrink := range digestTries {
 		p := prompt(shrink)
@@ -165,7 +164,8 @@ func ask[T any](ctx context.Context, m *material, prompt func(shrink int) prompt
 	return answer, ended(ctx, err)
 }
 
-// ended returns the cause of ctx's end, else err: a call that failed because its run was stopped is no model trouble.
+// ended returns the cause of ctx's end, or err if ctx has not ended. A call that failed because its run was stopped is
+// not a model failure.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

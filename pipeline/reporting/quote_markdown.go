@@ -7,8 +7,8 @@ import (
 	"nightdesk/pipeline/citation"
 )
 
-// quoteMarkdown shows the words of a source as Markdown: its lists, tables and code stay what they are, headings become
-// bold lines, and nothing else in them has a meaning in Markdown. The words are those of the source, white space aside.
+// quoteMarkdown renders source text as Markdown. Lists, tables and code are kept, headings become bold lines, and other
+// markup is escaped. The words are unchanged, apart from white space.
 func quoteMarkdown(quote string) string {
 	q := quoter{}
 	for line := range strings.SplitSeq(quote, "\n") {
@@ -18,15 +18,15 @@ func quoteMarkdown(quote string) string {
 	return strings.Trim(strings.Join(q.out, "\n"), "\n")
 }
 
-// quotedItem matches the marker of a list item, which stays one.
+// quotedItem matches the marker of a list item, which is kept.
 var quotedItem = regexp.MustCompile(`^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+`)
 
-// quoter writes a quotation line by line.
+// quoter renders a quotation line by line.
 type quoter struct {
 	out   []string
-	fence string   // of the code at hand, as in the source; empty: none
-	code  []string // its lines
-	rows  int      // of the table at hand
+	fence string   // fence of the current code block in the source; empty: none
+	code  []string // lines of the current code block
+	rows  int      // rows of the current table so far
 }
 
 func (q *quoter) line(line string) {
@@ -57,7 +57,7 @@ func (q *quoter) line(line string) {
 	}
 }
 
-// row writes a row of a table; the first one is its head, below which Markdown wants a rule.
+// row renders a row of a table. The first row is the header and gets a delimiter row.
 func (q *quoter) row(row string) {
 	if q.rows > 0 && tableRule.MatchString(row) {
 		return
@@ -76,7 +76,7 @@ func (q *quoter) row(row string) {
 	q.rows++
 }
 
-// closeCode writes the code at hand between fences that it cannot close.
+// closeCode renders the current code block with a fence longer than any in the code.
 func (q *quoter) closeCode() {
 	if q.fence == "" {
 		return

@@ -160,7 +160,7 @@ func withoutLoops(body string) (left string, dropped []string) {
 	slices.Reverse(dropped)
 	var out []string
 	for _, p := range all {
-		if p.text = strings.TrimSpace(p.text); !p.prose || anyMarker.ReplaceAllString(p.text, "") != "" { // otherwise only markers of removed sentences are left
+		if p.text = strings.TrimSpace(p.text); !p.prose || anyMarker.ReplaceAllString(p.text, "") != "" { // else only markers are left
 			out = append(out, p.text)
 		}
 	}

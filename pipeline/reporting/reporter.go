@@ -74,7 +74,7 @@ type Report struct {
 	Cited      []string           `json:"cited"`             // citation ids: planning first, then by block and number
 	Numbers    map[string]int     `json:"numbers,omitempty"` // number of each cited id, in numbered style
 	Removed    []citation.Removal `json:"removed"`           // markers and links of a model that have no source
-	Words      int                `json:"words"`             // without references; a Chinese or Japanese character counts as one
+	Words      int                `json:"words"`             // without references; one per Chinese or Japanese character
 	Gaps       []Gap              `json:"gaps"`
 	Fallbacks  []string           `json:"fallbacks"` // steps that used their local form, for display
 	Evidence   evidence.Weighed   `json:"evidence"`
@@ -84,7 +84,7 @@ type Report struct {
 	Moments      []Moment      `json:"moments,omitempty"`      // moments of the writing, in order
 
 	Changes *recurring.Changes `json:"changes,omitempty"` // changes since the continued run; nil: no such run
-	Text    *Text              `json:"text,omitempty"`    // for the next run; nil: one-time topic, or not written by a model
+	Text    *Text              `json:"text,omitempty"`    // for the next run; nil: one-time topic, or no model used
 }
 
 // Moment is a point in time during the writing of a report. Its name is the one that progress files of other systems

@@ -11,11 +11,11 @@ import (
 //go:embed templates
 var shipped embed.FS
 
-// ShippedTemplates returns the names of the templates that come with the program.
+// ShippedTemplates returns the names of the embedded templates.
 func ShippedTemplates() []string {
 	files, err := shipped.ReadDir("templates/en")
 	if err != nil {
-		panic(err) // they are part of the program
+		panic(err) // the templates are embedded
 	}
 	names := make([]string, len(files))
 	for i, f := range files {
@@ -24,8 +24,8 @@ func ShippedTemplates() []string {
 	return names
 }
 
-// ShippedTemplate returns the text of a template that comes with the program. language: of the report. The error says
-// in which languages there is one.
+// ShippedTemplate returns the text of an embedded template. language: that of the report. The error lists the available
+// templates or languages.
 func ShippedTemplate(name, language string) (string, error) {
 	text, err := shipped.ReadFile(path.Join("templates", language, name+".md"))
 	if err == nil {

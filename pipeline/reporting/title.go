@@ -9,24 +9,25 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// maxTitleRunes bounds a heading; what is longer is a sentence and no heading.
+// maxTitleRunes is the maximum length of a heading. A longer line is a sentence.
 const maxTitleRunes = 120
 
 var (
-	// markup at the ends of a line that models write around headings
+	// markup that models put around headings
 	titleMarkup = " \t#*\"'“”‘’«»「」『』¶§"
-	// emphasis with underscores; a lone name such as __init__ keeps them
+	// emphasis with underscores, but not a single name such as __init__
 	titleEmphasis = regexp.MustCompile(`^(_{1,3})([^_].* .*[^_])(_{1,3})$`)
-	// "1.", "2)", "3:", "IV.", "1.2.3 ": numbering, but not the number of "3 ways to wait" or "2024 in numbers"
+	// numbering such as "1.", "2)", "3:", "IV.", "1.2.3 ", but not the number of "3 ways to wait" or "2024 in numbers"
 	titleNumber = regexp.MustCompile(`^(?:\d{1,2}(?:\.\d{1,2})+[.):]?(?:\s+|$)|\d{1,2}[.):](?:\s+|$)|\d{1,2}、\s*|[IVX]{1,5}[.)]\s+|[一二三四五六七八九十]{1,3}、\s*)`)
 	// "Section 3:", "Chapter 2 -", "第三章"
 	titlePart = regexp.MustCompile(`(?i)^(?:(?:sub)?(?:section|chapter|part)\s+\d{1,2}(?:\.\d{1,2})*\s*[:.–—-]\s*|第[0-9一二三四五六七八九十]{1,3}[章节部分]+[:：、\s]*)`)
-	// ids of this program have no place in a heading
+	// ids of this program, which do not belong in headings
 	titleIDs = regexp.MustCompile(`(?i)[\[(【（]*\b(?:CIT-\d+-\d+|PLAN-\d+|block[_ ]\d+)\b[\])】）]*(?:\(#[^)]*\))?[\])】）]*\s*[:：–—-]?`)
 )
 
-// CleanTitle makes a heading of a line that a model or a document gave: one line without numbering, markup, ids of
-// citations and blocks, and closing punctuation, at most 120 characters. The result is plain text; it may be empty.
+// CleanTitle converts a line from a model or a document to a heading. It removes numbering, markup, ids of citations
+// and blocks, and closing punctuation. The result is one line of plain text with at most 120 characters, and may be
+// empty.
 func CleanTitle(s string) string {
 	s = text.Line(strings.ToValidUTF8(s, ""))
 	s = strings.Map(func(r rune) rune {
@@ -35,7 +36,7 @@ func CleanTitle(s string) string {
 		}
 		return r
 	}, s)
-	for range 8 { // layers such as `## **1. Title**`
+	for range 8 { // nested markup such as `## **1. Title**`
 		before := s
 		s = titleEmphasis.ReplaceAllString(strings.Trim(strings.ReplaceAll(s, "`", ""), titleMarkup), "$2")
 		s = strings.TrimSpace(titleIDs.ReplaceAllString(s, ""))
@@ -55,7 +56,7 @@ func CleanTitle(s string) string {
 	return strings.TrimRight(cut, " ,;:.-–") + "…"
 }
 
-// sameTitle reports whether two headings are the same apart from case, punctuation and numbering.
+// sameTitle reports whether two headings differ only in case, punctuation and numbering.
 func sameTitle(a, b string) bool { return titleKey(a) == titleKey(b) }
 
 func titleKey(s string) string {
@@ -67,11 +68,11 @@ func titleKey(s string) string {
 	}, CleanTitle(s))
 }
 
-// jsonResidue is what a model leaves in a text that it wrote as a part of an object.
+// jsonResidue matches JSON syntax that a model left in a text of a JSON object.
 var jsonResidue = regexp.MustCompile(`[{}]|["']\s*:|\\["n]|\[\s*\]|^\[.*\]$`)
 
-// reportTitle reports whether a model's title can stand above a report: two words at least, or several signs of a
-// script without spaces, and nothing of the object that it was sent in.
+// reportTitle reports whether a model's title is usable for a report. It needs at least two words, or two characters of
+// a script without spaces, and no JSON syntax.
 func reportTitle(s string) bool {
 	words, run := 0, 0
 	for word := range strings.FieldsSeq(s) {

@@ -6,34 +6,32 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Check is what was found of a sentence of the report when it was checked.
+// Check is the result of the check of one sentence of the report.
 type Check struct {
-	Sentence string // Markdown without citations, as it stands in the report; of a row of a table, its cells
+	Sentence string // Markdown as in the report, without citations; the cells of a table row
 	Verdict  Verdict
-	Number   int // of the sentence among those that were checked, from 1; 0: not known
+	Number   int // number of the checked sentence, from 1; 0: unknown
 }
 
-// Verdict is how far a sentence is confirmed.
+// Verdict says how well a sentence is confirmed.
 type Verdict int
 
-// The verdicts.
+// Verdicts.
 const (
-	Unmarked    Verdict = iota // it has no citation
-	Confirmed                  // by words of a source
-	Conclusion                 // the report's own
-	Unconfirmed                // nobody knows
-	Unsupported                // the sources do not say it
+	Unmarked    Verdict = iota // no citation
+	Confirmed                  // by the words of a source
+	Conclusion                 // the report's own conclusion
+	Unconfirmed                // unknown
+	Unsupported                // not stated by the sources
 )
 
-// classes are those of the page's style.
+// classes are the CSS classes of verdicts.
 var classes = map[Verdict]string{Confirmed: "v-ok", Conclusion: "v-own", Unconfirmed: "v-open", Unsupported: "v-bad"}
 
-// maxAhead is how many sentences that were not found yet are looked for in a paragraph: they stand in the order of the
-// report.
+// maxAhead is the number of pending sentences to look for in a paragraph. Sentences appear in the order of the report.
 const maxAhead = 60
 
-// placeChecks finds the sentences of the report that were checked and gives their runs the verdict. A sentence that is
-// not found stays unmarked.
+// placeChecks sets the verdicts of the runs of checked sentences. Sentences that are not found stay unmarked.
 func (d *document) placeChecks() {
 	d.place(d.Checks, func(x *run, c Check) { x.verdict, x.checked = c.Verdict, c.Number })
 	news := make([]Check, len(d.News))
@@ -43,7 +41,7 @@ func (d *document) placeChecks() {
 	d.place(news, func(x *run, c Check) { x.news = c.Verdict != Unmarked })
 }
 
-// place finds sentences in the report, in their order, and calls mark for the runs of each.
+// place finds sentences in the report, in order, and calls mark for the runs of each.
 func (d *document) place(checks []Check, mark func(*run, Check)) {
 	open := make([]Check, 0, len(checks))
 	for _, c := range checks {
@@ -52,7 +50,7 @@ func (d *document) place(checks []Check, mark func(*run, Check)) {
 		}
 	}
 	eachBlock(d.blocks, func(b *block) {
-		if len(open) == 0 || b.anchor != "" && b.kind == paragraph { // the references
+		if len(open) == 0 || b.anchor != "" && b.kind == paragraph { // an entry of the references
 			return
 		}
 		if b.kind == paragraph {
@@ -64,7 +62,7 @@ func (d *document) place(checks []Check, mark func(*run, Check)) {
 	})
 }
 
-// plainOf returns what a sentence shows.
+// plainOf returns the visible text of a sentence.
 func plainOf(markdown string) string {
 	d, err := read(Report{Markdown: markdown})
 	if err != nil {
@@ -80,7 +78,7 @@ func plainOf(markdown string) string {
 	return text.Line(strings.Join(words, " "))
 }
 
-// place gives a row the verdict of the sentence that its cells are.
+// place sets the verdict of a row if its cells match a sentence.
 func (r row) place(open *[]Check, mark func(*run, Check)) {
 	said := make([]string, len(r))
 	for i, c := range r {
@@ -102,7 +100,7 @@ func (r row) place(open *[]Check, mark func(*run, Check)) {
 	}
 }
 
-// placeIn gives the runs of a paragraph the verdicts of its sentences, and cuts them where sentences begin and end.
+// placeIn sets the verdicts of a paragraph's runs, and splits runs at sentence boundaries.
 func placeIn(runs []run, open *[]Check, mark func(*run, Check)) []run {
 	said, folded, at := saidIn(runs)
 	verdicts := make([]Check, len(said)+1) // by byte of said
@@ -148,7 +146,7 @@ func placeIn(runs []run, open *[]Check, mark func(*run, Check)) []run {
 	return out
 }
 
-// unmarked returns where a sentence stands that has no verdict yet; -1: nowhere.
+// unmarked returns the position of a sentence that has no verdict yet, or -1.
 func unmarked(folded, sentence string, verdicts []Check, at []int) int {
 	for from := 0; ; from++ {
 		n := strings.Index(folded[from:], sentence)
@@ -161,8 +159,8 @@ func unmarked(folded, sentence string, verdicts []Check, at []int) int {
 	}
 }
 
-// saidIn returns what runs say, as it is and with white space folded and without that before citations, and for each
-// byte of the latter its place in the former.
+// saidIn returns the text of runs, unchanged and folded, and for each byte of the folded text its position in the
+// unchanged one. Folding normalizes white space and removes it before citations.
 func saidIn(runs []run) (said, folded string, at []int) {
 	var out []byte
 	for _, x := range runs {

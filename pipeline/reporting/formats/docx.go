@@ -12,9 +12,9 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// DOCX returns the report as a document for Word, LibreOffice and others: headings, lists and tables are theirs,
-// citations lead to bookmarks at the references, figures are in it. Equal reports give equal bytes. The error wraps
-// ErrTooLarge.
+// DOCX returns the report as a document for word processors such as Word and LibreOffice. Headings, lists and tables
+// are native, citations link to bookmarks at the references, and figures are embedded. Equal reports give equal bytes.
+// The error wraps ErrTooLarge.
 func DOCX(r Report) ([]byte, error) {
 	d, err := read(r)
 	if err != nil {
@@ -44,7 +44,7 @@ func DOCX(r Report) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// zipTime is the earliest time that a zip file can have: of equal reports every byte is equal.
+// zipTime is the earliest time in a zip file. It is constant so that equal reports give equal bytes.
 var zipTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // word writes a document as WordprocessingML (ECMA-376, part 1).
@@ -52,9 +52,9 @@ type word struct {
 	d         *document
 	body      strings.Builder
 	relations strings.Builder
-	lists     []block // one for each numbering
+	lists     []block // one per numbering
 	bookmarks map[string]int
-	targets   map[string]string // relation ids by address
+	targets   map[string]string // relationship ids by address
 	media     []part
 	pictures  int
 }
@@ -64,17 +64,18 @@ type part struct {
 	body []byte
 }
 
-// escaped returns text as XML has it, and as it is shown: characters that XML cannot have become U+FFFD.
+// escaped returns text escaped for XML, without characters that change the text direction. Characters that XML does not
+// allow become U+FFFD.
 func escaped(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(ordered.Replace(text))) // a strings.Builder takes everything
+	_ = xml.EscapeText(&b, []byte(ordered.Replace(text))) // a strings.Builder never fails
 	return b.String()
 }
 
-// maxListLevel is the deepest level that Word's lists have.
+// maxListLevel is the deepest list level in Word.
 const maxListLevel = 8
 
-// blocks writes blocks. properties: of their paragraphs.
+// blocks writes blocks. properties: those of their paragraphs.
 func (w *word) blocks(blocks []block, level int, properties string) {
 	for _, b := range blocks {
 		switch b.kind {
@@ -112,7 +113,7 @@ func (w *word) paragraph(properties string, b block) {
 	w.body.WriteString("</w:p>")
 }
 
-// bookmark returns the name of a place: letters, digits and _ alone, 40 at most.
+// bookmark returns the bookmark name of an anchor. Names have only letters, digits and _, at most 40.
 func bookmark(anchor string) string { return strings.ReplaceAll(anchor, "-", "_") }
 
 func (w *word) code(text string) {
@@ -142,7 +143,7 @@ func (w *word) list(b block, level int) {
 	}
 }
 
-// pageWidth is that between the margins, in twentieths of a point.
+// pageWidth is the width between the margins, in twentieths of a point.
 const pageWidth = 9354
 
 func (w *word) table(b block) {
@@ -201,7 +202,7 @@ func (w *word) runs(runs []run) {
 	}
 }
 
-// open begins the link of a run and returns how it ends.
+// open starts the link of a run and returns its closing tag.
 func (w *word) open(x run) string {
 	const end = "</w:hyperlink>"
 	switch {
@@ -221,10 +222,10 @@ func (w *word) open(x run) string {
 	return end
 }
 
-// maxTip is how many characters Word shows when something is pointed at.
+// maxTip is the maximum length of a tooltip in Word, in characters.
 const maxTip = 255
 
-// target returns the id of the relation to an address outside.
+// target returns the relationship id of an external address.
 func (w *word) target(address string) string {
 	id, known := w.targets[address]
 	if !known {
@@ -235,7 +236,7 @@ func (w *word) target(address string) string {
 	return id
 }
 
-// properties returns the look of a run.
+// properties returns the run properties of a run.
 func properties(x run) string {
 	var p string
 	switch {
@@ -268,7 +269,7 @@ func (w *word) text(properties, text string) {
 	w.body.WriteString(`<w:t xml:space="preserve">` + escaped(text) + "</w:t></w:r>")
 }
 
-// label writes the text of a citation, which no line break may cut.
+// label writes the text of a citation with non-breaking hyphens.
 func (w *word) label(properties, text string) {
 	w.body.WriteString("<w:r><w:rPr>" + properties + "</w:rPr>")
 	for i, piece := range strings.Split(text, "-") {

@@ -17,7 +17,7 @@ const (
 	namespaces    = ` xmlns:w="` + wordSchema + `" xmlns:r="` + relationTypes + `" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"`
 )
 
-// parts returns the files of the document, once its blocks are written.
+// parts returns the files of the document after its blocks are written.
 func (w *word) parts() []part {
 	office := "application/vnd.openxmlformats-officedocument.wordprocessingml."
 	parts := []part{
@@ -43,7 +43,8 @@ func (w *word) parts() []part {
 	return append(parts, w.media...)
 }
 
-// numbering returns the lists: bullets, numbers, and one of these for each list, so that every one counts for itself.
+// numbering returns the numbering part: a bullet format, a number format, and one instance per list, so that each list
+// is numbered separately.
 func (w *word) numbering() string {
 	var b strings.Builder
 	b.WriteString(xmlHead + `<w:numbering` + namespaces + `>`)

@@ -12,14 +12,14 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Sizes of pictures in a document, in English Metric Units: 914,400 an inch.
+// Sizes of pictures in a document, in English Metric Units: 914,400 per inch.
 const (
-	emuPerPixel = 9525 // at 96 pixels an inch
+	emuPerPixel = 9525 // at 96 pixels per inch
 	maxWidth    = pageWidth * 635
 	maxHeight   = 20 * 360_000 // 20 cm
 )
 
-// picture puts a figure into the document. An SVG is there as itself, for which Word wants it to be named twice.
+// picture embeds a figure in the document. Word requires two references to an SVG file.
 func (w *word) picture(f figure) {
 	w.pictures++
 	n, name, extra := w.pictures, "png", ""
@@ -39,7 +39,7 @@ func (w *word) picture(f figure) {
 		wide, high, n, n, title, n, n, id, extra, wide, high)
 }
 
-// medium adds a file and returns the id of the relation to it.
+// medium adds a media file and returns its relationship id.
 func (w *word) medium(name string, body []byte) string {
 	w.media = append(w.media, part{"word/media/" + name, body})
 	id := "media" + strconv.Itoa(len(w.media))
@@ -47,7 +47,7 @@ func (w *word) medium(name string, body []byte) string {
 	return id
 }
 
-// sizeOf returns how large a figure is shown, within the page.
+// sizeOf returns the displayed size of a figure, limited to the page.
 func sizeOf(f figure) (wide, high int) {
 	x, y := 640.0, 480.0
 	if f.svg {
@@ -61,7 +61,7 @@ func sizeOf(f figure) (wide, high int) {
 	return max(1, int(math.Round(x*emuPerPixel*scale))), max(1, int(math.Round(y*emuPerPixel*scale)))
 }
 
-// svgSize returns the size of a drawing in pixels, as its first element says it.
+// svgSize returns the size of an SVG in pixels, from the attributes of its first element.
 func svgSize(body []byte) (wide, high float64, ok bool) {
 	d := xml.NewDecoder(bytes.NewReader(body))
 	for {
@@ -92,7 +92,7 @@ func svgSize(body []byte) (wide, high float64, ok bool) {
 	}
 }
 
-// length returns a length of SVG in pixels; 0: it is none, or depends on what is around.
+// length converts an SVG length to pixels; 0: not a length, or relative.
 func length(s string) float64 {
 	s = strings.TrimSpace(s)
 	unit := strings.TrimLeft(s, "0123456789.")

@@ -13,14 +13,14 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// StyleSheet is that of the pages, for pages that show reports among others.
+// StyleSheet is the style sheet of report pages, for reuse in other pages that show reports.
 //
 //go:embed report.css
 var StyleSheet string
 
-// HTML returns the report as one page that loads nothing, runs nothing, fits a phone and can be printed. A citation
-// leads to its reference and that back to all of its citations; pointed at, a citation shows source and passage.
-// Equal reports give equal bytes. The error wraps ErrTooLarge.
+// HTML returns the report as a self-contained page. It loads and runs nothing, fits a phone and can be printed.
+// Citations link to their references and back, and show source and passage on hover. Equal reports give equal bytes.
+// The error wraps ErrTooLarge.
 func HTML(r Report) ([]byte, error) {
 	d, err := read(r)
 	if err != nil {
@@ -35,7 +35,7 @@ func HTML(r Report) ([]byte, error) {
 	return []byte(w.out.String()), nil
 }
 
-// page writes a document as HTML: every text goes through text, every address through attribute.
+// page renders a document as HTML. All text goes through text, and all addresses go through attribute.
 type page struct {
 	d   *document
 	out strings.Builder
@@ -62,10 +62,10 @@ func (w *page) head() {
 	w.out.WriteString("</title>\n<style>" + StyleSheet + "</style>\n</head>\n<body>\n<main>\n")
 }
 
-// fewSections is how many sections need no list of them.
+// fewSections is the maximum number of sections without a table of contents.
 const fewSections = 3
 
-// contents writes the title, what the report says of itself, and the list of its sections.
+// contents writes the title, the report's head and the table of contents.
 func (w *page) contents() {
 	before := 0
 	if len(w.d.blocks) == 0 {
@@ -95,7 +95,7 @@ func (w *page) contents() {
 	w.out.WriteString("</ul>\n</nav>\n")
 }
 
-// legend lets the reader show what is new, and how far each sentence is confirmed.
+// legend writes the controls to show new sentences and verdicts.
 func (w *page) legend() {
 	if len(w.d.News) > 0 && w.d.Words.News != "" {
 		w.out.WriteString(`<p class="checks"><label><input type="checkbox" id="show-news"> `)
@@ -120,7 +120,7 @@ func (w *page) legend() {
 	w.out.WriteString("</p>\n")
 }
 
-// blocks writes blocks. tight: the paragraphs are the items of a list.
+// blocks writes blocks. tight: the first paragraph is a list item.
 func (w *page) blocks(blocks []block, tight bool) {
 	for i, b := range blocks {
 		switch b.kind {
@@ -164,7 +164,7 @@ func (w *page) paragraph(b block, bare bool) {
 	}
 }
 
-// reference writes an entry of the references: what it is, the ways back, and the passages that claims stand on.
+// reference writes an entry of the references: the entry, links back to the citations, and its passages.
 func (w *page) reference(b block) {
 	w.out.WriteString(`<div class="ref"`)
 	w.attribute("id", b.anchor)
@@ -234,7 +234,7 @@ func (w *page) table(b block) {
 	w.out.WriteString("</table></div>\n")
 }
 
-// tags of styles, from the outside in.
+// tags lists the HTML tags of styles, outermost first.
 var tags = []struct {
 	style style
 	tag   string
@@ -294,7 +294,7 @@ func (w *page) styled(x run) {
 	}
 }
 
-// citation writes the link to a reference, with the source and the passage, which are shown when it is pointed at.
+// citation writes the link to a reference, with the source and the passage, which are shown on hover.
 func (w *page) citation(x run) {
 	id := "cite-" + strconv.Itoa(x.number)
 	w.out.WriteString(`<span class="cite"><a`)
@@ -317,7 +317,7 @@ func (w *page) citation(x run) {
 	w.out.WriteString("</span>")
 }
 
-// passage writes a passage among what stands around it.
+// passage writes a passage with its context.
 func (w *page) passage(p Passage) {
 	if p.Before != "" {
 		w.text(p.Before + " ")

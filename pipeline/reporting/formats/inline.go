@@ -13,7 +13,7 @@ import (
 	"nightdesk/pipeline/markdown"
 )
 
-// runs returns the text of a heading or cell.
+// runs returns the text of a heading or table cell.
 func (r *reader) runs(n ast.Node) []run {
 	w := inline{reader: r}
 	w.children(n, run{})
@@ -32,7 +32,7 @@ func (w *inline) children(parent ast.Node, as run) {
 	}
 }
 
-// node adds one node. as: style and link of what it stands in.
+// node adds one node. as: style and link of its parent.
 func (w *inline) node(n ast.Node, as run) {
 	add := func(text string) {
 		x := as
@@ -97,7 +97,7 @@ func (w *inline) node(n ast.Node, as run) {
 	}
 }
 
-// picture returns a figure of the report's own data; nil when there is none, or no room.
+// picture returns a figure from the report's own data; nil if there is none or MaxFigures is reached.
 func (r *reader) picture(path, title string) *figure {
 	body := r.doc.Figures[path]
 	if len(body) == 0 || r.figures+len(body) > MaxFigures {
@@ -107,11 +107,11 @@ func (r *reader) picture(path, title string) *figure {
 	return &figure{body: body, svg: strings.HasSuffix(path, ".svg"), title: title}
 }
 
-// ownPage is a text of the run's data, beside the report.
+// ownPage matches the path of a page text in the run's data.
 var ownPage = regexp.MustCompile(`^\.\./cache/[A-Za-z0-9_-]{1,100}/pages/[0-9a-f]{64}\.txt$`)
 
-// safeLink returns an address that a reader may be led to, "" when it is none: a web page, a mail address, a place of
-// the report, a text of the run's data.
+// safeLink returns an address that is safe to link, or "": a web page, a mail address, a place in the report, or a page
+// text of the run's data.
 func safeLink(dest string) string {
 	dest = strings.TrimSpace(dest)
 	if strings.ContainsFunc(dest, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
@@ -132,7 +132,7 @@ func safeLink(dest string) string {
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "http", "https":
-		if u.Host == "" || u.User != nil { // https://known.example@other.example leads to the other one
+		if u.Host == "" || u.User != nil { // https://known.example@other.example opens other.example
 			return ""
 		}
 	case "mailto":
@@ -147,13 +147,13 @@ func safeLink(dest string) string {
 
 var ownPlace = regexp.MustCompile(`^(?:ref|part)-[a-z0-9-]{1,36}$`)
 
-// verdict is the mark of a sentence that its sources do not bear out, in the languages of reports.
+// verdict matches the mark of an unsupported sentence, in the languages of reports.
 var verdict = regexp.MustCompile(`\[(?:unsupported|无来源支持)\]`)
 
-// tidy joins runs of one style, takes the brackets around citations into them and sets verdicts apart.
+// tidy merges runs with the same style, moves the brackets around citations into their runs, and splits off verdicts.
 func tidy(runs []run) []run {
 	var out []run
-	var text []byte // of the last run of out: a paragraph may have a hundred thousand lines
+	var text []byte // text of the last run of out; a paragraph may have a hundred thousand lines
 	end := func() {
 		if n := len(out); n > 0 {
 			out[n-1].text = string(text)

@@ -7,12 +7,11 @@ import (
 )
 
 const (
-	maxPassage  = 600 // runes of a passage that is shown beside a citation
-	maxPassages = 12  // of one reference
+	maxPassage  = 600 // length of a passage shown with a citation, in runes
+	maxPassages = 12  // passages of one reference
 )
 
-// passage returns the passage that most likely bears out a sentence: the one with which it has the most words in
-// common.
+// passage returns the passage that most likely supports a sentence: the most similar one.
 func (n Note) passage(sentence string) (best Passage) {
 	score := -1.0
 	for _, p := range n.passages() {
@@ -23,7 +22,7 @@ func (n Note) passage(sentence string) (best Passage) {
 	return best
 }
 
-// passages returns those that are shown, each in one line.
+// passages returns the passages to show, each on one line.
 func (n Note) passages() []Passage {
 	var out []Passage
 	for _, p := range n.Passages {
@@ -35,10 +34,10 @@ func (n Note) passages() []Passage {
 	return out
 }
 
-// maxSentence bounds the text before a citation that is compared.
+// maxSentence is the maximum length of the compared text before a citation.
 const maxSentence = 1500 // bytes
 
-// sentenceEnd returns what of a text can belong to its last sentence.
+// sentenceEnd returns the last sentence of a text.
 func sentenceEnd(text string) string {
 	text = strings.ToValidUTF8(lastBytes(text), "")
 	trimmed := strings.TrimRight(text, " .。!?！？")
@@ -48,5 +47,5 @@ func sentenceEnd(text string) string {
 	return text
 }
 
-// lastBytes returns as much of the end of a text as is compared.
+// lastBytes returns the last maxSentence bytes of a text.
 func lastBytes(text string) string { return text[max(0, len(text)-maxSentence):] }

@@ -13,16 +13,16 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// reader turns Markdown into blocks.
+// reader parses Markdown into blocks.
 type reader struct {
 	source  []byte
 	doc     *document
-	figures int // bytes that are shown
+	figures int // bytes of figures shown
 	taken   map[string]bool
-	cells   int // of tables, also those that a row lacks
+	cells   int // table cells, including those missing in short rows
 }
 
-// maxCells bounds the cells of all tables: a row with few of them is filled up to the width of its table.
+// maxCells is the maximum number of table cells in a report. Short rows are filled to the width of their table.
 const maxCells = 100_000
 
 var parser = markdown.NewParser()
@@ -68,7 +68,7 @@ func (r *reader) blocks(parent ast.Node) []block {
 			out = append(out, block{kind: rule})
 		case *extensionast.Table:
 			out = append(out, r.table(n))
-		default: // no other kind is parsed; its text stays
+		default: // no other kind is parsed; keep the text
 			out = append(out, r.blocks(n)...)
 		}
 	}
@@ -89,11 +89,11 @@ func (r *reader) table(n *extensionast.Table) block {
 	return b
 }
 
-// ownAnchor is the mark before a reference.
+// ownAnchor matches the anchor before a reference.
 var ownAnchor = regexp.MustCompile(`^<a id="(ref-[a-z0-9-]{1,36})">$`)
 
-// paragraphs returns a paragraph; one of the references as what stands before the first mark, and a paragraph for
-// each mark. Each mark is given once.
+// paragraphs converts a paragraph. A paragraph of references is split at its anchors: the text before the first anchor,
+// and one paragraph per anchor. Each anchor is used once.
 func (r *reader) paragraphs(n ast.Node) (out []block) {
 	b, w := block{kind: paragraph}, inline{reader: r}
 	flush := func() {
@@ -120,7 +120,7 @@ func (r *reader) paragraphs(n ast.Node) (out []block) {
 	return out
 }
 
-// mark returns the anchor that a node is the mark of; "" when it is none, or one that was there before.
+// mark returns the anchor of a node; "" if the node has none or the anchor is taken.
 func (r *reader) mark(n ast.Node) string {
 	raw, ok := n.(*ast.RawHTML)
 	if !ok {
@@ -133,7 +133,7 @@ func (r *reader) mark(n ast.Node) string {
 	return string(m[1])
 }
 
-// finish gives places and citations their names, once all of them are known.
+// finish numbers headings and citations and resolves their links.
 func (r *reader) finish() {
 	headings := 0
 	eachBlock(r.doc.blocks, func(b *block) {

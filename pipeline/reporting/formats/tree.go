@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kind of a block.
+// kind is the kind of a block.
 type kind int
 
 const (
@@ -21,18 +21,18 @@ const (
 // block is one block of a report.
 type block struct {
 	kind    kind
-	level   int    // of a heading, 1 to 6
-	anchor  string // of a heading, or of the reference that a paragraph is
-	runs    []run  // of paragraphs and headings
-	text    string // of code
-	ordered bool   // of a list
-	start   int    // number of an ordered list's first item
+	level   int    // heading level, 1 to 6
+	anchor  string // anchor of a heading, or of a reference
+	runs    []run  // text of paragraphs and headings
+	text    string // code
+	ordered bool   // ordered list
+	start   int    // number of the first item of an ordered list
 	items   [][]block
 	rows    []row
 	blocks  []block // of a quote
 }
 
-// row is one row of a table; the first one has the headings.
+// row is one row of a table; the first row has the headings.
 type row []cell
 
 type cell struct {
@@ -40,7 +40,7 @@ type cell struct {
 	right bool
 }
 
-// style of text.
+// style is a set of text styles.
 type style uint8
 
 const (
@@ -48,23 +48,23 @@ const (
 	italic
 	struck
 	fixed  // code
-	marked // a verdict
+	marked // verdict
 )
 
-// run is a piece of text of one style.
+// run is a piece of text with one style.
 type run struct {
 	text   string
 	style  style
-	link   string // safe address, or "#" and an anchor of the report; "" = none
-	number int    // of a citation, from 1; 0 = it is none
-	cited  string // anchor of the reference that a citation leads to
-	broken bool   // a line break follows
+	link   string // safe address, or "#" and an anchor of the report; "": none
+	number int    // number of the citation, from 1; 0: not a citation
+	cited  string // anchor of the cited reference
+	broken bool   // followed by a line break
 	figure *figure
 
 	checked int // Check.Number
 	news    bool
 	verdict Verdict
-	passage Passage // that the citation stands on; of no citation: zero
+	passage Passage // passage that the citation is based on
 }
 
 // figure is a picture.
@@ -74,11 +74,11 @@ type figure struct {
 	title string
 }
 
-// document is a report that was read.
+// document is a parsed report.
 type document struct {
 	Report
 	blocks []block
-	cites  map[string][]int // by anchor of a reference, the numbers of its citations
+	cites  map[string][]int // numbers of the citations of each reference, by anchor
 }
 
 // eachBlock calls yield for all blocks, in order.
@@ -92,8 +92,8 @@ func eachBlock(blocks []block, yield func(*block)) {
 	}
 }
 
-// ordered takes out the characters that turn the order of others: a title could make what follows it look like
-// something else. The marks that right-to-left text needs stay.
+// ordered removes characters that change the direction of following text, because a title could disguise that text. The
+// marks that right-to-left text needs are kept.
 var ordered = strings.NewReplacer("\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "", "\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
 
 // plainText joins the text of runs.
@@ -108,7 +108,7 @@ func plainText(runs []run) string {
 	return string(out)
 }
 
-// anchors returns the places of a report that links may lead to.
+// anchors returns the anchors of a report.
 func (d *document) anchors() map[string]bool {
 	found := map[string]bool{}
 	eachBlock(d.blocks, func(b *block) {
@@ -119,7 +119,7 @@ func (d *document) anchors() map[string]bool {
 	return found
 }
 
-// headings returns those of one level, in order.
+// headings returns the top-level headings of a level, in order.
 func (d *document) headings(level int) []block {
 	return slices.DeleteFunc(slices.Clone(d.blocks), func(b block) bool { return b.kind != heading || b.level != level })
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// killWhole makes the end of cmd's context kill all processes that the program has started.
+// killWhole makes the end of cmd's context kill the program and all processes that it started.
 func killWhole(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

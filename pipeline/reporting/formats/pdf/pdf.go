@@ -1,4 +1,4 @@
-// Package pdf prints the page of a report as PDF, with the browser or the office that is installed.
+// Package pdf prints the HTML page of a report as PDF with an installed browser or office suite.
 //
 // Entry point: Find.
 package pdf
@@ -17,26 +17,26 @@ import (
 	"time"
 )
 
-// Limit is how long a program may take for a report.
+// Limit is the maximum duration of printing a report.
 const Limit = time.Minute
 
-// ErrNoProgram means that nothing is installed that prints pages.
+// ErrNoProgram means that no program is installed that can print pages.
 var ErrNoProgram = errors.New("neither Chromium nor Chrome nor LibreOffice is installed, so there is no PDF")
 
-// Browsers and Offices are the programs that are looked for on PATH, the best first.
+// Browsers and Offices are the program names to look for in PATH, in order of preference.
 var (
 	Browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
 	Offices  = []string{"soffice", "libreoffice"}
 )
 
-// Printer prints pages with a program.
+// Printer prints pages with an external program.
 type Printer struct {
-	Program string // its path
+	Program string // path of the program
 	Limit   time.Duration
 	office  bool
 }
 
-// Find returns a printer with the best program that is installed. The error is ErrNoProgram.
+// Find returns a printer for the preferred installed program. The error is ErrNoProgram.
 func Find() (Printer, error) {
 	for _, name := range append(append([]string(nil), Browsers...), Offices...) {
 		if path, err := exec.LookPath(name); err == nil {
@@ -47,8 +47,8 @@ func Find() (Printer, error) {
 	return Printer{}, ErrNoProgram
 }
 
-// Print returns a page as PDF. A program that takes longer than the limit is killed, with all that it has started.
-// The page's own policy forbids it to load or run anything; a browser has no network besides.
+// Print returns a page as PDF. A program that exceeds the limit is killed with all processes that it started. The
+// page's content security policy forbids loading and running anything. A browser also has no network access.
 func (p Printer) Print(ctx context.Context, page []byte) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "nightdesk-pdf-")
 	if err != nil {
@@ -92,7 +92,7 @@ func (p Printer) arguments(dir, in, out string) []string {
 	args := []string{"--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
 		"--disable-background-networking", "--proxy-server=127.0.0.1:9",
 		"--user-data-dir=" + filepath.Join(dir, "profile"), "--no-pdf-header-footer", "--print-to-pdf=" + out}
-	if os.Geteuid() == 0 { // its own sandbox refuses to work for root
+	if os.Geteuid() == 0 { // Chromium's sandbox does not work for root
 		args = append(args, "--no-sandbox")
 	}
 	return append(args, fileURL(in))
@@ -107,7 +107,7 @@ func lastLine(s string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// limited keeps the beginning of what is written to it.
+// limited keeps the first left bytes written to it.
 type limited struct {
 	w    *bytes.Buffer
 	left int
