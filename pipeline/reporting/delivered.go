@@ -37,7 +37,8 @@ type Difference struct {
 func (v *Verification) deliver(report string, registry *citation.Registry, changes *recurring.Changes) {
 	defer func() {
 		if p := recover(); p != nil { // a defect of the check must not lose the report
-			v.Status, v.Reason = citation.StatusUnverified, fmt.Sprintf("the report was not compared with its check: %v", p)
+			v.Status, v.Reason = citation.StatusUnverified, fmt.Sprintf("the report could not be compared with "+
+				"its check: %v", p)
 		}
 	}()
 	if v.Status == citation.StatusVerified {
