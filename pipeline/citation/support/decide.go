@@ -12,7 +12,7 @@ type Result string
 // The verdicts.
 const (
 	Supported   Result = "supported"   // verbatim, or judged so with words that stand in a source
-	Unsupported Result = "unsupported" // judged so; a quotation is absent; not judged, and a figure is a slip
+	Unsupported Result = "unsupported" // judged so; a quotation is absent; not judged, and a source has another figure
 	Unverified  Result = "unverified"  // neither
 )
 
@@ -56,7 +56,8 @@ const (
 // Decide gives the verdict.
 //
 // An absent figure counts against a sentence where the source has nearly the same one, or another date, instead: a
-// slip. Others may be computed in a way that is not known here.
+// slip. Where nobody judges, it also counts where the place that matches the sentence best has another figure of its
+// kind and unit. Any other may be computed in a way that is not known here.
 //
 // A judge's "supported" counts only with words that stand in a cited source. For a figure that is absent, these words
 // must have figures from which it may follow, and not the other figure of a slip. Its "partly" and "not_in_source" do
@@ -74,7 +75,7 @@ func (f Findings) Decide(j Judged) Result {
 		return Supported
 	case j.Judgement == JudgedConclusion && j.Span != nil:
 		return Unverified
-	case slices.ContainsFunc(f.Figures, func(g Figure) bool { return g.Instead != "" }):
+	case slices.ContainsFunc(f.Figures, func(g Figure) bool { return g.Slip || g.Instead != "" && j.Judgement == "" }):
 		return Unsupported
 	case (j.Judgement == JudgedPartly || j.Judgement == JudgedAbsent) && !f.Has(Derived):
 		return Unsupported
@@ -85,7 +86,7 @@ func (f Findings) Decide(j Judged) Result {
 // mayFollow reports whether absent figures may follow from words of a source: they have figures, and not one of which
 // an absent figure is a slip.
 func (f Findings) mayFollow(words string) bool {
-	slip := func(g Figure) bool { return g.Instead != "" && strings.Contains(words, g.Instead) }
+	slip := func(g Figure) bool { return g.Slip && strings.Contains(words, g.Instead) }
 	return strings.ContainsFunc(words, unicode.IsDigit) && !slices.ContainsFunc(f.Figures, slip)
 }
 

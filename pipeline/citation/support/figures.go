@@ -45,7 +45,11 @@ func figuresOf(sentence, head string, docs []*document) []Figure {
 			said = append(said, operand{value: v, named: true}) // the share of a difference
 			continue
 		}
-		out[i].Instead = v.slip(docs, near)
+		if out[i].Instead = v.slip(docs, near); out[i].Instead != "" {
+			out[i].Slip = true
+		} else {
+			out[i].Instead = v.rival(docs, near)
+		}
 	}
 	return out
 }
@@ -65,7 +69,7 @@ func rowText(row, head string) string {
 	return strings.Join(cells, " | ")
 }
 
-// units holds the units of each document that bear on a sentence, with their rank: how well they do.
+// units holds the units of each document that bear on a sentence, with their rank: 0 for the one that matches it best.
 type units map[*document]map[int]int
 
 const (
@@ -86,11 +90,12 @@ func bearingOn(sentence string, docs []*document) units {
 		}
 		best := d.ranked(sentence, bestUnits)
 		for rank, u := range best {
-			add(rank, u, u-1, u+1, d.units[u].lead)
+			add(2*rank, u)
+			add(2*rank+1, u-1, u+1, d.units[u].lead)
 		}
 		if d.words().Coverage(sentence) <= fewWords {
 			for u := range d.units {
-				add(len(best), u)
+				add(2*len(best), u)
 			}
 		}
 	}

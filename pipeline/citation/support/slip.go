@@ -50,6 +50,23 @@ func (v value) slip(docs []*document, near units) string {
 	return date
 }
 
+// rival returns the figure of v's kind and unit in the unit that matches the sentence best, "" when there is none: two
+// sentences about one thing that give different numbers contradict each other (de Marneffe, Rafferty and Manning 2008,
+// "Finding contradictions in text"). A model that reads both knows better whether they are about one thing.
+func (v value) rival(docs []*document, near units) string {
+	if v.Kind == quantity.Label || v.Kind == quantity.Date {
+		return ""
+	}
+	for _, d := range docs {
+		for _, o := range d.values {
+			if rank, bears := near[d][d.unitAt(o.Start)]; bears && rank == 0 && v.likeKind(o) && v.Unit == o.Unit {
+				return o.text
+			}
+		}
+	}
+	return ""
+}
+
 // likeKind reports whether two figures are both money, both shares, both measures, ...
 func (v value) likeKind(o value) bool {
 	share := func(k quantity.Kind) bool { return k == quantity.Percent || k == quantity.Points }

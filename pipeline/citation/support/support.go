@@ -19,7 +19,7 @@ import (
 
 // Rules is the number of the rules by which this version checks. Raise it when a change makes other findings or
 // verdicts of the same texts: a bundle that was checked by other rules is then not taken for forged.
-const Rules = 9
+const Rules = 10
 
 // Source is a text that can be cited.
 type Source struct {
@@ -66,7 +66,8 @@ type Figure struct {
 	Result    Finding `json:"result"`              // Found, Derived or Absent
 	Spans     []Span  `json:"spans,omitempty"`     // where it or the operands stand; none: in About
 	Operation string  `json:"operation,omitempty"` // of a derived one: 41.6 - 38.2
-	Instead   string  `json:"instead,omitempty"`   // of an absent one: the figure of a source of which it is a slip
+	Instead   string  `json:"instead,omitempty"`   // of an absent one: the figure that the source has in its place
+	Slip      bool    `json:"slip,omitempty"`      // Instead is nearly the same
 }
 
 // Corpus holds sources in a form that many sentences can be checked by. A source is read when it is first cited.

@@ -228,3 +228,26 @@ func Merge(spans []Span) []Span {
 	}
 	return out
 }
+
+// mostly is the share of a source from which the rest of it is shown, too. The rest is then shorter than what it costs
+// to judge a sentence whose words were left out: a name in the head of a letter, a clause between two passages.
+const mostly = 0.75
+
+// Filled returns merged spans with each source whole of which they are most.
+func (c *Corpus) Filled(spans []Span) []Span {
+	shown := map[string]int{} // bytes of each source
+	for _, s := range spans {
+		shown[s.Source] += s.End - s.Start
+	}
+	var out []Span
+	for _, s := range spans {
+		whole := Span{Source: s.Source, End: len(c.sources[s.Source].Text)}
+		switch n := len(out) - 1; {
+		case float64(shown[s.Source]) < mostly*float64(whole.End):
+			out = append(out, s)
+		case n < 0 || out[n] != whole:
+			out = append(out, whole)
+		}
+	}
+	return out
+}

@@ -359,17 +359,25 @@ func (d *document) read() {
 }
 
 // scaleSentence gives the bare numbers of a sentence the scales of the others, and those of the line above its list.
+// Numbers with a magnitude but no unit get the units of the others.
 func scaleSentence(values []value, above []scale) {
 	said := slices.Clip(above)
+	var units []scale // those of said without their magnitudes
 	for _, v := range values {
 		s := scale{v.Kind, v.Unit, v.Low / v.Digits, v.Whole / v.Digits}
 		if v.numeric() && !v.bare() && v.Digits != 0 && !slices.Contains(said, s) {
 			said = append(said, s)
+			if m := max(1, v.Magnitude); v.Unit != "" {
+				units = append(units, scale{s.kind, s.unit, s.factor / m, s.whole / m})
+			}
 		}
 	}
 	for i := range values {
-		if values[i].bare() {
-			values[i].scales = said
+		switch v := &values[i]; {
+		case v.bare():
+			v.scales = said
+		case v.Unit == "" && v.Kind == quantity.Number: // "5.3 million tonnes, 4.1 million of them wheat"
+			v.scales = units
 		}
 	}
 }
