@@ -35,7 +35,7 @@ it continues without one.`,
 	return cmd
 }
 
-// answered is what `answer --json` prints.
+// answered is the JSON document of `answer --json`.
 type answered struct {
 	RunID string `json:"run_id"`
 	topicqueue.Question
@@ -62,7 +62,7 @@ func answerRun(ctx context.Context, cfg config.Config, con *view.Console, name, 
 		return err
 	}
 	number, question := run.Waiting()
-	if n := len(run.Dialogue); number == 0 && n > 0 { // an answer that is given twice counts once
+	if n := len(run.Dialogue); number == 0 && n > 0 { // repeating an answer has no further effect
 		number, question = n, run.Dialogue[n-1]
 	}
 	if over := question.Outcome != ""; number == 0 || over && text == "" && !skip {
@@ -94,7 +94,7 @@ func answerRun(ctx context.Context, cfg config.Config, con *view.Console, name, 
 	return nil
 }
 
-// notAsked says why a run takes no answer.
+// notAsked returns the error for a run that has no open question.
 func notAsked(run topicqueue.Run) error {
 	why := "it has asked nothing; it is " + string(run.State)
 	if n := len(run.Dialogue); n > 0 {
@@ -103,7 +103,7 @@ func notAsked(run topicqueue.Run) error {
 	return view.Usage(fmt.Errorf("run %s takes no answer: %s", run.ID, why))
 }
 
-// readAnswer reads an answer: a line at a terminal, elsewhere all there is.
+// readAnswer reads an answer from standard input: one line on a terminal, otherwise everything.
 func readAnswer(con *view.Console, q topicqueue.Exchange) (string, error) {
 	in := io.LimitReader(con.In, maxLine)
 	if !con.Interactive() {

@@ -24,10 +24,11 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// maxEarlier bounds the questions before that a question is put with.
+// maxEarlier is the maximum number of earlier questions and answers that a question is asked with.
 const maxEarlier = 6
 
-// askedBatch begins the names of the batches that hold the questions about a run: one for each, in their order.
+// askedBatch returns the prefix of the names of the batches that hold the questions about a run. Each question has its
+// own batch.
 func askedBatch(runID string) string { return "ask_" + runID + "_" }
 
 func askCommand(p *program) *cobra.Command {
@@ -49,7 +50,7 @@ another until an empty line.`,
 	return cmd
 }
 
-// askAbout answers one question, or all that a person has.
+// askAbout answers one question, or all questions that the user types at the terminal.
 func askAbout(ctx context.Context, cfg config.Config, con *view.Console, name, question string, f intake.Flags,
 	load loader) error {
 	about, err := storedRun(ctx, cfg, name)
@@ -73,13 +74,13 @@ func askAbout(ctx context.Context, cfg config.Config, con *view.Console, name, q
 		if ctx.Err() != nil {
 			return err
 		}
-		if err != nil { // the next question may have an answer
+		if err != nil { // continue: the next question may succeed
 			con.Say("%v", err)
 		}
 	}
 }
 
-// storedRun returns a run with a report in the storage.
+// storedRun returns a run in storage that has a report.
 func storedRun(ctx context.Context, cfg config.Config, name string) (run topicqueue.Run, err error) {
 	id, err := fullID(ctx, cfg, nil, name)
 	if err != nil {
@@ -127,20 +128,20 @@ func ask(ctx context.Context, cfg config.Config, con *view.Console, about topicq
 	})
 }
 
-// askedSettings returns the settings that a question about a run is answered with.
+// askedSettings returns the settings for a question about a run.
 func askedSettings(ctx context.Context, cfg config.Config, con *view.Console,
 	about topicqueue.Run) map[string]string {
 	settings := map[string]string{"preset": "shallow", "language": about.Options.Language}
 	if !cfg.Given("kb_name") {
 		settings["kb_name"] = about.Options.KnowledgeBase
-		if _, _, err := newBases(cfg, con).find(ctx, about.Options.KnowledgeBase); err != nil { // gone since, or elsewhere
+		if _, _, err := newBases(cfg, con).find(ctx, about.Options.KnowledgeBase); err != nil { // removed, or elsewhere
 			settings["kb_name"] = ""
 		}
 	}
 	return settings
 }
 
-// askedOptions turns options into those of a question about a run.
+// askedOptions sets the options that a question about a run needs.
 func askedOptions(ctx context.Context, d *wiring.Desk, store storage.Store, about topicqueue.Run,
 	o *topicqueue.Options) (err error) {
 	o.Follows, o.HumanInTheLoop, o.Formats, o.Audio = about.ID, false, nil, topicqueue.AudioNone
@@ -149,7 +150,7 @@ func askedOptions(ctx context.Context, d *wiring.Desk, store storage.Store, abou
 	return err
 }
 
-// apiQuestions enqueues questions about reports, which the workers answer ahead of all research.
+// apiQuestions enqueues questions about reports with high priority, so that workers answer them before other research.
 type apiQuestions struct {
 	cfg   config.Config
 	con   *view.Console
@@ -158,7 +159,7 @@ type apiQuestions struct {
 	load  loader
 }
 
-// ask is what api.Services.Ask asks for.
+// ask implements api.Services.Ask.
 func (q apiQuestions) ask(ctx context.Context, about topicqueue.Run, question string) (run topicqueue.Run, err error) {
 	if !q.cfg.LLM.Enabled() {
 		return run, refused(view.Usage(view.Hint(errors.New("without LLM_MODEL no question is answered"),
@@ -202,7 +203,7 @@ func answerOf(report []byte) string {
 	return strings.TrimSpace(text)
 }
 
-// earlierAsked returns the last questions about a run that were answered.
+// earlierAsked returns the last questions about a run that have a published answer, oldest first, at most maxEarlier.
 func earlierAsked(ctx context.Context, d *wiring.Desk, store storage.Store, runID string) ([]topicqueue.FollowUp,
 	error) {
 	batches, err := d.Queue.Batches(ctx)
@@ -233,7 +234,7 @@ func earlierAsked(ctx context.Context, d *wiring.Desk, store storage.Store, runI
 	return out, nil
 }
 
-// quoteEvidence answers without a model: with what the run has read that holds what is asked.
+// quoteEvidence answers a question without a model: it prints the passages of the run's evidence that match best.
 func quoteEvidence(ctx context.Context, cfg config.Config, con *view.Console, about topicqueue.Run,
 	question string) error {
 	store, err := wiring.OpenStore(ctx, cfg)

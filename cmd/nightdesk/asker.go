@@ -24,7 +24,8 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// askPerson lets a run of this process ask a person, where there is one to be asked.
+// askPerson enables questions to a person for a run of this process, if there is someone to ask: at a terminal, or
+// through the configured command or URL.
 func askPerson(o *topicqueue.Options, cfg config.Config, con *view.Console) error {
 	human := cfg.Planning.Human
 	custom := human.InputMethod == config.InputCustom
@@ -39,22 +40,22 @@ func askPerson(o *topicqueue.Options, cfg config.Config, con *view.Console) erro
 	return nil
 }
 
-// asker shows a run, and brings its questions to a person and the answers back.
+// asker shows a run, asks a person its questions and passes the answers back.
 type asker struct {
 	*view.RunScreen
 	con   *view.Console
 	desk  *wiring.Desk
 	human config.Human
-	asked int         // the number of the last question
-	typed chan string // lines from the terminal; closed at its end
+	asked int         // number of the last question asked
+	typed chan string // lines from the terminal; closed at end of input
 	lines *bufio.Scanner
-	reads bool // a line of it, into typed
+	reads bool // a goroutine is reading a line into typed
 }
 
 // Show implements viewer.
 func (a *asker) Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
 	n, question := run.Waiting()
-	if n > 0 { // it is shown below
+	if n > 0 { // the question is shown below
 		events = withoutWait(events)
 	}
 	if err := a.RunScreen.Show(ctx, run, events); err != nil || n <= a.asked {
@@ -78,7 +79,7 @@ func withoutWait(events []topicqueue.Event) []topicqueue.Event {
 	return out
 }
 
-// askTerminal shows a question and waits for a line, for an answer from elsewhere, or for the end of the wait.
+// askTerminal shows a question and waits for a line, an answer from elsewhere, or the end of the waiting time.
 func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int, q topicqueue.Exchange) error {
 	prompt := func() { fmt.Fprint(a.con.Err, "Your answer: ") }
 	lines := []string{"", "Before the research begins:", ""}
@@ -101,7 +102,7 @@ func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int,
 	if err := view.PrintLines(a.con.Err, lines); err != nil {
 		return err
 	}
-	if f, ok := a.con.In.(*os.File); ok && !a.reads { // what was typed before the question is no answer to it
+	if f, ok := a.con.In.(*os.File); ok && !a.reads { // discard what was typed before the question
 		dropTyped(f)
 	}
 	prompt()
@@ -112,7 +113,7 @@ func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int,
 			fmt.Fprintln(a.con.Err)
 			return context.Cause(ctx)
 		case line, open := <-a.typed:
-			a.reads = !open // there is nothing more to read
+			a.reads = !open // at end of input, prevent further reads
 			if !open {
 				fmt.Fprintln(a.con.Err)
 			}
@@ -146,8 +147,8 @@ func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int,
 	}
 }
 
-// read begins to read a line from the terminal, and no more, so that an editor has the terminal for itself. A read that
-// waits there cannot be ended: its line is the answer to the next question.
+// read starts reading a single line from the terminal; reading more would take input from an editor. A blocked read
+// cannot be cancelled, so its line answers the next question.
 func (a *asker) read() {
 	if a.typed == nil {
 		a.typed, a.lines = make(chan string), bufio.NewScanner(a.con.In)
@@ -164,8 +165,7 @@ func (a *asker) read() {
 	}()
 }
 
-// edited lets the person edit a text in the editor of VISUAL or EDITOR, and returns what has become of it; "" when it
-// was left as it was.
+// edited opens a text in the editor named by VISUAL or EDITOR and returns the result, or "" if it is unchanged.
 func edited(ctx context.Context, con *view.Console, text string) (string, error) {
 	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
 	f, err := os.CreateTemp("", "nightdesk-plan-*.md")
@@ -177,7 +177,7 @@ func edited(ctx context.Context, con *view.Console, text string) (string, error)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", fmt.Errorf("write the plan for the editor: %w", err)
 	}
-	// The setting is a command line, as everywhere, and the file its last word.
+	// As usual, the setting is a shell command line; the file is its last argument.
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", f.Name())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = con.In, con.Err, con.Err
 	if err := cmd.Run(); err != nil {
@@ -196,7 +196,7 @@ func edited(ctx context.Context, con *view.Console, text string) (string, error)
 	return string(body), nil
 }
 
-// give brings a reply to the run. Redis may be away for a moment.
+// give submits a reply to the run. It retries every second while Redis is unavailable.
 func (a *asker) give(ctx context.Context, runID string, number int, reply topicqueue.Reply) error {
 	for {
 		intents, err := a.desk.Queue.Answer(ctx, runID, number, reply)
@@ -219,7 +219,7 @@ func (a *asker) give(ctx context.Context, runID string, number int, reply topicq
 	}
 }
 
-// whatBecame says what became of a question.
+// whatBecame describes the outcome of a question.
 func whatBecame(run topicqueue.Run, number int) string {
 	if number > len(run.Dialogue) {
 		return "the run waits no more"
@@ -237,7 +237,7 @@ func whatBecame(run topicqueue.Run, number int) string {
 	return "the run is no longer waiting: it is " + string(run.State)
 }
 
-// question is what a command or a URL gets.
+// question is the JSON document that the command or URL of planning.user_input receives.
 type question struct {
 	RunID  string    `json:"run_id"`
 	Topic  string    `json:"topic"`
@@ -247,7 +247,8 @@ type question struct {
 	Until  time.Time `json:"until,omitzero"`
 }
 
-// askCustom asks the command or the URL. What goes wrong there is said, and the run goes on without an answer.
+// askCustom asks the configured command or URL. If that fails, it prints a warning, and the run continues without an
+// answer.
 func (a *asker) askCustom(ctx context.Context, run topicqueue.Run, number int, q topicqueue.Exchange) error {
 	body, err := json.Marshal(question{run.ID, run.Topic, number, q.Kind, q.Question.Text, q.Until})
 	if err != nil {
@@ -278,7 +279,7 @@ func (a *asker) askCustom(ctx context.Context, run topicqueue.Run, number int, q
 	return a.give(ctx, run.ID, number, reply)
 }
 
-// customName names a command or a URL without what may be secret in it.
+// customName names the command or URL without showing secrets in it.
 func customName(input string) string {
 	if before, _, ok := strings.Cut(input, "://"); ok && (before == "http" || before == "https") {
 		return "the URL of planning.user_input"
@@ -286,13 +287,13 @@ func customName(input string) string {
 	return "the command of planning.user_input"
 }
 
-// maxAnswerRead is more than an answer may have, so that a longer one is found out.
+// maxAnswerRead exceeds the maximum length of an answer by one byte, so that longer answers are detected.
 const maxAnswerRead = topicqueue.MaxAnswer + 1
 
-// runCommandForAnswer gives the question to a shell command on its standard input; its standard output is the answer.
+// runCommandForAnswer runs a shell command with the question on its standard input and returns its standard output.
 func runCommandForAnswer(ctx context.Context, command string, question []byte) (string, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
-	cmd.WaitDelay = time.Second // its children may hold the pipes
+	cmd.WaitDelay = time.Second // child processes may hold the pipes open
 	cmd.Stdin = bytes.NewReader(question)
 	var out, said limited
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -308,7 +309,7 @@ func runCommandForAnswer(ctx context.Context, command string, question []byte) (
 	return string(out.kept), nil
 }
 
-// limited keeps the beginning of what is written.
+// limited keeps the first maxAnswerRead bytes written to it.
 type limited struct{ kept []byte }
 
 func (l *limited) Write(p []byte) (int, error) {
@@ -316,7 +317,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// post gives the question to a URL; the body of its response is the answer.
+// post posts the question to a URL and returns the response body.
 func post(ctx context.Context, url string, question []byte) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(question))
 	if err != nil {
@@ -338,7 +339,7 @@ func post(ctx context.Context, url string, question []byte) (string, error) {
 	return string(answer), err
 }
 
-// cancelWaiting ends a run whose question was interrupted, and reports whether it did.
+// cancelWaiting cancels a run that was interrupted while waiting for an answer. It reports whether it did.
 func (a *asker) cancelWaiting(ctx context.Context, runID string, usable func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruptGrace)
 	defer cancel()
@@ -353,6 +354,6 @@ func (a *asker) cancelWaiting(ctx context.Context, runID string, usable func(con
 	if err != nil {
 		return false
 	}
-	_ = awaitPublished(ctx, a.desk.Queue, runID, usable, a) // what is not stored now, nobody misses
+	_ = awaitPublished(ctx, a.desk.Queue, runID, usable, a) // best effort: missing files do no harm
 	return true
 }

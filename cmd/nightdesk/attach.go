@@ -12,14 +12,15 @@ import (
 	"nightdesk/pipeline/knowledge/extract"
 )
 
-// attachment is what --attach brings along: documents of the runs that a command makes. Without documents it is nil.
+// attachment holds the documents of --attach, which belong only to the runs of this command. It is nil without
+// documents.
 type attachment struct {
 	of   *bases
 	base *knowledge.Base
 	dir  string
 }
 
-// attach reads and indexes files before anything is enqueued. The caller closes what it returns.
+// attach reads and indexes files before anything is enqueued. The caller must close the result.
 func (b *bases) attach(ctx context.Context, files []string) (*attachment, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -43,7 +44,7 @@ func (b *bases) attach(ctx context.Context, files []string) (*attachment, error)
 	return a, nil
 }
 
-// Close removes it from this machine. What is published stays.
+// Close deletes the local index. Published documents stay in storage.
 func (a *attachment) Close() error {
 	if a == nil {
 		return nil
@@ -51,7 +52,7 @@ func (a *attachment) Close() error {
 	return errors.Join(a.base.Close(), os.RemoveAll(a.dir))
 }
 
-// name stands for the version where nothing is published; empty without documents.
+// name returns a placeholder for the version when nothing is published, or "" without documents.
 func (a *attachment) name() string {
 	if a == nil {
 		return ""
@@ -59,8 +60,8 @@ func (a *attachment) name() string {
 	return knowledge.Attached
 }
 
-// publish puts the documents into the storage, from where workers on any machine fetch them, and returns the version
-// for topicqueue.Options.Attached; empty without documents.
+// publish copies the documents to storage, from where workers on any machine fetch them. It returns the version for
+// topicqueue.Options.Attached, or "" without documents.
 func (a *attachment) publish(ctx context.Context) (string, error) {
 	if a == nil {
 		return "", nil

@@ -16,7 +16,7 @@ import (
 	"nightdesk/pipeline/knowledge"
 )
 
-// bases are the knowledge bases of this machine.
+// bases gives access to the knowledge bases of this machine.
 type bases struct {
 	cfg       config.Config
 	con       *view.Console
@@ -28,7 +28,7 @@ func newBases(cfg config.Config, con *view.Console) *bases {
 	return &bases{cfg: cfg, con: con, dir: wiring.KnowledgeDir(cfg), embedding: wiring.NewEmbedding(cfg)}
 }
 
-// open opens a knowledge base that exists.
+// open opens an existing knowledge base.
 func (b *bases) open(name string) (*knowledge.Base, error) {
 	path, err := knowledge.Path(b.dir, name)
 	if err != nil {
@@ -37,7 +37,7 @@ func (b *bases) open(name string) (*knowledge.Base, error) {
 	return knowledge.Open(path)
 }
 
-// exists returns an error that lists the knowledge bases when there is none with this name.
+// exists returns nil if a knowledge base has this name; otherwise its error lists the existing ones.
 func (b *bases) exists(name string) error {
 	names, err := knowledge.List(b.dir)
 	if err != nil {
@@ -53,7 +53,7 @@ func (b *bases) exists(name string) error {
 	return view.Usage(view.Hint(fmt.Errorf("there is no knowledge base and no directory %q", name), hint))
 }
 
-// with opens a knowledge base that must exist.
+// with calls do with an existing knowledge base, then closes it.
 func (b *bases) with(name string, do func(*knowledge.Base) error) error {
 	if err := b.exists(name); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (b *bases) with(name string, do func(*knowledge.Base) error) error {
 	return errors.Join(do(base), base.Close())
 }
 
-// check finds out before any work whether a knowledge base can be searched.
+// check returns an error if a knowledge base does not exist or is empty.
 func (b *bases) check(ctx context.Context, name string) error {
 	return b.with(name, func(kb *knowledge.Base) error {
 		info, err := kb.Info(ctx)
@@ -77,8 +77,8 @@ func (b *bases) check(ctx context.Context, name string) error {
 	})
 }
 
-// resolve resolves the value of --kb: the name of a knowledge base, or a directory or file, which is indexed on
-// the way.
+// resolve returns the knowledge base that a value of --kb means: its name, or a directory or file, which resolve
+// indexes first.
 func (b *bases) resolve(ctx context.Context, value string) (string, error) {
 	name, path, err := b.find(ctx, value)
 	if err != nil || path == "" {
@@ -92,8 +92,9 @@ func (b *bases) resolve(ctx context.Context, value string) (string, error) {
 	return name, err
 }
 
-// find says which knowledge base a value of --kb means, without indexing anything. path: what is to be indexed,
-// empty for one that is there. A name that is both is the knowledge base, unless it is written like a path.
+// find returns the knowledge base that a value of --kb means, without indexing anything. path is the directory or file
+// to index; it is empty for an existing knowledge base. If a name matches both, the knowledge base wins, unless the
+// value is written as a path.
 func (b *bases) find(ctx context.Context, value string) (name, path string, err error) {
 	if value == "" {
 		return "", "", nil
@@ -125,8 +126,8 @@ func skippedNote(rep knowledge.Report, path string) string {
 	return fmt.Sprintf(", %s skipped (`nightdesk kb add %s` says why)", view.Counted(len(rep.Skipped), "file"), path)
 }
 
-// publishBases indexes the knowledge base of the batch, when it is a directory, and puts those that topics use into the
-// storage as they are now.
+// publishBases indexes the batch's knowledge base if it is a directory. It then publishes the knowledge bases that
+// topics use to storage.
 func publishBases(ctx context.Context, b *bases, kb string, list *intake.List) error {
 	if _, err := b.resolve(ctx, kb); err != nil {
 		return err
@@ -147,8 +148,8 @@ func publishBases(ctx context.Context, b *bases, kb string, list *intake.List) e
 	return nil
 }
 
-// publish puts the knowledge base as it is now into the storage, from where workers on any machine fetch it, and
-// returns the version that the runs are to use, whatever becomes of the base meanwhile.
+// publish copies the current knowledge base to storage, from where workers on any machine fetch it. It returns the
+// version for the runs to use, so that later changes do not affect them.
 func (b *bases) publish(ctx context.Context, kb string) (version string, err error) {
 	if kb == "" {
 		return "", nil

@@ -14,7 +14,7 @@ import (
 	"nightdesk/config"
 )
 
-// benchFlags say what is measured and how it is printed.
+// benchFlags are the flags of bench.
 type benchFlags struct {
 	set      bench.Settings
 	times    int

@@ -14,12 +14,12 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// deepResearchBench is the format in which Deep Research Bench takes reports:
-// https://github.com/Ayanami0730/deep_research_bench, data/test_data/raw_data/MODEL.jsonl. Its criteria (RACE) read the
-// text, its check of citations (FACT) the numbers in it and the addresses in the list at its end.
+// deepResearchBench is the report format of Deep Research Bench: https://github.com/Ayanami0730/deep_research_bench,
+// data/test_data/raw_data/MODEL.jsonl. Its quality criteria (RACE) read the text. Its citation check (FACT) reads the
+// numbers in the text and the addresses in the list at its end.
 const deepResearchBench = "deep-research-bench"
 
-// printBenchmark prints the reports of a batch, or of one run, a line each.
+// printBenchmark prints the reports of a batch or a run, one JSON line each.
 func printBenchmark(ctx context.Context, con *view.Console, store storage.Store, name string) error {
 	runs, err := storedRunsOf(ctx, con, store)
 	if err != nil {
@@ -54,7 +54,7 @@ func printBenchmark(ctx context.Context, con *view.Console, store storage.Store,
 	return nil
 }
 
-// benchmarkID is the id that the topic has in its list, as a number where it is one, else that of the run.
+// benchmarkID returns the topic's id from its list, as a number if it is one. Without such an id it returns the run id.
 func benchmarkID(run topicqueue.Run) any {
 	if n, err := strconv.Atoi(run.Ref); err == nil && strconv.Itoa(n) == run.Ref {
 		return json.Number(run.Ref)

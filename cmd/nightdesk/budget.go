@@ -9,7 +9,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// budgetFlags adds the flags that say what a run may spend.
+// budgetFlags adds the flags for the budget of a run.
 func budgetFlags(p *program, cmd *cobra.Command) {
 	p.settingFlag(cmd, false, "budget", "limits.run_budget", "budget of a run for models, in US dollars, such as 2.50")
 	cmd.Flags().Func("budget-tokens", "budget of a run in tokens, such as 2M", func(value string) error {
@@ -20,7 +20,7 @@ func budgetFlags(p *program, cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("budget", "budget-tokens")
 }
 
-// addBatchBudget adds the flag that says what all runs of a batch may spend together.
+// addBatchBudget adds the flag for the budget that all runs of a batch share.
 func addBatchBudget(cmd *cobra.Command, f *intake.Flags) {
 	cmd.Flags().Func("batch-budget",
 		"budget of all runs of the batch together: US dollars such as 20, or tokens such as \"20M tokens\"",
@@ -30,7 +30,7 @@ func addBatchBudget(cmd *cobra.Command, f *intake.Flags) {
 		})
 }
 
-// spentOf says what a run has spent and may spend; both zero without a budget.
+// spentOf returns what a run has spent and its limit; both are zero without a budget.
 func spentOf(run topicqueue.Run) (spent, limit topicqueue.Budget) {
 	unit := run.Options.Limit()
 	if unit.Amount() == 0 {
@@ -43,7 +43,7 @@ func spentOf(run topicqueue.Run) (spent, limit topicqueue.Budget) {
 	return unit.Of(run.Spent), limit
 }
 
-// spentWords are "$0.12 of $2.50"; empty without a budget.
+// spentWords returns text such as "$0.12 of $2.50", or "" without a budget.
 func spentWords(spent, limit topicqueue.Budget) string {
 	if limit.Amount() == 0 {
 		return ""
@@ -55,7 +55,7 @@ func spentWords(spent, limit topicqueue.Budget) string {
 	return text + " of " + amountWords(limit)
 }
 
-// amountWords rounds money to what a person wants to know.
+// amountWords formats a budget; money is rounded to four decimal places.
 func amountWords(b topicqueue.Budget) string {
 	if b.Money() {
 		return fmt.Sprintf("$%.4f", b.USD)

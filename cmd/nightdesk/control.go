@@ -105,15 +105,15 @@ attempt.`,
 	return cmd
 }
 
-// changed is one line of what a control command prints with --json.
+// changed is one line of the --json output of a control command.
 type changed struct {
 	RunID   string `json:"run_id"`
 	Changed bool   `json:"changed"`
 	Reason  string `json:"reason,omitempty"` // why not
 }
 
-// controlRuns does something with one run, or with all runs of a batch. Of a batch, runs that stay as they are are
-// passed over; a single one is an error.
+// controlRuns applies do to one run, or to all runs of a batch. A refusal is an error for a single run; runs of a batch
+// that refuse are skipped.
 func controlRuns(ctx context.Context, cfg config.Config, con *view.Console, name, done string,
 	do func(context.Context, jobs.Controls, topicqueue.Run) error) (err error) {
 	d, err := wiring.OpenDesk(ctx, cfg, con, false)

@@ -33,7 +33,7 @@ stored.`,
 	return cmd
 }
 
-// printDigest reads from storage what is there: that works without a queue.
+// printDigest prints the stored digest, which works without a queue. If there is none, it computes the digest so far.
 func printDigest(ctx context.Context, cfg config.Config, con *view.Console, batch string, f reportFlags) error {
 	if err := checkBatchName(batch); err != nil {
 		return err
@@ -72,7 +72,7 @@ func printDigest(ctx context.Context, cfg config.Config, con *view.Console, batc
 	return err
 }
 
-// digestNow makes the digest of a batch from what has ended.
+// digestNow computes the digest of a batch from the runs that have ended.
 func digestNow(ctx context.Context, cfg config.Config, con *view.Console, store storage.Store,
 	batch string) (d digest.Digest, err error) {
 	desk, err := wiring.OpenDesk(ctx, cfg, con, false)
@@ -91,5 +91,5 @@ func digestNow(ctx context.Context, cfg config.Config, con *view.Console, store 
 	return d, err
 }
 
-// isRunID tells a run from a batch where both may be named.
+// isRunID reports whether a name is a run id rather than a batch name.
 func isRunID(name string) bool { return strings.HasPrefix(name, "research_") }

@@ -21,7 +21,7 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// enqueueFlags say what is enqueued and how.
+// enqueueFlags are the flags of enqueue.
 type enqueueFlags struct {
 	intake.Request
 	dedupe      string
@@ -132,7 +132,7 @@ func (f *enqueueFlags) open(ctx context.Context, cfg config.Config, con *view.Co
 	return intake.Read(ctx, cfg, con, in, f.Request)
 }
 
-// showProblems lists what is wrong with lines of a list. It is an error unless they are to be left out.
+// showProblems prints the invalid lines of a list. It returns them as an error unless skipInvalid is set.
 func showProblems(con *view.Console, list *intake.List, skipInvalid bool) error {
 	if len(list.Unused) > 0 {
 		con.Say("%s: not used: %s", list.ShortName(), strings.Join(list.Unused, ", "))
@@ -150,10 +150,10 @@ func showProblems(con *view.Console, list *intake.List, skipInvalid bool) error 
 	return nil
 }
 
-// submitChunk is how many topics are handed to the queue at a time.
+// submitChunk is the number of topics added to the queue at a time.
 const submitChunk = 500
 
-// submitList puts the topics of a list into the queue.
+// submitList opens the queue and adds the topics of a list.
 func submitList(ctx context.Context, cfg config.Config, con *view.Console, list *intake.List, plan *intake.Plan,
 	attached *attachment, batch string) (err error) {
 	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
@@ -164,7 +164,7 @@ func submitList(ctx context.Context, cfg config.Config, con *view.Console, list 
 	return submitTo(ctx, cfg, con, d, list, plan, attached, batch)
 }
 
-// submitTo puts the topics of a list into the queue of a desk.
+// submitTo adds the topics of a list to the queue of d.
 func submitTo(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, list *intake.List,
 	plan *intake.Plan, attached *attachment, batch string) error {
 	if err := publishBases(ctx, newBases(cfg, con), cfg.KBName, list); err != nil {
@@ -196,7 +196,7 @@ func submitTo(ctx context.Context, cfg config.Config, con *view.Console, d *wiri
 			return nil
 		}
 		isNew, err := d.Dispatcher.EnqueueAll(ctx, d.Queue, runs)
-		there := done // in the queue, in whatever way they came there
+		there := done // topics known to be in the queue
 		for i, run := range runs {
 			if isNew[i] {
 				added++
@@ -226,7 +226,7 @@ func submitTo(ctx context.Context, cfg config.Config, con *view.Console, d *wiri
 	err = plan.Each(list, func(t intake.Topic) error {
 		options := list.Options[t.Options]
 		options.Deadline = t.Deadline
-		// A millisecond apart, the last one now: runs are listed and worked in the order of the file.
+		// Creation times are 1 ms apart and end now, so that runs are listed and worked in the order of the file.
 		at := now.Add(-time.Duration(plan.Topics-1-first) * time.Millisecond)
 		first++
 		runs = append(runs, jobs.NewRun(into, t.Topic, options, t.Lane, topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, at))
@@ -243,7 +243,7 @@ func submitTo(ctx context.Context, cfg config.Config, con *view.Console, d *wiri
 	if err != nil {
 		return err
 	}
-	if err := d.Queue.SealBatch(ctx, name); err != nil { // its digest comes with its last report
+	if err := d.Queue.SealBatch(ctx, name); err != nil { // the digest follows the last report of a sealed batch
 		return view.Hint(err,
 			fmt.Sprintf("All topics are in the queue; enqueue the file again with --batch %s for the digest.", name))
 	}
@@ -258,10 +258,10 @@ func submitTo(ctx context.Context, cfg config.Config, con *view.Console, d *wiri
 	return nil
 }
 
-// plainLetters mean nothing special to Redis, to storage and to a shell.
+// plainLetters have no special meaning in Redis, storage or a shell.
 const plainLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// checkBatchName: a batch name is part of Redis keys and of storage keys.
+// checkBatchName restricts batch names, because they are part of Redis and storage keys.
 func checkBatchName(name string) error {
 	ok := name != "" && len(name) <= 100 && name[0] != '.'
 	for _, r := range name {

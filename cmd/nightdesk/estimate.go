@@ -15,12 +15,12 @@ import (
 	"nightdesk/jobs"
 )
 
-// estimateDocument is what `enqueue --dry-run --json` prints.
+// estimateDocument is the JSON document of `enqueue --dry-run --json`.
 type estimateDocument struct {
 	List             string         `json:"list"`
 	Format           string         `json:"format"`
-	Topics           int            `json:"topics"` // that would be enqueued
-	Known            int            `json:"known"`  // that the batch has already
+	Topics           int            `json:"topics"` // to be enqueued
+	Known            int            `json:"known"`  // already in the batch
 	Invalid          int            `json:"invalid"`
 	Repeated         int            `json:"repeated"`
 	Similar          int            `json:"similar"`
@@ -30,17 +30,17 @@ type estimateDocument struct {
 	PromptTokens     int64          `json:"prompt_tokens"`
 	CompletionTokens int64          `json:"completion_tokens"`
 	CostUSD          *float64       `json:"cost_usd"`                  // null: no model has a known price
-	Unpriced         []string       `json:"unpriced_models,omitempty"` // whose tokens are not in it
+	Unpriced         []string       `json:"unpriced_models,omitempty"` // models excluded from cost_usd
 	TookSeconds      int64          `json:"took_seconds"`
-	AtOnce           int            `json:"calls_at_once"` // that took_seconds is for
+	AtOnce           int            `json:"calls_at_once"` // concurrency assumed by took_seconds
 	Assumptions      []string       `json:"assumptions"`
 	Limits           []limitCheck   `json:"limits"` // budgets and deadlines, and whether they suffice
 }
 
-// saidDryRun is what a dry run says of itself.
+// saidDryRun is the note that a dry run prints.
 const saidDryRun = "nothing was enqueued (--dry-run)"
 
-// showEstimate says what a list is expected to cost. Nothing is enqueued.
+// showEstimate prints the expected cost of a list. Nothing is enqueued.
 func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, list *intake.List, plan *intake.Plan,
 	batch string) (err error) {
 	doc := estimateDocument{List: list.Name, Format: string(list.Format), Topics: plan.Topics - plan.Known,
@@ -53,7 +53,7 @@ func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, lis
 	if cfg.LLM.Enabled() {
 		d, noDesk := wiring.OpenDesk(ctx, cfg, con, false)
 		if noDesk != nil {
-			d = nil // an estimate needs none
+			d = nil // the estimate also works without a queue
 		} else {
 			defer func() { err = errors.Join(err, d.Close()) }()
 		}
@@ -123,7 +123,7 @@ func costText(doc estimateDocument) string {
 	return fmt.Sprintf("about $%.2f", *doc.CostUSD)
 }
 
-// inThousands writes a number of tokens shortly: 940, 12.3 k, 4.5 M.
+// inThousands formats a number of tokens briefly: 940, 12.3 k, 4.5 M.
 func inThousands(n int64) string {
 	switch {
 	case n < 1000:

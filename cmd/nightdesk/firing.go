@@ -18,14 +18,14 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// newScheduler returns a scheduler that reads topics and options as this process is set.
+// newScheduler returns a scheduler that reads topics and options with the settings of this process.
 func newScheduler(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk,
 	load loader) (*nights.Scheduler, error) {
 	store, err := wiring.OpenWritableStore(ctx, cfg, con)
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := wiring.Outlets(cfg, d); err != nil { // workers send what it tells of
+	if _, _, err := wiring.Outlets(cfg, d); err != nil { // check only: workers send the notifications
 		return nil, err
 	}
 	return nights.New(nights.Services{
@@ -36,15 +36,15 @@ func newScheduler(ctx context.Context, cfg config.Config, con *view.Console, d *
 	}), nil
 }
 
-// readFiring reads what a schedule enqueues at a due time. now: when it is fired, which is later than due when it is
-// caught up.
+// readFiring reads what a schedule enqueues at a due time. now is the time of firing, which is later than due when the
+// scheduler catches up.
 func readFiring(ctx context.Context, con *view.Console, d *wiring.Desk, load loader, spec schedule.Spec,
 	due, now time.Time) (s nights.Snapshot, err error) {
 	cfg, flags, err := scheduledSettings(load, spec, now)
 	if err != nil {
 		return s, err
 	}
-	quiet := &view.Console{Out: io.Discard, Err: io.Discard, Log: con.Log} // nobody reads along; what matters is an error
+	quiet := &view.Console{Out: io.Discard, Err: io.Discard, Log: con.Log} // only errors matter here
 	list, err := scheduledList(ctx, cfg, quiet, d, spec, flags, due, now)
 	if err != nil {
 		return s, withHint(err)
@@ -66,7 +66,7 @@ func readFiring(ctx context.Context, con *view.Console, d *wiring.Desk, load loa
 	return s, err
 }
 
-// withHint puts the hint of an error into its text: it is read elsewhere than where it occurs.
+// withHint appends an error's hint to its text, for errors that are read away from the terminal.
 func withHint(err error) error {
 	if hint := view.HintOf(err); hint != "" {
 		return fmt.Errorf("%w. %s", err, hint)
@@ -77,13 +77,13 @@ func withHint(err error) error {
 func scheduleZone(spec schedule.Spec) *time.Location {
 	c, err := schedule.ParseCron(spec.Cron, spec.Zone)
 	if err != nil {
-		return time.UTC // it does not fire
+		return time.UTC // an invalid schedule never fires
 	}
 	return c.Zone()
 }
 
-// scheduledSettings returns the settings of a schedule, read anew: what is changed in the settings file holds from the
-// next firing on.
+// scheduledSettings loads the settings of a schedule. It reads the settings file again, so that changes take effect at
+// the next firing.
 func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg config.Config, f intake.Flags, err error) {
 	f.Incremental = spec.Incremental
 	own := map[string]string{}
@@ -110,7 +110,7 @@ func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg conf
 	return cfg, f, err
 }
 
-// scheduledList reads and checks the topics of a schedule, with its variables filled in.
+// scheduledList reads and checks the topics of a schedule and fills in its variables.
 func scheduledList(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, spec schedule.Spec,
 	f intake.Flags,
 	due, now time.Time) (*intake.List, error) {

@@ -19,32 +19,32 @@ import (
 // viewer shows one run.
 type viewer interface {
 	noter
-	// Show takes new events and the run as it is now. It is called about once a second, also without events.
+	// Show receives new events and the current run. It is called about once a second, even without events.
 	Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error
-	// Along reports whether it also shows what models are writing.
+	// Along reports whether the viewer also shows model output while it is being written.
 	Along() bool
 }
 
-// noter says something that is no event, such as that Redis is away.
+// noter shows messages that are not events, such as that Redis is unavailable.
 type noter interface {
 	Note(format string, args ...any)
 }
 
 const (
-	// outageTime is how long `run`, which has nothing else to do, waits for a Redis that cannot be used.
+	// outageTime is how long `run`, which has nothing else to do, waits while Redis or storage is unusable.
 	outageTime = 15 * time.Second
-	fullTime   = 3 * time.Second        // for one without room to write, which does not come back by itself
-	newsPause  = 100 * time.Millisecond // between two looks for events
-	lookPause  = 500 * time.Millisecond // between two looks at a run without events
-	alongPause = 3 * time.Second        // between two signs that somebody reads along
-	lookTime   = 3 * time.Second        // for one look; Redis that takes longer is away
-	outageLook = 200 * time.Millisecond // between two looks for a Redis that is away
+	fullTime   = 3 * time.Second        // the same for a full disk or memory, which does not recover by itself
+	newsPause  = 100 * time.Millisecond // between polls for events
+	lookPause  = 500 * time.Millisecond // between reads of a run without events
+	alongPause = 3 * time.Second        // between marks that someone is reading along
+	lookTime   = 3 * time.Second        // timeout of one poll; a slower Redis counts as unavailable
+	outageLook = 200 * time.Millisecond // between polls while Redis is unavailable
 )
 
-// follow shows a run's events after number seq until its stream has ended, and returns the run as it is then.
+// follow shows a run's events after number seq until its stream ends, and returns the run in its final state.
 //
-// usable finds out whether the run can be worked, and after outageTime of failures its error ends the following. Nil:
-// others work the run, and an outage is waited for without end.
+// usable checks whether the run can continue in this process. Its error ends follow after outageTime of failures. If
+// usable is nil, other processes work on the run, and follow waits out an outage of any length.
 func follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
 	usable func(context.Context) error, v viewer) (topicqueue.Run, error) {
 	l := looker{q: q, runID: runID, usable: usable, along: v.Along()}
@@ -73,7 +73,7 @@ func follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
 				return n.run, err
 			}
 		}
-		// A run that has ended adds nothing, whatever its stream has kept.
+		// A run that has ended adds no events, even if its stream was trimmed.
 		ended := n.looked && !n.run.EndedAt.IsZero() && len(n.events) == 0
 		for _, e := range n.events {
 			seq = e.Seq
@@ -88,25 +88,25 @@ func follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
 	}
 }
 
-// news is what one look at a run has found.
+// news is the result of one poll of a run.
 type news struct {
-	events []topicqueue.Event // a gap is one of them
+	events []topicqueue.Event // may include a gap
 	deltas []topicqueue.Event
-	looked bool // the run was read too
+	looked bool // run was read
 	run    topicqueue.Run
 }
 
-// looker looks at one run again and again.
+// looker polls one run.
 type looker struct {
 	q      *redisqueue.Queue
 	runID  string
 	usable func(context.Context) error // see follow
-	along  bool                        // with what models are writing
-	marked time.Time                   // it was last said that somebody reads along
-	after  string                      // the last piece that was read
+	along  bool                        // read model output too
+	marked time.Time                   // time of the last mark that someone is reading along
+	after  string                      // id of the last delta read
 }
 
-// deltas reads what models are writing. Nothing depends on it, so its errors are nobody's.
+// deltas reads what models are writing. It ignores errors, because nothing depends on the deltas.
 func (l *looker) deltas(ctx context.Context) (out []topicqueue.Event) {
 	if !l.along {
 		return nil
@@ -118,8 +118,8 @@ func (l *looker) deltas(ctx context.Context) (out []topicqueue.Event) {
 	return out
 }
 
-// look reads the next events of a run, and with events or when asked the run as it is after them. It does not wait for
-// events in Redis: a client that waits there notices late that Redis is away, or that the user has had enough.
+// look reads the next events of a run. If there are any, or if ask is set, it then reads the run too. It polls rather
+// than blocking in Redis, because a blocked client is slow to notice an outage or an interrupt.
 func (l *looker) look(ctx context.Context, seq int64, ask bool) (n news, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -142,15 +142,15 @@ func (l *looker) look(ctx context.Context, seq int64, ask bool) (n news, err err
 	return n, err
 }
 
-// outage is what a viewer is told of a Redis that is away.
+// outage tracks an outage of Redis and tells the viewer about it.
 type outage struct {
 	noter
-	since    time.Time // Redis was seen
+	since    time.Time // Redis was last reachable
 	patience time.Duration
 	told     bool
 }
 
-// on takes an error of Redis, and waits a moment before the next try. Its error says that patience is at its end.
+// on handles an error and sleeps briefly before the next try. It returns an error when patience has run out.
 func (o *outage) on(ctx context.Context, err error) error {
 	away, full := time.Since(o.since), noRoom(err)
 	switch {
@@ -176,7 +176,7 @@ func (o *outage) off() {
 	o.told, o.since = false, time.Now()
 }
 
-// noRoom reports whether an error says that a disk or the memory of Redis is full.
+// noRoom reports whether an error means that a disk or the memory of Redis is full.
 func noRoom(err error) bool {
 	if errors.Is(err, syscall.ENOSPC) {
 		return true
@@ -191,7 +191,7 @@ func noRoom(err error) bool {
 	return false
 }
 
-// withRoom adds to an error that says that there is no room what to do. Other errors stay as they are.
+// withRoom adds a hint to an error that means a full disk or memory. It returns other errors unchanged.
 func withRoom(cfg config.Config, err error) error {
 	switch {
 	case err == nil || !noRoom(err):

@@ -75,10 +75,10 @@ func listHelp(out io.Writer, root *cobra.Command) error {
 	return table.Flush()
 }
 
-// maxTextColumns is the width up to which tables use a terminal.
+// maxTextColumns is the maximum width of tables on a terminal.
 const maxTextColumns = 120
 
-// showText shows Markdown in a pager when standard output is a terminal. Elsewhere it prints the Markdown as it is.
+// showText shows Markdown in a pager if standard output is a terminal. Otherwise it prints the Markdown unchanged.
 func showText(con *view.Console, getenv func(string) string, text string) error {
 	terminal, ok := con.Out.(*os.File)
 	if !ok || !view.IsTerminal(terminal) {
@@ -110,17 +110,17 @@ func inPager(con *view.Console, getenv func(string) string, text string) error {
 	pager := exec.Command(path, words[1:]...)
 	pager.Stdin, pager.Stdout, pager.Stderr = strings.NewReader(text), con.Out, con.Err
 	if getenv("LESS") == "" {
-		pager.Env = append(os.Environ(), "LESS=FRX") // end when all fits on the screen, and leave it there
+		pager.Env = append(os.Environ(), "LESS=FRX") // exit if the text fits on the screen, and leave it there
 	}
 	if err := pager.Start(); err != nil {
 		return err
 	}
-	_ = pager.Wait() // the user has seen the text, whatever the pager says at its end
+	_ = pager.Wait() // the text was shown, so the exit status of the pager does not matter
 	return nil
 }
 
-// layOutTables lays out the tables of a Markdown text for a terminal. Tables that fit get aligned columns. In others
-// the last cell of a row goes below the others.
+// layOutTables formats the tables of a Markdown text for a terminal. Tables that fit get aligned columns. In wider
+// tables, the last cell of each row goes below the others.
 func layOutTables(text string, width int) string {
 	var out strings.Builder
 	var rows [][]string

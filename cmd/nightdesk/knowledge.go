@@ -62,8 +62,8 @@ func kbCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// ingest indexes paths into the named knowledge base, embeds what is new when there is an embedding model, and says
-// what happened. reembed: make all vectors anew.
+// ingest indexes paths into the named knowledge base and embeds new passages if there is an embedding model. It reports
+// progress. reembed recomputes all vectors.
 func (b *bases) ingest(ctx context.Context, name string, paths []string, reembed bool) (knowledge.Report, error) {
 	for _, p := range paths {
 		var err error
@@ -95,7 +95,7 @@ func (b *bases) ingest(ctx context.Context, name string, paths []string, reembed
 	rep, err := base.Ingest(ctx, paths, func(done, total int, document string) { bar.Set(done, total, document) })
 	bar.End()
 	if errors.Is(err, knowledge.ErrEmpty) {
-		if statErr != nil { // made for nothing
+		if statErr != nil { // just created
 			err = errors.Join(err, knowledge.Remove(b.dir, name))
 		}
 		if soleURL(rep) {
@@ -109,12 +109,12 @@ func (b *bases) ingest(ctx context.Context, name string, paths []string, reembed
 	return rep, b.embed(ctx, base, name, reembed)
 }
 
-// soleURL reports whether a web page was all that was skipped: an error then says why.
+// soleURL reports whether exactly one item was skipped and it is a web page; the error then gives the reason.
 func soleURL(rep knowledge.Report) bool {
 	return len(rep.Skipped) == 1 && knowledge.IsURL(rep.Skipped[0].Document)
 }
 
-// embed makes the vectors that are missing. A server that does not answer is no error: words are searched all the same.
+// embed computes missing vectors. An unavailable server is not an error, because search by words still works.
 func (b *bases) embed(ctx context.Context, base *knowledge.Base, name string, again bool) error {
 	embedder, err := b.embedding.Embedder(nil)
 	if err != nil || embedder == nil {

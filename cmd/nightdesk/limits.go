@@ -18,19 +18,19 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// outlook is what estimates are made from: prices, and what is known of the desk.
+// outlook is the basis of estimates: prices, and measurements from the queue.
 type outlook struct {
-	queue     *redisqueue.Queue // nil: no desk can be reached
+	queue     *redisqueue.Queue // nil: no queue is reachable
 	now       time.Time
 	prices    llm.Prices
 	models    map[llm.Role]string
 	seen      jobs.Experience
-	iteration time.Duration // that one has taken on the average; 0: nobody has measured it
-	slots     int           // of the workers that run now, else of one as this machine is set
-	working   bool          // workers run now
+	iteration time.Duration // average so far; 0: not measured
+	slots     int           // slots of the running workers, or of one worker with this machine's settings
+	working   bool          // workers are running
 }
 
-// newOutlook looks at the desk. d: nil where none can be reached.
+// newOutlook reads measurements from the queue. d is nil if no queue is reachable.
 func newOutlook(ctx context.Context, cfg config.Config, d *wiring.Desk) (*outlook, error) {
 	o := &outlook{now: time.Now(), models: map[llm.Role]string{}, slots: cfg.Worker.Concurrency}
 	var err error
@@ -62,7 +62,7 @@ func newOutlook(ctx context.Context, cfg config.Config, d *wiring.Desk) (*outloo
 	return o, nil
 }
 
-// assumptions say what is assumed of the desk.
+// assumptions lists the assumptions of the estimate.
 func (o *outlook) assumptions() (out []string) {
 	if len(o.seen) > 0 {
 		out = append(out, "answers, and what tools return, as long as on the average of this desk so far")
@@ -82,7 +82,7 @@ func (o *outlook) assumptions() (out []string) {
 		fmt.Sprintf("one worker with %d slots (worker.concurrency), a model that accepts as many parallel calls", o.slots))
 }
 
-// estimateOf is what so many topics with each of the options are expected to need, as this desk works.
+// estimateOf returns the estimate for a number of topics with each of the options, at the measured pace.
 func estimateOf(topics map[int]int, options []topicqueue.Options, maxActions int, o *outlook) (sum jobs.Estimate) {
 	for number, n := range topics {
 		sum.Add(jobs.EstimateRun(options[number], maxActions, o.seen).Times(n))
@@ -90,13 +90,13 @@ func estimateOf(topics map[int]int, options []topicqueue.Options, maxActions int
 	return sum.AtPace(o.iteration)
 }
 
-// limitCheck says whether a budget or a deadline suffices for a list.
+// limitCheck states whether a budget or a deadline suffices for a list.
 type limitCheck struct {
 	What   string `json:"what"` // run budget, batch budget, night budget or deadline
 	Has    string `json:"has"`
 	Needs  string `json:"needs"`
 	Enough bool   `json:"enough"`
-	Do     string `json:"do,omitempty"` // what to do about it
+	Do     string `json:"do,omitempty"` // advice if it does not suffice
 }
 
 func (l limitCheck) text() string {
@@ -106,8 +106,7 @@ func (l limitCheck) text() string {
 	return fmt.Sprintf("%s; %s needed: reports will be shorter. %s", l.Has, l.Needs, l.Do)
 }
 
-// checkLimits compares what the topics of a list need at full depth with budgets and deadlines. batch: empty for a new
-// one.
+// checkLimits compares what a list needs at full depth with its budgets and deadlines. batch is empty for a new batch.
 func checkLimits(ctx context.Context, cfg config.Config, o *outlook, list *intake.List, plan *intake.Plan,
 	batch string) ([]limitCheck, error) {
 	out := []limitCheck{}
@@ -122,7 +121,7 @@ func checkLimits(ctx context.Context, cfg config.Config, o *outlook, list *intak
 		return estimateOf(topics, list.Options, cfg.Researching.MaxActions, o)
 	}
 	all := of(plan.Options)
-	run, dearest := topicqueue.Options{}, int64(0) // the one that costs most, and the common budgets, which all have
+	run, dearest := topicqueue.Options{}, int64(0) // the most expensive one; all have the same shared budgets
 	for _, number := range slices.Sorted(maps.Keys(plan.Options)) {
 		one := list.Options[number]
 		amount, known := jobs.EstimateRun(one, cfg.Researching.MaxActions, o.seen).Amount(one.Limit(), o.prices, o.models)
@@ -144,7 +143,7 @@ func checkLimits(ctx context.Context, cfg config.Config, o *outlook, list *intak
 			has = fmt.Sprintf("%s, of which %s is left", has, roundBudget(left))
 		}
 		words := "about " + roundBudget(needs)
-		if pool.Waiting > 0 { // as if they were like these
+		if pool.Waiting > 0 { // waiting runs are assumed to cost the same
 			needs = limit.Of(needs.Amount() + needs.Amount()/int64(topics)*int64(pool.Waiting))
 			words = fmt.Sprintf("about %s, with the %s that wait already", roundBudget(needs), view.Counted(pool.Waiting, "run"))
 		}
@@ -174,7 +173,8 @@ func checkLimits(ctx context.Context, cfg config.Config, o *outlook, list *intak
 	return append(out, checkDeadlines(o, plan, all, of, topics, waiting)...), nil
 }
 
-// compareLimit compares, and looks for what would suffice. runs: that the amount is for.
+// compareLimit compares needs with left. If left is too small, it suggests an increase, and a preset that fits. runs is
+// the number of runs that needs covers.
 func compareLimit(cfg config.Config, what string, left, needs topicqueue.Budget, has, words, setting string, runs int,
 	o *outlook,
 	run topicqueue.Options) limitCheck {
@@ -203,8 +203,8 @@ func compareLimit(cfg config.Config, what string, left, needs topicqueue.Budget,
 	return c
 }
 
-// checkDeadlines checks that what is due first can be ready first. waiting: runs that are there already, taken to be
-// like these.
+// checkDeadlines checks, earliest deadline first, whether the topics can be ready in time. waiting is the number of
+// runs already in the queue, which are assumed to take as long as these.
 func checkDeadlines(o *outlook, plan *intake.Plan, all jobs.Estimate, of func(map[int]int) jobs.Estimate,
 	topics, waiting int) []limitCheck {
 	var out []limitCheck
@@ -226,7 +226,7 @@ func checkDeadlines(o *outlook, plan *intake.Plan, all jobs.Estimate, of func(ma
 				c.Do = "No number of workers makes a single run that fast: use a smaller preset or a later deadline."
 			}
 		}
-		if len(out) == 0 || !c.Enough { // of those that suffice, the first is enough to know
+		if len(out) == 0 || !c.Enough { // of the sufficient deadlines, report only the first
 			out = append(out, c)
 		}
 		if !c.Enough {
@@ -236,7 +236,7 @@ func checkDeadlines(o *outlook, plan *intake.Plan, all jobs.Estimate, of func(ma
 	return out
 }
 
-// warnOfLimits says at enqueueing which budgets and deadlines do not suffice.
+// warnOfLimits prints, when topics are enqueued, the budgets and deadlines that do not suffice.
 func warnOfLimits(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, list *intake.List,
 	plan *intake.Plan,
 	batch string) error {
@@ -253,7 +253,7 @@ func warnOfLimits(ctx context.Context, cfg config.Config, con *view.Console, d *
 	return err
 }
 
-// roundBudget is an amount as a person wants to read it.
+// roundBudget formats an amount for people.
 func roundBudget(b topicqueue.Budget) string {
 	switch {
 	case b.Money() && b.USD < 1:

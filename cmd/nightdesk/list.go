@@ -44,18 +44,18 @@ type runLine struct {
 	Batch string `json:"batch"`
 	Topic string `json:"topic"`
 	topicqueue.Labels
-	Line      int                 `json:"line,omitempty"` // of the list that was enqueued
+	Line      int                 `json:"line,omitempty"` // line number in the enqueued list
 	State     topicqueue.RunState `json:"state"`
 	Reason    string              `json:"reason,omitempty"`
 	Paused    bool                `json:"paused,omitempty"`
 	Waits     string              `json:"unpublished,omitempty"` // why the report is not in storage yet
-	Report    string              `json:"report"`                // path or URL; empty when there is none
-	Budget    topicqueue.Budget   `json:"budget,omitzero"`       // that the run may spend
-	Spent     topicqueue.Budget   `json:"spent,omitzero"`        // of it
+	Report    string              `json:"report"`                // path or URL; empty without a report
+	Budget    topicqueue.Budget   `json:"budget,omitzero"`       // limit of the run
+	Spent     topicqueue.Budget   `json:"spent,omitzero"`        // part of budget
 	Created   *bool               `json:"created,omitempty"`
 	CreatedAt time.Time           `json:"created_at"`
 	EndedAt   time.Time           `json:"ended_at,omitzero"`
-	Tally     *topicqueue.Tally   `json:"tally,omitempty"` // what it has come to; absent while nothing is in storage
+	Tally     *topicqueue.Tally   `json:"tally,omitempty"` // result counts; absent while nothing is in storage
 }
 
 func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
@@ -102,7 +102,7 @@ func (f *listFlags) run(ctx context.Context, cfg config.Config, con *view.Consol
 			return noBatch(f.batch, known)
 		}
 	}
-	stream := con.JSON && f.sort == "" && f.limit == 0 // of any length
+	stream := con.JSON && f.sort == "" && f.limit == 0 // unbounded output
 	var lines []listLine
 	var broken []error
 	for _, b := range batches {
@@ -130,7 +130,7 @@ func (f *listFlags) run(ctx context.Context, cfg config.Config, con *view.Consol
 	return view.Ended(errors.Join(broken...), view.ExitPartial)
 }
 
-// tagText shows tags behind a topic.
+// tagText formats tags for display after a topic.
 func tagText(tags []string) string {
 	if len(tags) == 0 {
 		return ""
@@ -138,12 +138,12 @@ func tagText(tags []string) string {
 	return " [" + view.Clip(strings.Join(tags, ", "), 40) + "]"
 }
 
-// noBatch is the error for a name that is no batch's.
+// noBatch returns the error for an unknown batch name.
 func noBatch(name string, batches []redisqueue.Batch) error {
 	return view.Usage(view.Hint(noBatchError(name), "There are: "+batchNames(batches)))
 }
 
-// noBatchError is the name of a batch that is not there.
+// noBatchError holds the name of an unknown batch.
 type noBatchError string
 
 func (e noBatchError) Error() string { return fmt.Sprintf("there is no batch %q", string(e)) }

@@ -13,20 +13,20 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// listFlags say which runs are listed, and in which order.
+// listFlags select and sort the runs that are listed.
 type listFlags struct {
 	batch, state, search, since, sort string
 	tags                              []string
-	limit                             int // 0: none
+	limit                             int // 0: no limit
 }
 
-// listLine is a run that is listed.
+// listLine is a listed run.
 type listLine struct {
 	runLine
-	word string // of its state
+	word string // shown state
 }
 
-// orders compare runs by the values of --sort other than oldest and newest.
+// orders maps values of --sort, other than oldest and newest, to comparison functions.
 var orders = map[string]func(x, y listLine) int{
 	"ended": func(x, y listLine) int { return y.EndedAt.Compare(x.EndedAt) },
 	"state": func(x, y listLine) int {
@@ -35,7 +35,7 @@ var orders = map[string]func(x, y listLine) int{
 	"topic": func(x, y listLine) int { return strings.Compare(strings.ToLower(x.Topic), strings.ToLower(y.Topic)) },
 }
 
-// check checks the flags and returns which runs they pick. now: against which --since is read.
+// check validates the flags and returns the filter for runs. now is the reference time for --since.
 func (f listFlags) check(now time.Time) (pick func(topicqueue.Run) bool, err error) {
 	if f.state != "" && !slices.Contains(topicqueue.RunStates, topicqueue.RunState(f.state)) {
 		var names []string
@@ -68,7 +68,8 @@ func (f listFlags) check(now time.Time) (pick func(topicqueue.Run) bool, err err
 	}, nil
 }
 
-// sinceAt reads a time in the past: a duration, with d for days, a date in local time or RFC 3339. Empty: zero.
+// sinceAt parses a time in the past: a duration, with d for days, a date in local time, or RFC 3339. It returns the
+// zero time for "".
 func sinceAt(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -91,14 +92,14 @@ func sinceAt(text string, now time.Time) (time.Time, error) {
 			text))
 }
 
-// order sorts and shortens a list.
+// order sorts and truncates a list.
 func (f listFlags) order(lines []listLine) []listLine {
 	by := f.sort
 	if by == "" && f.limit > 0 {
 		by = "newest"
 	}
 	switch by {
-	case "", "oldest": // as they were read
+	case "", "oldest": // keep the order of reading
 	case "newest":
 		slices.Reverse(lines)
 	default:
@@ -110,7 +111,7 @@ func (f listFlags) order(lines []listLine) []listLine {
 	return lines
 }
 
-// showList prints runs: as JSON, fitted to the width of a terminal, or with all that there is.
+// showList prints runs as JSON, as a table fitted to the terminal, or as a table with all columns.
 func showList(con *view.Console, lines []listLine) error {
 	if con.JSON {
 		for _, line := range lines {
@@ -135,11 +136,11 @@ func showList(con *view.Console, lines []listLine) error {
 	return table.Flush()
 }
 
-// listView is a list that is shown.
+// listView is a list prepared for display.
 type listView struct {
 	lines   []listLine
 	common  topicqueue.Common
-	batches bool // there are several
+	batches bool // the list has several batches
 	refs    bool // topics have ids of their own
 }
 
@@ -153,7 +154,7 @@ func viewList(lines []listLine) *listView {
 	return v
 }
 
-// whole returns the rows of a table with all columns, its header first.
+// whole returns the rows of a table with all columns, header first.
 func (v *listView) whole() [][]string {
 	rows := [][]string{{"RUN", "BATCH", "STATE", "REPORT", "ID", "TOPIC"}}
 	for _, l := range v.lines {
@@ -176,13 +177,13 @@ func (l listLine) state() string {
 	return l.word
 }
 
-// Widths of the columns of a list on a terminal, at most.
+// Maximum column widths of a list on a terminal; leastTopic is the minimum width of the topic.
 const (
 	mostBatch, mostState, mostID = 24, 34, 20
 	leastTopic                   = 20
 )
 
-// fitted returns the lines of a table that fits the width of a terminal.
+// fitted returns the lines of a table that fits the terminal width.
 func (v *listView) fitted(width int) []string {
 	heads := []string{"RUN", "BATCH", "STATE", "ID"}
 	cells := func(l listLine) []string { return []string{view.ShortID(l.RunID), l.Batch, l.state(), l.Ref} }

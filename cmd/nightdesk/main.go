@@ -1,6 +1,6 @@
-// Command nightdesk is a queue-driven research desk: topics go in, cited reports come out.
+// Command nightdesk is a queue-driven research system: topics go in, cited reports come out.
 //
-// Every command is a function in a file of its own. Package wiring builds the adapters from the settings.
+// Each command has its own file. Package wiring builds the adapters from the settings.
 package main
 
 import (

@@ -65,7 +65,7 @@ func serveMCP(ctx context.Context, cfg config.Config, con *view.Console, load lo
 	server := sdk.NewServer(&sdk.Implementation{Name: "nightdesk", Version: versionText()}, nil)
 	a.offer(server)
 	err = server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(con.In), Writer: unclosed{con.Out}})
-	if ctx.Err() != nil || errors.Is(err, io.EOF) { // stopped, or the assistant is gone
+	if ctx.Err() != nil || errors.Is(err, io.EOF) { // stopped, or the assistant has closed the connection
 		return nil
 	}
 	return err
@@ -73,12 +73,12 @@ func serveMCP(ctx context.Context, cfg config.Config, con *view.Console, load lo
 
 type toolAnswer = *sdk.CallToolResult
 
-// unclosed is a writer that stays open.
+// unclosed is a writer whose Close does nothing.
 type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
 
-// assistant answers the calls of an assistant, as the API does those of programs.
+// assistant answers tool calls of an assistant through the HTTP API of this process.
 type assistant struct {
 	cfg  config.Config
 	con  *view.Console
@@ -137,7 +137,7 @@ func (a assistant) offer(s *sdk.Server) {
 		"has read and cites it."}, a.ask)
 }
 
-// get asks the API for something. Parameters that are empty are left out.
+// get sends a GET request to the API. It omits empty parameters.
 func (a assistant) get(ctx context.Context, path string, pairs ...string) (toolAnswer, any, error) {
 	query := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -148,7 +148,7 @@ func (a assistant) get(ctx context.Context, path string, pairs ...string) (toolA
 	return a.request(ctx, http.MethodGet, path, query, nil)
 }
 
-// request asks the API of this process. What it refuses is an answer for the assistant.
+// request calls the API of this process. An error status becomes a tool result that is marked as an error.
 func (a assistant) request(ctx context.Context, method, path string, query url.Values,
 	body []byte) (toolAnswer, any, error) {
 	r, err := http.NewRequestWithContext(ctx, method, path+"?"+query.Encode(), bytes.NewReader(body))
@@ -161,7 +161,7 @@ func (a assistant) request(ctx context.Context, method, path string, query url.V
 	return said(answer.body.String(), answer.status != http.StatusOK), nil, context.Cause(ctx)
 }
 
-// recorded is an answer of the API that is kept.
+// recorded records a response of the API.
 type recorded struct {
 	header http.Header
 	status int
@@ -181,7 +181,7 @@ func said(text string, refused bool) toolAnswer {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: refused}
 }
 
-// ask answers a question about a report, as the command ask does.
+// ask answers a question about a report, like the command ask.
 func (a assistant) ask(ctx context.Context, _ *sdk.CallToolRequest, in askArguments) (toolAnswer, any, error) {
 	about, err := storedRun(ctx, a.cfg, in.RunID)
 	if err != nil {

@@ -41,7 +41,7 @@ See "nightdesk help audio" for voices and scripts.`,
 	return cmd
 }
 
-// narrateResult is what `narrate --json` prints.
+// narrateResult is the JSON document of `narrate --json`.
 type narrateResult struct {
 	RunID string `json:"run_id"`
 	topicqueue.Narration
@@ -114,7 +114,7 @@ func narrateRun(ctx context.Context, cfg config.Config, con *view.Console, name,
 	return nil
 }
 
-// narrate reads a report aloud, as a WAV file, and returns its transcript.
+// narrate reads a report aloud and returns the sound as a WAV file, and its transcript.
 func narrate(ctx context.Context, cfg config.Config, con *view.Console, speaker narration.Speaker,
 	r narration.Report) (n topicqueue.Narration, sound, transcript []byte, err error) {
 	var w narration.Writer

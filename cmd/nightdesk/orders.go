@@ -20,14 +20,14 @@ import (
 	"nightdesk/config"
 )
 
-// apiOrders enqueues what programs order, as the command enqueue does with a file of JSON Lines.
+// apiOrders enqueues orders from the API, as the command enqueue does with a JSON Lines file.
 type apiOrders struct {
 	cfg  config.Config
 	desk *wiring.Desk
 	log  zerolog.Logger
 }
 
-// enqueue is what api.Services.Enqueue asks for.
+// enqueue implements api.Services.Enqueue.
 func (o apiOrders) enqueue(ctx context.Context, order api.Order) (done api.Enqueued, err error) {
 	var lines, out, notes bytes.Buffer
 	con := &view.Console{Out: &out, Err: &notes, JSON: true, Log: o.log}
@@ -59,7 +59,7 @@ func (o apiOrders) enqueue(ctx context.Context, order api.Order) (done api.Enque
 			Detail: fmt.Sprintf("%d of the topics cannot be enqueued; a line is a topic, counted from 1", list.Problems.Count),
 			Errors: strings.Split(list.Problems.Text(), "\n  ")}
 	}
-	if list.Apart != nil && !wiring.IsNoQueue(list.Apart) { // the queue of this process is the only one
+	if list.Apart != nil && !wiring.IsNoQueue(list.Apart) { // this process has the only queue
 		return done, list.Apart
 	}
 	plan, err := intake.NewPlan(con, list, intake.Keep)
@@ -72,7 +72,7 @@ func (o apiOrders) enqueue(ctx context.Context, order api.Order) (done api.Enque
 	return enqueued(&out, &notes)
 }
 
-// draft is what web.Services.Draft asks for: the command enqueue with a file, with --dry-run or without.
+// draft implements web.Services.Draft: it acts like the command enqueue with a file, with or without --dry-run.
 func (o apiOrders) draft(ctx context.Context, d web.Draft, enqueue bool) (done web.Drafted, err error) {
 	var out, notes bytes.Buffer
 	con := &view.Console{Out: &out, Err: &notes, JSON: enqueue, Log: o.log}
@@ -128,7 +128,7 @@ func (o apiOrders) draft(ctx context.Context, d web.Draft, enqueue bool) (done w
 	return done, err
 }
 
-// enqueued reads what submitList has printed.
+// enqueued parses the output of submitTo.
 func enqueued(out, notes *bytes.Buffer) (done api.Enqueued, err error) {
 	for dec := json.NewDecoder(out); dec.More(); {
 		var line runLine
@@ -147,14 +147,14 @@ func enqueued(out, notes *bytes.Buffer) (done api.Enqueued, err error) {
 	}
 	for note := range strings.Lines(notes.String()) {
 		note = strings.TrimSpace(strings.TrimPrefix(note, "nightdesk: "))
-		if note != "" && !strings.HasPrefix(note, "warning: ") { // which are for the operator
+		if note != "" && !strings.HasPrefix(note, "warning: ") { // warnings are for the operator
 			done.Notes = append(done.Notes, note)
 		}
 	}
 	return done, nil
 }
 
-// refused makes of wrong use what a client is told.
+// refused converts a usage error to a problem response for the client. It returns other errors unchanged.
 func refused(err error) error {
 	if !view.IsUsage(err) {
 		return err
@@ -164,7 +164,7 @@ func refused(err error) error {
 		Do: cmp.Or(view.HintOf(err), "Correct the order. Nothing was enqueued.")}
 }
 
-// withDefaults returns the options of a topic, where it has none those of its order.
+// withDefaults returns the options of a topic, with those of its order as defaults.
 func withDefaults(t, order api.OrderOptions) api.OrderOptions {
 	return api.OrderOptions{
 		Preset: cmp.Or(t.Preset, order.Preset), KB: cmp.Or(t.KB, order.KB), Language: cmp.Or(t.Language, order.Language),

@@ -22,10 +22,10 @@ func promptsCommand(p *program) *cobra.Command {
 	}
 }
 
-// promptLine is a template in the list.
+// promptLine is one line of `prompts --json`.
 type promptLine struct {
 	Name string `json:"name"`
-	Own  bool   `json:"own"` // prompts.dir has it
+	Own  bool   `json:"own"` // replaced by a file in prompts.dir
 }
 
 func listPrompts(_ context.Context, cfg config.Config, con *view.Console, args []string) error {

@@ -39,7 +39,7 @@ kept: unfinished runs and batches, and what the next run of a recurring topic ne
 
 func purgeStorage(ctx context.Context, cfg config.Config, con *view.Console, dry bool) (err error) {
 	d, err := wiring.OpenDesk(ctx, cfg, con,
-		true) // the queue knows what is in use; a private one that does not run is started
+		true) // the queue knows what is in use; starts a private one if needed
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func purgeStorage(ctx context.Context, cfg config.Config, con *view.Console, dry
 	err = p.Run(ctx, func(gone jobs.Purged) error {
 		things++
 		files += gone.Files
-		if gone.Kind == "attached" && !dry { // and what this machine has fetched of it
+		if gone.Kind == "attached" && !dry { // also delete the local copy
 			if err := knowledge.Discard(wiring.KnowledgeDir(cfg), knowledge.Attached, gone.Name); err != nil {
 				return err
 			}

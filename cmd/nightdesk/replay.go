@@ -25,10 +25,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// replayFlags say how a report is written again. Empty ones mean what the run has.
+// replayFlags are the flags of replay. Empty values mean those of the run.
 type replayFlags struct {
 	language, style, format, out, length, audience string
-	template                                       *string // file; nil: as the run has it, "": none
+	template                                       *string // file; nil: as in the run, "": none
 	extractive                                     bool
 }
 
@@ -61,7 +61,7 @@ The stored report is not changed. The new one goes to standard output or to --ou
 	flags.StringVar(&f.out, "out", "", "file for the report (default: standard output)")
 	flags.BoolVar(&f.extractive, "extractive", false, "write it from verbatim quotes only, without a model")
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "report-template" { // as the commands call it in which --template makes topics
+		if name == "report-template" { // the flag's name in commands where --template makes topics
 			name = "template"
 		}
 		return pflag.NormalizedName(name)
@@ -69,12 +69,12 @@ The stored report is not changed. The new one goes to standard output or to --ou
 	return cmd
 }
 
-// replayResult is what `replay --json` prints.
+// replayResult is the JSON document of `replay --json`.
 type replayResult struct {
 	RunID            string             `json:"run_id"`
 	Language         string             `json:"language"`
 	CitationStyle    string             `json:"citation_style"`
-	Model            string             `json:"model"` // of the writer; empty: none
+	Model            string             `json:"model"` // writer model; empty: none
 	Title            string             `json:"title"`
 	Words            int                `json:"words"`
 	Citations        []string           `json:"citations"`
@@ -82,7 +82,7 @@ type replayResult struct {
 	Fallbacks        []string           `json:"fallbacks"`
 	Report           string             `json:"report,omitempty"`   // path of --out
 	Markdown         string             `json:"markdown,omitempty"` // without --out
-	Template         bool               `json:"template"`           // its sections are those of a template
+	Template         bool               `json:"template"`           // sections come from a template
 	LLMCalls         int                `json:"llm_calls"`
 	PromptTokens     int                `json:"prompt_tokens"`
 	CompletionTokens int                `json:"completion_tokens"`
@@ -167,7 +167,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 	return nil
 }
 
-// replayModel gives r the model that is set up, if there is one, and counts in result what it is asked.
+// replayModel gives r the configured model, if any, and counts its calls and tokens in result.
 func replayModel(ctx context.Context, cfg config.Config, con *view.Console, run topicqueue.Run, r *reporting.Reporter,
 	result *replayResult) error {
 	model, err := wiring.NewModel(cfg, nil, nil)

@@ -22,14 +22,14 @@ import (
 	"nightdesk/storage"
 )
 
-// reportFlags say how a report or a digest is handed out.
+// reportFlags control how a report or a digest is delivered.
 type reportFlags struct {
 	format     string
 	path, link bool
 	lifetime   time.Duration // of the link
 }
 
-// linkFlags adds the flags for where a report or a digest is.
+// linkFlags adds the flags that print a location instead of the text.
 func (f *reportFlags) linkFlags(cmd *cobra.Command, thing string) {
 	cmd.Flags().BoolVar(&f.path, "path", false, "print where the "+thing+" is instead of its text")
 	cmd.Flags().BoolVar(&f.link, "link", false, "print a link that opens the "+thing+" without credentials (S3 storage)")
@@ -52,7 +52,7 @@ func reportCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// printReport reads from storage alone: it works without a queue, and long after the run has left it.
+// printReport prints a report from storage. It works without a queue, even after the run's state has expired.
 func printReport(ctx context.Context, cfg config.Config, con *view.Console, name string, f reportFlags) error {
 	format, onDemand := f.format, f.format == "pdf" || slices.Contains(bibliography.Names(), f.format)
 	known := slices.Concat([]string{"md", deepResearchBench}, formats.Names(), spokenFormats)
@@ -128,10 +128,10 @@ func printReport(ctx context.Context, cfg config.Config, con *view.Console, name
 	return err
 }
 
-// spokenFormats are those of a report that was read aloud: the sound and its transcript.
+// spokenFormats are the formats of a narrated report: sound and transcript.
 var spokenFormats = []string{"audio", "vtt"}
 
-// printSpoken prints a report as it was read aloud, or the transcript.
+// printSpoken prints the narration of a report, or its transcript.
 func printSpoken(ctx context.Context, con *view.Console, store storage.Store, runID string, f reportFlags) error {
 	metadata, err := readMetadata(ctx, store, runID)
 	if err != nil {
@@ -166,8 +166,7 @@ func printSpoken(ctx context.Context, con *view.Console, store storage.Store, ru
 	return err
 }
 
-// printMade prints what is made of a run's files when it is asked for: the sources that its report cites, or the
-// report as PDF.
+// printMade prints a format that is made on demand from a run's files: the cited sources, or the report as PDF.
 func printMade(ctx context.Context, con *view.Console, store storage.Store, runID string, f reportFlags) error {
 	toFile := "Write it to a file: nightdesk report " + runID + " --format " + f.format + " > " +
 		bibliography.File(runID, f.format)
@@ -210,13 +209,14 @@ func made(ctx context.Context, store storage.Store, runID, format string) ([]byt
 	return printer.Print(ctx, page)
 }
 
-// printLink prints a link to an artefact that opens without credentials, as do the links of a page to other pages.
+// printLink prints a link to an artefact that opens without credentials. The page's links to other pages are signed
+// too.
 func printLink(ctx context.Context, con *view.Console, store storage.Store, key string, lifetime time.Duration) error {
 	s, err := newSharer(ctx, store, lifetime)
 	if err != nil {
 		return err
 	}
-	const depth = 2 // a digest, and its reports
+	const depth = 2 // a digest and its reports
 	link, err := s.link(ctx, key, depth)
 	if err != nil {
 		return err

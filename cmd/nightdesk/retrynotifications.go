@@ -13,7 +13,7 @@ import (
 	"nightdesk/jobs/notify"
 )
 
-// retryNotifications sends again what could not be delivered.
+// retryNotifications resends notifications that could not be delivered.
 func retryNotifications(ctx context.Context, cfg config.Config, con *view.Console) (err error) {
 	webhooks, err := wiring.NewWebhooks(cfg.Webhook)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"nightdesk/config"
 )
 
-// program is one call of the program.
+// program is one invocation of the program.
 type program struct {
 	*view.Console
 	getenv     func(string) string
 	configFile string
 	overrides  map[string]string // settings given as flags, by path
-	cfg        config.Config     // once the command line was understood
-	ran        bool              // it was
+	cfg        config.Config     // set once the command line was understood
+	ran        bool              // the command line was understood
 }
 
 // run executes one command line and returns its exit code: 0 ok, 1 failed, 2 wrong use, 3 partial result.
@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 	code := view.ExitCode(err)
 	if !p.ran {
 		code = view.ExitUsage
-		if !view.IsUsage(err) { // cobra's: not understood, so nobody has said what to do
+		if !view.IsUsage(err) { // an error of cobra, which has no hint yet
 			err = view.Hint(err, howToCall(cmd))
 		}
 	}
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 	return code
 }
 
-// howToCall says how a command is called that was not understood.
+// howToCall returns a usage hint for a command line that was not understood.
 func howToCall(cmd *cobra.Command) string {
 	if cmd.HasAvailableSubCommands() {
 		return fmt.Sprintf("`%s --help` lists the commands.", cmd.CommandPath())
@@ -96,7 +96,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	return root
 }
 
-// settingFlag adds a flag that sets one setting. persistent: for the sub-commands too.
+// settingFlag adds a flag that sets one setting. A persistent flag also applies to subcommands.
 func (p *program) settingFlag(cmd *cobra.Command, persistent bool, name, path, usage string) {
 	flags := cmd.Flags()
 	if persistent {
@@ -108,7 +108,7 @@ func (p *program) settingFlag(cmd *cobra.Command, persistent bool, name, path, u
 	})
 }
 
-// settingSwitch is settingFlag for a setting that is switched on by naming it.
+// settingSwitch adds a settingFlag that needs no value: naming the flag turns the setting on.
 func (p *program) settingSwitch(cmd *cobra.Command, name, path, usage string) {
 	cmd.Flags().BoolFunc(name, usage, func(value string) error {
 		p.overrides[path] = value
@@ -116,13 +116,13 @@ func (p *program) settingSwitch(cmd *cobra.Command, name, path, usage string) {
 	})
 }
 
-// work is what a command does, with its settings and the console of this call.
+// work is the body of a command; it receives the settings and the console.
 type work func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error
 
-// loader reads the settings again. more: settings that come before those of the flags.
+// loader loads the settings again. more overrides settings, including those from flags.
 type loader func(more map[string]string) (config.Config, error)
 
-// command wraps the work of a command: the settings are loaded first.
+// command wraps the work of a command: it loads the settings first.
 func (p *program) command(do work) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cfg, err := p.load(nil)
@@ -134,7 +134,7 @@ func (p *program) command(do work) func(*cobra.Command, []string) error {
 		for _, n := range cfg.Notices() {
 			p.Say("%s", n)
 		}
-		redis.SetLogger(redisLog{p.Console}) // its own would write to standard error
+		redis.SetLogger(redisLog{p.Console}) // the default logger writes to standard error
 		return do(cmd.Context(), cfg, p.Console, args)
 	}
 }
@@ -154,7 +154,7 @@ func (p *program) load(more map[string]string) (config.Config, error) {
 	return cfg, nil
 }
 
-// newLogger returns the one logger of this process. least: the level to use unless the user has set one.
+// newLogger returns the logger of this process. least is the level unless the user has set one.
 func newLogger(cfg config.Config, con *view.Console, least zerolog.Level) zerolog.Logger {
 	level := least
 	if cfg.Given("log_level") {
@@ -167,14 +167,14 @@ func newLogger(cfg config.Config, con *view.Console, least zerolog.Level) zerolo
 		out = zerolog.ConsoleWriter{Out: con.Err, TimeFormat: "15:04:05"}
 	}
 	with := zerolog.New(out).Level(level).With().Timestamp()
-	if con.Service != "" && out == con.Err { // a person at a terminal knows
+	if con.Service != "" && out == con.Err { // not needed at a terminal
 		host, name := serviceName()
 		with = with.Str("host", host).Str(con.Service, name)
 	}
 	return with.Logger()
 }
 
-// redisLog writes the client's own messages to the log of the process.
+// redisLog sends messages of the Redis client to the log of the process.
 type redisLog struct{ con *view.Console }
 
 func (l redisLog) Printf(_ context.Context, format string, v ...any) {

@@ -30,7 +30,7 @@ import (
 // interruptGrace is how long an interrupted `run` waits for calls in flight.
 const interruptGrace = 3 * time.Second
 
-// maxLine bounds a topic that is read from standard input, so that what is no topic cannot fill the memory.
+// maxLine is the maximum size in bytes of text read from standard input. It protects memory from oversized input.
 const maxLine = 4 << 20
 
 func runCommand(p *program) *cobra.Command {
@@ -57,7 +57,7 @@ func runCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// addTopicFlags adds the flags that say how topics are researched to a command.
+// addTopicFlags adds the flags that control how topics are researched.
 func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 	p.settingFlag(cmd, false, "preset", "preset", "limits of the research: shallow, route, quick, medium, deep or auto")
 	p.settingFlag(cmd, false, "kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first")
@@ -86,17 +86,17 @@ func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 	p.settingFlag(cmd, false, "audio", "reporting.audio", audioUsage)
 }
 
-// audioUsage says what --audio takes.
-const audioUsage = "audio version: extended_audio (whole report), single_podcast_overview (main points), " +
-	"dual_podcast_overview (main points, two voices) or none"
+// audioUsage is the usage text of --audio.
+const audioUsage = "read the report aloud: extended_audio (all of it), single_podcast_overview (its main points), " +
+	"dual_podcast_overview (these by two voices) or none"
 
-// addAttach adds the flag by which documents come along.
+// addAttach adds the flag that attaches documents.
 func addAttach(cmd *cobra.Command, f *intake.Flags) {
 	cmd.Flags().StringArrayVar(&f.Attach, "attach", nil,
 		"document for these runs only; repeat the flag for several")
 }
 
-// runResult is what `run --json` prints.
+// runResult is the JSON document of `run --json`.
 type runResult struct {
 	RunID            string              `json:"run_id"`
 	Batch            string              `json:"batch"`
@@ -104,21 +104,21 @@ type runResult struct {
 	State            topicqueue.RunState `json:"state"`
 	Reason           string              `json:"reason,omitempty"`
 	Unpublished      string              `json:"unpublished,omitempty"` // why the report is not in storage yet
-	Report           string              `json:"report"`                // path; empty when there is none
-	Page             string              `json:"page,omitempty"`        // path of the report as a page for browsers
-	Audio            string              `json:"audio,omitempty"`       // path of the report as it is read aloud
-	NoAudio          string              `json:"no_audio,omitempty"`    // why there is none although it was asked for
+	Report           string              `json:"report"`                // path; empty without a report
+	Page             string              `json:"page,omitempty"`        // path of the HTML report
+	Audio            string              `json:"audio,omitempty"`       // path of the narrated report
+	NoAudio          string              `json:"no_audio,omitempty"`    // why a requested narration is missing
 	Blocks           int                 `json:"blocks"`
 	FailedBlocks     int                 `json:"failed_blocks"`
-	Citations        int                 `json:"citations"` // that the report cites
-	Sources          int                 `json:"sources"`   // distinct ones with a claim
+	Citations        int                 `json:"citations"` // number of citations in the report
+	Sources          int                 `json:"sources"`   // distinct sources with a claim
 	LLMCalls         int                 `json:"llm_calls"`
 	PromptTokens     int                 `json:"prompt_tokens"`
 	CompletionTokens int                 `json:"completion_tokens"`
 	Budget           topicqueue.Budget   `json:"budget,omitzero"`
-	Spent            topicqueue.Budget   `json:"spent,omitzero"` // of it
-	Cuts             []string            `json:"cuts,omitempty"` // what the budget has cut
-	CostUSD          *float64            `json:"cost_usd"`       // null: a model without a known price was asked
+	Spent            topicqueue.Budget   `json:"spent,omitzero"` // part of budget
+	Cuts             []string            `json:"cuts,omitempty"` // what was cut to stay within budget
+	CostUSD          *float64            `json:"cost_usd"`       // null: a model without a known price was used
 	TookMS           int64               `json:"took_ms"`
 }
 
@@ -131,7 +131,7 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 		}
 		topic = string(text)
 	}
-	if !strings.ContainsRune(topic, 0) { // that is no text
+	if !strings.ContainsRune(topic, 0) { // a NUL byte means that it is not text; CheckTopic rejects it
 		topic = strings.TrimSpace(topicqueue.Printable(topic))
 	}
 	if out != "" {
@@ -151,23 +151,23 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 	})
 }
 
-// working says how a topic is worked in this process.
+// working parameterizes workTopic.
 type working struct {
-	batch string // how the name of its batch begins
+	batch string // prefix of the batch name
 	// prepare completes the options.
 	prepare func(ctx context.Context, d *wiring.Desk, store storage.Store, o *topicqueue.Options) error
-	// show prints what has come of it. report: Markdown; nil when there is none.
+	// show prints the result. report is Markdown, or nil if there is no report.
 	show func(con *view.Console, result runResult, report []byte) error
 }
 
-// workTopic works one topic in this process to its end.
+// workTopic researches one topic in this process, from start to end.
 func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic string, f intake.Flags,
 	how working) (err error) {
 	if err := jobs.CheckTopic(topic); err != nil {
 		return view.Usage(err)
 	}
 	if !cfg.Given("log_level") {
-		con.Log = newLogger(cfg, con, zerolog.ErrorLevel) // the progress says the rest
+		con.Log = newLogger(cfg, con, zerolog.ErrorLevel) // progress shows the rest
 	}
 	wiring.FitSlots(con, &cfg.Worker)
 	local := newBases(cfg, con)
@@ -204,13 +204,13 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 	if options.Attached, err = attached.publish(ctx); err != nil {
 		return err
 	}
-	if options.Incremental { // the next run compares the knowledge base with what it was
+	if options.Incremental { // the next run compares the knowledge base with this version
 		if options.KnowledgeVersion, err = local.publish(ctx, options.KnowledgeBase); err != nil {
 			return err
 		}
 	}
 
-	// A lane of its own: this process works its own run and nothing else, and nobody else works it.
+	// Use a separate lane, so that this process works only on its own run, and no other process does.
 	now := d.Clock.Now()
 	name := how.batch + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
 	created, err := d.Queue.OpenBatch(ctx, name, now)
@@ -223,7 +223,7 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 		return err
 	}
 	settings := wiring.WorkerSettings(cfg, name)
-	settings.ReportConcurrency = 0 // one run has one report
+	settings.ReportConcurrency = 0 // a single run has a single report
 	settings.PollInterval = 10 * time.Millisecond
 	settings.Grace = interruptGrace
 	worker := jobs.NewWorker(services, settings)
@@ -270,7 +270,7 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 	return how.show(con, result, report)
 }
 
-// usable returns whether a run of this process can go on: Redis takes writes, and so does a storage directory.
+// usable returns a check whether a run of this process can continue: Redis and a local storage directory accept writes.
 func usable(q *redisqueue.Queue, store storage.Store) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := q.Writable(ctx)
@@ -281,7 +281,7 @@ func usable(q *redisqueue.Queue, store storage.Store) func(context.Context) erro
 	}
 }
 
-// awaitPublished waits until everything of a run that has ended is in storage. usable: see follow.
+// awaitPublished waits until all files of a run that has ended are in storage. For usable, see follow.
 func awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error,
 	n noter) error {
 	for o := (outage{noter: n, since: time.Now(), patience: outageTime}); ; {
@@ -310,8 +310,9 @@ func awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usab
 	}
 }
 
-// checkModel asks the model server of a role whether it is there and knows key and model. A worker waits for one that
-// is away, since its night is long; somebody who waits for one report is told at once.
+// checkModel checks that the model server of a role is reachable and accepts the key and the model name. A worker
+// instead waits for an unavailable server, because it has the whole night; someone waiting for one report should hear
+// of it at once.
 func checkModel(ctx context.Context, model llm.Model, role llm.Role) error {
 	client, ok := model.(*llm.Client)
 	if !ok {
@@ -324,16 +325,16 @@ func checkModel(ctx context.Context, model llm.Model, role llm.Role) error {
 	return nil
 }
 
-// dropLane removes the queues of a lane that is no longer used from the dashboard.
+// dropLane removes the queues of an unused lane from the dashboard.
 func dropLane(d *wiring.Desk, lane string) {
 	inspector := asynq.NewInspectorFromRedisClient(d.Redis)
 	for _, stage := range []string{"planning", "researching", "reporting"} {
-		// The queue is empty; if it cannot be removed, it is an empty line on a page.
+		// The queue is empty. If it cannot be removed, the dashboard merely shows an empty line.
 		_ = inspector.DeleteQueue(stage+"-"+lane, true)
 	}
 }
 
-// resultOf gathers what a finished run came to.
+// resultOf collects the results of a finished run.
 func resultOf(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run,
 	started time.Time) (runResult, error) {
 	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason,
@@ -412,7 +413,7 @@ func showResult(con *view.Console, r runResult) error {
 		if r.NoAudio != "" {
 			con.Say("not read aloud: %s", r.NoAudio)
 		}
-		for _, path := range []string{r.Audio, r.Page, r.Report} { // the report last, where scripts look for it
+		for _, path := range []string{r.Audio, r.Page, r.Report} { // the report comes last, where scripts look for it
 			if path != "" {
 				fmt.Fprintln(con.Out, path)
 			}

@@ -16,11 +16,11 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// runLister is where commands find runs: the queue, or storage on a machine without one.
+// runLister lists runs from the queue, or from storage on a machine without a queue.
 type runLister interface {
-	// Batches returns the batches, the oldest first.
+	// Batches returns the batches, oldest first.
 	Batches(ctx context.Context) ([]redisqueue.Batch, error)
-	// Runs calls yield for every run of a batch in the order of enqueueing, and stops at its first error.
+	// Runs calls yield for every run of a batch in the order of enqueueing. It stops at the first error of yield.
 	Runs(ctx context.Context, batch string, yield func(topicqueue.Run) error) error
 }
 
@@ -32,7 +32,7 @@ type runReader interface {
 	Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error)
 }
 
-// storedRuns is the runs of bundles.
+// storedRuns are the runs whose bundles are in storage.
 type storedRuns []topicqueue.Run
 
 func storedRunsOf(ctx context.Context, con *view.Console, store storage.Store) (storedRuns, error) {
@@ -43,7 +43,7 @@ func storedRunsOf(ctx context.Context, con *view.Console, store storage.Store) (
 	return list, err
 }
 
-// asStored returns a run of a bundle as one that is published, which the bundle of an early version does not say.
+// asStored marks a run from a bundle as published, because bundles of early versions do not record that.
 func asStored(run topicqueue.Run) topicqueue.Run {
 	if run.PublishedAt.IsZero() {
 		run.PublishedAt = run.EndedAt
@@ -75,11 +75,11 @@ func (s storedRuns) Runs(_ context.Context, batch string, yield func(topicqueue.
 	return nil
 }
 
-// shortID matches the end of a run's id.
+// shortID matches the last ten characters of a run id.
 var shortID = regexp.MustCompile(`^[a-z2-7]{10}$`)
 
-// fullID returns the id of the run that a person has named by the last ten characters of its id, and other names as
-// they are. queue: nil where there is none.
+// fullID expands the last ten characters of a run id to the full id. It returns other names unchanged. queue may be
+// nil.
 func fullID(ctx context.Context, cfg config.Config, queue *redisqueue.Queue, name string) (string, error) {
 	if !shortID.MatchString(name) {
 		return name, nil

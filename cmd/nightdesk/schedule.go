@@ -116,7 +116,7 @@ twice fires once, at the first.`,
 	return cmd
 }
 
-// normalSpec makes the files that a schedule names absolute: another process reads them.
+// normalSpec makes the file paths of a schedule absolute, because another process reads the files.
 func normalSpec(spec schedule.Spec, baseDir string) (schedule.Spec, error) {
 	var err error
 	if spec.Topics, err = intake.NormalSource(spec.Topics); err != nil {
@@ -132,7 +132,7 @@ func normalSpec(spec schedule.Spec, baseDir string) (schedule.Spec, error) {
 		return spec, err
 	}
 	kb := spec.KnowledgeBase
-	if _, err := os.Stat(kb); kb == "" || err != nil || slices.Contains(bases, kb) { // a name comes before a directory
+	if _, err := os.Stat(kb); kb == "" || err != nil || slices.Contains(bases, kb) { // names take precedence
 		return spec, nil
 	}
 	if spec.KnowledgeBase, err = filepath.Abs(kb); err != nil {
@@ -161,7 +161,7 @@ func scheduleAdd(ctx context.Context, cfg config.Config, con *view.Console, name
 	} else if err != nil && !errors.Is(err, redisqueue.ErrNoSchedule) {
 		return err
 	}
-	// Better now than at night: the list can be read, and there is something to search in.
+	// Check now rather than at night that the list is readable and there are sources to search.
 	next := spec.Next(d.Clock.Now(), 1)
 	if len(next) == 0 {
 		return view.Usage(view.Hint(fmt.Errorf("cron expression %q is never due", spec.Cron),
@@ -280,8 +280,8 @@ func scheduleFire(ctx context.Context, cfg config.Config, con *view.Console, loa
 	return nil
 }
 
-// withSchedule opens the desk for a command about one schedule, and says which there are when there is none of its
-// name.
+// withSchedule opens the queue for a command about one schedule. If the schedule does not exist, the error lists the
+// existing ones.
 func withSchedule(ctx context.Context, cfg config.Config, con *view.Console, name string,
 	do func(context.Context, *view.Console, *wiring.Desk, string) error) (err error) {
 	d, err := wiring.OpenDesk(ctx, cfg, con, false)

@@ -16,7 +16,7 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// Times of a scheduler: it also looks when something is due.
+// Intervals of a scheduler. It also looks at every due time.
 const (
 	lookInterval  = 5 * time.Second
 	boardInterval = 5 * time.Second
@@ -44,7 +44,7 @@ func runScheduler(ctx context.Context, cfg config.Config, con *view.Console, loa
 	return fireSchedules(ctx, cfg, con, load, d)
 }
 
-// fireSchedules fires the schedules of a desk until ctx ends.
+// fireSchedules fires the schedules until ctx ends.
 func fireSchedules(ctx context.Context, cfg config.Config, con *view.Console, load loader, d *wiring.Desk) error {
 	s, err := newScheduler(ctx, cfg, con, d, load)
 	if err != nil {
@@ -88,14 +88,14 @@ func declare(ctx context.Context, cfg config.Config, con *view.Console, d *wirin
 	return nil
 }
 
-// What putSchedule did.
+// Results of putSchedule.
 const (
 	scheduleAdded     = "added"
 	scheduleChanged   = "changed"
 	scheduleUnchanged = "unchanged"
 )
 
-// putSchedule adds a schedule or gives the one of its name this spec; what has become of it stays.
+// putSchedule adds a schedule, or updates the spec of the existing one and keeps its history.
 func putSchedule(ctx context.Context, d *wiring.Desk, spec schedule.Spec, declared bool) (did string, err error) {
 	now := d.Clock.Now()
 	r := schedule.New(spec, now)

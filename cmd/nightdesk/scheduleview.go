@@ -18,14 +18,14 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// shownNext is how many due times are shown of a schedule.
+// shownNext is the number of due times shown for a schedule.
 const shownNext = 5
 
-// scheduleView is what `schedule list` and `schedule show` print as JSON.
+// scheduleView is the JSON document of `schedule list` and `schedule show`.
 type scheduleView struct {
 	schedule.Record
-	Topics string      `json:"topics"` // without a key that its address may hold
-	Next   []time.Time `json:"next"`   // due times to come; none while it is paused
+	Topics string      `json:"topics"` // source without a key in its address
+	Next   []time.Time `json:"next"`   // upcoming due times; none while paused
 }
 
 func viewOf(r schedule.Record, now time.Time) scheduleView {
@@ -122,13 +122,13 @@ func scheduleShow(ctx context.Context, con *view.Console, d *wiring.Desk, name s
 }
 
 func showFiring(f schedule.Firing) string {
-	if f.State == schedule.Open && f.Reason != "" { // what is in its way, until it is tried again
+	if f.State == schedule.Open && f.Reason != "" { // the obstacle, until the next attempt
 		return fmt.Sprintf("%s: %s", f.State, view.Clip(f.Reason, 60))
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%s: %s", f.State, showRuns(f)), ": ")
 }
 
-// showRuns says what became of the runs of a firing.
+// showRuns summarizes the results of the runs of a firing.
 func showRuns(f schedule.Firing) string {
 	if f.State == schedule.Open {
 		return fmt.Sprintf("%d of %d enqueued", f.Done, f.Topics)

@@ -89,7 +89,7 @@ func searchReports(ctx context.Context, cfg config.Config, con *view.Console, q 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err != nil { // what it has read before can be searched
+	if err != nil { // reports that are already indexed can be searched
 		con.Warn("%v", err)
 	}
 	found, err := index.Search(ctx, q)
@@ -106,7 +106,7 @@ func searchReports(ctx context.Context, cfg config.Config, con *view.Console, q 
 	return nil
 }
 
-// showFound prints results, the words in bold on a terminal.
+// showFound prints results, with matching words in bold on a terminal.
 func showFound(con *view.Console, q search.Query, found search.Results) {
 	bold, plain, width := "", "", 0
 	if s := view.NewScreen(con.Out); s != nil {

@@ -24,7 +24,7 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// serveGrace is how long a stop waits for answers that are on their way.
+// serveGrace is how long a shutdown waits for responses in progress.
 const serveGrace = 5 * time.Second
 
 func serveCommand(p *program) *cobra.Command {
@@ -72,7 +72,7 @@ func servePages(ctx context.Context, cfg config.Config, con *view.Console, load 
 	return serveDesk(ctx, cfg, con, load, d, listener)
 }
 
-// serveDesk serves the pages of a desk until ctx ends.
+// serveDesk serves the web pages and the API until ctx ends.
 func serveDesk(ctx context.Context, cfg config.Config, con *view.Console, load loader, d *wiring.Desk,
 	listener net.Listener) error {
 	store, err := wiring.OpenStore(ctx, cfg)
@@ -116,7 +116,7 @@ func serveDesk(ctx context.Context, cfg config.Config, con *view.Console, load l
 	} else {
 		_, err = fmt.Fprintln(con.Out, address)
 	}
-	if err == nil { // /healthz says what is waited for
+	if err == nil { // /healthz shows what it waits for
 		err = wiring.AwaitUsable(ctx, cfg, con, d, store)
 	}
 	if err == nil {
@@ -129,20 +129,21 @@ func serveDesk(ctx context.Context, cfg config.Config, con *view.Console, load l
 	con.Log.Info().Msg("the pages are being closed")
 	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serveGrace)
 	defer cancel()
-	if server.Shutdown(stopCtx) != nil { // somebody still reads
+	if server.Shutdown(stopCtx) != nil { // requests are still in progress
 		err = errors.Join(err, server.Close())
 	}
 	<-ended
 	return err
 }
 
-// indexPause is how often the search index is compared with the storage.
+// indexPause is the interval between updates of the search index.
 const indexPause = 10 * time.Second
 
 // searcher finds words in reports.
 type searcher = func(context.Context, search.Query) (search.Results, error)
 
-// keepSearch keeps the search index up to date until end. Without one the pages work, and searches say why.
+// keepSearch keeps the search index up to date until end is called. If there is no index, pages still work, and
+// searches return the error.
 func keepSearch(ctx context.Context, cfg config.Config, con *view.Console,
 	store storage.Store) (find searcher, end func()) {
 	index, err := wiring.OpenSearch(cfg, store)
@@ -167,7 +168,7 @@ func keepSearch(ctx context.Context, cfg config.Config, con *view.Console,
 	}
 }
 
-// listen opens the port. Where others than this machine can reach it, a token must be set.
+// listen opens the port. It requires a token if other machines can reach the port.
 func listen(cfg config.Config) (net.Listener, error) {
 	listener, err := net.Listen("tcp", cfg.Serve.Listen)
 	if err != nil {

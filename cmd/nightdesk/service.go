@@ -20,12 +20,12 @@ const (
 	serviceAll       = "up"
 )
 
-// serviceCommand wraps a command that runs until it is stopped: it waits for Redis and storage at its start, and what
-// it says to people are lines of its log, with the names of host and process.
+// serviceCommand wraps a command that runs until it is stopped. Such a command waits for Redis and storage at startup,
+// and its messages go to the log with the host and process name.
 func (p *program) serviceCommand(name string, do work) func(*cobra.Command, []string) error {
 	run := p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 		err := do(ctx, cfg, con, args)
-		if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) { // stopped while it waited
+		if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) { // stopped while waiting
 			con.Log.Info().Msg(name + " stopped")
 			return nil
 		}
@@ -37,7 +37,7 @@ func (p *program) serviceCommand(name string, do work) func(*cobra.Command, []st
 	}
 }
 
-// serviceName is the name of this process among others: host and process id, as asynq shows them.
+// serviceName returns the host name and the name of this process, host:pid, as asynq shows it.
 func serviceName() (host, name string) {
 	host, err := os.Hostname()
 	if err != nil {

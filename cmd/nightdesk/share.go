@@ -19,12 +19,12 @@ import (
 	"nightdesk/storage"
 )
 
-// sharedFolder has copies of pages whose links open without credentials, by the hour from which the links no longer
-// hold.
+// sharedFolder holds copies of pages whose links open without credentials. Its subfolders are named by the hour from
+// which the links are expired.
 const sharedFolder, sharedHour = "links/", "20060102T15"
 
-// sharer makes links to artefacts that open without credentials. Relative links of a page would lead to addresses that
-// nobody has signed, so a copy of the page is linked in which they are signed, too.
+// sharer makes links to artefacts that open without credentials. Relative links in a page would lead to unsigned
+// addresses, so sharer links to a copy of the page in which they are signed.
 type sharer struct {
 	store    storage.Store
 	linker   storage.Linker
@@ -32,8 +32,8 @@ type sharer struct {
 	folder   string // for copies
 }
 
-// newSharer returns a sharer for the storage; an error where there are no links. It removes copies whose links no
-// longer hold.
+// newSharer returns a sharer for the storage, or an error if the storage has no links. It deletes copies whose links
+// have expired.
 func newSharer(ctx context.Context, store storage.Store, lifetime time.Duration) (*sharer, error) {
 	linker, ok := store.(storage.Linker)
 	if !ok {
@@ -58,8 +58,8 @@ func newSharer(ctx context.Context, store storage.Store, lifetime time.Duration)
 	return s, nil
 }
 
-// link returns a link to an artefact, and for a page to a copy of it if it has relative links. depth: how many pages
-// that are linked one after the other are copied.
+// link returns a link to an artefact, or to a copy of it if it is a page with relative links. depth is the number of
+// levels of linked pages to copy.
 func (s *sharer) link(ctx context.Context, key string, depth int) (string, error) {
 	if depth == 0 || path.Ext(key) != ".html" {
 		return s.linker.Link(ctx, key, s.lifetime)
@@ -94,7 +94,7 @@ func (s *sharer) link(ctx context.Context, key string, depth int) (string, error
 	return s.linker.Link(ctx, s.folder+key, s.lifetime)
 }
 
-// linkAll fills in the links to artefacts. One that is gone is linked like one that is there.
+// linkAll fills in the links to artefacts. It also links missing artefacts.
 func (s *sharer) linkAll(ctx context.Context, targets map[string]string, depth int) error {
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -118,8 +118,8 @@ func (s *sharer) linkAll(ctx context.Context, targets map[string]string, depth i
 	return group.Wait()
 }
 
-// targetOf returns the key of the artefact that a link of a page leads to, and the fragment of the link. No key: it
-// leads elsewhere.
+// targetOf returns the key of the artefact that a link in a page points to, and the fragment of the link. The key is
+// empty if the link points elsewhere.
 func targetOf(page, href string) (key, fragment string) {
 	u, err := url.Parse(href)
 	if err != nil || u.IsAbs() || u.Host != "" {
@@ -138,13 +138,13 @@ func targetOf(page, href string) (key, fragment string) {
 	return key, fragment
 }
 
-// relinked returns a page with other addresses in its links. All else stays as it is, byte by byte.
+// relinked returns a page with changed link addresses. All other bytes stay the same.
 func relinked(page []byte, change func(href string) string) []byte {
 	var out bytes.Buffer
 	for z := html.NewTokenizer(bytes.NewReader(page)); ; {
 		kind := z.Next()
 		if kind == html.ErrorToken {
-			if !errors.Is(z.Err(), io.EOF) { // its buffer has no bound: it does not come
+			if !errors.Is(z.Err(), io.EOF) { // does not happen: the tokenizer's buffer is unbounded
 				return page
 			}
 			return out.Bytes()

@@ -32,7 +32,7 @@ func statusCommand(p *program) *cobra.Command {
 	}
 }
 
-// showRunStatus is what `status RUN --json` prints.
+// runStatus is the JSON document of `status RUN --json`.
 type runStatus struct {
 	runResult
 	Options   topicqueue.Options `json:"options"`
@@ -41,7 +41,7 @@ type runStatus struct {
 	EndedAt   time.Time          `json:"ended_at,omitzero"`
 	List      []topicqueue.Block `json:"block_list"`
 
-	Dialogue []topicqueue.Exchange `json:"dialogue,omitempty"` // what it has asked, and the answers
+	Dialogue []topicqueue.Exchange `json:"dialogue,omitempty"` // questions and answers
 
 	ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"` // by tool
 }
@@ -82,7 +82,7 @@ func showStatus(ctx context.Context, cfg config.Config, con *view.Console, args 
 	return err
 }
 
-// storedStatus is status from the bundles in storage.
+// storedStatus shows the status from the bundles in storage.
 func storedStatus(ctx context.Context, cfg config.Config, con *view.Console, store storage.Store, name string) error {
 	name, err := fullID(ctx, cfg, nil, name)
 	if err != nil {
@@ -116,7 +116,7 @@ func showRunStatus(ctx context.Context, con *view.Console, from runReader, store
 		return err
 	}
 	switch {
-	case run.StartedAt.IsZero(): // it may have ended all the same
+	case run.StartedAt.IsZero(): // the run may still have ended
 		s.TookMS = 0
 	case run.EndedAt.IsZero():
 		s.TookMS = time.Since(run.StartedAt).Milliseconds()
@@ -132,7 +132,7 @@ func showRunStatus(ctx context.Context, con *view.Console, from runReader, store
 	return view.PrintLines(con.Out, append(s.lines(run), s.blockLines(run)...))
 }
 
-// lines describe the run.
+// lines returns a description of the run.
 func (s runStatus) lines(run topicqueue.Run) []string {
 	lines := []string{
 		fmt.Sprintf("run      %s (batch %s)", run.ID, run.Batch),
@@ -187,7 +187,7 @@ func (s runStatus) lines(run topicqueue.Run) []string {
 	return lines
 }
 
-// untilText says until when a run waits for an answer.
+// untilText returns the deadline for an answer, or "" if there is none.
 func untilText(until time.Time) string {
 	if until.IsZero() {
 		return ""
@@ -195,7 +195,7 @@ func untilText(until time.Time) string {
 	return "; the run goes on without at " + until.Local().Format("15:04:05")
 }
 
-// blockLines are a table of the topic blocks.
+// blockLines returns a table of the topic blocks.
 func (s runStatus) blockLines(run topicqueue.Run) []string {
 	if len(s.List) == 0 {
 		return nil
@@ -212,11 +212,11 @@ func (s runStatus) blockLines(run topicqueue.Run) []string {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%d/%d\t%s\n", block.ID, block.Status, block.Iterations, run.Options.MaxIterations, title)
 	}
-	_ = table.Flush() // a Builder has no errors
+	_ = table.Flush() // a Builder returns no errors
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
-// showBatchStatus is what `status BATCH --json` prints.
+// batchStatus is the JSON document of `status BATCH --json`.
 type batchStatus struct {
 	Batch  string                      `json:"batch"`
 	Runs   int                         `json:"runs"`
@@ -224,11 +224,11 @@ type batchStatus struct {
 	Paused int                         `json:"paused"`
 	Budget topicqueue.Budget           `json:"budget,omitzero"` // of all runs together
 	Spent  topicqueue.Budget           `json:"spent,omitzero"`  // by runs with a budget
-	// that have ended and whose bundles are not yet whole in storage
+	// runs that have ended and whose bundles are not complete in storage
 	Unpublished int `json:"unpublished"`
 }
 
-// showBatchStatus also reports whether a run of the batch waits for workers that all runs share.
+// showBatchStatus prints the status of a batch. open reports whether a run waits for workers that all runs share.
 func showBatchStatus(ctx context.Context, con *view.Console, from runLister, name string) (open bool, err error) {
 	s := batchStatus{Batch: name, States: map[topicqueue.RunState]int{}}
 	err = from.Runs(ctx, name, func(run topicqueue.Run) error {
@@ -279,7 +279,7 @@ func showBatchStatus(ctx context.Context, con *view.Console, from runLister, nam
 	return open, nil
 }
 
-// runMetadata is what commands read from the metadata of a report.
+// runMetadata is the part of a report's metadata that commands use.
 type runMetadata struct {
 	Citations []string             `json:"citations"`
 	Audio     topicqueue.Narration `json:"audio"`
@@ -289,7 +289,7 @@ type runMetadata struct {
 	} `json:"formats"`
 }
 
-// readMetadata returns the metadata of a run's report; the zero value when there is none yet.
+// readMetadata returns the metadata of a run's report, or the zero value if there is none yet.
 func readMetadata(ctx context.Context, store storage.Store, runID string) (m runMetadata, err error) {
 	data, err := store.Get(ctx, storage.MetadataKey(runID))
 	if errors.Is(err, storage.ErrNotExist) {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropTyped drops what was typed at a terminal and not read yet.
+// dropTyped discards unread input of a terminal.
 func dropTyped(terminal *os.File) {
-	_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH) // no terminal: nothing was typed
+	_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH) // an error means that it is not a terminal
 }

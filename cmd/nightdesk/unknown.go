@@ -13,10 +13,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// goneError says that a run cannot be changed any more: it has ended, and its state has left the queue.
+// goneError reports that a run can no longer be changed: it has ended, and its state has expired from the queue.
 type goneError struct {
 	run   topicqueue.Run
-	after string // that time since its end
+	after string // how long the queue keeps the state of an ended run
 }
 
 func (e goneError) Error() string {
@@ -24,8 +24,8 @@ func (e goneError) Error() string {
 		"(queue.state_expiry)", e.run.ID, e.run.State, e.after)
 }
 
-// unknownName is the error for a name that the queue does not know: it never did, or it is that of a run and it does no
-// longer. The storage knows.
+// unknownName explains a name that the queue does not know: it was never a run, or its state has expired. Storage tells
+// which.
 func unknownName(ctx context.Context, cfg config.Config, name string) error {
 	if !isRunID(name) {
 		return noSuch(name)
@@ -45,13 +45,13 @@ func unknownName(ctx context.Context, cfg config.Config, name string) error {
 	return view.Usage(view.Hint(e, fmt.Sprintf("`nightdesk report %s` prints its report.", name)))
 }
 
-// noSuch is the error for a name that is neither a run's nor a batch's.
+// noSuch returns the error for a name that is neither a run nor a batch.
 func noSuch(name string) error {
 	return view.Usage(view.Hint(fmt.Errorf("there is no run and no batch %q", name),
 		"`nightdesk list` shows what there is."))
 }
 
-// retryGone says what to do instead of a retry.
+// retryGone suggests alternatives to a retry if err is a goneError.
 func retryGone(err error) error {
 	var gone goneError
 	if !errors.As(err, &gone) {
@@ -71,7 +71,7 @@ func retryGone(err error) error {
 			"research its topic again, in a new batch:\n    %s", gone.run.ID, again)))
 }
 
-// shellQuote writes a text as one word of a POSIX shell.
+// shellQuote quotes a text as one word for a POSIX shell.
 func shellQuote(s string) string {
 	if s != "" && strings.Trim(s, plainLetters+"-_./") == "" {
 		return s

@@ -32,7 +32,7 @@ this process. Then add topics through the API; topics still waiting when the pro
 	return cmd
 }
 
-// runAll runs everything that a desk needs until ctx ends or a part fails, which ends the others.
+// runAll runs a worker, a scheduler and the pages until ctx ends. If one part fails, it stops the others.
 func runAll(ctx context.Context, cfg config.Config, con *view.Console, load loader) (err error) {
 	listener, err := listen(cfg)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"nightdesk/jobs/bundle"
 )
 
-// verifyBundle proves the bundle of a run again, from storage alone.
+// verifyBundle verifies the bundle of a run with the files in storage alone.
 func verifyBundle(ctx context.Context, cfg config.Config, con *view.Console, name string) error {
 	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
@@ -58,7 +58,7 @@ func verifyBundle(ctx context.Context, cfg config.Config, con *view.Console, nam
 	return nil
 }
 
-// noBundle says what to do where a run has no bundle; other errors stay as they are.
+// noBundle adds a hint to the error that a run has no bundle. It returns other errors unchanged.
 func noBundle(err error) error {
 	if errors.Is(err, bundle.ErrNoBundle) {
 		return view.Usage(view.Hint(err,

@@ -9,9 +9,9 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// readPages gives the sources of a bundle their texts, which lie beside its sources.jsonl by hash. It returns for each
-// source the others that are the same page or passage: a bundle has a line for each version and excerpt that a tool
-// returned. A source that nobody has read, or whose text is not what it was, stays without.
+// readPages fills in the texts of a bundle's sources from the files next to its sources.jsonl, which are named by hash.
+// It returns for each source the other sources of the same page or passage, because a bundle has one line for each
+// version and excerpt that a tool returned. A source without a file, or whose file has changed, keeps no text.
 func readPages(sources []citation.Source, file string) (others map[int][]int) {
 	places := map[string][]int{}
 	for i := range sources {

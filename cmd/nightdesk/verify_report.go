@@ -26,12 +26,12 @@ import (
 	"nightdesk/prompts"
 )
 
-// foreignReport is what `verify --report` is asked to do.
+// foreignReport holds the flags of `verify --report`.
 type foreignReport struct {
-	report, sources       string // files, or - for standard input
-	listed                bool   // numbers of a report without references are those of the lines of sources
+	report, sources       string // file names, or - for standard input
+	listed                bool   // numbers in a report without references are line numbers of sources
 	noSanitize, noSupport bool
-	judge                 bool // the configured model is asked what quotations and figures leave open
+	judge                 bool // ask the configured model about what quotations and figures leave open
 }
 
 func (f *foreignReport) flags(cmd *cobra.Command) {
@@ -50,7 +50,7 @@ func (f *foreignReport) flags(cmd *cobra.Command) {
 
 func (f *foreignReport) given() bool { return f.report != "" || f.sources != "" }
 
-// verified is what `verify --report --json` prints.
+// verified is the JSON document of `verify --report --json`.
 type verified struct {
 	citation.Verification
 	Sentences []verifiedSentence `json:"sentences"`
@@ -58,22 +58,22 @@ type verified struct {
 
 type verifiedSentence struct {
 	Text    string         `json:"text"`
-	Head    string         `json:"head,omitempty"` // of a row of a table: the table's first row
+	Head    string         `json:"head,omitempty"` // for a table row: the first row of the table
 	Verdict support.Result `json:"verdict"`
 	support.Findings
 	Judge     support.Judged `json:"judge,omitzero"`
 	Citations []int          `json:"citations"` // numbers of valid_citations
 	Passage   *passage       `json:"passage"`
 
-	sources []string // that it cites, as the corpus names them
-	numbers []int    // by sources: of the citation
+	sources []string // ids of the cited sources in the corpus
+	numbers []int    // citation numbers, parallel to sources
 }
 
-// passage is the place of a source that shows best what was found.
+// passage is the part of a source that best shows the findings.
 type passage struct {
 	Source int    `json:"source"` // number of the citation
 	Text   string `json:"text"`
-	Start  int    `json:"start"` // bytes into the source's text
+	Start  int    `json:"start"` // byte offset into the source's text
 	End    int    `json:"end"`
 }
 
@@ -140,7 +140,7 @@ func verifyReport(ctx context.Context, cfg config.Config, con *view.Console, f f
 	return nil
 }
 
-// judgeModel returns access to the model that judges sentences.
+// judgeModel returns the model that judges sentences.
 func judgeModel(cfg config.Config) (*llm.Client, error) {
 	if cfg.LLM.Judge.Name == "" {
 		return nil, view.Usage(view.Hint(errors.New("--judge needs a model, and none is configured"),
@@ -149,12 +149,12 @@ func judgeModel(cfg config.Config) (*llm.Client, error) {
 	return wiring.NewModelClient(cfg, nil, nil, []wiring.RoleModel{{Role: llm.Judge, Model: cfg.LLM.Judge}})
 }
 
-// sentencesAtOnce is how many sentences of a foreign report one call of the judge is asked about.
+// sentencesAtOnce is the maximum number of sentences in one call to the judge.
 const sentencesAtOnce = 20
 
-// supportOf looks for the sentences with citations in the texts of the sources that they cite, and of what same
-// says of them, and asks the judge, when there is one, about the others. What a defect of the check or the judge
-// leaves open is unverified. The error is the end of ctx.
+// supportOf checks the sentences with citations against the texts of their sources, and of the sources that same gives
+// as equal. If there is a judge, it decides the remaining sentences. Sentences are unverified if the check or the judge
+// fails. The error is that of ctx.
 func supportOf(ctx context.Context, con *view.Console, v citation.Verification, sources []citation.Source,
 	same map[int][]int,
 	judge llm.Model,
@@ -169,7 +169,7 @@ func supportOf(ctx context.Context, con *view.Console, v citation.Verification, 
 		all[i] = support.Source{ID: ids[i], Text: s.Text, About: strings.Join([]string{s.Title, s.Key, s.URL}, ". ")}
 	}
 	corpus := support.New(all)
-	places := map[string]int{} // a text may say the same thousands of times
+	places := map[string]int{} // a text may repeat a sentence thousands of times
 	var distinct []verifiedSentence
 	order := make([]int, len(v.Sentences))
 	for i, s := range v.Sentences {
@@ -196,12 +196,12 @@ func supportOf(ctx context.Context, con *view.Console, v citation.Verification, 
 	return out, nil
 }
 
-// foundSentence looks for a sentence in its sources. ids: of all sources, as the corpus has them.
+// foundSentence checks a sentence against its sources. ids are the ids of all sources in the corpus.
 func foundSentence(corpus *support.Corpus, s citation.Sentence, ids []string, same map[int][]int, judge bool) (
 	out verifiedSentence,
 ) {
 	out = verifiedSentence{Text: s.Text, Head: s.Head, Citations: s.Citations, Findings: support.Findings{NoText: true}}
-	defer func() { _ = recover() }() // nothing was looked for then
+	defer func() { _ = recover() }() // the sentence then counts as not checked
 	for i, source := range s.Sources[:min(len(s.Sources), len(s.Citations))] {
 		for _, at := range append([]int{source}, same[source]...) {
 			out.sources, out.numbers = append(out.sources, ids[at]), append(out.numbers, s.Citations[i])
@@ -217,7 +217,7 @@ func foundSentence(corpus *support.Corpus, s citation.Sentence, ids []string, sa
 	return out
 }
 
-// judgeAll asks the judge about the sentences that are not verbatim.
+// judgeAll asks the judge about the sentences that are not verbatim quotations.
 func judgeAll(ctx context.Context, con *view.Console, judge judging.Judge, sentences []verifiedSentence) error {
 	var open []int
 	for i, s := range sentences {
@@ -245,7 +245,7 @@ func judgeAll(ctx context.Context, con *view.Console, judge judging.Judge, sente
 	return nil
 }
 
-// decided gives the verdict and the passage.
+// decided returns the sentence with its verdict and passage.
 func (s verifiedSentence) decided(corpus *support.Corpus) verifiedSentence {
 	s.Verdict = s.Findings.Decide(s.Judge)
 	shown := corpus.Shown(s.Text, s.sources, s.Findings, s.Judge)
@@ -255,7 +255,7 @@ func (s verifiedSentence) decided(corpus *support.Corpus) verifiedSentence {
 	return s
 }
 
-// saySupported tells a person which sentences their sources do not say, and what was not checked.
+// saySupported prints which sentences are not supported by their sources, and what was not checked.
 func saySupported(con *view.Console, sentences []verifiedSentence, judged bool) {
 	if len(sentences) == 0 {
 		return
@@ -276,7 +276,7 @@ func saySupported(con *view.Console, sentences []verifiedSentence, judged bool) 
 	}
 }
 
-// why says what is wrong with an unsupported sentence.
+// why returns the reason that a sentence is unsupported.
 func (s verifiedSentence) why() string {
 	if s.Quotation.Result == support.Absent {
 		return "no source has the quotation “" + s.Quotation.Missing + "”"
@@ -292,7 +292,7 @@ func (s verifiedSentence) why() string {
 	return "no source says it"
 }
 
-// sayVerified tells a person what was done.
+// sayVerified prints which citations are valid and which were removed.
 func sayVerified(con *view.Console, v citation.Verification) {
 	con.Say("%d citations lead to a source", len(v.Valid))
 	for _, c := range v.Valid {
@@ -319,7 +319,7 @@ func label(number int, id string) string {
 	return fmt.Sprint(number)
 }
 
-// clipLine makes one short line of an entry.
+// clipLine shortens an entry to one line.
 func clipLine(s string) string {
 	const most = 120
 	runes := []rune(strings.Join(strings.Fields(s), " "))
@@ -337,7 +337,7 @@ func readInput(con *view.Console, name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// parseSources reads a source from each line. Lines that are no source are all named in the error.
+// parseSources parses one source per line. The error lists all invalid lines.
 func parseSources(data []byte) ([]citation.Source, error) {
 	var sources []citation.Source
 	var bad []error
@@ -361,7 +361,7 @@ func parseSources(data []byte) ([]citation.Source, error) {
 	return sources, errors.Join(bad...)
 }
 
-// parseSource reads one source, in the form of this command or as a line of a bundle's sources.jsonl.
+// parseSource parses one source, in the format of this command or of a bundle's sources.jsonl.
 func parseSource(line []byte) (citation.Source, error) {
 	var in struct {
 		URL      string `json:"url"`

@@ -6,10 +6,10 @@ import (
 	"runtime/debug"
 )
 
-// version is set by builds outside of a checkout: -ldflags '-X main.version=v1.2.3'.
+// version is set by builds outside a checkout: -ldflags '-X main.version=v1.2.3'.
 var version string
 
-// versionText names the source that the program was built from: version, revision and its date, and Go's version.
+// versionText describes the build: version, revision and its date, and the Go version.
 func versionText() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

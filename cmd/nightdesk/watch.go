@@ -95,7 +95,7 @@ func watchName(ctx context.Context, cfg config.Config, con *view.Console, name, 
 	return w.anyBatch(ctx, name, batch)
 }
 
-// anyBatch watches a batch that may be there: name, batch, or without both the newest. name: it may be that of a run.
+// anyBatch watches the batch called batch or name, or the newest batch without both. name may be meant as a run.
 func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
 	var from runLister = w.queue
 	watch := w.batch
@@ -126,7 +126,7 @@ func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
 	return noBatch(batch, batches)
 }
 
-// storedBatch shows a batch whose runs are in storage: they have ended.
+// storedBatch shows a batch whose runs are all in storage and therefore have ended.
 func (w *watcher) storedBatch(ctx context.Context, stored storedRuns, name string) error {
 	b := w.newBatchWatch(name)
 	err := stored.Runs(ctx, name, func(run topicqueue.Run) error {
@@ -155,12 +155,12 @@ func (w *watcher) storedBatch(ctx context.Context, stored storedRuns, name strin
 	return b.summary()
 }
 
-// watcher is what watching needs.
+// watcher holds what watching needs.
 type watcher struct {
 	con      *view.Console
-	queue    *redisqueue.Queue // nil: there is none, runs are those in storage
+	queue    *redisqueue.Queue // nil: no queue, show the runs in storage
 	store    storage.Store
-	messages jsonViewer // what --json prints
+	messages jsonViewer // printer for --json
 	servers  modelServers
 	troubles watchedTroubles
 }
@@ -182,7 +182,7 @@ func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error
 	return w.summary(ended)
 }
 
-// stored waits until what a run that has ended leaves behind is in storage, or something hinders that.
+// stored waits until the files of a run that has ended are in storage, or cannot be stored.
 func (w *watcher) stored(ctx context.Context, run topicqueue.Run, v viewer) (topicqueue.Run, error) {
 	o := outage{noter: v, since: time.Now()}
 	for run.PublishedAt.IsZero() && run.Unpublished == "" && ctx.Err() == nil {
@@ -192,7 +192,7 @@ func (w *watcher) stored(ctx context.Context, run topicqueue.Run, v viewer) (top
 			return run, nil
 		}
 		if err != nil {
-			_ = o.on(ctx, err) // patience is without end
+			_ = o.on(ctx, err) // patience is unlimited
 			continue
 		}
 		o.off()
@@ -203,7 +203,7 @@ func (w *watcher) stored(ctx context.Context, run topicqueue.Run, v viewer) (top
 	return run, context.Cause(ctx)
 }
 
-// viewer returns what shows one run, and what takes its live lines away.
+// viewer returns the viewer for one run, and a function that removes its live lines.
 func (w *watcher) viewer(run topicqueue.Run) (viewer, func()) {
 	if w.con.JSON {
 		return w.messages, func() {}
@@ -216,7 +216,7 @@ func (w *watcher) viewer(run topicqueue.Run) (viewer, func()) {
 	return s, s.End
 }
 
-// replayRun shows a run that has left the queue.
+// replay shows a run whose state has expired from the queue.
 func (w *watcher) replay(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
 	v, end := w.viewer(run)
 	err := v.Show(ctx, run, events)
@@ -227,7 +227,7 @@ func (w *watcher) replay(ctx context.Context, run topicqueue.Run, events []topic
 	return w.summary(run)
 }
 
-// summary says how a run has ended.
+// summary prints the result of a run.
 func (w *watcher) summary(run topicqueue.Run) error {
 	if !w.con.JSON {
 		lines := []string{run.ID + "  " + view.State(run) + view.TimeUsed(run, run.EndedAt)}
@@ -244,7 +244,7 @@ func (w *watcher) summary(run topicqueue.Run) error {
 	return outcome(run)
 }
 
-// outcome is the error that a command ends with when a run has ended like this.
+// outcome returns the error, with its exit code, for a run that has ended.
 func outcome(run topicqueue.Run) error {
 	switch run.State {
 	case topicqueue.RunCompleted:
@@ -255,13 +255,13 @@ func outcome(run topicqueue.Run) error {
 	return view.Ended(fmt.Errorf("run %s is %s: %s", run.ID, run.State, run.Reason), view.ExitFailed)
 }
 
-// archive returns a run and its events from storage, where they are whole when there is a manifest.
+// archive returns a run and its events from storage. They are complete if there is a manifest.
 func (w *watcher) archive(ctx context.Context, runID string) (run topicqueue.Run, events []topicqueue.Event, ok bool) {
 	run, err := bundle.ReadRun(ctx, w.store, runID)
 	if err != nil {
 		return run, nil, false
 	}
-	run = asStored(run) // its files were written before
+	run = asStored(run) // the files were written before it was published
 	data, err := w.store.Get(ctx, storage.CacheKey(runID, "events.jsonl"))
 	if err != nil {
 		return run, nil, false
@@ -276,7 +276,7 @@ func (w *watcher) archive(ctx context.Context, runID string) (run topicqueue.Run
 	return run, events, len(events) > 0
 }
 
-// after returns the events after the one with number seq.
+// after returns the events with a number greater than seq.
 func after(events []topicqueue.Event, seq int64) []topicqueue.Event {
 	i := slices.IndexFunc(events, func(e topicqueue.Event) bool { return e.Seq > seq })
 	if i < 0 {
@@ -285,7 +285,7 @@ func after(events []topicqueue.Event, seq int64) []topicqueue.Event {
 	return events[i:]
 }
 
-// healer fills the gaps in the stream of a run that has ended from storage.
+// healer fills gaps in the stream of an ended run from storage.
 type healer struct {
 	viewer
 	w *watcher
@@ -318,10 +318,10 @@ func (w *watcher) heal(ctx context.Context, run topicqueue.Run, events []topicqu
 	return kept
 }
 
-// jsonViewer prints messages as they are.
+// jsonViewer prints messages unchanged.
 type jsonViewer struct {
 	con     *view.Console
-	results bool // and no others, see topicqueue.Event.Result
+	results bool // only results, see topicqueue.Event.Result
 }
 
 func (v jsonViewer) Show(_ context.Context, _ topicqueue.Run, events []topicqueue.Event) error {

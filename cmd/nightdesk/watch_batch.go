@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	batchPause  = 500 * time.Millisecond // between two looks at a batch ...
-	batchShare  = 10                     // ... or this many times as long as one takes
-	countsPause = 10 * time.Second       // between two plain lines of counts
-	missingTime = 5 * time.Second        // for the run of a batch's entry to appear
+	batchPause  = 500 * time.Millisecond // between polls of a batch ...
+	batchShare  = 10                     // ... or this multiple of the duration of one poll
+	countsPause = 10 * time.Second       // between plain lines of counts
+	missingTime = 5 * time.Second        // how long to wait for the run of a batch entry to appear
 )
 
 // batch watches the runs of a batch until all have ended.
@@ -49,17 +49,17 @@ func (w *watcher) newBatchWatch(name string) *batchWatch {
 // batchWatch is a batch that is being watched.
 type batchWatch struct {
 	*watcher
-	screen  *view.Screen // nil: no terminal, or messages are wanted
+	screen  *view.Screen // nil: no terminal, or --json
 	view    view.Batch
 	known   map[string]bool             // runs of the batch
-	open    []string                    // those that have not ended, in the order of enqueueing
-	final   map[topicqueue.RunState]int // those that have, by state
-	seqs    map[string]int64            // last message of a run that was printed
-	ended   []topicqueue.Run            // to be printed
-	missing map[string]time.Time        // entries of the batch without a run, by the time of the first look
-	first   bool                        // nothing has been seen yet
-	counts  string                      // of the last plain line
-	line    time.Time                   // of that
+	open    []string                    // runs that have not ended, in the order of enqueueing
+	final   map[topicqueue.RunState]int // number of ended runs by state
+	seqs    map[string]int64            // last printed message by run
+	ended   []topicqueue.Run            // ended runs to print
+	missing map[string]time.Time        // entries of the batch without a run, with the time they were first seen
+	first   bool                        // no poll has succeeded yet
+	counts  string                      // counts of the last plain line
+	line    time.Time                   // time of the last plain line
 }
 
 func (b *batchWatch) watch(ctx context.Context) error {
@@ -95,7 +95,7 @@ func (b *batchWatch) watch(ctx context.Context) error {
 	}
 }
 
-// look reads where the batch stands. After an error it can be called again.
+// look polls the state of the batch. It can be called again after an error.
 func (b *batchWatch) look(ctx context.Context) error {
 	pulses, err := b.pulses(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (b *batchWatch) look(ctx context.Context) error {
 	return nil
 }
 
-// pulses reads where the open runs stand.
+// pulses reads the state of the open runs.
 func (b *batchWatch) pulses(ctx context.Context) ([]redisqueue.Pulse, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime+time.Duration(len(b.known))*time.Millisecond)
 	defer cancel()
@@ -128,7 +128,7 @@ func (b *batchWatch) pulses(ctx context.Context) ([]redisqueue.Pulse, error) {
 	return b.queue.Pulses(ctx, b.open)
 }
 
-// listRuns finds the runs that are new in the batch.
+// list finds new runs in the batch.
 func (b *batchWatch) list(ctx context.Context) error {
 	size, err := b.queue.BatchSize(ctx, b.view.Name)
 	if err != nil || size == len(b.known) {
@@ -147,7 +147,7 @@ func (b *batchWatch) list(ctx context.Context) error {
 	return nil
 }
 
-// take takes in where one run stands.
+// take records the state of one run.
 func (b *batchWatch) take(ctx context.Context, p redisqueue.Pulse) error {
 	if b.con.JSON && p.State != "" && p.Seq != b.seqs[p.RunID] {
 		if err := b.messages(ctx, p); err != nil {
@@ -176,11 +176,11 @@ func (b *batchWatch) take(ctx context.Context, p redisqueue.Pulse) error {
 	return nil
 }
 
-// end takes in that a run has ended. A completed one that had ended before the watch began is counted and not told of.
+// end records that a run has ended. Completed runs that ended before the watch began are counted but not printed.
 func (b *batchWatch) end(ctx context.Context, p redisqueue.Pulse) error {
 	run, err := b.queue.Listed(ctx, b.view.Name, p.RunID)
 	if errors.Is(err, redisqueue.ErrNotFound) {
-		// It is being enqueued at this moment, or that was broken off.
+		// It is being enqueued right now, or enqueueing was aborted.
 		if b.missing[p.RunID].IsZero() {
 			b.missing[p.RunID] = time.Now()
 		}
@@ -208,7 +208,7 @@ func (b *batchWatch) end(ctx context.Context, p redisqueue.Pulse) error {
 	return nil
 }
 
-// messages prints the messages of a run that are new.
+// messages prints the new messages of a run.
 func (b *batchWatch) messages(ctx context.Context, p redisqueue.Pulse) error {
 	for {
 		events, err := b.queue.Events(ctx, p.RunID, b.seqs[p.RunID], 0)
@@ -239,12 +239,12 @@ func (b *batchWatch) printMessages(ctx context.Context, run topicqueue.Run, even
 	return nil
 }
 
-// outputError is an error of our own output, which waiting for Redis does not heal.
+// outputError is an error in writing the output. Retrying does not help, unlike with errors of Redis.
 type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-// print shows the batch and what has ended since the last call.
+// print shows the batch and the runs that have ended since the last call.
 func (b *batchWatch) print() error {
 	ended := b.ended
 	b.ended = nil
@@ -267,7 +267,7 @@ func (b *batchWatch) print() error {
 	return view.PrintLines(b.con.Out, lines)
 }
 
-// Note says that Redis is away or back.
+// Note shows that Redis is unavailable or available again.
 func (b *batchWatch) Note(format string, args ...any) {
 	if b.screen == nil {
 		b.con.Say(format, args...)
@@ -277,7 +277,7 @@ func (b *batchWatch) Note(format string, args ...any) {
 	b.screen.Draw([]string{fmt.Sprintf(format, args...)}, b.view.Live(time.Now(), columns, rows))
 }
 
-// summary says how the batch has ended.
+// summary prints the result of the batch.
 func (b *batchWatch) summary() error {
 	if !b.con.JSON && b.screen != nil {
 		if err := view.PrintLines(b.con.Out,

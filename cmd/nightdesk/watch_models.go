@@ -10,13 +10,13 @@ import (
 	"nightdesk/topicqueue/redisqueue/governor"
 )
 
-// modelServers tells a watcher why nothing moves: a model server is down, and all calls wait for it.
+// modelServers tells a watcher that calls wait because a model server is down.
 type modelServers struct {
 	redis redis.UniversalClient
-	down  map[string]time.Time // servers that the watcher was told of
+	down  map[string]time.Time // servers already reported
 }
 
-// look tells what has changed since the last look. That Redis is away is told by others.
+// look reports changes since the last call. Errors of Redis are reported elsewhere.
 func (m *modelServers) look(ctx context.Context, n noter) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()

@@ -7,17 +7,17 @@ import (
 	"nightdesk/cmd/nightdesk/web"
 )
 
-// troubleLook is how often a watcher looks for troubles.
+// troubleLook is the interval between checks for troubles.
 const troubleLook = 5 * time.Second
 
-// watchedTroubles tells a watcher why nothing moves.
+// watchedTroubles tells a watcher why there is no progress.
 type watchedTroubles struct {
 	look func(ctx context.Context) []web.Trouble
 	at   time.Time
-	told map[string]string // text by what it is of
+	told map[string]string // reported texts by subject
 }
 
-// tell notes what has changed since the last look.
+// tell reports changes since the last check.
 func (w *watchedTroubles) tell(ctx context.Context, n noter) {
 	if time.Since(w.at) < troubleLook {
 		return
@@ -31,7 +31,7 @@ func (w *watchedTroubles) tell(ctx context.Context, n noter) {
 			n.Note("%s. %s", t.Text, t.Hint)
 		}
 	}
-	if ctx.Err() != nil { // that Redis is away is told by others
+	if ctx.Err() != nil { // errors of Redis are reported elsewhere
 		return
 	}
 	for of := range w.told {

@@ -33,7 +33,7 @@ func runWorker(ctx context.Context, cfg config.Config, con *view.Console, _ []st
 	return workQueue(ctx, cfg, con, d)
 }
 
-// workQueue works the queue of a desk until ctx ends.
+// workQueue processes the queue until ctx ends.
 func workQueue(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk) error {
 	services, err := wiring.NewServices(ctx, cfg, con, d, wiring.NewEmbedding(cfg))
 	if err != nil {
