@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Bar shows how far a piece of work is: a bar on a terminal, elsewhere a plain line per tenth, if that takes a while.
+// Bar shows the progress of a task: a bar on a terminal, otherwise a plain line per tenth of a slow task.
 type Bar struct {
 	name   string
 	out    io.Writer
 	screen *Screen // nil: no terminal
 	last   []string
 	tenth  int
-	line   time.Time // of the last plain line or drawing, at first the start
+	line   time.Time // time of the last plain line or drawing; initially the start time
 }
 
 const (
-	linePause = time.Second            // the least time between two plain lines
-	drawPause = 100 * time.Millisecond // and between two drawings
+	linePause = time.Second            // minimum time between plain lines
+	drawPause = 100 * time.Millisecond // minimum time between drawings
 )
 
 func NewBar(out io.Writer, name string) *Bar {
 	return &Bar{name: name, out: out, screen: NewScreen(out), line: time.Now()}
 }
 
-// Set says that done of total are done and what is being done now.
+// Set records that done of total items are done, and which item is being processed.
 func (b *Bar) Set(done, total int, doing string) {
 	if b.screen != nil {
 		counts := fmt.Sprintf("%s %*d/%d ", b.name, len(fmt.Sprint(total)), done, total)
@@ -42,7 +42,7 @@ func (b *Bar) Set(done, total int, doing string) {
 	}
 }
 
-// End leaves the last state standing.
+// End leaves the final state of the bar on the screen.
 func (b *Bar) End() {
 	if b.screen != nil && b.last != nil {
 		b.screen.Draw(b.last, nil)

@@ -10,22 +10,22 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Batch is what a batch shows: how many runs are in which state, and those that are worked now.
+// Batch is the state of a batch for display: the number of runs by state, and the runs in progress.
 type Batch struct {
 	Name   string
 	States map[topicqueue.RunState]int
 	Runs   int
-	Paused int         // of those that have not ended
+	Paused int         // of the runs that have not ended
 	Worked []WorkedRun // in the order of enqueueing
 }
 
-// WorkedRun is a run that is worked, or waits for a person.
+// WorkedRun is a run that is in progress or waits for a person.
 type WorkedRun struct {
 	Run   topicqueue.Run
 	Pulse redisqueue.Pulse
 }
 
-// ended counts the runs that have ended.
+// ended returns the number of runs that have ended.
 func (v *Batch) ended() int {
 	n := 0
 	for state, count := range v.States {
@@ -36,21 +36,21 @@ func (v *Batch) ended() int {
 	return n
 }
 
-// whole is one run in the bar of a batch, to which runs that are worked add a part.
+// whole is the weight of one run in the bar of a batch. Runs in progress count for a part of it.
 const whole = 1000
 
-// done is how much of the batch is done, in parts of a run.
+// done returns how much of the batch is done, in units of 1/whole of a run.
 func (v *Batch) done() int {
 	n := v.ended() * whole
 	for _, w := range v.Worked {
 		if p := w.Pulse.Progress; p.TotalTask > 0 {
-			n += whole * p.ProcessedTasks / (p.TotalTask + 1) // the report is the rest
+			n += whole * p.ProcessedTasks / (p.TotalTask + 1) // the remaining task is the report
 		}
 	}
 	return n
 }
 
-// Counts lists the states of the batch, what a person must see first: "1 failed, 2 completed, 3 queued".
+// Counts lists the states of the batch, the most urgent first: "1 failed, 2 completed, 3 queued".
 func (v *Batch) Counts() string {
 	var parts []string
 	for _, state := range slices.Backward(topicqueue.RunStates) {
@@ -64,7 +64,7 @@ func (v *Batch) Counts() string {
 	return strings.Join(parts, ", ")
 }
 
-// Columns of a worked run's line.
+// Column widths in the line of a run.
 const (
 	stateColumns = 13
 	barColumns   = 12
@@ -73,7 +73,7 @@ const (
 	refColumns   = 20
 )
 
-// Live returns the lines that show where the batch stands. Runs that do not fit rows are counted.
+// Live returns the live lines of the batch. If there are more runs than rows, it counts the rest.
 func (v *Batch) Live(now time.Time, width, rows int) []string {
 	lines := []string{
 		fmt.Sprintf("batch %s: %d runs: %s", v.Name, v.Runs, v.Counts()),
@@ -99,8 +99,8 @@ func (v *Batch) Live(now time.Time, width, rows int) []string {
 	return lines
 }
 
-// line is one run. refs: columns for the ids of topics. common: of the topics that are shown with it, of which the line
-// keeps what differs.
+// line returns the line of one run. refs is the width of the topic ids. common describes what the shown topics share,
+// so that the line keeps the part that differs.
 func (w WorkedRun) line(now time.Time, width, refs int, common *topicqueue.Common) string {
 	p := w.Pulse.Progress
 	run := w.Run
@@ -130,7 +130,7 @@ func (w WorkedRun) line(now time.Time, width, refs int, common *topicqueue.Commo
 	return line + common.Shorten(topicqueue.OneLine(run.Topic), width-1-Columns(line), Columns)
 }
 
-// EndedLines tell of a run that has ended: with its id, reason and report.
+// EndedLines returns the lines for a run that has ended: its id, reason and report.
 func EndedLines(run topicqueue.Run, report string) []string {
 	lines := []string{fmt.Sprintf("%s  %s: %s", run.ID, run.State, Clip(run.Topic, TopicColumns))}
 	for _, part := range []string{run.Reason, report} {
@@ -141,8 +141,7 @@ func EndedLines(run topicqueue.Run, report string) []string {
 	return lines
 }
 
-// EndedOn returns the lines that tell a terminal of runs that have ended: one for each, and one for the reason of a
-// bad end.
+// EndedOn returns the terminal lines for runs that have ended: one line per run, and one for a reason.
 func (v *Batch) EndedOn(width int, ended []topicqueue.Run) (lines []string) {
 	common, refs := v.common(), 0
 	for _, run := range ended {
@@ -163,10 +162,10 @@ func (v *Batch) EndedOn(width int, ended []topicqueue.Run) (lines []string) {
 	return lines
 }
 
-// common knows what the topics that are worked have in common.
+// common returns what the topics of the runs in progress share.
 func (v *Batch) common() (c topicqueue.Common) {
 	for _, w := range v.Worked {
-		if w.Run.Topic != "" { // of those that have room on the screen
+		if w.Run.Topic != "" { // empty if the run has no row on the screen
 			c.Add(w.Run.Topic)
 		}
 	}

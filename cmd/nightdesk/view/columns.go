@@ -7,11 +7,11 @@ import (
 	"golang.org/x/text/width"
 )
 
-// columnsOf returns how many columns of a terminal a character takes: two for those of Chinese, Japanese and Korean and
-// for most emoji, none for marks that join the one before.
+// columnsOf returns the width of a character in terminal columns: two for Chinese, Japanese and Korean characters and
+// most emoji, zero for combining marks.
 func columnsOf(r rune) int {
 	switch {
-	case r == '\ufe0f': // makes an emoji of the character before, which is then wide
+	case r == '\ufe0f': // turns the preceding character into an emoji, which is wide
 		return 1
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		return 0
@@ -23,7 +23,7 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// Columns returns how many columns a text takes that has no control characters.
+// Columns returns the width in columns of a text without control characters.
 func Columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -32,11 +32,11 @@ func Columns(s string) int {
 	return n
 }
 
-// Clip shortens a text to at most n columns on one line. Control characters, which could move the cursor or
-// change the terminal, become spaces.
+// Clip shortens a text to at most n columns on one line. Control characters, which could move the cursor or change the
+// terminal, become spaces.
 func Clip(s string, n int) string {
 	var b strings.Builder
-	used, cut := 0, 0 // cut: bytes that leave room for the sign that something is missing
+	used, cut := 0, 0 // cut: length in bytes that leaves room for the ellipsis
 	for _, r := range s {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
 			r = ' '
@@ -56,13 +56,13 @@ func Clip(s string, n int) string {
 	return b.String()
 }
 
-// Pad fills a text up with spaces to n columns, or shortens it.
+// Pad pads a text with spaces to n columns, or shortens it.
 func Pad(s string, n int) string {
 	s = Clip(s, n)
 	return s + strings.Repeat(" ", max(0, n-Columns(s)))
 }
 
-// Wrap breaks a text between words into lines of at most n columns. A longer word has a line of its own.
+// Wrap breaks a text between words into lines of at most n columns. A longer word gets its own line.
 func Wrap(s string, n int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(s) {
@@ -81,7 +81,7 @@ func Wrap(s string, n int) (lines []string) {
 	return lines
 }
 
-// drawBar draws how much of a whole is done, w columns wide.
+// drawBar draws a progress bar of w columns.
 func drawBar(done, total, w int) string {
 	inner := max(1, w-2)
 	full := 0
@@ -101,7 +101,7 @@ func clipFront(s string, n int) string {
 		return s
 	}
 	runes := []rune(s)
-	at, used := len(runes), 1 // for the sign that something is missing
+	at, used := len(runes), 1 // 1 for the ellipsis
 	for at > 0 && used+columnsOf(runes[at-1]) <= n {
 		at--
 		used += columnsOf(runes[at])

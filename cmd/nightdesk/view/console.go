@@ -1,5 +1,5 @@
-// Package view is what a person sees of a command: messages and errors with hints, lines that fit a terminal, and the
-// live lines of a run or a batch. It reads no queue and no storage: it shows what it is given.
+// Package view is what a command shows to a person: messages, errors with hints, lines that fit a terminal, and the
+// live lines of a run or a batch. It reads neither the queue nor storage; callers pass in what it shows.
 //
 // Entry points: [Console], [NewRunScreen] and [Batch].
 package view
@@ -14,16 +14,16 @@ import (
 	"golang.org/x/term"
 )
 
-// Console is where a command reads and prints: results go to Out, messages for a person to Err.
+// Console is the input and output of a command: results go to Out, messages for a person to Err.
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
-	JSON     bool   // results are JSON
-	Service  string // name of the command when it runs until it is stopped: its messages are lines of its log
+	JSON     bool   // print results as JSON
+	Service  string // name of a command that runs until stopped; its messages go to the log
 	Log      zerolog.Logger
 }
 
-// Say prints one line for a person on standard error. A service writes it to its log.
+// Say prints one line for a person to Err. A service writes it to its log.
 func (c *Console) Say(format string, args ...any) {
 	if c.Service != "" {
 		c.Log.Info().Msgf(format, args...)
@@ -32,7 +32,7 @@ func (c *Console) Say(format string, args ...any) {
 	fmt.Fprintf(c.Err, "nightdesk: "+format+"\n", args...)
 }
 
-// Warn is Say for what a person should change.
+// Warn is like Say, for problems that the user should fix.
 func (c *Console) Warn(format string, args ...any) {
 	if c.Service != "" {
 		c.Log.Warn().Msgf(format, args...)
@@ -41,7 +41,7 @@ func (c *Console) Warn(format string, args ...any) {
 	c.Say("warning: "+format, args...)
 }
 
-// PrintJSON prints one document on standard output; line: on a line of its own.
+// PrintJSON prints one JSON document to Out. If line is set, the document is on a single line.
 func (c *Console) PrintJSON(v any, line bool) error {
 	enc := json.NewEncoder(c.Out)
 	enc.SetEscapeHTML(false)
@@ -51,7 +51,7 @@ func (c *Console) PrintJSON(v any, line bool) error {
 	return enc.Encode(v)
 }
 
-// Interactive reports whether somebody at a terminal can be asked.
+// Interactive reports whether a person at a terminal can be asked.
 func (c *Console) Interactive() bool {
 	in, ok := c.In.(*os.File)
 	return ok && !c.JSON && term.IsTerminal(int(in.Fd())) && IsTerminal(c.Err)

@@ -33,19 +33,19 @@ type hintError struct {
 
 func (e hintError) Unwrap() error { return e.error }
 
-// Usage marks an error that another command line or setting would avoid.
+// Usage marks an error that a different command line or setting would avoid.
 func Usage(err error) error { return usageError{err} }
 
-// IsUsage reports whether Usage marked an error.
+// IsUsage reports whether an error was marked by Usage.
 func IsUsage(err error) bool { return errors.As(err, new(usageError)) }
 
-// Ended ends a command whose result was printed already with an exit code.
+// Ended gives an exit code to the error of a command that has already printed its result.
 func Ended(err error, code int) error { return endedError{err, code} }
 
-// Hint adds what to do to an error.
+// Hint adds advice to an error.
 func Hint(err error, hint string) error { return hintError{err, hint} }
 
-// HintOf returns what an error says to do; empty: nothing.
+// HintOf returns the advice of an error, or "".
 func HintOf(err error) string {
 	var hint hintError
 	errors.As(err, &hint)
@@ -64,7 +64,7 @@ func ExitCode(err error) int {
 	return ExitFailed
 }
 
-// PrintError prints an error, and below it what to do.
+// PrintError prints an error, followed by its hint.
 func PrintError(w io.Writer, err error) {
 	fmt.Fprintf(w, "nightdesk: %s\n", strings.TrimSpace(err.Error()))
 	if hint := HintOf(err); hint != "" {

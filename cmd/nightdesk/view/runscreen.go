@@ -9,16 +9,16 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// RunScreen shows a run as it goes: on a terminal with live lines, elsewhere as plain lines.
+// RunScreen shows the progress of a run, with live lines on a terminal and as plain lines elsewhere.
 type RunScreen struct {
 	out    io.Writer
 	Screen *Screen // nil: no terminal
-	stamp  bool    // lines begin with the time of day, else with the program's name
+	stamp  bool    // lines begin with the time of day rather than the program's name
 	view   *runView
 	run    topicqueue.Run
 }
 
-// NewRunScreen returns a screen for one run. detail: see runView.
+// NewRunScreen returns a screen for one run. For detail, see runView.
 func NewRunScreen(out io.Writer, run topicqueue.Run, detail bool) *RunScreen {
 	return &RunScreen{out: out, Screen: NewScreen(out), stamp: detail, view: newRunView(run.Options, detail), run: run}
 }
@@ -43,7 +43,7 @@ func (s *RunScreen) Show(_ context.Context, run topicqueue.Run, events []topicqu
 	return s.print(lines)
 }
 
-// Along reports whether it also shows what models are writing: there are live lines for it.
+// Along reports whether the screen also shows model output while it is being written, which needs live lines.
 func (s *RunScreen) Along() bool { return s.Screen != nil }
 
 func (s *RunScreen) begin(at time.Time) string {
@@ -57,7 +57,7 @@ func (s *RunScreen) Note(format string, args ...any) {
 	_ = s.print([]string{s.begin(time.Now()) + fmt.Sprintf(format, args...)})
 }
 
-// print prints lines and shows where the run stands below them.
+// print prints lines, and on a terminal redraws the live lines below them.
 func (s *RunScreen) print(lines []string) error {
 	if s.Screen != nil {
 		columns, rows := s.Screen.Room()
@@ -67,14 +67,14 @@ func (s *RunScreen) print(lines []string) error {
 	return PrintLines(s.out, lines)
 }
 
-// End takes the live lines away.
+// End removes the live lines.
 func (s *RunScreen) End() {
 	if s.Screen != nil {
 		s.Screen.Draw(nil, nil)
 	}
 }
 
-// PrintLines prints lines of foreign text to what may be a terminal after all.
+// PrintLines prints lines of untrusted text to a writer that may be a terminal.
 func PrintLines(out io.Writer, lines []string) error {
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(out, Clip(line, 1<<20)); err != nil {

@@ -12,44 +12,44 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// runView is what the events of one run come to, for a person.
+// runView accumulates the events of one run for display.
 type runView struct {
-	iterations int // of a block, at most
+	iterations int // maximum per block
 	progress   topicqueue.Progress
-	titles     map[int]string // of blocks
+	titles     map[int]string // by block
 	working    map[int]*blockView
-	writing    map[string]*writingView // answers of models that are being written
-	detail     bool                    // what blocks think and find is worth a line of its own
+	writing    map[string]*writingView // by answer: model output being written
+	detail     bool                    // thoughts and findings of blocks get their own lines
 }
 
-// viewLine is a line that tells of an event.
+// viewLine is a line that describes an event.
 type viewLine struct {
 	text   string
-	detail bool // the live lines show the same: it may be cut to the width of the terminal
+	detail bool // also shown by the live lines, so it may be cut to the width of the terminal
 }
 
 func say(format string, args ...any) []viewLine {
 	return []viewLine{{text: fmt.Sprintf(format, args...)}}
 }
 
-// blockView is a block in flight.
+// blockView is a block in progress.
 type blockView struct {
 	iteration int
 	thought   string
-	tool      string // last call and what it found
+	tool      string // last call and its result
 }
 
-// writingView is an answer that is being written.
+// writingView is a model answer that is being written.
 type writingView struct {
-	block int // 0: the run's own
+	block int // 0: the run itself
 	step  string
-	end   string // of what was written
+	end   string // end of the text so far
 	at    time.Time
 }
 
 const (
-	writtenKept = 500              // bytes of the end of what is being written
-	writtenTime = 30 * time.Second // after which an answer without a further piece is one that nobody writes any more
+	writtenKept = 500              // bytes kept of the end of an answer
+	writtenTime = 30 * time.Second // an answer without new text for this long counts as abandoned
 )
 
 func newRunView(options topicqueue.Options, detail bool) *runView {
@@ -57,7 +57,7 @@ func newRunView(options topicqueue.Options, detail bool) *runView {
 		writing: map[string]*writingView{}, detail: detail}
 }
 
-// take takes in the next event and returns the lines that tell of it.
+// take processes the next event and returns the lines that describe it.
 func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 	switch e.Status {
 	case topicqueue.StatusPipelineStep:
@@ -124,7 +124,7 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 	return nil, nil
 }
 
-// payload reads an event's payload and passes it on.
+// payload decodes an event's payload and calls show with it.
 func payload[T any](e topicqueue.Event, show func(T) []viewLine) ([]viewLine, error) {
 	var v T
 	if err := json.Unmarshal(e.Content, &v); err != nil {
@@ -134,7 +134,7 @@ func payload[T any](e topicqueue.Event, show func(T) []viewLine) ([]viewLine, er
 }
 
 func aboutOf(e topicqueue.Event) (about topicqueue.About) {
-	_ = json.Unmarshal(e.Metadata, &about) // an addition: the event says what it says without it
+	_ = json.Unmarshal(e.Metadata, &about) // optional: the event is understandable without it
 	return about
 }
 
@@ -152,7 +152,7 @@ func (v *runView) block(n int) *blockView {
 	return v.working[n]
 }
 
-// doing says for a person what a model is asked for, by the name of the prompt.
+// doing describes, by prompt name, what a model is doing.
 var doing = map[string]string{"clarify": "reading the question", "rephrase": "rephrasing the question",
 	"decompose": "planning", "queries": "planning", "decide": "thinking", "note": "noting", "review": "reviewing",
 	"outline": "outlining", "place": "outlining", "renew": "outlining", "section": "writing", "frame": "writing",
@@ -176,7 +176,7 @@ func (v *runView) write(e topicqueue.Event, d topicqueue.Delta) {
 	w.at = e.Time
 }
 
-// written returns what is being written of a block, 0 for the run itself, in the order of the steps' names.
+// written returns the lines for answers of a block that are being written, sorted. Block 0 is the run itself.
 func (v *runView) written(block, columns int, now time.Time) (lines []string) {
 	for _, w := range v.writing {
 		if w.block == block && now.Sub(w.at) < writtenTime {
@@ -193,7 +193,7 @@ func (v *runView) title(n int) string { return cmp.Or(v.titles[n], topicqueue.Bl
 func (v *runView) step(s topicqueue.PipelineStep) []viewLine {
 	switch s.StepKey {
 	case topicqueue.StepStartFollowUp:
-		return nil // the question itself, when there is one, is shown by who asks it
+		return nil // the asker shows the question itself
 	case topicqueue.StepEndFollowUpPos, topicqueue.StepEndFollowUpNeg:
 		return v.details("clarification: %s", s.Info)
 	case topicqueue.StepFailClarification:
@@ -227,7 +227,7 @@ func (v *runView) step(s topicqueue.PipelineStep) []viewLine {
 	return nil
 }
 
-// live returns the lines that show where the run stands: header, bar, and the blocks in flight as far as rows go.
+// live returns the live lines: header, bar, and as many blocks in progress as rows allow.
 func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []string {
 	lines := []string{run.ID + "  " + State(run) + TimeUsed(run, now), Clip(run.Topic, columns-1)}
 	if p := v.progress; p.TotalTask > 0 {
@@ -257,7 +257,7 @@ func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []s
 	return lines
 }
 
-// State is the state of a run, and whether it is paused.
+// State returns the state of a run, and whether it is paused or not stored.
 func State(run topicqueue.Run) string {
 	word := string(run.State)
 	if run.State == topicqueue.RunAwaitingInput {
@@ -272,7 +272,7 @@ func State(run topicqueue.Run) string {
 	return word
 }
 
-// TimeUsed says how long a run has been worked and how long it has at most.
+// TimeUsed returns how long a run has been running and how much time is left, or "" if it has not started.
 func TimeUsed(run topicqueue.Run, now time.Time) string {
 	if run.StartedAt.IsZero() {
 		return ""

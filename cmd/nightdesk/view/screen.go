@@ -10,16 +10,16 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen keeps live lines at the bottom of a terminal, below what has been printed. It uses nothing but the two
-// sequences that every terminal knows, cursor up and clear to the end, because its lines come and go and must fit the
-// terminal's height and width as they are now, characters of two columns included.
+// Screen keeps live lines at the bottom of a terminal, below the printed lines. It uses only the sequences cursor up
+// and clear to end of screen, which every terminal supports. Live lines are fitted to the current height and width of
+// the terminal, including characters two columns wide.
 type Screen struct {
 	out   io.Writer
 	Size  func() (columns, rows int)
-	drawn []int // Columns of each live line
+	drawn []int // width in columns of each live line
 }
 
-// NewScreen returns a screen on a terminal, and nil when out is none.
+// NewScreen returns a screen if out is a terminal, otherwise nil.
 func NewScreen(out io.Writer) *Screen {
 	f, ok := out.(*os.File)
 	if !ok || !IsTerminal(out) {
@@ -34,20 +34,19 @@ func NewScreen(out io.Writer) *Screen {
 	}}
 }
 
-// Room returns the columns that a live line has, and how many there should be: the rest of the screen is for what is
-// printed above them.
+// Room returns the width of live lines and their maximum number. The rest of the screen is for the lines printed above.
 func (s *Screen) Room() (columns, lines int) {
 	columns, rows := s.Size()
 	return columns, max(1, min(rows-1, max(5, rows*2/3)))
 }
 
-// Draw prints lines above the live ones, which it replaces. Live lines are shortened to the terminal's width; those
-// that do not fit its height are left out.
+// Draw prints lines above the live lines, which it replaces. It shortens live lines to the terminal's width and omits
+// those that exceed its height.
 func (s *Screen) Draw(printed, live []string) {
 	width, rows := s.Size()
 	var b bytes.Buffer
 	up := 0
-	for _, w := range s.drawn { // a terminal that has become narrower has broken them
+	for _, w := range s.drawn { // a terminal made narrower has wrapped them
 		up += 1 + max(0, w-1)/width
 	}
 	if up > 0 {
@@ -65,6 +64,6 @@ func (s *Screen) Draw(printed, live []string) {
 		b.WriteByte('\n')
 		s.drawn = append(s.drawn, Columns(line))
 	}
-	// Nothing can be done about a terminal that is gone; what it showed was for a person.
+	// If the terminal is gone, ignore the error: the output was for a person.
 	_, _ = s.out.Write(b.Bytes())
 }

@@ -6,13 +6,13 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Told is an event of a run in words.
+// Told is an event with the lines that describe it.
 type Told struct {
 	topicqueue.Event
 	Lines []string
 }
 
-// Tell puts the events of a run in words, with all details. Events that say nothing to a person have no lines.
+// Tell describes the events of a run in full detail. Events without meaning for a person have no lines.
 func Tell(options topicqueue.Options, events []topicqueue.Event) ([]Told, error) {
 	v := newRunView(options, true)
 	out := make([]Told, 0, len(events))

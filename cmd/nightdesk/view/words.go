@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Duration writes a duration as 3:07 or 1:03:07; a negative one is 0:00.
+// Duration formats a duration as 3:07 or 1:03:07, and a negative one as 0:00.
 func Duration(d time.Duration) string {
 	s := int(max(0, d).Seconds())
 	if s < 3600 {
@@ -15,7 +15,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// Counted writes a number of things: 1 source, 2 sources.
+// Counted formats a number of things: 1 source, 2 sources.
 func Counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -23,7 +23,7 @@ func Counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Size is a number of bytes for a person.
+// Size formats a number of bytes.
 func Size(n int64) string {
 	for _, unit := range []struct {
 		size int64
@@ -36,16 +36,16 @@ func Size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// ShortID returns the end of a run's id, by which commands know it, too.
+// ShortID returns the last ten characters of a run id, which commands accept too.
 func ShortID(runID string) string { return runID[max(0, len(runID)-10):] }
 
-// TopicColumns is how much of a topic is printed where lines have no width.
+// TopicColumns is the maximum width of a topic in lines of unlimited width.
 const TopicColumns = 200
 
-// DueTime writes when a schedule is due.
+// DueTime formats the due time of a schedule.
 func DueTime(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
 
-// Because is a reason in parentheses, or nothing.
+// Because returns a reason in parentheses, or "".
 func Because(why string) string {
 	if why == "" {
 		return ""
