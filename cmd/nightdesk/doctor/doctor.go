@@ -1,6 +1,7 @@
-// Package doctor checks that everything that is configured works, and what keeps the queue from being worked.
+// Package doctor checks that everything configured works, and finds what prevents the queue from being processed.
 //
-// Entry points: [Run] for the command doctor, [Look] for its page, [Troubles] for who watches or serves the queue.
+// Entry points: [Run] for the command doctor, [Look] for its web page, [Troubles] for commands that watch or serve the
+// queue.
 package doctor
 
 import (
@@ -19,7 +20,7 @@ import (
 // checkup is the result of one check of doctor.
 type checkup = web.Checkup
 
-// linesOf is a checkup as a table has it, fitted to a width.
+// linesOf formats a checkup as table lines of at most width columns.
 func linesOf(c checkup, width int) (lines []string) {
 	const indent = 25
 	room := max(30, width-1-indent)
@@ -33,11 +34,11 @@ func linesOf(c checkup, width int) (lines []string) {
 	return lines
 }
 
-// check is one check of doctor, or a few of the same kind.
+// check is one check of doctor, or several of the same kind.
 type check func(ctx context.Context, cfg config.Config, con *view.Console) []checkup
 
-// Run makes all checks and prints what each has found. The error says how many have failed. askModels: models are asked
-// a question, which costs some tokens.
+// Run makes all checks and prints their results. Its error says how many failed. askModels also asks each model a
+// question, which costs some tokens.
 func Run(ctx context.Context, cfg config.Config, con *view.Console, askModels bool) error {
 	failed, width := 0, 1<<20
 	if s := view.NewScreen(con.Out); s != nil {
@@ -63,7 +64,7 @@ func Run(ctx context.Context, cfg config.Config, con *view.Console, askModels bo
 	return nil
 }
 
-// Look makes all checks, one after the other.
+// Look makes all checks in sequence.
 func Look(ctx context.Context, cfg config.Config, con *view.Console, askModels bool) iter.Seq[web.Checkup] {
 	models := func(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 		return checkModels(ctx, cfg, askModels)
@@ -82,12 +83,12 @@ func Look(ctx context.Context, cfg config.Config, con *view.Console, askModels b
 	}
 }
 
-// failure makes a checkup of an error, with its hint.
+// failure converts an error and its hint to a checkup.
 func failure(name string, err error) checkup {
 	return checkup{Name: name, Result: "failed", Text: err.Error(), Hint: view.HintOf(err)}
 }
 
-// checkPrompts says which templates of prompts are the user's own.
+// checkPrompts lists the prompt templates that prompts.dir replaces.
 func checkPrompts(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
 	own, err := wiring.OwnPrompts(cfg)
 	switch {

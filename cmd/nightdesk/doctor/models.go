@@ -13,9 +13,9 @@ import (
 	"nightdesk/pipeline/llm"
 )
 
-const leastWindow = 4096 // tokens: below this, prompts are cut to almost nothing
+const leastWindow = 4096 // in tokens; with less, prompts are cut to almost nothing
 
-// sameModels returns the roles that ask the same model of the same server with the same key in the same way together.
+// sameModels groups the roles that use the same model, server, key and request format.
 func sameModels(models config.LLM) (groups [][]wiring.RoleModel) {
 	for _, m := range wiring.RoleModels(models) {
 		at := slices.IndexFunc(groups, func(g []wiring.RoleModel) bool {
@@ -33,7 +33,7 @@ func sameModels(models config.LLM) (groups [][]wiring.RoleModel) {
 	return groups
 }
 
-// modelFailure says what to do about a model that cannot be asked, where the error does not say it.
+// modelFailure returns the checkup for a model that cannot be used, with advice for its cause.
 func modelFailure(m wiring.RoleModel, err error) checkup {
 	c := failure("model", fmt.Errorf("%s: %w", m.Provider, err))
 	var refused *llm.ProviderError
@@ -48,8 +48,8 @@ func modelFailure(m wiring.RoleModel, err error) checkup {
 	return c
 }
 
-// checkModels checks the model of each role: that its server is there, takes the key and has the model; with ask, that
-// it answers as the desk needs it.
+// checkModels checks for the model of each role that its server is reachable, accepts the key and has the model. With
+// ask, it also checks that the model answers a structured question.
 func checkModels(ctx context.Context, cfg config.Config, ask bool) []checkup {
 	client, err := wiring.NewModel(cfg, nil, nil)
 	if err != nil {
@@ -87,7 +87,7 @@ func checkModels(ctx context.Context, cfg config.Config, ask bool) []checkup {
 	return out
 }
 
-// askModel asks a tiny structured question.
+// askModel asks the model a tiny structured question.
 func askModel(ctx context.Context, client *llm.Client, m wiring.RoleModel) checkup {
 	transport, took, err := client.Probe(ctx, m.Role)
 	if err != nil {
@@ -98,7 +98,7 @@ func askModel(ctx context.Context, client *llm.Client, m wiring.RoleModel) check
 			took.Round(time.Millisecond))}
 }
 
-// reachModel finds out what can be known without a question.
+// reachModel checks what can be known without asking the model a question.
 func reachModel(ctx context.Context, client *llm.Client, m wiring.RoleModel) checkup {
 	c := checkup{Name: "model"}
 	reached, err := client.Reach(ctx, m.Role)

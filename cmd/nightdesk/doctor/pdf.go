@@ -8,7 +8,7 @@ import (
 	"nightdesk/pipeline/reporting/formats/pdf"
 )
 
-// checkPDF says which program prints reports.
+// checkPDF finds the program that prints reports as PDF.
 func checkPDF(context.Context, config.Config, *view.Console) []checkup {
 	printer, err := pdf.Find()
 	if err != nil {

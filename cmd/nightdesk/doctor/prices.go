@@ -12,7 +12,7 @@ import (
 	"nightdesk/pipeline/llm"
 )
 
-// checkPrices is doctor's check of what budgets in money need.
+// checkPrices checks that model prices are known, which budgets in money require.
 func checkPrices(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "prices"
 	if !cfg.LLM.Enabled() {
@@ -39,7 +39,7 @@ func checkPrices(_ context.Context, cfg config.Config, _ *view.Console) []checku
 	return []checkup{c}
 }
 
-// strangePrices reports prices of models that are not in use. llm.prices has been read once without an error.
+// strangePrices reports prices of models that are not in use. Its caller has checked that llm.prices is valid.
 func strangePrices(cfg config.Config) (c checkup, strange bool) {
 	prices, _ := llm.ParsePrices(cfg.LLM.Prices)
 	models := []string{cfg.Embedding.Model}

@@ -46,7 +46,7 @@ func checkRedis(ctx context.Context, cfg config.Config, con *view.Console) []che
 		out = append(out, checkup{Name: name, Result: "failed", Text: t.Text, Hint: t.Hint})
 	}
 	for _, f := range wiring.InspectRedis(ctx, d.Redis) {
-		if f.Level == wiring.RedisNearlyFull && err != nil { // it is full, which has been said
+		if f.Level == wiring.RedisNearlyFull && err != nil { // already reported as full
 			continue
 		}
 		c := checkup{Name: name, Result: "note", Text: f.Text, Hint: f.Hint}
@@ -58,10 +58,10 @@ func checkRedis(ctx context.Context, cfg config.Config, con *view.Console) []che
 	return out
 }
 
-// checkWorkers says whether anybody works the queue.
+// checkWorkers checks whether workers are running.
 func checkWorkers(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
 	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	if err != nil { // said by the check of Redis
+	if err != nil { // reported by checkRedis
 		return nil
 	}
 	defer d.Close()

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// roomIn returns how many bytes can still be written in a directory, or in the one that it will be made in.
+// roomIn returns the free bytes in a directory, or in its nearest existing parent.
 func roomIn(dir string) (bytes int64, known bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

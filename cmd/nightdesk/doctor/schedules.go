@@ -12,8 +12,8 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// checkSchedules says whether what is scheduled will be fired. It says nothing without schedules, and without a Redis,
-// which is a check of its own.
+// checkSchedules checks whether schedules will be fired. It returns nothing if there are no schedules, or if Redis,
+// which has its own check, is unavailable.
 func checkSchedules(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
 	const name = "schedules"
 	d, err := wiring.OpenDesk(ctx, cfg, con, false)

@@ -15,11 +15,11 @@ import (
 	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// checkServers tells what all workers know together of the servers that they ask: how much model servers take, and
-// which indexes of papers are left alone.
+// checkServers reports what all workers have learned about the servers they use: the concurrency of model servers, and
+// which paper indexes are paused.
 func checkServers(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
 	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	if err != nil { // said by the check of Redis
+	if err != nil { // reported by checkRedis
 		return nil
 	}
 	defer d.Close()
@@ -54,7 +54,7 @@ func checkServers(ctx context.Context, cfg config.Config, con *view.Console) []c
 	return out
 }
 
-// longAnswers names the roles whose model answers beyond max_tokens.
+// longAnswers reports the roles whose model exceeds max_tokens.
 func longAnswers(models config.LLM, figures []redisqueue.ModelStats) (out []checkup) {
 	for _, m := range wiring.RoleModels(models) {
 		for _, f := range figures {
@@ -69,17 +69,17 @@ func longAnswers(models config.LLM, figures []redisqueue.ModelStats) (out []chec
 	return out
 }
 
-// longTurn is longer than a turn of any index is far away because of other searches.
+// longTurn exceeds any delay that other searches cause in an index's queue.
 const longTurn = 30 * time.Second
 
-// modelServer is one line on a model server.
+// modelServer returns the checkup of a model server.
 func modelServer(s governor.Stat) checkup {
 	c := checkup{Name: "model server", Result: "ok"}
 	takes := "no concurrency limit seen yet"
 	if s.Limit > 0 {
 		takes = fmt.Sprintf("at most %s at a time, as learned", view.Counted(s.Limit, "call"))
 	}
-	// Two keys of one host are two servers.
+	// Two keys for the same host count as two servers.
 	c.Text = fmt.Sprintf("%s (%s): %s; %s running, %d waiting; %d of %d tries refused (too many requests)",
 		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, view.Counted(s.InFlight, "call"),
 		s.Waiting,

@@ -10,7 +10,7 @@ import (
 	"nightdesk/pipeline/narration"
 )
 
-// checkSpeech says what reads reports aloud, and what their files are. It has nothing spoken: that may cost something.
+// checkSpeech reports the speech engine and the audio format. It does not speak anything, because that may cost money.
 func checkSpeech(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
 	speaker, err := wiring.NewSpeech(cfg, nil)
 	if err != nil {

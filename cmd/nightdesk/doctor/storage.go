@@ -40,7 +40,7 @@ func checkKnowledge(_ context.Context, cfg config.Config, _ *view.Console) []che
 		wiring.KnowledgeDir(cfg))}}
 }
 
-// checkEmbedding loads the file of word vectors. A server is asked when there is something to embed.
+// checkEmbedding loads a file of word vectors. It does not call an embedding server.
 func checkEmbedding(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "embedding"
 	if !cfg.Embedding.Enabled() {
@@ -66,9 +66,9 @@ func checkEmbedding(_ context.Context, cfg config.Config, _ *view.Console) []che
 			cfg.Embedding.Model, s.Words, s.Dimensions, s.Took.Round(time.Millisecond), s.Bytes>>20)}}
 }
 
-// checkRoom says which of these directories has too little room for a night.
+// checkRoom returns a failure if one of the directories has too little free space for a night.
 func checkRoom(ctx context.Context, cfg config.Config, con *view.Console, dirs ...string) []checkup {
-	runs := int64(0) // that wait, as far as there is a queue
+	runs := int64(0) // unfinished runs, if there is a queue
 	if d, err := wiring.OpenDesk(ctx, cfg, con, false); err == nil {
 		defer d.Close()
 		runs, _ = unfinished(ctx, d)

@@ -19,7 +19,7 @@ import (
 	"nightdesk/pipeline/tools/websearch"
 )
 
-// checkSandbox runs a program.
+// checkSandbox runs a program in the sandbox.
 func checkSandbox(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "run_code"
 	if !cfg.Researching.EnableRunCode {
@@ -35,7 +35,7 @@ func checkSandbox(ctx context.Context, cfg config.Config, _ *view.Console) []che
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
-	defer func() { _ = box.Close(context.WithoutCancel(ctx)) }() // it has done its work
+	defer func() { _ = box.Close(context.WithoutCancel(ctx)) }() // no longer needed
 	out, err := box.Run(ctx, "import sys\nprint(sys.version.split()[0])")
 	if err != nil {
 		return []checkup{failure(name, err)}
@@ -49,7 +49,7 @@ func checkSandbox(ctx context.Context, cfg config.Config, _ *view.Console) []che
 			box.Name(), strings.TrimSpace(out.Stdout), out.Took.Round(time.Millisecond), wiring.CodeLimits(cfg).Time)}}
 }
 
-// checkWebSearch finds out what can be known of search engines without a search, which may cost.
+// checkWebSearch checks the search engines without searching, because a search may cost money.
 func checkWebSearch(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "web search"
 	engines, err := wiring.NewSearchEngines(cfg, nil, fetch.New(fetch.Settings{}))
@@ -86,7 +86,7 @@ func checkWebSearch(ctx context.Context, cfg config.Config, _ *view.Console) []c
 	return out
 }
 
-// checkPapers asks each index of paper_search for a paper.
+// checkPapers queries each index of paper_search.
 func checkPapers(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 	if !cfg.Researching.EnablePaperSearch {
 		return nil
@@ -100,7 +100,7 @@ func checkPapers(ctx context.Context, cfg config.Config, _ *view.Console) []chec
 	return askIndexes(ctx, index)
 }
 
-// askIndexes makes a checkup of the answer of each index.
+// askIndexes returns a checkup for the answer of each index.
 func askIndexes(ctx context.Context, index *papers.Search) []checkup {
 	var out []checkup
 	for _, answer := range index.Ask(ctx, papers.ParseQuery("electron", 1)) {
@@ -119,7 +119,7 @@ func askIndexes(ctx context.Context, index *papers.Search) []checkup {
 	return out
 }
 
-// indexHint says what to do about an index that does not answer.
+// indexHint returns advice for an index that does not answer.
 func indexHint(provider string, err error) string {
 	key := map[string]string{papers.OpenAlex: "OPENALEX_API_KEY",
 		papers.SemanticScholar: "SEMANTIC_SCHOLAR_API_KEY"}[provider]
@@ -133,7 +133,8 @@ func indexHint(provider string, err error) string {
 	return "Check this machine's way to the internet, or leave this index out of paper_search.providers."
 }
 
-// checkOwnTools starts the MCP servers of tools.file. Commands and services are not called: nobody knows what they do.
+// checkOwnTools starts the MCP servers of tools.file. It does not call commands and services, whose effects are
+// unknown.
 func checkOwnTools(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "own tools"
 	if cfg.Tools.File == "" {

@@ -9,7 +9,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// checkTracing says whether the collector takes traces.
+// checkTracing checks whether the collector accepts traces.
 func checkTracing(ctx context.Context, _ config.Config, _ *view.Console) []checkup {
 	endpoint, err := tracing.Endpoint()
 	if err == nil && endpoint == "" {

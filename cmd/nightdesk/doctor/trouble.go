@@ -16,7 +16,7 @@ import (
 	"nightdesk/storage"
 )
 
-// What troubles are of.
+// Subjects of troubles.
 const (
 	ofWorkers    = "workers"
 	ofSchedulers = "schedulers"
@@ -24,8 +24,8 @@ const (
 	ofStorage    = "storage"
 )
 
-// Troubles returns what keeps the queue from being worked, or soon will. What cannot be found out because Redis is
-// away is told by others.
+// Troubles returns what prevents the queue from being processed, or soon will. It omits what cannot be checked while
+// Redis is unavailable, which callers report themselves.
 func Troubles(ctx context.Context, d *wiring.Desk, store storage.Store) []web.Trouble {
 	var out []web.Trouble
 	for _, look := range []func() (web.Trouble, error){
@@ -41,8 +41,7 @@ func Troubles(ctx context.Context, d *wiring.Desk, store storage.Store) []web.Tr
 	return out
 }
 
-// Facts returns names and texts in turn: what a person wants to know of the services when nothing is wrong. What cannot
-// be found out has no text.
+// Facts returns alternating names and texts about the services. A text is empty if the fact is unknown.
 func Facts(ctx context.Context, d *wiring.Desk, store storage.Store) []string {
 	schedulers, room := "", ""
 	if n, err := d.Dispatcher.Schedulers(); err == nil {
@@ -57,7 +56,7 @@ func Facts(ctx context.Context, d *wiring.Desk, store storage.Store) []string {
 		"Room for reports", room}
 }
 
-// missingWorkers says that nobody works the queue.
+// missingWorkers returns a trouble if no worker is running.
 func missingWorkers(ctx context.Context, d *wiring.Desk) (t web.Trouble, err error) {
 	w, err := d.Queue.Workers(ctx)
 	if err != nil || w.Live > 0 {
@@ -84,7 +83,7 @@ func areOne(n int64, thing string) string {
 	return fmt.Sprintf("%d %ss are", n, thing)
 }
 
-// unfinished counts the runs that have not ended.
+// unfinished returns the number of runs that have not ended.
 func unfinished(ctx context.Context, d *wiring.Desk) (n int64, err error) {
 	stats, err := d.Queue.Stats(ctx)
 	for state, runs := range stats.Runs {
@@ -95,7 +94,7 @@ func unfinished(ctx context.Context, d *wiring.Desk) (n int64, err error) {
 	return n, err
 }
 
-// missingSchedulers says that schedules will not fire.
+// missingSchedulers returns a trouble if schedules will not fire because no scheduler is running.
 func missingSchedulers(ctx context.Context, d *wiring.Desk) (t web.Trouble, err error) {
 	records, err := d.Queue.Schedules(ctx)
 	if err != nil {
@@ -116,11 +115,11 @@ func missingSchedulers(ctx context.Context, d *wiring.Desk) (t web.Trouble, err 
 		Hint: "Start one with `nightdesk scheduler`."}, nil
 }
 
-// fullRedis says that Redis takes no writes, or soon will not.
+// fullRedis returns a trouble if Redis rejects writes, or soon will.
 func fullRedis(ctx context.Context, d *wiring.Desk) web.Trouble {
 	if err := d.Queue.Writable(ctx); err != nil {
 		var said redis.Error
-		if !errors.As(err, &said) { // it is away
+		if !errors.As(err, &said) { // unavailable
 			return web.Trouble{}
 		}
 		return unwritable(err)
@@ -133,7 +132,7 @@ func fullRedis(ctx context.Context, d *wiring.Desk) web.Trouble {
 	return web.Trouble{}
 }
 
-// unwritable says what to do about a Redis that takes no writes.
+// unwritable returns the trouble, with advice, for a Redis that rejects writes.
 func unwritable(err error) web.Trouble {
 	hint := "Make it writable again; runs wait until then."
 	switch {
@@ -145,13 +144,14 @@ func unwritable(err error) web.Trouble {
 	return web.Trouble{Of: ofRedis, Text: "Redis takes no writes: " + strings.TrimSuffix(err.Error(), "."), Hint: hint}
 }
 
-// Room that a night needs on the disk of reports, and of the data directory.
+// Free space that a night needs on the disk of the reports or the data directory.
 const (
-	leastRoom = 256 << 20 // about what 1,000 quick runs leave behind
-	roomOfRun = 2 << 20   // more than most runs do
+	leastRoom = 256 << 20 // about the size of 1,000 quick runs
+	roomOfRun = 2 << 20   // more than most runs need
 )
 
-// fullDisk says that the disk of a local storage has less room than the runs that wait, or a usual night, will need.
+// fullDisk returns a trouble if the disk of a local storage has too little space for the unfinished runs, or for a
+// usual night.
 func fullDisk(ctx context.Context, d *wiring.Desk, store storage.Store) (t web.Trouble, err error) {
 	if _, local := store.(*storage.Dir); !local {
 		return t, nil
@@ -175,7 +175,7 @@ func smallRoom(dir string, runs int64) web.Trouble {
 			"STORAGE_URL."}
 }
 
-// WarnOfTroubles tells whoever looks at work that is not finished why it may stand still.
+// WarnOfTroubles prints the troubles that may delay unfinished work.
 func WarnOfTroubles(ctx context.Context, con *view.Console, d *wiring.Desk, store storage.Store) {
 	for _, t := range Troubles(ctx, d, store) {
 		con.Say("warning: %s. %s", t.Text, t.Hint)

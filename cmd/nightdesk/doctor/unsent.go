@@ -12,7 +12,7 @@ import (
 	"nightdesk/jobs/notify"
 )
 
-// checkMail asks the mail server whether it takes digests.
+// checkMail checks whether the mail server accepts digests.
 func checkMail(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "mail"
 	mail, err := wiring.NewMail(cfg.Mail)
@@ -31,7 +31,7 @@ func checkMail(ctx context.Context, cfg config.Config, _ *view.Console) []checku
 		cfg.Mail.From, cfg.Mail.To)}}
 }
 
-// checkUnsent tells of events and digests that did not reach whom they are for.
+// checkUnsent reports events and digests that were not delivered.
 func checkUnsent(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
 	const name = "webhooks"
 	webhooks, err := wiring.NewWebhooks(cfg.Webhook)
@@ -42,7 +42,7 @@ func checkUnsent(ctx context.Context, cfg config.Config, con *view.Console) []ch
 		defer w.Close()
 	}
 	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	if err != nil { // said by the check of Redis
+	if err != nil { // reported by checkRedis
 		return nil
 	}
 	defer d.Close()
@@ -58,7 +58,7 @@ func checkUnsent(ctx context.Context, cfg config.Config, con *view.Console) []ch
 			out = append(out, troubles(u, "mail", "digest", "")...)
 		case i >= 0:
 			out = append(out, troubles(u, name, "event", " for "+webhooks[i].Host())...)
-		case u.Waiting == 0: // given up for a receiver that is gone
+		case u.Waiting == 0: // given up, and the receiver is no longer configured
 		case u.Webhook == "":
 			out = append(out, checkup{Name: "mail", Result: "note",
 				Text: fmt.Sprintf("%s to be sent, and mail.server is not set", view.Counted(u.Waiting, "digest")),
@@ -73,7 +73,7 @@ func checkUnsent(ctx context.Context, cfg config.Config, con *view.Console) []ch
 	return out
 }
 
-// troubles tells what failed of what is for a receiver.
+// troubles returns the delivery failures for one receiver.
 func troubles(u jobs.Unsent, check, thing, to string) (out []checkup) {
 	if u.Failed > 0 {
 		out = append(out, checkup{Name: check, Result: "note", Text: fmt.Sprintf("%s%s to be sent again: %s",
