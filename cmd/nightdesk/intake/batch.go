@@ -15,16 +15,16 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// batchTopics is what a batch has already, when a list is enqueued into it. It keeps few bytes a topic, as List
-// does.
+// batchTopics holds the topics already in a batch when a list is enqueued into it. Like List, it uses few bytes per
+// topic.
 type batchTopics struct {
 	batch redisqueue.Batch
-	spool *spool              // topics, with the ids of their runs as Ref
-	runs  map[uint64]struct{} // hashes of these ids
+	spool *spool              // topics, with run ids as Ref
+	runs  map[uint64]struct{} // hashes of the run ids
 	seed  maphash.Seed
 }
 
-// Close gives the spool back. It may be nil.
+// Close removes the spool. The receiver may be nil.
 func (b *batchTopics) Close() error {
 	if b == nil {
 		return nil
@@ -32,7 +32,7 @@ func (b *batchTopics) Close() error {
 	return b.spool.Close()
 }
 
-// has reports whether a topic's run is in the batch. It may be nil.
+// has reports whether the run of a topic is in the batch. The receiver may be nil.
 func (b *batchTopics) has(t Topic) bool {
 	if b == nil {
 		return false
@@ -42,7 +42,7 @@ func (b *batchTopics) has(t Topic) bool {
 	return ok
 }
 
-// size is how many topics the batch has. It may be nil.
+// size returns the number of topics in the batch. The receiver may be nil.
 func (b *batchTopics) size() int {
 	if b == nil {
 		return 0
@@ -50,7 +50,7 @@ func (b *batchTopics) size() int {
 	return len(b.spool.ends)
 }
 
-// readBatch reads what a batch has, and lets similar know it; nil when there is no batch of this name.
+// readBatch reads the topics of a batch and adds them to similar. It returns nil if the batch does not exist.
 func readBatch(ctx context.Context, cfg config.Config, con *view.Console, name string,
 	similar *topicqueue.Duplicates) (b *batchTopics, err error) {
 	d, err := wiring.OpenDesk(ctx, cfg, con, false)
@@ -83,7 +83,7 @@ func readBatch(ctx context.Context, cfg config.Config, con *view.Console, name s
 	return b, nil
 }
 
-// scopeOf is in what a topic is researched: the same topic in another scope is another report.
+// scopeOf returns the scope in which a topic is researched. The same topic in another scope is a different report.
 func scopeOf(o topicqueue.Options) string {
 	return strings.Join(append([]string{o.Language, o.KnowledgeBase}, o.Tools...), "\x00")
 }

@@ -7,8 +7,8 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 )
 
-// DeadlineAt reads when a report is due: a time of day, which is its next one in local time, a date and time in local
-// time, or RFC 3339. Empty: zero.
+// DeadlineAt parses the time when a report is due: a time of day, which means its next occurrence in local time, a date
+// and time in local time, or RFC 3339. It returns the zero time for "".
 func DeadlineAt(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

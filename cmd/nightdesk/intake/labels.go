@@ -8,7 +8,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Bounds of labels, which stand in Redis with each run.
+// Limits of labels, which Redis stores with each run.
 const (
 	mostRef     = 200 // bytes
 	mostTag     = 64  // bytes
@@ -16,7 +16,7 @@ const (
 	tagsAllowed = "tags are at most 20, each one line of at most 64 bytes without commas"
 )
 
-// checkTags cleans tags and checks them: no tag twice, no empty one.
+// checkTags trims and validates tags. It drops empty tags and duplicates.
 func checkTags(tags []string) ([]string, error) {
 	var out []string
 	for _, tag := range tags {
@@ -35,7 +35,7 @@ func checkTags(tags []string) ([]string, error) {
 	return out, nil
 }
 
-// union returns a, then those of b that are not in it.
+// union returns a, followed by the elements of b that are not in a.
 func union(a, b []string) []string {
 	out := slices.Clone(a)
 	for _, s := range b {

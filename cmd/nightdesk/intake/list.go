@@ -1,5 +1,5 @@
-// Package intake reads and checks lists of topics, finds what stands there twice, and says how each topic is
-// researched. Nothing is enqueued here.
+// Package intake reads and checks lists of topics, finds duplicates, and determines how each topic is researched. It
+// does not enqueue anything.
 //
 // Entry points: [Read] and [NewPlan].
 package intake
@@ -22,32 +22,32 @@ import (
 	"nightdesk/topicqueue/topiclist"
 )
 
-// List is a list of topics that was read and checked. It keeps few bytes a topic; the topics lie in the spool.
+// List is a list of topics that was read and checked. It uses few bytes per topic, because the topics are in the spool.
 type List struct {
 	Name     string // for messages
 	Format   topiclist.Format
 	spool    *spool
-	Lines    []int32              // of the topics in the spool
-	same     []int32              // by topic: the number of an earlier one with the same run; -1: none
-	near     []int32              // of an earlier one that is nearly the same; -1: none
-	there    *batchTopics         // what the batch has already; nil: nothing
-	repeats  []int32              // number of one of these that is nearly the same, or the same under another id; -1: none
-	Apart    error                // why it was not compared with what the batch has
-	Options  []topicqueue.Options // that the topics name by number
+	Lines    []int32              // line numbers of the topics in the spool
+	same     []int32              // by topic: index of an earlier topic with the same run; -1: none
+	near     []int32              // index of a nearly identical earlier topic; -1: none
+	there    *batchTopics         // topics already in the batch; nil: none
+	repeats  []int32              // index in there of a nearly identical topic, or of the same with another id; -1: none
+	Apart    error                // why the list was not compared with the batch
+	Options  []topicqueue.Options // options that topics refer to by index
 	Problems problemList
-	Unused   []string // columns that mean nothing
-	Unknown  []string // words in braces that are no variables of a schedule
-	Clashes  []string // variables of a schedule that are columns, too
+	Unused   []string // ignored columns
+	Unknown  []string // words in braces that are not variables of a schedule
+	Clashes  []string // variables of a schedule that are also columns
 }
 
-// Close gives the spool back.
+// Close removes the spools.
 func (l *List) Close() error { return errors.Join(l.spool.Close(), l.there.Close()) }
 
-// ShortName is a list's name as it is shown.
+// ShortName returns the base name of the list.
 func (l *List) ShortName() string { return filepath.Base(l.Name) }
 
-// head returns the topic whose run this one's is: itself, or an earlier one that is the same, or, with near, nearly
-// the same; -1, with near, when the batch has such a one.
+// head returns the index of the topic whose run topic i belongs to: i itself, or an earlier topic that is the same or,
+// with near, nearly the same. With near, it returns -1 if the batch has a nearly identical topic.
 func (l *List) head(i int32, near bool) int32 {
 	for {
 		switch {
@@ -63,10 +63,10 @@ func (l *List) head(i int32, near bool) int32 {
 	}
 }
 
-// mostProblems is how many lines with an error, or with a duplicate, are named.
+// mostProblems is the maximum number of lines that are listed as invalid or as duplicates.
 const mostProblems = 20
 
-// problemList keeps the first problems of a list and counts the others.
+// problemList keeps the first problems of a list and counts the rest.
 type problemList struct {
 	first []string
 	Count int
@@ -86,19 +86,19 @@ func (p *problemList) Text() string {
 	return text
 }
 
-// Request says which list is read, and how.
+// Request describes which list to read, and how.
 type Request struct {
 	Flags
-	KB        string // knowledge base of topics that name none
-	File      string // its name; - is standard input
-	Batch     string // into which it is enqueued; empty: a new one
+	KB        string // for topics that name none
+	File      string // file name; - is standard input
+	Batch     string // target batch; empty: a new one
 	Priority  string
 	Format    string
 	Template  string
 	Tags      []string
-	Now       time.Time         // against which deadlines of topics are read; zero: the clock's
+	Now       time.Time         // reference time for deadlines of topics; zero: now
 	Variables map[string]string // of a schedule
-	Foreign   bool              // it comes from elsewhere: its topics name no files of this machine
+	Foreign   bool              // the list comes from elsewhere, so its topics must not name files of this machine
 }
 
 // listReader checks the rows of a list.
@@ -106,31 +106,30 @@ type listReader struct {
 	cfg     config.Config
 	flags   Flags
 	now     time.Time
-	kb      string // of topics that name none
+	kb      string // for topics that name none
 	tags    []string
 	lane    string
-	bases   []string // that there are
+	bases   []string // existing knowledge bases
 	foreign bool     // see Request
 	known   map[string]known
-	ids     map[uint64]int32 // what makes a run its own: the number of its topic
+	ids     map[uint64]int32 // index of the topic by hash of the run's identity
 	entered []entered
 	seed    maphash.Seed
 	similar *topicqueue.Duplicates
 	list    *List
-	err     error // what is wrong with the options of the batch
+	err     error // an error in the options of the batch
 }
 
-// known is what options of their own come to.
+// known is the result of resolving the options of a row.
 type known struct {
 	options int
 	problem string
 }
 
-// entered is what is kept of a topic for those below: hashes of its text and of what it is researched in.
+// entered holds what later topics are compared with: hashes of the topic's text and scope.
 type entered struct{ topic, scope uint64 }
 
-// Read reads and checks a list. The error is for what ends the reading; what is wrong with single lines is in the
-// list.
+// Read reads and checks a list. It returns an error if reading fails; problems with single lines are in the list.
 func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reader, f Request) (*List,
 	error) {
 	format, err := topiclist.ParseFormat(f.Format)
@@ -237,7 +236,7 @@ func (r *listReader) compare() error {
 	return broken
 }
 
-// enter notes a topic among those that were read. problem: another one with the same run is something else.
+// enter records a topic. problem is set if it conflicts with an earlier topic of the same run.
 func (r *listReader) enter(t Topic) (problem string) {
 	o := r.list.Options[t.Options]
 	scope := scopeOf(o)
@@ -267,7 +266,7 @@ func (r *listReader) enter(t Topic) (problem string) {
 	r.entered = append(r.entered, me)
 	r.list.Lines, r.list.same = append(r.list.Lines, int32(t.Line)), append(r.list.same, same)
 	if r.list.there.has(t) {
-		r.similar.Add("", scope) // it is in the batch, as a topic of which others below may be duplicates
+		r.similar.Add("", scope) // the batch's copy of the topic is already in similar
 	} else {
 		r.similar.Add(t.Topic, scope)
 	}

@@ -16,16 +16,16 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Flags say how topics are researched, beside the flags that are settings.
+// Flags control how topics are researched, in addition to the flags that set settings.
 type Flags struct {
 	Deadline    string
-	BatchBudget topicqueue.Budget // that the runs share
+	BatchBudget topicqueue.Budget // shared by the runs
 	Incremental bool
-	Follows     bool     // a report, whose evidence is there to search in
-	Attach      []string // files of documents that belong to these runs alone
+	Follows     bool     // the topic is a question about a report, whose evidence can be searched
+	Attach      []string // files of documents that belong only to these runs
 }
 
-// Options resolves how topics are researched with this knowledge base.
+// Options returns the options for researching topics with a knowledge base.
 func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error) {
 	options, err := cfg.RunOptions("", "", kb, "")
 	if err != nil {
@@ -60,7 +60,7 @@ func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error)
 	return options, nil
 }
 
-// checkAttached refuses attached documents that could not be searched, or would be missing in the next night.
+// checkAttached rejects attached documents that cannot be searched, or that the next incremental run would lack.
 func checkAttached(cfg config.Config, o topicqueue.Options) error {
 	searched := slices.Contains(o.Tools, "rag_hybrid") || slices.Contains(o.Tools, "rag_naive")
 	switch {
@@ -77,7 +77,7 @@ func checkAttached(cfg config.Config, o topicqueue.Options) error {
 	return nil
 }
 
-// checkBudgets refuses budgets that nobody could keep: in different units, or in money for models without a price.
+// checkBudgets rejects budgets that cannot be enforced: in different units, or in money for models without a price.
 func checkBudgets(cfg config.Config, o topicqueue.Options) error {
 	limit := o.Limit()
 	for _, b := range []topicqueue.Budget{o.BatchBudget, o.NightBudget} {
@@ -102,12 +102,12 @@ func checkBudgets(cfg config.Config, o topicqueue.Options) error {
 	return nil
 }
 
-// noPriceError says that a budget is in money and some model has no known price.
+// noPriceError means that a budget is in money and a model has no known price.
 type noPriceError string
 
 func (e noPriceError) Error() string { return string(e) }
 
-// usePlan reads and checks the plan of a run; no name: there is none. The runs take its items along.
+// usePlan reads and checks the plan of a run and copies its items to the options. An empty name means no plan.
 func usePlan(o *topicqueue.Options, name string) error {
 	if name == "" {
 		return nil
@@ -130,8 +130,8 @@ func usePlan(o *topicqueue.Options, name string) error {
 	return nil
 }
 
-// ReadTemplate reads and checks the template of a report in a language: one that comes with the program, or a file; no
-// name: there is none. The runs take its text along, for those who work them may be elsewhere.
+// ReadTemplate reads and checks a report template: a built-in one in a language, or a file. It returns the text,
+// because workers may run on other machines. An empty name means no template.
 func ReadTemplate(name, language string) (string, error) {
 	if name == "" {
 		return "", nil

@@ -9,27 +9,27 @@ import (
 	"nightdesk/jobs"
 )
 
-// What is done with topics that are nearly the same as one above them.
+// Ways to handle topics that are nearly the same as an earlier one.
 const (
 	Keep  = "keep"
 	Skip  = "skip"
 	Merge = "merge"
 )
 
-// Plan is what is to be enqueued of a list.
+// Plan determines which topics of a list are enqueued.
 type Plan struct {
 	merge    bool
-	drop     bool                      // topics that are nearly the same as one above
-	Topics   int                       // that are to be enqueued
-	Known    int                       // of these: that the batch has already
-	Repeated int                       // that stand above word for word, or with the same id
-	Similar  int                       // that are nearly the same as one above, or as one that the batch has
-	Options  map[int]int               // how many of the topics that are new have which options
-	Due      map[time.Time]map[int]int // the same of those with a deadline, by that
-	merged   map[int32]Topic           // what becomes of those that take others in
+	drop     bool                      // drop topics that are nearly the same as an earlier one
+	Topics   int                       // number of topics to enqueue
+	Known    int                       // of these, already in the batch
+	Repeated int                       // same text or id as an earlier topic
+	Similar  int                       // nearly the same as an earlier topic, or one in the batch
+	Options  map[int]int               // number of new topics by index of their options
+	Due      map[time.Time]map[int]int // the same for topics with a deadline, by deadline
+	merged   map[int32]Topic           // by head: combined tags, lane and deadline of the topics merged into it
 }
 
-// NewPlan decides what becomes of topics that stand there twice, and points them out.
+// NewPlan decides what happens to duplicate topics, and lists them.
 func NewPlan(con *view.Console, list *List, dedupe string) (*Plan, error) {
 	p := &Plan{merge: dedupe == Merge, drop: dedupe != Keep, Options: map[int]int{},
 		Due: map[time.Time]map[int]int{}, merged: map[int32]Topic{}}
@@ -93,7 +93,7 @@ func NewPlan(con *view.Console, list *List, dedupe string) (*Plan, error) {
 	return p, nil
 }
 
-// mergeTopic takes another topic into what a topic takes in.
+// mergeTopic combines two topics: all tags, the most urgent lane, and the earliest deadline.
 func mergeTopic(into, t Topic) Topic {
 	into.Tags = union(into.Tags, t.Tags)
 	if into.Line == 0 || urgency(t.Lane) > urgency(into.Lane) {
@@ -116,7 +116,7 @@ func urgency(lane string) int {
 	return 1
 }
 
-// Each calls do for every topic that is to be enqueued, in the order of the list.
+// Each calls do for every topic to enqueue, in the order of the list.
 func (p *Plan) Each(list *List, do func(Topic) error) error {
 	return list.spool.each(func(n int, t Topic) error {
 		if list.head(int32(n), p.drop) != int32(n) {

@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue/topiclist"
 )
 
-// check checks a row and resolves its options. problem: what is wrong with it.
+// check checks a row and resolves its options. problem describes what is wrong with it.
 func (r *listReader) check(row topiclist.Row) (t Topic, problem string) {
 	t = Topic{Line: row.Line, Topic: strings.TrimSpace(row.Topic), Lane: r.lane, Ref: row.Options["id"]}
 	if row.Topic == "" && len(row.Options) > 0 {
@@ -55,7 +55,7 @@ func (r *listReader) check(row topiclist.Row) (t Topic, problem string) {
 	return t, r.enter(t)
 }
 
-// rowSettings are the options of a row that are settings.
+// rowSettings are the columns that set settings.
 var rowSettings = []struct{ column, path string }{
 	{"preset", "preset"}, {"language", "language"}, {"strategy", "researching.strategy"},
 	{"sources", "researching.sources"},
@@ -65,7 +65,7 @@ var rowSettings = []struct{ column, path string }{
 	{"audio", "reporting.audio"},
 }
 
-// resolve returns the number of a row's options, which come before those of the batch.
+// resolve returns the index of a row's options, which override those of the batch.
 func (r *listReader) resolve(options map[string]string) known {
 	key := options["kb"]
 	for _, s := range rowSettings {
@@ -77,7 +77,7 @@ func (r *listReader) resolve(options map[string]string) known {
 	}
 	o, err := r.optionsOf(options)
 	if err != nil && (strings.Trim(key, "\x00") == "" || options["budget"] == "" && errors.As(err, new(noPriceError))) {
-		r.err = err // no topic's own doing
+		r.err = err // not caused by the row
 	}
 	if err != nil {
 		k.problem = strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "settings: ")), " ")
@@ -119,7 +119,7 @@ func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, e
 	return r.flags.Options(cfg, kb)
 }
 
-// checkFiles refuses the names of files in a list that comes from elsewhere: they would be read on this machine.
+// checkFiles rejects file names in a list from elsewhere, because the files would be read on this machine.
 func (r *listReader) checkFiles(options map[string]string) error {
 	if !r.foreign {
 		return nil

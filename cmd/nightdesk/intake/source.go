@@ -20,10 +20,10 @@ import (
 	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// MaxList is the size of a list of topics of a schedule, in bytes.
+// MaxList is the maximum size in bytes of a schedule's list of topics.
 const MaxList = 64 << 20
 
-// NormalSource returns the name of a list of topics as it is good for every process on this machine: a file by its
+// NormalSource returns a name for a list of topics that is valid for every process on this machine. Files get an
 // absolute path.
 func NormalSource(source string) (string, error) {
 	scheme, _, remote := strings.Cut(source, "://")
@@ -52,7 +52,7 @@ func NormalSource(source string) (string, error) {
 		"s3://bucket/key", scheme))
 }
 
-// ShownSource returns the name of a list of topics as people see it: an address may hold a key.
+// ShownSource returns the name of a list of topics for display. It hides keys in addresses.
 func ShownSource(source string) string {
 	if strings.HasPrefix(source, "http") && strings.Contains(source, "://") {
 		return fetch.Redact(source)
@@ -60,7 +60,7 @@ func ShownSource(source string) string {
 	return source
 }
 
-// bucketKey splits s3://bucket/folder/key: bucket is s3://bucket/folder.
+// bucketKey splits s3://bucket/folder/key into s3://bucket/folder and key.
 func bucketKey(source string) (bucket, key string, err error) {
 	bucket, key = path.Split(strings.TrimPrefix(source, "s3://"))
 	bucket = "s3://" + strings.TrimSuffix(bucket, "/")
@@ -74,7 +74,7 @@ func bucketKey(source string) (bucket, key string, err error) {
 func OpenSource(ctx context.Context, cfg config.Config, d *wiring.Desk, source string) (io.ReadCloser, error) {
 	scheme, _, remote := strings.Cut(source, "://")
 	if !remote {
-		return os.Open(source) // its error names it
+		return os.Open(source) // the error contains the name
 	}
 	var body []byte
 	if scheme == "s3" {
@@ -104,7 +104,7 @@ func OpenSource(ctx context.Context, cfg config.Config, d *wiring.Desk, source s
 		if err != nil {
 			return nil, err
 		}
-		if answer.Type == "text/html" { // each of its lines would be a topic
+		if answer.Type == "text/html" { // otherwise each line would be a topic
 			return nil, fmt.Errorf("%s is a web page, not a list of topics", ShownSource(source))
 		}
 		body = answer.Body

@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// Topic is a topic of a list that was checked.
+// Topic is a checked topic of a list.
 type Topic struct {
 	Line     int       `json:"l"`
 	Topic    string    `json:"t"`
-	Options  int       `json:"o"` // number of its options among those of the list
+	Options  int       `json:"o"` // index of its options in the list
 	Lane     string    `json:"p,omitempty"`
 	Ref      string    `json:"i,omitempty"`
 	Tags     []string  `json:"g,omitempty"`
 	Deadline time.Time `json:"d,omitzero"`
 }
 
-// spool keeps the topics of a list in a temporary file while the rest of it is checked: a list of any length takes no
-// memory, standard input can be read again, and a file that is changed meanwhile changes nothing.
+// spool keeps the topics of a list in a temporary file while the rest is checked. It uses little memory for long lists,
+// allows reading standard input twice, and is not affected by changes to the original file.
 type spool struct {
 	file *os.File
 	out  *bufio.Writer
-	ends []int64 // bytes, by topic
+	ends []int64 // end offsets in bytes, by topic
 }
 
 func newSpool() (*spool, error) {
@@ -34,11 +34,11 @@ func newSpool() (*spool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep the topics while they are checked: %w", err)
 	}
-	_ = os.Remove(f.Name()) // gone with this process, however it ends; where an open file cannot be removed, Close does it
+	_ = os.Remove(f.Name()) // removed however this process ends; where open files cannot be removed, Close removes it
 	return &spool{file: f, out: bufio.NewWriterSize(f, 64<<10)}, nil
 }
 
-// Close removes it.
+// Close removes the file.
 func (s *spool) Close() error {
 	err := s.file.Close()
 	if gone := os.Remove(s.file.Name()); !errors.Is(gone, os.ErrNotExist) {
@@ -66,7 +66,7 @@ func (s *spool) begin(i int) int64 {
 	return s.ends[i-1]
 }
 
-// flush makes what was added readable.
+// flush makes added topics readable.
 func (s *spool) flush() error {
 	if err := s.out.Flush(); err != nil {
 		return fmt.Errorf("keep the topics while they are checked: %w", err)
@@ -74,7 +74,7 @@ func (s *spool) flush() error {
 	return nil
 }
 
-// at reads one topic, after flush.
+// at reads one topic. It requires flush.
 func (s *spool) at(i int) (t Topic, err error) {
 	data := make([]byte, s.ends[i]-s.begin(i))
 	if _, err := s.file.ReadAt(data, s.begin(i)); err != nil {
@@ -86,8 +86,8 @@ func (s *spool) at(i int) (t Topic, err error) {
 	return t, nil
 }
 
-// each calls do for every topic in the order of the list, after flush, with its number from 0, until do returns an
-// error.
+// each calls do for every topic in the order of the list, with its index from 0, until do returns an error. It requires
+// flush.
 func (s *spool) each(do func(i int, t Topic) error) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("read the checked topics: %w", err)
