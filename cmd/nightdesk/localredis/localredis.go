@@ -1,5 +1,6 @@
-// Package localredis gives a machine without a Redis one of its own: a private redis-server in the data directory where
-// one is installed, which several processes share and the last one stops, else one inside this process.
+// Package localredis provides a Redis on a machine without one. If redis-server is installed, it runs a private server
+// in the data directory. Several processes share it, and the last one stops it. Otherwise it runs a Redis inside this
+// process.
 package localredis
 
 import (
@@ -16,22 +17,23 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrNotRunning means that no nightdesk process keeps a Redis in this data directory.
+// ErrNotRunning means that no nightdesk process runs a Redis in this data directory.
 var ErrNotRunning = errors.New("no Redis is running in this data directory")
 
 // Redis is a connection to the local Redis.
 type Redis struct {
 	Client *redis.Client
-	// InProcess: there is no redis-server on this machine; other processes cannot reach the queue, and it is gone when
-	// this one ends.
+	// InProcess is set if there is no redis-server on this machine. Other processes cannot reach the queue, and it is
+	// lost when this process ends.
 	InProcess bool
 	close     func() error
 }
 
-// Close gives the Redis up. A redis-server that nobody else uses is stopped; its data stays in the data directory.
+// Close releases the Redis. A redis-server without other users is stopped; its data stays in the data directory.
 func (r *Redis) Close() error { return errors.Join(r.Client.Close(), r.close()) }
 
-// Open attaches to the redis-server of this data directory, starts it, or starts one inside this process.
+// Open connects to the redis-server of this data directory, and starts it if necessary. Without a redis-server program,
+// it starts a Redis inside this process.
 func Open(ctx context.Context, dataDir string) (*Redis, error) {
 	r, err := openServer(ctx, dataDir, true)
 	if !errors.Is(err, errNoServer) {
@@ -48,8 +50,8 @@ func Open(ctx context.Context, dataDir string) (*Redis, error) {
 	}, nil
 }
 
-// Attach connects to the redis-server that other processes use in this data directory. ErrNotRunning when there is
-// none.
+// Attach connects to the redis-server that other processes use in this data directory. It returns ErrNotRunning if
+// there is none.
 func Attach(ctx context.Context, dataDir string) (*Redis, error) {
 	r, err := openServer(ctx, dataDir, false)
 	if errors.Is(err, errNoServer) {
@@ -58,14 +60,14 @@ func Attach(ctx context.Context, dataDir string) (*Redis, error) {
 	return r, err
 }
 
-// errNoServer: there is no redis-server program here, or it may not be started.
+// errNoServer means that there is no redis-server program, or that it may not be started.
 var errNoServer = errors.New("no redis-server")
 
-// maxSocketPath is what every system takes as the path of a unix socket.
+// maxSocketPath is a length in bytes that every system accepts for the path of a Unix socket.
 const maxSocketPath = 100
 
-// socketPath returns where the socket of this directory lies: in it, or below the temporary directory when its path
-// would be too long.
+// socketPath returns the path of the directory's socket: in the directory, or below the temporary directory if that
+// path would be too long.
 func socketPath(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

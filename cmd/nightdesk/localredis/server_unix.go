@@ -17,14 +17,14 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// startTime bounds the start of a redis-server, which reads its append-only file first.
+// startTime limits the startup of a redis-server, which first reads its append-only file.
 const startTime = time.Minute
 
-// openServer attaches to the directory's redis-server, or starts it when start is set.
+// openServer connects to the directory's redis-server. If start is set, it starts the server when necessary.
 //
-// Two locks keep processes in step. Who holds users.lock (shared) uses the server; start.lock (exclusive) is held while
-// somebody finds out whether it runs, starts it, or stops it. The locks end with their process, however it ends; a
-// server whose last user was killed runs on until the next one leaves.
+// Two locks coordinate processes. Users of the server hold users.lock (shared). A process holds start.lock (exclusive)
+// while it checks whether the server runs, starts it, or stops it. The system releases the locks when a process ends in
+// any way. If the last user of a server was killed, the server runs until the next user leaves.
 func openServer(ctx context.Context, dataDir string, start bool) (*Redis, error) {
 	dir := filepath.Join(dataDir, "redis")
 	if _, err := os.Stat(dir); err != nil && !start {
@@ -70,8 +70,8 @@ func findServer() string {
 	return ""
 }
 
-// startServer starts the server in a session of its own, so that a key press on this terminal does not end it while
-// others use it, and waits until it answers.
+// startServer starts the server and waits until it answers. The server gets its own session, so that a key press on
+// this terminal does not end it while others use it.
 func startServer(ctx context.Context, program, dir, sock string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -101,7 +101,7 @@ func startServer(ctx context.Context, program, dir, sock string) error {
 	return nil
 }
 
-// leave ends this process's use and stops the server when it was the last.
+// leave ends this process's use of the server, and stops the server if there are no other users.
 func leave(dir, sock string, users *os.File) error {
 	starting, err := lock(filepath.Join(dir, "start.lock"), syscall.LOCK_EX)
 	if err != nil {
@@ -109,7 +109,7 @@ func leave(dir, sock string, users *os.File) error {
 	}
 	defer starting.Close()
 	defer users.Close()
-	// Nobody can come in between: an attaching process needs start.lock first.
+	// No process can attach meanwhile, because that requires start.lock.
 	if err := syscall.Flock(int(users.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil // others use it
 	}
@@ -117,7 +117,7 @@ func leave(dir, sock string, users *os.File) error {
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
-	c.Shutdown(ctx) // the answer is the end of the connection
+	c.Shutdown(ctx) // the server answers by closing the connection
 	for alive(ctx, sock) {
 		if retry.Sleep(ctx, 10*time.Millisecond) != nil {
 			return fmt.Errorf("stop the redis-server in %s: it still answers", dir)
