@@ -1,9 +1,9 @@
-// Package bench measures this program: it starts it as a user would, on a desk of its own, with a model of a fixed
-// latency and a small web on this machine. Measure repeats a scenario and takes the median of each figure; Report
-// compares and prints.
+// Package bench measures this program. It runs the program as a user would, in a separate directory, with a model of
+// fixed latency and a small web on this machine. Measure repeats a scenario and takes the median of each figure. Report
+// compares and prints results.
 //
-// What it measures is this program, its Redis and this machine; how good answers are is no question here. Tests use
-// Model and its pages, too.
+// The figures depend on the program, its Redis and the machine; the quality of answers is not measured. Tests also use
+// Model and its pages.
 package bench
 
 import (
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// Figure is one thing that was measured.
+// Figure is one measured quantity.
 type Figure struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit,omitempty"`
@@ -53,16 +53,16 @@ func times(name string, took, ideal time.Duration) Figure {
 	return Figure{Name: name, Value: took.Seconds() / max(ideal, time.Nanosecond).Seconds()}
 }
 
-// Result is what a scenario has shown.
+// Result holds the figures of a scenario.
 type Result struct {
 	Scenario string   `json:"scenario"`
 	Settings Settings `json:"settings"`
-	Times    int      `json:"times"` // that it was measured
-	Load     float64  `json:"load"`  // of the machine in the minute before; -1: not known
+	Times    int      `json:"times"` // number of repetitions
+	Load     float64  `json:"load"`  // load of the machine in the minute before; -1: unknown
 	Figures  []Figure `json:"figures"`
 }
 
-// Report is what was measured, where and with what.
+// Report holds results and describes the machine and version.
 type Report struct {
 	Version    string   `json:"version"`
 	System     string   `json:"system"`
@@ -78,7 +78,7 @@ func NewReport(version string) Report {
 }
 
 func processorName() string {
-	text, _ := os.ReadFile("/proc/cpuinfo") // other systems have none
+	text, _ := os.ReadFile("/proc/cpuinfo") // Linux only
 	_, name, _ := strings.Cut(string(text), "model name\t: ")
 	name, _, _ = strings.Cut(name, "\n")
 	return name
@@ -93,8 +93,8 @@ func load() float64 {
 	return -1
 }
 
-// Measure measures a scenario so many times. set: settings that are not the scenario's own. tell is told what part of
-// a repetition is done.
+// Measure measures a scenario the given number of times. set overrides settings of the scenario. tell receives the
+// progress within a repetition.
 func (s Scenario) Measure(ctx context.Context, set Settings, times int, tell func(done, total int)) (Result, error) {
 	r := Result{Scenario: s.Name, Settings: s.with(set), Times: times, Load: load()}
 	var all [][]Figure
@@ -121,7 +121,7 @@ func (s Scenario) Measure(ctx context.Context, set Settings, times int, tell fun
 	return r, nil
 }
 
-// with returns the scenario's settings with those that are set, of those that it has.
+// with returns the scenario's settings, with those values of set that apply to the scenario.
 func (s Scenario) with(set Settings) Settings {
 	out := s.settings
 	if out.Preset != "" {
@@ -140,7 +140,7 @@ func (s Scenario) with(set Settings) Settings {
 	return out
 }
 
-// String tells the settings of a scenario.
+// String describes the settings of a scenario.
 func (s Settings) String() string {
 	var parts []string
 	add := func(set bool, format string, v any) {
@@ -180,7 +180,7 @@ func (r Report) Machine() string {
 	return fmt.Sprintf("nightdesk %s, %d processors %s", r.Version, r.Processors, cmp.Or(r.Processor, r.System))
 }
 
-// Lines returns a result as a table for a terminal. earlier: the report to compare it with; nil: none.
+// Lines formats a result as a table for a terminal. earlier is the report to compare with, or nil.
 func (r Result) Lines(earlier *Report) (lines []string) {
 	lines = append(lines, fmt.Sprintf("%s: %s; median of %d; load %.1f", r.Scenario, r.Settings, r.Times, r.Load))
 	for _, f := range r.Figures {
@@ -193,7 +193,7 @@ func (r Result) Lines(earlier *Report) (lines []string) {
 	return lines
 }
 
-// against compares a figure with that of an earlier report.
+// against compares a figure with the same figure in an earlier report.
 func (r Result) against(f Figure, earlier *Report) string {
 	if earlier == nil {
 		return ""
@@ -222,7 +222,7 @@ func change(before, after float64, more bool) string {
 	return fmt.Sprintf("%+.0f %%, %s", 100*(after/before-1), word)
 }
 
-// number writes a value with three digits that mean something.
+// number formats a value with about three significant digits.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case a >= 100 || v == math.Trunc(v):
@@ -233,7 +233,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-// Markdown returns a result as a table of the manual.
+// Markdown formats a result as a table for the manual.
 func (r Result) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n%s; median of %d, load %.1f before.\n\n| figure | value |\n|---|---|\n", r.Scenario,

@@ -18,21 +18,21 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 )
 
-// desk is a directory of its own in which this program runs, with a server and, if asked for, a Redis of its own.
+// desk is a separate directory in which this program runs, with its own server and optionally its own Redis.
 type desk struct {
 	*server
 	dir     string
 	program string
 	env     []string
-	redis   *localredis.Redis // nil: none is kept
+	redis   *localredis.Redis // nil: none
 	started []*process
 }
 
-// ours are the beginnings of variables that would change what is measured.
+// ours are prefixes of environment variables that would affect the measurement.
 var ours = []string{"NIGHTDESK_", "LLM_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "EMBEDDING_", "REDIS_URL=",
 	"STORAGE_URL=", "S3_", "AWS_", "SEARXNG_", "TAVILY_", "BRAVE_", "SERPER_", "EXA_", "MCP_", "SMTP_"}
 
-// newDesk makes a desk. queue: it has a Redis. web: its topics are researched there.
+// newDesk creates a desk. queue adds a Redis; web enables web search.
 func newDesk(ctx context.Context, s *server, queue, web bool) (d *desk, err error) {
 	d = &desk{server: s}
 	if d.program, err = os.Executable(); err != nil {
@@ -71,7 +71,7 @@ func (d *desk) data() string { return filepath.Join(d.dir, "nightdesk-data") }
 
 func (d *desk) close() error {
 	err := d.server.close()
-	for _, p := range d.started { // those that an error has left
+	for _, p := range d.started { // still running after an error
 		select {
 		case <-p.ended:
 		default:
@@ -85,7 +85,7 @@ func (d *desk) close() error {
 	return errors.Join(err, os.RemoveAll(d.dir))
 }
 
-// process is a command that was started.
+// process is a started command.
 type process struct {
 	*exec.Cmd
 	began    time.Time
@@ -94,10 +94,10 @@ type process struct {
 	ended    chan struct{}
 }
 
-// start starts a command of this program, which ends with ctx.
+// start starts a command of this program. The process is killed when ctx ends.
 func (d *desk) start(ctx context.Context, args ...string) (*process, error) {
 	p := &process{Cmd: exec.CommandContext(ctx, d.program, args...), began: time.Now(), ended: make(chan struct{})}
-	p.Args[0] = "nightdesk" // a test binary that is called so is this program, too
+	p.Args[0] = "nightdesk" // a test binary with this name also acts as the program
 	p.Dir, p.Env, p.Stdout, p.Stderr = d.dir, d.env, &p.out, &p.err
 	if err := p.Start(); err != nil {
 		return nil, fmt.Errorf("start nightdesk %s: %w", strings.Join(args, " "), err)
@@ -107,7 +107,7 @@ func (d *desk) start(ctx context.Context, args ...string) (*process, error) {
 	return p, nil
 }
 
-// observe keeps the most memory that the process has had; 0 where the system does not tell.
+// observe records the peak memory of the process; it stays 0 on systems without /proc.
 func (p *process) observe() {
 	for {
 		p.peak.Store(max(p.peak.Load(), p.memory("VmHWM")))
@@ -119,11 +119,11 @@ func (p *process) observe() {
 	}
 }
 
-// memory returns a figure of a process that runs, in bytes: VmRSS is now, VmHWM at most.
+// memory returns a memory figure of a running process in bytes: VmRSS is the current value, VmHWM the peak.
 func (p *process) memory(figure string) int64 { return Resident(p.Process.Pid, figure) }
 
-// Resident returns a figure of a process that runs, in bytes: VmRSS is now, VmHWM at most; 0 where the system has no
-// /proc.
+// Resident returns a memory figure of a running process in bytes: VmRSS is the current value, VmHWM the peak. It
+// returns 0 on systems without /proc.
 func Resident(pid int, figure string) int64 {
 	text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	for line := range strings.Lines(string(text)) {
@@ -135,13 +135,13 @@ func Resident(pid int, figure string) int64 {
 	return 0
 }
 
-// usage is what a process took.
+// usage is the time and memory that a process used.
 type usage struct {
 	wall, cpu time.Duration
-	memory    int64 // resident bytes at most
+	memory    int64 // peak resident bytes
 }
 
-// wait waits for the end of a process.
+// wait waits until a process ends.
 func (p *process) wait() (usage, error) {
 	err := p.Wait()
 	close(p.ended)
@@ -152,21 +152,21 @@ func (p *process) wait() (usage, error) {
 	return u, err
 }
 
-// stop asks a process to end and waits for it.
+// stop sends SIGTERM to a process and waits until it ends.
 func (p *process) stop() (usage, error) {
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil { // a system where processes cannot be asked
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil { // this system has no SIGTERM
 		if err := p.Process.Kill(); err != nil {
 			return usage{}, err
 		}
 	}
 	u, err := p.wait()
-	if p.ProcessState.ExitCode() < 0 { // it was asked before it listened
+	if p.ProcessState.ExitCode() < 0 { // signalled before it installed its handler
 		return u, nil
 	}
 	return u, err
 }
 
-// do runs a command to its end and returns what it has printed.
+// do runs a command to its end and returns its output.
 func (d *desk) do(ctx context.Context, args ...string) (string, usage, error) {
 	p, err := d.start(ctx, args...)
 	if err != nil {
@@ -176,7 +176,7 @@ func (d *desk) do(ctx context.Context, args ...string) (string, usage, error) {
 	return p.out.String(), u, err
 }
 
-// enqueue puts so many topics into the batch "bench".
+// enqueue puts a number of topics into the batch "bench".
 func (d *desk) enqueue(ctx context.Context, topics int, args ...string) (usage, error) {
 	var list strings.Builder
 	for i := range topics {
@@ -189,13 +189,13 @@ func (d *desk) enqueue(ctx context.Context, topics int, args ...string) (usage, 
 	return u, err
 }
 
-// bundles returns how many runs are in storage, whole.
+// bundles returns the number of complete bundles in storage.
 func (d *desk) bundles() int {
 	found, _ := filepath.Glob(filepath.Join(d.data(), "cache", "*", "manifest.json"))
 	return len(found)
 }
 
-// finish waits until so many runs are in storage.
+// finish waits until a number of runs are in storage.
 func (d *desk) finish(ctx context.Context, runs int, each func(done int)) error {
 	for {
 		done := d.bundles()
@@ -206,7 +206,7 @@ func (d *desk) finish(ctx context.Context, runs int, each func(done int)) error 
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond): // other processes are watched
+		case <-time.After(20 * time.Millisecond): // poll: other processes do the work
 		}
 	}
 }

@@ -14,16 +14,16 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Model answers what a desk asks its model: it plans, searches, notes claims that stand in the sources, and writes a
-// sentence with its citation for each of them. What it says depends on the question alone.
+// Model is a stub model for research: it plans, searches, notes claims quoted from the sources, and writes a cited
+// sentence for each claim. Its answers depend only on the question.
 type Model struct {
-	Parts  int             // topic blocks that it plans
-	Claims int             // of one note, at most; 0: 1
-	Web    bool            // it searches the web and opens a page in each iteration; else it asks the knowledge base
+	Parts  int             // number of topic blocks to plan
+	Claims int             // maximum per note; 0: 1
+	Web    bool            // search the web and open a page in each iteration, rather than the knowledge base
 	Review func() []string // titles of the gaps that a review finds; nil: none
 }
 
-// Subjects of the topics, sub-topics, documents and pages.
+// Subjects are the subjects of the topics, sub-topics, documents and pages.
 var Subjects = []string{"quays", "cranes", "pilots", "tugboats", "lighthouses", "customs", "warehouses", "dredgers",
 	"moorings", "railways", "ferries", "breakwaters", "signals", "bunkers", "gangways", "locks"}
 
@@ -45,10 +45,10 @@ var (
 	judged    = regexp.MustCompile(`(?m)^Sentence (\d+)`)
 )
 
-// HarbourOf returns which harbour a question is about, and so of which run it is; empty when it does not say.
+// HarbourOf returns the harbour that a question is about, which identifies its run, or "".
 func HarbourOf(question string) string { return harbour.FindString(question) }
 
-// BlockOf returns the title of the topic block that a question is about; empty when it is about none or many.
+// BlockOf returns the title of the topic block that a question is about, or "" if there is none.
 func BlockOf(question string) string {
 	if m := blockName.FindStringSubmatch(question); m != nil {
 		return m[1]
@@ -56,7 +56,7 @@ func BlockOf(question string) string {
 	return ""
 }
 
-// IterationOf returns which iteration of a block a question belongs to; 0 when it is none.
+// IterationOf returns the iteration of a block that a question belongs to, or 0 if it has none.
 func IterationOf(question string) int {
 	m := iteration.FindStringSubmatch(question)
 	if m == nil {
@@ -73,7 +73,7 @@ func encode(v any) (string, bool) {
 	return string(text), err == nil
 }
 
-// Answer answers a question of a desk; false when it knows none.
+// Answer answers a question. It returns false if it has no answer.
 func (m Model) Answer(q llmtest.Question) (string, bool) {
 	name, _, _ := strings.Cut(q.Name, "_")
 	switch {
@@ -113,7 +113,8 @@ func (m Model) Answer(q llmtest.Question) (string, bool) {
 	return "", false
 }
 
-// query asks about a subject; on the web, about that of one harbour, as each topic searches for things of its own.
+// query returns a query about a subject. On the web it adds the harbour, so that each topic searches for different
+// pages.
 func (m Model) query(q llmtest.Question, subject string) string {
 	if m.Web {
 		return HarbourOf(q.User) + " " + subject
@@ -161,7 +162,8 @@ func (m Model) outline() (string, bool) {
 		"sections": sections})
 }
 
-// section says some of the claims that it is shown, each with its citation; without claims, what a section says.
+// section writes a section that cites some of the claims in the question. Without claims, it repeats a cited sentence
+// from the question.
 func (m Model) section(q llmtest.Question) string {
 	text := "The harbour keeps a calendar of inspections."
 	if !claimOf.MatchString(q.User) {
@@ -173,8 +175,8 @@ func (m Model) section(q llmtest.Question) string {
 	return text
 }
 
-// Statements makes claims of the sentences in the sources of a question for which a pattern stands, so many at most
-// and as many of each source.
+// Statements returns claims for the sentences in a question's sources that match pattern: at most most, distributed
+// evenly over the sources.
 func Statements(question string, pattern *regexp.Regexp, most int) []map[string]any {
 	claims := []map[string]any{}
 	starts := sourceNo.FindAllStringSubmatchIndex(question, -1)
@@ -193,7 +195,7 @@ func Statements(question string, pattern *regexp.Regexp, most int) []map[string]
 	return claims
 }
 
-// WriteDocuments writes small documents about the subjects into a directory, each with many short sections.
+// WriteDocuments writes small documents about the subjects to a directory, each with many short sections.
 func WriteDocuments(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisCost is what a Redis has done since it began, and what it has.
+// RedisCost is what a Redis has used since it started.
 type RedisCost struct {
-	Commands  map[string]int // by name, those within scripts too
+	Commands  map[string]int // by name, including those within scripts
 	Calls     int            // of all commands
 	Processor time.Duration
 	Memory    int // bytes
@@ -23,7 +23,7 @@ var (
 	infoNumber  = regexp.MustCompile(`(?m)^(used_cpu_sys|used_cpu_user|used_memory):([\d.]+)`)
 )
 
-// CostOf asks a Redis for its cost.
+// CostOf reads the cost of a Redis.
 func CostOf(ctx context.Context, rdb redis.UniversalClient) (RedisCost, error) {
 	c := RedisCost{Commands: map[string]int{}}
 	info, err := rdb.Info(ctx, "commandstats", "cpu", "memory").Result()

@@ -16,31 +16,31 @@ import (
 	"nightdesk/storage"
 )
 
-// Settings say how large a scenario is; zero values are its own.
+// Settings determine the size of a scenario. Zero values stand for the scenario's defaults.
 type Settings struct {
 	Preset  string        `json:"preset,omitempty"`
 	Latency time.Duration `json:"latency,omitempty"` // of the model
 	Topics  int           `json:"topics,omitempty"`
-	Cap     int           `json:"cap,omitempty"`     // calls that the model takes at a time
+	Cap     int           `json:"cap,omitempty"`     // maximum concurrent calls of the model
 	Workers int           `json:"workers,omitempty"` // processes
 	Slots   int           `json:"slots,omitempty"`   // worker.concurrency of each
 	Kills   int           `json:"kills,omitempty"`
 	Pages   int           `json:"pages,omitempty"`
-	Window  time.Duration `json:"window,omitempty"` // how long is looked
+	Window  time.Duration `json:"window,omitempty"` // duration of the observation
 	KB      bool          `json:"knowledge_base,omitempty"`
 }
 
-// claims of a note
+// noteClaims is the maximum number of claims in a note.
 const noteClaims = 12
 
-// Scenario is something that is measured.
+// Scenario is something to measure.
 type Scenario struct {
 	Name, About string
 	settings    Settings
 	measure     func(ctx context.Context, s Settings, tell func(done, total int)) ([]Figure, error)
 }
 
-// Scenarios returns all of them, in the order in which they are measured.
+// Scenarios returns all scenarios in the order of measuring.
 func Scenarios() []Scenario {
 	return []Scenario{
 		{"single", "one topic, from start to end of the command",
@@ -56,14 +56,14 @@ func Scenarios() []Scenario {
 	}
 }
 
-// model returns the model for a preset, and the pages that topics are researched in.
+// model returns the model for a preset.
 func (s Settings) model() (Model, error) {
 	none := func(string) string { return "" }
 	cfg, err := config.Load("", false, none, map[string]string{"preset": cmp.Or(s.Preset, "medium")})
 	return Model{Parts: cfg.Planning.Decompose.InitialSubtopics, Claims: noteClaims, Web: !s.KB}, err
 }
 
-// open makes a desk for topics. queue: it has a Redis.
+// open creates a desk for topics. queue adds a Redis.
 func (s Settings) open(ctx context.Context, queue bool) (*desk, error) {
 	model, err := s.model()
 	if err != nil {
@@ -86,7 +86,7 @@ func (s Settings) open(ctx context.Context, queue bool) (*desk, error) {
 	return d, nil
 }
 
-// topics returns the arguments with which topics are researched.
+// topics returns the arguments for researching topics.
 func (s Settings) topics() []string {
 	args := []string{"--preset", s.Preset}
 	if s.KB {
@@ -113,7 +113,7 @@ func single(ctx context.Context, s Settings, _ func(done, total int)) (f []Figur
 	return append(f, t.figures(u)...), nil
 }
 
-// figures are those of the calls that a process has made.
+// figures returns the figures for the calls of a process.
 func (t traffic) figures(u usage) []Figure {
 	return []Figure{
 		{Name: "model calls", Value: float64(t.calls)},
@@ -176,7 +176,7 @@ func (d *desk) worker(ctx context.Context, slots int) (*process, error) {
 	return d.start(ctx, "worker", "--concurrency", fmt.Sprint(slots))
 }
 
-// completed returns how many runs of the batch have completed.
+// completed returns the number of completed runs in the batch.
 func (d *desk) completed(ctx context.Context) (n int, err error) {
 	out, _, err := d.do(ctx, "list", "--batch", "bench", "--json")
 	return strings.Count(out, `"state":"completed"`), err
@@ -198,10 +198,10 @@ func storm(ctx context.Context, s Settings, tell func(done, total int)) (f []Fig
 			return nil, err
 		}
 	}
-	for kills := 0; kills < s.Kills; kills++ { // the next one when a part of the batch is done since the last
+	for kills := 0; kills < s.Kills; kills++ { // the next kill follows after some progress
 		calls := d.sum().calls
 		for d.sum().calls < calls+10 && d.bundles() < s.Topics && ctx.Err() == nil {
-			time.Sleep(10 * time.Millisecond) // other processes are watched
+			time.Sleep(10 * time.Millisecond) // poll: other processes do the work
 		}
 		i := kills % len(workers)
 		if err := workers[i].Process.Kill(); err != nil {
@@ -254,8 +254,8 @@ func enqueue(ctx context.Context, s Settings, _ func(done, total int)) (f []Figu
 	}, err
 }
 
-// WriteList writes a CSV file of so many topics of 100 characters. Not by way of the memory: what a process has at
-// most counts what its parent had when it began.
+// WriteList writes a CSV file with topics of 100 characters. It streams the file, because the peak memory of a child
+// process includes what its parent used when the child started.
 func WriteList(path string, topics int) error {
 	file, err := os.Create(path)
 	if err != nil {
@@ -278,7 +278,7 @@ func idle(ctx context.Context, s Settings, _ func(done, total int)) (f []Figure,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
-	var took [2]usage // of a worker that is stopped after half a window, and of one that is stopped after a whole more
+	var took [2]usage // of workers stopped after half a window and after one and a half
 	var before, after RedisCost
 	for i, window := range []time.Duration{s.Window / 2, s.Window + s.Window/2} {
 		w, err := d.worker(ctx, s.Slots)
@@ -351,7 +351,7 @@ func verify(ctx context.Context, s Settings, _ func(done, total int)) (f []Figur
 		{Name: "files", Value: float64(files)}, megabytes("size of the files", size)}, err
 }
 
-// size returns how many files there are in a directory of the storage, and of how many bytes.
+// size returns the number of files in a storage directory and their total size in bytes.
 func (d *desk) size(dir string) (files int, size int64, err error) {
 	err = filepath.WalkDir(filepath.Join(d.data(), dir), func(_ string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

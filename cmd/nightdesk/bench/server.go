@@ -13,32 +13,32 @@ import (
 	"nightdesk/pipeline/llm/llmtest"
 )
 
-// server is a model with a fixed latency and a web with a search engine, on one port of this machine. The model takes
-// so many calls at a time and refuses more with 429.
+// server serves a model with a fixed latency and a web with a search engine on one port of this machine. The model
+// limits concurrent calls and refuses further ones with status 429.
 type server struct {
 	url     string
 	latency time.Duration
-	cap     int // 0: any number
+	cap     int // 0: no limit
 	http    http.Server
 
 	mu      sync.Mutex
 	inside  int
 	refused int
 	calls   []*call
-	asked   []string // questions that were answered, sorted
+	asked   []string // answered questions, sorted
 }
 
-// call is one question that was answered.
+// call is one answered question.
 type call struct {
-	kind     string // of the question: name of its schema; empty for free text
-	block    string // title of its topic block, of decisions and notes
+	kind     string // schema name of the question; empty for free text
+	block    string // title of the topic block, for decisions and notes
 	from, to time.Time
 	question string
 	said     int // bytes of the answer
-	repeated int // bytes at the beginning of the question with which one began that was answered before
+	repeated int // bytes of the longest prefix shared with an earlier question
 }
 
-// serve starts a server. It ends with close.
+// serve starts a server. The caller must close it.
 func serve(latency time.Duration, limit int, model Model) (*server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -67,7 +67,7 @@ func serve(latency time.Duration, limit int, model Model) (*server, error) {
 
 func (s *server) close() error { return s.http.Close() }
 
-// refuse refuses a call that is one too many.
+// refuse refuses a call that exceeds the limit.
 func (s *server) refuse(w http.ResponseWriter, _ llmtest.Question) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,17 +114,17 @@ func (s *server) end(c *call, answer string) {
 	s.asked = slices.Insert(s.asked, i, c.question)
 }
 
-// traffic sums up the calls that a server has answered.
+// traffic summarizes the calls that a server answered.
 type traffic struct {
 	calls, refused           int
 	asked, said, repeated    int // bytes
-	blockAsked, blockRepeats int // of decisions and notes
-	again                    int // calls that were made before
-	chain                    int // calls of one run that wait for one another
+	blockAsked, blockRepeats int // for decisions and notes
+	again                    int // repeated calls
+	chain                    int // dependent calls of one run
 	first, last              time.Time
 }
 
-// sum returns what has been answered. chain: of one run alone.
+// sum summarizes the answered calls. chain is only meaningful for a single run.
 func (s *server) sum() (t traffic) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +150,8 @@ func (s *server) sum() (t traffic) {
 	return t
 }
 
-// chain counts the calls of a run of which each waits for the one before: those of each kind one after the other, and
-// those of the block that has most of them. Calls that overlap do not wait for one another.
+// chain counts the calls of a run that depend on one another: for each kind of call the sequential ones, plus those of
+// the block with the most. Overlapping calls are independent.
 func chain(calls []*call) int {
 	kinds, blocks := map[string][]*call{}, map[string][]*call{}
 	for _, c := range calls {
@@ -171,7 +171,7 @@ func chain(calls []*call) int {
 	return n + longest
 }
 
-// waves returns the largest number of calls none of which begins before the one before has ended.
+// waves returns the maximum number of calls that do not overlap.
 func waves(calls []*call) (n int) {
 	slices.SortFunc(calls, func(a, b *call) int { return cmp.Compare(a.to.UnixNano(), b.to.UnixNano()) })
 	var end time.Time

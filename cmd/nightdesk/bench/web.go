@@ -14,13 +14,13 @@ import (
 	"strings"
 )
 
-// Pages have from 3 to 30 KB of text.
+// Size of a page in bytes of text.
 const (
 	leastPage = 3_000
 	mostPage  = 30_000
 )
 
-// forms of sentences that state something: a year or a subject, and figures. The others fill.
+// forms are sentence templates. Most of them state facts with figures; the last ones are filler.
 var forms = []string{
 	"In {year} the {part} of {harbour} handled {amount} tonnes of {goods}, more than in any year before.",
 	"The authority of {harbour} spent {amount} euros on the {part} and their approaches in {year}.",
@@ -39,7 +39,7 @@ var forms = []string{
 var goods = []string{"timber", "grain", "coffee", "cement", "machinery", "salt", "copper", "fruit", "paper", "cotton",
 	"fertiliser", "steel", "wine", "fish", "oil", "coal"}
 
-// pageText writes page n, the same each time, in paragraphs that are separated by blank lines.
+// pageText returns page n, always the same for the same arguments, in paragraphs separated by blank lines.
 func pageText(n uint64, words string) (title, text string) {
 	r := rand.New(rand.NewPCG(n, 1))
 	name := fmt.Sprintf("harbour %c%d", 'A'+rune(r.IntN(26)), r.IntN(900)+100)
@@ -74,10 +74,10 @@ func hashOf(text string, n int) uint64 {
 	return h.Sum64()
 }
 
-// excerptLength is about what search engines show of a page.
+// excerptLength is a typical length of an excerpt in search results.
 const excerptLength = 300
 
-// found answers a search as SearXNG does: with eight pages that no other query finds.
+// found answers a search as SearXNG does, with eight pages that no other query finds.
 func found(w http.ResponseWriter, r *http.Request) {
 	if r.FormValue("format") != "json" {
 		http.Error(w, "Forbidden", http.StatusForbidden)
@@ -93,7 +93,7 @@ func found(w http.ResponseWriter, r *http.Request) {
 			"content": shown + " ...", "engine": "bench", "score": 8 - i, "category": "general"})
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(object{"query": query, "results": results, "answers": []string{}, // it may have gone
+	_ = json.NewEncoder(w).Encode(object{"query": query, "results": results, "answers": []string{}, // client may be gone
 		"corrections": []string{}, "infoboxes": []string{}, "suggestions": []string{}, "unresponsive_engines": []any{}})
 }
 
@@ -111,7 +111,7 @@ func page(w http.ResponseWriter, r *http.Request) {
 		strings.ReplaceAll(html.EscapeString(text), "\n\n", "</p>\n<p>"))
 }
 
-// writePages writes so many pages as documents into a directory.
+// writePages writes a number of pages as documents to a directory.
 func writePages(dir string, pages int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
