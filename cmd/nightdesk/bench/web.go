@@ -93,7 +93,7 @@ func found(w http.ResponseWriter, r *http.Request) {
 			"content": shown + " ...", "engine": "bench", "score": 8 - i, "category": "general"})
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(object{"query": query, "results": results, "answers": []string{}, // client may be gone
+	_ = json.NewEncoder(w).Encode(object{"query": query, "results": results, "answers": []string{}, // best effort
 		"corrections": []string{}, "infoboxes": []string{}, "suggestions": []string{}, "unresponsive_engines": []any{}})
 }
 

@@ -31,7 +31,7 @@ type List struct {
 	same     []int32              // by topic: index of an earlier topic with the same run; -1: none
 	near     []int32              // index of a nearly identical earlier topic; -1: none
 	there    *batchTopics         // topics already in the batch; nil: none
-	repeats  []int32              // index in there of a nearly identical topic, or of the same with another id; -1: none
+	repeats  []int32              // index in there of a nearly identical topic, or the same with another id; -1: none
 	Apart    error                // why the list was not compared with the batch
 	Options  []topicqueue.Options // options that topics refer to by index
 	Problems problemList
