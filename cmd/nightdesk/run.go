@@ -87,8 +87,8 @@ func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 }
 
 // audioUsage is the usage text of --audio.
-const audioUsage = "read the report aloud: extended_audio (all of it), single_podcast_overview (its main points), " +
-	"dual_podcast_overview (these by two voices) or none"
+const audioUsage = "audio version: extended_audio (whole report), single_podcast_overview (main points), " +
+	"dual_podcast_overview (main points, two voices) or none"
 
 // addAttach adds the flag that attaches documents.
 func addAttach(cmd *cobra.Command, f *intake.Flags) {
