@@ -14,19 +14,19 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// along passes on what models are writing to whoever reads along. Nothing depends on it: what is lost here is in the
-// run's events and its report.
+// along passes the text that models are writing to live readers. Nothing depends on it, because the run's events and
+// report have the complete text.
 type along struct{ base }
 
 const (
-	watchedTime  = 10 * time.Second       // for which ReadAlong is a sign of a reader
-	deltasTime   = time.Minute            // for which pieces are kept
-	deltasKept   = 2000                   // pieces, about
-	deltaPause   = 150 * time.Millisecond // between two pieces of one answer
-	deltaTimeout = time.Second            // for the writing of one
+	watchedTime  = 10 * time.Second       // how long ReadAlong counts as a reader
+	deltasTime   = time.Minute            // how long pieces are kept
+	deltasKept   = 2000                   // approximate number of pieces
+	deltaPause   = 150 * time.Millisecond // minimum interval between two pieces of one answer
+	deltaTimeout = time.Second            // for writing one piece
 )
 
-// ReadAlong says that somebody reads along for the next ten seconds, and must be said again until then.
+// ReadAlong announces a live reader for the next ten seconds and must be repeated within that time.
 func (q *along) ReadAlong(ctx context.Context, runID string) error {
 	if err := q.rdb.Set(ctx, key(runID, "watched"), 1, watchedTime).Err(); err != nil {
 		return fmt.Errorf("read along with run %s: %w", runID, err)
@@ -34,8 +34,8 @@ func (q *along) ReadAlong(ctx context.Context, runID string) error {
 	return nil
 }
 
-// Deltas returns what models have written of a run after the piece with this id, and the id of the last piece. With
-// after = "" it returns that id only: who comes later reads on from there.
+// Deltas returns the text that models have written for a run after the piece with id after, and the id of the last
+// piece. With after = "" it returns only that id, from which a new reader continues.
 func (q *along) Deltas(ctx context.Context, runID, after string) ([]topicqueue.Event, string, error) {
 	if after == "" {
 		last, err := q.rdb.XRevRangeN(ctx, key(runID, "deltas"), "+", "-", 1).Result()
@@ -67,8 +67,8 @@ func (q *along) Deltas(ctx context.Context, runID, after string) ([]topicqueue.E
 	return out, after, nil
 }
 
-// Write returns what passes an answer on while it is written; nil when nobody reads along. stage, block and step: see
-// topicqueue.Usage. An empty piece ends the answer.
+// Write returns a function that passes on an answer while it is written, or nil if there is no live reader. stage,
+// block and step: see topicqueue.Usage. An empty piece ends the answer.
 func (q *along) Write(ctx context.Context, runID, stage, block, step string) func(piece string) {
 	if n, err := q.rdb.Exists(ctx, key(runID, "watched")).Result(); err != nil || n == 0 {
 		return nil
@@ -83,7 +83,7 @@ func (q *along) Write(ctx context.Context, runID, stage, block, step string) fun
 	}
 }
 
-// waveOf: see topicqueue.Placement.
+// waveOf returns the wave of a stage, see topicqueue.Placement.
 func waveOf(stage string) int {
 	switch stage {
 	case "planning":
@@ -94,15 +94,15 @@ func waveOf(stage string) int {
 	return 1
 }
 
-// writing is one answer on its way.
+// writing is one answer in transit.
 type writing struct {
 	*along
 	run, block string
 	wave       int
 	delta      topicqueue.Delta
-	text       strings.Builder // that was not sent yet
+	text       strings.Builder // not yet sent
 	sent       time.Time
-	gone       bool // Redis is away: the rest is not sent
+	gone       bool // Redis is unreachable, so the rest is not sent
 }
 
 func (w *writing) send(ctx context.Context, done bool) {

@@ -18,14 +18,14 @@ const batchesKey = lua.Prefix + "batches" // sorted set: batch name by creation 
 
 func batchKey(name, part string) string { return lua.Prefix + "batch:{" + name + "}:" + part }
 
-// batches keeps the lists of batches and of their runs, and knows when a batch has ended.
+// batches keeps the lists of batches and their runs, and determines when a batch has ended.
 type batches struct {
 	base
 	read *reader
 }
 
-// OpenBatch makes a batch known, to which runs are added until SealBatch, and returns the time of its creation, which
-// is the same for every call: it is part of the run ids.
+// OpenBatch registers a batch, to which runs are added until SealBatch. It returns the creation time, which is part
+// of the run ids and the same for every call.
 func (q *batches) OpenBatch(ctx context.Context, name string, now time.Time) (time.Time, error) {
 	if err := q.rdb.ZAddNX(ctx, batchesKey, redis.Z{Score: float64(now.UnixMilli()), Member: name}).Err(); err != nil {
 		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
@@ -34,7 +34,7 @@ func (q *batches) OpenBatch(ctx context.Context, name string, now time.Time) (ti
 	if err != nil {
 		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
 	}
-	if err := q.rdb.HDel(ctx, batchKey(name, "state"), "sealed").Err(); err != nil { // more runs come
+	if err := q.rdb.HDel(ctx, batchKey(name, "state"), "sealed").Err(); err != nil { // more runs follow
 		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
 	}
 	return time.UnixMilli(int64(created)).UTC(), nil
@@ -46,7 +46,7 @@ type Batch struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// Batch returns one batch. ErrNotFound when there is none of this name.
+// Batch returns one batch, or ErrNotFound if there is none of this name.
 func (q *batches) Batch(ctx context.Context, name string) (Batch, error) {
 	created, err := q.rdb.ZScore(ctx, batchesKey, name).Result()
 	if errors.Is(err, redis.Nil) {
@@ -81,22 +81,22 @@ func (q *batches) BatchRuns(ctx context.Context, batch string) ([]string, error)
 	return ids, nil
 }
 
-// listChunk is how many runs one round trip reads.
+// listChunk is the number of runs read per round trip.
 const listChunk = 500
 
-// Runs calls yield for every run of a batch in the order of enqueueing, and stops at its first error. Runs whose state
-// cannot be read do not hide the others: at the end they are a *BrokenError.
+// Runs calls yield for every run of a batch in the order of enqueueing, and stops at its first error. Runs whose
+// state cannot be read are skipped and returned at the end as a *BrokenError.
 func (q *batches) Runs(ctx context.Context, batch string, yield func(topicqueue.Run) error) error {
 	return q.RunsFrom(ctx, batch, 0, func(_ int, run topicqueue.Run) error { return yield(run) })
 }
 
-// RunsFrom is Runs from the one at a place on; yield is told the place of each, counted from 0.
+// RunsFrom is like Runs but starts at position from. yield receives the position of each run, counted from 0.
 func (q *batches) RunsFrom(ctx context.Context, batch string, from int,
 	yield func(at int, run topicqueue.Run) error) error {
 	var broken BrokenError
 	var decoder runDecoder
 	ahead := make(chan listed, 1)
-	reading := false // the next ones, while these are decoded
+	reading := false // the next chunk is read while this one is decoded
 	defer func() {
 		if reading {
 			<-ahead
@@ -115,7 +115,7 @@ func (q *batches) RunsFrom(ctx context.Context, batch string, from int,
 		if len(chunk.ids) == 0 {
 			return broken.err()
 		}
-		if start > from && len(chunk.ids) == listChunk { // who needs the first ones alone stops among them
+		if start > from && len(chunk.ids) == listChunk { // a caller that needs few runs stops within the first chunk
 			reading = true
 			go func() { ahead <- q.listedFrom(ctx, batch, start+listChunk) }()
 		}
@@ -136,14 +136,14 @@ func (q *batches) RunsFrom(ctx context.Context, batch string, from int,
 	}
 }
 
-// listed is some runs of a batch as Redis has them.
+// listed is a chunk of runs as read from Redis.
 type listed struct {
 	ids  []string
 	cmds []redis.Cmder
 	err  error
 }
 
-// listedFrom reads listChunk runs of a batch from a place on.
+// listedFrom reads listChunk runs of a batch, starting at a position.
 func (q *batches) listedFrom(ctx context.Context, batch string, start int) (l listed) {
 	l.ids, l.err = q.rdb.ZRange(ctx, batchKey(batch, "runs"), int64(start), int64(start+listChunk-1)).Result()
 	if l.err != nil {
@@ -159,7 +159,7 @@ func (q *batches) listedFrom(ctx context.Context, batch string, start int) (l li
 		}
 		return nil
 	})
-	if wrongType(l.err) { // of single runs, whose commands say so
+	if wrongType(l.err) { // for single runs, whose commands have the error
 		l.err = nil
 	}
 	if l.err != nil {
@@ -168,7 +168,7 @@ func (q *batches) listedFrom(ctx context.Context, batch string, start int) (l li
 	return l
 }
 
-// listed returns a run of a batch: its state, which cmd has read, else the line that is kept of it; nil when there is
+// listed returns a run of a batch: the state that cmd has read, otherwise the stored line, or nil if there is
 // neither.
 func (q *batches) listed(ctx context.Context, batch, id string, decoder *runDecoder,
 	cmd *redis.MapStringStringCmd) (*topicqueue.Run, error) {
@@ -189,10 +189,10 @@ func (q *batches) listed(ctx context.Context, batch, id string, decoder *runDeco
 	return &run, nil
 }
 
-// errDamaged means that a key does not hold what this program writes.
+// errDamaged means that a key holds data that this program does not write.
 var errDamaged = errors.New("damaged")
 
-// wrongType reports that a key holds another type of value.
+// wrongType reports whether err says that a key holds another type of value.
 func wrongType(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "WRONGTYPE") }
 
 // BrokenRun is a run whose state in Redis cannot be read.
@@ -204,7 +204,7 @@ type BrokenRun struct {
 // BrokenError names the runs that could not be read.
 type BrokenError struct{ Runs []BrokenRun }
 
-// Error says which and what to do.
+// Error lists the runs and says what to do.
 func (e *BrokenError) Error() string {
 	var lines []string
 	for _, r := range e.Runs {
@@ -221,8 +221,8 @@ func (e *BrokenError) err() error {
 	return e
 }
 
-// keepLine keeps what a list shows of a run that is published: its state expires, its line does not. In its batch it is
-// open no longer.
+// keepLine stores the fields that lists show of a published run; they outlive its state. The run is no longer open in
+// its batch.
 func (q *batches) keepLine(ctx context.Context, run topicqueue.Run) error {
 	run.PublishedAt, run.Unpublished, run.ToolCalls = time.Now().UTC(), "", nil
 	run.Options = topicqueue.Options{Preset: run.Options.Preset, Language: run.Options.Language,
@@ -244,7 +244,7 @@ func (q *batches) keepLine(ctx context.Context, run topicqueue.Run) error {
 	return nil
 }
 
-// line returns what is kept of a run whose state has expired; nil when there is nothing.
+// line returns the stored line of a run; nil if there is none.
 func (q *batches) line(ctx context.Context, batch, runID string) (*topicqueue.Run, error) {
 	data, err := q.rdb.HGet(ctx, batchKey(batch, "lines"), runID).Bytes()
 	if errors.Is(err, redis.Nil) {
@@ -260,7 +260,7 @@ func (q *batches) line(ctx context.Context, batch, runID string) (*topicqueue.Ru
 	return &run, nil
 }
 
-// BatchSize returns how many runs a batch has.
+// BatchSize returns the number of runs of a batch.
 func (q *batches) BatchSize(ctx context.Context, batch string) (int, error) {
 	n, err := q.rdb.ZCard(ctx, batchKey(batch, "runs")).Result()
 	if err != nil {
@@ -269,7 +269,8 @@ func (q *batches) BatchSize(ctx context.Context, batch string) (int, error) {
 	return int(n), nil
 }
 
-// Listed returns a run of a batch, or what is kept of it when its state has expired. ErrNotFound: neither is there.
+// Listed returns a run of a batch, or its stored line if its state has expired. It returns ErrNotFound if there is
+// neither.
 func (q *batches) Listed(ctx context.Context, batch, runID string) (topicqueue.Run, error) {
 	run, err := q.read.Run(ctx, runID)
 	if !errors.Is(err, ErrNotFound) {

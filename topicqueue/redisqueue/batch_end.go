@@ -8,13 +8,13 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// digestsKey is a sorted set: batch by the time of the next look (ms), of those that may want a digest.
+// digestsKey is a sorted set: batches that may want a digest by the time of their next check (ms).
 const digestsKey = lua.Prefix + "{index}:digests"
 
 const (
-	batchLooks  = 20               // batches of one DueBatches
-	batchSample = 50               // open runs of a batch that one look checks
-	digestStuck = 15 * time.Minute // a digest whose task is active for so long is given to another task
+	batchLooks  = 20               // maximum number of batches per DueBatches
+	batchSample = 50               // open runs of a batch that one check examines
+	digestStuck = 15 * time.Minute // time after which a digest with an active task is given to another task
 )
 
 var (
@@ -27,21 +27,21 @@ var (
 	batchForgetScript   = lua.Script("batch_forget")
 )
 
-// Ending is how far a batch is from its end.
+// Ending is the progress of a batch towards its end.
 type Ending struct {
 	Sealed     bool // its enqueueing has finished
-	Open       int  // runs that are not yet published
+	Open       int  // number of runs not yet published
 	Generation int  // raised by every run that ends
-	Digested   int  // generation that the last digest is of; 0 = there is none
+	Digested   int  // generation of the last digest; 0: none
 }
 
-// DigestDue reports that the batch has ended and its digest does not know it yet.
+// DigestDue reports whether the batch has ended and its digest does not cover that yet.
 func (e Ending) DigestDue() bool { return e.Sealed && e.Open == 0 && e.Generation > e.Digested }
 
-// SealBatch says that the enqueueing of a batch has finished: when its last run is published, it wants a digest. Runs
-// that come later, or are retried, make it want another one. OpenBatch takes the seal away.
+// SealBatch marks that the enqueueing of a batch has finished. The batch wants a digest when its last run is
+// published, and again after later or retried runs. OpenBatch removes the mark.
 func (q *batches) SealBatch(ctx context.Context, name string) error {
-	if err := q.noteBatch(ctx, name, sweepTime); err != nil { // what follows may break off
+	if err := q.noteBatch(ctx, name, sweepTime); err != nil { // the rest may be interrupted
 		return err
 	}
 	if err := q.rdb.HSet(ctx, batchKey(name, "state"), "sealed", 1).Err(); err != nil {
@@ -50,7 +50,7 @@ func (q *batches) SealBatch(ctx context.Context, name string) error {
 	return q.noteBatch(ctx, name, 0)
 }
 
-// noteBatch makes sure that a batch is looked at in this time.
+// noteBatch ensures that a batch is checked within in.
 func (q *batches) noteBatch(ctx context.Context, name string, in time.Duration) error {
 	if err := batchNoteScript.Run(ctx, q.rdb, []string{digestsKey}, name, in.Milliseconds()).Err(); err != nil {
 		return fmt.Errorf("note batch %q in Redis: %w", name, err)
@@ -58,7 +58,7 @@ func (q *batches) noteBatch(ctx context.Context, name string, in time.Duration) 
 	return nil
 }
 
-// addToBatch puts a run into its batch, where it is open until it is published; false when it was published before.
+// addToBatch adds a run to its batch as open until it is published. It returns false if the run was published before.
 func (q *batches) addToBatch(ctx context.Context, batch, runID string, order float64) (bool, error) {
 	keys := []string{batchKey(batch, "runs"), batchKey(batch, "open"), batchKey(batch, "lines")}
 	added, err := batchAddScript.Run(ctx, q.rdb, keys, runID, order).Int()
@@ -68,7 +68,7 @@ func (q *batches) addToBatch(ctx context.Context, batch, runID string, order flo
 	return added == 1, nil
 }
 
-// Ending returns how far a batch is from its end.
+// Ending returns the progress of a batch towards its end.
 func (q *batches) Ending(ctx context.Context, name string) (Ending, error) {
 	end, _, err := q.lookAtBatch(ctx, name, 0)
 	return end, err
@@ -90,10 +90,10 @@ func (q *batches) lookAtBatch(ctx context.Context, name string, sample int) (End
 	return end, open, nil
 }
 
-// DueBatch is a batch that one sweeper looks at.
+// DueBatch is a batch that one sweeper checks.
 type DueBatch struct {
 	Name  string
-	until string // its next look, by others
+	until string // its next check, by other sweepers
 }
 
 // DueBatches returns batches that may want a digest. Each goes to one caller, and to another after 30 s.
@@ -109,8 +109,8 @@ func (q *batches) DueBatches(ctx context.Context) ([]DueBatch, error) {
 	return due, nil
 }
 
-// SweepBatch returns the generation of the digest that a batch wants now, 0 for none. One that will want none before
-// something happens to it is forgotten until then.
+// SweepBatch returns the generation of the digest that a batch now wants; 0: none. A batch that cannot want a digest
+// before its next change is removed from the index.
 func (q *batches) SweepBatch(ctx context.Context, b DueBatch) (generation int, err error) {
 	end, open, err := q.lookAtBatch(ctx, b.Name, batchSample)
 	switch {
@@ -127,14 +127,15 @@ func (q *batches) SweepBatch(ctx context.Context, b DueBatch) (generation int, e
 	return 0, nil
 }
 
-// checkOpen takes runs out of the open ones that are not: their creation, the publishing or a retry broke off.
+// checkOpen removes runs from the open set that are not open because their creation, publishing or retry was
+// interrupted.
 func (q *batches) checkOpen(ctx context.Context, batch string, open []string) error {
 	for _, id := range open {
 		fields, err := q.rdb.HGetAll(ctx, key(id, "run")).Result()
 		if err != nil {
 			return fmt.Errorf("read run %s from Redis: %w", id, err)
 		}
-		if len(fields) == 0 { // expired, or never created: if it is created yet, its end raises the generation
+		if len(fields) == 0 { // expired, or never created; if it is created later, its end raises the generation
 			if err := q.rdb.SRem(ctx, batchKey(batch, "open"), id).Err(); err != nil {
 				return fmt.Errorf("look at batch %q in Redis: %w", batch, err)
 			}
@@ -153,7 +154,8 @@ func (q *batches) checkOpen(ctx context.Context, batch string, open []string) er
 	return nil
 }
 
-// Digested says that the digest of this generation is in storage. The next look finds whether another one is wanted.
+// Digested records that the digest of this generation is in storage. The next check finds whether another one is
+// wanted.
 func (q *batches) Digested(ctx context.Context, name string, generation int) error {
 	if err := batchDigestedScript.Run(ctx, q.rdb, []string{batchKey(name, "state")}, generation).Err(); err != nil {
 		return fmt.Errorf("note the digest of batch %q in Redis: %w", name, err)
@@ -161,9 +163,9 @@ func (q *batches) Digested(ctx context.Context, name string, generation int) err
 	return q.noteBatch(ctx, name, 0)
 }
 
-// AdvanceDigest gives a digest to the next generation because the job queue has a task for this one that will never
-// run. active: it is active there and may still end; then only after a quarter of an hour. It returns what is wanted
-// now.
+// AdvanceDigest moves a digest to the next generation because the job queue has a task for this one that will never
+// run. If active, the task is running and may still end, so this happens only after digestStuck. AdvanceDigest
+// returns the generation wanted now.
 func (q *batches) AdvanceDigest(ctx context.Context, name string, generation int, active bool) (int, error) {
 	stuck := int64(0)
 	if active {

@@ -9,10 +9,10 @@ import (
 
 var batchPurgeScript = lua.Script("batch_purge")
 
-// purgeChunk is how many runs one script takes.
+// purgeChunk is the number of runs per script call.
 const purgeChunk = 500
 
-// Unlist takes runs that are published out of the lists. A batch of which nothing is left is forgotten: gone.
+// Unlist removes published runs from the lists. A batch without any runs left is removed too: gone.
 func (q *batches) Unlist(ctx context.Context, batch string, runs []string) (gone bool, err error) {
 	keys := []string{batchKey(batch, "runs"), batchKey(batch, "open"), batchKey(batch, "lines"), batchKey(batch, "state")}
 	for len(runs) > 0 {

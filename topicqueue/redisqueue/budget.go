@@ -9,26 +9,27 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// What Reserve answers to a call that it has no money for.
+// Errors of Reserve.
 var (
-	// ErrBudget: the budget of the run does not suffice for the call.
+	// ErrBudget means that the budget of the run does not cover the call.
 	ErrBudget = errors.New("the budget does not suffice")
-	// ErrBudgetHeld: it may suffice when calls of the run that are in flight have ended: most cost less than they
-	// reserve.
+	// ErrBudgetHeld means that the budget may cover the call when calls of the run in flight have ended, because most
+	// cost less than they reserve.
 	ErrBudgetHeld = errors.New("the budget is reserved for other calls")
 )
 
-// Reservation is what a model call may take from the budget of its run, in the unit of the budget.
+// Reservation is the amount that a model call may take from the budget of its run, in the unit of the budget.
 type Reservation struct {
 	Question int64
-	Longest  int64 // of its answer
-	Usual    int64 // what most answers stay below: near the end of the budget no more is set aside
-	Least    int64 // an answer that may have less is hardly worth the call
-	Stay     int64 // is to be left for others afterwards
+	Longest  int64 // maximum cost of the answer
+	Usual    int64 // upper bound for most answers; near the end of the budget no more is reserved
+	Least    int64 // minimum for the answer; less is hardly worth the call
+	Stay     int64 // amount to leave for others
 }
 
-// Reserve sets aside what a model call may cost, until Answered or until the attempt or the run ends, and returns how
-// much its answer may. Doing it again at a place changes the amount. A run without a budget refuses nothing.
+// Reserve reserves the cost of a model call until Answered, or until the attempt or the run ends. It returns the
+// amount available for the answer. Repeating it at the same place changes the amount. A run without a budget refuses
+// nothing.
 func (q *attempts) Reserve(ctx context.Context, l Lease, place string, r Reservation) (answer int64, err error) {
 	reply, err := q.run(ctx, reserveScript, "reserve for a call", l.RunID, l.Unit, l.Generation, l.owner, place,
 		r.Question, r.Longest, r.Usual, r.Least, r.Stay)
@@ -44,8 +45,8 @@ func (q *attempts) Reserve(ctx context.Context, l Lease, place string, r Reserva
 	return answer, nil
 }
 
-// Purse returns where a run stands with its budget. share: what it may spend in all by its share of a common budget,
-// besides its own limit; 0: as before. cut: a word for what the budget has cut, which Run.Cuts keeps; empty: nothing.
+// Purse returns the budget state of a run. share is the run's total share of a common budget, besides its own limit;
+// 0: unchanged. cut is a word for what the budget has cut, added to Run.Cuts; empty: nothing.
 func (q *attempts) Purse(ctx context.Context, runID string, share int64, cut string) (topicqueue.Purse, error) {
 	limit := ""
 	if share > 0 {

@@ -9,9 +9,9 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// Cancel ends a run. Whoever works on it is refused from now on, and told at once (see Changes). report: what was found
-// is written up, as far as there is a plan; the run then ends as partial, or, when its report is only being narrated,
-// as the report has it. A run that has ended stays as it is.
+// Cancel ends a run. Attempts that work on it are refused from now on, and notified at once (see Changes). With
+// report, the existing findings are written up if there is a plan, and the run ends as partial. A run that is only
+// being narrated then ends in the state of its report. A run that has ended stays unchanged.
 func (q *controls) Cancel(ctx context.Context, runID, reason string, report bool) ([]Intent, error) {
 	flag := 0
 	if report {
@@ -30,13 +30,13 @@ func (q *controls) Cancel(ctx context.Context, runID, reason string, report bool
 	return r.intents(runID), q.tell(ctx, runID)
 }
 
-// Pause stops a run where it stands: calls in flight end and are kept, no new one begins. Then its clock stands too.
+// Pause pauses a run: calls in flight end and are kept, and no new call begins. Then the run's clock stops too.
 func (q *controls) Pause(ctx context.Context, runID string) error {
 	r, err := q.run(ctx, pauseScript, "pause", runID, 1)
 	if err != nil {
 		return err
 	}
-	if !r.state().Final() { // others are begun in its place; should it go on by now, a sweep corrects that
+	if !r.state().Final() { // other runs begin in its place; if it has been resumed by now, a sweep corrects that
 		err = q.note(ctx, runID, note{lane: lua.Text(r.values, 0), state: r.state(), check: ms(q.watchTime()),
 			soonest: true, paused: true})
 	}
@@ -46,7 +46,7 @@ func (q *controls) Pause(ctx context.Context, runID string) error {
 	return q.tell(ctx, runID)
 }
 
-// Resume lets a paused run go on.
+// Resume lets a paused run continue.
 func (q *controls) Resume(ctx context.Context, runID string) ([]Intent, error) {
 	if err := q.watch(ctx, runID); err != nil {
 		return nil, err
@@ -55,14 +55,14 @@ func (q *controls) Resume(ctx context.Context, runID string) ([]Intent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.state() == topicqueue.RunQueued { // the sweep puts it back to those that wait
+	if r.state() == topicqueue.RunQueued { // a sweep returns it to the waiting runs
 		return nil, q.watch(ctx, runID)
 	}
 	return r.intents(runID), q.moved(ctx, runID, r)
 }
 
-// Answer gives a person's reply to a question of a run, by its number from 1. The same reply again changes nothing.
-// ErrStale: the run does not wait with this question (any more).
+// Answer delivers a person's reply to a question of a run. number is the question's number, counted from 1. Repeating
+// the same reply changes nothing. It returns ErrStale if the run does not wait for this question (any more).
 func (q *controls) Answer(ctx context.Context, runID string, number int, reply topicqueue.Reply) ([]Intent, error) {
 	data, err := json.Marshal(reply)
 	if err != nil {
@@ -78,15 +78,16 @@ func (q *controls) Answer(ctx context.Context, runID string, number int, reply t
 	return r.intents(runID), q.moved(ctx, runID, r)
 }
 
-// What a retry does again.
+// Scopes of a retry.
 const (
 	RetryBlocks = "blocks" // blocks that failed or were cut short, then the report
-	RetryReport = "report" // the report alone
-	RetryAll    = "all"    // everything, from planning on; also what the others do for a run without a plan
+	RetryReport = "report" // the report only
+	RetryAll    = "all"    // everything, starting with planning; any retry of a run without a plan does this too
 )
 
-// Retry lets a run that has ended go on from its state, as its next epoch. maxIterations: those a block may have; one
-// that failed after all of them starts anew. ErrRunning: it has not ended. ErrNotFound: its state has expired.
+// Retry restarts a run that has ended from its stored state, as its next epoch. maxIterations is the maximum per
+// block; a block that failed after all of them starts over. It returns ErrRunning if the run has not ended, and
+// ErrNotFound if its state has expired.
 func (q *controls) Retry(ctx context.Context, runID, what string, maxIterations int) ([]Intent, error) {
 	run, err := q.read.Run(ctx, runID)
 	if err != nil {
@@ -95,7 +96,8 @@ func (q *controls) Retry(ctx context.Context, runID, what string, maxIterations 
 	if err := q.watch(ctx, runID); err != nil {
 		return nil, err
 	}
-	// Before it is: then its batch has not ended. A look at the batch corrects it when the retry breaks off.
+	// Add the run before it is open, so that its batch has not ended. If the retry is interrupted, a check of the
+	// batch corrects this.
 	if err := q.rdb.SAdd(ctx, batchKey(run.Batch, "open"), runID).Err(); err != nil {
 		return nil, fmt.Errorf("retry of run %s in Redis: %w", runID, err)
 	}
@@ -104,14 +106,15 @@ func (q *controls) Retry(ctx context.Context, runID, what string, maxIterations 
 		return nil, err
 	}
 	if r.state() == topicqueue.RunQueued {
-		return nil, q.watch(ctx, runID) // the sweep puts it to those that wait
+		return nil, q.watch(ctx, runID) // a sweep adds it to the waiting runs
 	}
 	return r.intents(runID), q.moved(ctx, runID, r)
 }
 
 const changesChannel = lua.Prefix + "{index}:changes"
 
-// tell makes a change known to the workers at once. One that misses it sees the change when it renews its lease.
+// tell notifies the workers of a change at once. A worker that misses the message sees the change when it renews its
+// lease.
 func (q *controls) tell(ctx context.Context, runID string) error {
 	if err := q.rdb.Publish(ctx, changesChannel, runID).Err(); err != nil {
 		return fmt.Errorf("tell workers of run %s by Redis: %w", runID, err)
@@ -119,7 +122,7 @@ func (q *controls) tell(ctx context.Context, runID string) error {
 	return nil
 }
 
-// Changes calls heard with the id of every run that was cancelled or paused, until ctx ends.
+// Changes calls heard with the id of every run that is cancelled or paused, until ctx ends.
 func (q *controls) Changes(ctx context.Context, heard func(runID string)) {
 	sub := q.rdb.Subscribe(ctx, changesChannel)
 	defer sub.Close()

@@ -9,7 +9,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// controls is what a person tells a run from outside, without a lease.
+// controls are a person's commands to a run, without a lease.
 type controls struct {
 	base
 	read    *reader
@@ -17,23 +17,24 @@ type controls struct {
 	budgets *budgets
 }
 
-// Create stores a run in state queued, where it waits until Feed chooses it. A run with this id that exists already is
-// left as it is: created is false.
+// Create stores a run in state queued, where it waits until Feed chooses it. If a run with this id exists, Create
+// leaves it unchanged and returns created = false.
 func (q *controls) Create(ctx context.Context, run topicqueue.Run) (created bool, err error) {
 	options, err := json.Marshal(run.Options)
 	if err != nil {
 		return false, fmt.Errorf("encode options of run %s: %w", run.ID, err)
 	}
-	// The batch entry comes first: an entry without a run is skipped by readers, a run without an entry would be lost.
-	// Runs are listed in the order in which they were enqueued.
+	// The batch entry comes first: readers skip an entry without a run, but a run without an entry would be lost.
+	// Runs are listed in the order of enqueueing.
 	order := float64(run.CreatedAt.UnixNano() / 1000)
 	if added, err := q.batches.addToBatch(ctx, run.Batch, run.ID, order); err != nil || !added {
-		return false, err // nil: it was published before; its state may have expired
+		return false, err // nil error: it was published before; its state may have expired
 	}
 	if err := q.budgets.join(ctx, run); err != nil {
 		return false, err
 	}
-	// Looked at only when what follows breaks off: not one of 100,000 that wait is swept for nothing.
+	// This check takes place only if the rest of Create is interrupted, so that 100,000 waiting runs are not swept in
+	// vain.
 	if err := q.note(ctx, run.ID, note{check: ms(sweepTime), soonest: true, wait: "="}); err != nil {
 		return false, err
 	}
@@ -62,13 +63,13 @@ func (q *controls) Create(ctx context.Context, run topicqueue.Run) (created bool
 	}
 	check := "inf"
 	if deadline > 0 {
-		check = "=" + strconv.FormatInt(deadline, 10) // by Redis's clock, whatever the one of this machine says
+		check = "=" + strconv.FormatInt(deadline, 10) // by Redis's clock, whatever this machine's clock says
 	}
 	return true, q.note(ctx, run.ID, note{lane: run.Lane, state: topicqueue.RunQueued, check: check,
 		wait: turn(run.CreatedAt.UnixMilli(), deadline)})
 }
 
-// firstLimit is what a run may spend before it has a share of a common budget.
+// firstLimit returns the spending limit of a run before it has a share of a common budget.
 func firstLimit(o topicqueue.Options) int64 {
 	if o.Common() {
 		return 1

@@ -16,7 +16,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// wireEvent is an event on its way into a script, which stores the JSON texts as they are.
+// wireEvent is an event as passed to a script, which stores the JSON texts unchanged.
 type wireEvent struct {
 	Key     string   `json:"key"`
 	Block   string   `json:"block"`
@@ -24,7 +24,7 @@ type wireEvent struct {
 	Status  string   `json:"status"`
 	Content string   `json:"content"`
 	Meta    string   `json:"meta"`
-	Hosts   []string `json:"hosts,omitempty"` // of web sources, for the run's statistics
+	Hosts   []string `json:"hosts,omitempty"` // hosts of web sources, for the run's statistics
 }
 
 func encodeEvents(l Lease, events ...topicqueue.Event) (string, error) {
@@ -47,11 +47,11 @@ func encodeEvents(l Lease, events ...topicqueue.Event) (string, error) {
 	return string(data), nil
 }
 
-// hosts returns the hosts of the web sources that a reference names; a document's key has none.
+// hosts returns the hosts of the web sources in a reference; a document key has none.
 func hosts(content json.RawMessage) []string {
 	var r topicqueue.Reference
 	if err := json.Unmarshal(content, &r); err != nil {
-		return nil // not sent by a block
+		return nil // not from a block
 	}
 	var out []string
 	for key := range r.References {
@@ -62,7 +62,7 @@ func hosts(content json.RawMessage) []string {
 	return out
 }
 
-// Emit appends events in the name of a lease; an event with a key only once in the life of the run.
+// Emit appends events under a lease. An event with a key is appended once per epoch.
 func (q *attempts) Emit(ctx context.Context, l Lease, events ...topicqueue.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -75,11 +75,11 @@ func (q *attempts) Emit(ctx context.Context, l Lease, events ...topicqueue.Event
 	return err
 }
 
-// Events returns the events of a run after the one with number seq, at most 1,000. With wait > 0 it waits that long for
-// a first one; the answer is empty when none came.
+// Events returns the events of a run after number seq, at most 1,000. With wait > 0 it waits up to wait for a first
+// event; the result is empty if none arrives.
 //
-// A *topicqueue.Gap says that the next events are no longer there and where to go on; ErrNotFound that there is no such
-// run (any more).
+// It returns a *topicqueue.Gap if the next events are no longer stored, with the position to continue from. It
+// returns ErrNotFound if there is no such run (any more).
 func (q *reader) Events(ctx context.Context, runID string, seq int64, wait time.Duration) ([]topicqueue.Event, error) {
 	events, err := q.readEvents(ctx, runID, seq, -1)
 	if err != nil || len(events) > 0 {
@@ -96,7 +96,7 @@ func (q *reader) Events(ctx context.Context, runID string, seq int64, wait time.
 	switch {
 	case last < seq:
 		return nil, &topicqueue.Gap{RunID: runID, From: seq + 1, To: last}
-	case last > seq: // meanwhile, or they are gone
+	case last > seq: // new since the first read, or trimmed
 		events, err = q.readEvents(ctx, runID, seq, -1)
 		if err == nil && len(events) == 0 {
 			err = &topicqueue.Gap{RunID: runID, From: seq + 1, To: last}
@@ -108,8 +108,8 @@ func (q *reader) Events(ctx context.Context, runID string, seq int64, wait time.
 	return q.readEvents(ctx, runID, seq, wait)
 }
 
-// AllEvents returns every event of a run's epoch so far. Where the stream was cut, a message with topicqueue.StatusGap
-// stands.
+// AllEvents returns every event of a run's epoch so far. Where events were trimmed, it inserts an event with
+// topicqueue.StatusGap.
 func (q *reader) AllEvents(ctx context.Context, runID string, now time.Time) ([]topicqueue.Event, error) {
 	since, err := q.rdb.HGet(ctx, key(runID, "run"), "since").Int64()
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -131,7 +131,7 @@ func (q *reader) AllEvents(ctx context.Context, runID string, now time.Time) ([]
 	}
 }
 
-// readEvents reads what the stream has. wait < 0: without waiting.
+// readEvents reads events from the stream. wait < 0: do not wait.
 func (q *reader) readEvents(ctx context.Context, runID string, seq int64,
 	wait time.Duration) ([]topicqueue.Event, error) {
 	streams, err := q.rdb.XRead(ctx, &redis.XReadArgs{

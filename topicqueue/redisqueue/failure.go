@@ -11,8 +11,9 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// Failure returns why a generation of a unit was the last one: of a block that has failed, of UnitPublish that its run
-// has and is published. failed: it was. ErrNotFound: the state of the run has expired.
+// Failure returns why the given generation of a unit was its last: for a block, why the block failed; for
+// UnitPublish, why its published run failed. failed reports whether it did. It returns ErrNotFound if the state of
+// the run has expired.
 func (q *reader) Failure(ctx context.Context, runID, unit string,
 	generation int) (reason string, failed bool, err error) {
 	var run, blocks, work *redis.SliceCmd

@@ -12,56 +12,55 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// The run index. Its keys share a hash tag of their own: no script can touch them together with a run's keys, so each
-// is written after the run, and what a crash leaves out is found by the sweep, to which every run is announced before
-// it changes.
+// Keys of the run index. They share a hash tag of their own, so no script can change them together with a run's keys.
+// The index is written after the run. Every run is announced to the sweep before it changes, so that the sweep finds
+// what a crash leaves out.
 const (
-	indexKey = lua.Prefix + "{index}:runs" // sorted set: run by the time of its next check (ms)
-	// the same for runs that have ended: however many are to be published, no run in work waits for its check
+	indexKey = lua.Prefix + "{index}:runs" // sorted set: run by time of its next check (ms)
+	// the same for runs that have ended, so that a backlog of publishing does not delay checks of runs in work
 	endedKey = lua.Prefix + "{index}:ended"
 	clockKey = lua.Prefix + "{index}:clock"  // hash: last sweep, end of the quiet time after a gap
 	statsKey = lua.Prefix + "{index}:stats"  // hash: counts for metrics, see Stats
-	stateKey = lua.Prefix + "{index}:states" // hash: run -> state, of all runs that are not yet published
+	stateKey = lua.Prefix + "{index}:states" // hash: run -> state, for all runs not yet published
 )
 
-// sorted set: run by age (ms)
+// waitingKey names a sorted set: waiting runs by turn.
 func waitingKey(lane string) string { return lua.Prefix + "{index}:waiting:" + lane }
 
-// sorted set: of those that wait, the ones with a task
+// fedKey names a sorted set: waiting runs that have a task.
 func fedKey(lane string) string { return lua.Prefix + "{index}:fed:" + lane }
 
-// set: runs that take slots, see begun
+// begunKey names a set: runs that take slots, see begun.
 func begunKey(lane string) string { return lua.Prefix + "{index}:begun:" + lane }
 
-// Lanes that all workers serve, in the order in which they do; others are private to one process.
+// lanes are the lanes that all workers serve, in their order. Other lanes are private to one process.
 var lanes = []string{"high", "", "low"}
 
-// begun reports whether a run in this state takes slots for research: those that have slots of their own or need none
-// do not.
+// begun reports whether a run in this state takes a research slot. Other states have slots of their own or need none.
 func begun(s topicqueue.RunState) bool {
 	return s == topicqueue.RunPlanning || s == topicqueue.RunResearching
 }
 
-// MaxLapses is how often a unit's workers may end without any progress before the unit is given up: what kills five
-// workers would kill them all.
+// MaxLapses is how often a unit's workers may die without progress before the unit is given up. A unit that kills
+// five workers would kill them all.
 const MaxLapses = 5
 
 const (
-	sweepBatch = 200              // runs of one Due, and as many that have ended
-	sweepTime  = 30 * time.Second // a run that was due is seen by others after this when its sweeper dies
+	sweepBatch = 200              // maximum number of runs per Due, and of ended runs
+	sweepTime  = 30 * time.Second // time after which another sweeper gets a due run, if its sweeper died
 )
 
-// watchTime is how often a run that is worked is looked at: often enough that a lapsed lease is seen soon.
+// watchTime is the interval between checks of a run in work, short enough to see a lapsed lease soon.
 func (q *base) watchTime() time.Duration { return q.timing.Lease / 4 }
 
-// note is what the index is told of one run.
+// note is an update of the index for one run.
 type note struct {
 	lane  string
-	state topicqueue.RunState // empty = unchanged
-	// next look in ms; empty = unchanged, "inf" = never, "-1" = forget the run; after "=": its time, ms since 1970
+	state topicqueue.RunState // empty: unchanged
+	// next check in ms; empty: unchanged, "inf": never, "-1": remove the run, "=" and a number: time in ms since 1970
 	check   string
-	soonest bool   // the next look is only brought forward
-	wait    string // place among those that wait for planning; empty: does not wait, "=" unchanged
+	soonest bool   // only bring the next check forward
+	wait    string // position among the runs that wait for planning; empty: does not wait, "=": unchanged
 	paused  bool
 }
 
@@ -90,13 +89,13 @@ func indexKeys(lane string) []string {
 
 func ms(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// watch makes sure that a run is looked at again soon. It is called before a transition whose tasks could be lost.
+// watch ensures that a run is checked again soon. Call it before a transition whose tasks could be lost.
 func (q *base) watch(ctx context.Context, runID string) error {
 	return q.note(ctx, runID, note{check: ms(q.watchTime()), soonest: true, wait: "="})
 }
 
-// moved tells the index that a run that is no longer waiting came into a state, and that it is to be looked at: the
-// last look may have been at a state in which it had nothing to do.
+// moved records in the index the new state of a run that no longer waits. It also brings the next check forward,
+// because the last one may have seen a state in which the run had nothing to do.
 func (q *base) moved(ctx context.Context, runID string, r reply) error {
 	return q.note(ctx, runID, note{lane: lua.Text(r.values, 0), state: r.state(), check: ms(q.watchTime()), soonest: true})
 }

@@ -12,8 +12,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// Journaled returns what was answered at a place of the run, and false when nothing was. The entries of a block are
-// those since its last checkpoint: what lies before is decided.
+// Journaled returns the value stored at a place of the run, and false if there is none. The entries of a block are
+// those since its last checkpoint; earlier results are part of that checkpoint.
 func (q *attempts) Journaled(ctx context.Context, l Lease, place string) ([]byte, bool, error) {
 	value, err := q.rdb.HGet(ctx, key(l.RunID, "journal:"+l.Unit), place).Bytes()
 	if errors.Is(err, redis.Nil) {
@@ -25,15 +25,16 @@ func (q *attempts) Journaled(ctx context.Context, l Lease, place string) ([]byte
 	return value, true, nil
 }
 
-// Journal stores what was answered at a place of the run. The first writer wins, whatever its generation: the result is
-// what stands there now. epoch: Begun.Epoch.
+// Journal stores a value at a place of the run. The first writer wins, whatever its generation. Journal returns the
+// value that is stored there now. epoch: Begun.Epoch.
 func (q *attempts) Journal(ctx context.Context, l Lease, epoch int, place string, value []byte) ([]byte, error) {
 	return q.journal(ctx, l, epoch, place, value, nil, 0)
 }
 
-// Answered is Journal for a model call, whose usage it records in the same step, once however often it is called with
-// the same, and gives back what was reserved for it. value: nil when the answer is not to be kept. cost: what the call
-// takes from the run's budget, in its unit; 0 without a budget. It is not fenced: a call that was made was paid for.
+// Answered is like Journal, but for a model call. In the same step it records the call's usage, once even if
+// repeated, and releases its reservation. value is nil if the answer is not to be kept. cost is the cost of the call
+// in the unit of the run's budget; 0 without a budget. Answered is not fenced, because a call that was made is paid
+// for.
 func (q *attempts) Answered(ctx context.Context, l Lease, epoch int, place string, value []byte, u topicqueue.Usage,
 	cost int64) ([]byte, error) {
 	data, err := json.Marshal(u)

@@ -11,7 +11,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// Lease is the right of one attempt to work a unit of a run. It is a value: its holder passes it to every write.
+// Lease is the right of one attempt to work on a unit of a run. It is a value, which its holder passes to every
+// write.
 type Lease struct {
 	RunID      string
 	Unit       string
@@ -19,37 +20,37 @@ type Lease struct {
 	owner      string
 }
 
-// newOwner draws the token of an attempt.
+// newOwner returns a random token for an attempt.
 func newOwner() string { return rand.Text() }
 
-// Begun is what an attempt starts from.
+// Begun is the starting point of an attempt.
 type Begun struct {
 	Lease      Lease
 	Run        topicqueue.Run
-	Block      topicqueue.Block       // of a block
-	View       topicqueue.View        // of a block, for its next iteration
-	Memory     topicqueue.BlockMemory // of a block, from its last checkpoint
-	Admissions []topicqueue.Admission // of a block: answers to its last checkpoint's proposals
-	Traces     []topicqueue.ToolTrace // of a block, from earlier iterations
-	Lapses     int                    // how often the unit's workers ended in the middle of it without progress
-	Epoch      int                    // of the run: raised by Retry
+	Block      topicqueue.Block       // for a block
+	View       topicqueue.View        // for a block: view for its next iteration
+	Memory     topicqueue.BlockMemory // for a block: from its last checkpoint
+	Admissions []topicqueue.Admission // for a block: answers to its last checkpoint's proposals
+	Traces     []topicqueue.ToolTrace // for a block: from earlier iterations
+	Lapses     int                    // how often the unit's workers died without progress
+	Epoch      int                    // of the run; raised by Retry
 
-	Spent time.Duration // of a block: since its first attempt began
-	Seal  time.Duration // until the run takes no more research; negative = never
-	Final time.Duration // until the run is over; negative = never
+	Spent time.Duration // for a block: since its first attempt began
+	Seal  time.Duration // time until the run takes no more research; negative: never
+	Final time.Duration // time until the run is over; negative: never
 }
 
-// attempts is what an attempt does: it begins a unit, and every later call names its lease. See the package
-// documentation for which call ends which unit.
+// attempts has the operations of an attempt: it begins a unit, and every later call passes its lease. The package
+// documentation lists which call ends which unit.
 type attempts struct {
 	base
 	read    *reader
 	batches *batches
 }
 
-// Begin takes the lease of a unit for one generation. ErrStale: the run does not want this generation of the unit (any
-// more), or is paused. ErrHeld: an attempt that was heard of less than Timing.Lease ago has it. Both mean: do nothing,
-// it is in order.
+// Begin takes the lease of a unit for one generation. It returns ErrStale if the run does not want this generation of
+// the unit (any more), or is paused. It returns ErrHeld if another attempt holds the unit and was last heard of less
+// than Timing.Lease ago. In both cases there is nothing to do.
 func (q *attempts) Begin(ctx context.Context, runID, unit string, generation int) (Begun, error) {
 	l := Lease{RunID: runID, Unit: unit, Generation: generation, owner: newOwner()}
 	r, err := q.run(ctx, beginScript, "begin "+unit, runID, unit, generation, l.owner, q.timing.Lease.Milliseconds())
@@ -61,7 +62,7 @@ func (q *attempts) Begin(ctx context.Context, runID, unit string, generation int
 	if b.Run, err = q.read.Run(ctx, runID); err != nil {
 		return b, err
 	}
-	if unit == UnitPlan { // it no longer waits
+	if unit == UnitPlan { // the run no longer waits
 		check := q.watchTime()
 		for _, left := range []time.Duration{b.Seal, b.Final} {
 			if left >= 0 {
@@ -108,18 +109,18 @@ func (q *attempts) Begin(ctx context.Context, runID, unit string, generation int
 	return b, err
 }
 
-// left reads a time until something; negative = it never comes.
+// left returns value i as a duration; negative: never.
 func left(values []any, i int) time.Duration {
 	return time.Duration(lua.Number(values, i)) * time.Millisecond
 }
 
-// Renewed is what came of leases that were to be prolonged.
+// Renewed is the result of renewing leases.
 type Renewed struct {
-	Lost   []string // units that are no longer held: another attempt has them, or the run has ended
-	Paused bool     // the run is paused: begin nothing new
+	Lost   []string // units no longer held: another attempt has them, or the run has ended
+	Paused bool     // the run is paused, so nothing new may begin
 }
 
-// Renew prolongs leases of one run.
+// Renew renews leases of one run.
 func (q *attempts) Renew(ctx context.Context, runID string, leases []Lease) (Renewed, error) {
 	args := []any{q.timing.Lease.Milliseconds()}
 	for _, l := range leases {
@@ -137,8 +138,8 @@ func (q *attempts) Renew(ctx context.Context, runID string, leases []Lease) (Ren
 	return out, nil
 }
 
-// Yield gives a unit up to a new generation, whose task it returns: the way of a worker that is asked to stop. The unit
-// of a paused run has no task until Resume.
+// Yield gives up a unit to a new generation and returns the task for it. A worker that is asked to stop uses it. The
+// unit of a paused run has no task until Resume.
 func (q *attempts) Yield(ctx context.Context, l Lease) ([]Intent, error) {
 	r, err := q.run(ctx, yieldScript, "yield "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner)
 	if err != nil {
@@ -147,7 +148,8 @@ func (q *attempts) Yield(ctx context.Context, l Lease) ([]Intent, error) {
 	return r.intents(l.RunID), nil
 }
 
-// Release gives a lease back after an error, so that the same generation can begin again without waiting for its end.
+// Release returns a lease after an error, so that the same generation can begin again without waiting for the lease
+// to expire.
 func (q *attempts) Release(ctx context.Context, l Lease) error {
 	_, err := q.run(ctx, releaseScript, "release "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner)
 	return err

@@ -12,19 +12,19 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// Claim is what a run asks of a budget that it shares with others. Amounts are in the budget's unit.
+// Claim is a run's request to a budget that it shares with others. Amounts are in the budget's unit.
 type Claim struct {
 	Limit int64 // of the common budget
 	Spent int64 // by the run
-	Wants int64 // in all, for everything that it may do
-	Needs int64 // in all, to be brought to its end
-	Least int64 // that a run which waits must be left
-	Spare int64 // would like to have besides, where all others have what they want
-	High  int64 // would want in all if it were of high priority; 0: as Wants
+	Wants int64 // total for everything that it may do
+	Needs int64 // total to finish the run
+	Least int64 // minimum to leave for each waiting run
+	Spare int64 // desired extra, if all others have what they want
+	High  int64 // total that it would want with high priority; 0: Wants
 }
 
-// Kinds of runs in a common budget, by their lanes: high ones get all that they want, of the rest normal ones twice as
-// much as low ones.
+// kindOf returns the kind of a run in a common budget by its lane. High runs get all that they want. Of the rest,
+// normal runs get twice as much as low ones.
 func kindOf(lane string) string {
 	if lane == "high" || lane == "low" {
 		return lane
@@ -34,7 +34,7 @@ func kindOf(lane string) string {
 
 func batchPool(batch string) string { return batchKey(batch, "budget") }
 
-// Night is the date on which the night of a time has begun: it lasts from noon to noon, in the time zone of the time.
+// Night returns the date on which the night of a time began. A night lasts from noon to noon, in the time zone of at.
 func Night(at time.Time) string { return at.Add(-12 * time.Hour).Format(time.DateOnly) }
 
 func nightPool(at time.Time) string { return lua.Prefix + "{index}:night:" + Night(at) }
@@ -45,7 +45,7 @@ const nightKept = 8 * 24 * time.Hour
 // budgets keeps the budgets of batches and nights, from which runs draw their shares.
 type budgets struct{ base }
 
-// join lets a run wait for its share of the budget of its batch.
+// join registers a run as waiting for its share of its batch's budget.
 func (q *budgets) join(ctx context.Context, run topicqueue.Run) error {
 	if run.Options.BatchBudget.Amount() == 0 {
 		return nil
@@ -57,20 +57,20 @@ func (q *budgets) join(ctx context.Context, run topicqueue.Run) error {
 	return nil
 }
 
-// DrawBatch returns what a run may spend in all by its share of the budget of its batch, which is shared out anew
-// whenever one asks: what others have not used is there again.
+// DrawBatch returns the run's total spending limit from its share of the batch's budget. The budget is divided again
+// on every call, so what others have not used becomes available.
 func (q *budgets) DrawBatch(ctx context.Context, run topicqueue.Run, c Claim) (int64, error) {
 	share, err := q.draw(ctx, "draw", batchPool(run.Batch), run, c, "", "", "")
 	return max(1, share), err
 }
 
-// heldAtMost is how long a run waits before its planning for what others hold of its share.
+// heldAtMost is how long a run waits before planning for the part of its share that others hold.
 const heldAtMost = 5 * time.Minute
 
-// MayBegin reports whether a run that has not begun finds its share of the budgets of its batch and of the night,
-// which it then has. It does not when others have been given more than their shares while it was not there, or hold
-// what it needs at least: they give it back when they draw again, or when they end. Meanwhile Feed lets others have
-// its place. After some minutes it may anyway. c.Limit is not used.
+// MayBegin reports whether a run that has not begun gets its shares of the batch and night budgets; if so, it has
+// them. It does not if other runs received more than their shares before it arrived, or hold the minimum it needs.
+// They return it when they draw again, or when they end. Meanwhile Feed gives its place to others. After heldAtMost
+// the run may begin anyway. c.Limit is not used.
 func (q *budgets) MayBegin(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (bool, error) {
 	ok, err := q.hasShare(ctx, run, at, c)
 	if err != nil || ok {
@@ -96,13 +96,13 @@ func (q *budgets) hasShare(ctx context.Context, run topicqueue.Run, at time.Time
 	return true, nil
 }
 
-// DrawNight is DrawBatch for the budget of the night in which a run has started.
+// DrawNight is like DrawBatch, but for the budget of the night in which the run started.
 func (q *budgets) DrawNight(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (int64, error) {
 	share, err := q.drawNight(ctx, "draw", run, at, c)
 	return max(1, share), err
 }
 
-// drawNight draws on, or asks, the accounts of a night, which are kept for some days from then.
+// drawNight draws on, or asks, the accounts of a night and extends their lifetime.
 func (q *budgets) drawNight(ctx context.Context, what string, run topicqueue.Run, at time.Time,
 	c Claim) (int64, error) {
 	waiting, err := q.waiting(ctx)
@@ -116,7 +116,7 @@ func (q *budgets) drawNight(ctx context.Context, what string, run topicqueue.Run
 	return share, q.rdb.Expire(ctx, nightPool(at), nightKept).Err()
 }
 
-// waiting counts the runs of high, normal and low priority whose planning has not begun.
+// waiting returns the number of high, normal and low priority runs whose planning has not begun.
 func (q *budgets) waiting(ctx context.Context) (n [3]int64, err error) {
 	var counts [2][3]*redis.IntCmd
 	if _, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -143,7 +143,7 @@ func (q *budgets) draw(ctx context.Context, what, pool string, run topicqueue.Ru
 	return amount(share), nil
 }
 
-// LeaveBudgets gives back what a run that has ended has not spent of the budgets of its batch and its night.
+// LeaveBudgets returns the unspent share of a run that has ended to the budgets of its batch and its night.
 func (q *budgets) LeaveBudgets(ctx context.Context, run topicqueue.Run, at time.Time) error {
 	var pools []string
 	if run.Options.BatchBudget.Amount() > 0 {
@@ -160,21 +160,21 @@ func (q *budgets) LeaveBudgets(ctx context.Context, run topicqueue.Run, at time.
 	return nil
 }
 
-// Pool is where the budget of a batch, or of a night, stands.
+// Pool is the state of the budget of a batch or a night.
 type Pool struct {
 	Spent    int64 // by runs that have ended
-	Granted  int64 // to runs in work, what they have spent included
-	Waiting  int   // runs; of a night all that wait in the desk
+	Granted  int64 // granted to runs in work, including their spending
+	Waiting  int   // number of waiting runs; for a night, all waiting runs in this Redis
 	Active   int
 	HasEnded int
 }
 
-// BatchPool returns where the budget of a batch stands; the zero value when it has none.
+// BatchPool returns the state of the budget of a batch; the zero value if it has none.
 func (q *budgets) BatchPool(ctx context.Context, batch string) (Pool, error) {
 	return q.pool(ctx, batchPool(batch), fmt.Sprintf("the budget of batch %q", batch))
 }
 
-// NightPool is BatchPool for the budget of the night of a time.
+// NightPool is like BatchPool, but for the budget of the night of a time.
 func (q *budgets) NightPool(ctx context.Context, at time.Time) (Pool, error) {
 	p, err := q.pool(ctx, nightPool(at), "the budget of the night")
 	if err != nil {

@@ -10,18 +10,18 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// Pulse is what changes of a run while it is worked.
+// Pulse is the part of a run's state that changes during work.
 type Pulse struct {
 	RunID    string
-	State    topicqueue.RunState // empty: there is no such run (any more)
-	Progress topicqueue.Progress // in topic blocks; zero before they are planned
-	Seq      int64               // of its last event
+	State    topicqueue.RunState // empty: no such run (any more)
+	Progress topicqueue.Progress // in topic blocks; zero before planning is done
+	Seq      int64               // number of its last event
 	Paused   bool
-	Settled  bool // it has ended and is stored, or something hinders that: see topicqueue.Run.Unpublished
+	Settled  bool // it has ended and is stored, or storing it failed: see topicqueue.Run.Unpublished
 }
 
-// Pulses returns where runs stand, in the order of their ids. It reads little enough of each to be asked again and
-// again for all runs of a batch.
+// Pulses returns the pulses of runs in the order of their ids. It reads so little per run that it can be polled for
+// all runs of a batch.
 func (q *reader) Pulses(ctx context.Context, runIDs []string) ([]Pulse, error) {
 	out := make([]Pulse, 0, len(runIDs))
 	for len(runIDs) > 0 {

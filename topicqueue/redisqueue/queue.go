@@ -21,33 +21,33 @@ var (
 	ErrRunning  = errors.New("the run has not ended")
 )
 
-// Timing says how long the queue waits for signs of life.
+// Timing sets how long the queue waits for signs of life.
 type Timing struct {
-	Lease time.Duration // how long an attempt may stay silent before another may take its unit over
-	Stuck time.Duration // how long a task may be active in the job queue without beginning
-	Gap   time.Duration // between two sweeps of whatever worker, after which nobody's silence counts for a while ...
-	Quiet time.Duration // ... which is this long: Redis was away for everybody, or no worker ran
+	Lease time.Duration // silence after which another attempt may take over a unit
+	Stuck time.Duration // how long a task may be active in the job queue without beginning its unit
+	Gap   time.Duration // interval without any sweep that starts a quiet time ...
+	Quiet time.Duration // ... of this length without takeovers, because Redis was unreachable or no worker ran
 }
 
-// DefaultTiming is what a desk uses; tests use shorter times.
+// DefaultTiming is used in production; tests use shorter times.
 var DefaultTiming = Timing{Lease: 20 * time.Second, Stuck: 5 * time.Second, Gap: 5 * time.Second,
 	Quiet: 20 * time.Second}
 
-// Queue is the state of all runs in one Redis. It is its parts, one for each kind of caller; a part holds only what its
-// methods use. It does not own the client.
+// Queue is the state of all runs in one Redis. It consists of parts, one for each kind of caller. Each part holds
+// only what its methods use. Queue does not own the client.
 type Queue struct {
 	base
-	reader    // what runs hold, for everybody
-	along     // what models are writing, for those who read along
-	attempts  // the work on a run, under a lease
-	controls  // what a person tells a run
+	reader    // contents of runs, for all callers
+	along     // text that models are writing, for live readers
+	attempts  // work on a run, under a lease
+	controls  // a person's commands to a run
 	upkeep    // feeding, sweeping and counting, by workers
 	batches   // batches and their digests
-	budgets   // budgets that runs share
+	budgets   // budgets shared by runs
 	schedules // recurring batches
 }
 
-// New returns the queue on this Redis, which must keep its data (appendonly) and never evict it (noeviction).
+// New returns the queue stored in rdb, which must persist its data (appendonly) and never evict it (noeviction).
 func New(rdb redis.UniversalClient, timing Timing) *Queue {
 	b := base{rdb, timing}
 	q := &Queue{base: b, reader: reader{b}, along: along{b}, budgets: budgets{b}, schedules: schedules{b}}
@@ -58,39 +58,39 @@ func New(rdb redis.UniversalClient, timing Timing) *Queue {
 	return q
 }
 
-// base is what all parts stand on: the scripts on one run, and what the index is told of it.
+// base is embedded in all parts. It calls the scripts of a run and updates the index.
 type base struct {
 	rdb    redis.UniversalClient
 	timing Timing
 }
 
-// Timing returns the times that the queue was made with.
+// Timing returns the timing passed to New.
 func (q *base) Timing() Timing { return q.timing }
 
-// Unit names of a run's work; a block's unit is its block id.
+// Units of a run's work. The unit of a block is its block id.
 const (
 	UnitPlan    = "plan"
 	UnitReview  = "review"
 	UnitReport  = "report"
 	UnitNarrate = "narrate"
-	UnitPublish = "publish" // what the run leaves behind goes to storage
+	UnitPublish = "publish" // store the run's results
 )
 
-// Intent is a task that a run wants to be in the job queue.
+// Intent is a task that a run wants in the job queue.
 type Intent struct {
 	RunID      string
 	Unit       string // one of the Unit... constants or a block id
 	Generation int
 	Lane       string // suffix of the queue names
-	Begun      bool   // of a plan: its run has begun before
-	Path       string // of a run with a plan: see topicqueue.Plan
+	Begun      bool   // for a plan: the run has begun before
+	Path       string // for a run with a plan: see topicqueue.Plan
 	About      About
 }
 
-// About says for a person what a task is about. Of long texts it is the first bytes, which may end within a rune.
+// About describes a task for display. Long texts are cut to their first bytes and may end within a rune.
 type About struct{ Topic, Title, Batch string }
 
-// key returns the name of one of a run's keys.
+// key returns the full name of a key of a run.
 func key(runID, name string) string { return lua.Prefix + "{" + runID + "}:" + name }
 
 var (
@@ -117,7 +117,7 @@ var (
 	sweepScript        = lua.RunScript("sweep")
 	advanceScript      = lua.RunScript("advance")
 
-	// On the run index or a batch, not on one run: without the prelude.
+	// Scripts on the run index or a batch, not on one run; they do without the prelude.
 	dueScript  = lua.Script("due")
 	noteScript = lua.Script("note")
 	feedScript = lua.Script("feed")
@@ -127,18 +127,19 @@ var (
 	scheduleScript = lua.Script("schedule")
 )
 
-// Writable reports why Redis takes no writes now: it is away, its disk or memory is full, or it is read-only.
+// Writable returns an error if Redis accepts no writes: it is unreachable, its disk or memory is full, or it is
+// read-only.
 func (q *base) Writable(ctx context.Context) error {
 	return q.rdb.Set(ctx, lua.Prefix+"probe", "", time.Minute).Err()
 }
 
-// reply is what a script returned: a status, then values that depend on the script.
+// reply is the result of a script: a status, then values that depend on the script.
 type reply struct {
 	status string
 	values []any
 }
 
-// run calls a script on one run and turns a refusal into its error. doing says what for, in errors.
+// run calls a script on one run and converts a refusal to its error. doing names the operation in errors.
 func (q *base) run(ctx context.Context, s *redis.Script, doing, runID string, args ...any) (reply, error) {
 	values, err := s.Run(ctx, q.rdb, []string{key(runID, "run")}, args...).Slice()
 	if err != nil {
@@ -158,10 +159,10 @@ func (q *base) run(ctx context.Context, s *redis.Script, doing, runID string, ar
 	return r, nil
 }
 
-// state is where the run stands, which every script that returns tasks says after them.
+// state returns the state of the run, which scripts that return tasks add after them.
 func (r reply) state() topicqueue.RunState { return topicqueue.RunState(lua.Text(r.values, 2)) }
 
-// intents reads lane and tasks, which stand first in the reply of every script that returns tasks.
+// intents decodes lane and tasks, the first values of every script that returns tasks.
 func (r reply) intents(runID string) []Intent {
 	list, _ := r.values[1].([]any)
 	out := []Intent{}

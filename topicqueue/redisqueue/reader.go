@@ -15,10 +15,10 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// reader reads what runs hold. It changes nothing and needs no lease.
+// reader reads the contents of runs. It changes nothing and needs no lease.
 type reader struct{ base }
 
-// Run returns one run. ErrNotFound when there is none with this id.
+// Run returns one run, or ErrNotFound if there is none with this id.
 func (q *reader) Run(ctx context.Context, runID string) (topicqueue.Run, error) {
 	fields, err := q.rdb.HGetAll(ctx, key(runID, "run")).Result()
 	if err != nil {
@@ -30,8 +30,8 @@ func (q *reader) Run(ctx context.Context, runID string) (topicqueue.Run, error) 
 	return new(runDecoder).decode(fields)
 }
 
-// runDecoder decodes runs one after another. Those of a batch mostly have the same options, whose decoding takes
-// longest: what the last text came to is used again. Options of several runs therefore share their lists.
+// runDecoder decodes runs one after another. Runs of a batch mostly have the same options, which take longest to
+// decode, so it reuses the last decoded options. The options of several runs therefore share their lists.
 type runDecoder struct {
 	text    string
 	options topicqueue.Options
@@ -84,7 +84,7 @@ func (d *runDecoder) decode(f map[string]string) (topicqueue.Run, error) {
 	return run, nil
 }
 
-// decodeDialogue returns what a run has asked and what was replied.
+// decodeDialogue returns the questions of a run and their replies.
 func decodeDialogue(f map[string]string) (out []topicqueue.Exchange, err error) {
 	for n := 1; err == nil && f[fmt.Sprint("question:", n)] != ""; n++ {
 		number := strconv.Itoa(n)
@@ -120,7 +120,7 @@ func (q *reader) Blocks(ctx context.Context, runID string) ([]topicqueue.Block, 
 	}
 }
 
-// Open returns what the blocks of a run said last that was missing, by block (see topicqueue.BlockMemory).
+// Open returns, by block, what each block last said was missing (see topicqueue.BlockMemory).
 func (q *reader) Open(ctx context.Context, runID string, blocks []topicqueue.Block) (map[string]string, error) {
 	open := map[string]string{}
 	for _, b := range blocks {
@@ -169,8 +169,8 @@ func (q *reader) Traces(ctx context.Context, runID, unit string) ([]topicqueue.T
 	return decodeList[topicqueue.ToolTrace](texts, "trace of "+unit)
 }
 
-// Returned returns the hashes that checkpoints and ends of blocks gave as Returned, in order, by unit. Those of the
-// plan are in Plan.Returned. Empty when the run is unknown.
+// Returned returns, by unit and in order, the hashes passed as Returned to checkpoints and ends of blocks. Those of
+// the plan are in Plan.Returned. The result is empty if the run is unknown.
 func (q *reader) Returned(ctx context.Context, runID string) (map[string][]string, error) {
 	lines, err := q.rdb.LRange(ctx, key(runID, "returned"), 0, -1).Result()
 	if err != nil {
@@ -184,7 +184,7 @@ func (q *reader) Returned(ctx context.Context, runID string) (map[string][]strin
 	return out, nil
 }
 
-// Plan returns the committed plan without its traces, which Traces has. ErrNotFound before CommitPlan.
+// Plan returns the committed plan without its traces, which Traces returns. It returns ErrNotFound before CommitPlan.
 func (q *reader) Plan(ctx context.Context, runID string) (topicqueue.Plan, error) {
 	var plan topicqueue.Plan
 	data, err := q.rdb.Get(ctx, key(runID, "plan")).Bytes()
@@ -200,7 +200,7 @@ func (q *reader) Plan(ctx context.Context, runID string) (topicqueue.Plan, error
 	return plan, nil
 }
 
-// Memory returns what the last checkpoint of a block remembers, the zero value when there was none.
+// Memory returns the memory of a block at its last checkpoint; the zero value if there was none.
 func (q *reader) Memory(ctx context.Context, runID, block string) (topicqueue.BlockMemory, error) {
 	var memory topicqueue.BlockMemory
 	data, err := q.rdb.HGet(ctx, key(runID, "work"), block+":memory").Bytes()
@@ -216,7 +216,7 @@ func (q *reader) Memory(ctx context.Context, runID, block string) (topicqueue.Bl
 	return memory, nil
 }
 
-// Review returns the last review of a run, the zero value when there was none.
+// Review returns the last review of a run; the zero value if there was none.
 func (q *reader) Review(ctx context.Context, runID string) (topicqueue.Review, error) {
 	var review topicqueue.Review
 	data, err := q.rdb.HGet(ctx, key(runID, "run"), "review").Bytes()
@@ -245,7 +245,7 @@ func (q *reader) titles(ctx context.Context, runID string) ([]topicqueue.BlockTi
 	return out, nil
 }
 
-// Report returns what Finish was given as Outcome.Content; nil when the run has no report or is published.
+// Report returns the Outcome.Content passed to Finish; nil if the run has no report or is published.
 func (q *reader) Report(ctx context.Context, runID string) ([]byte, error) {
 	data, err := q.rdb.Get(ctx, key(runID, "report")).Bytes()
 	if errors.Is(err, redis.Nil) {
@@ -266,13 +266,13 @@ func (q *reader) Usage(ctx context.Context, runID string) ([]topicqueue.Usage, e
 	return decodeList[topicqueue.Usage](texts, "usage record")
 }
 
-// Times says when the parts of a run took place, by the clock of Redis, since it was last retried.
+// Times are the times of the parts of a run since its last retry, by the clock of Redis.
 type Times struct {
-	Began      map[string]time.Time   // first attempts at the stages (UnitPlan, ...) that have been begun
-	Iterations map[string][]time.Time // ends of the iterations of each of the blocks, in order, all that it has done
+	Began      map[string]time.Time   // first attempts at the stages begun so far (UnitPlan, ...)
+	Iterations map[string][]time.Time // ends of all iterations by block, in order
 }
 
-// Times returns the times of a run and these blocks of it.
+// Times returns the times of a run and the given blocks of it.
 func (q *reader) Times(ctx context.Context, runID string, blocks []topicqueue.Block) (Times, error) {
 	t := Times{Began: map[string]time.Time{}, Iterations: map[string][]time.Time{}}
 	stages := []string{UnitPlan, UnitReview, UnitReport, UnitNarrate, UnitPublish}
@@ -310,7 +310,7 @@ func decodeList[T any](texts []string, what string) ([]T, error) {
 	return out, nil
 }
 
-// encodeList returns the JSON list of the JSON texts of items, which scripts store one by one.
+// encodeList returns a JSON list of the JSON texts of items. Scripts store these texts one by one.
 func encodeList[T any](items []T) (string, error) {
 	texts := make([]string, len(items))
 	for i, item := range items {

@@ -14,10 +14,10 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// schedulesKey is a hash: record by name. There are few of them, and each changes by compare-and-set.
+// schedulesKey is a hash: record by name. There are few schedules, and each changes by compare-and-set.
 const schedulesKey = lua.Prefix + "{index}:schedules"
 
-// ErrNoSchedule means that there is no schedule of this name.
+// ErrNoSchedule means that there is no schedule with this name.
 var ErrNoSchedule = errors.New("no such schedule")
 
 // schedules keeps the schedules of recurring batches.
@@ -52,7 +52,7 @@ func (q *schedules) Schedule(ctx context.Context, name string) (schedule.Record,
 	return decodeSchedule(name, text)
 }
 
-// AddSchedule stores a schedule unless there is one of its name: added tells.
+// AddSchedule stores a schedule unless the name exists. added reports whether it did.
 func (q *schedules) AddSchedule(ctx context.Context, r schedule.Record) (added bool, err error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -61,8 +61,9 @@ func (q *schedules) AddSchedule(ctx context.Context, r schedule.Record) (added b
 	return q.setSchedule(ctx, r.Name, "", string(data))
 }
 
-// ChangeSchedule changes a schedule: of changes at the same time, each sees what the one before has made. change may be
-// called several times; its error ends the change and is returned. ErrNoSchedule when there is none.
+// ChangeSchedule changes a schedule. Concurrent changes are applied one after the other, each to the result of the
+// one before. change may be called several times; its error ends the change and is returned. It returns ErrNoSchedule
+// if there is no such schedule.
 func (q *schedules) ChangeSchedule(ctx context.Context, name string,
 	change func(*schedule.Record) error) (schedule.Record, error) {
 	for {
@@ -93,7 +94,7 @@ func (q *schedules) ChangeSchedule(ctx context.Context, name string,
 	}
 }
 
-// RemoveSchedule forgets a schedule; removed: there was one. Its batches stay.
+// RemoveSchedule removes a schedule and reports whether it existed. Its batches stay.
 func (q *schedules) RemoveSchedule(ctx context.Context, name string) (removed bool, err error) {
 	n, err := q.rdb.HDel(ctx, schedulesKey, name).Result()
 	if err != nil {

@@ -15,52 +15,53 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Stats are the figures of all runs in this Redis. Scripts keep them as they go, in a hash with the fields
-// state:<state>, ended:<state>, deadline_missed, lapses, iterations, iteration_ms, tool_asked:<tool>,
-// tool_shared:<tool>, and calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:..., longest:... of each
-// model: nobody walks the runs to count them.
+// Stats are the counters of all runs in this Redis. Scripts update them in a hash with the fields state:<state>,
+// ended:<state>, deadline_missed, lapses, iterations, iteration_ms, tool_asked:<tool>, tool_shared:<tool>, and
+// calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:..., longest:... of each model. Reading them does not
+// iterate over runs.
 type Stats struct {
-	// not yet published, in each state now; nil before the first run was counted
+	// unpublished runs by state; nil before the first run was counted
 	Runs            map[topicqueue.RunState]int64
-	Ended           map[topicqueue.RunState]int64 // in each final state, ever
-	DeadlinesMissed int64                         // ever
-	Lapses          int64                         // of leases, ever
+	Ended           map[topicqueue.RunState]int64 // all runs so far by final state
+	DeadlinesMissed int64                         // total
+	Lapses          int64                         // total of lapsed leases
 	Models          []ModelStats
-	Tools           map[string]topicqueue.ToolCalls // by tool, ever
-	Iterations      int64                           // of blocks, ever
-	IterationTime   time.Duration                   // that these took, one after the other
-	Waiting         []Waiting                       // of each lane asked for
-	// runs that are looked at again and again: those that are not yet published
+	Tools           map[string]topicqueue.ToolCalls // totals by tool
+	Iterations      int64                           // total of block iterations
+	IterationTime   time.Duration                   // sum of their durations
+	Waiting         []Waiting                       // by lane, as requested
+	// runs with regular checks: all runs not yet published
 	Watched int64
-	// how late the next look at one that has not ended is: no worker runs when it grows
+	// delay of the next check of a run that has not ended; it grows if no worker runs
 	Overdue time.Duration
 }
 
-// Waiting is the runs of a lane that wait to be planned and have no task yet.
+// Waiting describes the runs of a lane that wait for planning and have no task yet.
 type Waiting struct {
 	Lane   string
 	Runs   int64
-	Oldest time.Duration // how long ago the first of them was enqueued
+	Oldest time.Duration // waiting time of the first run
 }
 
-// ModelStats are the calls of one model in one role.
+// ModelStats counts the calls of one model in one role.
 type ModelStats struct {
 	Role, Model         string
 	Calls               int64
 	TokensIn, TokensOut int64
-	CostUSD             float64 // of the calls whose price is known
-	// tokens of the longest answer among those that were longer than they were allowed to be; 0: none was
+	CostUSD             float64 // of the calls with a known price
+	// tokens of the longest answer that exceeded its limit; 0: none did
 	Longest int64
 }
 
-// Stats reads the counters: one round trip, whatever the number of runs. lanes: those whose waiting runs are counted.
+// Stats reads the counters in one round trip, whatever the number of runs. lanes are the lanes whose waiting runs are
+// counted.
 func (q *upkeep) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 	var counters *redis.MapStringStringCmd
 	var watched, ended *redis.IntCmd
 	var next *redis.ZSliceCmd
 	var clock *redis.TimeCmd
 	waiting, oldest := make([]*redis.IntCmd, len(lanes)), make([]*redis.ZSliceCmd, len(lanes))
-	// all on one hash tag, and Redis's clock, by which these are
+	// All keys share one hash tag. Redis's clock is the one that set the times.
 	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		counters, next = p.HGetAll(ctx, statsKey), p.ZRangeWithScores(ctx, indexKey, 0, 0)
 		watched, ended, clock = p.ZCard(ctx, indexKey), p.ZCard(ctx, endedKey), p.Time(ctx)
@@ -81,18 +82,18 @@ func (q *upkeep) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 	return s, nil
 }
 
-// sinceFirst returns how long before now the time (ms) of the first of a sorted set was; 0 when there is none or it is
-// to come.
+// sinceFirst returns the time from the first score (ms) of a sorted set until now; 0 if there is none or it is in the
+// future.
 func sinceFirst(first []redis.Z, now time.Time) time.Duration {
 	for _, z := range first {
-		if !math.IsInf(z.Score, 0) { // a run that is not looked at before something happens to it
+		if !math.IsInf(z.Score, 0) { // infinite: no check before the run's next change
 			return max(0, now.Sub(time.UnixMilli(int64(z.Score))))
 		}
 	}
 	return 0
 }
 
-// oldestOf returns how long the first of those that wait has.
+// oldestOf returns the waiting time of the first waiting run.
 func oldestOf(first []redis.Z, now int64) time.Duration {
 	for _, z := range first {
 		return time.Duration(max(0, now-waitedSince(int64(z.Score)))) * time.Millisecond
@@ -115,7 +116,7 @@ func decodeStats(fields map[string]string) Stats {
 	models := map[[2]string]*ModelStats{}
 	for field, text := range fields {
 		kind, name, _ := strings.Cut(field, ":")
-		n, _ := strconv.ParseInt(text, 10, 64) // what is no number counts as nothing
+		n, _ := strconv.ParseInt(text, 10, 64) // a value that is not a number counts as 0
 		switch kind {
 		case "state":
 			s.Runs[topicqueue.RunState(name)] = n
@@ -148,7 +149,7 @@ func decodeStats(fields map[string]string) Stats {
 		default:
 			continue
 		}
-		role, model, _ := strings.Cut(name, ":") // names of models hold colons too
+		role, model, _ := strings.Cut(name, ":") // names of models may contain colons
 		m := models[[2]string{role, model}]
 		if m == nil {
 			m = &ModelStats{Role: role, Model: model}

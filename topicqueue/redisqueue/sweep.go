@@ -13,7 +13,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// upkeep is what workers do for all runs besides their own: begin those that wait, and find what was left undone.
+// upkeep is the work of workers for all runs: it begins waiting runs and completes interrupted transitions.
 type upkeep struct {
 	base
 	read    *reader
@@ -34,9 +34,9 @@ func (q *upkeep) Due(ctx context.Context) (runs []string, takeover bool, err err
 	return runs, lua.Text(values, 0) == "1", nil
 }
 
-// Feed chooses which waiting runs of a lane are planned next, the oldest first, until tasks of them are in the job
-// queue. No more runs are begun than there are slots, of this lane and those before it; slots: of all workers, 0 = any
-// number of runs. The caller sweeps each for its task.
+// Feed chooses the next waiting runs of a lane for planning, oldest first, until the given number of runs have tasks
+// in the job queue. It begins no more runs than there are slots, counting runs of this lane and of those before it.
+// slots is the total of all workers; 0: no limit. The caller sweeps each returned run to get its task.
 func (q *upkeep) Feed(ctx context.Context, lane string, tasks, slots int) ([]string, error) {
 	keys := indexKeys(lane)
 	for _, before := range lanes[:max(0, slices.Index(lanes, lane))] {
@@ -49,17 +49,17 @@ func (q *upkeep) Feed(ctx context.Context, lane string, tasks, slots int) ([]str
 	return runs, nil
 }
 
-// Swept is what a look at a run found.
+// Swept is the result of a sweep of a run.
 type Swept struct {
 	Intents []Intent
-	// Forced is the lease of a run's report past its final time: whoever swept it commits what there is, whoever worked
-	// on it before. Nil otherwise.
+	// Forced is the lease of a run's report past its final time. The sweeper commits the existing results, whoever
+	// worked on it before. Nil otherwise.
 	Forced *Lease
 }
 
-// Sweep computes from a run's state alone which tasks it wants that nobody works on, gives units with lapsed leases to
-// new generations when takeover is set, seals a run whose time for research is over, and sets the time of the run's
-// next check. A run that is published wants nothing and is not looked at again.
+// Sweep computes from a run's state the wanted tasks that no attempt holds. If takeover is set, it gives units with
+// lapsed leases to new generations. It seals a run whose research time is over, and sets the time of the run's next
+// check. A published run wants nothing and is not checked again.
 func (q *upkeep) Sweep(ctx context.Context, runID string, takeover bool) (Swept, error) {
 	flag := 0
 	if takeover {
@@ -96,8 +96,8 @@ func (q *upkeep) Sweep(ctx context.Context, runID string, takeover bool) (Swept,
 		"lapses": float64(lua.Number(r.values, 6))})
 }
 
-// forget takes a run that is published, or that was never created, out of the index. Whoever published it may have died
-// before its line was kept.
+// forget removes a run from the index that is published, or was never created. It also stores the run's line, because
+// the publisher may have died before.
 func (q *upkeep) forget(ctx context.Context, runID string) error {
 	run, err := q.read.Run(ctx, runID)
 	if err == nil && !run.PublishedAt.IsZero() {
@@ -109,9 +109,9 @@ func (q *upkeep) forget(ctx context.Context, runID string) error {
 	return q.note(ctx, runID, note{lane: run.Lane, check: "-1"})
 }
 
-// sweepWaiting looks at a run that is to be planned: it wants its task only when it was fed.
+// sweepWaiting handles a queued run, which wants its task only after Feed has chosen it.
 func (q *upkeep) sweepWaiting(ctx context.Context, runID string, intents []Intent, n note) ([]Intent, note, error) {
-	if len(intents) == 0 { // paused: it gives its place to others
+	if len(intents) == 0 { // paused: it leaves its place to others
 		return nil, n, nil
 	}
 	err := q.rdb.ZScore(ctx, fedKey(n.lane), runID).Err()
@@ -134,9 +134,8 @@ func (q *upkeep) sweepWaiting(ctx context.Context, runID string, intents []Inten
 	return nil, n, nil
 }
 
-// Advance gives a unit to its next generation because the job queue has a task for this one that will never begin.
-// active: the task is active there, so it may still begin; then the unit is given on only when that has lasted too
-// long.
+// Advance gives a unit to its next generation because the job queue has a task for this one that will never begin. If
+// active, the task is running and may still begin, so this happens only after Timing.Stuck.
 func (q *upkeep) Advance(ctx context.Context, i Intent, active bool) ([]Intent, error) {
 	stuck := int64(0)
 	if active {

@@ -8,8 +8,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// encodeTally writes a tally as its fields in their order, "-" for one that is empty: a list decodes thousands of them,
-// and JSON would take a fifth of its time. nil: "".
+// encodeTally writes the fields of a tally in order, with "-" for an empty one; nil gives "". A list decodes
+// thousands of tallies, and JSON decoding would take a fifth of the list's time.
 func encodeTally(t *topicqueue.Tally) string {
 	if t == nil {
 		return ""
@@ -25,7 +25,7 @@ func encodeTally(t *topicqueue.Tally) string {
 		t.Calls, t.Tokens, t.Unpriced, strconv.FormatFloat(t.CostUSD, 'g', -1, 64), strings.ReplaceAll(since, " ", "_"))
 }
 
-// decodeTally reads what encodeTally has written; nil for "" and for what it has not.
+// decodeTally parses the output of encodeTally. It returns nil for "" and for any other text.
 func decodeTally(s string) *topicqueue.Tally {
 	f := strings.Fields(s)
 	if len(f) != 10 {

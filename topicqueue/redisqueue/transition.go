@@ -10,7 +10,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// CommitPlan stores the plan, fills the DTQ and admits the first blocks.
+// CommitPlan stores the plan, fills the Dynamic Topic Queue and admits the first blocks.
 func (q *attempts) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan) ([]Intent, error) {
 	traces, err := encodeList(plan.Traces)
 	if err != nil {
@@ -20,7 +20,7 @@ func (q *attempts) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan
 	if err != nil {
 		return nil, fmt.Errorf("encode plan of run %s: %w", l.RunID, err)
 	}
-	plan.Traces = nil // kept in a list of their own
+	plan.Traces = nil // stored in a separate list
 	data, err := json.Marshal(plan)
 	if err != nil {
 		return nil, fmt.Errorf("encode plan of run %s: %w", l.RunID, err)
@@ -29,7 +29,7 @@ func (q *attempts) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan
 	for i, s := range plan.SubTopics {
 		titles[i] = s.Title
 	}
-	// They are part of the commit: an attempt that is not the last one may have planned otherwise.
+	// The events are part of the commit, because an earlier attempt may have planned differently.
 	events, err := encodeEvents(l,
 		topicqueue.NewEvent(topicqueue.StatusResearchQuestions, topicqueue.StatusResearchQuestions,
 			topicqueue.ResearchQuestions{Questions: titles}),
@@ -49,11 +49,12 @@ func (q *attempts) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan
 	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
 }
 
-// judgeTries bounds how often proposals are judged again because another block added topics meanwhile; every such
-// change is a topic added, and a queue is full long before.
+// judgeTries is the maximum number of times proposals are judged again because another block added topics meanwhile.
+// Each change adds a topic, so the queue is full long before.
 const judgeTries = 1000
 
-// Checkpoint stores one iteration of a block and answers its proposals. maxLength: blocks that the run may have.
+// Checkpoint stores one iteration of a block and answers its proposals. maxLength is the maximum number of blocks of
+// the run.
 func (q *attempts) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoint, view topicqueue.View,
 	maxLength int) (topicqueue.CheckpointResult, []Intent, error) {
 	var result topicqueue.CheckpointResult
@@ -124,9 +125,9 @@ func (q *attempts) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkp
 		l.RunID, judgeTries)
 }
 
-// evidence is how many bytes the statements of these traces take in the questions that a report is written by.
+// evidence returns the number of bytes that the statements of traces take in the prompts for the report.
 func evidence(traces []topicqueue.ToolTrace) (bytes int) {
-	const mark = 40 // citation and source beside a statement
+	const mark = 40 // citation and source of a statement
 	for _, t := range traces {
 		for _, c := range t.Claims {
 			bytes += len(c.Text) + mark
@@ -135,9 +136,9 @@ func evidence(traces []topicqueue.ToolTrace) (bytes int) {
 	return bytes
 }
 
-// EndBlock ends a block as BlockCompleted or BlockFailed, admits the next ones, and moves the run on when it was the
-// last. reason: why it failed or was cut short, for a person. fallbacks: see topicqueue.Block. returned: of calls
-// after the last checkpoint, see topicqueue.Checkpoint.
+// EndBlock ends a block as BlockCompleted or BlockFailed and admits the next blocks. After the last block it moves
+// the run on. reason: why the block failed or was cut short, for display. fallbacks: see topicqueue.Block. returned:
+// from calls after the last checkpoint, see topicqueue.Checkpoint.
 func (q *attempts) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string,
 	fallbacks []string, returned string) ([]Intent, error) {
 	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason,
@@ -151,8 +152,8 @@ func (q *attempts) EndBlock(ctx context.Context, l Lease, status topicqueue.Bloc
 	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
 }
 
-// Await lets a run wait for a person: its plan asks something, and Answer, or the first sweep after so long, goes on
-// with it. wait: 0 = for ever. events: those that tell of the question.
+// Await makes a run wait for a person's reply to question. The run continues with Answer, or with the first sweep
+// after wait; 0: no limit. events announce the question.
 func (q *attempts) Await(ctx context.Context, l Lease, question topicqueue.Question, wait time.Duration,
 	events ...topicqueue.Event) error {
 	data, err := json.Marshal(question)
@@ -167,8 +168,8 @@ func (q *attempts) Await(ctx context.Context, l Lease, question topicqueue.Quest
 	return err
 }
 
-// CloseReview goes back to research with the gaps of a review, or on to the report when it has none, and keeps the
-// review until the next one is closed.
+// CloseReview returns the run to research if the review has gaps, and otherwise moves it on to the report. It stores
+// the review until the next one is closed.
 func (q *attempts) CloseReview(ctx context.Context, l Lease, review topicqueue.Review) ([]Intent, error) {
 	list, err := encodeList(review.Gaps)
 	if err != nil {
@@ -181,8 +182,7 @@ func (q *attempts) CloseReview(ctx context.Context, l Lease, review topicqueue.R
 	return q.advanceStage(ctx, l, list, data)
 }
 
-// Narrated ends a run whose report is committed already. n: what the report was read aloud as. events: those that tell
-// of it.
+// Narrated ends a run whose report is already committed. n is the result of the narration; events announce it.
 func (q *attempts) Narrated(ctx context.Context, l Lease, n topicqueue.Narration,
 	events ...topicqueue.Event) ([]Intent, error) {
 	data, err := json.Marshal(n)
@@ -196,7 +196,7 @@ func (q *attempts) Narrated(ctx context.Context, l Lease, n topicqueue.Narration
 	return q.advanceStage(ctx, l, data, told)
 }
 
-// advanceStage: found is what a review has found and what is kept of it, what a plan asks, or what a narration is.
+// advanceStage ends a stage. found is the gaps and the review, the question of a plan, or the narration.
 func (q *attempts) advanceStage(ctx context.Context, l Lease, found ...any) ([]Intent, error) {
 	args := append([]any{l.Unit, l.Generation, l.owner}, found...)
 	r, err := q.run(ctx, advanceStageScript, "end "+l.Unit, l.RunID, args...)
@@ -206,17 +206,17 @@ func (q *attempts) advanceStage(ctx context.Context, l Lease, found ...any) ([]I
 	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
 }
 
-// Outcome is how a run ends.
+// Outcome is the end of a run.
 type Outcome struct {
-	State   topicqueue.RunState // a final one
-	Reason  string              // for a person; empty when completed
-	Report  string              // storage key of the report; empty when there is none
-	Content []byte              // the report with all that publishing it needs, as JSON; kept until Published
-	Events  []topicqueue.Event  // that come before the statistics
+	State   topicqueue.RunState // a final state
+	Reason  string              // for display; empty if completed
+	Report  string              // storage key of the report; empty: none
+	Content []byte              // the report with all data for publishing, as JSON; kept until Published
+	Events  []topicqueue.Event  // sent before the statistics
 }
 
-// Finish ends the run that this plan or report belongs to, or hands it on to narration. Only the first call of a run
-// has an effect. What the run then wants is to be published.
+// Finish ends the run of this plan or report, or moves it on to narration. Only the first call for a run has an
+// effect. The intents then include publishing.
 func (q *attempts) Finish(ctx context.Context, l Lease, o Outcome) ([]Intent, error) {
 	data, err := encodeEvents(l, o.Events...)
 	if err != nil {
@@ -230,16 +230,15 @@ func (q *attempts) Finish(ctx context.Context, l Lease, o Outcome) ([]Intent, er
 	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
 }
 
-// Unpublished notes why what a run leaves behind is not in storage yet: Run.Unpublished.
+// Unpublished records why a run's results are not yet in storage: Run.Unpublished.
 func (q *attempts) Unpublished(ctx context.Context, l Lease, reason string) error {
 	_, err := q.run(ctx, unpublishedScript, "publish", l.RunID, l.Generation, l.owner, reason)
 	return err
 }
 
-// Published says that everything a run leaves behind is in storage. Its state here expires after the time that is
-// given; of run a list then shows the main things. It is as Begin gave it, but for its Tally, and for State and
-// Reason: of a completed run whose evidence is not whole it is partial that is stored. The next sweep makes the index
-// forget it.
+// Published records that all results of a run are in storage. The run's state in Redis expires after expiry; lists
+// then show its main fields only. run is as returned by Begin, except for its Tally, State and Reason: a completed
+// run with incomplete evidence is stored as partial. The next sweep removes the run from the index.
 func (q *attempts) Published(ctx context.Context, l Lease, run topicqueue.Run, expiry time.Duration) error {
 	if _, err := q.run(ctx, publishedScript, "publish", l.RunID, l.Generation, l.owner, expiry.Milliseconds(),
 		string(run.State), run.Reason, encodeTally(run.Tally)); err != nil {

@@ -2,8 +2,8 @@ package redisqueue
 
 import "strconv"
 
-// turn is the place of a run among those of its lane that wait: the one that is due first, to the minute, then the
-// oldest. Runs without a deadline come after all others, and have the time of their creation (ms) as their place.
+// turn returns the position of a waiting run in its lane: earliest deadline first, to the minute, then oldest first.
+// Runs without a deadline come last; their position is their creation time (ms).
 func turn(created, deadline int64) string {
 	if deadline > 0 {
 		minute := deadline / turnMinute
@@ -15,12 +15,12 @@ func turn(created, deadline int64) string {
 
 const (
 	turnMinute  = 60_000                // ms
-	turnSpan    = 200_000_000           // ms before the minute, more than two days, in which ages count
-	turnsBefore = 9_000_000_000_000_000 // makes places with a deadline negative; sorted sets keep them exactly
+	turnSpan    = 200_000_000           // ms before the minute, more than two days, within which age counts
+	turnsBefore = 9_000_000_000_000_000 // makes positions with a deadline negative; sorted sets store them exactly
 )
 
-// waitedSince returns when the run at a place was created, ms; of one that is due in more than turnSpan the last time
-// that it can have been.
+// waitedSince returns the creation time (ms) of the run at a position. If the run is due more than turnSpan after its
+// creation, it returns the latest possible creation time.
 func waitedSince(turn int64) int64 {
 	if turn >= 0 {
 		return turn

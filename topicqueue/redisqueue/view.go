@@ -13,8 +13,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// view reads what a frozen "blocks:queries:digests" stands for, as a block sees it. The lists only grow, so the numbers
-// fix their content.
+// view reads the data that a frozen "blocks:queries:digests" stands for, from the perspective of a block. The lists
+// only grow, so the counts determine their content.
 func (q *reader) view(ctx context.Context, runID, block, frozen string) (topicqueue.View, error) {
 	counts := make([]int, 3)
 	for i, count := range strings.SplitN(frozen, ":", len(counts)) {
@@ -71,17 +71,17 @@ func (q *reader) view(ctx context.Context, runID, block, frozen string) (topicqu
 	return v, nil
 }
 
-// encodeDigest returns what the ledger keeps; empty when there is nothing to tell.
+// encodeDigest returns the ledger entry of a digest; empty if there is nothing to report.
 func encodeDigest(d topicqueue.Digest) (string, error) {
 	if len(d.Findings) == 0 && len(d.Read) == 0 {
 		return "", nil
 	}
-	d.Block = "" // it stands before it
+	d.Block = "" // the ledger line begins with it
 	data, err := json.Marshal(d)
 	return string(data), err
 }
 
-// iterationCounters are what a checkpoint adds to the figures of the desk.
+// iterationCounters returns what a checkpoint adds to the counters of Stats.
 func iterationCounters(cp topicqueue.Checkpoint) map[string]float64 {
 	counters := map[string]float64{"iterations": 1, "iteration_ms": float64(cp.Took.Milliseconds())}
 	for tool, n := range cp.Calls {
@@ -90,7 +90,7 @@ func iterationCounters(cp topicqueue.Checkpoint) map[string]float64 {
 	return counters
 }
 
-// encodeCalls returns the counts as the script reads them: tool, asked, shared, ...
+// encodeCalls returns the counts in the script's format: tool, asked, shared, ...
 func encodeCalls(calls map[string]topicqueue.ToolCalls) (string, error) {
 	list := []any{}
 	for tool, n := range calls {
