@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// The client below knows only what the manual's page "watching" says of messages, and is as strict as one that was
-// generated from it: every field that the page names must be there with its kind, and no other field may be. It uses
-// none of topicqueue's types, so a change there cannot change it.
+// The client below is based only on the manual's page "watching", and is as strict as a client generated from it.
+// Every field named there must exist with its kind, and no other field may. It uses none of topicqueue's types, so
+// changes there cannot change it.
 
 // field is one field of an object.
 type field struct {
 	name  string
 	check func(json.RawMessage) error
-	may   bool // be absent
+	may   bool // optional
 }
 
 var envelope = []field{
@@ -30,7 +30,7 @@ var envelope = []field{
 	{name: "metadata", check: kind[map[string]json.RawMessage], may: true},
 }
 
-// contents are the fields of a content by its type.
+// contents lists the fields of a content by its type.
 var contents = map[string][]field{
 	"pipeline_step":      {{name: "step_key", check: oneOf(stepKeys...)}, {name: "info", check: kind[string]}},
 	"ir_progress":        {{name: "processed_tasks", check: kind[int]}, {name: "total_task", check: kind[int]}},
@@ -64,8 +64,8 @@ var stepKeys = []string{
 	"start_audio", "end_audio", "fail_audio",
 }
 
-// Parse reads one message, a line of `nightdesk watch --json`, and returns its type and, of a pipeline_step, its step
-// key. The error says what a strict client would stumble over.
+// Parse reads one message, a line of `nightdesk watch --json`. It returns the message's type and, for a
+// pipeline_step, the step key. The error is what a strict client would reject.
 func Parse(line []byte) (typ, stepKey string, err error) {
 	var message struct {
 		Status  string                     `json:"status"`
@@ -91,17 +91,17 @@ func Parse(line []byte) (typ, stepKey string, err error) {
 	if err := checkFields(message.Content, fields); err != nil {
 		return "", "", fmt.Errorf("content of type %q: %w", typ, err)
 	}
-	_ = json.Unmarshal(message.Content["step_key"], &stepKey) // of other types there is none
+	_ = json.Unmarshal(message.Content["step_key"], &stepKey) // other types have no step key
 	return typ, stepKey, nil
 }
 
-// Names returns all that a stream can tell of: types and step keys, sorted.
+// Names returns all types and step keys that a stream can contain, sorted.
 func Names() []string {
 	return slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(contents)), stepKeys)))
 }
 
-// Vocabulary returns every name that the client expects in messages, for a test of the page that it was written from:
-// Names and all fields.
+// Vocabulary returns every name that the client expects in messages: Names and all fields. It is for a test of the
+// manual page.
 func Vocabulary() []string {
 	names := Names()
 	for _, fields := range append(slices.Collect(maps.Values(contents)), envelope) {
@@ -113,7 +113,7 @@ func Vocabulary() []string {
 	return slices.Compact(names)
 }
 
-// checkFields reports the first field that is missing, of another kind, or unknown.
+// checkFields returns an error for the first field that is missing, of another kind, or unknown.
 func checkFields(have map[string]json.RawMessage, fields []field) error {
 	for _, f := range fields {
 		value, ok := have[f.name]
@@ -146,7 +146,7 @@ func object(fields []field) func(json.RawMessage) error {
 	}
 }
 
-// kind checks that a value is one of a Go type, and not null.
+// kind checks that a value decodes to a Go type and is not null.
 func kind[T any](raw json.RawMessage) error {
 	var v *T
 	if err := json.Unmarshal(raw, &v); err != nil {
@@ -158,7 +158,7 @@ func kind[T any](raw json.RawMessage) error {
 	return nil
 }
 
-// oneOf returns a check for a text that is one of these.
+// oneOf returns a check for a string from this list.
 func oneOf(allowed ...string) func(json.RawMessage) error {
 	return func(raw json.RawMessage) error {
 		var v string

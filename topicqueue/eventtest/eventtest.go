@@ -1,6 +1,6 @@
-// Package eventtest holds the streams of runs to the event schema: the order of statuses and step keys of a run that
-// succeeds, fails, is cancelled or runs out of time, and what is true of every run. It is for tests. Entry points:
-// Check for a stream that has ended, Stream for one that is read while it grows, Parse for single messages.
+// Package eventtest checks the streams of runs against the event schema: the order of statuses and step keys of a run
+// that succeeds, fails, is cancelled or runs out of time, and the rules for every run. It is for tests. Entry points:
+// Check for a stream that has ended, Stream for a stream that is still growing, Parse for single messages.
 package eventtest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Check fails the test for every fault of a whole stream.
+// Check reports every fault of a complete stream as a test error.
 func Check(t testing.TB, events []topicqueue.Event) {
 	t.Helper()
 	faults := Faults(events)
@@ -25,7 +25,7 @@ func Check(t testing.TB, events []topicqueue.Event) {
 	}
 }
 
-// Faults returns what is wrong with a whole stream; nothing when it is in order.
+// Faults returns the faults of a complete stream; none if it is correct.
 func Faults(events []topicqueue.Event) []string {
 	s := New()
 	for _, e := range events {
@@ -34,7 +34,7 @@ func Faults(events []topicqueue.Event) []string {
 	return s.End()
 }
 
-// Lines shows a stream for a person, one event a line.
+// Lines formats a stream for display, one event per line.
 func Lines(events []topicqueue.Event) string {
 	var b strings.Builder
 	for _, e := range events {
@@ -43,7 +43,7 @@ func Lines(events []topicqueue.Event) string {
 	return b.String()
 }
 
-// Stream is what has been seen of one run's stream from its first event on.
+// Stream checks one run's stream from its first event on.
 type Stream struct {
 	faults []string
 	last   topicqueue.Event // zero before the first
@@ -61,12 +61,12 @@ type lane struct {
 	attempt int
 }
 
-// New returns a stream of which nothing has been seen.
+// New returns a Stream before its first event.
 func New() *Stream {
 	return &Stream{lanes: map[[2]int]*lane{}, lanesOf: map[string]int{}, order: newOrder()}
 }
 
-// Next takes the next event and returns all faults so far. Those that only a whole stream can have come from End.
+// Next adds the next event and returns all faults so far. End adds the faults that only a complete stream can have.
 func (s *Stream) Next(e topicqueue.Event) []string {
 	at := fmt.Sprintf("event %d (%s %s): ", e.Seq, e.Status, e.Content)
 	fault := func(format string, args ...any) { s.faults = append(s.faults, at+fmt.Sprintf(format, args...)) }
@@ -77,7 +77,7 @@ func (s *Stream) Next(e topicqueue.Event) []string {
 	return s.faults
 }
 
-// End returns all faults of a stream that is whole.
+// End returns all faults of a complete stream.
 func (s *Stream) End() []string {
 	s.order.end(func(format string, args ...any) {
 		s.faults = append(s.faults, fmt.Sprintf("end of the stream: "+format, args...))
@@ -119,8 +119,8 @@ func (s *Stream) envelope(e topicqueue.Event, fault faultFunc) {
 	}
 }
 
-// placement checks that waves follow each other, that a block keeps its wave and lane, and that the steps of a lane and
-// the calls of a step count up.
+// placement checks that waves follow each other, that a block keeps its wave and lane, and that the steps of a lane
+// and the calls of a step count up.
 func (s *Stream) placement(e topicqueue.Event, fault faultFunc) {
 	p := e.Placement
 	wave := s.last.Placement.Wave

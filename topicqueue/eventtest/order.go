@@ -10,26 +10,26 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// usedTimeSlack is how far used_time may be from the time between the events, in minutes.
+// usedTimeSlack is the permitted difference between used_time and the time between the events, in minutes.
 const usedTimeSlack = 0.1
 
-// order is what the statuses and step keys of a stream have said.
+// order is the state derived from the statuses and step keys of a stream.
 type order struct {
 	first   time.Time
-	again   bool            // it was sent by a later attempt: the first one may have begun long before
+	again   bool            // sent by a later attempt, so the first attempt may have begun long before
 	seen    map[string]bool // step keys and untyped statuses
 	lastKey string          // the last of them
-	open    string          // start key that has no end yet
+	open    string          // start key without an end so far
 
-	research  bool // start_iterative_research to start_author
+	research  bool // between start_iterative_research and start_author
 	aborted   bool
 	questions int
 	progress  *topicqueue.Progress
 	done      map[int]bool
-	doneCount int // of them with status done
-	failed    int // question whose failure no step has named yet; 0: none
+	doneCount int // number of questions with status done
+	failed    int // failed question that no step has named yet; 0: none
 	owed      bool
-	files     int // of the rendering
+	files     int // number of rendered files
 	hosts     map[string]bool
 	ended     bool
 }
@@ -46,7 +46,7 @@ func (o *order) note(key string, fault faultFunc) {
 	o.lastKey = key
 }
 
-// decode reads a payload, of which Parse has said what is wrong with it.
+// decode decodes a payload. Parse has already reported its faults.
 func decode[T any](e topicqueue.Event) (v T, ok bool) {
 	ok = json.Unmarshal(e.Content, &v) == nil
 	return v, ok
@@ -203,7 +203,7 @@ func (o *order) untyped(e topicqueue.Event, fault faultFunc) {
 	o.note(e.Status, fault)
 }
 
-// complete checks that the state of the run is what the stream has shown.
+// complete checks that the state of the run matches the stream.
 func (o *order) complete(e topicqueue.Event, fault faultFunc) {
 	if o.lastKey != topicqueue.StatusSummaryStatistics {
 		fault("complete follows summary_statistics")
@@ -238,7 +238,7 @@ func (o *order) end(fault faultFunc) {
 	}
 }
 
-// after lists what may stand before each start key: the last step key or untyped status before it.
+// after lists, for each start key, the permitted last step key or untyped status before it.
 var after = map[string][]string{
 	topicqueue.StepStartFollowUp: {""},
 	topicqueue.StepStartQueryRewriter: {"", topicqueue.StepEndFollowUpPos, topicqueue.StepEndFollowUpNeg,

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// The kernel sends the signal when the thread that started the process ends. Go ends none but those of goroutines that
+// The kernel sends the signal when the thread that started the process ends. Go ends only threads of goroutines that
 // are locked to one.
 
 func tie(cmd *exec.Cmd) {

@@ -1,5 +1,5 @@
-// Package retry is about coming back to a server: After reads when it asks for that, Backoff says when where it does
-// not, Sleep waits until then. It decides neither what is tried again nor how often: its callers know.
+// Package retry implements waiting before retries: After reads the wait that a server asks for, Backoff computes one
+// if it does not ask, Sleep waits. Callers decide what is retried and how often.
 package retry
 
 import (
@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// After returns how long a server wants to be left alone, from 0 to most: Retry-After-Ms, else Retry-After, which is in
-// seconds or an HTTP date. 0 = it does not say, or not intelligibly.
-// Source: RFC 9110, section 10.2.3; Retry-After-Ms is what model servers add to it.
+// After returns how long a server asks to be left alone, from 0 to most: Retry-After-Ms, else Retry-After in seconds
+// or as an HTTP date. 0: not stated or not readable. Source: RFC 9110, section 10.2.3; Retry-After-Ms is an addition
+// of model servers.
 func After(header http.Header, now time.Time, most time.Duration) time.Duration {
 	if d, ok := number(header.Get("Retry-After-Ms"), time.Millisecond, most); ok {
 		return d
@@ -27,7 +27,7 @@ func After(header http.Header, now time.Time, most time.Duration) time.Duration 
 	return 0
 }
 
-// number reads a number of units, with or without a fraction.
+// number parses a number of units, with or without a fraction.
 func number(text string, unit, most time.Duration) (time.Duration, bool) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(n >= 0) {
@@ -39,9 +39,9 @@ func number(text string, unit, most time.Duration) (time.Duration, bool) {
 	return time.Duration(n), true
 }
 
-// Backoff returns the wait after the n-th failed try, n from 1: below first, doubled with each further one, never above
-// most; both are above 0. It is drawn from the whole range, so that those who failed together do not come back
-// together. Source: full jitter (M. Brooker, Exponential Backoff and Jitter, 2015).
+// Backoff returns the wait after the n-th failed try, n from 1. Its upper bound is first, doubled for each further
+// try, at most most; both are above 0. The wait is random over the whole range, so that simultaneous failures are not
+// retried simultaneously. Source: full jitter (M. Brooker, Exponential Backoff and Jitter, 2015).
 func Backoff(n int, first, most time.Duration) time.Duration {
 	ceiling := first
 	for ; n > 1 && ceiling < most; n-- {
@@ -50,7 +50,7 @@ func Backoff(n int, first, most time.Duration) time.Duration {
 	return rand.N(min(ceiling, most)) + 1
 }
 
-// Sleep waits for d. When ctx ends first, it returns context.Cause(ctx).
+// Sleep waits for d. If ctx ends first, it returns context.Cause(ctx).
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -62,7 +62,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Fits reports whether a wait of d is over before ctx's deadline.
+// Fits reports whether a wait of d ends before ctx's deadline.
 func Fits(ctx context.Context, d time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return !ok || time.Until(deadline) > d

@@ -2,5 +2,5 @@
 
 package scaletest
 
-// Race reports whether the race detector is on. It makes most code about ten times slower.
+// Race reports whether the race detector is enabled. It makes most code about ten times slower.
 const Race = false

@@ -1,5 +1,5 @@
-// Package scaletest tells tests how much to do. By default a test does a small part of its work, which can still fail.
-// With the environment variable FULL_TESTS set it does all of it.
+// Package scaletest sets how much work tests do. By default a test does a small part of its work, which can still
+// fail. With the environment variable FULL_TESTS set it does all of it.
 package scaletest
 
 import (
@@ -10,11 +10,11 @@ import (
 // Full reports whether tests do all of their work.
 var Full = os.Getenv("FULL_TESTS") != ""
 
-// Patience is how long a test waits for an event that must come, before it fails. It is no limit on the speed of the
-// program: the machine may be busy.
+// Patience is how long a test waits for an expected event before it fails. It does not limit the speed of the
+// program, because the machine may be busy.
 const Patience = 5 * time.Minute
 
-// Of returns full with FULL_TESTS set, and small without.
+// Of returns full if FULL_TESTS is set, and small otherwise.
 func Of[T any](small, full T) T {
 	if Full {
 		return full

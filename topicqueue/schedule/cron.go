@@ -6,26 +6,26 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // a small image has no time zones of its own
+	_ "time/tzdata" // small images have no time zone data
 
 	"github.com/robfig/cron/v3"
 )
 
-// Cron tells the due times of a schedule. The zero value has none.
+// Cron computes the due times of a schedule. The zero value has none.
 type Cron struct {
 	zone   *time.Location
-	wall   cron.Schedule // in the time that clocks on the wall show, as if it were UTC
-	hourly bool          // it names no hours: every hour that passes counts, also one that comes twice
-	every  time.Duration // instead of wall
+	wall   cron.Schedule // in local wall clock time, represented as UTC
+	hourly bool          // names no hours, so every elapsed hour counts, including a repeated one
+	every  time.Duration // used instead of wall
 }
 
-// leastEvery is the shortest pause of @every: a batch is no heartbeat.
+// leastEvery is the shortest interval of @every.
 const leastEvery = time.Minute
 
-// ParseCron reads five fields (minute, hour, day of month, month, day of week; 0 and 7 are Sunday), one of the macros
-// @hourly, @daily (or @midnight), @weekly, @monthly, @yearly (or @annually), or @every with a duration of a minute or
-// more, which counts from one due time to the next. zone: a name of the IANA database, such as Europe/Berlin; empty:
-// UTC.
+// ParseCron parses five fields (minute, hour, day of month, month, day of week; 0 and 7 are Sunday), one of the
+// macros @hourly, @daily (or @midnight), @weekly, @monthly, @yearly (or @annually), or @every with a duration of at
+// least a minute, counted from one due time to the next. zone is a name of the IANA database, such as Europe/Berlin;
+// empty: UTC.
 func ParseCron(spec, zone string) (Cron, error) {
 	location, err := loadZone(zone)
 	if err != nil {
@@ -44,7 +44,7 @@ func ParseCron(spec, zone string) (Cron, error) {
 	if strings.Contains(spec, "=") {
 		return Cron{}, fmt.Errorf("cron expression %q: the time zone is a setting of its own", spec)
 	}
-	// the parser repeats what it does not understand
+	// The parser's errors repeat text that it does not understand.
 	if len(spec) > maxSpec || strings.ContainsFunc(spec, func(r rune) bool {
 		return !strings.ContainsRune(cronSigns, r)
 	}) {
@@ -82,15 +82,15 @@ func loadZone(name string) (*time.Location, error) {
 		return time.UTC, nil
 	}
 	location, err := time.LoadLocation(name)
-	if err != nil || name == "Local" { // which is another one on every machine
+	if err != nil || name == "Local" { // differs on every machine
 		return nil, fmt.Errorf("time zone %q is not known: use a name of the IANA database, such as Europe/Berlin or UTC",
 			name)
 	}
 	return location, nil
 }
 
-// sundays writes 7, which the parser does not know, as 0 in a field of days of the week. What it does not understand it
-// leaves to the parser.
+// sundays replaces 7, which the parser does not know, with 0 in a day-of-week field. It leaves invalid text to the
+// parser.
 func sundays(field string) string {
 	parts := strings.Split(field, ",")
 	for i, part := range parts {
@@ -129,14 +129,14 @@ func (c Cron) Zone() *time.Location {
 	return c.zone
 }
 
-// setBack is more than any clock that is in use is set back by.
+// setBack is longer than any clock in use is ever set back.
 const setBack = 3 * time.Hour
 
-// Next returns the first due time after a time, in the schedule's zone; the zero time when there is none.
+// Next returns the first due time after a time, in the schedule's zone; the zero time if there is none.
 //
-// Where clocks are changed, a schedule with hours fires once for each time that it names: at the first of two that are
-// called 02:30, and where no 02:30 exists, as soon as the gap is over. One without hours fires in every hour that
-// passes.
+// At clock changes, a schedule with hours fires once for each time that it names. It fires at the first of two times
+// called 02:30, and if 02:30 does not exist, at the end of the gap. A schedule without hours fires in every elapsed
+// hour.
 func (c Cron) Next(after time.Time) time.Time {
 	if c.every > 0 {
 		return after.Truncate(time.Second).Add(c.every).In(c.zone)
@@ -146,7 +146,7 @@ func (c Cron) Next(after time.Time) time.Time {
 	}
 	at := wallOf(after.In(c.zone))
 	if c.hourly && offsetAt(after.Add(-setBack), c.zone) != offsetAt(after.Add(setBack), c.zone) {
-		at = at.Add(-setBack) // what these hours were called may come again
+		at = at.Add(-setBack) // the names of these hours may occur again
 	}
 	var best time.Time
 	for at = c.wall.Next(at); !at.IsZero(); at = c.wall.Next(at) {
@@ -172,7 +172,7 @@ func (c Cron) Next(after time.Time) time.Time {
 	return best
 }
 
-// wallOf returns what clocks show at t, as if it were UTC.
+// wallOf returns the wall clock time at t, represented as UTC.
 func wallOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
@@ -182,8 +182,8 @@ func offsetAt(t time.Time, zone *time.Location) int {
 	return offset
 }
 
-// instants returns when clocks of the zone show wall: once, or twice (else second is first). When they never do, exists
-// is false and first is when the gap in which it lies is over.
+// instants returns when clocks of the zone show wall: once, or twice; if once, second equals first. If they never do,
+// exists is false and first is the end of the gap that contains wall.
 func instants(wall time.Time, zone *time.Location) (first, second time.Time, exists bool) {
 	near := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
 	start, end := near.ZoneBounds()
@@ -195,7 +195,7 @@ func instants(wall time.Time, zone *time.Location) (first, second time.Time, exi
 		times = append(times, end)
 	}
 	for _, t := range times {
-		// The time at which clocks show wall if they have the offset of t.
+		// The time at which clocks show wall at the UTC offset of t.
 		at := wall.Add(-time.Duration(offsetAt(t, zone)) * time.Second).In(zone)
 		if !wallOf(at).Equal(wall) {
 			continue
@@ -222,9 +222,9 @@ func instants(wall time.Time, zone *time.Location) (first, second time.Time, exi
 	return first, second, exists
 }
 
-// PlainCron returns a cron expression with its zone, for programs that know nothing of what this package does about
-// clocks that are changed: it has the same first due time after a time. That is the schedule's own, but for the rare
-// one where such a program is wrong, which is named by its date.
+// PlainCron returns a cron expression with its zone for programs without this package's handling of clock changes. It
+// has the same first due time after the given time. It is the schedule's own expression, except for the rare due time
+// that such a program gets wrong; that one is given by its date.
 func (s Spec) PlainCron(after time.Time) string {
 	c, err := ParseCron(s.Cron, s.Zone)
 	if err != nil {

@@ -6,66 +6,67 @@ import (
 	"time"
 )
 
-// State says what has become of a due time.
+// State is the state of a due time.
 type State string
 
 // States of a firing.
 const (
-	Waiting State = "waiting" // until the batch before has ended
-	Open    State = "firing"  // its topics are read and enqueued
-	Running State = "running" // they are all in the queue
-	Ended   State = "ended"   // all of its runs have
+	Waiting State = "waiting" // until the previous batch has ended
+	Open    State = "firing"  // its topics are being read and enqueued
+	Running State = "running" // all topics are in the queue
+	Ended   State = "ended"   // all of its runs have ended
 	Failed  State = "failed"  // its topics could not be enqueued
 	Skipped State = "skipped" // the previous batch was still running
 	Missed  State = "missed"  // no scheduler ran
 )
 
-// over reports whether nothing more happens to the firing.
+// over reports whether the state of the firing is final.
 func (s State) over() bool { return s != Waiting && s != Open && s != Running }
 
-// Firing is what has become of one due time.
+// Firing is the history of one due time.
 type Firing struct {
 	Due    time.Time `json:"due"` // whole seconds
 	State  State     `json:"state"`
-	Reason string    `json:"reason,omitempty"` // for a person
-	Manual bool      `json:"manual,omitempty"` // a person wanted it
+	Reason string    `json:"reason,omitempty"` // for display
+	Manual bool      `json:"manual,omitempty"` // requested by a person
 
-	Owner     string    `json:"owner,omitempty"`       // scheduler that enqueues it
-	TouchedAt time.Time `json:"touched_at,omitzero"`   // its last sign of life
-	Tries     int       `json:"tries,omitempty"`       // that could not read the topics
-	RetryAt   time.Time `json:"retry_at,omitzero"`     // the next one
-	Snapshot  string    `json:"snapshot,omitempty"`    // storage key of topics and options
-	Topics    int       `json:"topics,omitempty"`      // of the snapshot
-	Done      int       `json:"done,omitempty"`        // of them are in the queue for sure
-	Batch     string    `json:"batch,omitempty"`       // from Open on
-	FiredAt   time.Time `json:"fired_at,omitzero"`     // when it was taken up
-	EndedAt   time.Time `json:"ended_at,omitzero"`     // when all was seen to have ended
-	Completed int       `json:"completed,omitempty"`   // runs, from Ended on
-	Partial   int       `json:"partial,omitempty"`     //
-	Broken    int       `json:"failed_runs,omitempty"` //
-	Cancelled int       `json:"cancelled,omitempty"`   //
+	Owner     string    `json:"owner,omitempty"`     // scheduler that enqueues it
+	TouchedAt time.Time `json:"touched_at,omitzero"` // last sign of life of the owner
+	Tries     int       `json:"tries,omitempty"`     // failed attempts to read the topics
+	RetryAt   time.Time `json:"retry_at,omitzero"`   // time of the next attempt
+	Snapshot  string    `json:"snapshot,omitempty"`  // storage key of topics and options
+	Topics    int       `json:"topics,omitempty"`    // number of topics in the snapshot
+	Done      int       `json:"done,omitempty"`      // topics known to be in the queue
+	Batch     string    `json:"batch,omitempty"`     // set from Open on
+	FiredAt   time.Time `json:"fired_at,omitzero"`   // when it was opened
+	EndedAt   time.Time `json:"ended_at,omitzero"`   // when all runs were found to have ended
+	Completed int       `json:"completed,omitempty"` // number of runs, set from Ended on; likewise the next three
+	Partial   int       `json:"partial,omitempty"`
+	Broken    int       `json:"failed_runs,omitempty"`
+	Cancelled int       `json:"cancelled,omitempty"`
 }
 
-// Record is a schedule with what has become of it.
+// Record is a schedule with its history.
 type Record struct {
 	Spec
-	Declared  bool      `json:"declared,omitempty"` // in a settings file
+	Declared  bool      `json:"declared,omitempty"` // defined in a settings file
 	CreatedAt time.Time `json:"created_at"`
-	Since     time.Time `json:"since"`            // what was due until then has been dealt with
-	Paused    string    `json:"paused,omitempty"` // why; empty: it is not
+	Since     time.Time `json:"since"`            // due times up to this time have been handled
+	Paused    string    `json:"paused,omitempty"` // reason; empty: not paused
 	PausedAt  time.Time `json:"paused_at,omitzero"`
-	Failures  int       `json:"failures,omitempty"` // failed nights in a row
-	Firings   []Firing  `json:"firings,omitempty"`  // the last ones, the oldest first
+	Failures  int       `json:"failures,omitempty"` // consecutive failed nights
+	Firings   []Firing  `json:"firings,omitempty"`  // the latest firings, oldest first
 }
 
 const (
-	// missedAfter is how late a firing may be that is still in time: a scheduler that is restarted misses nothing.
+	// missedAfter is the maximum delay of a firing that is still on time, so that a restarted scheduler misses
+	// nothing.
 	missedAfter = 10 * time.Minute
-	// TakeOver is how long a scheduler that enqueues may be silent before another one goes on with it. It need not be
-	// dead: both then make the same runs, and the record of the first one is refused.
+	// TakeOver is how long a scheduler that enqueues may be silent before another one continues its work. If the
+	// first is still alive, both create the same runs, and the first one's update of the record is refused.
 	TakeOver = time.Minute
-	// MaxTries is how often the topics of a firing are read before it has failed; the pauses between, which double from
-	// firstPause, make about 20 minutes.
+	// MaxTries is how often the topics of a firing are read before it fails. The pauses between tries double from
+	// firstPause and add up to about 20 minutes.
 	MaxTries   = 8
 	firstPause = 10 * time.Second
 	maxPause   = 10 * time.Minute
@@ -78,7 +79,7 @@ func New(spec Spec, now time.Time) Record {
 	return Record{Spec: spec, CreatedAt: now.UTC(), Since: now.UTC()}
 }
 
-// Respec gives a schedule another spec. When that has other due times, those begin after now.
+// Respec replaces the spec of a schedule. If its due times change, the new ones begin after now.
 func (r *Record) Respec(spec Spec, now time.Time) {
 	if spec.Cron != r.Cron || spec.Zone != r.Zone {
 		r.Since = now.UTC()
@@ -86,12 +87,12 @@ func (r *Record) Respec(spec Spec, now time.Time) {
 	r.Spec = spec
 }
 
-// Pause stops firing; why: for a person. A batch that is worked goes on.
+// Pause stops firing; why is for display. A batch in progress continues.
 func (r *Record) Pause(why string, now time.Time) {
 	r.Paused, r.PausedAt = why, now.UTC()
 }
 
-// Resume lets a schedule fire again, from now on: what was due in its pause, or waited, is not caught up.
+// Resume lets a schedule fire again from now on. Due times during the pause, and waiting firings, are not caught up.
 func (r *Record) Resume(now time.Time) {
 	for i := range r.Firings {
 		if f := &r.Firings[i]; f.State == Waiting {
@@ -101,7 +102,8 @@ func (r *Record) Resume(now time.Time) {
 	r.Paused, r.PausedAt, r.Failures, r.Since = "", time.Time{}, 0, now.UTC()
 }
 
-// Next returns the next n due times after a time, fewer when there are no more; none when the cron expression is wrong.
+// Next returns the next n due times after a time, or fewer if there are no more; none if the cron expression is
+// invalid.
 func (s Spec) Next(after time.Time, n int) []time.Time {
 	c, err := ParseCron(s.Cron, s.Zone)
 	if err != nil {
@@ -117,7 +119,7 @@ func (s Spec) Next(after time.Time, n int) []time.Time {
 	return out
 }
 
-// Upcoming returns the next n due times from now on; none while it is paused.
+// Upcoming returns the next n due times from now on; none while the schedule is paused.
 func (r Record) Upcoming(now time.Time, n int) []time.Time {
 	if r.Paused != "" {
 		return nil
@@ -128,7 +130,7 @@ func (r Record) Upcoming(now time.Time, n int) []time.Time {
 	return r.Next(now, n)
 }
 
-// Missing returns the names of specs that no record has.
+// Missing returns the names of specs without a record.
 func Missing(specs []Spec, records []Record) (names []string) {
 	for _, s := range specs {
 		if !slices.ContainsFunc(records, func(r Record) bool { return r.Name == s.Name }) {
@@ -138,7 +140,7 @@ func Missing(specs []Spec, records []Record) (names []string) {
 	return names
 }
 
-// At returns the firing of a due time, nil when there is none.
+// At returns the firing for a due time; nil if there is none.
 func (r *Record) At(due time.Time) *Firing {
 	for i := range r.Firings {
 		if r.Firings[i].Due.Equal(due) {
@@ -148,14 +150,14 @@ func (r *Record) At(due time.Time) *Firing {
 	return nil
 }
 
-// busy reports whether a batch is enqueued or worked.
+// busy reports whether a batch is being enqueued or is running.
 func (r *Record) busy() bool {
 	return slices.ContainsFunc(r.Firings, func(f Firing) bool { return f.State == Open || f.State == Running })
 }
 
-// Advance does all that is due at now and returns the due time of the firing that the caller, owner, has to carry out;
-// the zero time when there is none. Of several callers one gets it, if their changes of the record are one after the
-// other.
+// Advance applies all changes due at now. It returns the due time of the firing that the caller, owner, must carry
+// out; the zero time if there is none. Of several callers only one gets a firing, provided that their changes to the
+// record are serialized.
 func (r *Record) Advance(now time.Time, owner string) (due time.Time) {
 	if r.Paused == "" {
 		r.fire(now, owner)
@@ -184,11 +186,11 @@ func (r *Record) Advance(now time.Time, owner string) (due time.Time) {
 	return time.Time{}
 }
 
-// fire deals with what was due since the last time.
+// fire handles the due times since the last call.
 func (r *Record) fire(now time.Time, owner string) {
 	cron, err := ParseCron(r.Cron, r.Zone)
 	if err != nil {
-		r.Pause(err.Error(), now) // another version of the program had another opinion
+		r.Pause(err.Error(), now) // another version of the program accepted the expression
 		return
 	}
 	missed, lastMissed, last := 0, time.Time{}, time.Time{}
@@ -231,8 +233,8 @@ func (r *Record) fire(now time.Time, owner string) {
 	r.add(f)
 }
 
-// Fire makes a firing of a person's wish, due now, which the caller has to carry out. ok: false when there is one
-// already at this second.
+// Fire adds a firing due now, requested by a person, which the caller must carry out. ok is false if there is already
+// one for this second.
 func (r *Record) Fire(now time.Time, owner string) (due time.Time, ok bool) {
 	due = now.UTC().Truncate(time.Second)
 	if r.At(due) != nil {
@@ -249,7 +251,7 @@ func (r *Record) open(f *Firing, now time.Time, owner string) {
 	f.FiredAt, f.TouchedAt = now.UTC(), now.UTC()
 }
 
-// add keeps a firing, and drops the oldest that are over.
+// add appends a firing, and drops the oldest ones that are over.
 func (r *Record) add(f Firing) {
 	r.Firings = append(r.Firings, f)
 	for len(r.Firings) > keptFirings {
@@ -261,7 +263,8 @@ func (r *Record) add(f Firing) {
 	}
 }
 
-// Unread notes that the topics of a firing could not be read. They are tried again, unless a person waits for it.
+// Unread records that the topics of a firing could not be read. They are read again later, unless the firing was
+// requested by a person.
 func (r *Record) Unread(f *Firing, why string, now time.Time) {
 	f.Reason = why
 	if f.Tries++; f.Tries < MaxTries && !f.Manual {
@@ -275,8 +278,8 @@ func (r *Record) Unread(f *Firing, why string, now time.Time) {
 // Outcome counts the runs of a batch that has ended.
 type Outcome struct{ Completed, Partial, Failed, Cancelled int }
 
-// End notes that all runs of a firing have ended. A night without a report, of which a run failed, has failed; so many
-// of them in a row pause the schedule.
+// End records that all runs of a firing have ended. A night without any report in which a run failed is a failed
+// night. PauseAfter consecutive failed nights pause the schedule.
 func (r *Record) End(f *Firing, o Outcome, now time.Time) {
 	f.State, f.EndedAt, f.Owner, f.Reason = Ended, now.UTC(), "", ""
 	f.Completed, f.Partial, f.Broken, f.Cancelled = o.Completed, o.Partial, o.Failed, o.Cancelled

@@ -1,6 +1,6 @@
-// Package schedule says when a recurring batch is due and what becomes of each of its due times: types and pure
-// functions. Nothing here knows a clock, Redis or a queue. Start reading with Record.Advance; Cron is what a cron
-// expression means where clocks are changed.
+// Package schedule determines when a recurring batch is due and tracks each of its due times, with types and pure
+// functions. It uses no clock, Redis or queue. Start reading with Record.Advance. Cron defines the meaning of a cron
+// expression across clock changes.
 package schedule
 
 import (
@@ -10,52 +10,51 @@ import (
 	"time"
 )
 
-// What is done with due times at which no scheduler ran.
+// Treatment of due times at which no scheduler ran.
 const (
-	CatchUpOnce = "once" // the latest of them is fired, the others are noted as missed
-	CatchUpSkip = "skip" // all of them are noted as missed
+	CatchUpOnce = "once" // the latest one is fired, the others are recorded as missed
+	CatchUpSkip = "skip" // all are recorded as missed
 )
 
-// What is done with a due time at which the previous batch is still running.
+// Treatment of a due time while the previous batch is still running.
 const (
-	OverlapSkip  = "skip"  // it is noted as skipped
-	OverlapQueue = "queue" // it waits until that batch has ended; another one that comes meanwhile is skipped
+	OverlapSkip  = "skip"  // it is recorded as skipped
+	OverlapQueue = "queue" // it waits until that batch has ended; further due times meanwhile are skipped
 )
 
-// DefaultPauseAfter is after how many failed nights in a row a schedule pauses itself.
+// DefaultPauseAfter is the number of consecutive failed nights after which a schedule pauses itself.
 const DefaultPauseAfter = 3
 
-// Spec is what a person says of a schedule. Two are equal when they say the same.
+// Spec is a schedule as defined by the user. Specs with equal fields are equal.
 type Spec struct {
 	Name string `json:"name"`
 	Cron string `json:"cron"`
 	Zone string `json:"timezone"` // IANA name
 	// list of topics: an absolute path, a URL or s3://bucket/key; read at each firing
 	Topics        string `json:"topics"`
-	Template      string `json:"template,omitempty"` // makes topics of the columns of the list
-	Tags          string `json:"tags,omitempty"`     // of all topics, with commas between them
+	Template      string `json:"template,omitempty"` // builds topics from the columns of the list
+	Tags          string `json:"tags,omitempty"`     // tags of all topics, separated by commas
 	Preset        string `json:"preset,omitempty"`
 	Language      string `json:"language,omitempty"`
-	KnowledgeBase string `json:"kb,omitempty"` // name or directory; as it is at each firing
+	KnowledgeBase string `json:"kb,omitempty"` // name or directory; read at each firing
 	Strategy      string `json:"strategy,omitempty"`
 	Sources       string `json:"sources,omitempty"`
 	Priority      string `json:"priority,omitempty"`
-	Budget        string `json:"budget,omitempty"`       // of each run, as topicqueue.ParseBudget reads it
-	BatchBudget   string `json:"batch_budget,omitempty"` // of all runs of one firing together
+	Budget        string `json:"budget,omitempty"`       // for each run, in the form of topicqueue.ParseBudget
+	BatchBudget   string `json:"batch_budget,omitempty"` // for all runs of one firing together
 	// time of day in the schedule's zone, the next one after a firing
 	Deadline       string `json:"deadline,omitempty"`
-	ReportTemplate string `json:"report_template,omitempty"` // an absolute path; as it is at each firing
+	ReportTemplate string `json:"report_template,omitempty"` // absolute path; read at each firing
 	Audio          string `json:"audio,omitempty"`           // how the reports are read aloud
-	Incremental    bool   `json:"incremental,omitempty"`     // update the last report on each topic
+	Incremental    bool   `json:"incremental,omitempty"`     // each topic updates its last run
 	CatchUp        string `json:"catch_up"`
 	Overlap        string `json:"overlap"`
-	PauseAfter     int    `json:"pause_after"` // failed nights in a row
+	PauseAfter     int    `json:"pause_after"` // consecutive failed nights
 }
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
 
-// Check says what is wrong with a spec, all of it, and nil when nothing is. What names the topics and how they are
-// researched is not looked at.
+// Check returns all errors of a spec, or nil. It does not check the topics or the research options.
 func (s Spec) Check() error {
 	var errs []error
 	if !validName.MatchString(s.Name) {
@@ -84,5 +83,5 @@ func (s Spec) Check() error {
 	return errors.Join(errs...)
 }
 
-// batch returns the name of the batch of a due time, which is in UTC: no two due times share one.
+// batch returns the name of the batch of a due time, unique because the time is in UTC.
 func (s Spec) batch(due time.Time) string { return s.Name + "-" + due.UTC().Format("20060102T150405Z") }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// variables are what a topic may say of the time at which it is due, in the order of the documentation.
+// variables are the variables of a topic for its due time, in the order of the documentation.
 var variables = []struct {
 	name string
 	of   func(due time.Time) string
@@ -21,7 +21,7 @@ var variables = []struct {
 	{"time", func(t time.Time) string { return t.Format("15:04") }},
 }
 
-// Variables returns the names of the variables of a topic, each in braces.
+// Variables returns the names of the topic variables, each in braces.
 func Variables() []string {
 	var names []string
 	for _, v := range variables {
@@ -30,7 +30,7 @@ func Variables() []string {
 	return names
 }
 
-// Values returns the values of the variables at a due time, by name: "date" is the day, 2026-03-29. due: in the
+// Values returns the values of the variables at a due time, by name: "date" is the day, 2026-03-29. due is in the
 // schedule's zone.
 func Values(due time.Time) map[string]string {
 	values := map[string]string{}

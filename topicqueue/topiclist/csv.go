@@ -17,11 +17,11 @@ type csvRows struct {
 	csv      *csv.Reader
 	before   int // lines above the header
 	columns  []string
-	last     int // line where the last row ended
+	last     int // line on which the last row ended
 	tooLarge bool
 }
 
-// openCSV reads the header.
+// openCSV reads the header row.
 func (l *Reader) openCSV(in *bufio.Reader) error {
 	head, err := in.Peek(peekBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -59,7 +59,7 @@ func (l *Reader) openCSV(in *bufio.Reader) error {
 	return nil
 }
 
-// checkHeader says all that is wrong with the columns.
+// checkHeader returns all errors of the columns.
 func (l *Reader) checkHeader(columns []string) error {
 	var wrong []error
 	shown := topicqueue.Clip(strings.Join(columns, ", "), 200)
@@ -84,7 +84,7 @@ func (l *Reader) checkHeader(columns []string) error {
 	return errors.Join(append(wrong, l.checkTemplate())...)
 }
 
-// next returns the next row that is not empty.
+// next returns the next non-empty row.
 func (c *csvRows) next() (row, error) {
 	for {
 		cells, err := c.read()
@@ -124,7 +124,7 @@ func fields(n int) string {
 	return fmt.Sprintf("%d fields", n)
 }
 
-// read reads one record. What is wrong with it alone is a RowError.
+// read reads one record. An error in this record only is a *RowError.
 func (c *csvRows) read() ([]string, error) {
 	if c.tooLarge {
 		return nil, io.EOF
@@ -160,8 +160,8 @@ func (c *csvRows) read() ([]string, error) {
 
 var errTooLarge = errors.New("the row is too large")
 
-// boundedReader gives out so many bytes and then fails: encoding/csv reads a field to its closing quote, wherever that
-// is.
+// boundedReader reads a limited number of bytes and then fails. It is needed because encoding/csv reads a field up to
+// its closing quote, however far away.
 type boundedReader struct {
 	in   io.Reader
 	left int

@@ -1,6 +1,6 @@
-// Package topiclist reads lists of topics: text with one a line, CSV with a header row, and JSON Lines. It knows forms
-// only: what a topic or an option may be is decided by who enqueues it. Start reading with NewReader and ParseTemplate.
+// Package topiclist reads lists of topics: text with one topic per line, CSV with a header row, and JSON Lines. It
+// handles formats only; the caller validates topics and options. Start reading with NewReader and ParseTemplate.
 //
-// A list is foreign text of any size: it is read as a stream, and what is wrong with one row is said with its line,
-// while the rows after it are read on.
+// A list is foreign text of any size. It is read as a stream. An error in one row is reported with its line, and the
+// rows after it can still be read.
 package topiclist

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// fallback has the values of variables that are not columns of the list.
+// fallback holds the values of variables that are not columns of the list.
 type fallback struct {
 	values  map[string]string
-	used    map[string]bool // values that a row has used
-	clashes map[string]bool // variables of the list that are columns and have a value here as well
+	used    map[string]bool // values used by a row
+	clashes map[string]bool // variables that are columns of the list and also have a value here
 	unknown map[string]bool // words in braces that are neither
 }
 
-// has reports whether a variable has a value without a column. It may be nil.
+// has reports whether a variable has a value without a column. f may be nil.
 func (f *fallback) has(name string) bool {
 	if f == nil {
 		return false
@@ -27,8 +27,8 @@ func (f *fallback) has(name string) bool {
 
 var braced = regexp.MustCompile(`\{[a-z]+\}`)
 
-// Clashes returns the variables, of what was read so far, that the values given to NewReader have, and that are columns
-// of the list. The column was used.
+// Clashes returns the variables found so far that have a value given to NewReader and are also columns of the list.
+// The column is used.
 func (l *Reader) Clashes() []string {
 	if l.fallback == nil {
 		return nil
@@ -36,8 +36,8 @@ func (l *Reader) Clashes() []string {
 	return slices.Sorted(maps.Keys(l.fallback.clashes))
 }
 
-// Unknown returns the words in braces, of the cells that were read so far, that are no variables. They stay as they
-// are, since a formula may have them.
+// Unknown returns the words in braces found so far that are not variables. They are left unchanged, because a formula
+// may contain them.
 func (l *Reader) Unknown() []string {
 	if l.fallback == nil {
 		return nil
@@ -45,7 +45,7 @@ func (l *Reader) Unknown() []string {
 	return slices.Sorted(maps.Keys(l.fallback.unknown))
 }
 
-// checkTemplate returns an error when all variables of the template have the same value in every row.
+// checkTemplate returns an error if all variables of the template have the same value in every row.
 func (l *Reader) checkTemplate() error {
 	differs := func(name string) bool { return l.columns[name] || !l.fallback.has(name) }
 	if l.template == nil || slices.ContainsFunc(l.template.Variables(), differs) {
@@ -60,7 +60,7 @@ func (l *Reader) fillCells(r row) error {
 	if f == nil {
 		return nil
 	}
-	for name := range r.values { // those of CSV and text are known
+	for name := range r.values { // the columns of CSV and text are known already
 		if f.used[name] && !l.columns[name] {
 			return fmt.Errorf("it has %q, which rows above do not have; there {%s} was replaced by another value", name, name)
 		}
@@ -88,7 +88,7 @@ func (l *Reader) fillCells(r row) error {
 	return err
 }
 
-// addFallback adds to a row the values of the template's variables that are not columns.
+// addFallback adds to a row the values of template variables that are not columns.
 func (l *Reader) addFallback(r row) {
 	for _, name := range l.template.Variables() {
 		switch {

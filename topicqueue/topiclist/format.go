@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Format is how a list is written.
+// Format is the format of a list.
 type Format string
 
 // The formats of a list.
 const (
-	Text      Format = "text"  // a topic a line; empty lines and those that begin with "# " are left out
-	CSV       Format = "csv"   // a header row, then a topic a row; commas, semicolons or tabs between the fields
-	JSONLines Format = "jsonl" // an object or a string a line
+	Text      Format = "text"  // one topic per line; empty lines and lines that begin with "# " are ignored
+	CSV       Format = "csv"   // a header row, then one topic per row; fields separated by commas, semicolons, tabs or |
+	JSONLines Format = "jsonl" // one object or string per line
 )
 
-// ParseFormat reads the name of a format; "" and "auto" are the empty one.
+// ParseFormat parses the name of a format; "" and "auto" give the empty Format.
 func ParseFormat(name string) (Format, error) {
 	switch f := Format(name); f {
 	case "", "auto":
@@ -29,10 +29,10 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("format %q is unknown: use text, csv or jsonl", name)
 }
 
-// peekBytes is how much of a list its format is found out from.
+// peekBytes is the number of bytes from which the format is detected.
 const peekBytes = 64 << 10
 
-// detect finds out the format from the ending of a file's name, else from its first line.
+// detect determines the format from the file name extension, otherwise from the first line.
 func detect(name string, head []byte, template *Template) Format {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".csv", ".tsv":
@@ -76,11 +76,11 @@ func detect(name string, head []byte, template *Template) Format {
 	return Text
 }
 
-// separators are the signs that may stand between the fields of a CSV file.
+// separators are the possible separators between the fields of a CSV file.
 const separators = ",;\t|"
 
-// separatorOf finds out what separates the fields of a header row: what gives the most columns with a known name, then
-// the most columns.
+// separatorOf determines the separator of a header row: the one that gives the most known column names, then the most
+// columns.
 func separatorOf(header string) rune {
 	best, most := ',', 0
 	for _, s := range separators {
@@ -98,7 +98,7 @@ func separatorOf(header string) rune {
 	return best
 }
 
-// separatorLine reads the line by which spreadsheets tell each other the separator: sep=;
+// separatorLine parses the line in which spreadsheets declare the separator: sep=;
 func separatorLine(line string) (rune, bool) {
 	line = strings.TrimRight(line, "\r\n")
 	if s, ok := strings.CutPrefix(strings.ToLower(line), "sep="); ok && len(s) == 1 && strings.Contains(separators, s) {

@@ -12,7 +12,7 @@ import (
 
 type jsonRows struct {
 	lines lineReader
-	means func(name string) bool // whether a field is an option or a variable
+	means func(name string) bool // reports whether a field is an option or a variable
 }
 
 func (j *jsonRows) next() (row, error) {
@@ -32,7 +32,7 @@ func (j *jsonRows) next() (row, error) {
 	}
 }
 
-// objectValues reads one line: an object, whose values become texts, or a string, which is the topic.
+// objectValues parses one line: an object, whose values become text, or a string, which is the topic.
 func objectValues(text []byte, means func(string) bool) (map[string]string, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New(notUTF8)
@@ -76,7 +76,7 @@ func objectValues(text []byte, means func(string) bool) (map[string]string, erro
 	return nil, errors.New("each line must be an object such as {\"topic\": \"...\"}, or a string")
 }
 
-// valueText makes the text of a value, as it would stand in a CSV file.
+// valueText returns a value as text, as it would be written in a CSV file.
 func valueText(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:

@@ -14,20 +14,20 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// columns are the names that mean something in a header row and in a JSON object: the topic and its options. All other
-// columns are there for the template. Case, spaces and hyphens do not matter ("Citation style" is citation_style).
+// columns are the known names in a header row or a JSON object: the topic and its options. Other columns are for the
+// template. Case, spaces and hyphens do not matter ("Citation style" is citation_style).
 var columns = []string{"topic", "id", "tags", "preset", "priority", "language", "kb", "strategy", "sources", "duration",
 	"budget", "deadline", "citation_style", "report_template", "plan", "user_info", "length", "audience", "audio"}
 
 // Row is one topic of a list.
 type Row struct {
-	Line  int    // where it begins, counted from 1
-	Topic string // as it stands there, or as the template makes it; not checked
-	// by the name of their column; an empty cell is no entry. Several tags have commas between them
+	Line  int    // line on which the topic begins, counted from 1
+	Topic string // as written in the list, or as produced by the template; not validated
+	// by column name, without empty cells; several tags are separated by commas
 	Options map[string]string
 }
 
-// RowError says what is wrong with one row. The rows after it can be read.
+// RowError is an error in one row. The rows after it can be read.
 type RowError struct {
 	Line int
 	Text string
@@ -35,31 +35,31 @@ type RowError struct {
 
 func (e *RowError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Text) }
 
-// maxRow bounds one row, so that a file which is no list cannot fill the memory.
+// maxRow is the maximum size of a row in bytes, so that a file that is not a list cannot exhaust memory.
 const maxRow = 4 << 20
 
 // Reader reads one list. It is not safe for concurrent use.
 type Reader struct {
 	format   Format
-	template *Template // nil: the column topic, or the line
+	template *Template // nil: the topic is the column topic, or the line
 	rows     func() (row, error)
-	columns  map[string]bool // all of a CSV file; of JSON Lines the fields that were read so far
-	unused   map[string]bool // columns that mean nothing
-	fallback *fallback       // nil: there are only columns
+	columns  map[string]bool // all columns of a CSV file; for JSON Lines the fields read so far
+	unused   map[string]bool // columns without a meaning
+	fallback *fallback       // nil: only columns can be used
 }
 
-// row is a row before its template.
+// row is a row before the template is applied.
 type row struct {
 	line   int
-	values map[string]string // by canonical name; what is empty is missing
+	values map[string]string // by canonical name; empty values are omitted
 }
 
-// NewReader begins to read a list. name: of the file, by whose ending the format is known, may be empty. format: empty
-// to find it out from name and first line. template: nil for none. values: of variables that the list may use without
-// having such columns, by name; a column with the same name takes precedence. They are filled into the template and
-// into cells, {date} for example; nil for none. UTF-8 and, with a byte order mark, UTF-16 are understood.
+// NewReader starts reading a list. name is the file name and may be empty. If format is empty, it is detected from
+// the file name extension or the first line. template may be nil. values are the values of variables that need no
+// column, by name; a column with the same name takes precedence. They replace variables in the template and in cells,
+// {date} for example; values may be nil. The list is UTF-8 or, with a byte order mark, UTF-16.
 //
-// The error says what makes every row unreadable, such as a header without the columns that the template names.
+// The error describes what makes every row unreadable, such as a header without the template's columns.
 func NewReader(r io.Reader, name string, format Format, template *Template, values map[string]string) (*Reader, error) {
 	in := bufio.NewReaderSize(r, peekBytes)
 	mark, err := in.Peek(3)
@@ -70,7 +70,7 @@ func NewReader(r io.Reader, name string, format Format, template *Template, valu
 	case strings.HasPrefix(string(mark), "\ufeff"):
 		_, _ = in.Discard(3)
 	case strings.HasPrefix(string(mark), "\xff\xfe"), strings.HasPrefix(string(mark), "\xfe\xff"):
-		// spreadsheets: "Unicode text"
+		// Spreadsheets write this format as "Unicode text".
 		in = bufio.NewReaderSize(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(in), peekBytes)
 	}
 	head, err := in.Peek(peekBytes)
@@ -106,14 +106,14 @@ func NewReader(r io.Reader, name string, format Format, template *Template, valu
 	return l, nil
 }
 
-// Format returns the format that is read.
+// Format returns the format of the list.
 func (l *Reader) Format() Format { return l.format }
 
-// Unused returns the columns, of what was read so far, that are neither options nor variables of the template.
+// Unused returns the columns found so far that are neither options nor template variables.
 func (l *Reader) Unused() []string { return slices.Sorted(maps.Keys(l.unused)) }
 
-// Next returns the next row; io.EOF at the end, a *RowError for a row that is wrong, and any other error when the list
-// cannot be read on.
+// Next returns the next row. It returns io.EOF at the end, a *RowError for an invalid row, and any other error if the
+// list cannot be read further.
 func (l *Reader) Next() (Row, error) {
 	r, err := l.rows()
 	if err != nil {
@@ -158,7 +158,7 @@ func isColumn(name string) bool { return slices.Contains(columns, name) }
 // means reports whether a column is an option or a variable.
 func (l *Reader) means(name string) bool { return isColumn(name) || l.template.has(name) }
 
-// canonical is how columns and variables are compared.
+// canonical returns the form in which names of columns and variables are compared.
 func canonical(name string) string {
 	name = strings.ToLower(topicqueue.OneLine(name))
 	name = strings.Map(func(r rune) rune {
@@ -167,14 +167,14 @@ func canonical(name string) string {
 		}
 		return r
 	}, name)
-	if name == "strategy_mode" { // the name that other systems have for it
+	if name == "strategy_mode" { // name in other systems
 		return "strategy"
 	}
 	return name
 }
 
-// misspelt returns an error for a name that is nearly that of a column: to leave an option out in silence would make
-// other reports than were asked for.
+// misspelt returns an error for a name that is almost that of a known column. Ignoring a misspelt option would
+// produce other reports than requested.
 func misspelt(name string) error {
 	for _, c := range columns {
 		if d := topicqueue.EditDistance(name, c); d > 0 && d <= len(c)/4 {

@@ -9,16 +9,16 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Template makes topics of rows: "What changed at {ticker} in {year}?". A variable is the name of a column, compared as
-// columns are; {{ and }} stand for the braces themselves.
+// Template builds topics from rows: "What changed at {ticker} in {year}?". A variable is the name of a column,
+// compared like columns; {{ and }} stand for literal braces.
 type Template struct {
 	parts []part
 }
 
-// part is a text, or a variable when name is set.
+// part is literal text, or a variable if name is set.
 type part struct{ text, name string }
 
-// ParseTemplate reads a template, which must name a variable.
+// ParseTemplate parses a template, which must contain a variable.
 func ParseTemplate(text string) (*Template, error) {
 	t := &Template{}
 	var plain strings.Builder
@@ -58,7 +58,7 @@ func ParseTemplate(text string) (*Template, error) {
 	return t, nil
 }
 
-// Variables returns the canonical names of its variables, each once. None of a nil Template.
+// Variables returns the canonical names of the variables, without duplicates. A nil Template has none.
 func (t *Template) Variables() []string {
 	var names []string
 	if t != nil {
@@ -71,12 +71,12 @@ func (t *Template) Variables() []string {
 	return names
 }
 
-// has reports whether a column is a variable.
+// has reports whether a column is a variable of the template.
 func (t *Template) has(name string) bool {
 	return t != nil && slices.ContainsFunc(t.parts, func(p part) bool { return p.name != "" && p.name == name })
 }
 
-// Fill puts values in the place of the variables. values: by canonical name. A variable that has none is an error.
+// Fill replaces the variables with values, which are by canonical name. A variable without a value is an error.
 func (t *Template) Fill(values map[string]string) (string, error) {
 	var out strings.Builder
 	for _, p := range t.parts {

@@ -12,14 +12,14 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// lineReader reads line by line. A line that is too long is read past.
+// lineReader reads line by line. It skips a line that is too long.
 type lineReader struct {
 	in   *bufio.Reader
-	line int // the last one's number
+	line int // number of the last line read
 	buf  []byte
 }
 
-// next returns the next line without its end, valid until the next call.
+// next returns the next line without its line end, valid until the next call.
 func (l *lineReader) next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	for size := 0; ; {
@@ -41,10 +41,10 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 }
 
-// notUTF8 says what to do about a list in another encoding.
+// notUTF8 is the error text for a list in another encoding.
 const notUTF8 = `it is not UTF-8 text; save the list as UTF-8 (spreadsheets call it "CSV UTF-8")`
 
-// cleanCell returns a line or a cell without what nobody sees; ok is false for what is no text.
+// cleanCell returns a line or cell without hidden characters. ok is false if it is not valid text.
 func cleanCell(cell string) (clean string, ok bool) {
 	if !utf8.ValidString(cell) || strings.ContainsRune(cell, 0) {
 		return "", false

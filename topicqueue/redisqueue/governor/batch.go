@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	channelPrefix = lua.Prefix + "gov:" // + process
+	channelPrefix = lua.Prefix + "gov:" // followed by the process id
 	hostsKey      = lua.Prefix + "governors"
 )
 
@@ -21,7 +21,7 @@ var (
 	statsScript = lua.Script("governor_stats")
 )
 
-// governed is what one process has at one server.
+// governed is the state of one process at one server.
 type governed struct {
 	id, host   string
 	limits     limits
@@ -29,27 +29,27 @@ type governed struct {
 	waiting    map[string]*waiting
 	held       map[string]held
 	ends       []ending
-	look       time.Time     // when everything was, or while calls wait will be, mentioned
-	retry      time.Duration // pause after Redis was not there; 0 = it was
-	notBefore  time.Time     // of the next attempt then
+	look       time.Time     // last or, while calls wait, next mention of all calls and permits
+	retry      time.Duration // pause after a failed call to Redis; 0: none failed
+	notBefore  time.Time     // earliest time of the next attempt after a failure
 }
 
-// waiting is a call that waits for its permit.
+// waiting is a call that waits for a permit.
 type waiting struct {
 	ask
 	call    topicqueue.Call
-	granted chan error // nil: it has its permit; buffered
-	fresh   bool       // Redis has not been told
+	granted chan error // buffered; nil: the call has its permit
+	fresh   bool       // not yet sent to Redis
 }
 
-// held is a permit.
+// held is a permit in use.
 type held struct {
 	call                    string
 	tokens                  int // reserved
-	epoch, answered, inside int // of the server when it was granted
+	epoch, answered, inside int // of the server when the permit was granted
 }
 
-// The parts of a batch, as the script reads them.
+// Parts of a batch, in the script's format.
 type (
 	ask struct {
 		ID      string `json:"id"`
@@ -69,7 +69,7 @@ type (
 		Why      string                 `json:"why,omitempty"`
 
 		used    int
-		verdict chan topicqueue.CallVerdict // buffered; nil: nobody waits for it
+		verdict chan topicqueue.CallVerdict // buffered; nil: the verdict is not needed
 	}
 	limits struct {
 		InFlight int `json:"in_flight"`
@@ -86,7 +86,7 @@ type (
 		Keep    []string `json:"keep"`
 		Asks    []ask    `json:"asks"`
 
-		all bool // that lives is mentioned
+		all bool // mentions all live calls and permits
 	}
 )
 
@@ -94,14 +94,14 @@ func limitsOf(l topicqueue.CallLimits) limits {
 	return limits{InFlight: l.InFlight, Requests: l.RequestsPerMinute, Tokens: l.TokensPerMinute}
 }
 
-// batch returns what is to be told now, and false when it is nothing. Ends that it holds are no longer in s.
+// batch returns the next message to Redis, and false if there is nothing to send. Its ends are removed from s.
 func (s *governed) batch(now time.Time, last bool) (batch, bool) {
 	if now.Before(s.notBefore) && !last {
 		return batch{}, false
 	}
 	b := batch{Limits: s.limits, Ends: s.ends, Keep: []string{}, Asks: []ask{}}
 	if last {
-		for id := range s.waiting { // nobody waits any more
+		for id := range s.waiting { // the process stops, so no call waits any more
 			b.Ends = append(b.Ends, ending{ID: id, Outcome: topicqueue.CallInterrupted})
 		}
 		return b, len(b.Ends) > 0
@@ -124,7 +124,7 @@ func (s *governed) batch(now time.Time, last bool) (batch, bool) {
 	return b, len(b.Ends)+len(b.Asks)+len(b.Keep) > 0
 }
 
-// failed takes back a batch that Redis did not get, or whose answer was lost: the script does nothing twice.
+// failed restores a batch that did not reach Redis, or whose reply was lost. The script is idempotent.
 func (s *governed) failed(b batch, now time.Time) {
 	s.ends = append(b.Ends, s.ends...)
 	s.look = time.Time{}
@@ -132,7 +132,7 @@ func (s *governed) failed(b batch, now time.Time) {
 	s.notBefore = now.Add(s.retry)
 }
 
-// next returns in what time there is something to tell. renew: how often permits are mentioned.
+// next returns the time until the next message is due. renew is the interval at which permits are mentioned.
 func (s *governed) next(renew time.Duration) time.Duration {
 	var at time.Time
 	switch {
@@ -150,7 +150,7 @@ func (s *governed) next(renew time.Duration) time.Duration {
 	return max(time.Until(at), 0)
 }
 
-// grant hands a permit to the call that waits for it. Nobody there: it is given back.
+// grant delivers a permit to its waiting call. If the call has gone, the permit is released.
 func (s *governed) grant(p permit) {
 	w, ok := s.waiting[p.id]
 	if !ok {
@@ -164,13 +164,13 @@ func (s *governed) grant(p permit) {
 	w.granted <- nil
 }
 
-// permit is what the script tells of one.
+// permit is a permit as reported by the script.
 type permit struct {
 	id                      string
 	epoch, answered, inside int
 }
 
-// parseMessage reads what the script publishes: key of the state, permit's id, epoch, answered, inside.
+// parseMessage parses a message published by the script: key of the state, permit's id, epoch, answered, inside.
 func parseMessage(payload string) (server string, p permit, ok bool) {
 	var parts []any
 	if json.Unmarshal([]byte(payload), &parts) != nil || len(parts) != 5 {
@@ -193,7 +193,7 @@ func parseMessage(payload string) (server string, p permit, ok bool) {
 
 func stateKey(server string) string { return lua.Prefix + "{gov:" + server + "}:state" }
 
-// send runs the script and takes in what it returns.
+// send runs the script on a batch and applies the reply.
 func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool) error {
 	b.Process, b.Channel, b.Lease, b.Wait = g.process, channelPrefix, g.lease.Milliseconds(),
 		(g.lease / renewals).Milliseconds()
@@ -204,7 +204,7 @@ func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool
 	if err != nil {
 		return fmt.Errorf("encode a batch of calls to %s: %w", s.host, err)
 	}
-	if register { // before its keys: what has state can be found
+	if register { // before its keys, so that every state can be found
 		if err := g.rdb.HSet(ctx, hostsKey, s.id, s.host).Err(); err != nil {
 			return fmt.Errorf("note the calls to %s in Redis: %w", s.host, err)
 		}

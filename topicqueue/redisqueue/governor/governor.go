@@ -1,29 +1,29 @@
-// Package governor lets all workers together call a model server as often as it takes and no more often. Start reading
-// with Start, Governor.Acquire and Stats.
+// Package governor limits the calls of all workers to what each model server accepts. Start reading with Start,
+// Governor.Acquire and Stats.
 //
-// Per server (see topicqueue.Call) the governor keeps requests per minute, tokens per minute and calls in flight. It
-// learns from refusals how many calls may be in flight. Calls for reports go first, then those of the run that was
-// served least. While the server is down it holds all calls back, except one at a time that finds out whether the
-// server is up again. The state is in Redis:
+// Per server (see topicqueue.Call) the governor limits requests per minute, tokens per minute and calls in flight. It
+// learns the limit of calls in flight from refusals. Calls for reports go first, then calls of the run that was
+// served least. While a server is down, the governor holds all calls back, except one at a time that probes whether
+// the server is up again. The state is in Redis:
 //
 //	nightdesk:{gov:SERVER}:state      limit, epoch, counters, circuit      ...:minute  granted in the last minute
 //	nightdesk:{gov:SERVER}:flight     permits by the end of their lease    ...:failing tries since the last answer
-//	nightdesk:{gov:SERVER}:waiter     calls that wait                      ...:lease   and the ends of their leases
-//	nightdesk:{gov:SERVER}:runs       runs of these calls in their order   ...:queue:* and their calls by arrival
+//	nightdesk:{gov:SERVER}:waiter     waiting calls                        ...:lease   and the ends of their leases
+//	nightdesk:{gov:SERVER}:runs       runs of these calls in order         ...:queue:* and their calls by arrival
 //	nightdesk:{gov:SERVER}:served:RUN calls granted to a run               nightdesk:governors  hosts by server
 //
-// One goroutine per process speaks for all its calls, in batches. Redis' publish and subscribe tells it of permits that
-// another process has released. It also asks again from time to time, so a lost message delays a call by a second.
-// A process that falls silent loses its permits after a lease.
+// One goroutine per process sends the requests of all its calls in batches. It learns by Redis publish/subscribe of
+// permits that another process has released. It also asks again from time to time, so a lost message delays a call by
+// at most a second. A process without signs of life loses its permits after a lease.
 //
-// # What it learns
+// # Learning the limit
 //
 // A refusal lowers the limit by one, once per epoch. An epoch is the time since the limit was last lowered; refusals of
 // calls from an earlier epoch exceeded an earlier limit. The limit rises by one when calls have waited for it for 3 s
 // without a refusal, and later if raising it has failed before. A call that timed out lowers the limit to the number
 // of calls that the server answered within that time.
 //
-// While Redis is away no call gets a permit; calls in flight are not disturbed.
+// While Redis is unreachable no call gets a permit; calls in flight are not affected.
 package governor
 
 import (
@@ -39,14 +39,14 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Governor speaks for the calls of one process. It is safe for concurrent use.
+// Governor handles the calls of one process. It is safe for concurrent use.
 type Governor struct {
 	rdb     redis.UniversalClient
 	lease   time.Duration
 	process string
 	stop    context.CancelFunc
 	done    chan struct{} // closed when the goroutine has ended
-	kick    chan struct{} // there is something to say
+	kick    chan struct{} // signals a message to send
 
 	mu      sync.Mutex
 	servers map[string]*governed
@@ -54,8 +54,8 @@ type Governor struct {
 
 const (
 	defaultLease = 15 * time.Second
-	renewals     = 3  // in a permit's lease; a waiting call's is one of these parts long
-	looks        = 15 // in a permit's lease, at least, while calls wait
+	renewals     = 3  // per lease of a permit; a waiting call's lease lasts one renewal interval
+	looks        = 15 // minimum number per lease of a permit, while calls wait
 	firstRetry   = 100 * time.Millisecond
 	lastRetry    = time.Second
 	lastWords    = time.Second
@@ -63,8 +63,8 @@ const (
 
 var errClosed = errors.New("this process stops")
 
-// Start starts the governor of one process, which ends with Close and not with ctx: calls in flight may outlive
-// ctx. lease: how long permits of a process live that is heard of no more; 0 = 15 s.
+// Start starts the governor of one process. It ends with Close and not with ctx, because calls in flight may outlive
+// ctx. lease is how long permits of a silent process live; 0: 15 s.
 func Start(ctx context.Context, rdb redis.UniversalClient, lease time.Duration) *Governor {
 	if lease == 0 {
 		lease = defaultLease
@@ -78,16 +78,16 @@ func Start(ctx context.Context, rdb redis.UniversalClient, lease time.Duration) 
 	return g
 }
 
-// Close stops the governor. Permits that are still out are given back by the end of their lease. It returns nil.
+// Close stops the governor. Unreleased permits expire with their lease. It returns nil.
 func (g *Governor) Close() error {
 	g.stop()
 	<-g.done
 	return nil
 }
 
-// Acquire waits for a permit for one try of a call; it is given back with Release. The error wraps
-// topicqueue.ErrServerDown when the server is down and the call is not patient; else it is the cause of ctx's end, or
-// says that the governor was closed.
+// Acquire waits for a permit for one try of a call; return it with Release. The error wraps topicqueue.ErrServerDown
+// if the server is down and the call is not patient. Otherwise it is the cause of ctx's end, or says that the
+// governor was closed.
 func (g *Governor) Acquire(ctx context.Context, call topicqueue.Call) (topicqueue.Permit, error) {
 	w := &waiting{ask: ask{
 		ID: rand.Text(), Run: call.Run, Class: 1, Tokens: call.Tokens,
@@ -112,8 +112,8 @@ func (g *Governor) Acquire(ctx context.Context, call topicqueue.Call) (topicqueu
 	}
 }
 
-// Release gives a permit back and tells how the try went. After an answer it returns at once; after anything else it
-// waits for the verdict until ctx ends.
+// Release returns a permit and reports how the try ended. After an answer it returns at once; otherwise it waits for
+// the verdict until ctx ends.
 func (g *Governor) Release(ctx context.Context, p topicqueue.Permit, e topicqueue.CallEnd) topicqueue.CallVerdict {
 	end := ending{Outcome: e.Outcome, Why: e.Why, used: e.Tokens}
 	if e.Outcome != topicqueue.CallAnswered && e.Outcome != topicqueue.CallInterrupted {
@@ -132,7 +132,7 @@ func (g *Governor) Release(ctx context.Context, p topicqueue.Permit, e topicqueu
 	return topicqueue.CallVerdict{}
 }
 
-// end notes the end of a permit, or of waiting for one, for the next batch.
+// end records for the next batch the end of a permit, or of waiting for one.
 func (g *Governor) end(p topicqueue.Permit, e ending) {
 	g.mu.Lock()
 	defer g.wake()
@@ -147,7 +147,7 @@ func (g *Governor) end(p topicqueue.Permit, e ending) {
 		if e.used >= 0 && e.Outcome != topicqueue.CallInterrupted {
 			e.Tokens = e.used - h.tokens
 		}
-	} else if w := s.waiting[p.ID]; w != nil && w.fresh { // Redis has not heard of it
+	} else if w := s.waiting[p.ID]; w != nil && w.fresh { // not yet sent to Redis
 		delete(s.waiting, p.ID)
 		return
 	}
@@ -163,7 +163,7 @@ func (g *Governor) wake() {
 	}
 }
 
-// server returns what this process has at a call's server. g.mu is held.
+// server returns the state of this process at a call's server. g.mu is held.
 func (g *Governor) server(call topicqueue.Call) *governed {
 	s := g.servers[call.Server]
 	if s == nil {
@@ -174,7 +174,7 @@ func (g *Governor) server(call topicqueue.Call) *governed {
 	return s
 }
 
-// run speaks with Redis until ctx ends.
+// run exchanges messages with Redis until ctx ends.
 func (g *Governor) run(ctx context.Context) {
 	defer close(g.done)
 	sub := g.rdb.Subscribe(ctx, channelPrefix+g.process)
@@ -198,7 +198,7 @@ func (g *Governor) run(ctx context.Context) {
 	}
 }
 
-// heard takes in a permit that another process made free.
+// heard applies a permit that another process released.
 func (g *Governor) heard(m *redis.Message) {
 	if m == nil {
 		return
@@ -214,7 +214,7 @@ func (g *Governor) heard(m *redis.Message) {
 	}
 }
 
-// speak tells Redis what is to be told and returns when there will be something again. last: nothing will be.
+// speak sends what is due to Redis and returns the time until more is due. last: the governor stops.
 func (g *Governor) speak(ctx context.Context, last bool) time.Duration {
 	g.mu.Lock()
 	servers := make([]*governed, 0, len(g.servers))

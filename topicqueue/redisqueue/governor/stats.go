@@ -12,21 +12,21 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// Stat is how one model server is asked at the moment, by all workers together.
+// Stat is the current state of one model server, as used by all workers together.
 type Stat struct {
 	Server    string `json:"server"` // hash of provider, address and key
 	Host      string `json:"host"`
-	Limit     int    `json:"limit"` // calls in flight, as learned; 0 = no limit is known
+	Limit     int    `json:"limit"` // learned limit of calls in flight; 0: no limit known
 	InFlight  int    `json:"in_flight"`
 	Waiting   int    `json:"waiting"`
-	Throttled int    `json:"throttled"` // tries that were refused for being too many, ever
+	Throttled int    `json:"throttled"` // tries refused by a rate limit, ever
 	Granted   int    `json:"granted"`   // tries, ever
-	// since when one call at a time finds out whether it is up again; zero = it is up
+	// start of the outage, during which one call at a time probes the server; zero: it is up
 	Down time.Time `json:"down,omitzero"`
-	Why  string    `json:"why,omitempty"` // it is down: what the last call that found it so came to
+	Why  string    `json:"why,omitempty"` // if down: result of the last call that found it so
 }
 
-// Stats returns the figures of all servers that were asked within the last hour, by host.
+// Stats returns the state of all servers called within the last hour, by host.
 func Stats(ctx context.Context, rdb redis.UniversalClient) ([]Stat, error) {
 	hosts, err := rdb.HGetAll(ctx, hostsKey).Result()
 	if err != nil {
@@ -38,7 +38,7 @@ func Stats(ctx context.Context, rdb redis.UniversalClient) ([]Stat, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the figures of model server %s from Redis: %w", host, err)
 		}
-		if len(v) == 0 { // nobody has asked it for an hour
+		if len(v) == 0 { // no calls for an hour
 			continue
 		}
 		s := Stat{

@@ -1,4 +1,4 @@
-// Package lua holds the scripts that change nightdesk's data in Redis, and reads what they return. Only redisqueue and
+// Package lua holds the scripts that change nightdesk's data in Redis, and decodes their replies. Only redisqueue and
 // the packages below it import it; no other package knows keys or scripts.
 package lua
 
@@ -10,27 +10,28 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Prefix begins the name of every key and channel.
+// Prefix is the prefix of every key and channel.
 const Prefix = "nightdesk:"
 
 //go:embed *.lua
 var files embed.FS
 
-// Script returns the script NAME.lua. It panics when there is no such file.
+// Script returns the script NAME.lua. It panics if there is no such file.
 func Script(name string) *redis.Script { return redis.NewScript(read(name)) }
 
-// RunScript is Script for a script on the keys of one run. It stands behind prelude.lua, whose functions it calls.
+// RunScript is like Script, but for a script on the keys of one run. It prepends prelude.lua, whose functions the
+// script calls.
 func RunScript(name string) *redis.Script { return redis.NewScript(read("prelude") + read(name)) }
 
 func read(name string) string {
 	text, err := files.ReadFile(name + ".lua")
 	if err != nil {
-		panic(err) // embedded: the name is wrong
+		panic(err) // the files are embedded, so the name is wrong
 	}
 	return string(text)
 }
 
-// Text returns value i of a reply; empty when it is no text or there are fewer values.
+// Text returns value i of a reply; empty if it is not a string or there are fewer values.
 func Text(values []any, i int) string {
 	if i >= len(values) {
 		return ""
@@ -39,7 +40,7 @@ func Text(values []any, i int) string {
 	return s
 }
 
-// Number returns value i of a reply, a number or its digits; 0 when it is neither or there are fewer values.
+// Number returns value i of a reply, a number or a string of digits; 0 if it is neither or there are fewer values.
 func Number(values []any, i int) int {
 	if i < len(values) {
 		if n, ok := values[i].(int64); ok {
@@ -50,7 +51,7 @@ func Number(values []any, i int) int {
 	return n
 }
 
-// Time reads milliseconds since 1970; zero for "0" and for what is no number.
+// Time converts milliseconds since 1970; "0" and text that is not a number give the zero time.
 func Time(ms string) time.Time {
 	n, err := strconv.ParseInt(ms, 10, 64)
 	if err != nil || n == 0 {

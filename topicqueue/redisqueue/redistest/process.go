@@ -17,8 +17,7 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// Process is a redis-server of a test's own, for tests of what a plain private one has not: TLS, sentinels, clusters,
-// restarts.
+// Process is a private redis-server for tests that need more than Server offers: TLS, sentinels, clusters, restarts.
 type Process struct {
 	Port string // on 127.0.0.1
 	Dir  string // its working directory
@@ -28,8 +27,8 @@ type Process struct {
 	cmd  *exec.Cmd
 }
 
-// Start starts a redis-server with exactly these arguments, in which PORT stands for a free port, and waits until it
-// takes connections. It ends with the test.
+// Start starts a redis-server with exactly these arguments, replacing PORT with a free port, and waits until it
+// accepts connections. It ends with the test.
 func Start(t testing.TB, args ...string) *Process {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -41,7 +40,7 @@ func Start(t testing.TB, args ...string) *Process {
 	p := &Process{Dir: t.TempDir(), t: t}
 	t.Cleanup(func() { p.End(syscall.SIGKILL) })
 	var err error
-	for range 20 { // between the look and the start another program may take the port
+	for range 20 { // another program may take the port before the server starts
 		p.Port, p.args = freePort(t), nil
 		for _, a := range args {
 			p.args = append(p.args, strings.ReplaceAll(a, "PORT", p.Port))
@@ -54,9 +53,8 @@ func Start(t testing.TB, args ...string) *Process {
 	return nil
 }
 
-// freePort returns a port that is free, and so is the one that a node of a cluster listens at besides, 10,000 above.
-// Both lie below the ports that systems give to connections, so that no connection takes them while the server is
-// restarted.
+// freePort returns a free port. The port 10,000 above, on which a cluster node also listens, is free too. Both are
+// below the ephemeral ports, so that no outgoing connection takes them while the server restarts.
 func freePort(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
@@ -81,11 +79,11 @@ func freePort(t testing.TB) string {
 // Addr returns host:port.
 func (p *Process) Addr() string { return net.JoinHostPort("127.0.0.1", p.Port) }
 
-// Begin starts a server that was ended again, in the same directory and on the same port, and waits until it has read
-// its data and takes connections.
+// Begin restarts a server that has ended, in the same directory and on the same port. It waits until the server has
+// read its data and accepts connections.
 func (p *Process) Begin() {
 	p.t.Helper()
-	// another program may use the port for a moment
+	// Another program may use the port for a moment.
 	for deadline := time.Now().Add(scaletest.Patience); ; time.Sleep(50 * time.Millisecond) {
 		err := p.begin()
 		if err == nil {
@@ -97,7 +95,7 @@ func (p *Process) Begin() {
 	}
 }
 
-// begin starts the server and reads its log until it says that it takes connections, or to its end.
+// begin starts the server and reads its log until the server accepts connections or ends.
 func (p *Process) begin() error {
 	cmd := exec.Command("redis-server", p.args...)
 	cmd.Dir = p.Dir
@@ -113,7 +111,7 @@ func (p *Process) begin() error {
 		out.Close()
 		return fmt.Errorf("start redis-server: %w", err)
 	}
-	ready := make(chan string, 1) // empty, or the log of a server that has ended
+	ready := make(chan string, 1) // empty, or the log of a server that ended
 	go func() {
 		defer out.Close()
 		var log strings.Builder
@@ -134,7 +132,7 @@ func (p *Process) begin() error {
 	select {
 	case log := <-ready:
 		if log != "" {
-			_ = cmd.Wait() // its log says why
+			_ = cmd.Wait() // the log has the reason
 			return fmt.Errorf("redis-server %s has ended: %s", strings.Join(p.args, " "), log)
 		}
 	case <-time.After(scaletest.Patience):
@@ -146,7 +144,7 @@ func (p *Process) begin() error {
 	return nil
 }
 
-// Signal sends the server a signal that does not end it: SIGSTOP, SIGCONT.
+// Signal sends the server a signal that does not terminate it, such as SIGSTOP or SIGCONT.
 func (p *Process) Signal(signal syscall.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(signal); err != nil {

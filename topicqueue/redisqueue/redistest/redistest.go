@@ -1,5 +1,5 @@
-// Package redistest gives each test a Redis of its own: a private redis-server on a unix socket where one is
-// installed, and an in-process one.
+// Package redistest gives each test its own Redis: a private redis-server on a unix socket if one is installed, and
+// an in-process server.
 package redistest
 
 import (
@@ -18,8 +18,8 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// Each runs a test against every kind of Redis there is: in-process always, redis-server when it is on PATH. In CI
-// (environment variable CI set) a missing redis-server fails the test; elsewhere that part is skipped.
+// Each runs a test against every kind of Redis: always in-process, and redis-server if it is on PATH. In CI
+// (environment variable CI set) a missing redis-server fails the test; otherwise that part is skipped.
 func Each(t *testing.T, test func(t *testing.T, rdb *redis.Client)) {
 	t.Run("in-process", func(t *testing.T) {
 		t.Parallel()
@@ -65,7 +65,7 @@ func Socket(t testing.TB) string {
 		}
 		t.Skip("redis-server is not on PATH")
 	}
-	dir, err := os.MkdirTemp("", "r") // short: the path of a socket has at most 107 bytes
+	dir, err := os.MkdirTemp("", "r") // short, because a socket path has at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +100,8 @@ func client(t testing.TB, opt *redis.Options) *redis.Client {
 	return rdb
 }
 
-// Jumping starts an in-process Redis that ends with the test. Its clock goes with that of this machine until jump is
-// called: then it is ahead by so much more, and so much older are the keys that have a lifetime.
+// Jumping starts an in-process Redis that ends with the test. Its clock follows that of this machine. Each call of
+// jump sets it forward and ages keys that expire by the same time.
 func Jumping(t testing.TB) (rdb *redis.Client, jump func(time.Duration)) {
 	t.Helper()
 	m, rdb := inProcess(t)

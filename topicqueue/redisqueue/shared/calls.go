@@ -1,5 +1,5 @@
-// Package shared holds what all workers have in common outside the runs: the answers of calls that several of them make
-// (Calls), turns for rates that they keep together (Pace), and Redis's clock (Clock).
+// Package shared holds the state that all workers share outside the runs: the answers of calls that several of them
+// make (Calls), turns for common rates (Pace), and Redis's clock (Clock).
 package shared
 
 import (
@@ -20,39 +20,39 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// Lease is how long the maker of a shared answer may stay silent before another makes it.
+// Lease is how long the maker of a shared answer may stay silent before another caller takes over.
 const Lease = 10 * time.Second
 
 const (
-	firstLook   = 20 * time.Millisecond // of those who wait; then each after twice the time
+	firstLook   = 20 * time.Millisecond // first polling interval of waiting callers; doubled up to lastLook
 	lastLook    = 250 * time.Millisecond
-	patience    = 2 * lastLook    // of a caller whose try has failed, for another to take over
-	waitingFor  = 4 * lastLook    // without a look: nobody waits any more
-	failureLife = 3 * time.Second // of what two tries came to, for those who still wait
+	patience    = 2 * lastLook    // how long a caller whose try failed waits for another to take over
+	waitingFor  = 4 * lastLook    // time without polling after which no caller waits any more
+	failureLife = 3 * time.Second // lifetime of the failure of two tries, for callers still waiting
 	entryStays  = time.Minute     // how long an entry without a value outlives its lease
-	redisTime   = 2 * time.Second // for Redis to answer; then the call is made without it
+	redisTime   = 2 * time.Second // timeout for Redis; then the call is made unshared
 )
 
-// What a caller finds under a key.
+// Results of looking up a key.
 const (
-	statusThere  = "there"  // an answer
-	statusWait   = "wait"   // another one makes it
-	statusMake   = "make"   // the caller is to make it
-	statusNobody = "nobody" // nothing, and the caller has had its try
+	statusThere  = "there"  // an answer exists
+	statusWait   = "wait"   // another caller is making it
+	statusMake   = "make"   // this caller must make it
+	statusNobody = "nobody" // nothing, and this caller has had its try
 )
 
-// Calls lets workers share what calls return: of several that ask the same at once one makes the call, the others get
-// its answer, and so do those that ask later. What is shared under KEY is a hash that expires:
+// Calls lets workers share the results of calls. If several ask the same at once, one makes the call. The others, and
+// later callers, get its answer. The data shared under KEY is a hash that expires:
 //
 //	nightdesk:{shared:SHA256 of KEY}
-//	  value                 the answer, once there is one
-//	  owner, lease          who makes it, and until when (ms) that holds without renewal
-//	  wanted, failures      when somebody last waited for it, and whether a try has failed
+//	  value                 the answer, once it exists
+//	  owner, lease          who makes it, and until when (ms) the lease lasts without renewal
+//	  wanted, failures      time of the last look by a waiting caller, and whether a try has failed
 //
-// Who makes a call makes it for all: it goes on when its caller's context ends. A maker that dies loses the lease and
-// one of those that wait makes the call. So it does when a call fails in a way that may pass; when its try fails too,
-// that failure is everybody's, so that a dead server does not keep them waiting one after the other. While Redis is
-// away every caller makes its own call: it fails nothing. Safe for concurrent use.
+// A call is made for all callers, so it continues when its own caller's context ends. If the maker dies, it loses the
+// lease and a waiting caller makes the call. The same happens if the call fails temporarily. If that second try fails
+// too, all waiting callers get the failure, so that they do not try a dead server one after the other. While Redis is
+// unreachable, every caller makes its own call and no error results. Safe for concurrent use.
 type Calls struct {
 	rdb    redis.UniversalClient
 	lease  time.Duration
@@ -69,13 +69,13 @@ var (
 
 var errClosed = errors.New("the worker has stopped")
 
-// NewCalls returns the calls that are shared through this Redis. lease: Lease, in tests shorter.
+// NewCalls returns Calls that share results in rdb. lease is Lease; tests use a shorter one.
 func NewCalls(rdb redis.UniversalClient, lease time.Duration) *Calls {
 	closed, cancel := context.WithCancelCause(context.Background())
 	return &Calls{rdb: rdb, lease: lease, closed: closed, close: cancel}
 }
 
-// Close ends the calls that go on without their callers and waits for them. No Do is called after it.
+// Close cancels the calls that outlive their callers and waits for them to end. Do must not be called after Close.
 func (c *Calls) Close() error {
 	c.close(errClosed)
 	c.making.Wait()
@@ -87,14 +87,16 @@ func callKey(key string) string {
 	return lua.Prefix + "{shared:" + hex.EncodeToString(sum[:]) + "}"
 }
 
-// Do returns what is kept under key, else what is being made for it, else what call returns. made: this caller's call
-// was made, once. Its context has the values of ctx and ends only with Close.
+// Do returns the value stored under key, otherwise the result of a call in progress for it, otherwise the result of
+// call. made reports whether this caller's call was made, at most once. The context of call has the values of ctx and
+// ends only with Close.
 //
-// The error is context.Cause(ctx) or that of call, which others do not get: they make their own.
+// The error is context.Cause(ctx) or the error of call. Other callers do not get that error; they make their own
+// call.
 func (c *Calls) Do(ctx context.Context, key string,
 	call func(context.Context) (topicqueue.Made, error)) (value []byte, made bool, err error) {
 	token := rand.Text()
-	var seen time.Time // that somebody makes it, after this caller's try has failed
+	var seen time.Time // last time another caller was seen making it, after this caller's try failed
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		status, there, left, err := c.take(ctx, key, token, !made)
 		switch {
@@ -125,7 +127,7 @@ func (c *Calls) Do(ctx context.Context, key string,
 	}
 }
 
-// Forget drops what is kept under key when it is still this value.
+// Forget deletes the entry under key if it still has this value.
 func (c *Calls) Forget(ctx context.Context, key string, value []byte) {
 	ctx, cancel := context.WithTimeout(ctx, redisTime)
 	defer cancel()
@@ -154,8 +156,8 @@ func (c *Calls) take(ctx context.Context, key, token string,
 	return status, []byte(lua.Text(reply, 1)), left, nil
 }
 
-// lead makes the call for all. It returns when the call or ctx has ended, whichever is first. join: others go on with
-// it.
+// lead makes the call for all callers. It returns when the call or ctx has ended, whichever is first. join reports
+// whether the caller should go on waiting for the shared result.
 func (c *Calls) lead(ctx context.Context, key, token string,
 	call func(context.Context) (topicqueue.Made, error)) (value []byte, join bool, err error) {
 	type outcome struct {
@@ -185,7 +187,7 @@ func (c *Calls) lead(ctx context.Context, key, token string,
 	}
 }
 
-// renew keeps the lease until ctx ends.
+// renew renews the lease until ctx ends.
 func (c *Calls) renew(ctx context.Context, key, token string) {
 	ticker := time.NewTicker(c.lease / 4)
 	defer ticker.Stop()
@@ -196,14 +198,14 @@ func (c *Calls) renew(ctx context.Context, key, token string) {
 		case <-ticker.C:
 		}
 		opCtx, cancel := context.WithTimeout(ctx, redisTime)
-		// the next one may work
+		// Ignore the error, because the next renewal may succeed.
 		_ = renewScript.Run(opCtx, c.rdb, []string{callKey(key)}, token, c.lease.Milliseconds(),
 			entryStays.Milliseconds()).Err()
 		cancel()
 	}
 }
 
-// give says what came of a call. join: others go on with it.
+// give stores the result of a call. join reports whether the caller should wait for the shared result.
 func (c *Calls) give(ctx context.Context, key, token string, m topicqueue.Made, failed error) (join bool) {
 	outcome := "kept"
 	switch {

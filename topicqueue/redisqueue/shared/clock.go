@@ -9,21 +9,22 @@ import (
 )
 
 const (
-	clockPause = time.Minute // between two looks at Redis's clock
-	clockNear  = time.Second // a difference that is none: two machines that are kept in step, and the way between them
+	clockPause = time.Minute // interval between two readings of Redis's clock
+	clockNear  = time.Second // smaller differences are ignored as clock skew or network latency
 )
 
-// Clock tells the time by Redis's clock, by which its scripts go too: machines whose own clocks differ agree on what
-// is due and whose turn is over. While Redis is away it goes on by the last difference. Safe for concurrent use.
+// Clock tells the time by Redis's clock, which its scripts use too. Machines with different clocks therefore agree on
+// what is due and whose turn is over. While Redis is unreachable it uses the last known difference. Safe for
+// concurrent use.
 type Clock struct {
 	rdb   redis.UniversalClient
-	ahead atomic.Int64 // of this machine, in ns; 0 for less than clockNear
+	ahead atomic.Int64 // lead of this machine in ns; 0 if below clockNear
 	stop  context.CancelFunc
 	done  chan struct{}
 }
 
-// StartClock looks at Redis's clock now and every minute until Close. A Redis that does not answer now has the time of
-// this machine until it does.
+// StartClock reads Redis's clock now and every minute until Close. Until Redis first answers, the clock shows this
+// machine's time.
 func StartClock(ctx context.Context, rdb redis.UniversalClient) *Clock {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Clock{rdb: rdb, stop: stop, done: make(chan struct{})}
@@ -54,7 +55,7 @@ func (c *Clock) look(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	ahead := asked.Add(time.Since(asked) / 2).Sub(theirs) // it was read on the way, most likely in the middle
+	ahead := asked.Add(time.Since(asked) / 2).Sub(theirs) // assume that Redis read its clock halfway through the call
 	if ahead.Abs() < clockNear {
 		ahead = 0
 	}
@@ -64,11 +65,11 @@ func (c *Clock) look(ctx context.Context) {
 // Now returns Redis's time, in the time zone of this machine.
 func (c *Clock) Now() time.Time { return time.Now().Add(-c.Ahead()) }
 
-// Ahead returns how far the clock of this machine is ahead of Redis's; negative when it is behind, 0 when they are a
-// second or less apart.
+// Ahead returns how far this machine's clock is ahead of Redis's: negative if it is behind, 0 if they differ by less
+// than a second.
 func (c *Clock) Ahead() time.Duration { return time.Duration(c.ahead.Load()) }
 
-// Close ends the looking. It returns nil.
+// Close stops the readings. It returns nil.
 func (c *Clock) Close() error {
 	c.stop()
 	<-c.done

@@ -14,29 +14,29 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// Pace keeps rates that all workers share: under each key one turn every so often. A key's turns are in Redis as the
-// time of the next free one, and what Slow has learned:
+// Pace enforces rates that all workers share: one turn per interval under each key. Redis stores the time of a key's
+// next free turn, and what Slow has learned:
 //
-//	nightdesk:{pace:KEY}        string, there until that time
-//	nightdesk:{pace:KEY}:slow   hash, there for ten minutes after a refusal: every (ms between turns), at (its time)
+//	nightdesk:{pace:KEY}        string, exists until that time
+//	nightdesk:{pace:KEY}:slow   hash, exists for ten minutes after a refusal: every (ms between turns), at (its time)
 //
-// In a process, those who wait take turns run by run: the calls of the run that came first go first, so that whole runs
-// get on while others have not begun, and not all of them slowly. A turn that was taken and not used is lost. While
-// Redis is away nobody gets one. Safe for concurrent use.
+// Within a process, calls of the run that came first go first, so that some runs finish early instead of all
+// advancing slowly. A turn taken but not used is lost. While Redis is unreachable no turn is granted. Safe for
+// concurrent use.
 type Pace struct {
 	rdb redis.UniversalClient
 
 	mu    sync.Mutex
-	lines map[string]*line // of those who wait under a key; without anybody there is none
-	ranks map[string]int   // of runs, in the order in which they came
+	lines map[string]*line // waiting callers by key; no entry without callers
+	ranks map[string]int   // order of arrival of runs
 }
 
-// line is who waits under a key. The first of them, who has left waiting, asks Redis.
+// line is the queue of callers under a key. The first caller has left waiting and asks Redis.
 type line struct{ waiting []*waiter }
 
 type waiter struct {
 	rank int
-	turn chan struct{} // closed when it is the first
+	turn chan struct{} // closed when the caller becomes the first
 }
 
 var (
@@ -45,20 +45,20 @@ var (
 )
 
 const (
-	maxRanks    = 1 << 14          // runs whose order is remembered
-	slowest     = 10 * time.Second // between turns, however often a server refuses
-	remembering = 10 * time.Minute // that a server has refused
+	maxRanks    = 1 << 14          // maximum number of runs whose order is remembered
+	slowest     = 10 * time.Second // maximum interval between turns, however often a server refuses
+	remembering = 10 * time.Minute // how long a refusal is remembered
 )
 
-// NewPace returns the rates that are kept in this Redis.
+// NewPace returns the rates stored in rdb.
 func NewPace(rdb redis.UniversalClient) *Pace {
 	return &Pace{rdb: rdb, lines: map[string]*line{}, ranks: map[string]int{}}
 }
 
-// Wait returns when the caller's turn under a key has come; turns are at least every apart, in whole milliseconds.
-// Whose turn is next, topicqueue.RunOf(ctx) decides. When it would come after ctx's deadline, it is not taken, and the
-// error, which mostly comes at once, wraps context.DeadlineExceeded. Otherwise the error is context.Cause(ctx) or that
-// of Redis.
+// Wait returns when the caller's turn under key has come. Turns are at least every apart, in whole milliseconds. The
+// run of ctx (topicqueue.RunOf) determines the order. If the turn would come after ctx's deadline, Wait does not take
+// it and returns an error that wraps context.DeadlineExceeded, mostly at once. Other errors are context.Cause(ctx) or
+// an error of Redis.
 func (p *Pace) Wait(ctx context.Context, key string, every time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -90,12 +90,12 @@ func tooLate(key string, wait time.Duration) error {
 	return fmt.Errorf("the next turn of %s is in %s: %w", key, wait, context.DeadlineExceeded)
 }
 
-// milliseconds returns a time in whole ones, at least one.
+// milliseconds returns d in milliseconds, rounded up, at least 1.
 func milliseconds(d time.Duration) int64 {
 	return max(int64((d+time.Millisecond-1)/time.Millisecond), 1)
 }
 
-// enter waits until the caller is the first of its process under a key. The error is as that of Wait.
+// enter waits until the caller is the first of its process under key. Its errors are those of Wait.
 func (p *Pace) enter(ctx context.Context, key string, every time.Duration) error {
 	p.mu.Lock()
 	l, w := p.lines[key], &waiter{rank: p.rank(topicqueue.RunOf(ctx)), turn: make(chan struct{})}
@@ -131,7 +131,7 @@ func (p *Pace) enter(ctx context.Context, key string, every time.Duration) error
 	return context.Cause(ctx)
 }
 
-// rank returns the place of a run in the order in which runs came. p.mu is held. Who belongs to no run goes first.
+// rank returns the position of a run in the order of arrival. Calls without a run go first. p.mu is held.
 func (p *Pace) rank(run string) int {
 	if run == "" {
 		return 0
@@ -145,7 +145,7 @@ func (p *Pace) rank(run string) int {
 	return p.ranks[run]
 }
 
-// leave lets the next one be the first.
+// leave makes the next caller the first.
 func (p *Pace) leave(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,9 +158,9 @@ func (p *Pace) leave(key string) {
 	l.waiting = l.waiting[1:]
 }
 
-// Slow is told that a server has refused a request under a key because there were too many: for the next ten minutes
-// its turns are twice as far apart as they were, for all workers. every: as for Wait. Refusals within a second of
-// another count once. The error is that of Redis.
+// Slow records that a server refused a request under key because of its rate limit. For the next ten minutes its
+// turns are twice as far apart, for all workers. every: as for Wait. Several refusals within a second count once. The
+// error is that of Redis.
 func (p *Pace) Slow(ctx context.Context, key string, every time.Duration) error {
 	if err := slowScript.Run(ctx, p.rdb, []string{slowKey(key)}, milliseconds(every), slowest.Milliseconds(),
 		remembering.Milliseconds()).Err(); err != nil {
@@ -169,13 +169,13 @@ func (p *Pace) Slow(ctx context.Context, key string, every time.Duration) error 
 	return nil
 }
 
-// Left returns how far away the next free turn under a key is; 0 = it is now. It takes none.
+// Left returns the time until the next free turn under key; 0: now. It takes no turn.
 func (p *Pace) Left(ctx context.Context, key string) (time.Duration, error) {
 	left, err := p.rdb.PTTL(ctx, paceKey(key)).Result()
 	if err != nil {
 		return 0, fmt.Errorf("read the turns of %s in Redis: %w", key, err)
 	}
-	return max(left, 0), nil // negative: there is no such key
+	return max(left, 0), nil // negative: no such key
 }
 
 func paceKey(key string) string { return lua.Prefix + "{pace:" + key + "}" }
