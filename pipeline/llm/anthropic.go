@@ -10,7 +10,7 @@ import (
 	"nightdesk/pipeline/llm/wire"
 )
 
-// anthropicMaxTokens is the limit where none is set: the protocol insists on one, and every model takes this.
+// anthropicMaxTokens is the default limit: the protocol requires one, and every model accepts this value.
 const anthropicMaxTokens = 4096
 
 var anthropicMessages = protocol{
@@ -33,24 +33,24 @@ func connectAnthropic(s RoleSettings, client *http.Client) (llms.Model, error) {
 		anthropic.WithHTTPClient(client))
 }
 
-// askAnthropic sends what langchaingo leaves out: the choice of the tool, without which the model may answer in prose,
-// and the mark up to which the prompt is cached. The system part is the same for all questions of a kind; what is too
-// short to be cached is not, and costs no more for the mark.
+// askAnthropic adds what langchaingo leaves out: the tool choice, without which the model may answer in prose, and
+// the mark up to which the prompt is cached. The system part is the same for all questions of a kind. A part too
+// short for caching costs no more with the mark.
 func askAnthropic(s RoleSettings, q question, ex *wire.Exchange) []llms.CallOption {
 	ex.NoAuth = s.APIKey == ""
-	options := []llms.CallOption{llms.WithTemperature(min(s.Temperature, 1))} // more is refused
+	options := []llms.CallOption{llms.WithTemperature(min(s.Temperature, 1))} // larger values are refused
 	if q.prompt.System != "" {
 		ex.Set["system"] = []any{map[string]any{
 			"type": "text", "text": q.prompt.System, "cache_control": map[string]string{"type": "ephemeral"},
 		}}
 	}
-	if len(q.tools) > 0 { // it refuses turns with calls of tools that it is not told of
+	if len(q.tools) > 0 { // it refuses turns with calls of undeclared tools
 		options = append(options, bound(q.tools))
 		if q.noCalls {
 			ex.Set["tool_choice"] = map[string]any{"type": "none"}
 		}
 	}
-	if len(q.turns) > 0 { // langchaingo sends one call of a turn, and a result without the others
+	if len(q.turns) > 0 { // langchaingo sends only one call per turn, and one result without the others
 		ex.Set["messages"] = anthropicTurns(q)
 	}
 	if q.form.transport == TransportTool {

@@ -8,15 +8,15 @@ import (
 	"nightdesk/prompts"
 )
 
-// withBounds narrows the schema that is sent to the prompt's bounds. The copy in the prompt's text stays as it is: the
-// text says them in words, and is the same for all questions of its kind. Small models that decode by such a grammar
-// neither leave a list empty nor go on with it for ever, and name no tool that does not exist.
+// withBounds adds the prompt's bounds to the schema that is sent. The copy in the prompt's text is unchanged, because
+// the text states the bounds in words and stays the same for all questions of its kind. With such a grammar, small
+// models neither leave a list empty nor continue it without end, and name only existing tools.
 //
-// Only items are counted. A limit on the length of a string becomes one nested grammar rule for each character, and
-// 1,500 of them crash llama-cpp-python 0.3.
+// Only items are counted. A limit on the length of a string becomes one nested grammar rule per character, and 1,500
+// of them crash llama-cpp-python 0.3.
 //
-// It works on the text, because the order of properties matters; a bound whose property is not written as compact JSON
-// with its type first is left out.
+// It edits the text, because the order of properties matters. It skips a bound whose property is not written as
+// compact JSON with its type first.
 func withBounds(p prompts.Prompt) prompts.Prompt {
 	for _, b := range p.Bounds {
 		list := fmt.Sprintf(`"%s":{"type":"array"`, b.Property)
@@ -37,7 +37,7 @@ func withBounds(p prompts.Prompt) prompts.Prompt {
 	return p
 }
 
-// insertAfter returns schema with text behind each occurrence of at, in new memory.
+// insertAfter returns a copy of schema with text inserted after each occurrence of at.
 func insertAfter(schema json.RawMessage, at, text string) json.RawMessage {
 	return bytes.ReplaceAll(schema, []byte(at), []byte(at+text))
 }

@@ -12,24 +12,25 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// outcome is what one exchange means for its call.
+// outcome classifies one exchange for its call.
 type outcome int
 
 const (
 	answered    outcome = iota
-	refused             // the server will not do this
-	reshaped            // it will not do this, but perhaps what is now asked instead
+	refused             // the server does not accept the request
+	reshaped            // refused, but the changed request may be accepted
 	busy                // 429, or no capacity at the moment
-	again               // it asks for another try and says nothing about its health
-	broken              // no connection, 5xx, or an answer that somebody else gave
-	late                // no answer within the time of one try
-	garbled             // an answer of the protocol that cannot be read
+	again               // the server asks for a retry, which says nothing about its health
+	broken              // no connection, 5xx, or an answer not from the model server
+	late                // no answer before the try's timeout
+	garbled             // an unreadable answer of the protocol
 	interrupted         // the call's context has ended
 )
 
-const statusOverloaded = 529 // Anthropic's: everybody asks at the moment, the server is well
+const statusOverloaded = 529 // Anthropic's status for high demand; the server works
 
-// judge classifies one exchange. The error is nil for answered only; it carries no class yet.
+// judge classifies one exchange. The error is nil only for answered; it does not match ErrPermanent or ErrUnavailable
+// yet.
 func (r *role) judge(ex *wire.Exchange, inTime bool, err error) (outcome, error) {
 	foreign := ex.Foreign()
 	switch {
@@ -42,7 +43,7 @@ func (r *role) judge(ex *wire.Exchange, inTime bool, err error) (outcome, error)
 		return garbled, fmt.Errorf("%s: %s", r.host, redact(ex.Err.Error(), r.settings.APIKey))
 	case ex.Err != nil:
 		return broken, fmt.Errorf("%s: %s", r.host, redact(ex.Err.Error(), r.settings.APIKey))
-	case ex.Status == 0: // langchaingo could not even build the request
+	case ex.Status == 0: // langchaingo could not build the request
 		return refused, &ProviderError{Host: r.host, Status: http.StatusBadRequest,
 			Message: redact(fmt.Sprint(err), r.settings.APIKey)}
 	case ex.Status == http.StatusOK && ex.Said.Failure == nil:
@@ -68,13 +69,13 @@ func (r *role) judge(ex *wire.Exchange, inTime bool, err error) (outcome, error)
 	return refused, e
 }
 
-// isGateway reports whether a status says that there is nobody, rather than that somebody failed.
+// isGateway reports whether a status means that the server cannot be reached, rather than that it failed.
 func isGateway(status int) bool {
 	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable ||
 		status == http.StatusGatewayTimeout
 }
 
-// providerError reads the error object of an answer, in the shapes that servers use: {"error": {...}}, {"error":
+// providerError parses the error object of an answer in the forms used by servers: {"error": {...}}, {"error":
 // "text"}, {"message": ...}, {"detail": ...}, or plain text.
 func (r *role) providerError(ex *wire.Exchange) *ProviderError {
 	e := &ProviderError{Status: ex.Status, RetryAfter: ex.RetryAfter, Host: r.host}
@@ -109,11 +110,11 @@ func (r *role) providerError(ex *wire.Exchange) *ProviderError {
 		}
 		e.Code, e.Type = topicqueue.Clip(plain(inner.Code), 80), topicqueue.Clip(plain(inner.Type), 80)
 		if status, err := strconv.Atoi(e.Code); err == nil && e.Status == http.StatusOK && status >= 400 && status < 600 {
-			e.Status = status // an error passed on with status 200
+			e.Status = status // an error forwarded with status 200
 		}
 	}
 	if e.Status == http.StatusOK {
-		e.Status = http.StatusBadGateway // the server says that it failed, not how
+		e.Status = http.StatusBadGateway // the server reports a failure without a status
 	}
 	if strings.HasPrefix(strings.TrimSpace(message), "<") {
 		message = "a web page instead of an error message"
@@ -123,7 +124,7 @@ func (r *role) providerError(ex *wire.Exchange) *ProviderError {
 	return e
 }
 
-// plain returns a JSON string's text, and any other value as it stands; null and nothing are empty.
+// plain returns the text of a JSON string, and any other value unchanged; null and an empty value give "".
 func plain(raw json.RawMessage) string {
 	var text string
 	if len(raw) == 0 || string(raw) == "null" {
@@ -135,7 +136,7 @@ func plain(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// permanent gives a refusal its class and a hint.
+// permanent wraps a refusal with its error class and a hint.
 func (r *role) permanent(doing string, err error) error {
 	var e *ProviderError
 	if !errors.As(err, &e) {
@@ -145,7 +146,7 @@ func (r *role) permanent(doing string, err error) error {
 		return fmt.Errorf("%s: %w: %w: %w", doing, err, ErrContextLength, ErrPermanent)
 	}
 	hint, status := "", e.Status
-	if strings.Contains(e.Message, "credit balance") { // Anthropic says 400
+	if strings.Contains(e.Message, "credit balance") { // Anthropic answers 400
 		status = http.StatusPaymentRequired
 	}
 	switch status {
@@ -164,7 +165,7 @@ func (r *role) permanent(doing string, err error) error {
 	return fmt.Errorf("%s: %w%s: %w", doing, err, hint, ErrPermanent)
 }
 
-// foreignError is a foreign answer in the words for a person.
+// foreignError is a foreign answer with a message for display.
 type foreignError struct {
 	said    string
 	foreign *wire.Foreign
@@ -173,7 +174,7 @@ type foreignError struct {
 func (e *foreignError) Error() string { return e.said }
 func (e *foreignError) Unwrap() error { return e.foreign }
 
-// tell is the error of a foreign answer to a question for what is wanted, without the key.
+// tell returns the error for a foreign answer in place of wanted, without the key.
 func (r *role) tell(e *wire.Foreign, wanted string) error {
 	said := fmt.Sprintf("%s answered with %s, not with %s", r.host, redact(e.What, r.settings.APIKey), wanted)
 	if e.Page {

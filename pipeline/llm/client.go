@@ -17,31 +17,31 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Client is the Model over model servers that speak one of three protocols (see Provider). It retries, asks no more
-// than its governor allows, and finds out in which form each server wants to be asked. Make one per process: what it
-// learns about a server is shared by all its calls. Safe for concurrent use.
+// Client is the Model for model servers that use one of three protocols (see Provider). It retries, stays within the
+// limits of its governor, and determines the form of request that each server accepts. Make one per process, so that
+// all calls share what it learns about a server. Safe for concurrent use.
 type Client struct {
 	roles map[Role]*role
 }
 
 var _ Model = (*Client)(nil)
 
-// role is one role's settings with what it shares with other roles.
+// role is the settings of one role with the state that it shares with other roles.
 type role struct {
 	settings RoleSettings
 	host     string
 	protocol protocol
 	llm      llms.Model
-	client   *http.Client // as llm's
-	learned  *learned     // per server and model
+	client   *http.Client // the client used by llm
+	learned  *learned     // shared per server and model
 	governor Governor
-	account  string // whose limits count
+	account  string // account whose limits apply
 	outage   *outage
 	limits   topicqueue.CallLimits
 	hear     Hear
 }
 
-// NewClient checks the settings and returns a client. It opens no connection. The error lists all that is wrong.
+// NewClient validates the settings and returns a client. It opens no connection. The error lists all problems.
 func NewClient(s Settings) (*Client, error) {
 	below := exchanging(s.HTTPClient)
 	if len(s.Roles) == 0 {
@@ -83,12 +83,12 @@ func NewClient(s Settings) (*Client, error) {
 	return c, nil
 }
 
-// Generate asks one question and waits for the whole answer. With an error, Response holds the call's Usage only.
+// Generate asks one question and waits for the whole answer. With an error, Response has only the call's Usage.
 func (c *Client) Generate(ctx context.Context, req Request) (Response, error) {
 	return c.generate(ctx, req, false)
 }
 
-// generate is Generate; quick: with a single try that waits for nothing.
+// generate implements Generate. With quick it makes a single try and does not wait.
 func (c *Client) generate(ctx context.Context, req Request, quick bool) (Response, error) {
 	start := time.Now()
 	usage := usageFor(req, start)
@@ -105,7 +105,7 @@ func (c *Client) generate(ctx context.Context, req Request, quick bool) (Respons
 	return resp, err
 }
 
-// Provider returns the provider of a role's model; empty: the role has none.
+// Provider returns the provider of a role's model; empty if the role has none.
 func (c *Client) Provider(of Role) Provider {
 	if r, ok := c.roles[of]; ok {
 		return r.settings.Provider
@@ -127,7 +127,7 @@ func (c *Client) Most(req Request) topicqueue.Usage {
 	return u
 }
 
-// call asks until there is an answer or an error.
+// call makes tries until there is an answer or an error.
 func (r *role) call(ctx context.Context, req Request, quick bool) (Response, error) {
 	doing := step(req) + " with " + r.settings.Model
 	wanted := r.settings.wanted(req.Prompt)
@@ -143,7 +143,7 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 				doing, tokens, wanted, r.settings.ContextTokens, ErrContextLength, ErrPermanent)
 	}
 	f := r.learned.form(r.settings, req.Prompt, limit)
-	var billed topicqueue.Usage // of tries that gave nothing usable
+	var billed topicqueue.Usage // usage of tries without a usable answer
 	var resp Response
 	t := trial{
 		call: topicqueue.Call{
@@ -152,7 +152,7 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 		},
 		doing: doing, most: r.settings.MaxTries, quick: quick,
 		late: func() {
-			if f.limit >= 2*leastAnswer { // most late answers are long ones: a shorter one may come in time
+			if f.limit >= 2*leastAnswer { // most late answers are long, so a shorter one may be in time
 				f.limit /= 2
 			}
 		},
@@ -173,7 +173,7 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 			}
 			resp = r.response(req, ex, given, f, billed)
 		case what == refused || what == broken:
-			billed.AddTokens(ex.Said.Usage()) // of an answer without a message
+			billed.AddTokens(ex.Said.Usage()) // for an answer without a message
 			var said *ProviderError
 			if errors.As(err, &said) {
 				if next, other := f.adapt(said); other && (what == refused || f.transport != "") {
@@ -181,7 +181,7 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 				}
 			}
 		case what == late:
-			billed.PromptTokens += promptTokens(whole) // it was read, and perhaps answered for nobody
+			billed.PromptTokens += promptTokens(whole) // the server read it, and perhaps answered in vain
 			billed.Estimated = true
 		}
 		return what, ex, err
@@ -192,10 +192,10 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 	return resp, nil
 }
 
-// isUrgent reports whether the calls of a stage go before all others: what is nearly done is finished first.
+// isUrgent reports whether the calls of a stage go before all others, so that runs that are nearly done finish first.
 func isUrgent(stage string) bool { return stage == "reporting" || stage == "reviewing" }
 
-// exchange sends one request. inTime = false: it ran into the time of one try.
+// exchange sends one request. inTime is false if the try timed out.
 func (r *role) exchange(ctx context.Context, req Request, f form) (ex *wire.Exchange, given *llms.ContentResponse,
 	inTime bool, err error) {
 	tryCtx, cancel := context.WithTimeout(ctx, r.settings.Timeout)
@@ -206,7 +206,7 @@ func (r *role) exchange(ctx context.Context, req Request, f form) (ex *wire.Exch
 	return ex, given, ex.Err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
 }
 
-// response turns an answered exchange into a Response.
+// response converts an answered exchange to a Response.
 func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentResponse, f form,
 	billed topicqueue.Usage) Response {
 	text := given.Choices[0].Content
@@ -222,27 +222,27 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 	if len(req.Tools) > 0 {
 		out.Calls = toolCalls(callsOf(given, ex.Said))
 	}
-	if f.limit > 0 && ex.Said.Completion == f.limit { // llama-cpp-python says "tool_calls" of one that was cut
+	if f.limit > 0 && ex.Said.Completion == f.limit { // llama-cpp-python reports "tool_calls" for a cut answer
 		out.Truncated = true
 	}
 	if f.think && out.Truncated && endsInThink(out.Text) {
 		r.learned.lostInThought()
 	}
 	if out.Text == "" && len(req.Prompt.Schema) > 0 && !out.Truncated {
-		out.Text = text // thinking that was never closed: the object may stand in it
+		out.Text = text // thinking without a closing tag may contain the object
 	}
 	out.Usage = ex.Said.Usage()
 	if ex.Said.Prompt == 0 && ex.Said.Completion == 0 {
 		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.whole()), CompletionTokens: EstimateTokens(text),
 			Estimated: true}
-	} else if ex.Said.Prompt == 0 { // Ollama does not count what it had in its cache
+	} else if ex.Said.Prompt == 0 { // Ollama does not count cached tokens
 		out.Usage.PromptTokens, out.Usage.Estimated = promptTokens(req.whole()), true
 	}
 	out.Usage.AddTokens(billed)
 	return out
 }
 
-// callsOf returns the tool calls of an answer: as they stood on the wire where langchaingo does not give them so.
+// callsOf returns the tool calls of an answer. It takes them from the wire if langchaingo does not preserve them.
 func callsOf(given *llms.ContentResponse, said wire.Said) []wire.Call {
 	calls := said.Calls
 	for _, call := range given.Choices[0].ToolCalls {
@@ -251,7 +251,7 @@ func callsOf(given *llms.ContentResponse, said wire.Said) []wire.Call {
 	return calls
 }
 
-// isCut reports whether an answer ended because it had no room left, in the words of any protocol.
+// isCut reports whether an answer ended because of a length limit, by the finish reasons of all protocols.
 func isCut(finishReason string) bool {
 	switch finishReason {
 	case "length", "max_tokens", "model_context_window_exceeded":
@@ -260,7 +260,7 @@ func isCut(finishReason string) bool {
 	return false
 }
 
-// step names the call in usage records and errors.
+// step returns the name of the call for usage records and errors.
 func step(req Request) string { return cmp.Or(req.Position.Step, req.Prompt.Name, "question") }
 
 func usageFor(req Request, start time.Time) topicqueue.Usage {

@@ -15,8 +15,8 @@ import (
 	"nightdesk/prompts"
 )
 
-// A conversation is a prompt and what followed it. Every question carries all of it, so that calls stay independent:
-// each is journaled, governed and paid like any other.
+// A conversation is a prompt and the turns after it. Every question carries the whole conversation, so that calls
+// stay independent: each is journaled, governed and paid for like any other.
 
 // Tool is a function that a model may call.
 type Tool struct {
@@ -25,35 +25,35 @@ type Tool struct {
 	Schema      json.RawMessage // of its arguments
 }
 
-// ToolCall is one call that a model asks for.
+// ToolCall is one call requested by a model.
 type ToolCall struct {
 	ID        string
 	Name      string
-	Arguments string // as the model wrote them; usually JSON
+	Arguments string // as written by the model; usually JSON
 }
 
-// Turn is an answer of the model in the middle of a conversation, and what it was told after that.
+// Turn is an answer of the model within a conversation, and the reply to it.
 type Turn struct {
 	Said    string
 	Calls   []ToolCall
-	Results []string // of Calls, in their order
-	Then    string   // what the user says next; empty: nothing
+	Results []string // of Calls, in the same order
+	Then    string   // next message of the user; empty: none
 }
 
-// ToolCaller is a Model that knows whether the model of a role takes tools.
+// ToolCaller is a Model that reports whether the model of a role supports tools.
 type ToolCaller interface {
 	CallsTools(role Role) bool
 }
 
-// CallsTools reports whether questions of a role may have Tools. The answer is a guess until the server has been asked:
-// see ErrNoTools.
+// CallsTools reports whether questions of a role may have Tools. The result is a guess until the server has been
+// asked: see ErrNoTools.
 func CallsTools(m Model, role Role) bool {
 	c, ok := m.(ToolCaller)
 	return ok && c.CallsTools(role)
 }
 
-// CallsTools implements ToolCaller. A transport that was configured because the server does not do better, json_schema
-// or prompt, says that it takes no tools.
+// CallsTools implements ToolCaller. A configured transport of json_schema or prompt means that the server does not
+// support tools.
 func (c *Client) CallsTools(role Role) bool {
 	r, ok := c.roles[role]
 	if !ok || !slices.Contains(r.protocol.transports, TransportTool) ||
@@ -71,7 +71,7 @@ func (j journaled) CallsTools(role Role) bool { return CallsTools(j.model, role)
 // CallsTools implements ToolCaller.
 func (p patient) CallsTools(role Role) bool { return CallsTools(p.model, role) }
 
-// whole returns a prompt as long as the conversation, by which its tokens are counted.
+// whole returns a prompt that includes the whole conversation, for counting its tokens.
 func (req Request) whole() prompts.Prompt {
 	p := req.Prompt
 	if len(req.Turns) == 0 && len(req.Tools) == 0 {
@@ -92,10 +92,10 @@ func (req Request) whole() prompts.Prompt {
 	return p
 }
 
-// aboutTools are the words of a server that takes no tools.
+// aboutTools matches the error messages of servers that do not support tools.
 var aboutTools = regexp.MustCompile(`\btools?\b|tool_choice|tool[ _-]call|function[ _-]call`)
 
-// withoutTools marks the refusal of a question with tools, and remembers it: the next one is not tried.
+// withoutTools marks the refusal of a question with tools and records it, so that tools are not tried again.
 func (r *role) withoutTools(req Request, err error) error {
 	var e *ProviderError
 	if len(req.Tools) == 0 || errors.Is(err, ErrContextLength) || !errors.As(err, &e) || isAboutModel(e) {
@@ -117,7 +117,7 @@ func (r *role) withoutTools(req Request, err error) error {
 	return fmt.Errorf("%w: %w: %w", err, ErrNoTools, ErrPermanent)
 }
 
-// toolCalls returns the calls of an answer.
+// toolCalls converts the calls of an answer.
 func toolCalls(calls []wire.Call) []ToolCall {
 	out := make([]ToolCall, len(calls))
 	for i, c := range calls {
@@ -126,7 +126,7 @@ func toolCalls(calls []wire.Call) []ToolCall {
 	return out
 }
 
-// bound are tools as langchaingo sends them.
+// bound returns tools as an option for langchaingo.
 func bound(tools []Tool) llms.CallOption {
 	list := make([]llms.Tool, len(tools))
 	for i, t := range tools {
@@ -136,7 +136,7 @@ func bound(tools []Tool) llms.CallOption {
 	return llms.WithTools(list)
 }
 
-// messagesOf are turns as langchaingo sends them.
+// messagesOf returns turns as langchaingo messages.
 func messagesOf(turns []Turn) []llms.MessageContent {
 	var messages []llms.MessageContent
 	for _, t := range turns {
@@ -162,11 +162,11 @@ func messagesOf(turns []Turn) []llms.MessageContent {
 	return messages
 }
 
-// sentName is the name of a call in the characters that servers take: a model may have made it up.
+// sentName returns the name of a call in characters that servers accept, because a model may invent names.
 func sentName(c ToolCall) string { return toolName(prompts.Prompt{Name: c.Name}) }
 
-// anthropicTurns are the messages of a conversation in the protocol of Anthropic, where user and model take turns and
-// the results of all calls of a turn stand in one message.
+// anthropicTurns returns the messages of a conversation in Anthropic's protocol. There, user and model alternate, and
+// the results of all calls of a turn are in one message.
 func anthropicTurns(q question) []any {
 	text := func(s string) map[string]any { return map[string]any{"type": "text", "text": s} }
 	messages := []any{}

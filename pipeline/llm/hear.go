@@ -9,8 +9,8 @@ import (
 	"nightdesk/pipeline/llm/wire"
 )
 
-// listen asks for the answer piece by piece when somebody reads along, and returns what to do at its end. What the
-// judge says is for nobody to read.
+// listen requests the answer as a stream if there is a live reader, and returns a function to call at the end of the
+// answer. The judge's answers are not shown.
 func (r *role) listen(ctx context.Context, req Request, f form, ex *wire.Exchange) (end func()) {
 	end = func() {}
 	if r.hear == nil || !f.stream || req.Role == Judge {
@@ -44,10 +44,10 @@ func tellSome(tell func(string), text string) {
 	}
 }
 
-// thoughtless leaves out what a model thinks before it answers.
+// thoughtless removes the thinking before a model's answer.
 type thoughtless struct {
-	begin string // that may still become the mark of a thought
-	begun bool   // the answer has
+	begin string // text that may still become a thinking tag
+	begun bool   // the answer has begun
 }
 
 func (t *thoughtless) next(text string) string {

@@ -12,26 +12,27 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Journal keeps the answers of a run and its accounts. It returns what stands at a place, else what ask returns, and
-// stores that.
+// Journal stores the answers of a run and its usage. It returns the answer stored at place, otherwise the result of
+// ask, which it stores.
 //
-// most: what the call can use, see Most. ask makes the call, whose answer may have so many tokens (0: as many as
-// it may anyway); its result is to be recorded also when it failed, and in one step with the answer: what is paid for
-// is not asked again. An error of the Journal itself means that ask must not begin: the attempt is over, or ErrBudget.
+// most is the maximum usage of the call, see func Most. ask makes the call with an answer limit in tokens (0: no
+// further limit). Its usage must be recorded even if it failed, and in one step with the answer, so that a paid call
+// is not repeated. An error of the Journal itself means that ask must not begin: the attempt is over, or ErrBudget.
 type Journal func(ctx context.Context, place string, most topicqueue.Usage,
 	ask func(ctx context.Context, limit int) (Made, error)) ([]byte, error)
 
-// Made is a call that was made.
+// Made is a call that has been made.
 type Made struct {
-	Answer []byte // nil: not to be kept by the journal, or none
+	Answer []byte // nil: no answer, or none to be stored
 	Usage  topicqueue.Usage
 	Asked  Request
-	Said   string // the text of the answer, whether or not it was usable
+	Said   string // text of the answer, usable or not
 }
 
-// Journaled wraps a Model so that no question of a run is paid for twice: an answer that its asker found usable
-// (Request.Valid) is stored at the call's position, and whoever asks the same there again, in this process or another,
-// gets it. A second question of Ask or Text is stored in the place of the first: an accepted answer stays accepted.
+// Journaled wraps a Model so that no question of a run is paid for twice. An answer that the caller accepts
+// (Request.Valid) is stored at the call's position. The same question at that position then returns it, in this
+// process or another. The second question of Ask or Text uses the place of the first, so that an accepted answer is
+// final.
 func Journaled(m Model, journal Journal) Model { return journaled{m, journal} }
 
 type journaled struct {
@@ -40,7 +41,7 @@ type journaled struct {
 }
 
 func (j journaled) Generate(ctx context.Context, req Request) (Response, error) {
-	var own Response // what was answered now
+	var own Response // answer of a call made now
 	value, err := j.journal(ctx, place(req), Most(j.model, req), func(ctx context.Context, limit int) (Made, error) {
 		req, start := req, time.Now()
 		req.Limit = limit
@@ -64,7 +65,7 @@ func (j journaled) Generate(ctx context.Context, req Request) (Response, error) 
 	return resp, nil
 }
 
-// place is the position of a question and a hash of what it says.
+// place returns the position of a question and a hash of its content.
 func place(req Request) string {
 	p := req.Position
 	return fmt.Sprintf("%s/%d/%s/%d/%s", p.Stage, p.Iteration, strings.TrimSuffix(step(req), reaskSuffix),
@@ -73,7 +74,7 @@ func place(req Request) string {
 
 const reaskSuffix = ".reask"
 
-// asked returns a hash of the question, which a second question has from the first.
+// asked returns a hash of the question. The second question of Ask or Text keeps the hash of the first.
 func asked(req Request) string {
 	if req.asked != "" {
 		return req.asked
@@ -83,7 +84,7 @@ func asked(req Request) string {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
 	}
 	if len(req.Turns) > 0 || len(req.Tools) > 0 {
-		_ = json.NewEncoder(sum).Encode([]any{req.Turns, req.Tools, req.NoCalls}) // texts always encode
+		_ = json.NewEncoder(sum).Encode([]any{req.Turns, req.Tools, req.NoCalls}) // strings always encode
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:10])
 }

@@ -11,26 +11,26 @@ import (
 	"nightdesk/prompts"
 )
 
-// form is the shape in which a request is put to one model: what differs between servers that all speak "the same"
-// format. adapt changes it after a refusal; learned keeps what worked.
+// form is the form of a request to one model. It covers the differences between servers of the same protocol. adapt
+// changes it after a refusal; learned keeps what worked.
 type form struct {
-	transport     Transport // of a structured question; empty for free text
+	transport     Transport // for a structured question; empty for free text
 	noTemperature bool
 	tokenField    string // one of the TokenField... constants, not auto
-	limit         int    // tokens of the answer; 0 = not sent
-	bounds        bool   // the schema that is sent has the prompt's bounds
-	think         bool   // and a think field
-	stream        bool   // the answer is asked for piece by piece
-	noStream      bool   // that was refused in this call
+	limit         int    // tokens of the answer; 0: not sent
+	bounds        bool   // the schema includes the prompt's bounds
+	think         bool   // the schema includes a think field
+	stream        bool   // the answer is requested as a stream
+	noStream      bool   // streaming was refused in this call
 
-	transports     []Transport // that the protocol has, the strictest first
-	fixedTransport bool        // configured: never changed
+	transports     []Transport // transports of the protocol, strictest first
+	fixedTransport bool        // configured, never changed
 	fixedField     bool
-	hasBounds      bool // the prompt has some
+	hasBounds      bool // the prompt has bounds
 	fell           bool // the transport was changed in this call
 	switched       bool // the token field was changed in this call
-	halved         int  // times the limit was halved in this call
-	tooLarge       bool // the limit was refused as such, not because this prompt leaves too little of the window
+	halved         int  // how often the limit was halved in this call
+	tooLarge       bool // the limit itself was refused, not its combination with this prompt
 }
 
 const maxHalvings = 5 // 12,000 becomes 375
@@ -44,7 +44,7 @@ var (
 	aboutSchema  = regexp.MustCompile(`response_format|response format|json_schema|json schema|structured|grammar|guided|tool|function`)
 )
 
-// adapt returns the form to try next after a refusal, and false when no other form can help.
+// adapt returns the form to try after a refusal. It returns false if no other form can help.
 func (f form) adapt(e *ProviderError) (form, bool) {
 	words := strings.ToLower(e.Code + " " + e.Type + " " + e.Message)
 	refused := e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity
@@ -67,7 +67,7 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
 		http.StatusNotImplemented:
-	default: // some servers fail on what they do not know
+	default: // some servers fail on unknown fields
 		if e.Status < 500 || !aboutSchema.MatchString(words) {
 			return f, false
 		}
@@ -81,7 +81,8 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 	return f, true
 }
 
-// adaptLimit answers a refusal that names the token limit: the other field when this one is unknown, else half of it.
+// adaptLimit handles a refusal that names the token limit: it switches the field if this one is unknown, and
+// otherwise halves the limit.
 func (f form) adaptLimit(words string) (form, bool) {
 	size := aboutSize.MatchString(words)
 	maySwitch := !f.fixedField && !f.switched
@@ -116,45 +117,45 @@ func isContextLength(e *ProviderError) bool {
 		aboutContext.MatchString(words)
 }
 
-// isAboutModel reports whether a server has no such model.
+// isAboutModel reports whether the error says that the server does not have the model.
 func isAboutModel(e *ProviderError) bool {
 	return aboutModel.MatchString(strings.ToLower(e.Code + " " + e.Type + " " + e.Message))
 }
 
-// learned is what calls have found out about one model of one server. Roles that use the same model share it.
+// learned is what calls have learned about one model of one server. Roles with the same model share it.
 type learned struct {
 	mu            sync.Mutex
 	noTemperature bool
 	tokenField    string
-	limit         int       // the largest that the server takes; 0 = not known
-	transport     Transport // empty = none has worked yet
+	limit         int       // the largest accepted limit; 0: unknown
+	transport     Transport // empty: none has worked yet
 	noBounds      bool      // the transport works, but not with bounds in the schema
-	noThink       bool      // the model thinks until the limit when it is given a field for it, as small ones do
+	noThink       bool      // with a think field the model thinks until the limit, as small models do
 	noTools       bool      // the server refuses questions with tools
-	noStream      bool      // the server refuses to stream
-	density       float64   // tokens that its tokenizer makes of one that is estimated; 0 = not known
-	freeDensity   float64   // the same for free texts
+	noStream      bool      // the server refuses streaming
+	density       float64   // actual tokens per estimated token; 0: unknown
+	freeDensity   float64   // the same for free text
 }
 
-// How far estimates of tokens are trusted.
+// Limits of the correction of token estimates.
 const (
-	firstDensity   = 1.15 // before a server has told a count
+	firstDensity   = 1.15 // before a server has reported a count
 	leastDensity   = 0.7
 	mostDensity    = 3
-	densityDecline = 0.02 // of the way back from a dense prompt, with each one that is less dense
+	densityDecline = 0.02 // step back from a dense prompt, as a share of the difference, for each less dense prompt
 )
 
-// tokens returns how many tokens the model makes of a prompt, rather too many than too few.
+// tokens returns the estimated tokens of a prompt for the model, rather too many than too few.
 func (l *learned) tokens(p prompts.Prompt) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return int(float64(promptTokens(p))*cmp.Or(*l.densityOf(p), l.density, firstDensity)) + 1
 }
 
-// counted keeps what a server has counted for a prompt.
+// counted updates the density from a server's count for a prompt.
 func (l *learned) counted(p prompts.Prompt, tokens int) {
 	seen := min(float64(tokens)/float64(promptTokens(p)), mostDensity)
-	if seen < leastDensity { // servers that answer from a cache count what was new
+	if seen < leastDensity { // servers with a cache count only new tokens
 		return
 	}
 	l.mu.Lock()
@@ -167,8 +168,8 @@ func (l *learned) counted(p prompts.Prompt, tokens int) {
 	*density += densityDecline * (seen - *density)
 }
 
-// densityOf returns the density of prompts of this kind: some servers do not count a schema, so that what they count
-// for structured questions says too little of free texts.
+// densityOf returns the density for this kind of prompt. Some servers do not count a schema, so their counts for
+// structured questions are too low for free text.
 func (l *learned) densityOf(p prompts.Prompt) *float64 {
 	if p.Schema == nil {
 		return &l.freeDensity
@@ -176,7 +177,7 @@ func (l *learned) densityOf(p prompts.Prompt) *float64 {
 	return &l.density
 }
 
-// form returns the form in which the next call begins.
+// form returns the initial form of the next call.
 func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,8 +202,8 @@ func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 	return f
 }
 
-// worked keeps what the form of an answered call shows. A transport that has worked once stays: a later refusal is
-// about that one schema and is worked around in that one call.
+// worked records what an answered call shows about its form. A transport that has worked once stays. A later refusal
+// concerns one schema only, and that call works around it.
 func (l *learned) worked(f form) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -222,14 +223,14 @@ func (l *learned) worked(f form) {
 	}
 }
 
-// lostInThought keeps that an answer was cut before its think field ended. The next ones come without the field.
+// lostInThought records that an answer was cut before its think field ended. Later questions omit the field.
 func (l *learned) lostInThought() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.noThink = true
 }
 
-// found returns the transport that works, empty when no structured question has been answered yet.
+// found returns the transport that works; empty before the first structured answer.
 func (l *learned) found() Transport {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package llm gives the pipeline its models: one small Model interface, a client for servers of three protocols
-// underneath, and Ask for answers that must fit a JSON schema.
+// Package llm gives the pipeline access to models: a small Model interface, a client for servers of three protocols,
+// and Ask for answers that must fit a JSON schema.
 //
-// Everything that one call needs travels in Request. Decorators (Recorded, Journaled) wrap a Model and see every call
-// with its position in the run. langchaingo builds the requests and reads the texts; package wire is below it and
-// does what it cannot; package answer finds the JSON object in a text.
+// A Request carries everything that a call needs. Decorators (Recorded, Journaled) wrap a Model and see every call
+// with its position in the run. langchaingo builds the requests and reads the texts. Package wire is below it and
+// does what langchaingo cannot. Package answer finds the JSON object in a text.
 package llm
 
 import (
@@ -26,7 +26,7 @@ const (
 	Judge      Role = "judge"
 )
 
-// Position says where in a run a call stands. Two calls of a run never share one: it is the key of the journal.
+// Position identifies a call within a run. It is unique among the calls of the run and is the key of the journal.
 type Position struct {
 	RunID     string
 	Stage     string // planning, researching, reviewing, reporting
@@ -36,36 +36,36 @@ type Position struct {
 	Ordinal   int    // among equal steps of one iteration
 }
 
-// Request is one question.
+// Request is one question to a model.
 type Request struct {
 	Position Position
 	Role     Role
 	Prompt   prompts.Prompt
-	Valid    func(Response) bool // what Journaled may keep; nil: every answer
-	Until    time.Time           // when the call stops waiting for a server that is down; zero: with its context
-	Limit    int                 // tokens that the answer may have, below what role and prompt allow; 0: as these say
-	Turns    []Turn              // what followed the prompt, in a conversation
-	Tools    []Tool              // that the model may call; see CallsTools
-	NoCalls  bool                // the model knows Tools from Turns and may call none any more
-	asked    string              // set by Ask and Text for both of their questions: see asked
+	Valid    func(Response) bool // accepts answers that Journaled may store; nil: all
+	Until    time.Time           // when the call stops waiting for a server that is down; zero: when its context ends
+	Limit    int                 // maximum tokens of the answer, below the limits of role and prompt; 0: only those limits
+	Turns    []Turn              // conversation after the prompt
+	Tools    []Tool              // tools that the model may call; see CallsTools
+	NoCalls  bool                // the model knows Tools from Turns but may no longer call any
+	asked    string              // set by Ask and Text for both of their questions: see func asked
 }
 
-// Response is one answer.
+// Response is one answer of a model.
 type Response struct {
-	Text      string           // without reasoning; for a structured question the raw JSON text as the model gave it
-	Truncated bool             // the token limit cut it
-	Calls     []ToolCall       `json:",omitempty"` // that the model asks for, in its order
-	Usage     topicqueue.Usage // filled in by the client, provider's figures where given
+	Text      string           // without reasoning; for a structured question, the raw JSON text from the model
+	Truncated bool             // cut by the token limit
+	Calls     []ToolCall       `json:",omitempty"` // calls that the model requests, in its order
+	Usage     topicqueue.Usage // filled in by the client, with the provider's figures if available
 }
 
-// Estimator is a Model that knows beforehand what a call can use.
+// Estimator is a Model that can estimate the usage of a call in advance.
 type Estimator interface {
-	// Most returns the model of a call, about how many tokens its question has, and how many its answer may have; 0:
-	// not known.
+	// Most returns the model of a call, the estimated tokens of its question, and the maximum tokens of its answer;
+	// 0: unknown.
 	Most(req Request) topicqueue.Usage
 }
 
-// Most returns what a call can use at the most: as its model knows, else as the prompt says. See Estimator.
+// Most returns the maximum usage of a call: from the model if it is an Estimator, otherwise from the prompt.
 func Most(m Model, req Request) topicqueue.Usage {
 	if e, ok := m.(Estimator); ok {
 		return e.Most(req)
@@ -78,8 +78,8 @@ func Most(m Model, req Request) topicqueue.Usage {
 // Model answers questions. Implementations are safe for concurrent use.
 //
 // Generate returns either a whole answer or an error, never part of an answer with a nil error. Errors wrap
-// context.Cause(ctx) when ctx has ended, *ProviderError when a server answered with an error status, and ErrPermanent
-// when retrying will not help (bad key, unknown model, prompt too long).
+// context.Cause(ctx) if ctx has ended, *ProviderError if a server answered with an error status, and ErrPermanent if
+// retrying will not help (bad key, unknown model, prompt too long).
 type Model interface {
 	Generate(ctx context.Context, req Request) (Response, error)
 }

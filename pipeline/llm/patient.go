@@ -7,8 +7,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Patient wraps a Model whose calls wait for a server that is down until the given time and no longer: then they fail
-// with ErrUnavailable, while a server that answers is asked as before.
+// Patient wraps a Model so that calls wait for a server that is down only until the given time. After that they fail
+// with ErrUnavailable, but still reach a server that works.
 func Patient(m Model, until time.Time) Model { return patient{m, until} }
 
 type patient struct {

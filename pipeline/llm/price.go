@@ -10,14 +10,15 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Price is what a model costs, in USD per million tokens of questions and answers. Cached and Written are for those
-// tokens of questions that the provider reads from its cache of prompts, and writes to it.
+// Price is the price of a model in USD per million tokens of questions and answers. Cached and Written are the prices
+// of question tokens that the provider reads from and writes to its prompt cache.
 type Price struct{ Input, Output, Cached, Written float64 }
 
 // Prices are the prices of models by their exact names.
 type Prices map[string]Price
 
-// knownPrices are list prices that providers had published by June 2025. They change: a price of one's own comes first.
+// knownPrices are list prices published by providers up to June 2025. They change, so configured prices take
+// precedence.
 var knownPrices = Prices{
 	"gpt-4.1":           {2, 8, 0.50, 2},
 	"gpt-4.1-mini":      {0.40, 1.60, 0.10, 0.40},
@@ -33,13 +34,12 @@ var knownPrices = Prices{
 	"deepseek-chat":     {0.27, 1.10, 0.07, 0.27},
 }
 
-// priceAllowed says for a person what an entry of ParsePrices is.
+// priceAllowed describes an entry of ParsePrices, for messages.
 const priceAllowed = "must be NAME=INPUT/OUTPUT, or NAME=INPUT/OUTPUT/CACHED, or NAME=INPUT/OUTPUT/CACHED/WRITTEN, " +
 	"in USD per million tokens"
 
-// ParsePrices reads "NAME=INPUT/OUTPUT[/CACHED[/WRITTEN]], ...": USD per million tokens, for example "my-model=0.2/0.8,
-// local=0/0, hosted=3/15/0.3/3.75". Tokens read from the provider's cache, and written to it, cost as others do unless
-// it says so.
+// ParsePrices parses "NAME=INPUT/OUTPUT[/CACHED[/WRITTEN]], ...", in USD per million tokens, for example
+// "my-model=0.2/0.8, local=0/0, hosted=3/15/0.3/3.75". CACHED and WRITTEN default to INPUT.
 func ParsePrices(text string) (Prices, error) {
 	prices := Prices{}
 	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' }) {
@@ -67,7 +67,7 @@ func parsePrice(text string) (p Price, ok bool) {
 	}
 	for i, part := range parts {
 		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
-		if err != nil || !(v >= 0 && v < 1e6) { // written so that NaN is refused
+		if err != nil || !(v >= 0 && v < 1e6) { // written so that NaN fails
 			return p, false
 		}
 		*into[i] = v
@@ -78,11 +78,11 @@ func parsePrice(text string) (p Price, ok bool) {
 	return p, true
 }
 
-// snapshot is the date that providers append to the name of a fixed version of a model.
+// snapshot matches the date that providers append to the name of a fixed version of a model.
 var snapshot = regexp.MustCompile(`-(\d{4}-\d{2}-\d{2}|\d{8})$`)
 
-// Strange returns, in order, the names among own prices that belong neither to one of these models nor to one with a
-// built-in price: most often a typing error.
+// Strange returns, in order, the names of own prices that match neither one of these models nor a model with a
+// built-in price. Most are typing errors.
 func (own Prices) Strange(models []string) []string {
 	names := map[string]bool{}
 	for _, m := range models {
@@ -98,8 +98,8 @@ func (own Prices) Strange(models []string) []string {
 	return strange
 }
 
-// Cost returns what a call cost in USD, and false when its model has no known price: unknown is never guessed. own
-// prices come before the built-in ones; the fixed version of a model (gpt-4o-2024-08-06) costs what the model does.
+// Cost returns the cost of a call in USD, and false if the price of its model is unknown. Own prices take precedence
+// over the built-in ones. A fixed version of a model (gpt-4o-2024-08-06) has the price of the model.
 func (own Prices) Cost(u topicqueue.Usage) (float64, bool) {
 	for _, name := range []string{u.Model, snapshot.ReplaceAllString(u.Model, "")} {
 		for _, prices := range []Prices{own, knownPrices} {

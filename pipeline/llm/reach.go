@@ -20,18 +20,17 @@ const (
 	maxListBody = 4 << 20
 )
 
-// Reached is what a server tells without a question to a model.
+// Reached is a server's response to a check without a question to a model.
 type Reached struct {
-	Has    bool          // it says that it has the model
-	Others []string      // models that it lists without it, at most five; servers with one model often take any name
-	Took   time.Duration // until its answer
+	Has    bool          // the server reports that it has the model
+	Others []string      // other models that it lists, at most five; servers with one model often accept any name
+	Took   time.Duration // time until its answer
 }
 
-// Reach asks the server of a role whether it takes the key and has the model, with one try, and without spending a
-// token. A server that is there and does not say which models it has is no error; Reached is then without Has and
-// Others.
+// Reach checks whether a role's server accepts the key and has the model. It makes one try and uses no tokens. It is
+// not an error if the server works but does not list models; Has and Others are then empty.
 //
-// The error says what to do. It matches ErrPermanent (bad key, no such model) or ErrUnavailable or wraps
+// The error says what to do. It matches ErrPermanent (bad key, no such model) or ErrUnavailable, or wraps
 // context.Cause(ctx).
 func (c *Client) Reach(ctx context.Context, name Role) (Reached, error) {
 	r, ok := c.roles[name]
@@ -49,7 +48,7 @@ func (c *Client) Reach(ctx context.Context, name Role) (Reached, error) {
 		return Reached{}, ended(ctx, doing)
 	case err != nil:
 		var outer *url.Error
-		if errors.As(err, &outer) { // it would name the whole address
+		if errors.As(err, &outer) { // it would include the full address
 			err = outer.Err
 		}
 		return Reached{Took: took}, fmt.Errorf("%s: %s: %s: %w", doing, r.host, redact(err.Error(), r.settings.APIKey),
@@ -94,7 +93,7 @@ func showOpenAI(ctx context.Context, s RoleSettings) (*http.Request, error) {
 	return req, err
 }
 
-// listedOpenAI reads a list of models.
+// listedOpenAI parses a list of models.
 func listedOpenAI(body []byte, model string) (has bool, others []string) {
 	var list struct {
 		Data []struct {
@@ -138,7 +137,7 @@ func showOllama(ctx context.Context, s RoleSettings) (*http.Request, error) {
 	return req, nil
 }
 
-// shown reads the description of one model: any JSON object is one.
+// shown parses the description of one model, which may be any non-empty JSON object.
 func shown(body []byte, _ string) (has bool, others []string) {
 	var description map[string]json.RawMessage
 	return json.Unmarshal(body, &description) == nil && len(description) > 0, nil

@@ -7,10 +7,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Recorded wraps a Model so that record sees the usage of every call exactly once: answers, second questions and
+// Recorded wraps a Model so that record receives the usage of every call exactly once: answers, second questions and
 // failures (Failed set). A call's retries are one record. record runs before Generate returns, with a context that
-// does not end, so that the last call of an interrupted run is recorded too: it bounds itself, and is safe for
-// concurrent use.
+// does not end, so that the last call of an interrupted run is recorded too. record must therefore limit its own
+// time, and be safe for concurrent use.
 func Recorded(m Model, record func(ctx context.Context, u topicqueue.Usage)) Model {
 	return recorded{m, record}
 }
@@ -28,7 +28,7 @@ func (r recorded) Generate(ctx context.Context, req Request) (Response, error) {
 	return resp, err
 }
 
-// accounted completes the usage of a call that began at start: a model that fills in none has at least been called.
+// accounted completes the usage of a call that began at start, for a model that does not fill it in.
 func accounted(req Request, u topicqueue.Usage, start time.Time, err error) topicqueue.Usage {
 	if u.Timestamp.IsZero() {
 		tokens := u

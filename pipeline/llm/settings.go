@@ -16,52 +16,52 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Transport is a way to ask for an answer that fits a JSON schema.
+// Transport is a method of requesting an answer that fits a JSON schema.
 type Transport string
 
-// The transports, from the one that binds a server most to the one that every server understands.
+// The transports, from the strictest to the one that every server supports.
 const (
-	TransportAuto   Transport = ""            // find out, once per server and model
+	TransportAuto   Transport = ""            // determined once per server and model
 	TransportSchema Transport = "json_schema" // response_format json_schema, strict
 	TransportTool   Transport = "tool"        // a forced tool call whose arguments are the answer
 	TransportPrompt Transport = "prompt"      // the prompt asks for JSON
 )
 
-// The fields in which servers take the token limit.
+// Request fields for the token limit.
 const (
-	// max_completion_tokens at OpenAI and Azure, max_tokens elsewhere; the other one when that is refused
+	// max_completion_tokens for OpenAI and Azure, max_tokens for others; the other field if the server refuses it
 	TokenFieldAuto       = ""
 	TokenFieldCompletion = "max_completion_tokens"
 	TokenFieldLegacy     = "max_tokens"
 )
 
-// RoleSettings says which model serves a role, and how.
+// RoleSettings are the settings of a role's model.
 type RoleSettings struct {
-	Provider      Provider // empty = ProviderOpenAI
+	Provider      Provider // empty: ProviderOpenAI
 	Model         string
-	BaseURL       string // without /chat/completions and the like; empty = the provider's own, see Provider
-	APIKey        string // empty = none is sent
+	BaseURL       string // without /chat/completions and the like; empty: the default of Provider
+	APIKey        string // empty: none is sent
 	Temperature   float64
-	MaxTokens     int           // of one answer; 0 = the server's default, 4,096 with Anthropic, which has none
-	ContextTokens int           // the model's window; 0 = unknown, nothing is checked
-	Reasoning     bool          // the model thinks by itself: its answers get no think field
-	Transport     Transport     // TransportAuto finds out; any other is used as it is
-	TokenField    string        // one of the TokenField... constants; for ProviderOpenAI only
-	Timeout       time.Duration // of one try, to the last byte of the answer; 0 = 5 minutes
-	MaxTries      int           // of one call; 0 = 10
+	MaxTokens     int           // of one answer; 0: the server's default, or 4,096 for Anthropic, which has none
+	ContextTokens int           // the model's window; 0: unknown, no check
+	Reasoning     bool          // the model reasons by itself, so its answers get no think field
+	Transport     Transport     // TransportAuto determines it; any other is used as given
+	TokenField    string        // one of the TokenField... constants; ProviderOpenAI only
+	Timeout       time.Duration // per try, until the last byte of the answer; 0: 5 minutes
+	MaxTries      int           // per call; 0: 10
 }
 
-// Hear returns what is told of an answer while it is written, piece by piece; nil when nobody reads along. It is asked
-// before each try: a second one begins the text anew. An empty piece ends it.
+// Hear returns a function that receives an answer piece by piece while it is written; nil if there is no live reader.
+// It is called before each try; a second try starts the text again. An empty piece ends the text.
 type Hear func(ctx context.Context, at Position) func(piece string)
 
 // Settings configures a Client.
 type Settings struct {
 	Roles    map[Role]RoleSettings
-	Governor Governor              // nil = calls go at once, and only their tries bound them
+	Governor Governor              // nil: calls are not delayed, and only the number of tries is limited
 	Limits   topicqueue.CallLimits // of each provider key, for the governor
-	Hear     Hear                  // nil = answers arrive whole
-	// nil = a sensible one; it need not guard against private addresses, the operator chose the server
+	Hear     Hear                  // nil: answers arrive whole
+	// nil: a default client. It need not block private addresses, because the operator chose the server.
 	HTTPClient *http.Client
 }
 
@@ -70,7 +70,7 @@ const (
 	defaultMaxTries = 10
 )
 
-// withDefaults fills in what is empty and lists what is wrong.
+// withDefaults fills in empty fields. Its error lists all invalid ones.
 func (s RoleSettings) withDefaults() (RoleSettings, error) {
 	if s.Provider == "" {
 		s.Provider = ProviderOpenAI
@@ -85,7 +85,7 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 		s.BaseURL = strings.TrimSuffix(s.BaseURL, slip)
 	}
 	if u, err := url.Parse(s.BaseURL); err == nil && s.Provider == ProviderAnthropic && u.Host != "" && u.Path == "" {
-		s.BaseURL += "/v1" // what others call its base URL has no path
+		s.BaseURL += "/v1" // Anthropic's own clients use a base URL without a path
 	}
 	s.APIKey = strings.TrimSpace(s.APIKey)
 	if s.Timeout == 0 {
@@ -123,9 +123,9 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 	return s, errors.Join(wrong...)
 }
 
-// firstTokenField is the field to begin with. OpenAI refuses the old one for its newer models and says so. Others
-// know the old one for certain, and several ignore the new one without a word: then nothing stops a model that runs
-// away (llama-cpp-python 0.3 does).
+// firstTokenField returns the field to try first. OpenAI refuses the old field for its newer models with an error
+// message. All other servers know the old field, and several silently ignore the new one. Then nothing stops an
+// endless answer (llama-cpp-python 0.3).
 func (s RoleSettings) firstTokenField() string {
 	if u, err := url.Parse(s.BaseURL); err == nil {
 		if host := strings.ToLower(u.Hostname()); host == "api.openai.com" || strings.HasSuffix(host, ".azure.com") {
@@ -135,7 +135,7 @@ func (s RoleSettings) firstTokenField() string {
 	return TokenFieldLegacy
 }
 
-// host returns the server's name for messages and for the record of outages.
+// host returns the server's name for messages and for outage records.
 func (s RoleSettings) host() string {
 	u, err := url.Parse(s.BaseURL)
 	if err != nil {
@@ -144,8 +144,8 @@ func (s RoleSettings) host() string {
 	return u.Host
 }
 
-// NewHTTPClient returns a client for model servers that keeps this number of idle connections to each of them. It has
-// no timeout because every try has its own.
+// NewHTTPClient returns a client for model servers that keeps idle connections open to each of them, at most this
+// number. It has no timeout, because every try has its own.
 func NewHTTPClient(idle int) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -159,7 +159,7 @@ func NewHTTPClient(idle int) *http.Client {
 	}}
 }
 
-// exchanging returns a client like this one, nil for a sensible one, whose requests are exchanges.
+// exchanging returns a copy of client whose requests are exchanges; nil stands for a default client.
 func exchanging(client *http.Client) *http.Client {
 	if client == nil {
 		client = NewHTTPClient(64)

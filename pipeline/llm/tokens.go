@@ -6,9 +6,9 @@ import (
 	"nightdesk/prompts"
 )
 
-// EstimateTokens returns about how many tokens a model makes of a UTF-8 text: one per 4 bytes, and two per 3 Chinese,
-// Japanese or Korean characters. Usually within a quarter of the truth for prose; never below 1 for a text with
-// content.
+// EstimateTokens estimates the number of tokens of a UTF-8 text: one per 4 bytes, and two per 3 Chinese, Japanese or
+// Korean characters. The estimate is usually within a quarter of the actual number for prose, and at least 1 for a
+// non-empty text.
 func EstimateTokens(text string) int {
 	wide, rest := 0, 0
 	for i := 0; i < len(text); {
