@@ -7,18 +7,18 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Background is what holds for all questions of a run.
+// Background is the information that all questions of a run share.
 type Background struct {
-	Language  string // of its prompts, as the functions of package prompts take it
-	Date      string // of the run, YYYY-MM-DD
-	UserInfo  string // who asks and for what; empty: not known
+	Language  string // language of its prompts, as in package prompts
+	Date      string // day of the run, YYYY-MM-DD
+	UserInfo  string // who asks and why; empty: unknown
 	Documents []topicqueue.Document
-	Length    string // that the user wants of the report; empty: not said
-	Audience  string // who reads the report; empty: not said
+	Length    string // report length that the user wants; empty: not specified
+	Audience  string // readers of the report; empty: not specified
 }
 
-// About wraps a Model so that the background of a run stands in each of its questions, before their data. background
-// must say the same to the questions of one stage of a run whoever asks: what it says is a part of the question.
+// About wraps a Model and inserts the background of a run into each question, before its data. background must return
+// the same value for all questions of one stage of a run, because it is part of the question.
 func About(m Model, background func() Background) Model { return about{m, background} }
 
 type about struct {
@@ -32,7 +32,7 @@ func (a about) Generate(ctx context.Context, req Request) (Response, error) {
 	for _, d := range b.Documents {
 		data.Documents = append(data.Documents, prompts.Document(d))
 	}
-	if req.asked != "" { // a journal must tell questions apart that differ only in their background
+	if req.asked != "" { // a journal must distinguish questions that differ only in their background
 		bare := Request{Prompt: prompts.About(b.Language, prompts.Prompt{Name: req.Prompt.Name}, data)}
 		req.asked += asked(bare)
 	}

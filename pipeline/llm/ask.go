@@ -13,14 +13,13 @@ import (
 	"nightdesk/topicqueue"
 )
 
-const maxShownAnswer = 6000 // bytes of an unusable answer that the second question shows
+const maxShownAnswer = 6000 // bytes of an unusable answer shown in the second question
 
-// Ask puts a structured question and decodes the answer into T. req.Prompt.Schema must describe T.
+// Ask asks a structured question and decodes the answer into T. req.Prompt.Schema must describe T.
 //
-// An answer that does not fit is asked for once more, with the errors; Position.Step of that call ends in ".reask".
-// Errors: those of Generate, and *AnswerError (errors.Is ErrAnswer) when the second answer does not fit either, or the
-// window has no room for the second question.
-// With an error the result is T's zero value.
+// After an answer that does not fit, Ask asks once more and lists the errors; Position.Step of that call ends in
+// ".reask". Errors are those of Generate, and *AnswerError (errors.Is ErrAnswer) if the second answer does not fit
+// either, or the window has no room for the second question. With an error the result is T's zero value.
 func Ask[T any](ctx context.Context, m Model, req Request) (T, error) {
 	var zero T
 	schema, err := answer.Compile(req.Prompt.Schema)
@@ -42,7 +41,7 @@ func Ask[T any](ctx context.Context, m Model, req Request) (T, error) {
 	}
 	again, err := m.Generate(ctx, reask(req, resp, errs))
 	switch {
-	case errors.Is(err, ErrContextLength): // the first question did fit: the caller need not shorten it
+	case errors.Is(err, ErrContextLength): // the first question did fit, so the caller need not shorten it
 		return zero, unusable(req, resp, errs)
 	case err != nil:
 		return zero, err
@@ -76,8 +75,8 @@ func decode[T any](schema *answer.Schema, resp Response) (T, []string) {
 	return value, nil
 }
 
-// reask is the second question: the first one, the answer to it and all that is wrong with that. An answer that was
-// cut without saying anything was all thinking: the next may be longer than the question wants.
+// reask returns the second question: the first question, the answer to it and all its errors. If an answer was cut
+// and is empty, it was all thinking, so the limit of the prompt is lifted.
 func reask(req Request, resp Response, errs []string) Request {
 	lang := "en"
 	if strings.ContainsFunc(req.Prompt.System, text.Ideograph) {

@@ -18,32 +18,32 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// EmbedderSettings says which embedding model is used, and how.
+// EmbedderSettings are the settings of an embedding model.
 type EmbedderSettings struct {
 	Model       string
-	BaseURL     string        // without /embeddings; empty = https://api.openai.com/v1
-	APIKey      string        // empty = none is sent
-	Dimensions  int           // length of a vector that is asked for and insisted on; 0 = the model's own
-	Batch       int           // texts of one request, at most; 0 = 64
-	Concurrency int           // requests of one call at the same time; 0 = 4
-	Timeout     time.Duration // of one try; 0 = 1 minute
-	MaxTries    int           // of one request; 0 = 10
-	HTTPClient  *http.Client  // nil = a sensible one
-	Governor    Governor      // nil = requests go at once, and only their tries bound them
+	BaseURL     string        // without /embeddings; empty: https://api.openai.com/v1
+	APIKey      string        // empty: none is sent
+	Dimensions  int           // requested and required vector length; 0: the model's own
+	Batch       int           // maximum texts per request; 0: 64
+	Concurrency int           // concurrent requests per call; 0: 4
+	Timeout     time.Duration // per try; 0: 1 minute
+	MaxTries    int           // per request; 0: 10
+	HTTPClient  *http.Client  // nil: a default client
+	Governor    Governor      // nil: requests are not delayed, and only the number of tries is limited
 }
 
 const (
-	defaultBatch            = 64 // many local servers stop at a few hundred texts; larger ones gain little
+	defaultBatch            = 64 // many local servers accept at most a few hundred texts; larger batches gain little
 	defaultConcurrency      = 4
 	defaultEmbeddingTimeout = time.Minute
 )
 
-// Embedder makes vectors of texts, with the embedding model of an OpenAI-compatible server. It retries as Client does,
-// and finds out how many texts a server takes at once and how long they may be. What it learns is shared by all its
-// calls: make one per process. Safe for concurrent use.
+// Embedder computes vectors of texts with the embedding model of an OpenAI-compatible server. It retries like Client.
+// It learns how many texts a server accepts per request and how long they may be. Make one per process, so that all
+// calls share this. Safe for concurrent use.
 //
-// langchaingo sends the requests; batches, their order and every check of the answers are ours: its own embedder
-// returns vectors in the order in which they arrive, takes null for 0 and drops the count of tokens.
+// langchaingo only sends the requests. Its own embedder returns vectors in the order in which they arrive, reads null
+// as 0 and drops the token counts. Embedder therefore does the batching, the ordering and all checks itself.
 type Embedder struct {
 	role        *role
 	client      *openai.LLM
@@ -52,12 +52,12 @@ type Embedder struct {
 	wanted      int // dimensions
 	concurrency int
 
-	batch atomic.Int64 // texts of one request
-	bytes atomic.Int64 // of one text; 0 = no limit is known
-	found atomic.Int64 // dimensions of the vectors so far; 0 = none yet
+	batch atomic.Int64 // maximum texts per request
+	bytes atomic.Int64 // maximum bytes per text; 0: no limit known
+	found atomic.Int64 // dimensions of the vectors so far; 0: none yet
 }
 
-// NewEmbedder checks the settings and returns an embedder. It opens no connection. The error lists all that is wrong.
+// NewEmbedder validates the settings and returns an embedder. It opens no connection. The error lists all problems.
 func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 	settings, err := RoleSettings{Model: s.Model,
 		BaseURL: strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(s.BaseURL), "/"), "/embeddings"),
@@ -90,15 +90,15 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 	return e, nil
 }
 
-// Model returns a name that vectors of other models do not have: the model's, and @ with the dimensions when they are
+// Model returns a name that is unique to these vectors: the model name, followed by @ and the dimensions if they are
 // set.
 func (e *Embedder) Model() string { return e.name }
 
-// Embed returns one vector for each text, in their order, all of one length. texts: what will be searched, UTF-8, any
-// number, none empty. A text that exceeds the model's window is embedded by its beginning; one that the server
-// refuses for its content has a nil vector.
+// Embed returns one vector per text, in the same order and all of one length. texts are the texts to be searched:
+// UTF-8, any number, none empty. A text that exceeds the model's window is embedded by its beginning. A text that the
+// server refuses for its content has a nil vector.
 //
-// An error means that no vector is returned: it matches ErrPermanent or ErrUnavailable or wraps context.Cause(ctx).
+// An error means that no vector is returned. It matches ErrPermanent or ErrUnavailable, or wraps context.Cause(ctx).
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	prefixed := make([]string, len(texts))
 	for i, t := range texts {
@@ -129,15 +129,16 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return out, nil
 }
 
-// EmbedQuery returns the vector of a query, to be compared with those of texts: several models want to be told which
-// of the two a text is. Errors as Embed, at once when the server is known to be down: whoever searches has words, too.
+// EmbedQuery returns the vector of a query for comparison with those of texts. Several models need to know which of
+// the two a text is. Errors are those of Embed. If the server is known to be down, EmbedQuery fails at once, because
+// a search also works with words.
 func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
 	out := make([][]float32, 1)
 	err := e.one(ctx, e.prefixes.query+query, out, false)
 	return out[0], err
 }
 
-// firstError keeps the first error that it is given.
+// firstError keeps the first error passed to set.
 type firstError struct {
 	once sync.Once
 	err  error
@@ -161,7 +162,7 @@ func (e *Embedder) doing(n int) string {
 	return fmt.Sprintf("embed %d texts with %s", n, e.role.settings.Model)
 }
 
-// request asks for the vectors of texts, in one request, as often as it takes. patient: also when the server is down.
+// request requests the vectors of texts in one request, with retries. patient: wait for a server that is down.
 func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32, patient bool) error {
 	tokens := 0
 	for _, t := range texts {
@@ -185,7 +186,7 @@ func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32,
 	}.run(ctx, e.role)
 }
 
-// exchange sends one request. inTime = false: it ran into the time of one try.
+// exchange sends one request. inTime is false if the try timed out.
 func (e *Embedder) exchange(ctx context.Context, texts []string,
 	out [][]float32) (ex *wire.Exchange, inTime bool, err error) {
 	tryCtx, cancel := context.WithTimeout(ctx, e.role.settings.Timeout)
@@ -214,7 +215,7 @@ func (e *Embedder) exchange(ctx context.Context, texts []string,
 	return ex, ex.Err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
 }
 
-// agree checks that all vectors have one length.
+// agree checks that all vectors have the same length.
 func (e *Embedder) agree(dimensions int) error {
 	if e.wanted > 0 && dimensions != e.wanted {
 		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions instead of %d: set "+
@@ -227,7 +228,7 @@ func (e *Embedder) agree(dimensions int) error {
 	return nil
 }
 
-// dimensionsError is a well-formed answer with vectors of the wrong length: asking again gives no others.
+// dimensionsError is a well-formed answer with vectors of the wrong length. Retrying will not help.
 type dimensionsError struct{ text string }
 
 func (e *dimensionsError) Error() string { return e.text }

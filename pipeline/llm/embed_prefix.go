@@ -2,13 +2,13 @@ package llm
 
 import "strings"
 
-// prefixes are what a model wants to read before a text, to know whether it is searched or searched for. Without them
-// these models find markedly less; servers do not add them.
+// prefixes are the texts that a model expects before a query and before a document. Without them these models find
+// markedly less; servers do not add them.
 type prefixes struct{ query, document string }
 
 const retrievalQuery = "Represent this sentence for searching relevant passages: "
 
-// modelPrefixes is searched from the top for a part of the model's name. Source: the models' cards.
+// modelPrefixes is searched in order for a substring of the model's name. Source: the models' cards.
 var modelPrefixes = []struct {
 	name string
 	prefixes

@@ -8,17 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// leastText is the size in bytes below which a text is not cut to fit a model's window: every model takes so much.
+// leastText is the size in bytes below which a text is not cut to fit a model's window, because every model accepts
+// it.
 const leastText = 128
 
-// some embeds the texts of one batch. Servers limit how many texts they take, how long each may be and sometimes what
-// it may say, and refuse the whole batch: then it is cut into parts until those that are well have their vectors.
-// part: it is a part of such a batch. whole: one request did it.
+// some embeds the texts of one batch. Servers limit the number of texts, the length of each, and sometimes the
+// content, and refuse the whole batch. some then splits it until all acceptable texts have their vectors. part: texts
+// is a part of such a batch. whole reports whether one request was enough.
 func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, refusal *firstError,
 	part bool) (whole bool, _ error) {
 	if len(texts) == 1 {
 		err := e.one(ctx, texts[0], out, true)
-		if err != nil && aboutTexts(err) { // a refused text among others is no error: it has a nil vector
+		if err != nil && aboutTexts(err) { // a refused text among others is not an error; its vector is nil
 			refusal.set(err)
 			return false, nil
 		}
@@ -29,7 +30,8 @@ func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, re
 		return err == nil, err
 	}
 	if !part && !isTooLong(err) {
-		// When neither the first nor the last is taken alone, it is no matter of single texts or their number.
+		// If neither the first nor the last text is accepted alone, the refusal is not about single texts or their
+		// number.
 		last := len(texts) - 1
 		if err := e.one(ctx, texts[0], out, true); err != nil &&
 			(!aboutTexts(err) || e.one(ctx, texts[last], out[last:], true) != nil) {
@@ -42,13 +44,13 @@ func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, re
 		return false, err
 	}
 	second, err := e.some(ctx, texts[half:], out[half:], refusal, true)
-	if first && second { // they were too many
+	if first && second { // the batch had too many texts
 		e.batch.Store(min(e.batch.Load(), int64(len(texts)-half)))
 	}
 	return false, err
 }
 
-// one embeds one text, or as much from its beginning as the server takes. patient: see request.
+// one embeds one text, or as much of its beginning as the server accepts. patient: see request.
 func (e *Embedder) one(ctx context.Context, text string, out [][]float32, patient bool) error {
 	for text = e.clip(text); ; {
 		err := e.request(ctx, []string{text}, out[:1], patient)
@@ -78,7 +80,7 @@ func (e *Embedder) clip(text string) string {
 	return text
 }
 
-// cut returns the first size bytes of text, or a little less: no character is divided.
+// cut returns the first size bytes of text, or slightly fewer so that no character is split.
 func cut(text string, size int) string {
 	if len(text) <= size {
 		return text
@@ -89,7 +91,7 @@ func cut(text string, size int) string {
 	return text[:size]
 }
 
-// aboutTexts reports whether a refusal may be about the texts of a request, so that other texts could pass.
+// aboutTexts reports whether a refusal may be about the texts of a request, so that other texts may be accepted.
 func aboutTexts(err error) bool {
 	var said *ProviderError
 	if !errors.Is(err, ErrPermanent) || !errors.As(err, &said) {
@@ -104,7 +106,7 @@ func isTooLong(err error) bool {
 	return errors.As(err, &said) && isTextTooLong(said)
 }
 
-// isTextTooLong knows the words of embedding servers, which are not those of chat servers.
+// isTextTooLong also matches the error messages of embedding servers, which differ from those of chat servers.
 func isTextTooLong(e *ProviderError) bool {
 	words := strings.ToLower(e.Message)
 	return isContextLength(e) || strings.Contains(words, "too large to process") ||

@@ -12,35 +12,36 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// What callers branch on. Every error of Client.Generate matches ErrPermanent or ErrUnavailable, or wraps
-// context.Cause(ctx) when ctx has ended.
+// Errors for callers to test. Every error of Client.Generate matches ErrPermanent or ErrUnavailable, or wraps
+// context.Cause(ctx) if ctx has ended.
 var (
-	// ErrPermanent: the same request can never succeed (bad key, unknown model, refused request, prompt too long).
-	ErrPermanent = errors.New("retrying will not help")
-	// ErrContextLength: the prompt does not fit the model's window. It comes together with ErrPermanent.
+	// ErrPermanent means that the same request can never succeed (bad key, unknown model, refused request, prompt too
+	// long).
+	ErrPermanent = errors.New("another attempt cannot help")
+	// ErrContextLength means that the prompt does not fit the model's window. It comes together with ErrPermanent.
 	ErrContextLength = errors.New("prompt too long for the model's window")
-	// ErrUnavailable: the server could not be reached, failed, or refused for lack of capacity, and the tries are
-	// used up.
+	// ErrUnavailable means that the server could not be reached, failed, or refused for lack of capacity, and that no
+	// tries are left.
 	ErrUnavailable = errors.New("model not available")
-	// ErrBudget: what the run may spend does not suffice for the call. It comes together with ErrUnavailable.
+	// ErrBudget means that the run's budget does not cover the call. It comes together with ErrUnavailable.
 	ErrBudget = errors.New("the budget is used up")
-	// ErrAnswer: the model answered, but not with something usable, also when asked again (see AnswerError), or not in
+	// ErrAnswer means that the model gave no usable answer, even when asked again (see AnswerError), or no answer in
 	// time, which comes together with ErrUnavailable.
 	ErrAnswer = errors.New("unusable answer")
-	// ErrNoTools: the server or the model takes no tools. It comes together with ErrPermanent.
+	// ErrNoTools means that the server or the model does not support tools. It comes together with ErrPermanent.
 	ErrNoTools = errors.New("the model cannot call tools")
-	// ErrTruncated: the token limit cut a free text. Text returns what is usable of it together with this error.
+	// ErrTruncated means that the token limit cut a free text. Text returns the usable part together with this error.
 	ErrTruncated = errors.New("answer cut by the token limit")
 )
 
-// ProviderError is an error status that a model server answered.
+// ProviderError is an error status returned by a model server.
 type ProviderError struct {
-	Status     int           // HTTP status; the server's own code when it sent an error with status 200
-	Code       string        // the server's error code, for example context_length_exceeded; may be empty
+	Status     int           // HTTP status; the server's own code if it sent an error with status 200
+	Code       string        // the server's error code, such as context_length_exceeded; may be empty
 	Type       string        // the server's error type; may be empty
-	Message    string        // the server's words: one line, at most maxMessage bytes, without the API key
-	RetryAfter time.Duration // what the server asked for; 0 = nothing
-	Host       string        // of the server, without path and credentials
+	Message    string        // the server's message: one line, at most maxMessage bytes, without the API key
+	RetryAfter time.Duration // wait requested by the server; 0: none
+	Host       string        // server name, without path and credentials
 }
 
 func (e *ProviderError) Error() string {
@@ -58,10 +59,10 @@ func (e *ProviderError) Error() string {
 	return b.String()
 }
 
-// AnswerError is an answer that stayed unusable after the second question.
+// AnswerError is an answer that is still unusable after the second question.
 type AnswerError struct {
 	Step   string   // prompt name
-	Errors []string // what is wrong with the second answer, with paths
+	Errors []string // faults of the second answer, with paths
 	Text   string   // the second answer, cut to maxMessage bytes
 }
 
@@ -73,11 +74,11 @@ func (e *AnswerError) Error() string {
 // Is makes errors.Is(err, ErrAnswer) hold.
 func (e *AnswerError) Is(target error) bool { return target == ErrAnswer }
 
-// unavailableError ends a call that its server has not answered.
+// unavailableError ends a call that got no answer from its server.
 type unavailableError struct {
 	doing string
-	why   error  // what the last try came to
-	after string // how many tries there were
+	why   error  // error of the last try
+	after string // number of tries
 }
 
 func (e *unavailableError) Error() string {
@@ -86,8 +87,8 @@ func (e *unavailableError) Error() string {
 
 func (e *unavailableError) Unwrap() []error { return []error{e.why, ErrUnavailable} }
 
-// Why returns the cause of an error of Generate, for a person who need not know which call it ended: what the server
-// did instead of answering, else the error's own words.
+// Why returns the cause of an error of Generate without the name of the call, for display: what the server did
+// instead of answering, otherwise the error text.
 func Why(err error) string {
 	var e *unavailableError
 	if errors.As(err, &e) {
@@ -96,9 +97,9 @@ func Why(err error) string {
 	return err.Error()
 }
 
-const maxMessage = 600 // bytes of foreign text in an error: enough for a person, too little to flood a log
+const maxMessage = 600 // bytes of foreign text in an error: enough for a reader, too little to flood a log
 
-// ended is the error of a call whose context has ended. It wraps both the context's error and its cause.
+// ended returns the error of a call whose context has ended. It wraps both the context's error and its cause.
 func ended(ctx context.Context, doing string) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {
@@ -107,13 +108,13 @@ func ended(ctx context.Context, doing string) error {
 	return fmt.Errorf("%s: %w: %w", doing, err, cause)
 }
 
-// keyLike matches what looks like an API key, also the shortened form in which some servers echo a bad one.
+// keyLike matches text that looks like an API key, including the shortened form in which some servers echo a bad key.
 var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|xai|key)-[A-Za-z0-9_*.-]{6,}`)
 
-// minKey is the length of the shortest key that is a secret. Servers without keys are given words such as "none".
+// minKey is the minimum length of a secret key. For servers without keys, words such as "none" are configured.
 const minKey = 8
 
-// redact makes one clipped line of a foreign text and removes the key from it.
+// redact returns a foreign text as one clipped line without the key.
 func redact(text, key string) string {
 	if len(key) >= minKey {
 		text = strings.ReplaceAll(text, key, "[redacted]")

@@ -10,17 +10,17 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Governor decides when a try may go to a model server, for all workers together. Implementations are safe for
-// concurrent use and share what they know by Call.Server.
+// Governor decides when a try may be sent to a model server, for all workers together. Implementations are safe for
+// concurrent use and share their state by Call.Server.
 type Governor interface {
-	// Acquire waits for the permit of one try. An error means that there is none: topicqueue.ErrServerDown for a call
-	// that is not patient, else ctx has ended or the governor was closed.
+	// Acquire waits for the permit of one try. It returns topicqueue.ErrServerDown for a call that is not patient;
+	// any other error means that ctx has ended or the governor was closed.
 	Acquire(ctx context.Context, call topicqueue.Call) (topicqueue.Permit, error)
-	// Release gives a permit back and says how the try went. The verdict is zero when it is not known in time.
+	// Release returns a permit and reports how the try ended. The verdict is zero if it is not known in time.
 	Release(ctx context.Context, p topicqueue.Permit, end topicqueue.CallEnd) topicqueue.CallVerdict
 }
 
-// ungoverned lets every try go at once.
+// ungoverned permits every try at once.
 type ungoverned struct{}
 
 func (ungoverned) Acquire(context.Context, topicqueue.Call) (topicqueue.Permit, error) {
@@ -38,8 +38,8 @@ func governorOr(g Governor) Governor {
 	return g
 }
 
-// account names whose limits count: use (chat or embedding, which providers limit apart), provider, address and key,
-// in a form in which nothing can be read.
+// account returns a one-way hash that identifies whose limits apply: use (chat, embedding or speech, which providers
+// limit separately), provider, address and key.
 func account(use string, s RoleSettings) string {
 	sum := sha256.Sum256([]byte(use + "\x00" + string(s.Provider) + "\x00" + s.BaseURL + "\x00" + s.APIKey))
 	return hex.EncodeToString(sum[:10])
@@ -47,7 +47,7 @@ func account(use string, s RoleSettings) string {
 
 const maxWhy = 300 // bytes
 
-// callEnd is what an outcome tells the governor.
+// callEnd returns the report of an outcome to the governor.
 func callEnd(what outcome, ex *wire.Exchange, err error) topicqueue.CallEnd {
 	end := topicqueue.CallEnd{Tokens: ex.Said.Prompt + ex.Said.Completion}
 	if isOutage(what) {
@@ -59,7 +59,7 @@ func callEnd(what outcome, ex *wire.Exchange, err error) topicqueue.CallEnd {
 	switch what {
 	case answered:
 		end.Outcome = topicqueue.CallAnswered
-	case refused, reshaped, again: // it was not worked on
+	case refused, reshaped, again: // the server did not process it
 		end.Outcome, end.Tokens = topicqueue.CallUp, 0
 	case busy:
 		end.Outcome, end.Tokens = topicqueue.CallThrottled, 0

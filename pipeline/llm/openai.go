@@ -25,7 +25,7 @@ var openAI = protocol{
 }
 
 func connectOpenAI(s RoleSettings, client *http.Client) (llms.Model, error) {
-	// Everything is passed: langchaingo reads the environment for what is missing, and refuses an empty token.
+	// All options are passed, because langchaingo takes missing ones from the environment and refuses an empty token.
 	return openai.New(openai.WithToken(cmp.Or(s.APIKey, "none")), openai.WithModel(s.Model), openai.WithBaseURL(s.BaseURL),
 		openai.WithOrganization(""), openai.WithHTTPClient(client))
 }

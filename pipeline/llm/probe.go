@@ -9,9 +9,9 @@ import (
 	"nightdesk/prompts"
 )
 
-// Probe asks a role's model a tiny structured question, with one try, and returns the transport that worked and how
-// long the answer took. The error says what to do; ErrAnswer without ErrUnavailable: the model answers, but not in
-// JSON.
+// Probe asks a role's model a tiny structured question, with one try. It returns the transport that worked and the
+// duration of the answer. The error says what to do. ErrAnswer without ErrUnavailable means that the model answers,
+// but not in JSON.
 func (c *Client) Probe(ctx context.Context, name Role) (Transport, time.Duration, error) {
 	r, ok := c.roles[name]
 	if !ok {
@@ -42,7 +42,7 @@ func (c *Client) Probe(ctx context.Context, name Role) (Transport, time.Duration
 	return r.learned.found(), took, nil
 }
 
-// once is the client with a single try per call, past the governor.
+// once is the client with a single try per call, without the governor.
 type once struct{ client *Client }
 
 func (o once) Generate(ctx context.Context, req Request) (Response, error) {

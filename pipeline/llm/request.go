@@ -10,7 +10,7 @@ import (
 	"nightdesk/prompts"
 )
 
-// question is one request as every protocol is told it.
+// question is one request, as passed to a protocol.
 type question struct {
 	prompt  prompts.Prompt
 	form    form
@@ -19,7 +19,7 @@ type question struct {
 	noCalls bool
 }
 
-// request builds langchaingo's arguments, and the exchange with what it cannot send and cannot read.
+// request returns the arguments for langchaingo, and the exchange with what langchaingo cannot send or read.
 func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallOption, *wire.Exchange) {
 	p := req.Prompt
 	if f.think {
@@ -51,14 +51,14 @@ func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallO
 	return messages, options, ex
 }
 
-// answerTool is the tool whose arguments are the answer, for TransportTool.
+// answerTool returns the tool whose arguments are the answer, for TransportTool.
 func answerTool(p prompts.Prompt) llms.CallOption {
 	return llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{
 		Name: toolName(p), Description: "Gives the answer to the question.", Parameters: p.Schema,
 	}}})
 }
 
-// withSchemaText shows the schema in the prompt's text, for transports that do not send it beside the text.
+// withSchemaText adds the schema to the prompt's text, for transports that do not send it separately.
 func withSchemaText(p prompts.Prompt) prompts.Prompt {
 	if schema := string(p.Schema); !strings.Contains(p.User, schema) { // a second question has it
 		p.System = strings.TrimSpace(p.System + "\n\nThe JSON object fits this JSON Schema:\n" + schema)
@@ -66,7 +66,7 @@ func withSchemaText(p prompts.Prompt) prompts.Prompt {
 	return p
 }
 
-// toolName is the prompt's name in the characters and length that servers take.
+// toolName returns the prompt's name in the characters and length that servers accept.
 func toolName(p prompts.Prompt) string {
 	name := strings.Map(func(c rune) rune {
 		switch {

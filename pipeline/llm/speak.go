@@ -15,22 +15,22 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// SpeakerSettings says which speech model is used, and how.
+// SpeakerSettings are the settings of a speech model.
 type SpeakerSettings struct {
 	Model      string
-	BaseURL    string        // without /audio/speech; empty = https://api.openai.com/v1
-	APIKey     string        // empty = none is sent
+	BaseURL    string        // without /audio/speech; empty: https://api.openai.com/v1
+	APIKey     string        // empty: none is sent
 	Voices     []string      // empty: alloy and nova
-	Timeout    time.Duration // of one try; 0 = 1 minute
-	MaxTries   int           // of one request; 0 = 10
-	HTTPClient *http.Client  // nil = a sensible one
-	Governor   Governor      // nil = requests go at once, and only their tries bound them
-	// Check says what is wrong with a sound, which is then asked for again; nil: nothing is.
+	Timeout    time.Duration // per try; 0: 1 minute
+	MaxTries   int           // per request; 0: 10
+	HTTPClient *http.Client  // nil: a default client
+	Governor   Governor      // nil: requests are not delayed, and only the number of tries is limited
+	// Check returns an error for unusable audio, which is then requested again; nil: no check.
 	Check func(wav []byte) error
 }
 
-// Speaker turns texts into speech, with the speech model of an OpenAI-compatible server. It retries as Client does.
-// Make one per process. Safe for concurrent use.
+// Speaker converts text to speech with the speech model of an OpenAI-compatible server. It retries like Client. Make
+// one per process. Safe for concurrent use.
 type Speaker struct {
 	role   *role
 	client *http.Client
@@ -38,7 +38,7 @@ type Speaker struct {
 	check  func([]byte) error
 }
 
-// NewSpeaker checks the settings and returns a speaker. It opens no connection. The error lists all that is wrong.
+// NewSpeaker validates the settings and returns a speaker. It opens no connection. The error lists all problems.
 func NewSpeaker(s SpeakerSettings) (*Speaker, error) {
 	settings, err := RoleSettings{Model: s.Model,
 		BaseURL: strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(s.BaseURL), "/"), "/audio/speech"),
@@ -59,7 +59,7 @@ func NewSpeaker(s SpeakerSettings) (*Speaker, error) {
 	}, nil
 }
 
-// Name returns the name of the model.
+// Name returns the model name.
 func (s *Speaker) Name() string { return s.role.settings.Model }
 
 // Voices returns two voices, whatever the language.
@@ -67,13 +67,13 @@ func (s *Speaker) Voices(context.Context, string) ([]string, error) {
 	return []string{s.voices[0], s.voices[len(s.voices)-1]}, nil
 }
 
-// Usage returns what speaking a text takes: about its tokens. Servers tell no figures.
+// Usage returns the estimated usage for speaking a text. Servers report no figures.
 func (s *Speaker) Usage(text string) topicqueue.Usage {
 	return topicqueue.Usage{Role: "speech", Stage: "narrating", Step: "speak", Model: s.role.settings.Model,
 		PromptTokens: EstimateTokens(text), Estimated: true}
 }
 
-// Speak returns a text, of a few sentences, as a WAV file. The error matches ErrPermanent or ErrUnavailable or wraps
+// Speak returns a text of a few sentences as a WAV file. The error matches ErrPermanent or ErrUnavailable, or wraps
 // context.Cause(ctx).
 func (s *Speaker) Speak(ctx context.Context, voice, text string) (wav []byte, err error) {
 	err = trial{
@@ -82,7 +82,7 @@ func (s *Speaker) Speak(ctx context.Context, voice, text string) (wav []byte, er
 		send: func(ctx context.Context) (outcome, *wire.Exchange, error) {
 			ex, inTime := s.exchange(ctx, voice, text)
 			what, err := s.role.judge(ex, inTime, nil)
-			if foreign := ex.Foreign(); what == broken && foreign != nil { // such an answer comes again and again
+			if foreign := ex.Foreign(); what == broken && foreign != nil { // a retry usually gives the same answer
 				what = garbled
 			}
 			if what == answered {
@@ -94,14 +94,14 @@ func (s *Speaker) Speak(ctx context.Context, voice, text string) (wav []byte, er
 	return wav, err
 }
 
-// exchange sends one request. inTime = false: it ran into the time of one try.
+// exchange sends one request. inTime is false if the try timed out.
 func (s *Speaker) exchange(ctx context.Context, voice, text string) (ex *wire.Exchange, inTime bool) {
 	tryCtx, cancel := context.WithTimeout(ctx, s.role.settings.Timeout)
 	defer cancel()
 	const wanted = "speech as WAV"
 	failed := func(err error) (*wire.Exchange, bool) {
 		var outer *url.Error
-		if errors.As(err, &outer) { // it would name the whole address
+		if errors.As(err, &outer) { // it would include the full address
 			err = outer.Err
 		}
 		return &wire.Exchange{Err: err, Wanted: wanted}, tryCtx.Err() == nil || ctx.Err() != nil
@@ -129,10 +129,10 @@ func (s *Speaker) exchange(ctx context.Context, voice, text string) (ex *wire.Ex
 	return ex, true
 }
 
-// notSound is an answer with status 200 that is no sound, which counts as one that cannot be read.
+// notSound is an answer with status 200 that is not usable audio. It counts as unreadable.
 type notSound struct{ error }
 
 func (e notSound) Error() string { return "the answer is no usable sound: " + e.error.Error() }
 
-// Is makes it a wire.ErrBody.
+// Is makes errors.Is(err, wire.ErrBody) hold.
 func (e notSound) Is(target error) bool { return target == wire.ErrBody }

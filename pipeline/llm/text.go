@@ -11,11 +11,11 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Text puts a question that is answered in free text, trimmed and without an outer ``` fence.
+// Text asks a question and returns the answer as free text, trimmed and without an outer ``` fence.
 //
-// An empty answer is asked for once more (Position.Step with ".reask") and is then an ErrAnswer. When the token limit
-// cut the answer, Text returns what stands up to its last complete sentence or line together with an error that
-// matches ErrTruncated: a caller that does not handle it never takes a cut text for a whole one.
+// After an empty answer Text asks once more (Position.Step with ".reask"); a second empty answer is an ErrAnswer. If
+// the token limit cut the answer, Text returns the text up to its last complete sentence or line with an error that
+// matches ErrTruncated, so that a caller cannot mistake a cut text for a complete one.
 func Text(ctx context.Context, m Model, req Request) (string, error) {
 	req.asked = asked(req)
 	req.Valid = func(resp Response) bool { return usableText(resp) != "" }
@@ -30,7 +30,7 @@ func Text(ctx context.Context, m Model, req Request) (string, error) {
 		text := usableText(resp)
 		switch {
 		case text == "":
-			if resp.Truncated { // all thinking, or nothing but one endless sentence
+			if resp.Truncated { // all thinking, or a single endless sentence
 				req.Prompt.MaxTokens = 0
 			}
 		case resp.Truncated:
@@ -42,10 +42,10 @@ func Text(ctx context.Context, m Model, req Request) (string, error) {
 	return "", &AnswerError{Step: strings.TrimSuffix(step(req), reaskSuffix), Errors: []string{"the answer is empty"}}
 }
 
-// Clean returns the free text of an answer as Text does; empty when there is nothing to use.
+// Clean returns the free text of an answer like Text; empty if nothing is usable.
 func Clean(resp Response) string { return usableText(resp) }
 
-// usableText returns what a caller gets of an answer; empty when there is nothing to use.
+// usableText returns the usable part of an answer; empty if there is none.
 func usableText(resp Response) string {
 	text := unfence(answer.StripThinking(topicqueue.Printable(resp.Text)))
 	if resp.Truncated {
@@ -56,8 +56,8 @@ func usableText(resp Response) string {
 
 var openingFence = regexp.MustCompile("^(`{3,}|~{3,})[ \t]*([A-Za-z]*)[ \t]*\r?\n")
 
-// unfence removes a fence around a whole text: ```markdown, ```md, ```text or ``` on the first line and the closing
-// one on the last. A fence with another word is code and stays, and so does one that closes before the end.
+// unfence removes a fence around a whole text: ```markdown, ```md, ```text, ```txt or ``` on the first line and the
+// closing fence on the last. A fence with another word is code and stays, as does a fence that closes before the end.
 func unfence(text string) string {
 	text = strings.TrimSpace(text)
 	open := openingFence.FindStringSubmatch(text)
@@ -74,7 +74,7 @@ func unfence(text string) string {
 	if closed {
 		inner = strings.TrimSuffix(inner, open[1])
 	}
-	inside := false // in code within the text
+	inside := false // in a code block within the text
 	for line := range strings.Lines(inner) {
 		mark, ok := strings.CutPrefix(strings.TrimSpace(line), open[1])
 		switch {
@@ -93,7 +93,7 @@ func unfence(text string) string {
 	return strings.TrimSpace(inner)
 }
 
-// wholeSentences cuts a text behind its last complete sentence or line. It is empty when there is none.
+// wholeSentences cuts a text after its last complete sentence or line. The result is empty if there is none.
 func wholeSentences(text string) string {
 	end := 0
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
@@ -108,7 +108,7 @@ func wholeSentences(text string) string {
 		case '。', '！', '？':
 			end = after
 		case '.', '!', '?':
-			for after < len(text) && strings.IndexByte(`"')]*_`, text[after]) >= 0 { // closing marks belong to it
+			for after < len(text) && strings.IndexByte(`"')]*_`, text[after]) >= 0 { // include closing marks
 				after++
 			}
 			if after < len(text) && (text[after] == ' ' || text[after] == '\n') { // at the very end it may be "3." of "3.5"

@@ -13,21 +13,22 @@ const (
 	thinkProperty = `"think":{"type":"string","description":"think first: the considerations behind the answer, in at most 150 words"}`
 )
 
-// withThink puts a think string before the other properties of the answer, for models that do not think by themselves:
-// they write in the order of the schema. The prompt says so too, since not every server shows a model its schema. Ask
-// removes the property again. A schema that is no plain object, or has a think property, stays as it is.
+// withThink inserts a think string before the other properties of the answer, for models that do not reason by
+// themselves. Models write in the order of the schema. The prompt also asks for it, because not every server shows
+// the schema to the model. Ask removes the property again. A schema that is not a plain object, or already has a
+// think property, is unchanged.
 func withThink(p prompts.Prompt) prompts.Prompt {
 	schema, ok := insertThink(p.Schema)
 	if !ok {
 		return p
 	}
 	p.System = strings.TrimSpace(p.System + "\n\n" + thinkText)
-	p.User = strings.ReplaceAll(p.User, string(p.Schema), string(schema)) // of a second question
+	p.User = strings.ReplaceAll(p.User, string(p.Schema), string(schema)) // in a second question
 	p.Schema = schema
 	return p
 }
 
-// insertThink works on the text, because decoding into a map would lose the order of the properties.
+// insertThink edits the text, because decoding into a map would lose the order of the properties.
 func insertThink(schema json.RawMessage) (json.RawMessage, bool) {
 	var shape struct {
 		Type       any                        `json:"type"`
@@ -59,7 +60,7 @@ func insertThink(schema json.RawMessage) (json.RawMessage, bool) {
 		if err := dec.Decode(&value); err != nil {
 			return nil, false
 		}
-		after := dec.InputOffset() - int64(len(value)) + 1 // behind the value's opening bracket
+		after := dec.InputOffset() - int64(len(value)) + 1 // after the value's opening bracket
 		switch key {
 		case "properties":
 			insert(after, thinkProperty+",")
@@ -70,7 +71,7 @@ func insertThink(schema json.RawMessage) (json.RawMessage, bool) {
 	return append(out, schema[copied:]...), true
 }
 
-// endsInThink reports whether a text begins with an object whose think string is its first member and never ends.
+// endsInThink reports whether a text begins with an object whose first member is an unterminated think string.
 func endsInThink(text string) bool {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "{")
 	if !ok {

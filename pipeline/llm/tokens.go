@@ -28,7 +28,7 @@ func EstimateTokens(text string) int {
 	return (wide*2+2)/3 + (rest+3)/4
 }
 
-// isWide reports whether r is of the East Asian scripts, kana, hangul or their punctuation.
+// isWide reports whether r is in an East Asian script, including kana, hangul and their punctuation.
 func isWide(r rune) bool {
 	switch {
 	case r >= 0x2E80 && r <= 0x9FFF, r >= 0xAC00 && r <= 0xD7AF, r >= 0xF900 && r <= 0xFAFF, r >= 0xFF00 && r <= 0xFFEF,
@@ -40,17 +40,17 @@ func isWide(r rune) bool {
 
 const (
 	messageTokens = 16  // role marks and separators of a chat
-	leastAnswer   = 256 // tokens: below this an answer is hardly worth a call
-	windowReserve = 20  // part of a window that is left free, since texts differ in how many tokens they make
+	leastAnswer   = 256 // tokens; a smaller answer is hardly worth a call
+	windowReserve = 20  // 1/windowReserve of the window stays free, because the tokens per text vary
 )
 
-// promptTokens counts the schema too: servers put it before the prompt.
+// promptTokens estimates the tokens of a prompt with its schema, which servers put before the prompt.
 func promptTokens(p prompts.Prompt) int {
 	return messageTokens + EstimateTokens(p.System) + EstimateTokens(p.User) + EstimateTokens(string(p.Schema))
 }
 
-// wanted returns the limit of an answer before the window is looked at; 0 = the server's default. What a reasoning
-// model thinks counts against the limit, so its questions have none of their own.
+// wanted returns the answer limit before the window is considered; 0: the server's default. The thinking of a
+// reasoning model counts against the limit, so the limits of prompts do not apply to it.
 func (s RoleSettings) wanted(p prompts.Prompt) int {
 	if p.MaxTokens > 0 && !s.Reasoning && (s.MaxTokens == 0 || p.MaxTokens < s.MaxTokens) {
 		return p.MaxTokens
@@ -58,8 +58,8 @@ func (s RoleSettings) wanted(p prompts.Prompt) int {
 	return s.MaxTokens
 }
 
-// answerLimit returns the token limit that a prompt of so many tokens leaves for an answer: maxTokens, or what the
-// window leaves when that is at least a quarter of it. ok = false: the prompt is too long.
+// answerLimit returns the answer limit for a prompt of promptTokens tokens: maxTokens, or what the window leaves if
+// that is at least a quarter of maxTokens. ok is false if the prompt is too long.
 func answerLimit(promptTokens, contextTokens, maxTokens int) (limit int, ok bool) {
 	if contextTokens == 0 {
 		return maxTokens, true

@@ -15,16 +15,16 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// trial is one call on its way through as many tries as it takes, for chat and embeddings alike.
+// trial is one call with all its tries, for chat, embeddings and speech.
 type trial struct {
 	call  topicqueue.Call
-	doing string // for errors
-	most  int    // tries
-	quick bool   // waits for nothing but its own pauses, and counts every refusal as a try: somebody looks on
+	doing string // operation name for errors
+	most  int    // maximum number of tries
+	quick bool   // waits only for its own pauses, and counts every refusal as a try, because a person is waiting
 
-	// send makes one try and says what it came to.
+	// send makes one try and returns its outcome.
 	send func(ctx context.Context) (outcome, *wire.Exchange, error)
-	// late, when it is not nil, changes the question after a try that was too slow by itself.
+	// late, if not nil, changes the question after a try that timed out by itself.
 	late func()
 }
 
@@ -34,13 +34,12 @@ const (
 )
 
 const (
-	maxLate    = 2 // tries that may run into their timeout: each costs minutes
-	maxGarbled = 3 // a wrong base URL serves the same page for ever
+	maxLate    = 2 // maximum number of timeouts, which cost minutes each
+	maxGarbled = 3 // a wrong base URL always returns the same page
 )
 
-// run tries until there is an answer, a refusal or no try left. What is no try: a refusal for being too many, which
-// only means to come later; a server that is down, whose return the governor waits for; a question that is put in
-// another form. So such a call ends with ctx.
+// run makes tries until there is an answer, a refusal, or no try left. Rate limits, outages for which the governor
+// waits, and changes of the request's form do not count as tries. A call with only these ends with ctx.
 func (t trial) run(ctx context.Context, r *role) error {
 	if ctx.Err() != nil {
 		return ended(ctx, t.doing)
@@ -62,7 +61,7 @@ func (t trial) run(ctx context.Context, r *role) error {
 			return &unavailableError{t.doing, err, ""}
 		}
 		what, ex, err := t.send(ctx)
-		if ctx.Err() != nil { // also when an answer came: langchaingo may have swallowed the end
+		if ctx.Err() != nil { // also if an answer arrived, because langchaingo may have swallowed the end of ctx
 			what = interrupted
 		}
 		verdict := governor.Release(ctx, permit, callEnd(what, ex, err))
@@ -89,8 +88,8 @@ func (t trial) run(ctx context.Context, r *role) error {
 				continue
 			}
 		case late:
-			err = fmt.Errorf("%w: %w", err, ErrAnswer) // the step's fallback can do without it
-			if !verdict.Queued {                       // else it comes in time when it is asked among fewer
+			err = fmt.Errorf("%w: %w", err, ErrAnswer) // the step has a fallback
+			if !verdict.Queued {                       // otherwise it may be in time with fewer concurrent calls
 				nLate++
 				if t.late != nil {
 					t.late()
@@ -108,10 +107,10 @@ func (t trial) run(ctx context.Context, r *role) error {
 	}
 }
 
-// outage is what this process knows of an outage of a server. The governor knows it for all workers.
-type outage struct{ last atomic.Pointer[error] } // that a call ended with; nil: the server is up
+// outage is this process's knowledge of a server outage. The governor knows it for all workers.
+type outage struct{ last atomic.Pointer[error] } // last error of an outage; nil: the server is up
 
-// tell logs that calls begin to wait for a server, and that they go on.
+// tell logs when calls begin to wait for a server, and when they continue.
 func (o *outage) tell(ctx context.Context, what outcome, verdict topicqueue.CallVerdict, err error) {
 	switch {
 	case what == answered && o.last.Swap(nil) != nil:
@@ -121,10 +120,10 @@ func (o *outage) tell(ctx context.Context, what outcome, verdict topicqueue.Call
 	}
 }
 
-// isOutage reports whether a try may show that its server is down.
+// isOutage reports whether the outcome of a try may indicate that its server is down.
 func isOutage(what outcome) bool { return what == busy || what == broken || what == late }
 
-// why returns what is wrong with the server: what a call of this process has seen, else what the governor says.
+// why returns the fault of the server: the last error seen by this process, otherwise the governor's error.
 func (o *outage) why(governor error) error {
 	if last := o.last.Load(); last != nil {
 		return *last
@@ -132,9 +131,9 @@ func (o *outage) why(governor error) error {
 	return fmt.Errorf("other calls found %w", governor)
 }
 
-// pause waits before the next try, after the n-th of its kind: as long as the server asks for, else longer each time. A
-// patient call whose server asks for more time than there is asks again when half of what is left is over, for servers
-// are often back sooner than they say. why: what the last try came to.
+// pause waits before the next try, after the n-th of its kind: as long as the server asks for, otherwise longer each
+// time. If the server asks a patient call to wait longer than its remaining time, the call retries after half of that
+// time, because servers often recover earlier. why is the error of the last try.
 func (t trial) pause(ctx context.Context, why error, ex *wire.Exchange, n int) error {
 	wait := retry.Backoff(n, firstBackoff, maxBackoff)
 	if ex.RetryAfter > 0 {

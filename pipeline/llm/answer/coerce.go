@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-const maxRefs = 64 // references followed on the way down: bounds a recursive schema
+const maxRefs = 64 // references followed on one path; bounds a recursive schema
 
-// coerce puts right the slips of type that can mean only one thing: a number, true or false written as a string or the
-// other way round, a single value where a list is wanted, null for a list, a member that the closed schema does not
-// know. addLists: a required list that is missing is empty. Values that fit come back as they are.
+// coerce corrects unambiguous type errors: a number or boolean written as a string or the reverse, a single value
+// instead of a list, null instead of a list, an unknown member of a closed schema. With addLists, a missing required
+// list becomes empty. Values that fit are unchanged.
 func (s *Schema) coerce(value any, addLists bool) any {
 	return coercion{root: s.root, addLists: addLists}.apply(s.root, value, 0)
 }
@@ -34,7 +34,7 @@ func (c coercion) apply(node map[string]any, value any, refs int) any {
 	}
 	if !slices.Contains(types, kindOf(value)) && !(kindOf(value) == "number" && slices.Contains(types, "integer")) {
 		if len(types) > 1 {
-			return value // more than one thing may be meant
+			return value // more than one meaning is possible
 		}
 		value = c.convert(types[0], node, value)
 	}
@@ -76,7 +76,7 @@ func (c coercion) resolve(node map[string]any, refs int) (map[string]any, int) {
 	}
 }
 
-// object coerces members in a new map, drops unknown ones of a closed object and adds missing lists.
+// object coerces the members into a new map, drops unknown members of a closed object and adds missing lists.
 func (c coercion) object(node, value map[string]any, refs int) map[string]any {
 	properties, _ := node["properties"].(map[string]any)
 	closed := node["additionalProperties"] == false
@@ -102,7 +102,7 @@ func (c coercion) object(node, value map[string]any, refs int) map[string]any {
 	return out
 }
 
-// convert returns value as the wanted type where that is unambiguous, else value.
+// convert returns value as the wanted type if that is unambiguous, otherwise value.
 func (c coercion) convert(want string, node map[string]any, value any) any {
 	switch want {
 	case "string":
@@ -142,13 +142,13 @@ func (c coercion) convert(want string, node map[string]any, value any) any {
 	return value
 }
 
-// whole returns a number that is an integer in plain digits ("3.0" and "3e2" do not decode into an int), others as
-// they are.
+// whole returns an integral number in plain digits, because "3.0" and "3e2" do not decode into an int. Other numbers
+// are unchanged.
 func whole(n json.Number) json.Number {
 	if !strings.ContainsAny(string(n), ".eE") {
 		return n
 	}
-	if f, err := n.Float64(); err != nil || math.Abs(f) > math.MaxInt64/2 { // also keeps 1e999999999 from being computed
+	if f, err := n.Float64(); err != nil || math.Abs(f) > math.MaxInt64/2 { // also prevents computing 1e999999999
 		return n
 	}
 	if rat, ok := new(big.Rat).SetString(string(n)); ok && rat.IsInt() {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// latexCommands begin with a letter that is also a JSON escape (b, f, n, r, t), so that \beta decodes to a backspace
-// and "eta" without any error. Left out are names that more often are an escape and a word: \ne, \ni, \top.
+// latexCommands are LaTeX commands that begin with the letter of a JSON escape (b, f, n, r, t), so that \beta decodes
+// to a backspace and "eta" without an error. Names that are more often an escape before a word are left out: \ne,
+// \ni, \top.
 var latexCommands = func() map[string]bool {
 	set := map[string]bool{}
 	for name := range strings.FieldsSeq(`
@@ -26,10 +27,9 @@ var latexCommands = func() map[string]bool {
 	return set
 }()
 
-// fixEscapes repairs backslashes and control characters inside the strings of a JSON text: it doubles the backslash of
-// a LaTeX command and of any escape that JSON does not know, and escapes raw control characters. A real \n before a
-// word stays an escape. Valid JSON in which no escape reads as a LaTeX command comes back unchanged; the result is
-// stable under repetition.
+// fixEscapes repairs backslashes and control characters inside the strings of a JSON text. It doubles the backslash
+// of a LaTeX command and of any invalid escape, and escapes raw control characters. A real \n before a word stays an
+// escape. Valid JSON without escapes that read as LaTeX commands is unchanged. fixEscapes is idempotent.
 func fixEscapes(text string) string {
 	if !strings.ContainsAny(text, "\\") && !hasControl(text) {
 		return text
@@ -50,7 +50,7 @@ func fixEscapes(text string) string {
 		case c == '\\' && i+1 == len(text): // cut in the middle of an escape
 		case c == '\\':
 			if isJSONEscape(text[i:]) {
-				i++ // its second character is no quote and no backslash of its own
+				i++ // skip its second character, which may be a quote or backslash
 			} else {
 				replace(i, i, `\`)
 			}
@@ -62,8 +62,8 @@ func fixEscapes(text string) string {
 	return out.String()
 }
 
-// isJSONEscape reports whether text, which begins with a backslash and has a second byte, begins with an escape that
-// JSON knows and that is not meant as a LaTeX command.
+// isJSONEscape reports whether text begins with a valid JSON escape that is not meant as a LaTeX command. text begins
+// with a backslash and has a second byte.
 func isJSONEscape(text string) bool {
 	switch text[1] {
 	case '"', '\\', '/':
@@ -95,8 +95,8 @@ func hasControl(text string) bool {
 	return false
 }
 
-// controlEscape writes a control character as an escape. Before a letter it takes the long form, which can never be
-// read as a LaTeX command.
+// controlEscape returns a control character as an escape. Before a letter it uses the long form, which cannot be read
+// as a LaTeX command.
 func controlEscape(c byte, beforeLetter bool) string {
 	switch {
 	case beforeLetter:

@@ -10,28 +10,28 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// CutHint is what Extract adds to the errors of an answer that was cut.
+// CutHint is what Extract adds to the errors of a cut answer.
 const CutHint = "the answer was cut by the token limit: answer more briefly"
 
 const (
-	maxCandidates = 200 // objects looked at in one answer
-	maxOpenScans  = 32  // scans that may run to the end of the text: bounds the work on "{{{{"
-	maxMended     = 4   // malformed pieces that are repaired, the longest first: each may take seconds
+	maxCandidates = 200 // objects examined in one answer
+	maxOpenScans  = 32  // scans that may reach the end of the text; bounds the work on "{{{{"
+	maxMended     = 4   // malformed pieces that are repaired, the longest first; each may take seconds
 	maxAnswer     = 1 << 20
 )
 
-// candidate is a piece of an answer that may be the JSON object asked for.
+// candidate is a part of an answer that may be the requested JSON object.
 type candidate struct {
 	text string
-	open bool // the text ends before the object does
+	open bool // the object is unterminated
 }
 
-// Extract finds the object in a model's answer that fits the schema and returns it, closed and without the think
-// property, or what is wrong with the one that comes nearest. text may be anything. cut = the token limit ended it:
-// then nothing is added to it, only its unfinished last element dropped.
+// Extract finds the object in a model's answer that fits the schema. It returns the object, closed and without the
+// think property, or the errors of the nearest candidate. text may be anything. cut means that the token limit ended
+// it. Nothing is then added to the object; only its incomplete last element is dropped.
 //
-// It takes the first object that fits as it stands, so that an example before the answer does not win over it; else
-// the first one that fits after harmless slips are put right; else one whose syntax can be repaired.
+// Extract returns the first object that fits unchanged, so that an example before the answer does not take
+// precedence. Otherwise it returns the first one that fits after coercion, otherwise one with repairable syntax.
 func (s *Schema) Extract(text string, cut bool) (json.RawMessage, []string) {
 	if len(text) > maxAnswer {
 		return nil, []string{"the answer is longer than 1 MB"}
@@ -87,7 +87,7 @@ func (s *Schema) Extract(text string, cut bool) (json.RawMessage, []string) {
 	return nil, best
 }
 
-// coerced puts harmless slips right and validates; an object that wraps the answer in one of its members is unwrapped.
+// coerced coerces value and validates it. It unwraps an object that has the answer in one of its members.
 func (s *Schema) coerced(value map[string]any, addLists bool) (json.RawMessage, []string) {
 	fixed := s.coerce(value, addLists)
 	errs := s.check(fixed)
@@ -111,7 +111,7 @@ func (s *Schema) coerced(value map[string]any, addLists bool) (json.RawMessage, 
 	return nil, errs
 }
 
-// dropThink removes the property that withThink added.
+// dropThink removes the property added by withThink.
 func (s *Schema) dropThink(value map[string]any) {
 	if !s.owns("think") {
 		delete(value, "think")
@@ -119,15 +119,15 @@ func (s *Schema) dropThink(value map[string]any) {
 }
 
 func (s *Schema) encode(value any) (json.RawMessage, []string) {
-	out, err := json.Marshal(printable(s.coerce(value, false))) // whole numbers in the form that Go decodes into an int
+	out, err := json.Marshal(printable(s.coerce(value, false))) // integral numbers in a form that Go decodes into an int
 	if err != nil {
 		return nil, []string{"the answer cannot be encoded: " + err.Error()}
 	}
 	return out, nil
 }
 
-// printable takes what nobody sees out of all texts of an answer: they can be written as escapes, which only decoding
-// shows.
+// printable removes hidden characters from all texts of an answer. They may be written as escapes, which only
+// decoding reveals.
 func printable(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -144,8 +144,8 @@ func printable(value any) any {
 	return value
 }
 
-// candidates finds the pieces that may be objects, in order: balanced ones, and what is open at the end. Braces within
-// JSON strings do not count.
+// candidates finds the parts of a text that may be objects, in order: balanced ones, and an unterminated one at the
+// end. Braces within JSON strings do not count.
 func candidates(text string) []candidate {
 	var found []candidate
 	scans := 0
@@ -157,7 +157,7 @@ func candidates(text string) []candidate {
 		start += at
 		end, ok := balanced(text[start:])
 		if !ok {
-			if scans == 0 { // the widest one; what follows is tried for balanced objects inside it
+			if scans == 0 { // the widest one; then look for balanced objects inside it
 				found = append(found, candidate{text: text[start:], open: true})
 			}
 			scans++
@@ -168,7 +168,7 @@ func candidates(text string) []candidate {
 		if beginsObject(text[start:]) {
 			at = start + end
 		} else {
-			at = start + 1 // braces of prose: the object may stand inside
+			at = start + 1 // braces in prose may contain the object
 		}
 	}
 	return found
@@ -195,7 +195,7 @@ func balanced(text string) (int, bool) {
 	return 0, false
 }
 
-// beginsObject reports whether a brace is followed by what a JSON object begins with.
+// beginsObject reports whether the text after an opening brace begins like a JSON object.
 func beginsObject(text string) bool {
 	rest := strings.TrimLeft(text[1:], " \t\r\n")
 	return rest != "" && (rest[0] == '"' || rest[0] == '}' || rest[0] == '\'')

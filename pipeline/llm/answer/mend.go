@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	maxRepair      = 64 << 10 // bytes; the repair library is quadratic
+	maxRepair      = 64 << 10 // bytes; the repair library takes quadratic time
 	maxRepairDepth = 100
 	repairTime     = 2 * time.Second
 )
 
-// mended returns what a malformed or open object may have meant, the likeliest first. A cut one is only shortened.
+// mended returns possible values of a malformed or unterminated object, the most likely first. If cut, the object is
+// only shortened.
 func (s *Schema) mended(c candidate, cut bool) []map[string]any {
 	var out []map[string]any
 	add := func(text string) {
@@ -32,7 +33,7 @@ func (s *Schema) mended(c candidate, cut bool) []map[string]any {
 			return out
 		}
 		end := strings.LastIndexByte(text, '}')
-		if end < 0 { // the library would make up the end of a sentence
+		if end < 0 { // the library would invent the end of a sentence
 			return out
 		}
 		text = text[:end+1] // an unbalanced quote or brace inside
@@ -43,13 +44,13 @@ func (s *Schema) mended(c candidate, cut bool) []map[string]any {
 	return out
 }
 
-// shortened closes an object that ends too early: behind its last complete element, and, because that element's parent
-// may now lack required members, also behind the last complete element of each level above. Nothing is added but
-// brackets. cut = the last number or word may itself be unfinished.
+// shortened returns closed versions of an unterminated object. The first ends after its last complete element.
+// Because the parent of that element may now lack required members, the others end after the last complete element of
+// each level above. Only brackets are added. cut means that the last number or word may be incomplete.
 func shortened(text string, cut bool) []string {
 	type level struct {
 		close byte
-		safe  int // offset behind the last complete element; -1 = none
+		safe  int // offset after the last complete element
 	}
 	var stack []level
 	inString, key := false, false // key: in an object, before its colon
@@ -90,7 +91,7 @@ scan:
 		case '}', ']':
 			endWord(i)
 			if len(stack) == 0 || stack[len(stack)-1].close != c {
-				break scan // not JSON any more: keep what came before
+				break scan // no longer JSON, so keep the text before
 			}
 			stack = stack[:len(stack)-1]
 			key = false
@@ -129,8 +130,8 @@ scan:
 	return out
 }
 
-// repair runs the repair library within its limits. When it takes longer than repairTime its goroutine is left behind;
-// the limits on size and depth see to it that it ends by itself.
+// repair runs the repair library within its limits. If it takes longer than repairTime, its goroutine is left behind;
+// the limits on size and depth ensure that it ends.
 func repair(text string) (string, error) {
 	if len(text) > maxRepair {
 		return "", fmt.Errorf("repair JSON: %d bytes are more than %d", len(text), maxRepair)
@@ -145,7 +146,7 @@ func repair(text string) (string, error) {
 	done := make(chan result, 1)
 	go func() {
 		defer func() {
-			if p := recover(); p != nil { // a bug in the library on foreign text
+			if p := recover(); p != nil { // a library bug triggered by foreign text
 				done <- result{err: fmt.Errorf("repair JSON: %v", p)}
 			}
 		}()
@@ -162,7 +163,7 @@ func repair(text string) (string, error) {
 	}
 }
 
-// depth returns how deep the brackets of a text nest at most, whether or not they stand in strings.
+// depth returns the maximum nesting depth of brackets in a text, including those in strings.
 func depth(text string) int {
 	now, most := 0, 0
 	for i := 0; i < len(text); i++ {

@@ -1,6 +1,5 @@
-// Package answer reads what a model wrote: it takes the model's reasoning out of a text, finds in it the JSON object
-// that fits a schema, mends slips of syntax, and puts slips of type right. Start reading with Compile and
-// Schema.Extract.
+// Package answer reads a model's answer: it removes the model's reasoning from a text, finds the JSON object that
+// fits a schema, repairs syntax errors, and corrects type errors. Start reading with Compile and Schema.Extract.
 package answer
 
 import (
@@ -18,21 +17,21 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Schema is what an answer must fit: a compiled JSON schema with its decoded form, which coerce walks.
+// Schema is a compiled JSON schema for answers, with its decoded form for coerce.
 type Schema struct {
 	compiled *jsonschema.Schema
 	root     map[string]any
 }
 
-const maxSchemas = 256 // kept compiled; a program has a dozen
+const maxSchemas = 256 // cached schemas; a program uses a dozen
 
-// compiled keeps schemas by their text: compiling takes longer than all the rest of reading an answer.
+// compiled caches schemas by their text, because compiling takes longer than the rest of reading an answer.
 var compiled = struct {
 	sync.Mutex
 	kept map[string]*Schema
 }{kept: map[string]*Schema{}}
 
-// Compile returns the schema of this text, a JSON object. It is safe for concurrent use, and so is the schema.
+// Compile returns the schema for a text, a JSON object. Compile and Schema are safe for concurrent use.
 func Compile(text json.RawMessage) (*Schema, error) {
 	compiled.Lock()
 	defer compiled.Unlock()
@@ -60,7 +59,7 @@ func compile(text json.RawMessage) (*Schema, error) {
 		return nil, errors.New("read the answer's schema: it is not an object")
 	}
 	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(jsonschema.SchemeURLLoader{}) // a reference never opens a file or a URL
+	compiler.UseLoader(jsonschema.SchemeURLLoader{}) // a reference never opens a file or URL
 	if err := compiler.AddResource("answer.json", doc); err != nil {
 		return nil, fmt.Errorf("read the answer's schema: %w", err)
 	}
@@ -71,9 +70,9 @@ func compile(text json.RawMessage) (*Schema, error) {
 	return &Schema{compiled: compiled, root: root}, nil
 }
 
-const maxErrors = 20 // shown to the model and to a person
+const maxErrors = 20 // maximum number shown to the model and to a reader
 
-// check validates a decoded value and returns every error with its path; none = valid.
+// check validates a decoded value and returns every error with its path; none if valid.
 func (s *Schema) check(value any) []string {
 	err := s.compiled.Validate(value)
 	if err == nil {
@@ -102,7 +101,7 @@ func (s *Schema) check(value any) []string {
 	return list
 }
 
-// owns reports whether the schema itself has a property of this name.
+// owns reports whether the schema itself has this property.
 func (s *Schema) owns(property string) bool {
 	properties, _ := s.root["properties"].(map[string]any)
 	_, ok := properties[property]

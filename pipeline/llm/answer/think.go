@@ -10,18 +10,18 @@ import (
 var thinkTag = regexp.MustCompile(`(?i)<(/?)(think|thinking|reasoning)>`)
 
 // StripThinking removes a model's reasoning between <think>, <thinking> or <reasoning> tags from an answer, and trims
-// white space: blocks at the start or at the beginning of a line, an opening tag at the start that is never closed
-// (the answer is then empty), and what precedes a closing tag that was never opened. A text that begins with { or [
-// is JSON and only trimmed; tags in the middle of a line are the text's own. Linear in the length of text.
+// white space. It removes blocks at the start of the text or of a line, and everything before a closing tag without
+// an opening one. If an opening tag at the start is never closed, the result is empty. A text that begins with { or [
+// is JSON and only trimmed; tags in the middle of a line belong to the text. Linear in the length of text.
 func StripThinking(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "<") {
 		return text
 	}
-	var kept strings.Builder       // what stays of text[:copied]
-	open := map[string]int{}       // tags that belong to the text and wait for their closing one
+	var kept strings.Builder       // kept part of text[:copied]
+	open := map[string]int{}       // tags that belong to the text and are not closed yet
 	unclosed := map[string]bool{}  // names without a closing tag ahead
-	at, copied, content := 0, 0, 0 // content: where text[copied:] has its first letter
+	at, copied, content := 0, 0, 0 // content: offset of the first non-space byte from copied on
 	skip := func(to int) {
 		at, copied = to, to
 		content = len(text) - len(strings.TrimLeftFunc(text[to:], unicode.IsSpace))
@@ -66,7 +66,7 @@ func StripThinking(text string) string {
 	}
 }
 
-// closingTag returns the offset after the first closing tag of this name, -1 for none.
+// closingTag returns the offset after the first closing tag of this name; -1 if there is none.
 func closingTag(text, name string) int {
 	for at := 0; ; {
 		tag := thinkTag.FindStringSubmatchIndex(text[at:])

@@ -6,17 +6,17 @@ import (
 	"unicode/utf16"
 )
 
-// Values reads a JSON object while it is written, and returns the texts in it, each on a line, without their names.
-// What stands before the object, and what is no JSON, says nothing: the whole answer is read by Schema.Extract.
+// Values reads a JSON object while it is written, and returns its string values, one per line, without their names.
+// It ignores text before the object and invalid JSON, because Schema.Extract reads the complete answer.
 type Values struct {
-	nesting []byte // { or [, from the outermost
-	isName  bool   // the next string is one
-	inside  bool   // a string
-	escape  string // that has begun
-	high    rune   // first half of a character in two escapes
+	nesting []byte // open { or [, outermost first
+	isName  bool   // the next string is a name
+	inside  bool   // within a string
+	escape  string // escape that has begun
+	high    rune   // first half of a surrogate pair
 }
 
-// Next takes the next piece and returns what it adds to the texts.
+// Next reads the next piece and returns its addition to the texts.
 func (v *Values) Next(piece string) string {
 	var out strings.Builder
 	for i := range len(piece) {
@@ -62,7 +62,7 @@ func (v *Values) outside(c byte) {
 	}
 }
 
-// escaped returns what an escape stands for; whole = false: more of it follows.
+// escaped returns the text of an escape; whole is false if the escape is incomplete.
 func (v *Values) escaped() (text string, whole bool) {
 	if v.escape[1] != 'u' {
 		text = v.escape[1:]

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// readAnthropic understands a request to the messages API. As there, a limit is a must and an empty text is refused.
+// readAnthropic decodes a request to the messages API. Like that API, it requires a limit and refuses an empty text.
 func readAnthropic(body []byte) (Question, error) {
 	var q Question
 	var raw struct {
@@ -69,7 +69,7 @@ func readAnthropic(body []byte) (Question, error) {
 	return q, nil
 }
 
-// anthropicParts reads the blocks of a message: the results of calls stand before the text.
+// anthropicParts decodes the blocks of a message; the results of calls come before the text.
 func anthropicParts(role string, content json.RawMessage) []Message {
 	var blocks []struct {
 		Type    string          `json:"type"`
@@ -101,8 +101,8 @@ func anthropicParts(role string, content json.RawMessage) []Message {
 	return out
 }
 
-// replyAnthropic answers in several blocks, as models there do. What is no JSON cannot be a tool's input: it is a text.
-// A third of the question counts as read from the cache.
+// replyAnthropic writes an answer in several blocks, like models of that API. Text that is not JSON cannot be a
+// tool's input and becomes text. A third of the question counts as read from the cache.
 func replyAnthropic(q Question, a reply) []byte {
 	content := []any{map[string]any{"type": "thinking", "thinking": "hm", "signature": "s"}}
 	reason := "end_turn"

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// dialect is one of the protocols that a Stub speaks.
+// dialect is one of the protocols of a Stub.
 type dialect struct {
 	contentType string
 	read        func(body []byte) (Question, error)
 	reply       func(q Question, a reply) []byte
-	stream      func(q Question, body []byte) []byte       // the same answer as it is written; nil: reply is such
+	stream      func(q Question, body []byte) []byte       // converts the body to a stream; nil: reply writes one
 	refusal     func(status int, code, message string) any // error as JSON
 }
 
-// reply is an answer before it is put into the words of a dialect.
+// reply is an answer before it is encoded for a dialect.
 type reply struct {
 	text               string
 	calls              []Call
-	reason             string // empty = that of a whole answer
-	prompt, completion int    // tokens; 0 = none are told
+	reason             string // empty: that of a complete answer
+	prompt, completion int    // tokens; 0: not reported
 }
 
 func (a reply) reasonOr(whole string) string {
@@ -53,8 +53,8 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 	dialect{refusal: refuseOpenAI}.refuse(w, status, code, message)
 }
 
-// mustEncode encodes what always can be encoded.
-// Cached is how many tokens of a question the stub says it has read from its cache, in the dialects that tell.
+// Cached returns the number of question tokens that the stub reports as read from its cache, in dialects that have
+// this.
 func Cached(prompt int) int { return prompt / 3 }
 
 func mustEncode(answer any) []byte {
@@ -100,7 +100,7 @@ func replyOpenAI(q Question, a reply) []byte {
 	return mustEncode(answer)
 }
 
-// tell answers questions about models, in all dialects; false: r is no such question.
+// tell answers requests about models, in all dialects; false if r is not such a request.
 func (s *Stub) tell(w http.ResponseWriter, r *http.Request) bool {
 	d, body := dialectOf(""), any(nil)
 	_, name, one := strings.Cut(r.URL.Path, "/models/")
@@ -117,7 +117,7 @@ func (s *Stub) tell(w http.ResponseWriter, r *http.Request) bool {
 		var question struct {
 			Model string `json:"model"`
 		}
-		_ = json.NewDecoder(r.Body).Decode(&question) // another question has no model
+		_ = json.NewDecoder(r.Body).Decode(&question) // other requests have no model
 		d, name, body = dialectOf("/api/chat"), question.Model, map[string]any{"details": map[string]any{}}
 	default:
 		return false

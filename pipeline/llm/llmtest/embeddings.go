@@ -11,34 +11,34 @@ import (
 	"unicode"
 )
 
-// Embeddings answers requests for embeddings at any path, in the OpenAI format. A vector counts a text's words, each in
-// the place that its hash gives, so that texts with the same words are near each other; the same text has the same
-// vector always. Set the fields before the first request. Safe for concurrent use.
+// Embeddings answers requests for embeddings at any path that ends in /embeddings, in the OpenAI format. A vector
+// counts a text's words, each at the index given by its hash, so texts with the same words have similar vectors. The
+// same text always has the same vector. Set the fields before the first request. Safe for concurrent use.
 type Embeddings struct {
-	Dimensions int // 0 = 64
-	// word -> the word that it is taken for: what makes a paraphrase
+	Dimensions int // 0: 64
+	// word -> the word that it counts as, for paraphrases
 	Means     map[string]string
-	MostTexts int // of one request; more are refused with 422; 0 = any
-	// of one text; more are refused with 400 as too long; 0 = any
+	MostTexts int // maximum texts per request; more are refused with 422; 0: any
+	// maximum words per text; more are refused with 400 as too long; 0: any
 	MostWords int
-	Shuffle   bool                                                  // answers come in reverse, with their indexes
-	Intercept func(w http.ResponseWriter, q EmbeddingQuestion) bool // may answer itself; true = it did. It may be nil.
+	Shuffle   bool                                                  // answers are in reverse order, with their indexes
+	Intercept func(w http.ResponseWriter, q EmbeddingQuestion) bool // may answer itself; true if it did; may be nil
 
 	mu    sync.Mutex
 	calls int
 	texts []string
 }
 
-// EmbeddingQuestion is a request that an Embeddings got.
+// EmbeddingQuestion is a request to an Embeddings.
 type EmbeddingQuestion struct {
-	Number     int // from 1
+	Number     int // counted from 1
 	Model      string
 	Texts      []string
-	Dimensions int    // asked for; 0 = none
+	Dimensions int    // requested dimensions; 0: none
 	Key        string // without "Bearer"
 }
 
-// Calls returns the number of requests so far and the texts of all that were answered.
+// Calls returns the number of requests so far and the texts of all answered requests.
 func (s *Embeddings) Calls() (calls int, texts []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,7 @@ func (s *Embeddings) Vector(text string) []float32 {
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
-		if len(word) < 4 { // "the", "of": in every text
+		if len(word) < 4 { // short words such as "the" occur in every text
 			continue
 		}
 		if meant := s.Means[word]; meant != "" {

@@ -10,9 +10,9 @@ import (
 )
 
 // Generate returns a valid but arbitrary value for a JSON schema, as JSON text with the properties in the schema's
-// order. seed: the same schema and seed give the same text. It knows type, properties, required, items, minItems,
-// maxItems, minLength, maxLength, minimum, maximum, enum, const, anyOf, oneOf and references within the schema;
-// optional properties are filled in too. Other keywords, such as pattern, are not followed.
+// order. The same schema and seed give the same text. It supports type, properties, required, items, minItems,
+// maxItems, minLength, maxLength, minimum, maximum, enum, const, anyOf, oneOf and references within the schema.
+// Optional properties are filled in too. Other keywords, such as pattern, are ignored.
 func Generate(schema json.RawMessage, seed string) (json.RawMessage, error) {
 	var root node
 	if err := json.Unmarshal(schema, &root); err != nil {
@@ -26,7 +26,7 @@ func Generate(schema json.RawMessage, seed string) (json.RawMessage, error) {
 	return out.Bytes(), nil
 }
 
-// node is what Generate knows of a schema.
+// node is the part of a schema that Generate supports.
 type node struct {
 	Type       json.RawMessage   `json:"type"`
 	Properties properties        `json:"properties"`
@@ -44,7 +44,7 @@ type node struct {
 	Ref        string            `json:"$ref"`
 }
 
-// properties keeps the order in which they stand in the schema.
+// properties keeps the order of the schema.
 type properties []property
 
 type property struct {
@@ -92,12 +92,12 @@ type generator struct {
 	seed string
 }
 
-const maxDepth = 24 // of a recursive schema
+const maxDepth = 24 // for a recursive schema
 
-// anyDay finds the days that a question names: what a stub answers must not change at midnight.
+// anyDay matches days in a question, which are ignored so that a stub's answer does not change at midnight.
 var anyDay = regexp.MustCompile(`\b\d{4}-\d{2}-\d{2}\b`)
 
-// number returns a value from 0 to n-1 that depends on the seed and the place.
+// number returns a value from 0 to n-1 that depends on seed and place.
 func (g generator) number(place string, n int) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(g.seed + "\x00" + place)) // never fails
@@ -196,7 +196,7 @@ func (g generator) array(out *bytes.Buffer, n *node, place string, depth int) er
 	return nil
 }
 
-// between returns a number within the bounds: 1 to 3 when there are none, in steps of a tenth for fractions up to 1.
+// between returns a number within the bounds, or from 1 to 3 without bounds. Fractions have 11 possible values.
 func (g generator) between(n *node, place string, fraction bool) float64 {
 	low, high := 1.0, 3.0
 	switch {
@@ -216,7 +216,7 @@ func (g generator) between(n *node, place string, fraction bool) float64 {
 var words = strings.Fields(`amber basin cedar delta ember fjord grove harbor island juniper knoll lagoon meadow north
 	orchard prairie quarry ridge summit tundra upland valley willow yarrow zenith`)
 
-// text returns a few words that begin with the property's name, so that a reader sees where it comes from.
+// text returns a few words that begin with the property's name, so that a reader can see the origin.
 func (g generator) text(n *node, place string) string {
 	name := place[strings.LastIndexByte(place, '/')+1:]
 	text := strings.TrimSpace(strings.ReplaceAll(name, "_", " "))

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// readOllama understands a request to /api/chat.
+// readOllama decodes a request to /api/chat.
 func readOllama(body []byte) (Question, error) {
 	var q Question
 	var raw struct {
@@ -49,7 +49,7 @@ func readOllama(body []byte) (Question, error) {
 	return q, nil
 }
 
-// replyOllama answers in parts of a few bytes, one JSON object on each line. The last one says done.
+// replyOllama writes an answer in parts of a few bytes, one JSON object per line. The last one has done set.
 func replyOllama(q Question, a reply) []byte {
 	var out bytes.Buffer
 	part := func(content string, members map[string]any) {

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Question is a request as the stub understood it.
+// Question is a request as decoded by the stub.
 type Question struct {
-	Number      int // of the request, counted from 1
+	Number      int // number of the request, counted from 1
 	Model       string
 	System      string
 	User        string
-	Name        string                     // of the schema or tool; empty for the transport prompt and for free text
-	Schema      json.RawMessage            // nil = free text
-	Transport   string                     // json_schema, tool, prompt; empty = free text
-	Temperature *float64                   // nil = not sent
-	MaxTokens   int                        // 0 = not sent
-	Window      int                        // tokens, of Ollama's questions; 0 = not sent
-	Tools       []string                   // that the model may call as it likes
-	Messages    []Message                  // but for those of the system
+	Name        string                     // name of the schema or tool; empty for the transport prompt and for free text
+	Schema      json.RawMessage            // nil: free text
+	Transport   string                     // json_schema, tool, prompt; empty: free text
+	Temperature *float64                   // nil: not sent
+	MaxTokens   int                        // 0: not sent
+	Window      int                        // context window in tokens, from Ollama's questions; 0: not sent
+	Tools       []string                   // tools that the model may choose to call
+	Messages    []Message                  // without system messages
 	Fields      map[string]json.RawMessage // the whole request
 	Header      http.Header
 }
@@ -30,14 +30,14 @@ type Question struct {
 type Message struct {
 	Role   string // user, assistant or tool
 	Text   string
-	Calls  []Call // of an assistant
-	CallID string // of a tool's result
+	Calls  []Call // from an assistant
+	CallID string // for a tool's result
 }
 
-// Call is a call of a tool.
+// Call is a tool call.
 type Call struct{ ID, Name, Arguments string }
 
-// readOpenAI understands a chat completion request.
+// readOpenAI decodes a chat completion request.
 func readOpenAI(body []byte) (Question, error) {
 	var q Question
 	var raw struct {
@@ -115,7 +115,8 @@ func readOpenAI(body []byte) (Question, error) {
 	return q, nil
 }
 
-// answeredCalls refuses a conversation as servers do: each call has its result, right behind it, and no other has one.
+// answeredCalls checks a conversation like servers do: each call has its result directly after it, and there are no
+// other results.
 func answeredCalls(messages []Message) error {
 	var open []string
 	for _, m := range messages {
@@ -146,7 +147,7 @@ func answeredCalls(messages []Message) error {
 	return nil
 }
 
-// findSchema looks for a schema in the text.
+// findSchema looks for a schema in the prompt's text.
 func (q *Question) findSchema() {
 	if q.Schema = schemaIn(q.System); q.Schema == nil {
 		q.Schema = schemaIn(q.User)
@@ -156,7 +157,7 @@ func (q *Question) findSchema() {
 	}
 }
 
-// contentText reads a message's content: a string or a list of text parts.
+// contentText returns a message's content: a string or a list of text parts.
 func contentText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -172,7 +173,7 @@ func contentText(raw json.RawMessage) string {
 	return text
 }
 
-// schemaIn finds the first JSON schema of an object in a text.
+// schemaIn returns the first JSON schema of an object in a text.
 func schemaIn(text string) json.RawMessage {
 	for at, tries := 0, 0; tries < 1000; tries++ {
 		next := strings.IndexByte(text[at:], '{')

@@ -14,15 +14,15 @@ type Reply struct {
 	Text      string
 	Truncated bool
 	Err       error                     // returned instead of an answer
-	Check     func(req llm.Request)     // looks at the question first; may be nil
-	Wait      func(ctx context.Context) // called before answering, for example to block until a test goes on; may be nil
+	Check     func(req llm.Request)     // inspects the question first; may be nil
+	Wait      func(ctx context.Context) // called before answering, for example to block until a test continues; may be nil
 }
 
-// Answer returns a reply with this text.
+// Answer returns a Reply with this text.
 func Answer(text string) Reply { return Reply{Text: text} }
 
-// Script is a Model that gives each prompt its replies in the order in which they are written down. A call without a
-// reply fails the test at once, a reply without a call fails it at its end. Safe for concurrent use.
+// Script is a Model that returns the replies of each prompt in order. A call without a reply fails the test at once;
+// a reply without a call fails it at the end. Safe for concurrent use.
 type Script struct {
 	t       testing.TB
 	mu      sync.Mutex
@@ -32,8 +32,8 @@ type Script struct {
 
 var _ llm.Model = (*Script)(nil)
 
-// NewScript returns a Script. replies: by prompt name (decide, note, ...); a second question of Ask counts as another
-// call of the same name.
+// NewScript returns a Script. replies are by prompt name (decide, note, ...). A second question of Ask counts as
+// another call of the same name.
 func NewScript(t testing.TB, replies map[string][]Reply) *Script {
 	t.Helper()
 	s := &Script{t: t, replies: map[string][]Reply{}}
@@ -93,7 +93,7 @@ func (s *Script) next(req llm.Request) (Reply, bool) {
 	return list[0], true
 }
 
-// Calls returns the questions so far, in the order in which they came.
+// Calls returns the questions so far, in order.
 func (s *Script) Calls() []llm.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

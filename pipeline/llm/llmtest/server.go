@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// NewServer serves handler (mostly a *Stub) on a loopback address until the test ends, and returns the base URL for
+// NewServer serves handler (usually a *Stub) on a loopback address until the test ends, and returns the base URL for
 // llm.RoleSettings.
 func NewServer(t testing.TB, handler http.Handler) string {
 	t.Helper()
@@ -19,7 +19,7 @@ func NewServer(t testing.TB, handler http.Handler) string {
 	return server.URL + "/v1"
 }
 
-// NewDownServer returns the base URL of a server that is not there: its port refuses connections.
+// NewDownServer returns a base URL whose port refuses connections.
 func NewDownServer(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -33,8 +33,8 @@ func NewDownServer(t testing.TB) string {
 	return url
 }
 
-// Memory serves an http.Client in the process, without sockets: as its Transport it makes calls usable inside
-// testing/synctest, where time is free.
+// Memory serves an http.Client within the process, without sockets. As its Transport it allows calls inside
+// testing/synctest, where time is simulated.
 type Memory struct{ Handler http.Handler }
 
 // RoundTrip implements http.RoundTripper.

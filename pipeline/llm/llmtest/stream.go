@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// pieceRunes is how many characters of a text a stream has in one event.
+// pieceRunes is the number of characters per event of a stream.
 const pieceRunes = 7
 
-// pieces cuts a text as models do: in the middle of words.
+// pieces splits a text like models do, in the middle of words.
 func pieces(text string) (out []string) {
 	runes := []rune(text)
 	for len(runes) > 0 {
@@ -27,8 +27,8 @@ func event(b *bytes.Buffer, name string, data any) {
 	fmt.Fprintf(b, "data: %s\n\n", mustEncode(data))
 }
 
-// streamOpenAI turns a whole answer into the chunks of the same answer. Tool calls come as a name, then arguments. The
-// usage stands in a last chunk without choices.
+// streamOpenAI converts a complete answer to its chunks. A tool call is sent as a name, then arguments. The usage is
+// in a last chunk without choices.
 func streamOpenAI(q Question, body []byte) []byte {
 	var whole struct {
 		Choices []struct {
@@ -67,7 +67,7 @@ func streamOpenAI(q Question, body []byte) []byte {
 	var options struct {
 		Usage bool `json:"include_usage"`
 	}
-	_ = json.Unmarshal(q.Fields["stream_options"], &options) // without it no usage is wanted
+	_ = json.Unmarshal(q.Fields["stream_options"], &options) // no usage without this option
 	if options.Usage && whole.Usage != nil {
 		event(&b, "", map[string]any{"object": "chat.completion.chunk", "choices": []any{}, "usage": whole.Usage})
 	}
@@ -75,13 +75,13 @@ func streamOpenAI(q Question, body []byte) []byte {
 	return b.Bytes()
 }
 
-// streamAnthropic turns a message into the events of the same message. The tokens of the question stand in the first
-// one, those of the answer in the last but one.
+// streamAnthropic converts a message to its events. The tokens of the question are in the first event, those of the
+// answer in the last but one.
 func streamAnthropic(_ Question, body []byte) []byte {
 	var whole struct {
 		Content []struct {
 			Type, Text, Thinking, ID, Name string
-			Input                          json.RawMessage // keeps the order of its members
+			Input                          json.RawMessage // preserves the order of members
 		} `json:"content"`
 		Stop  string         `json:"stop_reason"`
 		Usage map[string]any `json:"usage"`

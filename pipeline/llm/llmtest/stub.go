@@ -1,8 +1,8 @@
-// Package llmtest stands in for model servers and models.
+// Package llmtest provides fake model servers and models.
 //
-// Stub is an http.Handler that speaks the protocols of OpenAI, Anthropic and Ollama, well or badly; it needs no test
-// and can serve a program. NewServer and NewDownServer wrap it for tests. Script is a Model whose answers are written
-// down call by call.
+// Stub is an http.Handler that speaks the protocols of OpenAI, Anthropic and Ollama, with or without faults. It does
+// not depend on a test and can serve a program. NewServer and NewDownServer wrap it for tests. Script is a Model with
+// a scripted answer for each call.
 package llmtest
 
 import (
@@ -17,29 +17,29 @@ import (
 	"nightdesk/prompts"
 )
 
-// Stub answers questions: Anthropic's at paths that end in /messages, Ollama's at /api/chat, OpenAI's at any other.
-// The zero value answers every structured question with a valid but arbitrary object (see Generate) and every other
-// one with a short text, at once. Set the fields before the first request. Safe for concurrent use.
+// Stub answers questions: as Anthropic at paths that end in /messages, as Ollama at /api/chat, as OpenAI at any other
+// path. The zero value answers at once: structured questions with a valid but arbitrary object (see Generate), other
+// questions with a short text. Set the fields before the first request. Safe for concurrent use.
 type Stub struct {
-	// Answer returns the text of the answer; false = the stub's own. It may be nil.
+	// Answer returns the text of the answer; false: use the stub's own. May be nil.
 	Answer func(q Question) (string, bool)
-	// Converse answers a question with Tools, or one that follows such: a text, calls, or both; false = Answer does. It
-	// may be nil.
+	// Converse answers a question with Tools, or a later one of its conversation: a text, calls, or both; false: use
+	// Answer. May be nil.
 	Converse func(q Question) (text string, calls []Call, ok bool)
-	// Intercept may answer a request itself, with any status and body: it returns true when it did. It may be nil.
+	// Intercept may answer a request itself, with any status and body; it returns true if it did. May be nil.
 	Intercept func(w http.ResponseWriter, q Question) bool
 
 	Refuse        []string      // request fields answered with 400: response_format, tools, temperature, max_tokens, ...
-	BreakEvery    int           // every n-th structured answer is broken JSON; 0 = none
-	Busy          int           // so many requests are first answered with 429
+	BreakEvery    int           // every n-th structured answer is broken JSON; 0: none
+	Busy          int           // number of first requests answered with 429
 	RetryAfter    string        // header of these answers: seconds or an HTTP date
-	Fail          int           // so many requests are first answered with 503
+	Fail          int           // number of requests after those answered with 503
 	Latency       time.Duration // before each answer
-	Drip          time.Duration // between two bytes of an answer; 0 = all at once
-	NoUsage       bool          // answers tell no token counts
-	FinishAs      string        // finish_reason, stop_reason or done_reason; empty = what a whole answer has
-	BytesPerToken float64       // by which it counts tokens; 0 = 4
-	Models        []string      // that it says it has; nil = it refuses to say
+	Drip          time.Duration // between two bytes of an answer; 0: all at once
+	NoUsage       bool          // answers have no token counts
+	FinishAs      string        // finish_reason, stop_reason or done_reason; empty: that of a complete answer
+	BytesPerToken float64       // for counting tokens; 0: 4
+	Models        []string      // models that it lists; nil: it refuses to list them
 
 	mu         sync.Mutex
 	stats      Stats
@@ -47,7 +47,7 @@ type Stub struct {
 	structured int
 }
 
-// Stats is what a stub has counted.
+// Stats are the counters of a stub.
 type Stats struct {
 	Calls            int // requests
 	Answered         int // with status 200
@@ -56,7 +56,7 @@ type Stats struct {
 	CompletionTokens int
 }
 
-// Stats returns the counts so far.
+// Stats returns the counters so far.
 func (s *Stub) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, r, d, q, reply{text: text, calls: calls, reason: s.FinishAs})
 }
 
-// say decides what the model says and calls.
+// say determines the text and calls of the answer.
 func (s *Stub) say(q Question) (text string, calls []Call, err error) {
 	if s.Converse != nil && (len(q.Tools) > 0 || len(q.Messages) > 1) {
 		if text, calls, ok := s.Converse(q); ok {
@@ -134,7 +134,7 @@ func (s *Stub) say(q Question) (text string, calls []Call, err error) {
 	return text, nil, err
 }
 
-// tokens counts those of a text.
+// tokens returns the number of tokens of a text.
 func (s *Stub) tokens(text string) int { return int(float64(len(text))/cmp.Or(s.BytesPerToken, 4)) + 1 }
 
 func (s *Stub) begin() int {
@@ -152,7 +152,7 @@ func (s *Stub) end() {
 	s.inFlight--
 }
 
-// text decides what the model says.
+// text determines the text of the answer.
 func (s *Stub) text(q Question) (string, error) {
 	text, ok := "", false
 	if s.Answer != nil {
@@ -162,7 +162,7 @@ func (s *Stub) text(q Question) (string, error) {
 		text = "This is an arbitrary text. It answers a question of " + fmt.Sprint(len(q.User)) + " bytes."
 	}
 	if q.Schema == nil {
-		// both are the same
+		// Repeat the text, so that both parts are the same.
 		if strings.Contains(q.System, prompts.FrameBreak) && !strings.Contains(text, prompts.FrameBreak) {
 			text += "\n\n" + prompts.FrameBreak + "\n\n" + text
 		}

@@ -8,25 +8,26 @@ import (
 	"strings"
 )
 
-// maxDimensions bounds the length of a vector: the largest models in use have 4,096 numbers.
+// maxDimensions is the maximum length of a vector. The largest models in use have 4,096 dimensions.
 const maxDimensions = 1 << 16
 
-// Embeddings is the part of an embedding answer that we use. langchaingo leaves its vectors in the order of the answer
-// whatever their indexes, takes null for 0, and tells no usage.
+// Embeddings is the used part of an embedding answer. langchaingo ignores the indexes of vectors, reads null as 0,
+// and returns no usage.
 type Embeddings struct {
-	Vectors [][]float32 // in the order of the texts, all of one length, at least one number each
+	Vectors [][]float32 // in the order of the texts, all of one length, not empty
 	Tokens  int
 	Failure json.RawMessage // an error object sent with status 200
 }
 
-// notEmbeddings is an answer with status 200 that is none to our question. It is ErrBody with other words.
+// notEmbeddings is an answer with status 200 that does not answer the question. It is an ErrBody with another
+// message.
 type notEmbeddings struct{ why string }
 
 func (e notEmbeddings) Error() string        { return "not an answer with embeddings: " + e.why }
 func (e notEmbeddings) Is(target error) bool { return target == ErrBody }
 
-// ReadEmbeddings reads an answer to a question with n texts. Vectors are put into the order of their indexes; an
-// answer without any index is taken to be in order.
+// ReadEmbeddings decodes an answer to a question with n texts. It orders the vectors by their indexes; an answer
+// without any index is assumed to be in order.
 func ReadEmbeddings(body []byte, n int) (Embeddings, error) {
 	var a Embeddings
 	wrong := func(format string, args ...any) (Embeddings, error) {
@@ -81,7 +82,7 @@ func ReadEmbeddings(body []byte, n int) (Embeddings, error) {
 	return a, nil
 }
 
-// vector refuses what encoding/json takes for 0, and reads vectors that stand in a list of one.
+// vector rejects null, which encoding/json reads as 0, and accepts vectors inside a list of one.
 type vector []float32
 
 func (v *vector) UnmarshalJSON(raw []byte) error {
@@ -91,8 +92,8 @@ func (v *vector) UnmarshalJSON(raw []byte) error {
 	if bytes.HasPrefix(raw, []byte(`"`)) {
 		return errors.New("a vector is a text instead of numbers")
 	}
-	if bytes.IndexByte(raw, 'n') >= 0 { // null, also for what was NaN on the server
-		return errors.New("a vector contains a value that is not a number")
+	if bytes.IndexByte(raw, 'n') >= 0 { // null, also for NaN on the server
+		return errors.New("a vector holds something that is no number")
 	}
 	var numbers []float32
 	if err := json.Unmarshal(raw, &numbers); err != nil {
@@ -105,7 +106,7 @@ func (v *vector) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Placeholder is what langchaingo sees of an answer, whose vectors have been read already.
+// Placeholder returns an answer for langchaingo in place of one whose vectors have already been read.
 func Placeholder(n int) []byte {
 	return []byte(`{"data":[` + strings.TrimSuffix(strings.Repeat(`{"embedding":[0]},`, n), ",") + `]}`)
 }

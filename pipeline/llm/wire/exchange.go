@@ -1,5 +1,6 @@
-// Package wire is what goes over HTTP below langchaingo: the fields of a request that langchaingo cannot send, and the
-// parts of an answer that it does not tell. Start reading with Exchange; read.go says what is read by us, and why.
+// Package wire is the HTTP layer below langchaingo. It adds request fields that langchaingo cannot send, and reads
+// parts of an answer that langchaingo does not return. Start reading with Exchange; read.go lists these parts and the
+// reasons.
 package wire
 
 import (
@@ -20,35 +21,35 @@ import (
 
 const maxBody = 16 << 20 // bytes of an answer; the longest report section is below 1 MB
 
-// ErrBodyTooLarge is the error of an answer that is larger than any of ours.
+// ErrBodyTooLarge is the error for an answer above the size limit.
 var ErrBodyTooLarge = fmt.Errorf("the answer is larger than %d MB", maxBody>>20)
 
-// longestRest is how long a server may ask to be left alone.
+// longestRest is the maximum Retry-After that is honoured.
 const longestRest = 7 * 24 * time.Hour
 
-// Exchange is one HTTP request and what came of it. It travels in the request's context past langchaingo, which can
+// Exchange is one HTTP request and its result. It travels in the request's context past langchaingo, which can
 // neither send every field nor return status, Retry-After and usage. The caller fills in the first part.
 type Exchange struct {
 	Set    map[string]any // fields merged into the JSON body
 	Unset  []string       // fields removed from it
-	NoAuth bool           // there is no key: do not send the one that langchaingo insists on
-	Bearer string         // key that langchaingo does not send; empty = none
-	Wanted string         // what the answer should be, for a person
-	// Read takes a body with status 200 and returns what langchaingo is to see of it, and what the answer says besides.
+	NoAuth bool           // do not send the placeholder key that langchaingo requires
+	Bearer string         // key that langchaingo does not send; empty: none
+	Wanted string         // description of the expected answer, for display
+	// Read decodes a body with status 200. It returns the body for langchaingo and the other contents of the answer.
 	// A failure is not forwarded.
 	Read func(body []byte) (forward []byte, said Said, err error)
-	// Stream, when set, takes an answer that arrives while it is written; Heard is told of each piece.
+	// Stream, if set, assembles an answer that arrives in pieces; Heard receives each piece.
 	Stream Stream
 	Heard  func(text, arguments string)
 
 	Status     int           // 0: nothing was sent
 	RetryAfter time.Duration // from the answer's headers
-	Body       []byte        // whole
-	Said       Said          // by a body with status 200
-	Err        error         // no answer: transport, time or size
+	Body       []byte        // complete
+	Said       Said          // from a body with status 200
+	Err        error         // no answer, because of transport, time or size
 
 	asked    *url.URL
-	location string // from the answer's headers, too
+	location string // from the answer's headers
 }
 
 type exchangeKey struct{}
@@ -77,7 +78,7 @@ func (ex *Exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 	out := req.Clone(req.Context())
 	out.Body = io.NopCloser(bytes.NewReader(body))
 	out.ContentLength = int64(len(body))
-	// for a retry on a stale connection
+	// Allow a retry on a stale connection.
 	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	out.Header.Set("Accept", "application/json")
 	if ex.Stream != nil {
@@ -122,8 +123,8 @@ func (ex *Exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 	return resp, nil
 }
 
-// requestBody returns the body with the exchange's fields in it. Nested values stay byte for byte: the order of a
-// schema's properties is the order in which a model writes.
+// requestBody returns the body with the exchange's fields added. Nested values stay byte for byte, because a model
+// writes in the order of a schema's properties.
 func (ex *Exchange) requestBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil {
 		return nil, errors.New("model request without a body")
@@ -148,32 +149,32 @@ func (ex *Exchange) requestBody(req *http.Request) ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// head keeps what the answer's status and headers say.
+// head stores the answer's status and headers.
 func (ex *Exchange) head(req *http.Request, resp *http.Response) {
 	ex.asked, ex.Status, ex.location = req.URL, resp.StatusCode, resp.Header.Get("Location")
 	ex.RetryAfter = retry.After(resp.Header, time.Now(), longestRest)
 }
 
-// Client returns a client like this one whose requests are exchanges.
+// Client returns a copy of client whose requests are exchanges.
 func Client(client *http.Client) *http.Client {
 	below := *client
 	if below.Transport == nil {
 		below.Transport = http.DefaultTransport
 	}
 	below.Transport = transport{base: below.Transport}
-	below.Timeout = 0 // every try has its own
-	// A redirected POST arrives as a GET or carries the key elsewhere: neither is wanted.
+	below.Timeout = 0 // every try has its own timeout
+	// A redirected POST would arrive as a GET or send the key elsewhere, so redirects are not followed.
 	below.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &below
 }
 
-// With returns a context whose request is this exchange.
+// With returns a context that makes its request this exchange.
 func With(ctx context.Context, ex *Exchange) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, ex)
 }
 
-// Fetch sends a request that is no question to a model, and reads at most so many bytes of the answer. With status 200,
-// Body begins with a JSON object, or Err is a *Foreign.
+// Fetch sends a request that is not a question to a model, and reads at most the given number of bytes of the answer.
+// With status 200, either Body begins with a JSON object or Err is a *Foreign.
 func Fetch(client *http.Client, req *http.Request, most int64) (*Exchange, error) {
 	resp, err := client.Do(req)
 	if err != nil {
@@ -188,7 +189,7 @@ func Fetch(client *http.Client, req *http.Request, most int64) (*Exchange, error
 	return ex, err
 }
 
-// FetchSound sends a request that is answered with sound. With status 200, Err is a *Foreign when the answer is a text.
+// FetchSound sends a request for audio. With status 200, Err is a *Foreign if the answer is text.
 func FetchSound(client *http.Client, req *http.Request) (*Exchange, error) {
 	resp, err := client.Do(req)
 	if err != nil {

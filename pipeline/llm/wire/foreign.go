@@ -18,21 +18,21 @@ import (
 // Foreign is an answer that is not of the protocol: the login page of a network, an empty body, JSON of another
 // program. It counts as an outage, because the model server did not send it.
 type Foreign struct {
-	What string // that was answered
+	What string // description of the answer
 	Page bool   // HTML or a redirect
-	Odd  bool   // a JSON object: it may come from the server after all, and be about this one question
+	Odd  bool   // a JSON object, which may come from the server after all and concern this question only
 }
 
 func (e *Foreign) Error() string { return "answered with " + e.What }
 
 const (
-	maxShownBody = 80  // bytes of a foreign answer in an error
-	maxRead      = 600 // bytes of it that are looked at for them
+	maxShownBody = 80  // bytes of a foreign answer shown in an error
+	maxRead      = 600 // bytes of it examined for the excerpt
 )
 
 var pageTitle = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
 
-// jsonObject returns a body from the first byte of its JSON object on. The error is a *Foreign.
+// jsonObject returns body starting at its JSON object. The error is a *Foreign.
 func jsonObject(body []byte) ([]byte, error) {
 	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\uFEFF"))
 	switch {
@@ -56,11 +56,11 @@ func excerpt(text []byte) string {
 	return fmt.Sprintf("%q", topicqueue.Clip(strings.Join(words, " "), maxShownBody))
 }
 
-// without is the error of a JSON object that lacks a part of the protocol.
+// without returns the error for a JSON object that lacks a part of the protocol.
 func without(part string) error { return &Foreign{What: "JSON without " + part, Odd: true} }
 
-// unreadable is the error of a body that begins as a JSON object: broken JSON, which may have been cut off on its way,
-// or ErrBody.
+// unreadable returns the error for a body that begins as a JSON object: a *Foreign for broken JSON, which may have
+// been cut in transit, otherwise ErrBody.
 func unreadable(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -69,8 +69,9 @@ func unreadable(err error) error {
 	return fmt.Errorf("%w: %w", ErrBody, err)
 }
 
-// Foreign describes an answer that is not of the protocol; nil for any other. Networks ask for a login by a redirect to
-// another host or page. A redirect within the host to the same page is that of a server that has another address.
+// Foreign describes an answer that is not of the protocol; nil for any other answer. Networks request a login by
+// redirecting to another host or page. A redirect to the same page name on the same host comes from a server that has
+// another address.
 func (ex *Exchange) Foreign() *Foreign {
 	var e *Foreign
 	if errors.As(ex.Err, &e) {

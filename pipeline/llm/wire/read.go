@@ -12,31 +12,31 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// This file reads what langchaingo v0.1.14 does not tell of an answer, or tells wrong, and puts the rest into the form
-// that it reads right: the text of an answer, and OpenAI's tool calls, are taken from langchaingo. TestLangchaingo in
-// package llm shows each reason; what a later version does right can go.
+// This file reads the parts of an answer that langchaingo v0.1.14 omits or gets wrong. It converts the rest to a form
+// that langchaingo reads correctly: the text of an answer, and OpenAI's tool calls, come from langchaingo.
+// TestLangchaingo in package llm shows each reason; code for what a later version does correctly can be removed.
 //
-// Usage of tokens, all protocols. OpenAI's client knows neither DeepSeek's prompt_cache_hit_tokens nor counts that are
-// no whole numbers: with one of these the whole answer is an error. No client tells the usage of an answer that it
-// refuses, and refused answers are paid, too.
+// Token usage, all protocols. OpenAI's client knows neither DeepSeek's prompt_cache_hit_tokens nor non-integer
+// counts; with such a count the whole answer is an error. No client returns the usage of an answer that it refuses,
+// although refused answers are paid for too.
 //
-// Finish reasons, all protocols: Ollama's client tells none, so nothing would say that an answer was cut. OpenAI's
+// Finish reasons, all protocols. Ollama's client returns none, so a cut answer could not be recognized. OpenAI's
 // client dereferences a nil pointer on the reason "function_call".
 //
-// Errors with status 200, all protocols: OpenAI's and Anthropic's clients call them an empty answer, without the
-// server's words.
+// Errors with status 200, all protocols. OpenAI's and Anthropic's clients report them as an empty answer, without the
+// server's message.
 //
-// Text. OpenAI's client refuses a content that is a list of parts. Anthropic's refuses a message with a block that it
-// does not know (redacted_thinking), or without blocks. Ollama's stops at a line above 512,000 bytes, and at the end of
-// a stream that was cut, without an error.
+// Text. OpenAI's client refuses a content that is a list of parts. Anthropic's refuses a message with an unknown
+// block (redacted_thinking), or without blocks. Ollama's stops without an error at a line above 512,000 bytes, and at
+// the end of a stream that was cut.
 //
-// Tool calls. OpenAI's client refuses arguments that are an object. Anthropic's decodes the arguments and encodes them
-// again, which changes their order and their numbers: they are taken from the wire.
+// Tool calls. OpenAI's client refuses arguments that are an object. Anthropic's decodes and re-encodes the arguments,
+// which changes their order and their numbers, so they are taken from the wire.
 
-// Said is what an answer says besides its text.
+// Said is the content of an answer besides its text.
 type Said struct {
 	Finish       string
-	Prompt       int // tokens; 0 = not told
+	Prompt       int // tokens; 0: not reported
 	Completion   int
 	Cached       int             // of Prompt: read from the provider's cache
 	CacheWritten int             // of Prompt: written to it
@@ -44,20 +44,20 @@ type Said struct {
 	Failure      json.RawMessage // an error object sent with status 200
 }
 
-// Usage is what the answer says of its tokens.
+// Usage returns the token usage that the answer reports.
 func (s Said) Usage() topicqueue.Usage {
 	cached := min(s.Cached, s.Prompt)
 	return topicqueue.Usage{PromptTokens: s.Prompt, CompletionTokens: s.Completion, CachedTokens: cached,
 		CacheWriteTokens: min(s.CacheWritten, s.Prompt-cached)}
 }
 
-// Call is a call of a tool. Arguments is JSON as the model wrote it.
+// Call is a tool call. Arguments is JSON as the model wrote it.
 type Call struct{ ID, Name, Arguments string }
 
-// ErrBody marks an answer with status 200 that begins as one of the protocol and cannot be read.
+// ErrBody marks an answer with status 200 that begins like one of the protocol but cannot be read.
 var ErrBody = errors.New("not a chat completion")
 
-// ReadOpenAI reads a chat completion. With an error, or a failure, Said has the usage at most.
+// ReadOpenAI decodes a chat completion. With an error, or a failure, Said has at most the usage.
 func ReadOpenAI(body []byte) (forward []byte, said Said, err error) {
 	type function struct {
 		Name      string    `json:"name"`
@@ -99,7 +99,8 @@ func ReadOpenAI(body []byte) (forward []byte, said Said, err error) {
 	return Encode(raw), said, nil
 }
 
-// openAIUsage reads a count of tokens. cached: of those of the question, by OpenAI and most others, or by DeepSeek.
+// openAIUsage decodes token counts. cached is the cached part of prompt, in the form of OpenAI and most others, or of
+// DeepSeek.
 func openAIUsage(raw json.RawMessage) (prompt, completion, cached int) {
 	var u struct {
 		Prompt     count           `json:"prompt_tokens"`
@@ -113,11 +114,11 @@ func openAIUsage(raw json.RawMessage) (prompt, completion, cached int) {
 	var details struct {
 		Cached count `json:"cached_tokens"`
 	}
-	_ = json.Unmarshal(u.Details, &details) // what is no object says nothing
+	_ = json.Unmarshal(u.Details, &details) // ignore values that are not objects
 	return int(u.Prompt), int(u.Completion), int(max(details.Cached, u.Hit))
 }
 
-// ReadAnthropic reads a message. Its texts are joined, thoughts left out. See ReadOpenAI.
+// ReadAnthropic decodes a message. It joins the texts and omits the thinking. See ReadOpenAI.
 func ReadAnthropic(body []byte) (forward []byte, said Said, err error) {
 	var raw struct {
 		Content    json.RawMessage `json:"content"`
@@ -128,7 +129,7 @@ func ReadAnthropic(body []byte) (forward []byte, said Said, err error) {
 	if err := decode(body, &raw); err != nil {
 		return nil, said, err
 	}
-	var usage struct { // what was written to the cache or read from it is not in input_tokens
+	var usage struct { // input_tokens excludes tokens written to or read from the cache
 		Input   count `json:"input_tokens"`
 		Written count `json:"cache_creation_input_tokens"`
 		Read    count `json:"cache_read_input_tokens"`
@@ -169,8 +170,8 @@ func ReadAnthropic(body []byte) (forward []byte, said Said, err error) {
 		"content": []any{map[string]string{"type": "text", "text": text.String()}}}), said, nil
 }
 
-// ReadOllama reads the parts of an answer, one JSON object after the other. Without the last one, which says done, it
-// is none: the server gave up in the middle. See ReadOpenAI.
+// ReadOllama decodes an answer in parts, one JSON object after the other. Without the last part, which has done set,
+// the answer is invalid, because the server stopped in the middle. See ReadOpenAI.
 func ReadOllama(body []byte) (forward []byte, said Said, err error) {
 	if body, err = jsonObject(body); err != nil {
 		return nil, said, err
@@ -211,7 +212,7 @@ func ReadOllama(body []byte) (forward []byte, said Said, err error) {
 	}
 }
 
-// ollamaLines cuts a text into lines that langchaingo reads whole: a byte of it becomes at most six.
+// ollamaLines splits a text into lines short enough for langchaingo: encoding expands one byte to at most six.
 func ollamaLines(text string) (body []byte) {
 	const most = 64 << 10
 	line := func(piece string, done bool) {
@@ -230,7 +231,7 @@ func ollamaLines(text string) (body []byte) {
 	return body
 }
 
-// decode reads a body that is one JSON object. The error is a *Foreign or ErrBody.
+// decode decodes a body that is one JSON object. The error is a *Foreign or ErrBody.
 func decode(body []byte, into any) error {
 	body, err := jsonObject(body)
 	if err != nil {
@@ -242,10 +243,10 @@ func decode(body []byte, into any) error {
 	return nil
 }
 
-// isSet reports whether a member is there and not null.
+// isSet reports whether a member exists and is not null.
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// text is the content of a message: a string, null, or a list of parts with texts, which are joined.
+// text is the content of a message: a string, null, or a list of parts whose texts are joined.
 type text string
 
 func (t *text) UnmarshalJSON(raw []byte) error {
@@ -268,7 +269,7 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// arguments of a tool call: JSON in a string, or as it stands.
+// arguments are the arguments of a tool call, as JSON or as a string that contains JSON.
 type arguments string
 
 func (a *arguments) UnmarshalJSON(raw []byte) error {
@@ -280,7 +281,7 @@ func (a *arguments) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// word is a string; another type says nothing.
+// word is a string; values of other types are ignored.
 type word string
 
 func (w *word) UnmarshalJSON(raw []byte) error {
@@ -288,7 +289,7 @@ func (w *word) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// count is a number of tokens; 0 for what is none.
+// count is a number of tokens; 0 for values that are not numbers.
 type count int
 
 func (c *count) UnmarshalJSON(raw []byte) error {
@@ -296,12 +297,12 @@ func (c *count) UnmarshalJSON(raw []byte) error {
 	if json.Unmarshal(raw, &n) != nil {
 		n = 0
 	}
-	const most = 1 << 30 // also keeps nonsense out of sums
+	const most = 1 << 30 // also keeps absurd values out of sums
 	*c = count(min(max(n, 0), most))
 	return nil
 }
 
-// Encode is json.Marshal for what always can be encoded: strings, numbers, lists, maps and structs of them.
+// Encode is json.Marshal for values that always encode: strings, numbers, lists, maps and structs of them.
 func Encode(value any) []byte {
 	body, err := json.Marshal(value)
 	if err != nil {

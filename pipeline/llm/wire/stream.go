@@ -10,19 +10,20 @@ import (
 	"strings"
 )
 
-// This file reads answers that arrive while they are written. Their pieces are put together into the body that the
-// same answer has as a whole, which Exchange.Read then reads as every other: langchaingo's own streaming would tell
-// neither usage nor errors, and would need a second set of reasons like those of read.go.
+// This file reads answers that arrive while they are written. It assembles their pieces into the body that the same
+// answer has as a whole, which Exchange.Read then decodes like any other. langchaingo's own streaming returns neither
+// usage nor errors, and would need a second set of workarounds like those of read.go.
 
-// Stream puts the pieces of one answer together.
+// Stream assembles the pieces of one answer.
 type Stream interface {
-	// Add takes the next piece, a JSON object, and returns what it adds to the text and to the arguments of tool calls.
+	// Add adds the next piece, a JSON object. It returns the piece's additions to the text and to the arguments of
+	// tool calls.
 	Add(piece []byte) (text, arguments string)
-	// Body returns the answer as a whole; false when its last piece is missing.
+	// Body returns the whole answer; false if its last piece is missing.
 	Body() ([]byte, bool)
 }
 
-// gather reads the body of an answer that was asked for as a stream. A server that does not stream sends it whole.
+// gather reads the body of an answer that was requested as a stream. A server that does not stream sends it whole.
 func gather(body io.Reader, s Stream, heard func(text, arguments string)) ([]byte, error) {
 	limited := &io.LimitedReader{R: body, N: maxBody + 1}
 	lines := bufio.NewReader(limited)
@@ -42,7 +43,7 @@ func gather(body io.Reader, s Stream, heard func(text, arguments string)) ([]byt
 		if !perLine {
 			var ok bool
 			if data, ok = bytes.CutPrefix(data, []byte("data:")); !ok {
-				continue // the name of an event, a comment, an empty line
+				continue // an event name, a comment, an empty line
 			}
 			data = bytes.TrimSpace(data)
 		}
@@ -70,7 +71,7 @@ func gather(body io.Reader, s Stream, heard func(text, arguments string)) ([]byt
 	return whole, nil
 }
 
-// skipSpace returns the first bytes of a body that are no white space, without reading them.
+// skipSpace skips white space and returns the first bytes after it without consuming them.
 func skipSpace(r *bufio.Reader) ([]byte, error) {
 	for {
 		c, err := r.ReadByte()
@@ -94,13 +95,13 @@ func skipSpace(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// isEvent reports whether a body begins as server-sent events do.
+// isEvent reports whether a body begins like server-sent events.
 func isEvent(begin []byte) bool {
 	return slices.ContainsFunc([]string{"data:", "event:", "id:", "retry:", ":"},
 		func(field string) bool { return bytes.HasPrefix(begin, []byte(field)) })
 }
 
-// OpenAIStream puts the chunks of a chat completion together.
+// OpenAIStream assembles the chunks of a chat completion.
 type OpenAIStream struct {
 	text    strings.Builder
 	calls   []*streamedCall
@@ -169,7 +170,7 @@ func (s *OpenAIStream) Add(piece []byte) (said, arguments string) {
 	return said, arguments
 }
 
-// call adds to a tool call. Some servers give no index: a call then begins with its name.
+// call adds to a tool call. Some servers send no index; each call then begins with its name.
 func (s *OpenAIStream) call(at *int, id, name, arguments string) string {
 	i := len(s.calls) - 1
 	if at != nil {
@@ -192,7 +193,7 @@ func (s *OpenAIStream) call(at *int, id, name, arguments string) string {
 	return arguments
 }
 
-// Body implements Stream. A finish reason ends an answer; a usage that follows it may be missing.
+// Body implements Stream. A finish reason ends an answer; the usage after it may be missing.
 func (s *OpenAIStream) Body() ([]byte, bool) {
 	if s.failure != nil {
 		return Encode(map[string]any{"error": s.failure}), true
@@ -216,7 +217,7 @@ func (s *OpenAIStream) Body() ([]byte, bool) {
 	return Encode(body), true
 }
 
-// AnthropicStream puts the events of a message together.
+// AnthropicStream assembles the events of a message.
 type AnthropicStream struct {
 	blocks  []*streamedBlock
 	stop    string
@@ -228,7 +229,7 @@ type AnthropicStream struct {
 type streamedBlock struct {
 	at             int
 	kind, id, name string
-	text           strings.Builder // or the arguments of a tool call
+	text           strings.Builder // text, or the arguments of a tool call
 }
 
 // Add implements Stream.
@@ -292,7 +293,7 @@ func (s *AnthropicStream) Add(piece []byte) (said, arguments string) {
 	return said, arguments
 }
 
-// count keeps what is said of tokens; what is said later replaces it.
+// count stores token counts; later values replace earlier ones.
 func (s *AnthropicStream) count(usage map[string]json.RawMessage) {
 	for name, value := range usage {
 		if s.usage == nil {
@@ -323,7 +324,7 @@ func (s *AnthropicStream) Body() ([]byte, bool) {
 	return Encode(map[string]any{"type": "message", "content": content, "stop_reason": s.stop, "usage": s.usage}), true
 }
 
-// OllamaStream keeps the lines of an answer, which ReadOllama reads.
+// OllamaStream collects the lines of an answer for ReadOllama.
 type OllamaStream struct{ body bytes.Buffer }
 
 // Add implements Stream.
@@ -341,5 +342,5 @@ func (s *OllamaStream) Add(piece []byte) (said, arguments string) {
 	return part.Message.Content, ""
 }
 
-// Body implements Stream: whether the last line is there is seen when the lines are read.
+// Body implements Stream. ReadOllama checks for the last line.
 func (s *OllamaStream) Body() ([]byte, bool) { return s.body.Bytes(), true }
