@@ -17,7 +17,7 @@ import (
 var (
 	// ErrPermanent means that the same request can never succeed (bad key, unknown model, refused request, prompt too
 	// long).
-	ErrPermanent = errors.New("another attempt cannot help")
+	ErrPermanent = errors.New("retrying will not help")
 	// ErrContextLength means that the prompt does not fit the model's window. It comes together with ErrPermanent.
 	ErrContextLength = errors.New("prompt too long for the model's window")
 	// ErrUnavailable means that the server could not be reached, failed, or refused for lack of capacity, and that no

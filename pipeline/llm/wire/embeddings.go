@@ -93,7 +93,7 @@ func (v *vector) UnmarshalJSON(raw []byte) error {
 		return errors.New("a vector is a text instead of numbers")
 	}
 	if bytes.IndexByte(raw, 'n') >= 0 { // null, also for NaN on the server
-		return errors.New("a vector holds something that is no number")
+		return errors.New("a vector contains a value that is not a number")
 	}
 	var numbers []float32
 	if err := json.Unmarshal(raw, &numbers); err != nil {
