@@ -13,16 +13,16 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// call is one tool call that is going to be made.
+// call is a planned tool call.
 type call struct {
-	id    string // block_3/2.1
+	id    string // such as block_3/2.1
 	tool  string
 	query string
-	what  string        // it is for, as the model says: what a program is called
-	known fetch.Version // of a page
+	what  string        // purpose stated by the model, used to name programs
+	known fetch.Version // known version of a page
 }
 
-// name is what a call is called in a sentence: its query or, of a program, what it is for.
+// name returns the name of a call for messages: its query, or the purpose of a program.
 func (c call) name() string {
 	if c.tool == runCode && c.what != "" {
 		return c.what
@@ -30,20 +30,20 @@ func (c call) name() string {
 	return topicqueue.Clip(topicqueue.OneLine(c.query), maxLine)
 }
 
-// outcome is what became of a call.
+// outcome is the result of a call.
 type outcome struct {
 	call
 	answer tools.Answer
 	fresh  []topicqueue.Source // sources that no note of this block has read
-	only   []piece             // of them that are news; nil: all
+	only   []piece             // new parts of fresh; nil: all
 }
 
-// callList collects the calls of one iteration; it refuses what has been asked before.
+// callList collects the calls of one iteration. It rejects repeated ones.
 type callList struct {
 	w     *work
 	k     int
 	asked issued
-	limit int // calls
+	limit int // maximum number of calls
 	calls []call
 }
 
@@ -59,7 +59,7 @@ func (l *callList) has(tool, query string) bool {
 	return l.asked.has(tool, query)
 }
 
-// add takes a call unless the list is full or has it, or it was asked before.
+// add appends a call unless the list is full or the call was already made or planned.
 func (l *callList) add(tool, query string) bool {
 	if l.full() || l.has(tool, query) {
 		return false
@@ -70,8 +70,8 @@ func (l *callList) add(tool, query string) bool {
 	return true
 }
 
-// checkActions makes calls of what a model asked for. What is refused becomes a line for the next iteration. What
-// another block has asked is no reason to refuse: this one gets the same answer.
+// checkActions converts the actions of a model to calls. A rejected action becomes a feedback line for the next
+// iteration. A query of another block is not rejected, because its answer is reused.
 func (w *work) checkActions(k int, actions []prompts.Action) []call {
 	l := callList{w: w, k: k, asked: w.own, limit: w.maxActions()}
 	for _, a := range actions {
@@ -104,8 +104,8 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 	return l.calls
 }
 
-// plannedCalls are the calls that need no model to plan them: these queries, asked of each of these searches, then the
-// items that the topic names. It returns none when all of that has been asked.
+// plannedCalls returns the calls that need no planning by a model: each query sent to each search, then look-ups of
+// items that the topic names. It returns none if all of them were already made.
 func (w *work) plannedCalls(k int, queries, searches []string) []call {
 	l := callList{w: w, k: k, asked: w.issued, limit: w.maxActions()}
 	_, items := w.tools.Lookup(queryItem)
@@ -129,7 +129,7 @@ func (w *work) plannedCalls(k int, queries, searches []string) []call {
 	return l.calls
 }
 
-// searches are the enabled tools that take a question: that of the knowledge base first.
+// searches returns the enabled tools that take a question, starting with the search of the knowledge base.
 func (a *assignment) searches() []string {
 	var names []string
 	if base, ok := firstOf(a.tools, ragHybrid, ragNaive); ok {
@@ -143,7 +143,7 @@ func (a *assignment) searches() []string {
 	return names
 }
 
-// act makes all calls at once and returns their outcomes in order. The error is for what must stop the block.
+// act makes all calls in parallel and returns their outcomes in order. An error stops the block.
 func (w *work) act(ctx context.Context, calls []call) ([]outcome, error) {
 	outcomes := make([]outcome, len(calls))
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -168,14 +168,15 @@ func (w *work) act(ctx context.Context, calls []call) ([]outcome, error) {
 	return outcomes, nil
 }
 
-// maxFailures bounds the calls that failed of which a block tells: one says what is wrong, all are in the journal.
+// maxFailures is the maximum number of failed calls in a block's result. One usually shows the problem, and the journal
+// has them all.
 const maxFailures = 3
 
-// takeFresh gives an outcome the sources that are new to the block and reports what it brought. The first call that
-// returned a source has it.
+// takeFresh sets the sources of an outcome that are new to the block, and adds feedback on the call. A source belongs
+// to the first call that returned it.
 func (p *progress) takeFresh(o *outcome) {
 	said := o.answer.Text
-	if o.tool == runCode { // the first line says why, the others hold what the program wrote
+	if o.tool == runCode { // the first line is the reason, the others are the program's output
 		said, _, _ = strings.Cut(said, "\n")
 	}
 	query, said := o.name(), topicqueue.Clip(topicqueue.OneLine(said), maxLine)
@@ -195,7 +196,7 @@ func (p *progress) takeFresh(o *outcome) {
 		if s.ID == "" {
 			s.ID = topicqueue.SourceID(s)
 		}
-		if s.Kind == topicqueue.SourceCode && o.what != "" { // a program is called by its purpose
+		if s.Kind == topicqueue.SourceCode && o.what != "" { // the title of a program is its purpose
 			s.Title = "Program output: " + o.what
 		}
 		if !p.noted[s.ID] {
@@ -204,7 +205,7 @@ func (p *progress) takeFresh(o *outcome) {
 		}
 	}
 	switch {
-	case readable == 0 && said != "": // what else to try
+	case readable == 0 && said != "": // a hint what else to try
 		p.tell("%s for %q found nothing: %s", o.tool, query, said)
 	case readable == 0:
 		p.tell("%s for %q found nothing", o.tool, query)

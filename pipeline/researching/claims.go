@@ -9,21 +9,20 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// maxClaims bounds what one answer can add for each call that it reads; a page does not hold more that bears on one
-// sub-topic.
+// maxClaims is the maximum number of claims per call in one answer. A page hardly has more on one sub-topic.
 const maxClaims = 24
 
-// minQuoteWords is the shortest quote that says something. In scripts without spaces, two signs count as a word. A row
-// of a table says something with a label and a value.
+// minQuoteWords and minRowWords are the minimum lengths of a meaningful quote and table row. In scripts without spaces,
+// two characters count as a word. A table row needs a label and a value.
 const (
 	minQuoteWords = 3
 	minRowWords   = 2
 )
 
-// check keeps the claims whose quotes stand in a source of the chunk: the one that the model named, else the only one
-// that has the quote. The quote becomes the source's own bytes.
+// check keeps the claims whose quote is in a source of the chunk: the source that the model named, or the only one that
+// contains the quote. The claim's span is that of the source's own bytes.
 func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
-	texts := map[int]text.Folded{} // by source; folded when first needed
+	texts := map[int]text.Folded{} // by source; folded on first use
 	folded := func(source int) text.Folded {
 		f, ok := texts[source]
 		if !ok {
@@ -62,7 +61,7 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 	return found
 }
 
-// onlySource finds a quote that stands in exactly one source of the chunk.
+// onlySource finds a quote that appears in exactly one source of the chunk.
 func onlySource(chunk []piece, folded func(int) text.Folded, quote string) (source, start, end int, ok bool) {
 	tried := map[int]bool{}
 	for _, p := range chunk {
@@ -81,7 +80,7 @@ func onlySource(chunk []piece, folded func(int) text.Folded, quote string) (sour
 	return source, start, end, ok
 }
 
-// shortened cuts an over-long quote to the sentences at its beginning that fit; none fits: empty.
+// shortened cuts an overlong quote to its leading sentences that fit; "" if none fits.
 func shortened(quote string) string {
 	if len(quote) <= maxClaim {
 		return quote

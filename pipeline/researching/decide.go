@@ -14,40 +14,40 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// decision is what an iteration is going to do.
+// decision is the plan of an iteration.
 type decision struct {
 	thought    string
 	sufficient bool
 	calls      []call
 	proposals  []topicqueue.SubTopic
-	extractive bool // no model has planned the calls: the best pages that they find are opened with them
+	extractive bool // planned without a model: also open the best pages found
 }
 
-// What decide shows of a long block, in bytes of claims and in queries: about 5,000 tokens together, so that the
-// question fits a window of 8,192 tokens. A window that is smaller still gets half of it, and half of that.
+// Limits of the block's data in the decide prompt, in bytes of claims and in queries. Together they are about 5,000
+// tokens, so that the prompt fits a window of 8,192 tokens. For smaller windows they are halved, and halved again.
 const (
 	decideClaimBytes = 12_000
 	decideQueries    = 100
-	otherQueryBytes  = 300 // of what other blocks have asked: what is asked again is answered by what they got
+	otherQueryBytes  = 300 // for queries of other blocks, whose answers are reused
 	decideShrinks    = 3
 )
 
-// maxProposals bounds what one answer can put before the queue, which judges each of them in a script.
+// maxProposals is the maximum number of proposals per answer, because a queue script evaluates each of them.
 const maxProposals = 5
 
-// decide judges what the block has and plans the calls of iteration k. It returns no calls when nothing is left to ask.
+// decide judges the evidence and plans the calls of iteration k. It returns no calls if nothing is left to ask.
 func (w *work) decide(ctx context.Context, k int) (decision, error) {
 	if w.Model == nil {
 		return w.decideExtractively(k), nil
 	}
-	if k == 1 && len(w.block.Queries) > 0 { // there is nothing to judge yet, and what to ask is planned
+	if k == 1 && len(w.block.Queries) > 0 { // there is no evidence to judge, and the queries are planned
 		searches := w.searches()
 		if calls := w.plannedCalls(k, w.block.Queries, searches[:min(1, len(searches))]); len(calls) > 0 {
 			return decision{calls: calls, thought: "Asking what this block was planned for."}, nil
 		}
 	}
 	answer, err := w.askDecide(ctx, k)
-	w.feedback = nil // shown; what follows is for the next iteration
+	w.feedback = nil // sent; new lines are for the next iteration
 	failed := false
 	switch {
 	case err == nil:
@@ -99,7 +99,7 @@ func (a *assignment) position(k int, step string, ordinal int) llm.Position {
 	}
 }
 
-// decideData is the block as the model sees it. shrink counts how often its lists were too long: each time, half.
+// decideData builds the prompt data of a block. Each increment of shrink halves its lists.
 func (w *work) decideData(k, shrink int) prompts.DecideData {
 	d := prompts.DecideData{
 		Topic:         w.asked(),
@@ -120,7 +120,7 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 	d.Left = w.claims - len(d.Claims)
 	d.ParentClaims, d.ParentRead = parent(w.view, w.block, parentBytes>>shrink, parentSources>>shrink)
 	fromOthers, asked := w.ledgerBytes(), otherQueryBytes
-	if shrink > 0 { // the first to go
+	if shrink > 0 { // dropped first
 		fromOthers, asked = 0, 0
 	}
 	d.Ledger = ledger(w.view, w.block, fromOthers)
@@ -130,7 +130,7 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 	}
 	_, hybrid := w.tools.Lookup(ragHybrid)
 	for _, t := range w.tools {
-		if hybrid && t.Name() == ragNaive { // it finds nothing that rag_hybrid does not
+		if hybrid && t.Name() == ragNaive { // rag_hybrid finds everything that it finds
 			continue
 		}
 		d.Tools = append(d.Tools, prompts.ToolLine{Name: t.Name(), Description: t.Description()})
@@ -143,8 +143,8 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 	return d
 }
 
-// otherQueries returns what other blocks have asked, as far as it fits: what is most like this block's title, of equals
-// the newest, in the order in which it was asked. left counts the rest.
+// otherQueries returns queries of other blocks, in the order asked, up to limit bytes. Those most similar to this
+// block's title are preferred, then the newest. left is the number of omitted ones.
 func otherQueries(v topicqueue.View, b topicqueue.Block, limit int) (shown []string, left int) {
 	own := issued{}
 	own.addLines(v.Own)
@@ -169,7 +169,7 @@ func otherQueries(v topicqueue.View, b topicqueue.Block, limit int) (shown []str
 	return shown, len(others) - len(shown)
 }
 
-// clipPrograms shows of a program how it begins: whole ones stood in every question.
+// clipPrograms shortens programs, which would otherwise be in every prompt.
 func clipPrograms(lines []string) []string {
 	out := slices.Clone(lines)
 	for i, line := range out {
@@ -180,11 +180,11 @@ func clipPrograms(lines []string) []string {
 	return out
 }
 
-// maxProgram bounds a program in the list of what was asked, in bytes.
+// maxProgram is the maximum length of a program in the list of queries, in bytes.
 const maxProgram = 120
 
-// claimLines shows the newest claims that fit, document by document. Quotes are left out: what the block knows is
-// judged by its statements.
+// claimLines returns the newest claims that fit into limit bytes, grouped by document. It omits quotes, because
+// statements suffice to judge the evidence.
 func (p *progress) claimLines(limit int) []prompts.ClaimLine {
 	var lines []prompts.ClaimLine
 	for _, t := range slices.Backward(p.traces) {
@@ -204,8 +204,8 @@ func (p *progress) claimLines(limit int) []prompts.ClaimLine {
 	return bySource(lines)
 }
 
-// bySource puts the claims of a document together, and in it those of a place, in the order of the first ones: each is
-// then named once.
+// bySource groups claims by document, and within it by place, in the order of their first claims, so that each name
+// appears once.
 func bySource(lines []prompts.ClaimLine) []prompts.ClaimLine {
 	sources, places := map[string]int{}, map[[2]string]int{}
 	for i, l := range lines {
@@ -223,8 +223,8 @@ func bySource(lines []prompts.ClaimLine) []prompts.ClaimLine {
 	return lines
 }
 
-// checkProposals keeps the new topics that may go before the queue: well above the score rule, with a title, and from
-// a block that has looked at something.
+// checkProposals returns the valid proposals of new topics. They have a title and at least the minimum score, and their
+// block has made an iteration or found claims.
 func (w *work) checkProposals(k int, topics []prompts.NewSubTopic) []topicqueue.SubTopic {
 	if k < 2 && w.claims == 0 {
 		return nil
@@ -232,7 +232,7 @@ func (w *work) checkProposals(k int, topics []prompts.NewSubTopic) []topicqueue.
 	var proposals []topicqueue.SubTopic
 	for _, t := range topics {
 		title := topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(t.Title)), maxLine)
-		// A score above 1 is not on the scale that the model was given, so it says nothing.
+		// a score above 1 is outside the scale given to the model and means nothing
 		if !t.ShouldAdd || title == "" || !(t.Score >= w.run.Options.NewTopicMinScore && t.Score <= 1) {
 			continue
 		}
@@ -246,7 +246,7 @@ func (w *work) checkProposals(k int, topics []prompts.NewSubTopic) []topicqueue.
 	return proposals
 }
 
-// distinct drops queries that more than one block has issued.
+// distinct removes repeated queries.
 func distinct(queries []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(queries), func(q string) bool {

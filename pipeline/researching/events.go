@@ -10,10 +10,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// maxPlaces bounds the sections that a reference names of one document.
+// maxPlaces is the maximum number of sections of one document in a reference.
 const maxPlaces = 3
 
-// emitThought tells watchers what the block thinks and is going to ask.
+// emitThought sends the block's reasoning and planned queries to watchers.
 func (w *work) emitThought(ctx context.Context, k int, d decision) error {
 	thought := topicqueue.OneLine(d.thought)
 	if len(d.calls) > 0 && (thought == "" || w.Model == nil) {
@@ -46,11 +46,11 @@ func (w *work) emitThought(ctx context.Context, k int, d decision) error {
 	return nil
 }
 
-// shownQuery is a query as watchers see it.
+// shownQuery shortens a query for watchers.
 func shownQuery(query string) string { return topicqueue.Clip(topicqueue.OneLine(query), maxLine) }
 
-// references tells watchers which sources the iteration has found, one event for each call that found some: address or
-// document key -> title and sections.
+// references returns the events with the sources that an iteration found, one per call that found some. Each maps
+// address or document key to title and sections.
 func (a *assignment) references(k int, traces []topicqueue.ToolTrace) []topicqueue.Event {
 	var events []topicqueue.Event
 	for len(traces) > 0 {
@@ -72,7 +72,7 @@ func (a *assignment) references(k int, traces []topicqueue.ToolTrace) []topicque
 	return events
 }
 
-// describe names the sources of traces.
+// describe returns the places of sources, by address or document key.
 func describe(traces []topicqueue.ToolTrace) map[string]string {
 	places := map[string][]string{}
 	for _, t := range traces {
@@ -88,7 +88,7 @@ func describe(traces []topicqueue.ToolTrace) map[string]string {
 	return references
 }
 
-// place says where a source stands, for a person: title, section and page.
+// place returns the human-readable place of a source: title, section and page.
 func place(s topicqueue.Source) string {
 	parts := []string{cmp.Or(topicqueue.OneLine(s.Title), s.Name()), s.Within()}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")

@@ -10,18 +10,18 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// The extractive form of the loop is what a block does when there is no model, or when one fails: it asks every search
-// what the block was planned for, opens the best pages of the web, and keeps the passages that they return, whole.
+// The extractive form of the loop is used if there is no model or if it fails. It sends the block's planned queries to
+// every search, opens the best web pages, and keeps the best passages unchanged.
 const (
-	maxOpenedPages = 3 // of one search of the web
+	maxOpenedPages = 3 // per web search
 
-	// enoughShare is the share of the best passage's score from which another one is shown beside it. Of 114 questions the
-	// first passages answer 86 with 0.5 and 0.6, 84 with 0.7; passages on another company or site are shown for 3, 1 and 1
-	// of 12.
+	// enoughShare is the minimum share of the best passage's score for a passage to be kept. The first passages answer
+	// 86 of 114 questions with 0.5 and 0.6, and 84 with 0.7. With these values, passages on a wrong company or site are
+	// kept for 3, 1 and 1 of 12 questions.
 	enoughShare = 0.6
 )
 
-// decideExtractively plans what is left to ask; the evidence suffices when that is nothing.
+// decideExtractively plans the remaining queries. The evidence is sufficient if there are none.
 func (w *work) decideExtractively(k int) decision {
 	w.feedback = nil
 	queries := w.block.Queries
@@ -37,12 +37,11 @@ func (w *work) decideExtractively(k int) decision {
 	}
 }
 
-// question is what a passage must bear on: the topic in the user's words, of which a block is a part.
+// question is the text that passages must match: the topic in the user's words, and the block's title.
 func (a *assignment) question() string { return a.run.Topic + "\n" + a.block.Title }
 
-// bestPages are the calls that open what searches of the web have found, the best first: an engine's excerpt is no
-// finding. Of a topic that is researched again and again they are more, so that what is new can be told from what was
-// not read.
+// bestPages returns calls that open the best results of web searches, because an engine's excerpt is not evidence. It
+// opens more pages for a recurring topic, so that new content can be told from content that was not read.
 func (w *work) bestPages(k int, calls []call, outcomes []outcome) []call {
 	if _, ok := w.tools.Lookup(openPage); !ok {
 		return nil
@@ -67,8 +66,8 @@ func (w *work) bestPages(k int, calls []call, outcomes []outcome) []call {
 	return l.calls[len(calls):]
 }
 
-// extract keeps the passages that bear on the topic nearly as well as the best one, as claims that are their own
-// quotes, one for each block. shares: of the passages, by bestShares.
+// extract returns the passages that match the topic nearly as well as the best one. Each of their text blocks becomes a
+// claim whose text is its quote. shares: result of bestShares.
 func extract(o outcome, pieces []piece, shares passageShares) []finding {
 	var found []finding
 	for _, p := range passagesOf(pieces) {
@@ -86,7 +85,7 @@ func extract(o outcome, pieces []piece, shares passageShares) []finding {
 	return found
 }
 
-// passagesOf cuts what is longer than a passage into passages, in order.
+// passagesOf splits pieces into passages, in order.
 func passagesOf(pieces []piece) []piece {
 	var out []piece
 	for _, p := range pieces {
@@ -97,11 +96,11 @@ func passagesOf(pieces []piece) []piece {
 	return out
 }
 
-// passageShares says how well passages of sources bear on the topic, 0 to 1, against the best one. By source.
+// passageShares holds, by source, how well passages match the topic relative to the best one, 0 to 1.
 type passageShares map[string][]passageShare
 
 type passageShare struct {
-	start, end int // of the passage, in the source's text
+	start, end int // byte offsets of the passage in the source's text
 	share      float64
 }
 
@@ -115,8 +114,9 @@ func (s passageShares) of(o outcome, p piece) float64 {
 	return share
 }
 
-// bestShares ranks what calls have returned. A search of the knowledge base by words has done so; what an item's name
-// found is what was asked for; all else is ranked together by its words (BM25); an engine's excerpt is no finding.
+// bestShares ranks the results of calls. Word-based scores of the knowledge base search are kept, and named items that
+// were looked up get 1. Other passages are ranked together by their words (BM25). Excerpts of web searches are not
+// ranked, because they are not evidence.
 func (a *assignment) bestShares(outcomes []outcome) passageShares {
 	shares := passageShares{}
 	whole := func(s topicqueue.Source, share float64) {
@@ -156,14 +156,14 @@ func (a *assignment) bestShares(outcomes []outcome) passageShares {
 	return shares
 }
 
-// ranked reports whether a search has ranked its sources by words.
+// ranked reports whether a search scored its sources by words.
 func ranked(sources []topicqueue.Source) bool {
 	return slices.ContainsFunc(sources, func(s topicqueue.Source) bool { return s.Share > 0 })
 }
 
-// inOrder returns the shares of sources as a search of the knowledge base has ordered them: the order is the search's,
-// in which vectors have a say, the values are those of the words. What words did not find counts among the first two,
-// when they found anything.
+// inOrder returns the shares of sources in the order of a knowledge base search. The order includes vector similarity,
+// but the values are word-based scores, sorted. Sources without such a score get one only in the first two positions.
+// sources must have at least one score.
 func inOrder(sources []topicqueue.Source) []float64 {
 	var values []float64
 	for _, s := range sources {

@@ -6,10 +6,10 @@ import (
 	"nightdesk/pipeline/tools"
 )
 
-// issued is the set of queries that the run has sent out.
+// issued is a set of queries that were sent.
 type issued map[string]bool
 
-// addLines reads what the queue keeps: one line per query, as issuedLine makes it.
+// addLines adds stored lines in the form of issuedLine.
 func (s issued) addLines(lines []string) {
 	for _, line := range lines {
 		s.add(ofLine(line))
@@ -18,7 +18,7 @@ func (s issued) addLines(lines []string) {
 
 func (s issued) hasLine(line string) bool { return s.has(ofLine(line)) }
 
-// ofLine reads an issuedLine.
+// ofLine parses an issuedLine.
 func ofLine(line string) (tool, query string) {
 	if name, rest, ok := strings.Cut(line, ": "); ok && toolName(name) {
 		return name, rest
@@ -30,9 +30,9 @@ func (s issued) has(tool, query string) bool { return s[issuedKey(tool, query)] 
 
 func (s issued) add(tool, query string) { s[issuedKey(tool, query)] = true }
 
-// issuedLine is the form in which an issued query is kept with the run and shown to the model. The searches of the
-// knowledge base answer the same question from the same texts, so they share one form without a name; the same words
-// sent to the web are another query.
+// issuedLine is the form in which a query is stored with the run and shown to the model. Knowledge base searches share
+// a form without a tool name, because they answer from the same texts. The same words sent to the web are a different
+// query.
 func issuedLine(tool, query string) string {
 	if retrieval(tool) {
 		return query

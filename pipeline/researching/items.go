@@ -8,7 +8,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// maxItems bounds the look-ups of named items that a title or topic calls for.
+// maxItems is the maximum number of look-ups of named items in a title or topic.
 const maxItems = 2
 
 var itemPatterns = []*regexp.Regexp{
@@ -18,7 +18,7 @@ var itemPatterns = []*regexp.Regexp{
 	regexp.MustCompile(`\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b`),        // max_wal_size
 }
 
-// namedItems finds what a text calls by a name that a document has too: "Theorem 3.1", "§ 4.2", sync.Mutex.
+// namedItems finds names in a text that documents use too, such as "Theorem 3.1", "§ 4.2" or sync.Mutex.
 func namedItems(text string) []string {
 	var items []string
 	for _, p := range itemPatterns {

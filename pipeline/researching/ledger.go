@@ -9,26 +9,27 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// How much one iteration tells the other blocks, and how much of it their questions show.
+// Limits of what one iteration shares with other blocks, and of what their prompts show.
 const (
-	maxFindings   = 4     // of an iteration
-	maxFinding    = 240   // bytes of one
-	maxRead       = 30    // addresses and document keys of an iteration
-	parentBytes   = 3_000 // of what the block has found that led to this one
-	parentSources = 60    // that it has read
+	maxFindings   = 4     // per iteration
+	maxFinding    = 240   // bytes per finding
+	maxRead       = 30    // addresses and document keys per iteration
+	parentBytes   = 3_000 // bytes of findings of the parent block
+	parentSources = 60    // sources read by the parent block
 )
 
-// What decide shows of what other blocks have found, in bytes: it stands in every question.
+// Limits of the findings of other blocks in the decide prompt, in bytes. They are part of every prompt.
 const (
-	ledgerShare = 100    // of the model's window, at 4 bytes a token
-	mostLedger  = 2_000  // in any window
-	usualWindow = 32_768 // tokens, where it is not known
+	ledgerShare = 100    // divisor of the model's window, at 4 bytes per token
+	mostLedger  = 2_000  // for any window
+	usualWindow = 32_768 // tokens, if the window is unknown
 )
 
-// ledgerBytes is how much of what other blocks have found a question has room for.
+// ledgerBytes returns the maximum size of other blocks' findings in a prompt.
 func (w *work) ledgerBytes() int { return min(mostLedger, 4*cmp.Or(w.Window, usualWindow)/ledgerShare) }
 
-// digest is what iteration k tells the other blocks: of each source the claim that bears most on the block first.
+// digest returns the summary of an iteration for the other blocks. It takes the most relevant claim of each source
+// first.
 func (a *assignment) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqueue.Digest {
 	var d topicqueue.Digest
 	claims := make([][]topicqueue.Claim, len(traces))
@@ -62,8 +63,8 @@ func (a *assignment) digest(traces []topicqueue.ToolTrace, outcomes []outcome) t
 	return d
 }
 
-// sourceLine names a source for other blocks, a page with its address, which they may open; the output of a program by
-// what the program is for.
+// sourceLine describes a source for other blocks. A page has its address, which they may open. Program output is named
+// by its purpose.
 func sourceLine(s topicqueue.Source) string {
 	if s.Stored() {
 		return place(s)
@@ -71,7 +72,7 @@ func sourceLine(s topicqueue.Source) string {
 	return s.Name()
 }
 
-// parent returns what the block has found and read that led to this one: the newest findings that fit.
+// parent returns the newest findings of the parent block that fit, and the sources that it read.
 func parent(v topicqueue.View, b topicqueue.Block, limit, sources int) (findings []prompts.ClaimLine, read []string) {
 	if b.Parent == "" {
 		return nil, nil
@@ -98,8 +99,8 @@ func parent(v topicqueue.View, b topicqueue.Block, limit, sources int) (findings
 	return bySource(findings), lastOf(read, sources)
 }
 
-// ledger returns what the other blocks have found as far as it fits: of each in turn the best of its newest iteration,
-// then of the one before; shown block by block.
+// ledger returns findings of the other blocks, up to limit bytes, grouped by block. It takes them in turn, one of each
+// block, from its newest iteration first.
 func ledger(v topicqueue.View, block topicqueue.Block, limit int) []prompts.OtherBlock {
 	newest, claims := map[string][]topicqueue.Finding{}, map[string]int{}
 	for _, d := range slices.Backward(v.Ledger) {

@@ -15,40 +15,40 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// How much of a tool's answer one note call reads, in bytes of source text. 20,000 bytes are about 5,000 tokens of
-// English and 7,000 of Chinese: with instructions and answer that fits a window of 16,384 tokens. A model with a
-// smaller window refuses it and gets halves, down to the minimum, below which its window has no room for a page.
+// Limits of the source text in one note call, in bytes. 20,000 bytes are about 5,000 tokens of English or 7,000 of
+// Chinese, which with instructions and answer fit a window of 16,384 tokens. If the window is smaller, chunks are
+// halved down to minNoteBytes. A still smaller window has no room for a page.
 const (
 	noteBytes    = 20_000
 	minNoteBytes = 2_000
-	ordinalStep  = 100 // positions of note calls: action x 100 + call; 5 calls halved three times are at most 75
-	// maxNotes is how many note calls one reading takes, before halving: what bears least on the block stays unread. Of
-	// 273 quotes that ten blocks took from 32 documents, 254 are in what four calls read of all their text (190 kB)
-	// when it is chosen in parts of choiceBytes; three calls read 233, and six with parts of noteBytes 251.
+	ordinalStep  = 100 // ordinals of note calls: action x 100 + call; 5 calls halved three times are at most 75
+	// maxNotes is the maximum number of note calls per reading, before halving. The least relevant text stays unread.
+	// Of 273 quotes that ten blocks took from 32 documents, 254 are in the text that four calls select from all 190 kB
+	// in parts of choiceBytes. Three calls have 233, and six calls with parts of noteBytes have 251.
 	maxNotes    = 4
 	choiceBytes = 2_000
 )
 
-// note is what was taken from the sources of one tool call.
+// note is the result of reading the sources of one tool call.
 type note struct {
 	summary string
 	found   []finding
 }
 
-// finding is a claim before it has an id.
+// finding is a claim without an id.
 type finding struct {
-	source     int // index into outcome.fresh
+	source     int // index in outcome.fresh
 	text       string
-	start, end int     // of the quote, in the source's text
-	share      float64 // how well its passage bears on the topic, of what no model chose
+	start, end int     // byte offsets of the quote in the source's text
+	share      float64 // relevance of its passage, if no model chose it
 }
 
-// takeNotes reads the fresh sources of all outcomes at once; notes[i] belongs to outcomes[i].
+// takeNotes reads the fresh sources of all outcomes in parallel. notes[i] belongs to outcomes[i].
 func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note, error) {
 	notes := make([]note, len(outcomes))
 	shares := w.bestShares(outcomes)
 	readings := w.readings(outcomes)
-	lines := make([][]string, len(readings)) // fallbacks
+	lines := make([][]string, len(readings)) // fallbacks of each reading
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(w.maxActions())
 	for n, r := range readings {
@@ -72,15 +72,15 @@ func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note
 	return notes, err
 }
 
-// reading is what one noteTaker reads: the fresh sources of a call, or of several that one question has room for.
+// reading is the work of one noteTaker: the fresh sources of one or more calls that fit one prompt.
 type reading struct {
-	outcome          // of the first call, with the sources of all
-	of      []int    // places of the calls
-	asked   []string // by them
+	outcome          // first call, with the sources of all calls
+	of      []int    // indexes of the calls
+	asked   []string // their queries
 	bytes   int
 }
 
-// readings puts the outcomes that have something to read together as far as a question has room.
+// readings groups outcomes with text to read, as far as they fit one prompt.
 func (w *work) readings(outcomes []outcome) []*reading {
 	var out []*reading
 	var open *reading
@@ -106,7 +106,7 @@ func (w *work) readings(outcomes []outcome) []*reading {
 	return out
 }
 
-// line shows a note what a call asked: of a program what it is for, and how it begins.
+// line describes a call for a note prompt: its query, or the purpose and beginning of a program.
 func (c call) line() string {
 	if c.tool != runCode {
 		return c.tool + ": " + c.query
@@ -118,12 +118,12 @@ func (c call) line() string {
 	return c.tool + " (" + c.what + "): " + program
 }
 
-// maxAsked bounds a program in a note's question, in bytes.
+// maxAsked is the maximum length of a program in a note prompt, in bytes.
 const maxAsked = 400
 
-// share gives each call its part of what was noted.
+// share assigns the findings to the calls of their sources.
 func (r *reading) share(n note, outcomes []outcome, notes []note) {
-	first := 0 // source of the call
+	first := 0 // index of the call's first source
 	for _, i := range r.of {
 		after := first + len(outcomes[i].fresh)
 		for _, f := range n.found {
@@ -137,20 +137,20 @@ func (r *reading) share(n note, outcomes []outcome, notes []note) {
 	}
 }
 
-// noteTaker takes the note of one reading. It shares nothing that changes with the other takers.
+// noteTaker takes the note of one reading. It shares no mutable state with other noteTakers.
 type noteTaker struct {
 	*work
 	outcome   outcome
 	asked     []string
 	shares    passageShares
 	k         int
-	ordinal   int // of the next call
+	ordinal   int // ordinal of the next call
 	note      note
-	away      bool // the model server is: what is left to read is read without it
+	away      bool // the model server is unavailable: the rest is read without it
 	fallbacks []string
 }
 
-// take reads the sources, chunk by chunk when they are long.
+// take reads the sources, long ones in chunks.
 func (t *noteTaker) take(ctx context.Context) error {
 	pieces := cut(t.outcome.fresh, noteBytes)
 	if t.outcome.only != nil {
@@ -170,7 +170,7 @@ func (t *noteTaker) take(ctx context.Context) error {
 	return nil
 }
 
-// dropOld drops what was found beside the pieces that are news.
+// dropOld removes findings outside the new pieces.
 func (t *noteTaker) dropOld() {
 	t.note.found = slices.DeleteFunc(t.note.found, func(f finding) bool {
 		return !slices.ContainsFunc(t.outcome.only, func(p piece) bool {
@@ -179,7 +179,7 @@ func (t *noteTaker) dropOld() {
 	})
 }
 
-// read asks the model for the note of one chunk that was packed to limit bytes.
+// read asks the model for the note of one chunk of at most limit bytes.
 func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 	if t.away {
 		t.extract(chunk)
@@ -227,7 +227,7 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 	return nil
 }
 
-// extract takes the note of these pieces without a model.
+// extract notes the passages of pieces without a model.
 func (t *noteTaker) extract(pieces []piece) {
 	t.note.found = append(t.note.found, extract(t.outcome, pieces, t.shares)...)
 }
@@ -241,12 +241,12 @@ func summaryOf(found []finding) string {
 	return topicqueue.Clip(strings.Join(texts, " "), maxSummary)
 }
 
-// fallBack shadows that of work, which belongs to another goroutine.
+// fallBack records a fallback. It shadows the method of work, which belongs to another goroutine.
 func (t *noteTaker) fallBack(format string, args ...any) {
 	t.fallbacks = append(t.fallbacks, fmt.Sprintf("note: "+format+" (%s)", append(args, t.outcome.id)...))
 }
 
-// passages shows a chunk to the model, its pieces numbered from 1.
+// passages converts a chunk for the prompt, with pieces numbered from 1.
 func (t *noteTaker) passages(chunk []piece) []prompts.Passage {
 	out := make([]prompts.Passage, len(chunk))
 	begun := map[string]bool{}
@@ -254,7 +254,7 @@ func (t *noteTaker) passages(chunk []piece) []prompts.Passage {
 		s := t.outcome.fresh[p.source]
 		out[i] = prompts.Passage{ID: strconv.Itoa(i + 1), Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date,
 			Place: s.Place(), Text: p.text}
-		if head := s.HeadAt(p.at); !begun[s.Document+s.URL] { // once for each document
+		if head := s.HeadAt(p.at); !begun[s.Document+s.URL] { // once per document
 			begun[s.Document+s.URL] = true
 			out[i].Head = head
 		}

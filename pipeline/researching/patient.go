@@ -9,8 +9,8 @@ import (
 	"nightdesk/pipeline/llm"
 )
 
-// patient is the model of a block. A block with claims asks as long as it may. A block without any gives the model up
-// for good when its patience ends.
+// patient is the model of a block with limited patience. If the block has no claims when Patience ends, it stops using
+// the model. With claims, there is no limit.
 type patient struct {
 	model   llm.Model
 	work    *work
@@ -32,7 +32,7 @@ func (p *patient) Generate(ctx context.Context, req llm.Request) (llm.Response, 
 	resp, err := p.model.Generate(askCtx, req)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(askCtx), errPatience) {
 		p.givenUp.Store(true)
-		if !errors.Is(err, llm.ErrUnavailable) { // else it says more
+		if !errors.Is(err, llm.ErrUnavailable) { // otherwise err has more detail
 			err = p.unavailable()
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// piece is a part of a source's text that fits one question.
+// piece is a part of a source's text that fits one prompt.
 type piece struct {
-	source int // index into the sources that were cut
-	at     int // bytes before it in the source's text
+	source int // index in the sources
+	at     int // byte offset in the source's text
 	text   string
 }
 
-// cut makes pieces of at most limit bytes of the sources' texts, in order; together they are the whole texts.
+// cut splits the sources' texts into pieces of at most limit bytes, in order and without gaps.
 func cut(sources []topicqueue.Source, limit int) []piece {
 	whole := make([]piece, len(sources))
 	for i, s := range sources {
@@ -39,8 +39,8 @@ func cutPieces(pieces []piece, limit int) []piece {
 	return out
 }
 
-// breakBefore returns where to cut text, at most at limit: after a paragraph, else a line, a sentence, a word, a rune.
-// What stands before the cut is never empty, and not less than half of limit where there is a choice.
+// breakBefore returns the position at which to split text, at most limit. It prefers the end of a paragraph, then of a
+// line, sentence, word or rune. The part before is never empty, and at least half of limit if there is a choice.
 func breakBefore(text string, limit int) int {
 	for _, border := range []string{"\n\n", "\n", ". ", "。", " "} {
 		if i := strings.LastIndex(text[:limit], border); i >= limit/2 {
@@ -52,10 +52,10 @@ func breakBefore(text string, limit int) int {
 			return n
 		}
 	}
-	return limit // no rune is that long: this is not UTF-8
+	return limit // not UTF-8, because no rune is that long
 }
 
-// pack groups pieces, in order, so that each group has at most limit bytes.
+// pack groups pieces, in order, so that each group has at most limit bytes. A larger piece is a group of its own.
 func pack(pieces []piece, limit int) [][]piece {
 	var groups [][]piece
 	size := 0
@@ -71,8 +71,8 @@ func pack(pieces []piece, limit int) [][]piece {
 	return groups
 }
 
-// mostRelevant keeps, in order, the parts of the pieces that bear most on a question and fit limit bytes together, by
-// BM25. Pieces that fit come back as they are.
+// mostRelevant keeps the parts of pieces that match question best (BM25), in order and up to limit bytes. If all pieces
+// fit, it returns them unchanged.
 func mostRelevant(pieces []piece, question string, limit int) []piece {
 	total := 0
 	for _, p := range pieces {
@@ -103,7 +103,7 @@ func mostRelevant(pieces []piece, question string, limit int) []piece {
 	return out
 }
 
-// adjoined makes one piece of those that follow each other in their source.
+// adjoined merges consecutive pieces of a source.
 func adjoined(pieces []piece) []piece {
 	var out []piece
 	for _, p := range pieces {

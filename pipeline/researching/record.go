@@ -12,11 +12,11 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// record makes the traces of an iteration: one for each source with at least one claim, in the order of calls and of
-// their sources. A claim that the block has already is dropped.
+// record builds the traces of an iteration: one per source with a new claim, in the order of calls and their sources.
+// It drops claims that the block already has.
 func (w *work) record(k int, outcomes []outcome, notes []note) []topicqueue.ToolTrace {
 	var traces []topicqueue.ToolTrace
-	texts := map[string]bool{} // of this iteration
+	texts := map[string]bool{} // new in this iteration
 	seq := w.lastSeq
 	for i, o := range outcomes {
 		bySource := make([][]finding, len(o.fresh))
@@ -42,10 +42,10 @@ func (w *work) record(k int, outcomes []outcome, notes []note) []topicqueue.Tool
 	return traces
 }
 
-// maxReturned is how many sources a line names of those that a call has returned.
+// maxReturned is the maximum number of sources named in a returnedLine.
 const maxReturned = 3
 
-// returnedLine says what a call has returned that was not read before.
+// returnedLine lists the new sources that a call returned.
 func returnedLine(fresh []topicqueue.Source) string {
 	var names []string
 	for _, s := range fresh[:min(len(fresh), maxReturned)] {
@@ -90,7 +90,7 @@ func (w *work) trace(k, seq int, o outcome, s topicqueue.Source, summary string,
 	return t
 }
 
-// illustrate gives the sources of an iteration's traces the pictures that belong to their claims.
+// illustrate adds pictures to the sources of traces, where they belong to a claim.
 func (w *work) illustrate(ctx context.Context, traces []topicqueue.ToolTrace, outcomes []outcome) error {
 	if !w.run.Options.Pictures {
 		return nil
@@ -109,10 +109,11 @@ func (w *work) illustrate(ctx context.Context, traces []topicqueue.ToolTrace, ou
 	return group.Wait()
 }
 
-// illustrated is how many pages get their pictures at once: a site that hangs holds up its own page alone.
+// illustrated is the number of pages whose pictures are fetched in parallel, so that a slow site delays only its own
+// page.
 const illustrated = 4
 
-// citationSeq returns 2 for CIT-3-02, and 0 for an id that has another form.
+// citationSeq returns the sequence number of a citation id, such as 2 for CIT-3-02, or 0 for another form.
 func citationSeq(id string) int {
 	_, last, _ := strings.Cut(strings.TrimPrefix(id, "CIT-"), "-")
 	n, err := strconv.Atoi(last)

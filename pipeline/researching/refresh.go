@@ -10,21 +10,20 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Refresh works on a block that an earlier run has researched, in one iteration:
+// Refresh updates a block that an earlier run researched, in one iteration:
 //
-//	look    pages are asked for by the version that is known of them, documents read, searches asked again
-//	align   the text of then with that of tonight (recurring.Span)
-//	judge   claims stand, or the paragraph of theirs says something else now: it is read again
-//	note    a model sees only the paragraphs that have moved, and says what matters in them; without one, what is
-//	        about the topic as much as the claims are matters
-//	tell    as Withdrawn, with what has come in its place, and Added
+//	look    request known pages conditionally, read documents, repeat the searches
+//	align   compare the old text with the current one (recurring.Span)
+//	judge   keep the claims that still hold; take those in changed paragraphs from the new text
+//	note    the model reads only the changed paragraphs and selects what matters; without a model,
+//	        changes that are about the topic as much as the claims matter
+//	tell    report changes as Withdrawn, with their replacements, and as Added
 //
-// Traces whose claims stand keep their citations. What a source no longer says becomes a trace with Withdrawn, of the
-// old text and under a citation of its own. The texts that memory.Texts names must be in the run's bundle.
+// Traces whose claims hold keep their citations. Statements that a source no longer makes become a trace with
+// Withdrawn, which has the old text and a new citation. The texts named by memory.Texts must be in the run's bundle.
 //
-// What programs have computed from numbers that sources do not state any more is withdrawn, and the model may compute
-// it anew in one or two more iterations, as those of research are. Where nothing has moved, no model is asked. The
-// error is as for Research.
+// Program output that was computed from outdated numbers is withdrawn. The model may recompute it in one or two more
+// iterations of the usual kind. If nothing changed, no model is called. Errors are those of Research.
 func (r *Researcher) Refresh(
 	ctx context.Context, run topicqueue.Run, topic string, start Start,
 	memory *recurring.Memory, old recurring.Block, q Queue,
@@ -48,7 +47,7 @@ func (r *Researcher) Refresh(
 	return result, err
 }
 
-// night is what all phases of a refresh work with. None changes it.
+// night is the read-only context of all phases of a refresh.
 type night struct {
 	*Researcher
 	assignment
@@ -57,13 +56,13 @@ type night struct {
 	span   recurring.Span
 }
 
-// sameBase reports that the knowledge base is the version that the last run had: it answers what it answered then.
+// sameBase reports whether the knowledge base has the version of the last run, so that it gives the same answers.
 func (n *night) sameBase() bool {
 	version := n.run.Options.KnowledgeVersion
 	return version != "" && version == n.memory.KnowledgeVersion
 }
 
-// failed says what was being done when a text could not be read.
+// failed wraps an error of comparing a text with its earlier version, or returns the cause of the end of ctx.
 func (n *night) failed(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -72,7 +71,7 @@ func (n *night) failed(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("compare %q with what it was on %s: %w", what, n.memory.Date, err)
 }
 
-// refresh is the one iteration of Refresh: a phase after the other, each with what the ones before have found.
+// refresh is the single iteration of Refresh. Each phase uses the results of the previous ones.
 type refresh struct {
 	*work
 	night *night
@@ -121,8 +120,8 @@ func (f *refresh) iterate(ctx context.Context, q Queue) error {
 	return f.finish(ctx, q, v, j.carried, traces, p.formers)
 }
 
-// searchCalls are the block's searches, and those that it was planned with: they may have found nothing. A knowledge
-// base of which nothing has changed is not asked again.
+// searchCalls returns the searches of the block, including planned ones without results. It omits calls of the
+// knowledge base if that is unchanged.
 func (f *refresh) searchCalls() []call {
 	calls := f.plannedCalls(1, f.night.old.SubTopic.Queries, f.searches())
 	for _, a := range f.night.old.Asked {
@@ -138,8 +137,8 @@ func (f *refresh) searchCalls() []call {
 	return calls
 }
 
-// thenTraces returns the traces of the last run with the texts of their sources, and says in rel how much of the topic
-// their claims speak of.
+// thenTraces returns the traces of the last run with the texts of their sources. It sets rel.most to the highest topic
+// coverage of their claims.
 func (f *refresh) thenTraces(ctx context.Context, rel *relevance) (traces []topicqueue.ToolTrace, err error) {
 	traces = slices.Clone(f.night.old.Traces)
 	for i := range traces {
@@ -154,7 +153,7 @@ func (f *refresh) thenTraces(ctx context.Context, rel *relevance) (traces []topi
 	return traces, nil
 }
 
-// note reads what has moved, and records what is to be cited of it.
+// note reads the changed parts and records the claims to cite.
 func (f *refresh) note(ctx context.Context, looks looks, rel relevance) ([]topicqueue.ToolTrace, error) {
 	var noted []*look
 	var outcomes []outcome
@@ -180,7 +179,7 @@ func (f *refresh) note(ctx context.Context, looks looks, rel relevance) ([]topic
 	return traces, nil
 }
 
-// read has the model read what has moved, all of it at once. Without a model the notes are empty.
+// read sends the changed parts of all outcomes to the model together. Without a model the notes are empty.
 func (f *refresh) read(ctx context.Context, outcomes []outcome) ([]note, error) {
 	notes, starts := make([]note, len(outcomes)), make([]int, len(outcomes))
 	var all outcome
@@ -211,7 +210,7 @@ func (f *refresh) read(ctx context.Context, outcomes []outcome) ([]note, error) 
 	return notes, nil
 }
 
-// number gives citation ids to traces of what does not hold any more.
+// number assigns citation ids to traces of withdrawn claims.
 func (f *refresh) number(formers []topicqueue.ToolTrace) {
 	for i := range formers {
 		f.lastSeq++
@@ -223,13 +222,13 @@ func (f *refresh) number(formers []topicqueue.ToolTrace) {
 	}
 }
 
-// finish stores what was carried over, what was noted and what does not hold any more, each told as such.
+// finish stores the kept traces, the new ones and those of withdrawn claims.
 func (f *refresh) finish(
 	ctx context.Context, q Queue, v *visit, carried, traces, formers []topicqueue.ToolTrace,
 ) error {
 	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, v.made)}
 	current := slices.Concat(traces, carried)
-	told := f.night.told(v.looks, current) // which adds to current
+	told := f.night.told(v.looks, current) // also updates current
 	f.number(told)
 	traces, carried = current[:len(traces)], current[len(traces):]
 	cp.Traces = slices.Concat(carried, traces, formers, told)

@@ -12,7 +12,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// align finds what has moved in a text.
+// align finds the changes in a text.
 func (v *visit) align(ctx context.Context, l *look) error {
 	switch l.state {
 	case changed:
@@ -26,7 +26,7 @@ func (v *visit) align(ctx context.Context, l *look) error {
 	if l.excerpt {
 		l.diff.Withdrawn = nil
 	}
-	if l.excerpt || l.then.Text == "" && l.cited { // what stood beside the claims is not known
+	if l.excerpt || l.then.Text == "" && l.cited { // the text around the claims is unknown
 		l.diff.New = nil
 	}
 	if l.moved() { // else all claims stand, and counterparts would cut both texts for nothing
@@ -36,21 +36,21 @@ func (v *visit) align(ctx context.Context, l *look) error {
 	return v.dropKnown(ctx, l)
 }
 
-// withoutHeads drops the rows that name the columns of tables: the others are told with them.
+// withoutHeads removes header rows of tables, which are reported with the other rows.
 func withoutHeads(s string, units []text.Unit) []text.Unit {
 	return slices.DeleteFunc(units, func(u text.Unit) bool {
 		return u.Form == text.Row && recurring.Columns(s, u.Start) == strings.TrimSpace(s[u.Start:u.End])
 	})
 }
 
-// dropRestless asks for a page that has changed once more: what is another one a moment later, such as the number of
-// visitors, is no news. When that fails, all is taken for news.
+// dropRestless requests a changed page a second time. Content that differs again, such as a visitor count, is not news.
+// If the request fails, all changes count as news.
 func (v *visit) dropRestless(ctx context.Context, l *look) {
 	tool, ok := v.tools.Lookup(openPage)
 	if !ok || l.call.tool != openPage || len(l.diff.Changed)+len(l.diff.New) == 0 {
 		return
 	}
-	// not by the runner, which knows the answer
+	// the runner would return its cached answer
 	again, err := tool.Call(ctx, tools.Call{ToolID: l.call.id, Query: l.call.query})
 	if err != nil || again.Failed || len(again.Sources) == 0 {
 		return
@@ -65,23 +65,23 @@ func (v *visit) dropRestless(ctx context.Context, l *look) {
 	l.diff.New = slices.DeleteFunc(l.diff.New, func(u text.Unit) bool { return !marks[u.Mark] })
 }
 
-// fewCopies is in how many texts a sentence with a figure stands that is about one thing.
+// fewCopies is the maximum number of texts that share a sentence with a figure about one thing.
 const fewCopies = 2
 
-// ofMany reports a sentence that so many texts have that each says it of its own subject: "The hearing is on 12 May
-// 2026." One without a figure is an ornament that they share.
+// ofMany reports whether a sentence is in so many texts that each must say it of its own subject, such as "The hearing
+// is on 12 May 2026." A sentence without a figure is shared boilerplate.
 func ofMany(sentence string, copies int) bool {
 	return copies > fewCopies && len(quantity.Parse(sentence)) > 0
 }
 
-// dropKnown drops new units that the last run has read elsewhere, or that its knowledge base had elsewhere: pages are
-// copied and files renamed.
+// dropKnown removes new units that the last run read in another place, or that its knowledge base had in another place,
+// because pages are copied and files renamed.
 func (v *visit) dropKnown(ctx context.Context, l *look) error {
 	if len(l.diff.New) > 0 && v.seen == nil {
 		v.seen = map[uint64]int{}
 		needed, wanted := v.memory.Texts()
 		for _, hash := range append(needed, wanted...) {
-			if body, err := v.Runner.Pages.Page(ctx, v.run.ID, hash); err == nil { // else it is not known
+			if body, err := v.Runner.Pages.Page(ctx, v.run.ID, hash); err == nil { // otherwise the text is unknown
 				for mark := range marksOf(body) {
 					v.seen[mark]++
 				}

@@ -15,28 +15,28 @@ import (
 )
 
 const (
-	likePassages = 8    // of a knowledge base that are most like a sentence
-	maxCompared  = 1000 // of its documents that have changed; of more, only those are compared that rank for a search
-	farther      = 40   // passages that rank for it
-	mostPassages = 200  // that a knowledge base ranks
+	likePassages = 8    // passages of a knowledge base most similar to a sentence
+	maxCompared  = 1000 // changed documents; beyond it, only those found by a search are compared
+	farther      = 40   // passages found by such a search
+	mostPassages = 200  // maximum number of ranked passages of a knowledge base
 )
 
-// halfAsGood is how well a document answers the topic that is about it, as a share of the best score.
+// halfAsGood is the minimum share of the best score for a document to be about the topic.
 const halfAsGood = 0.5
 
-// Documents has the texts of a knowledge base; *knowledge.Base does. Safe for concurrent use.
+// Documents provides the texts of a knowledge base; *knowledge.Base implements it. It is safe for concurrent use.
 type Documents interface {
-	// Text returns the whole text of a document. The error wraps fs.ErrNotExist when there is none of this key.
+	// Text returns the whole text of a document. The error wraps fs.ErrNotExist if the key is unknown.
 	Text(ctx context.Context, document string) (string, error)
-	// Passages returns all passages of a document in order. None: there is no document of this key.
+	// Passages returns all passages of a document in order, or none if the key is unknown.
 	Passages(ctx context.Context, document string) ([]topicqueue.Source, error)
-	// Hashes returns the hash of each document, by key: equal for equal documents.
+	// Hashes returns the hash of each document by key. Equal documents have equal hashes.
 	Hashes(ctx context.Context) (map[string]string, error)
-	// Like returns at most limit passages that have most words of a text, best first, with their Share.
+	// Like returns up to limit passages that share most words with text, best first, with their Share.
 	Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error)
 }
 
-// lookAtDocument compares a document with what it was.
+// lookAtDocument compares a document with its earlier version.
 func (v *visit) lookAtDocument(ctx context.Context, document string, cited bool) error {
 	key := keyOf(document)
 	if v.looks[key] != nil || v.Documents == nil {
@@ -59,7 +59,7 @@ func (v *visit) lookAtDocument(ctx context.Context, document string, cited bool)
 	}
 	if l.then.Text == "" && v.Before != nil {
 		l.then, _, err = wholeDocument(ctx, v.Before, document)
-		if err == nil { // the last run did not keep it
+		if err == nil { // not kept by the last run
 			l.then.AsOf = &topicqueue.AsOf{RunID: v.run.ID, Date: v.memory.Since(v.span.Now)}
 			err = v.Runner.Pages.PutPage(ctx, v.run.ID, l.then.Hash, l.then.Text)
 		}
@@ -82,13 +82,13 @@ func (v *visit) lookAtDocument(ctx context.Context, document string, cited bool)
 	return nil
 }
 
-// keyOf is the recurring.PageKey of a document.
+// keyOf returns the recurring.PageKey of a document.
 func keyOf(document string) string {
 	return recurring.PageKey(topicqueue.Source{Kind: topicqueue.SourceDocument, Document: document})
 }
 
-// compareBases finds out which documents have changed, come or gone since the last run, as far as its knowledge base is
-// there.
+// compareBases finds the documents added, changed or removed since the last run, if that run's knowledge base is
+// available.
 func (v *visit) compareBases(ctx context.Context) error {
 	if v.edited != nil || v.Documents == nil || v.Before == nil && !v.sameBase() {
 		return nil
@@ -118,8 +118,8 @@ func (v *visit) compareBases(ctx context.Context) error {
 	return nil
 }
 
-// compareTopic finds out whether half of the documents of the last run's knowledge base are about the topic, as far as
-// that matters: without a model, and where documents have been edited.
+// compareTopic sets broad if at least half of the documents of the last run's knowledge base are about the topic. It is
+// needed only without a model and if documents changed.
 func (v *visit) compareTopic(ctx context.Context, edited, documents int) error {
 	if v.Model != nil || edited == 0 || documents > mostPassages {
 		return nil
@@ -138,7 +138,7 @@ func (v *visit) compareTopic(ctx context.Context, edited, documents int) error {
 	return nil
 }
 
-// lookAtShown compares the documents that have changed and that searches show, also far below.
+// lookAtShown compares the changed documents that the searches returned at any rank.
 func (v *visit) lookAtShown(ctx context.Context, found []outcome) error {
 	for _, o := range found {
 		for _, s := range o.answer.Sources {
@@ -156,8 +156,8 @@ func (v *visit) lookAtShown(ctx context.Context, found []outcome) error {
 	return nil
 }
 
-// lookAtBase compares the documents that have changed, come or gone, that no search of the block shows, and that are
-// more about this block than about others. Where there are very many, it is those that rank for its searches.
+// lookAtBase compares other changed documents that match this block better than the other blocks. If more than
+// maxCompared documents changed, it compares those that its searches find.
 func (v *visit) lookAtBase(ctx context.Context, searches []call) error {
 	ranking := map[string]bool{}
 	for _, c := range searches {
@@ -193,8 +193,8 @@ func (v *visit) lookAtBase(ctx context.Context, searches []call) error {
 	return nil
 }
 
-// isMine reports a document that says more of the words of this block's title, overview and queries than of any
-// other's; of equal ones, the first has it. What has gone counts as it was.
+// isMine reports whether a document covers the words of this block's title, overview and queries better than those of
+// any other block. The first block wins ties. A removed document is judged by its old text.
 func (v *visit) isMine(ctx context.Context, document string) (bool, error) {
 	body, err := v.Documents.Text(ctx, document)
 	if errors.Is(err, fs.ErrNotExist) && v.Before != nil {
@@ -214,7 +214,7 @@ func (v *visit) isMine(ctx context.Context, document string) (bool, error) {
 	return best == v.old.ID, nil
 }
 
-// lookAtLike reads the documents that are most like what claims have lost.
+// lookAtLike compares the documents most similar to the lost sentences of claims.
 func (v *visit) lookAtLike(ctx context.Context, losses []loss) error {
 	for _, l := range losses {
 		if v.Documents == nil || l.look.call.tool != recurring.ReadDocument {
@@ -241,7 +241,8 @@ func (v *visit) lookAtLike(ctx context.Context, losses []loss) error {
 	return nil
 }
 
-// wholeDocument returns a document as one source, and its passages. The error wraps fs.ErrNotExist when there is none.
+// wholeDocument returns a document as one source, and its passages. The error wraps fs.ErrNotExist if the key is
+// unknown.
 func wholeDocument(
 	ctx context.Context, base Documents, document string,
 ) (topicqueue.Source, []topicqueue.Source, error) {

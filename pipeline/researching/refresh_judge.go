@@ -11,33 +11,33 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// judgement decides which claims of the last run stand, in texts that are aligned, and where else it stands what the
-// others have lost.
+// judgement decides which claims of the last run still hold in the aligned texts, and finds lost sentences in other
+// texts.
 type judgement struct {
 	visit     *visit
 	programs  *programs
 	relevance relevance
-	carried   []topicqueue.ToolTrace // whose claims stand
+	carried   []topicqueue.ToolTrace // traces with claims that hold
 	losses    []loss
-	places    map[uint64][]spot // by marks, of all that is said tonight; nil: not yet known
+	places    map[uint64][]spot // by mark: positions of all current sentences; nil: not computed yet
 }
 
-// loss is a sentence of a claim that its source no longer says.
+// loss is a sentence of a claim that its source no longer contains.
 type loss struct {
 	look  *look
-	unit  text.Unit // of then
-	share float64   // of the claim
-	noted bool      // else it only stood beside a claim
+	unit  text.Unit // in the old text
+	share float64   // share of the claim
+	noted bool      // part of a claim; else only next to one
 }
 
-// spot is where a sentence stands tonight.
+// spot is the current position of a sentence.
 type spot struct {
 	look       *look
-	start, end int // in its text
+	start, end int // byte offsets in the text of look
 }
 
-// judge carries over the traces whose claims stand. Claims in a paragraph that says something else now are taken anew
-// from what it says, and those that no source makes any more are lost.
+// judge keeps the traces whose claims hold. Claims in a changed paragraph are taken from its new text, and claims that
+// no source makes any more are recorded as losses.
 func (j *judgement) judge(traces []topicqueue.ToolTrace) {
 	for _, t := range traces {
 		l := j.visit.looks.of(t.Source, j.visit.memory)
@@ -61,10 +61,10 @@ func (j *judgement) judge(traces []topicqueue.ToolTrace) {
 	}
 }
 
-// date says of a trace that is carried over of which day its text is, where its source says something else now.
+// date sets the date of a kept trace's text if its source says something else now.
 func (j *judgement) date(t *topicqueue.ToolTrace, l *look) {
 	switch {
-	case t.Reread || strings.Contains(l.text, t.Source.Text): // also again
+	case t.Reread || strings.Contains(l.text, t.Source.Text): // or again
 		t.Source.AsOf = nil
 	case t.Source.AsOf != nil || l.moved():
 		t.Source.AsOf = &topicqueue.AsOf{
@@ -73,28 +73,28 @@ func (j *judgement) date(t *topicqueue.ToolTrace, l *look) {
 	}
 }
 
-// standing returns a trace with those of its claims that stand. They keep their ids and texts, and are quoted from the
-// text of tonight where all of them stand there; else they keep the text that they were taken from.
+// standing returns a trace with the claims that still hold. They keep their ids and texts. If all of them are in the
+// current text, they are quoted from it; otherwise the trace keeps its old text.
 func (j *judgement) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTrace {
 	if !l.moved() {
 		return t
 	}
 	claims, units := t.Claims, text.Units(t.Source.Text)
-	var places map[int]text.Unit // of then; nil: it is the same text
+	var places map[int]text.Unit // units of the old text; nil: the same text
 	if t.Source.Hash != l.then.Hash {
 		places = counterparts(t.Source.Text, l.then.Text, text.Align(t.Source.Text, l.then.Text).Changed)
 	}
 	t.Claims = nil
-	var now []text.Block // where the claims stand tonight
+	var now []text.Block // current positions of the claims
 	for _, c := range claims {
-		over := text.Over(units, c.Start, c.End) // of then
+		over := text.Over(units, c.Start, c.End) // units of the old text
 		if places != nil {
 			over = slices.DeleteFunc(over, func(u text.Unit) bool { _, ok := places[u.Start]; return !ok })
 			for i := range over {
 				over[i] = places[over[i].Start]
 			}
 		}
-		if len(over) == 0 { // the words of a search engine, which the page never had
+		if len(over) == 0 { // the excerpt of a search engine, which the page never contained
 			t.Dropped++
 			continue
 		}
@@ -102,7 +102,7 @@ func (j *judgement) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTra
 		from, to := paragraph(l.then.Text, over[0].Start, over[len(over)-1].End)
 		l.claimed = append(l.claimed, text.Block{Start: from, End: to})
 		at, stands := l.standsAt(c, over)
-		whole := !j.relevance.model || !stands // no model has chosen the sentence: all that stands around it is the claim
+		whole := !j.relevance.model || !stands // no model chose the sentence, so the whole paragraph is the claim
 		if l.renewed(c, over) || whole && l.around(over, from, to) {
 			t.Dropped++
 			j.renew(l, c, over)
@@ -120,7 +120,7 @@ func (j *judgement) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTra
 	return t
 }
 
-// reread has a trace quote its claims from tonight's text of its source, where they stand at these places.
+// reread makes a trace quote its claims from the current text of its source, at these positions.
 func (j *judgement) reread(t *topicqueue.ToolTrace, l *look, at []text.Block) {
 	for _, s := range l.now {
 		outside := func(b text.Block) bool {
@@ -142,7 +142,7 @@ func (j *judgement) reread(t *topicqueue.ToolTrace, l *look, at []text.Block) {
 	}
 }
 
-// renew takes anew what has come in the place of the sentences of a claim.
+// renew replaces the sentences of a claim with their new versions, or records them as losses.
 func (j *judgement) renew(l *look, c topicqueue.Claim, over []text.Unit) {
 	for _, u := range over {
 		if now, ok := l.places[u.Start]; ok {
@@ -156,8 +156,8 @@ func (j *judgement) renew(l *look, c topicqueue.Claim, over []text.Unit) {
 	}
 }
 
-// settle takes what claims have lost from where else it stands, on whatever page that the last run has read and in
-// whatever document, or what has come there in its place.
+// settle looks for lost sentences in all other pages and documents that the last run read. If a sentence is nowhere, it
+// adds the new sentences that may replace it.
 func (j *judgement) settle(ctx context.Context) error {
 	for _, l := range j.visit.looks.inOrder() {
 		for _, u := range l.diff.Withdrawn {
@@ -199,7 +199,7 @@ func (j *judgement) settle(ctx context.Context) error {
 	return nil
 }
 
-// elsewhere finds what a source no longer says in another one.
+// elsewhere finds a lost sentence in another text.
 func (j *judgement) elsewhere(l *look, u text.Unit) (spot, bool) {
 	if j.places == nil {
 		j.places = map[uint64][]spot{}
@@ -215,7 +215,7 @@ func (j *judgement) elsewhere(l *look, u text.Unit) (spot, bool) {
 		if many && p.look.stood == nil {
 			p.look.stood = marksOf(p.look.then.Text)
 		}
-		if !many || !p.look.stood[u.Mark] { // or it has come there
+		if !many || !p.look.stood[u.Mark] { // or it is new there
 			return p, true
 		}
 	}

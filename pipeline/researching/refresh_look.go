@@ -11,47 +11,46 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// look is what has become of a page or document.
+// look is the comparison of a page or document with its earlier version.
 type look struct {
 	state   lookState
-	cited   bool                // the block has read it
-	weigh   bool                // no search shows its document: what moved in it must be about the topic
-	shown   []string            // what searches show of it: that needs no weighing
-	excerpt bool                // both texts are parts, of which nobody knows how they stand to each other
-	then    topicqueue.Source   // of all that is known of it; without Text: nothing
-	text    string              // all that it says now
-	now     []topicqueue.Source // that have parts of text: of a page itself, of a document its passages and itself
-	call    outcome             // that shows it
+	cited   bool                // read by the block
+	weigh   bool                // not found by a search, so changes must be about the topic
+	shown   []string            // passages found by searches, which need no weighing
+	excerpt bool                // both texts are excerpts of unknown relation
+	then    topicqueue.Source   // everything known of the earlier version; without Text: nothing
+	text    string              // complete current text
+	now     []topicqueue.Source // sources with parts of text: the page, or a document's passages and the document
+	call    outcome             // call that returned it
 
 	diff    text.Difference
 	respelt []text.Pair
-	// units of text with the same words or the replacement, by start of the unit of then; nil when nothing moved
-	places  map[int]text.Unit
-	claimed []text.Block    // paragraphs of then with claims
-	kept    []text.Block    // of text: quotes of claims that stand
-	stood   map[uint64]bool // marks of then; nil: not asked for
+	places  map[int]text.Unit // by start of a unit of then: the same unit of text, or its replacement
+	claimed []text.Block      // paragraphs of then with claims
+	kept    []text.Block      // spans in text of quotes that still hold
+	stood   map[uint64]bool   // marks of then; nil: not computed yet
 
-	vanished []quantity.Quantity // figures of then that stand nowhere any more
+	vanished []quantity.Quantity // figures of then that text no longer has
 
-	lost  []text.Unit // of then, that claims quote
-	found []finding   // what is to be recorded, whatever a model says
-	pairs []text.Pair // told as changed
-	added []text.Unit // told as new
+	lost  []text.Unit // units of then that claims quote
+	found []finding   // recorded even if the model does not select it
+	pairs []text.Pair // reported as changed
+	added []text.Unit // reported as new
 }
 
 type lookState int
 
 const (
-	unseen  lookState = iota // it could not be asked again, or no search shows it any more
-	asItWas                  // nothing that it says has changed
-	changed                  // text says what it says now
+	unseen  lookState = iota // not available, or no longer found by a search
+	asItWas                  // unchanged
+	changed                  // text is the current content
 	gone
 )
 
-// looks are what has become of pages and documents, by recurring.PageKey.
+// looks holds the comparisons by recurring.PageKey.
 type looks map[string]*look
 
-// inOrder returns them, in the order of their keys.
+// inOrder returns the comparisons in the order of their keys.
 func (m looks) inOrder() []*look {
 	var list []*look
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -60,7 +59,7 @@ func (m looks) inOrder() []*look {
 	return list
 }
 
-// of returns what has become of the page of a source; nil: nobody has looked.
+// of returns the comparison of a source's page; nil: none.
 func (m looks) of(s topicqueue.Source, memory *recurring.Memory) *look {
 	key := recurring.PageKey(s)
 	if l, ok := m[key]; ok || memory.Pages[key].URL == "" {
@@ -69,13 +68,10 @@ func (m looks) of(s topicqueue.Source, memory *recurring.Memory) *look {
 	return m[recurring.AddressKey(memory.Pages[key].URL)]
 }
 
-// moved reports whether a sentence or row was changed, added or withdrawn.
-func (l *look) moved() bool { return len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) > 0 }
-
-// edited reports a document that was there and still is.
+// edited reports whether the document existed before and still does, with changes.
 func (l *look) edited() bool { return l.state == changed && l.then.Text != "" }
 
-// within returns the source that has a part of the text, and where.
+// within returns the source that contains a part of text, and the part's offsets in it.
 func (l *look) within(start, end int) (i, from, to int, ok bool) {
 	for i, s := range l.now {
 		from, to = start-s.Offset, end-s.Offset
@@ -86,7 +82,7 @@ func (l *look) within(start, end int) (i, from, to int, ok bool) {
 	return 0, 0, 0, false
 }
 
-// standsAt returns where the quote of a claim, which lies in these units of then, stands in the text of tonight.
+// standsAt returns the position in the current text of a claim's quote, which covers the units over of then.
 func (l *look) standsAt(c topicqueue.Claim, over []text.Unit) (text.Block, bool) {
 	start, end := len(l.text), 0
 	for _, u := range over {
@@ -97,14 +93,13 @@ func (l *look) standsAt(c topicqueue.Claim, over []text.Unit) (text.Block, bool)
 		start, end = min(start, there.Start), max(end, there.End)
 	}
 	from, to, ok := text.Fold(l.text[start:end]).Find(c.Quote)
-	if !ok && len(over) == 1 { // another spelling
+	if !ok && len(over) == 1 { // different spelling
 		return text.Block{Start: start, End: end}, true
 	}
 	return text.Block{Start: start + from, End: start + to}, ok
 }
 
-// renewed reports a claim whose sentences, units of then, say something else now, or that names a figure which has
-// become another one.
+// renewed reports whether a sentence of the claim (over, units of then) or a figure in it has changed.
 func (l *look) renewed(c topicqueue.Claim, over []text.Unit) bool {
 	moved := func(u text.Unit) bool {
 		return slices.Contains(l.diff.Withdrawn, u) ||
@@ -113,7 +108,7 @@ func (l *look) renewed(c topicqueue.Claim, over []text.Unit) bool {
 	return slices.ContainsFunc(over, moved) || l.stale(c)
 }
 
-// around reports units of then whose paragraph, from one byte to another, says something else now.
+// around reports whether the paragraph from:to of then, which contains over, has changed.
 func (l *look) around(over []text.Unit, from, to int) bool {
 	inside := func(u text.Unit) bool { return from <= u.Start && u.Start < to }
 	changed := func(p text.Pair) bool { return inside(p.Old) }
@@ -131,14 +126,14 @@ func (l *look) around(over []text.Unit, from, to int) bool {
 	return false
 }
 
-// stale reports a claim with a figure that has vanished.
+// stale reports whether a claim has a figure that vanished.
 func (l *look) stale(c topicqueue.Claim) bool {
 	return slices.ContainsFunc(quantity.Parse(c.Text), func(q quantity.Quantity) bool {
 		return q.Kind != quantity.Label && hasFigure(l.vanished, q)
 	})
 }
 
-// vanishing returns the figures that stood in what has moved, and stand nowhere any more.
+// vanishing returns the figures of changed units that the current text no longer has.
 func (l *look) vanishing() (gone []quantity.Quantity) {
 	moved := slices.Clone(l.diff.Withdrawn)
 	for _, p := range l.diff.Changed {
@@ -162,12 +157,12 @@ func hasFigure(list []quantity.Quantity, q quantity.Quantity) bool {
 	return slices.ContainsFunc(list, func(o quantity.Quantity) bool { return quantity.Equal(o, q) })
 }
 
-// beside reports a sentence of then in a paragraph with a claim.
+// beside reports whether a unit of then is in a paragraph with a claim.
 func (l *look) beside(u text.Unit) bool {
 	return slices.ContainsFunc(l.claimed, func(b text.Block) bool { return u.Start < b.End && b.Start < u.End })
 }
 
-// stands reports a finding that a claim which stands has, too: nothing in it has moved.
+// stands reports whether a finding repeats an unchanged claim that still holds.
 func (l *look) stands(o finding) bool {
 	b := text.Block{Start: l.now[o.source].Offset + o.start, End: l.now[o.source].Offset + o.end}
 	over := func(start, end int) bool { return start < b.End && b.Start < end }
@@ -176,7 +171,7 @@ func (l *look) stands(o finding) bool {
 		!slices.ContainsFunc(l.diff.Changed, func(p text.Pair) bool { return over(p.New.Start, p.New.End) })
 }
 
-// quote adds a sentence to what is found; whole: all of its block, as everywhere in a run without a model.
+// quote adds a sentence to found. whole: add its whole block, as in runs without a model.
 func (l *look) quote(found []finding, u text.Unit, share float64, whole bool) []finding {
 	i, start, end, ok := l.within(u.Start, u.End)
 	if !ok {
@@ -196,7 +191,7 @@ func (l *look) quote(found []finding, u text.Unit, share float64, whole bool) []
 	return append(found, finding{source: i, text: sentence, start: start, end: end, share: share})
 }
 
-// citing returns the trace that cites a sentence of tonight, and the sentence as a claim; nil: none does.
+// citing returns the trace that cites a current sentence, and the sentence as a claim; nil: none does.
 func (l *look) citing(traces []topicqueue.ToolTrace, u text.Unit) (*topicqueue.ToolTrace, *topicqueue.Claim) {
 	i, start, end, ok := l.within(u.Start, u.End)
 	if !ok {
@@ -208,7 +203,7 @@ func (l *look) citing(traces []topicqueue.ToolTrace, u text.Unit) (*topicqueue.T
 		t := &traces[n]
 		for _, c := range t.Claims {
 			same := t.Source.ID == l.now[i].ID && c.Start < end && start < c.End
-			if same || best == nil && foldedText(c.Text) == foldedText(quote) { // another source says it, too
+			if same || best == nil && foldedText(c.Text) == foldedText(quote) { // another source with the same statement
 				best = t
 			}
 		}
@@ -222,7 +217,7 @@ func (l *look) citing(traces []topicqueue.ToolTrace, u text.Unit) (*topicqueue.T
 	}
 }
 
-// said is a sentence of then as a claim.
+// said returns a sentence of then as a claim.
 func (l *look) said(u text.Unit) topicqueue.Claim {
 	quote := l.then.Text[u.Start:u.End]
 	return topicqueue.Claim{
@@ -231,8 +226,7 @@ func (l *look) said(u text.Unit) topicqueue.Claim {
 	}
 }
 
-// counterparts returns of the units of a text, by their start, those of another one that say the same, or that stand
-// in their place.
+// counterparts maps the units of old, by their start, to the equal units of now or to their replacements in pairs.
 func counterparts(old, now string, pairs []text.Pair) map[int]text.Unit {
 	places, at := map[int]text.Unit{}, map[uint64]text.Unit{}
 	for _, u := range slices.Backward(text.Units(now)) {
@@ -249,7 +243,7 @@ func counterparts(old, now string, pairs []text.Pair) map[int]text.Unit {
 	return places
 }
 
-// paragraph returns what stands around a part of a text, from blank line to blank line.
+// paragraph extends a span to the surrounding blank lines.
 func paragraph(s string, start, end int) (from, to int) {
 	if from = strings.LastIndex(s[:start], "\n\n"); from >= 0 {
 		from += 2

@@ -17,7 +17,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// numbers are the numbers of a text, however they are written.
+// numbers is a set of numbers, independent of their notation.
 type numbers map[string]bool
 
 func (n numbers) add(values ...float64) {
@@ -26,8 +26,8 @@ func (n numbers) add(values ...float64) {
 	}
 }
 
-// numbersOf returns the numbers of a text: as they stand there, with their magnitude and in their base unit, shares
-// also as parts of 1.
+// numbersOf returns the numbers of a text: as written, with magnitude, and in the base unit. Percentages are also
+// included as fractions.
 func numbersOf(s string) numbers {
 	n := numbers{}
 	for _, q := range quantity.Parse(s) {
@@ -44,7 +44,7 @@ func numbersOf(s string) numbers {
 
 var literal = regexp.MustCompile(`(?:\d[\d_]*)?\.?\d+(?:[eE][+-]?\d+)?`)
 
-// literalsOf returns the numbers of a program, those of its texts too.
+// literalsOf returns the numbers in a program, including those in its strings.
 func literalsOf(program string) numbers {
 	n := numbersOf(program)
 	for _, word := range literal.FindAllString(program, -1) {
@@ -61,17 +61,17 @@ func (n numbers) and(o numbers) numbers {
 	return both
 }
 
-// programs is what a refresh does with the output of programs that the last run has made.
+// programs handles the output of the last run's programs during a refresh.
 type programs struct {
 	*night
 	looks    looks
-	edited   map[string]bool // of the visit
+	edited   map[string]bool // edited of the visit
 	outdated numbers
-	formers  []topicqueue.ToolTrace // of what they have printed and does not hold any more, without citation ids
-	lines    []string               // that tell the model of it
+	formers  []topicqueue.ToolTrace // traces of withdrawn output, without citation ids
+	lines    []string               // feedback to the model on withdrawn output
 }
 
-// programsOf returns the programs of a block, of which all texts are aligned.
+// programsOf returns the programs of a block. All its texts must be aligned.
 func programsOf(ctx context.Context, v *visit) (*programs, error) {
 	p := &programs{night: v.night, looks: v.looks, edited: v.edited}
 	computed := func(t topicqueue.ToolTrace) bool { return t.Source.Kind == topicqueue.SourceCode }
@@ -83,11 +83,11 @@ func programsOf(ctx context.Context, v *visit) (*programs, error) {
 	return p, err
 }
 
-// find returns the numbers that claims of the last run, of any block, have quoted from sources that do not have
-// them any more, and that no other claim has.
+// find returns the outdated numbers: those quoted in claims of any block whose sources no longer have them, and in no
+// other claim.
 func (p *programs) find(ctx context.Context) (numbers, error) {
 	gone, standing := numbers{}, numbers{}
-	now := map[string]numbers{} // of the texts of tonight, by page
+	now := map[string]numbers{} // numbers of the current texts, by page
 	for _, b := range p.memory.Blocks {
 		for _, t := range b.Traces {
 			if t.Source.Kind == topicqueue.SourceCode {
@@ -118,7 +118,7 @@ func (p *programs) find(ctx context.Context) (numbers, error) {
 	return gone, nil
 }
 
-// tonight returns what a source says tonight; changed is false where that is what it said, or not known.
+// tonight returns the current text of a source. changed is false if it is unchanged or unknown.
 func (p *programs) tonight(ctx context.Context, s topicqueue.Source) (body string, changed bool, err error) {
 	if l := p.looks.of(s, p.memory); l != nil {
 		return l.text, !l.excerpt && len(l.diff.Changed)+len(l.diff.Withdrawn) > 0, nil
@@ -133,11 +133,11 @@ func (p *programs) tonight(ctx context.Context, s topicqueue.Source) (body strin
 	return body, true, nil
 }
 
-// maxShownProgram is how long a program may be that the model is shown again, in bytes.
+// maxShownProgram is the maximum length of a program that is shown to the model again, in bytes.
 const maxShownProgram = 4000
 
-// withdraw takes from a trace what its program has computed from numbers that are outdated: all of it, unless each of
-// these stands in the line of the output that it is about, and nothing was drawn.
+// withdraw removes the claims of a program's output that used outdated numbers. If each of these numbers is in the
+// output and nothing was drawn, only claims on lines with such a number are removed; otherwise all.
 func (p *programs) withdraw(t topicqueue.ToolTrace) topicqueue.ToolTrace {
 	inputs := literalsOf(t.Query).and(p.outdated)
 	if len(inputs) == 0 {
@@ -168,7 +168,7 @@ func (p *programs) withdraw(t topicqueue.ToolTrace) topicqueue.ToolTrace {
 	return t
 }
 
-// line returns the whole lines around a part of a text.
+// line extends a span to whole lines.
 func line(s string, start, end int) (from, to int) {
 	from = strings.LastIndexByte(s[:start], '\n') + 1
 	if to = strings.IndexByte(s[end:], '\n'); to < 0 {
@@ -177,7 +177,7 @@ func line(s string, start, end int) (from, to int) {
 	return from, end + to
 }
 
-// former makes the trace of what a program has printed and does not hold any more.
+// former returns the trace of a program's withdrawn output.
 func (p *programs) former(t topicqueue.ToolTrace, stale []topicqueue.Claim) topicqueue.ToolTrace {
 	t.Iteration, t.Claims, t.Withdrawn = 1, []topicqueue.Claim{}, slices.Clone(stale)
 	t.Dropped, t.Source.Figures = 0, nil
@@ -185,11 +185,10 @@ func (p *programs) former(t topicqueue.ToolTrace, stale []topicqueue.Claim) topi
 	return t
 }
 
-// lastAnew is the last iteration in which a program may be run again: one to find tonight's numbers, one to compute.
+// lastAnew is the last iteration for recomputing: one to find the current numbers, one to compute.
 const lastAnew = 3
 
-// computeAnew does up to two more iterations of a block, as research does, when output of its programs was withdrawn,
-// until the model has run one again.
+// computeAnew runs up to two more iterations if program output was withdrawn, until the model has run a program again.
 func (w *work) computeAnew(ctx context.Context, q Queue) error {
 	withdrawn := func(t topicqueue.ToolTrace) bool {
 		return t.Source.Kind == topicqueue.SourceCode && len(t.Withdrawn) > 0
@@ -215,7 +214,7 @@ func (w *work) computeAnew(ctx context.Context, q Queue) error {
 	return nil
 }
 
-// programs counts the programs whose output the block has.
+// programs counts the block's traces of program output.
 func (w *work) programs() (n int) {
 	for _, t := range w.traces {
 		if t.Source.Kind == topicqueue.SourceCode {

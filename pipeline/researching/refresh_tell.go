@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	nearly     = 0.75 // of how much of the topic a claim speaks of
-	aroundUnit = 600  // bytes on each side of a sentence that tell what it is about
+	nearly     = 0.75 // minimum topic coverage, relative to the best claim
+	aroundUnit = 600  // context of a sentence, in bytes on each side
 )
 
-// relevance decides what of all that has moved is told.
+// relevance decides which changes are reported.
 type relevance struct {
 	topic string
-	model bool    // one says what matters
-	broad bool    // of the visit
-	most  float64 // how much of the topic that claim speaks of which speaks of it most
+	model bool    // a model decides what matters
+	broad bool    // broad of the visit
+	most  float64 // highest topic coverage of a claim
 }
 
-// about returns how much of the topic a part of a text and its surroundings speak of, 0 to 1.
+// about returns the share of the topic that a span of s and its context cover, 0 to 1.
 func (r relevance) about(title, s string, start, end int) float64 {
 	around := strings.ToValidUTF8(s[max(0, start-aroundUnit):min(len(s), end+aroundUnit)], "")
 	return text.Coverage(title+"\n"+around, r.topic)
 }
 
-// matters reports a part of a text, of then or now, that may be told: a model says whether it is. Where none does, all
-// that has moved in the documents of a base that is about the topic matters; elsewhere what a search shows, and what is
-// about the topic nearly as much as the claims are.
+// matters reports whether a changed unit may be reported. With a model, which decides later, units without weigh pass.
+// Without one, every change in an edited document passes if the knowledge base is about the topic. In all cases,
+// passages found by searches pass, as do units whose topic coverage is near that of the best claim.
 func (r relevance) matters(l *look, s string, u text.Unit) bool {
 	title := l.then.Title
 	if len(l.now) > 0 {
@@ -44,13 +44,14 @@ func (r relevance) matters(l *look, s string, u text.Unit) bool {
 	return r.about(title, s, u.Start, u.End) >= nearly*r.most
 }
 
-// changeMatters reports a change that is told where no model says so: in documents that searches return, every one.
+// changeMatters reports whether a change is reported without a model. In documents that searches return, every change
+// is.
 func (r relevance) changeMatters(l *look, p text.Pair) bool {
 	returned := l.cited || len(l.shown) > 0
 	return !r.model && (returned && l.edited() || r.matters(l, l.text, p.New))
 }
 
-// moved are the paragraphs of a text that say what they did not say.
+// moved returns the changed paragraphs of a text.
 func (r relevance) moved(l *look) []piece {
 	pieces := []piece{}
 	units := slices.Clone(l.diff.New)
@@ -72,7 +73,7 @@ func (r relevance) moved(l *look) []piece {
 	return pieces
 }
 
-// conclude decides what is told of a text, and adds to its note what must be there for it.
+// conclude decides which changes of a text are reported, and adds the findings that they need to its note.
 func (r relevance) conclude(l *look, n *note) {
 	noted := func(u text.Unit) bool {
 		i, start, end, ok := l.within(u.Start, u.End)
@@ -105,7 +106,7 @@ func (r relevance) conclude(l *look, n *note) {
 	n.summary = summaryOf(n.found)
 }
 
-// toldBeside reports a change whose new value stands in what a model has noted of another change of its paragraph.
+// toldBeside reports whether the model noted the new value of a change as part of another change in the same paragraph.
 func (l *look) toldBeside(p text.Pair, found []finding) bool {
 	i, start, end, ok := l.within(p.New.Start, p.New.End)
 	_, _, value := recurring.Differing(l.then.Text[p.Old.Start:p.Old.End], l.text[p.New.Start:p.New.End])
@@ -123,7 +124,7 @@ func (l *look) toldBeside(p text.Pair, found []finding) bool {
 	})
 }
 
-// told says in traces what is new, and returns traces, without citation ids, of what sources no longer say.
+// told adds the new claims to traces, and returns traces of withdrawn claims, without citation ids.
 func (n *night) told(looks looks, traces []topicqueue.ToolTrace) (formers []topicqueue.ToolTrace) {
 	inText := func(a, b text.Unit) int { return a.Start - b.Start }
 	for _, l := range looks.inOrder() {
@@ -152,7 +153,7 @@ func (n *night) told(looks looks, traces []topicqueue.ToolTrace) (formers []topi
 	return formers
 }
 
-// former makes the trace of what a source no longer says.
+// former returns the trace of statements that a source no longer makes.
 func (n *night) former(l *look, withdrawn []topicqueue.Claim) topicqueue.ToolTrace {
 	t := topicqueue.ToolTrace{ToolID: l.call.id, ToolType: l.call.tool, Query: l.call.query,
 		Timestamp: n.memory.CreatedAt, BlockID: n.block.ID}

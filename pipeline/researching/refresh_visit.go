@@ -15,28 +15,26 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// askedAtOnce is how many calls of Refresh are made side by side: they cost no model call, and sites keep their own
-// pace.
+// askedAtOnce is the number of parallel calls of Refresh. They cost no model call, and rate limits apply per site.
 const askedAtOnce = 6
 
 const (
-	maxOpened     = 10   // new results that one block opens in a night; of others it reads what the search shows
-	longestNotice = 1500 // bytes of a text that stands in the place of a page: consent, subscription, maintenance
+	maxOpened     = 10   // new results opened per block and refresh; for others only the search's passage is used
+	longestNotice = 1500 // bytes of a notice shown instead of a page: consent, subscription, maintenance
 )
 
-// visit finds out what has become of each page and document that the block has read, what has come, and what has moved
-// in their texts.
+// visit compares each page and document that the block has read with its earlier version, and finds new ones.
 type visit struct {
 	*night
 	looks  looks
-	made   []outcome // calls
+	made   []outcome // calls made
 	calls  int
-	edited map[string]bool // documents of the knowledge base that have changed, come or gone; nil: not yet known
-	seen   map[uint64]int  // marks of all that the last run has read; nil: not yet known
-	broad  bool            // half of the documents of the knowledge base are about the topic
+	edited map[string]bool // documents changed, added or removed in the knowledge base; nil: not computed yet
+	seen   map[uint64]int  // marks of all texts that the last run read, with counts; nil: not computed yet
+	broad  bool            // half of the knowledge base's documents are about the topic
 }
 
-// all asks for all that the block has read, and for what has come, and aligns the texts.
+// all requests everything that the block has read and its searches, and aligns the texts.
 func (v *visit) all(ctx context.Context, pages, searches []call) error {
 	opened, err := v.ask(ctx, pages)
 	if err != nil {
@@ -82,7 +80,7 @@ func (v *visit) all(ctx context.Context, pages, searches []call) error {
 	return nil
 }
 
-// pageCalls are calls for all pages that the block has opened or cites, each once.
+// pageCalls returns one call for each page that the block opened or cites.
 func (v *visit) pageCalls() []call {
 	if _, ok := v.tools.Lookup(openPage); !ok {
 		return nil
@@ -95,7 +93,7 @@ func (v *visit) pageCalls() []call {
 			return
 		}
 		seen[key] = true
-		if page.URL != "" { // where the address has led to
+		if page.URL != "" { // target of the redirect
 			address = page.URL
 			if at := recurring.AddressKey(address); seen[at] && at != key {
 				return
@@ -117,7 +115,7 @@ func (v *visit) pageCalls() []call {
 	return calls
 }
 
-// ask makes calls, several at a time.
+// ask makes calls in parallel.
 func (v *visit) ask(ctx context.Context, calls []call) ([]outcome, error) {
 	outcomes := make([]outcome, len(calls))
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -141,7 +139,7 @@ func (v *visit) ask(ctx context.Context, calls []call) ([]outcome, error) {
 	return outcomes, err
 }
 
-// before returns what is known of a page or document as it was: with Text when all of it was read.
+// before returns the earlier version of a page or document, with Text if all of it was read.
 func (v *visit) before(ctx context.Context, key string) (topicqueue.Source, error) {
 	page, known := v.memory.Pages[key]
 	s := topicqueue.Source{Kind: topicqueue.SourceWeb, URL: page.URL, Title: page.Title, Hash: page.Hash,
@@ -162,14 +160,14 @@ func (v *visit) before(ctx context.Context, key string) (topicqueue.Source, erro
 	if ctx.Err() != nil {
 		return s, context.Cause(ctx)
 	}
-	if err == nil { // else it is not known
+	if err == nil { // otherwise the text is unknown
 		s.Text = body
 	}
 	return s, nil
 }
 
-// doubtful reports that something else stands in the place of a known page tonight: a short text that has nothing of
-// what the page said, and nothing of its title. The page is then taken for one that could not be asked.
+// doubtful reports whether a known page was replaced by a notice: a short text with no sentence of the page and no word
+// of its title. Such a page counts as unavailable.
 func (v *visit) doubtful(ctx context.Context, o outcome) bool {
 	key := recurring.AddressKey(o.query)
 	if o.tool != openPage || o.answer.Failed || len(o.answer.Sources) != 1 ||
@@ -186,7 +184,7 @@ func (v *visit) doubtful(ctx context.Context, o outcome) bool {
 		!slices.ContainsFunc(old, func(u text.Unit) bool { return marks[u.Mark] })
 }
 
-// lookAtPage takes over what became of a page that was asked for.
+// lookAtPage records the comparison of a requested page.
 func (v *visit) lookAtPage(ctx context.Context, key string, o outcome) (err error) {
 	l := &look{call: o, cited: true}
 	v.looks[key] = l
@@ -208,7 +206,7 @@ func (v *visit) lookAtPage(ctx context.Context, key string, o outcome) (err erro
 	return nil
 }
 
-// lookAtExcerpt takes over what searches show of a page that was never opened.
+// lookAtExcerpt records the comparison of a page that was never opened, from the results of searches.
 func (v *visit) lookAtExcerpt(ctx context.Context, key string, then topicqueue.Source, found []outcome) (err error) {
 	for _, o := range found {
 		for _, s := range o.answer.Sources {
@@ -229,10 +227,10 @@ func (v *visit) lookAtExcerpt(ctx context.Context, key string, then topicqueue.S
 	return nil
 }
 
-// lookAtArrived opens results of searches that were not there before.
+// lookAtArrived opens new results of searches.
 func (v *visit) lookAtArrived(ctx context.Context, found []outcome) error {
 	var open []call
-	shown := map[string]outcome{} // by address: what the search shows of it
+	shown := map[string]outcome{} // by address: the search's outcome with its passage
 	for _, o := range found {
 		for _, s := range v.arrived(o) {
 			key := recurring.PageKey(s)
@@ -245,12 +243,12 @@ func (v *visit) lookAtArrived(ctx context.Context, found []outcome) error {
 				if err := v.lookAtDocument(ctx, s.Document, false); err != nil {
 					return err
 				}
-				if l := v.looks[key]; l != nil { // the search has weighed it
+				if l := v.looks[key]; l != nil { // the search ranked it
 					l.weigh = false
 				}
 			case s.Kind == topicqueue.SourceWeb && may && len(open) < maxOpened:
 				open, shown[s.URL] = append(open, call{tool: openPage, query: s.URL}), o
-			case s.Kind != topicqueue.SourceWeb || v.Model != nil: // an engine's excerpt alone is no finding
+			case s.Kind != topicqueue.SourceWeb || v.Model != nil: // a search engine's excerpt alone is not evidence
 				v.looks[key] = &look{state: changed, call: o, now: o.fresh, text: s.Text}
 			}
 		}
@@ -270,7 +268,7 @@ func (v *visit) lookAtArrived(ctx context.Context, found []outcome) error {
 	return nil
 }
 
-// arrived returns the results of a search that were not there, with something to read.
+// arrived returns the new results of a search that have text.
 func (v *visit) arrived(o outcome) (sources []topicqueue.Source) {
 	if o.answer.Failed {
 		return nil
@@ -288,7 +286,7 @@ func (v *visit) arrived(o outcome) (sources []topicqueue.Source) {
 	known := func(key string) bool { _, known := v.memory.Pages[key]; return known }
 	full := v.Runner.Limit <= 0 || asked.Results >= v.Runner.Limit
 	arrived, doubtful := recurring.Arrived(asked.Found, now, known, full)
-	for _, n := range doubtful { // it may have stood below the others, unless it is younger than they
+	for _, n := range doubtful { // it may have been ranked too low before, unless it is newer than the last run
 		compared := o.answer.Sources[n].Kind == topicqueue.SourceDocument && v.edited != nil
 		if !compared && o.answer.Sources[n].Date >= v.memory.Date {
 			arrived = append(arrived, n)
@@ -302,8 +300,7 @@ func (v *visit) arrived(o outcome) (sources []topicqueue.Source) {
 	return sources
 }
 
-// lookAtOthers reads the documents that are most like what claims have lost, and asks for the pages that other blocks
-// have read.
+// lookAtOthers compares the documents most similar to lost sentences, and the pages that other blocks read.
 func (v *visit) lookAtOthers(ctx context.Context, losses []loss) error {
 	if err := v.lookAtLike(ctx, losses); err != nil {
 		return err
@@ -329,7 +326,7 @@ func (v *visit) lookAtOthers(ctx context.Context, losses []loss) error {
 	return nil
 }
 
-// keepTexts puts what traces cite of documents into the run's bundle, and says that it was read.
+// keepTexts stores the cited texts of documents in the run's bundle and records that they were read.
 func (v *visit) keepTexts(ctx context.Context, traces []topicqueue.ToolTrace) error {
 	for _, l := range v.looks.inOrder() {
 		if l.call.tool != recurring.ReadDocument && l.state != asItWas || len(l.now) == 0 {
@@ -343,7 +340,7 @@ func (v *visit) keepTexts(ctx context.Context, traces []topicqueue.ToolTrace) er
 			} else if i < len(l.now)-1 {
 				continue
 			}
-			o.answer.Sources = append([]topicqueue.Source{s}, o.answer.Sources...) // the whole, which is the last, first
+			o.answer.Sources = append([]topicqueue.Source{s}, o.answer.Sources...) // the whole document, the last one, goes first
 		}
 		shows := func(t topicqueue.ToolTrace) bool { return t.ToolID == l.call.id }
 		if !cited && !l.cited || l.state == asItWas && !slices.ContainsFunc(traces, shows) {

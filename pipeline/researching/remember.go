@@ -11,9 +11,9 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// remember reads the whole of what the block cites from searches alone, so that the next run can compare it: pages and
-// documents. Only for topics that are researched again; it costs no model call. The result names what the calls have
-// returned, see topicqueue.Checkpoint.
+// remember reads whole pages and documents that the block cites only from search results, so that the next run can
+// compare them. It applies to recurring topics only and makes no model call. It returns the hash of the calls' results,
+// see topicqueue.Checkpoint.
 func (w *work) remember(ctx context.Context, memory *recurring.Memory) (returned string, err error) {
 	if !w.run.Options.Incremental {
 		return "", nil
@@ -47,7 +47,7 @@ func (w *work) remember(ctx context.Context, memory *recurring.Memory) (returned
 			if ctx.Err() != nil {
 				return "", context.Cause(ctx)
 			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may just have gone
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // the document may have been removed
 				return "", fmt.Errorf("read document %q for the next run: %w", t.Source.Document, err)
 			}
 		case t.Source.Kind == topicqueue.SourceWeb && opens && !w.own.has(openPage, t.Source.URL):

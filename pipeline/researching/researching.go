@@ -1,18 +1,18 @@
-// Package researching works on one topic block: it decides what is still missing, calls tools, and takes notes whose
-// claims stand verbatim in a source, iteration by iteration. It does not know which block comes next or how a report
-// is written. Entry point: Researcher.Research.
+// Package researching works on one topic block. In each iteration it decides what is missing, calls tools, and takes
+// notes whose claims are verbatim in a source. It does not choose blocks or write reports. Entry point:
+// Researcher.Research.
 //
-// One iteration is two model calls deep:
+// An iteration has two consecutive model calls:
 //
-//	decide  judges the evidence and plans calls      -> thought_status
-//	act     makes all calls at once
-//	note    compresses what is new, one per call     -> reference
-//	        checkpoint: traces, queries, proposals   <- the run as it is now, answers to the proposals
+//	decide  judge the evidence and plan calls        -> thought_status
+//	act     make all calls in parallel
+//	note    extract claims from new sources          -> reference
+//	        checkpoint: traces, queries, proposals   <- current state of the run, answers to the proposals
 //
-// What goes wrong inside an iteration has a defined outcome and does not end the block: an unknown tool, a repeated
-// query, a search without results, an answer of the wrong form, a quote that stands nowhere. Without a model, and while
-// its server is away, decide and note have extractive forms. A block that has evidence ends with it where decide finds
-// the server away; one that has none goes on without the model.
+// Problems within an iteration do not end the block: an unknown tool, a repeated query, an empty search, an invalid
+// answer, or a quote that is in no source. Decide and note have extractive forms for when there is no model or its
+// server is unavailable. If decide finds the server unavailable, a block with evidence ends, and a block without
+// evidence continues without the model.
 package researching
 
 import (
@@ -25,61 +25,62 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Queue stores what an iteration has found.
+// Queue stores the results of iterations.
 type Queue interface {
-	// Checkpoint stores one iteration in one step and returns the run as the next one sees it. An error means that
-	// this attempt must stop without writing: its lease is lost, or the run has been cancelled.
+	// Checkpoint stores one iteration atomically and returns the current state of the run. After an error, this attempt
+	// must stop without writing, because its lease is lost or the run was canceled.
 	Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (topicqueue.CheckpointResult, error)
 }
 
-// Researcher runs the loop of topic blocks. Its fields are set once; Research is safe for concurrent use.
+// Researcher runs the research loop of topic blocks. Its fields must not change after the first call. Research is safe
+// for concurrent use.
 type Researcher struct {
-	Model      llm.Model     // nil: the extractive form
-	Runner     *tools.Runner // makes the calls
+	Model      llm.Model     // nil: extractive form
+	Runner     *tools.Runner // makes the tool calls
 	Emit       topicqueue.Emit
 	Now        func() time.Time // nil: time.Now
 	MaxActions int              // calls per iteration; 0: 3
-	Window     int              // tokens that the model takes; 0: not known
-	SoftLimit  time.Time        // by the clock of this machine; no iteration begins after it; zero: none
-	// by the same clock; a block that has nothing by then goes on without its model; zero: it never does
+	Window     int              // context window of the model in tokens; 0: unknown
+	SoftLimit  time.Time        // local time after which no iteration starts; zero: none
+	// Patience is the local time at which a block without claims stops using its model; zero: never.
 	Patience time.Time
-	// May reports whether there is money for an iteration; nil: always.
+	// May reports whether the budget allows an iteration; nil: always.
 	May func(ctx context.Context, iteration int) (bool, error)
 
-	// Of a topic that is researched again and again:
-	Documents Documents // of the run's knowledge base; nil: it has none
-	Before    Documents // of that base as the last run had it; nil: that is not known
+	// For recurring topics:
+	Documents Documents // run's knowledge base; nil: none
+	Before    Documents // that base in the last run; nil: unknown
 }
 
-// Start is where the work on a block begins or goes on.
+// Start is the state in which the work on a block starts or continues.
 type Start struct {
-	Block      topicqueue.Block // Iterations says how many are checkpointed
+	Block      topicqueue.Block // Iterations is the number of checkpointed iterations
 	View       topicqueue.View
 	Memory     topicqueue.BlockMemory // from the last checkpoint
 	Admissions []topicqueue.Admission // answers to the last checkpoint's proposals
-	Traces     []topicqueue.ToolTrace // of those iterations, when a block is continued
-	// number of the last citation that an earlier run has given in this block: none is given twice
+	Traces     []topicqueue.ToolTrace // traces of the earlier iterations
+	// LastSeq is the last citation number that an earlier run used in this block; numbers are not reused.
 	LastSeq int
 }
 
-// Result counts what a block has, earlier iterations included.
+// Result summarizes a block, including earlier iterations.
 type Result struct {
-	Iterations int      // checkpointed
+	Iterations int      // number of checkpointed iterations
 	Traces     int      // sources with at least one claim
-	Claims     int      // 0: nothing usable was found, which is for the caller to judge
-	Cut        bool     // there was no money for all iterations
-	Fallbacks  []string // steps of these iterations that a model should have done and did not, for a person
-	Failures   []string // its first calls that failed, at most maxFailures: tool, query and why, for a person
-	Returned   string   // of calls after the last checkpoint: see topicqueue.Checkpoint
+	Claims     int      // 0: nothing usable was found, which the caller must handle
+	Cut        bool     // the budget did not allow all iterations
+	Fallbacks  []string // steps of these iterations done without the model, for display
+	Failures   []string // first failed calls, at most maxFailures: tool, query and reason, for display
+	Returned   string   // of calls after the last checkpoint, see topicqueue.Checkpoint
 }
 
 const defaultMaxActions = 3
 
 // Research works on a block from its last checkpoint until its iterations are used up or, in flexible mode, its
-// evidence suffices. topic is the plan's topic.
+// evidence is sufficient. topic is the plan's topic.
 //
-// The error is for what must stop the block: the end of ctx (its cause is wrapped), an error of Queue or Emit, a
-// permanent failure of the model. The result then counts what is checkpointed.
+// An error means that the block must stop: the end of ctx (its cause is wrapped), an error of Queue or Emit, or a
+// permanent failure of the model. The result then covers the checkpointed iterations.
 func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic string, start Start,
 	q Queue) (Result, error) {
 	w := newWork(r, run, topic, start)

@@ -6,7 +6,7 @@ import (
 	"nightdesk/pipeline/tools"
 )
 
-// The tools whose queries the loop treats in a way of their own.
+// Tools that the loop treats specially.
 const (
 	ragHybrid   = "rag_hybrid"
 	ragNaive    = "rag_naive"
@@ -20,7 +20,7 @@ const (
 // retrieval reports whether the tool searches the knowledge base in natural language.
 func retrieval(tool string) bool { return tool == ragHybrid || tool == ragNaive }
 
-// toolName reports whether s can be the name of a tool: lower-case words joined by underscores.
+// toolName reports whether s has the form of a tool name: lower-case words joined by underscores.
 func toolName(s string) bool {
 	return strings.Contains(s, "_") && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
 }

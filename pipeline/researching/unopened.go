@@ -6,11 +6,11 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// maxUnopened bounds the pages that one iteration suggests to open.
+// maxUnopened is the maximum number of pages that one iteration suggests to open.
 const maxUnopened = 5
 
-// suggestPages tells of pages that the searches of an iteration have found and nobody has opened: of each search in
-// turn, first those that had something to say.
+// suggestPages adds feedback on pages that searches found and no block has opened. It takes them from each search in
+// turn, those with claims first.
 func (w *work) suggestPages(calls []call, outcomes []outcome, traces []topicqueue.ToolTrace) {
 	if _, ok := w.tools.Lookup(openPage); !ok {
 		return
@@ -19,7 +19,7 @@ func (w *work) suggestPages(calls []call, outcomes []outcome, traces []topicqueu
 	for _, c := range calls {
 		opened.add(c.tool, c.query)
 	}
-	var found [][]topicqueue.Source // by search: what had something to say, what else it has found
+	var found [][]topicqueue.Source // by search: sources with claims, then other results
 	for _, o := range outcomes {
 		if o.tool == openPage {
 			continue
@@ -52,7 +52,7 @@ func (w *work) suggestPages(calls []call, outcomes []outcome, traces []topicqueu
 	}
 }
 
-// inTurn returns the first of each list, then the second of each, and so on.
+// inTurn interleaves lists: the first of each list, then the second of each, and so on.
 func inTurn(lists [][]topicqueue.Source) []topicqueue.Source {
 	var out []topicqueue.Source
 	for n, more := 0, true; more; n++ {

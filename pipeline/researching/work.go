@@ -15,15 +15,15 @@ import (
 )
 
 // work is one attempt at a block. Its methods are the steps of an iteration: decide, act, note, record, checkpoint. It
-// belongs to one goroutine.
+// is not safe for concurrent use.
 type work struct {
 	*Researcher
-	Model llm.Model // of the Researcher, with its Patience
+	Model llm.Model // the Researcher's model with its Patience
 	assignment
 	progress
 }
 
-// assignment is what a block is to find out, and with which tools.
+// assignment is the task of a block and its tools.
 type assignment struct {
 	run   topicqueue.Run
 	topic string
@@ -31,22 +31,22 @@ type assignment struct {
 	tools tools.Set // enabled for this run
 }
 
-// progress is what a block has done and found, and what it knows of the others.
+// progress is the state of a block, and what it knows of the others.
 type progress struct {
 	view       topicqueue.View
-	issued     issued // by any block of the run
-	own        issued // by this one
+	issued     issued // queries of all blocks of the run
+	own        issued // queries of this block
 	traces     []topicqueue.ToolTrace
 	claims     int
-	lastClaims int             // claims that the last iteration added
-	lastSeq    int             // of the citation ids given out
-	noted      map[string]bool // ids of sources that a note has read
-	texts      map[string]bool // claims, folded
-	feedback   []string        // what became of the last iteration's actions and proposals
+	lastClaims int             // claims added by the last iteration
+	lastSeq    int             // last sequence number of a citation id
+	noted      map[string]bool // ids of sources read by a note
+	texts      map[string]bool // folded texts of claims
+	feedback   []string        // messages on the last iteration's actions and proposals
 	fallbacks  []string
-	failures   []string // see Result
-	open       string   // what the last decide called missing; empty: nothing
-	cut        bool     // there was no money for the next iteration
+	failures   []string // see Result.Failures
+	open       string   // gaps stated by the last decide; empty: none
+	cut        bool     // the budget did not allow another iteration
 }
 
 func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work {
@@ -77,14 +77,14 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 	return w
 }
 
-// see takes over the run as the queue has described it.
+// see takes over the queue's view of the run.
 func (p *progress) see(v topicqueue.View) {
 	p.view = v
 	p.issued.addLines(v.Queries)
 	p.own.addLines(v.Own)
 }
 
-// keep adds a trace to what the block has.
+// keep adds a trace to the block.
 func (p *progress) keep(t topicqueue.ToolTrace) {
 	p.traces = append(p.traces, t)
 	p.lastSeq = max(p.lastSeq, citationSeq(t.CitationID))
@@ -110,8 +110,8 @@ func (w *work) maxActions() int {
 	return w.MaxActions
 }
 
-// asked is the topic as questions show it, each of which has it: the user's own words or the brief, whichever is
-// shorter. What the brief spells out stands in the overviews of the blocks.
+// asked returns the topic for prompts: the user's words or the brief, whichever is shorter. The blocks' overviews
+// contain the brief's details.
 func (a *assignment) asked() string {
 	if len(a.topic) < len(a.run.Topic) {
 		return a.topic
@@ -123,7 +123,8 @@ func (a *assignment) flexible() bool {
 	return a.run.Options.IterationMode == topicqueue.IterationFlexible
 }
 
-// phase cuts the iterations into thirds, "" where there is nothing to choose: the knowledge base alone, or none.
+// phase returns the third of the iterations that k is in. It returns "" unless both the knowledge base and the web or
+// papers can be searched.
 func (a *assignment) phase(k int) string {
 	enabled := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { _, ok := a.tools.Lookup(name); return ok })
@@ -135,19 +136,19 @@ func (a *assignment) phase(k int) string {
 	return phases[min(2, (k-1)*3/max(1, a.run.Options.MaxIterations))]
 }
 
-// fallBack records that a step was done without the model that should have done it.
+// fallBack records that a step was done without the model.
 func (p *progress) fallBack(line string) {
 	if !slices.Contains(p.fallbacks, line) {
 		p.fallbacks = append(p.fallbacks, line)
 	}
 }
 
-// tell adds a line that the next decide shows to the model.
+// tell adds a line of feedback to the next decide prompt.
 func (p *progress) tell(format string, args ...any) {
 	p.feedback = append(p.feedback, fmt.Sprintf(format, args...))
 }
 
-// iterate does iteration k and reports whether another one is wanted.
+// iterate runs iteration k and reports whether another one is needed.
 func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err error) {
 	d, err := w.decide(ctx, k)
 	if errors.Is(err, llm.ErrUnavailable) && w.claims > 0 {
@@ -168,7 +169,7 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 		}
 		return false, w.checkpoint(ctx, q, topicqueue.Checkpoint{Iteration: k, Proposals: d.proposals})
 	}
-	if w.Model == nil && len(d.calls) == 0 { // all is asked: further iterations would find the same
+	if w.Model == nil && len(d.calls) == 0 { // everything is asked, so further iterations would find the same
 		return false, nil
 	}
 	outcomes, err := w.act(ctx, d.calls)
@@ -204,7 +205,7 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 	return true, nil
 }
 
-// addCalls says in a checkpoint what was asked, how much of that others had asked before, and what was returned.
+// addCalls adds to a checkpoint the queries, the number of calls with shared answers, and the returned sources.
 func (w *work) addCalls(ctx context.Context, cp *topicqueue.Checkpoint, outcomes []outcome) (err error) {
 	cp.Calls = map[string]topicqueue.ToolCalls{}
 	for _, o := range outcomes {
@@ -220,7 +221,7 @@ func (w *work) addCalls(ctx context.Context, cp *topicqueue.Checkpoint, outcomes
 	return err
 }
 
-// putReturned stores what calls returned, whatever became of it.
+// putReturned stores everything that calls returned.
 func (w *work) putReturned(ctx context.Context, outcomes []outcome) (hash string, err error) {
 	var calls []topicqueue.Returned
 	for _, o := range outcomes {
@@ -234,7 +235,7 @@ func (w *work) putReturned(ctx context.Context, outcomes []outcome) (hash string
 	return hash, err
 }
 
-// checkpoint stores an iteration and takes over what the queue answers.
+// checkpoint stores an iteration and applies the queue's answer.
 func (w *work) checkpoint(ctx context.Context, q Queue, cp topicqueue.Checkpoint) error {
 	cp.Memory = topicqueue.BlockMemory{Feedback: w.feedback, Read: slices.Sorted(maps.Keys(w.noted)),
 		Fallbacks: w.fallbacks, Failures: w.failures, Open: w.open}
