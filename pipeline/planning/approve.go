@@ -12,11 +12,11 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// approvals is how often a plan is shown to a person in one run: as often as its topic may be rewritten.
+// approvals returns how often a run shows its plan to the user: as often as its topic may be rephrased.
 func approvals(o topicqueue.Options) int { return max(1, cmp.Or(o.RephraseIterations, defaultRounds)) }
 
-// Heard returns a run whose last answer about its plan is an approval, if the model finds that it was one in words: it
-// then changes nothing of what is planned. The error is the end of ctx (its cause is wrapped).
+// Heard turns the user's last answer about the plan into an approval if the model finds that its words approve the
+// plan, so that they do not change it. The error is the end of ctx (its cause is wrapped).
 func (p *Planner) Heard(ctx context.Context, run topicqueue.Run) (topicqueue.Run, error) {
 	n := len(run.Dialogue) - 1
 	if n < 0 || !inWords(run.Dialogue[n]) {
@@ -31,7 +31,7 @@ func (p *Planner) Heard(ctx context.Context, run topicqueue.Run) (topicqueue.Run
 	return run, nil
 }
 
-// inWords reports whether a person has said of a plan what is to be changed.
+// inWords reports whether the user answered a plan in words, not with an edited list.
 func inWords(e topicqueue.Exchange) bool {
 	if e.Kind != topicqueue.AskPlan || e.Outcome != topicqueue.ReplyAnswered {
 		return false
@@ -40,10 +40,10 @@ func inWords(e topicqueue.Exchange) bool {
 	return err != nil
 }
 
-// Approve shows a plan to the person who has asked for that: question is what the run then waits with; nil: the plan
-// that is returned is to be followed. It is the one that was shown last where the person approved it, said nothing, or
-// was not there; it is the person's own where the answer is a list. What was said in words was taken into the plan
-// (Plan), which is shown again, until that was done often enough. run: as Heard returns it.
+// Approve returns the question with which the run waits for the user's approval, or nil and the plan to follow. The
+// final plan is the one last shown, if the user approved it, did not answer or was away. If the answer is a list, that
+// list is the plan. Plan has already applied an answer in words, so the plan is shown again, up to approvals times.
+// run: as returned by Heard.
 func (p *Planner) Approve(run topicqueue.Run, plan topicqueue.Plan) (*topicqueue.Question, topicqueue.Plan) {
 	if !run.Options.ApprovePlan || !run.Options.HumanInTheLoop {
 		return nil, plan
@@ -69,7 +69,7 @@ func (p *Planner) Approve(run topicqueue.Run, plan topicqueue.Plan) (*topicqueue
 	return &topicqueue.Question{Kind: topicqueue.AskPlan, Text: show(plan)}, plan
 }
 
-// shownPlans are the plans that a person was shown, with what was said of them.
+// shownPlans returns the plans shown to the user, with the answers.
 func shownPlans(run topicqueue.Run) (out []topicqueue.Exchange) {
 	for _, e := range run.Dialogue {
 		if e.Kind == topicqueue.AskPlan {
@@ -79,7 +79,7 @@ func shownPlans(run topicqueue.Run) (out []topicqueue.Exchange) {
 	return out
 }
 
-// show writes a plan as a person edits it: the brief, where the topic was rewritten, as a quotation, then a list.
+// show renders a plan for editing: the brief, if the topic was rephrased, as a quotation, then a list.
 func show(plan topicqueue.Plan) string {
 	var b strings.Builder
 	if strings.Contains(strings.TrimSpace(plan.Topic), "\n") {
@@ -97,8 +97,8 @@ func show(plan topicqueue.Plan) string {
 	return b.String()
 }
 
-// ParseShown reads a plan that a person was shown, or what the person has made of it. Quoted lines say nothing. Errors
-// are those of ParseGiven.
+// ParseShown parses a shown plan, or the user's edited version. Quoted lines are ignored. Errors are those of
+// ParseGiven.
 func ParseShown(text string) ([]topicqueue.SubTopic, error) {
 	var list strings.Builder
 	for line := range strings.Lines(text) {
@@ -109,7 +109,7 @@ func ParseShown(text string) ([]topicqueue.SubTopic, error) {
 	return ParseGiven(list.String())
 }
 
-// kept returns the items of a person's plan; what the person has left as it was keeps the queries of the planned one.
+// kept returns the items of the user's plan. Items with an unchanged title keep their planned queries.
 func kept(planned, items []topicqueue.SubTopic) []topicqueue.SubTopic {
 	for i, item := range items {
 		for _, p := range planned {
@@ -125,8 +125,8 @@ func kept(planned, items []topicqueue.SubTopic) []topicqueue.SubTopic {
 	return items
 }
 
-// satisfied asks the model whether a person who has answered in words wants the plan as it was shown. A model that
-// cannot be used says no: the plan, into which the words were taken, is shown again.
+// satisfied asks the model whether the user's answer in words approves the plan. If the model fails, it returns false,
+// so that the plan is shown again with the words applied.
 func (p *Planner) satisfied(ctx context.Context, run topicqueue.Run, e topicqueue.Exchange) (bool, error) {
 	if p.Model == nil {
 		return false, nil

@@ -16,24 +16,25 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Attached are the documents that are attached to a run; *knowledge.Base is one.
+// Attached provides the documents attached to a run; *knowledge.Base implements it.
 type Attached interface {
 	Documents(ctx context.Context) ([]knowledge.Document, error)
 	Passages(ctx context.Context, key string) ([]topicqueue.Source, error)
 }
 
 const (
-	summariesBytes = 4_000  // of all summaries together: they stand in every question that plans research
-	leastSummary   = 120    // bytes that each document gets
-	excerptsBytes  = 24_000 // of all documents together that the model summarizes
-	shownHeadings  = 30     // of one document, to the model
-	namedHeadings  = 6      // of one document, in a summary without the model
+	summariesBytes = 4_000  // all summaries together, because every planning prompt includes them
+	leastSummary   = 120    // minimum bytes per document
+	excerptsBytes  = 24_000 // all excerpts together that the model summarizes
+	shownHeadings  = 30     // headings per document in the prompt
+	namedHeadings  = 6      // headings per document in a summary without the model
 )
 
-// Summarize returns the documents that are attached to a run, each with a summary of one paragraph: by the model, which
-// is asked once for all of them, else made of title, beginning, headings and the sentence that bears most on the topic.
+// Summarize returns the documents attached to a run, each with a summary of one paragraph. The model summarizes all of
+// them in one call. Without it, a summary consists of the title, the beginning, headings and the passage most relevant
+// to the topic.
 //
-// The error is the end of ctx (its cause is wrapped), or that of the documents.
+// The error is the end of ctx (its cause is wrapped), or an error of reading the documents.
 func (p *Planner) Summarize(ctx context.Context, run topicqueue.Run, from Attached) ([]topicqueue.Document, error) {
 	documents, err := from.Documents(ctx)
 	if err != nil {
@@ -62,8 +63,8 @@ func (p *Planner) Summarize(ctx context.Context, run topicqueue.Run, from Attach
 	return out, nil
 }
 
-// askSummaries returns what the model writes, by the number of the document; nothing without a model, and when it
-// cannot be used: what follows is asked of it too, and says so.
+// askSummaries returns the model's summaries by document number. It returns none without a model, or if the model
+// fails; later planning steps then report the failure.
 func (d *draft) askSummaries(ctx context.Context, documents []knowledge.Document,
 	texts [][]topicqueue.Source) (map[int]string, error) {
 	if d.Model == nil {
@@ -99,7 +100,7 @@ func (d *draft) askSummaries(ctx context.Context, documents []knowledge.Document
 	return written, nil
 }
 
-// headings returns the distinct headings of a document, at most so many.
+// headings returns the distinct headings of a document, at most most.
 func headings(passages []topicqueue.Source, most int) []string {
 	var out []string
 	for _, p := range passages {
@@ -112,7 +113,7 @@ func headings(passages []topicqueue.Source, most int) []string {
 	return out
 }
 
-// beginning returns how a document begins, at most so many bytes.
+// beginning returns the beginning of a document, at most most bytes.
 func beginning(passages []topicqueue.Source, most int) string {
 	var b strings.Builder
 	for _, p := range passages {
@@ -124,7 +125,7 @@ func beginning(passages []topicqueue.Source, most int) string {
 	return topicqueue.Clip(strings.TrimSpace(b.String()), most)
 }
 
-// excerptSummary is the summary of a document without a model.
+// excerptSummary returns the summary of a document without a model.
 func excerptSummary(doc knowledge.Document, passages []topicqueue.Source, topic string) string {
 	if len(passages) == 0 {
 		return doc.Title

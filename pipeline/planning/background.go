@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	parallelLookups = 4   // searches of background retrieval at once
-	leadBytes       = 400 // of a source, as the summary of its trace
+	parallelLookups = 4   // parallel searches
+	leadBytes       = 400 // bytes of a source used as the summary of its trace
 )
 
-// background searches the knowledge base, without one the web, for what the decomposition should know. Without a model,
-// without a tool, or when nothing is found, planning goes on without it.
+// background searches the knowledge base, or the web if there is none, for background on the topic. Without a model, a
+// tool or results, planning continues without background.
 func (d *draft) background(ctx context.Context) error {
 	if err := d.step(ctx, topicqueue.StepStartSearchBackground, "looking for background"); err != nil {
 		return err
@@ -72,8 +72,9 @@ func (d *draft) background(ctx context.Context) error {
 	return d.step(ctx, topicqueue.StepEndSearchBackground, "nothing found: planning continues without background")
 }
 
-// backgroundQueries are N that the model writes in manual mode, the user's own words where these miss the topic, else
-// the user's own words. For one sub-topic these do: decomposing gives its queries.
+// backgroundQueries returns the queries for background. In manual mode the model writes as many as sub-topics are
+// wanted; the user's words are added if these miss the topic. Otherwise, and for a single sub-topic, the user's words
+// are the only query.
 func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 	own := []string{questionOf(d.run.Topic)}
 	if !d.manual() || d.wanted() == 1 {
@@ -84,7 +85,7 @@ func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err != nil { // when the model is of no use at all, decomposing says so
+	if err != nil { // if the model is unusable, decompose reports it
 		d.fallBack("queries: background was searched with the topic alone: %s",
 			topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
 		return own, nil
@@ -94,14 +95,14 @@ func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 		d.fallBack("queries: background was searched with the topic alone: the model gave no query")
 		return own, nil
 	}
-	// Queries that have no word of the topic find what a weak model has made up.
+	// Queries that share no word with the topic find what a weak model made up.
 	if own := questionOf(d.run.Topic); text.Coverage(strings.Join(queries, "\n"), own) == 0 {
 		queries = append([]string{own}, queries...)
 	}
 	return queries, nil
 }
 
-// lookUp asks the tool all queries at once; answers[i] belongs to queries[i].
+// lookUp sends all queries to the tool in parallel; answers[i] belongs to queries[i].
 func (d *draft) lookUp(ctx context.Context, tool string, queries []string) ([]tools.Answer, error) {
 	answers := make([]tools.Answer, len(queries))
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -120,7 +121,7 @@ func (d *draft) lookUp(ctx context.Context, tool string, queries []string) ([]to
 
 func planToolID(call int) string { return fmt.Sprintf("plan/1.%d", call+1) }
 
-// keep makes a trace of every source that bears on the topic and that no earlier call has returned.
+// keep adds a trace for every new source that is relevant to the topic or query.
 func (d *draft) keep(tool string, call int, query string, a tools.Answer) {
 	for _, s := range a.Sources {
 		if d.has(s) || text.Coverage(s.Text, query+"\n"+d.run.Topic) == 0 {
@@ -151,7 +152,7 @@ func (d *draft) has(s topicqueue.Source) bool {
 	return false
 }
 
-// lead is the beginning of a text: its first sentences, at least one, cut where they do not fit.
+// lead returns the first sentences of a text, at least one, cut to leadBytes.
 func lead(s string) string {
 	end := 0
 	for _, sentence := range text.Sentences(s) {

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	maxQuestions = 3     // to the user in one run
-	maxQuestion  = 1_000 // bytes of one
-	clarifyBytes = 6_000 // of passages that the gate sees
+	maxQuestions = 3     // questions to the user per run
+	maxQuestion  = 1_000 // bytes per question
+	clarifyBytes = 6_000 // bytes of passages in the prompt
 )
 
-// Clarify decides whether a run must ask the user before it is planned: nil lets it through. It looks into the
-// knowledge base, then asks the model once, which either words a question or lets the topic through and never answers
-// itself. Without a model, and once the user has not answered, it lets everything through. So does a model that
-// cannot be used: planning finds that out and says so.
+// Clarify decides whether a run must ask the user before planning, and returns the question or nil. It searches the
+// knowledge base and asks the model once, which either writes a question or accepts the topic. It returns nil without a
+// model, and once the user has not answered. It also returns nil if the model fails, because planning then reports the
+// failure.
 //
 // The error is the end of ctx (its cause is wrapped), or one of Emit or of a tool.
 func (p *Planner) Clarify(ctx context.Context, run topicqueue.Run) (*topicqueue.Question, error) {
 	d := &draft{Planner: p, run: run, topic: topicqueue.OneLine(run.Topic)}
 	if p.Model == nil || !run.Options.HumanInTheLoop || len(shownPlans(run)) > 0 {
-		return nil, nil // it was clear enough for a plan
+		return nil, nil // a plan was already shown, so the topic is clear
 	}
 	if err := d.step(ctx, topicqueue.StepStartFollowUp, "looking whether the topic is clear"); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (p *Planner) Clarify(ctx context.Context, run topicqueue.Run) (*topicqueue.
 	return nil, d.step(ctx, topicqueue.StepEndFollowUpNeg, "the topic is clear")
 }
 
-// clarifyPassages are what the knowledge base says on the topic, best first; none without one.
+// clarifyPassages returns the passages of the knowledge base on the topic, best first; none without a knowledge base.
 func (d *draft) clarifyPassages(ctx context.Context) ([]prompts.Passage, error) {
 	tool, ok := d.Runner.Tools.Enabled(d.run.Options.Tools).Retrieval()
 	if !ok {
@@ -86,7 +86,7 @@ func (d *draft) clarifyPassages(ctx context.Context) ([]prompts.Passage, error) 
 	return out, nil
 }
 
-// withSaid returns a topic with what the user has said about it, word for word.
+// withSaid returns a topic with the user's answers, verbatim.
 func (d *draft) withSaid(topic string) string {
 	var said []prompts.Said
 	for _, e := range d.run.Dialogue {

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// passageBytes is how much background the decomposition shows to the model: about 2,500 tokens of English, which
-	// fits a window of 8,192 with instructions and answer. A smaller window gets half, then none.
+	// passageBytes is the maximum size of the background in the decompose prompt: about 2,500 tokens of English. With
+	// instructions and answer it fits a window of 8,192 tokens. For a smaller window it is halved, then omitted.
 	passageBytes    = 10_000
-	starterQueries  = 4 // per sub-topic; more are iterations' business
+	starterQueries  = 4 // per sub-topic; iterations add more
 	decomposeShrink = 3
 )
 
-// subTopics decomposes the topic. How it ended is told to watchers when the plan is committed or the run has failed.
+// subTopics decomposes the topic. The result is reported to watchers when the plan is committed or the run has failed.
 func (d *draft) subTopics(ctx context.Context) error {
 	if err := d.step(ctx, topicqueue.StepStartResearchPlanner, "cutting the topic into at most %d sub-topics",
 		d.wanted()); err != nil {
@@ -61,7 +61,7 @@ func (d *draft) decompose(ctx context.Context) error {
 	return nil
 }
 
-// askDecompose asks with as much background as the model's window takes.
+// askDecompose asks for sub-topics, with as much background as the model's window allows.
 func (d *draft) askDecompose(ctx context.Context) (answer prompts.DecomposeAnswer, err error) {
 	limit := passageBytes
 	for try := range decomposeShrink {
@@ -79,8 +79,9 @@ func (d *draft) askDecompose(ctx context.Context) (answer prompts.DecomposeAnswe
 	return answer, err
 }
 
-// passages are the sources of background retrieval that bear on the topic, as many as fit limit bytes: the best of each
-// query, then the second of each. What bears only on a query that the model made up would lead the plan astray.
+// passages returns background sources relevant to the topic that fit limit bytes. It takes the best source of each
+// query, then the second of each, and so on. Sources relevant only to a query that the model made up would mislead the
+// plan.
 func (d *draft) passages(limit int) []prompts.Passage {
 	var out []prompts.Passage
 	for _, t := range d.byRank() {
@@ -103,7 +104,7 @@ func passage(id string, s topicqueue.Source) prompts.Passage {
 	}
 }
 
-// byRank returns the traces of background retrieval by their place among what their query has returned.
+// byRank returns the background traces ordered by rank in the results of their query.
 func (d *draft) byRank() []topicqueue.ToolTrace {
 	rank, of := map[string]int{}, map[string]int{}
 	for _, t := range d.traces {
@@ -115,8 +116,8 @@ func (d *draft) byRank() []topicqueue.ToolTrace {
 	})
 }
 
-// checked makes sub-topics of a model's answer: titles cleaned, blank ones and duplicates dropped, at most as many as
-// are wanted. An only sub-topic is the topic, whatever the model calls it.
+// checked converts a model's answer to sub-topics. It cleans titles, drops empty and duplicate ones, and keeps at most
+// the wanted number. A single sub-topic gets the topic's title.
 func (d *draft) checked(answers []prompts.DecomposedTopic) []topicqueue.SubTopic {
 	var topics []topicqueue.SubTopic
 	for _, a := range answers {
@@ -144,12 +145,12 @@ func planned(topics []topicqueue.SubTopic, title string) bool {
 	return false
 }
 
-// whole is the topic itself as a sub-topic.
+// whole returns the topic itself as a sub-topic.
 func whole(topic string) topicqueue.SubTopic {
 	return topicqueue.SubTopic{Title: text.Title(topic), Queries: []string{topicqueue.OneLine(topic)}}
 }
 
-// cleanStarters cleans the starter queries of all sub-topics; a query stays with the first that has it.
+// cleanStarters cleans the starter queries of all sub-topics. A repeated query stays with its first sub-topic.
 func (d *draft) cleanStarters() {
 	seen := map[string]bool{}
 	for i := range d.topics {
@@ -157,14 +158,13 @@ func (d *draft) cleanStarters() {
 	}
 }
 
-// cleanQueries returns the queries that say something and are not in seen by their canonical form, at most limit, and
-// adds them to seen.
+// cleanQueries returns at most limit usable queries whose canonical form is not in seen, and adds them to seen.
 func cleanQueries(seen map[string]bool, queries []string, limit int) []string {
 	var out []string
 	for _, q := range queries {
 		q = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(q)), maxQuery)
 		key := topicqueue.CanonicalQuery(q)
-		if topicqueue.IsPlace(q) { // the same words in another order, or twice, are another place
+		if topicqueue.IsPlace(q) { // in a place, the order and repetition of words matter
 			key = q
 		}
 		if key == "" || seen[key] || len(out) == limit {

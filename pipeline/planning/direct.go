@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Direct returns the plan of a run that is answered in one conversation: its topic is its only block. why: what has
-// decided that; empty: the user. No model is asked. The error is that of Emit.
+// Direct returns the plan of a run that is answered in one conversation, with the topic as its only block. why: the
+// reason for this choice, or "" if the user chose it. It does not call the model. The error is that of Emit.
 func (p *Planner) Direct(ctx context.Context, run topicqueue.Run, why string) (topicqueue.Plan, error) {
 	d := &draft{Planner: p, run: run}
 	decided := "answered in one conversation"
@@ -40,11 +40,11 @@ func (p *Planner) Direct(ctx context.Context, run topicqueue.Run, why string) (t
 	}, nil
 }
 
-// maxDirectTitle bounds the title of a block that is called by its topic, in bytes.
+// maxDirectTitle is the maximum length of a block title taken from the topic, in bytes.
 const maxDirectTitle = 200
 
-// Route chooses between an answer in one conversation and research, with one small question to the model. What the
-// model does not decide is researched. The error is the end of ctx, or a model that cannot be used (llm.ErrPermanent).
+// Route asks the model to choose between an answer in one conversation and research. If it does not decide, the topic
+// is researched. The error is the end of ctx.
 func (p *Planner) Route(ctx context.Context, run topicqueue.Run) (path, why string, err error) {
 	d := &draft{Planner: p, run: run}
 	answer, err := llm.Ask[prompts.RouteAnswer](ctx, p.Model, d.request(0, 0, prompts.Route(run.Options.Language,

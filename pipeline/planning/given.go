@@ -11,16 +11,16 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Bounds of a plan that a person gives. It lies with every run that follows it.
+// Limits of a user's plan, which is stored with every run that follows it.
 const (
 	maxGiven         = 64 << 10 // bytes
-	maxGivenItems    = 50       // as many as a model may plan
-	maxGivenProblems = 20       // that are told
+	maxGivenItems    = 50       // also the maximum for a model's plan
+	maxGivenProblems = 20       // shown in an error
 )
 
-// ParseGiven reads a plan that a person has written: a Markdown list, each item of which becomes a topic block, in this
-// order. The line of an item is the block's title; indented lines below it, list items or not, say what to find out.
-// Headings and empty lines are for the reader. The error names every line that is wrong, 20 at most.
+// ParseGiven parses a plan written by the user: a Markdown list whose items become topic blocks, in order. The line of
+// an item is the block's title. Indented lines below it, list items or not, describe what to find out. Headings and
+// empty lines are ignored. The error lists up to 20 invalid lines.
 func ParseGiven(plan string) ([]topicqueue.SubTopic, error) {
 	if !utf8.ValidString(plan) || strings.ContainsRune(plan, 0) {
 		return nil, errors.New("the plan is not UTF-8 text")
@@ -46,10 +46,10 @@ func ParseGiven(plan string) ([]topicqueue.SubTopic, error) {
 	return p.items, errors.Join(p.problems...)
 }
 
-// givenParser reads a plan line by line.
+// givenParser parses a plan line by line.
 type givenParser struct {
 	items    []topicqueue.SubTopic
-	lines    []int // of the items
+	lines    []int // line numbers of the items
 	problems []error
 }
 
@@ -82,7 +82,7 @@ func (p *givenParser) line(n int, line string) {
 	}
 }
 
-// check says what is wrong with an item beside the others.
+// check records problems of an item, including similarity to earlier items.
 func (p *givenParser) check(i int) {
 	item := p.items[i]
 	if i == maxGivenItems {
@@ -101,7 +101,7 @@ func (p *givenParser) check(i int) {
 	}
 }
 
-// listItem takes the mark of a Markdown list item, and the box of a task, off a line.
+// listItem removes a Markdown list marker and a task checkbox from a line.
 func listItem(line string) (content string, ok bool) {
 	mark, rest, _ := strings.Cut(line, " ")
 	number := strings.TrimRight(mark, ".)")
@@ -117,8 +117,8 @@ func listItem(line string) (content string, ok bool) {
 	return rest, true
 }
 
-// Given tells watchers that a run follows the plan in its options, and returns that plan. No model is asked. The error
-// is that of Emit.
+// Given emits the planning events of a run that follows the plan in its options, and returns that plan. It does not
+// call the model. The error is that of Emit.
 func (p *Planner) Given(ctx context.Context, run topicqueue.Run) (topicqueue.Plan, error) {
 	d := &draft{Planner: p, run: run}
 	if err := d.follow(ctx, "the topic is used as it was given", "looking for background",
@@ -133,7 +133,7 @@ func (p *Planner) Given(ctx context.Context, run topicqueue.Run) (topicqueue.Pla
 	return plan, nil
 }
 
-// follow tells watchers that a plan is there already.
+// follow emits the planning events for an existing plan.
 func (d *draft) follow(ctx context.Context, topic, looking, found, plan string) error {
 	for _, s := range []struct{ key, info string }{
 		{topicqueue.StepStartQueryRewriter, topicqueue.OneLine(d.run.Topic)},
@@ -149,8 +149,8 @@ func (d *draft) follow(ctx context.Context, topic, looking, found, plan string) 
 	return nil
 }
 
-// Again tells watchers that a run follows the plan of an earlier one, and returns that plan. since: the day of the
-// earlier run. No model is asked. The error is that of Emit.
+// Again emits the planning events of a run that follows an earlier run's plan, and returns that plan. since: date of
+// the earlier run. It does not call the model. The error is that of Emit.
 func (p *Planner) Again(ctx context.Context, run topicqueue.Run, plan topicqueue.Plan,
 	since string) (topicqueue.Plan, error) {
 	d := &draft{Planner: p, run: run}

@@ -1,9 +1,9 @@
-// Package planning turns the topic of a run into sub-topics: it rephrases the topic, looks into the knowledge base
-// for background, and decomposes. It does not fill the queue and does not research. Entry points: Planner.Plan, and
-// Planner.Given for a plan that a person gives (ParseGiven).
+// Package planning divides the topic of a run into sub-topics: it rephrases the topic, searches for background, and
+// decomposes the topic. It does not fill the queue or do research. Entry points: Planner.Plan, and Planner.Given for a
+// plan written by the user (ParseGiven).
 //
-// With a model, each step has a fallback: the user's own topic, no background, the plan that is made without a model.
-// That one is the topic itself and the sections of the knowledge base that answer it nearly as well as the best. A
+// With a model, each step has a fallback: the user's own topic, no background, or the plan without a model. That plan
+// consists of the topic itself and the sections of the knowledge base that match it nearly as well as the best one. A
 // plan is never empty.
 package planning
 
@@ -19,28 +19,27 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// SectionFinder knows the structure of a knowledge base.
+// SectionFinder searches the structure of a knowledge base.
 type SectionFinder interface {
-	// Sections returns the sections that match a query best, best first, at most limit.
+	// Sections returns up to limit sections that match query, best first.
 	Sections(ctx context.Context, query string, limit int) ([]knowledge.SectionHit, error)
-	// Titles returns the documents whose titles match a query best, best first, at most limit.
+	// Titles returns up to limit documents whose titles match query, best first.
 	Titles(ctx context.Context, query string, limit int) ([]knowledge.DocumentHit, error)
 }
 
-// Planner plans runs. Its fields are set once; Plan is safe for concurrent use.
+// Planner plans runs. Its fields must not change after the first call. Plan is safe for concurrent use.
 type Planner struct {
-	Model    llm.Model     // nil: the extractive form
+	Model    llm.Model     // nil: extractive form
 	Runner   *tools.Runner // makes the calls of background retrieval
-	Sections SectionFinder // nil: without a model the topic is the only sub-topic
+	Sections SectionFinder // nil: without a model, the topic is the only sub-topic
 	Emit     topicqueue.Emit
 	Now      func() time.Time // nil: time.Now
 }
 
-// Plan plans a run. The plan has at least one sub-topic, with no two alike by topicqueue.Duplicate.
+// Plan plans a run. The plan has at least one sub-topic and no duplicates by topicqueue.Duplicate.
 //
-// The error is for what must stop the run: the end of ctx (its cause is wrapped), an error of Emit or of a tool, and
-// a model that is needed for decomposing and cannot be used (llm.ErrPermanent, llm.ErrUnavailable). Nothing usable is
-// returned with it.
+// An error means that the run must stop: the end of ctx (its cause is wrapped), an error of Emit or of a tool, or an
+// unusable model in decompose (llm.ErrPermanent, llm.ErrUnavailable). The returned plan is then empty.
 func (p *Planner) Plan(ctx context.Context, run topicqueue.Run) (topicqueue.Plan, error) {
 	d := &draft{Planner: p, run: run, topic: topicqueue.OneLine(run.Topic)}
 	if len(run.Dialogue) > 0 {
@@ -66,7 +65,7 @@ func (p *Planner) Plan(ctx context.Context, run topicqueue.Run) (topicqueue.Plan
 	}, nil
 }
 
-// draft is a plan in the making. It belongs to one goroutine.
+// draft is a plan in progress. It is not safe for concurrent use.
 type draft struct {
 	*Planner
 	run       topicqueue.Run
@@ -80,7 +79,7 @@ type draft struct {
 
 func (d *draft) manual() bool { return d.run.Options.DecomposeMode != topicqueue.DecomposeAuto }
 
-// wanted is how many sub-topics are asked for: exactly in manual mode, at most in auto mode.
+// wanted returns the number of sub-topics: exact in manual mode, a maximum in auto mode.
 func (d *draft) wanted() int { return max(1, d.run.Options.SubTopics) }
 
 func (d *draft) fallBack(format string, args ...any) {

@@ -12,14 +12,14 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Words of a research brief, and what is still used as one when the rounds are over.
+// Length of a research brief in words: the wanted range, the usable range, and the default number of rounds.
 const (
 	minBrief, maxBrief   = 200, 400
 	leastBrief, mostText = 20, 1_000
 	defaultRounds        = 3
 )
 
-// rephrase makes a research brief of the user's topic, in rounds until its length is right.
+// rephrase turns the user's topic into a research brief, in rounds until its length is right.
 func (d *draft) rephrase(ctx context.Context) error {
 	if err := d.step(ctx, topicqueue.StepStartQueryRewriter, "%s", d.topic); err != nil {
 		return err
@@ -40,8 +40,8 @@ func (d *draft) rephrase(ctx context.Context) error {
 	return d.step(ctx, topicqueue.StepEndQueryRewriter, "research brief of %d words", words)
 }
 
-// rounds returns the first brief of the right length, else the nearest that is usable. An empty one comes with the
-// reason.
+// rounds returns the first brief of the wanted length, or the nearest usable one. If there is none, it returns "" and
+// the reason.
 func (d *draft) rounds(ctx context.Context) (best string, bestWords int, err error) {
 	data := prompts.RephraseData{Topic: d.withSaid(d.run.Topic)}
 	rounds := d.run.Options.RephraseIterations
@@ -71,11 +71,11 @@ func (d *draft) rounds(ctx context.Context) (best string, bestWords int, err err
 	return best, bestWords, err
 }
 
-// offBy is how many words a brief is too short or too long.
+// offBy returns by how many words a brief is too short or too long.
 func offBy(words int) int { return max(minBrief-words, words-maxBrief, 0) }
 
-// wordCount counts words: runs of letters and digits between white space, and in scripts without spaces one word for
-// every one and a half characters.
+// wordCount counts words: fields with letters or digits, and in scripts without spaces, two words for every three
+// characters.
 func wordCount(s string) int {
 	words, wide := 0, 0
 	for _, field := range strings.Fields(s) {

@@ -16,50 +16,51 @@ import (
 )
 
 const (
-	// reviewShrinks is how often a review is asked at most: of all claims, then of half of those of each block, and so on,
-	// until they fit the model's window.
+	// reviewShrinks is the maximum number of attempts at a review: with all claims, then with half of those of each
+	// block, and so on, until they fit the model's window.
 	reviewShrinks = 6
-	maxGaps       = 3 // of one review
+	maxGaps       = 3 // per review
 	maxOpen       = 6
 	maxFailure    = 200
-	maxSource     = 120 // bytes of its name, and of its label
+	maxSource     = 120 // bytes of a source's name, and of its label
 	maxBeginning  = 200
 )
 
-// Reviewer compares the evidence of runs with their plans. Its fields are set once; Review is safe for concurrent use.
+// Reviewer compares the evidence of runs with their plans. Its fields must not change after the first call. Review is
+// safe for concurrent use.
 type Reviewer struct {
-	Model llm.Model // nil: nothing is compared, see Review
-	// Draft lets the model draft an answer of the topic first and name what that could not say. It takes a model with
-	// room for it: 32,000 tokens or more.
+	Model llm.Model // nil: no review, see Review
+	// Draft makes the model first draft an answer to the topic and then name what the draft could not say. It needs a
+	// context window of at least 32,000 tokens.
 	Draft bool
 }
 
-// Evidence is what a review looks at.
+// Evidence is the input of a review.
 type Evidence struct {
 	Topic  string          // as researched
-	Blocks []BlockEvidence // all of the run in their order; each has ended
-	Room   int             // blocks that the time of the run still allows; below 0: any number
-	// Last is the review before this one, zero: none. Where there is no room for another one, it holds on.
+	Blocks []BlockEvidence // all blocks of the run in order; each has ended
+	Room   int             // number of blocks that the remaining time allows; negative: no limit
+	// Last is the previous review, zero: none. It stays valid if there is no room for another block.
 	Last topicqueue.Review
-	// Documents of the run's knowledge base that no search has returned: the first passage of each.
+	// Unread holds the first passage of each document of the knowledge base that no search has returned.
 	Unread []topicqueue.Source
-	// No block may be added: the evidence is compared as it is.
+	// Closed means that no block may be added: the review only compares the evidence.
 	Closed bool
 }
 
-// BlockEvidence is a block with what it found.
+// BlockEvidence is a block with its evidence.
 type BlockEvidence struct {
 	Block  topicqueue.Block
 	Traces []topicqueue.ToolTrace
 }
 
-// Review says which blocks a run still needs, at most three and as many as its queue and its time have room for, none
-// like another, which of its blocks are one subject, which claims contradict each other, and what stays open.
+// Review returns the blocks that a run still needs, the claims that contradict each other, and open points. It adds at
+// most three blocks, within the room of the queue and the remaining time, and no duplicates.
 //
-// Where there is no room for a block, nobody is asked, unless the evidence says that it is closed. Without a model
-// nothing is compared: blocks have then asked all that follows from plan and claims by themselves, and no rule finds
-// better questions. A model that is away or gives no usable answer is no error either: the review then says in NotDone
-// why nothing was compared. The error is the cause of ctx's end.
+// If there is no room for a block, it does not call the model, unless the evidence is Closed. Without a model it
+// returns an empty review: blocks have already asked everything that follows from the plan and their claims, and no
+// rule finds better questions. If the model fails, NotDone of the review has the reason. The error is the cause of
+// ctx's end.
 func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (topicqueue.Review, error) {
 	if r.Model == nil {
 		return topicqueue.Review{}, nil
@@ -104,7 +105,7 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 	return review, nil
 }
 
-// contradictions returns the pairs that a model has named, each once: of two claims of the run from different sources.
+// contradictions returns the distinct valid pairs that the model named: two claims of the run from different sources.
 func contradictions(claims []evidence.Claim, named []prompts.ReviewedPair) (pairs []topicqueue.Contradiction) {
 	known := func(number int) bool { return number >= 1 && number <= len(claims) }
 	told := map[[2]int]bool{}
@@ -124,13 +125,13 @@ func contradictions(claims []evidence.Claim, named []prompts.ReviewedPair) (pair
 	return pairs
 }
 
-// ask shows as much evidence as the model's window takes.
+// ask asks for a review with as much evidence as the model's window allows.
 func (r *Reviewer) ask(
 	ctx context.Context, run topicqueue.Run, e Evidence, most int,
 ) (answer prompts.ReviewAnswer, err error) {
 	for shrink := range reviewShrinks {
 		data := prompts.ReviewData{Topic: e.Topic, MaxGaps: most, Draft: r.Draft}
-		if shrink == 0 { // the first to go
+		if shrink == 0 { // dropped first
 			data.Unread = unread(e.Unread)
 		}
 		number, listed := 1, map[[2]string]bool{}
@@ -150,7 +151,7 @@ func (r *Reviewer) ask(
 	return answer, err
 }
 
-// unread shows documents that no search has returned.
+// unread converts documents that no search has returned for the prompt.
 func unread(first []topicqueue.Source) (list []prompts.UnreadDocument) {
 	for _, s := range first {
 		list = append(list, prompts.UnreadDocument{
@@ -162,7 +163,7 @@ func unread(first []topicqueue.Source) (list []prompts.UnreadDocument) {
 	return list
 }
 
-// claimsOf returns all claims of a run with their sources. A review names them by their places here, counted from 1.
+// claimsOf returns all claims of a run with their sources. A review refers to them by position, counted from 1.
 func claimsOf(e Evidence) (list []evidence.Claim) {
 	for _, b := range e.Blocks {
 		list = append(list, evidence.Collect(b.Traces)...)
@@ -178,11 +179,11 @@ func claims(b BlockEvidence) int {
 	return n
 }
 
-// reviewed shows a block with n of its claims: of each source in turn, so that none is crowded out, in the order in
-// which they were found. number is that of its first claim. listed: the quotes of earlier blocks, by source, to which
-// those of this one are added; what they have is not shown again.
+// reviewed converts a block for the prompt, with n of its claims in the order found. It takes claims of each source in
+// turn, so that every source is represented. number is the number of its first claim. listed holds the quotes of
+// earlier blocks by source, which are not repeated; reviewed adds those of this block.
 func reviewed(b BlockEvidence, n, number int, listed map[[2]string]bool) prompts.ReviewBlock {
-	shown := make([]int, len(b.Traces)) // claims of each trace
+	shown := make([]int, len(b.Traces)) // claims shown of each trace
 	out := prompts.ReviewBlock{ID: b.Block.ID, Title: b.Block.Title, Overview: b.Block.Overview,
 		Trouble: trouble(b.Block), Left: claims(b) - n}
 	for turn := 0; n > 0; turn++ {
@@ -210,7 +211,7 @@ func reviewed(b BlockEvidence, n, number int, listed map[[2]string]bool) prompts
 	return out
 }
 
-// sourceOf names a source, whose it is and of when.
+// sourceOf describes a source with its publisher and date.
 func sourceOf(s topicqueue.Source) string {
 	line := topicqueue.Clip(s.Name(), maxSource)
 	if label := s.Label(); label != "" {
@@ -219,7 +220,7 @@ func sourceOf(s topicqueue.Source) string {
 	return line
 }
 
-// trouble says why a block has less than it was planned to have.
+// trouble returns why a block has less than planned.
 func trouble(b topicqueue.Block) string {
 	reason := topicqueue.Clip(topicqueue.OneLine(b.Reason), maxFailure)
 	if b.Status == topicqueue.BlockFailed {
@@ -228,7 +229,7 @@ func trouble(b topicqueue.Block) string {
 	return reason
 }
 
-// gaps makes blocks of what a model asked for, by the rules of the queue. open: what there is no room for.
+// gaps converts proposed blocks by the rules of the queue. open: proposals without room.
 func gaps(
 	run topicqueue.Run, e Evidence, answers []prompts.ReviewGap, most int,
 ) (out []topicqueue.SubTopic, open []string) {
@@ -272,9 +273,9 @@ func gaps(
 	return out, open
 }
 
-// Room returns how many blocks the time that is left allows: as many rounds of parallel ones as blocks of this run took
-// at the median. left: until research ends, negative = without limit; then the result is -1, and also where no block
-// has ended that could tell.
+// Room returns the number of blocks that fit into the time left, from the median time of this run's blocks and the
+// number of parallel ones. left: time until research ends; negative: no limit. It returns -1 if there is no limit or no
+// completed block.
 func Room(blocks []topicqueue.Block, left time.Duration, parallel int) int {
 	if left < 0 {
 		return -1
@@ -286,7 +287,7 @@ func Room(blocks []topicqueue.Block, left time.Duration, parallel int) int {
 	return int(left/usual) * max(1, parallel)
 }
 
-// UsualTime is the median time of the blocks that have ended with all they could find; 0 where there is none.
+// UsualTime returns the median duration of the completed blocks, or 0 if there are none.
 func UsualTime(blocks []topicqueue.Block) time.Duration {
 	var took []time.Duration
 	for _, b := range blocks {

@@ -8,13 +8,12 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// nearlyAsGood is the share of the best score from which another section, or the title of another document, is worth a
-// sub-topic of its own.
+// nearlyAsGood is the minimum share of the best score for another section or document title to become a sub-topic.
 const nearlyAsGood = 0.8
 
-// fromSources is the plan without a model: the topic itself, to which the best section belongs, then other documents
-// whose titles, and other sections whose passages answer it nearly as well, as many as are wanted at most. Fewer are
-// normal: nothing is planned that was not asked for.
+// fromSources returns the plan without a model. It consists of the topic itself, which covers the best section, and of
+// other documents and sections that match it nearly as well, up to the wanted number. Fewer are normal, because nothing
+// is planned that was not asked for.
 func (d *draft) fromSources(ctx context.Context) ([]topicqueue.SubTopic, error) {
 	topics := []topicqueue.SubTopic{whole(d.run.Topic)}
 	if d.Sections == nil || d.wanted() == 1 {
@@ -49,16 +48,16 @@ func (d *draft) fromSources(ctx context.Context) ([]topicqueue.SubTopic, error) 
 	return topics, nil
 }
 
-// within is a title as a search within the topic.
+// within returns a title as a query within the topic.
 func within(topic, title string) string {
 	query := topicqueue.Clip(questionOf(topic)+" "+title, maxQuery)
-	if topicqueue.CanonicalQuery(query) == topicqueue.CanonicalQuery(questionOf(topic)) { // it is in the topic already
+	if topicqueue.CanonicalQuery(query) == topicqueue.CanonicalQuery(questionOf(topic)) { // already in the topic
 		return title
 	}
 	return query
 }
 
-// sectionTitle names a section of a document: "Developing with asyncio: Running blocking code".
+// sectionTitle returns the title of a section with its document: "Developing with asyncio: Running blocking code".
 func sectionTitle(document string, section []string) string {
 	title := text.Heading(document)
 	if n := len(section); n > 0 {
@@ -69,7 +68,7 @@ func sectionTitle(document string, section []string) string {
 	return topicqueue.Clip(title, maxTitle)
 }
 
-// questionOf is the user's topic as a search: its own words, a paragraph shortened to its heading.
+// questionOf returns the user's topic as a query: its own words, or its heading if it is too long.
 func questionOf(topic string) string {
 	topic = topicqueue.OneLine(topic)
 	if len(topic) <= maxQuery {

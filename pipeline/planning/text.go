@@ -8,15 +8,15 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Limits of what a model may put into a plan, in bytes.
+// Limits of a model's text in a plan, in bytes.
 const (
 	maxTitle    = 200
 	maxOverview = 1_000
 	maxQuery    = 300
-	maxReason   = 300 // of a fallback
+	maxReason   = 300 // reason of a fallback
 )
 
-// paragraphs is topicqueue.OneLine for a text of several paragraphs; they stay apart.
+// paragraphs applies topicqueue.OneLine to each paragraph of a text.
 func paragraphs(s string) string {
 	var out []string
 	for p := range strings.SplitSeq(strings.ReplaceAll(s, "\r\n", "\n"), "\n\n") {
@@ -27,11 +27,11 @@ func paragraphs(s string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// cleanTitle makes a heading of what a model wrote: one line without marks, numbering or quotation marks around it.
+// cleanTitle converts a model's text to a heading: one line without marks, numbering or surrounding quotation marks.
 func cleanTitle(s string) string {
 	s = strings.TrimLeft(topicqueue.OneLine(s), "#*_- \t")
 	if i := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsDigit(r) }); i > 0 && i < 3 {
-		// "3. Title", "3) Title"; not "3.1 times" and not "3D printing"
+		// "3. Title", "3) Title", but not "3.1 times" or "3D printing"
 		if rest := strings.TrimLeft(s[i:], ".):"); rest != s[i:] && strings.HasPrefix(rest, " ") {
 			s = rest
 		}
