@@ -9,43 +9,43 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Changes is what has changed since the last run of a topic. In a run's metadata it stands under "changes".
+// Changes holds the changes since the last run of a topic. It is stored under "changes" in a run's metadata.
 type Changes struct {
-	Since     string      `json:"since"`  // day of the last run, YYYY-MM-DD, with the time where it was the same day
-	RunID     string      `json:"run_id"` // the last run
+	Since     string      `json:"since"`  // date of the last run, YYYY-MM-DD, with the time if it was the same day
+	RunID     string      `json:"run_id"` // id of the last run
 	New       []Said      `json:"new"`
 	Changed   []Change    `json:"changed"`
 	Withdrawn []Withdrawn `json:"withdrawn"`
-	Open      []Open      `json:"open"`      // what neither report could say
-	Unchecked int         `json:"unchecked"` // sources that could not be asked again: what they said is taken to hold
+	Open      []Open      `json:"open"`      // gaps of both reports
+	Unchecked int         `json:"unchecked"` // unavailable sources, whose statements are assumed to hold
 }
 
-// None reports that nothing is new, changed or withdrawn.
+// None reports whether nothing is new, changed or withdrawn.
 func (c Changes) None() bool { return len(c.New)+len(c.Changed)+len(c.Withdrawn) == 0 }
 
-// Said is what a source says, or said.
+// Said is a current or former statement of a source.
 type Said struct {
-	Statement string   `json:"statement"` // a sentence, row or item on one line; Noted: what a model has noted of it
+	Statement string   `json:"statement"` // a sentence, row or item on one line; with Noted, the model's note of it
 	Quote     string   `json:"quote"`     // verbatim
 	Noted     bool     `json:"noted,omitempty"`
 	Value     string   `json:"value,omitempty"`
-	Citations []string `json:"citations"` // of this report; those of what was said lead to the text of that day
+	Citations []string `json:"citations"` // of this report; for former statements, they cite the old text
 	BlockID   string   `json:"block_id"`
-	Title     string   `json:"title"` // of the first source; with its key where others of this title are told of
+	Title     string   `json:"title"` // of the first source; with its key if another document here has the same title
 	URL       string   `json:"url,omitempty"`
 	Document  string   `json:"document,omitempty"`
-	About     string   `json:"about,omitempty"` // kind, publisher and date of its source, as far as they are known
+	About     string   `json:"about,omitempty"` // kind, publisher and date of its source, if known
 
-	source     string // id; with start and end where it stands in its text
-	offset     int    // at which that text begins in the document
+	source     string // source id; start and end are offsets in its text
+	offset     int    // offset of that text in the document
 	start, end int
-	columns    string // of a row: the row that names its columns
+	columns    string // header row, for a table row
 }
 
-// Change is a statement in whose place another one has come.
+// Change is a statement that replaced another one.
 type Change struct {
 	Kind string `json:"kind"`           // value, date or words
-	What string `json:"what,omitempty"` // of a row: what its values are of, "Cost (euros), 2023"
+	What string `json:"what,omitempty"` // what the values of a row describe: "Cost (euros), 2023"
 	Old  Said   `json:"old"`
 	New  Said   `json:"new"`
 }
@@ -53,19 +53,19 @@ type Change struct {
 // Withdrawn is a statement that no source makes any more.
 type Withdrawn struct {
 	Said
-	Gone     bool `json:"gone"`               // its source is; else the source no longer says it
-	Computed bool `json:"computed,omitempty"` // a program printed it, from numbers that no source states any more
+	Gone     bool `json:"gone"`               // the source itself is gone
+	Computed bool `json:"computed,omitempty"` // output of a program whose input numbers are outdated
 }
 
-// Open is a part of the plan that a report says nothing or too little about.
+// Open is a part of the plan that a report does not cover sufficiently.
 type Open struct {
 	BlockID string `json:"block_id"`
 	Title   string `json:"title"`
 	Reason  string `json:"reason"`
 }
 
-// Compare puts together what the blocks of a run of today, YYYY-MM-DD, have found to have changed since the run that m
-// is of, each fact once. Open is left empty: it is for the report to say what it could not.
+// Compare collects the changes that the blocks of a run found since the run of m, each fact once. today: YYYY-MM-DD.
+// Open is left empty for the report to fill in.
 func Compare(m *Memory, today string, now []BlockEvidence) Changes {
 	c := comparison{out: Changes{
 		Since: m.Since(today), RunID: m.RunID, New: []Said{}, Changed: []Change{}, Withdrawn: []Withdrawn{}, Open: []Open{},
@@ -93,7 +93,7 @@ func Compare(m *Memory, today string, now []BlockEvidence) Changes {
 			computed := t.Source.Kind == topicqueue.SourceCode
 			for _, claim := range t.Withdrawn {
 				if computed && slices.ContainsFunc(b.Traces, computedTonight) {
-					continue // the sections say what came of it
+					continue // the sections present the new result
 				}
 				if claim.Now == nil {
 					gone := t.Source.AsOf != nil && t.Source.AsOf.Gone
@@ -104,7 +104,7 @@ func Compare(m *Memory, today string, now []BlockEvidence) Changes {
 			}
 			c.fresh = append(c.fresh, c.added(t)...)
 			if _, seen := m.Pages[PageKey(t.Source)]; (!known || old.Unfinished) && !seen && t.Since == "" {
-				for _, claim := range t.Claims { // research that was missing has found a page that was not there
+				for _, claim := range t.Claims { // a new page, found by research that was missing before
 					c.fresh = append(c.fresh, c.said(claim))
 				}
 			}
@@ -116,20 +116,20 @@ func Compare(m *Memory, today string, now []BlockEvidence) Changes {
 	return c.out
 }
 
-// computedTonight reports a trace of a program that was run tonight.
+// computedTonight reports whether a trace is from a program run in this run.
 func computedTonight(t topicqueue.ToolTrace) bool {
 	return t.Source.Kind == topicqueue.SourceCode && t.Since == "" && len(t.Claims) > 0
 }
 
-// comparison is the work of Compare.
+// comparison is the state of Compare.
 type comparison struct {
 	block string
 	trace topicqueue.ToolTrace
 	lost  []Withdrawn
 	fresh []Said
 
-	standing []string // quotes of claims that stand
-	claims   []Said   // of tonight
+	standing []string // quotes of claims that still hold
+	claims   []Said   // claims of this run
 
 	out Changes
 }
@@ -145,10 +145,10 @@ func (c *comparison) said(claim topicqueue.Claim) Said {
 	}
 }
 
-// added returns the sentences of a trace that are news. Where a model has noted something of them, they say that, each
-// note once: a sentence alone may not name its subject.
+// added returns the new sentences of a trace. If a model noted claims from them, the statement is the note, because a
+// sentence alone may not name its subject. Each note is used once.
 func (c *comparison) added(t topicqueue.ToolTrace) (list []Said) {
-	told := map[string]bool{} // claims
+	told := map[string]bool{} // claims already used
 	for _, news := range t.Added {
 		s := c.said(news)
 		var notes []string
@@ -166,7 +166,7 @@ func (c *comparison) added(t topicqueue.ToolTrace) (list []Said) {
 		switch {
 		case len(notes) > 0:
 			s.Statement, s.Noted = strings.Join(notes, " "), true
-		case over: // the note before is of this, too
+		case over: // the previous note covers this sentence too
 			list[len(list)-1].Quote += " " + s.Quote
 			continue
 		}
@@ -175,10 +175,10 @@ func (c *comparison) added(t topicqueue.ToolTrace) (list []Said) {
 	return list
 }
 
-// of is the document or page that says it.
+// of identifies the document or page of the statement.
 func (s Said) of() string { return cmp.Or(s.Document, s.URL, s.source) }
 
-// follows reports that a sentence stands right behind another one, in its paragraph. Rows are told one by one.
+// follows reports whether a sentence directly follows another one in its paragraph. Table rows are kept separate.
 func (s Said) follows(o Said) bool {
 	if s.source == "" || s.source != o.source || strings.HasPrefix(s.Quote, "|") {
 		return false
@@ -186,17 +186,17 @@ func (s Said) follows(o Said) bool {
 	return s.start == o.end+1 && slices.Equal(s.Citations, o.Citations)
 }
 
-// join adds a sentence that follows.
+// join appends a following sentence.
 func (s *Said) join(o Said) {
 	s.Statement, s.Quote, s.end = s.Statement+" "+o.Statement, s.Quote+" "+o.Quote, o.end
 }
 
-// otherRow reports rows of different documents: equal ones say different things.
+// otherRow reports whether two rows are from different documents, where equal rows mean different things.
 func (s Said) otherRow(o Said) bool {
 	return strings.HasPrefix(s.Quote, "|") && cmp.Or(s.Document, s.URL) != cmp.Or(o.Document, o.URL)
 }
 
-// change tells of a change unless it has been told.
+// change records a change unless it is already recorded.
 func (c *comparison) change(old, now Said) {
 	what, kind, before, after := differingCells(old, now)
 	if what == "" {
@@ -218,14 +218,14 @@ func (c *comparison) change(old, now Said) {
 	c.out.Changed = append(c.out.Changed, Change{Kind: kind, What: what, Old: old, New: now})
 }
 
-// noted returns a sentence in the words in which a model has noted it tonight, where it has and they are not told yet:
-// a sentence alone may not name its subject.
+// noted replaces a sentence with the model's current notes of it, if any are not used yet. A sentence alone may not
+// name its subject.
 func (c *comparison) noted(s Said) Said {
 	var notes []string
 	for _, claim := range c.claims {
 		on := claim.source == s.source && claim.start < s.end && s.start < claim.end
 		told := func(ch Change) bool { return strings.Contains(ch.New.Statement, claim.Statement) }
-		own := strings.HasPrefix(claim.Quote, "|") || repeats(claim.Statement, claim.Quote) // no note of a model
+		own := strings.HasPrefix(claim.Quote, "|") || repeats(claim.Statement, claim.Quote) // not a note of a model
 		if on && !own && !slices.Contains(notes, claim.Statement) && !slices.ContainsFunc(c.out.Changed, told) {
 			notes = append(notes, claim.Statement)
 		}
@@ -236,15 +236,16 @@ func (c *comparison) noted(s Said) Said {
 	return s
 }
 
-// restated reports that a model has noted of the new words what it had noted of the old ones: they say it in other
-// words.
+// restated reports whether the model's note of the new words equals that of the old ones, so that only the wording
+// changed.
 func (c *comparison) restated(old, now Said) bool {
 	return !repeats(old.Statement, old.Quote) && slices.ContainsFunc(c.claims, func(claim Said) bool {
 		return repeats(claim.Statement, old.Statement) && strings.Contains(claim.Quote, now.Quote)
 	})
 }
 
-// settle tells of what is left: what one source has lost and another one has won, has changed or moved.
+// settle records the remaining changes. A sentence that one source lost and another one gained is a change or was
+// moved.
 func (c *comparison) settle() {
 	lost, fresh := map[int]bool{}, map[int]bool{}
 	for i, s := range c.lost {
@@ -270,7 +271,7 @@ func (c *comparison) settle() {
 			c.out.Withdrawn = append(c.out.Withdrawn, s)
 		}
 	}
-	whole := c.out.Withdrawn[:0] // paragraphs
+	whole := c.out.Withdrawn[:0] // join sentences of a paragraph
 	for _, s := range c.out.Withdrawn {
 		if last := len(whole) - 1; last >= 0 && s.follows(whole[last].Said) {
 			whole[last].join(s.Said)
@@ -290,7 +291,8 @@ func (c *comparison) settle() {
 	c.out.New = byDocument(c.out.New)
 }
 
-// byDocument puts together what each document says, in its order, the documents in the order of their first sentences.
+// byDocument groups statements by document, in the document's order. Documents are in the order of their first
+// statements.
 func byDocument(list []Said) []Said {
 	first := map[string]int{}
 	for _, s := range list {
@@ -304,7 +306,8 @@ func byDocument(list []Said) []Said {
 	return list
 }
 
-// tellApart names the documents whose title several have that are told of: each file of a form begins with "Figures".
+// tellApart adds the document's key to titles that several documents share, such as "Figures" in a set of similar
+// files.
 func (c *comparison) tellApart() {
 	var all []*Said
 	for i := range c.out.New {
@@ -330,14 +333,14 @@ func (c *comparison) tellApart() {
 	}
 }
 
-// told reports that a change has the sentence or row on one of its sides.
+// told reports whether a recorded change has the sentence or row on either side.
 func (c *comparison) told(s Said) bool {
 	return slices.ContainsFunc(c.out.Changed, func(ch Change) bool {
 		return !ch.New.otherRow(s) && (repeats(ch.Old.Quote, s.Quote) || repeats(ch.New.Quote, s.Quote))
 	})
 }
 
-// known reports a sentence with figures that a claim which stands has, too, in much the same words.
+// known reports whether a claim that still holds has the sentence's figures and much the same words.
 func (c *comparison) known(quote string) bool {
 	_, figures := parts(quote)
 	return len(figures) > 0 && slices.ContainsFunc(c.standing, func(s string) bool {
@@ -346,17 +349,17 @@ func (c *comparison) known(quote string) bool {
 	})
 }
 
-// as reports the same sentence, with a figure only of documents of one title: "The hearing is on 12 May" may be of
-// two lawsuits.
+// as reports whether two statements are the same sentence. With a figure, their titles must also be equal, because "The
+// hearing is on 12 May" may refer to two lawsuits.
 func (s Said) as(o Said) bool {
 	_, figures := parts(s.Quote)
 	return repeats(s.Quote, o.Quote) && !s.otherRow(o) && (s.Title == o.Title || len(figures) == 0)
 }
 
-// repeats reports the same words.
+// repeats reports whether two texts have the same words.
 func repeats(a, b string) bool { return slices.Equal(text.Words(a), text.Words(b)) }
 
-// cite adds the citations of another one that says the same.
+// cite adds the citations of an equal statement.
 func (s *Said) cite(other Said) {
 	for _, id := range other.Citations {
 		if !slices.Contains(s.Citations, id) {

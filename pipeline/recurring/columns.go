@@ -7,8 +7,8 @@ import (
 	"nightdesk/pipeline/quantity"
 )
 
-// Columns returns the row that names the columns of the table in which a row of s begins, which may be that row
-// itself: the first of several, unless it has values itself. Empty where none does.
+// Columns returns the header row of the table whose row begins at start, which may be that row itself. It returns "" if
+// the table has only one row or its first row has values.
 func Columns(s string, start int) string {
 	row := func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "|") }
 	from := strings.LastIndexByte(s[:start], '\n') + 1
@@ -27,8 +27,8 @@ func Columns(s string, start int) string {
 	return strings.TrimSpace(head)
 }
 
-// hasValue reports a cell that is a figure, and neither a date nor a number in a name: "Readmitted within 30 days (%)"
-// names a column. Four digits alone are a year.
+// hasValue reports whether a cell is a figure, and not a date or a number in a name. "Readmitted within 30 days (%)" is
+// a column name, and four digits alone are a year.
 func hasValue(cell string) bool {
 	if len(cell) == 4 && strings.Trim(cell, "0123456789") == "" {
 		return false
@@ -39,7 +39,7 @@ func hasValue(cell string) bool {
 	})
 }
 
-// cells returns the cells of a row of a table.
+// cells returns the cells of a table row.
 func cells(row string) []string {
 	list := strings.Split(strings.Trim(strings.TrimSpace(row), "|"), "|")
 	for i, cell := range list {

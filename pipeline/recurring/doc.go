@@ -1,11 +1,10 @@
-// Package recurring knows what a topic that is researched again and again remembers from one night to the next, and
-// what has changed between them.
+// Package recurring keeps the memory of recurring topics between runs and compares runs.
 //
-// Memory is what is kept of a run: its blocks with their claims, its searches with what they found, its pages with
-// their versions, and the text of its report. Make makes it of a run that has ended. The next run looks again at just
-// that (package researching, Refresh). Span.Moved says what of a text has moved, and Compare puts together what is
-// new, changed and withdrawn.
+// Memory holds the results of a run: blocks with their claims, searches with their results, pages with their versions,
+// and the text of the report. Make builds it from an ended run. The next run checks exactly these again (package
+// researching, Refresh). Span.Moved returns the changes in a text, and Compare collects what is new, changed and
+// withdrawn.
 //
-// All functions are pure and deterministic; foreign text may make them find nothing, never fail. Where memories are
-// kept is the business of package storage.
+// All functions are pure and deterministic. Unusual input makes them find nothing, but never fail. Package storage
+// stores memories.
 package recurring

@@ -11,38 +11,38 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// NothingFound is the reason of a block that has looked and found nothing: it has failed, and yet is done.
+// NothingFound is the reason of a block that searched and found nothing. Its status is failed, but its work is done.
 const NothingFound = "no source was found that says something about this"
 
 const (
 	openPage = "open_page"
 	runCode  = "run_code"
 
-	// ReadDocument is what the reading of a whole document of a knowledge base is called among the calls of a run.
-	// Its first source is the document, others are passages of it.
+	// ReadDocument is the tool name of reading a whole document of a knowledge base. Its first source is the document,
+	// the others are passages of it.
 	ReadDocument = "read_document"
 )
 
-// BlockEvidence is a block with what it found.
+// BlockEvidence is a block with its evidence.
 type BlockEvidence struct {
 	Block  topicqueue.Block
 	Traces []topicqueue.ToolTrace
 }
 
-// Ended is a run that has ended with a report.
+// Ended is a run that ended with a report.
 type Ended struct {
 	Run      topicqueue.Run
 	Epoch    int
 	Plan     topicqueue.Plan
 	Review   topicqueue.Review
 	Blocks   []BlockEvidence
-	Returned []topicqueue.Returned // what the calls of the run returned
+	Returned []topicqueue.Returned // results of all calls of the run
 	Open     []Open                // gaps of the report
 	Text     json.RawMessage
 }
 
-// Make makes the memory of a run that has ended. base: the memory that it went on from; nil: none. Version is left
-// for whoever stores it. It returns nil when nothing is left to look at again.
+// Make returns the memory of an ended run, or nil if there is nothing to check again. base: memory that the run
+// continued; nil: none. The caller sets Version when storing it.
 func Make(base *Memory, e Ended) *Memory {
 	m := &Memory{
 		Schema: schema, Key: Key(e.Run.Topic, e.Run.Options), Topic: e.Run.Topic, RunID: e.Run.ID, Epoch: e.Epoch,
@@ -74,7 +74,7 @@ func Make(base *Memory, e Ended) *Memory {
 	return m
 }
 
-// block returns what is remembered of a block that was worked on.
+// block returns the memory of a block that was worked on.
 func block(b BlockEvidence, old Block, returned []topicqueue.Returned, date string) Block {
 	t := b.Block
 	out := Block{
@@ -90,7 +90,7 @@ func block(b BlockEvidence, old Block, returned []topicqueue.Returned, date stri
 		}
 		trace.Since, trace.Unchecked, trace.Reread = cmp.Or(trace.Since, date), false, false
 		trace.Dropped, trace.Added = 0, nil
-		trace.RawAnswer = topicqueue.PagePath(trace.Source.Hash) // all of the answer that the next bundle has
+		trace.RawAnswer = topicqueue.PagePath(trace.Source.Hash) // the only part of the answer in the next bundle
 		out.Traces = append(out.Traces, trace)
 	}
 	for _, r := range returned {
@@ -116,13 +116,13 @@ func block(b BlockEvidence, old Block, returned []topicqueue.Returned, date stri
 	return out
 }
 
-// blockOf returns the block whose call it was.
+// blockOf returns the block that made a call.
 func blockOf(r topicqueue.Returned) string {
 	block, _, _ := strings.Cut(r.ToolID, "/")
 	return block
 }
 
-// seq returns the number of a citation within its block: 2 of CIT-3-02; 0 for what is none.
+// seq returns the sequence number of a citation, such as 2 for CIT-3-02, or 0 for another form.
 func seq(citationID string) int {
 	n, err := strconv.Atoi(citationID[strings.LastIndexByte(citationID, '-')+1:])
 	if err != nil {
@@ -131,7 +131,7 @@ func seq(citationID string) int {
 	return n
 }
 
-// pages returns the pages as they are now: what was opened or shown tonight, and what nobody has seen otherwise since.
+// pages returns the current pages: those opened or shown in this run, and older ones that were not seen again.
 func pages(base *Memory, e Ended) map[string]Page {
 	now := map[string]Page{}
 	if base != nil {
@@ -156,7 +156,7 @@ func pages(base *Memory, e Ended) map[string]Page {
 				continue
 			}
 			now[key] = Page{URL: s.URL, Title: s.Title, ETag: s.ETag, LastModified: s.LastModified, Hash: s.Hash, Opened: opened}
-			if asked := AddressKey(r.Query); r.ToolType == openPage && asked != key { // an address that leads to another one
+			if asked := AddressKey(r.Query); r.ToolType == openPage && asked != key { // the address was redirected
 				now[asked] = now[key]
 			}
 		}
@@ -164,7 +164,7 @@ func pages(base *Memory, e Ended) map[string]Page {
 	return now
 }
 
-// forget drops pages that nothing refers to any more.
+// forget removes pages without references.
 func (m *Memory) forget() {
 	used := map[string]bool{}
 	for _, b := range m.Blocks {
@@ -187,12 +187,11 @@ func (m *Memory) forget() {
 	}
 }
 
-// Arrived says which results of a search that is asked again were not there before. before, now: keys of pages in
-// order; known: pages that the run has seen in whatever way; full: the list of then was as long as it may be, so that
-// more may have stood below it.
+// Arrived returns the new results of a repeated search. before, now: keys of pages in order; known: reports whether the
+// run has seen a page; full: the old list had its maximum length, so more results may have followed.
 //
-// What stands above a result of then has come. What stands below all of them, in a list that was full, may have moved
-// up from where nobody saw it, because others are gone: such results are doubtful.
+// A result above an old one is new. A result below all old ones is doubtful if the old list was full, because it may
+// have moved up when others disappeared.
 func Arrived(before, now []string, known func(key string) bool, full bool) (arrived, doubtful []int) {
 	last := -1
 	for i, key := range now {

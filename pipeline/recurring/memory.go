@@ -16,56 +16,56 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// schema numbers the form of a memory. One of another form is none.
+// schema is the version of the memory format. Memories of other versions are rejected.
 const schema = 2
 
-// Key returns what a topic's memory is kept under: 32 hex digits of the SHA-256 of the topic's canonical form, the
-// knowledge base and the tools, which say what sources there are. Runs with other sources remember for themselves, so
-// that nothing of a private knowledge base reaches a run that does not name it.
+// Key returns the storage key of a topic's memory: 32 hex digits of the SHA-256 of the topic's canonical form, the
+// knowledge base and the tools. Runs with different sources have separate memories, so that content of a private
+// knowledge base never reaches a run that does not name it.
 func Key(topic string, o topicqueue.Options) string {
 	names := slices.Sorted(slices.Values(o.Tools))
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", topicqueue.TopicKey(topic), o.KnowledgeBase, strings.Join(names, ",")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// Memory is what is kept of the last run of a topic.
+// Memory holds the results of the last run of a topic.
 type Memory struct {
 	Schema           int             `json:"schema"`
 	Version          int             `json:"version"` // 1 is the first of this topic
 	Key              string          `json:"key"`
-	Topic            string          `json:"topic"` // as the user gave it
+	Topic            string          `json:"topic"` // as entered by the user
 	RunID            string          `json:"run_id"`
-	Epoch            int             `json:"epoch"` // of the run
-	Date             string          `json:"date"`  // of the run, YYYY-MM-DD
+	Epoch            int             `json:"epoch"` // epoch of the run
+	Date             string          `json:"date"`  // date of the run, YYYY-MM-DD
 	CreatedAt        time.Time       `json:"created_at"`
 	EndedAt          time.Time       `json:"ended_at,omitzero"`
 	KnowledgeBase    string          `json:"knowledge_base,omitempty"`
 	KnowledgeVersion string          `json:"knowledge_version,omitempty"`
-	Plan             topicqueue.Plan `json:"plan"` // without sub-topics, which are the blocks, and traces, which have no claims
+	Plan             topicqueue.Plan `json:"plan"` // without sub-topics (see Blocks) and traces (no claims)
 	Blocks           []Block         `json:"blocks"`
-	Pages            map[string]Page `json:"pages"` // by PageKey: all that was seen, with a claim or without
-	Open             []Open          `json:"open"`  // what the report could not say
-	// of the claims that stand: what contradicts what; a night on which nothing has moved has no other review
+	Pages            map[string]Page `json:"pages"` // by PageKey: all pages seen, with and without claims
+	Open             []Open          `json:"open"`  // gaps of the report
+	// Review has the contradictions among the claims that still hold. A run without changes has no other review.
 	Review topicqueue.Review `json:"review,omitzero"`
-	Text   json.RawMessage   `json:"text,omitempty"` // of the report, as package reporting keeps it; none: no model wrote it
+	Text   json.RawMessage   `json:"text,omitempty"` // report text as kept by package reporting; none: no model wrote it
 }
 
-// Block is a topic block with what it found and asked.
+// Block is a topic block with its results and calls.
 type Block struct {
 	ID         string                 `json:"block_id"`
 	SubTopic   topicqueue.SubTopic    `json:"sub_topic"`
-	Unfinished bool                   `json:"unfinished,omitempty"` // its research was not done: the next run begins it anew
-	LastSeq    int                    `json:"last_seq"`             // number of its last citation: none is given twice
+	Unfinished bool                   `json:"unfinished,omitempty"` // research was not finished: the next run starts over
+	LastSeq    int                    `json:"last_seq"`             // last citation number; numbers are not reused
 	Traces     []topicqueue.ToolTrace `json:"traces"`
 	Asked      []Asked                `json:"asked"`
 }
 
-// Asked is a call of a block that is made again.
+// Asked is a call of a block that the next run repeats.
 type Asked struct {
 	Tool    string   `json:"tool"`
 	Query   string   `json:"query"`
-	Results int      `json:"results"` // sources that it returned
-	Found   []string `json:"found"`   // their pages, each once, in order
+	Results int      `json:"results"` // number of returned sources
+	Found   []string `json:"found"`   // distinct pages of the sources, in order
 }
 
 // Page is a page, document or paper as the run saw it.
@@ -74,17 +74,17 @@ type Page struct {
 	Title        string `json:"title,omitempty"`
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
-	Hash         string `json:"sha256"`           // of its text: that of the page as it was opened, else of what a search showed
-	Opened       bool   `json:"opened,omitempty"` // its whole text was read
+	Hash         string `json:"sha256"`           // of the opened page's text, or else of the text in a search result
+	Opened       bool   `json:"opened,omitempty"` // the whole text was read
 }
 
-// Version returns how the page's server calls the version that was seen.
+// Version returns the server's identifiers of the version seen.
 func (p Page) Version() fetch.Version {
 	return fetch.Version{ETag: p.ETag, LastModified: p.LastModified}
 }
 
-// PageKey returns what tells pages apart: the address of a page without what does not change it, the key of a
-// document, the DOI of a paper. Empty for what is never looked at again, such as the output of a program.
+// PageKey identifies a page: its normalized address, the key of a document, or the DOI of a paper. It is "" for sources
+// that are not checked again, such as program output.
 func PageKey(s topicqueue.Source) string {
 	switch {
 	case s.Kind == topicqueue.SourceCode, s.Kind == topicqueue.SourceTool:
@@ -99,13 +99,13 @@ func PageKey(s topicqueue.Source) string {
 	return ""
 }
 
-// AddressKey returns the PageKey of a page of the web.
+// AddressKey returns the PageKey of a web page.
 func AddressKey(address string) string {
 	_, form, _ := strings.Cut(tools.Key("open_page", address), "\x00")
 	return "web:" + form
 }
 
-// Document returns the document that a PageKey is of, "" when it is none.
+// Document returns the document of a PageKey, or "" for other pages.
 func Document(key string) string {
 	document, ok := strings.CutPrefix(key, "doc:")
 	if !ok {
@@ -114,7 +114,7 @@ func Document(key string) string {
 	return document
 }
 
-// Decode reads a memory. One of another form, or of another topic, is an error.
+// Decode parses a memory. A different schema version or topic is an error.
 func Decode(body []byte, key string) (*Memory, error) {
 	m := &Memory{}
 	if err := json.Unmarshal(body, m); err != nil {
@@ -126,7 +126,7 @@ func Decode(body []byte, key string) (*Memory, error) {
 	return m, nil
 }
 
-// Block returns what is remembered of a block of this id and title; false when there is none. m may be nil.
+// Block returns the memory of the block with this id and title; false if there is none. m may be nil.
 func (m *Memory) Block(id, title string) (Block, bool) {
 	if m == nil {
 		return Block{}, false
@@ -139,8 +139,7 @@ func (m *Memory) Block(id, title string) (Block, bool) {
 	return Block{}, false
 }
 
-// Remembered returns the plan of the next run: the blocks of the last one in their order, so that their citations
-// keep their ids.
+// Remembered returns the plan of the next run: the blocks of the last one in order, so that citations keep their ids.
 func (m *Memory) Remembered() topicqueue.Plan {
 	plan := m.Plan
 	plan.SubTopics = nil
@@ -150,9 +149,9 @@ func (m *Memory) Remembered() topicqueue.Plan {
 	return plan
 }
 
-// Texts returns the hashes of the texts that the next run compares: of the sources that traces name, which it needs,
-// and of opened pages, without which it does not know what else stood there. Those of documents are in their
-// knowledge base. A program's answer is not compared: references lead to it.
+// Texts returns the hashes of texts for the next run. needed: texts of the sources of traces, which must be present.
+// wanted: texts of opened pages and of stored answers. Without a wanted text, the next run does not know the rest of a
+// page.
 func (m *Memory) Texts() (needed, wanted []string) {
 	seen := map[string]bool{"": true}
 	add := func(list *[]string, hash string) {
@@ -181,7 +180,7 @@ func (m *Memory) Texts() (needed, wanted []string) {
 	return needed, wanted
 }
 
-// Figures returns the pictures of programs that traces name, each once.
+// Figures returns the distinct figure paths of the sources of traces.
 func (m *Memory) Figures() []string {
 	var list []string
 	for _, b := range m.Blocks {
@@ -195,10 +194,10 @@ func (m *Memory) Figures() []string {
 	return slices.Compact(list)
 }
 
-// Since says when the last run was, for a report of today: its day, and the time where that is today.
+// Since returns the date of the last run, with the time if it is today.
 func (m *Memory) Since(today string) string {
 	ended := m.EndedAt
-	if ended.IsZero() { // kept by an earlier version
+	if ended.IsZero() { // stored by an earlier version
 		ended = m.CreatedAt
 	}
 	if m.Date != today || ended.IsZero() {
@@ -207,7 +206,7 @@ func (m *Memory) Since(today string) string {
 	return Told(ended, today)
 }
 
-// Told writes a day, with the time where it is today.
+// Told formats a time as a date, with the time if it is today.
 func Told(at time.Time, today string) string {
 	if day := at.UTC().Format(time.DateOnly); day != today {
 		return day
@@ -215,8 +214,8 @@ func Told(at time.Time, today string) string {
 	return at.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// Later reports that m is to stand in the place of o, of which nil is none: it is of a run that was enqueued later,
-// or of a later attempt at the same run. Of runs that were enqueued at the same moment, the ids decide.
+// Later reports whether m replaces o, which may be nil. m must be of a run that was enqueued later, or of a later
+// attempt at the same run. If both runs were enqueued at the same moment, the greater id wins.
 func (m *Memory) Later(o *Memory) bool {
 	if o == nil {
 		return true

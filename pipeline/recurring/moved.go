@@ -9,11 +9,11 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Span is the time between two nights: their days, YYYY-MM-DD.
+// Span is the time between two runs, as dates YYYY-MM-DD.
 type Span struct{ Since, Now string }
 
-// Moved compares two versions of a text. What tells of the delivery of the text is left out; what only is written
-// otherwise is not changed, but respelt.
+// Moved compares two versions of a text. It ignores lines about the delivery of the text. Changes in spelling only are
+// returned as respelt, not as changed.
 func (s Span) Moved(old, now string) (d text.Difference, respelt []text.Pair) {
 	d = text.Align(old, now)
 	d.Changed = slices.DeleteFunc(d.Changed, func(p text.Pair) bool {
@@ -31,7 +31,7 @@ func (s Span) Moved(old, now string) (d text.Difference, respelt []text.Pair) {
 	units := text.Units(now)
 	d.New = slices.DeleteFunc(d.New, func(u text.Unit) bool {
 		i := slices.Index(units, u)
-		entry := u.Form == text.Entry && old != "" // of a list that says something: another entry of it stood there
+		entry := u.Form == text.Entry && old != "" // a list entry counts only next to an entry that was there before
 		listed := i > 0 && stood[units[i-1].Mark] || i+1 < len(units) && stood[units[i+1].Mark]
 		return entry && !listed || alone(now, u) && s.delivered("", now[u.Start:u.End])
 	})
@@ -39,15 +39,14 @@ func (s Span) Moved(old, now string) (d text.Difference, respelt []text.Pair) {
 	return d, respelt
 }
 
-// How a text tells when it was delivered: in one of its first or last lines, in few words, by a date of the last
-// months.
+// Limits of a delivery stamp: one of the first or last lines of a text, with few words and a date of the last months.
 const (
 	edgeUnits   = 3
 	stampWords  = 8
 	stampMonths = 13
 )
 
-// alone reports a unit that is one of the first or last of its text and has its line for itself.
+// alone reports whether a unit is one of the first or last of its text and fills its line.
 func alone(s string, u text.Unit) bool {
 	before, after := s[:u.Start], s[u.End:]
 	line := s[strings.LastIndexByte(before, '\n')+1:]
@@ -57,13 +56,13 @@ func alone(s string, u text.Unit) bool {
 	return len(text.Words(line)) == len(text.Words(s[u.Start:u.End])) && (few(before) || few(after))
 }
 
-// few reports a text of two units at most.
+// few reports whether a text has at most two units.
 func few(s string) bool {
 	return len(s) < 1<<10 && len(text.Units(s)) < edgeUnits
 }
 
-// delivered reports a line that tells when its text was made or sent: its only figure is a day between the two nights
-// or, where another line stood there, one that has moved on towards tonight.
+// delivered reports whether a line states when its text was created or sent. Its only figure is a date between the two
+// runs. If it replaced another line, the date has moved forward.
 func (s Span) delivered(old, now string) bool {
 	day, words, ok := stamp(now)
 	if !ok || day > s.Now || len(words) > stampWords {
@@ -76,7 +75,7 @@ func (s Span) delivered(old, now string) bool {
 	return ok && slices.Equal(words, others) && day >= before && months(s.Now)-months(day) <= stampMonths
 }
 
-// stamp returns the one day that a line names, YYYY-MM-DD, and its words without figures.
+// stamp returns the only date of a line, YYYY-MM-DD, and its words without figures.
 func stamp(line string) (day string, words []string, ok bool) {
 	days := 0
 	rest, figures := parts(line)
@@ -93,7 +92,7 @@ func stamp(line string) (day string, words []string, ok bool) {
 	return day, words, days == 1
 }
 
-// parts parts a text into its words and its figures.
+// parts splits a text into words and figures.
 func parts(s string) (words []string, figures []quantity.Quantity) {
 	at := 0
 	for _, q := range quantity.Parse(s) {
@@ -104,8 +103,8 @@ func parts(s string) (words []string, figures []quantity.Quantity) {
 	return append(words, text.Words(s[at:])...), figures
 }
 
-// sayTheSame reports that two sentences or rows say the same: the same words in the same order with the same figures,
-// however these are written, but for the spelling of single words.
+// sayTheSame reports whether two sentences or rows are equal: the same words in the same order with the same figures,
+// apart from notation and misspellings.
 func sayTheSame(a, b string) bool {
 	if strings.HasPrefix(a, "|") && strings.HasPrefix(b, "|") {
 		one, two := strings.Split(strings.Trim(a, "| "), "|"), strings.Split(strings.Trim(b, "| "), "|")
@@ -114,7 +113,7 @@ func sayTheSame(a, b string) bool {
 	return same(a, b)
 }
 
-// sameCell reports cells that say the same: in a table, 1575 can be a number or a year.
+// sameCell reports whether two cells are equal. In a table, 1575 may be a number or a year.
 func sameCell(a, b string) bool {
 	digits := strings.NewReplacer(",", "", "'", "", "\u00a0", "", "\u202f", "")
 	return same(a, b) || slices.Equal(text.Words(digits.Replace(a)), text.Words(digits.Replace(b)))
@@ -126,24 +125,23 @@ func same(a, b string) bool {
 	if !slices.EqualFunc(figuresA, figuresB, equal) {
 		return false
 	}
-	if strings.Join(wordsA, "") == strings.Join(wordsB, "") { // one word or two
+	if strings.Join(wordsA, "") == strings.Join(wordsB, "") { // written as one word or two
 		return true
 	}
 	return slices.EqualFunc(wordsA, wordsB, func(x, y string) bool { return x == y || misspelt(x, y) })
 }
 
-// equal reports that two figures are one value, whatever unit and prefix they are written with.
+// equal reports whether two figures have the same value, independent of notation and unit prefix.
 func equal(a, b quantity.Quantity) bool {
 	near := func(x, y float64) bool { return x == y || x-y < 1e-9*max(x, y, -x, -y) && y-x < 1e-9*max(x, y, -x, -y) }
 	return a.Kind == b.Kind && a.Unit == b.Unit && a.When == b.When && a.To == b.To && near(a.Low, b.Low) && near(a.High, b.High)
 }
 
-// farAlike is how alike two sentences must be for one to have come in the place of the other somewhere else.
+// farAlike is the minimum similarity of two sentences for one to replace the other in another text.
 const farAlike = 0.7
 
-// Follows reports that a sentence can have come in the place of another one in another text: it is about the same,
-// for one of them has all words of the other, figures aside. In files of one form, sentences on others look much the
-// same, too.
+// Follows reports whether a sentence may replace another one in another text. Apart from figures, one of them must
+// contain all content words of the other, because similar files have similar sentences about different subjects.
 func Follows(old, now string) bool {
 	a, b := terms(old), terms(now)
 	within := func(x, y []string) bool {
@@ -152,18 +150,18 @@ func Follows(old, now string) bool {
 	return len(a) > 0 && len(b) > 0 && (within(a, b) || within(b, a)) && float64(2*min(len(a), len(b))) >= farAlike*float64(len(a)+len(b))
 }
 
-// terms returns the content words of a text beside its figures.
+// terms returns the content words of a text without its figures.
 func terms(s string) []string {
 	words, _ := parts(s)
 	return text.TermSet(strings.Join(words, " "))
 }
 
-// leastMisspelt is the length in characters from which a word that differs in one sign is taken for the same, misspelt.
+// leastMisspelt is the minimum length of a word, in characters, for a one-letter difference to count as a misspelling.
 const leastMisspelt = 5
 
-// misspelt reports two spellings of one word: one letter too many, too few or another one, or two neighbours in
-// exchange, as in four fifths of all mistakes (Damerau 1964). Its first letter is hardly ever wrong, and another last
-// one makes another form of it.
+// misspelt reports whether two words are spellings of the same word. They differ by one inserted, deleted or replaced
+// letter, or two swapped neighbours, as in four fifths of all misspellings (Damerau 1964). The first letter is hardly
+// ever wrong, and a different last letter is a different word form.
 func misspelt(a, b string) bool {
 	x, y := []rune(a), []rune(b)
 	if strings.ContainsAny(a+b, "0123456789") || len(x) == 0 || len(y) == 0 || x[0] != y[0] {

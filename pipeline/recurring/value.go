@@ -11,16 +11,16 @@ import (
 
 // Kinds of changes.
 const (
-	ChangedValue = "value" // another figure
-	ChangedDate  = "date"  // another date
-	ChangedWords = "words" // other words with the same figures
+	ChangedValue = "value" // different figure
+	ChangedDate  = "date"  // different date
+	ChangedWords = "words" // different words with the same figures
 )
 
-// maxValue is the length in bytes up to which what differs is shown by itself.
+// maxValue is the maximum length of a difference that is shown by itself, in bytes.
 const maxValue = 60
 
-// Differing says what differs in a sentence or row and the one in its place: which kind of change it is, and the two
-// values or stretches of words as written, both empty where they are long.
+// Differing returns the kind of change between a sentence or row and its replacement, and the two values or phrases as
+// written. Both are empty if one is too long.
 func Differing(old, now string) (kind, before, after string) {
 	if strings.HasPrefix(old, "|") && strings.HasPrefix(now, "|") {
 		one, two := strings.Split(strings.Trim(old, "| "), "|"), strings.Split(strings.Trim(now, "| "), "|")
@@ -40,7 +40,7 @@ func Differing(old, now string) (kind, before, after string) {
 	return kind, before, after
 }
 
-// kindOf says what kind of change it is by the first figure that differs.
+// kindOf returns the kind of a change, based on the first figure that differs.
 func kindOf(old, now string) string {
 	_, a := parts(old)
 	_, b := parts(now)
@@ -56,7 +56,7 @@ func kindOf(old, now string) string {
 	return ChangedWords
 }
 
-// middle returns what stands between the words that both texts begin and end with, figures whole.
+// middle returns the text between the common first and last words of two texts, with whole figures.
 func middle(old, now string) (string, string) {
 	one, two := fields(old), fields(now)
 	equalWord := func(a, b stretch) bool {
@@ -69,7 +69,7 @@ func middle(old, now string) (string, string) {
 	for tail < min(len(one), len(two))-head && equalWord(one[len(one)-1-tail], two[len(two)-1-tail]) {
 		tail++
 	}
-	if head+tail == min(len(one), len(two)) { // nothing stands there in one of them: with the words beside it
+	if head+tail == min(len(one), len(two)) { // one of them would be empty: include the adjacent words
 		if head > 0 {
 			head--
 		}
@@ -80,10 +80,10 @@ func middle(old, now string) (string, string) {
 	return whole(old, one[head:len(one)-tail]), whole(now, two[head:len(two)-tail])
 }
 
-// stretch is a part of a text: bytes.
+// stretch is a byte range of a text.
 type stretch struct{ start, end int }
 
-// fields returns the words of a text as they stand there.
+// fields returns the positions of the words of a text.
 func fields(s string) (list []stretch) {
 	at := 0
 	for _, f := range strings.Fields(s) {
@@ -94,7 +94,7 @@ func fields(s string) (list []stretch) {
 	return list
 }
 
-// whole returns the words with the rest of the figures that they cut.
+// whole returns the text of the words, extended to whole figures.
 func whole(s string, words []stretch) string {
 	if len(words) == 0 {
 		return ""
@@ -108,8 +108,8 @@ func whole(s string, words []stretch) string {
 	return strings.Trim(strings.Join(strings.Fields(s[start:end]), " "), ".,;: ")
 }
 
-// figure returns the first two figures of one kind and unit that stand in each other's place; both empty: there are
-// none.
+// figure returns the first pair of different figures at the same position with equal kind and unit, or two empty
+// strings.
 func figure(old, now string) (string, string) {
 	_, a := parts(old)
 	_, b := parts(now)
@@ -124,8 +124,7 @@ func figure(old, now string) (string, string) {
 	return "", ""
 }
 
-// rowLine shows a row of a table as a line, with the names of its columns where these are known; what is none stays as
-// it is.
+// rowLine renders a table row as a line, with column names if known. Other text is returned unchanged.
 func rowLine(row, columns string) string {
 	if !strings.HasPrefix(strings.TrimSpace(row), "|") {
 		return row
@@ -144,8 +143,8 @@ func rowLine(row, columns string) string {
 	return strings.Join(shown, " · ")
 }
 
-// differingCells says of two rows of one name, whose columns have names, what their values are of and which ones
-// differ; what is empty for all others.
+// differingCells compares two rows with the same name and the same named columns. It returns what their values describe
+// and the values that differ; what is "" for other rows.
 func differingCells(old, now Said) (what, kind, before, after string) {
 	one, two := cells(old.Quote), cells(now.Quote)
 	names, same := cells(now.columns), sameCell(old.columns, now.columns)
@@ -173,12 +172,12 @@ func differingCells(old, now Said) (what, kind, before, after string) {
 	return two[0], kindOf(one[differ[0]], two[differ[0]]), strings.Join(was, ", "), strings.Join(is, ", ")
 }
 
-// date writes a day as YYYY-MM-DD.
+// date formats a date as YYYY-MM-DD.
 func date(w quantity.When) string { return fmt.Sprintf("%04d-%02d-%02d", w.Year, w.Month, w.Day) }
 
-// months counts the months of a date since the year 0, 0 when it is none.
+// months returns the number of months since the year 0, or 0 for an invalid date.
 func months(day string) int {
 	var year, month int
-	_, _ = fmt.Sscanf(day, "%d-%d", &year, &month) // what it cannot read stays 0
+	_, _ = fmt.Sscanf(day, "%d-%d", &year, &month) // unreadable parts stay 0
 	return 12*year + month
 }
