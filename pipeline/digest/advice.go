@@ -2,8 +2,7 @@ package digest
 
 import "strings"
 
-// advices say what to do about the reasons that our own code writes. The first one whose words occur in a reason
-// applies. TestAdviceKnowsReasons checks that the words still occur in that code.
+// advices maps words in reasons, which this program writes, to what the user can do. The first match applies.
 var advices = []struct{ words, do string }{
 	{"knowledge base", "Add the knowledge base, or set the same STORAGE_URL on every worker; then "},
 	{"had nothing for the model", "Raise the budget or choose a smaller preset; then "},
@@ -20,7 +19,7 @@ var advices = []struct{ words, do string }{
 	{"model", "`nightdesk doctor --model` says whether the model answers; then "},
 }
 
-// advice says what to do about a run or, where many have one reason, a batch.
+// advice returns what to do about a run or, if many runs have the same reason, about a batch.
 func advice(kind, reason, name string) string {
 	again := "try again with `nightdesk retry " + name + "`"
 	for _, a := range advices {

@@ -9,36 +9,36 @@ import (
 	"nightdesk/pipeline/evidence"
 )
 
-// Disagreement is a contradiction between reports: no report has both of its sides.
+// Disagreement is a contradiction between reports. No single report has both sides.
 type Disagreement struct {
 	evidence.Contradiction
-	Runs  []Ref // those that have one of the sides, at most 5
-	Count int   // of all of them
+	Runs  []Ref // runs with either side, at most 5
+	Count int   // number of all such runs
 }
 
-// Bounds of Between.
+// Limits of Between.
 const (
-	maxSubjects = 1_000_000 // that are remembered, about 20 bytes each
-	maxCompared = 20_000    // statements that are compared
-	maxAlike    = 40        // statements of one subject
-	maxAgain    = 3         // disagreements on one subject
+	maxSubjects = 1_000_000 // subjects in memory, about 20 bytes each
+	maxCompared = 20_000    // statements compared
+	maxAlike    = 40        // statements per subject
+	maxAgain    = 3         // disagreements per subject
 )
 
-// statement is what one or several runs state from one source.
+// statement is a statement from one source, made by one or more runs.
 type statement struct {
 	evidence.Claim
 	runs []int
 }
 
-// Between finds where reports contradict each other. claims returns the claims of a run with their sources, nil for
-// one that has none; it is called once for each run, and again for those that share a subject with another. complete:
-// there was no need to leave claims out. The error is that of claims, or the cause of ctx's end.
+// Between finds contradictions between reports. claims returns the claims of a run with their sources, or nil. It is
+// called once for each run, and again for runs that share a subject with another one. complete reports whether no claim
+// was left out. The error is that of claims, or the cause of ctx's end.
 func Between(ctx context.Context, runs []Ref,
 	claims func(ctx context.Context,
 		runID string) ([]evidence.Claim, error)) (found []Disagreement, complete bool, err error) {
 	complete = true
 	seed := maphash.MakeSeed()
-	first, shared := map[uint64]int{}, map[uint64]bool{} // by subject: the first run that has it; whether others have it
+	first, shared := map[uint64]int{}, map[uint64]bool{} // by subject: the first run that has it; whether others do
 	again := make([]bool, len(runs))
 	for i, r := range runs {
 		list, err := claims(ctx, r.RunID)
@@ -106,7 +106,7 @@ func Between(ctx context.Context, runs []Ref,
 	return found, complete, nil
 }
 
-// disagreements compares statements of one subject.
+// disagreements compares the statements of one subject.
 func disagreements(list []statement, runs []Ref) []Disagreement {
 	if len(list) < 2 {
 		return nil
@@ -114,16 +114,16 @@ func disagreements(list []statement, runs []Ref) []Disagreement {
 	claims := make([]evidence.Claim, len(list))
 	for i, s := range list {
 		claims[i] = s.Claim
-		claims[i].ID = strconv.Itoa(i) // the ids of several runs are not distinct
+		claims[i].ID = strconv.Itoa(i) // ids of different runs are not distinct
 	}
 	var found []Disagreement
 	for _, c := range evidence.Weigh(claims, nil, nil, nil).Contradictions {
 		a, b := runsOf(c.A, list), runsOf(c.B, list)
 		if slices.ContainsFunc(a, func(i int) bool { return slices.Contains(b, i) }) {
-			continue // a report has both sides and tells of it itself
+			continue // that report already presents both sides
 		}
 		d := Disagreement{Contradiction: c, Count: len(a) + len(b)}
-		for i := range max(len(a), len(b)) { // both sides are among those that are shown
+		for i := range max(len(a), len(b)) { // alternate, so that both sides are shown
 			for _, side := range [][]int{a, b} {
 				if i < len(side) && len(d.Runs) < maxRefs {
 					d.Runs = append(d.Runs, runs[side[i]])
@@ -135,7 +135,7 @@ func disagreements(list []statement, runs []Ref) []Disagreement {
 	return found
 }
 
-// runsOf returns the indices of the runs that have a side, each once, in order.
+// runsOf returns the distinct indexes of the runs that have a side, in order.
 func runsOf(s evidence.Side, list []statement) []int {
 	var of []int
 	for _, id := range s.Claims {

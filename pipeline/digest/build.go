@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Builder makes a digest from runs that it sees one after the other.
+// Builder builds a digest from runs, one at a time.
 type Builder struct {
 	d               Digest
 	failed, partial reasons
@@ -22,11 +22,11 @@ type Builder struct {
 	disagree        top
 	thin            top
 	remarks         top
-	seen            map[string]bool // contradictions, by what they say
+	seen            map[string]bool // contradictions, by their statements
 	dearest         []Ref
 }
 
-// NewBuilder returns a builder of the digest of this batch.
+// NewBuilder returns a builder for the digest of a batch.
 func NewBuilder(batch string, created time.Time) *Builder {
 	return &Builder{d: Digest{
 		Batch: batch, CreatedAt: created, States: map[topicqueue.RunState]int{}, Compared: true, Reports: []Ref{},
@@ -34,7 +34,7 @@ func NewBuilder(batch string, created time.Time) *Builder {
 	}, seen: map[string]bool{}}
 }
 
-// Add takes in a run of the batch.
+// Add adds a run of the batch.
 func (b *Builder) Add(run Run) {
 	r := RefOf(run)
 	b.d.Runs++
@@ -85,7 +85,7 @@ func (b *Builder) expensive(r Ref) {
 	b.dearest = b.dearest[:min(len(b.dearest), maxDearest)]
 }
 
-// Contradict takes in what reports say against each other. complete: all claims were compared that could.
+// Contradict adds contradictions between reports. complete: all comparable claims were compared.
 func (b *Builder) Contradict(list []Disagreement, complete bool) {
 	b.d.Compared = complete
 	for _, d := range list {
@@ -99,7 +99,7 @@ func (b *Builder) contradiction(c evidence.Contradiction, where string, runs []R
 		return
 	}
 	key := strings.Join(slices.Sorted(slices.Values(sides)), "\n")
-	if b.seen[key] { // reports that share sources share their contradictions
+	if b.seen[key] { // reports with shared sources have the same contradictions
 		return
 	}
 	if len(b.seen) < 20*maxItems {
@@ -118,7 +118,7 @@ func (b *Builder) contradiction(c evidence.Contradiction, where string, runs []R
 			sides[i] += fmt.Sprintf(" (%s)", count1(s.Support, "source"))
 		}
 	}
-	// A contradiction between reports is seen by nobody who reads one of them.
+	// Readers of a single report do not see a contradiction between reports.
 	weight := float64(c.A.Support + c.B.Support)
 	if len(runs) > 1 {
 		weight += 0.5
@@ -127,14 +127,14 @@ func (b *Builder) contradiction(c evidence.Contradiction, where string, runs []R
 		weight: weight})
 }
 
-// evidence notes a report that nothing but one source bears out.
+// evidence adds an item for a report whose sources have a single origin.
 func (b *Builder) evidence(f Facts, r Ref) {
 	if f.Origins == 1 {
 		b.thin.add(Item{Kind: KindThin, Text: "it cites only one source", Runs: []Ref{r}, Count: 1})
 	}
 }
 
-// remarkItem tells what a reader has said about the last report on a topic.
+// remarkItem returns an item for a reader's remark on the last report of a topic.
 func remarkItem(remark topicqueue.Remark, r Ref) Item {
 	item := Item{Kind: KindRemark, Text: line(remark.Words), Runs: []Ref{r}, Count: 1}
 	if remark.Sentence != "" {
@@ -148,7 +148,7 @@ func remarkItem(remark topicqueue.Remark, r Ref) Item {
 	return item
 }
 
-// Lines returns all changes, a line each: what has another value, what is gone, what is new.
+// Lines returns all changes, one per line: changed values, then withdrawn statements, then new ones.
 func (c Changes) Lines() (lines []string) {
 	for _, x := range c.Changed {
 		lines = append(lines, x.moved())
@@ -162,7 +162,7 @@ func (c Changes) Lines() (lines []string) {
 	return lines
 }
 
-// moved is a change with both values, where they are known.
+// moved renders a change with both values, if known.
 func (c Change) moved() string {
 	text := c.line()
 	if c.Old != "" || c.New != "" {
@@ -171,7 +171,8 @@ func (c Change) moved() string {
 	return text
 }
 
-// changes weighs what moved in one topic: values by how far, then what is gone, then what is new.
+// changes adds the changes of one topic. Changed values rank first, by relative difference, then withdrawn statements,
+// then new ones.
 func (b *Builder) changes(c Changes, r Ref) {
 	since := ""
 	if c.Since != "" {
@@ -196,7 +197,7 @@ func (b *Builder) changes(c Changes, r Ref) {
 	}
 }
 
-// line is what a change says, with the title of its document where that does not stand in it.
+// line renders a change, preceded by the title of its document unless the text contains it.
 func (c Change) line() string {
 	if c.Title == "" || c.Text == "" || strings.Contains(c.Text, c.Title) {
 		return line(c.Text)
@@ -204,7 +205,7 @@ func (c Change) line() string {
 	return line(c.Title + ": " + c.Text)
 }
 
-// byDocument returns a line for each change, of several on end that are of one document for all of them.
+// byDocument renders one line per change. Consecutive changes of one document share a line.
 func byDocument(list []Change) (lines []string) {
 	for len(list) > 0 {
 		n := 1
@@ -220,7 +221,7 @@ func byDocument(list []Change) (lines []string) {
 	return lines
 }
 
-// apart returns how far two values are from each other, from 0 to 1; 0 when they are no two comparable quantities.
+// apart returns the relative difference of two values, from 0 to 1, or 0 if they are not comparable quantities.
 func apart(old, new string) float64 {
 	a, b := quantity.Parse(old), quantity.Parse(new)
 	if len(a) != 1 || len(b) != 1 {
@@ -236,7 +237,7 @@ func apart(old, new string) float64 {
 	return min(1, math.Abs(a[0].Low-b[0].Low)/most)
 }
 
-// Digest returns what the runs have come to.
+// Digest returns the digest of the added runs.
 func (b *Builder) Digest() Digest {
 	d := b.d
 	d.Failed = b.failed.section(KindFailed, d.Batch)
@@ -251,8 +252,7 @@ func (b *Builder) Digest() Digest {
 	return d
 }
 
-// first chooses what stands on the first screen: of every kind as many as its share, then more of them while there is
-// room.
+// first selects the items of the first screen: the share of each kind, then more while there is room.
 func (d Digest) first() []Item {
 	thin := d.Thin.Items
 	if n := d.Thin.Total; n > 1 { // one line for all
@@ -282,7 +282,7 @@ func (d Digest) first() []Item {
 	for i, k := range kinds {
 		first = append(first, k.items[:taken[i]]...)
 	}
-	for i, item := range first { // the first screen is for what is the matter; the parts below name more
+	for i, item := range first { // keep the first screen short; the sections list more runs
 		if item.Count > firstRefs && item.Kind != KindContradiction {
 			first[i].Runs = item.Runs[:min(firstRefs, len(item.Runs))]
 		}
@@ -290,10 +290,10 @@ func (d Digest) first() []Item {
 	return first
 }
 
-// firstRefs is how many runs the first screen names of an item that many runs share.
+// firstRefs is the maximum number of runs on the first screen for an item that many runs share.
 const firstRefs = 2
 
-// top keeps the items with most weight; of equal ones the earlier.
+// top keeps the items with the highest weight; for equal weights the earlier ones.
 type top struct {
 	items []Item
 	total int
@@ -317,7 +317,7 @@ func (t *top) section() Section {
 	return Section{Items: append([]Item{}, t.items...), Total: t.total}
 }
 
-// count1 is "1 source", "2 sources".
+// count1 formats a count with its noun: "1 source", "2 sources".
 func count1(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -325,7 +325,7 @@ func count1(n int, what string) string {
 	return figure(n) + " " + what + "s"
 }
 
-// figure writes a number with commas, from a million on in millions.
+// figure formats a number with commas, or in millions if it is large.
 func figure(n int) string {
 	if n >= 1_000_000 {
 		return fmt.Sprintf("%.1f million", float64(n)/1e6)

@@ -1,10 +1,9 @@
-// Package digest tells what a person must see of a batch that has ended, in the order of importance: failures with
-// what to do, large changes, contradictions within and between reports, what was cut short, thin evidence, what it
-// cost.
+// Package digest summarizes an ended batch, most important first: failures with advice, large changes, contradictions
+// within and between reports, shortened reports, thin evidence, and cost.
 //
-// It reads nothing by itself and asks no model. Entry points: a Builder is given the facts of each run (Read makes
-// them of the metadata of its report) and the contradictions that Between finds, Builder.Digest makes the Digest,
-// which has a Markdown and an HTML form. Memory is bounded however many runs there are.
+// It does no I/O and calls no model. A Builder gets the facts of each run (Read parses them from the metadata of its
+// report) and the contradictions found by Between. Builder.Digest returns the Digest, which has a Markdown and an HTML
+// form. Memory is bounded for any number of runs.
 package digest
 
 import (
@@ -19,49 +18,49 @@ import (
 // Run is one run of the batch.
 type Run struct {
 	topicqueue.Run
-	Facts Facts // zero when there is no metadata
+	Facts Facts // zero if there is no metadata
 }
 
-// Facts are what a digest takes from the metadata of a report.
+// Facts are the parts of a report's metadata that a digest uses.
 type Facts struct {
 	Title          string                   `json:"title"`
 	Usage          Usage                    `json:"usage"`
 	Contradictions []evidence.Contradiction `json:"contradictions"`
-	Origins        int                      `json:"origins"`   // of what the report cites; 0: it does not say
-	Changes        *Changes                 `json:"changes"`   // nil: the topic has no earlier night
-	Budget         *Budget                  `json:"budget"`    // nil: there was none
-	Formats        []Format                 `json:"formats"`   // of the report beside its Markdown
-	TopicKey       string                   `json:"topic_key"` // of the topic's history
-	Remarks        []topicqueue.Remark      `json:"remarks"`   // of readers, which it was written with
-	Audio          topicqueue.Narration     `json:"audio"`     // zero: the report was not to be read aloud
-	Tally          *topicqueue.Tally        `json:"tally"`     // nil: an early version has published it
+	Origins        int                      `json:"origins"`   // independent origins of the sources; 0: unknown
+	Changes        *Changes                 `json:"changes"`   // nil: the topic has no earlier run
+	Budget         *Budget                  `json:"budget"`    // nil: none
+	Formats        []Format                 `json:"formats"`   // of the report, besides Markdown
+	TopicKey       string                   `json:"topic_key"` // key of the topic's history
+	Remarks        []topicqueue.Remark      `json:"remarks"`   // of readers, used in writing the report
+	Audio          topicqueue.Narration     `json:"audio"`     // zero: no audio requested
+	Tally          *topicqueue.Tally        `json:"tally"`     // nil: published by an early version
 }
 
-// Format is a report in another form than its Markdown.
+// Format is a report in a format other than Markdown.
 type Format struct {
 	Format string `json:"format"`
-	File   string `json:"file"` // storage key; empty: it could not be made
+	File   string `json:"file"` // storage key; empty: not created
 }
 
-// Budget is what a run was allowed to cost.
+// Budget is the budget of a run.
 type Budget struct {
-	Batch Amount   `json:"batch"` // for all runs of the batch together; zero = none
-	Night Amount   `json:"night"` // for all runs of the night together; zero = none
-	Cuts  []string `json:"cuts"`  // what was left out so as not to exceed it, or to be ready in time
+	Batch Amount   `json:"batch"` // for all runs of the batch together; zero: none
+	Night Amount   `json:"night"` // for all runs of the night together; zero: none
+	Cuts  []string `json:"cuts"`  // what was left out to stay within budget or time
 }
 
-// Amount is a budget in tokens or, without them, in money.
+// Amount is a budget in tokens or, if Tokens is 0, in USD.
 type Amount struct {
 	Tokens int64   `json:"tokens,omitempty"`
 	USD    float64 `json:"usd,omitempty"`
 }
 
-// Usage is what models were asked for.
+// Usage sums up model calls.
 type Usage struct {
 	Calls    int     `json:"total_calls"`
 	Tokens   int     `json:"total_tokens"`
 	CostUSD  float64 `json:"total_cost_usd"`
-	Unpriced int     `json:"unpriced_calls"` // calls whose cost is not known
+	Unpriced int     `json:"unpriced_calls"` // calls of unknown cost
 }
 
 func (u *Usage) add(o Usage) {
@@ -71,7 +70,7 @@ func (u *Usage) add(o Usage) {
 	u.Unpriced += o.Unpriced
 }
 
-// Kinds of items, in the order of importance.
+// Kinds of items, most important first.
 const (
 	KindFailed        = "failed"
 	KindChanged       = "changed"
@@ -81,83 +80,83 @@ const (
 	KindRemark        = "remark"
 )
 
-// Digest is what a batch has come to.
+// Digest is the summary of a batch.
 type Digest struct {
 	Batch     string                      `json:"batch"`
 	CreatedAt time.Time                   `json:"created_at"`
-	EndedAt   time.Time                   `json:"ended_at,omitzero"` // of its last run
+	EndedAt   time.Time                   `json:"ended_at,omitzero"` // end of its last run
 	Runs      int                         `json:"runs"`
 	States    map[topicqueue.RunState]int `json:"states"`
-	First     []Item                      `json:"first"` // what a person must see, the most important first; at most 10
+	First     []Item                      `json:"first"` // most important items, at most 10
 	Failed    Section                     `json:"failed"`
 	Changed   Section                     `json:"changed"`
 	Disagree  Section                     `json:"contradictions"`
 	Partial   Section                     `json:"partial"`
 	Thin      Section                     `json:"thin"`             // reports whose sources have one origin
-	Remarks   Section                     `json:"remarks,omitzero"` // of readers about the reports of the night before
-	// all claims that could contradict those of other reports were compared
+	Remarks   Section                     `json:"remarks,omitzero"` // of readers about the last reports
+	// Compared reports whether all claims that could contradict other reports were compared.
 	Compared bool `json:"compared"`
 
-	Unchanged   int    `json:"unchanged"` // topics that have an earlier night and of which nothing moved
+	Unchanged   int    `json:"unchanged"` // topics with an earlier run and no changes
 	Usage       Usage  `json:"usage"`
-	Budget      Amount `json:"budget,omitzero"`       // of the batch; zero = none
-	NightBudget Amount `json:"night_budget,omitzero"` // of all runs of its night together; zero = none
-	// runs that were made smaller to stay within a budget, or to be ready in time
+	Budget      Amount `json:"budget,omitzero"`       // of the batch; zero: none
+	NightBudget Amount `json:"night_budget,omitzero"` // for all runs of its night together; zero: none
+	// Trimmed is the number of runs shortened to stay within budget or time.
 	Trimmed int   `json:"trimmed"`
-	Dearest []Ref `json:"dearest"` // runs that cost most, at most 3; none when nothing cost anything
+	Dearest []Ref `json:"dearest"` // most expensive runs, at most 3; none if nothing had a cost
 
 	Reports []Ref `json:"reports"` // in the order of enqueueing, at most 2,000
 }
 
-// Section is the items of one kind, the most important first.
+// Section holds the items of one kind, most important first.
 type Section struct {
 	Items []Item `json:"items"` // at most 50
-	Total int    `json:"total"` // with those that are not listed
+	Total int    `json:"total"` // including items not listed
 }
 
-// Item is one thing that a person should know.
+// Item is one thing that the user should know.
 type Item struct {
 	Kind  string   `json:"kind"`
-	Text  string   `json:"text"`            // what is the matter, one line
-	Sides []string `json:"sides,omitempty"` // of a contradiction: what either side says, and where
-	Do    string   `json:"do,omitempty"`    // what to do about it
+	Text  string   `json:"text"`            // description, one line
+	Sides []string `json:"sides,omitempty"` // statements of a contradiction
+	Do    string   `json:"do,omitempty"`    // advice
 	Runs  []Ref    `json:"runs"`            // at most 5
-	Count int      `json:"count"`           // of runs
+	Count int      `json:"count"`           // number of runs
 
 	weight float64
 }
 
-// Ref points to a run.
+// Ref refers to a run.
 type Ref struct {
 	RunID string `json:"run_id"`
-	ID    string `json:"id,omitempty"` // of the topic in its list
+	ID    string `json:"id,omitempty"` // id of the topic in its list
 	Topic string `json:"topic"`
-	// the topic without words that most topics share; empty: it is short itself
+	// Short is the topic without words that most topics share; empty if the topic is short.
 	Short   string              `json:"short,omitempty"`
 	State   topicqueue.RunState `json:"state"`
-	Report  string              `json:"report,omitempty"` // storage key; empty when there is none
-	Page    string              `json:"page,omitempty"`   // of the report as a page for browsers; empty when there is none
-	Audio   string              `json:"audio,omitempty"`  // of the report as it is read aloud; empty when it is not
+	Report  string              `json:"report,omitempty"` // storage key; empty: none
+	Page    string              `json:"page,omitempty"`   // storage key of the HTML page; empty: none
+	Audio   string              `json:"audio,omitempty"`  // storage key of the audio; empty: none
 	CostUSD float64             `json:"cost_usd,omitempty"`
-	// key of the topic's history; empty: it goes on from no earlier night
+	// History is the key of the topic's history; empty: no earlier run.
 	History string `json:"topic_key,omitempty"`
 }
 
-// Bounds of a digest.
+// Limits of a digest.
 const (
 	maxFirst   = 10
 	maxItems   = 50
 	maxRefs    = 5
 	maxReports = 2000
 	maxDearest = 3
-	maxReasons = 500 // that are told apart
+	maxReasons = 500 // distinct reasons
 	maxTopic   = 100 // bytes
-	maxWhole   = 600 // bytes, of a topic before words are left out
-	maxShort   = 60  // characters, at best
+	maxWhole   = 600 // bytes of a topic before it is shortened
+	maxShort   = 60  // characters, if possible
 	maxText    = 600
 )
 
-// RefOf returns what a digest shows of a run.
+// RefOf returns the reference to a run for a digest.
 func RefOf(run Run) Ref {
 	r := Ref{RunID: run.ID, ID: run.Ref, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), maxWhole), State: run.State,
 		CostUSD: run.Facts.Usage.CostUSD}
@@ -175,7 +174,7 @@ func RefOf(run Run) Ref {
 	return r
 }
 
-// Name is how a digest calls a run. short: among others.
+// Name returns the name of a run. short: in a list of runs.
 func (r Ref) Name(short bool) string {
 	switch {
 	case short:
@@ -186,7 +185,7 @@ func (r Ref) Name(short bool) string {
 	return r.Topic
 }
 
-// shorten leaves out words that most topics share, where there is not room for all.
+// shorten removes words that most topics share from a topic that is too long.
 func (r *Ref) shorten(common *topicqueue.Common) {
 	r.Short = ""
 	if short := common.Shorten(r.Topic, maxShort, utf8.RuneCountInString); short != r.Topic {

@@ -17,14 +17,14 @@ var htmlText string
 
 var htmlTemplate = template.Must(template.New("digest").Parse(htmlText))
 
-// Pieces of the page.
+// Parts of the page.
 type (
 	htmlPage struct {
 		Digest
 		First    []htmlItem
 		Sections []htmlSection
 		Reports  []htmlRef
-		More     int // reports that are not listed
+		More     int // reports not listed
 	}
 	htmlSection struct {
 		Title string
@@ -49,8 +49,8 @@ type (
 	}
 )
 
-// HTML returns the digest as one page that loads nothing, runs nothing and fits a phone. link: as for Markdown; of
-// absolute addresses only those of http and https are used.
+// HTML returns the digest as a self-contained page. It loads and runs nothing, and fits a phone. link: as for Markdown;
+// absolute addresses must be http or https.
 func (d Digest) HTML(link func(key string) string) ([]byte, error) {
 	page := htmlPage{Digest: d, First: htmlItems(d.First, link), Reports: htmlRefs(d.Reports, false, link), More: d.Runs -
 		len(d.Reports)}
@@ -69,7 +69,7 @@ func htmlItems(items []Item, link func(string) string) []htmlItem {
 	for _, i := range items {
 		h := htmlItem{Kind: i.Kind, Word: Word(i.Kind), Text: i.Text, Sides: i.Sides,
 			Runs: htmlRefs(i.Runs, len(i.Runs) > 1, link), More: i.Count - len(i.Runs)}
-		for n, piece := range strings.Split(i.Do, "`") { // commands stand between backticks
+		for n, piece := range strings.Split(i.Do, "`") { // commands are in backticks
 			if piece != "" {
 				h.Do = append(h.Do, htmlSpan{piece, n%2 == 1})
 			}
@@ -94,7 +94,7 @@ func htmlRefs(refs []Ref, short bool, link func(string) string) []htmlRef {
 	return out
 }
 
-// webAddress returns an address that a page may lead to; empty for any other.
+// webAddress returns an address that is safe to link, or "".
 func webAddress(address string) string {
 	if u, err := url.Parse(address); err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Markdown returns the digest as CommonMark. link: address of a report by its storage key, empty for none.
+// Markdown returns the digest as CommonMark. link returns the address of a report by its storage key, or "".
 func (d Digest) Markdown(link func(key string) string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Digest of %s\n\n%s\n\n", citation.Escape(d.Batch), citation.Escape(d.Outcome()))
@@ -56,7 +56,7 @@ func writeItem(b *strings.Builder, mark string, item Item, link func(string) str
 	}
 }
 
-// Line is the item as plain text on one line.
+// Line returns the item as one line of plain text.
 func (i Item) Line() string {
 	text := Word(i.Kind)
 	for n, r := range i.Runs {
@@ -68,7 +68,7 @@ func (i Item) Line() string {
 	return text + ": " + i.Text
 }
 
-// linked is the name of a run, which leads to its report when there is one.
+// linked returns the name of a run, linked to its report if there is one.
 func linked(r Ref, short bool, link func(string) string) string {
 	text := citation.Escape(r.Name(short))
 	if r.Report == "" {
@@ -77,7 +77,7 @@ func linked(r Ref, short bool, link func(string) string) string {
 	return linkTo(text, link(r.Report))
 }
 
-// listen leads to a report as it is read aloud; empty when it is not.
+// listen returns a link to the audio of a report, or "".
 func listen(r Ref, link func(string) string) string {
 	if r.Audio == "" {
 		return ""
@@ -85,7 +85,7 @@ func listen(r Ref, link func(string) string) string {
 	return " (" + linkTo("listen", link(r.Audio)) + ")"
 }
 
-// linkTo is Markdown for a text that leads to an address; no address: the text.
+// linkTo returns a Markdown link, or only the text if there is no address.
 func linkTo(text, address string) string {
 	if address == "" {
 		return text
@@ -94,7 +94,7 @@ func linkTo(text, address string) string {
 	return "[" + text + "](<" + escaped + ">)"
 }
 
-// Word is what an item of a kind begins with.
+// Word returns the label of a kind of items.
 func Word(kind string) string {
 	switch kind {
 	case KindFailed:
@@ -111,18 +111,18 @@ func Word(kind string) string {
 	return "Thin evidence"
 }
 
-// Listed is a section as it is shown.
+// Listed is a section for display.
 type Listed struct {
 	Title string
 	Items []Item
 	More  int
 }
 
-// Sections returns those that have more than First shows.
+// Sections returns the sections with more items than First shows.
 func (d Digest) Sections() []Listed {
 	shown := map[string]int{}
 	for _, item := range d.First {
-		if item.Count == 1 || item.Kind != KindThin { // the line for all thin reports shows none
+		if item.Count == 1 || item.Kind != KindThin { // the common line for thin reports counts as none
 			shown[item.Kind]++
 		}
 	}
@@ -143,7 +143,7 @@ func (d Digest) Sections() []Listed {
 		for _, item := range s.Items {
 			counted += item.Count
 			if s.kind == KindContradiction {
-				counted += 1 - item.Count // of runs
+				counted += 1 - item.Count // Count is the number of runs here
 			}
 		}
 		out = append(out, Listed{fmt.Sprintf("%s (%d)", s.title, s.Total), s.Items, s.Total - counted})
@@ -151,7 +151,7 @@ func (d Digest) Sections() []Listed {
 	return out
 }
 
-// Outcome says in one line what the batch has come to.
+// Outcome returns the result of the batch in one line.
 func (d Digest) Outcome() string {
 	var states []string
 	for _, state := range topicqueue.RunStates {
@@ -189,7 +189,7 @@ func (d Digest) Outcome() string {
 	return text
 }
 
-// Spend says in one line when the batch was worked and what it cost.
+// Spend returns the time and cost of the batch in one line.
 func (d Digest) Spend() string {
 	text := d.CreatedAt.UTC().Format("2006-01-02 15:04")
 	if !d.EndedAt.IsZero() {
@@ -226,7 +226,7 @@ func (d Digest) Spend() string {
 
 func upper(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
 
-// words are "20.00 USD" or "2.0 million tokens".
+// words formats an amount: "20.00 USD" or "2.0 million tokens".
 func (a Amount) words() string {
 	if a.Tokens > 0 {
 		return figure(int(a.Tokens)) + " tokens"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Changes are what moved since an earlier night.
+// Changes holds the changes since an earlier run.
 type Changes struct {
 	Since     string   `json:"since"`
 	New       []Change `json:"new"`
@@ -15,17 +15,17 @@ type Changes struct {
 	Open      []Change `json:"open"`
 }
 
-// Change is one of them. In JSON it is a text, or an object with any of what, text or statement, old and new; these
-// are texts or objects with a value, text or statement.
+// Change is a single change. Its JSON is a string, or an object with any of what, text or statement, old and new. Old
+// and new are strings, or objects with a value, text or statement.
 type Change struct {
-	Text string // the statement as it is now; of a withdrawn one, as it was
-	Old  string // value, else statement, of the earlier night; empty unless it has changed
+	Text string // current statement; the former one if it was withdrawn
+	Old  string // value or statement of the earlier run; "" unless it changed
 	New  string
 
-	Title string // of its document; empty: not known
+	Title string // title of its document; empty: unknown
 }
 
-// UnmarshalJSON reads the forms that Change names. What has another form says nothing.
+// UnmarshalJSON accepts the forms described at Change.
 func (c *Change) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -47,10 +47,10 @@ func (c *Change) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// said is what a source says.
+// said is a statement of a source.
 type said struct{ Text, Statement, Value, Title string }
 
-// UnmarshalJSON reads a text, too.
+// UnmarshalJSON also accepts a string.
 func (s *said) UnmarshalJSON(data []byte) error {
 	type fields said
 	if json.Unmarshal(data, &s.Text) == nil {
@@ -62,7 +62,7 @@ func (s *said) UnmarshalJSON(data []byte) error {
 func (s said) statement() string { return cmp.Or(s.Text, s.Statement) }
 func (s said) short() string     { return cmp.Or(s.Value, s.statement()) }
 
-// Read takes from the metadata of a report what a digest needs of it.
+// Read parses the facts for a digest from the metadata of a report.
 func Read(metadata []byte) (Facts, error) {
 	var f Facts
 	if err := json.Unmarshal(metadata, &f); err != nil {

@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// reasons groups runs by the cause of a bad end.
+// reasons groups failed or partial runs by cause.
 type reasons struct {
-	groups []*reason // in the order in which they were first given
+	groups []*reason // in order of first occurrence
 	known  map[string]*reason
 	total  int
 }
 
-// reason is a cause, which the texts of its runs share up to their particulars.
+// reason is a cause. The texts of its runs differ only in particulars.
 type reason struct {
-	words []string // between the particulars
+	words []string // text between the particulars
 	parts []particular
-	texts []string // of the first runs
+	texts []string // texts of the first runs
 	runs  []Ref
 	n     int
 }
 
-// alone is how many runs with one cause are listed one by one, each with its own text.
+// alone is the maximum number of runs with the same cause that are listed separately.
 const alone = 3
 
-// particulars match what differs between texts with one cause: numbers, dates, ids, addresses with a number, and
-// quotations.
+// particulars matches the parts that differ between texts with the same cause: numbers, dates, ids, addresses with a
+// number, and quotations.
 var particulars = regexp.MustCompile(`"[^"]*"|“[^”]*”|\d+(?:,\d{3})+|[\w.:/+@-]*\d(?:[\w.:/+@-]*\w)?`)
 
 func (r *reasons) add(text string, run Ref) {
@@ -54,7 +54,7 @@ func (g *reason) add(text string, run Ref) {
 		switch {
 		case g.n == 0:
 			g.parts = append(g.parts, newParticular(value))
-		case i < len(g.parts): // always but for further reasons
+		case i < len(g.parts): // false only for further reasons
 			g.parts[i].add(value)
 		}
 	}
@@ -64,7 +64,7 @@ func (g *reason) add(text string, run Ref) {
 	}
 }
 
-// text returns what is true of all runs with this cause.
+// text returns the text that holds for all runs with this cause.
 func (g *reason) text() string {
 	var b strings.Builder
 	for i, words := range g.words {
@@ -76,7 +76,7 @@ func (g *reason) text() string {
 	return b.String()
 }
 
-// section lists first what many runs have in common.
+// section returns the items, the most common causes first.
 func (r *reasons) section(kind, batch string) Section {
 	var t top
 	for _, g := range r.groups {
@@ -95,11 +95,11 @@ func (r *reasons) section(kind, batch string) Section {
 	return s
 }
 
-// particular is what the texts of one cause have in one place.
+// particular is a variable part of the texts of a cause.
 type particular struct {
-	value     string // of the first
+	value     string // value in the first text
 	differs   bool
-	low, high float64 // NaN: not numbers
+	low, high float64 // NaN: not a number
 }
 
 func newParticular(value string) particular {
@@ -110,10 +110,10 @@ func newParticular(value string) particular {
 func (p *particular) add(value string) {
 	n := number(value)
 	p.differs = p.differs || value != p.value
-	p.low, p.high = math.Min(p.low, n), math.Max(p.high, n) // NaN stays
+	p.low, p.high = math.Min(p.low, n), math.Max(p.high, n) // NaN is kept
 }
 
-// String returns the value that all texts have, the range of numbers, or "…".
+// String returns the common value, the range of the numbers, or "…".
 func (p particular) String() string {
 	switch {
 	case !p.differs, p.low == p.high:
@@ -131,7 +131,7 @@ func amount(n float64) string {
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
-// number returns the value of a plain number, else NaN.
+// number returns the value of a plain number, or NaN.
 func number(text string) float64 {
 	n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
 	if err != nil || strings.Trim(text, "0123456789,.") != "" {
