@@ -1,15 +1,14 @@
-// Package answering answers a question in one conversation: a model calls a few tools and writes a short answer from
-// what they return. It does not decompose, takes no notes, and does not check what it writes: package reporting does.
-// Entry point: Answerer.Answer.
+// Package answering answers a question in one conversation: the model calls a few tools and writes a short answer from
+// their results. It does not decompose the question or take notes. Package reporting checks the answer. Entry point:
+// Answerer.Answer.
 //
-// A turn is one question to the model. It either calls tools, whose results become part of the conversation, or
-// answers. When its tool calls or turns are used up, or the time is, the last message of the conversation tells it to
-// answer now, and no tools are bound. A model that cannot call tools is asked what to look up next in a JSON object
-// (prompts.LookUp), and then for the answer.
+// In each turn, the model either calls tools, whose results are added to the conversation, or answers. When its tool
+// calls, turns or time are used up, the last message tells it to answer now, without tools. A model without tool
+// calling is asked for the next look-ups as a JSON object (prompts.LookUp), and then for the answer.
 //
-// Every question and every tool call is journaled by its caller, so an attempt that begins again goes through the same
-// conversation without asking anything twice. What a tool returned is quoted as data. An answer counts only when it
-// cites at least one source; without one, the sources that were found still become evidence.
+// The caller journals every model call and tool call, so a new attempt repeats the same conversation without asking
+// anything twice. Tool results are quoted as data. An answer must cite at least one source. If there is no such answer,
+// the sources found still become evidence.
 package answering
 
 import (
@@ -23,49 +22,48 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Answerer answers questions. Its fields are set once; Answer is safe for concurrent use.
+// Answerer answers questions. Its fields must not change after the first call. Answer is safe for concurrent use.
 type Answerer struct {
 	Model     llm.Model
-	Runner    *tools.Runner // makes the calls
+	Runner    *tools.Runner // makes the tool calls
 	Emit      topicqueue.Emit
 	Now       func() time.Time    // nil: time.Now
-	Window    int                 // tokens that the model takes; 0: not known
-	Report    string              // Markdown, that the question is about; empty: none
-	Remarks   []topicqueue.Remark // of readers about earlier answers to the question
-	SoftLimit time.Time           // by the clock of this machine; no tool is called after it; zero: never
-	Patience  time.Time           // by the same clock; the model is not waited for after it; zero: always
+	Window    int                 // context window of the model in tokens; 0: unknown
+	Report    string              // Markdown of the report that the question refers to; empty: none
+	Remarks   []topicqueue.Remark // of readers on earlier answers to the question
+	SoftLimit time.Time           // local time after which no tool is called; zero: none
+	Patience  time.Time           // local time after which the model is not waited for; zero: none
 }
 
-// Result is what an answer has come to.
+// Result is the result of a conversation.
 type Result struct {
-	Text     string                 // the answer: Markdown with [CIT-1-01] markers; empty: there is none
-	Why      string                 // why there is none, for a person; empty: there is one
-	Away     bool                   // the model is why: it could not be asked, or did not answer
-	Traces   []topicqueue.ToolTrace // the sources that it cites; without an answer those that bear most on the question
-	Failures []string               // its first calls that failed, for a person
-	Turns    int                    // questions to the model
-	Calls    int                    // tool calls that the model asked for and that counted
+	Text     string                 // answer: Markdown with [CIT-1-01] markers; empty: none
+	Why      string                 // why there is no answer, for display; else empty
+	Away     bool                   // there is no answer because the model failed or was unavailable
+	Traces   []topicqueue.ToolTrace // cited sources; without an answer, the most relevant ones
+	Failures []string               // first failed calls, for display
+	Turns    int                    // number of model calls
+	Calls    int                    // number of counted tool calls of the model
 
 	checkpoint topicqueue.Checkpoint
 }
 
-// Checkpoint returns what is to be stored of the result, as the only iteration of its block.
+// Checkpoint returns the part of the result to store, as the only iteration of its block.
 func (r Result) Checkpoint() topicqueue.Checkpoint { return r.checkpoint }
 
-// Defaults of the limits, for options that name none.
+// Default limits.
 const (
 	defaultTurns = 10
 	defaultCalls = 5
 )
 
-// stepCeiling bounds the steps of a conversation, whatever becomes of it: questions, questions that are put again, and
-// rounds of tool calls.
+// stepCeiling returns the maximum number of steps in a conversation: model calls, retries, and rounds of tool calls.
 func stepCeiling(turns int) int { return 2*turns + 10 }
 
-// Answer answers the topic of a run, whose only block this is.
+// Answer answers the topic of a run that consists of one block.
 //
-// Trouble with the model is no error: Result.Why tells of it. The error is for what must stop the block: the end of ctx
-// (its cause is wrapped), an error of Emit or of a tool, a permanent failure of the model.
+// A model failure is not an error; Result.Why describes it. An error means that the block must stop: the end of ctx
+// (its cause is wrapped), an error of Emit or of a tool, or a permanent failure of the model.
 func (a *Answerer) Answer(ctx context.Context, run topicqueue.Run, block topicqueue.Block) (Result, error) {
 	w := newWork(a, run, block)
 	text, why, err := w.converse(ctx)
@@ -85,10 +83,10 @@ func (a *Answerer) now() time.Time {
 	return a.Now().UTC()
 }
 
-// errPatience is the cause by which the end of Patience is told from the end of the caller's context.
+// errPatience is the cause that distinguishes the end of Patience from the end of the caller's context.
 var errPatience = errors.New("it has not answered in the time that there was for it")
 
-// patient lets the model answer as long as there is time for it.
+// patient calls ask with a context that ends at Patience.
 func (a *Answerer) patient(ctx context.Context, ask func(context.Context) error) error {
 	if a.Patience.IsZero() {
 		return ask(ctx)
@@ -97,7 +95,7 @@ func (a *Answerer) patient(ctx context.Context, ask func(context.Context) error)
 	defer cancel()
 	err := ask(askCtx)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(askCtx), errPatience) &&
-		!errors.Is(err, llm.ErrUnavailable) { // else it says more
+		!errors.Is(err, llm.ErrUnavailable) { // otherwise err has more detail
 		return fmt.Errorf("%w: %w", errPatience, llm.ErrUnavailable)
 	}
 	return err

@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	maxLine     = 300   // bytes of a message or a query within a line
-	maxQuery    = 1_000 // of a query that is no program and no address
-	maxAsked    = 16    // calls of one answer that are looked at: more is a model that has run away
-	maxFailures = 3     // calls that failed of which a result tells
-	parallel    = 4     // calls at once
+	maxLine     = 300   // bytes of a message or query within a line
+	maxQuery    = 1_000 // bytes of a query, except programs and addresses
+	maxAsked    = 16    // calls processed per turn; a model that makes more is out of control
+	maxFailures = 3     // failed calls listed in a result
+	parallel    = 4     // parallel calls
 )
 
-// argumentSchema is that of every tool: what its query looks like, its description says.
+// argumentSchema is the default schema of tools. The tool's description explains the query.
 var argumentSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},` +
 	`"required":["query"],"additionalProperties":false}`)
 
-// outcome is what has become of a call.
+// outcome is the result of a call.
 type outcome struct {
-	id      string // block_1/2.1: block, turn, ordinal
-	turn    int    // in which it was asked for, counted from 1
+	id      string // such as block_1/2.1: block, turn, ordinal
+	turn    int    // turn of the call, counted from 1
 	tool    string
 	query   string
-	problem string       // why it brought nothing, for the model; empty: answer says it
-	made    bool         // a tool was called
+	problem string       // why there is no result, for the model; empty: see answer
+	made    bool         // the tool was called
 	answer  tools.Answer // of a call that was made
-	sources []int        // places in work.sources
-	left    int          // tool calls that the model had left after its turn
+	sources []int        // indexes in work.sources
+	left    int          // tool calls left to the model after this turn
 }
 
-// act makes the calls of one answer, all at once, and adds them to the conversation. Each call that the model asks for
-// counts, also one that cannot be made; when no more are left, the others are refused.
+// act makes the calls of one turn in parallel and adds them to the conversation. Every requested call counts, even an
+// invalid one. Calls beyond the limit are rejected.
 func (w *work) act(ctx context.Context, said string, calls []llm.ToolCall) error {
 	w.steps++
 	t := turn{said: said}
@@ -49,7 +49,7 @@ func (w *work) act(ctx context.Context, said string, calls []llm.ToolCall) error
 	for i, c := range calls[:min(len(calls), maxAsked)] {
 		o := w.check(c)
 		o.id, o.turn = fmt.Sprintf("%s/%d.%d", w.block.ID, w.asked, i+1), w.asked
-		if c.ID == "" || ids[c.ID] { // in a form that all servers take
+		if c.ID == "" || ids[c.ID] { // an id that all servers accept
 			c.ID = fmt.Sprintf("call%05d", 100*len(w.turns)+i)
 		}
 		ids[c.ID] = true
@@ -67,7 +67,7 @@ func (w *work) act(ctx context.Context, said string, calls []llm.ToolCall) error
 	return w.call(ctx, said, first)
 }
 
-// check reads a call and says what is wrong with it; what may be made has no problem.
+// check validates a call. The outcome of an invalid call has a problem.
 func (w *work) check(c llm.ToolCall) outcome {
 	if w.callsLeft() == 0 {
 		return outcome{tool: c.Name, problem: "This call was not made: no tool calls are left. Answer now."}
@@ -101,8 +101,7 @@ func (w *work) check(c llm.ToolCall) outcome {
 	return o
 }
 
-// searchItself looks the question up in the user's words, with the best search there is, when the model has found
-// nothing.
+// searchItself searches for the user's words with the best available search if the model found nothing.
 func (w *work) searchItself(ctx context.Context) error {
 	query := topicqueue.Clip(topicqueue.OneLine(w.run.Topic), maxQuery)
 	first := len(w.outcomes)
@@ -129,7 +128,7 @@ func (w *work) searchItself(ctx context.Context) error {
 	return w.call(ctx, "", first)
 }
 
-// call makes the calls from this place on and takes over what they return.
+// call makes the calls from index first on and processes their results.
 func (w *work) call(ctx context.Context, said string, first int) error {
 	if err := w.emitThought(ctx, said, w.outcomes[first:]); err != nil {
 		return err
@@ -155,8 +154,8 @@ func (w *work) call(ctx context.Context, said string, first int) error {
 	return nil
 }
 
-// make makes one call. The journal keeps what a tool has brought; that it failed is kept here, because what the model
-// said next was said to that.
+// make makes one call. The journal of the runner keeps successful results. Failures are journaled here, because the
+// model's next message depends on them.
 func (w *work) make(ctx context.Context, o *outcome) error {
 	failed, err := w.once(ctx, o, nil)
 	if err != nil {
@@ -176,7 +175,7 @@ func (w *work) make(ctx context.Context, o *outcome) error {
 	return err
 }
 
-// once returns why a call has failed, as far as the journal knows; problem: what it is to keep.
+// once returns the journaled failure of a call, or "". problem: failure to journal; nil: only read.
 func (w *work) once(ctx context.Context, o *outcome, problem *string) (string, error) {
 	if w.Runner.Once == nil {
 		if problem == nil {
@@ -202,7 +201,7 @@ func (w *work) once(ctx context.Context, o *outcome, problem *string) (string, e
 	return kept, nil
 }
 
-// take gives the sources of an outcome their markers.
+// take assigns citation ids to the sources of an outcome.
 func (r *lookups) take(i int) {
 	o := &r.outcomes[i]
 	if o.problem != "" {
@@ -230,14 +229,14 @@ func (r *lookups) take(i int) {
 	}
 }
 
-// argumentsOf is a query as the arguments of a call.
+// argumentsOf returns a query as the arguments of a call.
 func argumentsOf(query string) string {
 	text, _ := json.Marshal(map[string]string{"query": query}) // strings always encode
 	return string(text)
 }
 
-// queryOf reads the arguments of a call: an object with a query, one with a single text under another name, or the
-// query itself.
+// queryOf parses the arguments of a call: an object with a query, an object with a single string under another name, or
+// the query itself.
 func queryOf(arguments string) (string, bool) {
 	arguments = strings.TrimSpace(strings.ToValidUTF8(arguments, ""))
 	schema, err := answer.Compile(argumentSchema)

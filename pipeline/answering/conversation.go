@@ -16,46 +16,46 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// work is one conversation. It belongs to one goroutine.
+// work is one conversation. It is not safe for concurrent use.
 type work struct {
 	*Answerer
 	run      topicqueue.Run
 	tools    tools.Set // enabled for this run
-	native   bool      // the model calls tools itself
+	native   bool      // the model supports tool calling
 	maxTurns int
 	maxCalls int
 	turns    []turn
 	issued   map[string]bool
 	lookups
 
-	asked   int  // questions to the model
+	asked   int  // model calls
 	steps   int  // see stepCeiling
-	calls   int  // tool calls that counted
-	squeeze int  // how often the results had to be shortened for the model's window
-	nudged  bool // told to look something up first
+	calls   int  // counted tool calls
+	squeeze int  // how often the results were shortened to fit the window
+	nudged  bool // was told to search before answering
 	empty   bool // asked again after an empty answer
-	away    bool // the model is why there is no answer
+	away    bool // no answer because of the model
 }
 
-// turn is an answer of the model that was not the last one.
+// turn is a message of the model before the last one.
 type turn struct {
 	said  string
 	calls []made
-	own   []int  // outcomes of calls that the model has not asked for
-	then  string // one of the prompts.Now... constants; empty: nothing was said
+	own   []int  // outcomes of calls not requested by the model
+	then  string // one of the prompts.Now... constants; empty: no message
 }
 
-// made is a call that a model has asked for.
+// made is a call requested by the model.
 type made struct {
 	llm.ToolCall
-	outcome int // place in outcomes
+	outcome int // index in outcomes
 }
 
-// source is a source that was shown to the model.
+// source is a source shown to the model.
 type source struct {
 	topicqueue.Source
-	id      string // CIT-1-01
-	outcome int    // that returned it first
+	id      string // such as CIT-1-01
+	outcome int    // first outcome that returned it
 }
 
 func newWork(a *Answerer, run topicqueue.Run, block topicqueue.Block) *work {
@@ -74,17 +74,17 @@ func newWork(a *Answerer, run topicqueue.Run, block topicqueue.Block) *work {
 	return w
 }
 
-// callsLeft returns how many tool calls the model may still ask for.
+// callsLeft returns the number of tool calls left to the model.
 func (w *work) callsLeft() int { return max(0, w.maxCalls-w.calls) }
 
-// mustAnswer reports that there is nothing left to look anything up with.
+// mustAnswer reports whether no further look-up is possible.
 func (w *work) mustAnswer() bool {
 	late := !w.SoftLimit.IsZero() && time.Now().After(w.SoftLimit)
 	last := w.asked+1 >= w.maxTurns || w.steps+2 >= stepCeiling(w.maxTurns)
 	return late || last || w.callsLeft() == 0 || len(w.tools) == 0
 }
 
-// converse goes on until there is an answer that cites something, or a reason why there is none.
+// converse continues until there is an answer with citations, or a reason why there is none.
 func (w *work) converse(ctx context.Context) (answer, why string, err error) {
 	for {
 		if w.mustAnswer() {
@@ -125,8 +125,8 @@ func (w *work) converse(ctx context.Context) (answer, why string, err error) {
 	}
 }
 
-// trouble says what an error of a question means: that it is to be put again, that there will be no answer, or that the
-// block must stop.
+// trouble classifies an error of a model call: again means retry, why is the reason for no answer, and an error stops
+// the block.
 func (w *work) trouble(ctx context.Context, err error) (again bool, why string, _ error) {
 	switch {
 	case err == nil:
@@ -146,7 +146,7 @@ func (w *work) trouble(ctx context.Context, err error) (again bool, why string, 
 	return false, "", err
 }
 
-// next asks what to do next: calls of tools, or the answer.
+// next asks the model for tool calls or the answer.
 func (w *work) next(ctx context.Context) (text string, calls []llm.ToolCall, err error) {
 	w.asked++
 	w.steps++
@@ -163,7 +163,7 @@ func (w *work) next(ctx context.Context) (text string, calls []llm.ToolCall, err
 	return llm.Clean(resp), resp.Calls, err
 }
 
-// question is what every question of the conversation begins with.
+// question returns the data that every prompt of the conversation starts with.
 func (w *work) question() prompts.AnswerData {
 	return prompts.AnswerData{Topic: w.run.Topic, MaxCalls: w.maxCalls,
 		Report: w.reportShown(), Earlier: earlier(w.run.Options.Earlier), Remarks: w.remarks()}
@@ -176,7 +176,7 @@ func (w *work) remarks() (lines []prompts.RemarkLine) {
 	return lines
 }
 
-// lookUp asks a model that cannot call tools.
+// lookUp asks a model without tool calling for its next look-ups.
 func (w *work) lookUp(ctx context.Context) (text string, calls []llm.ToolCall, err error) {
 	data := prompts.LookUpData{
 		Topic: w.run.Topic, MaxCalls: w.callsLeft(), Found: w.found(w.room()),
@@ -190,7 +190,7 @@ func (w *work) lookUp(ctx context.Context) (text string, calls []llm.ToolCall, e
 		answer, err = llm.Ask[prompts.LookUpAnswer](ctx, w.Model, w.request(prompts.LookUp(w.run.Options.Language, data)))
 		return err
 	})
-	if errors.Is(err, llm.ErrAnswer) && !errors.Is(err, llm.ErrUnavailable) { // the answer itself may be of use
+	if errors.Is(err, llm.ErrAnswer) && !errors.Is(err, llm.ErrUnavailable) { // the final answer may still be usable
 		return "", nil, nil
 	}
 	for _, a := range answer.Actions {
@@ -199,8 +199,7 @@ func (w *work) lookUp(ctx context.Context) (text string, calls []llm.ToolCall, e
 	return answer.Reasoning, calls, err
 }
 
-// conclude asks for the answer, from what was found. What the model has not looked up is then looked up in the user's
-// own words.
+// conclude asks for the answer from the sources found. If there are none, it first searches for the user's words.
 func (w *work) conclude(ctx context.Context, why string) (answer, reason string, err error) {
 	if len(w.sources) == 0 {
 		if err := w.searchItself(ctx); err != nil {
@@ -234,7 +233,7 @@ func (w *work) conclude(ctx context.Context, why string) (answer, reason string,
 	}
 }
 
-// write asks for the answer without tools. What the token limit has cut is used as far as it goes.
+// write asks for the answer without tools. A text cut off by the token limit is used.
 func (w *work) write(ctx context.Context, why string) (text string, err error) {
 	w.asked++
 	w.steps++
@@ -260,7 +259,7 @@ func (w *work) nothingFound() string {
 	return fmt.Sprintf("%d tool calls found no source", len(w.outcomes))
 }
 
-// accept returns an answer that cites at least one of the sources, with clean text.
+// accept returns the cleaned answer and whether it cites at least one source.
 func (w *work) accept(text string) (string, bool) {
 	text = strings.TrimSpace(prompts.Unmarked(text))
 	if isHTML(text) {
@@ -270,7 +269,7 @@ func (w *work) accept(text string) (string, bool) {
 	return text, len(w.registry().Render(body, citation.Options{}).Cited) > 0
 }
 
-// isHTML reports a page in place of Markdown.
+// isHTML reports whether a text is HTML instead of Markdown.
 func isHTML(text string) bool {
 	lower := strings.ToLower(text[:min(len(text), 200)])
 	return strings.HasPrefix(lower, "<") && slices.ContainsFunc([]string{"<!doctype html", "<html", "<body", "<p>", "<div",
@@ -279,7 +278,7 @@ func isHTML(text string) bool {
 	})
 }
 
-// tell is what the model is told in the middle of the conversation.
+// tell returns the data of a message to the model during the conversation.
 func (w *work) tell(why string) *prompts.Now {
 	now := &prompts.Now{Why: why}
 	if len(w.sources) > 0 {
@@ -288,14 +287,14 @@ func (w *work) tell(why string) *prompts.Now {
 	return now
 }
 
-// request places a question.
+// request returns a model call with its position.
 func (w *work) request(p prompts.Prompt) llm.Request {
 	return llm.Request{Role: llm.Writer, Prompt: p, Position: llm.Position{
 		RunID: w.run.ID, Stage: "researching", Block: w.block.ID, Iteration: w.asked, Step: p.Name, Ordinal: w.squeeze,
 	}}
 }
 
-// bound are tools as the model sees them.
+// bound converts tools for the model.
 func bound(set tools.Set) []llm.Tool {
 	out := make([]llm.Tool, len(set))
 	for i, t := range set {
@@ -307,7 +306,7 @@ func bound(set tools.Set) []llm.Tool {
 	return out
 }
 
-// messages are the turns as the model sees them.
+// messages converts the turns for the model.
 func (w *work) messages() []llm.Turn {
 	found, language := w.found(w.room()), w.run.Options.Language
 	var out []llm.Turn

@@ -9,7 +9,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// emitThought tells watchers what the model thinks and what is looked up now.
+// emitThought sends the model's reasoning and the current queries to watchers.
 func (w *work) emitThought(ctx context.Context, said string, outcomes []outcome) error {
 	if w.Emit == nil {
 		return nil
@@ -39,7 +39,7 @@ func (w *work) emitThought(ctx context.Context, said string, outcomes []outcome)
 	return nil
 }
 
-// references tells watchers which sources the answer has, one event for each call that found some.
+// references returns the events with the sources of the answer, one per call that found some.
 func references(block topicqueue.Block, traces []topicqueue.ToolTrace) []topicqueue.Event {
 	var events []topicqueue.Event
 	for len(traces) > 0 {

@@ -11,31 +11,31 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// How much of what tools return a conversation shows, in bytes of source text. 12,000 bytes are about 3,000 tokens of
-// English. Where the window is too small for all results, the oldest are shortened: every source keeps its marker, its
-// title and the passages that bear most on the question.
+// Limits of tool results in a conversation, in bytes of source text. 12,000 bytes are about 3,000 tokens of English. If
+// the results do not fit the window, the oldest are shortened. Every source keeps its marker, its title and its most
+// relevant passages.
 const (
 	callBytes   = 12_000
-	leastSource = 160 // bytes that a source keeps
-	maxSqueeze  = 3   // times that what is shown is halved after the window has refused it
+	leastSource = 160 // minimum bytes per source
+	maxSqueeze  = 3   // how often the results may be halved after the window was too small
 )
 
-// shortened are the sizes to which an old result is cut, one after the other.
+// shortened lists the sizes to which an old result is cut, in steps.
 var shortened = []int{3_000, 1_000, 0}
 
-// lookups is what a conversation has looked up.
+// lookups holds the results of all calls of a conversation.
 type lookups struct {
 	topic    string
 	block    topicqueue.Block
 	now      func() time.Time
 	outcomes []outcome
-	sources  []source       // that were shown, in the order of their markers
-	marked   map[string]int // by source id: its place in sources
+	sources  []source       // sources shown, in the order of their markers
+	marked   map[string]int // by source id: index in sources
 	failures []string
 	cut      map[excerptKey]string
 }
 
-// room is how many bytes of sources the model's window has room for: a third of its tokens, at 3 bytes each.
+// room returns the maximum size of all sources in a prompt, in bytes: a third of the window's tokens, at 3 bytes each.
 func (w *work) room() int {
 	room := 5 * callBytes
 	if w.Window > 0 {
@@ -44,17 +44,18 @@ func (w *work) room() int {
 	return room >> w.squeeze
 }
 
-// A report and what was asked about it before may take half of what sources may; of old answers the beginning is kept.
+// Limits of a report and earlier questions about it. The report may take half of the room for sources; old answers are
+// cut.
 const (
 	reportShare = 2
 	oldAnswer   = 600  // bytes
-	lastAnswer  = 3000 // of the last one
+	lastAnswer  = 3000 // bytes of the last one
 )
 
-// reportShown returns the report that the question is about, as far as there is room.
+// reportShown returns the report that the question refers to, cut to its share of the room.
 func (w *work) reportShown() string { return topicqueue.Clip(w.Report, w.room()/reportShare) }
 
-// earlier returns what was asked about the report before, the last answer longer than those before it.
+// earlier returns the earlier questions about the report. The last answer may be longer than the others.
 func earlier(asked []topicqueue.FollowUp) []prompts.FollowUp {
 	out := make([]prompts.FollowUp, len(asked))
 	for i, f := range asked {
@@ -68,18 +69,18 @@ func earlier(asked []topicqueue.FollowUp) []prompts.FollowUp {
 	return out
 }
 
-// found shows the outcomes of all calls in so many bytes of sources.
+// found converts the outcomes of all calls for a prompt, within room bytes of source text.
 func (r *lookups) found(room int) []prompts.Found {
 	limits := r.limits(room)
 	out := make([]prompts.Found, len(r.outcomes))
-	whole := map[int]bool{} // sources that were shown whole
+	whole := map[int]bool{} // sources already shown in full
 	for i, o := range r.outcomes {
 		out[i] = prompts.Found{Tool: o.tool, Query: topicqueue.Clip(o.query, maxQuery), Problem: o.problem, Left: o.left}
 		for _, at := range o.sources {
 			s := r.sources[at]
 			p := r.passage(s, o, share(o, limits[i]))
 			if whole[at] {
-				p = prompts.Passage{ID: p.ID, Title: p.Title, Text: "…"} // its text stands above
+				p = prompts.Passage{ID: p.ID, Title: p.Title, Text: "…"} // the text is already shown
 			}
 			whole[at] = whole[at] || p.Text == s.Text
 			out[i].Sources = append(out[i].Sources, p)
@@ -88,7 +89,7 @@ func (r *lookups) found(room int) []prompts.Found {
 	return out
 }
 
-// limits returns the bytes that each outcome may show.
+// limits returns the maximum bytes of each outcome.
 func (r *lookups) limits(room int) []int {
 	limits := make([]int, len(r.outcomes))
 	for i := range limits {
@@ -113,22 +114,22 @@ func (r *lookups) limits(room int) []int {
 	return limits
 }
 
-// share is what one source of an outcome may show of so many bytes.
+// share returns the maximum bytes of one source of an outcome.
 func share(o outcome, limit int) int { return max(leastSource, limit/max(1, len(o.sources))) }
 
-// passage shows a source, at most so many bytes of it.
+// passage converts a source for a prompt, with at most limit bytes of text.
 func (r *lookups) passage(s source, o outcome, limit int) prompts.Passage {
 	return prompts.Passage{ID: s.id, Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date,
 		Head: s.HeadAt(1), Place: s.Place(), Text: r.excerpt(s, r.topic+"\n"+o.query, limit)}
 }
 
-// excerptKey names an excerpt: it is shown again in every question that follows.
+// excerptKey identifies an excerpt. Excerpts are cached, because later prompts repeat them.
 type excerptKey struct {
 	source, question string
 	limit            int
 }
 
-// excerpt returns the passages of a source that bear most on a question, in their order, at most about limit bytes.
+// excerpt returns the passages of a source that are most relevant to a question, in order, with about limit bytes.
 func (r *lookups) excerpt(s source, question string, limit int) string {
 	if len(s.Text) <= limit {
 		return s.Text

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	statementBytes = 600 // of a source's paragraph that is taken whole as a quote
-	// Of an answer that was not written: how well a quote bears on the question against the best one, how many there
-	// are of a source, and in all.
+	statementBytes = 600 // maximum bytes of a paragraph that is quoted whole
+	// Limits of quotes that replace a missing answer: minimum share of the best score, quotes per source, and quotes in
+	// total.
 	enoughShare  = 0.6
 	sourceQuotes = 3
 	allQuotes    = 12
 )
 
-// registry knows the sources that were shown.
+// registry returns a registry of the sources shown.
 func (r *lookups) registry() *citation.Registry {
 	traces := make([]topicqueue.ToolTrace, len(r.sources))
 	for i, s := range r.sources {
@@ -39,7 +39,7 @@ func (r *lookups) trace(s source) topicqueue.ToolTrace {
 	}
 }
 
-// result says what the conversation has come to.
+// result builds the result of the conversation.
 func (w *work) result(ctx context.Context, answer, why string) (Result, error) {
 	r := Result{Text: answer, Why: why, Away: w.away, Failures: w.failures, Turns: w.asked, Calls: w.calls}
 	quotes := w.quotesOf(answer)
@@ -95,17 +95,17 @@ func (w *work) result(ctx context.Context, answer, why string) (Result, error) {
 	return r, err
 }
 
-// quote is a stretch of a source's text.
+// quote is a span of a source's text.
 type quote struct {
 	text.Block
 	share float64 // see topicqueue.Claim
 }
 
-// marker is a citation as Resolve leaves it.
+// marker matches a citation in the form that Resolve returns.
 var marker = regexp.MustCompile(`\[((?:CIT-\d+|PLAN)-\d+)\]`)
 
-// quotesOf returns of each source what the sentences that cite it probably rest on: the passages most like them. A
-// source that is cited has at least one.
+// quotesOf returns the likely evidence of the answer by source: the passages most similar to the citing sentences. A
+// cited source has at least one, unless it has no text.
 func (r *lookups) quotesOf(answer string) [][]quote {
 	out := make([][]quote, len(r.sources))
 	body, _ := r.registry().Resolve(answer)
@@ -138,7 +138,7 @@ func (r *lookups) quotesOf(answer string) [][]quote {
 	return out
 }
 
-// sentencesOf are the sentences and table rows of a text.
+// sentencesOf returns the sentences and table rows of a text.
 func sentencesOf(body string) []string {
 	var out []string
 	for _, p := range piecesOf(body) {
@@ -154,7 +154,8 @@ func sentencesOf(body string) []string {
 	return out
 }
 
-// bestQuotes returns what bears most on the question, of all sources: it stands in for an answer.
+// bestQuotes returns the passages of all sources most relevant to the question, by source. They replace a missing
+// answer.
 func (r *lookups) bestQuotes() [][]quote {
 	out := make([][]quote, len(r.sources))
 	type place struct {
@@ -192,7 +193,7 @@ func (r *lookups) bestQuotes() [][]quote {
 	return out
 }
 
-// piecesOf cuts a text into what can be quoted: paragraphs, and the sentences or rows of those that are long.
+// piecesOf splits a text into quotable pieces: paragraphs, and the sentences or rows of long ones.
 func piecesOf(s string) []text.Block {
 	var out []text.Block
 	for _, b := range text.Blocks(s) {
@@ -221,7 +222,7 @@ func documentsOf(s string, pieces []text.Block) []text.Document {
 	return docs
 }
 
-// best returns the place of the highest score above 0, -1 when there is none.
+// best returns the index of the highest positive score, or -1.
 func best(scores []float64) int {
 	at, most := -1, 0.0
 	for i, s := range scores {
