@@ -1,6 +1,6 @@
-// Package narration turns a finished report into speech: the script that is read aloud, the pieces that an engine
-// speaks, one sound without clicks, and a transcript with times.
+// Package narration converts a finished report to speech: a script, pieces for a speech engine, one recording without
+// clicks, and a transcript with times.
 //
-// It reads the report and never changes it. Start reading with Writer.Script, Pieces and Record; a Speaker is the
-// engine, of which Espeak is the one that needs no server.
+// It does not change the report. Start reading with Writer.Script, Pieces and Record. A Speaker is a speech engine;
+// Espeak needs no server.
 package narration

@@ -12,26 +12,26 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// EspeakProgram is the program that speaks where no speech server is set.
+// EspeakProgram is the program used if no speech server is configured.
 const EspeakProgram = "espeak-ng"
 
-// ErrNoEngine means that nothing on this machine speaks.
-var ErrNoEngine = errors.New("there is no speech engine: set speech.model or install " + EspeakProgram)
+// ErrNoEngine means that no speech engine is available.
+var ErrNoEngine = errors.New("there is no speech engine: set speech.model, or install " + EspeakProgram)
 
-// programTime is how long a program may take for one piece or one recording.
+// programTime is the maximum run time of a program for one piece or one recording.
 const programTime = 2 * time.Minute
 
 // Speaker is a speech engine. Implementations are safe for concurrent use.
 type Speaker interface {
-	// Name returns what the engine is called in metadata.
+	// Name returns the engine's name for metadata.
 	Name() string
-	// Voices returns two voices for a language, given as its BCP 47 tag. They may be the same.
+	// Voices returns two voices for a language (BCP 47 tag). They may be equal.
 	Voices(ctx context.Context, language string) ([]string, error)
-	// Speak returns a text as a WAV file. The error says why there is none, for a person.
+	// Speak converts a text to a WAV file. The error is human-readable.
 	Speak(ctx context.Context, voice, text string) ([]byte, error)
 }
 
-// Espeak is espeak-ng on this machine.
+// Espeak is the local program espeak-ng.
 type Espeak struct {
 	program string
 	voices  []string
@@ -39,7 +39,7 @@ type Espeak struct {
 
 var _ Speaker = Espeak{}
 
-// FindEspeak returns the engine, with these voices; none: those of the language. The error is ErrNoEngine.
+// FindEspeak returns the engine with the given voices; none: voices of the language. The error is ErrNoEngine.
 func FindEspeak(voices ...string) (Espeak, error) {
 	path, err := exec.LookPath(EspeakProgram)
 	if err != nil {
@@ -61,8 +61,8 @@ func (e Espeak) Voices(ctx context.Context, language string) ([]string, error) {
 		return nil, fmt.Errorf("list the voices of %s: %w", EspeakProgram, err)
 	}
 	for line := range strings.Lines(string(list)) {
-		// priority, language, age and gender, name, file; those below mb need another program. Only the file's name
-		// takes a variant: behind a language it means nothing.
+		// Columns: priority, language, age and gender, name, file. Files in mb need another program. A variant such as
+		// +f3 only works with the file name, not with a language.
 		columns := strings.Fields(line)
 		if len(columns) >= 5 && columns[0] != "Pty" && !strings.HasPrefix(columns[4], "mb/") {
 			return []string{columns[4], columns[4] + "+f3"}, nil
@@ -72,7 +72,7 @@ func (e Espeak) Voices(ctx context.Context, language string) ([]string, error) {
 		language)
 }
 
-// Speak returns a text as a WAV file.
+// Speak implements Speaker.
 func (e Espeak) Speak(ctx context.Context, voice, words string) ([]byte, error) {
 	body, err := pipe(ctx, []byte(words), e.program, "-b", "1", "-v", voice, "-s", "160", "--stdin", "--stdout")
 	if err == nil {
@@ -84,7 +84,7 @@ func (e Espeak) Speak(ctx context.Context, voice, words string) ([]byte, error) 
 	return body, nil
 }
 
-// pipe runs a program on an input and returns its output.
+// pipe runs a program with input and returns its output.
 func pipe(ctx context.Context, input []byte, program string, args ...string) ([]byte, error) {
 	timed, cancel := context.WithTimeout(ctx, programTime)
 	defer cancel()
@@ -104,25 +104,25 @@ func pipe(ctx context.Context, input []byte, program string, args ...string) ([]
 	return out.Bytes(), nil
 }
 
-// Encoder makes a small file of a WAV file, with a program of this machine.
+// Encoder compresses WAV files with an external program.
 type Encoder struct {
-	Program string // its path
-	Format  string // extension of its files: mp3 or opus
+	Program string // path of the program
+	Format  string // file extension: mp3 or opus
 	args    []string
 }
 
-// encoders are looked for on PATH, the best first. The rate of the bits is fixed because a file that is written to a
-// pipe has no index, and players could not tell how long one with a variable rate is.
+// encoders are the programs to look for in PATH, in order of preference. The bit rate is constant, because a file
+// written to a pipe has no index, and players need one to find the duration at a variable bit rate.
 var encoders = []Encoder{
 	{"lame", "mp3", []string{"--quiet", "-m", "m", "-b", "64", "--cbr", "-", "-"}},
 	{"ffmpeg", "mp3", []string{"-v", "error", "-i", "pipe:0", "-c:a", "libmp3lame", "-b:a", "64k", "-f", "mp3", "pipe:1"}},
 	{"opusenc", "opus", []string{"--quiet", "--bitrate", "32", "-", "-"}},
 }
 
-// Formats are the extensions of all files that a narration can have.
+// Formats returns the extensions of all files of a narration.
 func Formats() []string { return []string{"mp3", "opus", "wav", "vtt"} }
 
-// FindEncoder returns the best encoder that is installed; false when there is none.
+// FindEncoder returns the preferred installed encoder; false if there is none.
 func FindEncoder() (Encoder, bool) {
 	for _, e := range encoders {
 		if path, err := exec.LookPath(e.Program); err == nil {
@@ -133,7 +133,7 @@ func FindEncoder() (Encoder, bool) {
 	return Encoder{}, false
 }
 
-// Encode returns a WAV file in the encoder's format.
+// Encode converts a WAV file to the encoder's format.
 func (e Encoder) Encode(ctx context.Context, wav []byte) ([]byte, error) {
 	body, err := pipe(ctx, wav, e.Program, e.args...)
 	if err == nil && len(body) == 0 {

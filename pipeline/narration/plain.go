@@ -13,18 +13,18 @@ import (
 
 // part is a section of a report.
 type part struct {
-	title      string // without marks; empty: what stands before the first section
+	title      string // without markup; empty: the text before the first section
 	paragraphs []string
-	source     string // its Markdown, without citations
+	source     string // Markdown without citations
 }
 
-// cited matches a citation of a report, [[CIT-3-01](#ref-cit-3-01)] or [[1](#ref-1)].
+// cited matches a citation in a report, such as [[CIT-3-01](#ref-cit-3-01)] or [[1](#ref-1)].
 var cited = regexp.MustCompile(`\s?\[\[[^\[\]\n]*\]\(#ref-[^()\s]*\)\]`)
 
 var parser = markdown.NewParser()
 
-// read returns the title of a report and its sections, up to the one that is called references, which is for readers.
-// headed: a block quote between title and opening tells of the run, and is for readers too.
+// read returns the title of a report and its sections before the references. headed: skip a block quote with run data
+// between title and opening.
 func read(report, references string, headed bool) (title string, parts []part) {
 	source := []byte(cited.ReplaceAllString(strings.ToValidUTF8(report, "\uFFFD"), ""))
 	parts = []part{{}}
@@ -61,7 +61,7 @@ func read(report, references string, headed bool) (title string, parts []part) {
 	return title, parts
 }
 
-// lineStart returns where the line of a heading begins; otherwise, of a heading without words.
+// lineStart returns the start of a heading's line, or otherwise for a heading without words.
 func lineStart(source []byte, h *ast.Heading, otherwise int) int {
 	if h.Lines().Len() == 0 {
 		return otherwise
@@ -69,7 +69,7 @@ func lineStart(source []byte, h *ast.Heading, otherwise int) int {
 	return strings.LastIndexByte(string(source[:h.Lines().At(0).Start]), '\n') + 1
 }
 
-// blockEnd returns where the last line of a block's last paragraph ends.
+// blockEnd returns the end of the last line of a block's last paragraph.
 func blockEnd(source []byte, block ast.Node) int {
 	last := block.LastChild()
 	if last == nil || last.Type() != ast.TypeBlock || last.Lines().Len() == 0 {
@@ -89,7 +89,7 @@ func lineEnd(source []byte, h *ast.Heading) int {
 	return len(source)
 }
 
-// paragraphs returns what can be said of a block: its prose. Tables, code and pictures are for the eye.
+// paragraphs returns the prose of a block. Tables, code and pictures are not spoken.
 func paragraphs(n ast.Node, source []byte) (out []string) {
 	switch n.(type) {
 	case *ast.Heading, *ast.Paragraph, *ast.TextBlock:
@@ -104,7 +104,7 @@ func paragraphs(n ast.Node, source []byte) (out []string) {
 	return out
 }
 
-// inline returns the words of a paragraph, without those of pictures.
+// inline returns the words of a paragraph, without pictures.
 func inline(parent ast.Node, source []byte) string {
 	var b strings.Builder
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -134,7 +134,7 @@ func inline(parent ast.Node, source []byte) string {
 
 var (
 	address = regexp.MustCompile(`(?:https?://|www\.)[^\s<>()\[\]，。；、]+`)
-	// marker matches citations in the forms that a model may write: [CIT-3-01], [1, 2], [^3], CIT-3-01.
+	// marker matches citations in forms that a model may write: [CIT-3-01], [1, 2], [^3], CIT-3-01.
 	marker = regexp.MustCompile(`\s?\[\^?(?:CIT-\d+-\d+|PLAN-\d+|\d+(?:\s*[,;–-]\s*\d+)*)\]` +
 		`|\s?\b(?:CIT-\d+-\d+|PLAN-\d+)\b`)
 	beforeStop  = regexp.MustCompile(`\s+([.,;:!?…，。；：！？、])`)
@@ -143,7 +143,7 @@ var (
 	pictureWord = regexp.MustCompile(`[\p{So}\x{200d}\x{fe0f}]`)
 )
 
-// speakable returns words on one line as they can be said: no markers, no addresses, no signs of Markdown.
+// speakable converts text to one line that can be spoken: without markers, addresses and markup.
 func speakable(words string) string {
 	words = marker.ReplaceAllString(words, "")
 	words = address.ReplaceAllStringFunc(words, host)
@@ -152,7 +152,7 @@ func speakable(words string) string {
 	return beforeStop.ReplaceAllString(text.Line(words), "$1")
 }
 
-// host is what is said of an address.
+// host returns the spoken form of an address: its host name.
 func host(address string) string {
 	stop := strings.TrimRight(address, ".,;:!?")
 	tail := address[len(stop):]
@@ -166,7 +166,7 @@ func host(address string) string {
 	return strings.TrimPrefix(u.Hostname(), "www.") + tail
 }
 
-// said returns a text that a model wrote to be read aloud, whatever Markdown it has put there, in paragraphs.
+// said returns the paragraphs of a model's spoken text, without Markdown.
 func said(written string) []string {
 	source := []byte(strings.ToValidUTF8(written, "\uFFFD"))
 	var out []string

@@ -15,23 +15,23 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Turn is what one voice says at a stretch.
+// Turn is a continuous text of one voice.
 type Turn struct {
 	Voice int // 0 or 1
 	Text  string
 }
 
-// Piece is what an engine speaks at once: one or a few sentences.
+// Piece is the text of one engine call: one or a few sentences.
 type Piece struct {
 	Voice int // 0 or 1
 	Text  string
-	pause time.Duration // after it
+	pause time.Duration // silence after the piece
 }
 
-// Lengths of a piece, in letters: a Chinese character takes as long to say as some four of them.
+// Lengths of a piece, in letters. A Chinese character counts as four letters, because it takes about as long to say.
 const (
-	usualPiece   = 260  // as long as a reader of the transcript takes in at once
-	longestPiece = 1000 // servers refuse what is much longer
+	usualPiece   = 260  // comfortable length of a transcript cue
+	longestPiece = 1000 // maximum; servers reject much longer texts
 )
 
 const (
@@ -39,7 +39,7 @@ const (
 	longPause  = 550 * time.Millisecond // between turns
 )
 
-// Pieces cuts a script at the ends of its sentences.
+// Pieces splits a script at sentence ends.
 func Pieces(script []Turn) []Piece {
 	var out []Piece
 	for _, turn := range script {
@@ -82,7 +82,7 @@ func letters(s string) (n int) {
 	return n
 }
 
-// cutAt returns where a sentence that is too long is cut: behind the last space or mark of its longest possible piece.
+// cutAt returns where to split an overlong sentence: after the last space or punctuation mark within the limit.
 func cutAt(s string) int {
 	at, used := 0, 0
 	for i, r := range s {
@@ -96,17 +96,17 @@ func cutAt(s string) int {
 	return len(s)
 }
 
-// Recording is a script that was spoken.
+// Recording is a spoken script.
 type Recording struct {
 	Sound
 	Cues []Cue
 }
 
-// atOnce is how many pieces are spoken at the same time.
+// atOnce is the number of parallel calls.
 const atOnce = 4
 
-// Record has each piece spoken and joins the sounds. say returns a piece as a WAV file; its first error ends the
-// recording.
+// Record speaks all pieces in parallel and joins the sounds. say converts a piece to a WAV file; its first error stops
+// the recording.
 func Record(ctx context.Context, pieces []Piece, say func(context.Context, Piece) ([]byte, error)) (Recording, error) {
 	if len(pieces) == 0 {
 		return Recording{}, errors.New("there is nothing to read aloud")

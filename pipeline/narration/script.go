@@ -19,34 +19,34 @@ import (
 
 // Writer writes scripts. It is safe for concurrent use.
 type Writer struct {
-	Model llm.Model // nil: scripts are taken from the report
+	Model llm.Model // nil: scripts are extracted from the report
 }
 
-// Report is what a script is written from.
+// Report is the input of a script.
 type Report struct {
 	RunID    string
-	Language string // BCP 47
+	Language string // BCP 47 tag
 	Mode     string // one of the topicqueue.Audio... constants
 	Title    string
 	Markdown string
-	// Published: below its title stands what a published report says of its run, which is not read aloud.
+	// Published means that run data follows the title, which is not read aloud.
 	Published bool
 }
 
-// Script is what is read aloud.
+// Script is the text to read aloud.
 type Script struct {
 	Title     string
 	Turns     []Turn
-	Fallbacks []string // steps that the model should have done and did not, for a person
-	LeftOut   int      // sentences of the model whose figures the report does not have
+	Fallbacks []string // steps that fell back from the model, for display
+	LeftOut   int      // sentences removed because their figures are not in the report
 }
 
-// stage is the part of a run whose model calls these are.
+// stage is the position stage of the model calls.
 const stage = "narrating"
 
-// Script writes the script of a report. Of an overview the model tells the main points; of the whole report each
-// section is rewritten for listeners. Trouble with the model is no error: what it did not write is taken from the
-// report, of an overview its opening and its conclusion. The error is the cause of ctx's end.
+// Script writes the script of a report. In an overview, the model summarizes the main points. In extended mode, it
+// rewrites each section for listeners. A model failure is not an error: the text is then taken from the report, for an
+// overview from its opening and conclusion. The error is the cause of ctx's end.
 func (w Writer) Script(ctx context.Context, r Report) (Script, error) {
 	texts := prompts.TextsIn(r.Language)
 	title, parts := read(r.Markdown, texts.References.String(), r.Published)
@@ -110,8 +110,8 @@ func hasWord(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// overview is the opening of a report and its conclusion; of one without a conclusion its first section. Two voices
-// take turns, after the title, which is the first one's.
+// overview returns the opening of a report and its conclusion, or its first section if it has no conclusion. Two voices
+// alternate, after the first voice has read the title.
 func overview(parts []part, conclusion, mode string) []Turn {
 	main := slices.Clone(parts[0].paragraphs)
 	last := slices.IndexFunc(parts, func(p part) bool { return p.title == conclusion })
@@ -130,7 +130,7 @@ func overview(parts []part, conclusion, mode string) []Turn {
 	return turns
 }
 
-// spoken has the first voice say paragraphs.
+// spoken returns paragraphs as turns of the first voice.
 func spoken(paragraphs []string) []Turn {
 	turns := make([]Turn, len(paragraphs))
 	for i, p := range paragraphs {
@@ -139,16 +139,16 @@ func spoken(paragraphs []string) []Turn {
 	return turns
 }
 
-// asking is a question for a script.
+// asking is a model call for a script.
 type asking struct {
 	Writer
 	report  Report
-	parts   []part // that are shown
+	parts   []part // parts to show
 	title   string
 	ordinal int
 }
 
-// shrinks is how often a report is halved until it fits the model's window.
+// shrinks is the maximum number of times that a report is halved to fit the model's window.
 const shrinks = 5
 
 func (a asking) turns(ctx context.Context) ([]Turn, error) {
@@ -173,8 +173,8 @@ func (a asking) turns(ctx context.Context) ([]Turn, error) {
 	}
 }
 
-// shown is the Markdown of sections: of each the first half of its paragraphs, a quarter, and so on. left: paragraphs
-// that are not shown.
+// shown returns the Markdown of sections. Each increment of shrink halves their paragraphs. left: number of omitted
+// paragraphs.
 func shown(parts []part, shrink int) (markdown string, left int) {
 	var out []string
 	for _, p := range parts {
@@ -194,7 +194,7 @@ func shown(parts []part, shrink int) (markdown string, left int) {
 
 var blankLines = regexp.MustCompile(`\n[ \t]*\n\s*`)
 
-// turnsOf reads a script. Where only one of two voices has something to say, they take turns.
+// turnsOf converts a model's script. If two voices are wanted but only one speaks, they alternate.
 func turnsOf(answer prompts.NarrateAnswer, two bool) []Turn {
 	var out []Turn
 	voices := map[int]bool{}
@@ -216,7 +216,7 @@ func turnsOf(answer prompts.NarrateAnswer, two bool) []Turn {
 	return out
 }
 
-// figures are those that a report states.
+// figures holds the figures of a report.
 type figures struct {
 	words string
 	known []quantity.Quantity
@@ -231,7 +231,7 @@ func newFigures(report []part) figures {
 	return figures{words, quantity.Figures(words)}
 }
 
-// only returns turns without the sentences that have a figure which the report does not have, and how many these are.
+// only removes sentences with figures that are not in the report, and counts them.
 func (f figures) only(turns []Turn) (out []Turn, leftOut int) {
 	for _, t := range turns {
 		var kept strings.Builder
@@ -251,7 +251,7 @@ func (f figures) only(turns []Turn) (out []Turn, leftOut int) {
 	return out, leftOut
 }
 
-// has reports whether every figure of a sentence that is written in digits stands in the report, in whatever unit.
+// has reports whether every figure of a sentence that is written in digits is in the report, in any unit.
 func (f figures) has(sentence string) bool {
 	for _, q := range quantity.Figures(sentence) {
 		written := sentence[q.Start:q.End]
@@ -265,7 +265,7 @@ func (f figures) has(sentence string) bool {
 	return true
 }
 
-// writes reports whether a figure stands in the report as it is written, and not as a part of a longer one.
+// writes reports whether the report contains a figure as written, and not as part of a longer number.
 func (f figures) writes(written string) bool {
 	digit := func(s string, at int) bool { return at >= 0 && at < len(s) && s[at] >= '0' && s[at] <= '9' }
 	for at := 0; ; {

@@ -10,14 +10,14 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Cue is a piece of a recording with its time.
+// Cue is a piece of a recording with its times.
 type Cue struct {
 	Start, End time.Duration
 	Voice      int // 0 or 1
 	Text       string
 }
 
-// Speaker returns how a transcript calls the voice; empty when it is the only one.
+// Speaker returns the name of the voice in a transcript, or "" if there is only one voice.
 func (c Cue) Speaker(two bool) string {
 	if !two {
 		return ""
@@ -25,16 +25,16 @@ func (c Cue) Speaker(two bool) string {
 	return speakers[c.Voice]
 }
 
-// Two reports whether two voices speak.
+// Two reports whether there are two voices.
 func Two(cues []Cue) bool { return slices.ContainsFunc(cues, func(c Cue) bool { return c.Voice > 0 }) }
 
-// speakers are the voices as a script and its transcript call them.
+// speakers are the names of the voices in scripts and transcripts.
 var speakers = []string{"A", "B"}
 
-// cueMarks are the characters that mean something in the text of a cue.
+// cueMarks escapes the special characters of a cue's text.
 var cueMarks = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// Transcript returns the words of a recording with their times, as WebVTT. With two voices each cue names its own.
+// Transcript returns the text of a recording with times, as WebVTT. With two voices, each cue names its voice.
 func Transcript(title string, cues []Cue) []byte {
 	two := Two(cues)
 	var b strings.Builder
@@ -52,13 +52,13 @@ func Transcript(title string, cues []Cue) []byte {
 	return []byte(b.String())
 }
 
-// stamp is a time as WebVTT has it: 00:01:02.345.
+// stamp formats a time for WebVTT: 00:01:02.345.
 func stamp(d time.Duration) string {
 	ms := d.Round(time.Millisecond).Milliseconds()
 	return fmt.Sprintf("%02d:%02d:%02d.%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, ms%1000)
 }
 
-// ReadTranscript returns the cues of a transcript. What is no cue is left out.
+// ReadTranscript parses the cues of a transcript and ignores everything else.
 func ReadTranscript(vtt []byte) (cues []Cue) {
 	var open *Cue
 	for line := range strings.Lines(string(vtt)) {
@@ -82,7 +82,7 @@ func ReadTranscript(vtt []byte) (cues []Cue) {
 	return cues
 }
 
-// moment reads what stamp has written; 0 for anything else.
+// moment parses a time written by stamp; 0 for anything else.
 func moment(stamp string) time.Duration {
 	var h, m, s, ms int
 	if _, err := fmt.Sscanf(stamp, "%d:%d:%d.%d", &h, &m, &s, &ms); err != nil {

@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Sound is speech: one channel of 16-bit samples.
+// Sound is audio with one channel of 16-bit samples.
 type Sound struct {
-	Rate    int // samples of a second
+	Rate    int // samples per second
 	Samples []int16
 }
 
-// Duration returns how long the sound takes.
+// Duration returns the duration of the sound.
 func (s Sound) Duration() time.Duration {
 	return time.Duration(len(s.Samples)) * time.Second / time.Duration(max(1, s.Rate))
 }
 
-// Chunks of a WAV file.
+// Constants of WAV files.
 const (
 	headSize  = 12 // RIFF, size, WAVE
 	chunkHead = 8  // name, size
 	formatPCM = 1
-	formatAny = 0xFFFE // extensible: the samples are still PCM where they have 16 bits
+	formatAny = 0xFFFE // extensible; 16-bit samples are still PCM
 	fileHead  = headSize + chunkHead + 16 + chunkHead
-	// endless is the length from which on a program means that it does not know it: it writes to a pipe.
+	// endless is the chunk size from which the length is unknown, because the program wrote to a pipe.
 	endless = 0x7FF00000
 )
 
@@ -36,8 +36,8 @@ const (
 	mostChannel = 8
 )
 
-// ReadWAV reads a WAV file with 16-bit samples. Several channels become one. The length of what is written to a pipe
-// may be missing; a file that is shorter than it says is an error.
+// ReadWAV parses a WAV file with 16-bit samples and mixes its channels. The length may be missing, as in files written
+// to a pipe. A truncated file is an error.
 func ReadWAV(body []byte) (Sound, error) {
 	if len(body) < headSize || string(body[:4]) != "RIFF" || string(body[8:headSize]) != "WAVE" {
 		return Sound{}, errors.New("it is no WAV file")
@@ -91,7 +91,7 @@ func readFormat(chunk []byte) (rate, channels int, err error) {
 	return rate, channels, nil
 }
 
-// mixed returns the samples of a chunk, the mean of all channels.
+// mixed returns the samples of a chunk as the mean of all channels.
 func mixed(chunk []byte, channels int) []int16 {
 	samples := make([]int16, len(chunk)/2/channels)
 	for i := range samples {
@@ -104,7 +104,7 @@ func mixed(chunk []byte, channels int) []int16 {
 	return samples
 }
 
-// WAV returns the sound as a file.
+// WAV returns the sound as a WAV file.
 func (s Sound) WAV() []byte {
 	data := 2 * len(s.Samples)
 	b := make([]byte, 0, fileHead+data)
@@ -113,7 +113,7 @@ func (s Sound) WAV() []byte {
 	b = append(b, "WAVEfmt "...)
 	b = binary.LittleEndian.AppendUint32(b, 16)
 	b = binary.LittleEndian.AppendUint16(b, formatPCM)
-	b = binary.LittleEndian.AppendUint16(b, 1) // channel
+	b = binary.LittleEndian.AppendUint16(b, 1) // number of channels
 	b = binary.LittleEndian.AppendUint32(b, uint32(s.Rate))
 	b = binary.LittleEndian.AppendUint32(b, uint32(2*s.Rate))
 	b = binary.LittleEndian.AppendUint16(b, 2)
@@ -127,12 +127,12 @@ func (s Sound) WAV() []byte {
 }
 
 const (
-	fade    = 5 * time.Millisecond // at both ends of a piece: a sound that begins at once clicks
-	ceiling = 29_000               // of the loudest sample, about 1 dB below full scale
+	fade    = 5 * time.Millisecond // at both ends of a piece, because abrupt edges click
+	ceiling = 29_000               // maximum amplitude, about 1 dB below full scale
 )
 
-// join puts sounds one after the other, with a pause after each, and returns when each of them begins. All get the
-// highest of their rates, and the loudest sample stays below full scale.
+// join concatenates sounds with pauses and returns the start time of each. All are resampled to the highest rate, and
+// the amplitude is limited to ceiling.
 func join(sounds []Sound, pauses []time.Duration) (Sound, []time.Duration) {
 	out := Sound{Rate: lowestRate}
 	for _, s := range sounds {
@@ -153,7 +153,7 @@ func join(sounds []Sound, pauses []time.Duration) (Sound, []time.Duration) {
 	return out, starts
 }
 
-// at returns the samples at a rate that is not lower than the sound's own, with those between by straight lines.
+// at resamples the sound to a rate not lower than its own, by linear interpolation.
 func (s Sound) at(rate int) []int16 {
 	if s.Rate == rate {
 		return s.Samples
@@ -169,7 +169,7 @@ func (s Sound) at(rate int) []int16 {
 	return out
 }
 
-// soften fades n samples in at the beginning and out at the end.
+// soften fades in the first n samples and fades out the last n.
 func soften(samples []int16, n int) {
 	n = min(n, len(samples)/2)
 	for i := range n {
@@ -179,7 +179,7 @@ func soften(samples []int16, n int) {
 	}
 }
 
-// limit makes all samples quieter when the loudest one is above the ceiling.
+// limit scales samples down if the loudest one exceeds the ceiling.
 func limit(samples []int16) {
 	if len(samples) == 0 {
 		return
