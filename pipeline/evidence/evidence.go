@@ -1,11 +1,11 @@
-// Package evidence weighs what the claims of a run say together: which of them say the same, how many sources of
-// separate origin state it, and where sources contradict each other. It asks no model.
+// Package evidence compares the claims of a run: which of them state the same, how many independent sources support
+// them, and where sources contradict each other. It calls no model.
 //
-// It does not say which side is right, nor whether a claim stands in its source, nor whether sources of separate origin
-// are independent of each other: one may repeat in its own words what it has from the other. Entry points: Collect,
-// then Weigh. Words are compared, never understood: what says the same in
-// other words counts as another statement, and a contradiction in other words is for a model to find. All functions are
-// pure and safe for concurrent use; foreign text may make them find nothing, never fail.
+// It does not decide which side is right or whether a source supports a claim. Sources of separate origin may still
+// depend on each other, because one may paraphrase the other. The comparison is by words, not by meaning: a paraphrase
+// counts as a different statement, and only a model can find a contradiction in different words. Entry points: Collect,
+// then Weigh. All functions are pure and safe for concurrent use. Unusual input makes them find nothing, but never
+// fail.
 package evidence
 
 import (
@@ -18,18 +18,18 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Claim is a claim with the source that it stands in.
+// Claim is a claim with its source.
 type Claim struct {
 	topicqueue.Claim
 	Source topicqueue.Source
 }
 
-// statement is what the claim says: its text, else its quote.
+// statement returns the claim's text, or its quote if there is no text.
 func (c Claim) statement() string {
 	return cmp.Or(topicqueue.OneLine(c.Text), topicqueue.OneLine(c.Quote))
 }
 
-// Collect returns the claims of these traces, in order.
+// Collect returns the claims of traces, in order.
 func Collect(traces []topicqueue.ToolTrace) []Claim {
 	var claims []Claim
 	for _, t := range traces {
@@ -40,7 +40,7 @@ func Collect(traces []topicqueue.ToolTrace) []Claim {
 	return claims
 }
 
-// Sources returns the sources of the claims, each once, in order.
+// Sources returns the distinct sources of the claims, in order.
 func Sources(claims []Claim) []topicqueue.Source {
 	var list []topicqueue.Source
 	seen := map[string]bool{}
@@ -53,24 +53,24 @@ func Sources(claims []Claim) []topicqueue.Source {
 	return list
 }
 
-// Weighed is what claims say together.
+// Weighed is the result of comparing claims.
 type Weighed struct {
-	Statements     []Statement     `json:"statements"` // every claim belongs to one; in the order of their first claims
+	Statements     []Statement     `json:"statements"` // in the order of their first claims; every claim belongs to one
 	Contradictions []Contradiction `json:"contradictions"`
-	Origin         map[string]int  `json:"-"` // of claims, by id; those of programs have none
+	Origin         map[string]int  `json:"-"` // origin by claim id; program output has none
 }
 
-// Statement is what one or several claims say.
+// Statement is a statement that one or more claims make.
 type Statement struct {
 	Claims  []string `json:"claims"`  // claim ids
-	Support int      `json:"support"` // sources of separate origin that state or confirm it, at least 1
+	Support int      `json:"support"` // independent sources that state or confirm it, at least 1
 }
 
-// Contradiction is two statements that cannot both be true, from sources that are no copies of each other.
+// Contradiction is a pair of statements that cannot both be true, from sources that are not copies of each other.
 type Contradiction struct {
-	Kind string `json:"kind"`          // value, date or, where a model has found it in the words, words
-	Why  string `json:"why,omitempty"` // what a model says that differs, and what may explain it
-	A    Side   `json:"a"`             // the side with more support; of equal ones the earlier
+	Kind string `json:"kind"`          // value, date, or words
+	Why  string `json:"why,omitempty"` // the difference and possible reasons, by a model
+	A    Side   `json:"a"`             // side with more support; if equal, the earlier
 	B    Side   `json:"b"`
 }
 
@@ -83,18 +83,18 @@ const (
 
 // Side is one side of a contradiction.
 type Side struct {
-	Value     string   `json:"value,omitempty"` // as its source writes it: 1.2 million; empty where the words differ
+	Value     string   `json:"value,omitempty"` // as written: 1.2 million; empty if the words differ
 	Statement string   `json:"statement"`       // of the first claim
 	Quote     string   `json:"quote"`           // verbatim
 	Claims    []string `json:"claims"`
-	Citations []string `json:"citations"` // of these claims, each once
+	Citations []string `json:"citations"` // distinct citations of the claims
 	Support   int      `json:"support"`
 }
 
-// Weigh compares all claims with each other. sketches: of the texts of sources, by source id; a missing one makes its
-// source a copy only by hash and address. judged: the pairs of claims that a model has found to contradict each
-// other, of all claims that it has seen, by id. Of others, contradictions are those with the same words and another
-// value. Deterministic. A thousand claims take about a second.
+// Weigh compares all claims with each other. sketches: sketches of sources' texts by source id; without one, copies of
+// a source are detected only by hash and address. judged: pairs of claims that a model found contradictory. seen: ids
+// of all claims that this model was shown. Other pairs contradict each other if they have the same words and a
+// different value. Weigh is deterministic. A thousand claims take about a second.
 func Weigh(
 	claims []Claim, sketches map[string]sources.Sketch, judged []topicqueue.Contradiction, seen map[string]bool,
 ) Weighed {
@@ -109,7 +109,7 @@ func Weigh(
 	return Weighed{Statements: w.statements(), Contradictions: w.contradictions(judged, seen), Origin: origins}
 }
 
-// Origins counts the separate origins of these claims, by id. What a program of the run has computed is none.
+// Origins counts the distinct origins of these claims, by claim id. Program output does not count.
 func (w Weighed) Origins(claims map[string]bool) int {
 	separate := map[int]bool{}
 	for id := range claims {
@@ -120,7 +120,7 @@ func (w Weighed) Origins(claims map[string]bool) int {
 	return len(separate)
 }
 
-// Support returns by claim id how many sources of separate origin state what the claim says.
+// Support returns the number of independent sources of each claim's statement, by claim id.
 func (w Weighed) Support() map[string]int {
 	support := map[string]int{}
 	for _, s := range w.Statements {
@@ -131,15 +131,15 @@ func (w Weighed) Support() map[string]int {
 	return support
 }
 
-// weighing is the work of Weigh.
+// weighing is the state of Weigh.
 type weighing struct {
 	claims []Claim
 	said   []said
 	family []int // by claim
 	origin []int // by claim
 	pairs  [][2]int
-	backed [][]int // by claim: others that have all its values, in whatever words
-	root   []int   // by claim: first claim that says the same
+	backed [][]int // by claim: others that have all its values
+	root   []int   // by claim: first claim of its statement
 	groups [][]int // by root: claims, in order; nil for others
 }
 
@@ -168,12 +168,12 @@ func newWeighing(claims []Claim, sketches map[string]sources.Sketch) *weighing {
 	return w
 }
 
-// group joins claims that say the same. A claim joins the first statement whose first claim says the same, so that
-// likeness is not handed on from claim to claim.
+// group joins claims that state the same. A claim joins the first statement whose first claim matches, so that small
+// differences do not accumulate.
 func (w *weighing) group() {
 	w.root, w.groups = make([]int, len(w.claims)), make([][]int, len(w.claims))
 	partners := make([][]int, len(w.claims))
-	for _, p := range w.pairs { // the smaller index first, in order
+	for _, p := range w.pairs { // ordered, with the smaller index first
 		partners[p[1]] = append(partners[p[1]], p[0])
 	}
 	for i := range w.claims {
@@ -188,8 +188,8 @@ func (w *weighing) group() {
 	}
 }
 
-// support counts the origins of a group, as sources.Origins tells them apart. What a program of the run has computed is
-// not one of them beside the sources that it was computed from.
+// support counts the distinct origins of a group and of the claims that confirm it. Program output does not count,
+// because it is computed from other sources.
 func (w *weighing) support(group []int) int {
 	origins := map[int]bool{}
 	add := func(claim int) {
@@ -228,7 +228,7 @@ func (w *weighing) ids(group []int) []string {
 	return ids
 }
 
-// contradictions returns each pair of statements that contradict each other once, the best supported first.
+// contradictions returns the distinct pairs of contradictory statements, best supported first.
 func (w *weighing) contradictions(judged []topicqueue.Contradiction, seen map[string]bool) []Contradiction {
 	found := []Contradiction{}
 	told := map[[2]int]bool{}
@@ -269,13 +269,13 @@ func (w *weighing) contradictions(judged []topicqueue.Contradiction, seen map[st
 	return found
 }
 
-// manyValues is how many values make a form of a sentence: sources that contradict each other rarely give four.
+// manyValues is the number of values that identify a sentence template. Contradictory sources rarely have four.
 const manyValues = 4
 
-// forms returns the words, sorted, with which claims of so many families each give a value of their own. These
-// are forms that are filled in, such as the reports of many stations: each speaks of its own subject.
+// forms returns the sorted words for which claims of at least manyValues families have different values. Such sentences
+// are templates, as in reports of many stations, each about its own subject.
 func (w *weighing) forms() map[string]bool {
-	said := map[string][]int{} // by words: claims, one of each family and value
+	said := map[string][]int{} // by words: one claim of each family and value
 	equal := func(i, j int) bool {
 		a, _ := w.said[i].values()
 		b, _ := w.said[j].values()
@@ -294,11 +294,11 @@ func (w *weighing) forms() map[string]bool {
 	return forms
 }
 
-// side shows claim i with all that say the same.
+// side returns a side: claim i with all claims of its statement.
 func (w *weighing) side(i int, value string) Side {
 	group := w.groups[w.root[i]]
 	s := Side{Value: strings.TrimSpace(value), Statement: w.claims[i].statement(), Quote: topicqueue.OneLine(w.claims[i].Quote), Claims: w.ids(group), Support: w.support(group)}
-	s.Citations = append(s.Citations, w.claims[i].CitationID) // the one whose words are shown comes first
+	s.Citations = append(s.Citations, w.claims[i].CitationID) // citation of the shown claim first
 	for _, claim := range group {
 		if id := w.claims[claim].CitationID; !slices.Contains(s.Citations, id) {
 			s.Citations = append(s.Citations, id)
@@ -307,8 +307,9 @@ func (w *weighing) side(i int, value string) Side {
 	return s
 }
 
-// candidates returns the pairs of claims that share enough words to be about one thing, in order. Words that half of
-// the claims have tell little and would make everything a pair: they count only for short claims.
+// candidates returns the pairs of claims with enough shared words to be about the same thing, in order. A pair needs
+// two shared words, or one if either claim has at most three. Very common words are ignored, because they would pair
+// everything.
 func candidates(list []said) [][2]int {
 	holding := map[string][]int32{}
 	for i, s := range list {

@@ -9,20 +9,21 @@ import (
 )
 
 const (
-	sameTerms = 0.8 // of their words that claims with equal figures share that say the same
-	likely    = 0.4 // that claims share which may contradict each other
+	sameTerms = 0.8 // minimum likeness of equal statements with equal figures
+	likely    = 0.4 // minimum likeness of claims for one to confirm another
 )
 
-// said is a claim taken apart.
+// said is a parsed claim.
 type said struct {
-	text    string              // the statement
-	terms   []string            // content words beside the figures, sorted, distinct
-	words   []string            // all words beside the figures, sorted
+	text    string              // statement of the claim
+	terms   []string            // content words without figures, sorted, distinct
+	words   []string            // all words without figures, sorted
 	figures []quantity.Quantity // in order
-	year    string              // of the source; empty: unknown
+	year    string              // year of the source; empty: unknown
 }
 
-// values returns the figures that a claim is about, and when it holds: a date is a value where there is no other one.
+// values returns the figures that a claim states, and its dates. If there are no other figures, the dates are the
+// values.
 func (s said) values() (values, times []quantity.Quantity) {
 	for _, q := range s.figures {
 		if q.Kind == quantity.Date {
@@ -37,7 +38,8 @@ func (s said) values() (values, times []quantity.Quantity) {
 	return values, times
 }
 
-// rival reports claims of one time of which each has a value that the other one has another value of.
+// rival returns the values in which two claims differ. ok reports whether each has such a value and their dates do not
+// exclude each other.
 func rival(a, b said) (va, vb []quantity.Quantity, ok bool) {
 	valuesA, timesA := a.values()
 	valuesB, timesB := b.values()
@@ -48,7 +50,7 @@ func rival(a, b said) (va, vb []quantity.Quantity, ok bool) {
 	return va, vb, !apart && len(va) > 0 && len(vb) > 0
 }
 
-// confirms reports that a claim has all values of another one, of one time, among words of which many are the same.
+// confirms reports whether claim b has all values of claim a, for the same time and with similar words.
 func confirms(a, b said) bool {
 	_, timesA := a.values()
 	_, timesB := b.values()
@@ -62,13 +64,13 @@ func confirms(a, b said) bool {
 		(len(timesB) == 0 || within(timesA, timesB))
 }
 
-// understand takes a claim apart.
+// understand parses a claim.
 func understand(c Claim) said {
 	s := said{text: c.statement(), year: c.Source.Date[:min(len(c.Source.Date), 4)]}
 	var rest strings.Builder
 	at := 0
 	for _, q := range quantity.Parse(s.text) {
-		if q.Kind == quantity.Label || q.Kind == quantity.Ordinal { // version 15: part of the subject
+		if q.Kind == quantity.Label || q.Kind == quantity.Ordinal { // part of the subject, as in "version 15"
 			continue
 		}
 		rest.WriteString(s.text[at:q.Start] + " ")
@@ -81,20 +83,20 @@ func understand(c Claim) said {
 	return s
 }
 
-// same reports that two claims say the same: equal figures among much the same words, or the same words.
+// same reports whether two claims state the same: equal figures with similar words, or the same words.
 func same(a, b said) bool {
 	equal := slices.EqualFunc(sorted(a.figures), sorted(b.figures), quantity.Agree)
 	return equal && (len(a.figures) > 0 && likeness(a, b) >= sameTerms || slices.Equal(a.words, b.words))
 }
 
-// sorted orders figures by kind and value: a sentence may begin or end with its year.
+// sorted orders figures by kind and value, because a sentence may begin or end with its year.
 func sorted(list []quantity.Quantity) []quantity.Quantity {
 	return slices.SortedFunc(slices.Values(list), func(a, b quantity.Quantity) int {
 		return slices.Compare([]float64{float64(a.Kind), a.Low, float64(a.When.Year)}, []float64{float64(b.Kind), b.Low, float64(b.When.Year)})
 	})
 }
 
-// likeness is the share of content words that two claims have in common (Dice 1945).
+// likeness returns the share of common content words of two claims (Dice 1945).
 func likeness(a, b said) float64 {
 	shared := 0
 	for _, t := range a.terms {
@@ -105,8 +107,8 @@ func likeness(a, b said) float64 {
 	return 2 * float64(shared) / float64(max(1, len(a.terms)+len(b.terms)))
 }
 
-// contradict reports claims with the same words that differ in one value alone. Where neither says of when it is,
-// sources of two years may both be right.
+// contradict reports whether two claims have the same words but differ in one value. Without dates, sources of
+// different years may both be right.
 func contradict(a, b said) bool {
 	dated := func(s said) bool {
 		return s.year == "" || slices.ContainsFunc(s.figures, func(q quantity.Quantity) bool { return q.Kind == quantity.Date })
@@ -116,7 +118,7 @@ func contradict(a, b said) bool {
 		(a.year == b.year || dated(a) && dated(b))
 }
 
-// differing returns the figures that agree with none of the others, though one of these is of the same kind and unit.
+// differing returns the figures that agree with none of others, but have one of the same kind and unit there.
 func differing(list, others []quantity.Quantity) []quantity.Quantity {
 	return slices.DeleteFunc(slices.Clone(list), func(q quantity.Quantity) bool {
 		return slices.ContainsFunc(others, func(o quantity.Quantity) bool { return quantity.Agree(q, o) }) ||
@@ -124,7 +126,7 @@ func differing(list, others []quantity.Quantity) []quantity.Quantity {
 	})
 }
 
-// valuesOf returns in what two claims differ, as they write it: the first such value of each.
+// valuesOf returns the first values in which two claims differ, as written.
 func valuesOf(a, b said) (kind, valueA, valueB string) {
 	va, vb, _ := rival(a, b)
 	for _, x := range va {
@@ -140,9 +142,8 @@ func valuesOf(a, b said) (kind, valueA, valueB string) {
 	return ContradictsWords, "", ""
 }
 
-// Subject returns what a claim speaks of, without what it says of it: only claims of one subject can contradict each
-// other, so that those of many runs can be sorted before Weigh compares them. Empty when a claim says too little to
-// contradict anything.
+// Subject returns the words of a claim without its figures. Only claims with equal subjects can contradict each other,
+// so claims of many runs can be grouped before Weigh compares them. It returns "" for a claim with too little content.
 func Subject(c Claim) string {
 	s := understand(c)
 	if len(s.terms) < 2 || len(s.figures) == 0 {
