@@ -1,7 +1,7 @@
-// Package judging asks a model whether the sources that sentences cite say what the sentences say. Its answers
-// count only as far as package support proves them: see support.Findings.Decide.
+// Package judging asks a model whether cited sources support sentences. An answer counts only if package support can
+// prove it, see support.Findings.Decide.
 //
-// Entry point: Judge.Ask, one call for a section.
+// Entry point: Judge.Ask, one call per section.
 package judging
 
 import (
@@ -18,34 +18,34 @@ import (
 
 // Limits of one call.
 const (
-	MostSentences = 40     // that one answer has room for
-	passagesBytes = 24_000 // of all passages, 6,000 tokens, but for short sources, which are shown whole
-	passageBytes  = 1_000  // of the passages of one sentence, for each source that it cites
-	shrinks       = 3      // tries with half the passages, for models with a small window
-	smallGap      = 120    // between two passages of a source, that is shown
-	mostQuotes    = 2      // of a sentence's claims, that passages are taken around, beyond one of each source and its figures
+	MostSentences = 40     // sentences per call
+	passagesBytes = 24_000 // all passages, about 6,000 tokens; short sources are always shown whole
+	passageBytes  = 1_000  // passages of one sentence, per cited source
+	shrinks       = 3      // attempts, each with half the passages, for small windows
+	smallGap      = 120    // gap between two passages of a source that is shown too
+	mostQuotes    = 2      // quotes per sentence to take passages around, besides one per source and the figures
 )
 
-// Sentence is a sentence to be judged.
+// Sentence is a sentence to judge.
 type Sentence struct {
-	Text     string // without markers; of a row of a table, its cells
-	Head     string // of a row: the table's first row
+	Text     string // without markers; the cells of a table row
+	Head     string // the table's first row, for a table row
 	Sources  []string
-	Quotes   []support.Span // of the claims that it may rest on, the most likely first
+	Quotes   []support.Span // quotes of claims that it may be based on, most likely first
 	Findings support.Findings
 }
 
-// Judge asks a model about sentences. Safe for concurrent use.
+// Judge asks a model about sentences. It is safe for concurrent use.
 type Judge struct {
 	Model    llm.Model
 	Language string                             // BCP 47 tag of the report
-	Corpus   *support.Corpus                    // of the sources
-	About    func(support.Span) prompts.Passage // a passage without ID and Text
+	Corpus   *support.Corpus                    // sources
+	About    func(support.Span) prompts.Passage // returns a passage without ID and Text
 }
 
-// Ask asks one question about the sentences of a section and returns what was said of each, in their order, or why
-// nothing was: the call has no room for a sentence, or the answer leaves it out. at: of the call; its step is
-// filled in. The error says why there is no answer; then all sentences are without judgement.
+// Ask judges the sentences of a section in one call. It returns the judgement of each sentence in order, or why there
+// is none: the call has no room for it, or the answer omits it. at: position of the call; Ask sets its step. After an
+// error, no sentence has a judgement.
 func (j Judge) Ask(ctx context.Context, at llm.Position, sentences []Sentence) ([]support.Judged, error) {
 	out := make([]support.Judged, len(sentences))
 	for i := range out {
@@ -82,7 +82,7 @@ func (j Judge) Ask(ctx context.Context, at llm.Position, sentences []Sentence) (
 	return out, nil
 }
 
-// judged reads a finding; ok is false when its verdict is none.
+// judged converts a finding; ok is false if its verdict is invalid.
 func judged(f prompts.JudgeFinding) (j support.Judged, ok bool) {
 	j = support.Judged{
 		Judgement: support.Judgement(strings.ToLower(strings.TrimSpace(f.Verdict))),
@@ -98,15 +98,15 @@ func judged(f prompts.JudgeFinding) (j support.Judged, ok bool) {
 	return j, false
 }
 
-// question puts together what is asked. limit: bytes of the passages of one sentence, for each of its sources.
+// question builds the prompt data. limit: bytes of passages per sentence and source.
 func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 	var all []support.Span
 	for _, s := range sentences {
 		most := min(limit*max(1, len(s.Sources)), passagesBytes/len(sentences))
 		all = append(all, j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, s.places(), most)...)
 	}
-	data := prompts.JudgeData{Sources: j.sources(joined(j.Corpus.Filled(support.Merge(all))))}
-	numbers := map[string]int{} // of the sources that are shown
+	data := prompts.JudgeData{Sources: j.sources(joined(support.Merge(all)))}
+	numbers := map[string]int{} // numbers of the shown sources
 	for _, p := range all {
 		if numbers[p.Source] == 0 {
 			numbers[p.Source] = len(numbers) + 1
@@ -128,7 +128,7 @@ func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 	return data
 }
 
-// joined closes the small gaps between spans: to say that something is left out is hardly shorter.
+// joined closes small gaps between spans, because an ellipsis is hardly shorter.
 func joined(spans []support.Span) []support.Span {
 	var out []support.Span
 	for _, s := range spans {
@@ -141,8 +141,8 @@ func joined(spans []support.Span) []support.Span {
 	return out
 }
 
-// sources shows spans by source, each with what stands above it there. What is known of a source and stands above
-// several of its passages is told once.
+// sources groups spans by source, with the context above each. Metadata and context that several passages share are
+// shown once.
 func (j Judge) sources(spans []support.Span) []prompts.JudgeSource {
 	var out []prompts.JudgeSource
 	type known struct{ title, by, date string }
@@ -195,7 +195,7 @@ func placeOf(p prompts.Passage, headings []string) string {
 	return strings.Join(place, " › ")
 }
 
-// above returns the lines that introduce a passage, each on a line of its own.
+// above returns the lines that introduce a passage.
 func above(c support.Context) string {
 	var lines strings.Builder
 	for _, line := range []string{c.Lead, c.Head} {
@@ -209,8 +209,8 @@ func above(c support.Context) string {
 	return lines.String()
 }
 
-// places returns where words are that bear on the sentence: the first quotes, the first of each source, and its
-// figures.
+// places returns the spans relevant to the sentence: the first quotes, the first quote of each source, and the
+// positions of its figures.
 func (s Sentence) places() []support.Span {
 	var out []support.Span
 	for i, q := range s.Quotes {
@@ -225,7 +225,7 @@ func (s Sentence) places() []support.Span {
 	return out
 }
 
-// hints names the figures that could be computed from others beside each other, and what was not recognised.
+// hints returns the figures that can be computed from nearby ones, and the figures and words that were not found.
 func (j Judge) hints(f support.Findings) (computed, missing string) {
 	var sums, absent []string
 	for _, g := range f.Figures {
