@@ -105,7 +105,7 @@ func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 		most := min(limit*max(1, len(s.Sources)), passagesBytes/len(sentences))
 		all = append(all, j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, s.places(), most)...)
 	}
-	data := prompts.JudgeData{Sources: j.sources(joined(support.Merge(all)))}
+	data := prompts.JudgeData{Sources: j.sources(joined(j.Corpus.Filled(support.Merge(all))))}
 	numbers := map[string]int{} // numbers of the shown sources
 	for _, p := range all {
 		if numbers[p.Source] == 0 {

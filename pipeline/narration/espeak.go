@@ -16,7 +16,7 @@ import (
 const EspeakProgram = "espeak-ng"
 
 // ErrNoEngine means that no speech engine is available.
-var ErrNoEngine = errors.New("there is no speech engine: set speech.model, or install " + EspeakProgram)
+var ErrNoEngine = errors.New("there is no speech engine: set speech.model or install " + EspeakProgram)
 
 // programTime is the maximum run time of a program for one piece or one recording.
 const programTime = 2 * time.Minute
