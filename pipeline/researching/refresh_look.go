@@ -69,7 +69,7 @@ func (m looks) of(s topicqueue.Source, memory *recurring.Memory) *look {
 }
 
 // edited reports whether the document existed before and still does, with changes.
-func (l *look) moved() bool { return len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) > 0 }
+func (l *look) moved() bool  { return len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) > 0 }
 func (l *look) edited() bool { return l.state == changed && l.then.Text != "" }
 
 // within returns the source that contains a part of text, and the part's offsets in it.

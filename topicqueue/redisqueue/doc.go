@@ -35,7 +35,7 @@
 //	Sweep, no answer in time   -> planning, which continues without an answer (from awaiting_input)
 //	Sweep, final time over     -> as above, and the sweeper gets the report's lease; queued -> failed;
 //	                              narrating -> the state set by Finish
-//	Sweep, MaxLapses lapses    planning -> failed; reviewing -> reporting; narrating -> the state set by Finish; a block -> FAILED
+//	Sweep, MaxLapses lapses    planning -> failed; reviewing -> reporting; narrating -> set by Finish; a block -> FAILED
 //	Finish by planning         planning -> failed (or another final state)
 //	Pause, Resume              no change of state: a paused run wants no task until Resume or its end
 //
@@ -191,49 +191,49 @@
 // redis-server 7 for a run of five blocks with four iterations each. They exclude traces, usage and the events of
 // workers, which grow with the findings.
 //
-//	key                                     type        there                                                size
-//	nightdesk:{RUN}:run                     hash        from Create                                          1.5 KB
-//	nightdesk:{RUN}:work                    hash        leases, generations, memories of blocks, times       1.8 KB
-//	nightdesk:{RUN}:plan                    string      from CommitPlan                                      0.6 KB
-//	nightdesk:{RUN}:blocks                  hash        from CommitPlan                                      0.6 KB per block
-//	nightdesk:{RUN}:queries                 list        from the first query                                 0.1 KB per query
-//	nightdesk:{RUN}:ledger                  list        from the first iteration that found something
-//	nightdesk:{RUN}:returned                list        from the first call that returned something          0.1 KB per iteration
-//	nightdesk:{RUN}:traces:plan             list        from CommitPlan, if any
-//	nightdesk:{RUN}:traces:BLOCK            list        from the block's first trace
-//	nightdesk:{RUN}:usage                   list        from the first model call
-//	nightdesk:{RUN}:calls                   hash        with a budget, while model calls are in flight       0.1 KB per call
-//	nightdesk:{RUN}:events                  stream      from the first event                                 5 KB
-//	nightdesk:{RUN}:watched                 string      for ten seconds after ReadAlong                      0.1 KB
-//	nightdesk:{RUN}:deltas                  stream      for a minute after the last piece of an answer       0.3 KB
-//	nightdesk:{RUN}:once                    set         with events: keys already sent                       0.8 KB
-//	nightdesk:{RUN}:todo                    list        while blocks wait
-//	nightdesk:{RUN}:active                  sorted set  while blocks are in flight
-//	nightdesk:{RUN}:report                  string      from Finish to Published                             the report
-//	nightdesk:{RUN}:journal:plan            hash        see Journal
-//	nightdesk:{RUN}:journal:review          hash        see Journal
-//	nightdesk:{RUN}:journal:report          hash        see Journal
-//	nightdesk:{RUN}:journal:narrate         hash        see Journal
-//	nightdesk:{RUN}:journal:BLOCK           hash        see Journal
-//	nightdesk:{index}:runs                  sorted set  an entry from Create until the run has ended
-//	nightdesk:{index}:ended                 sorted set  an entry from then until the run leaves the index
-//	nightdesk:{index}:states                hash        an entry from Create until the run leaves the index
-//	nightdesk:{index}:waiting:LANE          sorted set  an entry while the run waits
-//	nightdesk:{index}:fed:LANE              sorted set  an entry while its planning task waits
-//	nightdesk:{index}:begun:LANE            set         an entry while the run is planned or researched
-//	nightdesk:{index}:workers               sorted set  an entry from a worker's start until its stop, or a week after its death
-//	nightdesk:{index}:digests               sorted set  an entry from SealBatch until the batch has its digest
-//	nightdesk:{index}:clock                 hash        for ever                                             0.1 KB
-//	nightdesk:{index}:stats                 hash        for ever                                             0.2 KB
-//	nightdesk:{index}:schedules             hash        for ever, one entry per schedule                     0.5 KB, and 0.3 KB for each of its last 50 firings
-//	nightdesk:batches                       sorted set  for ever, one entry per batch
-//	nightdesk:batch:{BATCH}:state           hash        for ever, from SealBatch or the first published run  0.1 KB
-//	nightdesk:batch:{BATCH}:open            set         an entry from Create until the run is published      0.09 KB per run
-//	nightdesk:batch:{BATCH}:runs            sorted set  for ever, one entry per run                          0.15 KB per run
-//	nightdesk:batch:{BATCH}:lines           hash        for ever, one entry per published run                0.95 KB per run
-//	nightdesk:batch:{BATCH}:budget          hash        for ever, if it has one                              0.1 KB per run
-//	nightdesk:{index}:night:DATE            hash        8 days, for a night with a budget                    0.1 KB per run
-//	nightdesk:probe                         string      for a minute after Writable
+//	key                              type        there                                                size
+//	nightdesk:{RUN}:run              hash        from Create                                          1.5 KB
+//	nightdesk:{RUN}:work             hash        leases, generations, memories of blocks, times       1.8 KB
+//	nightdesk:{RUN}:plan             string      from CommitPlan                                      0.6 KB
+//	nightdesk:{RUN}:blocks           hash        from CommitPlan                                      0.6 KB per block
+//	nightdesk:{RUN}:queries          list        from the first query                                 0.1 KB per query
+//	nightdesk:{RUN}:ledger           list        from the first iteration that found something
+//	nightdesk:{RUN}:returned         list        from the first call that returned something          0.1 KB per iteration
+//	nightdesk:{RUN}:traces:plan      list        from CommitPlan, if any
+//	nightdesk:{RUN}:traces:BLOCK     list        from the block's first trace
+//	nightdesk:{RUN}:usage            list        from the first model call
+//	nightdesk:{RUN}:calls            hash        with a budget, while model calls are in flight       0.1 KB per call
+//	nightdesk:{RUN}:events           stream      from the first event                                 5 KB
+//	nightdesk:{RUN}:watched          string      for ten seconds after ReadAlong                      0.1 KB
+//	nightdesk:{RUN}:deltas           stream      for a minute after the last piece of an answer       0.3 KB
+//	nightdesk:{RUN}:once             set         with events: keys already sent                       0.8 KB
+//	nightdesk:{RUN}:todo             list        while blocks wait
+//	nightdesk:{RUN}:active           sorted set  while blocks are in flight
+//	nightdesk:{RUN}:report           string      from Finish to Published                             the report
+//	nightdesk:{RUN}:journal:plan     hash        see Journal
+//	nightdesk:{RUN}:journal:review   hash        see Journal
+//	nightdesk:{RUN}:journal:report   hash        see Journal
+//	nightdesk:{RUN}:journal:narrate  hash        see Journal
+//	nightdesk:{RUN}:journal:BLOCK    hash        see Journal
+//	nightdesk:{index}:runs           sorted set  an entry from Create until the run has ended
+//	nightdesk:{index}:ended          sorted set  an entry from then until the run leaves the index
+//	nightdesk:{index}:states         hash        an entry from Create until the run leaves the index
+//	nightdesk:{index}:waiting:LANE   sorted set  an entry while the run waits
+//	nightdesk:{index}:fed:LANE       sorted set  an entry while its planning task waits
+//	nightdesk:{index}:begun:LANE     set         an entry while the run is planned or researched
+//	nightdesk:{index}:workers        sorted set  an entry until a worker's stop, or a week after its death
+//	nightdesk:{index}:digests        sorted set  an entry from SealBatch until the batch has its digest
+//	nightdesk:{index}:clock          hash        for ever                                             0.1 KB
+//	nightdesk:{index}:stats          hash        for ever                                             0.2 KB
+//	nightdesk:{index}:schedules      hash        for ever, one entry per schedule                     0.5 KB, 0.3 KB per firing
+//	nightdesk:batches                sorted set  for ever, one entry per batch
+//	nightdesk:batch:{BATCH}:state    hash        for ever, from SealBatch or the first published run  0.1 KB
+//	nightdesk:batch:{BATCH}:open     set         an entry from Create until the run is published      0.09 KB per run
+//	nightdesk:batch:{BATCH}:runs     sorted set  for ever, one entry per run                          0.15 KB per run
+//	nightdesk:batch:{BATCH}:lines    hash        for ever, one entry per published run                0.95 KB per run
+//	nightdesk:batch:{BATCH}:budget   hash        for ever, if it has one                              0.1 KB per run
+//	nightdesk:{index}:night:DATE     hash        8 days, for a night with a budget                    0.1 KB per run
+//	nightdesk:probe                  string      for a minute after Writable
 //
 // A run's keys never expire before it is published. Published deletes report, todo, active and the journals of
 // blocks, and sets an expiry for the others; later usage expires with them. A waiting run takes 2.0 KB in all.

@@ -248,7 +248,8 @@ func TestDecide(t *testing.T) {
 		"proven, by other figures": {figure(support.Absent),
 			support.Judged{Judgement: support.JudgedSupported, Span: span, Words: "3,412 of 5,402"}, support.Supported},
 		"not proven, and no figure": {figure(support.Absent), support.Judged{Judgement: support.JudgedSupported}, support.Unverified},
-		"a slip": {support.Findings{Figures: []support.Figure{{Text: "21 mm", Result: support.Absent, Instead: "21 cm", Slip: true}}},
+		"a slip": {
+			support.Findings{Figures: []support.Figure{{Result: support.Absent, Instead: "21 cm", Slip: true}}},
 			support.Judged{}, support.Unsupported},
 		"a slip, judged by other words": {
 			support.Findings{Figures: []support.Figure{{Result: support.Absent, Instead: "21 cm", Slip: true}}},
@@ -258,7 +259,8 @@ func TestDecide(t *testing.T) {
 			support.Judged{Judgement: support.JudgedSupported, Span: span, Words: "rose by 21 cm"}, support.Unverified},
 		"another figure": {support.Findings{Figures: []support.Figure{{Result: support.Absent, Instead: "40 cm"}}},
 			support.Judged{}, support.Unsupported},
-		"another figure, judged": {support.Findings{Figures: []support.Figure{{Result: support.Absent, Instead: "40 cm"}}},
+		"another figure, judged": {
+			support.Findings{Figures: []support.Figure{{Result: support.Absent, Instead: "40 cm"}}},
 			support.Judged{Judgement: support.JudgedSupported, Span: span, Words: "from 61 cm to 40 cm"}, support.Supported},
 		"contradicted":                {figure(support.Derived), support.Judged{Judgement: support.JudgedContradicted}, support.Unsupported},
 		"not in source":               {figure(support.Found), support.Judged{Judgement: support.JudgedAbsent}, support.Unsupported},
