@@ -1,4 +1,4 @@
 package storage
 
-// DigestKey returns where a form of the digest of a batch lies. form: md, html or json.
+// DigestKey returns the key of a batch digest. form: md, html or json.
 func DigestKey(batch, form string) string { return "batches/" + batch + "/digest." + form }

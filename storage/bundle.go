@@ -14,31 +14,31 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ReportKey returns where the Markdown report of a run lies.
+// ReportKey returns the key of a run's Markdown report.
 func ReportKey(runID string) string { return "reports/" + runID + ".md" }
 
-// FormatKey returns where the report of a run lies in another form. name: its extension, such as "html".
+// FormatKey returns the key of a run's report in another format. name: the file extension, such as "html".
 func FormatKey(runID, name string) string { return "reports/" + runID + "." + name }
 
-// MetadataKey returns where the facts about a report lie.
+// MetadataKey returns the key of a report's metadata.
 func MetadataKey(runID string) string { return "reports/" + runID + "_metadata.json" }
 
-// CacheKey returns where a file of a run's data and evidence lies.
+// CacheKey returns the key of a file with a run's data or evidence.
 func CacheKey(runID, name string) string { return "cache/" + runID + "/" + name }
 
-// PageKey returns where a text that a run has read lies. hash: lower-case hex SHA-256 of the text.
+// PageKey returns the key of a text that a run has read. hash: lower-case hex SHA-256 of the text.
 func PageKey(runID, hash string) string { return CacheKey(runID, "pages/"+hash+".txt") }
 
-// JournalPrefix begins the keys of a run's large answers, which lie in the store until the run is published.
+// JournalPrefix returns the key prefix of a run's large answers, which are stored until the run is published.
 func JournalPrefix(runID string) string { return CacheKey(runID, "journal/") }
 
-// ManifestKey returns where the list of a bundle's files lies. Its presence means that the bundle is whole.
+// ManifestKey returns the key of a bundle's file list. The manifest exists only if the bundle is complete.
 func ManifestKey(runID string) string { return CacheKey(runID, "manifest.json") }
 
-// Pages stores the texts that runs read. It serves all runs.
+// Pages stores the texts that runs read. One Pages serves all runs.
 type Pages struct{ Store Store }
 
-// PutPage stores one text. A text that is there already is not written again: its name is its hash.
+// PutPage stores one text. Keys contain the hash of the text, so an existing text is not written again.
 func (p Pages) PutPage(ctx context.Context, runID, hash, text string) error {
 	key := PageKey(runID, hash)
 	if there, err := p.Store.Exists(ctx, key); err != nil || there {
@@ -47,13 +47,13 @@ func (p Pages) PutPage(ctx context.Context, runID, hash, text string) error {
 	return p.Store.Put(ctx, key, []byte(text))
 }
 
-// Page returns a text that was stored.
+// Page returns a stored text.
 func (p Pages) Page(ctx context.Context, runID, hash string) (string, error) {
 	body, err := p.Store.Get(ctx, PageKey(runID, hash))
 	return string(body), err
 }
 
-// PutFigure stores a picture at figures/<sha256>.<ext> below the run's data.
+// PutFigure stores a picture at figures/<sha256>.<ext> under the run's cache prefix.
 func (p Pages) PutFigure(ctx context.Context, runID, path string, body []byte) error {
 	key := CacheKey(runID, path)
 	if there, err := p.Store.Exists(ctx, key); err != nil || there {
@@ -62,7 +62,7 @@ func (p Pages) PutFigure(ctx context.Context, runID, path string, body []byte) e
 	return p.Store.Put(ctx, key, body)
 }
 
-// File is one line of a manifest.
+// File is one entry of a manifest.
 type File struct {
 	Key    string `json:"key"`
 	Size   int    `json:"size"` // bytes
@@ -73,32 +73,32 @@ type File struct {
 type Manifest struct {
 	RunID     string    `json:"run_id"`
 	CreatedAt time.Time `json:"created_at"`
-	Files     []File    `json:"files"`  // by key
-	SHA256    string    `json:"sha256"` // of the manifest without this field, so that a change of it shows too
+	Files     []File    `json:"files"`  // sorted by key
+	SHA256    string    `json:"sha256"` // of the manifest without this field; detects changes to the manifest itself
 }
 
-// sum returns what Manifest.SHA256 must be.
+// sum returns the expected value of Manifest.SHA256.
 func (m Manifest) sum() (string, error) {
 	m.SHA256 = ""
 	body, err := encodeJSON(m)
 	return sumOf(body), err
 }
 
-// Bundle collects the files of one run and stores them together with Close. Safe for concurrent use.
+// Bundle collects the files of one run and stores them together in Close. Safe for concurrent use.
 type Bundle struct {
 	store  Store
 	runID  string
 	mu     sync.Mutex
 	files  map[string]File
-	bodies []Artefact // that are not stored yet
+	bodies []Artefact // not stored yet
 }
 
-// NewBundle returns the bundle of this run.
+// NewBundle returns an empty bundle for the given run.
 func NewBundle(store Store, runID string) *Bundle {
 	return &Bundle{store: store, runID: runID, files: map[string]File{}}
 }
 
-// Put adds one file to the bundle, under its full key.
+// Put adds one file under its full key.
 func (b *Bundle) Put(key string, body []byte) {
 	b.remember(key, body)
 	b.mu.Lock()
@@ -106,7 +106,7 @@ func (b *Bundle) Put(key string, body []byte) {
 	b.bodies = append(b.bodies, Artefact{key, body})
 }
 
-// remember notes a file for the manifest.
+// remember records a file for the manifest.
 func (b *Bundle) remember(key string, body []byte) {
 	f := File{Key: key, Size: len(body), SHA256: sumOf(body)}
 	b.mu.Lock()
@@ -124,7 +124,7 @@ func (b *Bundle) PutJSON(key string, value any) error {
 	return nil
 }
 
-// encodeJSON returns the form in which a bundle has its JSON documents.
+// encodeJSON encodes value the way bundles store JSON documents: indented, without HTML escaping.
 func encodeJSON(value any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -148,10 +148,10 @@ func PutLines[T any](b *Bundle, key string, values []T) error {
 	return nil
 }
 
-// readsAtOnce is how many files Close reads at the same time: a bucket answers in tens of milliseconds.
+// readsAtOnce is the number of parallel reads. A bucket takes tens of milliseconds per request.
 const readsAtOnce = 8
 
-// Staged lists the pages and figures of the run that lie in the store: what Close is to add.
+// Staged lists the keys of the run's pages and figures that are already in the store, for Close.
 func (b *Bundle) Staged(ctx context.Context) ([]string, error) {
 	var staged []string
 	for _, dir := range []string{"pages/", "figures/"} {
@@ -164,8 +164,8 @@ func (b *Bundle) Staged(ctx context.Context) ([]string, error) {
 	return staged, nil
 }
 
-// Close reads what Staged has listed and adds it, stores all other files, and then the manifest, which makes the bundle
-// whole.
+// Close reads the staged files into the manifest, stores all other files, and stores the manifest last. The manifest
+// marks the bundle as complete.
 func (b *Bundle) Close(ctx context.Context, staged []string, now time.Time) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(readsAtOnce)
@@ -197,7 +197,7 @@ func (b *Bundle) Close(ctx context.Context, staged []string, now time.Time) erro
 	return b.store.Put(ctx, ManifestKey(b.runID), manifest)
 }
 
-// list returns the files by key, never nil.
+// list returns the files sorted by key, never nil.
 func (b *Bundle) list() []File {
 	b.mu.Lock()
 	defer b.mu.Unlock()

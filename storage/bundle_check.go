@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Problem is something in a bundle that is not as it was stored.
+// Problem describes a file of a bundle that differs from what was stored.
 type Problem struct {
-	File string `json:"file"` // its key
+	File string `json:"file"` // key of the file
 	What string `json:"problem"`
 }
 
-// CheckBundle compares everything that lies under a run's keys with its manifest: every byte counts. The problems are
-// sorted by file; a manifest without files is one that is missing or cannot be read, which is the only problem then.
-// The error wraps ErrNotExist when nothing lies there; otherwise it is the store's.
+// CheckBundle compares all files under a run's keys with the run's manifest, byte for byte. The problems are sorted
+// by file. If the manifest is missing or unreadable, that is the only problem and the returned manifest has no files.
+// The error wraps ErrNotExist if the run has no files; otherwise it comes from the store.
 func CheckBundle(ctx context.Context, s Store, runID string) (Manifest, []Problem, error) {
 	var m Manifest
 	at := ManifestKey(runID)
@@ -71,7 +71,7 @@ func CheckBundle(ctx context.Context, s Store, runID string) (Manifest, []Proble
 	return m, problems, nil
 }
 
-// checkFiles compares files with what the manifest says of them.
+// checkFiles compares files with their manifest entries.
 func checkFiles(ctx context.Context, s Store, files []File) ([]Problem, error) {
 	var mu sync.Mutex
 	var problems []Problem
@@ -104,16 +104,16 @@ func checkFiles(ctx context.Context, s Store, files []File) ([]Problem, error) {
 	return problems, group.Wait()
 }
 
-// namedByHash reports whether a file is called after its content.
+// namedByHash reports whether a file is named by the hash of its content.
 func namedByHash(key string) bool {
 	dir := path.Base(path.Dir(key))
 	return dir == "pages" || dir == "figures"
 }
 
-// Unlisted is what is wrong with a file of a run that its manifest does not have.
+// Unlisted is the problem text for a file that is missing from the manifest.
 const Unlisted = "is not in the manifest"
 
-// unlisted finds files of the run that its manifest does not have.
+// unlisted finds files of the run that are missing from its manifest.
 func unlisted(ctx context.Context, s Store, m Manifest) ([]Problem, error) {
 	var problems []Problem
 	for _, prefix := range []string{CacheKey(m.RunID, ""), "reports/" + m.RunID} {

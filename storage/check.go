@@ -14,8 +14,8 @@ const (
 	probeTime = 15 * time.Second
 )
 
-// Check finds out within 15 s whether a store takes what will be put into it: it stores the key cache/writable, reads
-// it back and lists it. Better at start than after the work.
+// Check tests within 15 s that a store is writable: it stores the key cache/writable, reads it back and lists it. Run
+// it at start, so that a faulty store is found before the work is done.
 func Check(ctx context.Context, s Store) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, probeTime, fmt.Errorf("no success within %s", probeTime))
 	defer cancel()
@@ -42,7 +42,7 @@ func Check(ctx context.Context, s Store) error {
 	return nil
 }
 
-// CheckRead finds out whether a store can be read. It writes nothing.
+// CheckRead tests that a store is readable. It writes nothing.
 func CheckRead(ctx context.Context, s Store) error {
 	_, err := s.Exists(ctx, probeKey)
 	return err

@@ -14,15 +14,14 @@ import (
 	"syscall"
 )
 
-// tempPrefix marks files that are being written; List does not show them.
+// tempPrefix marks files that are still being written. List omits them.
 const tempPrefix = ".tmp-"
 
 // Dir keeps artefacts as files below one directory.
 //
-// Put syncs the file and its folder, for small pages as for reports: measured on ext4, 2 KB cost 2 to 4 ms then and
-// 0.2 ms without, so the few hundred pages of a run pay about a second of its many minutes. In exchange a power cut
-// leaves a whole file or none. Without it, a page could be left empty under its final name, and would be taken for
-// stored ever after.
+// Put syncs the file and its folder, even for small pages. On ext4, storing 2 KB took 2 to 4 ms with sync and 0.2 ms
+// without, so the few hundred pages of a run cost about one second. In return, a power cut leaves either a whole file
+// or none. Without sync, it could leave an empty page under its final name, which would count as stored from then on.
 type Dir struct{ root string }
 
 var (
@@ -30,10 +29,10 @@ var (
 	_ StatLister = (*Dir)(nil)
 )
 
-// NewDir returns the store in this directory, which is created with the first Put.
+// NewDir returns a store in the given directory. The first Put creates the directory.
 func NewDir(root string) *Dir { return &Dir{root: filepath.Clean(root)} }
 
-// Location returns the path of the artefact's file, relative when the directory was given so.
+// Location returns the path of the artefact's file. It is relative if the store's directory is.
 func (d *Dir) Location(key string) string { return filepath.Join(d.root, filepath.FromSlash(key)) }
 
 // Put writes a temporary file beside the target, syncs it and renames it.
@@ -49,8 +48,8 @@ func (d *Dir) Put(ctx context.Context, key string, body []byte) error {
 	return d.failed("store", key, syncFolder(filepath.Dir(temp)))
 }
 
-// PutNew writes a temporary file beside the target, syncs it and links it to the target's name, which fails when there
-// is a file of this name. The file system must know hard links.
+// PutNew writes a temporary file beside the target, syncs it and hard-links it to the target's name. The link fails
+// if the name exists. The file system must support hard links.
 func (d *Dir) PutNew(ctx context.Context, key string, body []byte) (created bool, err error) {
 	if there, err := d.Exists(ctx, key); err != nil || there {
 		return false, err
@@ -70,7 +69,7 @@ func (d *Dir) PutNew(ctx context.Context, key string, body []byte) (created bool
 	return true, d.failed("store", key, syncFolder(filepath.Dir(temp)))
 }
 
-// write writes body into a temporary file beside the key's file and returns its path.
+// write writes body to a temporary file beside the key's file and returns the path of the temporary file.
 func (d *Dir) write(ctx context.Context, key string, body []byte) (string, error) {
 	if err := usable(ctx, key); err != nil {
 		return "", err
@@ -97,7 +96,8 @@ func (d *Dir) write(ctx context.Context, key string, body []byte) (string, error
 	return f.Name(), nil
 }
 
-// syncFolder makes a new name survive a power cut. Windows and some network file systems cannot and need not.
+// syncFolder syncs a folder so that new names survive a power cut. It does nothing on Windows and ignores file
+// systems that do not support it.
 func syncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -128,7 +128,7 @@ func (d *Dir) Get(ctx context.Context, key string) ([]byte, error) {
 	return body, nil
 }
 
-// Exists looks for the artefact's file.
+// Exists reports whether the artefact's file exists.
 func (d *Dir) Exists(ctx context.Context, key string) (bool, error) {
 	if err := usable(ctx, key); err != nil {
 		return false, d.failed("look for", key, err)
@@ -143,7 +143,7 @@ func (d *Dir) Exists(ctx context.Context, key string) (bool, error) {
 	return info.Mode().IsRegular(), nil
 }
 
-// Stat looks at the artefact's file.
+// Stat returns the size and modification time of the artefact's file.
 func (d *Dir) Stat(ctx context.Context, key string) (Stat, error) {
 	if err := usable(ctx, key); err != nil {
 		return Stat{}, d.failed("look at", key, err)
@@ -170,7 +170,7 @@ func (d *Dir) Delete(ctx context.Context, key string) error {
 	return d.failed("delete", key, err)
 }
 
-// List walks the part of the directory in which such keys can lie.
+// List walks the part of the directory that can contain keys with this prefix.
 func (d *Dir) List(ctx context.Context, prefix string) ([]string, error) {
 	var keys []string
 	err := d.walk(ctx, prefix, func(key string, _ fs.DirEntry) error {
@@ -181,7 +181,7 @@ func (d *Dir) List(ctx context.Context, prefix string) ([]string, error) {
 	return keys, err
 }
 
-// ListStats is List with a look at each file.
+// ListStats is List with the size and modification time of each file.
 func (d *Dir) ListStats(ctx context.Context, prefix string) ([]Listed, error) {
 	var list []Listed
 	err := d.walk(ctx, prefix, func(key string, e fs.DirEntry) error {
@@ -195,7 +195,7 @@ func (d *Dir) ListStats(ctx context.Context, prefix string) ([]Listed, error) {
 	return list, err
 }
 
-// walk calls found for the files whose keys begin with prefix.
+// walk calls found for each file whose key begins with prefix.
 func (d *Dir) walk(ctx context.Context, prefix string, found func(key string, e fs.DirEntry) error) error {
 	start := d.root
 	if i := strings.LastIndexByte(prefix, '/'); i > 0 && checkKey(prefix[:i]) == nil {
@@ -217,7 +217,7 @@ func (d *Dir) walk(ctx context.Context, prefix string, found func(key string, e 
 	return d.failed("list", fmt.Sprintf("%q", prefix), err)
 }
 
-// failed says what was being done and, where the cause is known, what to do. It returns nil when err is nil.
+// failed wraps err with the operation and, for known causes, with advice. It returns nil if err is nil.
 func (d *Dir) failed(doing, key string, err error) error {
 	switch {
 	case err == nil:
@@ -230,7 +230,7 @@ func (d *Dir) failed(doing, key string, err error) error {
 	return fmt.Errorf("%s %s in directory %s: %w", doing, key, d.root, err)
 }
 
-// usable refuses a call whose context has ended or whose key is not allowed.
+// usable returns an error if the context has ended or the key is invalid.
 func usable(ctx context.Context, key string) error {
 	return errors.Join(context.Cause(ctx), checkKey(key))
 }

@@ -9,10 +9,10 @@ import (
 
 const (
 	maxKey  = 512 // bytes; S3 allows 1,024 with the prefix
-	maxPart = 255 // bytes; file systems allow no longer name
+	maxPart = 255 // bytes; the limit of common file systems
 )
 
-// checkKey refuses keys that could leave the store or mean two things on two systems.
+// checkKey rejects keys that could leave the store or mean different things on different systems.
 func checkKey(key string) error {
 	plain := utf8.ValidString(key) && !strings.ContainsFunc(key, foreign)
 	if key == "" || len(key) > maxKey || strings.HasPrefix(key, "/") || !plain {
@@ -28,7 +28,7 @@ func checkKey(key string) error {
 	return nil
 }
 
-// foreign reports characters that are a separator on some systems or cannot stand in the XML of a bucket's listing.
+// foreign reports whether r is a separator on some systems or is invalid in the XML of a bucket listing.
 func foreign(r rune) bool {
 	return r == '\\' || unicode.IsControl(r) || r == '\ufffe' || r == '\uffff'
 }

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// Leftovers returns the paths of what killed processes have left of files that they were writing, and of empty folders,
-// both when they are older than that: whoever writes is done with a file in seconds. Folders come after what is in
-// them.
+// Leftovers returns the paths of temporary files left by killed processes, and of empty folders. Both must be older
+// than the given time; writing a file takes only seconds. Files precede folders.
 func (d *Dir) Leftovers(ctx context.Context, older time.Time) ([]string, error) {
 	var files, folders []string
 	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
@@ -24,7 +23,7 @@ func (d *Dir) Leftovers(ctx context.Context, older time.Time) ([]string, error) 
 		if err = errors.Join(err, context.Cause(ctx)); err != nil {
 			return err
 		}
-		var part string // of the layout; what else lies in the directory is not ours to judge
+		var part string // first path element; other files in the directory are not ours to remove
 		if rel, err := filepath.Rel(d.root, path); err == nil {
 			part, _, _ = strings.Cut(filepath.ToSlash(rel), "/")
 		}
@@ -56,7 +55,7 @@ func (d *Dir) Leftovers(ctx context.Context, older time.Time) ([]string, error) 
 	return append(files, folders...), nil
 }
 
-// RemoveLeftover removes one of Leftovers; a folder that is no longer empty stays.
+// RemoveLeftover removes one path returned by Leftovers. A folder that is no longer empty stays.
 func (d *Dir) RemoveLeftover(path string) error {
 	err := os.Remove(path)
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {

@@ -9,25 +9,25 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Artefact is a body and the key that it is to be stored under.
+// Artefact is a body with its storage key.
 type Artefact struct {
 	Key  string
 	Body []byte
 }
 
-// ManyPutter is the ability of a store to store several artefacts for less than the price of each.
+// ManyPutter is implemented by stores that can store several artefacts faster than one by one.
 type ManyPutter interface {
-	// PutMany is Put for each artefact. No body is visible under its key before it survives a power cut, and when
-	// PutMany returns, all of them do. After an error, any of them may be stored.
+	// PutMany is Put for each artefact. A body becomes visible under its key only once it would survive a power cut.
+	// When PutMany returns, all bodies would. After an error, any of them may be stored.
 	PutMany(ctx context.Context, list []Artefact) error
 }
 
 var _ ManyPutter = (*Dir)(nil)
 
-// putsAtOnce is how many artefacts are put at the same time: a bucket answers in tens of milliseconds.
+// putsAtOnce is the number of parallel writes. A bucket takes tens of milliseconds per request.
 const putsAtOnce = 8
 
-// PutMany stores several artefacts: with PutMany of the store, else with its Put, several at the same time.
+// PutMany stores several artefacts: with the store's own PutMany if it has one, otherwise with parallel Put calls.
 func PutMany(ctx context.Context, s Store, list []Artefact) error {
 	if m, ok := s.(ManyPutter); ok {
 		return m.PutMany(ctx, list)
@@ -40,10 +40,10 @@ func PutMany(ctx context.Context, s Store, list []Artefact) error {
 	return group.Wait()
 }
 
-// syncsAtOnce is how many files are synced at the same time: a journal commits what waits for it together.
+// syncsAtOnce is the number of files synced in parallel. A file system journal commits waiting files together.
 const syncsAtOnce = 16
 
-// PutMany writes temporary files beside the targets and syncs them side by side, then renames them in their order, and
+// PutMany writes temporary files beside the targets and syncs them in parallel. It then renames them in order and
 // syncs each folder once.
 func (d *Dir) PutMany(ctx context.Context, list []Artefact) error {
 	temps := make([]string, len(list))

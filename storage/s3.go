@@ -16,29 +16,31 @@ import (
 	"github.com/aws/smithy-go/logging"
 )
 
-// S3Settings say where a bucket is and who asks for it.
+// S3Settings holds the location of a bucket and the credentials to use.
 type S3Settings struct {
 	Bucket    string
-	Prefix    string // folder in the bucket, without slashes at its ends; empty: the whole bucket
+	Prefix    string // folder in the bucket, without leading or trailing slash; empty: the whole bucket
 	Endpoint  string // http(s)://host:port of a server other than Amazon's; empty: AWS_ENDPOINT_URL_S3, else Amazon
-	Public    string // the same as browsers know it, for links; empty: Endpoint
-	Region    string // empty: AWS_REGION or the profile's, else us-east-1
-	AccessKey string // empty: the usual sources of AWS credentials: environment, profile, container, machine
-	SecretKey string // goes with AccessKey
+	Public    string // endpoint as browsers reach it, for links; empty: Endpoint
+	Region    string // empty: AWS_REGION, else the profile's region, else us-east-1
+	AccessKey string // empty: the usual sources of AWS credentials (environment, profile, container, machine)
+	SecretKey string // required with AccessKey
 }
 
-// S3 keeps artefacts as objects of a bucket on Amazon S3 or a server that speaks its protocol.
+// S3 keeps artefacts as objects in a bucket on Amazon S3 or a compatible server.
 //
-// Requests are tried again, with growing pauses, when the network or the server fails: at most 6 attempts, with pauses
-// of 30 s together; each attempt may take 30 s and the time that its bytes need at 64 KiB/s; the context ends all of
-// it. Every object carries its SHA-256 as metadata, which Get verifies. The credentials need the rights to get, put
-// and list objects and to abort multipart uploads. What a killed process leaves of an upload in parts is invisible; a
-// bucket's rule "abort incomplete multipart uploads" removes it.
+// Requests are retried with growing pauses when the network or the server fails. There are at most 6 attempts, with
+// pauses of 30 s in total. Each attempt may take 30 s plus the time that its bytes need at 64 KiB/s. The end of the
+// context stops all attempts.
+//
+// Every object carries its SHA-256 as metadata, which Get verifies. The credentials need permission to get, put and
+// list objects and to abort multipart uploads. The parts of a multipart upload by a killed process are invisible; the
+// bucket rule "abort incomplete multipart uploads" removes them.
 type S3 struct {
 	client         *s3.Client
-	links          *s3.Client // that signs links
-	bucket, prefix string     // prefix: empty or with a slash at its end
-	host           string     // of the endpoint, for messages
+	links          *s3.Client // signs links
+	bucket, prefix string     // prefix: empty or with a trailing slash
+	host           string     // host of the endpoint, for messages
 	credentials    *watchedCredentials
 	retryer        retryer
 	pace           pace
@@ -50,7 +52,8 @@ var (
 	_ Linker     = (*S3)(nil)
 )
 
-// NewS3 returns the store in this bucket. It checks the settings but calls nobody: Check does.
+// NewS3 returns a store in the given bucket. It checks the settings but does not contact the server; use Check for
+// that.
 func NewS3(ctx context.Context, settings S3Settings) (*S3, error) {
 	return newS3(ctx, settings, usualPace)
 }
@@ -78,7 +81,7 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 			o.Region = settings.Region
 		}
 		if o.Region == "" {
-			o.Region = "us-east-1" // some servers refuse "auto", and one must be signed for
+			o.Region = "us-east-1" // some servers reject "auto", and the signature needs a region
 		}
 		if settings.Endpoint != "" {
 			o.BaseEndpoint = aws.String(settings.Endpoint)
@@ -88,16 +91,16 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 			o.UsePathStyle = true // such servers seldom have a DNS name per bucket
 			s.host = hostOf(*o.BaseEndpoint)
 		}
-		// The other mode sends checksums as trailers inside the body, which some servers store as if they were data.
+		// The other mode sends checksums as trailers in the body, which some servers store as data.
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 		o.DisableLogOutputChecksumValidationSkipped = true
 		s.credentials = &watchedCredentials{provider: o.Credentials}
 		o.Credentials = s.credentials
-		// Wrapped here: LoadDefaultConfig refuses a client that it cannot teach the CA bundle of the environment.
+		// Wrapped here because LoadDefaultConfig rejects a client whose CA bundle it cannot set from the environment.
 		o.HTTPClient = patientClient{next: o.HTTPClient, pace: p}
 		o.Retryer = s.retryer
-		o.Logger = logging.Nop{} // errors are returned
+		o.Logger = logging.Nop{} // errors are returned instead
 	})
 	s.links = s.client
 	if settings.Public != "" {
@@ -108,11 +111,11 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 	return s, nil
 }
 
-// Location returns the object's address: s3://bucket/prefix/key.
+// Location returns the address of the object: s3://bucket/prefix/key.
 func (s *S3) Location(key string) string { return "s3://" + s.bucket + "/" + s.prefix + key }
 
-// Exists asks for the first byte. The answer to a HEAD has no body, and its 404 would not say whether the key, the
-// bucket or, with versitygw, the user does not exist.
+// Exists requests the first byte instead of sending HEAD. A HEAD response has no body, so its 404 would not say
+// whether the key, the bucket or, with versitygw, the user is missing.
 func (s *S3) Exists(ctx context.Context, key string) (bool, error) {
 	ctx = withRecord(ctx)
 	if err := usable(ctx, key); err != nil {
@@ -123,7 +126,7 @@ func (s *S3) Exists(ctx context.Context, key string) (bool, error) {
 	switch {
 	case code(err) == "NoSuchKey":
 		return false, nil
-	case status(err) == http.StatusRequestedRangeNotSatisfiable: // it has no first byte
+	case status(err) == http.StatusRequestedRangeNotSatisfiable: // the object is empty
 		return true, nil
 	case err != nil:
 		return false, s.failed(ctx, "look for", key, err)
@@ -132,7 +135,7 @@ func (s *S3) Exists(ctx context.Context, key string) (bool, error) {
 	return true, nil
 }
 
-// Stat asks for the first byte, as Exists does.
+// Stat requests the first byte, like Exists.
 func (s *S3) Stat(ctx context.Context, key string) (Stat, error) {
 	ctx = withRecord(ctx)
 	if err := usable(ctx, key); err != nil {
@@ -156,7 +159,7 @@ func (s *S3) Stat(ctx context.Context, key string) (Stat, error) {
 	return stat, nil
 }
 
-// Delete removes the object. A bucket with versions keeps the old ones.
+// Delete removes the object. A versioned bucket keeps the old versions.
 func (s *S3) Delete(ctx context.Context, key string) error {
 	ctx = withRecord(ctx)
 	if err := usable(ctx, key); err != nil {
@@ -166,7 +169,7 @@ func (s *S3) Delete(ctx context.Context, key string) error {
 	return s.failed(ctx, "delete", key, err)
 }
 
-// List asks for the keys, a thousand at a time.
+// List requests the keys, 1,000 at a time.
 func (s *S3) List(ctx context.Context, prefix string) ([]string, error) {
 	list, err := s.ListStats(ctx, prefix)
 	var keys []string
@@ -176,7 +179,7 @@ func (s *S3) List(ctx context.Context, prefix string) ([]string, error) {
 	return keys, err
 }
 
-// ListStats is List: a bucket's listing has sizes and times.
+// ListStats is List with sizes and times, which a bucket listing includes.
 func (s *S3) ListStats(ctx context.Context, prefix string) ([]Listed, error) {
 	ctx = withRecord(ctx)
 	var list []Listed
@@ -188,19 +191,19 @@ func (s *S3) ListStats(ctx context.Context, prefix string) ([]Listed, error) {
 		}
 		for _, o := range page.Contents {
 			key := strings.TrimPrefix(aws.ToString(o.Key), s.prefix)
-			if checkKey(key) == nil { // folders that other programs make have keys that end in a slash
+			if checkKey(key) == nil { // folder objects of other programs have keys with a trailing slash
 				list = append(list, Listed{key, Stat{aws.ToInt64(o.Size), aws.ToTime(o.LastModified)}})
 			}
 		}
 	}
-	// servers are not agreed on the order
+	// servers differ in the order
 	slices.SortFunc(list, func(a, b Listed) int { return strings.Compare(a.Key, b.Key) })
 	return list, nil
 }
 
-// Link signs a URL; nobody is asked.
+// Link signs a URL without contacting the server.
 func (s *S3) Link(ctx context.Context, key string, lifetime time.Duration) (string, error) {
-	const longest = 7 * 24 * time.Hour // of the signature's protocol
+	const longest = 7 * 24 * time.Hour // limit of the signature protocol
 	if lifetime < time.Second || lifetime > longest {
 		return "", fmt.Errorf("link to %s: a lifetime of %s is not between one second and seven days", key, lifetime)
 	}

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// bucketName is what all S3 servers accept.
+// bucketName matches the names that all S3 servers accept.
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
-// ParseS3 splits s3://bucket/prefix. Slashes at the ends of the prefix are cut off. Errors do not repeat the address,
-// in which a password may stand by mistake.
+// ParseS3 splits s3://bucket/prefix and trims slashes around the prefix. Errors do not repeat the address, because it
+// may contain a password by mistake.
 func ParseS3(address string) (bucket, prefix string, err error) {
 	rest, ok := strings.CutPrefix(address, "s3://")
 	if !ok {
@@ -23,7 +23,7 @@ func ParseS3(address string) (bucket, prefix string, err error) {
 	return bucket, prefix, S3Settings{Bucket: bucket, Prefix: prefix}.check()
 }
 
-// check refuses settings that no server can serve.
+// check rejects settings that no server can accept.
 func (s S3Settings) check() error {
 	if strings.ContainsAny(s.Bucket, "@:") {
 		return errors.New("a bucket's address has no user and no password: use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
@@ -52,7 +52,7 @@ func (s S3Settings) check() error {
 	return nil
 }
 
-// hostOf returns host and port of an endpoint.
+// hostOf returns the host and port of an endpoint.
 func hostOf(endpoint string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil {

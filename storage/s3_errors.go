@@ -18,7 +18,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// s3Error says what a person needs to know; what it unwraps to says the rest.
+// s3Error has a message for users and wraps the causes for errors.Is and errors.As.
 type s3Error struct {
 	text   string
 	causes []error
@@ -27,8 +27,7 @@ type s3Error struct {
 func (e *s3Error) Error() string   { return e.text }
 func (e *s3Error) Unwrap() []error { return e.causes }
 
-// failed says what was being done with which key and bucket and where, why it failed and what to do. nil when err is
-// nil.
+// failed wraps err with the operation, key, bucket and host, the reason and advice. It returns nil if err is nil.
 func (s *S3) failed(ctx context.Context, doing, key string, err error) error {
 	if err == nil {
 		return nil
@@ -64,7 +63,7 @@ func (s *S3) failed(ctx context.Context, doing, key string, err error) error {
 	return e
 }
 
-// code returns the S3 error code that err carries; empty when it carries none.
+// code returns the S3 error code of err, or "" if it has none.
 func code(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {
@@ -73,7 +72,7 @@ func code(err error) string {
 	return ""
 }
 
-// status returns the HTTP status that err carries; 0 when it carries none.
+// status returns the HTTP status of err, or 0 if it has none.
 func status(err error) int {
 	var resp *smithyhttp.ResponseError
 	if errors.As(err, &resp) {
@@ -82,7 +81,7 @@ func status(err error) int {
 	return 0
 }
 
-// explain returns the reason and what to do, in one line.
+// explain returns the reason and advice, in one line.
 func (s *S3) explain(err error) string {
 	var missing credentialsError
 	if errors.As(err, &missing) {
@@ -122,11 +121,11 @@ func (s *S3) explain(err error) string {
 	return plain(err.Error())
 }
 
-// explainAnswer explains what a server has answered.
+// explainAnswer explains an error response of the server.
 func (s *S3) explainAnswer(err error) string {
 	answer := fmt.Sprintf("%d %s", status(err), http.StatusText(status(err)))
 	var api smithy.APIError
-	// Of an answer that is not the XML of an S3 error the SDK makes a code out of the status.
+	// If the response is not the XML of an S3 error, the SDK derives a code from the status.
 	spoken := errors.As(err, &api) && api.ErrorCode() != "UnknownError" &&
 		api.ErrorMessage() != http.StatusText(status(err))
 	if spoken {
@@ -135,7 +134,7 @@ func (s *S3) explainAnswer(err error) string {
 	switch c := code(err); {
 	case c == "NoSuchBucket":
 		return fmt.Sprintf("bucket %s does not exist there: create it, or correct STORAGE_URL", s.bucket)
-	case c == "InvalidAccessKeyId", c == "XAdminUserNotFound": // the latter is versitygw's
+	case c == "InvalidAccessKeyId", c == "XAdminUserNotFound": // the latter comes from versitygw
 		return "the server does not know this access key: correct AWS_ACCESS_KEY_ID"
 	case c == "SignatureDoesNotMatch":
 		return "the secret key does not belong to the access key: correct AWS_SECRET_ACCESS_KEY"
@@ -163,7 +162,7 @@ func (s *S3) explainAnswer(err error) string {
 	return "the server answers " + answer
 }
 
-// plain makes one line of at most 300 characters of a foreign text.
+// plain reduces external text to one line of at most 300 characters.
 func plain(text string) string {
 	line := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
@@ -174,13 +173,14 @@ func plain(text string) string {
 	return string(line)
 }
 
-// credentialsError means that no source of credentials has any.
+// credentialsError means that no credentials were found.
 type credentialsError struct{ err error }
 
 func (e credentialsError) Error() string { return e.err.Error() }
 func (e credentialsError) Unwrap() error { return e.err }
 
-// watchedCredentials marks the errors of a provider and knows what must not be repeated in messages.
+// watchedCredentials marks the errors of a provider and remembers its last credentials so that messages can redact
+// them.
 type watchedCredentials struct {
 	provider aws.CredentialsProvider
 	last     atomic.Pointer[aws.Credentials]
@@ -195,13 +195,14 @@ func (c *watchedCredentials) Retrieve(ctx context.Context) (aws.Credentials, err
 	return found, nil
 }
 
-// The shortest keys that servers give out. A shorter one is a name, such as that of the program or its bucket.
+// Minimum lengths for redaction: the shortest keys that servers issue. A shorter value is a name, such as that of the
+// program or its bucket.
 const (
 	minAccessKey = 16
 	minSecretKey = 8
 )
 
-// redact removes credentials from what a server has echoed.
+// redact removes credentials that a server has echoed.
 func (c *watchedCredentials) redact(text string) string {
 	last := c.last.Load()
 	if last == nil {

@@ -14,10 +14,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// bodyAttempts is how often Get starts again when an answer breaks off after it has begun. The SDK does not.
+// bodyAttempts is the number of attempts of Get when a response breaks off after its start. The SDK does not retry
+// those.
 const bodyAttempts = 3
 
-// Get downloads the object and verifies its length and its checksums: the server's, where it tells one, and ours.
+// Get downloads the object and verifies its length and checksums: the server's, if it sends one, and ours.
 func (s *S3) Get(ctx context.Context, key string) ([]byte, error) {
 	ctx = withRecord(ctx)
 	if err := usable(ctx, key); err != nil {
@@ -39,7 +40,7 @@ func (s *S3) Get(ctx context.Context, key string) ([]byte, error) {
 	}
 }
 
-// bodyError is an answer that began well and is not what was stored.
+// bodyError is a failure after the response headers: the body is incomplete or differs from what was stored.
 type bodyError struct{ err error }
 
 func (e bodyError) Error() string { return e.err.Error() }
@@ -57,7 +58,7 @@ func (s *S3) download(ctx context.Context, key string) ([]byte, error) {
 	defer out.Body.Close()
 	var body bytes.Buffer
 	length := aws.ToInt64(out.ContentLength)
-	body.Grow(int(min(length, 64<<20)) + bytes.MinRead) // a hint, with a bound: it is only the server's word
+	body.Grow(int(min(length, 64<<20)) + bytes.MinRead) // a hint, bounded because the server's value may be wrong
 	if _, err := body.ReadFrom(out.Body); err != nil {
 		return nil, bodyError{fmt.Errorf("the answer broke off after %d of %d bytes: %w", body.Len(), length, err)}
 	}
@@ -70,7 +71,7 @@ func (s *S3) download(ctx context.Context, key string) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// pauseAfter waits as long as the SDK would before another attempt.
+// pauseAfter waits as long as the SDK would before its next attempt.
 func (s *S3) pauseAfter(ctx context.Context, attempt int, err error) error {
 	pause, err := s.retryer.RetryDelay(attempt, err)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s *S3) pauseAfter(ctx context.Context, attempt int, err error) error {
 	}
 }
 
-// sumOf returns the SHA-256 in lower-case hex.
+// sumOf returns the SHA-256 of body in lower-case hex.
 func sumOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:])

@@ -16,21 +16,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// pace is how long S3 waits and how often it tries.
+// pace holds the timeouts, retry limits and upload sizes of S3.
 type pace struct {
-	attempts int           // of one request
-	pause    time.Duration // longest between two attempts
-	patience time.Duration // an attempt may take this
-	rate     int64         // and the time for its bytes, at so many per second
-	single   int           // bytes; longer bodies are uploaded in parts
-	part     int           // bytes; S3 allows no less than 5 MiB
+	attempts int           // per request
+	pause    time.Duration // maximum pause between two attempts
+	patience time.Duration // maximum duration of an attempt, plus the time for its bytes
+	rate     int64         // assumed minimum throughput for that, in bytes per second
+	single   int           // bytes; larger bodies are uploaded in parts
+	part     int           // bytes; S3 requires at least 5 MiB
 }
 
 var usualPace = pace{attempts: 6, pause: 8 * time.Second, patience: 30 * time.Second, rate: 64 << 10,
 	single: 16 << 20, part: 8 << 20}
 
-// retryer is the SDK's standard policy (errors of network and server, throttling; exponential pauses with jitter),
-// without its quota: after an outage under load that refuses to try again for as long as nothing succeeds.
+// retryer is the SDK's standard policy (errors of network and server, throttling; exponential pauses with jitter)
+// without its quota. After an outage under load, the quota would prevent retries until a request succeeds.
 type retryer struct{ *retry.Standard }
 
 func newRetryer(p pace) retryer {
@@ -40,13 +40,13 @@ func newRetryer(p pace) retryer {
 		o.Retryables = append(o.Retryables,
 			retry.RetryableHTTPStatusCode{Codes: map[int]struct{}{http.StatusTooManyRequests: {}}},
 			retry.RetryableErrorCode{Codes: map[string]struct{}{
-				"ConditionalRequestConflict": {}, "OperationAborted": {}, // another writer is at the same key
+				"ConditionalRequestConflict": {}, "OperationAborted": {}, // another writer uses the same key
 				"IncompleteBody": {}, // the connection was cut
 			}})
 	})}
 }
 
-// hopeless keeps the SDK from trying again what only a person can change.
+// hopeless stops the SDK from retrying errors that only a configuration change can fix.
 func hopeless(err error) aws.Ternary {
 	var cert *tls.CertificateVerificationError
 	if errors.As(err, &cert) || errors.Is(err, http.ErrSchemeMismatch) {
@@ -55,7 +55,7 @@ func hopeless(err error) aws.Ternary {
 	return aws.UnknownTernary
 }
 
-// GetRetryToken is called before each new attempt. It remembers why there is one.
+// GetRetryToken runs before each retry. It records the error that caused the retry.
 func (r retryer) GetRetryToken(ctx context.Context, err error) (func(error) error, error) {
 	if rec, ok := ctx.Value(recordKey{}).(*record); ok {
 		rec.set(err)
@@ -65,7 +65,7 @@ func (r retryer) GetRetryToken(ctx context.Context, err error) (func(error) erro
 
 var _ aws.RetryerV2 = retryer{}
 
-// record holds the last error for which a call was tried again. The SDK forgets it when the context ends in a pause.
+// record holds the last error that caused a retry. The SDK drops it when the context ends during a pause.
 type record struct {
 	mu   sync.Mutex
 	last error
@@ -83,7 +83,7 @@ func (r *record) set(err error) {
 	r.last = err
 }
 
-// lastTry returns why the call was tried again; nil when it was not.
+// lastTry returns the error that caused the last retry, or nil if there was none.
 func lastTry(ctx context.Context) error {
 	rec, ok := ctx.Value(recordKey{}).(*record)
 	if !ok {
@@ -94,7 +94,7 @@ func lastTry(ctx context.Context) error {
 	return rec.last
 }
 
-// slowError ends an attempt that took too long. It is worth another.
+// slowError ends an attempt that took too long. It is retryable.
 type slowError struct{ limit time.Duration }
 
 func (e slowError) Error() string {
@@ -102,8 +102,8 @@ func (e slowError) Error() string {
 }
 func (e slowError) Timeout() bool { return true }
 
-// patientClient limits the time of each attempt by its bytes: a server that hangs or drips is given up, a large body
-// on a slow line is not. The limit holds for the answer's body too.
+// patientClient limits the time of each attempt according to its size. It aborts on a server that hangs or drips, but
+// not on a large body over a slow line. The limit includes reading the response body.
 type patientClient struct {
 	next s3.HTTPClient
 	pace pace
@@ -131,7 +131,7 @@ func (c patientClient) limit(bytes int64) time.Duration {
 	return c.pace.patience + time.Duration(max(bytes, 0)/c.pace.rate)*time.Second
 }
 
-// tooSlow returns the cause by which ctx was ended by us, else err.
+// tooSlow returns the slowError that ended ctx, or err if there is none.
 func tooSlow(ctx context.Context, err error) error {
 	if slow, ok := context.Cause(ctx).(slowError); ok {
 		return slow
@@ -141,7 +141,7 @@ func tooSlow(ctx context.Context, err error) error {
 
 type limitedBody struct {
 	io.ReadCloser
-	ctx  context.Context // of the attempt: a body is its last part
+	ctx  context.Context // of the attempt, which includes reading the body
 	stop func()
 }
 

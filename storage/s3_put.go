@@ -17,8 +17,8 @@ import (
 
 // Metadata of every object.
 const (
-	metaSum = "sha256" // of the body, lower-case hex
-	metaID  = "put-id" // of the call that stored it: an attempt whose answer was lost is recognised by it
+	metaSum = "sha256" // of the body, in lower-case hex
+	metaID  = "put-id" // of the call that stored it; identifies an attempt whose response was lost
 )
 
 const (
@@ -32,17 +32,17 @@ type upload struct {
 	body    []byte
 	meta    map[string]string
 	kind    *string // content type
-	onlyNew *string // "*": refuse when there is an object
+	onlyNew *string // "*": fail if the object exists
 }
 
-// Put uploads the body, in parts when it is long. An object appears when all of it is there.
+// Put uploads the body, in parts if it is large. The object becomes visible when the upload is complete.
 func (s *S3) Put(ctx context.Context, key string, body []byte) error {
 	_, err := s.put(ctx, key, body, nil)
 	return err
 }
 
-// PutNew uploads under the condition that there is no object (If-None-Match), which the server checks when all of the
-// body is there. A long body is not sent at all when there is one already.
+// PutNew uploads on the condition that the object does not exist (If-None-Match). The server checks the condition
+// after it has received the body, so PutNew first calls Exists for a large body.
 func (s *S3) PutNew(ctx context.Context, key string, body []byte) (created bool, err error) {
 	if len(body) > s.pace.single {
 		if there, err := s.Exists(ctx, key); err != nil || there {
@@ -65,7 +65,7 @@ func (s *S3) put(ctx context.Context, key string, body []byte, onlyNew *string) 
 	}
 	err = send(ctx, u)
 	if c := code(err); onlyNew != nil && c == "PreconditionFailed" || c == "NoSuchUpload" {
-		// Somebody else's object, or our own: an attempt can succeed and its answer get lost.
+		// The object is another writer's, or ours: an attempt can succeed and its response get lost.
 		mine, lookErr := s.holds(ctx, u)
 		switch {
 		case lookErr != nil:
@@ -79,7 +79,7 @@ func (s *S3) put(ctx context.Context, key string, body []byte, onlyNew *string) 
 	return err == nil, s.failed(ctx, "store", key, err)
 }
 
-// errNotS3 is a success without what every S3 server says with it.
+// errNotS3 means that a successful response lacks a field that every S3 server sends.
 var errNotS3 = errors.New("the server does not answer like an S3 server: correct S3_ENDPOINT")
 
 func (s *S3) putWhole(ctx context.Context, u upload) error {
@@ -91,8 +91,9 @@ func (s *S3) putWhole(ctx context.Context, u upload) error {
 	return err
 }
 
-// putParts uploads parts in parallel and puts them together. feature/s3/transfermanager would copy the body, print to
-// the standard log when the last step fails and hide the kind of error behind a failed abort.
+// putParts uploads parts in parallel and then completes the upload. It does not use feature/s3/transfermanager, which
+// copies the body, prints to the standard log when the last step fails, and hides the kind of error behind a failed
+// abort.
 func (s *S3) putParts(ctx context.Context, u upload) error {
 	started, err := s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &s.bucket, Key: u.key,
 		Metadata: u.meta, ContentType: u.kind})
@@ -104,7 +105,7 @@ func (s *S3) putParts(ctx context.Context, u upload) error {
 	}
 	err = s.sendParts(ctx, u, started.UploadId)
 	if err != nil {
-		// Parts that stay behind are invisible but cost their bytes. Nothing can be done when this fails as well.
+		// Leftover parts are invisible but take up space. A failure of the abort is ignored: there is no remedy.
 		abortCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 		defer cancel()
 		s.client.AbortMultipartUpload(abortCtx, &s3.AbortMultipartUploadInput{Bucket: &s.bucket, Key: u.key,
@@ -140,10 +141,10 @@ func (s *S3) sendParts(ctx context.Context, u upload, id *string) error {
 	return err
 }
 
-// maxParts is how many parts an object may have.
+// maxParts is the maximum number of parts of an object.
 const maxParts = 10_000
 
-// holds reports whether the object is the one that u uploaded.
+// holds reports whether the stored object is the one that u uploaded.
 func (s *S3) holds(ctx context.Context, u upload) (bool, error) {
 	head, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: u.key})
 	if status(err) == http.StatusNotFound {
@@ -155,7 +156,7 @@ func (s *S3) holds(ctx context.Context, u upload) (bool, error) {
 	return head.Metadata[metaID] == u.meta[metaID], nil
 }
 
-// contentType tells browsers that follow a link what they get.
+// contentType returns the content type of a key, for browsers that follow a link.
 func contentType(key string) string {
 	if t, ok := map[string]string{
 		".md": "text/markdown; charset=utf-8", ".html": "text/html; charset=utf-8", ".txt": "text/plain; charset=utf-8",

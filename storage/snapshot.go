@@ -1,4 +1,5 @@
 package storage
 
-// SnapshotKey returns where the topics of a scheduled batch lie, as they were when it was fired. hash: of the content.
+// SnapshotKey returns the key of a scheduled batch's topics as they were when the batch started. hash: of the
+// content.
 func SnapshotKey(batch, hash string) string { return "batches/" + batch + "/topics_" + hash + ".json" }

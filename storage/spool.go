@@ -8,12 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// Spool is a store in front of one that can be away: meanwhile the texts and figures that runs read and draw are kept
-// in a directory of this machine, until Flush brings them where they belong. Everything else goes to the store itself,
-// so that a bundle is whole there or not at all.
+// Spool wraps a store that may become unavailable. While it is, Spool keeps the texts and figures of runs in a local
+// directory until Flush uploads them. All other files go directly to the store, so that a bundle is either complete
+// there or absent.
 //
-// A store that is away takes its time to say so: from its first such answer until the next Flush it is not asked for
-// what may wait, and nobody waits for it.
+// An unavailable store is slow to report it. After the first such error and until the next Flush, spoolable files go
+// to the directory without another attempt, so no call waits.
 type Spool struct {
 	Store
 	dir  *Dir
@@ -25,8 +25,7 @@ var (
 	_ Linker = spoolLinker{}
 )
 
-// NewSpool returns the spool of a store in this directory, which is created when it is needed. Stores that give out
-// links do so through it.
+// NewSpool returns a spool for s in the given directory, which is created on demand. The spool is a Linker if s is.
 func NewSpool(s Store, dir string) Store {
 	spool := &Spool{Store: s, dir: NewDir(dir)}
 	if l, ok := s.(Linker); ok {
@@ -40,20 +39,20 @@ type spoolLinker struct {
 	Linker
 }
 
-// Flusher is the ability of a store to bring what it keeps elsewhere where it belongs.
+// Flusher is implemented by stores that keep artefacts elsewhere for a while.
 type Flusher interface {
-	// Flush stores everything that waits, and returns how many artefacts that were. What is stored waits no more, also
-	// when a later one fails.
+	// Flush stores all waiting artefacts and returns their number. Artefacts stored before an error are no longer
+	// waiting.
 	Flush(ctx context.Context) (int, error)
 }
 
-// waits reports whether an artefact may wait: nothing is read into its absence, and its name is its content's, or that
-// of the call that it tells of.
+// waits reports whether an artefact may wait in the spool. Its absence from the store has no meaning, and its name is
+// the hash of its content or identifies the call it belongs to.
 func waits(key string) bool {
 	return strings.HasPrefix(key, "cache/") && (namedByHash(key) || path.Base(path.Dir(key)) == "asked")
 }
 
-// isAway reports whether that is the store's answer, and remembers it.
+// isAway reports whether err means that the store is unavailable, and remembers it.
 func (s *Spool) isAway(err error) bool {
 	if errors.Is(err, ErrAway) {
 		s.away.Store(true)
@@ -62,7 +61,7 @@ func (s *Spool) isAway(err error) bool {
 	return false
 }
 
-// Put stores body, in the directory where the store is away and the artefact may wait.
+// Put stores body. If the store is unavailable and the artefact may wait, body goes to the directory.
 func (s *Spool) Put(ctx context.Context, key string, body []byte) error {
 	if !waits(key) {
 		return s.Store.Put(ctx, key, body)
@@ -79,7 +78,7 @@ func (s *Spool) Put(ctx context.Context, key string, body []byte) error {
 	return nil
 }
 
-// Get returns a body from the store, else what waits to be stored.
+// Get returns a body from the store, or the waiting copy.
 func (s *Spool) Get(ctx context.Context, key string) ([]byte, error) {
 	if waits(key) && s.away.Load() {
 		if kept, err := s.dir.Get(ctx, key); err == nil {
@@ -96,8 +95,8 @@ func (s *Spool) Get(ctx context.Context, key string) ([]byte, error) {
 	return body, err
 }
 
-// Exists reports whether a body is stored or waits. Where the store is away, what it may have is put there once more,
-// which is harmless.
+// Exists reports whether a body is stored or waiting. While the store is unavailable, Exists ignores what it may
+// contain; storing an artefact again is harmless.
 func (s *Spool) Exists(ctx context.Context, key string) (bool, error) {
 	if !waits(key) {
 		return s.Store.Exists(ctx, key)
@@ -118,7 +117,7 @@ func (s *Spool) Exists(ctx context.Context, key string) (bool, error) {
 	return false, err
 }
 
-// Delete removes a body, and what waits to be stored.
+// Delete removes a body and its waiting copy.
 func (s *Spool) Delete(ctx context.Context, key string) error {
 	if waits(key) {
 		if err := s.dir.Delete(ctx, key); err != nil {
@@ -142,7 +141,7 @@ func (s *Spool) Flush(ctx context.Context) (int, error) {
 		if err == nil {
 			err = s.dir.Delete(ctx, key)
 		}
-		if err != nil && !errors.Is(err, ErrNotExist) { // another process of this machine may have been faster
+		if err != nil && !errors.Is(err, ErrNotExist) { // another process on this machine may have been faster
 			return n, err
 		}
 	}

@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// A topic that is researched again and again has a memory, of which every version is kept:
+// A topic that is researched repeatedly has a memory. Every version of it is kept:
 //
-//	topics/<key>/versions/000001.json   each is written once, by whoever creates it
-//	topics/<key>/memory.json            a copy of the newest, for readers
-//	topics/<key>/nights/<run>.json      its runs, whether they go on from each other or not
-//	topics/<key>/remarks/<run>/<n>.json what readers have said about their reports
+//	topics/<key>/versions/000001.json   one version, written once by its creator
+//	topics/<key>/memory.json            copy of the newest version, for readers
+//	topics/<key>/nights/<run>.json      runs of the topic, whether or not they update each other
+//	topics/<key>/remarks/<run>/<n>.json readers' remarks about the reports
 //
-// Whoever writes says which version it has read: two that go on from one version cannot both write the next. Retention
-// may delete all versions but the newest, and no bundle of a run that a newest version names: the next run takes its
-// texts from there.
+// A writer names the version that it has read, so two writers that start from one version cannot both write the next.
+// Retention may delete all versions except the newest. It must not delete the bundle of a run that a newest version
+// names, because the next run takes its texts from there.
 
-// TopicKey returns where the newest memory of a topic lies.
+// TopicKey returns the key of a topic's newest memory.
 func TopicKey(key string) string { return "topics/" + key + "/memory.json" }
 
-// TopicVersionKey returns where a version of a topic's memory lies; the first is 1.
+// TopicVersionKey returns the key of a version of a topic's memory. The first version is 1.
 func TopicVersionKey(key string, version int) string {
 	return fmt.Sprintf("%s%06d.json", topicVersions(key), version)
 }
 
-// TopicVersion returns the number of the version that lies there, 0 when none can.
+// TopicVersion returns the version number in a key, or 0 if the key has none.
 func TopicVersion(at string) int {
 	n, err := strconv.Atoi(strings.TrimSuffix(path.Base(at), ".json"))
 	if err != nil {
@@ -36,13 +36,13 @@ func TopicVersion(at string) int {
 	return n
 }
 
-// TopicNights begins the keys of the runs of a topic, which are TopicNightKey.
+// TopicNights returns the key prefix of a topic's runs. TopicNightKey returns the full keys.
 func TopicNights(key string) string { return "topics/" + key + "/nights/" }
 
-// TopicNightKey returns where a topic's list of runs has a run.
+// TopicNightKey returns the key of a run in a topic's list of runs.
 func TopicNightKey(key, runID string) string { return TopicNights(key) + runID + ".json" }
 
-// TopicRemarks begins the keys of the remarks about the reports of a topic; runID: of one report, empty: of all.
+// TopicRemarks returns the key prefix of the remarks about one report of a topic, or about all if runID is empty.
 func TopicRemarks(key, runID string) string {
 	if runID == "" {
 		return "topics/" + key + "/remarks/"
@@ -50,7 +50,7 @@ func TopicRemarks(key, runID string) string {
 	return "topics/" + key + "/remarks/" + runID + "/"
 }
 
-// TopicRun returns the run that a key of a topic belongs to, "" for the topic's memory.
+// TopicRun returns the run that a topic key belongs to, or "" for the topic's memory.
 func TopicRun(at string) string {
 	parts := strings.Split(at, "/")
 	if len(parts) > 3 && (parts[2] == "nights" || parts[2] == "remarks") {
@@ -61,13 +61,14 @@ func TopicRun(at string) string {
 
 func topicVersions(key string) string { return "topics/" + key + "/versions/" }
 
-// TopicVersions returns where the versions of a topic's memory lie, the oldest first.
+// TopicVersions returns the keys of the versions of a topic's memory, oldest first.
 func TopicVersions(ctx context.Context, s Store, key string) ([]string, error) {
 	return s.List(ctx, topicVersions(key))
 }
 
-// PutTopic stores a version of a topic's memory unless there is one of this number; created tells which. Then it must
-// be read and judged again. After an error nobody knows; calling again tells.
+// PutTopic stores a version of a topic's memory unless the version exists; created reports whether it was stored. If
+// not, the caller must read the memory and judge again. After an error the outcome is unknown; call PutTopic again to
+// learn it.
 func PutTopic(ctx context.Context, s Store, key string, version int, body []byte) (created bool, err error) {
 	created, err = s.PutNew(ctx, TopicVersionKey(key, version), body)
 	if err != nil || !created {
@@ -76,8 +77,8 @@ func PutTopic(ctx context.Context, s Store, key string, version int, body []byte
 	return true, CopyTopic(ctx, s, key)
 }
 
-// CopyTopic makes memory.json the newest version. Of several that do it at once, the last to write finds what is
-// newest then.
+// CopyTopic copies the newest version to memory.json. Of several concurrent calls, the last writer copies the version
+// that is newest at that time.
 func CopyTopic(ctx context.Context, s Store, key string) error {
 	for copied := ""; ; {
 		versions, err := TopicVersions(ctx, s, key)

@@ -30,7 +30,7 @@ const (
 	secretKey = "a-secret-of-tests-only"
 )
 
-// EachS3 runs a test against every kind of S3 server there is: in-process always, versitygw when it is on PATH. In CI
+// EachS3 runs a test against each kind of S3 server: always in-process, and versitygw if it is on PATH. In CI
 // (environment variable CI set) a missing versitygw fails the test; elsewhere that part is skipped.
 func EachS3(t *testing.T, test func(t *testing.T, settings storage.S3Settings)) {
 	t.Run("in-process", func(t *testing.T) {
@@ -43,7 +43,7 @@ func EachS3(t *testing.T, test func(t *testing.T, settings storage.S3Settings)) 
 	})
 }
 
-// FakeS3 starts an in-process server with an empty bucket that ends with the test. It checks no signatures.
+// FakeS3 starts an in-process server with an empty bucket. The server ends with the test and checks no signatures.
 func FakeS3(t testing.TB) storage.S3Settings {
 	t.Helper()
 	backend := s3mem.New()
@@ -55,7 +55,7 @@ func FakeS3(t testing.TB) storage.S3Settings {
 	return settings(server.URL)
 }
 
-// Versitygw starts a private versitygw with an empty bucket, which ends with the test. It keeps objects as files in a
+// Versitygw starts a private versitygw with an empty bucket. It ends with the test, keeps objects as files in a
 // temporary directory and checks signatures.
 func Versitygw(t testing.TB) storage.S3Settings {
 	t.Helper()
@@ -78,7 +78,7 @@ func Versitygw(t testing.TB) storage.S3Settings {
 		t.Fatal(err)
 	}
 	addr := ""
-	for range 20 { // between the look and the start another program may take the port
+	for range 20 { // another program may take the port before the server starts
 		addr = freeAddr(t)
 		if err = startVersitygw(t, path, dir, addr, objects, log); err == nil {
 			break
@@ -96,7 +96,7 @@ func Versitygw(t testing.TB) storage.S3Settings {
 	return s
 }
 
-// startVersitygw starts a server that ends with the test, and waits until it takes connections or has ended.
+// startVersitygw starts a server that ends with the test, and waits until it accepts connections or has ended.
 func startVersitygw(t testing.TB, path, dir, addr, objects string, log *os.File) error {
 	t.Helper()
 	cmd := exec.Command(path, "--port", addr, "--access", accessKey, "--secret", secretKey, "--region", "us-east-1",
@@ -131,10 +131,10 @@ func settings(endpoint string) storage.S3Settings {
 		SecretKey: secretKey}
 }
 
-// folders numbers the folders that Empty has given out.
+// folders numbers the folders that Empty returns.
 var folders atomic.Int64
 
-// Empty returns a store in a folder of the bucket that nobody has used.
+// Empty returns a store in an unused folder of the bucket.
 func Empty(t testing.TB, settings storage.S3Settings) *storage.S3 {
 	t.Helper()
 	settings.Prefix = fmt.Sprintf("%s/%d", settings.Prefix, folders.Add(1))
@@ -145,8 +145,8 @@ func Empty(t testing.TB, settings storage.S3Settings) *storage.S3 {
 	return s
 }
 
-// freeAddr returns a loopback address with a port that was free just now. versitygw cannot choose one and say which.
-// The port lies below those that systems give to connections.
+// freeAddr returns a loopback address with a port that was free at the time of the call. versitygw cannot choose a
+// port and report it. The port lies below the range that systems use for outgoing connections.
 func freeAddr(t testing.TB) string {
 	t.Helper()
 	for range 1000 {

@@ -1,4 +1,4 @@
-// Package storagetest is the conformance suite of storage.Store: every implementation passes the same tests.
+// Package storagetest is the conformance test suite for implementations of storage.Store.
 package storagetest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"nightdesk/storage"
 )
 
-// Exercise checks one implementation. open returns an empty store each time.
+// Exercise tests one implementation. open returns an empty store on each call.
 func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 	t.Run("what is put can be read", func(t *testing.T) {
 		s := open(t)
@@ -61,7 +61,7 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 		if err := s.Put(t.Context(), "cache/r/a.json", []byte("a")); err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // deleting what is not there is no error
+		for range 2 { // deleting a missing key is not an error
 			if err := s.Delete(t.Context(), "cache/r/a.json"); err != nil {
 				t.Fatal(err)
 			}
