@@ -17,40 +17,39 @@ import (
 	"nightdesk/cmd/nightdesk/web/api"
 )
 
-// Access is by two tokens: one for everything, one that only lets read. Programs send theirs as "Authorization:
-// Bearer", people give it once and get a cookie, which is signed with it. Without a token everybody who reaches the
-// port has access.
+// Access uses two tokens: one for everything, one for reading only. Programs send a token as "Authorization: Bearer".
+// Users enter it once and get a cookie signed with it. Without a token, everyone who can reach the port has access.
 
 const (
 	cookieName = "nightdesk"
 	loginTime  = 30 * 24 * time.Hour
-	guessPause = 500 * time.Millisecond // of a wrong token, one at a time
+	guessPause = 500 * time.Millisecond // after a wrong token; pauses run one at a time
 )
 
-// open are the pages that need no token: whether the desk is there is asked by balancers and containers.
+// open lists the paths that need no token. Load balancers and containers poll the health checks.
 var open = []string{"/login", "/style.css", "/site.js", "/healthz", "/readyz"}
 
-// role is what somebody may do.
+// role is the access level of a client.
 type role int
 
 const (
 	stranger role = iota
-	reader        // looks
-	admin         // does everything
+	reader        // may read
+	admin         // may do everything
 )
 
 type roleKey struct{}
 
-// roleOf returns the role of whoever has sent a request that was let through.
+// roleOf returns the client's role for an accepted request.
 func roleOf(ctx context.Context) role {
 	r, _ := ctx.Value(roleKey{}).(role)
 	return r
 }
 
-// access guards the pages.
+// access controls who may use the pages.
 type access struct {
-	token     string     // of an admin; empty: everybody is
-	readToken string     // of a reader; empty: there is none
+	token     string     // of an admin; empty: every client is admin
+	readToken string     // of a reader; empty: no read token
 	wrong     sync.Mutex // held for a while after a wrong token
 }
 
@@ -79,20 +78,20 @@ func (a *access) guard(next http.Handler) http.Handler {
 	})
 }
 
-// as serves requests of somebody with this role.
+// as serves requests with the given role.
 func as(who role, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), roleKey{}, who)))
 	})
 }
 
-// looks reports whether a request changes nothing but who is logged in.
+// looks reports whether a request is read-only or a logout.
 func looks(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead || r.URL.Path == "/logout"
 }
 
-// local serves who asks for this machine by its address: pages of other sites can give a name of their own the address
-// of this machine, and would then read and do what they like (DNS rebinding).
+// local serves only requests addressed to localhost or to an IP address. Otherwise another site could point its own
+// domain name at this machine and use the pages (DNS rebinding).
 func local(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
@@ -109,7 +108,7 @@ func local(next http.Handler) http.Handler {
 	})
 }
 
-// refuse answers a request that may not be made.
+// refuse rejects a request with the given status and reason.
 func refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
 		api.WriteProblem(w, &api.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: why})
@@ -118,7 +117,7 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 	http.Error(w, why, status)
 }
 
-// role returns the role of whoever has a token, or a cookie that was made with it.
+// role returns the role that the request's token or cookie grants.
 func (a *access) role(r *http.Request) role {
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return a.holder(bearer)
@@ -140,7 +139,7 @@ func (a *access) role(r *http.Request) role {
 	return stranger
 }
 
-// holder returns the role that a token gives, in a time that says nothing about either.
+// holder returns the role of a token, in constant time.
 func (a *access) holder(token string) role {
 	isAdmin, isReader := same(token, a.token), same(token, a.readToken)
 	switch {
@@ -152,20 +151,20 @@ func (a *access) holder(token string) role {
 	return stranger
 }
 
-// same compares tokens in a time that says nothing about them.
+// same compares tokens in constant time.
 func same(given, own string) bool {
 	x, y := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(own))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// signed is the value of a cookie that was given for a token.
+// signed returns the cookie value for a token.
 func signed(token, until string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	mac.Write([]byte("nightdesk login until " + until))
 	return until + "." + hex.EncodeToString(mac.Sum(nil))
 }
 
-// pause makes guessing slow, however many guess at a time.
+// pause slows down guessing, regardless of the number of concurrent attempts.
 func (a *access) pause(ctx context.Context) {
 	a.wrong.Lock()
 	defer a.wrong.Unlock()
@@ -175,12 +174,12 @@ func (a *access) pause(ctx context.Context) {
 	}
 }
 
-// login is the page that asks for the token.
+// login shows the login page.
 func (s *site) login(_ context.Context, r *http.Request) (string, any, error) {
 	return "Log in", map[string]bool{"Wrong": r.URL.Query().Has("wrong"), "Needed": s.access.token != ""}, nil
 }
 
-// enter takes the token from the page.
+// enter handles the login form.
 func (s *site) enter(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4096)
 	token := r.PostFormValue("token")
@@ -194,7 +193,7 @@ func (s *site) enter(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "./", http.StatusSeeOther)
 }
 
-// leave takes the cookie away.
+// leave deletes the cookie.
 func (s *site) leave(w http.ResponseWriter, r *http.Request) {
 	s.setCookie(w, r, "", -1)
 	http.Redirect(w, r, "./login", http.StatusSeeOther)

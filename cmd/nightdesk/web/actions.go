@@ -14,17 +14,17 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// action is something that a page lets people do with runs.
+// action is an operation on runs that a page offers.
 type action struct {
-	Do   string // as forms send it
-	Name string // of its button
-	Done string // said of a number of runs: "3 runs are ..."
-	// fits reports whether a page offers it for a run.
+	Do   string // value in forms
+	Name string // label of its button
+	Done string // completes "3 runs are ..."
+	// fits reports whether the action is available for a run.
 	fits func(topicqueue.Run) bool
 	do   func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error
 }
 
-// actions are all of them, in the order of their buttons.
+// actions lists all actions in the order of their buttons.
 var actions = []action{
 	{"retry", "Do again what failed", "queued again", func(r topicqueue.Run) bool {
 		return r.State == topicqueue.RunFailed || r.State == topicqueue.RunPartial || r.State == topicqueue.RunCancelled
@@ -47,7 +47,7 @@ var actions = []action{
 
 func unended(r topicqueue.Run) bool { return !r.State.Final() }
 
-// offered returns the actions that some of these runs allow.
+// offered returns the actions that at least one of the runs allows.
 func offered(runs ...topicqueue.Run) (out []action) {
 	for _, a := range actions {
 		if slices.ContainsFunc(runs, a.fits) {
@@ -58,24 +58,24 @@ func offered(runs ...topicqueue.Run) (out []action) {
 }
 
 const (
-	maxForm = 1 << 20 // bytes of a form
-	maxSaid = 50      // runs that stay as they are, of which a page says why
+	maxForm = 1 << 20 // maximum size of a form, in bytes
+	maxSaid = 50      // maximum number of unchanged runs listed with a reason
 )
 
-// actPage says what was done.
+// actPage is the result page of an action.
 type actPage struct {
 	Done    string
 	Kept    []keptRun
-	More    int // of them that are not listed
+	More    int // number of unchanged runs that are not listed
 	BackURL string
 }
 
 type keptRun struct{ Topic, URL, Why string }
 
-// actionPages do something with runs.
+// actionPages apply actions to runs.
 type actionPages struct{ controls jobs.Controls }
 
-// act does something with the runs that a form names.
+// act applies an action to the runs selected in a form.
 func (s actionPages) act(ctx context.Context, r *http.Request) (string, any, error) {
 	if err := r.ParseForm(); err != nil {
 		return "", nil, wrong("This form cannot be read: " + err.Error())
@@ -119,7 +119,7 @@ func (s actionPages) act(ctx context.Context, r *http.Request) (string, any, err
 	return a.Name, p, nil
 }
 
-// backOf returns the page that a form stood on, by its own path.
+// backOf returns the path of the page that contains the form, or the start page if the path is invalid.
 func backOf(r *http.Request) string {
 	back := r.PostForm.Get("back")
 	if !strings.HasPrefix(back, "/") || strings.HasPrefix(back, "//") || strings.ContainsAny(back, "\\\r\n") {

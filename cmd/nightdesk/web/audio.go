@@ -13,16 +13,16 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// audio is a report as it is read aloud.
+// audio is the audio version of a report.
 type audio struct {
 	URL, Name, Transcript string
 	Cues                  []cueLine
 }
 
-// cueLine is a piece of the transcript. At: its begin, for a person; URL: the sound from there on.
+// cueLine is one entry of the transcript. At: start time for display; URL: the audio from that time on.
 type cueLine struct{ At, URL, Speaker, Text string }
 
-// audio returns what the page of a run shows of a narration; nil when there is none.
+// audio returns the audio section of a run's page, or nil if the run has no narration.
 func (s runPages) audio(ctx context.Context, n topicqueue.Narration) (*audio, error) {
 	if n.File == "" {
 		return nil, nil

@@ -13,12 +13,12 @@ import (
 	"nightdesk/storage"
 )
 
-// kinds are the media types of lists of sources.
+// kinds maps the bibliography formats to media types.
 var kinds = map[string]string{bibliography.BibTeX: "application/x-bibtex; charset=utf-8",
 	bibliography.RIS: "application/x-research-info-systems; charset=utf-8",
 	bibliography.CSL: "application/vnd.citationstyles.csl+json"}
 
-// bibliographies returns the downloads of the sources of a run, from its page.
+// bibliographies returns the links to a run's bibliography downloads, relative to the run's page.
 func bibliographies(run string) (out []link) {
 	labels := map[string]string{bibliography.BibTeX: "BibTeX", bibliography.RIS: "RIS", bibliography.CSL: "CSL-JSON"}
 	for _, format := range bibliography.Names() {
@@ -27,7 +27,7 @@ func bibliographies(run string) (out []link) {
 	return out
 }
 
-// bibliography serves the sources that a report cites, for a reference manager.
+// bibliography serves the sources that a report cites, for reference managers.
 func (s downloads) bibliography(w http.ResponseWriter, r *http.Request) {
 	run, format := r.PathValue("run"), r.PathValue("format")
 	if !runID.MatchString(run) || !slices.Contains(bibliography.Names(), format) {
@@ -44,7 +44,7 @@ func (s downloads) bibliography(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Content-Type", kinds[format])
 		w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(bibliography.File(run, format)))
-		_, _ = w.Write(body) // the reader is gone
+		_, _ = w.Write(body) // the client has disconnected
 	}
 }
 

@@ -14,8 +14,7 @@ import (
 	"nightdesk/storage"
 )
 
-// zip sends all files of a run's bundle under the names that they have in the storage, so that `verify` can
-// check them where they are unpacked.
+// zip sends all files of a run's bundle under their storage keys, so that `verify` can check them after unpacking.
 func (s downloads) zip(w http.ResponseWriter, r *http.Request) {
 	run := r.PathValue("run")
 	if !runID.MatchString(run) {
@@ -48,10 +47,10 @@ func (s downloads) zip(w http.ResponseWriter, r *http.Request) {
 			if r.Context().Err() == nil {
 				s.log.Error().Err(err).Str("run", run).Msg("a bundle was sent in part")
 			}
-			panic(http.ErrAbortHandler) // the status is sent: a download that breaks off is seen to be no archive
+			panic(http.ErrAbortHandler) // the status is already sent; an aborted download is visibly incomplete
 		}
 	}
-	_ = archive.Close() // the reader is gone
+	_ = archive.Close() // the client has disconnected
 }
 
 func (s downloads) addTo(ctx context.Context, archive *zip.Writer, run, key string) error {

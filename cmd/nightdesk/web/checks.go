@@ -12,7 +12,7 @@ import (
 	"nightdesk/pipeline/reporting"
 )
 
-// Pieces of the page of what was checked.
+// Parts of the check results page.
 type (
 	checksPage struct {
 		RunURL string
@@ -25,11 +25,11 @@ type (
 	}
 	checkLine struct {
 		Text, Section, Why, URL, Citations, Remark string
-		group                                      int // of checkGroups
+		group                                      int // index into checkGroups
 	}
 )
 
-// checks lists the sentences of a report by how far they are confirmed, those first that a reader should look at.
+// checks lists the checked sentences of a report by result, problems first.
 func (s runPages) checks(ctx context.Context, r *http.Request) (string, any, error) {
 	id := r.PathValue("run")
 	v, err := s.verification(ctx, id)
@@ -48,12 +48,12 @@ func (s runPages) checks(ctx context.Context, r *http.Request) (string, any, err
 	return "What was checked", checksPage{"../" + name(id), groups}, nil
 }
 
-// checkGroups are the findings, those first that a reader should look at.
+// checkGroups lists the result groups, problems first.
 var checkGroups = []checkGroup{{Name: "Not supported by their sources", Class: "v-bad", Open: true},
 	{Name: "Not confirmed", Class: "v-open", Open: true}, {Name: "Conclusions of the report", Class: "v-own", Open: true},
 	{Name: "Confirmed", Class: "v-ok"}, {Name: "Quotations, word for word", Class: "v-ok"}}
 
-// checkOf shows a sentence and what was found of it.
+// checkOf converts a checked sentence for display.
 func checkOf(c reporting.CheckedSentence) checkLine {
 	line := checkLine{Text: cells(c.Text), Section: cmp.Or(c.Section, "Introduction"), Why: whyOf(c),
 		Citations: strings.Join(c.Citations, ", "), group: 1}
@@ -73,13 +73,13 @@ func checkOf(c reporting.CheckedSentence) checkLine {
 	return line
 }
 
-// Found names what was found, and its class in the style of pages.
+// Found returns the result group of the line, with its name and CSS class.
 func (l checkLine) Found() checkGroup { return checkGroups[l.group] }
 
-// cells shows the row of a table as a line of text.
+// cells formats a table row as a line of text.
 func cells(s string) string { return strings.ReplaceAll(s, " | ", " · ") }
 
-// whyOf says why a sentence is not confirmed, or what it rests on.
+// whyOf returns why a sentence is not confirmed, or the evidence for it.
 func whyOf(c reporting.CheckedSentence) string {
 	var absent []string
 	for _, f := range c.Figures {

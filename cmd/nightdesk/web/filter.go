@@ -8,11 +8,11 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// filter chooses runs of a batch. Empty fields choose all.
+// filter selects runs of a batch. Empty fields match all runs.
 type filter struct {
-	Query string // stands in the topic, the ids or the tags
+	Query string // substring of the topic, the IDs or the tags
 	Tag   string
-	ID    string // of the topic in its list
+	ID    string // ID of the topic in its list
 	State string
 }
 
@@ -22,10 +22,10 @@ func filterOf(r *http.Request) filter {
 		q.Get("state")}
 }
 
-// Some reports whether the filter leaves anything out.
+// Some reports whether the filter excludes any runs.
 func (f filter) Some() bool { return f != filter{} }
 
-// fits reports whether the filter chooses a run.
+// fits reports whether the filter matches a run.
 func (f filter) fits(run topicqueue.Run) bool {
 	has := func(tag string) bool { return strings.EqualFold(tag, f.Tag) }
 	switch {

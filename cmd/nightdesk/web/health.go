@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	healthTime = 3 * time.Second // for both services together
-	healthAge  = 5 * time.Second // how old an answer may be: whoever asks often costs nothing
+	healthTime = 3 * time.Second // for all checks together
+	healthAge  = 5 * time.Second // maximum age of a cached answer; makes frequent requests cheap
 )
 
-// health answers whether the services are there.
+// health checks whether the services are available.
 type health struct {
 	Services
 	mu     sync.Mutex
@@ -29,22 +29,22 @@ type health struct {
 	answer healthAnswer
 }
 
-// healthAnswer is what /healthz says. An error holds no credential: those of Redis and storage never do.
+// healthAnswer is the response of /healthz. Errors of Redis and storage never contain credentials.
 type healthAnswer struct {
 	Status  string `json:"status"`  // ok or failing
-	Redis   string `json:"redis"`   // ok, or what is wrong
-	Storage string `json:"storage"` // likewise
+	Redis   string `json:"redis"`   // ok, or the error
+	Storage string `json:"storage"` // ok, or the error
 
-	Troubles []Trouble `json:"troubles,omitempty"` // what else keeps the queue from being worked
+	Troubles []Trouble `json:"troubles,omitempty"` // other problems that prevent queue processing
 }
 
-// alive answers 200 when the services are there and 503 when one is not.
+// alive responds 200 if Redis and storage are available, otherwise 503.
 func (h *health) alive(w http.ResponseWriter, r *http.Request) {
-	a := h.check(context.WithoutCancel(r.Context())) // others wait for the same answer
+	a := h.check(context.WithoutCancel(r.Context())) // other requests wait for the same answer
 	tell(w, a, a.Status == "ok")
 }
 
-// ready answers 200 when the queue is worked, or would be, and 503 when something keeps it from that.
+// ready responds 200 if queue processing is possible, otherwise 503.
 func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	a := h.check(context.WithoutCancel(r.Context()))
 	if len(a.Troubles) > 0 {
@@ -59,7 +59,7 @@ func tell(w http.ResponseWriter, a healthAnswer, ok bool) {
 	if !ok {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	_ = json.NewEncoder(w).Encode(a) // the reader is gone
+	_ = json.NewEncoder(w).Encode(a) // the client has disconnected
 }
 
 func (h *health) check(ctx context.Context) healthAnswer {
@@ -92,9 +92,9 @@ func verdict(err error) string {
 	return "ok"
 }
 
-// healthFacts is the page of /health: the same facts for a person.
+// healthFacts is the data of the page /health.
 type healthFacts struct {
-	Said     string // what a form has done
+	Said     string // result of a form
 	Troubles []Trouble
 	Facts    []fact
 	Servers  []serverLine
@@ -107,13 +107,13 @@ type serverLine struct {
 	governor.Stat
 }
 
-// page shows what keeps the queue from being worked, and how far it is.
+// page shows problems that prevent queue processing, and the state of the queue.
 func (h *health) page(ctx context.Context, _ *http.Request) (string, any, error) {
 	p, err := h.facts(ctx)
 	return "Health", p, err
 }
 
-// sendAgain sends the notifications now that could not be delivered.
+// sendAgain retries the undelivered notifications now.
 func (h *health) sendAgain(ctx context.Context, _ *http.Request) (string, any, error) {
 	sent, err := jobs.RetryNotifications(h.Redis)
 	if err != nil {
@@ -128,7 +128,7 @@ func (h *health) sendAgain(ctx context.Context, _ *http.Request) (string, any, e
 	return "Health", p, err
 }
 
-// everything shows what the command doctor finds.
+// everything shows the results of the doctor command.
 func (h *health) everything(ctx context.Context, _ *http.Request) (string, any, error) {
 	return "All checks", slices.Collect(h.Doctor(ctx)), nil
 }
@@ -177,7 +177,7 @@ func (h *health) facts(ctx context.Context) (p healthFacts, err error) {
 	return p, err
 }
 
-// servers lists the model servers that were asked within the last hour.
+// servers lists the model servers that were used within the last hour.
 func (h *health) servers(ctx context.Context) (out []serverLine, err error) {
 	stats, err := governor.Stats(ctx, h.Redis)
 	for _, s := range stats {

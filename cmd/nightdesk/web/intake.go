@@ -14,49 +14,49 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Draft is a list of topics with what holds for all of them. Empty options are those of the settings.
+// Draft is a list of topics with their common options. Empty options take their values from the settings.
 type Draft struct {
-	List     string // as a file that is enqueued has it
+	List     string // content as in a file to enqueue
 	Format   string // auto, text, csv or jsonl
 	Preset   string
 	KB       string // name of a knowledge base
 	Language string
-	Batch    string // into which it goes; the same list again adds nothing to it
+	Batch    string // target batch; enqueueing the same list again adds nothing to it
 }
 
-// Drafted is what a list would become, or has become.
+// Drafted is the result of checking or enqueueing a draft.
 type Drafted struct {
-	Topics   int      // new ones
-	Known    int      // that the batch had already
-	Problems []string // by line; then nothing was enqueued
-	Said     string   // duplicates, calls, cost and time, as the command says them
+	Topics   int      // number of new topics
+	Known    int      // number of topics already in the batch
+	Problems []string // by line; if there are any, nothing was enqueued
+	Said     string   // summary of duplicates, calls, cost and time, as the command prints it
 }
 
-// mark tells drafts apart.
+// mark returns a hash that identifies the draft.
 func (d Draft) mark() string {
-	d.List = strings.ReplaceAll(d.List, "\r\n", "\n") // as browsers send what they were given
+	d.List = strings.ReplaceAll(d.List, "\r\n", "\n") // browsers send CRLF line ends
 	return topicqueue.TextHash(fmt.Sprintf("%q", d))
 }
 
-// Mark is for the form on which a draft is shown.
+// Mark returns the mark of the draft, for a hidden field of the form.
 func (p newPage) Mark() string { return p.Draft.mark() }
 
-// maxList bounds a list that comes from a page, in bytes; longer ones are for the command.
+// maxList is the maximum size in bytes of a list from a page. The command accepts larger ones.
 const maxList = 4 << 20
 
-// newPage is the page of new research.
+// newPage is the data of the page for new research.
 type newPage struct {
 	Draft
 	Drafted
 	Presets, Bases []string
 	Formats        []string
 	Checked, Ready bool
-	Wrong, Do      string // why it cannot be enqueued, and what to do
+	Wrong, Do      string // why the draft cannot be enqueued, and what to do
 	Enqueued       bool
 	BatchURL       string
 }
 
-// intakePages take new topics.
+// intakePages accept new topics.
 type intakePages struct {
 	check   func(ctx context.Context, d Draft, enqueue bool) (Drafted, error)
 	presets []string
@@ -74,7 +74,7 @@ func (s intakePages) newPage(d Draft) (p newPage, err error) {
 	return p, err
 }
 
-// draft checks a list, or puts it into the queue when the page that it was checked on says so.
+// draft checks a list. It enqueues the list if the form requests that and the list was not changed after the check.
 func (s intakePages) draft(ctx context.Context, r *http.Request) (string, any, error) {
 	if err := r.ParseMultipartForm(maxList); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		return "", nil, wrong("This list cannot be read: " + err.Error() +
@@ -92,10 +92,10 @@ func (s intakePages) draft(ctx context.Context, r *http.Request) (string, any, e
 			d.List = strings.ToValidUTF8(string(body), "\ufffd")
 		}
 	}
-	if d.Batch == "" { // chosen before the list is enqueued, so that pressing twice enqueues once
+	if d.Batch == "" { // set before enqueueing, so that a double submit enqueues once
 		d.Batch = "page_" + time.Now().UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
 	}
-	seen := r.PostFormValue("seen") == d.mark() // else it was changed after it was shown
+	seen := r.PostFormValue("seen") == d.mark() // otherwise it was changed after it was shown
 	enqueue := r.PostFormValue("do") == "enqueue" && seen
 	p, err := s.newPage(d)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"nightdesk/pipeline/reporting/formats"
 )
 
-// helpCommand is the command that prints a topic. Pages show it as a link to the topic.
+// helpCommand is the command that prints a manual topic. Pages show it as a link to that topic.
 const helpCommand = "nightdesk help"
 
-// manualTopics returns the page that lists the topics.
+// manualTopics returns the manual's table of contents.
 func manualTopics() manual.Topic {
 	var text strings.Builder
 	text.WriteString("# Manual of nightdesk\n\n| topic | about |\n|---|---|\n")
@@ -22,7 +22,7 @@ func manualTopics() manual.Topic {
 	return manual.Topic{Title: "Manual of nightdesk", Text: text.String()}
 }
 
-// showManual writes a topic as a page, in the form of reports.
+// showManual renders a topic as a page, like a report.
 func showManual(w http.ResponseWriter, topic manual.Topic) {
 	links := map[string]string{helpCommand: "./"}
 	for _, t := range manual.Topics() {
@@ -38,5 +38,5 @@ func showManual(w http.ResponseWriter, topic manual.Topic) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(page) // the reader is gone
+	_, _ = w.Write(page) // the client has disconnected
 }

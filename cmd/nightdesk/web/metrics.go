@@ -15,14 +15,14 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// scrapeTime bounds the reading of the counters.
+// scrapeTime is the timeout for reading the metrics.
 const scrapeTime = 5 * time.Second
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("nightdesk_"+name, help, labels, nil)
 }
 
-// The metrics. Labels have few values: stages, lanes, states, roles, and the models that were asked; never a run.
+// The metrics. Labels have few distinct values: stages, lanes, states, roles and models. A run is never a label.
 var (
 	redisUp    = describe("redis_up", "1 when Redis answered this scrape; else the others are missing.")
 	queueTasks = describe("queue_tasks", "Tasks of asynq. Lane private: the runs of single `nightdesk run` processes.",
@@ -65,7 +65,7 @@ func newCollector(s Services) *collector {
 	return &collector{redis: s.Redis, queue: s.Queue, inspector: asynq.NewInspectorFromRedisClient(s.Redis)}
 }
 
-// Describe lists the metrics.
+// Describe sends the descriptions of all metrics.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{redisUp, queueTasks, queueOldest, queuePaused, queueTries, workers, slots,
 		runs, ended, waiting, oldest, watched, overdue, deadlines, lapses, toolCalls, calls, tokens, cost,
@@ -74,12 +74,13 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads them. What cannot be read is reported as an invalid metric, which leaves the others whole.
+// Collect sends the current metrics. Metrics that cannot be read are reported as invalid and do not affect the
+// others.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
 	stats, err := c.queue.Stats(ctx, "", jobs.LaneHigh, jobs.LaneLow)
-	if err != nil { // the inspector, which has no deadline, would wait much longer
+	if err != nil { // the inspector has no deadline and would block much longer
 		gauge(ch, redisUp, 0)
 		ch <- prometheus.NewInvalidMetric(runs, err)
 		return
@@ -123,10 +124,10 @@ func collectRuns(ch chan<- prometheus.Metric, s redisqueue.Stats) {
 	}
 }
 
-// place is a group of queues: there may be many private ones.
+// place identifies a group of queues; there may be many private queues.
 type place struct{ stage, lane string }
 
-// placeOf reads the name of a queue. ok: it is one of ours; others may use the same Redis.
+// placeOf returns the place of a queue. ok: the queue is ours; other programs may use the same Redis.
 func placeOf(queue string) (p place, ok bool) {
 	stage, lane, _ := strings.Cut(queue, "-")
 	switch stage {
@@ -135,7 +136,7 @@ func placeOf(queue string) (p place, ok bool) {
 		return place{}, false
 	}
 	switch {
-	case lane == "", stage == "notifying": // each receiver has its own
+	case lane == "", stage == "notifying": // each receiver has its own queue
 		lane = "normal"
 	case lane == jobs.LaneHigh, lane == jobs.LaneLow:
 	default:
@@ -157,11 +158,11 @@ func (c *collector) collectQueues(ch chan<- prometheus.Metric) {
 			continue
 		}
 		info, err := c.inspector.GetQueueInfo(name)
-		if err != nil { // asynq's script stumbles over a task that goes while it is looked at
+		if err != nil { // asynq's script fails if a task disappears while it runs
 			info, err = c.inspector.GetQueueInfo(name)
 		}
 		if err != nil {
-			if p.lane != "private" { // such a queue goes with its process
+			if p.lane != "private" { // a private queue disappears with its process
 				ch <- prometheus.NewInvalidMetric(queueTasks, err)
 			}
 			continue
@@ -193,7 +194,7 @@ func (c *collector) collectQueues(ch chan<- prometheus.Metric) {
 			paused = 1
 		}
 		gauge(ch, queuePaused, paused, p.stage, p.lane)
-		if p.lane != "private" { // these counts go with their queues, which is no way for a counter
+		if p.lane != "private" { // these counts disappear with their queues, but a counter must not
 			counter(ch, queueTries, float64(q.ProcessedTotal-q.FailedTotal), p.stage, p.lane, "succeeded")
 			counter(ch, queueTries, float64(q.FailedTotal), p.stage, p.lane, "failed")
 		}
@@ -211,7 +212,7 @@ func (c *collector) collectWorkers(ch chan<- prometheus.Metric) {
 		pid  int
 	}
 	processes, total := map[process]bool{}, 0
-	for _, s := range servers { // a process runs two: one for reports alone
+	for _, s := range servers { // a process runs two servers, one only for reports
 		processes[process{s.Host, s.PID}] = true
 		total += s.Concurrency
 	}

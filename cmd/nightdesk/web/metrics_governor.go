@@ -22,8 +22,8 @@ var (
 		"host", "server")
 )
 
-// collectGovernor tells of each model server that was asked within the last hour. server: a short hash, since two keys
-// of one host are two servers.
+// collectGovernor sends the metrics of each model server used within the last hour. Label server: a short hash,
+// because two keys of one host count as two servers.
 func (c *collector) collectGovernor(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 
 const monitoringPath = "/monitoring"
 
-// monitoring returns asynqmon. It changes tasks only for those who have shown that they may: where pages are open to
-// whoever uses this machine, for nobody.
+// monitoring returns asynqmon. Only admins who logged in with a token may change tasks; without tokens it is
+// read-only.
 func monitoring(rdb redis.UniversalClient, tokens bool) http.Handler {
 	look, change := asynqmonOn(rdb, true), asynqmonOn(rdb, false)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +36,7 @@ func asynqmonOn(rdb redis.UniversalClient, readOnly bool) http.Handler {
 	})
 }
 
-// shared lets asynqmon use a client that is open already. Nobody calls its Close, which would close it.
+// shared lets asynqmon use an open client. Its Close must not be called, because that would close the client.
 type shared struct{ client redis.UniversalClient }
 
 // MakeRedisClient returns the client.
@@ -44,10 +44,10 @@ func (s shared) MakeRedisClient() any { return s.client }
 
 var _ asynq.RedisConnOpt = shared{}
 
-// textColumns is how wide payloads and results are shown: with long lines the last column is not on the screen.
+// textColumns is the line width for payloads and results. Longer lines push the last column off the screen.
 const textColumns = 28
 
-// describePayload says what a task is about, the topic first, in short lines; the run stands in the task's id.
+// describePayload describes a task in short lines, topic first. The task ID already contains the run.
 func describePayload(kind string, payload []byte) string {
 	var p struct {
 		Topic, Title, Batch, Unit string
@@ -64,7 +64,7 @@ func describePayload(kind string, payload []byte) string {
 	return strings.Join(lines, "\n")
 }
 
-// wrap breaks a text into lines of at most so many runes, between words where it can.
+// wrap breaks text into lines of at most width runes, preferably between words.
 func wrap(text string, width int) (lines []string) {
 	line := []rune{}
 	for _, word := range strings.Fields(text) {

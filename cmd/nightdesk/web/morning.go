@@ -14,17 +14,17 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// earlierDigests is how many older digests a digest leads to.
+// earlierDigests is the maximum number of links to older digests.
 const earlierDigests = 14
 
-// Pieces of the page of a digest.
+// Parts of the digest page.
 type (
 	digestPage struct {
 		digest.Digest
 		Newest, SoFar bool
 		States        []state
 		Filter        filter
-		Found         int // topics that fit it
+		Found         int // number of topics that match the filter
 		First         []digestItem
 		Sections      []digestSection
 		Reports       []digestRef
@@ -43,14 +43,14 @@ type (
 		Do               []span
 		Refs             []digestRef
 		More             int
-		Retry            []string // runs of it that may be tried again
+		Retry            []string // runs of the item that can be retried
 		Up               string
-		History          string // address of the history of its topic
+		History          string // URL of the topic's history
 	}
 	digestRef struct {
 		Name, URL, RunID string
 		State            topicqueue.RunState
-		Audio            string // address of the report as it is read aloud; empty when it is not
+		Audio            string // URL of the report's audio; empty if there is none
 	}
 	span struct {
 		Text string
@@ -59,16 +59,16 @@ type (
 	link struct{ Name, URL, When string }
 )
 
-// digestPages show what the runs of a batch have come to.
+// digestPages show the results of a batch.
 type digestPages struct{ runReader }
 
-// morning is the digest of the newest batch that has ended, else that of the newest batch so far.
+// morning shows the digest of the newest finished batch, or of the newest batch so far.
 func (s digestPages) morning(ctx context.Context, r *http.Request) (string, any, error) {
 	batches, err := s.queue.Batches(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	const looked = 30 // batches that may still be worked
+	const looked = 30 // number of batches to search for a stored digest
 	for _, b := range slices.Backward(batches[max(0, len(batches)-looked):]) {
 		d, err := jobs.ReadDigest(ctx, s.store, b.Name)
 		if err == nil {
@@ -88,7 +88,7 @@ func (s digestPages) morning(ctx context.Context, r *http.Request) (string, any,
 	return s.digestPage(ctx, r, d, batches, true)
 }
 
-// digest is the digest of one batch.
+// digest shows the digest of one batch.
 func (s digestPages) digest(ctx context.Context, r *http.Request) (string, any, error) {
 	batches, err := s.queue.Batches(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s digestPages) digestPage(ctx context.Context, r *http.Request, d digest.D
 	return title, p, nil
 }
 
-// fitting returns the runs of a batch that a filter chooses; nil when it chooses all.
+// fitting returns the runs of a batch that match a filter, or nil if the filter is empty.
 func (s digestPages) fitting(ctx context.Context, batch string, chosen filter) (map[string]bool, error) {
 	if !chosen.Some() {
 		return nil, nil
@@ -162,12 +162,12 @@ func (s digestPages) fitting(ctx context.Context, batch string, chosen filter) (
 		return nil
 	})
 	if errors.As(err, new(*redisqueue.BrokenError)) {
-		err = nil // the others are there
+		err = nil // the other runs are usable
 	}
 	return found, err
 }
 
-// digestItems returns the items about runs that are shown.
+// digestItems returns the items with at least one shown run, and the items without runs.
 func digestItems(items []digest.Item, up string, shows func(string) bool) (out []digestItem) {
 	for _, i := range items {
 		if !slices.ContainsFunc(i.Runs, func(r digest.Ref) bool { return shows(r.RunID) }) && len(i.Runs) > 0 {
@@ -183,7 +183,7 @@ func digestItems(items []digest.Item, up string, shows func(string) bool) (out [
 		if (i.Kind == digest.KindChanged || i.Kind == digest.KindRemark) && len(i.Runs) == 1 && i.Runs[0].History != "" {
 			item.History = up + "topics/" + i.Runs[0].History
 		}
-		for n, piece := range strings.Split(i.Do, "`") { // commands stand between backticks
+		for n, piece := range strings.Split(i.Do, "`") { // commands are in backticks
 			if piece != "" {
 				item.Do = append(item.Do, span{piece, n%2 == 1})
 			}

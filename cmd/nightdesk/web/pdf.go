@@ -10,10 +10,10 @@ import (
 	"nightdesk/storage"
 )
 
-// printing bounds the browsers that print reports at the same time: each needs some hundred megabytes.
+// printing limits the number of concurrent browsers for PDFs. Each needs several hundred megabytes.
 var printing = make(chan struct{}, 1)
 
-// pdf prints the page of a report, which is made when it is asked for.
+// pdf prints the HTML report on request.
 func (s downloads) pdf(w http.ResponseWriter, r *http.Request) {
 	run := r.PathValue("run")
 	if !runID.MatchString(run) {
@@ -49,5 +49,5 @@ func (s downloads) pdf(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/pdf")
 	w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(run+".pdf"))
-	_, _ = w.Write(body) // the reader is gone
+	_, _ = w.Write(body) // the client has disconnected
 }

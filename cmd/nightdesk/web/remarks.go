@@ -14,14 +14,14 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// remarkPages show and keep what readers say about a report.
+// remarkPages show and store readers' remarks about a report.
 type remarkPages struct{ runReader }
 
-// Pieces of the page of the remarks.
+// Parts of the remarks page.
 type (
 	remarksPage struct {
 		Topic, RunURL  string
-		Sentence, Find string // that the form is about, and what was found when it was checked
+		Sentence, Find string // the sentence that the form is about, and its check result
 		Kept           bool
 		Remarks        []remarkLine
 	}
@@ -35,8 +35,8 @@ func remarkLines(list []topicqueue.Remark) (out []remarkLine) {
 	return out
 }
 
-// page lists the remarks about a report, with a form for another one: ?sentence says about which of the sentences that
-// were checked, counted from 1.
+// page lists the remarks about a report and shows a form for a new one. ?sentence is the number of the checked
+// sentence that the remark is about, counted from 1.
 func (p remarkPages) page(ctx context.Context, r *http.Request) (string, any, error) {
 	run, err := p.reported(ctx, r)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p remarkPages) page(ctx context.Context, r *http.Request) (string, any, er
 	return "Remarks: " + out.Topic, out, err
 }
 
-// keep stores a remark and leads to the list.
+// keep stores a remark and returns the URL of the list.
 func (p remarkPages) keep(ctx context.Context, r *http.Request) (string, error) {
 	run, err := p.reported(ctx, r)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p remarkPages) keep(ctx context.Context, r *http.Request) (string, error) 
 	return "./remarks?kept", err
 }
 
-// reported returns the run that an address names, which must have a report.
+// reported returns the run in the URL. The run must have a report.
 func (p remarkPages) reported(ctx context.Context, r *http.Request) (topicqueue.Run, error) {
 	run, _, _, err := p.find(ctx, r.PathValue("run"))
 	if err == nil && run.Report == "" {
@@ -84,12 +84,12 @@ func (p remarkPages) reported(ctx context.Context, r *http.Request) (topicqueue.
 	return run, err
 }
 
-// checkedSpan is a piece of a sentence that was checked, as package formats writes it.
+// checkedSpan matches part of a checked sentence as rendered by package formats.
 var checkedSpan = regexp.MustCompile(
 	`(?s)<span class="v-[a-z]+(?: news)?" data-sentence="(\d{1,6})">.*?</span>(?:</a>)?`)
 
-// withRemarkLinks puts a link behind each sentence of a report that was checked. It leads to the form for a remark
-// about it and is seen where verdicts are. base: address of the page of remarks.
+// withRemarkLinks adds a link after each checked sentence of a report. It leads to the form for a remark about the
+// sentence and is visible where verdicts are. base: URL of the remarks page.
 func withRemarkLinks(page template.HTML, base string) template.HTML {
 	body := string(page)
 	found := checkedSpan.FindAllStringSubmatchIndex(body, -1)
@@ -97,7 +97,7 @@ func withRemarkLinks(page template.HTML, base string) template.HTML {
 	at := 0
 	for i, m := range found {
 		number := body[m[2]:m[3]]
-		if i+1 < len(found) && body[found[i+1][2]:found[i+1][3]] == number { // the sentence goes on
+		if i+1 < len(found) && body[found[i+1][2]:found[i+1][3]] == number { // the sentence continues
 			continue
 		}
 		out.WriteString(body[at:m[1]])

@@ -15,20 +15,20 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// runReader reads runs, from the queue or from the storage.
+// runReader reads runs from the queue or from storage.
 type runReader struct {
 	queue *redisqueue.Queue
 	store storage.Store
 }
 
-// runID matches what can be a run's id, and in the keys of its files means nothing else.
+// runID matches valid run IDs. They have no special characters, so they are safe in storage keys.
 var runID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
 func noRun(id string) error {
 	return notHere(fmt.Sprintf("There is no run %q, neither in the queue nor in the storage.", id))
 }
 
-// find returns a run from the queue or, when it has left it, from its bundle.
+// find returns a run from the queue or, if it is no longer there, from its bundle. left: the run is not in the queue.
 func (s runReader) find(ctx context.Context, id string) (run topicqueue.Run, blocks []topicqueue.Block, left bool,
 	err error) {
 	if !runID.MatchString(id) {
@@ -54,7 +54,7 @@ func (s runReader) find(ctx context.Context, id string) (run topicqueue.Run, blo
 	return run, blocks, true, err
 }
 
-// verification returns what was found when the report of a run was checked.
+// verification returns the check results of a run's report.
 func (s runReader) verification(ctx context.Context, run string) (v reporting.Verification, err error) {
 	if !runID.MatchString(run) {
 		return v, noRun(run)

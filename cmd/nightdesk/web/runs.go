@@ -29,13 +29,13 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Bounds of one page.
+// Limits of one page.
 const (
 	maxListed = 1000 // runs
-	maxTags   = 200  // that are proposed
+	maxTags   = 200  // maximum number of suggested tags
 )
 
-// when writes a time for a person.
+// when formats a time for display.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -43,7 +43,7 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// Pieces of the lists.
+// Parts of the lists.
 type (
 	batchLine struct {
 		Name, URL, Digest, When string
@@ -52,14 +52,14 @@ type (
 	batchPage struct {
 		Batch, Digest, CSV   string
 		Filter               filter
-		Tags                 []string // of its runs
+		Tags                 []string // tags of the runs
 		States               []state
 		Shown, Total, Listed int
 		Runs                 []runLine
 		Actions              []action
-		Back                 string // of this page, for forms
-		Live                 bool   // a run has not ended
-		// columns that some listed run fills
+		Back                 string // URL of this page, for forms
+		Live                 bool   // at least one run has not ended
+		// columns that at least one listed run fills
 		HasChanges, HasChecks, HasCosts bool
 	}
 	runLine struct {
@@ -74,7 +74,7 @@ type batchPages struct {
 	log   zerolog.Logger
 }
 
-// batches lists the batches, the newest first.
+// batches lists the batches, newest first.
 func (s batchPages) batches(ctx context.Context, _ *http.Request) (string, any, error) {
 	batches, err := s.queue.Batches(ctx)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s batchPages) batches(ctx context.Context, _ *http.Request) (string, any, 
 	return "Batches", out, nil
 }
 
-// eachRun calls yield for the runs of a batch. Runs whose state is damaged do not hide the others.
+// eachRun calls yield for each run of a batch. Damaged runs are logged and skipped.
 func (s batchPages) eachRun(ctx context.Context, batch string, yield func(topicqueue.Run) error) error {
 	if _, err := s.queue.Batch(ctx, batch); err != nil {
 		if errors.Is(err, redisqueue.ErrNotFound) {
@@ -111,7 +111,7 @@ func (s batchPages) eachRun(ctx context.Context, batch string, yield func(topicq
 	return err
 }
 
-// batch lists the runs of a batch that fit ?q, ?tag, ?id and ?state.
+// batch lists the runs of a batch that match ?q, ?tag, ?id and ?state.
 func (s batchPages) batch(ctx context.Context, r *http.Request) (string, any, error) {
 	batch, chosen := r.PathValue("batch"), filterOf(r)
 	p := batchPage{Batch: batch, Filter: chosen, Digest: "../digests/" + name(batch),
@@ -156,7 +156,7 @@ func lineOf(run topicqueue.Run, now time.Time) runLine {
 	return line
 }
 
-// csv writes the runs of a batch that fit ?q, ?tag, ?id and ?state as a table for other programs.
+// csv writes the runs of a batch that match ?q, ?tag, ?id and ?state as a CSV table.
 func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
 	chosen := filterOf(r)
 	var out bytes.Buffer
@@ -175,7 +175,7 @@ func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
 			run.CreatedAt.UTC().Format(time.RFC3339), ended, run.Report}
 		fields = append(fields, counted(run)...)
 		for i, f := range fields {
-			if strings.IndexAny(f, "=+-@\t\r") == 0 { // a spreadsheet would compute with it
+			if strings.IndexAny(f, "=+-@\t\r") == 0 { // a spreadsheet would treat the field as a formula
 				fields[i] = "'" + f
 			}
 		}
@@ -191,14 +191,14 @@ func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 		w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(r.PathValue("batch")+".csv"))
-		_, _ = w.Write(out.Bytes()) // the reader is gone
+		_, _ = w.Write(out.Bytes()) // the client has disconnected
 	}
 }
 
-// runPages show a run: its report, and how it was worked and checked.
+// runPages show a run: its report, progress and check results.
 type runPages struct{ runReader }
 
-// Pieces of the page of a run.
+// Parts of the run page.
 type (
 	runPage struct {
 		ID, Topic, Batch, BatchURL, State, Class, Reason, Check string
@@ -208,18 +208,18 @@ type (
 		Blocks                                                  []blockLine
 		Sources                                                 []sourceLine
 		Report                                                  template.HTML
-		Checked                                                 string // address of what was checked; empty: nothing was
-		Audio                                                   *audio // nil: the report is not read aloud
+		Checked                                                 string // URL of the check results; empty: none
+		Audio                                                   *audio // nil: the report has no audio
 		Live                                                    bool
 		Actions                                                 []action
-		Remarks, Heeded                                         []remarkLine // about this report, and about those before
+		Remarks, Heeded                                         []remarkLine // about this and earlier reports
 		RemarksURL, History                                     string
 	}
 	blockLine  struct{ Title, Status, Class, Reason string }
 	sourceLine struct{ Title, URL, About string }
 )
 
-// run shows one run: its report, or how far it is.
+// run shows one run: its report or its progress.
 func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error) {
 	id := r.PathValue("run")
 	run, blocks, inStorageOnly, err := s.find(ctx, id)
@@ -251,7 +251,7 @@ func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error)
 	return topic, p, s.addReport(ctx, run, &p)
 }
 
-// addReport adds what the storage has of a run that is published.
+// addReport adds the stored files and data of a published run.
 func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage) error {
 	for _, form := range []struct{ format, name string }{{"md", "Markdown"}, {"html", "page"}, {"docx", "Word"}} {
 		key := storage.FormatKey(run.ID, form.format)
@@ -310,7 +310,7 @@ func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage)
 	return err
 }
 
-// costOf says what models were asked for; empty when none was.
+// costOf describes the model usage, or returns "" if there were no calls.
 func costOf(u digest.Usage) string {
 	if u.Calls == 0 {
 		return ""
@@ -318,8 +318,8 @@ func costOf(u digest.Usage) string {
 	return fmt.Sprintf("%d model calls, %d tokens, %.2f USD", u.Calls, u.Tokens, u.CostUSD)
 }
 
-// reportOf returns the body of a report's page, which formats.HTML has made: every text in it is escaped, and it loads
-// and runs nothing. Citations, and references to stored texts, lead to the page of their source.
+// reportOf returns the body of a report's HTML page. formats.HTML has escaped its text, and it loads and runs
+// nothing. Citations and references to stored texts become links to the pages of their sources.
 func (s runPages) reportOf(ctx context.Context, run string, page []byte) (template.HTML, error) {
 	_, rest, _ := bytes.Cut(page, []byte("<main>"))
 	body, _, ok := bytes.Cut(rest, []byte("</main>"))
@@ -334,7 +334,7 @@ func (s runPages) reportOf(ctx context.Context, run string, page []byte) (templa
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return "", err
 	}
-	pages := map[string]string{} // of sources, by the name of their text and by the anchor of a citation
+	pages := map[string]string{} // source pages by source ID, by hash of the text and by anchor of a citation
 	for _, source := range slices.Backward(sources) {
 		if source.SHA256 != "" {
 			pages[source.ID] = "./" + name(run) + "/sources/" + name(source.ID)
@@ -346,7 +346,7 @@ func (s runPages) reportOf(ctx context.Context, run string, page []byte) (templa
 			pages["ref-"+strings.ToLower(c.Citation)] = at + "?citation=" + url.QueryEscape(c.Citation) + "#here"
 		}
 	}
-	for _, m := range reference.FindAllSubmatch(body, -1) { // that have a number in place of an id
+	for _, m := range reference.FindAllSubmatch(body, -1) { // references that have a number in place of an ID
 		if anchor := string(m[1]); pages[anchor] == "" {
 			pages[anchor] = pages[string(m[2])]
 		}
@@ -366,13 +366,13 @@ func (s runPages) reportOf(ctx context.Context, run string, page []byte) (templa
 	return template.HTML(linked), nil
 }
 
-// Parts of a report's page: a link, and a reference with the stored text that it names.
+// Patterns in a report's page: a link, and a reference with the stored text that it names.
 var (
 	href      = regexp.MustCompile(`href="([^"]*)"`)
 	reference = regexp.MustCompile(`id="(ref-[a-z0-9-]+)"><p>[^\n]*?/pages/([0-9a-f]{64})\.txt"`)
 )
 
-// storedSource is what a bundle says of a source.
+// storedSource is a source as stored in a bundle.
 type storedSource struct {
 	ID        string    `json:"source_id"`
 	Kind      string    `json:"kind"`
@@ -388,7 +388,7 @@ type storedSource struct {
 	Cited     bool      `json:"cited"`
 }
 
-// storedClaim is what a bundle says of a claim. Start and End are bytes of the source's text.
+// storedClaim is a claim as stored in a bundle. Start and End are byte offsets in the source's text.
 type storedClaim struct {
 	Citation string `json:"citation_id"`
 	Source   string `json:"source_id"`
@@ -397,7 +397,7 @@ type storedClaim struct {
 	End      int    `json:"end"`
 }
 
-// lines reads a file of a bundle that has a JSON object in each line.
+// lines reads a JSON Lines file of a bundle.
 func lines[T any](ctx context.Context, store storage.Store, key string) (out []T, err error) {
 	body, err := store.Get(ctx, key)
 	if err != nil {
@@ -413,7 +413,7 @@ func lines[T any](ctx context.Context, store storage.Store, key string) (out []T
 	return out, nil
 }
 
-// sources lists those that a report cites.
+// sources lists the sources that a report cites.
 func (s runPages) sources(ctx context.Context, runID string) (out []sourceLine, err error) {
 	all, err := lines[storedSource](ctx, s.store, storage.CacheKey(runID, "sources.jsonl"))
 	if errors.Is(err, storage.ErrNotExist) {
@@ -435,7 +435,7 @@ func (s storedSource) name() string {
 	return topicqueue.Clip(title, 200)
 }
 
-// about says who wrote a source and when.
+// about returns the authors, publisher and date of a source.
 func (s storedSource) about() string {
 	var parts []string
 	for _, part := range []string{strings.Join(s.Authors, ", "), s.Publisher, s.Published} {

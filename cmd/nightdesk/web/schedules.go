@@ -14,10 +14,10 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// Pieces of the page of the schedules.
+// Parts of the schedules page.
 type (
 	schedulesPage struct {
-		Said      string // what a form has done
+		Said      string // result of a form
 		Schedules []scheduleLine
 	}
 	scheduleLine struct {
@@ -40,7 +40,7 @@ type schedulePages struct {
 	fire        func(ctx context.Context, name string) (schedule.Firing, error)
 }
 
-// schedules lists the batches that come again.
+// schedules lists the schedules.
 func (s schedulePages) schedules(ctx context.Context, _ *http.Request) (string, any, error) {
 	return s.scheduleList(ctx, "")
 }
@@ -68,7 +68,7 @@ func (s schedulePages) scheduleList(ctx context.Context, said string) (string, a
 	return "Schedules", p, nil
 }
 
-// outcomeOf says what a firing has come to.
+// outcomeOf describes the result of a firing.
 func outcomeOf(f schedule.Firing) string {
 	if f.State != schedule.Ended || f.Reason != "" {
 		return strings.TrimSpace(string(f.State) + " " + f.Reason)

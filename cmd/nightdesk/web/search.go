@@ -16,14 +16,14 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Pieces of the page of a search.
+// Parts of the search page.
 type (
 	searchPage struct {
 		search.Results
 		Query, Batch, AllURL string
-		Why                  string // it cannot be searched
+		Why                  string // why the search failed
 		Found                []foundRun
-		First, Last          int // of the results, from 1
+		First, Last          int // numbers of the first and last result shown, from 1
 		Earlier, Later       string
 	}
 	foundRun struct {
@@ -39,20 +39,20 @@ type (
 
 const foundOnPage = 20
 
-// searchPages find words in all reports.
+// searchPages search all reports.
 type searchPages struct {
 	find func(ctx context.Context, q search.Query) (search.Results, error)
 	log  zerolog.Logger
 }
 
-// search is the page that finds words in all reports: ?q, ?batch and ?from.
+// search shows the search page: ?q, ?batch and ?from.
 func (s searchPages) search(ctx context.Context, r *http.Request) (string, any, error) {
 	query := r.URL.Query()
 	p := searchPage{Query: strings.TrimSpace(query.Get("q")), Batch: strings.TrimSpace(query.Get("batch"))}
 	if p.Query == "" {
 		return "Search", p, nil
 	}
-	from, _ := strconv.Atoi(query.Get("from")) // else from the first
+	from, _ := strconv.Atoi(query.Get("from")) // an invalid number counts as 0
 	from = max(0, from)
 	at := func(batch string, from int) string {
 		v := url.Values{"q": {p.Query}}
@@ -102,10 +102,10 @@ func foundOf(r search.Result) foundRun {
 	return out
 }
 
-// textFragment is the end of an address by which browsers open a page at a text and mark it (WICG, URL Fragment Text
-// Directives). It holds the first words: behind them the page may have the marker of a citation.
+// textFragment returns a URL fragment that makes browsers scroll to a text and highlight it (WICG, URL Fragment Text
+// Directives). It contains only the first words, because a citation marker may follow them on the page.
 func textFragment(text string) string {
-	text, _, _ = strings.Cut(text, " | ") // a cell of a table
+	text, _, _ = strings.Cut(text, " | ") // a table cell
 	const words, bytes = 8, 60
 	end, seen := 0, 0
 	for i, r := range text {

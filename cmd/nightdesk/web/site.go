@@ -21,7 +21,7 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// What every page may load.
+// Style sheet and script of all pages.
 var (
 	//go:embed site.css
 	siteStyle string
@@ -29,21 +29,21 @@ var (
 	siteScript string
 )
 
-// site shows the pages for people: what a night has come to, batches, runs, reports, and what their sources say.
+// site serves the pages for users: digests, batches, runs, reports and their sources.
 type site struct {
 	Services
 	health *health
 	access *access
 }
 
-// page is what a template of a page is given.
+// page is the data of a page template.
 type page struct {
 	Title string
-	Up    string // from the page to the root: "", "../", ...
+	Up    string // path from the page to the root: "", "../", ...
 	Menu  []entry
-	Wide  bool // tables
-	Login bool // it was shown after a login
-	Acts  bool // who looks at it may do something
+	Wide  bool // the page has tables
+	Login bool // the user has logged in with a token
+	Acts  bool // the user may make changes
 	Data  any
 }
 
@@ -52,10 +52,10 @@ type entry struct {
 	Here      bool
 }
 
-// Home is the address of the start page.
+// Home returns the URL of the start page.
 func (p page) Home() string { return "./" + p.Up }
 
-// templates are those of all pages, each with the layout.
+// templates maps page names to templates. Each includes the layout.
 var templates = func() map[string]*template.Template {
 	layout := template.Must(template.ParseFS(pageFiles, "pages/layout.html"))
 	all := map[string]*template.Template{}
@@ -71,21 +71,21 @@ var templates = func() map[string]*template.Template {
 	return all
 }()
 
-// menu is the pages that every page leads to.
+// menu lists the pages in the navigation of every page.
 var menu = []entry{{Name: "This morning", URL: ""}, {Name: "Batches", URL: "batches"}, {Name: "New", URL: "new"},
 	{Name: "Schedules", URL: "schedules"}, {Name: "Search", URL: "search"}, {Name: "Health", URL: "health"}}
 
-// notHere is the error of a page that is not there; what it says is for a person.
+// notHere is the error for a missing page. Its text is shown to the user.
 type notHere string
 
 func (e notHere) Error() string { return string(e) }
 
-// wrong is the error of a form that cannot be followed; what it says is for a person.
+// wrong is the error for an invalid form. Its text is shown to the user.
 type wrong string
 
 func (e wrong) Error() string { return string(e) }
 
-// show makes a handler of what returns the content of a page. name: of the template.
+// show returns a handler that renders a page. name: the template; data returns the content.
 func (s *site) show(name string, wide bool,
 	data func(ctx context.Context, r *http.Request) (title string, data any, err error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +96,7 @@ func (s *site) show(name string, wide bool,
 		switch {
 		case err == nil:
 		case r.Context().Err() != nil:
-			return // the reader is gone
+			return // the client has disconnected
 		case errors.As(err, &missing), errors.Is(err, redisqueue.ErrNotFound), errors.Is(err, storage.ErrNotExist):
 			status, used, title, content = http.StatusNotFound, "failure", "There is no such page", err.Error()
 		case errors.As(err, &bad):
@@ -123,21 +123,21 @@ func (s *site) show(name string, wide bool,
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(status)
-		_, _ = w.Write(body.Bytes()) // the reader is gone
+		_, _ = w.Write(body.Bytes()) // the client has disconnected
 	}
 }
 
-// file serves one that the pages load.
+// file serves a file that the pages load.
 func file(kind, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind+"; charset=utf-8")
 		w.Header().Set("Cache-Control", "max-age=300")
-		_, _ = w.Write([]byte(text)) // the reader is gone
+		_, _ = w.Write([]byte(text)) // the client has disconnected
 	}
 }
 
-// post makes a handler of what follows a form. Where it leads to is a redirect, so that loading the page again sends
-// nothing twice.
+// post returns a handler for a form. After success it redirects, so that reloading the page does not submit the form
+// again.
 func (s *site) post(do func(ctx context.Context, r *http.Request) (next string, err error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		next, err := do(r.Context(), r)
@@ -149,7 +149,7 @@ func (s *site) post(do func(ctx context.Context, r *http.Request) (next string, 
 	}
 }
 
-// handle adds the pages.
+// handle registers the pages.
 func (s *site) handle(mux *http.ServeMux) {
 	mux.HandleFunc("GET /style.css", file("text/css", formats.StyleSheet+siteStyle))
 	mux.HandleFunc("GET /site.js", file("text/javascript", siteScript))
@@ -194,7 +194,7 @@ func (s *site) handle(mux *http.ServeMux) {
 	mux.HandleFunc("POST /logout", s.leave)
 }
 
-// state is a number of runs in a state, with the address of their list.
+// state is the number of runs in a state, with the URL of their list.
 type state struct {
 	Name  topicqueue.RunState
 	Count int
@@ -202,7 +202,7 @@ type state struct {
 	Here  bool
 }
 
-// states lists what is not zero, in the order of a run. base: the address of the batch.
+// states lists the non-zero counts in the order of the run states. base: URL of the batch.
 func states(counts map[topicqueue.RunState]int, base string, chosen string) (out []state) {
 	for _, name := range topicqueue.RunStates {
 		if n := counts[name]; n > 0 {
@@ -212,10 +212,10 @@ func states(counts map[topicqueue.RunState]int, base string, chosen string) (out
 	return out
 }
 
-// name is one of foreign text in an address.
+// name escapes external text for use as a URL path segment.
 func name(s string) string { return url.PathEscape(s) }
 
-// fact is a line of what is known of something.
+// fact is a labelled value, with an optional link.
 type fact struct{ Name, Text, URL string }
 
 func facts(pairs ...string) (out []fact) {

@@ -22,23 +22,23 @@ import (
 	"nightdesk/storage"
 )
 
-// Pieces of the page of a source.
+// Parts of the source page.
 type (
 	sourcePage struct {
 		Title, RunURL string
 		Facts         []fact
 		Claims        []claimLine
 		Pieces        []piece
-		Sentences     []checkLine // of the report, whose words are pointed at
-		Quoted        bool        // the report shows these words as they are
+		Sentences     []checkLine // sentences of the report that rest on the marked words
+		Quoted        bool        // the report quotes the marked words literally
 	}
 	claimLine struct{ Citation, Text, Anchor string }
 	piece     struct {
-		Text, Anchor string // Anchor: a claim stands on it, or the sentence that is pointed at
+		Text, Anchor string // Anchor is set if a claim or the selected sentence rests on the text
 	}
 )
 
-// source shows a source as a run has read it, with the words that its claims stand on.
+// source shows a source as a run has read it, and marks the words that its claims rest on.
 func (s runPages) source(ctx context.Context, r *http.Request) (string, any, error) {
 	run, id := r.PathValue("run"), r.PathValue("source")
 	if !runID.MatchString(run) {
@@ -82,12 +82,11 @@ func (s runPages) source(ctx context.Context, r *http.Request) (string, any, err
 	return p.Title, p, nil
 }
 
-// citedAs shows, in place of the words of all claims, those of one citation, and what was found of the sentences that
-// have it.
+// citedAs marks only the words of one citation. It also shows the check results of the sentences with that citation.
 func (s runPages) citedAs(ctx context.Context, p *sourcePage, run, citation, text string, claims []storedClaim) error {
 	claims = slices.DeleteFunc(claims, func(c storedClaim) bool { return c.Citation != citation })
 	p.Pieces, p.Claims = pieces(text, claims)
-	if len(claims) > 0 { // the first one is where the reader looks
+	if len(claims) > 0 { // the first piece is where the page scrolls to
 		for i, first := 0, p.Pieces[1].Anchor; i < len(p.Claims); i++ {
 			if p.Claims[i].Anchor == first {
 				p.Claims[i].Anchor = "here"
@@ -108,8 +107,8 @@ func (s runPages) citedAs(ctx context.Context, p *sourcePage, run, citation, tex
 	return err
 }
 
-// add shows what the report says, and what was found of it; a quotation is only marked in the text, which says the
-// same.
+// add shows a sentence of the report and its check result. A supported quotation is only marked in the text, because
+// repeating it adds nothing.
 func (p *sourcePage) add(c reporting.CheckedSentence) {
 	if c.Quote && c.Verdict == support.Supported {
 		p.Quoted, p.Claims = true, nil
@@ -118,7 +117,7 @@ func (p *sourcePage) add(c reporting.CheckedSentence) {
 	p.Sentences = append(p.Sentences, checkOf(c))
 }
 
-// pointAt shows, in place of the words of all claims, those of sentence n of the report, counted from 1.
+// pointAt marks only the words that sentence n of the report rests on. n counts from 1.
 func (s runPages) pointAt(ctx context.Context, p *sourcePage, run, source string, n int, text string) error {
 	v, err := s.verification(ctx, run)
 	if err != nil {
@@ -139,12 +138,13 @@ func (s runPages) pointAt(ctx context.Context, p *sourcePage, run, source string
 	return nil
 }
 
-// pieces cuts a text at the words that claims stand on, which are in order. Claims on the same words share a piece.
+// pieces splits text at the words that claims rest on. claims are sorted by position. Overlapping claims share a
+// piece.
 func pieces(text string, claims []storedClaim) (out []piece, list []claimLine) {
 	at := 0
 	for i, c := range claims {
 		anchor := fmt.Sprint("claim-", i+1)
-		if c.Start < at { // within the words of the claim before it
+		if c.Start < at { // overlaps the previous claim
 			anchor = out[len(out)-1].Anchor
 			if c.End > at {
 				out[len(out)-1].Text += strings.ToValidUTF8(text[at:c.End], "")
@@ -160,17 +160,17 @@ func pieces(text string, claims []storedClaim) (out []piece, list []claimLine) {
 	return append(out, piece{Text: strings.ToValidUTF8(text[at:], "")}), list
 }
 
-// downloads serve files of the storage, and what is made of them.
+// downloads serve stored files and files derived from them.
 type downloads struct {
 	store storage.Store
 	log   zerolog.Logger
 }
 
-// served are the folders of the storage that pages lead to.
+// served lists the storage folders that pages link to.
 var served = []string{"reports/", "batches/", "cache/"}
 
-// artefact serves a file of the storage, wherever that is, so that a link to it can be sent to a colleague. Foreign
-// text is never shown as a page: what is no page of ours is text, a picture or a download.
+// artefact serves a stored file independent of the kind of storage, so that users can share the link. External text
+// is never rendered as a page: anything but our own HTML is text, media or a download.
 func (s downloads) artefact(w http.ResponseWriter, r *http.Request) {
 	key := r.PathValue("key")
 	known := slices.ContainsFunc(served, func(folder string) bool { return strings.HasPrefix(key, folder) })
@@ -203,5 +203,5 @@ func (s downloads) artefact(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("Content-Type", kind)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body)) // players ask for parts
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body)) // players request ranges
 }

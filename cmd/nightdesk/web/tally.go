@@ -8,12 +8,12 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// confirmedOf says what came of the check of a report; empty when there was none. t: nil when nothing was counted.
+// confirmedOf summarises the check of a report, or returns "" if there was none. t may be nil.
 func confirmedOf(t *topicqueue.Tally) string {
 	switch {
 	case t == nil || t.Sentences == 0:
 		return ""
-	case t.Quotes: // that its own words stand in a source proves nothing of a report
+	case t.Quotes: // a quotation always matches its source, so that says nothing about the report
 		return view.Counted(t.Sentences, "quotation")
 	case t.Unsupported > 0:
 		return fmt.Sprintf("%d of %d confirmed, %d not supported", t.Supported, t.Sentences, t.Unsupported)
@@ -21,7 +21,7 @@ func confirmedOf(t *topicqueue.Tally) string {
 	return fmt.Sprintf("%d of %d confirmed", t.Supported, t.Sentences)
 }
 
-// changesOf counts what changed since the last report on the topic; empty when there is none to go on from.
+// changesOf returns the number of changes since the last report on the topic, or "" if there is no earlier report.
 func changesOf(t *topicqueue.Tally) string {
 	switch {
 	case t == nil || t.Since == "":
@@ -32,7 +32,7 @@ func changesOf(t *topicqueue.Tally) string {
 	return strconv.Itoa(t.Changes)
 }
 
-// shortCost says what models were paid or, where no price is known, what they read and wrote; empty without any.
+// shortCost returns the cost of the model calls, the tokens if no price is known, or "" if there were no calls.
 func shortCost(t *topicqueue.Tally) string {
 	switch {
 	case t == nil || t.Calls == 0:
@@ -43,7 +43,7 @@ func shortCost(t *topicqueue.Tally) string {
 	return fmt.Sprintf("%.2f USD", t.CostUSD)
 }
 
-// counted are the figures of a run in the table for other programs; empty where there are none.
+// counted returns the figures of a run for the CSV table. Unknown figures are empty.
 func counted(run topicqueue.Run) []string {
 	fields := make([]string, 9)
 	if !run.StartedAt.IsZero() && !run.EndedAt.IsZero() {

@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Pieces of the page of how a run was worked.
+// Parts of the timeline page.
 type (
 	timelinePage struct {
 		RunURL, Topic string
@@ -24,17 +24,17 @@ type (
 	}
 	timelineRow struct {
 		Name, When string
-		From, Long int // of timelineWidth
+		From, Long int // in units of 1/timelineWidth
 		Marks      []int
 		Said       []timelineLine
 	}
 	timelineLine struct{ At, Text string }
 )
 
-// timelineWidth is how many units a row is wide.
+// timelineWidth is the width of a row in units.
 const timelineWidth = 1000
 
-// timeline shows when each part of a run was worked, and what it did.
+// timeline shows when each part of a run was processed, and what it did.
 func (s runPages) timeline(ctx context.Context, r *http.Request) (string, any, error) {
 	id := r.PathValue("run")
 	run, blocks, _, err := s.find(ctx, id)
@@ -65,7 +65,7 @@ func (s runPages) timeline(ctx context.Context, r *http.Request) (string, any, e
 	return "How it was worked", p, nil
 }
 
-// events returns the events of a run from the queue or, when it has left it, from its bundle.
+// events returns the events of a run from the queue or, if it is no longer there, from its bundle.
 func (s runPages) events(ctx context.Context, id string) ([]topicqueue.Event, error) {
 	var all []topicqueue.Event
 	for after := int64(0); ; {
@@ -89,7 +89,7 @@ func (s runPages) events(ctx context.Context, id string) ([]topicqueue.Event, er
 	}
 }
 
-// timelineRows cuts the events of a run into its planning, its blocks and its report.
+// timelineRows groups the events of a run into planning, topic blocks and report.
 func timelineRows(told []view.Told, begin, end time.Time) []timelineRow {
 	type lane struct{ wave, lane int }
 	of := map[lane][]view.Told{}
@@ -97,7 +97,7 @@ func timelineRows(told []view.Told, begin, end time.Time) []timelineRow {
 	for _, t := range told {
 		l := lane{t.Placement.Wave, t.Placement.Lane}
 		if l.wave == 1 && l.lane == 0 || len(t.Lines) == 0 && t.Status != topicqueue.StatusComplete {
-			continue // the blocks say it
+			continue // the topic blocks show it
 		}
 		if of[l] == nil {
 			lanes = append(lanes, l)

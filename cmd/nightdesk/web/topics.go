@@ -13,10 +13,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// topicPages show the nights of a topic, and what differs between the reports of two.
+// topicPages show the runs of a topic, and compare the reports of two.
 type topicPages struct{ runReader }
 
-// Pieces of these pages.
+// Parts of these pages.
 type (
 	topicPage struct {
 		Topic  string
@@ -27,27 +27,27 @@ type (
 	nightLine struct {
 		RunID, URL, When, State, Class, Reason, Used, Check, Cost string
 		Changes                                                   []string
-		More                                                      int    // of the changes
-		Since                                                     string // of the last report; empty: it goes on from none
-		Compare                                                   string // address of the comparison with the night before
-		A, B                                                      bool   // chosen for the comparison
+		More                                                      int    // number of changes that are not listed
+		Since                                                     string // of the last report; empty: no predecessor
+		Compare                                                   string // URL of the comparison with the previous run
+		A, B                                                      bool   // preselected for the comparison
 	}
 	comparePage struct {
 		TopicURL, Topic string
 		Old, Now        nightLine
 		Parts           []history.Part
-		Changed         int // rows that differ
+		Changed         int // number of rows that differ
 	}
 )
 
 const (
 	shownNights  = 60
-	shownChanges = 5 // of a night
+	shownChanges = 5 // per run
 )
 
 var topicKey = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// topic lists the nights of a topic, the newest first.
+// topic lists the runs of a topic, newest first.
 func (p topicPages) topic(ctx context.Context, r *http.Request) (string, any, error) {
 	nights, outcomes, total, err := p.nights(ctx, r.PathValue("topic"))
 	if err != nil {
@@ -95,7 +95,7 @@ func lineOfNight(n history.Night, o history.Outcome) nightLine {
 	return line
 }
 
-// compare shows two reports side by side: ?a is the older one.
+// compare shows two reports side by side. ?a is the older one.
 func (p topicPages) compare(ctx context.Context, r *http.Request) (string, any, error) {
 	key := r.PathValue("topic")
 	page := comparePage{TopicURL: "../" + name(key)}

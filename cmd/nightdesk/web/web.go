@@ -1,8 +1,8 @@
-// Package web serves what people and programs look at: the digest of the night, batches, runs and reports with what
-// their sources say, the queues in asynqmon, metrics for Prometheus, a health check, and the API below /v1, by which
-// programs also enqueue topics and control runs. It shows no secrets; access.go says who may look.
+// Package web serves the web interface: digests, batches, runs and reports with their sources, the queues in
+// asynqmon, Prometheus metrics, health checks, and the API under /v1. Programs can also enqueue topics and control
+// runs through the API. No page shows secrets; access.go controls who may use the pages.
 //
-// Start reading with New; site.go has the pages for people, metrics.go says what each metric means.
+// Start reading with New. The pages for users are in site.go; metrics.go explains each metric.
 package web
 
 import (
@@ -30,43 +30,43 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// Services is what the pages show. The caller closes them.
+// Services holds the data and operations behind the pages. The caller closes them.
 type Services struct {
 	Redis redis.UniversalClient
-	Queue *redisqueue.Queue // on that Redis
+	Queue *redisqueue.Queue // uses Redis
 	Store storage.Store
-	// Token must be given for everything, ReadToken lets only read; empty: there is none.
+	// Token grants full access, ReadToken only reading. Empty: no such token.
 	Token, ReadToken string
-	// Storage reports why the artefact store cannot be reached; nil when it can.
+	// Storage returns why the artefact store is unreachable, or nil if it is reachable.
 	Storage func(ctx context.Context) error
-	// Dispatcher puts tasks into the job queue, and Enqueue topics into a batch.
+	// Dispatcher adds tasks to the job queue. Enqueue adds topics to a batch.
 	Dispatcher *jobs.Dispatcher
 	Enqueue    func(ctx context.Context, order api.Order) (api.Enqueued, error)
-	// Draft says what a list of topics would become, or enqueues it. The error may be an *api.Problem.
+	// Draft checks a list of topics or, if enqueue is set, enqueues it. The error may be an *api.Problem.
 	Draft   func(ctx context.Context, d Draft, enqueue bool) (Drafted, error)
-	Presets []string // by which topics are researched
-	// Bases are the names of the knowledge bases that there are.
+	Presets []string // available presets
+	// Bases returns the names of the knowledge bases.
 	Bases func() ([]string, error)
-	// Knowledge describes them.
+	// Knowledge describes the knowledge bases.
 	Knowledge func(ctx context.Context) ([]knowledge.Info, error)
 	// Ask enqueues a question about a run that has a report. The error may be an *api.Problem.
 	Ask func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
 	// Fire enqueues the topics of a schedule now.
 	Fire func(ctx context.Context, name string) (schedule.Firing, error)
-	// Search finds words in the reports of Store.
+	// Search searches the reports of Store.
 	Search func(ctx context.Context, q search.Query) (search.Results, error)
-	// ShownSource returns where a schedule reads its topics, as people see it.
+	// ShownSource returns a schedule's topic source in displayable form.
 	ShownSource func(source string) string
-	// Troubles returns what else keeps the queue from being worked, or soon will; nil: nobody looks.
+	// Troubles returns other problems that prevent queue processing, now or soon. Nil: no check.
 	Troubles func(ctx context.Context) []Trouble
-	// Facts returns names and texts in turn, of the services that only their caller knows; nil: there are none.
+	// Facts returns alternating names and values for the health page. Nil: none.
 	Facts func(ctx context.Context) []string
-	// Doctor checks everything that is configured, as the command does.
+	// Doctor runs all checks of the doctor command.
 	Doctor func(ctx context.Context) iter.Seq[Checkup]
 	Log    zerolog.Logger
 }
 
-// Checkup is what a check of the command doctor has found.
+// Checkup is the result of one check of the doctor command.
 type Checkup struct {
 	Name   string `json:"check"`
 	Result string `json:"result"` // ok, note or failed
@@ -84,7 +84,7 @@ func (s Services) fire(ctx context.Context, name string) (schedule.Firing, error
 	return firing, err
 }
 
-// Trouble is what keeps the queue from being worked, for a person.
+// Trouble describes a problem that prevents queue processing.
 type Trouble struct {
 	Of   string `json:"of"` // workers, schedulers, redis or storage
 	Text string `json:"text"`
@@ -93,22 +93,22 @@ type Trouble struct {
 
 // New returns the handler of all pages:
 //
-//	/             what the newest batch has come to
-//	/digests/     the same of other batches
-//	/batches/     batches and their runs; /csv/ has these for other programs
-//	/runs/        one run: its report and what its sources say, or how far it is
-//	/topics/      the reports on a topic that was researched again and again, and what differs between two
-//	/schedules    batches that come again
-//	/new          topics to be put into the queue
-//	/search       words in all reports and claims
-//	/health       the same as /healthz, for a person
-//	/a/           files of the storage: reports, digests, what was read
-//	/manual/      the manual, a page for each topic
-//	/v1/          the API, for programs; /v1/openapi.json describes it
-//	/monitoring/  asynqmon, read-only but for who has given Token
-//	/metrics      for Prometheus
-//	/healthz      200 when Redis and storage are there, else 503; the JSON says which, and what else keeps the queue from being worked
-//	/readyz       200 when nothing does, else 503
+//	/             digest of the newest batch
+//	/digests/     digests of other batches
+//	/batches/     batches and their runs; /csv/ has them as CSV
+//	/runs/        one run: its report with sources, or its progress
+//	/topics/      the reports on a repeatedly researched topic, and comparisons of two
+//	/schedules    schedules
+//	/new          form to enqueue topics
+//	/search       search in all reports and claims
+//	/health       health checks for users
+//	/a/           stored files: reports, digests, pages read by runs
+//	/manual/      the manual, one page per topic
+//	/v1/          the API; /v1/openapi.json describes it
+//	/monitoring/  asynqmon, read-only unless the user has logged in with Token
+//	/metrics      Prometheus metrics
+//	/healthz      200 if Redis and storage are available, else 503; the JSON has details and other problems
+//	/readyz       200 if there are no problems, else 503
 func New(s Services) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(newCollector(s), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -141,9 +141,9 @@ func New(s Services) http.Handler {
 	return secured(origin.Handler(guard.guard(mux)))
 }
 
-// secured forbids the pages to be framed and to load anything from elsewhere, such as the fonts that asynqmon asks
-// Google for: who looks at the desk is nobody else's business. Only asynqmon's page has scripts within
-// it, and the manual's pages have their styles.
+// secured prevents framing the pages and loading resources from other sites, such as the fonts that asynqmon requests
+// from Google. This keeps usage private. Only asynqmon's page has inline scripts; it and the manual's pages have
+// inline styles.
 func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
