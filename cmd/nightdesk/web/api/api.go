@@ -1,7 +1,7 @@
-// Package api serves /v1: runs, batches, digests, schedules, search and event streams as JSON, for programs.
+// Package api serves /v1 as JSON for programs: runs, batches, digests, schedules, search and event streams.
 //
-// endpoints in routes.go is the one list of what there is: requests are served from it, and openapi.json is made from
-// it, so that both say the same. Errors are application/problem+json (RFC 9457) and say what to do.
+// The endpoints method in routes.go defines all endpoints. Both the request handling and openapi.json are derived
+// from it, so they cannot differ. Errors are application/problem+json (RFC 9457) and include advice.
 //
 // Entry point: [New].
 package api
@@ -28,28 +28,27 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// Services is what the API works with.
+// Services holds the dependencies of the API.
 type Services struct {
 	Queue      *redisqueue.Queue
 	Dispatcher *jobs.Dispatcher
 	Store      storage.Store
 	Search     func(ctx context.Context, q search.Query) (search.Results, error)
-	// Enqueue puts topics into a batch, as the command enqueue does. The error is a *Problem for what the client can
-	// change.
+	// Enqueue adds topics to a batch, like the enqueue command. The error is a *Problem if the client caused it.
 	Enqueue func(ctx context.Context, order Order) (Enqueued, error)
-	// ShownSource returns where a schedule reads its topics, as people see it: an address may hold a key.
+	// ShownSource returns a schedule's topic source in displayable form, because an address may contain a key.
 	ShownSource func(source string) string
-	// Fire enqueues the topics of a schedule now. The error is a *Problem for what the client can change.
+	// Fire enqueues the topics of a schedule now. The error is a *Problem if the client caused it.
 	Fire func(ctx context.Context, name string) (schedule.Firing, error)
 	// Bases describes the knowledge bases of this machine.
 	Bases func(ctx context.Context) ([]knowledge.Info, error)
-	// Ask enqueues a question about a run that has a report. The error is as that of Fire.
+	// Ask enqueues a question about a run that has a report. Errors: see Fire.
 	Ask   func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
-	Token bool // a token is needed
+	Token bool // requests need a token
 	Log   zerolog.Logger
 }
 
-// Problem is an error for a client (RFC 9457). Detail says what is wrong, Do what to do about it.
+// Problem is an error for a client (RFC 9457). Detail describes the error, Do the remedy.
 type Problem struct {
 	Type   string   `json:"type" jsonschema:"always about:blank: the status says the kind"`
 	Title  string   `json:"title"`
@@ -61,13 +60,13 @@ type Problem struct {
 
 func (p *Problem) Error() string { return p.Detail }
 
-// problem returns an error for a client.
+// problem returns an error for a client, with the formatted text as Detail.
 func problem(status int, do, format string, args ...any) *Problem {
 	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status,
 		Detail: fmt.Sprintf(format, args...), Do: do}
 }
 
-// WriteProblem answers with a problem.
+// WriteProblem sends a problem as the response.
 func WriteProblem(w http.ResponseWriter, p *Problem) {
 	writeJSON(w, p.Status, "application/problem+json", p)
 }
@@ -83,7 +82,7 @@ func writeJSON(w http.ResponseWriter, status int, kind string, body any) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes()) // the client is gone
+	_, _ = w.Write(out.Bytes()) // the client has disconnected
 }
 
 // server serves the endpoints.
@@ -94,16 +93,16 @@ type server struct {
 	rates rates
 }
 
-// methods are those that endpoints have.
+// methods lists the HTTP methods of the endpoints.
 var methods = []string{http.MethodGet, http.MethodPost}
 
-// New returns the handler of everything below /v1/.
+// New returns the handler of all paths under /v1/.
 func New(s Services) http.Handler {
 	a := &server{Services: s, mux: http.NewServeMux(), rates: newRates()}
 	all := a.endpoints()
 	var err error
 	if a.spec, err = document(all, s.Token); err != nil {
-		panic(err) // of the types of this package alone
+		panic(err) // depends only on the types of this package
 	}
 	for _, e := range all {
 		a.mux.HandleFunc(e.method+" /v1"+e.path, a.handler(e))
@@ -111,7 +110,7 @@ func New(s Services) http.Handler {
 	return http.HandlerFunc(a.serve)
 }
 
-// serve answers also what no endpoint does.
+// serve handles all requests, including unknown paths and methods.
 func (a *server) serve(w http.ResponseWriter, r *http.Request) {
 	if p := a.rates.refuse(w, r); p != nil {
 		WriteProblem(w, p)
@@ -141,17 +140,18 @@ func (a *server) serve(w http.ResponseWriter, r *http.Request) {
 // Limits of request bodies, in bytes.
 const (
 	maxBody = 64 << 10
-	maxList = 16 << 20 // of topics
+	maxList = 16 << 20 // for lists of topics
 )
 
 // call is a request to an endpoint.
 type call struct {
 	*http.Request
 	w    http.ResponseWriter
-	body any // pointer to what the endpoint's body is decoded into; nil without one
+	body any // pointer to the decoded body; nil if the endpoint has none
 }
 
-// handler serves an endpoint: its parameters and body are checked as the document says before it is called.
+// handler returns the handler of an endpoint. It validates parameters and body as documented before it calls the
+// endpoint.
 func (a *server) handler(e endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Request: r, w: w}
@@ -166,8 +166,8 @@ func (a *server) handler(e endpoint) http.HandlerFunc {
 		switch {
 		case err == nil && answer != nil:
 			writeJSON(w, e.status(), "application/json", answer)
-		case err == nil: // it has answered itself
-		case r.Context().Err() != nil: // the client is gone
+		case err == nil: // the endpoint has written the response
+		case r.Context().Err() != nil: // the client has disconnected
 		default:
 			WriteProblem(w, a.problemOf(r, err))
 		}
@@ -207,7 +207,7 @@ func readBody(w http.ResponseWriter, r *http.Request, e endpoint) (any, error) {
 	return body, nil
 }
 
-// problemOf returns an error as a client sees it.
+// problemOf converts an error for the client and logs unknown errors.
 func (a *server) problemOf(r *http.Request, err error) *Problem {
 	var known *Problem
 	switch {
@@ -223,7 +223,7 @@ func (a *server) problemOf(r *http.Request, err error) *Problem {
 	return problem(http.StatusInternalServerError, "The log of nightdesk serve has the same error.", "%v", err)
 }
 
-// check checks the parameters of a request.
+// check validates the parameters of a request.
 func (e endpoint) check(r *http.Request) error {
 	query := r.URL.Query()
 	for name, values := range query {

@@ -8,12 +8,12 @@ import (
 	"nightdesk/pipeline/knowledge"
 )
 
-// bases are the endpoints of knowledge bases.
+// bases serves the endpoints of knowledge bases.
 type bases struct {
 	all func(ctx context.Context) ([]knowledge.Info, error)
 }
 
-// BaseList is the knowledge bases of the machine that serves.
+// BaseList is the list of knowledge bases on the serving machine.
 type BaseList struct {
 	Bases []knowledge.Info `json:"knowledge_bases"`
 }

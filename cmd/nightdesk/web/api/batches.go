@@ -13,7 +13,7 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Batch is runs that were enqueued together.
+// Batch is a group of runs that were enqueued together.
 type Batch struct {
 	Name      string    `json:"batch"`
 	CreatedAt time.Time `json:"created_at"`
@@ -27,7 +27,7 @@ type BatchList struct {
 	Next    string  `json:"next,omitempty" jsonschema:"cursor of the next page; absent on the last one"`
 }
 
-// BatchDetail is a batch with its counts.
+// BatchDetail is a batch with the number of runs by state.
 type BatchDetail struct {
 	Batch
 	States map[string]int `json:"states" jsonschema:"number of runs in each state that has any"`
@@ -81,7 +81,7 @@ func (a batches) readBatch(c *call) (any, error) {
 		out.States[string(r.State)]++
 		return nil
 	})
-	if errors.As(err, new(*redisqueue.BrokenError)) { // the others are there
+	if errors.As(err, new(*redisqueue.BrokenError)) { // the other runs are usable
 		err = nil
 	}
 	return out, err

@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	newsPause = 300 * time.Millisecond // between two looks for events
-	endPause  = 2 * time.Second        // between two looks whether the run has ended
-	keepAlive = 15 * time.Second       // proxies close a connection on which nothing comes
-	writeTime = 30 * time.Second       // that a client has to take an event
+	newsPause = 300 * time.Millisecond // polling interval for events
+	endPause  = 2 * time.Second        // polling interval for the end of the run
+	keepAlive = 15 * time.Second       // proxies close idle connections
+	writeTime = 30 * time.Second       // timeout for sending an event to the client
 )
 
-// followRun streams the events of a run: first those that there are, then each as it comes. It does not wait for them
-// in Redis, where a stream would hold a connection.
+// followRun streams the events of a run: the existing ones, then each new one. It polls, because blocking in Redis
+// would occupy a connection per stream.
 func (a runs) followRun(c *call) (any, error) {
 	ctx, id := c.Context(), c.PathValue("run")
 	text := c.Header.Get("Last-Event-ID")
 	if after := c.URL.Query().Get("after"); after != "" {
 		text = after
 	}
-	seq, _ := strconv.ParseInt(text, 10, 64) // none: from the beginning
+	seq, _ := strconv.ParseInt(text, 10, 64) // no number: from the beginning
 	run, _, err := a.find(ctx, id)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (a runs) followRun(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(events) == 0 && !run.EndedAt.IsZero() { // a client that comes back after the end is told to stay away
+	if len(events) == 0 && !run.EndedAt.IsZero() { // 204 stops the client from reconnecting after the end
 		c.w.WriteHeader(http.StatusNoContent)
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func (a runs) followRun(c *call) (any, error) {
 	for looked := time.Now(); ; {
 		for _, e := range events {
 			if seq = e.Seq; s.send(e) != nil {
-				return nil, nil // the client is gone
+				return nil, nil // the client has disconnected
 			}
 			if e.Status == topicqueue.StatusComplete {
 				return nil, nil
@@ -61,7 +61,7 @@ func (a runs) followRun(c *call) (any, error) {
 			if time.Since(looked) > endPause {
 				looked = time.Now()
 				if run, _, err = a.find(ctx, id); err != nil {
-					return nil, nil // nothing can be said any more: the client comes back
+					return nil, nil // the error cannot be sent any more; the client reconnects
 				}
 			}
 		}
@@ -71,7 +71,7 @@ func (a runs) followRun(c *call) (any, error) {
 	}
 }
 
-// events returns the events after the one with number seq, of a run that has left the queue from its bundle.
+// events returns the events after number seq, from the queue or, if the run has left it, from its bundle.
 func (a runs) events(ctx context.Context, id string, seq int64) ([]topicqueue.Event, error) {
 	events, err := a.queue.Events(ctx, id, seq, 0)
 	var gap *topicqueue.Gap
@@ -94,7 +94,7 @@ func (a runs) events(ctx context.Context, id string, seq int64) ([]topicqueue.Ev
 	return events, err
 }
 
-// stream writes text/event-stream.
+// stream writes a text/event-stream response.
 type stream struct {
 	w    http.ResponseWriter
 	rc   *http.ResponseController
@@ -103,11 +103,11 @@ type stream struct {
 
 func newStream(w http.ResponseWriter) *stream {
 	s := &stream{w: w, rc: http.NewResponseController(w), sent: time.Now()}
-	_ = s.rc.SetReadDeadline(time.Time{}) // that of the server would end the stream
+	_ = s.rc.SetReadDeadline(time.Time{}) // the server's deadline would end the stream
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // a proxy passes each event on at once
+	h.Set("X-Accel-Buffering", "no") // makes a proxy forward each event immediately
 	_ = s.write("retry: 2000\n\n")
 	return s
 }
@@ -120,7 +120,7 @@ func (s *stream) send(e topicqueue.Event) error {
 	return s.write(fmt.Sprintf("id: %d\ndata: %s\n\n", e.Seq, data))
 }
 
-// idle writes a comment when nothing was sent for a while.
+// idle writes a comment if nothing was sent for a while.
 func (s *stream) idle() error {
 	if time.Since(s.sent) < keepAlive {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Places of parameters.
+// Locations of parameters.
 const (
 	inPath   = "path"
 	inQuery  = "query"
@@ -30,15 +30,15 @@ const (
 type param struct {
 	name, in, about string
 	required        bool
-	pattern         string   // it must match; empty: any text
-	values          []string // it must be one of them; nil: any
-	least, most     int      // it is a number between these; both 0: it is a text
-	longest         int      // characters of a text; 0: 1000
+	pattern         string   // required regular expression; empty: any text
+	values          []string // allowed values; nil: any
+	least, most     int      // limits of a number; both 0: the parameter is text
+	longest         int      // maximum length of text in characters; 0: 1000
 }
 
 const longestText = 1000
 
-// wrong says what is wrong with a value; empty: nothing.
+// wrong returns why a value is invalid, or "" if it is valid.
 func (p param) wrong(value string, given bool) string {
 	longest := p.longest
 	if longest == 0 {
@@ -67,7 +67,7 @@ func (p param) wrong(value string, given bool) string {
 	return ""
 }
 
-// free reports whether any text will do.
+// free reports whether any text is valid.
 func (p param) free() bool { return p.values == nil && p.most == 0 && p.pattern == "" }
 
 func (p param) schema() *jsonschema.Schema {
@@ -94,18 +94,18 @@ func (p param) schema() *jsonschema.Schema {
 	return s
 }
 
-// endpoint is one thing that a client can ask for.
+// endpoint is one operation of the API.
 type endpoint struct {
-	method, path string // below /v1
+	method, path string // path under /v1
 	id, about    string
 	params       []param
-	body         any   // what the body is decoded into; nil: there is none
-	maxBody      int64 // bytes; 0: maxBody
-	answer       any   // of the success, by its type; nil: kinds says more
+	body         any   // value of the body's type; nil: no body
+	maxBody      int64 // bytes; 0: the constant maxBody
+	answer       any   // value of the response's type; nil: see kinds
 	success      int   // 0: 200
 	kinds        []string
-	noContent    bool  // it may also answer 204
-	refusals     []int // further statuses of problems
+	noContent    bool  // the response may also be 204
+	refusals     []int // additional error statuses
 	do           func(c *call) (any, error)
 }
 
@@ -116,7 +116,7 @@ func (e endpoint) status() int {
 	return http.StatusOK
 }
 
-// problems returns the statuses with which the endpoint refuses.
+// problems returns the error statuses of the endpoint.
 func (e endpoint) problems(token bool) []int {
 	out := append([]int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable,
 		http.StatusTooManyRequests},
@@ -124,7 +124,7 @@ func (e endpoint) problems(token bool) []int {
 	if token {
 		out = append(out, http.StatusUnauthorized)
 	}
-	if !token || e.method != http.MethodGet { // from a page of another site, or without a token by another name
+	if !token || e.method != http.MethodGet { // from another site's page, or without a token for another host name
 		out = append(out, http.StatusForbidden)
 	}
 	if e.body != nil {
@@ -134,7 +134,7 @@ func (e endpoint) problems(token bool) []int {
 	return slices.Compact(out)
 }
 
-// schemas are the names of types in the document.
+// schemas maps type names to their schemas in the document.
 type schemas struct {
 	named map[string]*jsonschema.Schema
 }
@@ -143,7 +143,7 @@ type schemas struct {
 func (s *schemas) of(v any) (*jsonschema.Schema, error) {
 	t := reflect.TypeOf(v)
 	name := t.Name()
-	if name == "" { // a list
+	if name == "" { // a slice
 		item, err := s.of(reflect.New(t.Elem()).Elem().Interface())
 		return &jsonschema.Schema{Type: "array", Items: item}, err
 	}
@@ -158,7 +158,7 @@ func (s *schemas) of(v any) (*jsonschema.Schema, error) {
 	return &jsonschema.Schema{Ref: "#/components/schemas/" + name}, nil
 }
 
-// schemaOf returns the schema of a type.
+// schemaOf returns the JSON schema of a type.
 func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 	return jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {},
@@ -166,7 +166,7 @@ func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 	}})
 }
 
-// valid reports what is wrong with a body by its schema.
+// valid validates a body against its schema.
 func (e endpoint) valid(body json.RawMessage) error {
 	schema, err := schemaOf(reflect.TypeOf(e.body))
 	if err != nil {
@@ -185,7 +185,7 @@ func (e endpoint) valid(body json.RawMessage) error {
 
 type object map[string]any
 
-// document returns the OpenAPI document of endpoints.
+// document returns the OpenAPI document of all endpoints.
 func document(all []endpoint, token bool) ([]byte, error) {
 	types := &schemas{map[string]*jsonschema.Schema{}}
 	refusal, err := types.of(Problem{})
@@ -261,10 +261,10 @@ func (e endpoint) operation(types *schemas, refusal *jsonschema.Schema, token bo
 	return op, nil
 }
 
-// shown shortens what a client has sent, for a message.
+// shown shortens client input for a message.
 func shown(s string) string { return topicqueue.Clip(topicqueue.OneLine(s), 100) }
 
-// unreachable reports whether an error is of a connection.
+// unreachable reports whether err is a network error.
 func unreachable(err error) bool {
 	var network net.Error
 	return errors.As(err, &network)

@@ -13,14 +13,14 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Order is topics to be put into a batch. Options of the order hold for topics that have none of their own.
+// Order is a request to add topics to a batch. Its options apply to topics without options of their own.
 type Order struct {
 	Batch  string       `json:"batch,omitempty" jsonschema:"name of the batch; absent: a new one"`
 	Topics []OrderTopic `json:"topics"`
 	OrderOptions
 }
 
-// OrderTopic is a topic with its own id, tags and options.
+// OrderTopic is a topic with its own ID, tags and options.
 type OrderTopic struct {
 	Topic string   `json:"topic" jsonschema:"what is to be researched"`
 	ID    string   `json:"id,omitempty" jsonschema:"of the topic elsewhere; the same id in the same batch is the same run"`
@@ -28,7 +28,7 @@ type OrderTopic struct {
 	OrderOptions
 }
 
-// OrderOptions are options of research, as the columns of a list are (nightdesk help lists).
+// OrderOptions are research options, with the same names as the columns of a list (nightdesk help lists).
 type OrderOptions struct {
 	Preset        string `json:"preset,omitempty" jsonschema:"shallow, route, quick, medium, deep or auto"`
 	KB            string `json:"kb,omitempty" jsonschema:"name of a knowledge base"`
@@ -41,14 +41,14 @@ type OrderOptions struct {
 	Deadline      string `json:"deadline,omitempty" jsonschema:"07:00, 2026-03-01 07:00 or RFC 3339"`
 	CitationStyle string `json:"citation_style,omitempty" jsonschema:"anchors or numbered"`
 	UserInfo      string `json:"user_info,omitempty" jsonschema:"who asks and for what"`
-	// files are not named from elsewhere
+	// clients may not name files of the server
 	ReportTemplate string `json:"report_template,omitempty" jsonschema:"name of a template: nightdesk styles lists them"`
 	Length         string `json:"length,omitempty" jsonschema:"length of the report, in your own words"`
 	Audience       string `json:"audience,omitempty" jsonschema:"readers of the report, in your own words"`
 	Audio          string `json:"audio,omitempty" jsonschema:"how it is read aloud: nightdesk help audio lists the forms"`
 }
 
-// Enqueued is what became of an order.
+// Enqueued is the result of an order.
 type Enqueued struct {
 	Batch   string        `json:"batch"`
 	Created int           `json:"created" jsonschema:"runs that are new"`
@@ -65,7 +65,8 @@ type EnqueuedRun struct {
 	Created bool   `json:"created"`
 }
 
-// enqueue puts topics into a batch. With a key, the batch is named by it: the same order again makes the same runs.
+// enqueue adds topics to a batch. An idempotency key determines the batch name, so that a repeated order returns the
+// same runs.
 func (a orders) enqueue(c *call) (any, error) {
 	order := c.body.(*Order)
 	if len(order.Topics) == 0 {
@@ -91,7 +92,7 @@ func (a orders) enqueue(c *call) (any, error) {
 	return done, nil
 }
 
-// sameOrder refuses a key that was used for other topics.
+// sameOrder rejects a key that was used for other topics.
 func (a orders) sameOrder(ctx context.Context, order *Order) error {
 	b, err := a.queue.Batch(ctx, order.Batch)
 	if errors.Is(err, redisqueue.ErrNotFound) {
@@ -117,35 +118,35 @@ func (a orders) sameOrder(ctx context.Context, order *Order) error {
 	return nil
 }
 
-// CancelOptions say how a run is ended.
+// CancelOptions are the options for cancelling a run.
 type CancelOptions struct {
 	Report bool   `json:"report,omitempty" jsonschema:"write up what was found; the run then ends as partial"`
 	Reason string `json:"reason,omitempty" jsonschema:"the reason that the run shows"`
 }
 
-// RetryOptions say what is done again.
+// RetryOptions select what to retry.
 type RetryOptions struct {
 	What retryWhat `json:"what,omitempty" jsonschema:"blocks (default): what failed; report: the report; all: everything"`
 }
 
-// retryWhat is one of retryWhats.
+// retryWhat is one of the values in retryWhats.
 type retryWhat string
 
 var retryWhats = []any{redisqueue.RetryBlocks, redisqueue.RetryReport, redisqueue.RetryAll}
 
-// Reply is an answer to the question that a run waits with.
+// Reply is the answer to a run's open question.
 type Reply struct {
 	Text string `json:"text" jsonschema:"empty: the run continues without an answer"`
 }
 
-// Nothing is a body without fields.
+// Nothing is an empty body.
 type Nothing struct{}
 
-// control is something that is done with a run.
+// control is an operation on a run.
 type control func(ctx context.Context, ctl jobs.Controls, run topicqueue.Run) error
 
-// change does something with a run of the queue and returns the run as it is then; in the path of a batch, with all of
-// its runs.
+// change applies an operation to a queued run and returns the changed run. For a batch path, it applies the operation
+// to all runs of the batch.
 func (a orders) change(c *call, do control) (any, error) {
 	if c.PathValue("batch") != "" {
 		return a.changeAll(c, do)
@@ -160,7 +161,7 @@ func (a orders) change(c *call, do control) (any, error) {
 	return a.readRun(c)
 }
 
-// changeOne does something with one run. The error is a *Problem when the run stays as it is.
+// changeOne applies an operation to one run. The error is a *Problem if the run is unchanged.
 func (a orders) changeOne(ctx context.Context, run topicqueue.Run, do control) error {
 	err := do(ctx, jobs.Controls{Queue: a.queue, Dispatcher: a.dispatcher}, run)
 	var why jobs.Refusal
@@ -178,14 +179,14 @@ func (a orders) changeOne(ctx context.Context, run topicqueue.Run, do control) e
 	return err
 }
 
-// BatchChange is what became of the runs of a batch.
+// BatchChange is the result of an operation on a batch.
 type BatchChange struct {
 	Batch   string   `json:"batch"`
 	Runs    int      `json:"runs" jsonschema:"of the batch"`
 	Changed []string `json:"changed" jsonschema:"ids of the runs that were changed; the others stay as they are"`
 }
 
-// changeAll does something with all runs of a batch; those that stay as they are are passed over.
+// changeAll applies an operation to all runs of a batch and skips the runs that refuse it.
 func (a orders) changeAll(c *call, do control) (any, error) {
 	b, err := a.batch(c.Context(), c.PathValue("batch"))
 	if err != nil {
@@ -203,7 +204,7 @@ func (a orders) changeAll(c *call, do control) (any, error) {
 		}
 		return err
 	})
-	if errors.As(err, new(*redisqueue.BrokenError)) { // the others were changed
+	if errors.As(err, new(*redisqueue.BrokenError)) { // the other runs were changed
 		a.log.Warn().Err(err).Str("batch", b.Name).Msg("runs of a batch cannot be read")
 		err = nil
 	}

@@ -8,10 +8,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// questions is the endpoint of questions about reports.
+// questions serves the endpoint for questions about reports.
 type questions struct {
 	find func(ctx context.Context, run string) (topicqueue.Run, []topicqueue.Block, error)
-	// ask enqueues a question about a run and returns the run that answers it.
+	// ask enqueues a question about a run and returns the run that will answer it.
 	ask func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
 }
 

@@ -6,11 +6,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// rates bound what all clients together ask for in a second.
+// rates limits the requests per second of all clients together.
 type rates struct{ reading, changing *rate.Limiter }
 
-// Requests in a second, and at once after a pause: more than a person or a script needs, less than what keeps Redis
-// from its work.
+// Rates per second, and burst sizes. They exceed what a user or a script needs, but do not overload Redis.
 const (
 	readRate, readBurst     = 500, 1000
 	changeRate, changeBurst = 20, 100
@@ -20,7 +19,7 @@ func newRates() rates {
 	return rates{rate.NewLimiter(readRate, readBurst), rate.NewLimiter(changeRate, changeBurst)}
 }
 
-// refuse returns a problem when a request comes too soon.
+// refuse returns a problem if the rate limit is exceeded.
 func (l rates) refuse(w http.ResponseWriter, r *http.Request) *Problem {
 	limiter := l.changing
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {

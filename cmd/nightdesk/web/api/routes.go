@@ -16,7 +16,7 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Patterns of names. Those of runs and batches are parts of storage keys.
+// Patterns of names. Names of runs and batches are used in storage keys.
 const (
 	runPattern   = `^[A-Za-z0-9_-]{1,100}$`
 	batchPattern = `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`
@@ -24,7 +24,7 @@ const (
 	namePattern  = `^[^\x00-\x1f/]{1,100}$`
 )
 
-// Parameters that several endpoints have.
+// Parameters shared by several endpoints.
 var (
 	runParam   = param{name: "run", in: inPath, about: "Id of a run", required: true, pattern: runPattern}
 	batchParam = param{name: "batch", in: inPath, about: "Name of a batch", required: true, pattern: batchPattern}
@@ -33,7 +33,7 @@ var (
 	limit = param{name: "limit", in: inQuery, about: "At most this number; 50 if absent", least: 1, most: 500}
 )
 
-// endpoints is everything that there is below /v1.
+// endpoints returns all endpoints under /v1.
 func (a *server) endpoints() []endpoint {
 	runs := runs{a.Queue, a.Store, a.Log}
 	document := endpoint{method: http.MethodGet, path: "/openapi.json", id: "document", about: "This document",
@@ -43,10 +43,10 @@ func (a *server) endpoints() []endpoint {
 		bases{a.Bases}.endpoints(), questions{runs.find, a.Ask}.endpoints())
 }
 
-// idempotencyKey is the header by which an order that is sent again makes nothing twice.
+// idempotencyKey is the header that makes repeated orders idempotent.
 const idempotencyKey = "Idempotency-Key"
 
-// orders are what clients want to be done with topics and runs.
+// orders serves the endpoints that change batches and runs.
 type orders struct {
 	runs
 	put        func(ctx context.Context, order Order) (Enqueued, error)
@@ -82,7 +82,7 @@ func (a orders) endpoints() []endpoint {
 	}
 }
 
-// runs reads runs, from the queue or from the storage.
+// runs serves the endpoints that read runs, from the queue or from storage.
 type runs struct {
 	queue *redisqueue.Queue
 	store storage.Store
@@ -126,7 +126,7 @@ func (a runs) endpoints() []endpoint {
 	}
 }
 
-// batches reads batches, and finds words in their reports.
+// batches serves the endpoints that read and search batches.
 type batches struct {
 	runs
 	words func(ctx context.Context, q search.Query) (search.Results, error)
@@ -169,6 +169,6 @@ func stateNames() (out []string) {
 
 func (a *server) document(c *call) (any, error) {
 	c.w.Header().Set("Content-Type", "application/json")
-	_, _ = c.w.Write(a.spec) // the client is gone
+	_, _ = c.w.Write(a.spec) // the client has disconnected
 	return nil, nil
 }

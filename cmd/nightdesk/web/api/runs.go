@@ -19,7 +19,7 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Run is a run in a list.
+// Run is an entry in a list of runs.
 type Run struct {
 	RunID     string    `json:"run_id"`
 	Batch     string    `json:"batch"`
@@ -33,11 +33,11 @@ type Run struct {
 	StartedAt time.Time `json:"started_at,omitzero"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 	Report    string    `json:"report,omitempty" jsonschema:"key of the report in storage; absent when there is none"`
-	// of a run whose artefacts are in storage
+	// set if the run's artefacts are in storage
 	Tally *topicqueue.Tally `json:"tally,omitempty" jsonschema:"what it has come to: sentences, changes, model calls"`
 }
 
-// Claim is a statement that a run has noted of a source.
+// Claim is a statement that a run has extracted from a source.
 type Claim struct {
 	ClaimID    string `json:"claim_id"`
 	CitationID string `json:"citation_id"`
@@ -54,7 +54,7 @@ type RunList struct {
 	Next string `json:"next,omitempty" jsonschema:"cursor of the next page; absent on the last one"`
 }
 
-// RunDetail is a run with what it is made of.
+// RunDetail is a run with its topic blocks and questions.
 type RunDetail struct {
 	Run
 	Preset   string                `json:"preset,omitempty"`
@@ -64,7 +64,7 @@ type RunDetail struct {
 	Dialogue []Question            `json:"dialogue" jsonschema:"what it has asked a person; without an outcome it waits"`
 }
 
-// Question is what a run has asked a person, and what became of it.
+// Question is a question of a run to the user, with its outcome.
 type Question struct {
 	Kind       string    `json:"kind" jsonschema:"clarification or plan"`
 	Question   string    `json:"question"`
@@ -93,18 +93,18 @@ func runOf(r topicqueue.Run) Run {
 	return out
 }
 
-// place is where a page of a list begins: a batch, and a run's place in it.
+// place is the start of a list page: a batch, and an index into its runs.
 type place struct {
 	Batch string `json:"b"`
 	At    int    `json:"a"`
 }
 
 func (p place) String() string {
-	text, _ := json.Marshal(p) // a text and a number
+	text, _ := json.Marshal(p) // cannot fail: a string and an int
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// placeOf reads a cursor; the zero place for none.
+// placeOf decodes the cursor. It returns the zero place if there is none.
 func placeOf(c *call) (p place, err error) {
 	text := c.URL.Query().Get("cursor")
 	if text == "" {
@@ -121,7 +121,7 @@ func placeOf(c *call) (p place, err error) {
 	return p, nil
 }
 
-// number returns a parameter that was checked to be one.
+// number returns a validated numeric parameter, or absent if it is not set.
 func (c *call) number(name string, absent int) int {
 	if n, err := strconv.Atoi(c.URL.Query().Get(name)); err == nil {
 		return n
@@ -131,7 +131,7 @@ func (c *call) number(name string, absent int) int {
 
 var errEnough = errors.New("enough")
 
-// listRuns lists the runs of all batches or of one.
+// listRuns lists the runs of one batch or of all.
 func (a runs) listRuns(c *call) (any, error) {
 	ctx, query := c.Context(), c.URL.Query()
 	from, err := placeOf(c)
@@ -169,7 +169,7 @@ func (a runs) listRuns(c *call) (any, error) {
 		if errors.Is(err, errEnough) {
 			break
 		}
-		if errors.As(err, new(*redisqueue.BrokenError)) { // the others are there
+		if errors.As(err, new(*redisqueue.BrokenError)) { // the other runs are usable
 			a.log.Warn().Err(err).Msg("runs are left out of a list")
 			err = nil
 		}
@@ -180,7 +180,7 @@ func (a runs) listRuns(c *call) (any, error) {
 	return list, nil
 }
 
-// batchesFrom returns one batch, or all, the newest first, from one of them on.
+// batchesFrom returns one batch, or all batches starting at from, newest first.
 func (a runs) batchesFrom(ctx context.Context, only, from string) ([]redisqueue.Batch, error) {
 	if only != "" {
 		b, err := a.batch(ctx, only)
@@ -202,7 +202,7 @@ func (a runs) batch(ctx context.Context, name string) (redisqueue.Batch, error) 
 	return b, err
 }
 
-// find returns a run from the queue or, when it has left it, from its bundle.
+// find returns a run from the queue or, if it is no longer there, from its bundle.
 func (a runs) find(ctx context.Context, id string) (topicqueue.Run, []topicqueue.Block, error) {
 	run, err := a.queue.Run(ctx, id)
 	if err == nil {
@@ -220,7 +220,7 @@ func (a runs) find(ctx context.Context, id string) (topicqueue.Run, []topicqueue
 	if err != nil {
 		return run, nil, err
 	}
-	if run.PublishedAt.IsZero() { // of an early version
+	if run.PublishedAt.IsZero() { // stored by an early version
 		run.PublishedAt = run.EndedAt
 	}
 	blocks, err := archive.Blocks(ctx, id)
@@ -242,7 +242,7 @@ func (a runs) readRun(c *call) (any, error) {
 		Dialogue: questionsOf(run)}, nil
 }
 
-// list makes an absent list an empty one.
+// list replaces a nil slice by an empty one.
 func list[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -268,18 +268,18 @@ func (a runs) readReport(c *call) (any, error) {
 	h.Set("Content-Type", FormatType(format))
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:")
-	_, _ = c.w.Write(body) // the client is gone
+	_, _ = c.w.Write(body) // the client has disconnected
 	return nil, nil
 }
 
-// formatTypes are the forms of a report.
+// formatTypes maps report formats to content types.
 var formatTypes = map[string]string{"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8",
 	"docx": docxType, "mp3": "audio/mpeg", "opus": "audio/ogg", "wav": "audio/wav", "vtt": "text/vtt; charset=utf-8"}
 
-// FormatType returns the content type of a form of a report, by its extension.
+// FormatType returns the content type of a report format, given its extension.
 func FormatType(format string) string { return cmp.Or(formatTypes[format], "application/octet-stream") }
 
-// stored reads a file of a run that has a JSON object in each line.
+// stored reads a JSON Lines file of a run.
 func stored[T any](a runs, c *call, name string) (any, error) {
 	id := c.PathValue("run")
 	body, err := a.store.Get(c.Context(), storage.CacheKey(id, name))
@@ -324,7 +324,7 @@ func (a runs) verifyRun(c *call) (any, error) {
 	return check, nil
 }
 
-// has reports whether a run has a text in its topic, ids or tags.
+// has reports whether the topic, IDs or tags of a run contain query, ignoring case.
 func has(r topicqueue.Run, query string) bool {
 	whole := strings.Join(append([]string{r.Topic, r.ID, r.Ref}, r.Tags...), "\n")
 	return strings.Contains(strings.ToLower(whole), strings.ToLower(strings.TrimSpace(query)))

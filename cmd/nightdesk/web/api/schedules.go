@@ -10,26 +10,26 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// schedules are the endpoints of recurring batches.
+// schedules serves the endpoints of schedules.
 type schedules struct {
 	queue *redisqueue.Queue
 	shown func(source string) string
 	fire  func(ctx context.Context, name string) (schedule.Firing, error)
 }
 
-// Schedule is a recurring batch.
+// Schedule is a schedule with its next due times.
 type Schedule struct {
 	schedule.Record
 	Topics string      `json:"topics" jsonschema:"where its list of topics is read"`
 	Next   []time.Time `json:"next" jsonschema:"due times to come; none while it is paused"`
 }
 
-// ScheduleList is all schedules.
+// ScheduleList is the list of all schedules.
 type ScheduleList struct {
 	Schedules []Schedule `json:"schedules"`
 }
 
-// PauseOptions say why a schedule is paused.
+// PauseOptions are the options for pausing a schedule.
 type PauseOptions struct {
 	Reason string `json:"reason,omitempty" jsonschema:"what the list of schedules says of it"`
 }
@@ -78,7 +78,7 @@ func (s schedules) read(c *call) (any, error) {
 	return s.of(r), nil
 }
 
-// noSchedule is the error for a name that no schedule has.
+// noSchedule converts the error for an unknown schedule name.
 func noSchedule(c *call, err error) error {
 	if errors.Is(err, redisqueue.ErrNoSchedule) {
 		return problem(http.StatusNotFound, "/v1/schedules lists those that there are.", "there is no schedule %q",
