@@ -17,10 +17,11 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// awaitPause is how often a service says what it waits for.
+// awaitPause is the interval between two messages about an unavailable service.
 const awaitPause = 5 * time.Second
 
-// await calls try every second until it succeeds or fails with a lasting error. what: a name for messages.
+// await calls try every second until it succeeds or fails with a lasting error. what: the name of the service for
+// messages.
 func await(ctx context.Context, con *view.Console, what string, lasting func(error) bool,
 	try func(context.Context) error) error {
 	var told time.Time
@@ -47,7 +48,7 @@ func await(ctx context.Context, con *view.Console, what string, lasting func(err
 	}
 }
 
-// wrongAddress reports whether an error is about the name or the certificate of a server.
+// wrongAddress reports whether err is about the name or the certificate of a server.
 func wrongAddress(err error) bool {
 	var (
 		name      *net.DNSError
@@ -62,11 +63,11 @@ func wrongAddress(err error) bool {
 		errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// lastingStorage reports whether the storage refuses what waiting does not change.
+// lastingStorage reports whether waiting cannot resolve a storage error.
 func lastingStorage(err error) bool { return wrongAddress(err) || !errors.Is(err, storage.ErrAway) }
 
-// lastingRedis reports whether Redis refuses user or password, does not have the database or the master, or is another
-// kind of server.
+// lastingRedis reports whether waiting cannot resolve a Redis error: rejected credentials, a missing database or
+// master, or another kind of server.
 func lastingRedis(err error) bool {
 	if wrongAddress(err) || redis.IsAuthError(err) || redis.IsPermissionError(err) || errors.Is(err, redis.Nil) {
 		return true

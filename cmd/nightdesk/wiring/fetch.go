@@ -16,8 +16,8 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// NewFetcher returns the way to the web. pace: the rates that all workers share; nil for a command that works alone.
-// own: what may be reached beside what fetch.allow says.
+// NewFetcher returns the HTTP client for the public web. pace: the rate limits shared by all workers; nil for a
+// stand-alone command. own: addresses allowed in addition to fetch.allow.
 func NewFetcher(cfg config.Config, pace fetch.Pace, own ...string) (*fetch.Client, error) {
 	f := cfg.Fetch
 	allow := strings.FieldsFunc(f.Allow, func(r rune) bool { return r == ',' || r == ' ' })
@@ -31,8 +31,8 @@ func NewFetcher(cfg config.Config, pace fetch.Pace, own ...string) (*fetch.Clien
 	}), nil
 }
 
-// NewDownloader returns what fetches the web pages among the roots of a knowledge base. Who names a page may reach its
-// host, wherever that is; what the page redirects to must be public or allowed as everywhere.
+// NewDownloader returns the downloader for the web pages among the roots of a knowledge base. The hosts of these
+// roots are allowed, wherever they are. Redirects must lead to public or allowed hosts, as usual.
 func NewDownloader(cfg config.Config, roots []string) (knowledge.Downloader, error) {
 	var own []string
 	for _, root := range roots {
@@ -70,8 +70,8 @@ func NewDownloader(cfg config.Config, roots []string) (knowledge.Downloader, err
 	}, nil
 }
 
-// hostPorts returns what may be dialled for a page that the user has named: its host and port, and without a port both
-// of the web, because sites redirect from one to the other.
+// hostPorts returns the allowed dial addresses for a page named by the user: its host and port. Without a port, they
+// are ports 80 and 443, because sites redirect between them.
 func hostPorts(address string) []string {
 	u, err := url.Parse(address)
 	switch {

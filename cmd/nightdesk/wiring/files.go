@@ -7,15 +7,16 @@ import (
 	"nightdesk/config"
 )
 
-// Files and connections that are open at once. Measured with a model: 25, and 4 for each slot. Pages and search engines
-// come on top.
+// Number of files and connections open at the same time. Measured with a model: 25, plus 4 per slot. Pages and search
+// engines need more.
 const (
-	ownFiles  = 40 // of a worker without work
-	slotFiles = 8  // of a slot
+	ownFiles  = 40 // for an idle worker
+	slotFiles = 8  // per slot
 )
 
-// FitSlots lowers the number of slots to what the limit of open files allows, and says what to raise: a worker without
-// room for another file or connection stands still. Go has raised the soft limit to the hard one.
+// FitSlots reduces the number of slots to fit the limit of open files, and warns with advice. A worker that cannot
+// open another file or connection makes no progress. The Go runtime has already raised the soft limit to the hard
+// limit.
 func FitSlots(con *view.Console, w *config.Worker) {
 	limit, slots := fileLimit(), w.Concurrency+w.ReportConcurrency
 	need := ownFiles + slotFiles*slots
@@ -31,14 +32,14 @@ func FitSlots(con *view.Console, w *config.Worker) {
 		limit, slots, need, w.Concurrency+w.ReportConcurrency, need)
 }
 
-// idleConnections is how many connections are kept for the next call: to one model server, or to all pages.
+// idleConnections returns the number of idle connections to keep, to one model server or to all pages.
 func idleConnections(cfg config.Config) int {
 	return min(64, 2*(cfg.Worker.Concurrency+cfg.Worker.ReportConcurrency))
 }
 
-// fewConnections bounds the connections to Redis where files are few.
+// fewConnections limits the Redis connection pool if the limit of open files is low.
 func fewConnections(options *redis.UniversalOptions) {
-	const usual = 20 * slotFiles // for which the client's own bound leaves room
+	const usual = 20 * slotFiles // at this limit, the default pool size is acceptable
 	if limit := fileLimit(); limit > 0 && limit < usual {
 		options.PoolSize = max(4, limit/slotFiles)
 	}

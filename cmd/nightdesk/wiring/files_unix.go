@@ -4,7 +4,7 @@ package wiring
 
 import "syscall"
 
-// fileLimit returns how many files this process may have open; 0: not known or without limit.
+// fileLimit returns the maximum number of open files of this process, or 0 if it is unknown or unlimited.
 func fileLimit() int {
 	var limit syscall.Rlimit
 	const most = 1 << 30

@@ -11,17 +11,17 @@ import (
 	"nightdesk/storage"
 )
 
-// library keeps the knowledge bases that this process has opened.
+// library caches the open knowledge bases of this process.
 type library struct {
 	dir      string
-	limit    int // passages of one tool call
+	limit    int // passages per tool call
 	store    storage.Store
-	embedder knowledge.Embedder // nil: bases are searched by words
+	embedder knowledge.Embedder // nil: bases support word search only
 	mu       sync.Mutex
 	open     map[string]*knowledge.Base // by path
 }
 
-// Close closes all of them.
+// Close closes all open knowledge bases.
 func (l *library) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,8 +33,8 @@ func (l *library) Close() error {
 	return errors.Join(errs...)
 }
 
-// base opens a knowledge base of this machine, or the published version that a run has pinned, which is fetched from
-// storage when this machine does not have it.
+// base opens a knowledge base of this machine or, if version is set, the published version that a run has pinned. A
+// published version is downloaded if necessary.
 func (l *library) base(ctx context.Context, name, version string) (*knowledge.Base, error) {
 	var path string
 	var err error

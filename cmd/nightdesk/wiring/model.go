@@ -11,8 +11,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// NewModel returns access to the configured models, which are asked with the templates of prompts.dir; nil when there
-// are none. governor: nil for a command that makes a few calls of its own. hear: see llm.Settings.
+// NewModel returns the client for the configured models, or nil if there are none. It uses the templates of
+// prompts.dir. governor: nil for a command that makes only a few calls. hear: see llm.Settings.
 func NewModel(cfg config.Config, governor llm.Governor, hear llm.Hear) (*llm.Client, error) {
 	if err := usePrompts(cfg); err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func NewModel(cfg config.Config, governor llm.Governor, hear llm.Hear) (*llm.Cli
 	return NewModelClient(cfg, governor, hear, RoleModels(cfg.LLM))
 }
 
-// NewModelClient returns access to the models of these roles. governor, hear: see NewModel.
+// NewModelClient returns the client for the models of the given roles. governor, hear: see NewModel.
 func NewModelClient(cfg config.Config, governor llm.Governor, hear llm.Hear, models []RoleModel) (*llm.Client, error) {
 	l := cfg.LLM
 	roles := map[llm.Role]llm.RoleSettings{}
@@ -53,13 +53,13 @@ type RoleModel struct {
 	config.Model
 }
 
-// RoleModels returns the models of all roles, in the order of a run.
+// RoleModels returns the models of all roles, in the order of their use in a run.
 func RoleModels(l config.LLM) []RoleModel {
 	return []RoleModel{{llm.Planner, l.Planner}, {llm.Researcher, l.Researcher}, {llm.Note, l.Note},
 		{llm.Writer, l.Writer}, {llm.Judge, l.Judge}}
 }
 
-// auto turns the setting "auto" into the zero value that asks for finding out.
+// auto converts the setting "auto" to the zero value, which means automatic detection.
 func auto[T ~string](setting string) T {
 	if setting == "auto" {
 		return ""
@@ -67,15 +67,15 @@ func auto[T ~string](setting string) T {
 	return T(setting)
 }
 
-// Embedding makes embedders. Static word vectors are loaded once.
+// Embedding creates embedders. Static word vectors are loaded only once.
 type Embedding struct {
 	cfg    config.Config
-	static knowledge.Embedder // once it was asked for
+	static knowledge.Embedder // set after the first use
 }
 
 func NewEmbedding(cfg config.Config) *Embedding { return &Embedding{cfg: cfg} }
 
-// Embedder returns what makes vectors; nil when nothing does. governor: see NewModel.
+// Embedder returns the configured embedder, or nil if there is none. governor: see NewModel.
 func (v *Embedding) Embedder(governor llm.Governor) (knowledge.Embedder, error) {
 	e := v.cfg.Embedding
 	if !e.Enabled() || v.static != nil {

@@ -10,7 +10,8 @@ import (
 	"nightdesk/jobs/notify"
 )
 
-// Outlets returns where events and digests go; nil where nothing is set up. From then on the desk tells of events.
+// Outlets returns the receivers of events and digests; nil if none are configured. It also makes the dispatcher
+// announce events to them.
 func Outlets(cfg config.Config, d *Desk) (webhooks []*notify.Webhook, mail *notify.Mail, err error) {
 	if webhooks, err = NewWebhooks(cfg.Webhook); err != nil {
 		return nil, nil, err
@@ -25,7 +26,7 @@ func Outlets(cfg config.Config, d *Desk) (webhooks []*notify.Webhook, mail *noti
 	return webhooks, mail, nil
 }
 
-// NewMail returns what sends digests; nil: mail.server is not set.
+// NewMail returns the mail sender for digests, or nil if mail.server is not set.
 func NewMail(m config.Mail) (*notify.Mail, error) {
 	if m.Server.Reveal() == "" {
 		return nil, nil
@@ -40,7 +41,7 @@ func NewMail(m config.Mail) (*notify.Mail, error) {
 	return mail, nil
 }
 
-// NewWebhooks returns those that are set up.
+// NewWebhooks returns the configured webhooks.
 func NewWebhooks(set config.Webhook) (webhooks []*notify.Webhook, err error) {
 	addresses, secrets := set.Addresses(), set.Secrets()
 	if len(secrets) == 0 {

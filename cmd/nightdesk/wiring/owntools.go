@@ -19,12 +19,12 @@ import (
 	"nightdesk/pipeline/tools/mcp"
 )
 
-// OwnTools are the tools of tools.file.
+// OwnTools holds the tools of tools.file.
 type OwnTools struct {
 	fixed   tools.Set // commands and services
 	Servers []*OwnServer
 	mu      sync.Mutex
-	told    map[string]bool // problems that were told already
+	told    map[string]bool // problems already logged
 }
 
 // OwnServer is an MCP server of tools.file.
@@ -33,7 +33,7 @@ type OwnServer struct {
 	config.MCPServer
 }
 
-// NewOwnTools makes the tools of tools.file. No server is started. The caller closes what it returns.
+// NewOwnTools creates the tools of tools.file. It does not start any server. The caller closes the result.
 func NewOwnTools(cfg config.Config) (*OwnTools, error) {
 	own := &OwnTools{told: map[string]bool{}}
 	for _, o := range cfg.Tools.Own {
@@ -74,7 +74,7 @@ func NewOwnTools(cfg config.Config) (*OwnTools, error) {
 	return own, nil
 }
 
-// missing says which variables of the environment a tool lacks.
+// missing returns an error if environment variables of a tool are not set.
 func missing(cfg config.Config, key string, r config.Remote) error {
 	if len(r.Missing) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func missing(cfg config.Config, key string, r config.Remote) error {
 		strings.Join(r.Missing, ", ")))
 }
 
-// environmentOf returns the variables of a program as NAME=value, in order.
+// environmentOf returns the environment variables of a program as NAME=value, sorted by name.
 func environmentOf(r config.Remote) []string {
 	var env []string
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
@@ -100,18 +100,18 @@ func headerOf(r config.Remote) http.Header {
 	return header
 }
 
-// secretsOf returns what no text of a tool may show.
+// secretsOf returns the secrets that must not appear in a tool's output, longest first.
 func secretsOf(r config.Remote) []string {
 	var out []string
 	for _, secret := range r.Hidden {
 		out = append(out, secret.Reveal())
 	}
-	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) }) // a longer one may have a shorter one in it
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) }) // a longer secret may contain a shorter one
 	return out
 }
 
-// Set returns the tools of these names. Servers are started that are not running; one that cannot be used, and what it
-// does not offer, is left out, and told once.
+// Set returns the tools with the given names. It starts servers as needed. Unusable servers and missing tools are
+// skipped and logged once.
 func (o *OwnTools) Set(ctx context.Context, names []string) tools.Set {
 	set := o.fixed.Enabled(names)
 	for _, s := range o.Servers {
@@ -139,7 +139,7 @@ func (o *OwnTools) tell(ctx context.Context, problem string) {
 	}
 }
 
-// Close ends the servers.
+// Close stops the servers.
 func (o *OwnTools) Close() error {
 	var errs []error
 	for _, s := range o.Servers {

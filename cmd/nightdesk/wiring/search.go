@@ -10,7 +10,8 @@ import (
 	"nightdesk/storage"
 )
 
-// OpenSearch opens the index of the reports in a storage, which lies in the data directory. The caller closes it.
+// OpenSearch opens the search index of the reports in a store. The index is in the data directory. The caller closes
+// it.
 func OpenSearch(cfg config.Config, store storage.Store) (*search.Index, error) {
 	list, ok := store.(search.Store)
 	if !ok {

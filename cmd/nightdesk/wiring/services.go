@@ -1,5 +1,5 @@
-// Package wiring builds the adapters of a process from its settings: Redis and the queue, storage, models, search,
-// sandboxes, webhooks. It is the one place where a setting chooses an implementation.
+// Package wiring creates the adapters of a process from its settings: Redis and the queue, storage, models, search,
+// sandboxes, webhooks. Only this package chooses implementations according to settings.
 //
 // Entry points: [OpenDesk], [OpenStore] and [NewServices].
 package wiring
@@ -23,7 +23,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// NewServices puts together what a worker needs.
+// NewServices creates the services of a worker.
 func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *Desk, vectors *Embedding) (jobs.Services,
 	error) {
 	store, err := OpenWritableStore(ctx, cfg, con)
@@ -40,7 +40,7 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 	if s.Prices, err = llm.ParsePrices(cfg.LLM.Prices); err != nil {
 		return s, view.Usage(fmt.Errorf("llm.prices: %w", err))
 	}
-	if own, err := OwnPrompts(cfg); err == nil && own != nil { // NewModel tells of an error
+	if own, err := OwnPrompts(cfg); err == nil && own != nil { // NewModel reports the error
 		s.Config["prompts.fingerprint"] = own.Hash()
 	}
 	s.Tracer = tracing.Start(ctx, con.Log)
@@ -53,10 +53,10 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 	if err != nil {
 		return s, err
 	}
-	var code func(context.Context) tools.Tool // nil: there is none
+	var code func(context.Context) tools.Tool // nil: no run_code
 	if model != nil {                         // a nil *Client in the interface would not be nil
 		s.Model = model
-		if code, err = codeTool(ctx, cfg, con, d); err != nil { // without a model nobody writes programs
+		if code, err = codeTool(ctx, cfg, con, d); err != nil { // only models write programs
 			return s, err
 		}
 	} else {
@@ -97,12 +97,12 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 	}
 	s.Toolbox = box.of
 	calls := shared.NewCalls(d.Redis, shared.Lease)
-	d.closers = append(d.closers, calls.Close) // before what its calls use
+	d.closers = append(d.closers, calls.Close) // closed before the services that its calls use
 	s.Shared = calls
 	return s, nil
 }
 
-// WorkerSettings are the limits of this process. lanes: see jobs.Settings.
+// WorkerSettings returns the limits of this process. lanes: see jobs.Settings.
 func WorkerSettings(cfg config.Config, lanes ...string) jobs.Settings {
 	return jobs.Settings{
 		Lanes: lanes, Concurrency: cfg.Worker.Concurrency, ReportConcurrency: cfg.Worker.ReportConcurrency,
@@ -115,5 +115,5 @@ func WorkerSettings(cfg config.Config, lanes ...string) jobs.Settings {
 	}
 }
 
-// KnowledgeDir is where the knowledge bases of this machine are.
+// KnowledgeDir returns the directory of the knowledge bases on this machine.
 func KnowledgeDir(cfg config.Config) string { return filepath.Join(cfg.DataDir, "knowledge") }

@@ -10,8 +10,8 @@ import (
 	"nightdesk/pipeline/narration"
 )
 
-// NewSpeech returns what reads reports aloud. The error is narration.ErrNoEngine, or tells of a setting. governor: see
-// NewModel.
+// NewSpeech returns the speaker that reads reports aloud. The error is narration.ErrNoEngine or about a setting.
+// governor: see NewModel.
 func NewSpeech(cfg config.Config, governor llm.Governor) (narration.Speaker, error) {
 	s := cfg.Speech
 	if !s.Enabled() {
@@ -32,7 +32,7 @@ func NewSpeech(cfg config.Config, governor llm.Governor) (narration.Speaker, err
 	return speaker, nil
 }
 
-// addSpeech adds what reads reports aloud, if anything does.
+// addSpeech adds the speaker to s if an engine is available.
 func addSpeech(cfg config.Config, s *jobs.Services, governor llm.Governor) error {
 	speaker, err := NewSpeech(cfg, governor)
 	if errors.Is(err, narration.ErrNoEngine) {

@@ -21,7 +21,7 @@ func OpenStore(ctx context.Context, cfg config.Config) (storage.Store, error) {
 	return OpenBucket(ctx, cfg, url)
 }
 
-// OpenBucket opens a folder of a bucket, with the settings of the storage.
+// OpenBucket opens a folder of a bucket with the S3 settings.
 func OpenBucket(ctx context.Context, cfg config.Config, url string) (storage.Store, error) {
 	bucket, prefix, err := storage.ParseS3(url)
 	if err != nil {
@@ -37,8 +37,8 @@ func OpenBucket(ctx context.Context, cfg config.Config, url string) (storage.Sto
 	return s, nil
 }
 
-// OpenWritableStore opens the artefact store and checks that it takes what will be put into it: better
-// now than after the work.
+// OpenWritableStore opens the artefact store and checks that it is writable, so that a faulty store is found before
+// the work is done.
 func OpenWritableStore(ctx context.Context, cfg config.Config, con *view.Console) (storage.Store, error) {
 	s, err := OpenStore(ctx, cfg)
 	if err != nil {
@@ -57,20 +57,20 @@ func OpenWritableStore(ctx context.Context, cfg config.Config, con *view.Console
 	return s, nil
 }
 
-// checkStore finds out whether the storage takes what will be put into it. A service waits for one that is away.
+// checkStore checks that the store is writable. A service waits for an unavailable store.
 func checkStore(ctx context.Context, con *view.Console, s storage.Store) error {
 	if con.Service == "" {
 		return storage.Check(ctx, s)
 	}
 	return await(ctx, con, "the storage", lastingStorage, func(ctx context.Context) error {
-		if err := readStore(ctx, s); err != nil { // which is found out sooner
+		if err := readStore(ctx, s); err != nil { // fails faster
 			return err
 		}
 		return storage.Check(ctx, s)
 	})
 }
 
-// readStore finds out within some seconds whether the storage can be read.
+// readStore checks that the store is readable, with a timeout of a few seconds.
 func readStore(ctx context.Context, s storage.Store) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, dialTime, fmt.Errorf("no success within %s", dialTime))
 	defer cancel()

@@ -16,13 +16,13 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// toolbox makes the tools of runs.
+// toolbox creates the tools of runs.
 type toolbox struct {
 	bases  *library
 	store  storage.Store
-	common tools.Set // that serve all runs
+	common tools.Set // shared by all runs
 	own    *OwnTools
-	code   func(context.Context) tools.Tool // run_code; nil where there is no sandbox
+	code   func(context.Context) tools.Tool // run_code; nil if there is no sandbox
 }
 
 // of returns the tools of one run.
@@ -54,7 +54,7 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 		switch {
 		case name == tools.NameReportEvidence:
 			sources, err := bundle.Sources(ctx, t.store, run.Options.Follows)
-			if errors.Is(err, bundle.ErrNoBundle) { // purged meanwhile: the other tools are there
+			if errors.Is(err, bundle.ErrNoBundle) { // purged in the meantime; the other tools remain usable
 				continue
 			}
 			if err != nil {
@@ -67,7 +67,7 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 			zerolog.Ctx(ctx).Warn().Str("run",
 				run.ID).Msg("a run wants web_search, and this worker has no search engine: set SEARXNG_URL or a key here, too")
 		case name == "run_code":
-			// no program is run before there is a plan
+			// programs run only after planning
 			if t.code == nil || run.State == topicqueue.RunQueued || run.State == topicqueue.RunPlanning {
 				continue
 			}

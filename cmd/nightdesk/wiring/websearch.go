@@ -11,9 +11,9 @@ import (
 	"nightdesk/pipeline/tools/websearch"
 )
 
-// NewSearchEngines returns the search engines of the web that are set up, in the order in which they are asked. pace:
-// what all workers share. outside: the way to those that are at their own address. Each of the others is a service of
-// the operator and has a way of its own, which leads nowhere else but to what is public.
+// NewSearchEngines returns the configured web search engines in the order of use. pace: the rate limits shared by all
+// workers. outside: the client for engines at their default address. An engine with a configured address gets its own
+// client, which can reach only that address and public ones.
 func NewSearchEngines(cfg config.Config, pace fetch.Pace, outside *fetch.Client) ([]*websearch.Provider, error) {
 	var engines []*websearch.Provider
 	for _, e := range cfg.WebSearch.Engines() {
@@ -33,7 +33,7 @@ func NewSearchEngines(cfg config.Config, pace fetch.Pace, outside *fetch.Client)
 	return engines, nil
 }
 
-// hostPort returns host and port of an address that has passed the check of settings.
+// hostPort returns the host and port of a validated address.
 func hostPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
