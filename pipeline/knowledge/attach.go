@@ -9,18 +9,19 @@ import (
 	"strings"
 )
 
-// Attached is the name under which documents are published that belong to runs and to no knowledge base. CheckName
-// refuses it, so that no base has it.
+// Attached is the name under which attachments are published: documents that belong to runs and to no knowledge base.
+// CheckName rejects it, so no base can have this name.
 const Attached = "_attached"
 
-// What a run can bring along: all of it is indexed before the run is enqueued.
+// Limits for the files attached to one run. All of them are indexed before the run is enqueued.
 const (
 	maxAttached      = 20
 	maxAttachedBytes = 100 << 20
 )
 
-// Attach indexes files into a base below dir, to be published and closed. files: paths; a directory or an address is
-// refused. Every file must become a document: the error names each that cannot, and why.
+// Attach indexes files into a base below dir, which the caller publishes and closes. files are paths of regular files;
+// directories and URLs are rejected. Every file must yield text: the error lists each file that does not, with the
+// reason.
 func Attach(ctx context.Context, dir string, files []string) (*Base, error) {
 	if len(files) > maxAttached {
 		return nil, fmt.Errorf("%d files are attached, but at most %d are allowed", len(files), maxAttached)
@@ -42,7 +43,7 @@ func Attach(ctx context.Context, dir string, files []string) (*Base, error) {
 	return b, nil
 }
 
-// checkAttached refuses what need not be read for that.
+// checkAttached rejects files that are unusable by type or size, without reading them.
 func checkAttached(files []string) error {
 	var problems []error
 	total := int64(0)
@@ -71,7 +72,7 @@ func checkAttached(files []string) error {
 	return errors.Join(problems...)
 }
 
-// attachedAll returns an error that names the files of which the base has no text.
+// attachedAll returns an error that lists the files without text in the base, or nil.
 func (b *Base) attachedAll(ctx context.Context, files []string, skipped []Skipped) error {
 	why := map[string]string{}
 	for _, s := range skipped {

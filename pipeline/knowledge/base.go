@@ -1,13 +1,13 @@
-// Package knowledge builds and searches knowledge bases: a directory of documents becomes one SQLite file that holds
-// their text, cut into passages that a citation can point to.
+// Package knowledge builds and searches knowledge bases. A knowledge base is one SQLite file that holds the text of a
+// directory of documents, cut into passages that a citation can refer to.
 //
-// Create opens a base for Ingest, which touches only what changed; Search, Item and Sections answer questions. With
-// SetEmbedder, Embed gives passages vectors and Search finds what is said in other words; without, or when the model
-// fails, words do. Publish stores what a base holds as an immutable version, Fetch makes it a file on another machine.
-// A base may be read while it is ingested, by any number of goroutines and processes.
+// Create opens a base for Ingest, which processes only changed files. Search, Item and Sections query it. With
+// SetEmbedder, Embed computes vectors for passages and Search also finds paraphrases; without an embedder, or when the
+// model fails, search uses words only. Publish stores the content of a base as an immutable version, and Fetch
+// downloads a version to another machine. Any number of goroutines and processes may read a base during an ingestion.
 //
-// It does not know queues or the web, nor models, beyond the Downloader and the Embedder that it is given. Formats are
-// the business of package extract.
+// The package does not depend on queues, the web or models, except through the Downloader and the Embedder that it is
+// given. Package extract handles file formats.
 package knowledge
 
 import (
@@ -24,14 +24,14 @@ import (
 	"modernc.org/sqlite"
 )
 
-// format numbers the layout of the file. A base of another format cannot be read.
+// format is the version of the file layout. Bases with another format cannot be read.
 const format = 1
 
-// extraction ends the hash of a document and numbers the rules by which its text was extracted and cut. Raise it when
-// the same document would yield other passages: then the next Ingest reads all documents again.
+// extraction is the version of the rules for extracting and cutting text, stored as a suffix of each document's hash.
+// Raise it when the same document would yield different passages; the next Ingest then reads all documents again.
 const extraction = "-3"
 
-// ErrFormat means that a file is not a knowledge base of this version of the program.
+// ErrFormat reports that a file is not a knowledge base of the supported format.
 var ErrFormat = errors.New("not a knowledge base of this version")
 
 const schema = `
@@ -62,20 +62,20 @@ CREATE VIRTUAL TABLE words USING fts5(title, section, text, content='', contentl
 	tokenize='porter unicode61 remove_diacritics 2');
 `
 
-// Base is one knowledge base: what is in it, its ingestion and its versions; finder and meanings answer questions. It
-// is safe for concurrent use.
+// Base is one knowledge base. Base itself covers content, ingestion and versions; finder and meanings answer queries.
+// It is safe for concurrent use.
 type Base struct {
 	store
 	meanings
 	finder
-	download Downloader // nil = none
+	download Downloader // nil if there is none
 }
 
-// store is the file of a base.
+// store is the SQLite file of a base.
 type store struct {
 	path  string
 	read  *sql.DB
-	write *sql.DB // one connection: SQLite has one writer
+	write *sql.DB // limited to one connection, because SQLite allows one writer
 }
 
 // Open opens an existing knowledge base. The error wraps fs.ErrNotExist or ErrFormat. The caller closes the base.
@@ -86,7 +86,7 @@ func Open(path string) (*Base, error) {
 	return open(path, "rw")
 }
 
-// Create opens a knowledge base for ingestion and makes it, with its directory, when there is none.
+// Create opens a knowledge base for ingestion. It creates the file and its directory if they do not exist.
 func Create(path string) (*Base, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("create knowledge base: %w", err)
@@ -104,7 +104,7 @@ func Create(path string) (*Base, error) {
 	return b, nil
 }
 
-// errBlank means that a file has no tables yet. Outside Create it is an ErrFormat like any other.
+// errBlank reports that a file has no tables yet. It wraps ErrFormat; only Create handles it separately.
 var errBlank = fmt.Errorf("%w: the file is empty", ErrFormat)
 
 func open(path, mode string) (*Base, error) {
@@ -131,11 +131,11 @@ func open(path, mode string) (*Base, error) {
 	return nil, errors.Join(err, b.Close())
 }
 
-// create is the mode of a connection that makes the file when there is none. With "rw" that is an error, also when the
-// file is removed later: an empty one in its place would be taken for a base.
+// create is the connection mode that creates a missing file. The mode "rw" returns an error instead, even if the file
+// is removed later, because an empty file in its place would be mistaken for a base.
 const create = "rwc"
 
-// connect opens the pools.
+// connect opens the connection pools for reading and writing.
 func connect(path, mode string) (*Base, error) {
 	file := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=" + mode
 	const pragmas = "&_pragma=synchronous(NORMAL)&_pragma=cache_size(-32000)"
@@ -155,10 +155,10 @@ func connect(path, mode string) (*Base, error) {
 	return b, nil
 }
 
-// init makes the tables, unless another process was faster.
+// init creates the tables unless another process has already done so.
 func (b *store) init() error {
-	// WAL lets readers go on while one writer writes. The file remembers it; the change itself waits for nobody, so
-	// it is asked for here alone and again while another process does the same.
+	// WAL mode lets readers continue while one writer writes. The file stores the mode, so it is set only here. SQLite
+	// does not wait for locks during this change, so it is retried while another process makes the same change.
 	for {
 		_, err := b.write.Exec(`PRAGMA journal_mode = WAL`)
 		if err == nil {
@@ -183,7 +183,7 @@ func (b *store) init() error {
 	})
 }
 
-// Close ends all use of the base.
+// Close closes the connections of the base.
 func (b *store) Close() error { return errors.Join(b.read.Close(), b.write.Close()) }
 
 const (
@@ -191,7 +191,7 @@ const (
 	codeNotADatabase = 26
 )
 
-// code returns SQLite's primary result code, 0 for an error that is not SQLite's.
+// code returns SQLite's primary result code, or 0 if err is not from SQLite.
 func code(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
@@ -200,12 +200,12 @@ func code(err error) int {
 	return 0
 }
 
-// update runs change in one write transaction. While another process writes it waits, until ctx ends.
+// update runs change in one write transaction. It waits for other writers until ctx ends.
 func (b *store) update(ctx context.Context, change func(*sql.Tx) error) error {
 	for {
 		tx, err := b.write.BeginTx(ctx, nil)
 		if code(err) == codeBusy && ctx.Err() == nil {
-			continue // each try waits inside SQLite, briefly, so that the end of ctx is seen soon
+			continue // each attempt waits inside SQLite only briefly, so that the end of ctx is noticed soon
 		}
 		if err != nil {
 			return err
@@ -217,7 +217,7 @@ func (b *store) update(ctx context.Context, change func(*sql.Tx) error) error {
 	}
 }
 
-// failed names what was being done; an interruption by the context is reported as its cause.
+// failed adds the operation and the path to err. If ctx has ended, it returns the cause instead.
 func (b *store) failed(ctx context.Context, doing string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -225,5 +225,5 @@ func (b *store) failed(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("%s in %s: %w", doing, b.path, err)
 }
 
-// ErrNotFound means that a base does not hold what was asked for.
+// ErrNotFound reports that a base does not contain the requested item.
 var ErrNotFound = fmt.Errorf("not in the knowledge base: %w", fs.ErrNotExist)

@@ -7,7 +7,7 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// chunk is a passage before it has a place in a base.
+// chunk is a passage that is not yet stored in a base.
 type chunk struct {
 	section int // index into Document.Sections
 	page    int
@@ -33,7 +33,7 @@ func chunks(doc extract.Document) []chunk {
 
 // pageAt returns the page, counted from 1, that holds an offset; 0 for a document without pages.
 func pageAt(pages []int, offset int) int {
-	// The first page that begins behind the offset: pages without text begin where the next one does.
+	// Find the first page that begins after the offset. Pages without text begin where the next page begins.
 	n, _ := slices.BinarySearch(pages, offset+1)
 	return n
 }

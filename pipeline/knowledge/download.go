@@ -12,39 +12,39 @@ import (
 	"nightdesk/pipeline/knowledge/extract"
 )
 
-// Page is a page of the web as its server sent it.
+// Page is a web page as sent by its server.
 type Page struct {
 	Body     []byte
-	Type     string // media type; empty: unknown
-	Path     string // of the address that answered
+	Type     string // media type; empty if unknown
+	Path     string // of the final address
 	Modified time.Time
 }
 
-// Downloader fetches one page. The error wraps extract.ErrNoPage when the site has no such page. It is called by
-// several goroutines.
+// Downloader fetches one page. The error wraps extract.ErrNoPage if the page does not exist. A Downloader must be safe
+// for concurrent use.
 type Downloader func(ctx context.Context, address string) (Page, error)
 
-// SetDownloader makes Ingest fetch roots that are web pages by d. Call it before the base is used.
+// SetDownloader sets the function with which Ingest fetches web pages. Call it before the base is used.
 func (b *Base) SetDownloader(d Downloader) { b.download = d }
 
-// IsURL reports a root that is a web page: it is downloaded, and its address is the document's key.
+// IsURL reports whether a root is a web page. A web page is downloaded, and its address is the document's key.
 func IsURL(root string) bool {
 	return strings.HasPrefix(root, "http://") || strings.HasPrefix(root, "https://")
 }
 
-// PageKey returns the key of the page at an address: the address without user and password, which are for the request
-// alone. Of what cannot be read as an address nothing is returned.
+// PageKey returns the document key of a web page: its address without user and password, which are used only for the
+// request. If the address cannot be parsed, PageKey returns an error that does not contain it.
 func PageKey(address string) (string, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" { // the error would repeat the address
+	if err != nil || u.Host == "" { // the error of url.Parse would contain the address
 		return "", errors.New("not the address of a web page")
 	}
 	u.User = nil
 	return u.String(), nil
 }
 
-// gather lists the files below roots that are directories and files, and the web pages among them, which are still to
-// be downloaded. The results are those of walk.
+// gather lists the files below the roots that are directories or files, and the web pages among the roots, which are
+// not downloaded yet. The results are those of walk.
 func gather(ctx context.Context, roots []string) (files []source, skipped []Skipped, unread []string, err error) {
 	var pages []source
 	var paths []string
@@ -71,7 +71,7 @@ func gather(ctx context.Context, roots []string) (files []source, skipped []Skip
 	return append(files, pages...), skipped, unread, nil
 }
 
-// fetchPage downloads a page and fills in what a listed file has from the start.
+// fetchPage downloads a page and fills in the fields that are already known for files on disk.
 func (s *source) fetchPage(ctx context.Context, download Downloader) ([]byte, error) {
 	if download == nil {
 		return nil, errors.New("not downloaded: web pages cannot be fetched here")
@@ -87,14 +87,15 @@ func (s *source) fetchPage(ctx context.Context, download Downloader) ([]byte, er
 	return p.Body, nil
 }
 
-// fileName returns a name whose extension fits the page's content: what the server says, else that of its address.
+// fileName returns a file name whose extension matches the page's content. The media type sent by the server takes
+// precedence over the extension in the address.
 func (p Page) fileName() string {
 	base := path.Base("/" + p.Path)
 	ext := strings.ToLower(path.Ext(base))
 	kind, named := extract.TypeOf(base)
 	said, ok := extract.TypeOfMedia(p.Type)
 	switch {
-	case ok && said != kind && !(said == extract.TypeText && named): // servers of raw files call everything text/plain
+	case ok && said != kind && !(said == extract.TypeText && named): // servers of raw files send text/plain for every type
 		return strings.TrimSuffix(base, path.Ext(base)) + said.Extension()
 	case len(ext) > 1 && len(ext) <= 5:
 		return base

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// embedBatch is the number of passages that are embedded and stored together: what an error or a kill costs at most.
+// embedBatch is the number of passages embedded and stored together, and thus the most work lost to an error or a kill.
 const embedBatch = 256
 
 // querier is a database or a transaction.
@@ -19,13 +19,14 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Embed makes vectors for the passages that have none, with the model of SetEmbedder; without one it does nothing. Call
-// it after Ingest: only new and changed texts are sent. progress may be nil; it is told of passages, done and in all.
+// Embed computes vectors for the passages without one, using the model set by SetEmbedder; without a model it does
+// nothing. Call it after Ingest: only new and changed texts are sent to the model. progress may be nil; it receives the
+// number of passages done and the total.
 //
-// again: all vectors are thrown away first. Without it, those of another model are an ErrModel.
+// If again is true, Embed first deletes all vectors. Otherwise, vectors of another model cause an ErrModel.
 //
-// The state it returns is right with an error too. Whatever ends the work (an error of the model, context.Cause(ctx),
-// one of SQLite), what is done is kept, the base can be searched, and the next Embed goes on.
+// The returned state is valid even with an error. After any error (of the model or SQLite, or context.Cause(ctx)),
+// completed batches are kept, the base remains searchable, and the next Embed continues from there.
 func (b *meanings) Embed(ctx context.Context, again bool, progress func(done, total int)) (Embedding, error) {
 	if b.embedder == nil {
 		return b.state(ctx)
@@ -37,7 +38,7 @@ func (b *meanings) Embed(ctx context.Context, again bool, progress func(done, to
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	state, stateErr := b.state(context.WithoutCancel(ctx)) // a few milliseconds, and the caller wants to tell
+	state, stateErr := b.state(context.WithoutCancel(ctx)) // takes a few milliseconds, and the caller reports the state
 	return state, errors.Join(err, stateErr)
 }
 
@@ -71,7 +72,7 @@ func (b *meanings) embed(ctx context.Context, again bool, progress func(done, to
 	})
 }
 
-// prepareVectors makes the tables and checks that the vectors in them are of our model.
+// prepareVectors creates the tables and checks that existing vectors were made with the current model.
 func (b *meanings) prepareVectors(ctx context.Context, tx *sql.Tx, again bool) error {
 	if _, err := tx.ExecContext(ctx, vectorSchema); err != nil {
 		return err
@@ -97,7 +98,7 @@ func (b *meanings) otherModel(state Embedding) error {
 		ErrModel, b.path, state.Model, b.embedder.Model())
 }
 
-// input is a passage as the embedding model reads it.
+// input is a passage as it is sent to the embedding model.
 type input struct {
 	id   int64
 	key  [sha256.Size]byte // of text
@@ -107,13 +108,13 @@ type input struct {
 const inputColumns = `p.id, d.title, s.path, p.text FROM passages p
 	JOIN documents d ON d.id = p.document JOIN sections s ON s.id = p.section`
 
-// missing returns the next passages behind an id that have no vector, with embedBatch at most.
+// missing returns the next passages without a vector whose ids are greater than after, at most embedBatch of them.
 func missing(ctx context.Context, q querier, after int64) ([]input, error) {
 	return inputs(ctx, q, inputColumns+` WHERE p.id > ? AND NOT EXISTS (SELECT 1 FROM embedded WHERE passage = p.id)
 		ORDER BY p.id LIMIT ?`, after, embedBatch)
 }
 
-// inputs reads passages. Title and headings stand before the text: what a passage is about is often said there only.
+// inputs reads passages. It puts title and headings before the text, because often only they name the subject.
 func inputs(ctx context.Context, q querier, query string, args ...any) ([]input, error) {
 	rows, err := q.QueryContext(ctx, "SELECT "+query, args...)
 	if err != nil {
@@ -135,7 +136,7 @@ func inputs(ctx context.Context, q querier, query string, args ...any) ([]input,
 	return out, rows.Err()
 }
 
-// embedBatch gives passages their vectors. Texts that have one already are not sent.
+// embedBatch computes and stores the vectors of a batch. Texts that already have a vector are not sent to the model.
 func (b *meanings) embedBatch(ctx context.Context, batch []input) error {
 	known, err := knownKeys(ctx, b.read, batch)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// checkVectors checks what an Embedder has returned and returns the length of the vectors; 0 = all are nil.
+// checkVectors validates the result of an Embedder for n texts. dimensions is 0 if all vectors are nil.
 func checkVectors(vectors [][]float32, n int) (dimensions int, err error) {
 	if len(vectors) != n {
 		return 0, fmt.Errorf("%d vectors for %d texts", len(vectors), n)
@@ -32,7 +32,7 @@ func checkVectors(vectors [][]float32, n int) (dimensions int, err error) {
 	return dimensions, nil
 }
 
-// knownKeys returns the keys of inputs whose texts have a vector.
+// knownKeys returns the keys of those inputs whose text already has a vector.
 func knownKeys(ctx context.Context, q querier, batch []input) (map[[sha256.Size]byte]bool, error) {
 	args := make([]any, len(batch))
 	for i := range batch {
@@ -57,8 +57,8 @@ func knownKeys(ctx context.Context, q querier, batch []input) (map[[sha256.Size]
 	return out, rows.Err()
 }
 
-// storeVectors writes vectors and gives them to their passages, as far as these are still what was read: meanwhile
-// another process may have changed them, or embedded everything with another model.
+// storeVectors writes vectors and assigns them to their passages. It skips passages that another process has changed
+// since they were read, and fails if another process has embedded the base with another model.
 func (b *meanings) storeVectors(ctx context.Context, tx *sql.Tx, batch []input, made map[[sha256.Size]byte]packed,
 	dimensions int) error {
 	state, err := readEmbedding(ctx, tx)

@@ -6,35 +6,34 @@ import (
 	"fmt"
 )
 
-// Embedder turns texts into vectors that are near each other when the texts mean the same. *llm.Embedder is one.
-// Safe for concurrent use.
+// Embedder computes vectors that are close to each other for texts of similar meaning. *llm.Embedder implements it.
+// Implementations must be safe for concurrent use.
 type Embedder interface {
-	// Embed returns one vector for each text, in order, all of one length. A nil vector stands for a text that the
-	// model will not take; it is asked for again at the next Base.Embed. An error means that there are no vectors.
+	// Embed returns one vector per text, in order, all of the same length. A nil vector marks a text that the model
+	// rejects; the next Base.Embed sends it again. With an error, no vectors are returned.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
-	// EmbedQuery returns the vector of a query, to be compared with those of Embed.
+	// EmbedQuery returns the vector of a query, comparable with the vectors of Embed.
 	EmbedQuery(ctx context.Context, query string) ([]float32, error)
-	// Model names what vectors can be compared: equal names, comparable vectors.
+	// Model identifies the vector space: vectors are comparable if and only if their model names are equal.
 	Model() string
 }
 
-// ErrModel means that the vectors of a base were made with another embedding model than the one in use.
+// ErrModel reports that the vectors of a base were made with another embedding model than the current one.
 var ErrModel = errors.New("vectors of another embedding model")
 
-// meanings finds passages by their vectors, once there are any.
+// meanings searches passages by their vectors, if the base has any.
 type meanings struct {
 	*store
-	embedder Embedder // nil = none
+	embedder Embedder // nil if there is none
 	vectors  vectorCache
 }
 
-// SetEmbedder gives the base the model that Embed and Search use; nil for none. It must be called before the base is
-// used.
+// SetEmbedder sets the model that Embed and Search use; nil means none. Call it before the base is used.
 func (b *meanings) SetEmbedder(e Embedder) { b.embedder = e }
 
-// The tables of vectors are made when the first is stored, so that a base without any has none. Equal texts share a
-// vector. The state is a random text that changes with the vectors: who keeps them in memory compares it. The trigger
-// keeps both true whoever removes a passage: its id may be given to another one.
+// The vector tables are created with the first vector, so a base without vectors does not have them. Equal texts share
+// a vector. The meta value 'vectors' is a random text that changes with the vectors; users of a cached copy compare it.
+// The trigger keeps tables and value consistent whenever a passage is removed, because its id may be reused.
 const vectorSchema = `
 CREATE TABLE IF NOT EXISTS vectors(
 	id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, -- SHA-256 of the text that was embedded
@@ -49,15 +48,15 @@ INSERT OR IGNORE INTO meta VALUES ('vectors', ''), ('embedding_model', ''), ('em
 
 const newVectorState = `UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'vectors'`
 
-// Embedding says how far the passages of a base have vectors.
+// Embedding describes how many passages of a base have vectors.
 type Embedding struct {
-	Model      string `json:"model,omitempty"` // that made the vectors; empty = there are none
+	Model      string `json:"model,omitempty"` // model that made the vectors; empty if there are none
 	Dimensions int    `json:"dimensions,omitempty"`
-	Passages   int    `json:"passages"` // that have a vector
-	Missing    int    `json:"missing"`  // that have none and are found by their words only
+	Passages   int    `json:"passages"` // number with a vector
+	Missing    int    `json:"missing"`  // number without a vector, found by their words only
 }
 
-// state reads how far the passages have vectors.
+// state returns the embedding state of the base.
 func (b *meanings) state(ctx context.Context) (Embedding, error) {
 	e, err := readEmbedding(ctx, b.read)
 	if err != nil {
@@ -79,14 +78,14 @@ func readEmbedding(ctx context.Context, q querier) (Embedding, error) {
 	return e, err
 }
 
-// hasVectors reports whether the tables of vectors are there.
+// hasVectors reports whether the vector tables exist.
 func hasVectors(ctx context.Context, q querier) (bool, error) {
 	var n int
 	err := q.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name = 'embedded'`).Scan(&n)
 	return n > 0, err
 }
 
-// near ranks passages by vectors. It returns nothing when there are none or no model.
+// near ranks passages by their vectors. It returns nothing if the base has no vectors or no model is set.
 func (b *meanings) near(ctx context.Context, query string, limit int) (neighbours, error) {
 	if b.embedder == nil {
 		return neighbours{}, nil

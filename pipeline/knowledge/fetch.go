@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	keptVersions  = 3              // fetched versions of one base that stay however old they are
-	keptUnused    = 24 * time.Hour // others stay so long after their last Fetch: runs may still read them
-	fetchAttempts = 2              // a transfer may break off or be damaged
+	keptVersions  = 3              // fetched versions of one base that are kept regardless of age
+	keptUnused    = 24 * time.Hour // retention of other versions after their last Fetch; runs may still read them
+	fetchAttempts = 2              // a transfer may be interrupted or corrupted
 )
 
-// Fetch makes a published version of a base available below dir and returns its file, to be opened with Open and not to
-// be written. What is there already is not fetched again; however many goroutines and processes ask at the same time,
-// one transfers. Call it whenever a version is used, not only the first time: versions that nobody has asked for in a
-// day make room, but for the latest three of each base.
+// Fetch makes a published version of a base available below dir and returns the path of its file. Open the file with
+// Open and do not write to it. A version that is already there is not transferred again, and concurrent callers in any
+// number of goroutines and processes share one transfer. Call Fetch at every use of a version: versions not fetched for
+// a day are deleted, except the latest three of each base.
 //
-// name, version: as Publish knew them. The error is one of the store (nothing is stored under the key), of the file
-// system, of a damaged file, or context.Cause(ctx).
+// name and version are those of Publish. The error comes from the store (for example, no such key), from the file
+// system or from a damaged file, or is context.Cause(ctx).
 func Fetch(ctx context.Context, store SnapshotStore, dir, name, version string) (path string, err error) {
 	if err := CheckName(name); err != nil && name != Attached {
 		return "", err
@@ -43,7 +43,7 @@ func Fetch(ctx context.Context, store SnapshotStore, dir, name, version string) 
 		return "", fmt.Errorf("fetch knowledge base %s: %w", name, err)
 	}
 	err = locked(ctx, filepath.Join(dir, "."+name+".fetch.lock"), func() error {
-		if used(path) { // another one has fetched it while we waited
+		if used(path) { // another caller fetched it while this one waited
 			return nil
 		}
 		if err := fetch(ctx, store, SnapshotKey(name, version), filepath.Join(dir, "."+name+".fetch"), path,
@@ -61,7 +61,7 @@ func Fetch(ctx context.Context, store SnapshotStore, dir, name, version string) 
 	return path, nil
 }
 
-// Discard removes a fetched version from this machine; that it is not there is no error.
+// Discard removes a fetched version from this machine. A missing version is not an error.
 func Discard(dir, name, version string) error {
 	if err := remove(filepath.Join(dir, name+"@"+version+suffix)); err != nil {
 		return fmt.Errorf("remove version %s of %s: %w", version, name, err)
@@ -69,13 +69,13 @@ func Discard(dir, name, version string) error {
 	return nil
 }
 
-// used reports whether a fetched file is there, and marks that it is in use.
+// used reports whether a fetched file exists, and records the time of use.
 func used(path string) bool {
 	now := time.Now()
 	return os.Chtimes(path, now, now) == nil
 }
 
-// fetch transfers to a file beside the final one, so that what has the final name is whole.
+// fetch transfers to a temporary file and renames it, so that a file with the final name is always complete.
 func fetch(ctx context.Context, store SnapshotStore, key, part, path, hash string) error {
 	for attempt := 1; ; attempt++ {
 		err := transfer(ctx, store, key, part, hash)
@@ -93,13 +93,13 @@ func fetch(ctx context.Context, store SnapshotStore, key, part, path, hash strin
 	return os.Rename(part, path)
 }
 
-// transferError is a body that is not what was stored.
+// transferError reports a body that differs from the stored one.
 type transferError struct{ error }
 
 func (e transferError) Unwrap() error { return e.error }
 
 func transfer(ctx context.Context, store SnapshotStore, key, part, hash string) (err error) {
-	if err := remove(part); err != nil { // of a process that was killed; it may not be writable
+	if err := remove(part); err != nil { // left by a killed process, and possibly read-only
 		return err
 	}
 	file, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
@@ -115,7 +115,7 @@ func transfer(ctx context.Context, store SnapshotStore, key, part, hash string) 
 		return transferError{fmt.Errorf("%s is damaged: its SHA-256 begins with %s; remove it and publish the "+
 			"knowledge base again", key, got)}
 	}
-	return file.Sync() // before it gets its name: a power cut must not leave an empty file with it
+	return file.Sync() // sync before the rename, so that a power failure cannot leave an empty file under the final name
 }
 
 func get(ctx context.Context, store SnapshotStore, key string, to io.Writer) error {
@@ -141,7 +141,7 @@ func get(ctx context.Context, store SnapshotStore, key string, to io.Writer) err
 	return err
 }
 
-// sourceReader remembers that it was reading, not writing, that failed.
+// sourceReader records a read error, to tell it from a write error.
 type sourceReader struct {
 	body io.Reader
 	err  error
@@ -155,7 +155,7 @@ func (r *sourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// discard removes the versions of a base that nobody has used for long.
+// discard removes versions of a base that have not been used for keptUnused, except the keptVersions latest ones.
 func discard(dir, name string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -171,7 +171,7 @@ func discard(dir, name string) error {
 		if !ok || !validVersion.MatchString(strings.TrimSuffix(rest, suffix)) {
 			continue
 		}
-		if info, err := e.Info(); err == nil { // else it is gone
+		if info, err := e.Info(); err == nil { // otherwise the file has been removed
 			versions = append(versions, version{filepath.Join(dir, e.Name()), info.ModTime()})
 		}
 	}
@@ -179,7 +179,7 @@ func discard(dir, name string) error {
 		return cmp.Or(b.used.Compare(a.used), strings.Compare(a.path, b.path))
 	})
 	kept := keptVersions
-	if name == Attached { // each has runs of its own
+	if name == Attached { // each version belongs to runs of its own
 		kept = 0
 	}
 	for _, v := range versions[min(kept, len(versions)):] {

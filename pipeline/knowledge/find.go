@@ -12,26 +12,25 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Answer is what Find found, and how.
+// Answer is the result of Find.
 type Answer struct {
 	Passages []Passage
-	Vectors  bool  // vectors had a say
-	Degraded error // why they had none although the base has some and there is a model; nil = as it should be
+	Vectors  bool  // whether vectors contributed to the ranking
+	Degraded error // why available vectors were not used; nil if nothing went wrong
 }
 
 const (
-	queryTime  = 10 * time.Second // for the vector of a query; after that words must do
-	leastShare = 20_000           // passages for which another goroutine pays
+	queryTime  = 10 * time.Second // limit for computing the vector of a query; after that, only words are searched
+	leastShare = 20_000           // minimum number of passages that justify another goroutine
 )
 
-// finder searches the passages of a base, by their words and, where it can, by their meanings, and looks things up by
-// name.
+// finder searches the passages of a base by words and, if possible, by vectors, and looks items up by name.
 type finder struct {
 	*store
 	meanings *meanings
 }
 
-// Search is Find for those who only want the passages. That vectors could not be used is logged.
+// Search is like Find but returns only the passages. It logs a warning if the vectors could not be used.
 func (b *finder) Search(ctx context.Context, query string, limit int, mode Mode) ([]Passage, error) {
 	a, err := b.Find(ctx, query, limit, mode)
 	if a.Degraded != nil {
@@ -40,14 +39,14 @@ func (b *finder) Search(ctx context.Context, query string, limit int, mode Mode)
 	return a.Passages, err
 }
 
-// Find returns at most limit passages that answer query best, best first; ties by ID, so that the same base gives the
-// same answer. query: natural language of any length in any script; nothing in it is syntax. The same text is returned
-// once. By words, no hit is an empty list; by vectors there is mostly one that is nearest.
+// Find returns at most limit passages that best answer query, best first. Ties are ordered by ID, so equal bases give
+// equal answers. query is natural language of any length in any script and has no special syntax. Passages with equal
+// text are returned once. A search by words may find nothing; a search by vectors nearly always finds something.
 //
-// Vectors are used when the base has some and SetEmbedder gave a model: for Naive when every passage has one, for
-// Hybrid also when some have none. A model that fails or takes longer than ten seconds, or is another one than that of
-// the base, is no error: the answer is by words and says so in Degraded. Errors are those of SQLite, an unknown mode
-// and context.Cause(ctx).
+// Vectors are used if the base has some and SetEmbedder has set a model. Naive requires a vector for every passage;
+// Hybrid accepts passages without one. If the model fails, takes longer than ten seconds or differs from that of the
+// base, Find searches by words and sets Degraded instead of returning an error. Errors come from SQLite or an unknown
+// mode, or are context.Cause(ctx).
 func (b *finder) Find(ctx context.Context, query string, limit int, mode Mode) (Answer, error) {
 	var a Answer
 	var near neighbours
@@ -63,8 +62,8 @@ func (b *finder) Find(ctx context.Context, query string, limit int, mode Mode) (
 	return a, err
 }
 
-// Like returns at most limit passages that have most words of a text, best first, with their Share. Vectors have no
-// say. The error is as for Find.
+// Like returns at most limit passages that share the most words with a text, best first, with Share set. It does not
+// use vectors. Errors are as for Find.
 func (b *finder) Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error) {
 	found, err := b.search(ctx, text, limit, Naive, neighbours{})
 	sources := make([]topicqueue.Source, len(found))
@@ -78,18 +77,18 @@ func (b *finder) Like(ctx context.Context, text string, limit int) ([]topicqueue
 // neighbours are the passages nearest to a query.
 type neighbours struct {
 	hits  []hit
-	whole bool // there are some, and every passage was looked at
+	whole bool // there are hits, and every passage was compared
 }
 
-// vectorIndex is the vectors of a base in memory.
+// vectorIndex holds the vectors of a base in memory.
 type vectorIndex struct {
 	matrix
 	model string
-	state string // of the base when they were read
-	whole bool   // no passage is without
+	state string // state of the base when the vectors were read
+	whole bool   // every passage has a vector
 }
 
-// search is nearest over all passages, on all processors when it is worth while.
+// search runs nearest over all passages, in parallel if there are enough of them.
 func (x *vectorIndex) search(query packed, limit int) []hit {
 	shares := max(1, min(runtime.GOMAXPROCS(0), len(x.ids)/leastShare))
 	if shares == 1 {
@@ -107,13 +106,13 @@ func (x *vectorIndex) search(query packed, limit int) []hit {
 	return merge(parts, limit)
 }
 
-// vectorCache keeps the vectors of a base in memory between searches: a byte for each dimension of each passage.
+// vectorCache keeps the vectors of a base in memory between searches, using one byte per dimension and passage.
 type vectorCache struct {
-	mu    sync.Mutex // one reads, the others wait for it
+	mu    sync.Mutex // one caller loads while the others wait
 	index *vectorIndex
 }
 
-// current returns the vectors as they are in the base now.
+// current returns the vectors that are in the base now.
 func (c *vectorCache) current(ctx context.Context, db database) (*vectorIndex, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +128,7 @@ func (c *vectorCache) current(ctx context.Context, db database) (*vectorIndex, e
 		return nil, err
 	}
 	if c.index == nil || c.index.state != state {
-		c.index = nil // while the new one is read, memory holds one
+		c.index = nil // free the old index before loading the new one, to hold only one in memory
 		index, err := loadVectors(ctx, db)
 		if err != nil {
 			return nil, err

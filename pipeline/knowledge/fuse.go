@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// fuse joins rankings, each best first, by reciprocal rank fusion (Cormack, Clarke, Buettcher 2009): what leads one of
-// two rankings is first or second. Equal scores share a rank: all passages of a section match its heading equally
-// well, and their text must decide between them. Ties by id.
+// fuse combines rankings, each best first, by reciprocal rank fusion (Cormack, Clarke, Buettcher 2009). The leader of
+// one of two rankings becomes first or second. Equal scores share a rank, because all passages of a section match its
+// heading equally well and their text must decide between them. Ties are ordered by id.
 func fuse(rankings ...[]hit) []hit {
 	sum := map[int64]float64{}
-	for _, ranked := range rankings { // in this order: the sum of floats depends on it
+	for _, ranked := range rankings { // in fixed order, because floating-point sums depend on it
 		place, last := 0, 0.0
 		for i, h := range ranked {
 			if i == 0 || h.score != last {

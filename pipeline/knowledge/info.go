@@ -16,28 +16,28 @@ import (
 type Document struct {
 	Key   string // slash-separated path below its root
 	Title string
-	Date  string // as Passage.Date
+	Date  string // as in Passage.Date
 	Byline
 	Passages int
-	Bytes    int       // of its extracted text
+	Bytes    int       // size of its extracted text
 	ModTime  time.Time // of its file, UTC
 }
 
 // Info describes a base as a whole.
 type Info struct {
 	Name string `json:"name"`
-	// 16 hex digits from all keys and contents: equal content and embedding model, equal version; empty = never
-	// ingested
+	// 16 hex digits of a hash over all keys, contents and the embedding model; equal bases have equal versions. Empty if
+	// nothing was ingested yet.
 	Version   string    `json:"version"`
 	Documents int       `json:"documents"`
 	Passages  int       `json:"passages"`
 	Bytes     int64     `json:"bytes"` // of extracted text
 	Created   time.Time `json:"created"`
-	Updated   time.Time `json:"updated"` // when the content last changed
+	Updated   time.Time `json:"updated"` // time of the last content change
 	Embedding Embedding `json:"embedding"`
 }
 
-// Documents lists all documents in order of their keys.
+// Documents returns all documents, sorted by key.
 func (b *Base) Documents(ctx context.Context) ([]Document, error) {
 	rows, err := b.read.QueryContext(ctx, `SELECT key, title, date, passages, bytes, mtime, `+
 		bylineColumn+` FROM documents d ORDER BY key`)
@@ -61,8 +61,8 @@ func (b *Base) Documents(ctx context.Context) ([]Document, error) {
 	return out, nil
 }
 
-// Text returns the whole extracted text of a document: what Passage.Offset counts in. The error wraps ErrNotFound
-// when the base has no document of this key.
+// Text returns the whole extracted text of a document, to which Passage.Offset refers. The error wraps ErrNotFound if
+// the base has no document with this key.
 func (b *Base) Text(ctx context.Context, key string) (string, error) {
 	var text string
 	err := b.read.QueryRowContext(ctx, `SELECT text FROM documents WHERE key = ?`, key).Scan(&text)
@@ -75,9 +75,9 @@ func (b *Base) Text(ctx context.Context, key string) (string, error) {
 	return text, nil
 }
 
-// Info returns name, version and counts.
+// Info returns the name, version and counts of the base.
 func (b *Base) Info(ctx context.Context) (Info, error) {
-	name, _, _ := strings.Cut(filepath.Base(b.path), "@") // behind it a fetched file has its version
+	name, _, _ := strings.Cut(filepath.Base(b.path), "@") // the name of a fetched file ends in @ and its version
 	i := Info{Name: strings.TrimSuffix(name, suffix)}
 	var created, updated string
 	err := b.read.QueryRowContext(ctx, `SELECT
@@ -100,7 +100,7 @@ func (b *Base) Info(ctx context.Context) (Info, error) {
 	return i, nil
 }
 
-// Passages returns all passages of a document in order; none when the base has no document of this key.
+// Passages returns all passages of a document in order, or none if the base has no document with this key.
 func (b *Base) Passages(ctx context.Context, key string) ([]topicqueue.Source, error) {
 	found, err := b.selectPassages(ctx, "WHERE d.key = ? ORDER BY p.offset, p.id", key)
 	if err != nil {
@@ -113,7 +113,7 @@ func (b *Base) Passages(ctx context.Context, key string) ([]topicqueue.Source, e
 	return sources, nil
 }
 
-// Hashes returns of all documents the hash of file and extraction, by key.
+// Hashes returns the hash of each document, over file content and extraction rules, by key.
 func (b *Base) Hashes(ctx context.Context) (map[string]string, error) {
 	known, err := b.known(ctx)
 	if err != nil {

@@ -20,40 +20,40 @@ import (
 	"nightdesk/pipeline/knowledge/extract"
 )
 
-// A batch of documents is extracted together and written in one transaction.
+// Limits of a batch: the documents that are extracted together and written in one transaction.
 const (
 	batchFiles = 64
 	batchBytes = 16 << 20
 )
 
-// ErrEmpty means that nothing below the roots could be read: the base is left as it was.
+// ErrEmpty reports that no document below the roots could be read. The base is left unchanged.
 var ErrEmpty = errors.New("no readable document")
 
-// Report says what an ingestion did.
+// Report summarizes an ingestion.
 type Report struct {
 	Added     int       `json:"added"`
 	Updated   int       `json:"updated"`
 	Unchanged int       `json:"unchanged"`
 	Removed   int       `json:"removed"`
 	Empty     int       `json:"empty"`   // Markdown and text files without text, such as stubs
-	Skipped   []Skipped `json:"skipped"` // other files that could not be read, sorted by document
+	Skipped   []Skipped `json:"skipped"` // other files that could not be read, sorted by key
 }
 
 // Skipped is a file that did not become a document.
 type Skipped struct {
 	Document string `json:"document"` // its key
-	Reason   string `json:"reason"`   // for a person
+	Reason   string `json:"reason"`   // in words, for the user
 }
 
-// Ingest makes the base hold the documents below roots, which are directories, files or addresses of web pages, and
-// nothing else. Only what changed since the last time is extracted again. progress may be nil; it is called from one
-// goroutine at a time, after each file, with done counting up to total.
+// Ingest makes the base hold exactly the documents below roots, which are directories, files or web addresses. Only
+// files changed since the last ingestion are extracted again. progress may be nil; it is called after each file, from
+// one goroutine at a time, with done counting up to total.
 //
-// A file that cannot be read is reported and does not end the work; what the base held of it stays. So does that of a
-// web page in whose place stands nothing or a notice; one that is gone (404, 410, or it says so) goes. The error is
-// ErrEmpty, context.Cause(ctx), or one of the file system or of SQLite. Work is committed in batches: after an error
-// or a kill the base is in order, and the next Ingest goes on from there. When two processes ingest, the second waits
-// for each batch of the first.
+// A file that cannot be read is reported in Skipped and its previous content is kept. The same applies to a web page
+// that is now empty or replaced by a notice. A page that no longer exists (404, 410, or a text that says so) is
+// removed. The error is ErrEmpty or context.Cause(ctx), or comes from the file system or SQLite. Work is committed in
+// batches: after an error or a kill the base is consistent, and the next Ingest continues from there. If two processes
+// ingest, the second waits for each batch of the first.
 func (b *Base) Ingest(ctx context.Context, roots []string,
 	progress func(done, total int, name string)) (Report, error) {
 	files, skipped, unread, err := gather(ctx, roots)
@@ -83,7 +83,7 @@ func (b *Base) Ingest(ctx context.Context, roots []string,
 	return in.report, err
 }
 
-// nothing says why there is no document below roots.
+// nothing returns an error that explains why there is no document below roots.
 func nothing(roots []string, r Report) error {
 	skipped := r.Skipped
 	if len(skipped) == 1 && IsURL(skipped[0].Document) {
@@ -92,14 +92,14 @@ func nothing(roots []string, r Report) error {
 	shown := slices.Clone(roots)
 	for i, root := range shown {
 		if IsURL(root) {
-			shown[i], _ = PageKey(root) // gather has read it
+			shown[i], _ = PageKey(root) // gather has already parsed it
 		}
 	}
 	return fmt.Errorf("%w below %s: looked for %s, found %d other files",
 		ErrEmpty, strings.Join(shown, ", "), extract.Readable, len(skipped)+r.Empty)
 }
 
-// state is what the base knows of a document's file.
+// state is the stored state of a document's file.
 type state struct {
 	id    int64
 	size  int64
@@ -125,12 +125,12 @@ func (b *Base) known(ctx context.Context) (map[string]state, error) {
 	return out, rows.Err()
 }
 
-// ingestion is one call of Ingest. Its fields belong to the goroutine that writes.
+// ingestion is the state of one Ingest call. Only the writing goroutine may use its fields.
 type ingestion struct {
 	base     *Base
 	known    map[string]state
 	report   Report
-	keep     map[string]bool // keys that the base holds afterwards
+	keep     map[string]bool // keys that the base holds after the ingestion
 	unread   []string
 	done     int
 	progress func(name string)
@@ -144,19 +144,19 @@ type prepared struct {
 	chunks []prepareChunk
 	labels []label
 	err    error
-	path   string // of the file, absolute; empty: a page
-	same   bool   // size and time are those of the last ingestion, or the content is
-	read   bool   // the content was read, so that err is about what is in it
+	path   string // absolute path of the file; empty for a page
+	same   bool   // size and time, or the content, are those of the last ingestion
+	read   bool   // the content was read, so err is about the content
 }
 
-// over reports that what could not be used takes the place of what was there: a file is what it is, sites have bad
-// days.
+// over reports whether an unusable document also discards its previous content. This applies to files whose content is
+// unusable and to removed pages, but not to other failures of a web page, which may be temporary.
 func (p prepared) over() bool {
 	return errors.Is(p.err, extract.ErrNoPage) || p.read && p.address == ""
 }
 
-// stub reports whether a file of plain text has no text. Files of other types can hold text that is not found, such as
-// scans, and a web page without text is a failure.
+// stub reports whether p is a plain-text file without text. Files of other types, such as scans, may contain text that
+// extraction does not find, and a web page without text is a failure.
 func (p prepared) stub() bool {
 	kind, _ := extract.TypeOf(p.name)
 	return p.address == "" && errors.Is(p.err, extract.ErrEmpty) &&
@@ -166,10 +166,10 @@ func (p prepared) stub() bool {
 type prepareChunk struct {
 	chunk
 	hash  string
-	words [3]string // title, section and text for the index
+	words [3]string // title, section and text for the word index
 }
 
-// run extracts batches while the one before is written.
+// run extracts each batch while the previous one is being written.
 func (in *ingestion) run(ctx context.Context, files []source) error {
 	group, ctx := errgroup.WithContext(ctx)
 	batches := make(chan []prepared, 1)
@@ -217,14 +217,14 @@ func (in *ingestion) prepare(ctx context.Context, files []source) []prepared {
 			return nil
 		})
 	}
-	_ = group.Wait() // the functions return no errors: a broken file is data
+	_ = group.Wait() // the functions return no errors, because a broken file is recorded in prepared
 	return out
 }
 
 func (b *Base) prepareFile(ctx context.Context, f source, old state) prepared {
 	p := prepared{source: f}
 	if f.address == "" {
-		p.path, _ = filepath.Abs(f.file) // fails without a working directory: the document can be read all the same
+		p.path, _ = filepath.Abs(f.file) // fails without a working directory; the document can still be read
 	}
 	seen := f.address == "" && old.size == f.size && old.mtime == f.modified.UnixNano()
 	if seen && strings.HasSuffix(old.hash, extraction) {
@@ -264,7 +264,7 @@ func (b *Base) prepareFile(ctx context.Context, f source, old state) prepared {
 	return p
 }
 
-// content reads the file or downloads the page.
+// content returns the content of the file or the downloaded page.
 func (s *source) content(ctx context.Context, download Downloader) ([]byte, error) {
 	if s.address != "" {
 		return s.fetchPage(ctx, download)
@@ -276,7 +276,7 @@ func (s *source) content(ctx context.Context, download Downloader) ([]byte, erro
 	return data, nil
 }
 
-// readFile reads a file that may have grown since it was listed.
+// readFile reads a file and rejects it if it is larger than maxFile, because it may have grown since it was listed.
 func readFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -296,7 +296,7 @@ func titleFromName(name string) string {
 	}), " ")
 }
 
-// write stores a batch in one transaction and counts what it did once that is committed.
+// write stores a batch in one transaction and updates the report after the commit.
 func (in *ingestion) write(ctx context.Context, batch []prepared) error {
 	var counted Report
 	err := in.base.update(ctx, func(tx *sql.Tx) error {
@@ -334,7 +334,7 @@ func (in *ingestion) write(ctx context.Context, batch []prepared) error {
 	return nil
 }
 
-// finish removes what is gone from the roots and writes the version.
+// finish removes documents that are no longer below the roots and writes the version.
 func (in *ingestion) finish(ctx context.Context) error {
 	return in.base.update(ctx, func(tx *sql.Tx) error {
 		w, err := newWriter(ctx, tx)

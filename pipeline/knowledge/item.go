@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// around are words that people put around a name when they ask for it.
+// around matches articles and words for kinds of items that users add to a name.
 var around = regexp.MustCompile(`^(?:the |a |an )?(.+?)(?: (?:function|method|type|command|setting|class|module|parameter|option|page|variable|statement|macro|struct|interface))?$`)
 
 // Item returns at most limit passages about a named item: "Theorem 3.1", "Table 2", "§ 4.2", "Chapter 3", a function or
-// setting, a heading. Names are compared exactly but for case, spaces and the usual abbreviations: 3.1 is never found
-// as 13.1 or 3.10. A heading is answered with what its section says, in order. "Title › Heading › Subheading" is the
-// section of that place alone, "Title › Title" what stands before the first heading. A name that labels nothing is
-// looked for in the text. No hit is an empty list; errors as Search.
+// setting, or a heading. Names must match exactly, except for case, spaces and common abbreviations: 3.1 never matches
+// 13.1 or 3.10. For a heading, Item returns the passages of its section in order. "Title › Heading › Subheading" refers
+// to exactly that section, and "Title › Title" to the text before the first heading. If no label has the name, Item
+// searches the text for it. Finding nothing is not an error; errors are as for Search.
 func (b *finder) Item(ctx context.Context, name string, limit int) ([]Passage, error) {
 	limit = min(limit, maxLimit)
 	if limit <= 0 || foldName(name) == "" {
@@ -46,8 +46,8 @@ func (b *finder) Item(ctx context.Context, name string, limit int) ([]Passage, e
 	return found, nil
 }
 
-// placed returns the passages of the section, with those below it, at a place that is written in full. Of several
-// documents of one title the first counts.
+// placed returns the passages of the section at a full place, including its subsections. If several documents have the
+// same title, the first one is used.
 func (b *finder) placed(ctx context.Context, name string, limit int) ([]Passage, error) {
 	title, headings, ok := strings.Cut(name, topicqueue.PlaceSeparator)
 	if !ok {
@@ -66,10 +66,10 @@ func (b *finder) placed(ctx context.Context, name string, limit int) ([]Passage,
 		AND s.path = '' ORDER BY p.offset LIMIT ?`, title, limit)
 }
 
-// variant is a label to look for; within, if not empty, must occur in the document's key or title or in the section.
+// variant is a label to look for. If within is not empty, it must occur in the document's key or title or the section.
 type variant struct{ name, within string }
 
-// variants returns the labels that a name may mean, the most exact first.
+// variants returns the labels that a name may refer to, most exact first.
 func variants(name string) []variant {
 	var out []variant
 	add := func(name, within string) {
@@ -93,7 +93,7 @@ func variants(name string) []variant {
 			add(s, "")
 		}
 	}
-	// sync.Mutex may be the heading Mutex on the page of sync.
+	// sync.Mutex may be the heading Mutex on the page about sync.
 	if i := strings.LastIndexAny(bare, ".:#/"); i > 0 && i+1 < len(bare) && !strings.ContainsRune(bare, ' ') &&
 		!unicode.IsDigit(rune(bare[i+1])) {
 		add(bare[i+1:], strings.TrimRight(bare[:i], ":"))
@@ -101,7 +101,7 @@ func variants(name string) []variant {
 	return out
 }
 
-// labelled returns what the label table has under a name.
+// labelled returns the passages for a name in the label table.
 func (b *finder) labelled(ctx context.Context, name, within string, limit int) ([]Passage, error) {
 	rows, err := b.read.QueryContext(ctx, `SELECT l.rank, l.document, l.offset, l.anchor, s.path, d.key, d.title
 		FROM labels l JOIN sections s ON s.id = l.section JOIN documents d ON d.id = l.document
@@ -160,7 +160,7 @@ func (b *finder) labelled(ctx context.Context, name, within string, limit int) (
 		}
 		return nil
 	}
-	rest := func(most int) error { // what else the section below a heading, or the document, says
+	rest := func(most int) error { // the other passages of the section or document
 		for _, t := range targets {
 			if t.rank != rankHeading && t.rank != rankTitle || len(out) >= most {
 				continue
@@ -179,7 +179,7 @@ func (b *finder) labelled(ctx context.Context, name, within string, limit int) (
 		}
 		return nil
 	}
-	// Half of the answer is for what the name stands at the head of; then come terms and parts of names.
+	// Half of the answer is for headings and items with this name; terms and parts of symbols follow.
 	for _, step := range []func() error{
 		func() error { return places(rankItem, rankTitle) }, func() error { return rest((limit + 1) / 2) },
 		func() error { return places(rankTerm, rankMention) }, func() error { return rest(limit) },
@@ -191,7 +191,7 @@ func (b *finder) labelled(ctx context.Context, name, within string, limit int) (
 	return out, nil
 }
 
-// mentioned returns passages in which a name stands word for word; a name without digits may also be inflected.
+// mentioned returns passages that contain a name verbatim. A name without digits may also match inflected forms.
 func (b *finder) mentioned(ctx context.Context, name string, limit int) ([]Passage, error) {
 	if len(terms(name)) == 0 {
 		return nil, nil
@@ -215,8 +215,8 @@ func (b *finder) mentioned(ctx context.Context, name string, limit int) ([]Passa
 	return exact[:min(len(exact), limit)], nil
 }
 
-// containsName reports whether a name stands in a text as a whole: no letter or digit touches it, and no dot joins its
-// number to another. Case and the kind of white space are ignored.
+// containsName reports whether text contains name as a whole: not adjacent to a letter or digit, and not joined to
+// another number by a dot or hyphen. Case and kind of white space are ignored.
 func containsName(text, name string) bool {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	name = strings.Join(strings.Fields(name), " ")

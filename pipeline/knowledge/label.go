@@ -9,26 +9,26 @@ import (
 	"nightdesk/pipeline/knowledge/extract"
 )
 
-// label is a name under which Item finds a place in a document.
+// label is a name by which Item finds a place in a document.
 type label struct {
 	name    string // folded by foldName
-	rank    int    // of the rank... constants
+	rank    int    // one of the rank constants
 	section int    // index into Document.Sections
 	offset  int
-	anchor  string // when it leads closer than the section's
+	anchor  string // set if more precise than the section's anchor
 }
 
-// How sure a label is that its place is what the name means; lower is better.
+// Ranks of a label, by how likely the name refers to this place; lower is better.
 const (
-	rankItem    = iota // "Table 2. Limits" begins a caption, "Theorem 3.1 (Zorn)." a paragraph
-	rankHeading        // a heading, or its number
+	rankItem    = iota // start of a caption ("Table 2. Limits") or of a paragraph ("Theorem 3.1 (Zorn).")
+	rankHeading        // a heading or its number
 	rankTitle          // the document's title
-	rankTerm           // a term of a definition list, or the symbol in it
+	rankTerm           // a term of a definition list, or its symbol
 	rankPart           // the last component of a symbol: Mutex of sync.Mutex
-	rankMention        // a paragraph begins with the item's name and goes on as a sentence
+	rankMention        // a paragraph that begins with the item's name but continues as a sentence
 )
 
-// kinds maps the first word of a numbered item, folded, to its full form.
+// kinds maps the folded first word of a numbered item to its full form.
 var kinds = map[string]string{
 	"theorem": "theorem", "thm": "theorem", "thm.": "theorem", "lemma": "lemma", "corollary": "corollary",
 	"cor.":        "corollary",
@@ -48,20 +48,20 @@ var kinds = map[string]string{
 var (
 	// numbered matches "kind number" at the start of folded text: group 1 is the kind, 2 the number.
 	numbered = regexp.MustCompile(`^(\pL+\.?|§§?) ?[(]?([a-z]?\d+(?:[.\-]\d+)*[a-z]?|[a-z](?:\.\d+)+|[ivxlc]+)\b[)]?`)
-	// number matches the number of a heading, "25.1." or "A.2"; group 1 is the number.
+	// number matches the number of a heading, such as "25.1." or "A.2"; group 1 is the number.
 	number  = regexp.MustCompile(`^((?:[a-z]\.)?\d+(?:\.\d+)*)\.?(?: |$)`)
 	chinese = regexp.MustCompile(`^第 ?([0-9一二三四五六七八九十百]+) ?([章节節条條])`)
-	// keyword is what stands before the name in the signature of a symbol.
+	// keyword matches the keywords before the name in a signature.
 	keyword = regexp.MustCompile(`^(?:(?:func|function|def|type|class|struct|interface|enum|const|var|let|method|property|exception|module|macro|async|static|abstract|public|attribute|classmethod|staticmethod|abstractmethod|coroutine|fn|trait|impl|package|command|option|setting|parameter)\s+)+`)
-	// receiver is that of a Go method.
+	// receiver matches the receiver of a Go method; group 1 is the type.
 	receiver = regexp.MustCompile(`^\(\s*\w*\s*\*?(\w+)[^)]*\)\s*`)
-	// signature is a line that declares a function: "string_agg(value text) → text".
+	// signature matches a line that declares a function: "string_agg(value text) → text".
 	signature = regexp.MustCompile(`^@?[\pL_][\pL\pN_.:]* ?\([^;]*\)(?: ?(?:→|->|:|=>|returns?\b).*)?$`)
 	symbol    = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*(?:(?:\.|::|#|->|/|-)[\pL_$~][\pL\pN_$]*)*`)
 )
 
-// foldName brings a name to the form in which names are compared: NFKC, lower case, single spaces, "Fig. 5:" as
-// "figure 5", "§4.2" as "section 4.2".
+// foldName normalizes a name for comparison: NFKC, lower case, single spaces, and full words for abbreviations
+// ("Fig. 5:" becomes "figure 5", "§4.2" becomes "section 4.2").
 func foldName(s string) string {
 	s = strings.ToLower(norm.NFKC.String(s))
 	s = strings.Join(strings.Fields(s), " ")
@@ -77,7 +77,7 @@ func foldName(s string) string {
 	return s
 }
 
-// labels returns the names of a document.
+// labels returns the labels of a document.
 func labels(doc extract.Document) []label {
 	l := &labelling{doc: doc, best: map[place]int{}}
 	l.heading(doc.Title, rankTitle, 0)
@@ -123,7 +123,7 @@ func (l *labelling) add(name string, rank, offset int, anchor string) {
 	l.out = append(l.out, label{name, rank, l.section, offset, anchor})
 }
 
-// sectionAt returns the section that holds an offset; the search goes on from the last one.
+// sectionAt returns the section that contains an offset. The search continues from the last section.
 func (l *labelling) sectionAt(offset int) int {
 	i := l.section
 	if l.doc.Sections[i].Offset > offset {
@@ -135,7 +135,7 @@ func (l *labelling) sectionAt(offset int) int {
 	return i
 }
 
-// heading adds the labels of a heading or title: itself, its number, its words without the number.
+// heading adds the labels of a heading or title: the whole text, its number, and its words without the number.
 func (l *labelling) heading(text string, rank, offset int) {
 	name := foldName(text)
 	l.add(name, rank, offset, "")
@@ -150,7 +150,7 @@ func (l *labelling) heading(text string, rank, offset int) {
 	}
 }
 
-// item adds the label of a text that begins with "Table 2".
+// item adds the label of a text that begins with the name of a numbered item, such as "Table 2".
 func (l *labelling) item(name string, rank, offset int) {
 	if m := chinese.FindString(name); m != "" {
 		l.add(m, rank, offset, "")
@@ -188,8 +188,8 @@ func (l *labelling) term(t extract.Term) {
 	l.item(name, rankTerm, t.Offset)
 }
 
-// symbols returns the qualified name with which a signature begins and its last component, folded: of
-// "class heapq.Heap(x)" heapq.heap and heap.
+// symbols returns the folded qualified name at the start of a signature and its last component: heapq.heap and heap for
+// "class heapq.Heap(x)".
 func symbols(signature string) []string {
 	s := strings.TrimPrefix(strings.TrimSpace(signature), "@")
 	s = s[len(keyword.FindString(s)):]
@@ -213,7 +213,7 @@ func symbols(signature string) []string {
 	return out
 }
 
-// paragraphs looks at the start of every line: captions, theorems and the like.
+// paragraphs adds labels from the starts of lines, such as captions, theorems and signatures.
 func (l *labelling) paragraphs() {
 	text, fenced := l.doc.Text, false
 	for at := 0; at < len(text); {
@@ -242,7 +242,7 @@ func (l *labelling) paragraphs() {
 	}
 }
 
-// isItem reports whether a paragraph begins with the name of a numbered item and does not go on as a sentence.
+// isItem reports whether a paragraph begins with the name of a numbered item and does not continue as a sentence.
 func isItem(paragraph string) bool {
 	name := strings.ToLower(strings.ToValidUTF8(paragraph[:min(len(paragraph), 60)], ""))
 	m := numbered.FindStringSubmatch(name)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// locked runs do while no other goroutine or process is in locked with the same path. SQLite's own locks are used: they
-// work alike on all systems, and the end of a process frees them. It waits until ctx ends.
+// locked runs do while no other goroutine or process runs locked with the same path. It uses SQLite's locks, which work
+// alike on all systems and are released when a process ends. It waits for the lock until ctx ends.
 func locked(ctx context.Context, path string, do func() error) (err error) {
 	b, err := connect(path, create)
 	if err != nil {
@@ -15,7 +15,7 @@ func locked(ctx context.Context, path string, do func() error) (err error) {
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	for {
-		// The end of ctx must not free the lock before do has ended.
+		// The end of ctx must not release the lock while do is running.
 		tx, err := b.write.BeginTx(context.WithoutCancel(ctx), nil)
 		switch {
 		case code(err) == codeBusy && ctx.Err() == nil:

@@ -17,7 +17,7 @@ const suffix = ".sqlite"
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// CheckName returns an error that says what a name may look like, or nil for a good one.
+// CheckName returns an error that describes valid names if name is not one.
 func CheckName(name string) error {
 	if !validName.MatchString(name) {
 		return fmt.Errorf("knowledge base name %q: use 1 to 100 letters, digits and - _ . and begin with a letter or digit",
@@ -26,15 +26,15 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Name makes a name for the knowledge base of a directory or page: its own name, cleaned, and eight hex digits of its
-// absolute path or address, so that two directories called "docs" have two bases. The same directory has the same name
-// each time.
+// Name derives a name for the knowledge base of a directory or page: its cleaned base name and eight hex digits of the
+// hash of its absolute path or address, so that two directories called "docs" get different bases. The same directory
+// always has the same name.
 func Name(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		abs = filepath.Clean(path)
 	}
-	if key, err := PageKey(path); IsURL(path) && err == nil { // without what may be secret
+	if key, err := PageKey(path); IsURL(path) && err == nil { // without user and password
 		abs = key
 		path, _, _ = strings.Cut(key, "?")
 	} else {
@@ -60,7 +60,7 @@ func Name(path string) string {
 	return base + "-" + hex.EncodeToString(sum[:4])
 }
 
-// Path returns the file of the knowledge base of this name below dir; the error is that of CheckName.
+// Path returns the file of the named knowledge base below dir. The error is that of CheckName.
 func Path(dir, name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
@@ -68,7 +68,7 @@ func Path(dir, name string) (string, error) {
 	return filepath.Join(dir, name+suffix), nil
 }
 
-// List returns the names of the knowledge bases below dir in order. A directory that does not exist has none.
+// List returns the sorted names of the knowledge bases in dir. A directory that does not exist has none.
 func List(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +84,7 @@ func List(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Remove deletes the knowledge base of this name below dir. The error wraps fs.ErrNotExist when there is none.
+// Remove deletes the named knowledge base in dir. The error wraps fs.ErrNotExist if it does not exist.
 func Remove(dir, name string) error {
 	path, err := Path(dir, name)
 	if err != nil {

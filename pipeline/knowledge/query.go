@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// maxTerms bounds the words of a query: a whole paragraph may be asked.
+// maxTerms limits the words of a query, because a query may be a whole paragraph.
 const maxTerms = 32
 
-// stopWords say nothing about a topic. They are dropped while other words are left.
+// stopWords carry no information about a topic. They are dropped if other words remain.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`a about above after again all also am an and any are aren't as at be because been before
@@ -24,8 +24,8 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// terms returns the words of a query in order, without repetitions and, while others are left, without stop words.
-// Each has a letter or digit in it. Runs of ideographs come as pairs.
+// terms returns the words of a query in order, without duplicates. It omits stop words if other words remain. Each word
+// contains a letter or number. Runs of ideographs are split into pairs.
 func terms(query string) []string {
 	query = strings.ToValidUTF8(strings.ReplaceAll(query, "\x00", " "), " ")
 	var all, content []string
@@ -49,7 +49,7 @@ func terms(query string) []string {
 	return content[:min(len(content), maxTerms)]
 }
 
-// asks reports a pair of ideographs that belongs to the question and not to what is asked: "how", "what is".
+// asks reports whether w is a pair of ideographs that belongs to the question and not to its subject: "how", "what is".
 func asks(w string) bool {
 	r := []rune(w)
 	if len(r) != 2 || !ideograph(r[0]) {
@@ -58,7 +58,7 @@ func asks(w string) bool {
 	return strings.ContainsAny(w, "的了是怎什么哪吗呢") || w == "如何" || w == "为何"
 }
 
-// pairs separates runs of ideographs into their pairs; a run of one stays.
+// pairs splits runs of ideographs into overlapping pairs. A single ideograph is kept.
 func pairs(query string) string {
 	if strings.IndexFunc(query, ideograph) < 0 {
 		return query
@@ -66,7 +66,7 @@ func pairs(query string) string {
 	fields := strings.Fields(segment(query))
 	return strings.Join(slices.DeleteFunc(fields, func(f string) bool {
 		r := []rune(f)
-		// the last character of a longer run is in the last pair already
+		// the last character of a longer run is already part of the last pair
 		return len(r) == 1 && ideograph(r[0]) && slices.ContainsFunc(fields, func(o string) bool {
 			rs := []rune(o)
 			return len(rs) == 2 && ideograph(rs[1]) && rs[1] == r[0]
@@ -74,7 +74,7 @@ func pairs(query string) string {
 	}), " ")
 }
 
-// quoted returns a term as an FTS5 string, whatever is in it. A single ideograph searches for pairs that begin with it.
+// quoted returns a term as an FTS5 string literal. A single ideograph becomes a prefix search for pairs.
 func quoted(term string) string {
 	q := `"` + strings.ReplaceAll(term, `"`, `""`) + `"`
 	if r := []rune(term); len(r) == 1 && ideograph(r[0]) {
@@ -83,7 +83,7 @@ func quoted(term string) string {
 	return q
 }
 
-// anyOf returns the FTS5 query for passages that hold any of the terms in these columns.
+// anyOf returns an FTS5 query for passages that contain any of the terms in the given columns.
 func anyOf(columns string, terms []string) string {
 	q := make([]string, len(terms))
 	for i, t := range terms {
@@ -92,7 +92,7 @@ func anyOf(columns string, terms []string) string {
 	return "{" + columns + "} : (" + strings.Join(q, " OR ") + ")"
 }
 
-// phrase returns the FTS5 query for the words of a name in a row, in any column.
+// phrase returns an FTS5 query for the consecutive words of a name in any column.
 func phrase(name string) string {
 	return `"` + strings.ReplaceAll(strings.Join(strings.Fields(pairs(strings.ToValidUTF8(strings.ReplaceAll(name, "\x00",
 		" "), " "))), " "), `"`, `""`) + `"`

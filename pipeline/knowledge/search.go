@@ -12,52 +12,52 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Mode is a way of searching.
+// Mode selects a search method.
 type Mode string
 
-// The modes.
+// The search modes.
 const (
-	Naive Mode = "naive" // vectors; BM25 over the text of passages in a base without
-	// BM25 over titles, headings and text, fused with vectors; what holds the whole query comes first
+	Naive Mode = "naive" // vectors; without vectors, BM25 over the text of passages
+	// BM25 over titles, headings and text, fused with vectors; passages that contain the whole query come first
 	Hybrid Mode = "hybrid"
 )
 
-// Passage is a piece of a document that a citation can point to.
+// Passage is a piece of a document that a citation can refer to.
 type Passage struct {
-	ID       int64    // within this base and until its document changes
-	Document string   // key: slash-separated path below the root
+	ID       int64    // unique within this base, until the document changes
+	Document string   // document key: slash-separated path below the root
 	Title    string   // of the document; never empty
 	Section  []string // headings from the top down, without the title
-	Anchor   string   // fragment that leads to the section, without #; empty = none
-	Page     int      // counted from 1; 0 = no pages
-	Offset   int      // byte of the document's text (see Base.Text) at which Text begins
-	Text     string   // verbatim, UTF-8, in the form of package extract
+	Anchor   string   // URL fragment of the section, without #; empty if there is none
+	Page     int      // counted from 1; 0 if the document has no pages
+	Offset   int      // byte offset of Text in the document's text (see Base.Text)
+	Text     string   // verbatim UTF-8, as returned by package extract
 	Hash     string   // lower-case hex SHA-256 of Text
-	Head     string   // topicqueue.HeadOf the document; empty: there is none, or Text begins with it
-	Date     string   // YYYY-MM-DD, YYYY-MM or YYYY, as the document says; empty: it does not
+	Head     string   // topicqueue.HeadOf the document; empty if there is none or Text is the document's first passage
+	Date     string   // YYYY-MM-DD, YYYY-MM or YYYY, as stated in the document; empty if it states none
 	Byline
-	File  string  // absolute path where it was indexed; empty: a page, or indexed by a version that did not note it
+	File  string  // absolute path at indexing time; empty for a page, or if an earlier program version did not record it
 	Score float64 // higher is better; comparable within one answer only
-	// of a Hybrid search, 0 to 1: its score by words against that of the best passage; 0: words did not find it
+	// in a Hybrid search: score by words relative to the best passage, 0 to 1; 0 if words did not find the passage
 	Share float64
 }
 
-// How candidates are made and fused.
+// Parameters for collecting and fusing candidates.
 const (
-	// fieldWeights are those of title, section and text in BM25 with weighted fields (BM25F: Robertson, Zaragoza,
-	// Taylor 2004; k1 and b are SQLite's, 1.2 and 0.75). Of 114 questions to eleven corpora the first two passages
-	// answer 88 with 5 to 12, 86 with 2, 81 with 1, 74 with 0, and 74 with three rankings fused.
+	// fieldWeights are the weights of title, section and text in BM25 with weighted fields (BM25F: Robertson, Zaragoza,
+	// Taylor 2004; k1 and b are SQLite's, 1.2 and 0.75). Of 114 questions to eleven corpora, the first two passages
+	// answer 88 with weights 5 to 12, 86 with 2, 81 with 1, 74 with 0, and 74 with three rankings fused.
 	fieldWeights = "5, 5, 1"
 
-	fuseK         = 60  // of reciprocal rank fusion (Cormack, Clarke, Buettcher 2009)
-	maxCandidates = 120 // of each ranking
+	fuseK         = 60  // constant of reciprocal rank fusion (Cormack, Clarke, Buettcher 2009)
+	maxCandidates = 120 // from each ranking
 	maxLimit      = 200
-	perSection    = 3 // passages of one section, while others are left
+	perSection    = 3 // passages from one section, if other sections have matches
 
-	minQuote, maxQuote = 5, 60 // words of a query that passages may hold as it stands: those come first
+	minQuote, maxQuote = 5, 60 // number of words in a query for which passages that contain it verbatim come first
 )
 
-// search is Find once the nearest passages are known.
+// search implements Find, given the passages nearest to the query.
 func (b *finder) search(ctx context.Context, query string, limit int, mode Mode, near neighbours) ([]Passage, error) {
 	words := terms(query)
 	limit = min(limit, maxLimit)
@@ -115,10 +115,10 @@ func (b *finder) search(ctx context.Context, query string, limit int, mode Mode,
 	return found[:min(len(found), limit)], nil
 }
 
-// besideShare is what a passage beside the best one counts at least, of its score.
+// besideShare is the minimum Share of an adjacent passage, as a fraction of the best passage's Share.
 const besideShare = 0.9
 
-// beside returns the passages before and behind one in its section.
+// beside returns the passages before and after p in its section.
 func (b *finder) beside(ctx context.Context, p Passage) ([]Passage, error) {
 	const where = `WHERE p.section = (SELECT section FROM passages WHERE id = ?) AND p.offset `
 	before, err := b.selectPassages(ctx, where+"< ? ORDER BY p.offset DESC LIMIT 1", p.ID, p.Offset)
@@ -129,8 +129,8 @@ func (b *finder) beside(ctx context.Context, p Passage) ([]Passage, error) {
 	return append(before, behind...), err
 }
 
-// withBeside puts what stands beside the best passage next to it: an answer often begins before it or goes on behind
-// it. Of the 114 questions, 99 are answered by six passages so, 95 without.
+// withBeside inserts the adjacent passages after the best one, because an answer often starts before or continues after
+// it. In the evaluation with 114 questions, six passages answer 99 questions with this step and 95 without it.
 func withBeside(found, beside []Passage) []Passage {
 	best := found[0]
 	out := []Passage{best}
@@ -149,20 +149,20 @@ func withBeside(found, beside []Passage) []Passage {
 	return out
 }
 
-// first puts some hits before the others.
+// first returns some followed by the other hits that are not in some.
 func first(some, others []hit) []hit {
 	return append(some, slices.DeleteFunc(others, func(h hit) bool {
 		return slices.ContainsFunc(some, func(s hit) bool { return s.id == h.id })
 	})...)
 }
 
-// hit is a passage in a ranking.
+// hit is one passage of a ranking.
 type hit struct {
 	id    int64
 	score float64 // higher is better
 }
 
-// rank returns the passages that match an FTS5 query by BM25. weights: of title, section and text.
+// rank returns the passages that match an FTS5 query, ranked by BM25. weights are those of title, section and text.
 func (b *finder) rank(ctx context.Context, match, weights string, limit int) ([]hit, error) {
 	rows, err := b.read.QueryContext(ctx, `SELECT rowid, -bm25(words, `+weights+`) AS score FROM words
 		WHERE words MATCH ? ORDER BY score DESC, rowid LIMIT ?`, match, limit)
@@ -181,7 +181,7 @@ func (b *finder) rank(ctx context.Context, match, weights string, limit int) ([]
 	return out, rows.Err()
 }
 
-// shareOfBest returns the score of each hit against that of the best one.
+// shareOfBest returns the score of each hit relative to the best one.
 func shareOfBest(ranked []hit) map[int64]float64 {
 	shares := make(map[int64]float64, len(ranked))
 	for _, h := range ranked {
@@ -190,9 +190,8 @@ func shareOfBest(ranked []hit) map[int64]float64 {
 	return shares
 }
 
-// namedFirst puts the passages that have the rarest word of a query before the others, where that word stands in the
-// title of a document: then it names what is asked about. Elsewhere the rarest word is as often one that only the
-// asker uses.
+// namedFirst moves passages with the rarest query word to the front if that word occurs in a document title, because it
+// then names the subject of the query. Elsewhere, the rarest word is just as often one that only the user chose.
 func (b *finder) namedFirst(ctx context.Context, words []string, ranked []hit) ([]hit, error) {
 	rarest, fewest := "", 0
 	for _, w := range words {
@@ -230,7 +229,7 @@ func (b *finder) namedFirst(ctx context.Context, words []string, ranked []hit) (
 	return ranked, nil
 }
 
-// count returns how many passages match an FTS5 query.
+// count returns the number of passages that match an FTS5 query.
 func (b *finder) count(ctx context.Context, match string) (n int, err error) {
 	err = b.read.QueryRowContext(ctx, `SELECT count(*) FROM words WHERE words MATCH ?`, match).Scan(&n)
 	return n, err
@@ -259,7 +258,7 @@ func splitPath(path string) []string {
 	return strings.Split(path, separator)
 }
 
-// selectPassages runs SELECT passageColumns with this end of the statement.
+// selectPassages selects passageColumns with the given rest of the statement.
 func (b *finder) selectPassages(ctx context.Context, where string, args ...any) ([]Passage, error) {
 	rows, err := b.read.QueryContext(ctx, "SELECT "+passageColumns+" "+where, args...)
 	if err != nil {
@@ -277,7 +276,7 @@ func (b *finder) selectPassages(ctx context.Context, where string, args ...any) 
 	return out, errors.Join(rows.Err(), rows.Close())
 }
 
-// passages loads hits in their order. One that an ingestion has just removed is missing.
+// passages loads the hits in their order. Passages removed by a concurrent ingestion are missing.
 func (b *finder) passages(ctx context.Context, hits []hit) ([]Passage, error) {
 	if len(hits) == 0 {
 		return nil, nil
@@ -299,7 +298,7 @@ func (b *finder) passages(ctx context.Context, hits []hit) ([]Passage, error) {
 	return found, nil
 }
 
-// withoutCopies drops passages whose text an earlier one has.
+// withoutCopies drops passages with the same text as an earlier one.
 func withoutCopies(found []Passage) []Passage {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(found, func(p Passage) bool {
@@ -309,8 +308,8 @@ func withoutCopies(found []Passage) []Passage {
 	})
 }
 
-// spread moves what exceeds a document's or a section's share behind all others, in order: several pages that know
-// something come before the tenth passage of one of them.
+// spread moves passages beyond the share of a document or section to the end, in order. Passages from several documents
+// therefore come before the tenth passage of one document.
 func spread(found []Passage, limit int) []Passage {
 	perDocument := max(2, 2*limit/3)
 	documents, sections := map[string]int{}, map[string]int{}

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// SectionHit is a section that has something to say about a query.
+// SectionHit is a section that matches a query.
 type SectionHit struct {
 	Document string
 	Title    string   // of the document
-	Section  []string // headings from the top down; empty = what stands before the first heading
+	Section  []string // headings from the top down; empty for the text before the first heading
 	Anchor   string
 	Score    float64 // higher is better; comparable within one answer only
 	Passages int     // in the whole section
-	Lead     string  // its first sentences, at most leadSize bytes; empty when it begins with code or a table
+	Lead     string  // first sentences, at most leadSize bytes; empty if there is no prose
 }
 
 const leadSize = 300
 
-// Sections returns at most limit sections that answer query best, best first: the corpus' own structure around a
-// topic. A section counts by its best passage. query and errors as Search.
+// Sections returns at most limit sections that best answer query, best first, which shows the structure of the corpus
+// around a topic. A section is ranked by its best passage. query and errors are as for Search.
 func (b *finder) Sections(ctx context.Context, query string, limit int) ([]SectionHit, error) {
 	words := terms(query)
 	limit = min(limit, maxLimit)
@@ -52,13 +52,13 @@ func (b *finder) Sections(ctx context.Context, query string, limit int) ([]Secti
 	return out, nil
 }
 
-// DocumentHit is a document whose title speaks of a query.
+// DocumentHit is a document whose title matches a query.
 type DocumentHit struct {
 	Document, Title string
 	Score           float64 // higher is better; comparable within one answer only
 }
 
-// Titles returns at most limit documents whose titles match query best, best first. query and errors as Search.
+// Titles returns at most limit documents whose titles best match query, best first. query and errors are as for Search.
 func (b *finder) Titles(ctx context.Context, query string, limit int) ([]DocumentHit, error) {
 	words := terms(query)
 	limit = min(limit, maxLimit)
@@ -85,8 +85,8 @@ func (b *finder) Titles(ctx context.Context, query string, limit int) ([]Documen
 	return out, nil
 }
 
-// owners returns the sections or documents of passages, each with the score of its best passage, best first. column:
-// section or document.
+// owners returns the sections or documents that contain the ranked passages, each with the score of its best passage,
+// best first. column is "section" or "document".
 func (b *finder) owners(ctx context.Context, column string, ranked []hit) ([]hit, error) {
 	if len(ranked) == 0 {
 		return nil, nil
@@ -123,7 +123,7 @@ func (b *finder) owners(ctx context.Context, column string, ranked []hit) ([]hit
 	return out, nil
 }
 
-// lead returns the first sentences of the first paragraph of prose in text.
+// lead returns the first sentences of the first prose paragraph in text.
 func lead(text string) string {
 	fenced := false
 	for line := range strings.Lines(text) {

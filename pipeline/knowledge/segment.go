@@ -6,14 +6,14 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// ideograph reports whether r is written without spaces between words: the index holds pairs of such characters.
+// ideograph reports whether r belongs to a script without spaces between words, which is indexed as character pairs.
 func ideograph(r rune) bool {
 	return r >= 0x2e80 && text.CJK(r)
 }
 
-// segment prepares a text for the index. A run of ideographs becomes its overlapping pairs and its last character:
-// 搜索引擎 -> 搜索 索引 引擎 擎. Pairs find words wherever they stand; the last character lets a search for a single
-// one, which is a search for a prefix, find it at the end too. Other text is returned as it is.
+// segment prepares text for the index. A run of ideographs becomes its overlapping pairs and its last character:
+// 搜索引擎 -> 搜索 索引 引擎 擎. Pairs match words at any position. A search for a single character is a prefix search, and
+// the last character lets it match at the end of a run too. Other text is returned unchanged.
 func segment(s string) string {
 	if strings.IndexFunc(s, ideograph) < 0 {
 		return s

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// Shelf searches several bases as one: documents that are attached to a run before its knowledge base. Scores of two
-// bases cannot be compared, so the best of each stand first, then their second best, and so on.
+// Shelf searches several bases as one, for example attachments before the knowledge base of a run. Scores of different
+// bases are not comparable, so results are interleaved: the best of each base, then the second best of each, and so on.
 type Shelf []*Base
 
-// Search is Base.Search over all bases.
+// Search calls Base.Search on all bases.
 func (s Shelf) Search(ctx context.Context, query string, limit int, mode Mode) ([]Passage, error) {
 	return interleaved(s, limit, func(b *Base) ([]Passage, error) { return b.Search(ctx, query, limit, mode) })
 }
 
-// Item is Base.Item over all bases.
+// Item calls Base.Item on all bases.
 func (s Shelf) Item(ctx context.Context, name string, limit int) ([]Passage, error) {
 	return interleaved(s, limit, func(b *Base) ([]Passage, error) { return b.Item(ctx, name, limit) })
 }
 
-// Sections is Base.Sections over all bases. The best section of each base has the score 1.
+// Sections calls Base.Sections on all bases. The best section of each base gets the score 1.
 func (s Shelf) Sections(ctx context.Context, query string, limit int) ([]SectionHit, error) {
 	hits, err := interleaved(s, len(s)*limit, func(b *Base) ([]SectionHit, error) {
 		found, err := b.Sections(ctx, query, limit)
@@ -33,7 +33,7 @@ func (s Shelf) Sections(ctx context.Context, query string, limit int) ([]Section
 	return hits[:min(len(hits), limit)], err
 }
 
-// Titles is Base.Titles over all bases. The best title of each base has the score 1.
+// Titles calls Base.Titles on all bases. The best title of each base gets the score 1.
 func (s Shelf) Titles(ctx context.Context, query string, limit int) ([]DocumentHit, error) {
 	hits, err := interleaved(s, len(s)*limit, func(b *Base) ([]DocumentHit, error) {
 		found, err := b.Titles(ctx, query, limit)
@@ -46,7 +46,7 @@ func (s Shelf) Titles(ctx context.Context, query string, limit int) ([]DocumentH
 	return hits[:min(len(hits), limit)], err
 }
 
-// interleaved asks each base and returns at most limit answers: the first of each, then the second of each, and so on.
+// interleaved queries each base and returns at most limit results: the first of each, then the second, and so on.
 func interleaved[T any](bases []*Base, limit int, ask func(*Base) ([]T, error)) ([]T, error) {
 	lists := make([][]T, len(bases))
 	longest := 0

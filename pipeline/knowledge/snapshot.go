@@ -16,27 +16,27 @@ import (
 	"time"
 )
 
-// SnapshotStore is where bases are published; every storage.Store is one.
+// SnapshotStore is the store to which bases are published. Every storage.Store implements it.
 type SnapshotStore interface {
-	// PutNew stores body under key unless something is there; created tells which.
+	// PutNew stores body under key unless the key exists. created reports whether it was stored.
 	PutNew(ctx context.Context, key string, body []byte) (created bool, err error)
-	// Get returns a whole body, never a part without an error.
+	// Get returns a complete body or an error.
 	Get(ctx context.Context, key string) ([]byte, error)
 	// List returns the keys that begin with prefix.
 	List(ctx context.Context, prefix string) ([]string, error)
 }
 
-// SnapshotStreamer is the ability of a SnapshotStore to take and give bodies piece by piece. A base of some hundred
-// megabytes is otherwise held in memory as a whole while it is published or fetched.
+// SnapshotStreamer is an optional interface of a SnapshotStore that streams bodies. Without it, a base of several
+// hundred megabytes is held in memory as a whole while it is published or fetched.
 type SnapshotStreamer interface {
-	// PutNewFrom is PutNew of a file from its beginning.
+	// PutNewFrom is like PutNew, but reads the body from a file, starting at its beginning.
 	PutNewFrom(ctx context.Context, key string, body io.ReadSeeker) (created bool, err error)
-	// Open returns a body to be read and closed. It may break off, with an error.
+	// Open returns a body, which the caller closes. Reading may fail before the end.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// A version names what a base holds (contentVersion) and the bytes of the file that holds it (SHA-256, shortened):
-// two machines that publish the same documents at the same time store two files, and each can be checked by its name.
+// A version consists of contentVersion and the shortened SHA-256 of the file. Two machines that publish the same
+// documents at the same time therefore store two files, and each can be verified by its name.
 var validVersion = regexp.MustCompile(`^[0-9a-f]{16}-[0-9a-f]{32}$`)
 
 const hashDigits = 32
@@ -44,11 +44,11 @@ const hashDigits = 32
 // SnapshotKey returns the storage key of a published version.
 func SnapshotKey(name, version string) string { return "knowledge/" + name + "/" + version + suffix }
 
-// Publish stores the base as it is now and returns the version to Fetch it by. What a store has under a version never
-// changes; when it has the same content already, nothing is written. The base may be in use.
+// Publish stores the current content of the base and returns its version for Fetch. Stored versions never change; if
+// the store already has the same content, nothing is written. The base may be in use, and repeated calls are harmless.
 //
-// The error is ErrEmpty for a base without documents, one of the store, of SQLite or of the file system (beside the
-// base there must be room for a copy), or context.Cause(ctx). Calling again is harmless.
+// The error is ErrEmpty for a base without documents, or context.Cause(ctx), or comes from the store, SQLite or the
+// file system. The directory of the base needs free space for a copy.
 func Publish(ctx context.Context, b *Base, store SnapshotStore) (version string, err error) {
 	info, err := b.Info(ctx)
 	if err != nil {
@@ -76,15 +76,15 @@ func (b *Base) publish(ctx context.Context, name, copied string, store SnapshotS
 	if err != nil {
 		return "", err
 	}
-	if name != Attached { // what is purged with its run must not be another run's as well
+	if name != Attached { // attachments are purged with their run, so runs must not share them
 		if version, err := published(ctx, store, name, content); version != "" || err != nil {
 			return version, err
 		}
 	}
-	if err := remove(copied); err != nil { // of a process that was killed
+	if err := remove(copied); err != nil { // left by a killed process
 		return "", err
 	}
-	defer func() { _ = remove(copied) }() // the next Publish would remove it too
+	defer func() { _ = remove(copied) }() // on failure, the next Publish removes the file
 	if _, err := b.read.ExecContext(ctx, `VACUUM INTO ?`, copied); err != nil {
 		return "", fmt.Errorf("copy it: %w", err)
 	}
@@ -104,7 +104,7 @@ func (b *Base) publish(ctx context.Context, name, copied string, store SnapshotS
 	return version, put(ctx, store, SnapshotKey(name, version), file)
 }
 
-// contentVersion reads the version of what the base holds now, which during an ingestion is not that of its meta data.
+// contentVersion computes the version of the current content. During an ingestion it differs from the stored version.
 func (b *Base) contentVersion(ctx context.Context) (string, error) {
 	tx, err := b.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -114,7 +114,7 @@ func (b *Base) contentVersion(ctx context.Context) (string, error) {
 	return contentVersion(ctx, tx)
 }
 
-// published returns the version under which a store has this content; empty = none.
+// published returns a stored version with this content, or "" if there is none.
 func published(ctx context.Context, store SnapshotStore, name, content string) (string, error) {
 	prefix := "knowledge/" + name + "/"
 	keys, err := store.List(ctx, prefix+content)
@@ -129,14 +129,14 @@ func published(ctx context.Context, store SnapshotStore, name, content string) (
 	return "", nil
 }
 
-// seal makes a copy of a base complete in itself and returns its content's version.
+// seal makes a copy of a base self-contained and returns its content version.
 func seal(ctx context.Context, path string) (version string, err error) {
 	b, err := connect(path, "rw")
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	// Whoever reads it must not need to write beside it.
+	// Readers must not need to write files next to the base.
 	if _, err := b.write.ExecContext(ctx, `PRAGMA journal_mode = DELETE`); err != nil {
 		return "", err
 	}
@@ -163,7 +163,7 @@ func put(ctx context.Context, store SnapshotStore, key string, file *os.File) er
 	return err
 }
 
-// remove deletes a file that need not be there.
+// remove deletes a file if it exists.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

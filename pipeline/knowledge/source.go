@@ -8,7 +8,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Byline names who wrote and who published a document, as it says.
+// Byline holds the authors and the publisher that a document states.
 type Byline struct {
 	Authors   []string `json:",omitempty"`
 	Publisher string   `json:",omitempty"`
@@ -17,7 +17,7 @@ type Byline struct {
 // bylineColumn selects the byline of document d.
 const bylineColumn = `coalesce((SELECT value FROM meta WHERE meta.key = 'by/' || d.id), '')`
 
-// Scan reads a byline from the column of a base; an index of an earlier version has none.
+// Scan reads a byline from a database column. Bases from earlier versions have none.
 func (b *Byline) Scan(column any) error {
 	row, _ := column.(string)
 	if row == "" {
@@ -26,12 +26,12 @@ func (b *Byline) Scan(column any) error {
 	return json.Unmarshal([]byte(row), b)
 }
 
-// By names them in one line.
+// By returns authors and publisher in one line.
 func (b Byline) By() string {
 	return topicqueue.Source{Authors: b.Authors, Publisher: b.Publisher}.By()
 }
 
-// Source returns a passage as the source that it is for a run, retrieved at a time.
+// Source converts a passage to a source of a run, retrieved at the given time.
 func (p Passage) Source(at time.Time) topicqueue.Source {
 	s := topicqueue.Source{
 		Kind: topicqueue.SourceDocument, Title: p.Title, Document: p.Document, Section: p.Section, Anchor: p.Anchor,

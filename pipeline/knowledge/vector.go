@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// packed is a vector of length 1 in a quarter of the space: element i is about values[i] times scale. Scaled by its
-// largest element, a vector is off by less than 1 % of its length, far less than models differ from each other.
+// packed is a vector of length 1 in a quarter of the space: element i is about values[i] times scale. Scaling by the
+// largest element keeps the error below 1 % of the length, far less than the differences between models.
 type packed struct {
 	values []int8
 	scale  float32
 }
 
-// pack scales a vector to length 1 and rounds it. A vector of zeros stays one. v: finite, see there.
+// pack normalizes a vector to length 1 and rounds it. A zero vector stays zero. v must be finite.
 func pack(v []float32) packed {
 	var sum float64
 	var largest float32
@@ -40,7 +40,7 @@ func (p packed) bytes() []byte {
 	return out
 }
 
-// finite reports whether all numbers of a vector are numbers.
+// finite reports whether no element of v is NaN or infinite.
 func finite(v []float32) bool {
 	for _, x := range v {
 		if x != x || x > math.MaxFloat32 || x < -math.MaxFloat32 {
@@ -50,23 +50,23 @@ func finite(v []float32) bool {
 	return true
 }
 
-// matrix is the vectors of all passages of a base, one behind the other.
+// matrix holds the vectors of all passages of a base, stored consecutively.
 type matrix struct {
 	dimensions int
-	ids        []int64 // of passages, ascending
+	ids        []int64 // passage ids, ascending
 	scales     []float32
-	values     []int8 // dimensions for each passage
+	values     []int8 // dimensions values per passage
 }
 
-// nearest returns the passages from..to (positions) whose vectors are nearest to query, by the cosine of the angle
-// between them, nearest first, ties by id. Those that have nothing in common with it (cosine 0 or less) are left out.
+// nearest returns at most limit of the passages at positions from to to-1 whose vectors are nearest to query by cosine
+// similarity, nearest first, with ties ordered by id. It omits passages with a cosine of 0 or less.
 func (m *matrix) nearest(query packed, from, to, limit int) []hit {
-	wide := make([]int32, len(query.values)) // converted once and not for each passage
+	wide := make([]int32, len(query.values)) // converted once instead of once per passage
 	for i, x := range query.values {
 		wide[i] = int32(x)
 	}
 	var out []hit
-	least := 0.0 // a score must be above this
+	least := 0.0 // a score must be greater than this
 	for i := from; i < to; i++ {
 		product := dot(wide, m.values[i*m.dimensions:(i+1)*m.dimensions])
 		score := float64(product) * float64(m.scales[i]) * float64(query.scale)
@@ -74,7 +74,7 @@ func (m *matrix) nearest(query packed, from, to, limit int) []hit {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(out, score, func(h hit, score float64) int {
-			if h.score >= score { // equal ones came first: their ids are smaller
+			if h.score >= score { // equal scores were inserted earlier and have smaller ids
 				return -1
 			}
 			return 1
@@ -90,10 +90,10 @@ func (m *matrix) nearest(query packed, from, to, limit int) []hit {
 	return out
 }
 
-// dot returns the product of two vectors of one length. With at most 65,536 elements it stays within int32 by far
-// below 2^31 = 127 * 127 * 133,000.
+// dot returns the dot product of two vectors of equal length. With at most 65,536 elements, the sum stays far below the
+// int32 limit 2^31 = 127 * 127 * 133,000.
 func dot(a []int32, b []int8) int32 {
-	var s0, s1, s2, s3 int32 // four sums, because each addition waits for the one before
+	var s0, s1, s2, s3 int32 // four independent sums, because each addition waits for the previous one
 	n := len(b) &^ 3
 	a = a[:len(b)]
 	for i := 0; i < n; i += 4 {
@@ -109,7 +109,7 @@ func dot(a []int32, b []int8) int32 {
 	return s0 + s1 + s2 + s3
 }
 
-// merge joins rankings and keeps the best.
+// merge combines rankings and returns the best limit hits.
 func merge(parts [][]hit, limit int) []hit {
 	all := slices.Concat(parts...)
 	slices.SortFunc(all, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })

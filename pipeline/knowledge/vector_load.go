@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// database can begin a transaction and be asked without one.
+// database runs queries and begins transactions.
 type database interface {
 	querier
 	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 }
 
-// loadVectors reads all vectors in one transaction, so that they belong together and to their state.
+// loadVectors reads all vectors and their state in one transaction, so that they are consistent.
 func loadVectors(ctx context.Context, db database) (*vectorIndex, error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// contentVersion returns a hash over all keys and contents, and over the embedding model and which passages lack a
-// vector: the same documents with the same model give the same version, wherever and in whatever order they were
-// ingested.
+// contentVersion returns a hash over all keys and contents, the embedding model and the passages without a vector. The
+// same documents with the same model yield the same version, regardless of where and in which order they were ingested.
 func contentVersion(ctx context.Context, q querier) (string, error) {
 	documents, err := texts(ctx, q, `SELECT key || char(0) || hash FROM documents`)
 	if err != nil {
@@ -37,7 +36,7 @@ func contentVersion(ctx context.Context, q querier) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// texts returns what a query for one column of text yields, sorted.
+// texts returns the sorted results of a query for one text column.
 func texts(ctx context.Context, q querier, query string) ([]string, error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
@@ -56,7 +55,7 @@ func texts(ctx context.Context, q querier, query string) ([]string, error) {
 	return out, rows.Err()
 }
 
-// writeVersion stores the version, and when it has changed the time.
+// writeVersion stores the version and, if it has changed, the time.
 func writeVersion(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	version, err := contentVersion(ctx, tx)
 	if err != nil {

@@ -18,40 +18,40 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// maxFile is the size of the largest file that is read, in bytes.
+// maxFile is the maximum size of a file, in bytes.
 const maxFile = 20 << 20
 
-// source is one file or web page that may become a document. Of a page only key and address are known before it is
-// downloaded.
+// source is a file or web page that may become a document. For a page, only key and address are known before the
+// download.
 type source struct {
 	key      string // slash-separated, unique within the base
-	file     string // path; empty: a page
-	address  string // of a page, perhaps with user and password
-	name     string // whose extension says what is in it
+	file     string // path; empty for a page
+	address  string // address of a page, possibly with user and password
+	name     string // file name whose extension gives the type
 	size     int64  // bytes
 	modified time.Time
 }
 
-// leftOut are directories that hold no documents of the user: version control, dependencies, caches. Hidden ones go
-// without being named.
+// leftOut lists directories without documents of the user: version control, dependencies and caches. Hidden directories
+// are always skipped.
 var leftOut = map[string]bool{
 	"node_modules": true, "vendor": true, "bower_components": true, "__pycache__": true, "venv": true, "CVS": true,
 	"site-packages": true, "__MACOSX": true,
 }
 
-// sphinxOwn are directories beside Sphinx pages that hold what the pages are made of or look like.
+// sphinxOwn lists directories next to Sphinx pages that hold the sources, styles and images of the pages.
 var sphinxOwn = map[string]bool{"_static": true, "_sources": true, "_images": true, "_downloads": true,
 	"_modules": true}
 
-// furnishings are files that no one expects to be read: what pages look like, pictures, packed and compiled things.
+// furnishings lists extensions of files that are skipped silently: styles, scripts, images and fonts.
 var furnishings = map[string]bool{
 	".css": true, ".js": true, ".mjs": true, ".map": true, ".png": true, ".jpg": true, ".jpeg": true,
 	".gif": true, ".svg": true,
 	".ico": true, ".webp": true, ".woff": true, ".woff2": true, ".ttf": true, ".eot": true, ".otf": true, ".inv": true,
 }
 
-// walk lists the files below roots in a fixed order. What is seen and cannot be a document is in skipped. unread are
-// the key prefixes of directories that could not be listed. A root that cannot be read is an error.
+// walk lists the files below roots in a fixed order. skipped lists files that cannot become documents, and unread the
+// key prefixes of entries that could not be read. A root that cannot be read is an error.
 func walk(ctx context.Context, roots []string) (files []source, skipped []Skipped, unread []string, err error) {
 	if len(roots) == 0 {
 		return nil, nil, nil, errors.New("ingest: no directory or file was named")
@@ -89,7 +89,7 @@ func walk(ctx context.Context, roots []string) (files []source, skipped []Skippe
 	return w.files, w.skipped, w.unread, nil
 }
 
-// unique returns name, or name with a number before its extension when it is taken.
+// unique returns name, or name with a number before its extension if it is taken.
 func unique(name string, taken map[string]bool) string {
 	ext := path.Ext(name)
 	out := name
@@ -104,7 +104,7 @@ type walker struct {
 	files   []source
 	skipped []Skipped
 	unread  []string
-	seen    map[string]bool // absolute paths: roots may overlap
+	seen    map[string]bool // absolute paths, because roots may overlap
 }
 
 func (w *walker) skip(key, reason string) {
@@ -121,7 +121,7 @@ func (w *walker) directory(ctx context.Context, root, prefix string) error {
 			return fmt.Errorf("ingest %s: %w", file, relErr)
 		}
 		key := path.Join(prefix, filepath.ToSlash(rel))
-		if err != nil { // of a directory, or of the root itself
+		if err != nil { // for a subdirectory or the root itself
 			if file == root {
 				return fmt.Errorf("ingest: %w", err)
 			}
@@ -144,7 +144,7 @@ func (w *walker) directory(ctx context.Context, root, prefix string) error {
 			return nil
 		}
 		if entry.Type()&fs.ModeSymlink != 0 {
-			// A link to inside is a second name for a document that is found anyway.
+			// A link to a target inside the root is another name for a document that is found anyway.
 			if target, err := filepath.EvalSymlinks(file); err != nil || !inside(root, target) {
 				w.skip(key, "symbolic link to outside of "+filepath.Base(root))
 			}
@@ -161,7 +161,7 @@ func (w *walker) directory(ctx context.Context, root, prefix string) error {
 	})
 }
 
-// add takes a file, or says why not.
+// add adds a file to the list or records why it is skipped.
 func (w *walker) add(file, key string, info fs.FileInfo) {
 	_, known := extract.TypeOf(info.Name())
 	switch {
@@ -191,7 +191,7 @@ func inside(root, file string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// reason returns what went wrong without the path, which the reader of a report knows.
+// reason returns the message of err without the path, because reports already show the path.
 func reason(err error) string {
 	var e *fs.PathError
 	if errors.As(err, &e) {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// separator stands between the headings of a stored section path.
+// separator separates the headings of a stored section path.
 const separator = "\x1f"
 
-// writer changes documents within one transaction, with statements that are prepared once for it.
+// writer changes documents within one transaction, using prepared statements.
 type writer struct {
 	tx                                       *sql.Tx
 	find, touch, list, place, sign, displace *sql.Stmt
@@ -56,8 +56,8 @@ func newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
 	return w, err
 }
 
-// document stores p in place of what the base has under its key. It looks again at what the base has: since the list
-// of known documents was read, another process may have done the work.
+// document stores p in place of the existing document with its key. It reads the stored state again, because another
+// process may have ingested the document in the meantime.
 func (w *writer) document(p *prepared, counted *Report) error {
 	var old state
 	var file string
@@ -71,7 +71,7 @@ func (w *writer) document(p *prepared, counted *Report) error {
 		return nil
 	case had && old.hash == p.hash:
 		counted.Unchanged++
-		if p.path != file && p.path != "" { // moved with its folder
+		if p.path != file && p.path != "" { // the file was moved with its folder
 			if _, err := w.place.Exec(old.id, p.path); err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ func (w *writer) document(p *prepared, counted *Report) error {
 		}
 		_, err := w.touch.Exec(p.size, p.modified.UnixNano(), old.id)
 		return err
-	case p.same: // removed by another process since we looked: the next ingestion finds it
+	case p.same: // removed by another process in the meantime; the next ingestion adds it
 		return nil
 	case had:
 		counted.Updated++
@@ -154,7 +154,7 @@ func (w *writer) remove(id int64) error {
 	return nil
 }
 
-// removeAllBut removes the documents that keep does not want and returns their number.
+// removeAllBut removes the documents for which keep returns false, and returns their number.
 func (w *writer) removeAllBut(keep func(key string) bool) (int, error) {
 	rows, err := w.list.Query()
 	if err != nil {
