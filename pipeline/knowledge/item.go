@@ -15,8 +15,8 @@ var around = regexp.MustCompile(`^(?:the |a |an )?(.+?)(?: (?:function|method|ty
 
 // Item returns at most limit passages about a named item: "Theorem 3.1", "Table 2", "§ 4.2", "Chapter 3", a function or
 // setting, or a heading. Names must match exactly, except for case, spaces and common abbreviations: 3.1 never matches
-// 13.1 or 3.10. For a heading, Item returns the passages of its section in order. "Title › Heading › Subheading" refers
-// to exactly that section, and "Title › Title" to the text before the first heading. If no label has the name, Item
+// 13.1 or 3.10. For a heading, Item returns the passages of its section in order. "Title › Heading › Subheading" is
+// exactly that section, and "Title › Title" is the text before the first heading. If no label has the name, Item
 // searches the text for it. Finding nothing is not an error; errors are as for Search.
 func (b *finder) Item(ctx context.Context, name string, limit int) ([]Passage, error) {
 	limit = min(limit, maxLimit)

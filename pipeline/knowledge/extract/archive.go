@@ -13,20 +13,20 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// Limits of one file of packed parts: what each may unpack to, and all together, and how often larger than packed.
-// Honest XML shrinks to a tenth, long tables to a fiftieth.
+// Limits for a zip file: number of parts, unpacked size of one part and of all parts, and compression ratio. Valid XML
+// shrinks to a tenth of its size, long tables to a fiftieth.
 const (
 	maxParts     = 20_000
 	maxPart      = 96 << 20
 	maxAllParts  = 256 << 20
 	maxPartRatio = 400
-	maxDOCXDepth = 60 // of tables in tables, boxes in boxes
+	maxDOCXDepth = 60 // nesting depth of tables and text boxes
 )
 
-// archive is a zip file of parts, as Word, PowerPoint and EPUB files are.
+// archive is a zip file of parts: a Word, PowerPoint or EPUB file.
 type archive struct {
 	parts    map[string]*zip.File // by clean path
-	unpacked int                  // bytes so far
+	unpacked int                  // bytes unpacked so far
 }
 
 // openArchive opens a zip file. The error wraps ErrDamaged or ErrTooLarge.
@@ -45,10 +45,10 @@ func openArchive(data []byte) (*archive, error) {
 	return f, nil
 }
 
-// isOLE reports an OLE container: what the programs of Office make of a file with a password, and their old formats.
+// isOLE reports whether data is an OLE container: an Office file with a password or in an old format.
 func isOLE(data []byte) bool { return bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) }
 
-// typeOfArchive returns the type of a zip file by the part that every file of the type has.
+// typeOfArchive identifies the type of a zip file by a part that all files of the type contain.
 func typeOfArchive(data []byte) (Type, bool) {
 	if !bytes.HasPrefix(data, []byte("PK\x03\x04")) {
 		return "", false
@@ -68,7 +68,7 @@ func typeOfArchive(data []byte) (Type, bool) {
 	return "", false
 }
 
-// damage keeps reasons and calls everything else damage.
+// damage wraps err in ErrDamaged unless it already wraps ErrTooLarge or ErrDamaged.
 func damage(err error) error {
 	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrDamaged) {
 		return err
@@ -76,19 +76,19 @@ func damage(err error) error {
 	return fmt.Errorf("%w (%w)", ErrDamaged, err)
 }
 
-// open returns a decoder of a part; nil when the file has no such part.
+// open returns a decoder for a part, or nil if the part does not exist.
 func (f *archive) open(name string) (*xml.Decoder, error) {
 	data, err := f.read(name)
 	if data == nil || err != nil {
 		return nil, err
 	}
 	d := xml.NewDecoder(bytes.NewReader(data))
-	d.Strict = false // no entities are ever fetched: the decoder knows none but its own
+	d.Strict = false // safe, because the decoder never loads external entities
 	d.CharsetReader = charset.NewReaderLabel
 	return d, nil
 }
 
-// read returns the content of a part; nil when the file has no such part.
+// read returns the content of a part, or nil if the part does not exist.
 func (f *archive) read(name string) ([]byte, error) {
 	part := f.parts[name]
 	if part == nil {
@@ -103,7 +103,7 @@ func (f *archive) read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%w (%s: %w)", ErrDamaged, name, err)
 	}
 	defer r.Close()
-	data, err := io.ReadAll(io.LimitReader(r, maxPart+1)) // what the directory says of the size may be a lie
+	data, err := io.ReadAll(io.LimitReader(r, maxPart+1)) // the size in the zip directory may be wrong
 	if f.unpacked += len(data); len(data) > maxPart || f.unpacked > maxAllParts {
 		return nil, fmt.Errorf("%w (%s)", ErrTooLarge, name)
 	}
@@ -113,7 +113,7 @@ func (f *archive) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// properties returns what the core properties of an Office file say. The date is that of the last change.
+// properties returns the core properties of an Office file. The date is the modification date, else the creation date.
 func (f *archive) properties() (stated, error) {
 	var s stated
 	d, err := f.open("docProps/core.xml")
@@ -123,7 +123,7 @@ func (f *archive) properties() (stated, error) {
 	name, created := "", ""
 	for {
 		t, err := d.Token()
-		if err != nil { // the end, or damage: properties are no reason to refuse a document
+		if err != nil { // the end, or damage, which is not a reason to reject the document
 			break
 		}
 		switch t := t.(type) {
@@ -147,14 +147,14 @@ func (f *archive) properties() (stated, error) {
 	return s, nil
 }
 
-// related returns what a part names as its relations: targets by id, and the first of each kind (the end of its type).
+// related returns the targets of a part's relationships by id, and the first target of each kind (end of the type).
 func (f *archive) related(name string) (byID, byKind map[string]string) {
 	byID, byKind = map[string]string{}, map[string]string{}
 	d, err := f.open(path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"))
 	if err != nil || d == nil {
 		return byID, byKind
 	}
-	_ = elements(d, func(e xml.StartElement) { // of a damaged one what there is
+	_ = elements(d, func(e xml.StartElement) { // a damaged part yields the elements before the damage
 		target := attr(e, "Target")
 		if e.Name.Local != "Relationship" || strings.EqualFold(attr(e, "TargetMode"), "External") {
 			return
@@ -171,7 +171,7 @@ func (f *archive) related(name string) (byID, byKind map[string]string) {
 	return byID, byKind
 }
 
-// elements calls use for every element of d.
+// elements calls use for each element of d.
 func elements(d *xml.Decoder, use func(xml.StartElement)) error {
 	for {
 		t, err := d.Token()

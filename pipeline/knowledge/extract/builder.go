@@ -8,11 +8,11 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// maxCode bounds one fenced block, in bytes. Longer code becomes several blocks, cut between lines, so that a passage
-// holds whole fences only.
+// maxCode is the maximum size of a fenced block, in bytes. Longer code is split between lines into several blocks, so
+// that a passage contains only complete fences.
 const maxCode = 1500
 
-// longFence are rows of backquotes that no fence of ours should have to exceed.
+// longFence matches runs of backquotes that would require an excessively long fence.
 var longFence = regexp.MustCompile("`{16,}")
 
 type blockKind int
@@ -28,10 +28,10 @@ const (
 type builder struct {
 	buf      strings.Builder
 	sections []Section
-	pending  int // index of the first section whose offset is not known yet: it is that of the next block
+	pending  int // index of the first section whose offset is not known yet; the next block sets it
 	path     []heading
 	heads    []head
-	opening  string // a first paragraph of one line, before any heading
+	opening  string // first paragraph, if it is one line before any heading
 	terms    []Term
 	images   []Image
 	last     blockKind
@@ -42,7 +42,7 @@ type heading struct {
 	text  string
 }
 
-// head is a heading; at: bytes of text before it.
+// head is a heading with the number of text bytes before it.
 type head struct {
 	heading
 	at int
@@ -50,7 +50,7 @@ type head struct {
 
 func newBuilder() *builder { return &builder{sections: []Section{{}}} }
 
-// begin writes what separates the next block from the last one and returns the offset at which the block begins.
+// begin writes the separator between the last block and the next and returns the start offset of the next block.
 func (b *builder) begin(kind blockKind) int {
 	switch {
 	case b.last == blockNone:
@@ -66,7 +66,7 @@ func (b *builder) begin(kind blockKind) int {
 	return b.buf.Len()
 }
 
-// heading starts a section. level: 1 to 6, 1 the highest.
+// heading starts a section. level is 1 to 6, 1 being the highest.
 func (b *builder) heading(level int, text, anchor string) {
 	text = strings.TrimSpace(strings.TrimSuffix(clean(text), "¶"))
 	if text == "" {
@@ -82,7 +82,7 @@ func (b *builder) heading(level int, text, anchor string) {
 		names[i] = h.text
 	}
 	b.sections = append(b.sections, Section{Path: names, Anchor: anchor})
-	if b.last != blockNone { // lists and tables do not go on across a heading
+	if b.last != blockNone { // lists and tables do not continue across a heading
 		b.last = blockText
 	}
 }
@@ -99,7 +99,7 @@ func (b *builder) paragraph(text string) {
 	}
 }
 
-// item writes a list item. marker: "-" or "3.".
+// item writes a list item. marker is "-" or a number such as "3.".
 func (b *builder) item(marker, text string) {
 	if text = clean(text); text != "" {
 		b.begin(blockItem)
@@ -107,7 +107,7 @@ func (b *builder) item(marker, text string) {
 	}
 }
 
-// row writes one row of a table; a row without any text is left out.
+// row writes one table row. Rows without text are omitted.
 func (b *builder) row(cells []string) {
 	size := 0
 	for i, c := range cells {
@@ -117,7 +117,7 @@ func (b *builder) row(cells []string) {
 	if size == 0 {
 		return
 	}
-	if size > maxCode { // prose in a grid: as a row it could only be cut in the middle
+	if size > maxCode { // prose in a layout table, which as a row would be cut in the middle
 		for _, c := range cells {
 			b.paragraph(c)
 		}
@@ -127,7 +127,7 @@ func (b *builder) row(cells []string) {
 	b.buf.WriteString("| " + strings.Join(cells, " | ") + " |")
 }
 
-// term writes the left side of a definition as a paragraph of its own.
+// term writes the term of a definition as a separate paragraph.
 func (b *builder) term(text, anchor string) {
 	text = plainStart(strings.TrimSpace(strings.TrimSuffix(clean(text), "¶")))
 	if text == "" {
@@ -139,7 +139,7 @@ func (b *builder) term(text, anchor string) {
 	b.terms = append(b.terms, Term{Text: text, Anchor: anchor, Offset: at})
 }
 
-// code writes a fenced block with these lines as they are.
+// code writes lines verbatim as a fenced block.
 func (b *builder) code(lines string) {
 	lines = cleanCode(lines)
 	if strings.TrimSpace(lines) == "" {
@@ -167,7 +167,7 @@ func (b *builder) code(lines string) {
 	}
 }
 
-// document ends the building. Where a document does not state its title, its headings and first line show it.
+// document returns the finished document. If s states no title, it is derived from the headings and the first line.
 func (b *builder) document(s stated) Document {
 	for ; b.pending < len(b.sections); b.pending++ {
 		b.sections[b.pending].Offset = b.buf.Len()
@@ -179,7 +179,7 @@ func (b *builder) document(s stated) Document {
 			title = clean(s.letterhead)
 		}
 	}
-	for n := range b.titleHeadings(title) { // the title is not a part of every path
+	for n := range b.titleHeadings(title) { // remove the title from the section paths
 		for i, s := range b.sections {
 			if len(s.Path) > 0 && s.Path[0] == b.heads[n].text {
 				b.sections[i].Path = s.Path[1:]
@@ -192,7 +192,7 @@ func (b *builder) document(s stated) Document {
 	}
 }
 
-// titleHeadings returns how many of the first headings are the document's title.
+// titleHeadings returns the number of leading headings that form the document's title.
 func (b *builder) titleHeadings(title string) int {
 	switch {
 	case len(b.heads) > 1 && title == b.heads[0].text+": "+b.heads[1].text:
@@ -203,9 +203,10 @@ func (b *builder) titleHeadings(title string) int {
 	return 0
 }
 
-// title returns the title that the form of a document shows: its only heading of the first level; the only one of the
-// highest level there is, where the document begins with it; a first line that stands alone; the first of several
-// headings of the first level, with hardly a line before it, unless they are numbered sections. "": none of these.
+// title derives the title from the structure of a document. Candidates, in order: the only heading of level 1; the only
+// heading of the highest level, if the document begins with it; a first line that stands alone; the first of several
+// level-1 headings with at most maxHeadLine bytes before it, unless they are numbered sections. Without a candidate,
+// title returns "".
 func (b *builder) title(s stated) string {
 	tops := b.topHeadings()
 	switch {
@@ -226,7 +227,7 @@ func (b *builder) title(s stated) string {
 	return ""
 }
 
-// lead returns the text below the first heading, up to the next one.
+// lead returns the text between the first heading and the next.
 func (b *builder) lead() string {
 	switch len(b.heads) {
 	case 0:
@@ -237,8 +238,8 @@ func (b *builder) lead() string {
 	return strings.TrimSpace(b.buf.String()[b.heads[0].at:b.heads[1].at])
 }
 
-// subtitle returns what follows a heading as part of the title: the one heading of the next level, which stands right
-// below it and has all sections below itself, as where an office writes its name above the name of a report.
+// subtitle returns the part of the title that follows the top heading: the only heading of the next level, if it
+// directly follows and all other headings are below it. An example is an agency name above the name of a report.
 func (b *builder) subtitle(top head) string {
 	i := slices.Index(b.heads, top) + 1
 	if i >= len(b.heads) || b.heads[i].at != top.at || b.heads[i].level != top.level+1 {
@@ -251,7 +252,7 @@ func (b *builder) subtitle(top head) string {
 	return ": " + b.heads[i].text
 }
 
-// topHeadings returns the headings of the highest level there is.
+// topHeadings returns the headings of the highest level in the document.
 func (b *builder) topHeadings() (tops []head) {
 	for _, h := range b.heads {
 		if len(tops) > 0 && h.level < tops[0].level {
@@ -264,7 +265,7 @@ func (b *builder) topHeadings() (tops []head) {
 	return tops
 }
 
-// numberedRow reports whether the first of several headings is a numbered section among others.
+// numberedRow reports whether the first heading and at least one other are numbered.
 func numberedRow(heads []head) bool {
 	return numberedLine.MatchString(heads[0].text) &&
 		slices.ContainsFunc(heads[1:], func(h head) bool { return numberedLine.MatchString(h.text) })

@@ -8,8 +8,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// clean returns text as one line: white space collapsed, invisible characters and controls gone, valid UTF-8.
-// A line break between two ideographs disappears, because Chinese and Japanese have no spaces between words.
+// clean returns text as one line of valid UTF-8 with collapsed white space, without invisible and control characters.
+// It drops line breaks between ideographs, because Chinese and Japanese have no spaces between words.
 func clean(text string) string {
 	if isClean(text) {
 		return text
@@ -40,7 +40,7 @@ func clean(text string) string {
 	return b.String()
 }
 
-// isClean is the fast path of clean: nothing but printable ASCII with single spaces inside.
+// isClean is the fast path of clean: text is printable ASCII with only single inner spaces.
 func isClean(text string) bool {
 	last := byte(' ')
 	for i := 0; i < len(text); i++ {
@@ -53,10 +53,10 @@ func isClean(text string) bool {
 	return text == "" || last != ' '
 }
 
-// dropped are characters that nobody sees.
+// dropped reports whether r is an invisible character.
 func dropped(r rune) bool { return topicqueue.Hidden(r) || r == '\n' || r == '\t' }
 
-// cleanCode keeps lines and spaces; trailing blanks and empty lines at both ends go.
+// cleanCode keeps lines and indentation, but removes trailing blanks and empty lines at both ends.
 func cleanCode(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -82,7 +82,7 @@ func cleanCode(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// plainStart takes a code fence from the start of a paragraph: it would open a block that nobody closes.
+// plainStart removes a code fence from the start of a paragraph, because it would open an unterminated block.
 func plainStart(text string) string {
 	for strings.HasPrefix(text, "```") {
 		text = strings.TrimLeft(strings.TrimLeft(text, "`"), " ")
@@ -90,7 +90,7 @@ func plainStart(text string) string {
 	return text
 }
 
-// ideograph reports whether r is a letter or mark of Chinese or Japanese.
+// ideograph reports whether r is a Chinese or Japanese letter or punctuation mark.
 func ideograph(r rune) bool {
 	mark := r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff60
 	return mark || text.Ideograph(r)

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// separators are the signs that may stand between the fields of a CSV file.
+// separators are the supported field separators of a CSV file.
 const separators = ",;\t|"
 
-// csvTable is how much of a file becomes one table, in bytes: its first row stands above each, so that a passage has
-// it.
+// csvTable is the size of one output table, in bytes. The header row is repeated in each table, so that every passage
+// includes it.
 const csvTable = 900
 
-// CSV extracts a file of rows with fields as tables. text is UTF-8; what does not look like rows is plain text.
+// CSV extracts a CSV file as tables. text is UTF-8; without a recognizable separator it is treated as plain text.
 func CSV(text string) Document {
 	separator, ok := csvSeparator(text)
 	if !ok {
@@ -29,7 +29,7 @@ func CSV(text string) Document {
 		case header == nil:
 			header = row
 		case b.buf.Len()-begin > csvTable && isHeader(header):
-			b.last = min(b.last, blockText) // the next table is another one
+			b.last = min(b.last, blockText) // start a new table
 			begin = b.buf.Len()
 			b.row(slices.Clone(header))
 		}
@@ -39,15 +39,15 @@ func CSV(text string) Document {
 	return b.document(stated{})
 }
 
-// isHeader reports whether a first row names the columns: none of its fields is empty or a number.
+// isHeader reports whether a first row names the columns: no field is empty or a number.
 func isHeader(row []string) bool {
 	return !slices.ContainsFunc(row, func(field string) bool {
 		return strings.TrimSpace(strings.Trim(field, "0123456789.,%+-$€£ ")) == ""
 	})
 }
 
-// csvSeparator finds out what separates the fields: of the signs that cut nearly all of the first rows into as many
-// fields, the one that makes the most.
+// csvSeparator detects the field separator. Among the separators that split at least 90 % of the first rows into the
+// same number of fields, it selects the one with the most fields.
 func csvSeparator(text string) (separator rune, ok bool) {
 	most := 1
 	for _, s := range separators {
@@ -66,7 +66,7 @@ func csvSeparator(text string) (separator rune, ok bool) {
 	return separator, most > 1
 }
 
-// csvRows calls use for every row until it returns false.
+// csvRows calls use for each row until use returns false.
 func csvRows(text string, separator rune, use func(row []string) bool) error {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes = separator, -1, true

@@ -10,14 +10,14 @@ import (
 	"nightdesk/pipeline/quantity"
 )
 
-// maxDateText bounds what is read as a date, in bytes.
+// maxDateText is the maximum length of a text parsed as a date, in bytes.
 const maxDateText = 240
 
-// numericDate matches a date in figures from the year down, as far as it goes, also with a time behind it.
+// numericDate matches YYYY, YYYY-MM or YYYY-MM-DD, also with slashes, optionally followed by a time.
 var numericDate = regexp.MustCompile(`^(\d{4})(?:[-/](\d{2})(?:[-/](\d{2})(?:[T ].*)?)?)?$`)
 
-// date returns the date that a field gives, as exact as it is given: YYYY-MM-DD, YYYY-MM or YYYY. It reads ISO 8601,
-// the dates of e-mail, and what package quantity does. Of 3/4/2025 only the year is certain. "": no date, or several.
+// date parses the value of a date field with the precision given: YYYY-MM-DD, YYYY-MM or YYYY. It supports ISO 8601,
+// e-mail dates and the formats of package quantity. 3/4/2025 yields only the year. No date or several dates yield "".
 func date(s string) string {
 	if s = strings.TrimSpace(s); len(s) > maxDateText {
 		return ""
@@ -32,8 +32,8 @@ func date(s string) string {
 	return day
 }
 
-// dateLine returns the date with which a line at the head of a document ends, behind a comma or alone. bare: nothing
-// but a place or a day of the week is before it, as in "Stavik, 9 January 2025".
+// dateLine returns the date at the end of a line at the head of a document, if it stands alone or after a comma. bare
+// reports whether at most a place or a weekday precedes it, as in "Stavik, 9 January 2025".
 func dateLine(line string) (day string, bare bool) {
 	day, at := onlyDate(line)
 	before := line[:at[0]]
@@ -43,16 +43,16 @@ func dateLine(line string) (day string, bare bool) {
 	return day, day != "" && len(strings.Fields(before)) <= maxPlace
 }
 
-// maxPlace bounds what stands before a date that a line is about, in words.
+// maxPlace is the maximum number of words before a bare date.
 const maxPlace = 3
 
-// onlyDate returns the only date in a line and where it stands.
+// onlyDate returns the date in a line and its byte range, if the line contains exactly one.
 func onlyDate(line string) (day string, at [2]int) {
 	if len(line) > maxDateText {
 		return "", at
 	}
 	found := datesIn(line)
-	if low := strings.ToLower(line); len(found) == 0 && len(low) == len(line) { // 3 Mars
+	if low := strings.ToLower(line); len(found) == 0 && len(low) == len(line) { // handles "3 Mars"
 		found = datesIn(low)
 	}
 	if len(found) != 1 || !found[0].To.Zero() {
@@ -61,18 +61,18 @@ func onlyDate(line string) (day string, at [2]int) {
 	return dayOf(found[0].When), [2]int{found[0].Start, found[0].End}
 }
 
-// datesIn returns what is a date with a year.
+// datesIn returns the dates in s that include a year.
 func datesIn(s string) []quantity.Quantity {
 	return slices.DeleteFunc(quantity.Parse(s), func(q quantity.Quantity) bool {
 		return q.Kind != quantity.Date || q.When.Year == 0
 	})
 }
 
-// dayOf writes a date as exactly as it is said; "": it is a quarter, or there is no such day.
+// dayOf formats a date with its precision. It returns "" for quarters and invalid dates.
 func dayOf(w quantity.When) string {
 	day := time.Date(w.Year, time.Month(max(1, w.Month)), max(1, w.Day), 0, 0, 0, 0, time.UTC)
 	switch {
-	case w.Quarter != 0, day.Day() != max(1, w.Day): // 31 February
+	case w.Quarter != 0, day.Day() != max(1, w.Day): // such as 31 February
 		return ""
 	case w.Month == 0:
 		return day.Format("2006")
@@ -82,7 +82,7 @@ func dayOf(w quantity.When) string {
 	return day.Format(time.DateOnly)
 }
 
-// written joins the parts of a date, "" when there is no such day.
+// written joins the parts of a date, or returns "" if the date does not exist.
 func written(parts []string) string {
 	day := parts[0]
 	for _, p := range parts[1:] {

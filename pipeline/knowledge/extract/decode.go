@@ -10,11 +10,10 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// sniffed is how much of a file is looked at to tell text from other content.
+// sniffed is the number of leading bytes inspected to distinguish text from binary content.
 const sniffed = 8 << 10
 
-// decodeText returns the content of a text file: UTF-8, UTF-16 with a byte order mark, or Windows-1252, of which
-// Latin-1 is a part.
+// decodeText decodes a text file in UTF-8, UTF-16 with a byte order mark, or Windows-1252 (a superset of Latin-1).
 func decodeText(data []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}):
@@ -40,10 +39,9 @@ func decodeText(data []byte) (string, error) {
 	return normaliseLines(string(out)), nil
 }
 
-// isWestern reports whether text that is not UTF-8 is most likely Windows-1252: bytes that this encoding has, and
-// letters of ASCII with here and there another one between them. In other alphabets most letters are beyond ASCII, in
-// encodings of several bytes they stand side by side; UTF-8 with a flaw has characters of several bytes that are
-// whole.
+// isWestern reports whether text that is not UTF-8 is probably Windows-1252: all bytes are valid in this encoding, and
+// single non-ASCII bytes occur among ASCII letters. In other alphabets most letters are non-ASCII, multibyte encodings
+// have adjacent non-ASCII bytes, and damaged UTF-8 still contains valid multibyte characters.
 func isWestern(data []byte) bool {
 	high, pairs, ascii, last := 0, 0, 0, byte(0)
 	for _, c := range data {
@@ -73,15 +71,15 @@ func isWestern(data []byte) bool {
 	return high*3 <= ascii && pairs*10 <= high && whole*10 <= high
 }
 
-// decodeHTML returns a page as UTF-8. The encoding is that of the byte order mark, the header, the page's own
-// declaration, or UTF-8 if it fits, in this order; a page that fits nothing is read as windows-1252, as browsers do.
+// decodeHTML decodes a page to UTF-8. The encoding is taken from the byte order mark, the header, the page's own
+// declaration, or UTF-8 if valid, in this order; the fallback is windows-1252, as in browsers.
 func decodeHTML(data []byte, contentType string) (string, error) {
 	utf16 := bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff})
 	if !utf16 && binary(data) {
 		return "", ErrBinary
 	}
 	enc, name, _ := charset.DetermineEncoding(data[:min(len(data), 1024)], contentType)
-	if name == "windows-1252" && utf8.Valid(data) { // the guess looked at the first kilobyte only
+	if name == "windows-1252" && utf8.Valid(data) { // the guess used only the first kilobyte
 		return normaliseLines(string(data)), nil
 	}
 	out := data
@@ -93,14 +91,14 @@ func decodeHTML(data []byte, contentType string) (string, error) {
 	}
 	out = bytes.TrimPrefix(out, []byte("\xef\xbb\xbf"))
 	text := strings.ToValidUTF8(string(out), "\ufffd")
-	// A stray byte is shown as a replacement character, as browsers do; a page full of them is in another encoding.
+	// Stray bytes become replacement characters, as in browsers; many of them indicate another encoding.
 	if bad := strings.Count(text, "\ufffd"); bad > 10 && bad > len(text)/200 {
 		return "", ErrEncoding
 	}
 	return normaliseLines(text), nil
 }
 
-// binary reports whether content is not text: it has a NUL byte, or begins like a well-known container.
+// binary reports whether content is not text: it contains a NUL byte or starts like a known container format.
 func binary(data []byte) bool {
 	head := data[:min(len(data), sniffed)]
 	for _, magic := range []string{"%PDF-", "PK\x03\x04", "\x1f\x8b", "\x89PNG", "\xff\xd8\xff", "GIF8"} {

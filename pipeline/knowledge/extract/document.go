@@ -1,13 +1,13 @@
-// Package extract turns files into one common form of text: Markdown, HTML, plain text, CSV, PDF, Word,
-// PowerPoint and EPUB files become a Document.
+// Package extract converts Markdown, HTML, plain text, CSV, PDF, Word, PowerPoint and EPUB files to a common text form,
+// a Document.
 //
-// The form. Paragraphs are separated by blank lines, and a paragraph is one line: hard line breaks are joined. List
-// items begin with "- " or "1. ", one line each. Code stands verbatim between ``` fences; table rows are lines
-// "| a | b |". Headings are not in the text, they are the path of a section. Inline markup is gone: a link leaves its
-// text, code its words.
+// In the common form, paragraphs are separated by blank lines, and each paragraph is one line, with hard line breaks
+// joined. List items begin with "- " or "1. " and occupy one line each. Code is kept verbatim between ``` fences; table
+// rows have the form "| a | b |". Headings are stored as section paths, not in the text. Inline markup is removed; only
+// the text of links and code remains.
 //
-// It does not read files and does not cut passages: package knowledge does. Start with File. A further format is one
-// more file with a function that returns a Document, and one line in File; a format with pages fills Document.Pages.
+// Package knowledge reads the files and cuts passages. The entry point is File. To add a format, write a function that
+// returns a Document, in its own file, and call it in Bytes; formats with pages set Document.Pages.
 package extract
 
 import (
@@ -21,7 +21,7 @@ import (
 	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
-// The reasons for which a file yields no document.
+// Reasons why a file yields no document.
 var (
 	ErrType     = errors.New("unknown type of file")
 	ErrBinary   = errors.New("binary content")
@@ -32,36 +32,36 @@ var (
 
 // Document is the text of one file.
 type Document struct {
-	Title     string   // empty when the file has none
-	Authors   []string // as the file names them; at most 10
-	Publisher string   // organisation, site or journal, as the file names it; empty = none
-	// the day, month or year that the file gives for itself: YYYY-MM-DD, YYYY-MM or YYYY; empty = none
+	Title     string   // empty if the file has no title
+	Authors   []string // as named in the file; at most 10
+	Publisher string   // organisation, site or journal named in the file; empty if there is none
+	// date that the file states for itself: YYYY-MM-DD, YYYY-MM or YYYY; empty if there is none
 	Date     string
-	Text     string    // the common form: valid UTF-8, "\n" line ends, no white space at either end
-	Sections []Section // in order; the first begins at 0 and holds what stands before the first heading
-	Terms    []Term    // terms that the file defines, in order
-	Pages    []int     // byte of Text at which each page begins; nil = no pages
-	Images   []Image   // of a page, in order
+	Text     string    // common form: valid UTF-8, "\n" line ends, no white space at either end
+	Sections []Section // in order; the first starts at 0 and holds the text before the first heading
+	Terms    []Term    // defined terms, in order
+	Pages    []int     // byte offset in Text of each page; nil if the format has no pages
+	Images   []Image   // images of a web page, in order
 }
 
-// Section is a part of the text below one heading; it ends where the next begins.
+// Section is the text below one heading. It ends where the next section begins.
 type Section struct {
-	Path   []string // headings from the top down, with its own; without the document's title; empty at the top
-	Anchor string   // fragment that leads to the heading, without #; empty = none
-	Offset int      // byte in Document.Text; a heading without text of its own has the offset of the next section
+	Path   []string // headings from the top down, including its own but not the title; empty before the first heading
+	Anchor string   // URL fragment of the heading, without #; empty if there is none
+	Offset int      // byte offset in Document.Text; a heading without its own text has the offset of the next section
 }
 
-// Term is the left side of a definition list: a function, a setting, a word of a glossary.
+// Term is a term of a definition list: a function, a setting or a glossary entry.
 type Term struct {
-	Text   string // as it stands in Document.Text at Offset
+	Text   string // as it appears in Document.Text at Offset
 	Anchor string
 	Offset int
 }
 
-// Type is a kind of file.
+// Type is a file type.
 type Type string
 
-// The kinds of files that can be read.
+// The supported file types.
 const (
 	TypeHTML     Type = "html"
 	TypeMarkdown Type = "markdown"
@@ -73,10 +73,10 @@ const (
 	TypeCSV      Type = "csv"
 )
 
-// Readable names the kinds of files for a person.
+// Readable lists the supported file types for messages.
 const Readable = "HTML, PDF, Word (.docx), PowerPoint (.pptx), EPUB, CSV, Markdown (.md) and text (.txt, .rst)"
 
-// Extension returns the extension by which TypeOf knows the type.
+// Extension returns the file name extension that TypeOf maps to the type.
 func (t Type) Extension() string {
 	switch t {
 	case TypeMarkdown:
@@ -87,7 +87,7 @@ func (t Type) Extension() string {
 	return "." + string(t)
 }
 
-// media are the media types of the kinds of files.
+// media maps media types to file types.
 var media = map[string]Type{
 	"text/html": TypeHTML, "application/xhtml+xml": TypeHTML,
 	"text/markdown": TypeMarkdown, "text/x-markdown": TypeMarkdown, "text/plain": TypeText,
@@ -97,13 +97,13 @@ var media = map[string]Type{
 	"application/epub+zip": TypeEPUB, "text/csv": TypeCSV, "text/tab-separated-values": TypeCSV,
 }
 
-// TypeOfMedia returns the type that a media type stands for, and false for one that stands for none of them.
+// TypeOfMedia returns the file type for a media type, or false if it is not supported.
 func TypeOfMedia(kind string) (Type, bool) {
 	t, ok := media[kind]
 	return t, ok
 }
 
-// TypeOf returns the type that the name of a file stands for, and false for a name that stands for none of them.
+// TypeOf returns the file type for a file name, or false if it is not supported.
 func TypeOf(name string) (Type, bool) {
 	base := path.Base(name)
 	switch strings.ToLower(path.Ext(base)) {
@@ -132,9 +132,9 @@ func TypeOf(name string) (Type, bool) {
 	return "", false
 }
 
-// File extracts one file. name decides the type, unless the content is a PDF, Word, PowerPoint or EPUB file; data is
-// the whole content. The error wraps ErrType, ErrBinary, ErrEncoding, ErrEmpty or a reason of PDF or DOCX, or is
-// context.Cause(ctx). It never panics, whatever the content.
+// File extracts one file. The type is derived from name, unless data is a PDF, Word, PowerPoint or EPUB file; data is
+// the whole content. The error wraps ErrType, ErrBinary, ErrEncoding, ErrEmpty or an error of PDF or DOCX, or is
+// context.Cause(ctx). File never panics.
 func File(ctx context.Context, name string, data []byte) (Document, error) {
 	kind, ok := TypeOf(name)
 	if !ok {
@@ -143,7 +143,7 @@ func File(ctx context.Context, name string, data []byte) (Document, error) {
 	return Bytes(ctx, Sniff(kind, data), data, "")
 }
 
-// Sniff returns the type that the first bytes of data show, else kind.
+// Sniff returns the type indicated by the start of data, or kind if it is inconclusive.
 func Sniff(kind Type, data []byte) Type {
 	if bytes.HasPrefix(data, []byte("%PDF-")) || kind == TypeDOCX && pdf.IsPDF(data) {
 		return TypePDF
@@ -154,10 +154,10 @@ func Sniff(kind Type, data []byte) Type {
 	return kind
 }
 
-// Bytes extracts content of a known type. contentType is the HTTP header that came with HTML, or empty.
-// Errors as File.
+// Bytes extracts content of a known type. contentType is the HTTP Content-Type header for HTML, or empty. Errors are
+// as for File.
 func Bytes(ctx context.Context, kind Type, data []byte, contentType string) (doc Document, err error) {
-	defer func() { // one broken file must not end the indexing of ten thousand
+	defer func() { // one broken file must not stop the indexing of ten thousand
 		if r := recover(); r != nil {
 			doc, err = Document{}, fmt.Errorf("extract %s: internal error: %v", kind, r)
 		}
@@ -183,7 +183,7 @@ func Bytes(ctx context.Context, kind Type, data []byte, contentType string) (doc
 	return doc, nil
 }
 
-// textual extracts what is text already.
+// textual extracts text-based formats.
 func textual(kind Type, data []byte, contentType string) (doc Document, err error) {
 	var text string
 	if kind == TypeHTML {

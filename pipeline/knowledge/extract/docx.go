@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// DOCX extracts a document of Word or another word processor. Headings are known by their outline levels, lists by
-// their numbering; what tracked changes delete is left out, what they insert is text; notes follow their paragraph.
-// The error wraps ErrDamaged, ErrEncrypted, ErrTooLarge or ErrBinary.
+// DOCX extracts a Word document. It recognizes headings by outline level and lists by numbering. Tracked deletions are
+// omitted, tracked insertions are included, and notes follow their paragraph. The error wraps ErrDamaged, ErrEncrypted,
+// ErrTooLarge or ErrBinary.
 func DOCX(data []byte) (Document, error) {
 	if isOLE(data) {
 		return Document{}, fmt.Errorf("%w, or an old .doc: save it as .docx", ErrEncrypted)
@@ -59,7 +59,7 @@ func DOCX(data []byte) (Document, error) {
 	return doc, nil
 }
 
-// mainPart returns the name of the part that holds the text.
+// mainPart returns the name of the part that contains the body text.
 func (f *archive) mainPart() string {
 	main := "word/document.xml"
 	if d, err := f.open("_rels/.rels"); err == nil && d != nil {
@@ -74,7 +74,7 @@ func (f *archive) mainPart() string {
 	return main
 }
 
-// notes reads the footnotes or endnotes into w.notes, by kind and id.
+// notes reads the footnotes or endnotes into w.notes, keyed by kind and id.
 func (f *archive) notes(name, kind string, w *docxWriter) error {
 	d, err := f.open(name)
 	if d == nil || err != nil {

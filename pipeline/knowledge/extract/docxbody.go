@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// docxWriter walks through the text of a document.
+// docxWriter converts the text of a document.
 type docxWriter struct {
 	d      *xml.Decoder
 	b      *builder
@@ -15,23 +15,23 @@ type docxWriter struct {
 	lists  *docxLists
 	notes  map[string][]string
 	title  string
-	code   []string // lines of the block of code under way
-	cell   bool     // within a table: paragraphs are gathered, not written
+	code   []string // lines of the current code block
+	cell   bool     // inside a table, where paragraphs are collected instead of written
 	cells  []string
 }
 
-// docxParagraph is a paragraph while it is read.
+// docxParagraph is a paragraph that is being read.
 type docxParagraph struct {
 	text    strings.Builder
 	style   string
-	outline int // -1 = as the style says
+	outline int // -1 to use the style's
 	list    string
-	level   int      // -1 = as the style says
-	notes   []string // texts of its notes
-	boxes   []string // texts of boxes anchored in it
+	level   int      // -1 to use the style's
+	notes   []string // texts of its footnotes and endnotes
+	boxes   []string // texts of text boxes anchored in it
 }
 
-// blocks reads paragraphs and tables up to the end of the element around them.
+// blocks reads paragraphs and tables up to the end of the enclosing element.
 func (w *docxWriter) blocks(depth int) error {
 	if depth > maxDOCXDepth {
 		return w.d.Skip()
@@ -73,7 +73,7 @@ func (w *docxWriter) blocks(depth int) error {
 	}
 }
 
-// control reads a content control; one that holds a table of contents is left out.
+// control reads a content control. It skips tables of contents.
 func (w *docxWriter) control(depth int) error {
 	contents := false
 	for {
@@ -104,7 +104,7 @@ func (w *docxWriter) control(depth int) error {
 	}
 }
 
-// inline reads what stands in a paragraph or a run up to its end.
+// inline reads the content of a paragraph or run up to its end.
 func (w *docxWriter) inline(p *docxParagraph, depth int) error {
 	if depth > maxDOCXDepth {
 		return w.d.Skip()
@@ -135,7 +135,7 @@ func (w *docxWriter) inline(p *docxParagraph, depth int) error {
 			case "rPr":
 				var hidden bool
 				if hidden, err = w.hidden(); err == nil && hidden {
-					return w.d.Skip() // the rest of the run
+					return w.d.Skip() // skip the rest of the run
 				}
 			case "footnoteReference", "endnoteReference":
 				p.notes = append(p.notes, w.notes[strings.TrimSuffix(e.Name.Local, "Reference")+attr(e, "id")]...)
@@ -177,7 +177,7 @@ func (w *docxWriter) chars(to *strings.Builder) error {
 	}
 }
 
-// properties reads what a paragraph says of itself.
+// properties reads the properties of a paragraph.
 func (w *docxWriter) properties(p *docxParagraph) error {
 	for depth := 1; depth > 0; {
 		t, err := w.d.Token()
@@ -209,7 +209,7 @@ func (w *docxWriter) properties(p *docxParagraph) error {
 	return nil
 }
 
-// hidden reads the properties of a run and reports whether they hide it.
+// hidden reads the properties of a run and reports whether they hide its text.
 func (w *docxWriter) hidden() (bool, error) {
 	hidden := false
 	for depth := 1; depth > 0; {
@@ -230,7 +230,7 @@ func (w *docxWriter) hidden() (bool, error) {
 	return hidden, nil
 }
 
-// paragraph writes a paragraph as what its style and list make of it.
+// paragraph writes a paragraph according to its style and list.
 func (w *docxWriter) paragraph(p *docxParagraph) {
 	style := w.styles.whole(p.style)
 	text := p.text.String()
@@ -265,7 +265,7 @@ func (w *docxWriter) paragraph(p *docxParagraph) {
 	}
 }
 
-// listed writes a paragraph with the number that its list gives it.
+// listed writes a paragraph with its list number. number is empty outside a list.
 func (w *docxWriter) listed(p *docxParagraph, style docxStyle, text, number string) {
 	outline := style.outline
 	if p.outline >= 0 {
@@ -285,7 +285,7 @@ func (w *docxWriter) listed(p *docxParagraph, style docxStyle, text, number stri
 	case number != "":
 		if digits := strings.TrimRight(number, ".)"); digits != "" && strings.Trim(digits, "0123456789") == "" {
 			w.b.item(digits+".", text)
-		} else { // "a)" and "1.2." stay as they are printed
+		} else { // keep "a)" and "1.2." as printed
 			w.b.item("-", number+" "+text)
 		}
 	default:

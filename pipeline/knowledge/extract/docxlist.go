@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// docxLists are the lists of a document: how items are numbered, and how far the counting has come.
+// docxLists holds the numbering formats of a document's lists and their current counts.
 type docxLists struct {
-	levels map[string]map[int]docxLevel // by abstract list
+	levels map[string]map[int]docxLevel // keyed by abstract list
 	lists  map[string]docxList
-	counts map[string][9]int // by abstract list
+	counts map[string][9]int // keyed by abstract list
 }
 
 type docxList struct {
 	abstract string
-	starts   map[int]int // overridden starts
+	starts   map[int]int // overridden start numbers
 	begun    bool
 }
 
@@ -76,8 +76,8 @@ func (f *archive) numbering(name string) (*docxLists, error) {
 	return l, nil
 }
 
-// next counts one more item and returns its number as it is printed, "1.2." or "b)"; "-" for a bullet, "" for a list
-// that is none.
+// next advances a list and returns the printed number of the item, such as "1.2." or "b)". It returns "-" for a bullet
+// and "" for an item without a number or list.
 func (l *docxLists) next(list string, level int) string {
 	o, ok := l.lists[list]
 	if !ok || list == "0" || level < 0 || level > 8 {
@@ -123,7 +123,7 @@ func (l *docxLists) next(list string, level int) string {
 	return strings.TrimSpace(out)
 }
 
-// printed writes a number in a format of Word.
+// printed formats a number in one of Word's number formats.
 func printed(n int, format string) string {
 	switch format {
 	case "lowerLetter", "upperLetter":

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// docxStyle is what a paragraph style says about structure.
+// docxStyle holds the structural properties of a paragraph style.
 type docxStyle struct {
-	name    string // in English for Word's own styles, whatever the language of the program
+	name    string // lower case; English for built-in styles, regardless of Word's language
 	parent  string
-	outline int // 0 for level 1; -1 = says nothing
+	outline int // 0 for level 1; -1 if not set
 	list    string
-	level   int // in the list; -1 = says nothing
+	level   int // level in the list; -1 if not set
 }
 
 type docxStyles map[string]docxStyle
 
-// styles reads the paragraph styles by their ids.
+// styles reads the paragraph styles, keyed by id.
 func (f *archive) styles(name string) (docxStyles, error) {
 	d, err := f.open(name)
 	if d == nil || err != nil {
@@ -53,13 +53,13 @@ func (f *archive) styles(name string) (docxStyles, error) {
 	return out, nil
 }
 
-// whole returns a style with what it takes from those it is based on.
+// whole returns a style with the properties inherited from its base styles.
 func (s docxStyles) whole(id string) docxStyle {
 	out, ok := s[id]
 	if !ok {
 		return docxStyle{name: strings.ToLower(id), outline: -1, level: -1}
 	}
-	if out.outline < 0 { // "heading 2" is a heading even when a program leaves the level out
+	if out.outline < 0 { // "heading 2" is a heading even if the outline level is missing
 		if n, ok := strings.CutPrefix(out.name, "heading "); ok {
 			out.outline = atoi(n, 0) - 1
 		}
@@ -89,7 +89,7 @@ func (s docxStyle) code() bool {
 	return false
 }
 
-// contents reports whether a style is that of the entries of a table of contents or figures.
+// contents reports whether a style is used for entries of a table of contents, table of figures or index.
 func (s docxStyle) contents() bool {
 	return strings.HasPrefix(s.name, "toc ") || s.name == "toc heading" || s.name == "table of figures" ||
 		strings.HasPrefix(s.name, "index ")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// texts reads blocks into the texts of their paragraphs.
+// texts reads blocks and returns the texts of their paragraphs.
 func (w *docxWriter) texts(depth int) ([]string, error) {
 	cell, cells := w.cell, w.cells
 	w.cell, w.cells = true, nil
@@ -15,7 +15,7 @@ func (w *docxWriter) texts(depth int) ([]string, error) {
 	return out, err
 }
 
-// table writes rows. A cell that is merged with the one above repeats it: a passage may hold one row alone.
+// table writes the rows of a table. Vertically merged cells repeat the text above, because a passage may hold one row.
 func (w *docxWriter) table(depth int) error {
 	w.flushCode()
 	var rows [][]string
@@ -44,7 +44,7 @@ func (w *docxWriter) table(depth int) error {
 				}
 				columns = max(columns, len(row))
 				rows = append(rows, row)
-			case "sdt", "sdtContent", "customXml", "ins": // around rows
+			case "sdt", "sdtContent", "customXml", "ins": // containers of rows
 			default:
 				if err := w.d.Skip(); err != nil {
 					return err
@@ -59,7 +59,7 @@ func (w *docxWriter) rows(rows [][]string, columns int) {
 		switch {
 		case w.cell:
 			w.cells = append(w.cells, strings.Join(r, " "))
-		case columns < 2: // a frame around text
+		case columns < 2: // a single-column table is a frame around text
 			for _, c := range r {
 				w.b.paragraph(c)
 			}
@@ -70,7 +70,7 @@ func (w *docxWriter) rows(rows [][]string, columns int) {
 	w.b.last = min(w.b.last, blockText)
 }
 
-// row reads the cells of a row that was not deleted.
+// row reads the cells of a row. It returns nil for a deleted row.
 func (w *docxWriter) row(above []string, depth int) ([]string, error) {
 	var out []string
 	deleted := false

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// EPUB extracts a book: its chapters in their order, each read as a page. The error wraps ErrDamaged, ErrEncrypted,
+// EPUB extracts a book. Chapters are read in order, each as an HTML page. The error wraps ErrDamaged, ErrEncrypted,
 // ErrTooLarge or ErrBinary.
 func EPUB(data []byte) (Document, error) {
 	f, err := openArchive(data)
@@ -34,7 +34,7 @@ func EPUB(data []byte) (Document, error) {
 		}
 		text, err := decodeHTML(content, "")
 		if err != nil {
-			continue // a picture, or rubbish: the book has more chapters
+			continue // an image or invalid content; continue with the other chapters
 		}
 		w := &htmlWalker{b: b, inArticle: true}
 		w.walk(contentRoot(parseTree(text)))
@@ -43,10 +43,10 @@ func EPUB(data []byte) (Document, error) {
 	return b.document(book.stated), nil
 }
 
-// book is what a package says of its content.
+// book is the content of a package document.
 type book struct {
 	stated
-	chapters []string // parts in the order of reading
+	chapters []string // parts in reading order
 }
 
 // book reads the package document.
@@ -69,11 +69,11 @@ func (f *archive) book() (b book, err error) {
 	if d == nil {
 		return b, fmt.Errorf("%w: a zip file without a book", ErrBinary)
 	}
-	files := map[string]string{} // by id: the chapters that a manifest names
+	files := map[string]string{} // chapters of the manifest by id
 	inside := ""
 	for {
 		t, err := d.Token()
-		if err != nil { // the end, or damage: what there is can be read
+		if err != nil { // the end, or damage; keep what was read so far
 			break
 		}
 		switch t := t.(type) {
@@ -101,7 +101,7 @@ func (f *archive) book() (b book, err error) {
 	return b, nil
 }
 
-// beside returns the part that a part names.
+// beside resolves a reference in a part to the name of another part.
 func (f *archive) beside(name, href string) string {
 	if plain, err := url.PathUnescape(href); err == nil {
 		href = plain
@@ -109,7 +109,7 @@ func (f *archive) beside(name, href string) string {
 	return strings.TrimPrefix(path.Join("/", path.Dir(name), href), "/")
 }
 
-// locked returns the parts that are encrypted.
+// locked returns the encrypted parts.
 func (f *archive) locked() (map[string]bool, error) {
 	d, err := f.open("META-INF/encryption.xml")
 	if d == nil || err != nil {

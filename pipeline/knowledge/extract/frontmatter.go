@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// frontMatter splits the block between --- (YAML) or +++ (TOML) lines from the start of a Markdown file. Only some
-// fields are of interest, so their lines are read and nothing is decoded: no aliases to expand, no tags to run.
+// frontMatter splits off the block between --- (YAML) or +++ (TOML) lines at the start of a Markdown file. Only a few
+// fields are needed, so their lines are read without a YAML or TOML decoder: no aliases are expanded and no tags run.
 func frontMatter(text string) (s stated, rest string) {
 	mark, equals := "---", ":"
 	switch {
@@ -22,10 +22,10 @@ func frontMatter(text string) (s stated, rest string) {
 		return s, text
 	}
 	key, found := "", false
-	block, lines := false, "" // a value that stands in the lines below its key
+	block, lines := false, "" // a value in the lines below its key
 	for line := range strings.Lines(body) {
 		item := strings.TrimSpace(line)
-		if inner := line[0] == ' ' || line[0] == '-'; inner && key != "" { // below its key
+		if inner := line[0] == ' ' || line[0] == '-'; inner && key != "" { // a line below its key
 			if name := listed(item); name != "" {
 				s.field(key, name)
 			} else if block && len(lines) < maxValue {
@@ -35,7 +35,7 @@ func frontMatter(text string) (s stated, rest string) {
 		}
 		s.field(key, unquoted(lines))
 		block, lines = false, ""
-		if mark == "+++" && item != "" && item[0] == '[' { // a table: what follows is not of the document
+		if mark == "+++" && item != "" && item[0] == '[' { // a TOML table; the rest does not describe the document
 			break
 		}
 		name, value, ok := strings.Cut(line, equals)
@@ -55,7 +55,7 @@ func frontMatter(text string) (s stated, rest string) {
 		}
 		s.field(key, unquoted(value))
 	}
-	if !found { // a rule, text, a rule
+	if !found { // text between two horizontal rules, not front matter
 		return stated{}, text
 	}
 	s.field(key, unquoted(lines))
@@ -63,7 +63,7 @@ func frontMatter(text string) (s stated, rest string) {
 	return s, rest
 }
 
-// titleBlock reads the lines with which Pandoc's Markdown begins: "% title", "% authors", "% date".
+// titleBlock reads the header lines of Pandoc's Markdown: "% title", "% authors", "% date".
 func titleBlock(text string) (s stated, rest string) {
 	for _, key := range []string{"title", "author", "date"} {
 		line, after, _ := strings.Cut(text, "\n")
@@ -77,7 +77,7 @@ func titleBlock(text string) (s stated, rest string) {
 	return s, text
 }
 
-// listed returns the entry that a line below a key gives: "- Ane Holt", "- name: Ane Holt".
+// listed returns the list entry in a line below a key: "- Ane Holt" or "- name: Ane Holt".
 func listed(line string) string {
 	entry, dash := strings.CutPrefix(line, "- ")
 	if name, value, ok := strings.Cut(entry, ": "); ok {
@@ -94,8 +94,8 @@ func listed(line string) string {
 
 func unquoted(s string) string { return strings.Trim(strings.TrimSpace(s), `"'`) }
 
-// commentTitle returns the title in the JSON object with which some generators begin a page, inside its first comment:
-// <!--{"Title": "The Harbour Guide"}-->. Empty: there is none.
+// commentTitle returns the title from a JSON object in the first comment of a page, as some generators write it:
+// <!--{"Title": "The Harbour Guide"}-->. It returns "" if there is none.
 func commentTitle(page string) string {
 	comment, ok := strings.CutPrefix(strings.TrimSpace(strings.TrimPrefix(page, "\ufeff")), "<!--")
 	if !ok {

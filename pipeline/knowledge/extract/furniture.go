@@ -6,12 +6,12 @@ import (
 	"unicode"
 )
 
-// What surrounds the text of a page, as publishing systems mark it: by what a page says of its parts (ARIA,
-// microdata), by words in the names of classes, and by shape: how much of the text is links, which articles stand
-// inside of others (Kohlschütter, Fankhauser and Nejdl: Boilerplate Detection using Shallow Text Features, 2010). It
-// comes on top of isNoise, which needs no context.
+// Furniture is content that surrounds the text of a page. It is recognized by attributes (ARIA, microdata), by words in
+// class names, and by shape: the share of links in the text, and articles nested in articles (Kohlschütter, Fankhauser
+// and Nejdl: Boilerplate Detection using Shallow Text Features, 2010). These rules complement isNoise, which needs no
+// context.
 
-// furnitureWords are words of class names, each of which alone says that an element is none of the text.
+// furnitureWords are words in class names, each of which marks an element as furniture.
 var furnitureWords = set(`ad ads adslot adspot advert advertisement advertising announcement banner bio breadcrumb
 	breadcrumbs colophon consent cookie cookies copyright crumb crumbs cta discuss disqus donate donation footer
 	gdpr modal nav navbar navigation newsletter newsletters outbrain overlay pager pagination paging paywall popular popup
@@ -19,7 +19,7 @@ var furnitureWords = set(`ad ads adslot adspot advert advertisement advertising 
 	respond share sharebar sharedaddy sharing sidebar signup social sponsor sponsored subscribe subscription subscriptions
 	taboola tags tagcloud taxonomy teaser teasers ticker toolbar topbar trending upsell viewed widget widgets`)
 
-// furniturePairs are words that say so only together.
+// furniturePairs are words that mark furniture only in combination.
 var furniturePairs = [][2]string{
 	{"author", "bio"}, {"author", "box"}, {"author", "card"}, {"author", "description"}, {"author", "info"},
 	{"about", "author"},
@@ -27,37 +27,37 @@ var furniturePairs = [][2]string{
 	{"cat", "links"}, {"post", "preview"}, {"print", "hidden"}, {"print", "no"}, {"print", "none"},
 }
 
-// commentWords are words in the class names of what readers have written below a text.
+// commentWords are words in class names of reader comments.
 var commentWords = set("comment comments commentlist response responses disqus webmentions")
 
-// microdata are the types and properties of microdata for what is none of the text.
+// microdata are microdata types and properties that mark furniture.
 var microdata = set("comment usercomments wpheader wpfooter wpsidebar wpadblock sitenavigationelement")
 
-// furnishable are the elements that can be furniture by their names or shape.
+// furnishable are the elements that names or shape can mark as furniture.
 var furnishable = set("div section aside ul ol dl li p header footer figure form nav article details table")
 
-// Limits of what is taken for furniture.
+// Size limits for furniture.
 const (
-	teaserText   = 500 // bytes of text of one teaser
-	linkedText   = 400 // bytes of text of a box of links
-	remainingMin = 600 // bytes of text that are left of a page with comments
+	teaserText   = 500 // maximum bytes of text in one teaser
+	linkedText   = 400 // maximum bytes of text in a box of links
+	remainingMin = 600 // bytes of text below which a page may be a list of teasers or a discussion; see markFurniture
 )
 
-// shape is what an element holds of the text, in bytes.
+// shape holds the text sizes of an element, in bytes.
 type shape struct {
 	text, linked, heading int
-	links                 int // to other pages
+	links                 int // number of links to other pages
 }
 
-// furnisher marks furniture below the root of a page.
+// furnisher marks the furniture below the root of a page.
 type furnisher struct {
 	whole int   // bytes of text below the root
 	title *node // the first heading
 	shape map[*node]shape
-	used  map[string]int // bytes of text that bear a word of furniture in their names, but for elements that are too large
+	used  map[string]int // bytes of text in elements named with a furniture word, excluding large elements
 }
 
-// markFurniture marks what surrounds the text below root. Where next to nothing would be left, it marks nothing: such a
+// markFurniture marks the furniture below root. If almost no text would remain, it removes all marks, because such a
 // page is a list of teasers or a discussion.
 func markFurniture(root *node) {
 	f := &furnisher{shape: map[*node]shape{}, used: map[string]int{}}
@@ -74,7 +74,7 @@ func markFurniture(root *node) {
 	}
 }
 
-// measure notes the shapes of an element and those below it; unmarked: of what is not marked.
+// measure records the shapes of n and the elements below it. If unmarked is true, it skips marked elements.
 func (f *furnisher) measure(n *node, unmarked bool) shape {
 	if n.tag == "" {
 		return shape{text: len(strings.TrimSpace(n.text))}
@@ -103,7 +103,7 @@ func (f *furnisher) measure(n *node, unmarked bool) shape {
 	return s
 }
 
-// count adds up how much text bears each word: a page that calls a third of its text so means something else by it.
+// count adds up the text per furniture word. A word that covers over a third of the page has another meaning there.
 func (f *furnisher) count(n *node, within []string) {
 	if n.tag == "" || isNoise(n) {
 		return
@@ -121,11 +121,10 @@ func (f *furnisher) count(n *node, within []string) {
 	}
 }
 
-// large reports whether so many bytes are too much of the page for furniture.
+// large reports whether size bytes are too large a share of the page for furniture.
 func (f *furnisher) large(size int) bool { return size*3 > f.whole }
 
-// mark marks n or what is furniture below it, and reports whether it has marked anything. in: the innermost article
-// around n.
+// mark marks n or the furniture below it and reports whether it marked anything. in is the innermost article around n.
 func (f *furnisher) mark(n, in *node) bool {
 	if n.tag == "" || n.tag == "pre" || n.tag == "code" || isNoise(n) {
 		return false
@@ -147,15 +146,15 @@ func (f *furnisher) mark(n, in *node) bool {
 	return marked
 }
 
-// titled reports whether an element holds the title of the page.
+// titled reports whether an element contains the title of the page.
 func (f *furnisher) titled(n *node) bool {
 	return f.title != nil && n.find(func(k *node) bool { return k == f.title }) != nil
 }
 
-// boxed are the elements that go with all that is in them.
+// boxed are the elements that are marked when all of their content is marked.
 var boxed = set("div section aside ul ol li header footer")
 
-// empty reports whether nothing is left of a box but headings.
+// empty reports whether only headings remain in a box.
 func (f *furnisher) empty(n *node) bool {
 	for _, k := range n.kids {
 		switch {
@@ -182,7 +181,7 @@ func (f *furnisher) isFurniture(n, in *node) bool {
 	return f.named(n) || f.isTeaser(n, s, in) || isLinkBox(n, s)
 }
 
-// isComment reports whether an element is one comment of a reader or all of them.
+// isComment reports whether an element is a reader comment or a list of them.
 func isComment(n *node) bool {
 	if microdataOf(n)["comment"] || microdataOf(n)["usercomments"] {
 		return true
@@ -201,7 +200,7 @@ func isComment(n *node) bool {
 	return false
 }
 
-// named reports whether a page says of an element that it is none of the text.
+// named reports whether attributes of an element mark it as furniture.
 func (f *furnisher) named(n *node) bool {
 	for kind := range microdataOf(n) {
 		if microdata[kind] {
@@ -220,7 +219,7 @@ func (f *furnisher) named(n *node) bool {
 	return false
 }
 
-// furnitureWordsOf returns the words of an element's names that say that it is none of the text; of a pair both.
+// furnitureWordsOf returns the furniture words and pairs in the class names and the id of an element.
 func furnitureWordsOf(n *node) map[string]bool {
 	var found map[string]bool
 	add := func(word string) {
@@ -238,8 +237,8 @@ func furnitureWordsOf(n *node) map[string]bool {
 	return found
 }
 
-// isBoxOfManual reports whether an element is a note, a warning or a sidebar of a manual: Sphinx makes names of
-// classes of their titles.
+// isBoxOfManual reports whether an element is a note, a warning or a sidebar of a manual. Their class names may contain
+// furniture words, because Sphinx derives class names from titles.
 func isBoxOfManual(n *node) bool {
 	if !n.hasClass("sidebar") {
 		return isAdmonition(n)
@@ -249,11 +248,11 @@ func isBoxOfManual(n *node) bool {
 	}) != nil
 }
 
-// states are first words of classes that tell of a state or of what is inside.
+// states are first words of class names that describe a state or the content.
 var states = set("has is with without no not js")
 
-// furnitureID adds the words of an id that has two at most, unless it is the anchor of a section of the text: then
-// they are those of its heading.
+// furnitureID adds the furniture words of an id with at most two words. It skips anchors of sections, whose words come
+// from the heading.
 func furnitureID(n *node, add func(word string)) {
 	words := nameWords(n.attr["id"])
 	named := false
@@ -270,7 +269,7 @@ func furnitureID(n *node, add func(word string)) {
 	furnitureName(words, add)
 }
 
-// furnitureName adds the words of a name that say that an element is none of the text.
+// furnitureName adds the furniture words and pairs in a name.
 func furnitureName(words []string, add func(word string)) {
 	for _, w := range words {
 		if furnitureWords[w] {
@@ -284,7 +283,7 @@ func furnitureName(words []string, add func(word string)) {
 	}
 }
 
-// nameWords returns the words of a name, such as post, share and bar of post__shareBar, in lower case.
+// nameWords splits a class name or id into lower-case words: post__shareBar into post, share and bar.
 func nameWords(name string) []string {
 	var words []string
 	start := 0
@@ -305,7 +304,7 @@ func nameWords(name string) []string {
 	return words
 }
 
-// microdataOf returns the kinds that microdata give an element, in lower case.
+// microdataOf returns the microdata types and properties of an element, in lower case.
 func microdataOf(n *node) map[string]bool {
 	if n.attr["itemprop"] == "" && n.attr["itemtype"] == "" {
 		return nil
@@ -317,8 +316,8 @@ func microdataOf(n *node) map[string]bool {
 	return kinds
 }
 
-// isTeaser reports whether an element leads to another text: all of its heading is a link, or it is an article inside
-// of an article that holds more. Articles inside of articles that have headings of their own are sections.
+// isTeaser reports whether an element links to another text: its whole heading is a link, or it is an article without
+// heading inside a larger article. Nested articles with headings of their own are sections.
 func (f *furnisher) isTeaser(n *node, s shape, in *node) bool {
 	if s.text == 0 || s.text > teaserText || n.tag == "table" || n.tag == "p" {
 		return false
@@ -353,12 +352,12 @@ func (f *furnisher) isTeaser(n *node, s shape, in *node) bool {
 	return headings > 0 && headings == linked && paragraphs <= headings
 }
 
-// outside reports whether an element is a link to another page and not to a section, as manuals have them in headings.
+// outside reports whether an element links to another page. Headings in manuals often link to their own section.
 func outside(n *node) bool {
 	return n.tag == "a" && n.attr["href"] != "" && !strings.Contains(n.attr["href"], "#")
 }
 
-// isLinkBox reports whether an element holds links to other pages and little else.
+// isLinkBox reports whether an element contains mostly links to other pages.
 func isLinkBox(n *node, s shape) bool {
 	switch n.tag {
 	case "div", "section", "aside", "header", "footer":

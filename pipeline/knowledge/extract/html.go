@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// HTML extracts a page. page is UTF-8 in any state of repair; the result is empty when the page has no text.
+// HTML extracts a page. page is UTF-8 and may be malformed; the result is empty if the page has no text.
 //
-// Navigation, page headers and footers, scripts, styles and forms do not reach the text. Where the page says what its
-// content is (main, a single article, the body of the well-known documentation generators), only that is taken.
+// Navigation, page headers and footers, scripts, styles and forms are omitted. If the page marks its main content
+// (main, a single article, the body of well-known documentation generators), only that is extracted.
 func HTML(page string) Document {
 	tree := parseTree(page)
 	root := contentRoot(tree)
@@ -19,7 +19,7 @@ func HTML(page string) Document {
 	w.flush()
 	said := stated{title: commentTitle(page)}
 	said.or(pageStates(tree, root))
-	if said.date == "" { // in the lines between its title and the first section
+	if said.date == "" { // look between the title and the first section
 		said.date = headLines(b.lead()).date
 	}
 	doc := b.document(said)
@@ -27,7 +27,7 @@ func HTML(page string) Document {
 	return doc
 }
 
-// htmlFragment appends a piece of HTML, as it stands in Markdown, to a document under construction.
+// htmlFragment appends a piece of HTML from a Markdown file to b.
 func htmlFragment(b *builder, fragment string) {
 	w := &htmlWalker{b: b, inArticle: true}
 	w.walk(parseTree(fragment))
@@ -37,16 +37,16 @@ func htmlFragment(b *builder, fragment string) {
 // htmlWalker writes a tree to a builder.
 type htmlWalker struct {
 	b          *builder
-	inline     strings.Builder // text of the paragraph under way
-	marker     string          // of the list item under way, until its first text
+	inline     strings.Builder // text of the current paragraph
+	marker     string          // marker of the current list item, until its first text
 	lists      []list
-	anchor     string // the id of the innermost section that has begun without any text yet
-	loose      string // an id of something smaller since the last text
-	looseAt    int    // where in inline it stands
+	anchor     string // id of the innermost section that has no text yet
+	loose      string // last id of another element since the last text
+	looseAt    int    // offset in inline of loose
 	inArticle  bool
-	admonition int   // depth of notes and warnings: their titles are no headings
-	broken     bool  // the last thing was a <br>
-	figure     *node // around what is walked
+	admonition int   // nesting depth of notes and warnings, whose titles are not headings
+	broken     bool  // the previous node was a <br>
+	figure     *node // enclosing figure
 }
 
 type list struct {
@@ -80,7 +80,7 @@ func (w *htmlWalker) walk(n *node) {
 	w.noteAnchor(n)
 	switch n.tag {
 	case "br":
-		if w.broken { // two in a row end a paragraph
+		if w.broken { // two in a row end the paragraph
 			w.flush()
 		}
 		w.inline.WriteByte('\n')
@@ -120,7 +120,7 @@ func (w *htmlWalker) walk(n *node) {
 	}
 }
 
-// container walks an element that has no form of its own.
+// container walks an element without special handling.
 func (w *htmlWalker) container(n *node) {
 	article, notes, figure := w.inArticle, w.admonition, w.figure
 	if n.tag == "figure" {
@@ -137,12 +137,12 @@ func (w *htmlWalker) container(n *node) {
 	w.inArticle, w.admonition, w.figure = article, notes, figure
 }
 
-// flush ends the paragraph under way.
+// flush ends the current paragraph.
 func (w *htmlWalker) flush() {
 	text := w.inline.String()
 	loose := w.loose
 	if strings.TrimSpace(text[w.looseAt:]) != "" {
-		loose = "" // it leads to this text and not to what follows
+		loose = "" // the id belongs to this text and not to the next
 	}
 	w.inline.Reset()
 	w.broken, w.looseAt = false, 0
@@ -200,7 +200,7 @@ func (w *htmlWalker) heading(n *node) {
 	w.written()
 }
 
-// noteAnchor remembers the id of an element that may turn out to lead to the heading which follows.
+// noteAnchor records the id of an element, which may become the anchor of the following heading.
 func (w *htmlWalker) noteAnchor(n *node) {
 	id := n.attr["id"]
 	if id == "" && n.tag == "a" {
@@ -208,14 +208,14 @@ func (w *htmlWalker) noteAnchor(n *node) {
 	}
 	switch {
 	case id == "":
-	case n.tag == "section" || n.tag == "article" || n.tag == "div": // it ends the paragraph under way
+	case n.tag == "section" || n.tag == "article" || n.tag == "div": // the element ends the current paragraph
 		w.anchor = id
 	default:
 		w.loose, w.looseAt = id, w.inline.Len()
 	}
 }
 
-// firstID returns the id of the element, else that of the first link or span with an id or name in it.
+// firstID returns the id of n or, if it has none, the first id or link name inside it.
 func firstID(n *node) string {
 	found := n.find(func(k *node) bool { return k.attr["id"] != "" || k.tag == "a" && k.attr["name"] != "" })
 	switch {
@@ -227,7 +227,7 @@ func firstID(n *node) string {
 	return found.attr["name"]
 }
 
-// inlineText returns the words of an element as one line of text, blocks in it separated by spaces.
+// inlineText returns the text of an element as one line. Blocks inside it are separated by spaces.
 func inlineText(n *node) string {
 	var b strings.Builder
 	writeInline(&b, n)
@@ -280,8 +280,8 @@ func rawText(n *node) string {
 	return b.String()
 }
 
-// superscript returns what stands for a superscript after the text before it: 10⁶ becomes 10^6, never 106.
-// The mark of a footnote, which is a link within the page, is nothing.
+// superscript returns the text of a superscript after the given text: 10⁶ becomes 10^6, never 106. For a footnote
+// mark, which links within the page, it returns "".
 func superscript(n *node, before string) string {
 	if n.hasClass("reference") || n.find(func(k *node) bool {
 		return k.tag == "a" && strings.HasPrefix(k.attr["href"], "#")
@@ -300,7 +300,7 @@ func superscript(n *node, before string) string {
 	return text
 }
 
-// formula returns the TeX of a formula when the page carries it, else what writeMath makes of it.
+// formula returns the TeX source of a formula if the page includes it, otherwise the output of writeMath.
 func formula(n *node) string {
 	tex := n.find(func(k *node) bool { return k.tag == "annotation" && strings.Contains(k.attr["encoding"], "tex") })
 	if tex == nil {

@@ -8,24 +8,24 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Image is a picture that a page shows in its text and says something about.
+// Image is an image in the text of a page that has a description.
 type Image struct {
-	Source  string // its address as the page writes it, perhaps relative to Base
-	Base    string // that the page gives its relative addresses; empty: its own address
-	Caption string // what the page says below it, else its alternative text; one line
-	Licence string // a name or an address, as the page states it; empty: it states none
+	Source  string // address as written in the page, possibly relative to Base
+	Base    string // base of relative addresses, if the page sets it; empty for the page's own address
+	Caption string // caption, else alternative text; one line
+	Licence string // name or address as stated in the page; empty if none is stated
 	Section int    // index in Document.Sections
 }
 
-// Limits of the images of a page.
+// Limits for the images of a page.
 const (
 	maxImages  = 50
-	maxAddress = 2000 // bytes; a longer one is mostly the picture itself
+	maxAddress = 2000 // bytes; longer addresses usually contain the image itself
 	maxCaption = 300
 )
 
-// image notes a picture at the place that the text has reached. figure: the element around it; nil: there is none. One
-// without words, or that says it is small, is decoration.
+// image records an image at the current position in the text. figure is the enclosing element or nil. Images without a
+// description are treated as decoration and skipped.
 func (w *htmlWalker) image(n, figure *node) {
 	i := Image{Source: imageSource(n), Caption: caption(n, figure), Section: len(w.b.sections) - 1}
 	if i.Source == "" || len(i.Source) > maxAddress || i.Caption == "" || len(w.b.images) == maxImages {
@@ -37,7 +37,7 @@ func (w *htmlWalker) image(n, figure *node) {
 	w.b.images = append(w.b.images, i)
 }
 
-// imageSource is the address of a picture, also of one that a script is to load when it is scrolled to.
+// imageSource returns the address of an image, including one that a script loads on scrolling.
 func imageSource(n *node) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(n.attr["srcset"]), " ")
 	for _, address := range []string{n.attr["src"], n.attr["data-src"], strings.TrimSuffix(first, ",")} {
@@ -58,8 +58,8 @@ func caption(n, figure *node) string {
 	return text.Start(cmp.Or(said, clean(n.attr["alt"])), maxCaption)
 }
 
-// licenceIn returns the licence that an element states by rel=license or as a property of schema.org. skip: a kind of
-// element in it that does not count.
+// licenceIn returns the licence that an element states with rel=license or a schema.org property. It skips descendants
+// with the tag skip.
 func licenceIn(n *node, skip string) string {
 	for _, k := range n.kids {
 		if k.tag == "" || k.tag == skip {
@@ -85,8 +85,8 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// licensed completes images by what the page says outside of its text: linked data about one of them, a base, and the
-// licence of all that it has.
+// licensed adds information from outside the text to images: licences from linked data, the base address and the
+// licence of the whole page.
 func licensed(images []Image, tree *node) []Image {
 	if len(images) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func licensed(images []Image, tree *node) []Image {
 	return images
 }
 
-// linkedLicences returns the licences that the linked data of a page state of images, by their addresses.
+// linkedLicences returns the image licences stated in the linked data of a page, keyed by image address.
 func linkedLicences(tree *node) map[string]string {
 	licences := map[string]string{}
 	tree.find(func(n *node) bool {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxLinked bounds the linked data of a page that are read, in bytes.
+// maxLinked is the maximum size of linked data that is parsed, in bytes.
 const maxLinked = 256 << 10
 
-// linkedData returns what the linked data of a page (JSON-LD, schema.org) say of it: the first object that has an
-// author or a date of publication. Data that are no JSON say nothing.
+// linkedData returns the statements of a page's linked data (JSON-LD, schema.org): the first object with an author or a
+// publication date. Invalid JSON is ignored.
 func linkedData(tree *node) (s stated) {
 	tree.find(func(n *node) bool {
 		if n.tag != "script" || !strings.EqualFold(n.attr["type"], "application/ld+json") || len(n.kids) == 0 {
@@ -39,7 +39,7 @@ func linkedData(tree *node) (s stated) {
 	return s
 }
 
-// writtenWork finds an object with an author or a date in a list of objects, or in a graph of them.
+// writtenWork returns the first object with an author or a date in a list or graph of objects.
 func writtenWork(data any) map[string]any {
 	switch data := data.(type) {
 	case []any:
@@ -59,7 +59,7 @@ func writtenWork(data any) map[string]any {
 	return nil
 }
 
-// namesIn returns the names of people or organisations, each a string or an object.
+// namesIn returns names of people or organisations. data is a string, an object or a list of these.
 func namesIn(data any) (names []string) {
 	switch data := data.(type) {
 	case string:

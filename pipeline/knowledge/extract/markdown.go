@@ -13,8 +13,8 @@ import (
 )
 
 // Markdown extracts CommonMark with GitHub's tables and alerts, front matter, footnotes, definition lists and heading
-// ids; HTML in it goes through the rules of HTML. The anchor of a heading is its {#id}, else what GitHub and Hugo make
-// of its text.
+// ids. Embedded HTML follows the rules of HTML. The anchor of a heading is its {#id}, else the one that GitHub and Hugo
+// derive from its text.
 func Markdown(text string) Document {
 	text = strings.ToValidUTF8(normaliseLines(text), "\ufffd")
 	front, rest := frontMatter(text)
@@ -28,11 +28,11 @@ func Markdown(text string) Document {
 type markdown struct {
 	b      *builder
 	source []byte
-	slugs  map[string]int // how often each anchor was made
-	marker string         // of the list item whose first text is to come
+	slugs  map[string]int // number of uses of each anchor
+	marker string         // marker of the list item whose first text follows
 }
 
-// blocks writes the blocks of one container: the document, a quote, a list item.
+// blocks writes the blocks of a container: the document, a quote or a list item.
 func (m *markdown) blocks(parent ast.Node) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
@@ -64,7 +64,7 @@ func (m *markdown) blocks(parent ast.Node) {
 	}
 }
 
-// text writes a paragraph, or the first line of a list item.
+// text writes a paragraph or the first line of a list item.
 func (m *markdown) text(text string) {
 	switch text = clean(text); {
 	case text == "":
@@ -76,7 +76,7 @@ func (m *markdown) text(text string) {
 	}
 }
 
-// number returns the marker of a numbered item as it is written: the number may be a name.
+// number returns the marker of a numbered item as written, because the number may identify the item.
 func (m *markdown) number(item ast.Node, start int) string {
 	const maxMarker = 12 // bytes
 	line := string(m.source[item.Pos():min(len(m.source), item.Pos()+maxMarker)])
@@ -86,7 +86,7 @@ func (m *markdown) number(item ast.Node, start int) string {
 	return strconv.Itoa(start) + "."
 }
 
-// list writes the items of a list. A list of nothing but links within the page is a table of contents: it goes.
+// list writes the items of a list. A list with only links within the page is a table of contents and is omitted.
 func (m *markdown) list(list *ast.List) {
 	if contents(list) > 1 {
 		return
@@ -101,7 +101,7 @@ func (m *markdown) list(list *ast.List) {
 	}
 }
 
-// contents returns how many links within the page a list consists of; -1: of other things too.
+// contents returns the number of links if a list consists only of links within the page, else -1.
 func contents(parent ast.Node) (links int) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n.(type) {
@@ -142,7 +142,7 @@ func (m *markdown) heading(level int, text string) {
 	m.b.heading(level, text, anchor)
 }
 
-// slug returns GitHub's anchor for a heading: lower case, spaces as hyphens, no punctuation, numbered when repeated.
+// slug returns GitHub's anchor for a heading: lower case, hyphens for spaces, no punctuation, numbered if repeated.
 func (m *markdown) slug(text string) string {
 	slug := strings.Map(func(r rune) rune {
 		switch {
@@ -172,10 +172,10 @@ func (m *markdown) table(table ast.Node) {
 	m.b.last = min(m.b.last, blockText)
 }
 
-// alertName is the first line of an alert.
+// alertName matches the first line of an alert.
 var alertName = regexp.MustCompile(`^\s*\[!([A-Za-z]+)\]\s*$`)
 
-// alert writes the name of one of GitHub's alerts, "> [!NOTE]", and takes its line from the quote.
+// alert writes the name of a GitHub alert ("> [!NOTE]") and removes its line from the quote.
 func (m *markdown) alert(quote ast.Node) {
 	first, ok := quote.FirstChild().(*ast.Paragraph)
 	if !ok {
@@ -193,7 +193,7 @@ func (m *markdown) alert(quote ast.Node) {
 	}
 }
 
-// inline returns the text of a block without its markup. Line breaks are in it.
+// inline returns the text of a block without markup, including line breaks.
 func (m *markdown) inline(parent ast.Node) string {
 	var b strings.Builder
 	m.words(&b, parent)
@@ -218,7 +218,7 @@ func (m *markdown) words(b *strings.Builder, parent ast.Node) {
 			if tag := n.Segments.Value(m.source); len(tag) > 3 && strings.EqualFold(string(tag[:3]), "<br") {
 				b.WriteByte('\n')
 			}
-		case *ast.Image: // what a picture shows is not said
+		case *ast.Image: // images have no text
 		default:
 			m.words(b, n)
 		}

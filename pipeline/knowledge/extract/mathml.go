@@ -2,8 +2,8 @@ package extract
 
 import "strings"
 
-// writeMath writes a formula of MathML in one line: x^2, a_i, (a+b)/c. Read as plain text it would say x2, which is
-// another quantity.
+// writeMath writes a MathML formula in one line: x^2, a_i, (a+b)/c. As plain text, x^2 would become x2, which has
+// another meaning.
 func writeMath(b *strings.Builder, n *node) {
 	parts := n.elements()
 	switch {
@@ -43,7 +43,7 @@ func writeMathKids(b *strings.Builder, n *node) {
 	}
 }
 
-// writeJoined writes parts with signs between them, and those that are more than a name or a number in parentheses.
+// writeJoined writes parts with signs between them. Parts that are not atoms are put in parentheses.
 func writeJoined(b *strings.Builder, parts []*node, signs ...string) {
 	for i, p := range parts {
 		if i > 0 {
@@ -59,7 +59,7 @@ func writeJoined(b *strings.Builder, parts []*node, signs ...string) {
 	}
 }
 
-// isAtom reports whether a part of a formula needs no parentheses: one name, number or sign, or a root.
+// isAtom reports whether a part of a formula needs no parentheses: a single name, number or sign, or a root.
 func (n *node) isAtom() bool {
 	for n.tag != "msqrt" {
 		parts := n.elements()
@@ -71,7 +71,7 @@ func (n *node) isAtom() bool {
 	return true
 }
 
-// elements returns the kids that are elements.
+// elements returns the children that are elements.
 func (n *node) elements() []*node {
 	var out []*node
 	for _, k := range n.kids {
