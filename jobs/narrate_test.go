@@ -268,7 +268,7 @@ func TestNarrationFails(t *testing.T) {
 		}, "out of breath"},
 		"a page":           {server(page, time.Minute), "text/html"},
 		"a hanging server": {server(hang, 100*time.Millisecond), "no whole answer within"},
-		"half a file":      {server(halfAFile, time.Minute), "cut off"},
+		"half a file":      {server(halfAFile, time.Minute), "truncated"},
 		"another type":     {server(mp3, time.Minute), "no WAV file"},
 		"no budget": {func(t *testing.T, b *bench, o *topicqueue.Options) {
 			server(page, time.Minute)(t, b, o)

@@ -87,7 +87,7 @@ func checkFiles(ctx context.Context, s Store, files []File) ([]Problem, error) {
 			case err != nil:
 				return err
 			case len(body) != f.Size:
-				what = fmt.Sprintf("has %d bytes, the manifest says %d", len(body), f.Size)
+				what = fmt.Sprintf("has %d bytes, but the manifest says %d", len(body), f.Size)
 			case sumOf(body) != f.SHA256:
 				what = "was changed: its SHA-256 differs from the manifest"
 			case namedByHash(f.Key) && strings.TrimSuffix(path.Base(f.Key), path.Ext(f.Key)) != f.SHA256:

@@ -223,9 +223,9 @@ func (d *Dir) failed(doing, key string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.ENOSPC):
-		err = awayError{fmt.Errorf("%w: make room there, or choose another directory with STORAGE_URL", err)}
+		err = awayError{fmt.Errorf("%w: free disk space, or choose another directory with STORAGE_URL", err)}
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		err = fmt.Errorf("%w: give this user the right to write there, or choose another directory with STORAGE_URL", err)
+		err = fmt.Errorf("%w: give this user write permission, or choose another directory with STORAGE_URL", err)
 	}
 	return fmt.Errorf("%s %s in directory %s: %w", doing, key, d.root, err)
 }

@@ -16,7 +16,7 @@ var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 func ParseS3(address string) (bucket, prefix string, err error) {
 	rest, ok := strings.CutPrefix(address, "s3://")
 	if !ok {
-		return "", "", errors.New("a bucket's address must be s3://bucket/prefix")
+		return "", "", errors.New("the address of a bucket must have the form s3://bucket/prefix")
 	}
 	bucket, prefix, _ = strings.Cut(rest, "/")
 	prefix = strings.Trim(prefix, "/")
@@ -26,7 +26,8 @@ func ParseS3(address string) (bucket, prefix string, err error) {
 // check rejects settings that no server can accept.
 func (s S3Settings) check() error {
 	if strings.ContainsAny(s.Bucket, "@:") {
-		return errors.New("a bucket's address has no user and no password: use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return errors.New("the address of a bucket must not contain a user or password: set AWS_ACCESS_KEY_ID " +
+			"and AWS_SECRET_ACCESS_KEY")
 	}
 	if !bucketName.MatchString(s.Bucket) {
 		return fmt.Errorf("bucket name %q: must be 3 to 63 lower-case letters, digits, dots and hyphens", s.Bucket)

@@ -66,7 +66,7 @@ func (s *S3) download(ctx context.Context, key string) ([]byte, error) {
 		return nil, bodyError{fmt.Errorf("the answer has %d bytes, %d were announced", body.Len(), length)}
 	}
 	if want, got := out.Metadata[metaSum], sumOf(body.Bytes()); want != "" && got != want {
-		return nil, bodyError{fmt.Errorf("the content is damaged: its SHA-256 is %s, it was stored with %s", got, want)}
+		return nil, bodyError{fmt.Errorf("the content is damaged: its SHA-256 is %s, but it was stored with %s", got, want)}
 	}
 	return body.Bytes(), nil
 }

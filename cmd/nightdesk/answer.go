@@ -116,7 +116,7 @@ func readAnswer(con *view.Console, q topicqueue.Exchange) (string, error) {
 	if err := view.PrintLines(con.Err, []string{q.Question.Text}); err != nil {
 		return "", err
 	}
-	fmt.Fprint(con.Err, "Your answer (Enter alone: go on without): ")
+	fmt.Fprint(con.Err, "Your answer (press Enter to continue without one): ")
 	text, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("read the answer: %w", err)

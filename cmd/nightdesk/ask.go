@@ -44,7 +44,8 @@ another until an empty line.`,
 			return askAbout(ctx, cfg, con, args[0], strings.Join(args[1:], " "), f, p.load)
 		}),
 	}
-	p.settingFlag(cmd, false, "kb", "kb_name", "knowledge base beside the run's evidence (default: that of the run)")
+	p.settingFlag(cmd, false, "kb", "kb_name", "knowledge base to search besides the run's evidence (default: "+
+		"that of the run)")
 	p.settingFlag(cmd, false, "duration", "limits.run_duration", "maximum duration of an answer, such as 2m")
 	budgetFlags(p, cmd)
 	return cmd

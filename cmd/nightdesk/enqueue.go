@@ -253,7 +253,7 @@ func submitTo(ctx context.Context, cfg config.Config, con *view.Console, d *wiri
 			fmt.Fprintf(con.Out, ", %d there already", known)
 		}
 		fmt.Fprintln(con.Out)
-		con.Say("work them with `nightdesk worker`, look at them with `nightdesk list --batch %s`", name)
+		con.Say("process them with `nightdesk worker`; show them with `nightdesk list --batch %s`", name)
 	}
 	return nil
 }
@@ -268,7 +268,8 @@ func checkBatchName(name string) error {
 		ok = ok && strings.ContainsRune(plainLetters+"-_.", r)
 	}
 	if !ok {
-		return view.Usage(fmt.Errorf("batch name %q: use at most 100 letters, digits and the signs - _ . only", name))
+		return view.Usage(fmt.Errorf("batch name %q: use at most 100 characters: letters, digits, - _ and ., not "+
+			"beginning with .", name))
 	}
 	return nil
 }

@@ -159,11 +159,11 @@ func (o *outage) on(ctx context.Context, err error) error {
 		return err
 	case away > o.patience:
 		return view.Hint(fmt.Errorf("the run cannot go on: %w", err),
-			"Bring Redis and the storage back and run the command again.")
+			"Restore Redis and the storage, then run the command again.")
 	}
 	if !o.told && away > 2*time.Second && !(full && o.patience > 0) {
 		o.told = true
-		o.Note("waiting until this works again: %v", err)
+		o.Note("waiting for recovery: %v", err)
 	}
 	_ = retry.Sleep(ctx, outageLook)
 	return nil

@@ -101,7 +101,7 @@ func (b *bases) ingest(ctx context.Context, name string, paths []string, reembed
 		if soleURL(rep) {
 			return rep, err
 		}
-		return rep, view.Hint(err, extract.Readable+" can be read; name a directory that has some.")
+		return rep, view.Hint(err, extract.Readable+" can be read; give a directory that contains some.")
 	}
 	if err != nil {
 		return rep, fmt.Errorf("index into knowledge base %s: %w", name, err)

@@ -70,7 +70,7 @@ func (o *outlook) assumptions() (out []string) {
 		out = append(out, jobs.AssumedLengths)
 	}
 	if o.iteration > 0 {
-		out = append(out, fmt.Sprintf("iterations of %s, as on its average", o.iteration.Round(10*time.Millisecond)))
+		out = append(out, fmt.Sprintf("iterations of %s, the average so far", o.iteration.Round(10*time.Millisecond)))
 	} else {
 		out = append(out, jobs.AssumedPace)
 	}

@@ -121,7 +121,8 @@ func (a assistant) offer(s *sdk.Server) {
 			most := strconv.Itoa(cmp.Or(in.Limit, 20))
 			return a.get(ctx, "/v1/runs", "batch", in.Batch, "state", in.State, "limit", most)
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "read_run", Description: "Say how far a run is: its state, blocks and questions."},
+	sdk.AddTool(s, &sdk.Tool{Name: "read_run", Description: "Show the progress of a run: its state, blocks and " +
+		"questions."},
 		func(ctx context.Context, _ *sdk.CallToolRequest, in runArguments) (toolAnswer, any, error) {
 			return a.get(ctx, "/v1/runs/"+url.PathEscape(in.RunID))
 		})

@@ -128,7 +128,7 @@ func narrate(ctx context.Context, cfg config.Config, con *view.Console, speaker 
 		}
 		w.Model = model
 	} else {
-		con.Say("no LLM_MODEL: the script is taken from the report")
+		con.Say("LLM_MODEL is not set: the script is taken from the report")
 	}
 	n = topicqueue.Narration{Mode: r.Mode, Engine: speaker.Name()}
 	if n.Voices, err = speaker.Voices(ctx, r.Language); err != nil {

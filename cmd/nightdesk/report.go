@@ -179,7 +179,7 @@ func printMade(ctx context.Context, con *view.Console, store storage.Store, runI
 	}
 	body, err := made(ctx, store, runID, f.format)
 	if errors.Is(err, storage.ErrNotExist) {
-		return view.Usage(view.Hint(fmt.Errorf("run %q has no files in storage to make --format %s of: %w", runID,
+		return view.Usage(view.Hint(fmt.Errorf("run %q has no files in storage from which to create --format %s: %w", runID,
 			f.format, err),
 			"`nightdesk status RUN` says how far a run is. A PDF needs html in reporting.formats."))
 	}

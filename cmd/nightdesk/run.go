@@ -61,7 +61,8 @@ func runCommand(p *program) *cobra.Command {
 func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 	p.settingFlag(cmd, false, "preset", "preset", "limits of the research: shallow, route, quick, medium, deep or auto")
 	p.settingFlag(cmd, false, "kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first")
-	p.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
+	p.settingFlag(cmd, false, "language", "language", "language language of the report: en, zh or another "+
+		"language tag")
 	p.settingFlag(cmd, false, "duration", "limits.run_duration",
 		"maximum duration, counted from the start of planning, such as 20m")
 	cmd.Flags().StringVar(&f.Deadline, "deadline", "",
@@ -238,7 +239,7 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 	if ctx.Err() != nil && ask.cancelWaiting(ctx, sub.Run.ID, usable) {
 		worker.Stop()
 		dropLane(d, name)
-		return view.Hint(fmt.Errorf("interrupted at a question; run %s is cancelled", sub.Run.ID),
+		return view.Hint(fmt.Errorf("interrupted while waiting for an answer; run %s is cancelled", sub.Run.ID),
 			"Run the command again to start over. With --human-in-the-loop false it asks nothing.")
 	}
 	if followErr == nil {

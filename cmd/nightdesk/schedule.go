@@ -99,7 +99,8 @@ twice fires once, at the first.`,
 		{"deadline", "deadline", "time of day at which the reports are due, such as 07:00"},
 		{"catch-up", "catch_up", "after missed due times: once (fire the latest, default) or skip"},
 		{"overlap", "overlap", "if the previous batch is still running: skip (default) or queue (fire when it has ended)"},
-		{"pause-after", "pause_after", "number of failed nights in a row after which it pauses itself (default 3)"},
+		{"pause-after", "pause_after", "number of number of failed nights in a row after which the schedule is " +
+			"paused (default 3)"},
 	} {
 		cmd.Flags().Func(f.name, f.usage, func(value string) error { values[f.key] = value; return nil })
 	}

@@ -163,7 +163,7 @@ func keepSearch(ctx context.Context, cfg config.Config, con *view.Console,
 		cancel()
 		<-done
 		if err := index.Close(); err != nil {
-			con.Log.Warn().Err(err).Msg("the search index was not closed")
+			con.Log.Warn().Err(err).Msg("closing the search index failed")
 		}
 	}
 }

@@ -153,7 +153,7 @@ func (s runStatus) lines(run topicqueue.Run) []string {
 		add("", "`nightdesk answer %s` answers%s", run.ID, untilText(q.Until))
 	}
 	if run.Unpublished != "" {
-		add("waiting", "the queue keeps the report until it can be stored: %s", run.Unpublished)
+		add("waiting", "the report is kept in the queue until it can be stored: %s", run.Unpublished)
 	}
 	if !run.FinalAt.IsZero() && run.EndedAt.IsZero() {
 		add("time", "ends by %s, %s left", run.FinalAt.Local().Format("15:04:05"),
@@ -182,7 +182,7 @@ func (s runStatus) lines(run topicqueue.Run) []string {
 	}
 	for _, tool := range slices.Sorted(maps.Keys(run.ToolCalls)) {
 		n := run.ToolCalls[tool]
-		add("calls", "%s: %d asked for, %d made, %d shared", tool, n.Asked, n.Asked-n.Shared, n.Shared)
+		add("calls", "%s: %d requested, %d made, %d shared", tool, n.Asked, n.Asked-n.Shared, n.Shared)
 	}
 	return lines
 }

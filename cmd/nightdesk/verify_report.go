@@ -134,7 +134,7 @@ func verifyReport(ctx context.Context, cfg config.Config, con *view.Console, f f
 	case v.Status != citation.StatusVerified:
 		return view.Ended(fmt.Errorf("no citation of the report is valid: %s", v.Reason), view.ExitFailed)
 	case len(v.Removed) > 0 || v.BodyURLsRemoved > 0:
-		return view.Ended(fmt.Errorf("the report had citations or links without a source: %d removed, %d stay",
+		return view.Ended(fmt.Errorf("the report had citations or links without a source: %d removed, %d kept",
 			len(v.Removed)+v.BodyURLsRemoved, len(v.Valid)), view.ExitPartial)
 	}
 	return nil
@@ -308,7 +308,7 @@ func sayVerified(con *view.Console, v citation.Verification) {
 		con.Say("  removed [%s]: %s%s: %s", label(r.Number, r.ID), r.Reason, detail, clipLine(r.Line))
 	}
 	if v.BodyURLsRemoved > 0 {
-		con.Say("  removed %d links and addresses from the text: no source has them", v.BodyURLsRemoved)
+		con.Say("  removed %d links and addresses that no source has from the text", v.BodyURLsRemoved)
 	}
 }
 

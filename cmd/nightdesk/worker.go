@@ -15,7 +15,7 @@ import (
 func workerCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker",
-		Short: "Work the queue until stopped",
+		Short: "Process the queue until stopped",
 		Args:  cobra.NoArgs,
 		RunE:  p.serviceCommand(serviceWorker, runWorker),
 	}

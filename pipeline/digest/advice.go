@@ -13,7 +13,7 @@ var advices = []struct{ words, do string }{
 		"Start more workers or give a later --deadline, and enqueue the topic in another batch, or "},
 	{"time of the run was used up", "Give it more time (--duration), or the workers fewer topics at once; then "},
 	{"budget", "Raise the budget or choose a smaller preset; then "},
-	{"times without any progress", "It ends its workers. Look at their memory and logs before you "},
+	{"times without any progress", "It crashes its workers. Check their memory and logs before you "},
 	{"defect in nightdesk", "Please report it with the worker's log. It may help to "},
 	{"API key", "`nightdesk doctor --model` says what is wrong with the model. Correct it, then "},
 	{"model", "`nightdesk doctor --model` says whether the model answers; then "},
@@ -28,7 +28,7 @@ func advice(kind, reason, name string) string {
 		}
 	}
 	if kind == KindPartial {
-		return "Read it with that in mind, or " + again + "."
+		return "Keep this in mind when reading the report, or " + again + "."
 	}
 	return upper(again) + "."
 }

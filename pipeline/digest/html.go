@@ -59,7 +59,7 @@ func (d Digest) HTML(link func(key string) string) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	if err := htmlTemplate.Execute(&out, page); err != nil {
-		return nil, fmt.Errorf("make the page of the digest of batch %s: %w", d.Batch, err)
+		return nil, fmt.Errorf("create the page of the digest of batch %s: %w", d.Batch, err)
 	}
 	return out.Bytes(), nil
 }

@@ -210,7 +210,7 @@ func (d Digest) Spend() string {
 		text += " (the night has " + d.NightBudget.words() + " for all of its runs)"
 	}
 	if d.Usage.Unpriced > 0 {
-		text += fmt.Sprintf(" (the price of %s is not known)", count1(d.Usage.Unpriced, "call"))
+		text += fmt.Sprintf(" (the price of %s is unknown)", count1(d.Usage.Unpriced, "call"))
 	}
 	text += "."
 	if d.Trimmed > 0 {

@@ -51,7 +51,7 @@ func checkAttached(files []string) error {
 		info, err := os.Stat(file)
 		switch {
 		case IsURL(file):
-			err = fmt.Errorf("%s is an address: download the document first", file)
+			err = fmt.Errorf("%s is a web address; download the document first", file)
 		case err != nil:
 		case !info.Mode().IsRegular():
 			err = fmt.Errorf("%s is not a file", file)

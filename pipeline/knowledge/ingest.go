@@ -285,7 +285,7 @@ func readFile(name string) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("too large: at most %d MB are read", maxFile>>20)
+		err = fmt.Errorf("too large: the limit is %d MB", maxFile>>20)
 	}
 	return data, err
 }

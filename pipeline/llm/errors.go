@@ -67,7 +67,7 @@ type AnswerError struct {
 }
 
 func (e *AnswerError) Error() string {
-	return fmt.Sprintf("%s: the model's answer is unusable, also when asked again: %s", e.Step,
+	return fmt.Sprintf("%s: the model's answer is unusable, even after a second question: %s", e.Step,
 		topicqueue.Clip(strings.Join(e.Errors, "; "), maxMessage))
 }
 

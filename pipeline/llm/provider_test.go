@@ -258,7 +258,7 @@ func TestProviderSettings(t *testing.T) {
 		settings llm.RoleSettings
 		says     string
 	}{
-		{llm.RoleSettings{Provider: "gemini", Model: "m"}, `provider "gemini" is unknown`},
+		{llm.RoleSettings{Provider: "gemini", Model: "m"}, `unknown provider "gemini"`},
 		{llm.RoleSettings{Provider: llm.ProviderAnthropic, Model: "m", Transport: llm.TransportSchema}, `transport "json_schema" is not one of anthropic's`},
 		{llm.RoleSettings{Provider: llm.ProviderOllama, Model: "m", Transport: llm.TransportTool}, `transport "tool" is not one of ollama's`},
 		{llm.RoleSettings{Provider: llm.ProviderOllama, Model: "m", BaseURL: "http://[::1"}, "http://127.0.0.1:11434"}, // and the program goes on

@@ -77,7 +77,7 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 	}
 	p, known := protocols[s.Provider]
 	if !known {
-		return s, fmt.Errorf("provider %q is unknown: use %s, %s or %s", s.Provider, ProviderOpenAI, ProviderAnthropic,
+		return s, fmt.Errorf("unknown provider %q; use %s, %s or %s", s.Provider, ProviderOpenAI, ProviderAnthropic,
 			ProviderOllama)
 	}
 	s.BaseURL = strings.TrimRight(strings.TrimSpace(cmp.Or(s.BaseURL, p.baseURL)), "/")
@@ -114,7 +114,7 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 	switch s.TokenField {
 	case TokenFieldAuto, TokenFieldCompletion, TokenFieldLegacy:
 	default:
-		wrong = append(wrong, fmt.Errorf("token field %q is unknown: use %s, %s or leave it empty", s.TokenField,
+		wrong = append(wrong, fmt.Errorf("unknown token field %q; use %s, %s or leave it empty", s.TokenField,
 			TokenFieldCompletion, TokenFieldLegacy))
 	}
 	if s.Timeout < 0 || s.MaxTries < 0 || s.MaxTokens < 0 || s.ContextTokens < 0 {

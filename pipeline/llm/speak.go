@@ -132,7 +132,7 @@ func (s *Speaker) exchange(ctx context.Context, voice, text string) (ex *wire.Ex
 // notSound is an answer with status 200 that is not usable audio. It counts as unreadable.
 type notSound struct{ error }
 
-func (e notSound) Error() string { return "the answer is no usable sound: " + e.error.Error() }
+func (e notSound) Error() string { return "the answer is not usable audio: " + e.error.Error() }
 
 // Is makes errors.Is(err, wire.ErrBody) hold.
 func (e notSound) Is(target error) bool { return target == wire.ErrBody }

@@ -140,7 +140,7 @@ func (e Encoder) Encode(ctx context.Context, wav []byte) ([]byte, error) {
 		err = errors.New("it wrote nothing")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make the %s of the narration with %s: %w", e.Format, e.Program, err)
+		return nil, fmt.Errorf("create the %s of the narration with %s: %w", e.Format, e.Program, err)
 	}
 	return body, nil
 }

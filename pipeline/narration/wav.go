@@ -49,7 +49,7 @@ func ReadWAV(body []byte) (Sound, error) {
 		unknown := size >= endless || size == 0 && name == "data"
 		switch {
 		case size > len(rest) && !(unknown && name == "data"):
-			return Sound{}, fmt.Errorf("the WAV file is cut off: %d of %d bytes of its %q are there", len(rest), size, name)
+			return Sound{}, fmt.Errorf("the WAV file is truncated: it has %d of %d bytes of its chunk %q", len(rest), size, name)
 		case unknown:
 			size = len(rest)
 		}

@@ -28,7 +28,7 @@ func (p *Planner) Clarify(ctx context.Context, run topicqueue.Run) (*topicqueue.
 	if p.Model == nil || !run.Options.HumanInTheLoop || len(shownPlans(run)) > 0 {
 		return nil, nil // a plan was already shown, so the topic is clear
 	}
-	if err := d.step(ctx, topicqueue.StepStartFollowUp, "looking whether the topic is clear"); err != nil {
+	if err := d.step(ctx, topicqueue.StepStartFollowUp, "checking whether the topic is clear"); err != nil {
 		return nil, err
 	}
 	n := len(run.Dialogue)

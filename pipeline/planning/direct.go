@@ -21,7 +21,7 @@ func (p *Planner) Direct(ctx context.Context, run topicqueue.Run, why string) (t
 	for _, s := range []struct{ key, info string }{
 		{topicqueue.StepStartQueryRewriter, topicqueue.OneLine(run.Topic)},
 		{topicqueue.StepEndQueryRewriterNoFeedback, "the question is taken as it is"},
-		{topicqueue.StepStartSearchBackground, "an answer needs no background"},
+		{topicqueue.StepStartSearchBackground, "no background is needed for a direct answer"},
 		{topicqueue.StepEndSearchBackground, "none was looked for"},
 		{topicqueue.StepStartResearchPlanner, decided},
 	} {
@@ -53,7 +53,7 @@ func (p *Planner) Route(ctx context.Context, run topicqueue.Run) (path, why stri
 	case ctx.Err() != nil:
 		return "", "", context.Cause(ctx)
 	case err != nil:
-		return topicqueue.PathDeep, "researched because the model did not decide: " +
+		return topicqueue.PathDeep, "research was chosen because the model did not decide: " +
 			topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxReason), nil
 	}
 	why = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(answer.Reason)), maxReason)

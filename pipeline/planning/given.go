@@ -122,7 +122,7 @@ func listItem(line string) (content string, ok bool) {
 func (p *Planner) Given(ctx context.Context, run topicqueue.Run) (topicqueue.Plan, error) {
 	d := &draft{Planner: p, run: run}
 	if err := d.follow(ctx, "the topic is used as it was given", "looking for background",
-		"none is needed: the plan was given", "the plan was given"); err != nil {
+		"not needed, because the plan was given", "the plan was given"); err != nil {
 		return topicqueue.Plan{}, err
 	}
 	plan := topicqueue.Plan{Topic: topicqueue.OneLine(run.Topic), Mode: run.Options.DecomposeMode}

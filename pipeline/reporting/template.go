@@ -153,7 +153,7 @@ func (p *templateParser) subsection(n int, title string) {
 	s := &p.Sections[len(p.Sections)-1]
 	switch {
 	case len(s.Subsections) == maxSubsections:
-		p.wrong(n, "the section %q has more than %d parts", s.Title, maxSubsections)
+		p.wrong(n, "the section %q has more than %d subsections", s.Title, maxSubsections)
 	case slices.ContainsFunc(s.Subsections, func(o OutlineSubsection) bool { return o.Title == title || sameTitle(o.Title, title) }):
 		p.wrong(n, "the section %q has a part %q already", s.Title, title)
 	}

@@ -69,7 +69,7 @@ func TestParseTemplateErrors(t *testing.T) {
 		"no text":         {"## A\n##\n", "line 2: a heading without text"},
 		"long heading":    {"## " + strings.Repeat("a", 121) + "\n", "line 1: a heading of 121 characters"},
 		"control":         {"## A\x1bB\n", "line 1: a heading with control characters"},
-		"many parts":      {"## A\n### a\n### b\n### c\n### d\n### e\n### f\n### g\n", `line 8: the section "A" has more than 6 parts`},
+		"many parts":      {"## A\n### a\n### b\n### c\n### d\n### e\n### f\n### g\n", `line 8: the section "A" has more than 6 subsections`},
 		"too large":       {"## A\n" + strings.Repeat("x", 20_000), "20005 bytes"},
 		"bytes":           {"## A\n\xff", "not UTF-8"},
 		"all are told":    {"## A\n#### B\n## A\n", "line 2: a heading of level 4: sections have two (##), their parts three (###)\nline 3: there is a section \"A\" already"},

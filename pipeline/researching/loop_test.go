@@ -289,7 +289,7 @@ func TestEndlessProposals(t *testing.T) {
 		}
 	}
 	shown := b.questions("decide")[2].Prompt.User
-	for _, want := range []string{"block_1 covers it", "was added as block_4", "as many topics as it may have"} {
+	for _, want := range []string{"block_1 already covers it", "was added as block_4", "as many topics as it may have"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the model is not told %q", want)
 		}

@@ -220,7 +220,7 @@ func TestPagesOfAllSearchesAreSuggested(t *testing.T) {
 	}
 	shown := b.questions("decide")[1].Prompt.User
 	for _, page := range []string{"springs/0", "springs/1", "neaps/0", "neaps/1"} {
-		if !strings.Contains(shown, "whole: Tides http://a.example/"+page) {
+		if !strings.Contains(shown, "whole page: Tides http://a.example/"+page) {
 			t.Errorf("%s is not suggested:\n%s", page, shown)
 		}
 	}

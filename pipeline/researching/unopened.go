@@ -48,7 +48,7 @@ func (w *work) suggestPages(calls []call, outcomes []outcome, traces []topicqueu
 		}
 	}
 	for _, line := range lines {
-		w.tell("found and not opened yet; open_page reads it whole: %s", line)
+		w.tell("found, but not opened yet; open_page reads the whole page: %s", line)
 	}
 }
 

@@ -264,11 +264,11 @@ func admissionLine(a topicqueue.Admission) string {
 	case topicqueue.AdmissionAdded:
 		return fmt.Sprintf("new topic %q was added as %s", title, a.BlockID)
 	case topicqueue.AdmissionDuplicate:
-		return fmt.Sprintf("new topic %q was refused: %s covers it already", title, a.BlockID)
+		return fmt.Sprintf("new topic %q was rejected: %s already covers it", title, a.BlockID)
 	case topicqueue.AdmissionFull:
 		return fmt.Sprintf("new topic %q was refused: the run has as many topics as it may have; propose no more", title)
 	case topicqueue.AdmissionSealed:
 		return fmt.Sprintf("new topic %q was refused: the run takes no more topics; propose no more", title)
 	}
-	return fmt.Sprintf("new topic %q was refused: %s", title, a.Answer)
+	return fmt.Sprintf("new topic %q was rejected: %s", title, a.Answer)
 }

@@ -40,7 +40,7 @@ func (q *along) Deltas(ctx context.Context, runID, after string) ([]topicqueue.E
 	if after == "" {
 		last, err := q.rdb.XRevRangeN(ctx, key(runID, "deltas"), "+", "-", 1).Result()
 		if err != nil {
-			return nil, "", fmt.Errorf("read what is written of run %s from Redis: %w", runID, err)
+			return nil, "", fmt.Errorf("read the live text of run %s from Redis: %w", runID, err)
 		}
 		if len(last) == 0 {
 			return nil, "0", nil
@@ -53,7 +53,7 @@ func (q *along) Deltas(ctx context.Context, runID, after string) ([]topicqueue.E
 		return nil, after, nil
 	}
 	if err != nil {
-		return nil, after, fmt.Errorf("read what is written of run %s from Redis: %w", runID, err)
+		return nil, after, fmt.Errorf("read the live text of run %s from Redis: %w", runID, err)
 	}
 	var out []topicqueue.Event
 	for _, m := range streams[0].Messages {

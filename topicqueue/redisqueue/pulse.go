@@ -34,7 +34,7 @@ func (q *reader) Pulses(ctx context.Context, runIDs []string) ([]Pulse, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read where %d runs stand from Redis: %w", len(chunk), err)
+			return nil, fmt.Errorf("read the states of %d runs from Redis: %w", len(chunk), err)
 		}
 		for i, cmd := range cmds {
 			v := cmd.(*redis.SliceCmd).Val()

@@ -16,7 +16,7 @@ import (
 var (
 	ErrNotFound = errors.New("no such run")
 	ErrHeld     = errors.New("another attempt holds the lease")
-	ErrStale    = errors.New("the run no longer wants this")
+	ErrStale    = errors.New("the run no longer needs this task")
 	ErrFenced   = errors.New("another attempt has taken over")
 	ErrRunning  = errors.New("the run has not ended")
 )

@@ -121,7 +121,7 @@ func (q *attempts) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkp
 		result.View, err = q.read.view(ctx, l.RunID, l.Unit, lua.Text(r.values, 3))
 		return result, r.intents(l.RunID), err
 	}
-	return result, nil, fmt.Errorf("checkpoint %s of run %s: the plan changed %d times meanwhile", l.Unit,
+	return result, nil, fmt.Errorf("checkpoint %s of run %s: the plan changed %d times during the checkpoint", l.Unit,
 		l.RunID, judgeTries)
 }
 

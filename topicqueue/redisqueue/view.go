@@ -63,7 +63,7 @@ func (q *reader) view(ctx context.Context, runID, block, frozen string) (topicqu
 		}
 		var d topicqueue.Digest
 		if err := json.Unmarshal([]byte(data), &d); err != nil {
-			return v, fmt.Errorf("decode what %s of run %s has found: %w", by, runID, err)
+			return v, fmt.Errorf("decode the findings of %s of run %s: %w", by, runID, err)
 		}
 		d.Block = by
 		v.Ledger = append(v.Ledger, d)

@@ -26,7 +26,7 @@ func ParseFormat(name string) (Format, error) {
 	case Text, CSV, JSONLines:
 		return f, nil
 	}
-	return "", fmt.Errorf("format %q is unknown: use text, csv or jsonl", name)
+	return "", fmt.Errorf("unknown format %q; use text, csv or jsonl", name)
 }
 
 // peekBytes is the number of bytes from which the format is detected.

@@ -108,5 +108,5 @@ func valueText(v any) (string, error) {
 		}
 		return strings.Join(parts, ", "), nil
 	}
-	return "", errors.New("an object cannot be used; give a text, a number or a list of texts")
+	return "", errors.New("an object cannot be used; use a string, a number or a list of strings")
 }

@@ -119,8 +119,8 @@ func (t traffic) figures(u usage) []Figure {
 		{Name: "model calls", Value: float64(t.calls)},
 		{Name: "prompts", Unit: "characters", Value: float64(t.asked)},
 		{Name: "answers", Unit: "characters", Value: float64(t.said)},
-		percent("of the prompts: repeat a prefix", t.repeated, t.asked).more(),
-		percent("of those of blocks: repeat a prefix", t.blockRepeats, t.blockAsked).more(),
+		percent("prompt text in repeated prefixes", t.repeated, t.asked).more(),
+		percent("prompt text of blocks in repeated prefixes", t.blockRepeats, t.blockAsked).more(),
 		{Name: "processor time for a call", Unit: "ms", Value: ms(u.cpu) / float64(max(t.calls, 1))},
 		megabytes("memory at most", u.memory),
 	}

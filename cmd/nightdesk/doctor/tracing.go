@@ -20,7 +20,7 @@ func checkTracing(ctx context.Context, _ config.Config, _ *view.Console) []check
 	}
 	if err != nil {
 		return []checkup{{Name: "tracing", Result: "failed", Text: topicqueue.Clip(topicqueue.OneLine(err.Error()), 200),
-			Hint: "Runs go on without traces. Correct OTEL_EXPORTER_OTLP_ENDPOINT, or set OTEL_SDK_DISABLED=true."}}
+			Hint: "Runs continue without traces. Correct OTEL_EXPORTER_OTLP_ENDPOINT, or set OTEL_SDK_DISABLED=true."}}
 	}
 	return []checkup{{Name: "tracing", Result: "ok", Text: "traces are sent to " + endpoint}}
 }

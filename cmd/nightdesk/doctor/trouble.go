@@ -139,7 +139,7 @@ func unwritable(err error) web.Trouble {
 	case strings.HasPrefix(err.Error(), "OOM"):
 		hint = "Raise its maxmemory, or delete old runs with `nightdesk purge`; runs wait until then."
 	case strings.HasPrefix(err.Error(), "MISCONF"):
-		hint = "Make room on its disk; runs wait until then."
+		hint = "Free space on its disk; runs wait until then."
 	}
 	return web.Trouble{Of: ofRedis, Text: "Redis takes no writes: " + strings.TrimSuffix(err.Error(), "."), Hint: hint}
 }
@@ -171,8 +171,8 @@ func smallRoom(dir string, runs int64) web.Trouble {
 	}
 	return web.Trouble{Of: ofStorage, Text: fmt.Sprintf("%s has %s left, a night needs about %s", filepath.Clean(dir),
 		view.Size(room), view.Size(need)),
-		Hint: "Make room there, delete old runs with `nightdesk purge`, or move to a larger disk with --data-dir or " +
-			"STORAGE_URL."}
+		Hint: "Free space there, delete old runs with `nightdesk purge`, or move to a larger disk with " +
+			"--data-dir or STORAGE_URL."}
 }
 
 // WarnOfTroubles prints the troubles that may delay unfinished work.

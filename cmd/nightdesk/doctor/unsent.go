@@ -61,8 +61,8 @@ func checkUnsent(ctx context.Context, cfg config.Config, con *view.Console) []ch
 		case u.Waiting == 0: // given up, and the receiver is no longer configured
 		case u.Webhook == "":
 			out = append(out, checkup{Name: "mail", Result: "note",
-				Text: fmt.Sprintf("%s to be sent, and mail.server is not set", view.Counted(u.Waiting, "digest")),
-				Hint: "Set mail.server, and they are sent; until then they wait in the queue " + u.Queue + "."})
+				Text: fmt.Sprintf("%s waiting to be sent, but mail.server is not set", view.Counted(u.Waiting, "digest")),
+				Hint: "Set mail.server to send them; until then they wait in the queue " + u.Queue + "."})
 		default:
 			out = append(out, checkup{Name: name, Result: "note",
 				Text: fmt.Sprintf("%s for an address that is not in webhook.url", view.Counted(u.Waiting, "event")),
@@ -78,7 +78,7 @@ func troubles(u jobs.Unsent, check, thing, to string) (out []checkup) {
 	if u.Failed > 0 {
 		out = append(out, checkup{Name: check, Result: "note", Text: fmt.Sprintf("%s%s to be sent again: %s",
 			view.Counted(u.Failed, thing), to, u.Error),
-			Hint: "Workers try for nearly 18 hours. To send them now: `nightdesk retry --notifications` (queue " +
+			Hint: "Workers retry for nearly 18 hours. To send them now: `nightdesk retry --notifications` (queue " +
 				u.Queue + ")."})
 	}
 	if u.GivenUp > 0 {

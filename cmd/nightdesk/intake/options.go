@@ -67,8 +67,8 @@ func checkAttached(cfg config.Config, o topicqueue.Options) error {
 	case !cfg.Attached:
 		return nil
 	case o.Incremental:
-		return view.Usage(view.Hint(errors.New("--attach documents belong to these runs alone, and --incremental compares "+
-			"with the next run"), "Make a knowledge base of the documents: --kb DIR."))
+		return view.Usage(view.Hint(errors.New("--attach documents belong only to these runs, but --incremental "+
+			"compares with the next run"), "Make a knowledge base of the documents: --kb DIR."))
 	case !searched:
 		return view.Usage(view.Hint(errors.New("the attached documents cannot be searched, because no search "+
 			"tool is enabled"),

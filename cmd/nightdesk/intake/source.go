@@ -48,7 +48,7 @@ func NormalSource(source string) (string, error) {
 		}
 		return source, nil
 	}
-	return "", view.Usage(fmt.Errorf("list of topics: %s:// is not known; give a file, an http(s) address or "+
+	return "", view.Usage(fmt.Errorf("list of topics: %s:// is not supported; give a file, an http(s) address or "+
 		"s3://bucket/key", scheme))
 }
 

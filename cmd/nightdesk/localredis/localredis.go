@@ -42,7 +42,7 @@ func Open(ctx context.Context, dataDir string) (*Redis, error) {
 	m := miniredis.NewMiniRedis()
 	m.ClockTTL(true)
 	if err := m.Start(); err != nil {
-		return nil, fmt.Errorf("start a Redis in this process: %w", err)
+		return nil, fmt.Errorf("start Redis in this process: %w", err)
 	}
 	return &Redis{
 		Client: redis.NewClient(&redis.Options{Addr: m.Addr()}), InProcess: true,

@@ -31,7 +31,7 @@ func openServer(ctx context.Context, dataDir string, start bool) (*Redis, error)
 		return nil, errNoServer
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make a directory for Redis: %w", err)
+		return nil, fmt.Errorf("create a directory for Redis: %w", err)
 	}
 	sock, err := socketPath(dir)
 	if err != nil {
@@ -91,7 +91,7 @@ func startServer(ctx context.Context, program, dir, sock string) error {
 	for !alive(ctx, sock) {
 		select {
 		case err := <-ended:
-			return fmt.Errorf("%s ended at once (%v): see %s", program, err, filepath.Join(dir, "redis.log"))
+			return fmt.Errorf("%s exited at once (%v); see %s", program, err, filepath.Join(dir, "redis.log"))
 		case <-ctx.Done():
 			cmd.Process.Kill()
 			return fmt.Errorf("%s does not answer: %w; see %s", program, context.Cause(ctx), filepath.Join(dir, "redis.log"))

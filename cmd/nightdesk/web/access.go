@@ -63,7 +63,8 @@ func (a *access) guard(next http.Handler) http.Handler {
 		case slices.Contains(open, r.URL.Path), who == admin, who == reader && looks(r):
 			as(who, next).ServeHTTP(w, r)
 		case who == reader:
-			refuse(w, r, http.StatusForbidden, "The token of serve.read_token only lets read. This needs that of serve.token.")
+			refuse(w, r, http.StatusForbidden, "serve.read_token allows reading only. Use the token of "+
+				"serve.token for this.")
 		case r.Header.Get("Authorization") != "":
 			a.pause(r.Context())
 			refuse(w, r, http.StatusUnauthorized, "The token is not that of serve.token.")
@@ -103,8 +104,8 @@ func local(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		refuse(w, r, http.StatusForbidden, "Without serve.token, these pages answer to localhost and to addresses such as "+
-			"127.0.0.1 alone. Set serve.token to reach them by the name "+strconv.Quote(host)+".")
+		refuse(w, r, http.StatusForbidden, "Without serve.token, these pages are served only for localhost and "+
+			"IP addresses such as 127.0.0.1. Set serve.token to reach them by the name "+strconv.Quote(host)+".")
 	})
 }
 

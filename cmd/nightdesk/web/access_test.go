@@ -54,7 +54,7 @@ func TestReadToken(t *testing.T) {
 		"/monitoring/api/queues/planning:pause"} {
 		for _, answer := range []*httptest.ResponseRecorder{ask("POST", path, "a=b", token+"-read", ""),
 			ask("POST", path, "a=b", "", reads)} {
-			if answer.Code != http.StatusForbidden || !strings.Contains(answer.Body.String(), "only lets read") {
+			if answer.Code != http.StatusForbidden || !strings.Contains(answer.Body.String(), "allows reading only") {
 				t.Errorf("POST %s: %d %s", path, answer.Code, answer.Body)
 			}
 		}

@@ -103,7 +103,7 @@ func (s actionPages) act(ctx context.Context, r *http.Request) (string, any, err
 		case errors.Is(err, redisqueue.ErrNotFound):
 			refusal = "it has left the queue; its report is kept"
 		default:
-			return "", nil, fmt.Errorf("%d of %d runs are %s; then: %w", done, len(ids), a.Done, err)
+			return "", nil, fmt.Errorf("%d of %d runs are %s; then an error occurred: %w", done, len(ids), a.Done, err)
 		}
 		if len(p.Kept) == maxSaid {
 			p.More++

@@ -56,7 +56,7 @@ func (s downloads) zip(w http.ResponseWriter, r *http.Request) {
 func (s downloads) addTo(ctx context.Context, archive *zip.Writer, run, key string) error {
 	ofRun := strings.HasPrefix(key, "reports/"+run) || strings.HasPrefix(key, storage.CacheKey(run, ""))
 	if !ofRun || path.Clean(key) != key {
-		return fmt.Errorf("the bundle names the file %q", key)
+		return fmt.Errorf("the bundle lists the foreign file %q", key)
 	}
 	body, err := s.store.Get(ctx, key)
 	if err != nil {

@@ -27,21 +27,21 @@ var (
 	redisUp    = describe("redis_up", "1 when Redis answered this scrape; else the others are missing.")
 	queueTasks = describe("queue_tasks", "Tasks of asynq. Lane private: the runs of single `nightdesk run` processes.",
 		"stage", "lane", "state")
-	queueOldest = describe("queue_oldest_pending_seconds", "How long the oldest pending task has waited.", "stage", "lane")
-	queuePaused = describe("queue_paused", "1 when the queue was paused in asynq.", "stage", "lane")
+	queueOldest = describe("queue_oldest_pending_seconds", "Waiting time of the oldest pending task.", "stage", "lane")
+	queuePaused = describe("queue_paused", "1 if the queue is paused in asynq.", "stage", "lane")
 	queueTries  = describe("queue_attempts_total",
 		"Attempts at tasks that ended. A failed one is tried again or archived.", "stage", "lane", "result")
 	workers = describe("worker_processes", "Worker processes that gave a sign of life within 10 s.")
-	slots   = describe("worker_slots", "Tasks that the worker processes can work at once.")
+	slots   = describe("worker_slots", "Tasks that the worker processes can run in parallel.")
 	runs    = describe("runs", "Runs that are in a state now; those that ended, until their report is in storage.",
 		"state")
 	ended   = describe("runs_ended_total", "Runs that ended in a state.", "state")
 	waiting = describe("runs_waiting", "Runs that wait to be planned and have no task in asynq yet.", "lane")
 	oldest  = describe("runs_oldest_waiting_seconds", "How long ago the first of them was enqueued.", "lane")
-	watched = describe("runs_watched", "Runs whose report is not yet in storage, as the workers' index has them.")
+	watched = describe("runs_watched", "Runs whose report is not yet in storage, according to the workers' index.")
 	overdue = describe("sweep_overdue_seconds",
 		"How late the workers' next look at a run is; it grows when no worker runs.")
-	deadlines = describe("deadlines_missed_total", "Runs that their deadline cut short.")
+	deadlines = describe("deadlines_missed_total", "Runs cut short by their deadline.")
 	lapses    = describe("lease_lapses_total",
 		"Leases that lapsed: workers that died or froze in the middle of their work.")
 	toolCalls = describe("tool_calls_total",

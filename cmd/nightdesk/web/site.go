@@ -103,7 +103,7 @@ func (s *site) show(name string, wide bool,
 			status, used, title, content = http.StatusBadRequest, "failure", "This could not be done", err.Error()
 		default:
 			s.Log.Error().Err(err).Str("page", r.URL.Path).Msg("a page cannot be shown")
-			status, used, title = http.StatusInternalServerError, "failure", "This page cannot be shown now"
+			status, used, title = http.StatusInternalServerError, "failure", "This page is not available now"
 			content = err.Error()
 		}
 		p := page{Title: title, Up: strings.Repeat("../", strings.Count(r.URL.Path, "/")-1), Wide: wide,

@@ -50,7 +50,7 @@ func (s runPages) source(ctx context.Context, r *http.Request) (string, any, err
 	}
 	at := slices.IndexFunc(all, func(source storedSource) bool { return source.ID == id })
 	if at < 0 || all[at].SHA256 == "" {
-		return "", nil, notHere(fmt.Sprintf("Run %s has no source %q with a text.", run, id))
+		return "", nil, notHere(fmt.Sprintf("Run %s has no source %q with text.", run, id))
 	}
 	source := all[at]
 	text, err := s.store.Get(ctx, storage.PageKey(run, source.SHA256))
@@ -184,7 +184,7 @@ func (s downloads) artefact(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	case err != nil:
-		s.log.Error().Err(err).Str("key", key).Msg("an artefact cannot be served")
+		s.log.Error().Err(err).Str("key", key).Msg("artefact not served")
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}

@@ -136,7 +136,7 @@ func New(s Services) http.Handler {
 	mux.Handle(monitoringPath+"/", monitoring(s.Redis, s.Token != ""))
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, http.StatusForbidden, "A page of another site may not do this.")
+		refuse(w, r, http.StatusForbidden, "Requests from pages of other sites are not allowed.")
 	}))
 	return secured(origin.Handler(guard.guard(mux)))
 }

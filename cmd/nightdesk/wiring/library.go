@@ -42,7 +42,8 @@ func (l *library) base(ctx context.Context, name, version string) (*knowledge.Ba
 		path, err = knowledge.Fetch(ctx, l.store, l.dir, name, version)
 	} else if path, err = knowledge.Path(l.dir, name); err == nil {
 		if _, err = os.Stat(path); err != nil {
-			err = fmt.Errorf("knowledge base %q is not on this machine (%s): make it with `nightdesk kb add --name %s DIR`",
+			err = fmt.Errorf("knowledge base %q is not on this machine (%s): create it with `nightdesk kb add "+
+				"--name %s DIR`",
 				name, path, name)
 		}
 	}

@@ -60,7 +60,7 @@ func OpenDesk(ctx context.Context, cfg config.Config, con *view.Console, start b
 		if r.InProcess {
 			con.Say("no REDIS_URL and no redis-server on PATH: the queue lives in this process and ends with it")
 		} else {
-			con.Say("no REDIS_URL: using a private redis-server in %s", filepath.Join(cfg.DataDir, "redis"))
+			con.Say("REDIS_URL is not set: using a private redis-server in %s", filepath.Join(cfg.DataDir, "redis"))
 		}
 		d.Redis, d.inMemory, d.closers = r.Client, r.InProcess, append(d.closers, r.Close)
 	default:
@@ -201,7 +201,7 @@ func redisOptions(cfg config.Config) (*redis.UniversalOptions, error) {
 	}
 	options.TLSConfig.RootCAs = x509.NewCertPool()
 	if !options.TLSConfig.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, view.Usage(fmt.Errorf("redis_ca_file %s holds no certificate in PEM format", cfg.RedisCAFile))
+		return nil, view.Usage(fmt.Errorf("redis_ca_file %s contains no certificate in PEM format", cfg.RedisCAFile))
 	}
 	return options, nil
 }
@@ -214,12 +214,12 @@ func redisHint(err error) string {
 	case redis.IsLoadingError(err):
 		return "It is reading its data back after a start: try again in a moment."
 	case errors.As(err, &unknown):
-		return "Give the certificate of its authority as redis_ca_file (REDIS_CA_FILE)."
+		return "Set redis_ca_file (REDIS_CA_FILE) to the certificate of its certificate authority."
 	case errors.As(err, &name):
 		return "Use a host name that stands in the certificate of the server."
 	case redis.IsAuthError(err), redis.IsPermissionError(err):
-		return "Correct user and password in REDIS_URL: redis://user:password@host:6379/0, percent-encoded. A user needs " +
-			"all keys, all channels and all commands but administration."
+		return "Correct user and password in REDIS_URL: redis://user:password@host:6379/0, percent-encoded. A " +
+			"user needs all keys, all channels and all commands except administration."
 	}
 	return "Start it there, or correct REDIS_URL; unset, `nightdesk run` brings a Redis of its own."
 }

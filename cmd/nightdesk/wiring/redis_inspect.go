@@ -153,7 +153,7 @@ func judgeRedis(text, where, cli string) []redisFinding {
 	}
 	if info["aof_enabled"] == "0" {
 		found = append(found,
-			redisFinding{redisForgetful, fmt.Sprintf("appendonly is off at %s: its restart loses the queue", where),
+			redisFinding{redisForgetful, fmt.Sprintf("appendonly is off at %s: a restart loses the queue", where),
 				fmt.Sprintf("Fix it with `%s CONFIG SET appendonly yes` and make the same change in redis.conf.", cli)})
 	}
 	return found

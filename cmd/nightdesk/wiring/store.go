@@ -47,7 +47,7 @@ func OpenWritableStore(ctx context.Context, cfg config.Config, con *view.Console
 	if err := checkStore(ctx, con, s); err != nil {
 		if _, local := s.(*storage.Dir); local {
 			err = view.Hint(fmt.Errorf("the storage directory cannot be used: %w", err),
-				"Choose another with --data-dir or STORAGE_URL=file:///dir, or make room there.")
+				"Choose another directory with --data-dir or STORAGE_URL=file:///dir, or free disk space.")
 		}
 		return nil, err
 	}

@@ -65,7 +65,8 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 			box.Tools = append(box.Tools, common)
 		case name == "web_search":
 			zerolog.Ctx(ctx).Warn().Str("run",
-				run.ID).Msg("a run wants web_search, and this worker has no search engine: set SEARXNG_URL or a key here, too")
+				run.ID).Msg("a run needs web_search, but this worker has no search engine: set SEARXNG_URL or a " +
+				"search key on this worker")
 		case name == "run_code":
 			// programs run only after planning
 			if t.code == nil || run.State == topicqueue.RunQueued || run.State == topicqueue.RunPlanning {

@@ -41,7 +41,7 @@ func (s *Schema) Extract(text string, cut bool) (json.RawMessage, []string) {
 	}
 	found := candidates(text)
 	if len(found) == 0 {
-		return nil, []string{"the answer holds no JSON object"}
+		return nil, []string{"the answer has no JSON object"}
 	}
 	var parsed []map[string]any
 	var unparsed []candidate
@@ -121,7 +121,7 @@ func (s *Schema) dropThink(value map[string]any) {
 func (s *Schema) encode(value any) (json.RawMessage, []string) {
 	out, err := json.Marshal(printable(s.coerce(value, false))) // integral numbers in a form that Go decodes into an int
 	if err != nil {
-		return nil, []string{"the answer cannot be encoded: " + err.Error()}
+		return nil, []string{"cannot encode the response: " + err.Error()}
 	}
 	return out, nil
 }

@@ -76,7 +76,7 @@ func writeJSON(w http.ResponseWriter, status int, kind string, body any) {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(body); err != nil {
-		http.Error(w, "the answer cannot be encoded", http.StatusInternalServerError)
+		http.Error(w, "cannot encode the response", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", kind)
@@ -232,7 +232,7 @@ func (e endpoint) check(r *http.Request) error {
 				"there is no parameter %q here", shown(name))
 		}
 		if len(values) > 1 {
-			return problem(http.StatusBadRequest, "Give it once.", "the parameter %q is given %d times", name, len(values))
+			return problem(http.StatusBadRequest, "Give it once.", "parameter %q is given %d times", name, len(values))
 		}
 	}
 	for _, p := range e.params {

@@ -18,7 +18,7 @@ type Batch struct {
 	Name      string    `json:"batch"`
 	CreatedAt time.Time `json:"created_at"`
 	Runs      int       `json:"runs"`
-	Open      int       `json:"open" jsonschema:"runs that have not ended or are not yet in storage"`
+	Open      int       `json:"open" jsonschema:"number of runs that have not ended or are not yet in storage"`
 }
 
 // BatchList is one page of batches.

@@ -32,12 +32,12 @@ type OrderTopic struct {
 type OrderOptions struct {
 	Preset        string `json:"preset,omitempty" jsonschema:"shallow, route, quick, medium, deep or auto"`
 	KB            string `json:"kb,omitempty" jsonschema:"name of a knowledge base"`
-	Language      string `json:"language,omitempty" jsonschema:"of the report: en, zh or another tag"`
+	Language      string `json:"language,omitempty" jsonschema:"language of the report: en, zh or another language tag"`
 	Priority      string `json:"priority,omitempty" jsonschema:"high, normal or low"`
 	Strategy      string `json:"strategy,omitempty" jsonschema:"exploratory, balanced or focused"`
 	Sources       string `json:"sources,omitempty" jsonschema:"kinds of sources: kb, web, papers, code, own, with commas"`
 	Duration      string `json:"duration,omitempty" jsonschema:"maximum duration, such as 30m"`
-	Budget        string `json:"budget,omitempty" jsonschema:"for models: US dollars such as 2.50, or 2M tokens"`
+	Budget        string `json:"budget,omitempty" jsonschema:"budget for models: US dollars such as 2.50, or 2M tokens"`
 	Deadline      string `json:"deadline,omitempty" jsonschema:"07:00, 2026-03-01 07:00 or RFC 3339"`
 	CitationStyle string `json:"citation_style,omitempty" jsonschema:"anchors or numbered"`
 	UserInfo      string `json:"user_info,omitempty" jsonschema:"who asks and for what"`
@@ -120,13 +120,13 @@ func (a orders) sameOrder(ctx context.Context, order *Order) error {
 
 // CancelOptions are the options for cancelling a run.
 type CancelOptions struct {
-	Report bool   `json:"report,omitempty" jsonschema:"write up what was found; the run then ends as partial"`
+	Report bool   `json:"report,omitempty" jsonschema:"write a report from the findings; the run ends as partial"`
 	Reason string `json:"reason,omitempty" jsonschema:"the reason that the run shows"`
 }
 
 // RetryOptions select what to retry.
 type RetryOptions struct {
-	What retryWhat `json:"what,omitempty" jsonschema:"blocks (default): what failed; report: the report; all: everything"`
+	What retryWhat `json:"what,omitempty" jsonschema:"blocks (default): failed blocks; report; all: everything"`
 }
 
 // retryWhat is one of the values in retryWhats.
@@ -238,7 +238,7 @@ func (a orders) retry(c *call) (any, error) {
 	return a.change(c, func(ctx context.Context, ctl jobs.Controls, run topicqueue.Run) error {
 		err := ctl.Retry(ctx, run, what)
 		if errors.Is(err, jobs.ErrNothingFailed) {
-			return problem(http.StatusConflict, "Use report to write the report again, or all to begin anew.",
+			return problem(http.StatusConflict, "Use report to rewrite the report, or all to start over.",
 				"run %s stays as it is: %v", run.ID, err)
 		}
 		return err

@@ -30,7 +30,7 @@ var (
 	batchParam = param{name: "batch", in: inPath, about: "Name of a batch", required: true, pattern: batchPattern}
 	cursor     = param{name: "cursor", in: inQuery, about: "`next` of the page before; absent for the first page",
 		pattern: `^[A-Za-z0-9_-]{1,300}$`}
-	limit = param{name: "limit", in: inQuery, about: "At most this number; 50 if absent", least: 1, most: 500}
+	limit = param{name: "limit", in: inQuery, about: "Maximum number of results; default 50", least: 1, most: 500}
 )
 
 // endpoints returns all endpoints under /v1.
@@ -121,7 +121,7 @@ func (a runs) endpoints() []endpoint {
 		{method: http.MethodGet, path: "/runs/{run}/events", id: "followRun", about: eventsAbout,
 			params: []param{runParam,
 				{name: "Last-Event-ID", in: inHeader, about: "Number of the last event that was received", pattern: digits},
-				{name: "after", in: inQuery, about: "The same, for clients that cannot set the header", pattern: digits}},
+				{name: "after", in: inQuery, about: "Last-Event-ID, for clients that cannot set the header", pattern: digits}},
 			kinds: []string{"text/event-stream"}, noContent: true, refusals: none, do: a.followRun},
 	}
 }
@@ -147,7 +147,7 @@ func (a batches) endpoints() []endpoint {
 			about: "Find words in the reports and claims of all runs; `nightdesk help finding` tells of queries",
 			params: []param{{name: "q", in: inQuery, about: "What to look for", required: true},
 				{name: "batch", in: inQuery, about: "Only runs of this batch", pattern: batchPattern},
-				{name: "limit", in: inQuery, about: "At most this number of runs; 20 if absent", least: 1, most: 100},
+				{name: "limit", in: inQuery, about: "Maximum number of runs; default 20", least: 1, most: 100},
 				{name: "offset", in: inQuery, about: "Leave out this number of runs", least: 0, most: 1_000_000}},
 			answer: search.Results{}, do: a.search},
 	}

@@ -287,7 +287,7 @@ func stored[T any](a runs, c *call, name string) (any, error) {
 		if _, _, err := a.find(c.Context(), id); err != nil {
 			return nil, err
 		}
-		return nil, problem(http.StatusNotFound, "They are stored when the run ends.", "run %q has none in storage", id)
+		return nil, problem(http.StatusNotFound, "The data is stored when the run ends.", "run %q has none in storage", id)
 	}
 	if err != nil {
 		return nil, err

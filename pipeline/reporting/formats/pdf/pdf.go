@@ -52,7 +52,7 @@ func Find() (Printer, error) {
 func (p Printer) Print(ctx context.Context, page []byte) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "nightdesk-pdf-")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder to print the report in: %w", err)
+		return nil, fmt.Errorf("create a folder to print the report in: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	in, out := filepath.Join(dir, "report.html"), filepath.Join(dir, "report.pdf")
