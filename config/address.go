@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// The checks of addresses. Their errors never quote the address: it may hold a password, and net/url quotes it whole.
+// Checks of addresses. Their errors never quote the address, because it may contain a password. The errors of net/url
+// do.
 
 const storageAllowed = "file:///absolute/dir or s3://bucket/prefix; empty: data_dir"
 

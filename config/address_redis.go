@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// RedisAddress is what a redis_url says. It holds passwords: do not print it.
+// RedisAddress is a parsed redis_url. It contains passwords, so do not print it.
 type RedisAddress struct {
 	Kind     RedisKind
-	Hosts    []string // host:port each; the path of the socket for RedisSocket. Never empty
+	Hosts    []string // host:port each; for RedisSocket the path of the socket. Never empty
 	TLS      bool
-	Username string // of an ACL user; empty: the default one
+	Username string // of an ACL user; empty: the default user
 	Password string
 	DB       int    // always 0 in a cluster
-	Master   string // of RedisSentinel: name of the master that the sentinels watch
-	// Credentials for the sentinels themselves, which have users and passwords of their own.
+	Master   string // for RedisSentinel: name of the master that the sentinels monitor
+	// Credentials for the sentinels, which differ from those for Redis.
 	SentinelUsername, SentinelPassword string
 }
 
-// RedisKind says what stands behind a redis_url.
+// RedisKind is the kind of deployment that a redis_url refers to.
 type RedisKind int
 
 // Kinds of Redis.
@@ -38,7 +38,7 @@ const redisAllowed = "redis://[user:password@]host:6379/0, redis-socket:///path,
 	"redis-sentinel://host,host/master or " +
 	"redis-cluster://host,host, the three over the network with TLS as rediss...://; empty: embedded"
 
-// redisAddress is the check of redis_url.
+// redisAddress checks a redis_url.
 func redisAddress(s string) error {
 	_, err := ParseRedisAddress(s)
 	return err
@@ -48,8 +48,8 @@ var redisKinds = map[string]RedisKind{
 	"redis": RedisServer, "redis-socket": RedisSocket, "redis-sentinel": RedisSentinel, "redis-cluster": RedisCluster,
 }
 
-// ParseRedisAddress reads a redis_url. User names and passwords are percent-encoded where they hold a sign with a
-// meaning in URLs. Errors never quote the address. net/url is of no help: it does not read lists of hosts.
+// ParseRedisAddress parses a redis_url. Reserved characters in user names and passwords must be percent-encoded.
+// Errors never quote the address. It does not use net/url, which cannot parse lists of hosts.
 func ParseRedisAddress(s string) (RedisAddress, error) {
 	name, rest, _ := strings.Cut(s, "://")
 	a := RedisAddress{TLS: strings.HasPrefix(name, "rediss")}
@@ -99,7 +99,7 @@ func (a *RedisAddress) user(info string) (err error) {
 	return nil
 }
 
-// parameters reads what stands behind the question mark; an unknown name is an error, for it was meant to do something.
+// parameters parses the query string. Unknown parameters are errors.
 func (a *RedisAddress) parameters(query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -125,7 +125,7 @@ func (a *RedisAddress) hosts(list string) error {
 	}
 	for host := range strings.SplitSeq(list, ",") {
 		h, p, err := net.SplitHostPort(host)
-		if err != nil { // without a port
+		if err != nil { // no port
 			h, p = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), port
 		}
 		n, err := strconv.ParseUint(p, 10, 16)
@@ -144,7 +144,7 @@ func (a *RedisAddress) hosts(list string) error {
 	return nil
 }
 
-// path reads what stands behind the hosts: the name of the master, the number of the database.
+// path parses the path: the name of the master and the number of the database.
 func (a *RedisAddress) path(path string) error {
 	db := path
 	if a.Kind == RedisSentinel {

@@ -1,8 +1,8 @@
-// Package config holds every setting of nightdesk: one struct, one table that gives each setting its default, doc, unit
-// and check, and the presets.
+// Package config defines all settings of nightdesk: one struct, one table with the default, doc, unit and check of
+// each setting, and the presets.
 //
-// A value comes from the strongest of: flag, environment, nightdesk.yaml, preset, default. Only cmd imports this
-// package; every other package is handed values. Start reading with Load and Config.RunOptions; the table is in
+// The sources of a value, in order of precedence, are: flag, environment, nightdesk.yaml, preset, default. Only cmd
+// imports this package; other packages receive values. Start reading with Load and Config.RunOptions. The table is in
 // table.go, llm.go and embedding.go.
 package config
 
@@ -14,22 +14,22 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// DefaultFile is the settings file that is read when none is named.
+// DefaultFile is the settings file to read if no other is given.
 const DefaultFile = "nightdesk.yaml"
 
-// Config is the effective configuration: what Load made of defaults, preset, file, environment and flags.
-// It prints without secrets. Copies share nothing that changes.
+// Config is the effective configuration that Load builds from defaults, preset, file, environment and flags. It
+// prints without secrets. Copies share no mutable data.
 type Config struct {
 	LogLevel    string // trace, debug, info, warn or error
 	DataDir     string
 	Preset      string
 	Language    string // language tag
 	KBName      string
-	UserInfo    string // who asks and for what, for all prompts
-	Attached    bool   // documents are attached to the run, which the tools of the knowledge base find; no setting
-	RedisURL    URL    // empty: embedded
+	UserInfo    string // who asks and for what purpose, for all prompts
+	Attached    bool   // the run has attached documents, which the knowledge base tools search; not a setting
+	RedisURL    URL    // empty: embedded Redis
 	RedisCAFile string // PEM; empty: the system's certificate authorities
-	StorageURL  URL    // empty: DataDir; else file:///dir or s3://bucket/prefix
+	StorageURL  URL    // file:///dir or s3://bucket/prefix; empty: DataDir
 	S3          S3
 	Serve       Serve
 	Watch       Watch
@@ -43,7 +43,7 @@ type Config struct {
 	Queue       Queue
 	Limits      Limits
 	Planning    Planning
-	PromptsDir  string // templates that take the place of built-in ones; empty: none
+	PromptsDir  string // directory of custom prompt templates; empty: none
 	Answering   Answering
 	Reporting   Reporting
 	Webhook     Webhook
@@ -52,164 +52,164 @@ type Config struct {
 	LLM         LLM
 	Embedding   Embedding
 	Speech      Speech
-	Schedules   []schedule.Spec // of the settings file, in its order
+	Schedules   []schedule.Spec // from the settings file, in its order
 
-	origins map[string]origin // by path; a setting that is missing here has its default
+	origins map[string]origin // by path; settings without an entry have their default
 	notices []string
 }
 
-// S3 says where the bucket of an s3:// StorageURL is. Credentials are not settings: the AWS_* variables, profiles and
-// roles that every S3 program honours are used.
+// S3 configures the bucket of an s3:// StorageURL. Credentials are not settings: they come from the usual AWS_*
+// variables, profiles and roles.
 type S3 struct {
 	Endpoint       URL // empty: Amazon's
-	PublicEndpoint URL // in links; empty: Endpoint
+	PublicEndpoint URL // for links; empty: Endpoint
 	Region         string
 }
 
-// Watch governs the messages that readers of a run's stream get.
+// Watch configures the messages in a run's stream.
 type Watch struct {
 	ReturnIntermediateResults bool
 }
 
-// Worker says how much one worker process does at once.
+// Worker configures the concurrency and shutdown of a worker process.
 type Worker struct {
 	Concurrency       int
-	ReportConcurrency int // slots that only reporting uses, besides Concurrency
+	ReportConcurrency int // additional slots for reporting only
 	ShutdownTimeout   time.Duration
 }
 
-// Researching governs the loop of a topic block.
+// Researching configures the research loop of a topic block.
 type Researching struct {
 	ExecutionMode     string // parallel or series
 	MaxParallelTopics int    // in parallel mode
 	MaxIterations     int
-	MaxLoops          int     // reviews of a run's evidence
+	MaxLoops          int     // reviews of a run's evidence, at most
 	NewTopicMinScore  float64 // 0 to 1
 	Strategy          string  // exploratory, balanced or focused
-	Sources           string  // kinds of sources with commas between them; empty: all that are configured
+	Sources           string  // comma-separated source types; empty: all configured ones
 	IterationMode     string  // topicqueue.IterationFixed or IterationFlexible
 	MaxActions        int     // tool calls per iteration
 	ToolTimeout       time.Duration
-	ResultLimit       int           // sources per tool call
-	SharedLifetime    time.Duration // of what a tool call returned, for other blocks and runs
+	ResultLimit       int           // maximum number of sources per tool call
+	SharedLifetime    time.Duration // how long other blocks and runs may reuse the result of a tool call
 	EnableRAGHybrid   bool
 	EnableRAGNaive    bool
 	EnableQueryItem   bool
-	EnableWebSearch   bool // where there is a search engine
+	EnableWebSearch   bool // requires a configured search engine
 	EnablePaperSearch bool
-	EnableOpenPage    bool // after Load: where EnableWebSearch is, unless a person has set it
+	EnableOpenPage    bool // after Load: true if web search is available, unless set by the user
 	EnableRunCode     bool
 }
 
-// Fetch governs requests to pages and services of the web.
+// Fetch configures requests to web pages and services.
 type Fetch struct {
-	// hosts, addresses and networks, with commas between them, that may be reached although they are not public
+	// comma-separated hosts, addresses and networks that are allowed although they are not public
 	Allow   string
 	Timeout time.Duration
 	PerHost time.Duration // between requests for pages of one host
 }
 
-// Code says what runs the programs of run_code.
+// Code configures the sandbox of run_code.
 type Code struct {
-	PythonWASM    string // path of a python.wasm; empty: bubblewrap where it works
-	PythonWASMSum string // lower-case hex; empty: that of the build that is known
+	PythonWASM    string // path of a python.wasm; empty: bubblewrap, if it works
+	PythonWASMSum string // lower-case hex; empty: checksum of the known build
 	TimeLimit     time.Duration
 }
 
-// Queue limits the Dynamic Topic Queue of a run.
+// Queue configures the Dynamic Topic Queue of a run.
 type Queue struct {
-	MaxLength   int           // blocks; RunOptions raises it when a preset plans more
-	StateExpiry time.Duration // of a finished run's state in Redis
+	MaxLength   int           // blocks; RunOptions raises it if a preset plans more
+	StateExpiry time.Duration // lifetime in Redis of a finished run's state
 }
 
-// Limits bound a run in time and money.
+// Limits restricts the duration and cost of runs.
 type Limits struct {
-	RunDuration time.Duration // from the begin of planning
-	WritingTime time.Duration // of it, for the report; at most half is
-	BlockSoft   time.Duration // then a block begins no new iteration
-	BlockHard   time.Duration // then it ends with what it has
+	RunDuration time.Duration // from the start of planning
+	WritingTime time.Duration // part of RunDuration reserved for the report; at most half
+	BlockSoft   time.Duration // time after which a block starts no new iteration
+	BlockHard   time.Duration // time after which a block ends with its results so far
 
-	RunBudget   topicqueue.Budget // of one run; zero: none
-	NightBudget topicqueue.Budget // of all runs of a night
+	RunBudget   topicqueue.Budget // per run; zero: no limit
+	NightBudget topicqueue.Budget // for all runs of a night together
 }
 
-// Planning governs what happens before the first block.
+// Planning configures the steps before the first block.
 type Planning struct {
-	Plan      string // file with the sub-topics; empty: each run gets its own
+	Plan      string // file with the sub-topics; empty: each run makes its own plan
 	Human     Human
 	Rephrase  Rephrase
 	Decompose Decompose
 }
 
-// Answering governs answers that are given in one conversation with a model.
+// Answering configures answers that are produced in a single conversation with a model.
 type Answering struct {
 	Path              string // pathDeep, topicqueue.PathShallow or topicqueue.PathRoute
-	MaxLLMTurns       int    // questions to the model
-	MaxToolIterations int    // tool calls, each counted
+	MaxLLMTurns       int    // maximum number of model calls
+	MaxToolIterations int    // maximum number of tool calls; parallel calls count individually
 }
 
-// pathDeep is how people call topicqueue.PathDeep.
+// pathDeep is the setting value for topicqueue.PathDeep.
 const pathDeep = "deep"
 
-// Human says how `run` asks a person. Batches never do.
+// Human configures how `run` asks the user. Batches never ask.
 type Human struct {
 	InTheLoop   bool
 	InputMethod string        // InputTerminal or InputCustom
-	Input       string        // of InputCustom: a command, or a URL
-	WaitTime    time.Duration // for each answer
-	ApprovePlan bool          // a person approves each plan
+	Input       string        // for InputCustom: a command or a URL
+	WaitTime    time.Duration // per answer
+	ApprovePlan bool          // the user approves each plan
 }
 
-// How a person is asked.
+// Ways to ask the user.
 const (
 	InputTerminal = "terminal"
 	InputCustom   = "custom"
 )
 
-// Rephrase turns the topic into a research brief.
+// Rephrase configures the rewriting of the topic as a research brief.
 type Rephrase struct {
 	Enabled       bool
 	MaxIterations int
 }
 
-// Decompose cuts a topic into sub-topics.
+// Decompose configures the splitting of a topic into sub-topics.
 type Decompose struct {
 	Mode             string // topicqueue.DecomposeManual or DecomposeAuto
 	InitialSubtopics int    // in manual mode
 	AutoMaxSubtopics int    // in auto mode
 }
 
-// Reporting governs the report.
+// Reporting configures the report.
 type Reporting struct {
-	Length        string // how long reports are to be, in words; empty: not said
-	Audience      string // who reads them; empty: not said
+	Length        string // desired length of reports, as free text; empty: unspecified
+	Audience      string // audience of reports, as free text; empty: unspecified
 	CitationStyle string // topicqueue.CitationAnchors or CitationNumbered
 	OnUnsupported string // topicqueue.UnsupportedMark or UnsupportedRemove
-	Template      string // file with the sections of reports; empty: each report gets its own
-	Pictures      bool   // of pages are shown
-	Formats       string // beside Markdown, with commas between them
-	Audio         string // how reports are read aloud: one of audioSettings
+	Template      string // file or template with the sections of reports; empty: each report gets its own outline
+	Pictures      bool   // show pictures of web pages
+	Formats       string // comma-separated formats in addition to Markdown
+	Audio         string // audio version of reports: one of audioSettings
 }
 
-// How the blocks of a run are worked.
+// Execution modes for the blocks of a run.
 const (
 	executionParallel = "parallel"
 	executionSeries   = "series" // one block of a run at a time
 )
 
-// origin says where the value of a setting came from.
+// origin records where the value of a setting came from.
 type origin struct {
-	given bool   // a person set it: file, environment or flag
+	given bool   // set by the user: file, environment or flag
 	text  string // nightdesk.yaml:12, environment LLM_MODEL, flag, preset medium, llm.model
 }
 
-// Notices are remarks on settings that are valid but probably not what was meant, for a person, one line each.
+// Notices returns warnings about settings that are valid but probably unintended, one line each.
 func (c Config) Notices() []string { return append([]string(nil), c.notices...) }
 
-// Given reports whether a person set this setting: in the file, the environment or by flag. path: as in Settings.
+// Given reports whether the user set this setting in the file, the environment or by flag. path: as in Settings.
 func (c Config) Given(path string) bool { return c.origins[path].given }
 
-// source returns where the value of a setting came from, for a person.
+// source returns where the value of a setting came from, for display.
 func (c Config) source(path string) string {
 	if o, ok := c.origins[path]; ok {
 		return o.text
@@ -217,7 +217,7 @@ func (c Config) source(path string) string {
 	return "default"
 }
 
-// clone returns a copy whose settings can be changed without changing c.
+// clone returns a copy whose settings can be changed independently of c.
 func (c Config) clone() Config {
 	c.origins = maps.Clone(c.origins)
 	if c.origins == nil {

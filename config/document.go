@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Effective is one setting with the value that is in force.
+// Effective is a setting with its current value.
 type Effective struct {
 	Setting
-	Value string `json:"value"` // as it would stand in the file, secrets redacted
-	// default, preset medium, nightdesk.yaml:12, environment LLM_MODEL, flag, or the path it is taken from
+	Value string `json:"value"` // as written in the file, with secrets redacted
+	// default, preset medium, nightdesk.yaml:12, environment LLM_MODEL, flag, or the path of the inherited setting
 	Source string `json:"source"`
 }
 
-// Effective returns every setting with its value and where it came from, in the order in which they are shown.
+// Effective returns every setting with its value and source, in display order.
 func (c Config) Effective() []Effective {
 	var all []Effective
 	for _, f := range table(&c) {
@@ -22,8 +22,8 @@ func (c Config) Effective() []Effective {
 	return all
 }
 
-// MarkdownList returns every setting as an item of a list: path, environment variable, meaning, default. Settings that
-// each role of a model overrides have one item, with ROLE in place of the role.
+// MarkdownList returns all settings as a Markdown list: path, environment variable, meaning, default. Settings that
+// exist for each model role are listed once, with ROLE as a placeholder.
 func MarkdownList() string {
 	var b strings.Builder
 	for _, s := range Settings() {
@@ -51,7 +51,7 @@ func describeSetting(s Setting) string {
 	return what
 }
 
-// shownDefault returns the default, after what the presets set.
+// shownDefault returns the values that presets set, followed by the default.
 func shownDefault(s Setting) string {
 	var parts []string
 	for _, p := range Presets() {
@@ -68,7 +68,7 @@ func shownDefault(s Setting) string {
 	return strings.Join(parts, ", ")
 }
 
-// roleDefaults returns the defaults of a setting that every role has.
+// roleDefaults returns the defaults of a setting that exists for each role.
 func roleDefaults(s Setting) string {
 	var parts []string
 	for _, other := range Settings() {
@@ -83,7 +83,7 @@ func roleDefaults(s Setting) string {
 	return strings.Join(parts, ", ") + ", else " + main
 }
 
-// roleOf returns the role whose setting this is.
+// roleOf returns the role that a setting belongs to.
 func roleOf(path string) (string, bool) {
 	name, ok := strings.CutPrefix(parent(path), "llm.")
 	return name, ok
@@ -104,8 +104,8 @@ func code(text string) string {
 	return "`" + text + "`"
 }
 
-// Example returns a nightdesk.yaml in which every setting stands commented out, with its default, doc and environment
-// variable: removing one # sets one setting.
+// Example returns a nightdesk.yaml with every setting commented out, with its default, doc and environment variable.
+// Removing one # sets one setting.
 func Example() string {
 	var b strings.Builder
 	b.WriteString(`# nightdesk.yaml: every setting with its default. Remove the # before a setting to set it.
@@ -136,7 +136,7 @@ func Example() string {
 	return b.String()
 }
 
-// aboutGroup returns a comment on the group of one role, whose settings repeat those above it.
+// aboutGroup returns a comment for a role's group, whose settings repeat the main ones.
 func aboutGroup(groups []string) string {
 	for _, r := range roles {
 		if strings.Join(groups, ".") == "llm."+r.name {
@@ -146,7 +146,7 @@ func aboutGroup(groups []string) string {
 	return ""
 }
 
-// presetNote says what the presets set.
+// presetNote returns the values that presets set.
 func presetNote(s Setting) string {
 	if isGoverned(Presets(), s.Path) {
 		return "; unset: " + strings.ReplaceAll(shownDefault(s), "`", "")
@@ -154,7 +154,7 @@ func presetNote(s Setting) string {
 	return ""
 }
 
-// exampleValue returns the default, or nothing where nothing means another setting.
+// exampleValue returns the default. It is blank if an unset value inherits from another setting.
 func exampleValue(s Setting) string {
 	if s.Default == "" && s.Inherit == "" {
 		return `""`

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Embedding says what makes vectors for knowledge bases: an embedding model, of any server that speaks OpenAI's
-// protocol, or a file of word vectors. After Load it is complete.
+// Embedding configures the vectors of knowledge bases. They come from an embedding model on an OpenAI-compatible
+// server or from a file of word vectors. Complete after Load.
 type Embedding struct {
 	Provider   string // openai, or ProviderStatic
-	Model      string // ProviderStatic: the path of the file. Empty: none, knowledge bases are searched by words
-	BaseURL    URL    // empty: OpenAI's own
-	APIKey     Secret // empty: none is sent
-	Dimensions int    // of a vector; 0: the model's own
+	Model      string // for ProviderStatic the path of the file; empty: none, knowledge bases support word search only
+	BaseURL    URL    // empty: OpenAI's server
+	APIKey     Secret // empty: no key is sent
+	Dimensions int    // of a vector; 0: the model's default
 }
 
-// ProviderStatic makes vectors from a file of static word vectors, without a server.
+// ProviderStatic selects a file of static word vectors, which needs no server.
 const ProviderStatic = "static"
 
-// Enabled reports whether there is an embedding model.
+// Enabled reports whether an embedding model is configured.
 func (e Embedding) Enabled() bool { return e.Model != "" }
 
 func embeddingTable(e *Embedding) []field {
@@ -48,11 +48,11 @@ func embeddingTable(e *Embedding) []field {
 
 const openAIKey = "OPENAI_API_KEY"
 
-// completeEmbedding finds the key where none is given: only one that was meant for the same server.
+// completeEmbedding fills in a missing key, but only with a key meant for the same server.
 func completeEmbedding(c *Config) {
 	e, path := &c.Embedding, "embedding.api_key"
 	from := c.source(path)
-	if e.Provider == ProviderStatic { // there is no server: nothing of the model's is meant for it
+	if e.Provider == ProviderStatic { // no server: the model's address and key do not apply
 		if !c.Given("embedding.base_url") {
 			e.BaseURL = URL{}
 			delete(c.origins, "embedding.base_url")
@@ -68,7 +68,7 @@ func completeEmbedding(c *Config) {
 
 const openAIServer = "https://api.openai.com"
 
-// serverOf returns scheme, host and port: two servers on one machine are two.
+// serverOf returns scheme, host and port. Different ports of one host count as different servers.
 func serverOf(u URL) string {
 	if u == (URL{}) {
 		return openAIServer
@@ -84,7 +84,7 @@ func serverOf(u URL) string {
 	return server
 }
 
-// checkEmbedding returns what is wrong with these settings taken together. known: problems of single settings.
+// checkEmbedding checks the combination of these settings. known: problems of individual settings.
 func checkEmbedding(c Config, known Problems) Problems {
 	e := c.Embedding
 	asksOpenAI := e.Enabled() && e.Provider == providerOpenAI && serverOf(e.BaseURL) == openAIServer
@@ -97,7 +97,7 @@ func checkEmbedding(c Config, known Problems) Problems {
 	return nil
 }
 
-// remarkEmbedding returns what is valid but probably not meant.
+// remarkEmbedding returns notices about settings that are valid but probably unintended.
 func remarkEmbedding(c Config) []string {
 	var notices []string
 	for _, name := range []string{"base_url", "api_key", "dimensions"} {

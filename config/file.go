@@ -18,18 +18,18 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// The parser's time grows with the square of how deep a text nests (100 KB of [ take 20 s) and of how many keys a group
-// has (80,000 take 11 s). Both need long lines, many lines, brackets or dashes; no settings file comes near these
-// limits.
+// The parser's time grows quadratically with the nesting depth (100 KB of [ take 20 s) and with the number of keys in
+// a group (80,000 take 11 s). Both need long lines, many lines, brackets or dashes. No real settings file comes near
+// these limits.
 const (
 	maxFileBytes = 1 << 20
 	maxLines     = 10_000
 	maxLineBytes = 8 << 10
-	maxNesting   = 32  // open brackets, or dashes of a line
-	maxProblems  = 100 // that are listed of one file
+	maxNesting   = 32  // open brackets, or dashes in a line
+	maxProblems  = 100 // maximum number of problems listed per file
 )
 
-// entry is one setting that a file sets.
+// entry is one setting in a file.
 type entry struct{ path, text, source string }
 
 type entries []entry
@@ -38,7 +38,7 @@ func (e entries) has(path string) bool {
 	return slices.ContainsFunc(e, func(x entry) bool { return x.path == path })
 }
 
-// readFile returns the settings of a file, in its order, each at most once, its schedules, and its problems.
+// readFile returns a file's settings in file order, each at most once, its schedules, and its problems.
 func readFile(path string, explicit bool, fields []field) (entries, []schedule.Spec, Problems) {
 	if path == "" {
 		return nil, nil, nil
@@ -66,8 +66,8 @@ func readCapped(path string) ([]byte, error) {
 	return data, err
 }
 
-// parseFile reads YAML as text: a value is what stands in the file, and the setting's own type gives it a meaning, so
-// that `language: no` is Norwegian. Anchors, aliases, merge keys and tags are refused: nothing here can expand.
+// parseFile reads YAML as text. The setting's own type interprets the text of a value, so that `language: no` is
+// Norwegian. Anchors, aliases, merge keys and tags are rejected, so nothing can expand.
 func parseFile(name string, data []byte, fields []field) (entries, []schedule.Spec, Problems) {
 	w := walker{name: name, groups: map[string]bool{}, settings: map[string]bool{}, seen: map[string]int{}}
 	for _, f := range fields {
@@ -108,7 +108,8 @@ func parseFile(name string, data []byte, fields []field) (entries, []schedule.Sp
 	return w.entries, w.schedules, w.problems
 }
 
-// tooMuch returns the line and the reason for which a text is not given to the parser, an empty reason for one that is.
+// tooMuch returns the line and the reason if a text exceeds the limits for the parser. The reason is "" if it does
+// not.
 func tooMuch(data []byte) (line int, reason string) {
 	depth := 0
 	for text := range bytes.Lines(data) {
@@ -129,7 +130,7 @@ func tooMuch(data []byte) (line int, reason string) {
 	return 0, ""
 }
 
-// parse calls the YAML parser; a panic of its on a text that nobody foresaw is an error like any other.
+// parse calls the YAML parser and converts its panics to errors.
 func parse(data []byte) (file *ast.File, err error) {
 	defer func() {
 		if recover() != nil {
@@ -139,8 +140,8 @@ func parse(data []byte) (file *ast.File, err error) {
 	return parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 }
 
-// describe returns line and message of a syntax error. The error's own text quotes the lines around, which may hold a
-// key, and some of its messages quote a value: neither is shown.
+// describe returns line and message of a syntax error. It omits the quoted lines and values of the original error,
+// because they may contain a key.
 func describe(err error) (line int, reason string) {
 	var located yaml.Error
 	if !errors.As(err, &located) {
@@ -161,7 +162,7 @@ type walker struct {
 	entries          entries
 	schedules        []schedule.Spec
 	problems         Problems
-	cut              bool // there are more problems
+	cut              bool // further problems were omitted
 }
 
 func (w *walker) source(line int) string {
@@ -175,14 +176,14 @@ func (w *walker) problem(line int, key, reason string) {
 	w.problems = append(w.problems, Problem{Key: clip(key), Source: w.source(line), Reason: reason})
 }
 
-// walk reads node as the content of the group at path, "" for the file.
+// walk reads node as the content of the group at path; path is "" for the top level.
 func (w *walker) walk(path string, node ast.Node) {
 	switch n := node.(type) {
 	case *ast.MappingNode:
 		for _, v := range n.Values {
 			w.pair(path, v)
 		}
-	case *ast.NullNode: // a group whose settings are all commented out
+	case *ast.NullNode: // all settings of the group are commented out
 	default:
 		w.problem(lineOf(node), path, "must be settings, each as key: value")
 	}
@@ -218,7 +219,7 @@ func (w *walker) pair(group string, pair *ast.MappingValueNode) {
 		w.walkSchedules(pair.Value)
 		return
 	}
-	if pair.Value.Type() == ast.NullType { // `key:` says nothing
+	if pair.Value.Type() == ast.NullType { // `key:` without a value sets nothing
 		return
 	}
 	text, ok := scalar(pair.Value)
@@ -229,7 +230,7 @@ func (w *walker) pair(group string, pair *ast.MappingValueNode) {
 	w.entries = append(w.entries, entry{path, text, w.source(line)})
 }
 
-// twice reports whether a path was seen before, as a problem.
+// twice reports whether a path occurred before, and records that as a problem.
 func (w *walker) twice(line int, path string) bool {
 	first, twice := w.seen[path]
 	if twice {
@@ -240,7 +241,7 @@ func (w *walker) twice(line int, path string) bool {
 	return false
 }
 
-// scalar returns the text of a plain or quoted value as it stands in the file, and false for anything else.
+// scalar returns the text of a plain or quoted value as written in the file, and false for other nodes.
 func scalar(node ast.Node) (string, bool) {
 	switch n := node.(type) {
 	case *ast.StringNode:
@@ -260,7 +261,7 @@ func lineOf(node ast.Node) int {
 	return 0
 }
 
-// parent returns the group of a path, "" for one at the top.
+// parent returns the group of a path, or "" at the top level.
 func parent(path string) string {
 	if i := strings.LastIndexByte(path, '.'); i > 0 {
 		return path[:i]

@@ -8,7 +8,7 @@ import (
 
 const formatsAllowed = "some of html, docx with commas between them; md: Markdown alone"
 
-// reportFormats returns the forms of a report beside its Markdown, each once.
+// reportFormats returns the report formats other than Markdown, without duplicates.
 func reportFormats(list string) []string {
 	var names []string
 	for name := range strings.SplitSeq(strings.ToLower(list), ",") {

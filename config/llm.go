@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// LLM says which models the desk uses. After Load every role is complete: what it does not set itself is Main's.
+// LLM configures the models. After Load every role is complete, with missing values taken from Main.
 type LLM struct {
-	Timeout  time.Duration // of one call, all of it
+	Timeout  time.Duration // of one call, in total
 	MaxTries int           // of one call
-	Prices   string        // own prices: NAME=INPUT/OUTPUT, ... in USD per million tokens
+	Prices   string        // custom prices: NAME=INPUT/OUTPUT, ... in USD per million tokens
 
-	// Limits of each provider key, for all workers together; 0: none is known.
+	// Limits per provider key, for all workers together; 0: unknown.
 	RequestsPerMinute int
 	TokensPerMinute   int
 	MaxInFlight       int
@@ -21,46 +21,46 @@ type LLM struct {
 	Main Model
 
 	Planner    Model
-	Researcher Model // decides
-	Note       Model // compresses
+	Researcher Model // decides the next steps of a block
+	Note       Model // compresses tool results
 	Writer     Model
 	Judge      Model
 }
 
-// Model is one model and how it is asked.
+// Model configures one model and how to call it.
 type Model struct {
 	Provider      string // openai, anthropic or ollama
-	Name          string // empty: no model, the desk works extractively
-	BaseURL       URL    // empty: OpenAI's own
-	APIKey        Secret // empty: none is sent
+	Name          string // empty: no model, reports are made of quotes
+	BaseURL       URL    // empty: OpenAI's server
+	APIKey        Secret // empty: no key is sent
 	ContextTokens int
 	Temperature   float64
-	MaxTokens     int // of an answer
+	MaxTokens     int // per answer
 	Reasoning     bool
-	Transport     string // of structured answers: auto, json_schema, tool or prompt
-	TokenField    string // that carries MaxTokens: auto, max_tokens or max_completion_tokens
+	Transport     string // for structured answers: auto, json_schema, tool or prompt
+	TokenField    string // request field for MaxTokens: auto, max_tokens or max_completion_tokens
 }
 
-// How a structured answer is asked for.
+// Ways to request a structured answer.
 const (
-	transportAuto       = "auto" // found out by asking
+	transportAuto       = "auto" // detected by trying
 	transportJSONSchema = "json_schema"
 	transportTool       = "tool"
 	transportPrompt     = "prompt"
 )
 
-// Field of a request that carries the limit of an answer. Older servers know only max_tokens.
+// Request fields for the maximum length of an answer. Older servers know only max_tokens.
 const (
-	tokenFieldAuto       = "auto" // found out by asking
+	tokenFieldAuto       = "auto" // detected by trying
 	tokenFieldMaxTokens  = "max_tokens"
 	tokenFieldCompletion = "max_completion_tokens"
 )
 
-// Enabled reports whether there is a model at all.
+// Enabled reports whether a model is configured.
 func (l LLM) Enabled() bool { return l.Main.Name != "" }
 
-// role is one role of a run with its own limit for an answer; 0: the main one. Deciding is limited hard, so that a
-// model that runs away is cheap.
+// role is a role of a run with its own limit for an answer; 0: the main limit. Roles that decide have a low limit, so
+// that a runaway answer is cheap.
 type role struct {
 	name      string
 	does      string
@@ -153,7 +153,7 @@ func modelTable(prefix string, m *Model) []field {
 
 func lastKey(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// completeModels gives every role what it does not set itself. byPath: the table of c; apply sets a field.
+// completeModels fills in the values that a role does not set. byPath: the table of c; apply sets a field.
 func completeModels(c *Config, byPath map[string]field, getenv func(string) string,
 	apply func(f field, text, source string)) {
 	commonVariables(c, byPath, getenv, apply)
@@ -163,7 +163,7 @@ func completeModels(c *Config, byPath map[string]field, getenv func(string) stri
 			continue
 		}
 		if c.LLM.foreign(f.Path) || f.Path == "embedding.base_url" && c.LLM.Main.Provider != providerOpenAI {
-			_ = f.set(byPath[f.Inherit].Default) // a default has passed the check
+			_ = f.set(byPath[f.Inherit].Default) // a default passes the check
 			continue
 		}
 		if err := f.set(byPath[f.Inherit].reveal()); err == nil { // both have the same check
@@ -173,14 +173,14 @@ func completeModels(c *Config, byPath map[string]field, getenv func(string) stri
 	ownAddresses(c)
 	for _, r := range roles {
 		m, limit, from := r.model(&c.LLM), r.maxTokens, ""
-		if limit == 0 || m.Reasoning || limit > c.LLM.Main.MaxTokens { // thinking counts against the limit
+		if limit == 0 || m.Reasoning || limit > c.LLM.Main.MaxTokens { // reasoning counts towards the limit
 			limit, from = c.LLM.Main.MaxTokens, "llm.max_tokens"
 		}
 		limitAnswer(c, "llm."+r.name, m, limit, from)
 	}
 }
 
-// limitAnswer sets the limit of an answer where none is given: so many tokens, at most half of the window.
+// limitAnswer sets the answer limit if the user has not: tokens, but at most half of the context window.
 func limitAnswer(c *Config, prefix string, m *Model, tokens int, from string) {
 	path := prefix + ".max_tokens"
 	if c.Given(path) {
@@ -195,8 +195,8 @@ func limitAnswer(c *Config, prefix string, m *Model, tokens int, from string) {
 	}
 }
 
-// checkModels returns what is wrong with the models taken together. known: problems of single settings, which are not
-// repeated in other words.
+// checkModels checks the combination of the model settings. known: problems of individual settings, which are not
+// repeated.
 func checkModels(c Config, known Problems) Problems {
 	var problems Problems
 	add := func(path, value, reason string) {
@@ -234,7 +234,7 @@ func checkModels(c Config, known Problems) Problems {
 	return problems
 }
 
-// remarkModels returns what is valid but probably not meant.
+// remarkModels returns notices about settings that are valid but probably unintended.
 func remarkModels(c Config) []string {
 	var notices []string
 	if !c.LLM.Enabled() {

@@ -8,13 +8,14 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Load reads the settings. From weak to strong: default, preset, file, environment, overrides.
+// Load reads the settings. In increasing order of precedence, the sources are: default, preset, file, environment,
+// overrides.
 //
-// path: the settings file, empty for none; a missing file is an error only when explicit is set. getenv: os.Getenv, an
+// path: the settings file, empty for none; a missing file is an error only if explicit is set. getenv: os.Getenv; an
 // empty variable counts as unset. overrides: values of flags by setting path, may be nil.
 //
-// An error is a Problems with everything that is wrong in any layer; the Config is then empty. No value is expanded:
-// $HOME in a file is those five characters. Settings that are valid but odd are in Config.Notices.
+// An error is a Problems with all problems from all sources; the Config is then empty. Values are not expanded, so
+// $HOME in a file is literal. Config.Notices returns settings that are valid but unusual.
 func Load(path string, explicit bool, getenv func(string) string, overrides map[string]string) (Config, error) {
 	c := Config{origins: map[string]origin{}}
 	fields := table(&c)
@@ -29,13 +30,13 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 		}
 	}
 	apply := func(f field, text, source string) {
-		text = strings.TrimSpace(text) // a key that was read from a file ends in a line break
+		text = strings.TrimSpace(text) // a key read from a file ends with a line break
 		c.origins[f.Path] = origin{given: true, text: source}
 		if err := f.set(text); err != nil {
 			problems = append(problems, Problem{Key: f.Path, Value: clip(f.redact(text)), Source: source, Reason: err.Error()})
 		}
 	}
-	for _, f := range fields { // the common name of another program's variable is weaker than any setting of our own
+	for _, f := range fields { // another program's variable has lower precedence than any setting of ours
 		if f.alias == "" || getenv(f.Env) != "" || entries.has(f.Path) {
 			continue
 		}
@@ -77,7 +78,7 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 	return c, nil
 }
 
-// unknownSetting says that path is no setting, and which one may have been meant.
+// unknownSetting returns the reason for an unknown path, with suggestions.
 func unknownSetting(path string) string {
 	var typos, namesakes []string
 	for _, s := range Settings() {

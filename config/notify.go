@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Webhook says who is told of events.
+// Webhook configures the receivers of events.
 type Webhook struct {
-	URL    Secret // addresses, whose paths often are keys, with white space or commas between them; empty: nobody
-	Secret Secret // whsec_..., one for all of them or one for each
-	Events string // types with commas between them; empty: all
+	URL    Secret // addresses, separated by white space or commas; their paths are often keys; empty: none
+	Secret Secret // whsec_..., one for all addresses or one for each
+	Events string // comma-separated event types; empty: all
 }
 
-// eventTypes are what can be told of; package notify, which config must not know, has the same.
+// eventTypes lists all event types. It duplicates the list in package notify, which config must not import.
 var eventTypes = []string{"run.ended", "batch.ended", "schedule.paused", "budget.reached"}
 
-// Types returns the types of events that are told.
+// Types returns the event types to send.
 func (w Webhook) Types() []string {
 	if types := fields(w.Events); len(types) > 0 {
 		return types
@@ -27,13 +27,13 @@ func (w Webhook) Types() []string {
 	return slices.Clone(eventTypes)
 }
 
-// Addresses returns the addresses that are told, in order.
+// Addresses returns the receivers' addresses, in order.
 func (w Webhook) Addresses() []string { return addresses(w.URL.Reveal()) }
 
-// Secrets returns what signs for them: as many, or one for all.
+// Secrets returns the signing secrets: one per address, or one for all.
 func (w Webhook) Secrets() []string { return fields(w.Secret.Reveal()) }
 
-// nextAddress is what separates addresses: a comma may be a part of one.
+// nextAddress matches the separator between addresses. An address may itself contain a comma.
 var nextAddress = regexp.MustCompile(`[,\s]+(https?://)`)
 
 func addresses(list string) []string {
@@ -53,21 +53,21 @@ func fields(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// Mail says by whom and to whom digests are mailed.
+// Mail configures the mailing of digests.
 type Mail struct {
-	Server URL // empty: they are not
+	Server URL // empty: no mails
 	From   string
-	To     string // addresses with commas between them
+	To     string // comma-separated addresses
 }
 
-// Retention says how much is kept; 0 = for ever, or all.
+// Retention configures how much `purge` keeps; 0 = no limit.
 type Retention struct {
-	ReportDays, ReportCount int // of reports and their metadata
-	BundleDays, BundleCount int // of data and evidence
-	RunDays, RunCount       int // of the lines of lists
-	TopicDays, TopicCount   int // of earlier states of a topic's memory
+	ReportDays, ReportCount int // reports and their metadata
+	BundleDays, BundleCount int // data and evidence
+	RunDays, RunCount       int // entries in lists
+	TopicDays, TopicCount   int // earlier versions of a topic's memory
 
-	KnowledgeDays, KnowledgeCount int // of published versions of knowledge bases
+	KnowledgeDays, KnowledgeCount int // published versions of knowledge bases
 }
 
 const smtpAllowed = "smtp://user:password@host:587 or smtps://user:password@host:465"
@@ -80,7 +80,7 @@ func smtpAddress(s string) error {
 	return nil
 }
 
-// secretAddress is an address of which nothing is shown. check is as for address.
+// secretAddress is an address that is never shown. check: see address.
 func secretAddress(p *Secret, allowed string, check func(string) error) value {
 	v := secret(p)
 	set := v.set
@@ -125,7 +125,7 @@ func notifyTable(w *Webhook, m *Mail) []field {
 	}
 }
 
-// A century: nobody keeps things longer and means it.
+// Upper limits of the settings; 36,500 days are about a century.
 const maxDays, maxKept = 36_500, 100_000_000
 
 func retentionTable(r *Retention) []field {

@@ -11,11 +11,11 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// RunOptions resolves preset and settings into the frozen options of one run. preset, language, kb, citationStyle: what
-// was asked for this run; an empty one means the setting. A limit that a person set comes before the preset's and the
-// strategy's.
+// RunOptions resolves preset and settings into the fixed options of one run. preset, language, kb, citationStyle:
+// values for this run; an empty value means the setting. A limit set by the user takes precedence over those of the
+// preset and the strategy.
 //
-// The error is a Problems that names what is allowed. Options.Tools is empty when there is nothing to search in.
+// The error is a Problems that lists the allowed values. Options.Tools is empty if there is nothing to search.
 func (c Config) RunOptions(preset, language, kb, citationStyle string) (topicqueue.Options, error) {
 	c = c.clone()
 	fields := deskTable(&c)
@@ -37,8 +37,8 @@ func (c Config) RunOptions(preset, language, kb, citationStyle string) (topicque
 	return o, limitSources(c, &o).err()
 }
 
-// With returns the configuration of something that asks for settings of its own, such as one topic of a list: they come
-// before all others. asked: by setting path, those of models not among them. The error is a Problems.
+// With returns a copy of the configuration with overrides, for example for one topic of a list. asked: values by
+// setting path; model settings are not allowed. The error is a Problems.
 func (c Config) With(asked map[string]string) (Config, error) {
 	c = c.clone()
 	known := map[string]field{}
@@ -61,7 +61,7 @@ func (c Config) With(asked map[string]string) (Config, error) {
 	return c, problems.err()
 }
 
-// options returns the options of a run with the limits that c has now.
+// options returns the options of a run with the current limits of c.
 func (c Config) options() topicqueue.Options {
 	o := topicqueue.Options{
 		Preset:           c.Preset,
@@ -108,11 +108,11 @@ func (c Config) options() topicqueue.Options {
 	return o
 }
 
-// QueueLengthFor is how many blocks a run with so many sub-topics may have at least: a plan that fills the queue leaves
-// no room for what research discovers, and then no run would ever grow.
+// QueueLengthFor returns the minimum queue length, in blocks, for a number of sub-topics. It leaves room for topics
+// that research discovers.
 func QueueLengthFor(subTopics int) int { return subTopics + max(2, subTopics/2) }
 
-// tools returns the enabled tools in the order in which a model sees them.
+// tools returns the enabled tools in the order shown to the model.
 func (c Config) tools() []string {
 	tools := []string{}
 	kb := c.KBName != "" || c.Attached
@@ -138,7 +138,7 @@ func (c Config) tools() []string {
 	return tools
 }
 
-// primaryTag returns the language itself of a tag that has passed the check: pt of pt-BR.
+// primaryTag returns the base language of a valid tag: pt of pt-BR.
 func primaryTag(tag string) string {
 	base, _ := language.Make(tag).Base()
 	return base.String()

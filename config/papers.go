@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// PaperSearch says which indexes the tool paper_search asks, and as whom.
+// PaperSearch configures the indexes of the tool paper_search, and the credentials for them.
 type PaperSearch struct {
-	Providers          string // names with commas between them; empty: see Names
+	Providers          string // comma-separated names; empty: see Names
 	OpenAlexKey        Secret
 	SemanticScholarKey Secret
 	CrossrefMailto     string
 }
 
-// paperProviders are the indexes that there are.
+// paperProviders lists the supported indexes.
 var paperProviders = []string{"arxiv", "crossref", "europepmc", "openalex", "semanticscholar"}
 
-// paperServices are settings whose variables have the name that other programs use.
+// paperServices are setting groups whose environment variables have their usual names, without a NIGHTDESK_ prefix.
 var paperServices = []string{"openalex", "semantic_scholar", "crossref"}
 
 func paperTable(p *PaperSearch) []field {
@@ -39,8 +39,8 @@ func paperTable(p *PaperSearch) []field {
 	}
 }
 
-// Names returns the indexes to ask. By default these are the ones that answer a desk like this: OpenAlex and Semantic
-// Scholar refuse nearly everything from one without a key.
+// Names returns the indexes to query. By default it omits OpenAlex and Semantic Scholar without a key, because they
+// reject nearly all such requests.
 func (p PaperSearch) Names() []string {
 	names := splitNames(p.Providers)
 	if len(names) > 0 {

@@ -6,14 +6,14 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Preset is a named set of limits of a run. What a person sets comes before it.
+// Preset is a named set of limits of a run. Settings made by the user take precedence.
 type Preset struct {
 	Name   string
 	Doc    string
-	Values map[string]string // by setting path, as they would stand in the file
+	Values map[string]string // by setting path, as written in the file
 }
 
-// Presets returns every preset, the smallest first.
+// Presets returns all presets, smallest first.
 func Presets() []Preset {
 	return []Preset{
 		{"shallow", "an answer from one conversation with a model, about 20 s, at most 5 minutes; without a model as quick",
@@ -55,7 +55,7 @@ func along(path string, values map[string]string) map[string]string {
 	return values
 }
 
-// PresetNames returns the names of all presets, the smallest first.
+// PresetNames returns the names of all presets, smallest first.
 func PresetNames() []string {
 	var names []string
 	for _, p := range Presets() {
@@ -64,13 +64,13 @@ func PresetNames() []string {
 	return names
 }
 
-// isGoverned reports whether some preset sets this setting.
+// isGoverned reports whether a preset sets this setting.
 func isGoverned(presets []Preset, path string) bool {
 	return slices.ContainsFunc(presets, func(p Preset) bool { _, ok := p.Values[path]; return ok })
 }
 
-// usePreset gives every setting that no person set the value of the preset c.Preset, else its default.
-// fields: the table of c.
+// usePreset sets the values of the preset c.Preset, or else the defaults, for the settings that presets govern and
+// the user has not set. fields: the table of c.
 func usePreset(c *Config, fields []field) {
 	var chosen map[string]string
 	presets := Presets()
@@ -90,6 +90,6 @@ func usePreset(c *Config, fields []field) {
 			text = f.Default
 			delete(c.origins, f.Path)
 		}
-		_ = f.set(text) // presets and defaults pass the checks: see the tests
+		_ = f.set(text) // tests ensure that presets and defaults pass the checks
 	}
 }

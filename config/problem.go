@@ -7,12 +7,12 @@ import (
 	"unicode"
 )
 
-// Problem is one thing that is wrong with the settings. It never contains a secret.
+// Problem is one error in the settings. It never contains a secret.
 type Problem struct {
-	Key    string // path of the setting; empty when the whole file is meant
-	Value  string // redacted and clipped; empty when there is none to show
+	Key    string // path of the setting; empty for the whole file
+	Value  string // redacted and clipped; empty if there is none to show
 	Source string // nightdesk.yaml:12, environment LLM_MODEL, flag; empty for an argument
-	Reason string // what is wrong, and what is allowed
+	Reason string // what is wrong, and which values are allowed
 }
 
 // String returns the problem as one line: source: key "value": reason.
@@ -32,7 +32,7 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Problems is the error of Load and RunOptions: everything that is wrong, in the order of layers and of the table.
+// Problems is the error of Load and RunOptions. It lists all problems in the order of sources and table rows.
 type Problems []Problem
 
 // Error lists the problems, one line each.
@@ -48,12 +48,12 @@ func (p Problems) Error() string {
 	return b.String()
 }
 
-// about reports whether one of the settings has a problem.
+// about reports whether one of the given settings has a problem.
 func (p Problems) about(paths ...string) bool {
 	return slices.ContainsFunc(p, func(problem Problem) bool { return slices.Contains(paths, problem.Key) })
 }
 
-// err returns p as an error, nil when there is no problem.
+// err returns p as an error, or nil if there are no problems.
 func (p Problems) err() error {
 	if len(p) == 0 {
 		return nil
@@ -63,7 +63,7 @@ func (p Problems) err() error {
 
 const clipRunes = 80
 
-// clip makes a foreign text fit for a message: one line, nothing that a terminal obeys, not too long.
+// clip prepares external text for a message: one line, no control characters, limited length.
 func clip(text string) string {
 	runes := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

@@ -9,18 +9,18 @@ import (
 
 // Protocols of model servers.
 const (
-	providerOpenAI    = "openai" // every server that speaks OpenAI's
+	providerOpenAI    = "openai" // all servers with OpenAI's protocol
 	providerAnthropic = "anthropic"
-	providerOllama    = "ollama" // its own, not the one that it shares with OpenAI
+	providerOllama    = "ollama" // Ollama's native protocol, not its OpenAI-compatible one
 )
 
-// provider is what other programs agree on about the servers of one protocol.
+// provider holds the conventions for the servers of one protocol.
 type provider struct {
-	key     string                   // environment variable with a key; empty: none
-	server  string                   // environment variable with an address; empty: none
-	address func(text string) string // makes a URL of what that variable holds; nil: it is one
-	own     string                   // address where none is given; empty: OpenAI's, which needs no word
-	keyless bool                     // its own server needs no key
+	key     string                   // environment variable with the key; empty: none
+	server  string                   // environment variable with the address; empty: none
+	address func(text string) string // converts the value of that variable to a URL; nil: it is a URL
+	own     string                   // default address; empty: OpenAI's, which clients use by default
+	keyless bool                     // the default server needs no key
 }
 
 var providers = map[string]provider{
@@ -29,7 +29,7 @@ var providers = map[string]provider{
 	providerOllama:    {server: "OLLAMA_HOST", address: ollamaAddress, own: "http://127.0.0.1:11434", keyless: true},
 }
 
-// ownHost returns host and port of the provider's own server.
+// ownHost returns host and port of the provider's default server.
 func (p provider) ownHost() string {
 	if p.own == "" {
 		return NewURL(openAIServer).Host()
@@ -37,8 +37,8 @@ func (p provider) ownHost() string {
 	return NewURL(p.own).Host()
 }
 
-// ollamaAddress reads what Ollama itself accepts: a host, a port behind a colon, both, or a URL. An address that means
-// all of a machine is where the server listens: from here it is this machine.
+// ollamaAddress converts a value of OLLAMA_HOST to a URL. It accepts what Ollama accepts: a host, a port after a
+// colon, both, or a URL. A wildcard address becomes the loopback address.
 func ollamaAddress(text string) string {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(text), "://")
 	port := map[string]string{"http": "80", "https": "443"}[scheme]
@@ -58,11 +58,11 @@ func ollamaAddress(text string) string {
 	return strings.TrimRight(scheme+"://"+net.JoinHostPort(host, port)+"/"+path, "/")
 }
 
-// ofOneProvider are the settings of a model that mean nothing to another provider: a role with a provider of its own
-// does not take them from the main model.
+// ofOneProvider lists the model settings that are specific to a provider. A role with another provider does not
+// inherit them from the main model.
 var ofOneProvider = []string{"model", "base_url", "api_key", "transport", "token_field"}
 
-// foreign reports whether a setting of a role is one that the main model's cannot stand in for.
+// foreign reports whether a role's setting must not be inherited from the main model.
 func (l *LLM) foreign(path string) bool {
 	for _, r := range roles {
 		if parent(path) == "llm."+r.name {
@@ -72,8 +72,8 @@ func (l *LLM) foreign(path string) bool {
 	return false
 }
 
-// commonVariables gives models without key or address those of the variables that other programs use. Any setting of
-// our own is stronger.
+// commonVariables sets missing keys and addresses from the environment variables of other programs. Our own settings
+// take precedence.
 func commonVariables(c *Config, byPath map[string]field, getenv func(string) string,
 	apply func(f field, text, source string)) {
 	honour := func(path, variable string, address func(string) string) {
@@ -104,8 +104,8 @@ func commonVariables(c *Config, byPath map[string]field, getenv func(string) str
 	}
 }
 
-// ownAddresses gives models without an address the one of their provider, so that no key is taken to be OpenAI's. An
-// embedding model on the same Ollama is reached by the protocol that it shares with OpenAI.
+// ownAddresses sets missing addresses to the provider's default, so that no key is mistaken for OpenAI's. An
+// embedding model on the same Ollama uses Ollama's OpenAI-compatible address.
 func ownAddresses(c *Config) {
 	each := func(prefix string, m *Model) {
 		if own := providers[m.Provider].own; own != "" && m.BaseURL == (URL{}) {
@@ -123,7 +123,7 @@ func ownAddresses(c *Config) {
 	}
 }
 
-// remarkKey says that a key from the variable of other programs goes to another server than its own.
+// remarkKey returns a notice if a key from another program's variable is sent to a server other than its own.
 func remarkKey(c Config, prefix string, m Model) []string {
 	server, from, p := m.BaseURL.Host(), c.source(prefix+".base_url"), providers[m.Provider]
 	if c.source(prefix+".api_key") != "environment "+p.key || server == "" || server == p.ownHost() ||
@@ -134,10 +134,10 @@ func remarkKey(c Config, prefix string, m Model) []string {
 		variable(prefix))}
 }
 
-// variable returns how the environment variables of a model begin.
+// variable returns the prefix of a model's environment variables.
 func variable(prefix string) string { return strings.ToUpper(strings.ReplaceAll(prefix, ".", "_")) }
 
-// lacksKey says what is missing when a model would be asked at its provider's own server without a key; empty: nothing.
+// lacksKey returns why a model cannot be called if its key is missing, or "" if it can.
 func lacksKey(m Model, prefix string) string {
 	p := providers[m.Provider]
 	if m.Name == "" || m.APIKey != (Secret{}) || p.keyless || m.BaseURL != NewURL(p.own) {

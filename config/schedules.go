@@ -13,13 +13,13 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// schedulesPath is where a settings file declares schedules: a group for each, by name.
+// schedulesPath is the group of the schedules in a settings file.
 const schedulesPath = "schedules"
 
-// maxSchedules bounds those of a file.
+// maxSchedules is the maximum number of schedules in a file.
 const maxSchedules = 1000
 
-// scheduleFields returns what a settings file may say of one schedule, bound to s.
+// scheduleFields returns the settings of one schedule, bound to s.
 func scheduleFields(s *schedule.Spec) []field {
 	return []field{
 		setting("cron", "", "",
@@ -113,8 +113,8 @@ func timeOfDayOrNone(s string) error {
 	return nil
 }
 
-// NewSchedule returns a schedule with what is the default of each of its settings, and Problems with what is wrong with
-// the values that are set: by key of the settings file.
+// NewSchedule returns a schedule with the given values, and defaults for the other settings. values: by key of the
+// settings file. The error is a Problems about invalid values.
 func NewSchedule(name string, values map[string]string) (schedule.Spec, error) {
 	s := schedule.Spec{Name: name}
 	var problems Problems
@@ -136,7 +136,7 @@ func NewSchedule(name string, values map[string]string) (schedule.Spec, error) {
 	return s, problems.err()
 }
 
-// checkSchedule returns what is wrong with a schedule as a whole.
+// checkSchedule checks the combination of a schedule's settings.
 func checkSchedule(s schedule.Spec, key, source string) (problems Problems) {
 	err := s.Check()
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -186,7 +186,7 @@ func (w *walker) walkSchedule(line int, name, path string, node ast.Node) {
 	for _, f := range scheduleFields(&s) {
 		fields[f.Path], keys = f, append(keys, f.Path)
 		if f.Default != "" {
-			_ = f.set(f.Default) // a test sets them all
+			_ = f.set(f.Default) // a test sets all defaults
 		}
 	}
 	for _, pair := range group.Values {
@@ -216,7 +216,7 @@ func (w *walker) walkSchedule(line int, name, path string, node ast.Node) {
 	w.schedules = append(w.schedules, s)
 }
 
-// scheduleExample is what an example file says of schedules.
+// scheduleExample returns the schedules section of an example file.
 func scheduleExample() string {
 	var b strings.Builder
 	b.WriteString("\n# Recurring batches by name, which `nightdesk scheduler` fires. Remove the \"# \" before the " +
@@ -234,7 +234,7 @@ func scheduleExample() string {
 	return b.String()
 }
 
-// cronExpression and timeZone leave out of their errors what the problem says already: which value it is.
+// cronExpression and timeZone remove the value from their errors, because a Problem already contains it.
 func cronExpression(text string) error {
 	_, err := schedule.ParseCron(text, "")
 	return withoutValue(err, "cron expression", text)

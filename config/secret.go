@@ -9,11 +9,11 @@ import (
 	"unique"
 )
 
-// Redacted is what a secret prints.
+// Redacted replaces a secret in output.
 const Redacted = "[redacted]"
 
-// hidden keeps a text out of sight. fmt calls no methods on unexported fields of foreign structs and prints their
-// memory instead; behind a handle there is only an address. Equal texts are ==.
+// hidden keeps text out of output. fmt calls no methods on unexported fields of other packages' structs but prints
+// their memory; through a handle it prints only an address. Equal texts are ==.
 type hidden struct{ handle unique.Handle[string] }
 
 func hide(text string) hidden {
@@ -23,7 +23,7 @@ func hide(text string) hidden {
 	return hidden{unique.Make(text)}
 }
 
-// Reveal returns the text itself.
+// Reveal returns the text.
 func (h hidden) Reveal() string {
 	if h == (hidden{}) {
 		return ""
@@ -31,14 +31,14 @@ func (h hidden) Reveal() string {
 	return h.handle.Value()
 }
 
-// Secret is a text, such as an API key, that never shows: fmt with any verb, JSON, YAML and logs get [redacted], or an
-// empty text when there is none. Reveal gives it. Two secrets with the same text are ==.
+// Secret is a text, such as an API key, that is never printed. fmt with any verb, JSON, YAML and logs show
+// [redacted], or "" if it is empty. Reveal returns the text. Two secrets with the same text are ==.
 type Secret struct{ hidden }
 
 // NewSecret returns text as a secret.
 func NewSecret(text string) Secret { return Secret{hide(text)} }
 
-// String returns [redacted], or nothing when the secret is empty.
+// String returns [redacted], or "" if the secret is empty.
 func (s Secret) String() string {
 	if s == (Secret{}) {
 		return ""
@@ -49,32 +49,32 @@ func (s Secret) String() string {
 // Format prints String for every verb; %q and %#v quote it.
 func (s Secret) Format(f fmt.State, verb rune) { format(f, verb, s.String()) }
 
-// MarshalText gives JSON, YAML and other encoders String.
+// MarshalText returns String, for JSON, YAML and other encoders.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // Equal reports whether both hold the same text.
 func (s Secret) Equal(other Secret) bool { return s == other }
 
-// URL is an address that may carry credentials. Wherever it is printed they are replaced by [redacted]; Reveal gives
-// the whole text. It need not be well formed. Two URLs with the same text are ==.
+// URL is an address that may contain credentials. Output shows [redacted] in their place; Reveal returns the whole
+// text. The text need not be well-formed. Two URLs with the same text are ==.
 type URL struct{ hidden }
 
 // NewURL returns text as a URL.
 func NewURL(text string) URL { return URL{hide(text)} }
 
-// String returns the address without credentials, see RedactURL.
+// String returns the address without credentials; see RedactURL.
 func (u URL) String() string { return RedactURL(u.Reveal()) }
 
 // Format prints String for every verb; %q and %#v quote it.
 func (u URL) Format(f fmt.State, verb rune) { format(f, verb, u.String()) }
 
-// MarshalText gives JSON, YAML and other encoders String.
+// MarshalText returns String, for JSON, YAML and other encoders.
 func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
 // Equal reports whether both hold the same text.
 func (u URL) Equal(other URL) bool { return u == other }
 
-// Host returns host and port, empty when the address has none or cannot be read.
+// Host returns host and port, or "" if the address has none or is invalid.
 func (u URL) Host() string {
 	parsed, err := url.Parse(u.Reveal())
 	if err != nil {
@@ -94,13 +94,13 @@ func format(f fmt.State, verb rune, shown string) {
 var (
 	scheme         = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 	secretParam    = regexp.MustCompile(`(?i)([?&;#][^=&;#]*(?:pass|pwd|secret|token|key|auth|sig|cred)[^=&;#]*=)[^&;#]*`)
-	anyParam       = regexp.MustCompile(`([?&;#][^=&;#]*=)[^&;#]*`) // of an address that was refused nothing is known
+	anyParam       = regexp.MustCompile(`([?&;#][^=&;#]*=)[^&;#]*`) // for invalid addresses, whose structure is unknown
 	redactedMarker = "${1}" + Redacted
 )
 
-// RedactURL returns address with its user information and the values of query parameters that sound like credentials
-// replaced by [redacted]. It works on the text, so that it also covers addresses that do not parse (a password with an
-// unescaped / or #), and rather hides too much than too little: everything up to the last @ goes.
+// RedactURL replaces the user information of address, and the values of query parameters that may be credentials, by
+// [redacted]. It works on the text, so it also handles invalid addresses (a password with an unescaped / or #). It
+// prefers to redact too much: everything up to the last @ is replaced.
 func RedactURL(address string) string {
 	start := len(scheme.FindString(address))
 	if at := strings.LastIndexByte(address, '@'); at >= start {

@@ -1,13 +1,13 @@
 package config
 
-// Serve governs the web pages.
+// Serve configures the web pages.
 type Serve struct {
-	Listen    string // host:port; port 0: any that is free
-	Token     Secret // that who uses the pages must have; empty: none, on this machine only
-	ReadToken Secret // that lets only read; empty: there is none
+	Listen    string // host:port; port 0: any free port
+	Token     Secret // required for full access; empty: no token, this machine only
+	ReadToken Secret // allows only reading; empty: no such token
 }
 
-// checkServe returns what is wrong with these settings taken together.
+// checkServe checks the combination of these settings.
 func checkServe(c Config) Problems {
 	s, why := c.Serve, ""
 	switch {

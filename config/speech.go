@@ -8,22 +8,22 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Speech says what reads reports aloud: a speech model, of any server that speaks OpenAI's protocol, or espeak-ng
-// where it is installed. After Load it is complete.
+// Speech configures the audio version of reports: a speech model on an OpenAI-compatible server, or espeak-ng if
+// installed. Complete after Load.
 type Speech struct {
 	Model   string // empty: espeak-ng
-	BaseURL URL    // empty: OpenAI's own
-	APIKey  Secret // empty: none is sent
-	Voices  string // one or two, with commas between them; empty: those of the engine
+	BaseURL URL    // empty: OpenAI's server
+	APIKey  Secret // empty: no key is sent
+	Voices  string // one or two, comma-separated; empty: the engine's defaults
 }
 
-// Enabled reports whether there is a speech model.
+// Enabled reports whether a speech model is configured.
 func (s Speech) Enabled() bool { return s.Model != "" }
 
 // Host returns host and port of the speech server.
 func (s Speech) Host() string { return cmp.Or(s.BaseURL.Host(), NewURL(openAIServer).Host()) }
 
-// VoiceNames returns the voices that are set, in their order.
+// VoiceNames returns the configured voices, in order.
 func (s Speech) VoiceNames() (names []string) {
 	for name := range strings.SplitSeq(s.Voices, ",") {
 		if name = strings.TrimSpace(name); name != "" {
@@ -33,13 +33,13 @@ func (s Speech) VoiceNames() (names []string) {
 	return names
 }
 
-// audioOff is how people call topicqueue.AudioNone.
+// audioOff is the setting value for topicqueue.AudioNone.
 const audioOff = "none"
 
-// audioSettings are what reporting.audio can be.
+// audioSettings lists the values of reporting.audio.
 var audioSettings = []string{audioOff, topicqueue.AudioExtended, topicqueue.AudioSingle, topicqueue.AudioDual}
 
-// audioMode returns the mode that a setting names.
+// audioMode returns the mode for a setting value.
 func audioMode(setting string) string {
 	if setting == audioOff {
 		return topicqueue.AudioNone
@@ -73,11 +73,11 @@ func checkVoices(list string) error {
 	return nil
 }
 
-// completeSpeech finds the key where none is given: only one that was meant for the same server.
+// completeSpeech fills in a missing key, but only with a key meant for the same server.
 func completeSpeech(c *Config) { completeKey(c, "speech.api_key", c.Speech.BaseURL, &c.Speech.APIKey) }
 
-// completeKey leaves the key of a server where it was given for it. Otherwise it is the main model's, or
-// OPENAI_API_KEY, if that is for the same server.
+// completeKey keeps a key that was set for this server. Otherwise it uses the main model's key or OPENAI_API_KEY if
+// that is for the same server.
 func completeKey(c *Config, path string, server URL, key *Secret) {
 	from := c.source(path)
 	if c.Given(path) && from != "environment "+openAIKey {
@@ -96,7 +96,7 @@ func completeKey(c *Config, path string, server URL, key *Secret) {
 	}
 }
 
-// checkSpeech returns what is wrong with these settings taken together. known: problems of single settings.
+// checkSpeech checks the combination of these settings. known: problems of individual settings.
 func checkSpeech(c Config, known Problems) Problems {
 	s := c.Speech
 	if s.Enabled() && serverOf(s.BaseURL) == openAIServer && s.APIKey == (Secret{}) &&
@@ -108,13 +108,13 @@ func checkSpeech(c Config, known Problems) Problems {
 	return nil
 }
 
-// otherNames are settings under the names that the message schema has for them.
+// otherNames maps names in the message schema to setting paths.
 var otherNames = map[string]string{
 	"researching.strategy_mode":    "researching.strategy",
 	"speech_synthesis_config.mode": "reporting.audio",
 }
 
-// settingPath returns the path of a setting by any of its names.
+// settingPath returns the path of a setting, given any of its names.
 func settingPath(path string) string {
 	if own, ok := otherNames[path]; ok {
 		return own

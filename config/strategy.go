@@ -9,17 +9,17 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Strategies: how the work of a run is spread.
+// Strategies: the trade-off between breadth and depth of a run.
 const (
-	strategyExploratory = "exploratory" // broad: more sub-topics and discoveries, each looked at less long
-	strategyBalanced    = "balanced"    // as the preset has it
-	strategyFocused     = "focused"     // deep: fewer sub-topics, each looked at longer
+	strategyExploratory = "exploratory" // broad: more sub-topics and discoveries, less time for each
+	strategyBalanced    = "balanced"    // as in the preset
+	strategyFocused     = "focused"     // deep: fewer sub-topics, more time for each
 )
 
-// strategy is what a strategy makes of a preset.
+// strategy holds the changes that a strategy makes to a preset.
 type strategy struct {
 	subTopics, iterations, actions float64 // factors
-	minScore                       float64 // of a discovered topic
+	minScore                       float64 // for discovered topics
 }
 
 var strategies = map[string]strategy{
@@ -27,7 +27,7 @@ var strategies = map[string]strategy{
 	strategyFocused:     {subTopics: 0.6, iterations: 1.5, actions: 1, minScore: 0.92},
 }
 
-// useStrategy changes breadth and depth of a run, except for what a person set. c: with the preset's values.
+// useStrategy adjusts breadth and depth of a run, except for settings made by the user. c: with the preset's values.
 func useStrategy(c Config, o *topicqueue.Options) {
 	s, ok := strategies[c.Researching.Strategy]
 	if !ok {
@@ -52,7 +52,7 @@ func useStrategy(c Config, o *topicqueue.Options) {
 	}
 }
 
-// scaled multiplies a limit: more is rounded up, less to the nearest, at least 1.
+// scaled multiplies a limit. Increases are rounded up, decreases to the nearest integer but at least 1.
 func scaled(n int, factor float64) int {
 	x := float64(n) * factor
 	if factor > 1 {
@@ -61,12 +61,12 @@ func scaled(n int, factor float64) int {
 	return max(1, int(math.Round(x)))
 }
 
-// source is a kind of source that researching.sources can name.
+// source is a source type in researching.sources.
 type source struct {
 	name    string
 	tools   []string
-	needs   []string // one of these makes it configured
-	missing string   // what to do when none is
+	needs   []string // the source is configured if one of these tools is enabled
+	missing string   // advice if none is
 }
 
 var sourceKinds = []source{
@@ -83,10 +83,10 @@ var sourceKinds = []source{
 	{ownTools, nil, nil, "there are no tools of your own: name them in tools.file"},
 }
 
-// ownTools is the kind of source of the tools in tools.file.
+// ownTools is the source type of the tools in tools.file.
 const ownTools = "own"
 
-// sourceNames returns the names in a list such as "kb, web"; in lower case, each once.
+// sourceNames returns the names in a list such as "kb, web", in lower case and without duplicates.
 func sourceNames(list string) []string {
 	var names []string
 	for _, name := range strings.FieldsFunc(strings.ToLower(list), func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -108,8 +108,8 @@ func checkSources(list string) error {
 	return nil
 }
 
-// limitSources keeps the tools of the sources that researching.sources names. A source that is named and not configured
-// is a problem: leaving it out in silence would make another report than was asked for.
+// limitSources keeps only the tools of the sources in researching.sources. A source that is not configured is a
+// problem, because ignoring it would produce a different report than requested.
 func limitSources(c Config, o *topicqueue.Options) Problems {
 	names := sourceNames(c.Researching.Sources)
 	if len(names) == 0 {

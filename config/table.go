@@ -13,21 +13,21 @@ type Setting struct {
 	Path    string `json:"setting"`            // worker.concurrency: keys of nightdesk.yaml joined by dots
 	Env     string `json:"environment"`        // NIGHTDESK_WORKER_CONCURRENCY
 	Type    string `json:"type"`               // text, choice, number, decimal, switch, duration, budget, secret, URL
-	Default string `json:"default"`            // as it would stand in the file; what a preset sets comes before it
+	Default string `json:"default"`            // as written in the file; a preset takes precedence
 	Unit    string `json:"unit,omitempty"`     // of a number
 	Doc     string `json:"doc"`                // what it does, one line
-	Allowed string `json:"allowed"`            // what the check accepts
-	Inherit string `json:"inherits,omitempty"` // path of the setting whose value is taken when this one is not set
+	Allowed string `json:"allowed"`            // the values that the check accepts
+	Inherit string `json:"inherits,omitempty"` // path of the setting to inherit from if this one is not set
 }
 
-// field is a setting bound to the place where a Config keeps it.
+// field is a setting bound to its place in a Config.
 type field struct {
 	Setting
 	value
-	alias string // environment variable that is honoured when nothing else sets it
+	alias string // environment variable with the lowest precedence
 }
 
-// setting makes one row of the table. unit may be empty.
+// setting returns one row of the table. unit may be empty.
 func setting(path, fallback, unit, doc string, v value) field {
 	env := strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 	if !isService(path) {
@@ -37,7 +37,8 @@ func setting(path, fallback, unit, doc string, v value) field {
 		Allowed: v.allowed}, value: v}
 }
 
-// isService reports whether a setting names a service that other programs use too: its variable has the usual name.
+// isService reports whether a setting names a service that other programs also use. Its environment variable then has
+// no NIGHTDESK_ prefix.
 func isService(path string) bool {
 	group, _, _ := strings.Cut(path, ".")
 	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding", "speech",
@@ -45,21 +46,21 @@ func isService(path string) bool {
 		slices.Contains(paperServices, group)
 }
 
-// table returns every setting, bound to c, in the order in which they are shown. It is the one place where a setting is
-// declared: default, unit, doc and check.
+// table returns all settings, bound to c, in display order. It is the only place that declares a setting: default,
+// unit, doc and check.
 func table(c *Config) []field {
 	return slices.Concat(deskTable(c), notifyTable(&c.Webhook, &c.Mail), retentionTable(&c.Retention),
 		webSearchTable(&c.WebSearch), paperTable(&c.PaperSearch), llmTable(&c.LLM), embeddingTable(&c.Embedding),
 		speechTable(&c.Speech))
 }
 
-// deskTable returns the settings without those of models. It is all that the options of a run need.
+// deskTable returns the core settings. They suffice for the options of a run.
 func deskTable(c *Config) []field {
 	return slices.Concat(serviceTable(c), researchingTable(&c.Researching), toolTable(c), dialogueTable(&c.Planning),
 		runTable(c))
 }
 
-// serviceTable returns the settings of a process: where its data and its services are, and how much it does at once.
+// serviceTable returns the settings of a process: its data, services and concurrency.
 func serviceTable(c *Config) []field {
 	work := &c.Worker
 	return []field{
@@ -115,7 +116,7 @@ func serviceTable(c *Config) []field {
 	}
 }
 
-// researchingTable returns the settings of the research of one run.
+// researchingTable returns the research settings of a run.
 func researchingTable(research *Researching) []field {
 	return []field{
 		setting("researching.execution_mode", executionParallel, "",
@@ -176,7 +177,7 @@ func researchingTable(research *Researching) []field {
 	}
 }
 
-// toolTable returns the settings of what fetches pages and runs programs.
+// toolTable returns the settings for fetching pages and running programs.
 func toolTable(c *Config) []field {
 	return []field{
 		setting("fetch.allow", "", "",
@@ -205,7 +206,7 @@ func toolTable(c *Config) []field {
 	}
 }
 
-// dialogueTable returns the settings of what a person decides before the research.
+// dialogueTable returns the settings for user decisions before the research.
 func dialogueTable(plan *Planning) []field {
 	return []field{
 		setting("planning.plan", "", "",
@@ -228,7 +229,7 @@ func dialogueTable(plan *Planning) []field {
 	}
 }
 
-// runTable returns the settings of a run around its research: its blocks, limits, plan and report.
+// runTable returns the other settings of a run: its blocks, limits, plan and report.
 func runTable(c *Config) []field {
 	plan := &c.Planning
 	return []field{
@@ -310,7 +311,7 @@ func runTable(c *Config) []field {
 	}
 }
 
-// Settings returns every setting, in the order in which they are shown.
+// Settings returns all settings, in display order.
 func Settings() []Setting {
 	fields := table(new(Config))
 	settings := make([]Setting, len(fields))

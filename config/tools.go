@@ -17,14 +17,14 @@ import (
 	"unicode/utf8"
 )
 
-// Tools are tools of the operator's own, as tools.file says.
+// Tools holds the operator's own tools from tools.file.
 type Tools struct {
 	File string // empty: none
 	Own  []OwnTool
 	MCP  []MCPServer
 }
 
-// Names returns the names of all tools, in the order in which a model sees them.
+// Names returns the names of all tools in the order shown to the model.
 func (t Tools) Names() []string {
 	var names []string
 	for _, o := range t.Own {
@@ -36,40 +36,41 @@ func (t Tools) Names() []string {
 	return names
 }
 
-// Remote is a program that is started or a service that is asked.
+// Remote is a program to start or a service to call.
 type Remote struct {
 	Command []string // program and arguments; empty: URL
 	Env     map[string]Secret
-	URL     Secret // without its query shown
+	URL     Secret // never shown
 	Headers map[string]Secret
 	Timeout time.Duration // 0: researching.tool_timeout
-	// Missing are variables of the environment that it needs and that are not there: who only enqueues needs none.
+	// Missing lists required environment variables that are not set. This is not an error for a process that only
+	// enqueues.
 	Missing []string
-	// Hidden are texts that nothing may show: what stood in variables, and other values as long as a key is.
+	// Hidden lists texts that must not be shown: the values of variables, and other values as long as a key.
 	Hidden []Secret
 }
 
-// A value of a tools file that is as long as leastKey may be a key; one of a variable is a secret from leastSecret on,
-// since a shorter one hides nothing and would take words apart.
+// A value of a tools file with at least leastKey bytes may be a key. A variable's value is a secret from leastSecret
+// bytes on. Hiding a shorter one would protect nothing and garble words.
 const leastKey, leastSecret = 16, 4
 
 // OwnTool is one tool.
 type OwnTool struct {
 	Name        string
 	Description string
-	Schema      json.RawMessage // of its arguments
+	Schema      json.RawMessage // of the arguments
 	Remote
 }
 
 // MCPServer is a server of the Model Context Protocol.
 type MCPServer struct {
 	Name      string
-	Allow     []string // tools that may be used, as the server calls them
-	ToolNames []string // what these are called here, in the same order
+	Allow     []string // allowed tools, by their names on the server
+	ToolNames []string // their names in nightdesk, in the same order
 	Remote
 }
 
-// remoteFile is what a tools file says of a Remote.
+// remoteFile is a Remote in a tools file.
 type remoteFile struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
@@ -87,15 +88,15 @@ type ownFile struct {
 
 type serverFile struct {
 	Tools []string `json:"tools"`
-	Type  string   `json:"type"` // which other programs write; the keys say it too
+	Type  string   `json:"type"` // written by other programs; redundant here
 	remoteFile
 }
 
 var ownName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
 
-// readTools reads tools.file, when there is one. Its form is that in which other programs list MCP servers, and below
-// "tools" those that are commands or services. ${NAME} in a value of env and headers is that variable of the
-// environment, so that a file needs no secrets.
+// readTools reads tools.file, if set. The file has the format that other programs use for MCP servers, plus commands
+// and services under "tools". ${NAME} in values of env and headers is replaced by that environment variable, so that
+// the file needs no secrets.
 func readTools(t *Tools, getenv func(string) string) Problems {
 	if t.File == "" {
 		return nil
@@ -130,7 +131,7 @@ func readTools(t *Tools, getenv func(string) string) Problems {
 	return r.problems
 }
 
-// builtInTools are names that no own tool can have.
+// builtInTools lists the names that own tools must not use.
 var builtInTools = []string{"rag_hybrid", "rag_naive", "query_item", "web_search", "paper_search", "open_page",
 	"run_code"}
 
@@ -145,7 +146,7 @@ func (r *toolsReader) problem(key, format string, args ...any) {
 	r.problems = append(r.problems, Problem{Key: key, Source: r.file, Reason: fmt.Sprintf(format, args...)})
 }
 
-// strict reads JSON without unknown keys. The error quotes no value: it may be a secret.
+// strict decodes JSON and rejects unknown keys. The error quotes no value, because it may be a secret.
 func strict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -210,7 +211,8 @@ func (r *toolsReader) server(name string, data json.RawMessage) MCPServer {
 	return s
 }
 
-// mcpToolName is what a tool of a server is called here: in the characters that models and their servers take.
+// mcpToolName returns the nightdesk name of a server's tool. It contains only characters that models and their
+// servers accept.
 func mcpToolName(server, tool string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
@@ -222,7 +224,7 @@ func mcpToolName(server, tool string) string {
 	return name[:min(len(name), 64)]
 }
 
-// name checks what a tool is called. given: as the file calls it.
+// name checks the name of a tool. full: the name in nightdesk; given: the name in the file.
 func (r *toolsReader) name(key, full, given string) {
 	switch {
 	case full == given && !ownName.MatchString(given):
@@ -243,7 +245,7 @@ func (r *toolsReader) remote(key string, f remoteFile) Remote {
 	}
 	if f.Command != "" {
 		out.Command = append([]string{f.Command}, f.Args...)
-		if strings.ContainsRune(f.Command, filepath.Separator) && !filepath.IsAbs(f.Command) { // beside the file
+		if strings.ContainsRune(f.Command, filepath.Separator) && !filepath.IsAbs(f.Command) { // relative to the file
 			out.Command[0], _ = filepath.Abs(filepath.Join(r.dir, f.Command))
 		}
 	}
@@ -263,7 +265,7 @@ func (r *toolsReader) remote(key string, f remoteFile) Remote {
 
 var inBraces = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// secrets fills variables into values, and tells of what is what: see Remote.
+// secrets replaces variables in values, and records missing variables and hidden texts in of.
 func (r *toolsReader) secrets(key string, values map[string]string, of *Remote) map[string]Secret {
 	out := map[string]Secret{}
 	for name, value := range values {

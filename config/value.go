@@ -15,22 +15,22 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// value is one field of a Config seen as text, with its type and its check.
+// value is a field of a Config as text, with its type and check.
 type value struct {
-	kind    string // text, number, ...: for a person
-	allowed string // what set accepts
+	kind    string // text, number, ...: for display
+	allowed string // describes the values that set accepts
 	set     func(text string) error
 	reveal  func() string // set(reveal()) changes nothing
 	show    func() string // reveal without secrets
 	redact  func(text string) string
 }
 
-// plain returns a value that has nothing to hide.
+// plain returns a value without secrets.
 func plain(kind, allowed string, set func(string) error, reveal func() string) value {
 	return value{kind, allowed, set, reveal, reveal, func(text string) string { return text }}
 }
 
-// printable refuses what has no place in a setting and would garble a log, a header or a path.
+// printable rejects control characters and invalid UTF-8, which would garble a log, a header or a path.
 func printable(text string) error {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return errors.New("must not contain control characters or bytes that are not UTF-8")
@@ -48,13 +48,13 @@ func text(p *string, allowed string, check func(string) error) value {
 	}, func() string { return *p })
 }
 
-// maxUserInfo bounds what stands in every prompt, in bytes.
+// maxUserInfo is the maximum length of user_info in bytes. It is part of every prompt.
 const maxUserInfo = 4000
 
-// maxWish bounds what writers are told of the length and the readers of a report, in bytes.
+// maxWish is the maximum length of reporting.length and reporting.audience in bytes.
 const maxWish = 200
 
-// paragraph is a text of several lines, which become one.
+// paragraph is a text whose lines are joined.
 func paragraph(p *string, most int) value {
 	allowed := fmt.Sprintf("a text of at most %d bytes; empty: none", most)
 	return plain("text", allowed, func(s string) error {
@@ -79,7 +79,7 @@ func someText(s string) error {
 	return nil
 }
 
-// sha256Sum is empty or what sha256sum prints.
+// sha256Sum accepts "" or the output of sha256sum.
 func sha256Sum(s string) error {
 	if s != "" && (len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "") {
 		return errors.New("must be 64 hexadecimal digits in lower case, as sha256sum prints them")
@@ -121,7 +121,7 @@ func decimal(p *float64, low, high float64) value {
 	allowed := fmt.Sprintf("a number from %g to %g", low, high)
 	return plain("decimal", allowed, func(s string) error {
 		x, err := strconv.ParseFloat(s, 64)
-		if err != nil || !(x >= low && x <= high) { // written so that NaN is refused
+		if err != nil || !(x >= low && x <= high) { // this form rejects NaN
 			return errors.New("must be " + allowed)
 		}
 		*p = x
@@ -143,7 +143,7 @@ func toggle(p *bool) value {
 	}, func() string { return strconv.FormatBool(*p) })
 }
 
-// duration accepts Go's notation (90s, 2m30s) and bare whole seconds, which is how many settings files write it.
+// duration accepts Go's notation (90s, 2m30s) and whole seconds without a unit, which are common in settings files.
 func duration(p *time.Duration, low, high time.Duration) value {
 	allowed := fmt.Sprintf("a duration from %s to %s, such as 90s or 2m", showDuration(low), showDuration(high))
 	return plain("duration", allowed, func(s string) error {
@@ -159,7 +159,7 @@ func duration(p *time.Duration, low, high time.Duration) value {
 	}, func() string { return showDuration(*p) })
 }
 
-// budget accepts what topicqueue.ParseBudget reads.
+// budget accepts the format of topicqueue.ParseBudget.
 func budget(p *topicqueue.Budget) value {
 	return plain("budget", topicqueue.BudgetAllowed, func(s string) error {
 		b, err := topicqueue.ParseBudget(s)
@@ -195,7 +195,7 @@ func secret(p *Secret) value {
 	}
 }
 
-// address is a URL; check is not called for an empty one. Its error must not contain the address.
+// address is a URL. check is not called for an empty one, and its error must not contain the address.
 func address(p *URL, allowed string, check func(string) error) value {
 	return value{
 		kind:    "URL",

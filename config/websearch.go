@@ -8,35 +8,34 @@ import (
 	"strings"
 )
 
-// WebSearch says which search engines of the web there are. One is there when its key, of SearXNG its address, is
-// given.
+// WebSearch configures the web search engines. An engine is available if its key is set, or its address for SearXNG.
 type WebSearch struct {
 	SearXNGURL   URL
 	TavilyAPIKey Secret
 	BraveAPIKey  Secret
 	SerperAPIKey Secret
 	ExaAPIKey    Secret
-	Providers    string // names in the order in which they are asked; empty: all that are there
+	Providers    string // names in the order of use; empty: all available ones
 	PerSecond    string // NAME=REQUESTS, ...
 	BaseURLs     URL    // NAME=URL, ...
 }
 
-// SearchEngine is one search engine that is there.
+// SearchEngine is an available search engine.
 type SearchEngine struct {
 	Name      string
-	BaseURL   URL     // empty: its own
+	BaseURL   URL     // empty: the engine's default address
 	Key       Secret  // SearXNG has none
-	PerSecond float64 // requests of all workers together; 0: as its smallest plan allows
+	PerSecond float64 // requests of all workers together; 0: limit of the engine's smallest plan
 }
 
-// searchEngine is how a search engine is set up.
+// searchEngine is the configuration of a search engine.
 type searchEngine struct {
 	name, setting string
 	key           Secret
 	url           URL
 }
 
-// engines returns all search engines, also those that are not there, in the order in which they are asked.
+// engines returns all known search engines in the order of use, including unavailable ones.
 func (w WebSearch) engines() []searchEngine {
 	return []searchEngine{
 		{name: "searxng", setting: "searxng_url", url: w.SearXNGURL},
@@ -58,7 +57,7 @@ func SearchEngineNames() []string {
 	return names
 }
 
-// Engines returns the search engines that are there, in the order in which they are asked.
+// Engines returns the available search engines in the order of use.
 func (w WebSearch) Engines() []SearchEngine {
 	rates, _ := pairs(w.PerSecond, requestRate)
 	addresses, _ := pairs(w.BaseURLs.Reveal(), httpAddress)
@@ -115,7 +114,7 @@ func webSearchTable(w *WebSearch) []field {
 	}
 }
 
-// engineNames reads names with commas between them, each once.
+// engineNames parses comma-separated names and removes duplicates.
 func engineNames(s string) ([]string, error) {
 	var names []string
 	for _, name := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -129,7 +128,7 @@ func engineNames(s string) ([]string, error) {
 	return names, nil
 }
 
-// pairs reads NAME=VALUE, ... with the names of search engines. The error holds no value.
+// pairs parses NAME=VALUE, ... with names of search engines. The error contains no value.
 func pairs(s string, check func(string) error) (map[string]string, error) {
 	out := map[string]string{}
 	for _, pair := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -152,7 +151,8 @@ func requestRate(s string) error {
 	return nil
 }
 
-// completeWebSearch lets what is found be opened, unless a person has said otherwise: excerpts alone are thin evidence.
+// completeWebSearch enables open_page if web search is available, unless the user has set it. Search excerpts alone
+// are thin evidence.
 func completeWebSearch(c *Config) {
 	const path = "researching.enable_open_page"
 	if !c.Given(path) && c.searchesWeb() {
@@ -161,12 +161,12 @@ func completeWebSearch(c *Config) {
 	}
 }
 
-// searchesWeb reports whether a run may call web_search.
+// searchesWeb reports whether runs can use web_search.
 func (c Config) searchesWeb() bool {
 	return c.Researching.EnableWebSearch && len(c.WebSearch.Engines()) > 0
 }
 
-// checkWebSearch returns what is wrong with these settings taken together.
+// checkWebSearch checks the combination of these settings.
 func checkWebSearch(c Config) (problems Problems) {
 	names, _ := engineNames(c.WebSearch.Providers)
 	for _, e := range c.WebSearch.engines() {
