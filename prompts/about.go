@@ -2,26 +2,26 @@ package prompts
 
 import "slices"
 
-// AboutData is what holds for all questions of a run. It is the same in each of them, so that it keeps their common
-// prefix.
+// AboutData holds the facts common to all prompts of a run. It is identical in each of them, so that they keep a
+// common prefix for caching.
 type AboutData struct {
 	Date      string     // of the run, YYYY-MM-DD
-	UserInfo  string     // who asks and for what, in the user's own words; empty: not known
+	UserInfo  string     // who asks and for what purpose, in the user's own words; empty: unknown
 	Documents []Document // attached to the run
-	Length    string     // that the user wants of the report, for its writers; empty: not said
-	Audience  string     // who reads the report, for its writers; empty: not said
+	Length    string     // desired length of the report, for its writers; empty: unspecified
+	Audience  string     // audience of the report, for its writers; empty: unspecified
 }
 
-// Document is a document that the user has attached.
+// Document is a document attached by the user.
 type Document struct{ FileName, Summary string }
 
-// plansResearch are the questions that decide what is looked up: these show the documents that are attached.
+// plansResearch lists the prompts that decide what to look up. Only these include the attached documents.
 var plansResearch = []string{"clarify", "route", "rephrase", "queries", "decompose", "decide", "answer", "look_up"}
 
-// writesReport are the questions whose answers readers read, or that shape them.
+// writesReport lists the prompts whose answers become part of the report or shape it.
 var writesReport = []string{"outline", "section", "repair_section", "frame", "answer"}
 
-// About returns p with what holds for all questions of a run before its data. lang is that of p.
+// About returns p with the common facts of the run prepended to its data. lang is the language of p.
 func About(lang string, p Prompt, d AboutData) Prompt {
 	if !slices.Contains(plansResearch, p.Name) {
 		d.Documents = nil
@@ -36,13 +36,13 @@ func About(lang string, p Prompt, d AboutData) Prompt {
 	return p
 }
 
-// SummarizeData asks for a summary of each document that the user has attached.
+// SummarizeData asks for a summary of each attached document.
 type SummarizeData struct {
 	Topic     string
 	Documents []DocumentExcerpt
 }
 
-// DocumentExcerpt is what is shown of a document.
+// DocumentExcerpt is the part of a document shown to the model.
 type DocumentExcerpt struct {
 	Number   int // counted from 1
 	FileName string
@@ -56,7 +56,7 @@ type SummarizeAnswer struct {
 	Summaries []DocumentSummary `json:"summaries"`
 }
 
-// DocumentSummary is one of them.
+// DocumentSummary is the summary of one document.
 type DocumentSummary struct {
 	Document int    `json:"document"`
 	Summary  string `json:"summary"`

@@ -1,6 +1,6 @@
 package prompts
 
-// Answers of the structured prompts. Every key is required by the schema; lists may be empty.
+// Answers to the structured prompts. The schemas require every key; lists may be empty.
 
 // RephraseAnswer is the rewritten topic.
 type RephraseAnswer struct {
@@ -24,7 +24,7 @@ type DecomposedTopic struct {
 	Queries  []string `json:"queries"`
 }
 
-// DecideAnswer is a block's judgement and its next calls.
+// DecideAnswer is a block's judgement of its evidence, and its next tool calls.
 type DecideAnswer struct {
 	Reasoning    string        `json:"reasoning"`
 	IsSufficient bool          `json:"is_sufficient"`
@@ -32,7 +32,7 @@ type DecideAnswer struct {
 	NewSubTopics []NewSubTopic `json:"new_sub_topics"`
 }
 
-// Action is one tool call that a model asks for.
+// Action is a tool call requested by a model.
 type Action struct {
 	ToolType  string `json:"tool_type"`
 	Query     string `json:"query"`
@@ -47,45 +47,45 @@ type NewSubTopic struct {
 	ShouldAdd bool    `json:"should_add"`
 }
 
-// NoteAnswer is what was noted of the sources that tools returned.
+// NoteAnswer lists the claims extracted from sources.
 type NoteAnswer struct {
 	Claims []NoteClaim `json:"claims"`
 }
 
-// NoteClaim is one statement with the words of the source that carry it.
+// NoteClaim is a statement with the words of the source that support it.
 type NoteClaim struct {
 	Source int    `json:"source"` // ordinal of the source, counted from 1
 	Text   string `json:"text"`
 	Quote  string `json:"quote"`
 }
 
-// ReviewAnswer says what the evidence of a run lacks, and which blocks are one subject.
+// ReviewAnswer lists what the evidence of a run lacks and where it contradicts itself.
 type ReviewAnswer struct {
-	Draft     string      `json:"draft"` // empty unless asked for; written to be held against the claims, and not used
+	Draft     string      `json:"draft"` // empty unless requested; only for comparison with the claims
 	Reasoning string      `json:"reasoning"`
 	Gaps      []ReviewGap `json:"gaps"`
 
 	Contradictions []ReviewedPair `json:"contradictions"`
-	Open           []string       `json:"open"` // what stays open and gets no gap
+	Open           []string       `json:"open"` // open questions without a gap
 }
 
 // ReviewedPair is a pair of claims that cannot both be true.
 type ReviewedPair struct {
 	A   int    `json:"a"` // numbers of the claims
 	B   int    `json:"b"`
-	Why string `json:"why"` // what differs, and what explains it
+	Why string `json:"why"` // the difference, and its explanation
 }
 
-// ReviewGap is a block that a review asks for.
+// ReviewGap is a new block requested by a review.
 type ReviewGap struct {
 	Title    string   `json:"title"`
 	Overview string   `json:"overview"`
 	Queries  []string `json:"queries"`
-	Parent   string   `json:"parent"` // block that it goes on from; empty: none
+	Parent   string   `json:"parent"` // block that it continues; empty: none
 	Reason   string   `json:"reason"`
 }
 
-// PlaceAnswer says which claims belong in which section.
+// PlaceAnswer assigns claims to sections.
 type PlaceAnswer struct {
 	Sections []PlacedClaims `json:"sections"`
 }
@@ -96,15 +96,15 @@ type PlacedClaims struct {
 	Claims  []int `json:"claims"`  // their numbers
 }
 
-// RenewAnswer says which sections of the last report must be written again.
+// RenewAnswer lists the sections of the last report to rewrite.
 type RenewAnswer struct {
 	Sections []RenewedSection `json:"sections"`
 }
 
-// RenewedSection is one of them.
+// RenewedSection is a section to rewrite.
 type RenewedSection struct {
 	Section     int    `json:"section"` // its number
-	Claims      []int  `json:"claims"`  // numbers of those that it needs
+	Claims      []int  `json:"claims"`  // numbers of the claims to use
 	Instruction string `json:"instruction"`
 }
 
@@ -120,7 +120,7 @@ type OutlineAnswer struct {
 type OutlineSection struct {
 	Title       string              `json:"title"`
 	Instruction string              `json:"instruction"`
-	BlockIDs    []string            `json:"block_ids"` // whose claims belong here unless they are placed by number
+	BlockIDs    []string            `json:"block_ids"` // blocks whose claims belong here unless Claims places them
 	Claims      []int               `json:"claims"`    // by number
 	Subsections []OutlineSubsection `json:"subsections"`
 }
@@ -132,7 +132,7 @@ type OutlineSubsection struct {
 	Claims      []int  `json:"claims"` // by number
 }
 
-// RepairSectionAnswer has new texts for unsupported sentences.
+// RepairSectionAnswer holds the new texts of unsupported sentences.
 type RepairSectionAnswer struct {
 	Repairs []SentenceRepair `json:"repairs"`
 }
@@ -140,11 +140,11 @@ type RepairSectionAnswer struct {
 // SentenceRepair is the new text of one sentence.
 type SentenceRepair struct {
 	Sentence int    `json:"sentence"` // number of the sentence, counted from 1
-	Text     string `json:"text"`     // empty: it is to be taken out
-	Span     string `json:"span"`     // verbatim words of a source that show it
+	Text     string `json:"text"`     // empty: remove the sentence
+	Span     string `json:"span"`     // verbatim words of a source that support it
 }
 
-// JudgeAnswer says what a judge has found of each sentence.
+// JudgeAnswer holds a judge's findings for each sentence.
 type JudgeAnswer struct {
 	Findings []JudgeFinding `json:"findings"`
 }
@@ -153,6 +153,6 @@ type JudgeAnswer struct {
 type JudgeFinding struct {
 	Sentence int    `json:"sentence"` // its number
 	Span     string `json:"span"`     // verbatim words of a passage; empty: none
-	Wrong    string `json:"wrong"`    // empty: nothing
+	Wrong    string `json:"wrong"`    // what is wrong; empty: nothing
 	Verdict  string `json:"verdict"`  // JudgedSupported, ...
 }

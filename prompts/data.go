@@ -1,6 +1,6 @@
 package prompts
 
-// Data of the prompts. Strings are UTF-8; what comes from sources or from a model is quoted by the templates.
+// Data of the prompts. Strings are UTF-8. The templates quote text from sources and models.
 
 // RephraseData asks for the topic as a research brief of 200 to 400 words.
 type RephraseData struct {
@@ -17,11 +17,11 @@ type QueriesData struct {
 
 // Passage is a retrieved text shown to a model.
 type Passage struct {
-	ID    string // PLAN-01, or the ordinal that an answer refers to
+	ID    string // PLAN-01, or the ordinal that the answer refers to
 	Title string // of the document or page
-	By    string // who wrote and who published it; empty: not known
-	Date  string // of the document, YYYY-MM-DD or YYYY; empty: not known
-	Head  string // how the document begins that Text is a part of
+	By    string // author and publisher; empty: unknown
+	Date  string // of the document, YYYY-MM-DD or YYYY; empty: unknown
+	Head  string // beginning of the document that contains Text
 	Place string // section path, page or URL
 	Text  string
 }
@@ -31,26 +31,26 @@ type DecomposeData struct {
 	Topic    string
 	Exactly  bool // exactly N sub-topics, else at most N
 	N        int
-	Passages []Passage // what background retrieval found; may be empty
+	Passages []Passage // results of the background retrieval; may be empty
 }
 
-// BlockLine names one block of the run.
+// BlockLine identifies a block of the run.
 type BlockLine struct {
 	ID    string // block_3
 	Title string
 }
 
-// ClaimLine is one claim shown to a model.
+// ClaimLine is a claim shown to a model.
 type ClaimLine struct {
 	CitationID string // CIT-3-02
 	Text       string
-	Quote      string // verbatim words of the source; empty when they equal Text
-	Source     string // title, place, genre and date, for a person
-	Place      string // where in it, if Source does not say so
-	Support    int    // documents of different origin that state it; 0 = not known
+	Quote      string // verbatim words of the source; empty if equal to Text
+	Source     string // title, place, genre and date, for display
+	Place      string // place in the source, if Source does not contain it
+	Support    int    // number of documents of different origin that state it; 0 = unknown
 }
 
-// ToolLine describes one enabled tool.
+// ToolLine describes an enabled tool.
 type ToolLine struct {
 	Name        string
 	Description string
@@ -63,82 +63,82 @@ const (
 	PhaseLate   = "late"   // fill gaps with everything
 )
 
-// DecideData asks one block to judge its evidence and to plan the next calls.
+// DecideData asks a block to judge its evidence and to plan the next tool calls.
 type DecideData struct {
 	Topic          string
 	Blocks         []BlockLine
 	BlockID        string
 	Title          string
 	Overview       string
-	StarterQueries []string // not issued yet
+	StarterQueries []string // not used yet
 	Tools          []ToolLine
 	MaxActions     int
-	Flexible       bool // may stop early; otherwise all iterations are done
+	Flexible       bool // may stop early; otherwise all iterations run
 	Iteration      int  // counted from 1
 	MaxIterations  int
 	Phase          string
-	MinScore       float64     // of a new sub-topic; 0: the usual 0.85
-	Claims         []ClaimLine // of this block so far, the newest
-	Left           int         // older claims of it that are not shown
-	Parent         string      // block that led to this one; empty for a planned one
-	ParentClaims   []ClaimLine // of it, the newest
-	ParentRead     []string    // addresses and document keys of what it has read
+	MinScore       float64     // minimum score of a new sub-topic; 0: the default 0.85
+	Claims         []ClaimLine // newest claims of this block
+	Left           int         // number of older claims not shown
+	Parent         string      // block that proposed this one; empty for a planned block
+	ParentClaims   []ClaimLine // newest claims of the parent
+	ParentRead     []string    // addresses and document keys that the parent has read
 	Ledger         []OtherBlock
 	Queries        []string // issued by this block
-	Others         []string // issued by other blocks, those most like this one's subject
-	OthersLeft     int      // that are not shown
-	Feedback       []string // what became of the last iteration's actions and proposals, a line each
+	Others         []string // queries of other blocks, those most similar to this block's subject
+	OthersLeft     int      // number of other queries not shown
+	Feedback       []string // results of the last iteration's actions and proposals, one line each
 }
 
-// OtherBlock is what another block has found.
+// OtherBlock holds the claims of another block.
 type OtherBlock struct {
 	ID     string
-	Claims []ClaimLine // the best of them
-	Left   int         // claims that are not shown
+	Claims []ClaimLine // the best claims
+	Left   int         // number of claims not shown
 }
 
-// NoteData asks for notes of what tool calls returned.
+// NoteData asks for claims from the results of tool calls.
 type NoteData struct {
 	Topic    string
 	Title    string
 	Overview string
-	Asked    []string  // the calls: tool and query
-	Sources  []Passage // ID is the ordinal 1, 2, ... that a claim's source refers to
+	Asked    []string  // the tool calls: tool and query
+	Sources  []Passage // ID is the ordinal 1, 2, ... that NoteClaim.Source refers to
 }
 
-// ReviewData asks what the evidence of a run lacks, and which of its blocks are one subject.
+// ReviewData asks what the evidence of a run lacks and where it contradicts itself.
 type ReviewData struct {
 	Topic   string
 	Blocks  []ReviewBlock
 	Unread  []UnreadDocument
-	MaxGaps int  // new blocks, at most
-	Draft   bool // a short answer of the topic is drafted first
+	MaxGaps int  // maximum number of new blocks
+	Draft   bool // draft a short answer to the topic first
 }
 
 // UnreadDocument is a document of the knowledge base that no search of the run has returned.
 type UnreadDocument struct {
 	Title     string
-	Label     string // kind, publisher and date, as far as they are known
+	Label     string // kind, publisher and date, if known
 	Beginning string // of its text
 }
 
-// ReviewBlock is a block that has ended.
+// ReviewBlock is a finished block.
 type ReviewBlock struct {
 	ID       string
 	Title    string
 	Overview string
-	Trouble  string // why it failed or ended early; empty: it did not
+	Trouble  string // why it failed or ended early; empty: it did neither
 	Claims   []PlaceClaim
-	Left     int // claims that are not shown
+	Left     int // number of claims not shown
 }
 
-// BlockDigest is a researched block shown to the editor.
+// BlockDigest is a finished block shown to the editor.
 type BlockDigest struct {
 	ID       string
 	Title    string
 	Overview string
 	Claims   []PlaceClaim
-	Left     int // claims that are not shown
+	Left     int // number of claims not shown
 }
 
 // OutlineData asks for a three-level outline with the claims of each part.
@@ -156,7 +156,7 @@ type PlaceData struct {
 	Claims   []PlaceClaim
 }
 
-// PlaceSection is one section of an outline that is given.
+// PlaceSection is a section of a given outline.
 type PlaceSection struct {
 	Number      int // counted from 1
 	Title       string
@@ -164,36 +164,36 @@ type PlaceSection struct {
 	Parts       []string // titles of its subsections
 }
 
-// RenewData asks which sections of the last report must be written again.
+// RenewData asks which sections of the last report to rewrite.
 type RenewData struct {
 	Topic     string
 	Sections  []RenewSection
-	Claims    []PlaceClaim // new, or changed
-	Withdrawn []string     // what sources say no longer
+	Claims    []PlaceClaim // new or changed claims
+	Withdrawn []string     // statements that the sources no longer make
 }
 
-// RenewSection is one section of the last report.
+// RenewSection is a section of the last report.
 type RenewSection struct {
 	Number int // counted from 1
 	Title  string
-	Text   string // Markdown; empty: the window has no room for it
+	Text   string // Markdown; empty: does not fit into the context window
 }
 
-// PlaceClaim is one claim that an answer names by its number.
+// PlaceClaim is a claim that answers refer to by number.
 type PlaceClaim struct {
 	Number int // counted from 1
 	Text   string
 	Source string // title, genre and date; empty: not shown
 }
 
-// SubsectionLine is one subsection of an outline.
+// SubsectionLine is a subsection of an outline.
 type SubsectionLine struct {
 	Title       string
 	Instruction string
-	Claims      []ClaimLine // that the editor has placed there
+	Claims      []ClaimLine // claims that the editor has placed there
 }
 
-// SectionData asks for the text of one section from its own claims.
+// SectionData asks for the text of one section, based on its claims.
 type SectionData struct {
 	Topic       string
 	ReportTitle string
@@ -201,75 +201,75 @@ type SectionData struct {
 	Title       string
 	Instruction string
 	Subsections []SubsectionLine
-	Part, Parts int          // counted from 1, when the claims of the section are more than one question holds; 0: it is the whole
-	Claims      []ClaimLine  // those that stand in no subsection
-	Figures     []FigureLine // that are shown below the section when it cites their sources
-	// Disagreements are pairs of statements that cannot both be true, at least one of them of Claims.
+	Part, Parts int          // from 1, if the claims of the section need several prompts; 0: whole section
+	Claims      []ClaimLine  // claims that belong to no subsection
+	Figures     []FigureLine // figures to show below the section if it cites their sources
+	// Disagreements lists pairs of contradicting statements. Each pair includes at least one of Claims.
 	Disagreements []Disagreement
 	Remarks       []RemarkLine
-	Last          string // the section of the last report; empty: there is none
+	Last          string // the section in the last report; empty: none
 }
 
-// RemarkLine is what a reader has said about the last report on the topic: foreign text.
+// RemarkLine is a reader's remark about the last report on the topic. It is external text.
 type RemarkLine struct {
-	Sentence string // of that report; empty: it is about all of it
+	Sentence string // sentence that the remark is about; empty: the whole report
 	Words    string
 }
 
-// FigureLine is a figure of a source.
+// FigureLine is a figure from a source.
 type FigureLine struct {
 	CitationID string
 	Title      string
 }
 
-// Disagreement is two statements that cannot both be true.
+// Disagreement is a pair of statements that cannot both be true.
 type Disagreement struct {
 	A, B DisagreementSide
-	Why  string // what differs, and what may explain it; empty: unknown
+	Why  string // the difference, and its possible explanation; empty: unknown
 }
 
-// DisagreementSide is one of them.
+// DisagreementSide is one of the two statements.
 type DisagreementSide struct {
 	Text        string
 	CitationIDs []string
-	Support     int // documents of different origin that state it
+	Support     int // number of documents of different origin that state it
 }
 
-// FrameData asks for the introduction and the conclusion of a report whose sections are written.
+// FrameData asks for the introduction and the conclusion of a report whose sections are finished.
 type FrameData struct {
 	Topic        string
 	ReportTitle  string
 	Introduction string // instruction
 	Conclusion   string // instruction
 	Sections     []WrittenSection
-	Open         []string         // what the research could not answer, a line each
-	Judged       []BlockJudgement // where no review says what is open
+	Open         []string         // questions that the research could not answer, one per line
+	Judged       []BlockJudgement // used if no review lists the open questions
 	Remarks      []RemarkLine
 }
 
-// BlockJudgement is what a block said last of evidence that did not suffice.
+// BlockJudgement is the last judgement of a block with insufficient evidence.
 type BlockJudgement struct{ Title, Said string }
 
-// WrittenSection is a finished section shown to the writers of introduction and conclusion.
+// WrittenSection is a finished section, for the writers of introduction and conclusion.
 type WrittenSection struct {
 	Title string
 	Text  string // Markdown with markers
-	Left  int    // paragraphs at its end that are not shown
+	Left  int    // number of paragraphs at the end that are not shown
 }
 
-// RepairSectionData asks for new texts of sentences that their sources do not bear out.
+// RepairSectionData asks for new texts of sentences that their sources do not support.
 type RepairSectionData struct {
 	Title     string // of the section; empty for the introduction
 	Sentences []UnsupportedLine
-	Claims    []ClaimLine // of the sources that they cite
+	Claims    []ClaimLine // claims of the cited sources
 }
 
-// UnsupportedLine is one sentence to be repaired.
+// UnsupportedLine is a sentence to repair.
 type UnsupportedLine struct {
 	Number  int    // counted from 1
 	Text    string // with its markers
 	Problem string // one plain sentence
-	Passage string // of the sources, on what it says; may be empty
+	Passage string // relevant passages of the sources; may be empty
 }
 
 // JudgeData asks whether sentences follow from the passages of their sources.
@@ -278,26 +278,26 @@ type JudgeData struct {
 	Sentences []JudgeSentence
 }
 
-// JudgeSource is what is shown of one source.
+// JudgeSource is a source with the passages shown to the judge.
 type JudgeSource struct {
 	Number   int       // counted from 1
-	Same     int       // number of an earlier source whose title, author and date it shares; 0: none
-	Passages []Passage // in the order of the source; the first says what is known of it
+	Same     int       // number of an earlier source with the same title, author and date; 0: none
+	Passages []Passage // in the order of the source; the first has the source's metadata
 }
 
-// JudgeSentence is one sentence to be judged.
+// JudgeSentence is a sentence to judge.
 type JudgeSentence struct {
 	Number   int    // counted from 1
 	Text     string // without markers
-	Head     string // of a row of a table: the table's first row
-	Sources  string // numbers of those that it cites: 1, 3
-	Computed string // figures that could be computed from the sources, each with how; may be empty
-	Missing  string // quotations and figures that a program did not recognise; may be empty
+	Head     string // for a table row: the header row of the table
+	Sources  string // numbers of the cited sources: 1, 3
+	Computed string // figures that can be computed from the sources, with their computation; may be empty
+	Missing  string // quotations and figures that the program did not find; may be empty
 }
 
-// RepairData asks once more after an answer that did not fit its schema.
+// RepairData asks for a new answer after one that did not match its schema.
 type RepairData struct {
-	Answer string   // what the model wrote, cut to a sensible length
+	Answer string   // the model's answer, truncated
 	Errors []string // all validation errors, with paths
 	Schema string
 }

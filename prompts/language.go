@@ -5,7 +5,7 @@ import (
 	"golang.org/x/text/language/display"
 )
 
-// choose returns the templates for a BCP 47 tag and the name of the language in which prose is to be written.
+// choose returns the templates for a BCP 47 tag and the name of the language for prose.
 func choose(lang string) (templates, string) {
 	sets := inUse()
 	english, chinese := sets["en"], sets["zh"]

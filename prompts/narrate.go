@@ -1,13 +1,13 @@
 package prompts
 
-// NarrateData asks for a report, or a section of it, as it is read aloud.
+// NarrateData asks for a script that reads a report, or a section of it, aloud.
 type NarrateData struct {
 	Title   string // of the report
-	Section string // title of the section; empty: Text is more than one
+	Section string // title of the section; empty: Text has several sections
 	Text    string // Markdown
-	Left    int    // paragraphs of Text that are not shown
-	Whole   bool   // all that Text says is told; otherwise the main points are
-	Two     bool   // two voices talk; otherwise one speaks
+	Left    int    // number of paragraphs of Text that are not shown
+	Whole   bool   // narrate all of Text; otherwise only the main points
+	Two     bool   // two speakers; otherwise one
 }
 
 // NarrateAnswer is a script.
@@ -15,7 +15,7 @@ type NarrateAnswer struct {
 	Turns []NarrateTurn `json:"turns"`
 }
 
-// NarrateTurn is what one speaker says at a stretch.
+// NarrateTurn is an uninterrupted turn of one speaker.
 type NarrateTurn struct {
 	Speaker string `json:"speaker"` // SpeakerA or SpeakerB
 	Text    string `json:"text"`
@@ -27,7 +27,7 @@ const (
 	SpeakerB = "B"
 )
 
-// Narrate asks for a script (NarrateAnswer). Its answer to a whole text is about as long as that.
+// Narrate asks for a script (NarrateAnswer). For a whole text, the script is about as long as the text.
 func Narrate(lang string, d NarrateData) Prompt {
 	names, tokens := []string{SpeakerA}, 2500
 	if d.Two {

@@ -14,17 +14,17 @@ import (
 	"sync/atomic"
 )
 
-// Own are templates that take the place of built-in ones.
+// Own holds custom templates that replace built-in ones.
 type Own struct {
 	files []string // en/decide.system.tmpl
 	hash  string
 	sets  map[string]templates // by language
 }
 
-// ReadOwn reads templates of files: en/decide.system.tmpl takes the place of the built-in one of this name, and so on.
-// Each language can have its own; templates that are not there stay as they are. Every template is executed with sample
-// data of its step, so that a run does not fail on it later. The error says of every problem in which file and line it
-// is; other files, apart from hidden ones and README.md, are problems too.
+// ReadOwn reads custom templates from files. A file such as en/decide.system.tmpl replaces the built-in template of
+// that name. Each language has its own templates; missing ones keep the built-in text. ReadOwn executes each template
+// with sample data of its step, so that runs do not fail on it later. The error lists all problems with file and
+// line. Unknown files are also problems, except hidden files and README.md.
 func ReadOwn(files fs.FS) (*Own, error) {
 	own := &Own{sets: map[string]templates{}}
 	sum := sha256.New()
@@ -66,10 +66,10 @@ func ReadOwn(files fs.FS) (*Own, error) {
 	return own, errors.Join(problems...)
 }
 
-// languages are the folders of templates.
+// languages lists the template folders.
 var languages = []string{"en", "zh"}
 
-// take parses one template into a copy of the built-in ones of its language.
+// take parses one template into a copy of the built-in templates of its language.
 func (o *Own) take(lang, file, text string) error {
 	if !slices.Contains(languages, lang) {
 		return fmt.Errorf("%s: templates stand in the folders %s", path.Join(lang, file), strings.Join(languages, " and "))
@@ -92,7 +92,7 @@ func (o *Own) take(lang, file, text string) error {
 	return nil
 }
 
-// names returns the built-in templates of a language.
+// names returns the names of the built-in templates of a language.
 func names(lang string) []string {
 	entries, _ := templateFiles.ReadDir("templates/" + lang) // embedded files can always be read
 	out := make([]string, len(entries))
@@ -102,12 +102,13 @@ func names(lang string) []string {
 	return out
 }
 
-// inFile says of an error of package text/template in which file it is: "template: decide.user.tmpl:5:3: ...".
+// inFile adds the folder to an error of package text/template, which starts with "template: decide.user.tmpl:5:3:
+// ...".
 func inFile(lang string, err error) error {
 	return fmt.Errorf("%s/%s", lang, strings.TrimPrefix(err.Error(), "template: "))
 }
 
-// check executes every template with its sample data, and returns what does not work.
+// check executes every template with its sample data and returns the errors.
 func (t templates) check(lang string) []error {
 	var problems []error
 	for _, name := range names(lang) {
@@ -121,7 +122,7 @@ func (t templates) check(lang string) []error {
 	return problems
 }
 
-// fieldsOf lists the fields of a struct.
+// fieldsOf returns the names of a struct's fields as a comma-separated list.
 func fieldsOf(data any) string {
 	t := reflect.TypeOf(data)
 	out := make([]string, t.NumField())
@@ -131,13 +132,13 @@ func fieldsOf(data any) string {
 	return strings.Join(out, ", ")
 }
 
-// Files returns the names of the templates, in order.
+// Files returns the names of the custom templates, sorted.
 func (o *Own) Files() []string { return slices.Clone(o.files) }
 
-// Hash tells sets of templates apart.
+// Hash returns a hash that identifies the set of templates.
 func (o *Own) Hash() string { return o.hash }
 
-// current are the templates that questions are rendered with, by language; nil: the built-in ones.
+// current holds the templates in use, by language; nil: the built-in ones.
 var current atomic.Pointer[map[string]func() templates]
 
 func inUse() map[string]func() templates {
@@ -147,7 +148,7 @@ func inUse() map[string]func() templates {
 	return builtIn
 }
 
-// BuiltIn returns the text of a built-in template by the name that ReadOwn knows it by, and false for another name.
+// BuiltIn returns the text of a built-in template by its name as in ReadOwn, and false for an unknown name.
 func BuiltIn(name string) (string, bool) {
 	text, err := templateFiles.ReadFile("templates/" + name)
 	return string(text), err == nil
@@ -164,7 +165,7 @@ func Names() []string {
 	return out
 }
 
-// Use lets all questions of this process be rendered with own templates. Call it before the first question.
+// Use makes this process render all prompts with custom templates. Call it before the first prompt.
 func Use(own *Own) {
 	sets := maps.Clone(builtIn)
 	for lang, set := range own.sets {
@@ -174,8 +175,8 @@ func Use(own *Own) {
 	current.Store(&sets)
 }
 
-// samples returns the data that the template of a file is executed with: without anything, with everything, and with
-// each value that a template may tell apart. None: it only defines what others include.
+// samples returns the data for testing a template file: empty, fully filled, and with each value that a template may
+// distinguish. It returns nil for files that only define templates for inclusion.
 func samples(file string) []any {
 	if name, ok := strings.CutSuffix(file, ".system.tmpl"); ok && name != "" {
 		return []any{systemData{Language: "English"}}
@@ -203,7 +204,7 @@ func samples(file string) []any {
 	return out
 }
 
-// fill gives every field of a value something that is not zero; word: every string.
+// fill sets every field of a value to a non-zero value. word: the value of all strings.
 func fill(v reflect.Value, word string) {
 	switch v.Kind() {
 	case reflect.String:

@@ -2,12 +2,12 @@ package prompts
 
 import "encoding/json"
 
-// The functions below render one question each. lang is the BCP 47 tag of the report ("en", "zh-Hans", "de"): Chinese
-// has templates of its own, every other tag takes the English ones, which name the language to write in; an empty or
-// malformed tag means English. Strings in the data may be any bytes. All are safe for concurrent use.
+// Each function below renders one question. lang is the BCP 47 tag of the report ("en", "zh-Hans", "de"). Chinese has
+// its own templates. All other tags use the English templates, which name the language to write in. An empty or
+// malformed tag means English. Strings in the data may contain any bytes. All functions are safe for concurrent use.
 //
-// Of a ClaimLine, Section shows everything; Decide leaves out the quote, Review,
-// Outline and Place, which see the claims of a whole run, quote and source.
+// Section shows all fields of a ClaimLine; Decide omits the quote. Review, Outline and Place, which see the claims of
+// a whole run, also omit the source.
 
 // Rephrase asks for the topic as a research brief (RephraseAnswer).
 func Rephrase(lang string, d RephraseData) Prompt { return structured("rephrase", lang, d, 2000) }
@@ -43,7 +43,7 @@ func Decide(lang string, d DecideData) Prompt {
 	return p
 }
 
-// Note asks for the claims of what tool calls returned (NoteAnswer).
+// Note asks for the claims in the results of tool calls (NoteAnswer).
 func Note(lang string, d NoteData) Prompt {
 	return structured("note", lang, d, 0, Bound{Property: "claims", Most: 20 * max(1, len(d.Asked))})
 }
@@ -60,10 +60,10 @@ func Review(lang string, d ReviewData) Prompt {
 		Bound{Property: "contradictions", Most: MaxContradictions}, Bound{Property: "open", Most: maxOpen})
 }
 
-// maxOpen bounds what a review says to stay open, MaxContradictions the pairs of claims that it names.
+// Maximum numbers of open questions and of contradicting pairs in a review.
 const maxOpen, MaxContradictions = 6, 12
 
-// maxSections bounds the sections of an outline, whatever the number of blocks.
+// maxSections is the maximum number of sections of an outline, regardless of the number of blocks.
 const maxSections = 6
 
 // Outline asks for the outline of the report (OutlineAnswer).
@@ -86,7 +86,7 @@ func Place(lang string, d PlaceData) Prompt {
 		Bound{Property: "sections", Most: len(d.Sections)}, Bound{Property: "claims", Most: len(d.Claims)})
 }
 
-// Renew asks which sections of the last report must be written again (RenewAnswer).
+// Renew asks which sections of the last report to rewrite (RenewAnswer).
 func Renew(lang string, d RenewData) Prompt {
 	p := structured("renew", lang, d, 500+150*len(d.Sections)+20*len(d.Claims),
 		Bound{Property: "sections", Most: len(d.Sections)}, Bound{Property: "claims", Most: len(d.Claims)})
@@ -102,7 +102,7 @@ func ids(blocks []BlockDigest) []string {
 	return out
 }
 
-// Section asks for the text of one section: Markdown without a heading of its own, with [CIT-3-01] markers.
+// Section asks for the text of one section: Markdown without its own heading, with [CIT-3-01] markers.
 func Section(lang string, d SectionData) Prompt {
 	claims := len(d.Claims)
 	for _, s := range d.Subsections {
@@ -111,11 +111,11 @@ func Section(lang string, d SectionData) Prompt {
 	return freeText("section", lang, d, 1000+250*claims)
 }
 
-// Frame asks for the texts of introduction and conclusion: Markdown without headings, with [CIT-3-01] markers, and a
-// line FrameBreak between them.
+// Frame asks for the introduction and the conclusion: Markdown without headings, with [CIT-3-01] markers, separated
+// by a line FrameBreak.
 func Frame(lang string, d FrameData) Prompt { return freeText("frame", lang, d, 4000) }
 
-// FrameBreak stands between the introduction and the conclusion.
+// FrameBreak separates the introduction from the conclusion.
 const FrameBreak = "CONCLUSION"
 
 // RepairSection asks for new texts of unsupported sentences (RepairSectionAnswer).
@@ -140,8 +140,8 @@ const (
 	JudgedConclusion   = "conclusion"
 )
 
-// Repair returns in User what is appended to the user part of a question whose answer did not fit its schema.
-// System and Schema are empty: those of the question stay in force.
+// Repair returns, in User, a text to append to the user part of a prompt whose answer did not match its schema.
+// System and Schema are empty, because those of the prompt still apply.
 func Repair(lang string, d RepairData) Prompt {
 	set, _ := choose(lang)
 	return Prompt{Name: "repair", User: set.render("repair.user.tmpl", d)}

@@ -10,22 +10,23 @@ import (
 	"unicode/utf8"
 )
 
-// Quote encloses text in marks that it cannot close, on lines of their own:
+// Quote encloses text in markers that it cannot close, on separate lines:
 //
 //	<material-1f3a9c20>
 //	text
 //	</material-1f3a9c20>
 //
-// The code in the marks does not occur in the text. It is derived from the text's first line, so that a list which
-// grows at its end keeps its opening mark and with it the prefix that a provider has cached; when the text contains
-// that code, from the whole text, which a page cannot foresee because naming the code would change it.
+// The code in the markers does not occur in the text. It is derived from the first line of the text, so that a list
+// that grows at its end keeps its opening marker and thus the provider's cached prefix. If the text contains that
+// code, the code is derived from the whole text. A page cannot predict it, because including the code would change
+// it.
 //
-// text: any bytes. Invalid UTF-8 and control characters are dropped, line separators among them become line feeds, and
-// so do Unicode's invisible tag characters, which can carry words that a person does not see. All else stays as it is:
-// quotes must be verbatim. The same text always gives the same result. Never fails.
+// text: any bytes. Quote drops invalid UTF-8, control characters and Unicode's invisible tag characters, which can
+// carry hidden words. Line separators among them become line feeds. All other text is unchanged, because quotes must
+// be verbatim. The same text always gives the same result. Never fails.
 func Quote(text string) string { return enclose("material", text) }
 
-// quoteTopic is Quote for the user's own words, which say what to do and are not mere material.
+// quoteTopic is Quote for the user's own words, which are instructions and not mere material.
 func quoteTopic(text string) string { return enclose("topic", text) }
 
 func enclose(name, text string) string {
@@ -36,16 +37,16 @@ func enclose(name, text string) string {
 
 var marks = regexp.MustCompile(`(?i)</?[a-z]{1,20}-[0-9a-f]{8}>`)
 
-// remarks are what the templates say behind a statement of how many sources make it.
+// remarks matches the notes that templates add to a statement about its number of sources.
 var remarks = regexp.MustCompile(` ?\((?:in \d+ documents|one source only)\)|（(?:见于 \d+ 个文档|仅一个来源)）`)
 
-// Unmarked removes what models copy from a question into their answers: marks of Quote, which weak ones also give names
-// of their own making, and remarks on the number of sources, which no source says.
+// Unmarked removes text that models copy from a prompt into their answers: Quote's markers, which weak models also
+// rename, and notes about the number of sources, which are not from a source.
 func Unmarked(text string) string {
 	return remarks.ReplaceAllString(marks.ReplaceAllString(text, ""), "")
 }
 
-// code returns eight hexadecimal digits that do not occur in text, in either case.
+// code returns eight hexadecimal digits that do not occur in text, ignoring case.
 func code(text string) string {
 	folded := strings.ToLower(text)
 	seed, _, _ := strings.Cut(text, "\n")
@@ -59,7 +60,7 @@ func code(text string) string {
 	}
 }
 
-// clean drops what must not reach a model; see Quote.
+// clean drops characters that must not reach a model; see Quote.
 func clean(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if strings.IndexFunc(text, changed) < 0 && utf8.ValidString(text) {

@@ -12,7 +12,7 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// builtIn are the sets of the languages: a process that asks no model parses none of them.
+// builtIn holds the template sets by language. They are parsed on first use.
 var builtIn = map[string]func() templates{
 	"en": sync.OnceValue(func() templates { return parse("en") }),
 	"zh": sync.OnceValue(func() templates { return parse("zh") }),
@@ -24,9 +24,9 @@ type templates struct {
 	builtIn *template.Template // nil: set is the built-in one
 }
 
-// systemData is all that a system template may depend on: it must be equal for all calls of one name and language.
+// systemData is the only data of system templates, which must be identical for all calls of one name and language.
 type systemData struct {
-	Language string // what prose is written in, named in the language of the template
+	Language string // language of prose, named in the language of the template
 }
 
 func parse(dir string) templates {
@@ -37,7 +37,7 @@ func parse(dir string) templates {
 		"user":  func(text string) string { return enclose("user", text) },
 		"line":  line,
 
-		// include renders a named template to a string, so that it can be piped into quote.
+		// include renders a named template to a string that can be piped into quote.
 		"include": func(name string, data any) (string, error) {
 			var b strings.Builder
 			err := set.ExecuteTemplate(&b, name, data)
@@ -47,9 +47,8 @@ func parse(dir string) templates {
 	return templates{set: template.Must(set.ParseFS(templateFiles, "templates/"+dir+"/*.tmpl"))}
 }
 
-// render executes one template. The data are this package's structs, so an error of a built-in template is a bug, which
-// the tests would have shown: it panics. One of somebody's own that fails on data unlike its samples gives way to the
-// built-in one.
+// render executes one template. The data are this package's structs, so an error in a built-in template is a bug that
+// tests would find; render panics. If a custom template fails on unusual data, render uses the built-in one.
 func (t templates) render(name string, data any) string {
 	text, err := t.execute(name, data)
 	if err != nil && t.builtIn != nil {
@@ -67,7 +66,7 @@ func (t templates) execute(name string, data any) (string, error) {
 	return strings.TrimSpace(b.String()), err
 }
 
-// line makes one line of a text: a list entry that a page or a model wrote cannot pass for two.
+// line joins the lines of a text, so that a list entry from a page or a model cannot look like two.
 func line(s string) string {
 	return strings.Join(strings.FieldsFunc(clean(s), unicode.IsSpace), " ")
 }

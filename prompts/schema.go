@@ -12,11 +12,12 @@ var schemaFiles embed.FS
 
 var schemas = readSchemas()
 
-// schemaOf returns the schema of a structured answer as compact JSON with its keys in the order of the file. The
-// caller may change it.
+// schemaOf returns the schema of a structured answer as compact JSON, with its keys in file order. The caller may
+// modify it.
 func schemaOf(name string) json.RawMessage { return bytes.Clone(schemas[name]) }
 
-// readSchemas keeps to the keywords that strict servers accept: limits on numbers and lengths stand in descriptions.
+// readSchemas reads all schemas. They use only keywords that strict servers accept; limits on numbers and lengths are
+// in descriptions.
 func readSchemas() map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	for _, name := range []string{"clarify", "rephrase", "queries", "decompose", "decide", "note", "review", "outline",

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Texts are what reports say in words of their own, in one language: headings, notes, and what stands where no model
-// wrote. The files in texts say of each what it is.
+// Texts holds the fixed texts of reports in one language: headings, notes, and replacements for text that no model
+// wrote. The files in texts describe each entry.
 type Texts struct {
 	Language string `yaml:"-"` // BCP 47
 
@@ -32,7 +32,7 @@ type Texts struct {
 	Entry     Text `yaml:"entry"`     // ID
 	Completed Text `yaml:"completed"` // the state
 	Partial   Text `yaml:"partial"`   // Reason
-	// of the page on which sentences are marked
+	// for the page with marked sentences
 	ShowChecks       Text `yaml:"show_checks"`
 	ShowNews         Text `yaml:"show_news"`
 	CheckConfirmed   Text `yaml:"check_confirmed"`
@@ -62,7 +62,7 @@ type Texts struct {
 	MadeWritten   Text `yaml:"made_written"` // Claims, Citations, Documents, Local
 	MadeLocally   Text `yaml:"made_locally"` // Claims, Citations, Documents
 	NotReviewed   Text `yaml:"not_reviewed"`
-	OtherLanguage Text `yaml:"other_language"` // Language; of English alone, which stands in for what there is not
+	OtherLanguage Text `yaml:"other_language"` // Language; in English only, as a fallback for missing languages
 
 	NotChecked   Text `yaml:"not_checked"` // Reason
 	NothingCited Text `yaml:"nothing_cited"`
@@ -91,21 +91,21 @@ type Texts struct {
 	NoFigure  Text `yaml:"no_figure"` // Text, Instead
 	NotSaid   Text `yaml:"not_said"`
 
-	Genres map[string]string `yaml:"genres"` // of sources; one that is missing is shown as it is stored
-	Space  string            `yaml:"space"`  // between two sentences
+	Genres map[string]string `yaml:"genres"` // names of source genres; a missing genre is shown as stored
+	Space  string            `yaml:"space"`  // separator between two sentences
 }
 
-// V are the values of a text.
+// V holds the values for a text.
 type V map[string]any
 
-// Text is one of Texts.
+// Text is an entry of Texts.
 type Text struct{ t *template.Template }
 
 // String returns a text without values.
 func (t Text) String() string { return t.With(nil) }
 
-// With returns a text with its values. Which it has is said beside it: another one is a bug that the tests would have
-// shown, and panics.
+// With returns a text filled with values. The comment on each field of Texts names its values. A wrong name is a bug
+// that tests would find; With panics.
 func (t Text) With(values V) string {
 	var b strings.Builder
 	if err := t.t.Execute(&b, values); err != nil {
@@ -114,7 +114,7 @@ func (t Text) With(values V) string {
 	return b.String()
 }
 
-// UnmarshalYAML reads a text.
+// UnmarshalYAML parses the text as a template.
 func (t *Text) UnmarshalYAML(unmarshal func(any) error) (err error) {
 	var s string
 	if err = unmarshal(&s); err == nil {
@@ -149,7 +149,7 @@ var textFuncs = template.FuncMap{
 //go:embed texts/*.yaml
 var textFiles embed.FS
 
-// texts are those of all languages, by their primary tag: each is read when it is wanted.
+// texts maps primary language tags to texts. Each language is read on first use.
 var texts = textsByLanguage()
 
 func textsByLanguage() map[string]func() *Texts {
@@ -166,12 +166,12 @@ func readTexts(tag string) *Texts {
 	t := &Texts{Language: tag}
 	body, err := textFiles.ReadFile("texts/" + tag + ".yaml")
 	if err = errors.Join(err, yaml.UnmarshalWithOptions(body, t, yaml.Strict())); err != nil {
-		panic(fmt.Sprintf("read the texts of reports: %v", err)) // a bug in a file, which the tests would have shown
+		panic(fmt.Sprintf("read the texts of reports: %v", err)) // a bug in a file, which tests would find
 	}
 	return t
 }
 
-// TextsIn returns the texts for a BCP 47 tag, in English where there are none in its language.
+// TextsIn returns the texts for a BCP 47 tag, or the English ones if its language has none.
 func TextsIn(lang string) *Texts {
 	if t := texts[primary(lang)]; t != nil {
 		return t()
@@ -182,7 +182,7 @@ func TextsIn(lang string) *Texts {
 // Speaks reports whether the texts are in the language of a BCP 47 tag.
 func (t *Texts) Speaks(lang string) bool { return t.Language == primary(lang) }
 
-// primary returns the language of a BCP 47 tag without its region and script; English for what is none.
+// primary returns the base language of a BCP 47 tag, or English for an invalid tag.
 func primary(lang string) string {
 	tag, err := language.Parse(lang)
 	if err != nil {
