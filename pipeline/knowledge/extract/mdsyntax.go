@@ -14,8 +14,8 @@ import (
 	md "nightdesk/pipeline/markdown"
 )
 
-// dialect is what documentation is written in: Markdown with definition lists, formulas, footnotes, and lines and words
-// that speak to a site generator.
+// dialect is the Markdown of documentation: with definition lists, formulas, footnotes, and lines and words addressed
+// to site generators.
 var dialect = md.NewParser(
 	parser.WithBlockParsers(
 		util.Prioritized(directives{}, 90),
@@ -30,11 +30,11 @@ var dialect = md.NewParser(
 	),
 )
 
-// directiveLine is a line that speaks to a site generator: Hugo shortcodes, Jekyll tags, Docusaurus fences and imports.
+// directiveLine matches a line for a site generator: Hugo shortcodes, Jekyll tags, Docusaurus fences and imports.
 var directiveLine = regexp.MustCompile(
 	`^(\{\{[<%].*[>%]\}\}|\{%.*%\}|:::.*|import\s.+\sfrom\s+['"].*|\{:.*\}|\[\[?_?TOC_?\]\]?)$`)
 
-// directives leaves out such lines: each is a block without text.
+// directives omits such lines by parsing each as a block without text.
 type directives struct{}
 
 func (directives) Trigger() []byte { return []byte("{:[i") }
@@ -44,7 +44,7 @@ func (directives) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.N
 	if len(line) > 1000 || !directiveLine.MatchString(strings.TrimSpace(string(line))) {
 		return nil, parser.NoChildren
 	}
-	if line[pc.BlockOffset()] == 'i' && ast.IsParagraph(pc.LastOpenedBlock().Node) { // import is a word as well
+	if line[pc.BlockOffset()] == 'i' && ast.IsParagraph(pc.LastOpenedBlock().Node) { // import may be a plain word
 		return nil, parser.NoChildren
 	}
 	reader.AdvanceToEOL()
@@ -56,7 +56,7 @@ func (directives) Close(ast.Node, text.Reader, parser.Context)                 {
 func (directives) CanInterruptParagraph() bool                                 { return true }
 func (directives) CanAcceptIndentedLine() bool                                 { return false }
 
-// formulas keeps $...$ and $$...$$ as they are: what looks like markup in them is none.
+// formulas keeps $...$ and $$...$$ verbatim, because apparent markup inside them is part of the formula.
 type formulas struct{}
 
 const maxFormula = 2048 // bytes
@@ -79,7 +79,7 @@ func (formulas) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.
 	}
 }
 
-// mathSpan returns the length of $...$ or $$...$$ at the start of s, 0 when the dollar is a dollar.
+// mathSpan returns the length of $...$ or $$...$$ at the start of s, or 0 if the dollar sign is literal.
 func mathSpan(s string) int {
 	mark := "$"
 	if strings.HasPrefix(s, "$$") {
@@ -101,7 +101,7 @@ func mathSpan(s string) int {
 	return after
 }
 
-// footnotes leaves out the marks of footnotes, and their labels at the start of a line.
+// footnotes omits footnote marks, and footnote labels at the start of a line.
 type footnotes struct{}
 
 var footnote = regexp.MustCompile(`^\[\^[^\[\]\s]{1,80}\](:[ \t]*)?`)
@@ -110,7 +110,7 @@ func (footnotes) Trigger() []byte { return []byte("[") }
 
 func (footnotes) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
-	if !bytes.HasPrefix(line, []byte("[^")) { // nearly every bracket
+	if !bytes.HasPrefix(line, []byte("[^")) { // fast path for most brackets
 		return nil
 	}
 	starts := block.PrecendingCharacter() == '\n'
@@ -125,12 +125,12 @@ func (footnotes) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node
 	return ast.NewString(nil)
 }
 
-// shortcodes leaves out the shortcodes of Hugo.
+// shortcodes omits Hugo shortcodes.
 type shortcodes struct{}
 
 var shortcode = regexp.MustCompile(`^\{\{[<%][^{}]*[>%]\}\}`)
 
-// linkShortcode is where a link leads by a shortcode: no address has white space in it.
+// linkShortcode matches a link destination that contains a shortcode, which may include white space.
 var linkShortcode = regexp.MustCompile(`\]\(\{\{[<%][^{}]*[>%]\}\}[^()\s]*\)`)
 
 func (shortcodes) Trigger() []byte { return []byte("{") }

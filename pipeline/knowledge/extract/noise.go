@@ -6,8 +6,9 @@ import "strings"
 var unseen = set(`script style noscript template head title svg canvas iframe object embed applet audio video map select
 	button input textarea datalist nav noframes noembed del s strike`)
 
-// furniture are classes of what surrounds a page: site navigation, permalinks, link bars, advertisements, as the
-// documentation generators (Sphinx, DocBook, Doxygen, MediaWiki, Hugo, Docusaurus) and common themes name it.
+// furniture are class names of content around the text of a page: site navigation, permalinks, link bars and
+// advertisements. The names are those of documentation generators (Sphinx, DocBook, Doxygen, MediaWiki, Hugo,
+// Docusaurus) and common themes.
 var furniture = set(`nav navbar navigation navheader navfooter nav-links sphinxsidebar sphinxsidebarwrapper related
 	breadcrumb breadcrumbs headerlink header-anchor heading-anchor anchor-link permalink anchorjs-link hash-link toc
 	table-of-contents toctree-wrapper localtoc skip-link skiplink site-header site-footer page-footer footer masthead
@@ -18,7 +19,7 @@ var furniture = set(`nav navbar navigation navheader navfooter nav-links sphinxs
 
 var furnitureRole = set("navigation banner contentinfo search complementary menu menubar toolbar tablist")
 
-// isNoise reports whether an element is no part of the text wherever it stands.
+// isNoise reports whether an element is not part of the text, regardless of context.
 func isNoise(n *node) bool {
 	if unseen[n.tag] || n.furniture {
 		return true
@@ -44,7 +45,7 @@ func isNoise(n *node) bool {
 			return true
 		}
 	}
-	if n.hasClass("contents") && n.hasClass("topic") { // table of contents of a page; Doxygen's body is "contents" alone
+	if n.hasClass("contents") && n.hasClass("topic") { // table of contents; Doxygen's body is "contents" alone
 		return true
 	}
 	switch strings.ToLower(n.attr["id"]) {
@@ -58,7 +59,7 @@ func headingTag(tag string) bool {
 	return len(tag) == 2 && tag[0] == 'h' && tag[1] >= '1' && tag[1] <= '6'
 }
 
-// inlineIs reports whether all that an element shows is one of these marks.
+// inlineIs reports whether the only content of an element is one of these marks.
 func inlineIs(n *node, marks ...string) bool {
 	if len(n.kids) != 1 || n.kids[0].tag != "" {
 		return false
@@ -71,7 +72,7 @@ func inlineIs(n *node, marks ...string) bool {
 	return false
 }
 
-// skipped adds to isNoise what depends on where an element stands.
+// skipped extends isNoise with rules that depend on context.
 func (w *htmlWalker) skipped(n *node) bool {
 	if isNoise(n) {
 		return true
@@ -81,7 +82,7 @@ func (w *htmlWalker) skipped(n *node) bool {
 		return !w.inArticle
 	case "footer":
 		return n.find(isQuoteSource) == nil
-	case "form": // some systems wrap the whole page in a form
+	case "form": // some content management systems wrap the whole page in a form
 		return textSize(n) < 500
 	}
 	return false
@@ -102,7 +103,7 @@ func isAdmonition(n *node) bool {
 	return false
 }
 
-// textSize returns the bytes of text below an element that are not noise.
+// textSize returns the bytes of text in an element, excluding noise.
 func textSize(n *node) int {
 	if n.tag == "" {
 		return len(strings.TrimSpace(n.text))
@@ -117,7 +118,7 @@ func textSize(n *node) int {
 	return size
 }
 
-// linkFarm reports whether a list or table consists of links and little else: a menu, an index, a list of pages.
+// linkFarm reports whether a list or table consists mostly of links, such as a menu, an index or a list of pages.
 func linkFarm(n *node) bool {
 	links, linked := 0, 0
 	var count func(*node)

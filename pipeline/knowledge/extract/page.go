@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// contentRoot returns the part of a page that holds its content.
+// contentRoot returns the element that holds the main content of a page.
 func contentRoot(tree *node) *node {
 	body := tree.find(func(n *node) bool { return n.tag == "body" })
 	if body == nil || textSize(body) == 0 {
@@ -29,8 +29,8 @@ func contentRoot(tree *node) *node {
 			}
 			return len(found) > 1
 		})
-		// Several articles are a list of articles: the page is their common parent. A part that holds little of the
-		// text is a teaser, whatever it calls itself.
+		// Several articles are a list of articles, so the page is their common parent. A part with little of the text is a
+		// teaser, whatever its name.
 		if len(found) == 1 && textSize(found[0])*4 >= whole {
 			return found[0]
 		}
@@ -39,12 +39,12 @@ func contentRoot(tree *node) *node {
 }
 
 const (
-	minSentence = 80 // bytes of a paragraph that counts as prose, at least
-	maxBoxes    = 25 // that are gone down: each costs a walk through the page
+	minSentence = 80 // minimum bytes of a paragraph that counts as prose
+	maxBoxes    = 25 // maximum depth of the descent, because each step walks the page
 )
 
-// proseRoot goes down from the body of a page that does not say what its content is, as long as one box holds nearly
-// all of its paragraphs, most of its text, and its heading: beside it are menus, teasers and advertisements.
+// proseRoot finds the content of a page that does not mark it. From the body, it descends while one box contains nearly
+// all paragraphs, most of the text, and the heading. It thereby excludes menus, teasers and advertisements.
 func proseRoot(body *node) *node {
 	root := body
 	heading := body.find(func(n *node) bool { return n.tag == "h1" && !isNoise(n) })
@@ -69,7 +69,7 @@ func proseRoot(body *node) *node {
 	return root
 }
 
-// proseSize returns the bytes of text in paragraphs that are long enough to be sentences.
+// proseSize returns the bytes of text in paragraphs of at least minSentence bytes.
 func proseSize(n *node) int {
 	if n.tag == "" || isNoise(n) {
 		return 0
@@ -89,8 +89,8 @@ func proseSize(n *node) int {
 
 func isContent(n *node) bool { return n.tag == "main" || strings.EqualFold(n.attr["role"], "main") }
 
-// pageTitle returns the title that a page gives itself for others, else its heading of the top level, else the title
-// of the window without the name of the site: of several such headings each is that of a part. "": none of these.
+// pageTitle returns the title in the page's metadata, else its only top-level heading, else the window title without
+// the site name. It ignores several top-level headings, because each belongs to a part. Without a title, it returns "".
 func pageTitle(tree, root *node) string {
 	for _, name := range []string{"og:title", "citation_title", "dc.title", "dcterms.title"} {
 		if t := clean(meta(tree, name)); t != "" {
@@ -121,10 +121,10 @@ func pageTitle(tree, root *node) string {
 	return title
 }
 
-// maxTitles bounds the elements that are read for a title: two with a text decide.
+// maxTitles limits the elements that are examined for a title. The search ends when two have text.
 const maxTitles = 5
 
-// textsOf returns the texts of the first elements below n that want wants.
+// textsOf returns the texts of the first elements below n for which want returns true, at most two.
 func textsOf(n *node, want func(*node) bool) []string {
 	var out []string
 	seen := 0
@@ -141,8 +141,8 @@ func textsOf(n *node, want func(*node) bool) []string {
 	return out
 }
 
-// pageStates returns what a page says of itself for search engines and libraries: meta elements, then linked data. The
-// date is that of publication, else of the last change.
+// pageStates returns the page's metadata: meta elements, then linked data. The date is the publication date, else the
+// modification date.
 func pageStates(tree, root *node) stated {
 	s := stated{title: pageTitle(tree, root)}
 	for _, name := range []string{"author", "citation_author", "article:author", "dc.creator", "dcterms.creator"} {
@@ -174,7 +174,7 @@ func pageStates(tree, root *node) stated {
 	return s
 }
 
-// meta returns the content of the first meta element with this property, name or itemprop.
+// meta returns the content of the first meta element with this property, name or itemprop, or "".
 func meta(tree *node, name string) string {
 	if all := metas(tree, name); len(all) > 0 {
 		return all[0]
@@ -182,7 +182,7 @@ func meta(tree *node, name string) string {
 	return ""
 }
 
-// metas returns the contents of all of them.
+// metas returns the contents of such meta elements, at most maxNames.
 func metas(tree *node, name string) (all []string) {
 	tree.find(func(n *node) bool {
 		if n.tag == "meta" && n.attr["content"] != "" &&

@@ -15,7 +15,7 @@ import (
 	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
-// The reasons for which a PDF or a word processor's file yields no document.
+// Reasons why a PDF or Office file yields no document.
 var (
 	ErrEncrypted = errors.New("encrypted: save a copy without a password")
 	ErrDamaged   = errors.New("damaged: open it and save it again")
@@ -26,14 +26,14 @@ var (
 	errTooLong  = errors.New("reading it takes too long: split it or save it again")
 )
 
-// maxBookmarks bounds the entries of the outline that are looked for in the text.
+// maxBookmarks is the maximum number of outline entries that are searched for in the text.
 const maxBookmarks = 10_000
 
-// pdfTime is how long one PDF may take.
+// pdfTime is the time limit for one PDF.
 const pdfTime = 60 * time.Second
 
-// PDF extracts a PDF file: package pdf reads the words; their order, paragraphs, headings and tables are found here.
-// The error wraps one of the reasons above or is context.Cause(ctx).
+// PDF extracts a PDF file. Package pdf reads the words; this package determines their order, paragraphs, headings and
+// tables. The error wraps one of the reasons above or is context.Cause(ctx).
 func PDF(ctx context.Context, data []byte) (Document, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, pdfTime, errTooLong)
 	defer cancel()
@@ -59,7 +59,7 @@ func pdfReason(err error) error {
 	return err
 }
 
-// pdfDocument makes a document of words.
+// pdfDocument builds a document from words.
 func pdfDocument(ctx context.Context, pages []pdf.Page, info pdf.Info) (Document, error) {
 	switch q := qualityOf(pages); {
 	case q.unknown < 20 && (q.letters < 3*len(pages) || q.letters < 20):
@@ -90,7 +90,7 @@ func pdfDocument(ctx context.Context, pages []pdf.Page, info pdf.Info) (Document
 	return doc, nil
 }
 
-// bodySize returns the height of most words, weighted by their length.
+// bodySize returns the most frequent word height, weighted by word length.
 func bodySize(pages []pdf.Page) float64 {
 	weight := map[float64]int{}
 	best, most := 10.0, 0
@@ -108,7 +108,7 @@ func bodySize(pages []pdf.Page) float64 {
 	return max(best, 1)
 }
 
-// infoStates returns what a file says of itself in its information, else in its metadata.
+// infoStates returns the metadata of a file: its information dictionary, else its metadata packet.
 func infoStates(info pdf.Info) stated {
 	s := stated{title: fileTitle(info.Title), date: pdfDate(info.Created)}
 	s.author(info.Author)
@@ -116,8 +116,8 @@ func infoStates(info pdf.Info) stated {
 	return s
 }
 
-// xmp reads the metadata packet of a file (XMP, ISO 16684): properties of Dublin Core and the day of creation. Of a
-// damaged one what there is.
+// xmp reads the metadata packet of a file (XMP, ISO 16684): Dublin Core properties and the creation date. For a damaged
+// packet it returns the values before the damage.
 func xmp(packet []byte) (s stated) {
 	d := xml.NewDecoder(bytes.NewReader(packet))
 	property := ""
@@ -161,7 +161,7 @@ var (
 	noTitle     = regexp.MustCompile(`(?i)^(?:untitled.*|no title|title|titel|document\d*|dokument\d*|presentation\d*|slide \d+|powerpoint[- ]pr.sentation|\W*|[\d\W_]+)$`)
 )
 
-// fileTitle returns the title of the metadata, empty when programs have written it for themselves: a file's name.
+// fileTitle returns a cleaned metadata title, or "" for titles that programs generate, such as file names.
 func fileTitle(t string) string {
 	t = clean(foldPDF(titlePrefix.ReplaceAllString(t, "")))
 	switch strings.ToLower(path.Ext(t)) {

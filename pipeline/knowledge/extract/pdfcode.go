@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// monospaced finds the lines whose characters all have one width. Digits have one in most fonts: letters count.
+// monospaced returns the character width of lines in a monospaced font, keyed by index. Only lines with enough letters
+// count, because digits have equal widths in most fonts.
 func monospaced(lines []pdfLine) map[int]float64 {
 	ratios := map[int]int{}
 	widths := make([]float64, len(lines))
@@ -27,13 +28,13 @@ func monospaced(lines []pdfLine) map[int]float64 {
 			out[i] = widths[i]
 		}
 	}
-	if len(out)*3 > len(lines)*2 { // all of it is typewritten: no code
+	if len(out)*3 > len(lines)*2 { // the whole document is typewritten, so the font does not indicate code
 		return nil
 	}
 	return out
 }
 
-// uniform returns the width of the characters of a line, 0 when they differ, and its letters and words that count.
+// uniform returns the character width of a line, or 0 if it varies, and the numbers of letters and words measured.
 func uniform(l pdfLine) (width float64, letters, words int) {
 	if l.cells != nil || l.size <= 0 {
 		return 0, 0, 0
@@ -59,7 +60,7 @@ func uniform(l pdfLine) (width float64, letters, words int) {
 	return (least + most) / 2, letters, words
 }
 
-// typewritten reports whether the fonts of all words of a line call themselves so.
+// typewritten reports whether all words of a line are in fonts that declare themselves monospaced.
 func typewritten(l pdfLine) bool {
 	for _, w := range l.words {
 		if !w.Mono {
@@ -69,12 +70,13 @@ func typewritten(l pdfLine) bool {
 	return len(l.words) > 0
 }
 
-// codeLines returns how many lines from i on are code: 0 for prose. One line is code only if it has several words.
+// codeLines returns the number of code lines from line i on, or 0 for prose. Fewer than three lines count only if one
+// has several words or is typewritten.
 func (w *pdfWriter) codeLines(i int) int {
 	n, sure := 0, false
 	for k := i; k < len(w.lines); k++ {
 		cw, ok := w.mono[k]
-		if !ok && k > i && w.lines[k].cells == nil { // a bracket of its own
+		if !ok && k > i && w.lines[k].cells == nil { // a bracket on its own line
 			cw = (w.lines[k].x1 - w.lines[k].x0) / float64(max(1, utf8.RuneCountInString(w.lines[k].text)))
 			ok = len(w.lines[k].words) == 1 && utf8.RuneCountInString(w.lines[k].text) == 1
 		}
@@ -93,7 +95,7 @@ func (w *pdfWriter) codeLines(i int) int {
 	return n
 }
 
-// code restores the lines with their spaces.
+// code returns n lines from line i on as text, with their indentation and spacing restored.
 func (w *pdfWriter) code(i, n int) string {
 	left, width := math.Inf(1), w.mono[i]
 	for _, l := range w.lines[i : i+n] {

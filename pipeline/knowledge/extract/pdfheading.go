@@ -12,14 +12,14 @@ import (
 	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
-// headingMark says that a heading of some level begins at a line and takes so many lines.
+// headingMark marks a heading of the given level that spans the given number of lines.
 type headingMark struct {
 	level, lines int
-	text         string // of the outline; empty = that of the lines
+	text         string // text from the outline; empty to use that of the lines
 }
 
-// headingLevels finds the headings among the lines. The outline of the file is believed when most of it is found in
-// the text; else numbered lines whose numbers follow each other, and lines in a larger type.
+// headingLevels finds the headings among the lines. It uses the file's outline if enough of its entries are found in
+// the text. Otherwise it uses consecutively numbered lines and lines in larger type.
 func headingLevels(lines []pdfLine, body float64, bookmarks []pdf.Bookmark, title string) map[int]headingMark {
 	found := fromBookmarks(lines, bookmarks)
 	if len(found) >= 2 && len(found)*5 >= len(bookmarks)*2 {
@@ -36,7 +36,7 @@ func headingLevels(lines []pdfLine, body float64, bookmarks []pdf.Bookmark, titl
 		found[i] = m
 		deepest = max(deepest, m.level)
 	}
-	if len(numbered) >= 3 { // the numbers give the levels: what is large without one stands beside the chapters
+	if len(numbered) >= 3 { // the numbers determine the levels; large lines without a number are on the level of chapters
 		for i, m := range large {
 			if _, both := numbered[i]; !both {
 				found[i] = headingMark{level: 1, lines: m.lines}
@@ -48,7 +48,7 @@ func headingLevels(lines []pdfLine, body float64, bookmarks []pdf.Bookmark, titl
 
 var sectionNumber = regexp.MustCompile(`^(\d{1,2}(?:\.\d{1,3}){0,4})\.?\s+\p{Lu}`)
 
-// fromNumbers finds lines like "3.1 Results" that stand alone and whose numbers follow each other.
+// fromNumbers finds lines such as "3.1 Results" that are styled or set apart and numbered consecutively.
 func fromNumbers(lines []pdfLine, body float64) map[int]headingMark {
 	out := map[int]headingMark{}
 	var last []int
@@ -74,7 +74,7 @@ func fromNumbers(lines []pdfLine, body float64) map[int]headingMark {
 	return out
 }
 
-// follows reports whether a section's number can come after another: 1, 1.1, 1.2, 2.
+// follows reports whether section number next can follow last, as in 1, 1.1, 1.2, 2.
 func follows(last, next []int) bool {
 	if len(last) == 0 {
 		return next[0] <= 1 && (len(next) == 1 || next[len(next)-1] <= 1)
@@ -86,7 +86,7 @@ func follows(last, next []int) bool {
 	return k < len(last) && slices.Equal(next[:k], last[:k]) && next[k] == last[k]+1
 }
 
-// fromSizes finds lines in a larger type and, if asked, bold lines that stand apart. The largest is the highest level.
+// fromSizes finds lines in larger type and, if bold is set, isolated bold lines. The largest type is the highest level.
 func fromSizes(lines []pdfLine, body float64, title string, bold bool) map[int]headingMark {
 	type candidate struct{ at, n int }
 	var all []candidate
@@ -136,13 +136,13 @@ func fromSizes(lines []pdfLine, body float64, title string, bold bool) map[int]h
 		}
 		out[c.at] = headingMark{level: level, lines: c.n}
 	}
-	if len(out)*3 > len(lines) { // slides, posters: everything is large
+	if len(out)*3 > len(lines) { // slides or posters, where everything is large
 		return map[int]headingMark{}
 	}
 	return out
 }
 
-// standsOut reports whether a line is bold, short and set off from the lines above and below.
+// standsOut reports whether a line is bold, short and separated from the lines above and below.
 func standsOut(lines []pdfLine, i int, body float64) bool {
 	l := lines[i]
 	if !l.bold || l.cells != nil || l.size < 0.97*body || len(l.text) > 100 || letterShare(l.text) < 0.6 ||
@@ -174,7 +174,7 @@ func letterShare(s string) float64 {
 	return float64(letters) / float64(max(all, 1))
 }
 
-// largeTitle returns the largest lines of the first page that has any large ones, when it is among the first two.
+// largeTitle returns the largest lines of the first page with large lines, if it is among the first two pages.
 func largeTitle(lines []pdfLine, body float64) string {
 	best := -1
 	for i, l := range lines {

@@ -10,14 +10,14 @@ import (
 	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
-// pdfLine is a line of a page, or a row of a table, in reading order.
+// pdfLine is a line of text or a table row, in reading order.
 type pdfLine struct {
-	page           int // from 1
+	page           int // counted from 1
 	x0, x1, y0, y1 float64
-	left, right    float64 // edges of the text of its column
+	left, right    float64 // edges of its column's text
 	size           float64 // height of its words
 	text           string
-	cells          []string // of a table's row; then text is empty
+	cells          []string // cells of a table row; text is then empty
 	bold           bool
 	words          []pdf.Word
 }
@@ -36,11 +36,11 @@ type pdfRow struct {
 
 func (r pdfRow) height() float64 { return r.y1 - r.y0 }
 
-// span is a stretch of the x axis.
+// span is an interval of the x axis.
 type span struct{ from, to float64 }
 
-// layout puts the words of a page in reading order: rows, within them columns and tables, found by the gutters that
-// several rows share. body is the height of the document's words.
+// layout puts the words of a page in reading order. It forms rows and, within them, finds columns and tables by the
+// gutters shared by several rows. body is the height of the document's body text.
 func layout(p pdf.Page, number int, body float64) []pdfLine {
 	l := &pdfLayout{page: number, body: body, gutter: 0.95 * body}
 	l.region(segmented(rowsOf(upright(p.Words), body), l.gutter), 0)
@@ -50,13 +50,13 @@ func layout(p pdf.Page, number int, body float64) []pdfLine {
 type pdfLayout struct {
 	page   int
 	body   float64
-	gutter float64 // least width of a gutter
+	gutter float64 // minimum width of a gutter
 	out    []pdfLine
 }
 
 // region writes rows in reading order.
 func (l *pdfLayout) region(rows []pdfRow, depth int) {
-	done := 0 // rows before it are written
+	done := 0 // number of rows written
 	for i := 0; i < len(rows); i++ {
 		gutters := inner(rows, i)
 		if len(gutters) == 0 || depth > 4 {
@@ -87,7 +87,7 @@ func (l *pdfLayout) region(rows []pdfRow, depth int) {
 	l.plain(rows[done:])
 }
 
-// inner returns the gaps of row i, with those to a row of a neighbouring column that stands a little lower.
+// inner returns the gaps in row i, including those to an overlapping row of a neighbouring column just below.
 func inner(rows []pdfRow, i int) []span {
 	segments := rows[i].segments
 	if i+1 < len(rows) && rows[i].y1-rows[i+1].y0 > 0.25*rows[i].height() {
@@ -106,7 +106,7 @@ func inner(rows []pdfRow, i int) []span {
 	return out
 }
 
-// open returns what is left of gutters beside the segments of a row.
+// open returns the parts of the gutters that remain free of the segments of a row.
 func (l *pdfLayout) open(gutters []span, r pdfRow) []span {
 	if len(r.segments) > maxSegments {
 		return nil
@@ -129,7 +129,7 @@ func (l *pdfLayout) open(gutters []span, r pdfRow) []span {
 	return gutters
 }
 
-// band writes rows that are divided by gutters: columns of prose one after the other, a table row by row.
+// band writes rows divided by gutters: columns of prose one after the other, tables row by row.
 func (l *pdfLayout) band(rows []pdfRow, gutters []span, depth int) {
 	columns := make([][]pdfRow, len(gutters)+1)
 	shared := 0
@@ -171,7 +171,7 @@ func (l *pdfLayout) band(rows []pdfRow, gutters []span, depth int) {
 	}
 }
 
-// stacked reports whether a few rows overlap, as fractions and their signs do.
+// stacked reports whether rows are few and overlap vertically, as in formulas with fractions.
 func stacked(rows []pdfRow) bool {
 	overlaps := 0
 	for i := 1; i < len(rows); i++ {
@@ -194,7 +194,7 @@ func divide(r pdfRow, gutters []span) [][]pdfSegment {
 	return out
 }
 
-// prose reports whether a column holds running text: most of its lines are long and reach its edge.
+// prose reports whether a column contains running text: at least half of its rows are long and nearly full width.
 func prose(rows []pdfRow) bool {
 	if len(rows) < 4 {
 		return false
@@ -244,7 +244,7 @@ func (l *pdfLayout) plain(rows []pdfRow) {
 	}
 }
 
-// table writes rows of cells. A row without a first cell goes on with the one above it.
+// table writes rows of cells. A row without a first cell continues the row above.
 func (l *pdfLayout) table(rows []pdfRow, gutters []span) {
 	for len(rows) > 0 && len(rows[0].segments) < 2 {
 		l.plain(rows[:1])
@@ -278,7 +278,7 @@ func (l *pdfLayout) table(rows []pdfRow, gutters []span) {
 	l.plain(rows[end:])
 }
 
-// continues reports whether cells go on with the row above: the first is empty, or goes on in lower case alone.
+// continues reports whether cells continue the row above: the first cell is empty or the only one and in lower case.
 func continues(cells []string) bool {
 	used := 0
 	for _, c := range cells {

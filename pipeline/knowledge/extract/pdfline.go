@@ -9,7 +9,7 @@ import (
 	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
-// newLine joins the words of a line, which stand from left to right.
+// newLine joins the words of a line, ordered from left to right.
 func newLine(page int, words []pdf.Word) pdfLine {
 	line := pdfLine{page: page, words: words, bold: len(words) > 0}
 	if len(words) == 0 {
@@ -47,7 +47,7 @@ func newLine(page int, words []pdf.Word) pdfLine {
 	return line
 }
 
-// footnoteMark reports whether w is a small raised number behind a word. Behind "m" or "10" it is an exponent.
+// footnoteMark reports whether w is a small raised number after a word. After "m" or "10" it is an exponent instead.
 func footnoteMark(before, w pdf.Word, size float64) bool {
 	if w.Y1-w.Y0 > 0.85*size || w.Y1 > before.Y1-0.1*size || strings.Trim(w.Text, "0123456789*†‡") != "" ||
 		w.X0-before.X1 > 0.3*size {
@@ -59,7 +59,7 @@ func footnoteMark(before, w pdf.Word, size float64) bool {
 
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
 
-// foldPDF takes ligatures apart and drops what no reader sees or no font explains.
+// foldPDF expands ligatures and removes invisible characters and characters that the font does not map.
 func foldPDF(s string) string {
 	plain := true
 	for i := 0; i < len(s); i++ {

@@ -10,7 +10,7 @@ import (
 	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
-// squeeze keeps letters and digits, for comparison.
+// squeeze returns the letters and digits of s in lower case, for comparison.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -27,7 +27,7 @@ func unnumbered(s string) string { return headNumber.ReplaceAllString(s, "") }
 // fromBookmarks finds the titles of the outline on their pages.
 func fromBookmarks(lines []pdfLine, bookmarks []pdf.Bookmark) map[int]headingMark {
 	out := map[int]headingMark{}
-	first := map[int]int{} // index of a page's first line
+	first := map[int]int{} // index of each page's first line
 	for i := len(lines) - 1; i >= 0; i-- {
 		first[lines[i].page] = i
 	}
@@ -57,8 +57,8 @@ func fromBookmarks(lines []pdfLine, bookmarks []pdf.Bookmark) map[int]headingMar
 	return out
 }
 
-// findTitle returns the line at which a title stands and how many lines it takes; 0 when it is not there. Of several
-// places the one in the largest type counts: others are in lists of contents.
+// findTitle returns the line where a title starts and the number of lines it spans, 0 if it is not found. Of several
+// matches it returns the one in the largest type, because the others are in tables of contents.
 func findTitle(lines []pdfLine, from, page int, full, bare string, taken map[int]headingMark) (at, n int) {
 	size := 0.0
 	for i := from; i < len(lines) && lines[i].page == page; i++ {
@@ -81,8 +81,8 @@ func findTitle(lines []pdfLine, from, page int, full, bare string, taken map[int
 	return at, n
 }
 
-// contentsLines finds the lines of a table of contents: three or more on a page that say what headings elsewhere say,
-// and the numbers around them.
+// contentsLines finds the lines of a table of contents: at least three lines on a page that repeat headings, and the
+// numbers around them.
 func contentsLines(lines []pdfLine, bookmarks []pdf.Bookmark, headings map[int]headingMark) map[int]bool {
 	titles := map[string]bool{}
 	for _, m := range bookmarks {

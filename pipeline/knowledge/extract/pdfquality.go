@@ -9,16 +9,16 @@ import (
 	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
-// quality counts what tells text from rubbish.
+// quality holds counts that distinguish text from garbled characters.
 type quality struct {
-	runes   int // without white space
+	runes   int // characters without white space
 	letters int
-	unknown int // characters that no font explains
-	words   int // with a letter
+	unknown int // characters that the font does not map
+	words   int // words with a letter
 	latin   int // words in Latin letters
 	single  int // Latin words of one letter
-	long    int // Latin words of more than 30 letters that are no address
-	common  int // the most common words of European languages, of two letters and more
+	long    int // Latin words longer than 30 letters that are not addresses
+	common  int // occurrences of commonWords with at least two letters
 	vowel   int // Latin words of at least three letters with a vowel
 	threeUp int // Latin words of at least three letters
 }
@@ -84,7 +84,7 @@ func (q *quality) word(t string) {
 	}
 }
 
-// plausible reports whether the text can be read. Scripts other than Latin are judged by unknown characters alone.
+// plausible reports whether the text is readable. Scripts other than Latin are judged only by unknown characters.
 func (q quality) plausible() bool {
 	if q.unknown*5 > q.runes {
 		return false
@@ -95,10 +95,10 @@ func (q quality) plausible() bool {
 	switch {
 	case q.common*100 >= q.latin*8:
 		return true
-	case q.single*100 > q.latin*80, q.long*100 > q.latin*10: // letters set apart, words run together
+	case q.single*100 > q.latin*80, q.long*100 > q.latin*10: // spaced-out letters or joined words
 		return false
 	}
-	// Few common words: a parts list, another language, or letters that stand for others.
+	// Few common words: a parts list, another language, or letters mapped to other letters.
 	return q.vowel*100 >= q.threeUp*75 && q.common*100 >= q.latin || q.vowel*100 >= q.threeUp*88
 }
 

@@ -9,7 +9,7 @@ import (
 	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
-// upright leaves out what runs up the margin, unless the whole page is turned.
+// upright drops rotated words, such as text in the margin, unless most of the page is rotated.
 func upright(words []pdf.Word) []pdf.Word {
 	var out []pdf.Word
 	for _, w := range words {
@@ -23,14 +23,14 @@ func upright(words []pdf.Word) []pdf.Word {
 	return out
 }
 
-// maxPageWords and maxSegments are far beyond any page that a person would read: behind them comparisons that grow
-// with the square are left out.
+// maxPageWords and maxSegments are far above the values of readable pages. Beyond them, comparisons with quadratic cost
+// are skipped.
 const (
 	maxPageWords = 20_000
-	maxSegments  = 60 // of a row
+	maxSegments  = 60 // per row
 )
 
-// rowsOf groups words by height. Small ones, indices and footnote marks, join the row beside them.
+// rowsOf groups words by height. Small words, such as indices and footnote marks, join the adjacent row.
 func rowsOf(words []pdf.Word, body float64) []pdfRow {
 	var large, small []pdf.Word
 	for _, w := range words {
@@ -65,7 +65,7 @@ func compare(a, b float64) int {
 	return 0
 }
 
-// cluster makes rows of words whose middles are at about the same height. Each row has one segment.
+// cluster groups words with nearly equal vertical centres into rows. Each row has one segment.
 func cluster(words []pdf.Word) []pdfRow {
 	words = slices.Clone(words)
 	slices.SortStableFunc(words, func(a, b pdf.Word) int { return compare(a.Y0+a.Y1, b.Y0+b.Y1) })
@@ -86,7 +86,7 @@ func cluster(words []pdf.Word) []pdfRow {
 	return rows
 }
 
-// attach puts a small word into the row in which a larger one stands right beside it.
+// attach adds a small word to the row of a larger word directly beside it and reports whether there is one.
 func attach(rows []pdfRow, w pdf.Word) bool {
 	h := w.Y1 - w.Y0
 	from, _ := slices.BinarySearchFunc(rows, w.Y0-60, func(r pdfRow, y float64) int { return compare(r.y0, y) })
@@ -105,7 +105,7 @@ func attach(rows []pdfRow, w pdf.Word) bool {
 	return false
 }
 
-// segmented cuts rows at wide gaps. What only marks an item or numbers a heading stays with what follows.
+// segmented splits rows at wide gaps. List markers and heading numbers stay with the text that follows.
 func segmented(rows []pdfRow, gutter float64) []pdfRow {
 	for i, r := range rows {
 		var out []pdfSegment
@@ -128,8 +128,7 @@ func segmented(rows []pdfRow, gutter float64) []pdfRow {
 	return rows
 }
 
-// stretchedGap returns the gap between the words of a line that was spaced out to reach the margin: all its gaps are
-// nearly the same. 0 for other lines.
+// stretchedGap returns the word gap of a justified line, whose gaps are all nearly equal, or 0 for other lines.
 func stretchedGap(words []pdf.Word) float64 {
 	if len(words) < 4 {
 		return 0
@@ -150,14 +149,14 @@ func stretchedGap(words []pdf.Word) float64 {
 	return most
 }
 
-// twice reports whether a word was drawn again over itself to look bold.
+// twice reports whether b is the same word as a drawn over it to look bold.
 func twice(a, b pdf.Word) bool {
 	return a.Text == b.Text && math.Abs(a.X0-b.X0) < 0.2*(a.Y1-a.Y0) && math.Abs(a.Y0-b.Y0) < 0.2*(a.Y1-a.Y0)
 }
 
 const bulletMarks = "•◦▪▸►●○■□–—-*∙‣⁃·"
 
-// markReach returns over how many gaps a segment holds on to the next: a mark is set off widely, a bare number less.
+// markReach returns the gap factor up to which a segment joins the next: 4 after a mark, 1.7 after a bare number.
 func markReach(words []pdf.Word) float64 {
 	switch {
 	case len(words) != 1 || !isMark(words[0].Text):
@@ -168,7 +167,7 @@ func markReach(words []pdf.Word) float64 {
 	return 4
 }
 
-// isMark reports whether a word can stand before an item or a heading: "•", "3.", "(a)", "[12]", "2.1.4", "IV.".
+// isMark reports whether a word can precede a list item or heading: "•", "3.", "(a)", "[12]", "2.1.4", "IV.".
 func isMark(t string) bool {
 	if utf8.RuneCountInString(t) == 1 && strings.Contains(bulletMarks, t) {
 		return true

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// edgeLines is how many lines at the top and the bottom of a page are looked at for what runs over all pages.
+// edgeLines is the number of lines at the top and at the bottom of a page that are checked for running titles.
 const edgeLines = 3
 
 var (
@@ -20,8 +20,8 @@ var (
 	indexEntry   = regexp.MustCompile(`,\s*(?:\d+(?:[–-]\d+)?,\s*)*\d+(?:[–-]\d+)?[.,]?$`)
 )
 
-// withoutRunning drops what is printed on page after page: running titles, page numbers, stamps; then tables of
-// contents and back-of-book indexes, which name everything and say nothing.
+// withoutRunning drops repeated lines (running titles, page numbers and stamps), and tables of contents and
+// back-of-book indexes, which contain no statements.
 func withoutRunning(pages [][]pdfLine, heights []float64) [][]pdfLine {
 	edge := make([]map[int]bool, len(pages)) // lines near the edges of each page, by index
 	for i, lines := range pages {
@@ -55,12 +55,12 @@ func withoutRunning(pages [][]pdfLine, heights []float64) [][]pdfLine {
 			shift, most = s, n
 		}
 	}
-	counts := most >= 3 && most*3 >= len(pages) // pages say their number, this much more than their index
+	counts := most >= 3 && most*3 >= len(pages) // pages are numbered, and the number is the page's index plus shift
 	least := 3
 	if len(pages) < 3 {
 		least = 2
 	}
-	// The first line of the body stands at the same height on every page too, but seldom says the same.
+	// The first body line is also at the same height on every page, but its text rarely repeats.
 	all, same := map[string]int{}, map[string]int{}
 	for i, lines := range pages {
 		for k := range edge[i] {
@@ -91,7 +91,7 @@ func withoutRunning(pages [][]pdfLine, heights []float64) [][]pdfLine {
 	return out
 }
 
-// edgesOf returns the lines that are the first and the last of a page, within its upper and lower sixth.
+// edgesOf returns the first and last lines of a page within its upper and lower sixth.
 func edgesOf(lines []pdfLine, height float64) map[int]bool {
 	out := map[int]bool{}
 	top, bottom := height/6, height*5/6
@@ -110,7 +110,7 @@ func edgesOf(lines []pdfLine, height float64) map[int]bool {
 				return
 			}
 			out[best] = true
-			for k, l := range lines { // its neighbours at the same height count as one
+			for k, l := range lines { // lines at the same height count as one
 				if math.Abs(l.y0-lines[best].y0) < 2 && within(l) {
 					out[k] = true
 				}
@@ -129,7 +129,7 @@ func textOf(l pdfLine) string {
 	return l.text
 }
 
-// runningKey is the same for lines that differ in numbers only and stand at the same height.
+// runningKey returns a key that is equal for lines at the same height that differ only in numbers.
 func runningKey(l pdfLine) string {
 	text := strings.Map(func(r rune) rune {
 		switch {
@@ -167,7 +167,7 @@ func hasNumber(l pdfLine, n int) bool {
 	return false
 }
 
-// withoutLists drops the entries of a table of contents, and a page of a back-of-book index.
+// withoutLists drops entries of a table of contents, and all lines of a page from a back-of-book index.
 func withoutLists(lines []pdfLine) []pdfLine {
 	dots, entries := 0, 0
 	for _, l := range lines {

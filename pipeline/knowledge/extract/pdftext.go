@@ -7,31 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// maxParagraph is the size in bytes behind which a paragraph ends with the line: none that is meant for reading is so
-// long.
+// maxParagraph is the size in bytes after which a paragraph ends with the current line. Readable text has no longer
+// paragraphs.
 const maxParagraph = 20_000
 
-// pdfWriter makes paragraphs, items, code and tables of lines.
+// pdfWriter converts lines to headings, paragraphs, items, code and tables.
 type pdfWriter struct {
 	b      *builder
 	lines  []pdfLine
 	levels map[int]headingMark
-	skip   map[int]bool // lines that are left out
+	skip   map[int]bool // indexes of lines to omit
 	body   float64
-	pitch  float64         // usual distance from line to line, in heights of the line
-	mono   map[int]float64 // width of a character of the lines that are set in a typewriter's type, by index
-	words  map[string]bool // of the whole document, in lower case: they decide about hyphens
-	starts []int           // Document.Pages, -1 = not reached yet
+	pitch  float64         // usual line distance, in line heights
+	mono   map[int]float64 // character width of monospaced lines, by index
+	words  map[string]bool // lower-case words of the whole document, used to resolve hyphens
+	starts []int           // Document.Pages; -1 for pages not reached yet
 
-	marker string // of the item under way
+	marker string // of the current item
 	parts  strings.Builder
 	breaks []pageBreak
-	first  pdfLine // of the paragraph under way
+	first  pdfLine // first line of the current paragraph
 	last   pdfLine
-	count  int // its lines
+	count  int // number of its lines
 }
 
-// pageBreak is a page's beginning within a paragraph.
+// pageBreak is the start of a page within a paragraph.
 type pageBreak struct{ page, at int }
 
 func newPDFWriter(lines []pdfLine, pages int, body float64) *pdfWriter {
@@ -52,7 +52,7 @@ func newPDFWriter(lines []pdfLine, pages int, body float64) *pdfWriter {
 	return w
 }
 
-// usualPitch returns the middle of the distances between neighbouring lines of one size, as a multiple of it.
+// usualPitch returns the most frequent distance between adjacent lines of one size, as a multiple of the size.
 func usualPitch(lines []pdfLine) float64 {
 	counts, total := map[int]int{}, 0
 	for i := 1; i < len(lines); i++ {
@@ -83,7 +83,7 @@ func (w *pdfWriter) write() {
 			for _, part := range w.lines[i : i+m.lines] {
 				text = w.join(text, part.text)
 			}
-			if len(m.text) > len(text) { // the outline gives the number that stands on a line of its own
+			if len(m.text) > len(text) { // the outline includes a number that is on a separate line in the text
 				text = m.text
 			}
 			w.b.heading(m.level, text, "")
@@ -114,7 +114,7 @@ func (w *pdfWriter) write() {
 	w.flush()
 }
 
-// block writes something and notes the page on which it begins.
+// block calls write and records the page on which its output begins. It returns the start offset of the output.
 func (w *pdfWriter) block(page int, write func()) int {
 	before := w.b.buf.Len()
 	write()
@@ -128,7 +128,7 @@ func (w *pdfWriter) block(page int, write func()) int {
 	return before
 }
 
-// reach notes that a page, and all before it, begin at the latest at this byte.
+// reach records that a page, and any page before it without a start, begins at offset at.
 func (w *pdfWriter) reach(page, at int) {
 	for p := page - 1; p >= 0 && w.starts[p] < 0; p-- {
 		w.starts[p] = at
@@ -145,7 +145,7 @@ func (w *pdfWriter) pages() []int {
 	return w.starts
 }
 
-// line adds a line to the paragraph under way, or begins the next.
+// line adds a line to the current paragraph or starts a new one.
 func (w *pdfWriter) line(l pdfLine) {
 	marker, rest := pdfMarker(l.text)
 	if w.count > 0 && (w.parts.Len() > maxParagraph || w.newParagraph(l, marker)) {
@@ -190,21 +190,21 @@ func pdfMarker(t string) (marker, rest string) {
 	return "", t
 }
 
-// newParagraph decides whether a line begins a paragraph, given the one under way.
+// newParagraph reports whether a line starts a new paragraph, given the current one.
 func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
 	last := w.last
 	size := max(last.size, l.size)
 	if marker == "" && l.page == last.page && l.y0 > last.y0 && l.y0-last.y0 < 1.6*w.pitch*size &&
 		!terminated(last.text) &&
 		ideograph(firstRune(l.text)) && last.x1 > last.right-1.5*size && l.x0 < l.left+0.5*size {
-		return false // full lines of Chinese: they say nothing by their case
+		return false // full lines of Chinese, where letter case gives no hint
 	}
 	if math.Abs(last.size-l.size) > 0.15*size {
 		return true
 	}
 	lower := startsLower(l.text)
 	open := !terminated(last.text)
-	// the next page or column
+	// on the next page or column
 	if l.page != last.page || l.y0 < last.y0-0.5*size || l.x0 > last.right || l.right < last.x0 {
 		if marker != "" {
 			return true
@@ -225,10 +225,10 @@ func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
 	shift := l.x0 - last.x0
 	width := last.right - last.left
 	switch {
-	case w.marker != "" && l.x0 <= w.first.x0+0.3*size && last.x0 > w.first.x0+0.5*size: // out of an item
+	case w.marker != "" && l.x0 <= w.first.x0+0.3*size && last.x0 > w.first.x0+0.5*size: // end of a list item
 		return true
 	case w.count == 1 && w.marker == "" && shift > 0.8*size && !lower:
-		return last.x0 < last.left+0.5*size && !open // a line of its own, then an indented paragraph
+		return last.x0 < last.left+0.5*size && !open // a separate line before an indented paragraph
 	case w.count > 1 && shift > 0.8*size && !lower:
 		return true
 	case w.count > 1 && shift < -0.8*size && !lower && w.marker == "":
@@ -283,7 +283,7 @@ func (w *pdfWriter) joinCells(cells []string) []string {
 	return out
 }
 
-// join puts two lines together. A hyphen at the end goes when the rest of the document does not write the word with it.
+// join joins two lines. It removes a hyphen at the end unless the document elsewhere spells the word with a hyphen.
 func (w *pdfWriter) join(text, next string) string {
 	next = strings.TrimSpace(next)
 	switch {
@@ -326,7 +326,7 @@ func lastRune(s string) rune  { r, _ := utf8.DecodeLastRuneInString(s); return r
 
 func startsLower(s string) bool { return unicode.IsLower(firstRune(strings.TrimLeft(s, "(\"“‘'"))) }
 
-// terminated reports whether a line ends as a sentence does.
+// terminated reports whether a line ends with sentence punctuation.
 func terminated(s string) bool {
 	return strings.ContainsRune(".!?:;。！？：；", lastRune(strings.TrimRight(s, ")]\"”’'»")))
 }

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// plainText extracts text without markup. Underlined lines (as in reStructuredText) are headings; numbered lines are
-// when the whole text uses them so ("3.", "3.1"). Paragraphs that are drawn with spaces, as tables and diagrams of old
-// documents are, stay as they are, as code. Each message of a correspondence is a section.
+// plainText extracts text without markup. Underlined lines (as in reStructuredText) are headings. Numbered lines ("3.",
+// "3.1") are headings if the whole text uses them this way. Tables and diagrams drawn with spaces are kept verbatim as
+// code. Each message of a correspondence is a section.
 func plainText(text string) Document {
 	text = strings.ToValidUTF8(normaliseLines(text), "\ufffd")
 	lines := withoutPageBreaks(strings.Split(text, "\n"))
@@ -31,10 +31,10 @@ func plainText(text string) Document {
 	return p.b.document(said)
 }
 
-// message is the head of a letter as programs for e-mail write it.
+// message holds sender and date from the header of an e-mail.
 type message struct{ from, sent string }
 
-// messages finds where each message of a correspondence begins, by line; none: it is none, or a single one.
+// messages finds the first line of each message of a correspondence. It returns nil for fewer than two messages.
 func messages(lines []string) map[int]message {
 	all := map[int]message{}
 	for i := range lines {
@@ -51,7 +51,7 @@ func messages(lines []string) map[int]message {
 	return all
 }
 
-// messageAt reads the fields of a message that begins at the first line: it says who sent it, and when.
+// messageAt reads the header fields of a message at the first line. ok reports whether it has a sender and a date.
 func messageAt(lines []string) (m message, ok bool) {
 	for _, line := range lines {
 		if !isField(line) {
@@ -67,7 +67,7 @@ func messageAt(lines []string) (m message, ok bool) {
 	return m, m.from != "" && date(m.sent) != ""
 }
 
-// isField reports a field that is not quoted by an answer.
+// isField reports whether a line is a header field that is not quoted in a reply.
 func isField(line string) bool {
 	key, _ := fieldOf(line)
 	return key != "" && line[0] != '>'
@@ -76,13 +76,13 @@ func isField(line string) bool {
 type plain struct {
 	b         *builder
 	paragraph []string
-	literal   bool   // the last paragraph ended with "::": an indented block that follows is code
-	marks     string // underlines in the order of their first use: the first is the highest level
+	literal   bool   // the last paragraph ended with "::", so a following indented block is code
+	marks     string // underline characters in order of first use; the first is the highest level
 	numbered  bool
 	messages  map[int]message // by line
 }
 
-// block handles line i and returns how many lines it took.
+// block processes line i and returns the number of lines consumed.
 func (p *plain) block(lines []string, i int) int {
 	line := strings.TrimRight(lines[i], " \t")
 	next := ""
@@ -106,7 +106,7 @@ func (p *plain) block(lines []string, i int) int {
 			p.heading(line, next[:1])
 			return 2
 		}
-		if rule(line) { // a line above a heading, or one across the page
+		if rule(line) { // the overline of a heading or a horizontal rule
 			if i+2 < len(lines) && next != "" && strings.TrimRight(lines[i+2], " \t") == line {
 				p.heading(next, line[:1])
 				return 3
@@ -119,7 +119,7 @@ func (p *plain) block(lines []string, i int) int {
 				return 1
 			}
 		}
-		if strings.HasPrefix(line, ".. _") || line == ".." { // a target of reStructuredText
+		if strings.HasPrefix(line, ".. _") || line == ".." { // a reStructuredText target
 			return 1
 		}
 	}
@@ -148,7 +148,7 @@ func (p *plain) indented(lines []string) int {
 	return n
 }
 
-// flush ends the paragraph under way: a drawing stays, a list is written item by item, prose is joined.
+// flush ends the current paragraph. It keeps drawings verbatim, writes lists item by item, and joins prose.
 func (p *plain) flush() {
 	lines := p.paragraph
 	p.paragraph = nil
@@ -189,7 +189,7 @@ func (p *plain) flush() {
 	write()
 }
 
-// rule reports whether a line is one punctuation mark over and over.
+// rule reports whether a line repeats one punctuation mark.
 func rule(line string) bool {
 	if len(line) < 3 || strings.IndexByte("=-~^\"'`#*+.:_", line[0]) < 0 {
 		return false
@@ -197,11 +197,11 @@ func rule(line string) bool {
 	return strings.Trim(line, line[:1]) == ""
 }
 
-// columns are gaps between the heads of a table's columns.
+// columns matches the header of a table with at least three columns separated by wide gaps.
 var columns = regexp.MustCompile(`\S(?: {2,}|\t)\S.*\S(?: {2,}|\t)\S`)
 
-// underlines reports whether line marks title as a heading: a rule at least as long, below a line at the margin that
-// is no head of a table.
+// underlines reports whether line marks title as a heading: line is a rule at least as long as title, and title is
+// unindented and not a table header.
 func underlines(line, title string) bool {
 	if columns.MatchString(title) {
 		return false
@@ -214,8 +214,8 @@ func underlines(line, title string) bool {
 
 var numberedLine = regexp.MustCompile(`^(\d{1,3}(?:\.\d{1,3}){0,4})\.? {1,4}\pL`)
 
-// numberedHeading returns the level of "3.1. Title": 1 for one number. 0 for what is no heading: a sentence, a long
-// line.
+// numberedHeading returns the level of a heading such as "3.1. Title", where a single number is level 1. It returns 0
+// for other lines, such as sentences and long lines.
 func numberedHeading(line string) int {
 	match := numberedLine.FindStringSubmatch(line)
 	if match == nil || len(line) > 80 || strings.ContainsAny(line[len(line)-1:], ".,;:!?") {
@@ -224,8 +224,8 @@ func numberedHeading(line string) int {
 	return min(6, 1+strings.Count(match[1], "."))
 }
 
-// usesNumbers reports whether numbered lines are this text's headings: at least three that stand alone, among them
-// one of the second level. Without it "1. Buy milk" would become a chapter.
+// usesNumbers reports whether numbered lines are headings in this text: at least three stand alone, and at least one is
+// on a lower level. Without this condition, "1. Buy milk" would become a chapter.
 func usesNumbers(lines []string) bool {
 	count, deep := 0, false
 	for i, line := range lines {
@@ -240,7 +240,7 @@ func usesNumbers(lines []string) bool {
 	return count >= 3 && deep
 }
 
-// drawn reports whether most lines hold columns or line art.
+// drawn reports whether at least half of the lines contain columns or line art.
 func drawn(lines []string) bool {
 	art := 0
 	for _, line := range lines {
@@ -255,8 +255,8 @@ func drawn(lines []string) bool {
 
 var pageFooter = regexp.MustCompile(`\[Page \d+\]$`)
 
-// withoutPageBreaks takes out form feeds with the footer before and the header after them, as printed standards have
-// them, and the blank lines around, so that a paragraph goes on across the page.
+// withoutPageBreaks removes page breaks of printed standards: form feeds, page footers, page headers, and the blank
+// lines around them. Paragraphs thereby continue across pages.
 func withoutPageBreaks(lines []string) []string {
 	var out []string
 	for i := 0; i < len(lines); i++ {
@@ -271,7 +271,7 @@ func withoutPageBreaks(lines []string) []string {
 		for i+1 < len(lines) && strings.Trim(lines[i+1], " \t\f") == "" {
 			i++
 		}
-		i++ // the header of the next page
+		i++ // skip the header of the next page
 		for i+1 < len(lines) && strings.Trim(lines[i+1], " \t\f") == "" {
 			i++
 		}
@@ -282,8 +282,8 @@ func withoutPageBreaks(lines []string) []string {
 	return out
 }
 
-// listMarker splits the marker of a list item from its text. The marker is "-" for every bullet, "3." for a number;
-// it is empty when the line begins no item.
+// listMarker splits a line into list marker and text. The marker is "-" for every bullet and "3." for a number; it is
+// empty if the line is not a list item.
 func listMarker(rest string) (marker, text string) {
 	if rest == "" {
 		return "", ""

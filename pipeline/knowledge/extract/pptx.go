@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// PPTX extracts a presentation. A slide is a page, its title a heading; what the speaker has noted follows its text.
+// PPTX extracts a presentation. Each slide is a page with its title as heading; speaker notes follow the slide's text.
 // The error wraps ErrDamaged, ErrEncrypted, ErrTooLarge or ErrBinary.
 func PPTX(data []byte) (Document, error) {
 	if isOLE(data) {
@@ -51,7 +51,7 @@ func PPTX(data []byte) (Document, error) {
 	return doc, nil
 }
 
-// slides returns the parts of the slides in the order in which they are shown.
+// slides returns the parts of the slides in presentation order.
 func (f *archive) slides() []string {
 	const main = "ppt/presentation.xml"
 	targets, _ := f.related(main)
@@ -92,7 +92,7 @@ type slideText struct {
 	blocks []slideBlock
 }
 
-// write writes a slide; n: its number.
+// write writes the slide with number n, followed by its notes.
 func (s slideText) write(b *builder, n int, notes slideText) {
 	title := clean(s.title)
 	if title == "" {
@@ -105,7 +105,7 @@ func (s slideText) write(b *builder, n int, notes slideText) {
 			for _, row := range block.rows {
 				b.row(row)
 			}
-			b.last = min(b.last, blockText) // the next table is another one
+			b.last = min(b.last, blockText) // start a new table
 		case block.item:
 			b.item("-", block.text)
 		default:
@@ -114,10 +114,10 @@ func (s slideText) write(b *builder, n int, notes slideText) {
 	}
 }
 
-// notShown are the placeholders of a slide that repeat on all of them.
+// notShown are the types of placeholders that repeat on all slides.
 var notShown = set("sldNum dt ftr hdr sldImg")
 
-// slide reads the text of a slide or of its notes; of a part that does not exist there is none.
+// slide reads the text of a slide or of its notes. The result is empty if the part does not exist.
 func (f *archive) slide(name string) (s slideText, err error) {
 	d, err := f.open(name)
 	if d == nil || err != nil {
@@ -125,7 +125,7 @@ func (f *archive) slide(name string) (s slideText, err error) {
 	}
 	var text strings.Builder
 	var rows [][]string
-	kind, inText, depth := "", false, 0 // depth: of tables
+	kind, inText, depth := "", false, 0 // depth counts nested tables
 	for {
 		t, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -187,7 +187,7 @@ func (f *archive) slide(name string) (s slideText, err error) {
 	}
 }
 
-// paragraph adds one paragraph of a placeholder of this kind.
+// paragraph adds one paragraph of a placeholder of the given type.
 func (s *slideText) paragraph(kind, text string) {
 	switch {
 	case notShown[kind]:

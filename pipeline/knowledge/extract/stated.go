@@ -12,18 +12,18 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// stated is what a document says of itself in fields: the metadata of its format, front matter, header lines.
+// stated holds what a document states about itself, in format metadata, front matter or header lines.
 type stated struct {
 	title, publisher, date string
 	authors                []string
 
-	subject, from, changed string // stand in for title, authors and date
-	addressed              bool   // there is a receiver
-	letterhead             string // the short lines that a text begins with: it may be no more than who wrote it
-	below                  string // the line in bold type right below the first heading, which may be a letterhead
+	subject, from, changed string // fallbacks for title, authors and date
+	addressed              bool   // the document names a recipient
+	letterhead             string // the short lines at the start of the text, which may only name the author
+	below                  string // bold line directly below the first heading, which may itself be a letterhead
 }
 
-// fields are the keys of front matter, of reStructuredText and of the header lines that programs for e-mail write.
+// fields maps the keys of front matter, reStructuredText and e-mail headers to field names.
 var fields = func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(`
@@ -46,7 +46,7 @@ to to an à para a 收件人
 	return out
 }()
 
-// field takes over what a field says; of several the first counts, but a document has several authors.
+// field records the value of a field. The first value wins, except that a document may have several authors.
 func (s *stated) field(key, value string) {
 	value = decoded(clean(text.Start(value, maxValue)))
 	first := func(to *string, value string) {
@@ -74,17 +74,17 @@ func (s *stated) field(key, value string) {
 	}
 }
 
-// Limits of what a document says of itself.
+// Limits for stated metadata.
 const (
-	maxNames = 10   // authors
-	maxValue = 1000 // bytes of a field
+	maxNames = 10   // maximum number of authors
+	maxValue = 1000 // maximum bytes of a value
 )
 
-// nextField is where another field begins in the line of a field: Author: A. Holt. Checked: P. Dietz.
+// nextField matches the start of another field in the same line: Author: A. Holt. Checked: P. Dietz.
 var nextField = regexp.MustCompile(`[.;·] +\pL[^.:;·]{0,30}: `)
 
-// author adds the people that a field names. Word processors separate them by semicolons; a comma may be part of a
-// name.
+// author adds the people that a field names. Names are separated by semicolons, as word processors write them, because
+// a comma may be part of a name.
 func (s *stated) author(value string) {
 	if at := nextField.FindStringIndex(value); at != nil {
 		value = value[:at[0]]
@@ -97,7 +97,7 @@ func (s *stated) author(value string) {
 	}
 }
 
-// property takes over a property of a format's metadata, as Dublin Core calls them.
+// property records a metadata property, under its Dublin Core name.
 func (s *stated) property(name, value string) {
 	value = clean(value)
 	switch {
@@ -126,7 +126,7 @@ func person(s string) string {
 	return s
 }
 
-// decoded reads the encoded words of e-mail (RFC 2047).
+// decoded decodes the encoded words of e-mail headers (RFC 2047).
 func decoded(s string) string {
 	if !strings.Contains(s, "=?") {
 		return s
@@ -137,8 +137,8 @@ func decoded(s string) string {
 	return s
 }
 
-// settle puts in what stands in for a field that is missing. A sender is one if there is a subject or a receiver: a
-// timetable has a From, too.
+// settle fills missing fields with their fallbacks. A sender becomes the author only if there is a subject or a
+// recipient, because timetables also have a From field.
 func (s *stated) settle() {
 	if s.title == "" {
 		s.title = s.subject
@@ -151,7 +151,7 @@ func (s *stated) settle() {
 	}
 }
 
-// or takes over what s does not say and other does.
+// or fills missing fields of s from other.
 func (s *stated) or(other stated) {
 	if s.title == "" {
 		s.title = other.title
@@ -168,20 +168,20 @@ func (s *stated) or(other stated) {
 	s.below = other.below
 }
 
-// Limits of the head of a text, in bytes.
+// Limits for the head of a text, in bytes.
 const (
 	maxHead     = 8 << 10
-	maxHeadLine = 120 // a line that is longer is a paragraph, unless it is a field
+	maxHeadLine = 120 // longer lines are paragraphs, unless they are fields
 	maxKey      = 40
-	// a field whose value is longer, with another line right below, is a paragraph that begins with "Key:"
+	// a field with a longer value and a line directly below is a paragraph that begins with "Key:"
 	maxUnwrapped = 60
 )
 
-// fieldName is the name of a field of e-mail (RFC 5322).
+// fieldName matches the name of an e-mail header field (RFC 5322).
 var fieldName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
 
-// headLines reads the fields at the head of a text or a Markdown file, before its first paragraph: "Key: value" lines,
-// with or without Markdown's emphasis, and a line that is a date.
+// headLines reads the fields at the head of a plain-text or Markdown document, before its first paragraph: "Key: value"
+// lines, with or without Markdown emphasis, and lines with a date.
 func headLines(document string) (s stated) {
 	var key, value string
 	var days headDates
@@ -195,13 +195,14 @@ func headLines(document string) (s stated) {
 			continue
 		}
 		nextKey, nextValue := "", ""
-		if headings < maxHeadings { // below the second one begins the text
+		if headings < maxHeadings { // the text begins below the second heading
 			nextKey, nextValue = fieldOf(line)
 		}
 		if wrapped := len(value) > maxUnwrapped && line != "" && nextKey == ""; !wrapped {
 			s.field(key, value)
 		}
-		if key, value = nextKey, nextValue; key != "" || strings.HasPrefix(line, "|") { // a row tells of what it is a row of
+		// a table row describes its own subject and not the document
+		if key, value = nextKey, nextValue; key != "" || strings.HasPrefix(line, "|") {
 			continue
 		}
 		plain := strings.Trim(line, "#*_> \t")
@@ -233,10 +234,10 @@ func headLines(document string) (s stated) {
 	return s
 }
 
-// maxHeadings is how many headings the head of a document has: who wrote it, and its title.
+// maxHeadings is the maximum number of headings in the head of a document: the author and the title.
 const maxHeadings = 2
 
-// close ends the reading of the head with the last field.
+// close records the last field and the results collected from the head.
 func (s *stated) close(key, value string, days headDates, opening []string) {
 	s.field(key, value)
 	if s.date == "" {
@@ -251,29 +252,29 @@ func (s *stated) close(key, value string, days headDates, opening []string) {
 	s.settle()
 }
 
-// maxLetterhead bounds the lines that a letterhead has.
+// maxLetterhead is the maximum number of lines in a letterhead.
 const maxLetterhead = 4
 
-// headDates are the dates that the lines at the head of a document say, the surest first: a line that is a date; a
-// date behind a label or between points; the only date of a line that is set apart; that behind a comma in a heading.
+// headDates holds the dates found at the head of a document, most reliable first: a line that is a date; a date after a
+// label or between middle dots; the only date of a line that is set apart; a date after a comma in a heading.
 type headDates [4]string
 
-// label finds what is said behind a colon: Stand: 28.05.2026.
+// label matches a value after a colon, as in "Stand: 28.05.2026".
 var label = regexp.MustCompile(`(?:^|[.;] +)[^.:;]{1,30}: *([^:;]+?)(?:[.;] |[.;]?$)`)
 
-// headLine says what a line at the head of a document looks like.
+// headLine describes the form of a line at the head of a document.
 type headLine struct {
 	heading  bool
 	setApart bool // it begins with emphasis
-	prose    bool // it is long, or ends as a sentence does
-	alone    bool // it is not a line of a paragraph, but for the first one
+	prose    bool // it is long or ends like a sentence
+	alone    bool // it is not inside a paragraph, except the first one
 }
 
 func isBlank(lines []string, i int) bool {
 	return i < 0 || i >= len(lines) || strings.TrimSpace(lines[i]) == ""
 }
 
-// take looks for the date of a line. named: the line says it in a form that prose does not have.
+// take records the date of a line. named reports whether the line states it in a form that prose does not use.
 func (d *headDates) take(line string, is headLine) (named bool) {
 	set := func(rank int, day string) bool {
 		if day != "" && len(day) > len("2006") && d[rank] == "" {
@@ -314,14 +315,14 @@ func (d *headDates) best() string {
 	return ""
 }
 
-// by are the words before the names of those who have written a text.
+// by matches the words before the names of authors.
 var by = regexp.MustCompile(`^(?i:by|von|par|por|di|da)\s+`)
 
-// fullName matches the name of a person of two words at least, also with initials.
+// fullName matches a personal name of at least two words, which may be initials.
 var fullName = regexp.MustCompile(
 	`^(?:\p{Lu}\.[ -]?)*(?:\p{Lu}[\p{L}'’-]*\.?)(?: (?:\p{Lu}\.|\p{Lu}[\p{L}'’-]+|van|von|de|der|den|del|di|da|la|le))+$`)
 
-// byline takes over the authors that a line at the head names: behind "by", or as a list of names that is set apart.
+// byline records the authors that a line at the head names: after "by", or as a list of names that is set apart.
 func (s *stated) byline(line string, setApart bool) {
 	if len(s.authors) > 0 || len(line) > maxUnwrapped*4 {
 		return
@@ -351,7 +352,7 @@ func (s *stated) byline(line string, setApart bool) {
 	}
 }
 
-// fieldOf returns the key and the value of a line; an empty key: it is none.
+// fieldOf returns the key and the value of a field line. The key is empty if the line is not a field.
 func fieldOf(line string) (key, value string) {
 	line = strings.TrimLeft(line, ":*_-+•|> \t")
 	i := strings.IndexAny(line[:min(len(line), maxKey)], ":：|")
@@ -366,7 +367,7 @@ func fieldOf(line string) (key, value string) {
 	return key, value
 }
 
-// sentenceEnds are the signs at the end of a line of prose, and of one that leads to the next.
+// sentenceEnds are the characters that end a sentence.
 const sentenceEnds = ".!?。！？…"
 
 func endsSentence(line string) bool {
@@ -374,11 +375,11 @@ func endsSentence(line string) bool {
 	return strings.ContainsRune(sentenceEnds, last)
 }
 
-// maxOpening bounds a first line that is a title, in runes.
+// maxOpening is the maximum length of a first line that is a title, in runes.
 const maxOpening = 100
 
-// isTitle reports whether the first line of a text, which stands alone, can be its title: short, no sentence, no
-// salutation, no field and no date.
+// isTitle reports whether the first line of a text, if it stands alone, can be its title: it is short and not a
+// sentence, salutation, field or date.
 func isTitle(line string) bool {
 	last, _ := utf8.DecodeLastRuneInString(line)
 	if utf8.RuneCountInString(line) > maxOpening || endsSentence(line) || strings.ContainsRune(",;:，；：", last) {

@@ -1,6 +1,6 @@
 package extract
 
-// table writes a table as rows, or, when it only arranges blocks on the page, as those blocks.
+// table writes a table as rows. A table that only arranges blocks on the page is written as those blocks.
 func (w *htmlWalker) table(n *node) {
 	if linkFarm(n) {
 		return
@@ -43,7 +43,7 @@ func (w *htmlWalker) table(n *node) {
 		}
 		w.b.row(texts)
 	}
-	w.b.last = min(w.b.last, blockText) // the next table is another one
+	w.b.last = min(w.b.last, blockText) // start a new table
 	w.written()
 }
 
@@ -57,7 +57,7 @@ func cells(row *node) []*node {
 	return out
 }
 
-// arranges reports whether a cell holds blocks that do not fit into one line.
+// arranges reports whether n is a table cell with blocks that do not fit into one line.
 func arranges(n *node) bool {
 	if n.tag != "td" && n.tag != "th" {
 		return false

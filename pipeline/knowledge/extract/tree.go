@@ -6,24 +6,24 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxDepth bounds the nesting of elements; what is deeper hangs below the last one that fits.
+// maxDepth is the maximum nesting of elements; deeper elements become children of the last one within the limit.
 const maxDepth = 200
 
 // node is an element or, with an empty tag, a text.
 //
-// The tree is our own because html.Parse refuses pages that nest deeper than 512 elements and, as the standard asks,
-// opens unclosed formatting elements again in every block: memory then grows with the square of the input. This
-// builder does work in proportion to the input, whatever is in it.
+// This package has its own tree builder because html.Parse rejects pages nested deeper than 512 elements. As the
+// standard requires, html.Parse also reopens unclosed formatting elements in every block, so its memory grows with the
+// square of the input. The cost of this builder is proportional to the input.
 type node struct {
 	tag  string
 	text string
-	attr map[string]string // only those of kept; nil = none
+	attr map[string]string // only attributes in kept; nil if there are none
 	kids []*node
 
-	furniture bool // surrounds the text of a page
+	furniture bool // surrounds the text of the page
 }
 
-// kept are the attributes that extraction looks at.
+// kept are the attributes used by extraction.
 var kept = map[string]bool{
 	"id": true, "name": true, "class": true, "role": true, "href": true, "style": true, "start": true, "type": true,
 	"hidden": true, "aria-hidden": true, "property": true, "content": true, "itemprop": true,
@@ -38,7 +38,7 @@ var block = set(`address article aside blockquote body caption center dd details
 	figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre section
 	summary table tbody td tfoot th thead tr ul`)
 
-// closedBy says which open elements a start tag closes, and which elements hide those that lie further out.
+// closedBy maps a start tag to the open elements that it closes and the elements that limit this search.
 var closedBy = map[string]struct{ closes, scope map[string]bool }{
 	"li":    {set("li"), set("ul ol menu dir table")},
 	"dt":    {set("dt dd"), set("dl table")},
@@ -58,7 +58,7 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// parseTree reads a page or a fragment. It never fails: every text has a tree.
+// parseTree parses a page or fragment. It never fails.
 func parseTree(page string) *node {
 	root := &node{tag: "html"}
 	open := []*node{root}
@@ -106,14 +106,14 @@ func parseTree(page string) *node {
 					break
 				}
 				if open[i].tag == "table" && tag != "table" || !block[tag] && block[open[i].tag] {
-					break // an end tag inside a table ends nothing outside, </b> ends no block
+					break // an end tag inside a table closes nothing outside it, and </b> closes no block
 				}
 			}
 		}
 	}
 }
 
-// implied closes what a start tag ends without saying so: <li> the last <li>, a block the open <p>.
+// implied closes elements that a start tag ends implicitly: <li> closes the last <li>, and a block closes the open <p>.
 func implied(tag string, open []*node, closeTo func(int)) {
 	if rule, ok := closedBy[tag]; ok {
 		for i := len(open) - 1; i > 0; i-- {
@@ -141,7 +141,7 @@ func implied(tag string, open []*node, closeTo func(int)) {
 	}
 }
 
-// find returns the first element in document order for which want holds, or nil.
+// find returns the first element in document order for which want returns true, or nil.
 func (n *node) find(want func(*node) bool) *node {
 	if n.tag != "" && want(n) {
 		return n
@@ -157,7 +157,7 @@ func (n *node) find(want func(*node) bool) *node {
 	return nil
 }
 
-// hasClass reports whether the element has this class; case is ignored.
+// hasClass reports whether the element has this class, ignoring case.
 func (n *node) hasClass(class string) bool {
 	for c := range strings.FieldsSeq(n.attr["class"]) {
 		if strings.EqualFold(c, class) {
