@@ -8,7 +8,7 @@ import (
 
 var put = regexp.MustCompile(`dup\s+(\d+)\s*/([^\s/]+)\s+put`)
 
-// builtin returns the encoding that an embedded font has of itself, nil when it gives none.
+// builtin returns the built-in encoding of an embedded font, or nil if it has none.
 func (d fonts) builtin(descriptor dict) *encodingTable {
 	if s, ok := d.resolve(descriptor["FontFile3"]).(*stream); ok {
 		return cffEncoding(d.decode(s))
@@ -18,7 +18,7 @@ func (d fonts) builtin(descriptor dict) *encodingTable {
 		return nil
 	}
 	program := d.decode(s)
-	if i := bytes.Index(program, []byte("eexec")); i >= 0 { // what follows is encrypted outlines
+	if i := bytes.Index(program, []byte("eexec")); i >= 0 { // encrypted outlines follow
 		program = program[:i]
 	}
 	if i := bytes.Index(program, []byte("/Encoding")); i >= 0 {

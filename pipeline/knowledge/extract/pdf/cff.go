@@ -11,17 +11,17 @@ import (
 //go:embed cffnames.txt
 var cffNames string
 
-// cffStandard are the names of glyphs that CFF fonts need not hold, by number (Adobe Technical Note 5176, appendix A).
+// cffStandard returns the names of the predefined CFF strings, by number (Adobe Technical Note 5176, appendix A).
 var cffStandard = sync.OnceValue(func() []string { return strings.Fields(cffNames) })
 
-// cff is a Compact Font Format font program. It is not trusted: reading beyond its end gives zeros.
+// cff is a Compact Font Format font program. Reads beyond its end return zeros, because its offsets are not trusted.
 type cff struct {
 	data    []byte
 	strings [][]byte
 }
 
-// cffEncoding returns the encoding that a font program in Compact Font Format has of itself (Adobe Technical Note
-// 5176), nil when it gives none.
+// cffEncoding returns the built-in encoding of a font program in Compact Font Format (Adobe Technical Note 5176), or
+// nil if it has none.
 func cffEncoding(program []byte) *encodingTable {
 	if bytes.HasPrefix(program, []byte("OTTO")) {
 		program = openTypeTable(program, "CFF ")
@@ -30,7 +30,7 @@ func cffEncoding(program []byte) *encodingTable {
 		return nil
 	}
 	c := &cff{data: program}
-	_, at := c.index(int(program[2])) // names of fonts
+	_, at := c.index(int(program[2])) // font names
 	tops, at := c.index(at)
 	c.strings, _ = c.index(at)
 	if len(tops) == 0 {
@@ -38,7 +38,7 @@ func cffEncoding(program []byte) *encodingTable {
 	}
 	top := topDict(tops[0])
 	const charset, encoding, charStrings, ros = 15, 16, 17, 12<<8 | 30
-	if _, keyed := top[ros]; keyed || top[encoding] == 1 { // numbers instead of names; the expert encoding
+	if _, keyed := top[ros]; keyed || top[encoding] == 1 { // glyph numbers instead of names, or the expert encoding
 		return nil
 	}
 	if top[encoding] == 0 {
@@ -48,7 +48,7 @@ func cffEncoding(program []byte) *encodingTable {
 	return c.encoding(top[encoding], c.charset(top[charset], len(glyphs)))
 }
 
-// openTypeTable returns a table of an OpenType font.
+// openTypeTable returns a table of an OpenType font, or nil.
 func openTypeTable(font []byte, tag string) []byte {
 	c := cff{data: font}
 	for i := range c.number(4, 2) {
@@ -60,7 +60,7 @@ func openTypeTable(font []byte, tag string) []byte {
 	return nil
 }
 
-// number returns size bytes at a place as a number.
+// number returns the big-endian number of size bytes at an offset.
 func (c *cff) number(at, size int) int {
 	var b [4]byte
 	if at >= 0 && at+size <= len(c.data) {
@@ -69,7 +69,7 @@ func (c *cff) number(at, size int) int {
 	return int(binary.BigEndian.Uint32(b[:]))
 }
 
-// index reads an INDEX: its entries and where it ends.
+// index reads an INDEX structure and returns its entries and end offset.
 func (c *cff) index(at int) (entries [][]byte, end int) {
 	count := c.number(at, 2)
 	if count == 0 {
@@ -90,7 +90,7 @@ func (c *cff) index(at int) (entries [][]byte, end int) {
 	return entries, base + c.number(at+3+count*size, size)
 }
 
-// topDict reads the whole numbers of a Top DICT, by operator; the last operand counts.
+// topDict returns the integers of a Top DICT by operator. Of several operands the last one is kept.
 func topDict(data []byte) map[int]int {
 	out := map[int]int{}
 	value := 0
@@ -113,7 +113,7 @@ func topDict(data []byte) map[int]int {
 		case b == 29:
 			value = int(int32(next(1)<<24 | next(2)<<16 | next(3)<<8 | next(4)))
 			i += 4
-		case b == 30: // a decimal number, of which nothing is needed
+		case b == 30: // skip decimal numbers, which are not needed
 			for i++; i < len(data) && data[i]&0xf != 0xf && data[i]>>4 != 0xf; i++ {
 			}
 		case b >= 32 && b <= 246:
@@ -129,7 +129,7 @@ func topDict(data []byte) map[int]int {
 	return out
 }
 
-// name returns the name with this string number.
+// name returns the string with this number.
 func (c *cff) name(sid int) string {
 	standard := cffStandard()
 	switch {
@@ -141,10 +141,10 @@ func (c *cff) name(sid int) string {
 	return ""
 }
 
-// charset returns the names of the glyphs, by number.
+// charset returns the glyph names by glyph number.
 func (c *cff) charset(at, glyphs int) []string {
 	names := make([]string, 1, max(glyphs, 1)) // .notdef
-	if at <= 2 {                               // predefined; of the others the names are in the same order at first
+	if at <= 2 {                               // predefined charsets; all start with the names in this order
 		for i := 1; i < glyphs; i++ {
 			names = append(names, c.name(i))
 		}
@@ -165,7 +165,7 @@ func (c *cff) charset(at, glyphs int) []string {
 	return names
 }
 
-// encoding reads a table of codes.
+// encoding reads a custom encoding table.
 func (c *cff) encoding(at int, names []string) *encodingTable {
 	var out encodingTable
 	format, count := c.number(at, 1), c.number(at+1, 1)
@@ -188,7 +188,7 @@ func (c *cff) encoding(at int, names []string) *encodingTable {
 			glyph++
 		}
 	}
-	if format&0x80 != 0 { // further codes of glyphs
+	if format&0x80 != 0 { // supplementary codes
 		supplements := c.number(at, 1)
 		for i := range supplements {
 			if code := c.number(at+1+3*i, 1); code < 256 {

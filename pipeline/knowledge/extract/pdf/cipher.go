@@ -12,18 +12,18 @@ import (
 	"fmt"
 )
 
-// cipher decrypts what is encrypted with the empty password: such files open in every viewer without a question.
+// cipher decrypts files encrypted with the empty password, which viewers open without a prompt.
 type cipher struct {
 	key  []byte
-	aes  bool // else RC4
-	long bool // 256 bits: the key is the same for all objects
+	aes  bool // RC4 if false
+	long bool // 256-bit key, used for all objects
 }
 
-// padding fills up passwords (ISO 32000-1, 7.6.3.3).
+// padding pads passwords (ISO 32000-1, 7.6.3.3).
 var padding = []byte("\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x01\x08\x2E\x2E\x00\xB6\xD0\x68\x3E\x80\x2F\x0C\xA9\xFE\x64\x53\x69\x7A")
 
-// newCipher returns the cipher of an encryption dictionary, nil when it encrypts nothing, and ErrEncrypted when the
-// empty password does not open the file.
+// newCipher returns the cipher for an encryption dictionary, or nil if nothing is encrypted. The error wraps
+// ErrEncrypted if the encryption is not supported or the empty password does not open the file.
 func newCipher(d *document, o any) (*cipher, error) {
 	e := d.dict(o)
 	if e == nil || d.name(e["Filter"]) != "Standard" {
@@ -102,7 +102,7 @@ func newCipher(d *document, o any) (*cipher, error) {
 	return c, nil
 }
 
-// opens checks the key against the file's U entry.
+// opens verifies the key against the file's U entry.
 func (c *cipher) opens(u, id []byte, revision int) bool {
 	if revision < 3 {
 		return len(u) >= 32 && bytes.Equal(crypt(c.key, padding), u[:32])
@@ -129,7 +129,7 @@ func crypt(key, data []byte) []byte {
 	return out
 }
 
-// hardened is the hash of revision 6 (ISO 32000-2, 7.6.4.3.4) for the empty password.
+// hardened computes the hash of revision 6 (ISO 32000-2, 7.6.4.3.4) for the empty password.
 func hardened(salt []byte) []byte {
 	sum := sha256.Sum256(salt)
 	k := sum[:]
@@ -192,7 +192,7 @@ func (c *cipher) stream(data []byte, id ref) []byte {
 	return out
 }
 
-// strings decrypts the strings of an object.
+// strings decrypts the strings in an object.
 func (c *cipher) strings(o any, id ref, depth int) any {
 	if depth > maxDepth {
 		return nil

@@ -2,7 +2,7 @@ package pdf
 
 import "strings"
 
-// maxMapped bounds the entries of one CMap: a range may claim billions of codes.
+// maxMapped is the maximum number of entries in one CMap, because a range may contain billions of codes.
 const maxMapped = 200_000
 
 // cmap maps character codes to text (ToUnicode) or to glyph numbers (the encoding of a composite font).
@@ -10,12 +10,12 @@ type cmap struct {
 	texts  map[int]string
 	cids   map[int]int
 	ranges []cidRange
-	spaces [5][][2]int // code spaces by the length of their codes
+	spaces [5][][2]int // code space ranges by code length
 }
 
 type cidRange struct{ from, to, cid int }
 
-// text returns what a code of n bytes means. A nil map knows nothing.
+// text returns the text for a code of n bytes. A nil map contains no codes.
 func (m *cmap) text(code, n int) (string, bool) {
 	if m == nil {
 		return "", false
@@ -36,7 +36,7 @@ func (m *cmap) cid(code, n int) int {
 	return code
 }
 
-// length returns how many bytes the first code of s has.
+// length returns the number of bytes in the first code of s.
 func (m *cmap) length(s string) int {
 	code := 0
 	for n := 1; n <= 4 && n <= len(s); n++ {
@@ -124,7 +124,7 @@ func (m *cmap) setRange(lo, hi, to any) {
 	}
 }
 
-// set maps a code to text whose last character is raised by plus.
+// set maps a code to a glyph number or to text. In text, the last character is increased by plus.
 func (m *cmap) set(code int, to any, plus int) {
 	switch v := to.(type) {
 	case int:

@@ -12,7 +12,7 @@ type matrix struct{ a, b, c, d, e, f float64 }
 
 var unit = matrix{a: 1, d: 1}
 
-// then returns the matrix that first does m, then n.
+// then returns the matrix that applies m first and then n.
 func (m matrix) then(n matrix) matrix {
 	return matrix{
 		m.a*n.a + m.b*n.c, m.a*n.b + m.b*n.d,
@@ -21,7 +21,7 @@ func (m matrix) then(n matrix) matrix {
 	}
 }
 
-// textState are the parameters that q and Q save and restore.
+// textState holds the parameters that q and Q save and restore.
 type textState struct {
 	ctm                matrix
 	font               *font
@@ -30,13 +30,13 @@ type textState struct {
 	leading, rise      float64
 }
 
-// renderer shows pages to nobody: it notes where the glyphs would come.
+// renderer interprets pages without drawing them and records the positions of glyphs.
 type renderer struct {
 	d     *document
 	fonts map[any]*font
-	drawn map[*stream][]byte // unpacked forms: a letterhead is drawn on every page
-	total int                // words of all pages
-	shown int                // glyphs of all pages
+	drawn map[*stream][]byte // decoded forms, cached because a letterhead is drawn on every page
+	total int                // number of words on all pages
+	shown int                // number of glyphs on all pages
 
 	page     *Page
 	state    textState
@@ -53,7 +53,7 @@ func newRenderer(d *document) *renderer {
 // pageOf reads one page.
 func (r *renderer) pageOf(l leaf) Page {
 	w, h := l.box[2]-l.box[0], l.box[3]-l.box[1]
-	// From the page's own coordinates, y upwards, to the upper left corner of the page as it is turned.
+	// Map page coordinates, with y upwards, to coordinates from the upper left corner of the rotated page.
 	ctm := matrix{a: 1, d: -1, e: -l.box[0], f: l.box[3]}
 	switch l.turn {
 	case 90:
@@ -108,7 +108,7 @@ func (r *renderer) run(content []byte, res dict, depth int) {
 	}
 }
 
-// skipImage leaves an inline image behind: its data end with EI between blanks.
+// skipImage skips an inline image, whose data end with EI between white space.
 func skipImage(l *lexer) {
 	i := bytes.Index(l.data[l.at:], []byte("ID"))
 	if i < 0 {
@@ -204,7 +204,7 @@ func (r *renderer) move(x, y float64) {
 	r.tm = r.line
 }
 
-// paint shows an external object: a form is a content stream of its own, a picture is counted.
+// paint processes an external object: it runs the content stream of a form and counts images.
 func (r *renderer) paint(o any, res dict, depth int) {
 	x, ok := r.d.resolve(o).(*stream)
 	if !ok {
@@ -244,7 +244,7 @@ func (r *renderer) font(o any) *font {
 	switch v := o.(type) {
 	case ref:
 		key = v
-	case dict: // written out in the resources: the same map each time
+	case dict: // a dictionary in the resources is the same map each time
 		key = fmt.Sprintf("%p", v)
 	default:
 		return nil
@@ -278,7 +278,7 @@ func (r *renderer) show(args []any) {
 	}
 }
 
-// advance moves the text position along the line by unscaled text units.
+// advance moves the text position along the line, in unscaled text units.
 func (r *renderer) advance(by float64) {
 	if r.state.font.vertical {
 		r.tm = matrix{a: 1, d: 1, f: by}.then(r.tm)
@@ -287,16 +287,16 @@ func (r *renderer) advance(by float64) {
 	}
 }
 
-// building is a word under way. The glyphs so far run from (x0, y0) to (x1, y1) on the baseline.
+// building is the current word. Its glyphs span from (x0, y0) to (x1, y1) on the baseline.
 type building struct {
 	text           strings.Builder
 	x0, y0, x1, y1 float64
-	ux, uy         float64 // direction of the line
+	ux, uy         float64 // direction of the baseline
 	size           float64
 	font           *font
 }
 
-// wordGap is the gap between glyphs, in sizes of the font, from which on a new word begins.
+// wordGap is the minimum gap between words, in font sizes.
 const wordGap = 0.16
 
 func (r *renderer) glyph(g glyph) {
@@ -346,7 +346,7 @@ func (r *renderer) glyph(g glyph) {
 	}
 }
 
-// goesOn reports whether a glyph at (x, y) belongs to the word.
+// goesOn reports whether a glyph at (x, y) continues the word.
 func (b *building) goesOn(x, y, ux, uy, size float64) bool {
 	if b.ux*ux+b.uy*uy < 0.99 || size > b.size*1.3 || size < b.size/1.3 {
 		return false
@@ -356,14 +356,14 @@ func (b *building) goesOn(x, y, ux, uy, size float64) bool {
 	return math.Abs(across) < 0.15*b.size && along < wordGap*b.size && along > -0.4*b.size
 }
 
-// flush ends the word under way.
+// flush ends the current word.
 func (r *renderer) flush() {
 	b := r.word
 	r.word = nil
 	if b == nil {
 		return
 	}
-	// Ascenders reach about 0.75 above the baseline, descenders 0.25 below; "up" is across the direction.
+	// Ascenders reach about 0.75 above the baseline and descenders 0.25 below. "Above" is perpendicular to the direction.
 	vx, vy := b.uy, -b.ux
 	xs := [4]float64{b.x0 + vx*0.75*b.size, b.x1 + vx*0.75*b.size, b.x0 - vx*0.25*b.size, b.x1 - vx*0.25*b.size}
 	ys := [4]float64{b.y0 + vy*0.75*b.size, b.y1 + vy*0.75*b.size, b.y0 - vy*0.25*b.size, b.y1 - vy*0.25*b.size}
@@ -373,7 +373,7 @@ func (r *renderer) flush() {
 		Y0: min(ys[0], ys[1], ys[2], ys[3]), Y1: max(ys[0], ys[1], ys[2], ys[3]),
 	}
 	if w.X1 < 0 || w.Y1 < 0 || w.X0 > r.page.Width || w.Y0 > r.page.Height {
-		return // off the page: nobody sees it
+		return // outside the page and therefore invisible
 	}
 	if r.total++; r.total > maxWords {
 		panic(stop{ErrTooLarge})

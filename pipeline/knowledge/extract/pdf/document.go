@@ -6,33 +6,33 @@ import (
 	"slices"
 )
 
-// document is the objects of a file: where they stand, what they unpack to, and the budget of all that.
+// document holds the objects of a file: their positions, their decoded values, and the resources used so far.
 type document struct {
 	data    []byte
-	stopped func() error // why to stop reading; nil = go on
+	stopped func() error // returns why reading must stop; nil to continue
 	place   map[int]place
 	cache   map[int]any
 	busy    map[int]bool
 	trailer dict
 	cipher  *cipher
-	decoded int // bytes unpacked so far
+	decoded int // bytes decoded so far
 	steps   int
-	asked   int // steps at which stopped was asked last
+	asked   int // value of steps at the last call of stopped
 }
 
-// place is where an object stands: in the file, or in an object stream.
+// place is the position of an object in the file or in an object stream.
 type place struct {
-	at   int    // byte in the file; of the object stream for an object inside
-	gen  int    // generation
-	body []byte // what follows "1 0 obj", or the object itself from an object stream
-	in   bool   // in an object stream: strings there are not encrypted on their own
+	at   int    // byte offset in the file; for an object in an object stream, the offset of that stream
+	gen  int    // generation number
+	body []byte // data after "1 0 obj", or the object itself from an object stream
+	in   bool   // in an object stream, where strings are not encrypted separately
 }
 
 func newDocument(data []byte, stopped func() error) *document {
 	return &document{data: data, stopped: stopped, place: map[int]place{}, cache: map[int]any{}, busy: map[int]bool{}}
 }
 
-// step counts work and ends it when the time is over.
+// step counts work and stops reading when stopped returns an error.
 func (d *document) step() {
 	if d.steps++; d.steps-d.asked < 4096 {
 		return
@@ -43,7 +43,7 @@ func (d *document) step() {
 	}
 }
 
-// scan finds all objects. The last definition of a number counts, as later ones are appended by updates.
+// scan finds all objects. The last definition of an object number is used, because updates are appended.
 func (d *document) scan() error {
 	var containers []int // object streams
 	for at := 0; ; {
@@ -67,7 +67,7 @@ func (d *document) scan() error {
 			return err
 		}
 		d.cipher = c
-		clear(d.cache) // what was read so far was read without the key
+		clear(d.cache) // objects read so far were not decrypted
 	}
 	for at := 0; ; {
 		i := bytes.Index(d.data[at:], []byte("/ObjStm"))
@@ -92,7 +92,7 @@ func (d *document) scan() error {
 	return nil
 }
 
-// header reads the "12 0 " before "obj" at i.
+// header reads the object and generation numbers ("12 0 ") before "obj" at i.
 func header(data []byte, i int) (num, gen int, ok bool) {
 	back := func() (int, bool) {
 		j := i
@@ -114,14 +114,14 @@ func header(data []byte, i int) (num, gen int, ok bool) {
 		return n, k < j
 	}
 	if gen, ok = back(); !ok {
-		// "0obj" without a space is not seen in files
+		// "0obj" without a space does not occur in practice
 		return 0, 0, false
 	}
 	num, ok = back()
 	return num, gen, ok
 }
 
-// owner returns the object that holds byte i of the file: the one whose "12 0 obj" is the last before it.
+// owner returns the number of the object that contains byte i of the file: the last "12 0 obj" before it.
 func (d *document) owner(i int) (int, bool) {
 	d.steps += 16
 	d.step()
@@ -138,7 +138,7 @@ func (d *document) owner(i int) (int, bool) {
 	}
 }
 
-// trailers gathers the trailer: the last one that names a key counts. Cross-reference streams carry the same keys.
+// trailers merges the trailers. For each key, the last value is used. Cross-reference streams have the same keys.
 func (d *document) trailers() {
 	d.trailer = dict{}
 	merge := func(o any) {
@@ -165,7 +165,7 @@ func (d *document) trailers() {
 	}
 }
 
-// last returns where a mark stands, in order; of very many places the last ones: a file is updated at its end.
+// last returns the offsets of a mark in ascending order, at most the last 500, because updates are appended.
 func (d *document) last(mark string) []int {
 	var out []int
 	for stop := len(d.data); len(out) < 500; {
@@ -180,7 +180,7 @@ func (d *document) last(mark string) []int {
 	return out
 }
 
-// findRoot looks for a catalogue when the trailer leads to none.
+// findRoot searches for a catalogue if the trailer refers to none.
 func (d *document) findRoot() {
 	for num := range d.place {
 		if c := d.dict(ref{num: num}); c["Type"] == name("Catalog") && c["Pages"] != nil {
@@ -212,7 +212,7 @@ func (d *document) unpack(num int) {
 	}
 }
 
-// resolve follows references to what they mean; nil for what is not there.
+// resolve follows references and returns their target, or nil if it does not exist.
 func (d *document) resolve(o any) any {
 	for range maxDepth {
 		r, ok := o.(ref)
@@ -237,7 +237,7 @@ func (d *document) object(num int) any {
 	defer delete(d.busy, num)
 	l := &lexer{data: p.body, refs: true}
 	o := l.object()
-	d.steps += l.at / 64 // a broken array may reach to the end of the file
+	d.steps += l.at / 64 // a malformed array may extend to the end of the file
 	switch v := o.(type) {
 	case operator, end:
 		o = nil
@@ -254,7 +254,7 @@ func (d *document) object(num int) any {
 	return o
 }
 
-// streamAfter returns the stream whose dictionary was just read, nil when none follows.
+// streamAfter returns the stream that follows its dictionary, or nil if there is none.
 func (d *document) streamAfter(l *lexer, head dict) *stream {
 	l.blanks()
 	if !bytes.HasPrefix(l.data[l.at:], []byte("stream")) {

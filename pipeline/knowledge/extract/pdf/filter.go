@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// decode unpacks a stream. What is broken is unpacked as far as it goes; a picture's stream gives nothing.
+// decode decodes a stream. Damaged data yields the part before the damage; image data yields nil.
 func (d *document) decode(s *stream) []byte {
 	data := s.raw
 	if d.cipher != nil && s.dict["Type"] != name("XRef") {
@@ -37,7 +37,7 @@ func (d *document) decode(s *stream) []byte {
 		case "RunLengthDecode", "RL":
 			data = runLength(data, d.room())
 		case "Crypt":
-		default: // DCT, JPX, CCITT, JBIG2: pictures
+		default: // image formats: DCT, JPX, CCITT, JBIG2
 			return nil
 		}
 		d.steps += len(data) / 64
@@ -50,7 +50,7 @@ func (d *document) decode(s *stream) []byte {
 	return data
 }
 
-// list returns a value that may stand alone or in an array.
+// list returns a value that is either an array or a single element. If o is nil, it uses short.
 func (d *document) list(o, short any) []any {
 	if o == nil {
 		o = short
@@ -65,15 +65,14 @@ func (d *document) list(o, short any) []any {
 	}
 }
 
-// room is how much one more stream may unpack to.
+// room returns the number of bytes to which one more stream may be decoded.
 func (d *document) room() int { return min(maxStream, maxDecoded-d.decoded+1) }
 
 func (d *document) inflate(data []byte) []byte {
 	if len(data) < 2 {
 		return nil
 	}
-	// The two bytes of the zlib head are skipped and the checksum is not read: both are wrong in many a file whose
-	// text is whole.
+	// Skip the two bytes of the zlib header and ignore the checksum. Both are wrong in many files whose text is intact.
 	out := d.readAll(flate.NewReader(bytes.NewReader(data[2:])))
 	if len(out) == 0 && len(data) > 8 {
 		out = d.readAll(flate.NewReader(bytes.NewReader(data)))
@@ -94,7 +93,7 @@ func (d *document) readAll(r io.Reader) []byte {
 		if err != nil {
 			return out.Bytes()
 		}
-		d.steps += 0xff // a step is some hundred bytes of work
+		d.steps += 0xff // one step is some hundred bytes of work
 		d.step()
 	}
 }
@@ -168,8 +167,8 @@ func paeth(a, b, c byte) byte {
 	return c
 }
 
-// unLZW unpacks the LZW of PDF and TIFF: codes of 9 to 12 bits, most significant bit first. The standard library's
-// compress/lzw switches the code's length one code later than PDF does.
+// unLZW decodes the LZW variant of PDF and TIFF, with codes of 9 to 12 bits, most significant bit first. The standard
+// library's compress/lzw increases the code length one code later than PDF.
 func unLZW(data []byte, early, room int) []byte {
 	type entry struct {
 		prefix int

@@ -18,29 +18,29 @@ var (
 
 // glyph is one character code of a shown string.
 type glyph struct {
-	text  string  // may be empty: unknown
-	width float64 // in text space: 1 is the font's size
-	space bool    // the one-byte code 32, which word spacing widens
+	text  string  // empty if unknown
+	width float64 // in text space, relative to the font size
+	space bool    // one-byte code 32, which word spacing widens
 }
 
-// font turns shown strings into glyphs.
+// font converts shown strings to glyphs.
 type font struct {
 	bold, mono bool
-	unicode    *cmap // ToUnicode; nil = none
-	// one byte a code
+	unicode    *cmap // ToUnicode; nil if there is none
+	// for fonts with one-byte codes
 	simple [256]string
 	widths [256]float64
-	// several bytes a code
+	// for fonts with multibyte codes
 	composite bool
-	codes     *cmap             // how strings are cut into codes and which glyphs they are; nil = two bytes each
-	charset   encoding.Encoding // of the codes themselves; nil = none
+	codes     *cmap             // code lengths and glyph numbers; nil for two-byte codes
+	charset   encoding.Encoding // character set of the codes; nil if there is none
 	utf16     bool
 	cidWidths map[int]float64
 	cidWidth  float64
 	vertical  bool
 }
 
-// fonts reads the fonts of a document: what its codes mean and how wide they are.
+// fonts reads the fonts of a document, including the meanings and widths of their codes.
 type fonts struct{ *document }
 
 func (d fonts) font(o any) *font {
@@ -114,7 +114,7 @@ func (d fonts) simpleFont(f *font, dict dict, base string) {
 			f.simple[c] = bitmapText(c)
 		}
 		if f.simple[c] == "" && strings.ContainsRune("\t\n\r ", rune(c)) {
-			f.simple[c] = " " // programs that print a line's end as a character
+			f.simple[c] = " " // some programs emit line ends as characters
 		}
 		w := missing
 		if len(widths) == 0 {
@@ -167,7 +167,7 @@ func (d fonts) compositeFont(f *font, dict dict) {
 	}
 }
 
-// namedCMap sets what the name of a predefined CMap says: the codes are characters of a known set.
+// namedCMap applies a predefined CMap whose codes are characters of a known set.
 func (d fonts) namedCMap(f *font, n string) {
 	f.vertical = strings.HasSuffix(n, "-V")
 	switch {
@@ -187,7 +187,7 @@ func (d fonts) namedCMap(f *font, n string) {
 	}
 }
 
-// glyphs cuts a shown string into its glyphs and hands them on.
+// glyphs splits a shown string into glyphs and calls use for each.
 func (f *font) glyphs(s string, use func(glyph)) {
 	if !f.composite {
 		for i := 0; i < len(s); i++ {
@@ -213,7 +213,7 @@ func (f *font) glyphs(s string, use func(glyph)) {
 			cid = f.codes.cid(code, n)
 		}
 		g := glyph{space: n == 1 && code == ' ', width: f.cidWidth}
-		known := f.charset == nil && !f.utf16 // then a code is a glyph's number and W is about it
+		known := f.charset == nil && !f.utf16 // then codes are glyph numbers, to which W applies
 		if w, ok := f.cidWidths[cid]; ok && known {
 			g.width = w
 		} else if n == 1 && !known {

@@ -26,7 +26,7 @@ var glyphNames = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// glyphText returns what the name of a glyph stands for, "" for a name that says nothing.
+// glyphText returns the text for a glyph name, or "" if the name is not meaningful.
 func glyphText(n string) string {
 	if n == "" || n == ".notdef" {
 		return ""
@@ -60,7 +60,7 @@ func glyphText(n string) string {
 			return string(rune(r))
 		}
 	}
-	// Names that are made of the code: "a65", "C65", "g65".
+	// Names derived from the code: "a65", "C65", "g65".
 	if len(n) >= 3 && len(n) <= 4 {
 		if r, err := strconv.Atoi(n[1:]); err == nil && r > 32 && r < 127 {
 			return string(rune(r))
@@ -69,15 +69,14 @@ func glyphText(n string) string {
 	return ""
 }
 
-// texCodes are those of the letters in TeX's fonts that have no place of their own in ASCII: of OT1, and above 15 of
-// T1.
+// texCodes maps codes of letters in TeX fonts that differ from ASCII: from OT1, and above 15 from T1.
 var texCodes = map[int]string{
 	11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl",
 	16: "“", 17: "”", 21: "–", 22: "—", 27: "ff", 28: "fi", 29: "fl", 30: "ffi", 31: "ffl",
 }
 
-// bitmapText returns what a code of a font of pictures most likely shows, where the glyph's name does not say it: such
-// fonts are TeX's, or were made by programs that keep the codes and invent the names.
+// bitmapText returns the probable text for a code of a bitmap font whose glyph names are not meaningful. Such fonts
+// come from TeX or from programs that keep the codes and invent names.
 func bitmapText(code int) string {
 	if code > ' ' && code < 0x7f {
 		return string(rune(code))
@@ -85,7 +84,7 @@ func bitmapText(code int) string {
 	return texCodes[code]
 }
 
-// An encodingTable gives the name of the glyph for each code of one byte.
+// encodingTable maps one-byte codes to glyph names.
 type encodingTable [256]string
 
 var (
@@ -163,7 +162,7 @@ func symbols() (out encodingTable) {
 	return out
 }
 
-// allBullets is the encoding of fonts that hold ornaments only.
+// allBullets returns the encoding of fonts that contain only ornaments.
 func allBullets() (out encodingTable) {
 	for c := 33; c < 256; c++ {
 		out[c] = "bullet"
@@ -172,7 +171,7 @@ func allBullets() (out encodingTable) {
 	return out
 }
 
-// Widths of the characters 32 to 126 in the standard fonts, which a file need not hold, in 1/1000 of the size.
+// Widths of the characters 32 to 126 in the standard fonts, which files may omit, in 1/1000 of the font size.
 var (
 	helveticaWidths = [95]uint16{278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556,
 		556, 556, 556, 556,
@@ -190,7 +189,7 @@ var (
 		778, 500, 500, 500, 500, 333, 389, 278, 500, 500, 722, 500, 500, 444, 480, 200, 480, 541}
 )
 
-// standardWidth returns the width of a character in a font without widths, by the lower-case name of the font.
+// standardWidth returns the width of a character in a font without widths. base is the lower-case font name.
 func standardWidth(base string, c int) float64 {
 	switch {
 	case strings.Contains(base, "courier"):

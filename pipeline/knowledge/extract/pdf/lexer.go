@@ -12,24 +12,24 @@ type (
 	stream struct {
 		dict dict
 		raw  []byte
-		id   ref // of the object, for decryption
+		id   ref // object id, used for decryption
 	}
 	operator string // a bare word: an operator of a content stream, "obj", "endobj"
 )
 
-// lexer reads objects from data. It never fails: what is no object is skipped.
+// lexer reads objects from data. It never fails and skips invalid data.
 type lexer struct {
 	data []byte
 	at   int
-	refs bool // "1 0 R" is a reference: in a file, not in a content stream
+	refs bool // whether "1 0 R" is a reference: true in files, false in content streams
 
-	values int // in the arrays and dictionaries of the object under way
+	values int // number of values in arrays and dictionaries of the current object
 }
 
-// end is what next returns after the last object.
+// end is returned by next after the last object.
 type end struct{}
 
-type closing byte // "]" or ">" of ">>"
+type closing byte // "]" or the ">" of ">>"
 
 func space(c byte) bool {
 	switch c {
@@ -139,7 +139,7 @@ func (l *lexer) next(depth int) any {
 	return operator(word)
 }
 
-// reference reads the rest of "12 0 R" when it is there.
+// reference reads the rest of a reference such as "12 0 R", if there is one.
 func (l *lexer) reference(num int) (ref, bool) {
 	i := l.at
 	for i < len(l.data) && space(l.data[i]) {
@@ -178,7 +178,7 @@ func number(word []byte) (any, bool) {
 		case c == '.' && !dot:
 			dot = true
 		case (c == '-' || c == '+') && i == 0:
-		case c == '-' && i > 0: // "12.-5" and "--5" of broken writers
+		case c == '-' && i > 0: // malformed numbers such as "12.-5" and "--5"
 			if i == 1 && word[0] == '-' {
 				return number(word[1:])
 			}
@@ -334,7 +334,7 @@ func (l *lexer) array(depth int) any {
 	for {
 		o := l.next(depth + 1)
 		switch o := o.(type) {
-		case end, closing: // ">>" too: the array was not closed
+		case end, closing: // ">>" also ends an unclosed array
 			return out
 		case operator:
 			if o == "endobj" || o == "endstream" || o == "obj" {
@@ -342,7 +342,7 @@ func (l *lexer) array(depth int) any {
 			}
 			continue
 		}
-		if l.values++; l.values <= maxValues { // the others are read and left out
+		if l.values++; l.values <= maxValues { // further values are read and dropped
 			out = append(out, o)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// leaf is a page of the page tree with what it inherits.
+// leaf is a page of the page tree with its inherited attributes.
 type leaf struct {
-	num  int // of its object; 0 = it stands in the tree itself
+	num  int // object number; 0 for a page stored directly in the tree
 	dict dict
 	res  dict
 	box  [4]float64
@@ -49,7 +49,7 @@ func (d *document) pageTree() []leaf {
 	if len(out) > 0 {
 		return out
 	}
-	for _, num := range sortedKeys(d.place) { // a tree that is lost: pages in the order of their numbers
+	for _, num := range sortedKeys(d.place) { // without a usable tree, return pages in order of object numbers
 		if l := (leaf{num: num, dict: d.dict(ref{num: num}), box: start.box}); l.dict["Type"] == name("Page") &&
 			len(out) < maxPages {
 			d.inherit(&l)
@@ -107,7 +107,7 @@ func (d *document) info(pages []leaf) Info {
 
 type outline struct {
 	d       *document
-	number  map[int]int // page by object
+	number  map[int]int // page number by object number
 	visited map[int]bool
 	named   map[string]any
 	out     []Bookmark
@@ -133,7 +133,7 @@ func (o *outline) walk(item any, level int) {
 	}
 }
 
-// target returns the page that an entry leads to.
+// target returns the page number of an outline entry, or 0 if it is unknown.
 func (o *outline) target(e dict) int {
 	dest := o.d.resolve(e["Dest"])
 	if dest == nil {
@@ -163,7 +163,7 @@ func (o *outline) target(e dict) int {
 	return 0
 }
 
-// lookup finds a named destination.
+// lookup returns the named destination.
 func (o *outline) lookup(key string) any {
 	if o.named == nil {
 		o.named = map[string]any{}
@@ -199,7 +199,7 @@ func (o *outline) names(node any, seen map[int]bool, depth int) {
 	}
 }
 
-// text returns a text string as UTF-8: UTF-16, UTF-8 with a mark, else PDFDocEncoding, which is nearly Windows-1252.
+// text decodes a text string to UTF-8 from UTF-16, marked UTF-8, or PDFDocEncoding, which is nearly Windows-1252.
 func (d *document) text(o any) string {
 	t, _ := d.resolve(o).(text)
 	s := string(t)

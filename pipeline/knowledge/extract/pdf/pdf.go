@@ -1,8 +1,8 @@
-// Package pdf reads PDF files into words with their places on the page. It knows nothing of paragraphs, columns and
-// headings: package extract makes text of the words.
+// Package pdf reads the words of PDF files and their positions on the page. It does not detect paragraphs, columns or
+// headings; package extract builds text from the words.
 //
-// Cross-reference tables are not trusted: the objects are found by scanning the file, so that damaged files are read as
-// far as they go. What a hostile file can cost is bounded: memory by the budgets below, time by ctx.
+// Cross-reference tables are not trusted. Objects are found by scanning the file, so that damaged files are read as far
+// as possible. Resource use is bounded for malicious files: memory by the limits below, time by ctx.
 package pdf
 
 import (
@@ -11,7 +11,7 @@ import (
 	"fmt"
 )
 
-// The reasons for which a file cannot be read.
+// Reasons why a file cannot be read.
 var (
 	ErrNotPDF    = errors.New("not a PDF file")
 	ErrEncrypted = errors.New("the PDF is encrypted with a password")
@@ -19,65 +19,65 @@ var (
 	ErrTooLarge  = errors.New("the PDF unpacks to more than can be read")
 )
 
-// Limits of one file.
+// Limits for one file.
 const (
 	maxPages   = 20_000
-	maxDecoded = 256 << 20 // bytes that all streams together may unpack to
-	maxStream  = 64 << 20  // bytes that one stream, or the content of one page, may unpack to
+	maxDecoded = 256 << 20 // decoded bytes of all streams together
+	maxStream  = 64 << 20  // decoded bytes of one stream or of the content of one page
 	maxWords   = 2_000_000
 	maxGlyphs  = 10 * maxWords
-	maxValues  = 1 << 19 // in one object
-	maxDepth   = 60      // of nested objects, forms and page trees
+	maxValues  = 1 << 19 // per object
+	maxDepth   = 60      // nesting of objects, forms and page trees
 
-	maxMetadata = 1 << 20 // bytes of a packet of metadata
+	maxMetadata = 1 << 20 // bytes of a metadata packet
 )
 
-// Word is text without white space. Its box is in points (1/72 inch) from the upper left corner of the page as it is
-// shown, y growing downwards: X0 < X1, Y0 < Y1.
+// Word is text without white space. Its box is in points (1/72 inch) from the upper left corner of the page as
+// displayed, with y pointing down, X0 < X1 and Y0 < Y1.
 type Word struct {
 	Text           string
 	X0, Y0, X1, Y1 float64
-	Bold           bool // as far as the font's name says
-	Mono           bool // as Bold
+	Bold           bool // according to the font's name
+	Mono           bool // according to the font's name
 	Upright        bool // runs from left to right
 }
 
-// Page is one page; its words are in the order in which they are drawn.
+// Page is one page. Its words are in drawing order.
 type Page struct {
 	Width, Height float64 // points
 	Words         []Word
-	Pictures      int // images that are shown
+	Pictures      int // number of images shown
 }
 
 // Bookmark is an entry of the outline.
 type Bookmark struct {
-	Level int // from 1
+	Level int // counted from 1
 	Title string
-	Page  int // from 1; 0 = unknown
+	Page  int // counted from 1; 0 if unknown
 }
 
-// Info is what the file says about itself.
+// Info holds the metadata and the outline of a file.
 type Info struct {
 	Title     string
 	Author    string
-	Created   string // YYYYMMDD; empty = unknown
-	Metadata  []byte // the XMP packet, XML; nil = none, or too long
+	Created   string // YYYYMMDD; empty if unknown
+	Metadata  []byte // XMP packet in XML; nil if there is none or it is too long
 	Bookmarks []Bookmark
 	Pages     int
 }
 
-// IsPDF reports whether data begins like a PDF file; some have a few bytes of rubbish before the mark.
+// IsPDF reports whether data is a PDF file. The file mark may follow other bytes, as in some files.
 func IsPDF(data []byte) bool { return markAt(data) >= 0 }
 
-// File is an opened PDF. Its methods must not be called concurrently; the context of Open ends them too.
+// File is an opened PDF. Its methods must not be called concurrently, and the context of Open also cancels them.
 type File struct {
 	doc   *document
 	pages []leaf
 	info  Info
 }
 
-// Open finds the objects, pages and outline of a file. data must not change while the File is used.
-// The error wraps ErrNotPDF, ErrEncrypted, ErrDamaged, ErrTooLarge or is context.Cause(ctx).
+// Open finds the objects, pages and outline of a file. data must not change while the File is in use.
+// The error wraps ErrNotPDF, ErrEncrypted, ErrDamaged or ErrTooLarge, or is context.Cause(ctx).
 func Open(ctx context.Context, data []byte) (f *File, err error) {
 	defer rescue(&err)
 	at := markAt(data)
@@ -97,10 +97,10 @@ func Open(ctx context.Context, data []byte) (f *File, err error) {
 	return f, nil
 }
 
-// Info returns what the file says about itself.
+// Info returns the metadata and the outline.
 func (f *File) Info() Info { return f.info }
 
-// Words reads all pages. Errors as Open; a page that cannot be read is one without words.
+// Words reads all pages. Errors are as for Open. An unreadable page has no words.
 func (f *File) Words() (pages []Page, err error) {
 	defer rescue(&err)
 	r := newRenderer(f.doc)
@@ -110,7 +110,7 @@ func (f *File) Words() (pages []Page, err error) {
 	return pages, nil
 }
 
-// stop is the panic by which a budget ends the reading from deep inside.
+// stop is the panic value that ends reading when a limit is exceeded.
 type stop struct{ err error }
 
 func rescue(err *error) {
