@@ -1,8 +1,9 @@
-// Package wordvec makes vectors of texts from a file of static word vectors, for knowledge bases without an embedding
-// server: GloVe's text files, and the .vec files of word2vec and fastText. An Embedder is a knowledge.Embedder.
+// Package wordvec computes text vectors from a file of static word vectors, for knowledge bases without an embedding
+// server. It supports GloVe text files and the .vec files of word2vec and fastText. Embedder implements
+// knowledge.Embedder.
 //
-// The vector of a text is the mean of those of its words, frequent words counting less, without what all texts have in
-// common. It knows which words are related, not what a sentence says. Begin with New.
+// The vector of a text is the mean of its word vectors, with less weight on frequent words and without the component
+// common to all texts. Such vectors capture related words but not the meaning of sentences. The entry point is New.
 package wordvec
 
 import (
@@ -14,7 +15,7 @@ import (
 	"time"
 )
 
-// Embedder makes vectors of texts. The file is read when the first is asked for, once. Safe for concurrent use.
+// Embedder computes vectors of texts. It loads the file once, at the first use. Safe for concurrent use.
 type Embedder struct {
 	path string
 	head head
@@ -26,20 +27,20 @@ type Embedder struct {
 	err   error
 }
 
-// Stats says what was loaded.
+// Stats describes the loaded vectors.
 type Stats struct {
-	Words      int           // that have a vector
-	Skipped    int           // lines whose word is no single word of UTF-8, or was there before
-	Dimensions int           // of a vector
-	Bytes      int           // of memory that the vectors take, without their words
-	Took       time.Duration // to load them
+	Words      int           // number of words with a vector
+	Skipped    int           // number of lines with a duplicate word or one that is not a single word in UTF-8
+	Dimensions int           // dimensions of a vector
+	Bytes      int           // memory used by the vectors, without their words
+	Took       time.Duration // time to load them
 }
 
-// New looks at the file and names the model: by the content that is used, so that vectors of two files are never
-// compared. path: GloVe's text format or that of word2vec and fastText, plain or gzipped; the first 400,000 words are
-// used, which these files have in the order of their frequency. It reads the file once without keeping it.
+// New inspects the file and derives the model name from the content used, so that vectors of different files are never
+// compared. The file is in GloVe's text format or that of word2vec and fastText, plain or gzipped. Only the first
+// 400,000 words are used; such files are sorted by word frequency. New reads the file once without keeping its content.
 //
-// The error names file and line. It lasts: the same file gives it again.
+// The error names file and line. It is permanent: the same file always causes it.
 func New(path string) (*Embedder, error) {
 	e := &Embedder{path: path}
 	var lines, bytes int
@@ -54,16 +55,16 @@ func New(path string) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The 1 is that of the method: whoever changes what a vector is made of raises it.
+	// The 1 is the version of the method. Raise it when the computation of vectors changes.
 	e.name = fmt.Sprintf("wordvec1-%s@%d", hex.EncodeToString(sum[:8]), e.head.dimensions)
 	return e, nil
 }
 
-// Model returns a name that vectors of other files do not have.
+// Model returns a name that is unique to the content of the file.
 func (e *Embedder) Model() string { return e.name }
 
-// Load reads the file if that has not been done yet. It takes seconds, and a second caller waits for the first. The
-// error names file and line and lasts as long as the Embedder.
+// Load reads the file if it is not loaded yet. It takes seconds, and concurrent callers wait for the first. The error
+// names file and line and is permanent for this Embedder.
 func (e *Embedder) Load() (Stats, error) {
 	e.once.Do(func() {
 		start := time.Now()
@@ -77,8 +78,8 @@ func (e *Embedder) Load() (Stats, error) {
 	return e.stats, e.err
 }
 
-// Embed returns one vector of length 1 for each text, in their order. A text without a known word has a vector of
-// zeros, which is near to nothing. Errors are those of Load and context.Cause(ctx).
+// Embed returns one vector of length 1 per text, in order. A text without a known word has a zero vector, which is
+// similar to no other. Errors are those of Load and context.Cause(ctx).
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if _, err := e.Load(); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return out, nil
 }
 
-// EmbedQuery is Embed of one text.
+// EmbedQuery returns the vector of one text.
 func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
 	vectors, err := e.Embed(ctx, []string{query})
 	if err != nil {
@@ -102,7 +103,6 @@ func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, err
 	return vectors[0], nil
 }
 
-// vector returns the vector of a text.
 func (t *table) vector(text string) []float32 {
 	sum := make([]float64, t.dimensions)
 	for w := range t.known(text) {
@@ -118,7 +118,7 @@ func (t *table) vector(text string) []float32 {
 	return out
 }
 
-// remove takes the part of v that has the direction of unit out of it.
+// remove subtracts from v its component in the direction of unit.
 func remove(v, unit []float64) {
 	var along float64
 	for i, x := range v {
@@ -128,7 +128,7 @@ func remove(v, unit []float64) {
 	for i := range v {
 		v[i] -= along * unit[i]
 	}
-	if norm(v) < 1e-6*before { // what rounding leaves has no meaning
+	if norm(v) < 1e-6*before { // only rounding errors remain
 		clear(v)
 	}
 }

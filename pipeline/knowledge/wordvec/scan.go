@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	maxWords      = 400_000 // that are used: GloVe has as many, and rarer ones hardly help
+	maxWords      = 400_000 // maximum number of words used: GloVe has as many, and rarer words hardly help
 	maxDimensions = 4096
 	maxLine       = 1 << 17 // bytes
 )
 
-// scan reads the lines of a file that are used and calls each with their numbers, from 1; a line is valid until each
-// returns. It returns the SHA-256 of these lines. Errors, those of each too, name file and line.
+// scan calls each with every used line of a file and its number, counted from 1. A line is valid until each returns.
+// scan returns the SHA-256 of these lines. All errors, including those of each, name file and line.
 func scan(path string, each func(number int, line []byte) error) (sum [sha256.Size]byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -26,7 +26,7 @@ func scan(path string, each func(number int, line []byte) error) (sum [sha256.Si
 	}
 	defer f.Close()
 	raw := bufio.NewReaderSize(f, 1<<18)
-	magic, _ := raw.Peek(4) // what cannot be read is said below
+	magic, _ := raw.Peek(4) // the loop below reports read errors
 	var in io.Reader = raw
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
@@ -38,7 +38,7 @@ func scan(path string, each func(number int, line []byte) error) (sum [sha256.Si
 	}
 	hash := sha256.New()
 	lines := bufio.NewReaderSize(in, maxLine)
-	for number := 1; number <= maxWords+1; number++ { // one more: the first may be a header
+	for number := 1; number <= maxWords+1; number++ { // one more, because the first line may be a header
 		line, err := lines.ReadSlice('\n')
 		hash.Write(line)
 		if line = bytes.TrimSpace(line); len(line) > 0 || err == nil {

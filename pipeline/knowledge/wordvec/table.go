@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// head is what the first line says, and what is known without reading the vectors.
+// head holds the content of the first line and what is known before the vectors are read.
 type head struct {
-	words      int // that the file has; 0 = not said
+	words      int // number of words in the file; 0 if not stated
 	dimensions int
-	numbers    int // of all vectors that are used, at most
+	numbers    int // maximum total of numbers in all vectors used
 }
 
-// parseHead reads the first line: "400000 100" before the first word in the files of word2vec and fastText, or a word
-// with its vector in those of GloVe.
+// parseHead parses the first line. In word2vec and fastText files it is a header such as "400000 100"; in GloVe files
+// it is the first word with its vector.
 func parseHead(line []byte) (head, error) {
 	fields := bytes.Fields(line)
 	h := head{dimensions: len(fields) - 1}
@@ -41,18 +41,18 @@ func parseHead(line []byte) (head, error) {
 var errNoFile = errors.New("neither a word with its vector nor the numbers of words and dimensions; " +
 	"a GloVe .txt or a word2vec or fastText .vec file, in text form, is needed")
 
-// table is the words and their vectors in memory: a byte for each number, scaled by the largest of its vector, which
-// is off by less than 1 % of its length.
+// table holds the words and their vectors in memory. Each number takes one byte, scaled by the largest number of its
+// vector; the error is below 1 % of the vector's length.
 type table struct {
 	dimensions int
 	index      map[string]int32
 	values     []int8
-	scales     []float32 // of a vector, times the weight of its word
-	common     []float64 // direction that all texts have in common, of length 1 or zeros
+	scales     []float32 // scale of each vector, multiplied by the weight of its word
+	common     []float64 // direction common to all texts, of length 1, or zeros
 	skipped    int
 }
 
-// load reads the file. name: what the model was called by New.
+// load reads the file. name is the model name from New.
 func load(path string, h head, name string) (*table, error) {
 	t := &table{dimensions: h.dimensions, index: map[string]int32{}, common: make([]float64, h.dimensions)}
 	t.values = make([]int8, 0, h.numbers) // growing would need twice the memory
@@ -71,7 +71,7 @@ func load(path string, h head, name string) (*table, error) {
 			return err
 		}
 		if _, double := t.index[string(word)]; double || !utf8.Valid(word) || bytes.ContainsAny(word, " \t") {
-			t.skipped++ // such words are in public files
+			t.skipped++ // such words occur in public files
 			return nil
 		}
 		t.index[string(word)] = int32(len(t.scales))
@@ -92,8 +92,8 @@ func load(path string, h head, name string) (*table, error) {
 	return t, nil
 }
 
-// cutWord cuts a line into its word and the numbers behind it, which are counted from the end: some words of public
-// files have spaces in them.
+// cutWord splits a line into its word and the numbers after it. The numbers are counted from the end, because some
+// words in public files contain spaces.
 func cutWord(line []byte, dimensions int) (word, vector []byte, err error) {
 	at := len(line)
 	for n := range dimensions {
@@ -141,11 +141,11 @@ func parseVector(dst []float64, line []byte) ([]float64, error) {
 	}
 }
 
-// decimal reads -0.038194 and the like, which is what these files hold by the hundred million, several times faster
-// than strconv. ok = false: it is something else.
+// decimal parses numbers such as -0.038194 several times faster than strconv, because these files contain hundreds of
+// millions of them. It returns false for other formats.
 func decimal(text []byte) (x float64, ok bool) {
 	digits := bytes.TrimPrefix(text, []byte("-"))
-	if len(digits) == 0 || len(digits) > 16 { // below 2^53, and the division rounds once
+	if len(digits) == 0 || len(digits) > 16 { // up to 15 digits stay below 2^53, so only the division rounds
 		return 0, false
 	}
 	mantissa, scale, point := 0, 1.0, false
@@ -190,9 +190,9 @@ func (t *table) append(v []float64) {
 	t.scales = append(t.scales, scale)
 }
 
-// weigh gives every word its weight a/(a+p) and finds what texts have in common. p, how often a word is used, follows
-// from its rank by the law of Zipf and Mandelbrot. Source: Arora, Liang, Ma, "A simple but tough-to-beat baseline for
-// sentence embeddings" (2017). The common direction is theirs for long texts of words drawn by p: the mean of these.
+// weigh sets the weight a/(a+p) of every word and computes the direction common to all texts. p, the frequency of a
+// word, is estimated from its rank by the Zipf-Mandelbrot law. Source: Arora, Liang, Ma, "A simple but tough-to-beat
+// baseline for sentence embeddings" (2017). The common direction is the mean of long texts of words drawn by p.
 func (t *table) weigh() {
 	const a, shift = 1e-3, 2.7
 	var all float64
@@ -211,7 +211,7 @@ func (t *table) weigh() {
 	}
 }
 
-// add adds the weighted vector of a word, times factor.
+// add adds the weighted vector of a word, times factor, to sum.
 func (t *table) add(sum []float64, word int32, factor float64) {
 	scale := float64(t.scales[word]) * factor
 	from := int(word) * t.dimensions

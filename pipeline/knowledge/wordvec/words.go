@@ -8,7 +8,7 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// known returns the words of a text that have a vector, in order, each as often as it stands there.
+// known returns the words of a text that have a vector, in order and with repetitions.
 func (t *table) known(text string) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for field := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWordRune(r) && !joins(r) }) {
@@ -32,11 +32,11 @@ func (t *table) known(text string) iter.Seq[int32] {
 	}
 }
 
-// longestWord is the longest word that is looked for in a text without spaces, in characters.
+// longestWord is the maximum length of a word searched for in text without spaces, in characters.
 const longestWord = 6
 
-// cut finds the words of a text in a script without spaces between words, each time the longest that is known. It
-// returns false when yield did.
+// cut finds the words in text of a script without spaces by always taking the longest known word. It returns false if
+// yield does.
 func (t *table) cut(text string, yield func(int32) bool) bool {
 	if strings.IndexFunc(text, isUnspaced) < 0 {
 		return true
@@ -61,7 +61,7 @@ func isUnspaced(r rune) bool {
 	return text.Ideograph(r) || unicode.Is(unicode.Thai, r)
 }
 
-// find returns a word as it is written, else in lower case: many files have no other.
+// find looks up a word as written, then in lower case, because many files contain only lower-case words.
 func (t *table) find(word string) (int32, bool) {
 	if word == "" {
 		return 0, false
@@ -75,5 +75,5 @@ func (t *table) find(word string) (int32, bool) {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) }
 
-// joins reports a character that may stand within a word: a word that is not known as a whole is cut there.
+// joins reports whether r may occur inside a word. Words that are not known as a whole are split there.
 func joins(r rune) bool { return strings.ContainsRune("-_'’./", r) }
