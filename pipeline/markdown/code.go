@@ -8,8 +8,8 @@ import (
 
 var commonMark = NewParser()
 
-// CodeRanges returns the bytes of source that are code, in order and without overlap: fenced blocks with the lines of
-// their fences, indented blocks with their indents, code spans with their backticks.
+// CodeRanges returns the byte ranges of code in source, in order and without overlap: fenced blocks including fence
+// lines, indented blocks including indentation, and code spans including backticks.
 func CodeRanges(source []byte) [][2]int {
 	var ranges [][2]int
 	end := 0
@@ -32,14 +32,14 @@ func CodeRanges(source []byte) [][2]int {
 	return ranges
 }
 
-// endOfSpan returns where the closing backticks of a code span end.
+// endOfSpan returns the offset after the closing backticks of a code span.
 func endOfSpan(span ast.Node, source []byte) int {
 	ticks := source[span.Pos() : span.Pos()+runOf(source[span.Pos():])]
 	end := span.LastChild().(*ast.Text).Segment.Stop
 	return end + bytes.Index(source[end:], ticks) + len(ticks)
 }
 
-// endOfFenced returns where a fenced block ends, behind the line that closes it if there is one.
+// endOfFenced returns the offset after a fenced block, including its closing fence if there is one.
 func endOfFenced(block ast.Node, source []byte) int {
 	fence := source[block.Pos() : block.Pos()+runOf(source[block.Pos():])]
 	end := lineEnd(source, block.Pos())

@@ -6,7 +6,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// Inline returns the text of a block without its markup. Links to references are left out.
+// Inline returns the text of a block without its markup. Links to references are omitted.
 func Inline(block ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(block, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

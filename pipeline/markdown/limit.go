@@ -8,18 +8,18 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// What goldmark's time or depth grows with faster than with the length of a text.
+// Limits for constructs that cost goldmark more than linear time or depth.
 const (
-	maxNesting    = 32       // lists and quotes within each other
-	maxRun        = 32       // characters of one delimiter
-	maxDelimiters = 512      // delimiters of emphasis in a block: each is compared with those before it
-	maxOpen       = 64       // brackets in a block that nothing has closed yet
-	maxRuns       = 64       // lengths of backtick runs that nothing closes: each is looked for to the end of the block
-	maxSteps      = 16 << 20 // bytes and lines that are gone through for brackets that are no links
-	maxCells      = 100_000  // cells of a table: short rows are filled up to the width of the first
+	maxNesting    = 32       // nested lists and quotes
+	maxRun        = 32       // characters in one delimiter run
+	maxDelimiters = 512      // emphasis delimiters in a block, because each is compared with the previous ones
+	maxOpen       = 64       // open brackets in a block
+	maxRuns       = 64       // lengths of unclosed backtick runs, because each search reaches the end of the block
+	maxSteps      = 16 << 20 // bytes and lines searched for brackets that are not links
+	maxCells      = 100_000  // cells of a table, because short rows are padded to the width of the first
 )
 
-// nested limits the depth of a container.
+// nested limits the nesting depth of a container.
 type nested struct{ parser.BlockParser }
 
 func (n nested) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
@@ -36,14 +36,14 @@ func (n nested) Open(parent ast.Node, reader text.Reader, pc parser.Context) (as
 	return n.BlockParser.Open(parent, reader, pc)
 }
 
-// effort is what the inline parsers have spent on one block.
+// effort is the work that the inline parsers have done on one block.
 type effort struct {
 	block      ast.Node
 	size       int // bytes
 	delimiters int
 	open       int
 	steps      int
-	unclosed   map[int]bool // lengths of runs of backticks
+	unclosed   map[int]bool // lengths of unclosed backtick runs
 }
 
 var effortKey = parser.NewContextKey()
@@ -60,7 +60,7 @@ func effortOn(block ast.Node, pc parser.Context) *effort {
 	return e
 }
 
-// emphasis limits delimiters. Those within words are text at once.
+// emphasis limits the number of delimiters. Delimiters within words become text immediately.
 type emphasis struct{ parser.InlineParser }
 
 func (p emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -77,17 +77,17 @@ func (p emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) a
 	return p.InlineParser.Parse(parent, block, pc)
 }
 
-// delimiters recognises all of them.
+// delimiters recognizes all emphasis delimiters.
 type delimiters struct{}
 
 func (delimiters) IsDelimiter(c byte) bool                   { return c == '*' || c == '_' || c == '~' }
 func (delimiters) CanOpenCloser(_, _ *parser.Delimiter) bool { return false }
 func (delimiters) OnMatch(int) ast.Node                      { return nil }
 
-// runOf returns how often the first character of a line is repeated.
+// runOf returns the number of times that the first character of a line is repeated at its start.
 func runOf(line []byte) int { return len(line) - len(bytes.TrimLeft(line, string(line[:1]))) }
 
-// codeSpans does not look again for the end of a run that has none.
+// codeSpans searches only once per block for the end of an unclosed backtick run of each length.
 type codeSpans struct{ parser.InlineParser }
 
 func (p codeSpans) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -108,7 +108,7 @@ func (p codeSpans) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 	return node
 }
 
-// links limits open brackets, and what failed links cost.
+// links limits the number of open brackets and the cost of failed links.
 type links struct{ parser.InlineParser }
 
 func (p links) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -136,7 +136,7 @@ func (p links) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.
 	return node
 }
 
-// CloseBlock makes text of the brackets that are still open.
+// CloseBlock converts brackets that are still open to text.
 func (p links) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
 	p.InlineParser.(parser.CloseBlocker).CloseBlock(parent, block, pc)
 }

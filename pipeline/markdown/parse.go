@@ -14,7 +14,7 @@ import (
 // Parser parses one dialect of Markdown. Safe for concurrent use.
 type Parser struct{ goldmark parser.Parser }
 
-// NewParser returns a parser that also knows the syntax of these options.
+// NewParser returns a parser that also supports the syntax added by the options.
 func NewParser(dialect ...parser.Option) Parser {
 	return Parser{parser.NewParser(append([]parser.Option{
 		parser.WithBlockParsers(
@@ -47,8 +47,8 @@ func NewParser(dialect ...parser.Option) Parser {
 // Parse returns the document. Its nodes refer to source, which must be valid UTF-8 and must not change. Never fails.
 func (p Parser) Parse(source []byte) ast.Node { return p.goldmark.Parse(text.NewReader(source)) }
 
-// definitions takes the link definitions off the start of a paragraph, each of one line. goldmark's own reader looks
-// for the end of each title in the whole paragraph. The label of a footnote defines no link.
+// definitions removes single-line link definitions from the start of a paragraph. goldmark's own reader searches the
+// whole paragraph for the end of each title. Footnote labels do not define links.
 type definitions struct{}
 
 var definition = regexp.MustCompile(`^ {0,3}\[((?:[^\[\]\\^]|\\.)(?:[^\[\]\\]|\\.){0,998})\]:[ \t]*` + // label

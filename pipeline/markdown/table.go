@@ -10,13 +10,13 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// tables makes tables of paragraphs whose second or later line is a delimiter row. It is more tolerant than goldmark's
-// own reader: a bar within code parts no cells, a row has as many cells as it is written with, and none are added.
+// tables converts paragraphs with a delimiter row in the second or a later line to tables. It is more tolerant than
+// goldmark's own reader: bars in code do not separate cells, and rows keep their number of cells without padding.
 type tables struct{}
 
 var delimiterRow = regexp.MustCompile(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\n?$`)
 
-// maxDelimiterRow bounds a delimiter row, in bytes.
+// maxDelimiterRow is the maximum length of a delimiter row, in bytes.
 const maxDelimiterRow = 4096
 
 func (tables) Transform(node *ast.Paragraph, reader text.Reader, _ parser.Context) {
@@ -73,7 +73,7 @@ func row(line text.Segment, source []byte) *extensionast.TableRow {
 	return r
 }
 
-// cells cuts a line at its bars. An escaped bar cuts nothing, nor does one in code.
+// cells splits a line at its bars, except escaped bars and bars in code.
 func cells(line text.Segment, source []byte) (found []text.Segment) {
 	line = trim(line.Start, line.Stop, source)
 	raw := source[line.Start:line.Stop]
@@ -101,7 +101,7 @@ func cells(line text.Segment, source []byte) (found []text.Segment) {
 	return found
 }
 
-// trim returns the segment without the white space at both ends.
+// trim returns the segment without leading and trailing white space.
 func trim(start, stop int, source []byte) text.Segment {
 	start += len(source[start:stop]) - len(bytes.TrimLeft(source[start:stop], " \t\n"))
 	return text.NewSegment(start, start+len(bytes.TrimRight(source[start:stop], " \t\n")))

@@ -11,8 +11,7 @@ import (
 
 var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
 
-// Plain returns the text that Markdown without delimiters stands for: without its backslashes, with the characters of
-// its entities.
+// Plain returns the text of Markdown without delimiters: it removes escaping backslashes and decodes entities.
 func Plain(markdown string) string {
 	if !strings.ContainsAny(markdown, `\&`) {
 		return markdown
@@ -38,7 +37,7 @@ func Plain(markdown string) string {
 	return b.String()
 }
 
-// Code returns the words of a code span; line breaks in it are spaces. An escaped bar in a table is a bar.
+// Code returns the text of a code span, with spaces for line breaks. In a table, an escaped bar becomes a bar.
 func Code(span *ast.CodeSpan, source []byte) string {
 	var b strings.Builder
 	for c := span.FirstChild(); c != nil; c = c.NextSibling() {
@@ -55,7 +54,7 @@ func Code(span *ast.CodeSpan, source []byte) string {
 	return words
 }
 
-// Lines returns the lines of a block as they stand in source, without the marks of the lists and quotes around it.
+// Lines returns the lines of a block as written in source, without the markers of enclosing lists and quotes.
 func Lines(block ast.Node, source []byte) string {
 	var b strings.Builder
 	for i := range block.Lines().Len() {
