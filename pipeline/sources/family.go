@@ -9,12 +9,13 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Families tells which sources are copies of one text: each source gets the index of the first of its family, itself
-// when it is the first. sketches: of the texts of these sources, in their order; nil for a text that is not at hand.
+// Families groups sources that are copies of one text. It returns for each source the index of the first source in its
+// family, which may be its own. sketches are those of the texts, in the order of list; nil if a text is not available.
 //
-// One text are: equal texts, passages of one document, one DOI or arXiv id, one address without scheme, www and click
-// ids, and texts of which the shorter stands to four fifths in the longer: mirrors and press releases. The result
-// depends on nothing but the arguments; 500 texts of 20 kB take 0.6 s, sketches included.
+// Sources belong to one family if they have equal texts, are passages of one document, share a DOI or arXiv id, or
+// share an address apart from scheme, www and click ids. Texts also match if the longer contains four fifths of the
+// shorter, as with mirrors and press releases. The result depends only on the arguments; 500 texts of 20 kB take 0.6 s,
+// including sketches.
 func Families(list []topicqueue.Source, sketches []Sketch) []int {
 	u := newUnion(len(list))
 	first := map[string]int{}
@@ -33,9 +34,9 @@ func Families(list []topicqueue.Source, sketches []Sketch) []int {
 	return u.firsts()
 }
 
-// Origins tells which sources cannot be counted as independent of one another: families, and whatever comes from one
-// domain or one publisher. Platforms where everybody publishes join nobody, nor do journals and unnamed files.
-// families: as Families returned it. The result has the form of that of Families.
+// Origins groups sources that do not count as independent: families, and sources from one domain or one publisher.
+// Platforms open to all authors, journals and unnamed files do not group sources. families is the result of Families.
+// The result has the same form.
 func Origins(list []topicqueue.Source, families []int) []int {
 	u := newUnion(len(list))
 	first := map[string]int{}
@@ -52,10 +53,10 @@ func Origins(list []topicqueue.Source, families []int) []int {
 	return u.firsts()
 }
 
-// emptyHash is that of a text of which nothing is known.
+// emptyHash is the hash of an empty text, which identifies nothing.
 var emptyHash = topicqueue.TextHash("")
 
-// identities are keys that two sources share only if they are the same thing.
+// identities returns keys that two sources share only if they are the same document.
 func identities(s topicqueue.Source) []string {
 	keys := []string{"id " + s.ID}
 	if s.ID == "" {
@@ -88,8 +89,8 @@ var (
 	clickID      = regexp.MustCompile(`(?i)^(?:utm_.*|gclid|fbclid|msclkid|yclid|igshid|mc_cid|mc_eid|ref|ref_src|amp|cmpid|ocid|smid|share)$`)
 )
 
-// canonical returns the form in which addresses are compared, "" for what is no absolute http(s) URL: without scheme,
-// www, m and amp, port, fragment, click ids and last slash, parameters in order.
+// canonical normalizes an address for comparison. It removes scheme, www, m and amp, default ports, fragment, click ids
+// and trailing slashes, and sorts the parameters. It returns "" if address is not an absolute http(s) URL.
 func canonical(address string) string {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -122,7 +123,7 @@ func canonical(address string) string {
 	return out
 }
 
-// platforms are domains where anybody publishes: two pages there are no more of one origin than two pages of the web.
+// platforms are domains that publish unrelated authors, so a shared domain does not indicate a shared origin.
 var platforms = wordSet(`arxiv.org doi.org biorxiv.org medrxiv.org ssrn.com github.com gitlab.com bitbucket.org codeberg.org sourceforge.net
 	youtube.com youtu.be vimeo.com bilibili.com medium.com substack.com dev.to reddit.com stackoverflow.com stackexchange.com quora.com zhihu.com
 	twitter.com x.com facebook.com linkedin.com mastodon.social bsky.app zenodo.org figshare.com researchgate.net academia.edu
@@ -131,7 +132,7 @@ var platforms = wordSet(`arxiv.org doi.org biorxiv.org medrxiv.org ssrn.com gith
 	archive.org wordpress.com blogspot.com google.com googleusercontent.com amazonaws.com huggingface.co kaggle.com pypi.org npmjs.com osf.io
 	csdn.net cnblogs.com juejin.cn weibo.com baidu.com qq.com science.org pnas.org bmj.com cell.com acs.org rsc.org aps.org iop.org`)
 
-// origins are keys that sources of one origin share.
+// origins returns keys that sources of one origin share.
 func origins(s topicqueue.Source) []string {
 	var keys []string
 	if d := s.Domain; d != "" && !platforms[d] {
@@ -153,7 +154,7 @@ func wordSet(words string) map[string]bool {
 	return out
 }
 
-// union joins indexes into sets.
+// union is a union-find structure over indexes.
 type union []int
 
 func newUnion(n int) union {
@@ -172,7 +173,7 @@ func (u union) find(i int) int {
 	return i
 }
 
-// join keeps the smaller index as the root: the first of a set stands for it.
+// join keeps the smaller index as the root, so that the first member represents its set.
 func (u union) join(i, j int) {
 	i, j = u.find(i), u.find(j)
 	u[max(i, j)] = min(i, j)

@@ -8,16 +8,16 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Page is what a page says of itself to search engines; every field may be empty.
+// Page is the metadata that a page provides for search engines. Every field may be empty.
 type Page struct {
 	Type      string // og:type: article, product, video.other
 	Schema    string // @type of its linked data: NewsArticle, BlogPosting
-	Generator string // program that made it: Sphinx 7.2, MediaWiki 1.43
-	Paper     bool   // it has citation_* elements, as pages of papers do for Google Scholar
+	Generator string // program that generated it: Sphinx 7.2, MediaWiki 1.43
+	Paper     bool   // has citation_* elements, as pages of papers do for Google Scholar
 }
 
-// genre decides by what is surest first: the tool that found it, a known host, what the page says of itself, how host
-// and path are named, what the host's top-level domain says.
+// genre determines the genre of a source, using the most reliable evidence first: the tool that found it, a known host,
+// the page's metadata, host name, top-level domain, path, generator and publisher.
 func genre(s topicqueue.Source, about Page) string {
 	host := hostOf(s.URL)
 	if s.Kind == topicqueue.SourceCode {
@@ -58,7 +58,7 @@ func genre(s topicqueue.Source, about Page) string {
 
 var preprintServer = regexp.MustCompile(`(?i)\b(?:arxiv|biorxiv|medrxiv|chemrxiv|psyarxiv|ssrn|research square|preprints?(?:\.org)?|osf preprints)\b`)
 
-// byHost looks the host up, then the domains above it, each with the longest path that is listed first.
+// byHost looks up the host, then its parent domains. Longer listed paths take precedence.
 func byHost(host, path string) string {
 	for host != "" {
 		for _, h := range hosts[host] {
@@ -71,7 +71,7 @@ func byHost(host, path string) string {
 	return ""
 }
 
-// byPage trusts what a page says of itself in a vocabulary that leaves no doubt.
+// byPage uses only unambiguous metadata of a page.
 func byPage(p Page) string {
 	if p.Paper {
 		return topicqueue.GenrePaper
@@ -88,7 +88,7 @@ func byPage(p Page) string {
 	return byGenerator(sure(p.Generator))
 }
 
-// schemas are types of schema.org, in lower case.
+// schemas maps schema.org types, in lower case, to genres.
 var schemas = map[string]string{
 	"newsarticle": topicqueue.GenreNews, "reportagenewsarticle": topicqueue.GenreNews,
 	"analysisnewsarticle": topicqueue.GenreNews,
@@ -103,7 +103,7 @@ var schemas = map[string]string{
 	"videoobject": topicqueue.GenreVideo, "definedterm": topicqueue.GenreReference,
 }
 
-// generators are programs that make one kind of site. weak are those that are used for others as well.
+// generators maps programs that generate one kind of site to genres. weak lists programs that have other uses too.
 var generators, weak = []named{
 	{"sphinx", topicqueue.GenreDocumentation}, {"mkdocs", topicqueue.GenreDocumentation},
 	{"docusaurus", topicqueue.GenreDocumentation},
@@ -125,10 +125,10 @@ var generators, weak = []named{
 }, []named{{"ghost", topicqueue.GenreBlog}, {"jekyll", topicqueue.GenreBlog}, {"blogger", topicqueue.GenreBlog},
 	{"hexo", topicqueue.GenreBlog}}
 
-// named is a name with the genre that it says.
+// named is a name with the genre that it indicates.
 type named struct{ name, genre string }
 
-// sure returns a generator that leaves no doubt, else "".
+// sure returns generator if it is unambiguous, else "".
 func sure(generator string) string {
 	for _, g := range generators {
 		if strings.Contains(strings.ToLower(generator), g.name) {
@@ -150,7 +150,7 @@ func byGenerator(generator string) string {
 	return ""
 }
 
-// hostNames are first labels of hosts that say what is there: docs.example.com.
+// hostNames maps first labels of hosts, such as docs in docs.example.com, to genres.
 var hostNames = map[string]string{
 	"docs": topicqueue.GenreDocumentation, "doc": topicqueue.GenreDocumentation,
 	"documentation": topicqueue.GenreDocumentation,
@@ -174,7 +174,7 @@ var hostNames = map[string]string{
 
 func byHostName(host string) string {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(host, "www."), ".")
-	if !strings.Contains(rest, ".") { // docs.rs is a name of its own
+	if !strings.Contains(rest, ".") { // in docs.rs, docs is not a subdomain
 		return ""
 	}
 	if g := hostNames[first]; g != "" && byTopLevel(host) != topicqueue.GenreGovernment || g == topicqueue.GenreDataset {
@@ -183,7 +183,7 @@ func byHostName(host string) string {
 	return ""
 }
 
-// Top-level domains that only such bodies get.
+// Top-level domains reserved for governments and for other organisations.
 var (
 	governmentHost = regexp.MustCompile(`(?:^|\.)(?:gov|mil|europa\.eu|(?:gov|gob|gouv|gov|go|govt|gub|mil|gc|admin|gv|bund|government)\.[a-z]{2})$`)
 	bodyHost       = regexp.MustCompile(`(?:^|\.)(?:edu|int|museum|(?:edu|ac|org)\.[a-z]{2})$`)
@@ -199,7 +199,7 @@ func byTopLevel(host string) string {
 	return ""
 }
 
-// paths say what is below them, in this order.
+// paths maps URL paths to genres. The first match is used.
 var paths = []struct {
 	pattern *regexp.Regexp
 	genre   string
@@ -214,7 +214,7 @@ var paths = []struct {
 	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:shop|store|cart)/|/dp/[a-z0-9]{10}`), topicqueue.GenreShop},
 	{regexp.MustCompile(`^/(?:data|datasets?|data-catalog)/|\.(?:csv|xlsx|parquet)$`), topicqueue.GenreDataset},
 	{regexp.MustCompile(`^/(?:watch|videos?)(?:/|\?|$)`), topicqueue.GenreVideo},
-	// as blogs write addresses; papers that do so are listed
+	// date paths as in blogs; journals with such paths are listed as hosts
 	{regexp.MustCompile(`^/(?:19|20)\d\d/(?:0[1-9]|1[0-2])/`), topicqueue.GenreBlog},
 }
 
@@ -230,10 +230,10 @@ func byPath(host, path string) string {
 	return ""
 }
 
-// newsName is how newspapers and agencies call themselves.
+// newsName matches typical names of newspapers and agencies.
 var newsName = regexp.MustCompile(`(?i)\b(?:news|times|daily|herald|tribune|gazette|zeitung|nachrichten|courier|chronicle|morning post|tageblatt|anzeiger)\b`)
 
-// byPublisher is the last resort: a paper's DOI, a newspaper's name.
+// byPublisher is the last resort: it uses the DOI of a paper or the name of a newspaper.
 func byPublisher(s topicqueue.Source) string {
 	switch {
 	case s.DOI != "":

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// listed are well-known hosts by genre. A host stands for all below it; with a path it stands for what is below the
+// listed are well-known hosts by genre. A host includes its subdomains; with a path, it includes only what is below the
 // path.
 const listed = `
 paper: nature.com science.org sciencedirect.com link.springer.com springer.com springeropen.com biomedcentral.com
@@ -80,10 +80,10 @@ shop: amazon.com amazon.de amazon.co.uk amazon.fr amazon.co.jp ebay.com ebay.de 
 	play.google.com/store apps.apple.com myshopify.com temu.com idealo.de
 `
 
-// place is what stands for a genre below a host.
+// place is a path on a host with its genre.
 type place struct{ path, genre string }
 
-// hosts has the places of each listed host, the longest path first.
+// hosts maps each listed host to its places, longest path first.
 var hosts = readHosts(listed)
 
 func readHosts(list string) map[string][]place {

@@ -8,22 +8,22 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Sketch is a sample of the word sequences of a text, by which copies are recognised without keeping the text: the
-// smallest hashes of all runs of shingleWords words, in order. Nil for a text that is too short to tell.
+// Sketch is a sample of the word sequences in a text, for recognizing copies without storing the text. It holds the
+// smallest hashes of all runs of shingleWords words, in ascending order. It is nil for texts too short to compare.
 // Source: bottom-k MinHash (Broder 1997).
 type Sketch []uint64
 
 const (
 	shingleWords = 5
-	shortest     = 40   // words of a text that can be a copy but for its hash
-	sketchSize   = 1024 // hashes kept; 8 kB a text
-	contained    = 0.8  // share of the shorter text that stands in the longer one
-	fewest       = 8    // hashes from which a share can be told
-	neighbours   = 8    // later texts with the same hash that are compared: copies of copies are joined all the same
+	shortest     = 40   // minimum words of a text for a sketch; shorter copies are recognized only by their hash
+	sketchSize   = 1024 // number of hashes kept; 8 kB per text
+	contained    = 0.8  // share of the shorter text that the longer must contain
+	fewest       = 8    // minimum number of hashes for computing a share
+	neighbours   = 8    // later texts compared per shared hash; sufficient because copies of copies are joined
 )
 
-// NewSketch samples a text. Letter case, punctuation and white space do not count; a Chinese or Japanese character is
-// a word.
+// NewSketch samples a text. It ignores letter case, punctuation and white space. A Chinese or Japanese character counts
+// as a word.
 func NewSketch(text string) Sketch {
 	words := wordHashes(text)
 	if len(words) < shortest {
@@ -47,7 +47,7 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// mix spreads a hash over all bits (splitmix64).
+// mix distributes a hash over all bits (splitmix64).
 func mix(h uint64) uint64 {
 	h += 0x9e3779b97f4a7c15
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
@@ -81,8 +81,8 @@ func wordHashes(s string) []uint64 {
 	return out
 }
 
-// copies reports that one text stands in the other, as far as the samples tell: up to the largest hash that both
-// samples are complete to.
+// copies reports whether one text contains the other, judging by the samples. It compares hashes up to the largest
+// value to which both samples are complete.
 func copies(a, b Sketch) bool {
 	limit := ^uint64(0)
 	for _, s := range []Sketch{a, b} {
@@ -110,7 +110,7 @@ func copies(a, b Sketch) bool {
 	}
 }
 
-// nearPairs returns the pairs of texts that are copies, by way of the hashes that they share.
+// nearPairs returns the pairs of texts that are copies. It compares only texts that share hashes.
 func nearPairs(sketches []Sketch) [][2]int {
 	type posting struct {
 		hash uint64
@@ -137,5 +137,5 @@ func nearPairs(sketches []Sketch) [][2]int {
 			pairs = append(pairs, pair)
 		}
 	}
-	return pairs // joining them gives the same in any order
+	return pairs // their order does not affect the joined result
 }

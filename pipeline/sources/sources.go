@@ -1,8 +1,8 @@
-// Package sources says what a source is worth knowing as: its genre and its domain, and which sources are copies of one
-// text. It looks at addresses, at what pages say of themselves and at texts, and asks no model.
+// Package sources classifies sources: it determines genre and domain, and which sources are copies of one text. It uses
+// addresses, page metadata and texts, but no model.
 //
-// It does not say what is true: that sources agree or disagree is for package evidence. Entry points: Describe for one
-// source, Families for those of a run.
+// It does not judge truth; package evidence handles agreement and disagreement between sources. Entry points are
+// Describe for one source and Families for the sources of a run.
 package sources
 
 import (
@@ -14,8 +14,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Describe returns s with genre and domain, as far as they can be told. about: what the page says of itself, may be
-// empty. A genre that is known already stays. Never fails.
+// Describe returns s with genre and domain, if they can be determined. about is the page's metadata and may be empty.
+// A genre or domain that is already set is kept. Never fails.
 func Describe(s topicqueue.Source, about Page) topicqueue.Source {
 	if s.Domain == "" {
 		s.Domain = Domain(s.URL)
@@ -26,9 +26,9 @@ func Describe(s topicqueue.Source, about Page) topicqueue.Source {
 	return s
 }
 
-// Domain returns the registrable domain of an absolute URL, lower case: example.co.uk of http://www.example.co.uk/x.
-// Hosts below which anybody can have a name (github.io) count like top-level domains. An address or a host without a
-// known suffix is returned as it is; what is no absolute http(s) URL has none.
+// Domain returns the registrable domain of an absolute URL in lower case: example.co.uk for http://www.example.co.uk/x.
+// Hosts under which anyone can register a name (github.io) count as top-level domains. IP addresses and hosts without
+// a known suffix are returned unchanged. If address is not an absolute http(s) URL, Domain returns "".
 func Domain(address string) string {
 	host := hostOf(address)
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
@@ -37,7 +37,7 @@ func Domain(address string) string {
 	return host
 }
 
-// hostOf returns the host of an absolute http(s) URL, lower case and without port; else "".
+// hostOf returns the host of an absolute http(s) URL in lower case and without port, or "" for other addresses.
 func hostOf(address string) string {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
