@@ -16,8 +16,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Environment returns what the programs of own tools get of this process's environment, and the given variables: keys
-// of models and services are no business of theirs.
+// Environment returns the environment for the programs of own tools: a few variables of this process, and the given
+// variables. It leaves out the keys of models and services.
 func Environment(variables []string) []string {
 	var env []string
 	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ", "SystemRoot"} {
@@ -28,8 +28,8 @@ func Environment(variables []string) []string {
 	return append(env, variables...)
 }
 
-// Command returns the Do of a tool that is a program: the arguments stand on its standard input, its standard output is
-// the answer. argv: program and arguments, no shell. env: as NAME=value.
+// Command returns the Do function of a tool that is a program. The program gets the arguments on standard input, and
+// its standard output is the answer. argv: program and arguments, no shell. env: as NAME=value.
 func Command(argv, env []string) func(context.Context, json.RawMessage) (Output, error) {
 	return func(ctx context.Context, arguments json.RawMessage) (Output, error) {
 		ctx, stop := context.WithCancelCause(ctx)
@@ -58,8 +58,8 @@ func Command(argv, env []string) func(context.Context, json.RawMessage) (Output,
 
 var errTooLong = fmt.Errorf("its answer has more than %d MB and was not read; ask for less", maxOwnOutput>>20)
 
-// bounded keeps the beginning of what is written, and calls full when there is more. Its buffer is not embedded: it
-// would read without bounds.
+// bounded keeps the start of what is written, and calls full when there is more. It does not embed a bytes.Buffer,
+// whose ReadFrom would read without bounds.
 type bounded struct {
 	kept []byte
 	most int
@@ -75,8 +75,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Service returns the Do of a tool that is an HTTP service: the arguments are the body of a POST, the answer's body is
-// the answer. client leads to this service alone.
+// Service returns the Do function of a tool that is an HTTP service. The arguments are the body of a POST, and the
+// response body is the answer. client can reach only this service.
 func Service(client *fetch.Client, address string, header http.Header) func(context.Context,
 	json.RawMessage) (Output, error) {
 	return func(ctx context.Context, arguments json.RawMessage) (Output, error) {

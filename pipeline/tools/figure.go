@@ -27,13 +27,13 @@ func newFigure(f sandbox.Figure) Figure {
 	}
 }
 
-// FigureStore is what a Pages must be too for tools that make pictures.
+// FigureStore must also be implemented by the Pages of a Runner whose tools make pictures.
 type FigureStore interface {
-	// PutFigure stores a picture at Figure.Path in the run's bundle; storing the same again is harmless.
+	// PutFigure stores a picture at Figure.Path in the run's bundle; storing the same picture again is harmless.
 	PutFigure(ctx context.Context, runID, path string, body []byte) error
 }
 
-// storeFigures puts the pictures into the bundle.
+// storeFigures stores the pictures in the run's bundle.
 func (r *Runner) storeFigures(ctx context.Context, runID string, figures []Figure) error {
 	if len(figures) == 0 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// OwnGroup prepares a command that is not yet started. kill ends it together with the processes that it has started.
+// OwnGroup prepares a command before it starts. kill ends the command and the processes that it started.
 func OwnGroup(cmd *exec.Cmd) (kill func() error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

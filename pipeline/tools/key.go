@@ -12,10 +12,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Key returns the form of a call by which equal calls are recognised: of searches their words in any order and case (of
-// paper_search with the range of years), of
-// open_page the address without what does not change the page, of run_code every sign. A query that asks nothing yields
-// the empty string. Never fails.
+// Key returns the canonical form of a call, which is the same for equal calls. For searches, it is the words in any
+// order and case, with the range of years for paper_search. For open_page, it is the address without the parts that do
+// not change the page; for run_code, it is the exact program. A query without content yields the empty string. Never
+// fails.
 func Key(tool, query string) string {
 	query = strings.TrimSpace(query)
 	form := topicqueue.CanonicalQuery(query)
@@ -26,10 +26,10 @@ func Key(tool, query string) string {
 				form = pageKey(address)
 			}
 		}
-	case object(query) != "": // of a tool with a schema: only the order of its keys does not matter
+	case object(query) != "": // tool with a schema: the order of keys does not matter
 		form = object(query)
 	case tool == "run_code", topicqueue.IsPlace(query):
-		// a place is not known by its words: a section can be called like its document
+		// a place is not identified by its words: a section can have the same name as its document
 		form = query
 	case tool == "paper_search":
 		form = papers.ParseQuery(query, 0).Key()
@@ -44,7 +44,7 @@ func Key(tool, query string) string {
 	return tool + "\x00" + form
 }
 
-// object returns the canonical form of a query that is a JSON object; empty for any other.
+// object returns the canonical form of a query that is a JSON object, or "" for any other query.
 func object(query string) string {
 	var fields map[string]any
 	if !strings.HasPrefix(query, "{") || json.Unmarshal([]byte(query), &fields) != nil {
@@ -57,7 +57,7 @@ func object(query string) string {
 	return string(form)
 }
 
-// excluded returns the canonical form of the words that a query does not want: "jaguar -car".
+// excluded returns the canonical form of the words that a query excludes, as in "jaguar -car".
 func excluded(query string) string {
 	var words []string
 	for _, field := range strings.Fields(query) {
@@ -70,12 +70,13 @@ func excluded(query string) string {
 	return topicqueue.CanonicalQuery(strings.Join(words, " "))
 }
 
-// tracking are parameters of addresses that say where a reader came from and not what the page is.
+// tracking lists URL parameters that describe where a reader came from, not the page.
 var tracking = []string{"utm_", "gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "yclid", "twclid", "igshid",
 	"mc_cid", "mc_eid", "_hsenc", "_hsmi", "vero_id", "oly_anon_id", "oly_enc_id"}
 
-// pageKey returns the form of an address by which equal pages are recognised: host and path without scheme, default
-// port, fragment, credentials, tracking parameters and trailing slash. An address that cannot be read stays as it is.
+// pageKey returns the canonical form of an address, which is the same for equal pages: host and path without scheme,
+// default port, fragment, credentials, tracking parameters and trailing slash. An invalid address is returned
+// unchanged.
 func pageKey(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
@@ -89,7 +90,7 @@ func pageKey(address string) string {
 		host += ":" + port
 	}
 	path := u.EscapedPath()
-	if !strings.Contains(strings.ToLower(u.RawPath), "%2f") { // there, what is escaped means something else
+	if !strings.Contains(strings.ToLower(u.RawPath), "%2f") { // with an escaped slash, unescaping would change the meaning
 		path = (&url.URL{Path: u.Path}).EscapedPath()
 	}
 	var query []string

@@ -10,30 +10,30 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Retriever is what the tools of the knowledge base need; *knowledge.Base is one.
+// Retriever searches the knowledge base for its tools; *knowledge.Base implements it.
 type Retriever interface {
-	// Search and Item return at most limit passages, best first; nothing found is an empty list.
+	// Search and Item return at most limit passages, best first, or an empty list if nothing matches.
 	Search(ctx context.Context, query string, limit int, mode knowledge.Mode) ([]knowledge.Passage, error)
 	Item(ctx context.Context, name string, limit int) ([]knowledge.Passage, error)
 }
 
 var _ Retriever = (*knowledge.Base)(nil)
 
-// passageTool is a tool that answers with passages. The three tools differ in name, description and what they ask.
+// passageTool is a tool that answers with passages. Its three variants differ in name, description and retrieval.
 type passageTool struct {
 	name, description string
 	limit             int
 	retrieve          func(ctx context.Context, query string, limit int) ([]knowledge.Passage, error)
-	empty             string // what to try after a search that found nothing
+	empty             string // advice after a search without results
 }
 
 // Name returns the tool's name.
 func (t *passageTool) Name() string { return t.name }
 
-// Description returns what the model reads.
+// Description returns the description for the model.
 func (t *passageTool) Description() string { return strings.TrimSpace(t.description) }
 
-// Call retrieves passages. A knowledge base that cannot be read is a Result with Failed set.
+// Call retrieves passages. If the knowledge base cannot be read, the Result has Failed set.
 func (t *passageTool) Call(ctx context.Context, call Call) (Result, error) {
 	query := strings.TrimSpace(call.Query)
 	if query == "" {

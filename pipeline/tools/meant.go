@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// Meant returns the one tool of the set that a name can mean: the tool of that name, else the one that shares most
-// words with it. A model adds words to a name (functions.web_search, web_search<|channel|>commentary), leaves some out
-// (web), or writes them in another order (search_web). So all words of the tool must be in the name or the other way
-// round, and at least half of the name's words must be the tool's. It returns false when no tool fits, or two fit
-// equally well.
+// Meant returns the only tool of the set that name can mean: the tool of that name, else the tool that shares the most
+// words with it. A model may add words to a name (functions.web_search, web_search<|channel|>commentary), omit some
+// (web), or reorder them (search_web). All words of the tool must therefore be in the name or all words of the name in
+// the tool's. At least half of the name's words must belong to the tool. It returns false if no tool fits, or if two
+// fit equally well.
 func (s Set) Meant(name string) (tool string, ok bool) {
 	if _, ok := s.Lookup(name); ok {
 		return name, true

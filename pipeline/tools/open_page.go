@@ -22,13 +22,13 @@ var openPageDescription string
 
 // Limits of one page.
 const (
-	maxPageBytes = 5 << 20   // of HTML and text as sent; a page that is larger is a dump of data
-	maxPDFBytes  = 30 << 20  // of a PDF as sent
-	maxPageText  = 200 << 10 // of the text that is kept, in bytes: a book of 100 pages
-	readAtOnce   = 2         // pages of one tool: a hostile one takes a quarter of a gigabyte for a few seconds
+	maxPageBytes = 5 << 20   // HTML and text as sent; larger pages are data dumps
+	maxPDFBytes  = 30 << 20  // PDF as sent
+	maxPageText  = 200 << 10 // kept text, in bytes: a book of 100 pages
+	readAtOnce   = 2         // pages that one tool extracts in parallel; a hostile page takes a quarter of a gigabyte for a few seconds
 )
 
-// Fetcher is the way to the outside; *fetch.Client is one.
+// Fetcher fetches from outside; *fetch.Client implements it.
 type Fetcher interface {
 	Do(ctx context.Context, r fetch.Request) (fetch.Response, error)
 }
@@ -38,19 +38,19 @@ var _ Fetcher = (*fetch.Client)(nil)
 // openPage is the tool open_page.
 type openPage struct {
 	outside Fetcher
-	reading chan struct{} // whoever reads a page holds one of its places
+	reading chan struct{} // semaphore of page extraction
 }
 
-// NewOpenPage returns open_page: the text of one page. One tool serves all runs of a process.
+// NewOpenPage returns open_page, which returns the text of one page. One tool serves all runs of a process.
 func NewOpenPage(outside Fetcher) Tool { return openPage{outside, make(chan struct{}, readAtOnce)} }
 
 // Name returns the tool's name.
 func (openPage) Name() string { return "open_page" }
 
-// Description returns what the model reads.
+// Description returns the description for the model.
 func (openPage) Description() string { return strings.TrimSpace(openPageDescription) }
 
-// Call opens a page. The result has one source, or Failed set: then Text says what to try instead.
+// Call opens a page. The result has one source, or has Failed set and a Text that says what to try instead.
 func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 	address, ok := pageAddress(call.Query)
 	if !ok {
@@ -86,7 +86,7 @@ func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 	return result, nil
 }
 
-// read extracts the page when it is its turn.
+// read extracts the page. It waits while readAtOnce other pages are being read.
 func (t openPage) read(ctx context.Context, r fetch.Response) (page, error) {
 	select {
 	case t.reading <- struct{}{}:
@@ -97,7 +97,7 @@ func (t openPage) read(ctx context.Context, r fetch.Response) (page, error) {
 	return readPage(ctx, r)
 }
 
-// result makes the answer of a page.
+// result returns the answer for a page.
 func (p page) result(address string) Result {
 	s := topicqueue.Source{
 		Kind: topicqueue.SourceWeb, Title: p.title, URL: address, Date: p.date, Authors: p.by.Authors,
@@ -105,7 +105,7 @@ func (p page) result(address string) Result {
 	}
 	s.Hash = topicqueue.TextHash(s.Text)
 	s.ID = topicqueue.SourceID(s)
-	s = sources.Describe(s, p.kind) // later, nobody has the page
+	s = sources.Describe(s, p.kind) // the page itself is not kept for later
 	head := []string{address}
 	for _, part := range []string{p.by.By(), p.date} {
 		if part != "" {
@@ -120,12 +120,12 @@ func (p page) result(address string) Result {
 	return Result{Text: text, Sources: []topicqueue.Source{s}, Pictures: p.pictures}
 }
 
-// failed returns a result that did not work.
+// failed returns a Result with Failed set and a formatted text.
 func failed(format string, args ...any) Result {
 	return Result{Failed: true, Text: fmt.Sprintf(format, args...)}
 }
 
-// final reports whether a page could not be had for a reason that stays.
+// final reports whether the reason why a page could not be fetched is permanent.
 func final(err error) bool {
 	var status *fetch.StatusError
 	var refused *fetch.RefusedError
@@ -139,13 +139,13 @@ func final(err error) bool {
 	return errors.As(err, &refused)
 }
 
-// gone reports that the site knows no such page.
+// gone reports whether the site says that the page does not exist.
 func gone(err error) bool {
 	var status *fetch.StatusError
 	return errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone)
 }
 
-// unopened says why a page could not be had, in words that a model can react to.
+// unopened explains why a page could not be fetched, in words that a model can react to.
 func unopened(address string, err error) string {
 	what := "open_page could not open " + fetch.Redact(address) + ": "
 	var status *fetch.StatusError
@@ -192,7 +192,7 @@ func refusedWords(e *fetch.RefusedError) string {
 	return e.Detail + ". " + advice
 }
 
-// unread says why what came cannot be read.
+// unread explains why a fetched page cannot be read.
 func unread(address string, err error) string {
 	what := "open_page got " + fetch.Redact(address) + ", but "
 	switch {

@@ -11,9 +11,9 @@ import (
 	"nightdesk/pipeline/sources"
 )
 
-// about is what a page says of itself beside what package extract reads.
+// about is metadata of a page that package extract does not read.
 type about struct {
-	firstTime string // the day of its first <time>
+	firstTime string // date of its first <time>
 	kind      sources.Page
 }
 
@@ -22,14 +22,14 @@ var (
 	startsDay  = regexp.MustCompile(`^\s*(\d{4}-\d{2}-\d{2})`)
 )
 
-// maxLinked bounds the linked data that are looked at, in bytes.
+// maxLinked is the maximum size of linked data to search, in bytes.
 const maxLinked = 256 << 10
 
-// aboutPage reads the kind of page where a page gives it to search engines: meta elements, linked data. It reads the
-// first <time>, too.
+// aboutPage reads the kind of a page from its metadata for search engines: meta elements and linked data. It also reads
+// the first <time>.
 func aboutPage(page []byte) about {
 	var a about
-	linked := false // the next text is linked data
+	linked := false // the next text token is linked data
 	z := html.NewTokenizer(bytes.NewReader(page))
 	for {
 		switch z.Next() {
@@ -63,7 +63,7 @@ func aboutPage(page []byte) about {
 	}
 }
 
-// meta takes over what one meta element says.
+// meta records the content of one meta element.
 func (a *about) meta(attr map[string]string) {
 	content := short(attr["content"])
 	switch name := strings.ToLower(cmp.Or(attr["property"], attr["name"])); {
@@ -76,7 +76,7 @@ func (a *about) meta(attr map[string]string) {
 	}
 }
 
-// everyPage are types of linked data that every kind of page has.
+// everyPage lists types of linked data that occur on all kinds of pages.
 var everyPage = map[string]bool{
 	"WebSite": true, "WebPage": true, "Organization": true, "Person": true, "BreadcrumbList": true, "ListItem": true,
 	"ImageObject":  true,
@@ -86,8 +86,8 @@ var everyPage = map[string]bool{
 	"Question": true, "Answer": true,
 }
 
-// mainType returns the first type in linked data that tells one kind of page from others. Products and films stand on
-// pages of all kinds.
+// mainType returns the first type in linked data that distinguishes kinds of pages. It ignores products and videos,
+// because pages of all kinds have them.
 func mainType(linked []byte) string {
 	for _, m := range schemaType.FindAllSubmatch(linked, 50) {
 		if !everyPage[string(m[1])] {

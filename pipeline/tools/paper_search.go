@@ -20,16 +20,16 @@ import (
 //go:embed paper_search.md
 var paperSearchDescription string
 
-// Limits of one search for papers.
+// Limits of one paper search.
 const (
-	leastAsked  = 10 // papers that each provider is asked for: with fewer, hardly any is in two lists
+	leastAsked  = 10 // papers to request from each provider; with fewer, the lists hardly overlap
 	mostAsked   = 25
-	mostAuthors = 10 // that are named
+	mostAuthors = 10 // authors to list
 )
 
-// PaperIndex is what paper_search asks; *papers.Search is one.
+// PaperIndex searches for papers; *papers.Search implements it.
 type PaperIndex interface {
-	// Ask returns an answer of each provider, in time.
+	// Ask returns the answer of each provider, within a time limit.
 	Ask(ctx context.Context, q papers.Query) []papers.Answer
 }
 
@@ -41,17 +41,17 @@ type paperSearch struct {
 	limit int
 }
 
-// NewPaperSearch returns paper_search. limit: papers with an abstract per call; as many without one are named.
+// NewPaperSearch returns paper_search. limit: papers with an abstract per call, and listed papers without one.
 func NewPaperSearch(index PaperIndex, limit int) Tool { return paperSearch{index, limit} }
 
 // Name returns the tool's name.
 func (paperSearch) Name() string { return "paper_search" }
 
-// Description returns what the model reads.
+// Description returns the description for the model.
 func (paperSearch) Description() string { return strings.TrimSpace(paperSearchDescription) }
 
-// Call searches. A paper with an abstract is a source, whose text is the abstract and nothing else; one without is only
-// named. The result has Failed set when no provider has answered.
+// Call searches for papers. A paper with an abstract is a source whose text is only the abstract; a paper without an
+// abstract is only named. Failed is set if there are no keywords or no provider answered.
 func (t paperSearch) Call(ctx context.Context, call Call) (Result, error) {
 	query := papers.ParseQuery(call.Query, min(max(2*t.limit, leastAsked), mostAsked))
 	if len(query.Terms) == 0 {
@@ -70,7 +70,7 @@ func (t paperSearch) Call(ctx context.Context, call Call) (Result, error) {
 		missing = append(missing, papers.Label(a.Provider)+" "+paperFailure(a.Err))
 		level := zerolog.DebugLevel
 		if refusesKey(a.Err) {
-			level = zerolog.WarnLevel // the operator can change that
+			level = zerolog.WarnLevel // the operator can fix this
 		}
 		zerolog.Ctx(ctx).WithLevel(level).Str("provider", a.Provider).Err(a.Err).Msg("provider of papers did not answer")
 	}
@@ -89,7 +89,7 @@ func (t paperSearch) Call(ctx context.Context, call Call) (Result, error) {
 	return t.result(found, fmt.Sprintf("Papers from %s.%s", strings.Join(asked, ", "), absence)), nil
 }
 
-// result makes the answer of what was found.
+// result builds the answer from the papers found.
 func (t paperSearch) result(found []papers.Paper, head string) Result {
 	now := time.Now().UTC()
 	var result Result
@@ -139,7 +139,7 @@ func paperAuthors(all []string) []string {
 	return all
 }
 
-// paperFacts returns what a reader needs to find a paper and to judge it, on one line.
+// paperFacts returns, on one line, the facts that a reader needs to find and judge a paper.
 func paperFacts(p papers.Paper) string {
 	var facts []string
 	add := func(label, value string) {
@@ -163,14 +163,14 @@ func paperFacts(p papers.Paper) string {
 	return strings.Join(facts, "; ")
 }
 
-// refusesKey reports whether a provider turns this desk away, and not this query or this hour.
+// refusesKey reports whether a provider rejects this installation's key or account, not just this query at this time.
 func refusesKey(err error) bool {
 	var status *fetch.StatusError
 	return errors.As(err, &status) && (status.Status == http.StatusUnauthorized ||
 		status.Status == http.StatusPaymentRequired || status.Status == http.StatusForbidden)
 }
 
-// paperFailure says why a provider has no answer, after its name.
+// paperFailure explains why a provider did not answer. The text follows the provider's name.
 func paperFailure(err error) string {
 	var status *fetch.StatusError
 	var refused *fetch.RefusedError

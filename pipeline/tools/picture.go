@@ -25,10 +25,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Picture is a picture that a page shows, in the section whose text is Source.Text[Start:End].
+// Picture is a picture on a page, in the section whose text is Source.Text[Start:End].
 type Picture struct {
 	URL     string
-	Caption string // what the page says of it, one line
+	Caption string // from the page, one line
 	Licence string `json:",omitempty"`
 	Start   int
 	End     int
@@ -36,19 +36,19 @@ type Picture struct {
 
 // Limits of pictures.
 const (
-	maxPictures     = 12               // that are known of a page
-	shownPictures   = 2                // that are fetched of a page
-	maxPictureBytes = 8 << 20          // as sent
-	maxPixels       = 8_000_000        // of one that is decoded, which takes 100 MB at worst
-	minSide         = 100              // pixels; what is smaller is a button, a line or a counter of visitors
-	shownSide       = 1000             // pixels; larger ones are made smaller
-	pictureTime     = 10 * time.Second // that one of them takes
+	maxPictures     = 12               // recorded per page
+	shownPictures   = 2                // fetched per page
+	maxPictureBytes = 8 << 20          // size as sent
+	maxPixels       = 8_000_000        // of a decoded picture, which takes at most 100 MB
+	minSide         = 100              // pixels; smaller pictures are buttons, rules or visitor counters
+	shownSide       = 1000             // pixels; larger pictures are scaled down
+	pictureTime     = 10 * time.Second // time limit for one picture
 )
 
-// picturesOf returns the pictures of a page. starts: where its sections begin in its text, which has size bytes.
+// picturesOf returns the pictures of a page. starts: offsets of the sections in the page's text, which has size bytes.
 func picturesOf(images []extract.Image, starts []int, size int, address *url.URL) (list []Picture) {
 	for _, i := range images {
-		if starts[i.Section] >= size || len(list) == maxPictures { // behind what is kept of the text
+		if starts[i.Section] >= size || len(list) == maxPictures { // after the kept part of the text
 			break
 		}
 		base := address
@@ -69,13 +69,14 @@ func picturesOf(images []extract.Image, starts []int, size int, address *url.URL
 	return list
 }
 
-// Picturer is a Tool that can fetch what Result.Pictures names.
+// Picturer is a Tool that can fetch the pictures in Result.Pictures.
 type Picturer interface {
-	// Picture returns a picture as PNG. The error says why there is none.
+	// Picture returns a picture as PNG. The error says why it is not available.
 	Picture(ctx context.Context, address string) ([]byte, error)
 }
 
-// Picture implements Picturer: what comes is decoded and encoded again, so that it is a picture and nothing else.
+// Picture implements Picturer. It decodes the response and encodes it again, so that the result contains only a
+// picture.
 func (t openPage) Picture(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, pictureTime)
 	defer cancel()
@@ -84,7 +85,7 @@ func (t openPage) Picture(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	select { // as pages, for the memory
+	select { // limits memory, as for pages
 	case t.reading <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -93,9 +94,9 @@ func (t openPage) Picture(ctx context.Context, address string) ([]byte, error) {
 	return asPNG(response.Body)
 }
 
-// asPNG returns a picture as PNG of at most shownSide pixels a side.
+// asPNG converts a picture to a PNG with sides of at most shownSide pixels.
 func asPNG(body []byte) (out []byte, err error) {
-	defer func() { // decoders read what anybody has written
+	defer func() { // decoders read untrusted input
 		if r := recover(); r != nil {
 			err = fmt.Errorf("decode the picture: %v", r)
 		}
@@ -125,9 +126,9 @@ func asPNG(body []byte) (out []byte, err error) {
 	return b.Bytes(), nil
 }
 
-// Illustrate gives the source of a trace the pictures of its page that stand in the section of one of its claims, and
-// stores them in the run's bundle. One that cannot be had is left out. What an earlier attempt has fetched is not
-// fetched again. The error is that of Once, of Pages, or context.Cause(ctx).
+// Illustrate adds pictures to the source of a trace and stores them in the run's bundle. It uses pictures of the
+// source's page that are in the section of one of the trace's claims, and leaves out unavailable ones. Pictures that an
+// earlier attempt fetched are not fetched again. The error is that of Once, of Pages, or context.Cause(ctx).
 func (r *Runner) Illustrate(ctx context.Context, runID string, pictures []Picture, t *topicqueue.ToolTrace) error {
 	tool, _ := r.Tools.Lookup(t.ToolType)
 	fetcher, ok := tool.(Picturer)
@@ -155,7 +156,7 @@ func (r *Runner) Illustrate(ctx context.Context, runID string, pictures []Pictur
 	return nil
 }
 
-// title is the caption of a picture, with its site and licence.
+// title returns the caption of a picture, with its site and licence.
 func (p Picture) title() string {
 	from := []string{siteOf(p.URL)}
 	if p.Licence != "" {
@@ -172,7 +173,8 @@ func siteOf(address string) string {
 	return strings.TrimPrefix(u.Hostname(), "www.")
 }
 
-// licenceName shows a licence that is an address without what makes it a link, and one of Creative Commons by its name.
+// licenceName returns the display name of a licence. A Creative Commons address becomes the licence's name; other
+// addresses lose their scheme.
 func licenceName(licence string) string {
 	u, err := url.Parse(licence)
 	if err != nil || u.Host == "" {
@@ -185,7 +187,7 @@ func licenceName(licence string) string {
 	return siteOf(licence) + u.Path
 }
 
-// fetchPicture fetches and stores a picture, and returns its path in the bundle; empty: it cannot be had.
+// fetchPicture fetches and stores a picture, and returns its path in the bundle, or "" if it is not available.
 func (r *Runner) fetchPicture(ctx context.Context, runID, toolID string, p Picture, from Picturer) (string, error) {
 	fetchOnce := func(ctx context.Context) ([]byte, bool, error) {
 		path := ""

@@ -7,7 +7,7 @@ import (
 //go:embed query_item.md
 var queryItemDescription string
 
-// NewQueryItem returns query_item: what stands at a named item. limit: passages per call.
+// NewQueryItem returns query_item, which returns the passages at a named item. limit: passages per call.
 func NewQueryItem(base Retriever, limit int) Tool {
 	return &passageTool{
 		name: "query_item", description: queryItemDescription, limit: limit, retrieve: base.Item,

@@ -12,14 +12,14 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// NameReportEvidence is the name of the tool of NewReportEvidence.
+// NameReportEvidence is the name of the tool that NewReportEvidence returns.
 const NameReportEvidence = "report_evidence"
 
 //go:embed report_evidence.md
 var reportEvidenceDescription string
 
-// NewReportEvidence returns report_evidence: the sources of a run that has ended, which hold what a query asks for, the
-// best first by the BM25 score of their best passage. sources: with Text. limit: sources per call.
+// NewReportEvidence returns report_evidence, which searches the sources of an ended run for a query. It ranks them by
+// the BM25 score of their best passage. sources: with Text. limit: sources per call.
 func NewReportEvidence(sources []topicqueue.Source, limit int) Tool {
 	e := &reportEvidence{limit: limit}
 	seen := map[string]bool{}
@@ -43,7 +43,7 @@ func NewReportEvidence(sources []topicqueue.Source, limit int) Tool {
 
 type reportEvidence struct {
 	sources  []topicqueue.Source
-	passages []int // the source of each of docs
+	passages []int // for each of docs, the index of its source
 	docs     []text.Document
 	limit    int
 }
@@ -51,10 +51,10 @@ type reportEvidence struct {
 // Name returns the tool's name.
 func (e *reportEvidence) Name() string { return NameReportEvidence }
 
-// Description returns what the model reads.
+// Description returns the description for the model.
 func (e *reportEvidence) Description() string { return strings.TrimSpace(reportEvidenceDescription) }
 
-// Call ranks the sources.
+// Call returns the sources that match the query, best first.
 func (e *reportEvidence) Call(_ context.Context, call Call) (Result, error) {
 	query := strings.TrimSpace(call.Query)
 	if query == "" {

@@ -15,15 +15,15 @@ import (
 //go:embed run_code.md
 var runCodeDescription string
 
-// codeTool is run_code.
+// codeTool is the tool run_code.
 type codeTool struct {
 	box    sandbox.Sandbox
 	limits sandbox.Limits
-	slots  chan struct{} // programs that run
+	slots  chan struct{} // semaphore of running programs
 }
 
-// NewRunCode returns run_code on a sandbox with these limits. One is enough for a process: together its calls run at
-// most as many programs at once as there are processors, others wait.
+// NewRunCode returns run_code on a sandbox with these limits. One tool is enough for a process. Its calls run at most
+// GOMAXPROCS programs in parallel; others wait.
 func NewRunCode(box sandbox.Sandbox, limits sandbox.Limits) Tool {
 	return &codeTool{box: box, limits: limits, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
@@ -31,7 +31,7 @@ func NewRunCode(box sandbox.Sandbox, limits sandbox.Limits) Tool {
 // Name returns run_code.
 func (t *codeTool) Name() string { return "run_code" }
 
-// Description returns what the model reads.
+// Description returns the description for the model.
 func (t *codeTool) Description() string {
 	packages := "Only the standard library is available."
 	if p, ok := t.box.(sandbox.Packaged); ok && len(p.Packages()) > 0 {
@@ -40,8 +40,8 @@ func (t *codeTool) Description() string {
 	return strings.TrimSpace(strings.ReplaceAll(runCodeDescription, "{{.}}", packages))
 }
 
-// Call runs a program. Its source is what the program printed and nothing else: program, figures and warnings stand
-// beside it in the Text. A program that fails, that a limit ends or that prints nothing is a Result with Failed set.
+// Call runs a program. Its source is only the standard output; program, figures and warnings are in Text. If the
+// program fails, exceeds a limit or prints nothing, the Result has Failed set.
 func (t *codeTool) Call(ctx context.Context, call Call) (Result, error) {
 	program := unfenced(call.Query)
 	switch {
@@ -91,14 +91,15 @@ func (t *codeTool) Call(ctx context.Context, call Call) (Result, error) {
 		fmt.Fprintf(&about, "Figure %s (%s): %s\n", result.Figures[i].Path, f.Name, f.Title)
 	}
 	result.Text = header + stdout + "\n" + about.String() + notes(stderr, refused) + listing(program)
-	// The document is the answer, where a reader finds the program too. So programs that print the same are told apart.
+	// The document is the answer, which also contains the program. Programs with the same output therefore stay
+	// distinct.
 	source.Document = topicqueue.PagePath(topicqueue.TextHash(result.Text))
 	source.ID = topicqueue.SourceID(source)
 	result.Sources = []topicqueue.Source{source}
 	return result, nil
 }
 
-// failure says first why a program is no use, in one line, then what it wrote.
+// failure explains in one line why a program failed, followed by its output.
 func (t *codeTool) failure(out sandbox.Outcome, stdout, stderr string) string {
 	var why string
 	switch out.Ended {
@@ -119,7 +120,7 @@ func (t *codeTool) failure(out sandbox.Outcome, stdout, stderr string) string {
 	if out.Ended == sandbox.EndedItself {
 		text += fmt.Sprintf("\nExit status %d.", out.Exit)
 	}
-	const enough = 4000 // bytes: the end of a traceback, the begin of an output
+	const enough = 4000 // bytes: the end of a traceback, the start of an output
 	if stderr != "" {
 		text += "\n\nstderr:\n" + stderr[max(0, len(stderr)-enough):]
 	}
@@ -129,10 +130,10 @@ func (t *codeTool) failure(out sandbox.Outcome, stdout, stderr string) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// listing shows the program below its output.
+// listing returns the program, to be shown below its output.
 func listing(program string) string { return "\nThe program:\n" + strings.TrimRight(program, "\n") }
 
-// notes are remarks of the sandbox that are no output, a line each.
+// notes returns remarks that are not output: refused files, one per line, and stderr.
 func notes(stderr string, refused []string) string {
 	var b strings.Builder
 	for _, r := range refused {
@@ -144,12 +145,12 @@ func notes(stderr string, refused []string) string {
 	return b.String()
 }
 
-// plain makes text of what a program wrote.
+// plain returns the output of a program as trimmed, valid UTF-8 without NUL bytes.
 func plain(output string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(output, "\ufffd"), "\x00", ""))
 }
 
-// unfenced takes a program out of the fence in which models like to put it.
+// unfenced removes the code fence that models often put around a program.
 func unfenced(query string) string {
 	program := strings.ReplaceAll(strings.ToValidUTF8(query, "\ufffd"), "\r\n", "\n")
 	trimmed := strings.TrimSpace(program)

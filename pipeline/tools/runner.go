@@ -17,28 +17,30 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// MaxAnswer bounds the text of one answer, in bytes.
+// MaxAnswer is the maximum size of the text of one answer, in bytes.
 const MaxAnswer = 1 << 20
 
 // Pages stores texts in a run's bundle.
 type Pages interface {
-	// PutPage stores text as pages/<hash>.txt. hash is topicqueue.TextHash(text); storing the same again is harmless.
+	// PutPage stores text as pages/<hash>.txt. hash is topicqueue.TextHash(text); storing the same text again is
+	// harmless.
 	PutPage(ctx context.Context, runID, hash, text string) error
-	// Page returns a text that was stored.
+	// Page returns a stored text.
 	Page(ctx context.Context, runID, hash string) (string, error)
 }
 
-// Answer is what a call returned, with its text in storage.
+// Answer is the result of a call, with its text in storage.
 type Answer struct {
 	Result
-	Raw          string        // pages/<sha256>.txt: Text in the run's bundle; a text cut by Truncated is stored as cut
-	OriginalSize int           // bytes of the text as the tool gave it
+	Raw          string        // path of Text in the run's bundle, pages/<sha256>.txt; a truncated text is stored truncated
+	OriginalSize int           // size of the tool's original text, in bytes
 	Truncated    bool          // Text was cut to MaxAnswer
-	Took         time.Duration // of the tool alone
-	Shared       bool          // another call has made it, for this one too
+	Took         time.Duration // duration of the tool call alone
+	Shared       bool          // another call produced the answer
 }
 
-// Returned says which sources the call of this id and query returned; ok is false when it failed or returned none.
+// Returned records the sources that the call with this id and query returned. ok is false if it failed or returned
+// none.
 func (a Answer) Returned(id, tool, query string) (r topicqueue.Returned, ok bool) {
 	if a.Failed {
 		return r, false
@@ -55,8 +57,8 @@ func (a Answer) Returned(id, tool, query string) (r topicqueue.Returned, ok bool
 	return r, len(r.Sources) > 0
 }
 
-// PutReturned stores in a run's bundle what calls returned, and returns the hash that names the text; empty: nothing.
-// The error is that of Pages.
+// PutReturned stores the sources that calls returned in a run's bundle. It returns the hash that names the stored text,
+// or "" without calls. The error is that of Pages.
 func (r *Runner) PutReturned(ctx context.Context, runID string, calls []topicqueue.Returned) (hash string, err error) {
 	if len(calls) == 0 {
 		return "", nil
@@ -69,35 +71,36 @@ func (r *Runner) PutReturned(ctx context.Context, runID string, calls []topicque
 	return hash, nil
 }
 
-// Runner calls tools: the one place where a tool runs. Safe for concurrent use.
+// Runner calls tools; tools run nowhere else. Safe for concurrent use.
 type Runner struct {
 	Tools   Set
 	Pages   Pages
-	Timeout time.Duration   // of one call; 0 = that of the context alone
-	Limit   int             // sources per call; 0 = all that the tool returns
-	Once    topicqueue.Once // nil: every call is made
-	// Made is told of every call that was made or shared, and not of those that Once knows; nil: nobody is.
+	Timeout time.Duration   // limit for one call; 0 means no limit besides the context
+	Limit   int             // maximum sources per call; 0 means all
+	Once    topicqueue.Once // if nil, every call is made
+	// Made, if not nil, is called after every call that was made or shared, but not for answers that Once already has.
 	Made func(tool string, call Call, began time.Time, answer Answer, err error)
 
-	Shared   Shared // nil: nothing is shared
+	Shared   Shared // if nil, no answers are shared
 	Scope    Scope
 	Lifetime time.Duration // how long an answer is shared
 }
 
-// errGone says that the texts of a shared answer are not where it says.
+// errGone means that the texts of a shared answer no longer exist at the stored place.
 var errGone = errors.New("the text is gone")
 
-// errTimeout is the cause by which a call's own time limit is told from the end of the caller's context.
+// errTimeout is the cancellation cause of a call's own time limit, to distinguish it from the end of the caller's
+// context.
 var errTimeout = errors.New("tool call timed out")
 
-// Call runs one tool and stores its answer and the text of each of its sources, each text once, before it returns.
+// Call runs one tool. Before it returns, it stores the answer and each distinct source text.
 //
-// What a model can react to is a Result with Failed set and a nil error: an unknown tool, a timeout, a tool that
-// breaks. The error is the tool's own, context.Cause(ctx) when ctx has ended, or that of Pages: then nothing must be
-// cited.
+// Problems that a model can react to, such as an unknown tool, a timeout or a panic, are a Result with Failed set and a
+// nil error. The error is the tool's own, context.Cause(ctx) if ctx has ended, or that of Pages; after an error nothing
+// may be cited.
 //
-// A call that an earlier attempt has made at this place (ToolID) is not made again, as long as its answer can be read.
-// Nor is one that was made within the tool's Scope: its answer is copied.
+// A call that an earlier attempt made at the same ToolID is not repeated if its answer can be read. An answer that is
+// already shared within the tool's Scope is copied.
 func (r *Runner) Call(ctx context.Context, runID, tool string, call Call) (Answer, error) {
 	ctx = topicqueue.ForRun(ctx, runID)
 	if r.Once == nil {
@@ -120,16 +123,16 @@ func (r *Runner) Call(ctx context.Context, runID, tool string, call Call) (Answe
 	if err := json.Unmarshal(value, &answer); err != nil {
 		return Answer{}, fmt.Errorf("decode the journal of %s: %w", call.ToolID, err)
 	}
-	if made != nil && made.Raw == answer.Raw && len(made.Sources) == len(answer.Sources) { // as good as always
+	if made != nil && made.Raw == answer.Raw && len(made.Sources) == len(answer.Sources) { // the usual case
 		return *made, nil
 	}
 	if err := r.load(ctx, runID, &answer); err == nil || ctx.Err() != nil {
 		return answer, err
 	}
-	return r.call(ctx, runID, tool, call) // its texts wait on another machine for the storage
+	return r.call(ctx, runID, tool, call) // its texts are on another machine, waiting for the storage
 }
 
-// told makes a call, and tells Made of it.
+// told makes a call and reports it to Made.
 func (r *Runner) told(ctx context.Context, runID, tool string, call Call) (Answer, error) {
 	began := time.Now()
 	answer, err := r.shared(ctx, runID, tool, call)
@@ -139,12 +142,12 @@ func (r *Runner) told(ctx context.Context, runID, tool string, call Call) (Answe
 	return answer, err
 }
 
-// place names a call in the journal.
+// place returns the journal key of a call.
 func place(tool string, call Call) string {
 	return "tool/" + call.ToolID + "/" + topicqueue.TextHash(tool + "\x00" + call.Query)[:20]
 }
 
-// load gives an answer from the journal its texts, which lie in the bundle.
+// load reads the texts of a journaled answer from the bundle.
 func (r *Runner) load(ctx context.Context, runID string, answer *Answer) (err error) {
 	if answer.Text, err = r.Pages.Page(ctx, runID, topicqueue.PageHash(answer.Raw)); err != nil {
 		return fmt.Errorf("read answer %s of run %s: %w", answer.Raw, runID, err)
@@ -185,8 +188,8 @@ func (r *Runner) call(ctx context.Context, runID, tool string, call Call) (Answe
 	return answer, nil
 }
 
-// run calls the tool within the time limit. A tool that does not heed its context is left behind: its answer, when
-// it comes, goes nowhere.
+// run calls the tool within the time limit. If a tool ignores its context, run returns without waiting and discards the
+// late answer.
 func (r *Runner) run(ctx context.Context, name string, call Call) (Result, error) {
 	tool, ok := r.Tools.Lookup(name)
 	if !ok {
@@ -226,18 +229,18 @@ func (r *Runner) run(ctx context.Context, name string, call Call) (Result, error
 	return Result{Failed: true, Text: fmt.Sprintf("%s did not answer within %s.", name, r.Timeout)}, nil
 }
 
-// timedOut reports whether the call's own limit has ended it and not the caller.
+// timedOut reports whether the call ended because of its own time limit, not because of the caller.
 func timedOut(ctx, callCtx context.Context) bool {
 	return ctx.Err() == nil && errors.Is(context.Cause(callCtx), errTimeout)
 }
 
-// complete fills in what a tool may leave out: hash, time of retrieval, id, genre, domain. The tool's own slice is not
-// changed.
+// complete returns copies of the sources with the fields filled in that a tool may omit: hash, time of retrieval, ID,
+// genre, domain.
 func complete(found []topicqueue.Source, now time.Time) []topicqueue.Source {
 	out := make([]topicqueue.Source, len(found))
 	for i, s := range found {
 		s = labelled(s)
-		if clean := topicqueue.Printable(s.Text); clean != s.Text { // the hash must be that of what is stored and quoted
+		if clean := topicqueue.Printable(s.Text); clean != s.Text { // the hash must match the stored and quoted text
 			s.Text, s.Hash, s.ID = clean, "", ""
 		}
 		if s.Hash == "" {
@@ -254,7 +257,7 @@ func complete(found []topicqueue.Source, now time.Time) []topicqueue.Source {
 	return out
 }
 
-// labelled returns a source whose labels can be shown.
+// labelled returns a copy of s whose labels, URL and document are printable. Labels are on one line.
 func labelled(s topicqueue.Source) topicqueue.Source {
 	s.Section, s.Authors = slices.Clone(s.Section), slices.Clone(s.Authors)
 	for _, texts := range [][]string{s.Section, s.Authors} {
@@ -270,7 +273,7 @@ func labelled(s topicqueue.Source) topicqueue.Source {
 	return s
 }
 
-// named makes sources that have a place and no text.
+// named returns the sources that have a URL or document, without their text.
 func named(found []topicqueue.Source) []topicqueue.Source {
 	var out []topicqueue.Source
 	for _, s := range found {
@@ -285,7 +288,7 @@ func named(found []topicqueue.Source) []topicqueue.Source {
 	return out
 }
 
-// store puts the answer, the sources' texts and the figures into the bundle.
+// store stores the answer, the texts of its sources and the figures in the bundle.
 func (r *Runner) store(ctx context.Context, runID string, answer *Answer) error {
 	hash := topicqueue.TextHash(answer.Text)
 	texts := []topicqueue.Source{{Hash: hash, Text: answer.Text}}

@@ -13,24 +13,25 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Shared lets calls share an answer, over all workers.
+// Shared lets the calls of all workers share answers.
 type Shared interface {
-	// Do returns what is kept under key, else what another caller is making for it, else what call returns; made says
-	// that call was made. Its context has the values of ctx and may outlive it. The error is context.Cause(ctx) or
-	// that of call.
+	// Do returns the value stored under key, else the value that another caller is making, else the value that call
+	// returns. made reports whether call was made. The context of call has the values of ctx and may outlive it. The
+	// error is context.Cause(ctx) or that of call.
 	Do(ctx context.Context, key string,
 		call func(context.Context) (topicqueue.Made, error)) (value []byte, made bool, err error)
-	// Forget drops what is kept under key when it is still this value.
+	// Forget deletes the entry of key if it still has this value.
 	Forget(ctx context.Context, key string, value []byte)
 }
 
-// Scope names who shares answers with whom; an empty name: nobody.
+// Scope names the groups that share answers. An empty name means that answers are not shared.
 type Scope struct {
-	Public  string // for what everybody may read: the web, papers, pages
+	Public  string // for public content: the web, papers, pages
 	Private string // for the knowledge base
 }
 
-// of returns the scope of a tool. What a program does depends on the block that wrote it.
+// of returns the scope of a tool. Answers of run_code are not shared, because a program depends on the block that wrote
+// it.
 func (s Scope) of(tool string) string {
 	switch tool {
 	case "web_search", "paper_search", "open_page":
@@ -41,28 +42,28 @@ func (s Scope) of(tool string) string {
 	return ""
 }
 
-// How long what is made for all may take beyond the time of the tool, and how long failures and private answers are
-// shared at most: a page that is missing may come, and a run does not last longer.
+// storeTime is the time that a shared call may take beyond the tool's timeout. shortLife is the maximum lifetime of
+// shared failures and private answers: a missing page may appear, and a run does not last longer.
 const (
 	storeTime = time.Minute
 	shortLife = time.Hour
-	copies    = 4 // texts of a shared answer that are copied at once
+	copies    = 4 // texts of a shared answer that are copied in parallel
 )
 
-// sharedAnswer is what is kept of an answer: its texts are in the bundle of the run that made it.
+// sharedAnswer is the stored form of an answer. Its texts are in the bundle of the run that made it.
 type sharedAnswer struct {
 	RunID  string `json:"run_id"`
 	Answer Answer `json:"answer"`
 }
 
-// shared makes a call, or gets what another has made of it.
+// shared makes a call, or returns the shared answer of an equal call.
 func (r *Runner) shared(ctx context.Context, runID, tool string, call Call) (Answer, error) {
 	scope, form := r.Scope.of(tool), Key(tool, call.Query)
 	if r.Shared == nil || r.Lifetime <= 0 || scope == "" || form == "" {
 		return r.call(ctx, runID, tool, call)
 	}
 	key := scope + "\x00" + form
-	if call.Known != (fetch.Version{}) { // those who have the same version share what has become of it
+	if call.Known != (fetch.Version{}) { // callers with the same version share the result
 		key += "\x00" + call.Known.ETag + "\x00" + call.Known.LastModified
 	}
 	for range 2 {
@@ -89,7 +90,7 @@ func (r *Runner) shared(ctx context.Context, runID, tool string, call Call) (Ans
 	return r.call(ctx, runID, tool, call)
 }
 
-// makeForAll makes a call whose answer others get too.
+// makeForAll makes a call whose answer is shared.
 func (r *Runner) makeForAll(ctx context.Context, runID, tool string, call Call,
 	scope string) (topicqueue.Made, Answer, error) {
 	if r.Timeout > 0 {
@@ -112,19 +113,18 @@ func (r *Runner) makeForAll(ctx context.Context, runID, tool string, call Call,
 	case answer.Failed, scope == r.Scope.Private:
 		m.Lifetime = min(r.Lifetime, shortLife)
 	}
-	if tool == "open_page" && len(answer.Sources) == 1 { // the address that redirects led to
+	if tool == "open_page" && len(answer.Sources) == 1 { // the address after redirects
 		if form := Key(tool, answer.Sources[0].URL); form != Key(tool, call.Query) {
 			m.Also = []string{scope + "\x00" + form}
 		}
-		if call.Known != (fetch.Version{}) { // it was sent after all: that is the page
+		if call.Known != (fetch.Version{}) { // the page was sent in full, so it also answers callers without a version
 			m.Also = append(m.Also, scope+"\x00"+Key(tool, call.Query))
 		}
 	}
 	return m, answer, nil
 }
 
-// adopt makes a shared answer the run's own: its texts are copied into the run's bundle. ok is false when they are no
-// longer there.
+// adopt copies the texts of a shared answer into the run's bundle. ok is false if the texts no longer exist.
 func (r *Runner) adopt(ctx context.Context, runID string, value []byte) (answer Answer, ok bool, err error) {
 	var s sharedAnswer
 	if json.Unmarshal(value, &s) != nil {

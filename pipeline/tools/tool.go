@@ -1,6 +1,6 @@
-// Package tools holds what a topic block can call: one file per tool, all behind Tool.
+// Package tools contains the tools that a topic block can call, one file per tool, all behind the interface Tool.
 //
-// A tool returns a text and the sources it stands on. It never decides what a source is worth: that is the note's work.
+// A tool returns text and the sources that support it. It never judges a source; the note does.
 package tools
 
 import (
@@ -12,42 +12,42 @@ import (
 
 // Call is one call of a tool.
 type Call struct {
-	ToolID string // block_3/2.1: block, iteration, ordinal
+	ToolID string // block, iteration and ordinal, such as block_3/2.1
 	Query  string // in the tool's own query format
-	// Known is the version of the page that the caller has, of open_page: when it is still that, the result is
-	// Unchanged.
+	// Known is the version of the page that the caller already has (open_page only). If the page still has this
+	// version, the result is Unchanged.
 	Known fetch.Version
 }
 
-// Result is what a tool returned.
+// Result is the result of a tool call.
 type Result struct {
 	Text    string              `json:"-"` // the whole answer, for storage; UTF-8
 	Sources []topicqueue.Source // with Text, in order of relevance; empty when nothing was found
-	// Named are sources of which the answer has no text: results without an excerpt, and those beyond the limit.
+	// Named are sources without text in the answer: results without an excerpt, and results beyond the limit.
 	Named   []topicqueue.Source `json:",omitempty"`
-	Figures []Figure            `json:"-"` // pictures that the call made, named in Text by their paths
-	// Pictures are those that the page of the only source shows, none of which is fetched yet.
+	Figures []Figure            `json:"-"` // pictures that the call made; Text names them by path
+	// Pictures are the pictures on the page of the only source, not yet fetched.
 	Pictures []Picture `json:",omitempty"`
-	Failed   bool      // the call did not work; Text says why in words that the model can react to
-	Final    bool      // of a failure: asking again would come to the same, such as a page that does not exist
-	Gone     bool      // of a failure: there is no such page (any more)
-	// Unchanged: the page is the version that the caller has, and has not been sent again.
+	Failed   bool      // the call failed; Text says why in words that the model can react to
+	Final    bool      // the failure is permanent, such as a page that does not exist
+	Gone     bool      // the page does not exist (any more)
+	// Unchanged means that the caller has the current version of the page, so it was not sent again.
 	Unchanged bool
 }
 
-// Tool is one ability of a block. Implementations are safe for concurrent use.
+// Tool is one capability of a block. Implementations are safe for concurrent use.
 type Tool interface {
 	Name() string
-	Description() string // what the model reads
-	// Call returns an error only for what must stop the run: cancellation, budget, a bug. A search that finds nothing
-	// is a Result without sources; a server that refuses is a Result with Failed set.
+	Description() string // for the model
+	// Call returns an error only if the run must stop: cancellation, budget, a bug. A search without results is a
+	// Result without sources; a refusal by a server is a Result with Failed set.
 	Call(ctx context.Context, call Call) (Result, error)
 }
 
-// Set is the tools of one run, in the order in which they are shown to a model.
+// Set is the tools of one run, in the order in which a model sees them.
 type Set []Tool
 
-// Lookup returns the tool of this name, and false when the set has none.
+// Lookup returns the tool of this name, or false if the set has none.
 func (s Set) Lookup(name string) (Tool, bool) {
 	for _, t := range s {
 		if t.Name() == name {
@@ -66,8 +66,8 @@ func (s Set) Names() []string {
 	return names
 }
 
-// Enabled returns the tools of the set that a run may call, in the order in which its options name them. What the
-// options do not name is not called, whatever a model asks for.
+// Enabled returns the tools of the set that a run may call, in the order of its options. Tools that the options do not
+// name are never called, whatever a model asks for.
 func (s Set) Enabled(names []string) Set {
 	enabled := make(Set, 0, len(names))
 	for _, name := range names {
@@ -80,7 +80,7 @@ func (s Set) Enabled(names []string) Set {
 	return enabled
 }
 
-// Retrieval returns the name of the best search of the knowledge base in the set, and false when it has none.
+// Retrieval returns the name of the best knowledge base search in the set, or false if the set has none.
 func (s Set) Retrieval() (string, bool) {
 	for _, name := range []string{"rag_hybrid", "rag_naive"} {
 		if _, ok := s.Lookup(name); ok {

@@ -16,9 +16,9 @@ import (
 //go:embed web_search.md
 var webSearchDescription string
 
-// WebSearcher searches the web; *websearch.Chain is one.
+// WebSearcher searches the web; *websearch.Chain implements it.
 type WebSearcher interface {
-	// Search returns the n best results; finding nothing is no error. The error is a *websearch.FailedError, or
+	// Search returns the n best results; an empty result is not an error. The error is a *websearch.FailedError, or
 	// context.Cause(ctx) when ctx has ended.
 	Search(ctx context.Context, query string, n int) (websearch.Found, error)
 }
@@ -31,17 +31,17 @@ type webSearch struct {
 	limit   int
 }
 
-// NewWebSearch returns web_search: pages of the web with excerpts. limit: pages per call. One tool serves all runs of a
-// process.
+// NewWebSearch returns web_search, which finds web pages with excerpts. limit: pages per call. One tool serves all runs
+// of a process.
 func NewWebSearch(engines WebSearcher, limit int) Tool { return webSearch{engines, limit} }
 
 // Name returns the tool's name.
 func (webSearch) Name() string { return "web_search" }
 
-// Description returns what the model reads.
+// Description returns the description for the model.
 func (webSearch) Description() string { return strings.TrimSpace(webSearchDescription) }
 
-// Call searches. Failed is set only when no search engine could answer.
+// Call searches the web. Failed is set only if the query is empty or no search engine could answer.
 func (t webSearch) Call(ctx context.Context, call Call) (Result, error) {
 	query := strings.Join(strings.Fields(call.Query), " ")
 	if query == "" {
@@ -58,7 +58,7 @@ func (t webSearch) Call(ctx context.Context, call Call) (Result, error) {
 	return pages(query, found), nil
 }
 
-// failures says why no search engine has answered.
+// failures explains why no search engine answered.
 func failures(err error) string {
 	var all *websearch.FailedError
 	if !errors.As(err, &all) || len(all.Errors) == 0 {
@@ -71,7 +71,8 @@ func failures(err error) string {
 	return strings.Join(words, ", ")
 }
 
-// pages makes the answer of what was found. Of pages without an excerpt nothing can be quoted.
+// pages builds the answer from the search results. Pages without an excerpt are only named, because they cannot be
+// quoted.
 func pages(query string, found websearch.Found) Result {
 	var result Result
 	var text, bare []string
