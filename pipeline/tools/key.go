@@ -90,7 +90,7 @@ func pageKey(address string) string {
 		host += ":" + port
 	}
 	path := u.EscapedPath()
-	if !strings.Contains(strings.ToLower(u.RawPath), "%2f") { // with an escaped slash, unescaping would change the meaning
+	if !strings.Contains(strings.ToLower(u.RawPath), "%2f") { // with %2F, unescaping changes the meaning
 		path = (&url.URL{Path: u.Path}).EscapedPath()
 	}
 	var query []string

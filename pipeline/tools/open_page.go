@@ -25,7 +25,7 @@ const (
 	maxPageBytes = 5 << 20   // HTML and text as sent; larger pages are data dumps
 	maxPDFBytes  = 30 << 20  // PDF as sent
 	maxPageText  = 200 << 10 // kept text, in bytes: a book of 100 pages
-	readAtOnce   = 2         // pages that one tool extracts in parallel; a hostile page takes a quarter of a gigabyte for a few seconds
+	readAtOnce   = 2         // pages that one tool extracts in parallel; a hostile page takes 250 MB for a few seconds
 )
 
 // Fetcher fetches from outside; *fetch.Client implements it.

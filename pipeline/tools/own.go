@@ -17,32 +17,32 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Own is a tool that the operator brings along: a command, an HTTP service, or a tool of an MCP server. A call's query
-// is a JSON object that fits its schema. What it returns is hostile input like a page of the web.
+// Own is a tool that the operator supplies: a command, an HTTP service, or a tool of an MCP server. A call's query is a
+// JSON object that fits the schema Arguments. The output is untrusted, like a web page.
 type Own struct {
 	Name        string
-	Description string // of the operator or of a server: cut to maxDescription
+	Description string // by the operator or a server; cut to maxDescription
 	Arguments   json.RawMessage
-	Timeout     time.Duration // of one call; 0: that of the runner alone
-	Secrets     []string      // that it is given, and that no text of it may show; none is empty
-	// Do makes a call with arguments that fit the schema. Its error is for the model: why there is no output.
+	Timeout     time.Duration // limit for one call; 0 means only that of the runner
+	Secrets     []string      // secrets that the tool receives, redacted from all its text; none is empty
+	// Do makes a call with arguments that fit the schema. Its error tells the model why there is no output.
 	Do func(ctx context.Context, arguments json.RawMessage) (Output, error)
 }
 
-// Output is what an own tool returned.
+// Output is the result of a call of an own tool.
 type Output struct {
-	Text    string              // as it came; HTML is read as a page
-	Sources []topicqueue.Source // with an address of their own; empty: Text is the source
+	Text    string              // as received; HTML is read as a page
+	Sources []topicqueue.Source // sources with their own addresses; if empty, Text is the source
 }
 
-// Bounds of what own tools say of themselves, in bytes.
+// Size limits for own tools, in bytes.
 const (
 	maxDescription = 1_000
 	maxSchema      = 4_000
-	maxOwnOutput   = 8 << 20 // of one answer, as it comes in
+	maxOwnOutput   = 8 << 20 // one answer, as received
 )
 
-// NewOwn returns the tool. The error says what is wrong with the schema.
+// NewOwn returns o as a Tool. The error says what is wrong with the schema.
 func NewOwn(o Own) (Tool, error) {
 	schema, err := compile(o.Arguments)
 	if err != nil {
@@ -70,7 +70,7 @@ func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 		return nil, errors.New(`its schema must describe an object: {"type": "object", "properties": {...}}`)
 	}
 	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{}) // no schema leads to a file or an address
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // a schema cannot load files or addresses
 	if err := c.AddResource("arguments.json", doc); err != nil {
 		return nil, fmt.Errorf("its schema: %w", err)
 	}
@@ -86,7 +86,7 @@ type ownTool struct {
 	schema *jsonschema.Schema
 }
 
-// SchemaOf returns the JSON schema of a tool whose query is an object; nil for one whose query is a text.
+// SchemaOf returns the JSON schema of a tool whose query is an object, or nil for a tool whose query is text.
 func SchemaOf(t Tool) json.RawMessage {
 	if own, ok := t.(*ownTool); ok {
 		return own.Arguments
@@ -97,7 +97,7 @@ func SchemaOf(t Tool) json.RawMessage {
 // Name implements Tool.
 func (t *ownTool) Name() string { return t.Own.Name }
 
-// Description implements Tool. For models that are not told the schema otherwise, it stands there too.
+// Description implements Tool. It includes the schema for models that do not get it separately.
 func (t *ownTool) Description() string {
 	about := topicqueue.Clip(topicqueue.OneLine(t.Own.Description), maxDescription)
 	return strings.TrimSpace(about + " Its query is a JSON object with this schema: " + string(t.Arguments))
@@ -128,7 +128,7 @@ func (t *ownTool) Call(ctx context.Context, call Call) (Result, error) {
 	return t.result(arguments, out), nil
 }
 
-// arguments reads a query: an object, perhaps in a fence, or a text for a tool that takes one text.
+// arguments parses a query: an object, optionally in a code fence, or plain text for a tool that takes one text.
 func (t *ownTool) arguments(query string) (arguments json.RawMessage, problem string) {
 	query = strings.TrimSpace(unfenced(query))
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(query))
@@ -148,8 +148,8 @@ func (t *ownTool) arguments(query string) (arguments json.RawMessage, problem st
 	return arguments, ""
 }
 
-// onlyText returns the name of the argument that a plain text must be meant for: the only one that is required, else
-// the only one there is.
+// onlyText returns the name of the string argument that plain text is meant for: the only required argument, or the
+// only argument if none is required. It returns "" if there is no such argument.
 func (t *ownTool) onlyText() string {
 	names := t.schema.Required
 	if len(names) == 0 && len(t.schema.Properties) == 1 {
@@ -166,7 +166,7 @@ func (t *ownTool) onlyText() string {
 	return names[0]
 }
 
-// hidden takes secrets out of a text.
+// hidden returns text with the secrets redacted.
 func (t *ownTool) hidden(text string) string {
 	for _, secret := range t.Secrets {
 		text = strings.ReplaceAll(text, secret, "[redacted]")
@@ -174,8 +174,8 @@ func (t *ownTool) hidden(text string) string {
 	return text
 }
 
-// result makes sources of what came back. Without an address of its own, a source's document is the stored answer,
-// where a reader finds tool and arguments too.
+// result converts the output of a call to sources. A source without its own address gets the stored answer as its
+// document, in which a reader also finds tool and arguments.
 func (t *ownTool) result(arguments json.RawMessage, out Output) Result {
 	shown := topicqueue.Clip(topicqueue.OneLine(t.hidden(string(arguments))), 300)
 	head := fmt.Sprintf("Result of %s %s\n", t.Own.Name, shown)
@@ -219,10 +219,10 @@ func (t *ownTool) result(arguments json.RawMessage, out Output) Result {
 	return result
 }
 
-// readable makes text of what came back: without secrets, a page without its markup, and at most MaxAnswer of it.
+// readable returns at most MaxAnswer bytes of text, without secrets, and without markup if it is an HTML page.
 func (t *ownTool) readable(text string) string {
 	text = strings.TrimSpace(t.hidden(topicqueue.Printable(text)))
-	if len(text) > MaxAnswer { // before it is read: what is cut off costs nothing
+	if len(text) > MaxAnswer { // before parsing, so that the part cut off costs nothing
 		text = strings.ToValidUTF8(text[:MaxAnswer], "")
 	}
 	start := strings.ToLower(text[:min(len(text), 200)])
@@ -234,8 +234,8 @@ func (t *ownTool) readable(text string) string {
 	return text
 }
 
-// ReadOutput reads what a command or a service wrote: an object {"sources": [{"title", "url", "date", "text"}]}, or any
-// other text as it is.
+// ReadOutput parses the output of a command or a service: an object {"sources": [{"title", "url", "date", "text"}]}, or
+// any other text unchanged.
 func ReadOutput(body []byte) Output {
 	var o struct {
 		Sources []struct{ Title, URL, Date, Text string }
@@ -252,8 +252,9 @@ func ReadOutput(body []byte) Output {
 	return Output{Text: string(body)}
 }
 
-// QueryOf makes the query of a call from the arguments that a model gave to a tool with a schema: the object itself, or
-// what a model that can only give a query has put into it.
+// QueryOf converts the arguments that a model gave to a tool with a schema to the query of the call. The query is the
+// object itself. For a model that can only give a query, it is the string in the object's only field "query", unless
+// the schema has that property.
 func QueryOf(t Tool, arguments string) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &object) != nil || len(object) != 1 || object["query"] == nil {
@@ -267,7 +268,7 @@ func QueryOf(t Tool, arguments string) string {
 	return inner
 }
 
-// Verbatim reports whether every sign of a tool's query counts: of a program, an address, an object.
+// Verbatim reports whether every character of a tool's query counts, as in a program, an address or an object.
 func (s Set) Verbatim(name string) bool {
 	if name == "run_code" || name == "open_page" {
 		return true

@@ -22,24 +22,24 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// page is what can be read of a page.
+// page is the readable content of a page.
 type page struct {
-	title, date string // date: as topicqueue.Source has it
+	title, date string // date: format of topicqueue.Source
 	by          knowledge.Byline
-	text        string // headings as "## Heading", else as package extract writes it
-	cut         int    // bytes of text that were left out at the end
+	text        string // headings as "## Heading", otherwise as package extract writes it
+	cut         int    // bytes cut off at the end of text
 	kind        sources.Page
 	pictures    []Picture
 }
 
-// errTooLarge: more than is read of a page.
+// errTooLarge means that a page has more than maxPageBytes.
 var errTooLarge = errors.New("too large")
 
-// readPage extracts what was fetched. The error wraps errTooLarge or one of package extract, or is
+// readPage extracts a fetched page. The error wraps errTooLarge or an error of package extract, or is
 // context.Cause(ctx). It never panics, whatever the content.
 func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	kind, ok := extract.TypeOfMedia(r.Type)
-	if !ok { // Accept does not let it through
+	if !ok { // Accept excludes this
 		return page{}, fmt.Errorf("its content is of type %q", r.Type)
 	}
 	if kind = extract.Sniff(kind, r.Body); kind != extract.TypePDF && len(r.Body) > maxPageBytes {
@@ -53,7 +53,7 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 		kind = extract.TypeHTML
 	}
 	if named, ok := extract.TypeOf(address.Path); ok && kind == extract.TypeText && named == extract.TypeMarkdown {
-		kind = named // servers of raw files call everything text/plain
+		kind = named // servers of raw files send everything as text/plain
 	}
 	doc, body, err := extractPage(ctx, kind, r)
 	if err != nil {
@@ -84,7 +84,7 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	return p, nil
 }
 
-// extractPage extracts the document, in whatever encoding it is. It also returns the body that it could read.
+// extractPage extracts a document in any encoding. It also returns the body that it parsed.
 func extractPage(ctx context.Context, kind extract.Type, r fetch.Response) (extract.Document, []byte, error) {
 	body := r.Body
 	if kind == extract.TypePDF {
@@ -95,18 +95,18 @@ func extractPage(ctx context.Context, kind extract.Type, r fetch.Response) (extr
 	if !wide && kind != extract.TypeHTML && !utf8.Valid(body) {
 		body = recode(body, r.Charset)
 	}
-	if !wide { // browsers pass over NUL bytes
+	if !wide { // browsers ignore NUL bytes
 		body = bytes.ReplaceAll(body, []byte{0}, nil)
 	}
 	header := r.Header.Get("Content-Type")
 	doc, err := extract.Bytes(ctx, kind, body, header)
-	if errors.Is(err, extract.ErrEncoding) && kind == extract.TypeHTML { // the header lies; the page may know better
+	if errors.Is(err, extract.ErrEncoding) && kind == extract.TypeHTML { // wrong header; the page may know
 		doc, err = extract.Bytes(ctx, kind, body, "")
 	}
 	return doc, body, err
 }
 
-// recode returns text as UTF-8: of the encoding that the server names, else of windows-1252, as browsers read it.
+// recode converts body to UTF-8, from the encoding that the server names or else from windows-1252, as browsers do.
 func recode(body []byte, name string) []byte {
 	encoding, _ := charset.Lookup(cmp.Or(name, "windows-1252"))
 	if encoding == nil || strings.EqualFold(name, "utf-8") {
@@ -123,7 +123,7 @@ func looksLikeHTML(body []byte) bool {
 	return strings.HasPrefix(http.DetectContentType(body), "text/html")
 }
 
-// withHeadings returns the text of a document with its headings in it, and where in that its sections begin.
+// withHeadings returns the text of a document with its headings inserted, and the offset of each section in that text.
 func withHeadings(doc extract.Document) (text string, starts []int) {
 	var b strings.Builder
 	end := 0
@@ -148,13 +148,13 @@ func withHeadings(doc extract.Document) (text string, starts []int) {
 	return text, starts
 }
 
-// wrapped finds an address within what a model may write around it.
+// wrapped matches an address inside the markup or text that a model may put around it.
 var wrapped = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"'` + "`" + `\x00-\x20\\]+`)
 
-// bare is an address without its scheme.
+// bare matches an address without a scheme.
 var bare = regexp.MustCompile(`(?i)^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?$`)
 
-// pageAddress returns the address that a model means, without fragment and credentials.
+// pageAddress returns the address in a model's query, without fragment and credentials, or false if there is none.
 func pageAddress(query string) (string, bool) {
 	query = strings.Trim(strings.TrimSpace(query), "<>\"'` ")
 	address := wrapped.FindString(query)
@@ -162,7 +162,7 @@ func pageAddress(query string) (string, bool) {
 		address = "https://" + query
 	}
 	address = strings.TrimRight(address, ".,;:!*")
-	for _, pair := range []string{"()", "[]", "{}"} { // of [title](address), not of .../Cache_(computing)
+	for _, pair := range []string{"()", "[]", "{}"} { // [title](address), but not .../Cache_(computing)
 		for strings.HasSuffix(address, pair[1:]) && strings.Count(address, pair[1:]) > strings.Count(address, pair[:1]) {
 			address = strings.TrimRight(strings.TrimSuffix(address, pair[1:]), ".,;")
 		}
@@ -175,7 +175,7 @@ func pageAddress(query string) (string, bool) {
 	return u.String(), true
 }
 
-// short returns one line of at most 200 bytes.
+// short returns s on one line, cut to 200 bytes.
 func short(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
 	if len(s) > 200 {

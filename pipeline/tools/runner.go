@@ -32,7 +32,7 @@ type Pages interface {
 // Answer is the result of a call, with its text in storage.
 type Answer struct {
 	Result
-	Raw          string        // path of Text in the run's bundle, pages/<sha256>.txt; a truncated text is stored truncated
+	Raw          string        // path of Text in the run's bundle, pages/<sha256>.txt; possibly truncated
 	OriginalSize int           // size of the tool's original text, in bytes
 	Truncated    bool          // Text was cut to MaxAnswer
 	Took         time.Duration // duration of the tool call alone
