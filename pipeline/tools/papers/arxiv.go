@@ -14,15 +14,15 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// arXivEvery is what arXiv's terms of use allow to all machines of one user together: one request in three seconds, on
-// one connection.
+// arXivEvery is the limit in arXiv's terms of use, for all machines of one user together: one request every three
+// seconds, on one connection.
 const arXivEvery = 3 * time.Second
 
-// isWithdrawn matches what an author writes in the comment or in the place of the abstract.
+// isWithdrawn matches a withdrawal note by an author, in the comment or in place of the abstract.
 var isWithdrawn = regexp.MustCompile(`(?i)^\s*this (?:paper|article|manuscript|submission|work) (?:has been|was|is) withdrawn|\bwithdrawn by (?:the )?(?:author|arxiv)`)
 
-// arXiv asks the Atom interface (info.arxiv.org/help/api/user-manual.html). An empty first page is a false one now and
-// then, with the number of all results or with 0 (github.com/lukasschwab/arxiv.py issues 129 and 158).
+// arXiv queries the Atom interface (info.arxiv.org/help/api/user-manual.html). An empty first page is sometimes wrong,
+// with a total of all results or of 0 (github.com/lukasschwab/arxiv.py issues 129 and 158).
 func arXiv(s Settings) service {
 	address := s.address(ArXiv, "https://export.arxiv.org/api/query")
 	return service{
@@ -38,11 +38,11 @@ func arXiv(s Settings) service {
 	}
 }
 
-// arXivQuery asks for all terms in any field.
+// arXivQuery returns a query for all terms in any field.
 func arXivQuery(q Query) string {
 	var terms []string
 	for _, t := range q.Terms {
-		if strings.ContainsAny(t, " -'’.") { // one word to us, several to its index
+		if strings.ContainsAny(t, " -'’.") { // one word here, several words in its index
 			t = `"` + t + `"`
 		}
 		terms = append(terms, "all:"+t)
@@ -71,7 +71,7 @@ type arXivFeed struct {
 	} `xml:"http://www.w3.org/2005/Atom entry"`
 }
 
-// decodeArXiv reads a feed.
+// decodeArXiv parses a feed.
 func decodeArXiv(body []byte) ([]Paper, error) {
 	var feed arXivFeed
 	d := xml.NewDecoder(bytes.NewReader(body))
@@ -95,7 +95,7 @@ func decodeArXiv(body []byte) ([]Paper, error) {
 				p.PDF = strings.Replace(l.Href, "http://arxiv.org/", "https://arxiv.org/", 1)
 			}
 		}
-		if p.addDOI(e.DOI); p.DOI != "" { // the author says that and where it was published
+		if p.addDOI(e.DOI); p.DOI != "" { // the author says that and where the paper was published
 			p.Kind, p.Venue = KindArticle, strings.TrimSpace(e.Journal)
 		}
 		papers = append(papers, p)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// crossref asks GET /works (api.crossref.org). It says in the header of each answer how many requests it allows; with
-// an address of the operator these are more. Until the first answer they are those that it announced for lists of
+// crossref queries GET /works (api.crossref.org). Each response header gives the allowed request rate, which is higher
+// with the operator's address. Until the first response, the rate is the one that Crossref announced for lists of
 // works.
 func crossref(s Settings) service {
 	address := s.address(Crossref, "https://api.crossref.org/works")
@@ -47,7 +47,7 @@ func crossref(s Settings) service {
 	}
 }
 
-// crossrefAllows reads "x-rate-limit-limit: 50" and "x-rate-limit-interval: 1s".
+// crossrefAllows parses headers such as "x-rate-limit-limit: 50" and "x-rate-limit-interval: 1s".
 func crossrefAllows(header http.Header) time.Duration {
 	n, err := strconv.Atoi(header.Get("X-Rate-Limit-Limit"))
 	interval, err2 := time.ParseDuration(header.Get("X-Rate-Limit-Interval"))
@@ -58,7 +58,7 @@ func crossrefAllows(header http.Header) time.Duration {
 }
 
 type crossrefDate struct {
-	Parts [][]int `json:"date-parts"` // [[2020, 5, 19]]; month and day may be missing, and [[null]] is no date
+	Parts [][]int `json:"date-parts"` // [[2020, 5, 19]]; month and day may be missing; [[null]] is no date
 }
 
 func (d crossrefDate) text() string {
@@ -89,10 +89,10 @@ type crossrefWork struct {
 	Posted    crossrefDate `json:"posted"`
 	CitedBy   int          `json:"is-referenced-by-count"`
 	URL       string       `json:"URL"`
-	Updates   []struct {   // what this work changes: then it is a notice
+	Updates   []struct {   // works that this work changes, which makes it a notice
 		Type string `json:"type"`
 	} `json:"update-to"`
-	Updated []struct { // what has changed this work
+	Updated []struct { // notices that changed this work
 		Type string `json:"type"`
 	} `json:"updated-by"`
 	Relation map[string][]struct {
@@ -110,7 +110,7 @@ var crossrefKinds = map[string]string{
 	"dataset": KindDataset,
 }
 
-// decodeCrossref reads a list of works. Entries that are no works, such as journals and figures, are left out.
+// decodeCrossref parses a list of works. Other entries, such as journals and figures, are left out.
 func decodeCrossref(body []byte) ([]Paper, error) {
 	var answer struct {
 		Message struct {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// readJSON reads a JSON answer. What broke off or is no JSON is ErrFormat.
+// readJSON parses a JSON answer. Invalid or truncated JSON is ErrFormat.
 func readJSON(body []byte, into any) error {
 	if err := json.Unmarshal(body, into); err != nil {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
@@ -13,8 +13,8 @@ func readJSON(body []byte, into any) error {
 	return nil
 }
 
-// each reads the entries of a list one by one: one that is not as documented costs itself alone. When all are so, the
-// answer is ErrFormat. paper returns false for what is no paper.
+// each parses the entries of a list. It skips malformed entries, and returns ErrFormat if all are malformed. paper
+// returns false for an entry that is not a paper.
 func each[T any](entries []json.RawMessage, paper func(T) (Paper, bool)) ([]Paper, error) {
 	var papers []Paper
 	var broken error

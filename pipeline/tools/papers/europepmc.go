@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// europePMC asks the REST service (europepmc.org/RestfulWebService). It names no limit.
+// europePMC queries the REST service (europepmc.org/RestfulWebService), which documents no rate limit.
 func europePMC(s Settings) service {
 	address := s.address(EuropePMC, "https://www.ebi.ac.uk/europepmc/webservices/rest/search")
 	return service{
@@ -30,7 +30,7 @@ func europePMC(s Settings) service {
 }
 
 type europePMCResult struct {
-	Source       string `json:"source"` // MED, PMC, PPR: preprints, PAT: patents
+	Source       string `json:"source"` // MED; PMC; PPR for preprints; PAT for patents
 	PMID         string `json:"pmid"`
 	PMCID        string `json:"pmcid"`
 	DOI          string `json:"doi"`
@@ -50,7 +50,7 @@ type europePMCResult struct {
 		} `json:"journal"`
 	} `json:"journalInfo"`
 	Book struct {
-		Publisher string `json:"publisher"` // bioRxiv, of a preprint
+		Publisher string `json:"publisher"` // such as bioRxiv, for a preprint
 	} `json:"bookOrReportDetails"`
 	Year     string `json:"pubYear"`
 	Date     string `json:"firstPublicationDate"`
@@ -61,7 +61,7 @@ type europePMCResult struct {
 	} `json:"pubTypeList"`
 	FullText struct {
 		URL []struct {
-			Availability string `json:"availabilityCode"` // OA, F: free, S: subscription
+			Availability string `json:"availabilityCode"` // OA; F for free; S for subscription
 			Style        string `json:"documentStyle"`
 			URL          string `json:"url"`
 		} `json:"fullTextUrl"`
@@ -73,7 +73,7 @@ type europePMCResult struct {
 	} `json:"commentCorrectionList"`
 }
 
-// decodeEuropePMC reads a page of results of the type core. Patents and notices are left out.
+// decodeEuropePMC parses a page of results of type core. Patents and notices are left out.
 func decodeEuropePMC(body []byte) ([]Paper, error) {
 	var answer struct {
 		List struct {

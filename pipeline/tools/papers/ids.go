@@ -14,10 +14,10 @@ var (
 	doiResolvers = []string{"https://", "http://", "www.", "dx.", "doi.org/", "doi:", "doi "}
 )
 
-// arXivDOI begins the DOI that arXiv itself gives to each of its papers.
+// arXivDOI is the prefix of the DOIs that arXiv assigns to its papers.
 const arXivDOI = "10.48550/arxiv."
 
-// canonicalDOI returns a DOI in lower case without a resolver's address; empty: it is none.
+// canonicalDOI returns a DOI in lower case without a resolver's address, or "" if s is not a DOI.
 func canonicalDOI(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	for _, prefix := range doiResolvers {
@@ -33,8 +33,7 @@ func canonicalDOI(s string) string {
 	return s
 }
 
-// canonicalArXiv returns an arXiv id without version, whether it comes as an id, an address or a DOI; empty: it is
-// none.
+// canonicalArXiv returns the arXiv ID, without version, in an ID, an address or a DOI. It returns "" if there is none.
 func canonicalArXiv(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if doi := canonicalDOI(s); strings.HasPrefix(doi, arXivDOI) {
@@ -53,7 +52,7 @@ func canonicalArXiv(s string) string {
 	return ""
 }
 
-// canonicalPMID returns the digits of a PubMed id or address; empty: it is none.
+// canonicalPMID returns the digits of a PubMed ID or address, or "" if s is neither.
 func canonicalPMID(s string) string {
 	if m := pubMedForm.FindStringSubmatch(strings.TrimSpace(s)); m != nil {
 		return m[1]
@@ -61,7 +60,7 @@ func canonicalPMID(s string) string {
 	return ""
 }
 
-// canonicalPMCID returns PMC and the digits of an id or address of PubMed Central; empty: it is none.
+// canonicalPMCID returns "PMC" and the digits of a PubMed Central ID or address, or "" if s is neither.
 func canonicalPMCID(s string) string {
 	if n := canonicalPMID(s); n != "" {
 		return "PMC" + n
@@ -69,7 +68,7 @@ func canonicalPMCID(s string) string {
 	return ""
 }
 
-// addDOI notes a DOI: arXiv's own are its ids, a second one is another version of the work.
+// addDOI records a DOI. A DOI assigned by arXiv sets the arXiv ID; a second DOI is another version of the work.
 func (p *Paper) addDOI(s string) {
 	doi := canonicalDOI(s)
 	switch {
@@ -85,7 +84,7 @@ func (p *Paper) addDOI(s string) {
 	}
 }
 
-// ids returns what tells a work from all others.
+// ids returns the identifiers of a work, each prefixed with its kind.
 func (p Paper) ids() []string {
 	var ids []string
 	add := func(kind, id string) {
@@ -102,7 +101,7 @@ func (p Paper) ids() []string {
 	return ids
 }
 
-// landing returns the address by which the work is cited.
+// landing returns the address for citing the work.
 func (p Paper) landing() string {
 	switch {
 	case p.DOI != "":
@@ -117,7 +116,7 @@ func (p Paper) landing() string {
 	return webAddress(p.URL)
 }
 
-// webAddress returns an address of the web as it is, and nothing for anything else.
+// webAddress returns s if it is a web address, otherwise "".
 func webAddress(s string) string {
 	s = strings.TrimSpace(s)
 	u, err := url.Parse(s)

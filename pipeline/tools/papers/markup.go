@@ -8,7 +8,7 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// Elements of JATS, HTML and MathML, without a prefix.
+// Element names of JATS, HTML and MathML, without a prefix.
 var (
 	blocks = []string{"p", "title", "sec", "br", "list", "list-item", "ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6",
 		"div", "abstract", "disp-quote", "disp-formula"}
@@ -17,16 +17,16 @@ var (
 		"inline-graphic", "named-content", "script", "style"}
 	maths = []string{"math", "semantics", "annotation", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mstyle", "msub",
 		"msup", "msubsup", "mfrac", "msqrt", "mroot", "mover", "munder", "munderover", "mfenced", "mtable", "mtr", "mtd"}
-	// unread are elements whose text is a formula once more, in another notation, or no text.
+	// unread are elements without text, or whose text repeats a formula in another notation.
 	unread = []string{"tex-math", "annotation", "script", "style"}
-	// between are the signs before the second and third part of a formula: without them 10 to the power of 5 would be
-	// 105.
+	// between are the characters before the second and third part of a formula. Without them, 10 to the power of 5
+	// would become 105.
 	between = map[string][]string{"msup": {"^"}, "msub": {"_"}, "msubsup": {"_", "^"}, "mfrac": {"/"},
 		"munderover": {"_", "^"}}
 )
 
-// plain returns the text of what may hold markup of JATS, HTML or MathML, even escaped markup. A sign such as < that is
-// none stays.
+// plain returns s without JATS, HTML or MathML markup, even if the markup is escaped. A character such as < that is not
+// markup is kept.
 func plain(s string) string {
 	s = strip(s)
 	if strings.Contains(s, "</") || strings.Contains(s, "&") {
@@ -35,18 +35,18 @@ func plain(s string) string {
 	return s
 }
 
-// strip removes markup once.
+// strip removes one level of markup.
 func strip(s string) string {
 	if !strings.ContainsAny(s, "<&") {
 		return s
 	}
 	type part struct {
 		name  string
-		parts int // that have begun
+		parts int // number of parts so far
 	}
 	var b strings.Builder
-	var formula []part // the elements of MathML around
-	skip := ""         // one of unread, if in one
+	var formula []part // enclosing MathML elements
+	skip := ""         // the current element of unread, if any
 	for z := nethtml.NewTokenizer(strings.NewReader(s)); ; {
 		kind := z.Next()
 		raw := string(z.Raw())
@@ -86,7 +86,7 @@ func strip(s string) string {
 	}
 }
 
-// localName returns the name of an element without the prefix of its namespace.
+// localName returns the name of an element without its namespace prefix.
 func localName(t nethtml.Token) string {
 	if _, local, ok := strings.Cut(t.Data, ":"); ok {
 		return local
@@ -94,7 +94,7 @@ func localName(t nethtml.Token) string {
 	return t.Data
 }
 
-// isMarkup tells an element from a comparison such as "a<b and c>d", which looks like one.
+// isMarkup distinguishes an element from a comparison that looks like one, such as "a<b and c>d".
 func isMarkup(t nethtml.Token) bool {
 	for _, a := range t.Attr {
 		if a.Val == "" {

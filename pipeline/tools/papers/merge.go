@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// fused is the constant of reciprocal rank fusion (Cormack, Clarke, Büttcher 2009): how much less the first place of
-// one list counts than good places of several.
+// fused is the constant of reciprocal rank fusion (Cormack, Clarke, Büttcher 2009). It sets how much less the first
+// place in one list counts than good places in several lists.
 const fused = 60
 
-// authority orders providers by how much their facts are worth: first who has them from the publisher.
+// authority orders providers by the quality of their data, starting with data from publishers.
 var authority = []string{Crossref, EuropePMC, OpenAlex, SemanticScholar, ArXiv}
 
-// record is one entry of one answer.
+// record is one entry of an answer.
 type record struct {
 	Paper
 	provider string
 	rank     int // from 1
 }
 
-// Merge makes one list of the answers, best first. Entries are one work when they share a DOI, an arXiv id or an id of
-// PubMed; else when they have the same title, the same first author and years at most one apart, and are not two
-// published versions with a DOI each. Works are ranked by reciprocal rank fusion; retracted ones are last. The order
-// of the answers makes no difference.
+// Merge combines the answers into one list, best first. Entries are the same work if they share a DOI, an arXiv ID or a
+// PubMed ID. They are also the same work if they have the same title and first author, their years differ by at most
+// one, and their IDs do not conflict. Works are ranked by reciprocal rank fusion, with retracted works last. The order
+// of the answers does not matter.
 func Merge(answers []Answer) []Paper {
 	groups := byTitle(byID(records(answers)))
 	type ranked struct {
@@ -51,7 +51,7 @@ func Merge(answers []Answer) []Paper {
 	return papers
 }
 
-// records lists all entries by provider and rank.
+// records returns all entries ordered by provider and rank.
 func records(answers []Answer) []record {
 	answers = slices.Clone(answers)
 	slices.SortStableFunc(answers, func(a, b Answer) int { return cmp.Compare(a.Provider, b.Provider) })
@@ -64,7 +64,8 @@ func records(answers []Answer) []record {
 	return all
 }
 
-// byID groups records that share an id, directly or through others. Groups are in the order of their first record.
+// byID groups records that share an ID directly or through other records. Groups are in the order of their first
+// record.
 func byID(all []record) [][]record {
 	parent := make([]int, len(all))
 	var root func(i int) int
@@ -99,10 +100,10 @@ func byID(all []record) [][]record {
 	return groups
 }
 
-// byTitle joins groups whose records look the same and that no id tells apart.
+// byTitle joins groups whose records have the same look and no conflicting IDs.
 func byTitle(groups [][]record) [][]record {
 	var out [][]record
-	known := map[string][]int{} // look -> places in out
+	known := map[string][]int{} // look -> indexes in out
 	for _, g := range groups {
 		at := -1
 		for _, r := range g {
@@ -126,7 +127,8 @@ func byTitle(groups [][]record) [][]record {
 	return out
 }
 
-// look returns title and first author as they are compared; empty: too little to go by, such as "Editorial".
+// look returns the normalized title and first author for comparison, or "" if they are too unspecific, as in
+// "Editorial".
 func (r record) look() string {
 	title := fold(r.Title)
 	if len(r.Authors) == 0 || r.year() == 0 || len(strings.Fields(title)) < 3 || len(title) < 15 {
@@ -135,7 +137,7 @@ func (r record) look() string {
 	return title + "\n" + surname(r.Authors[0])
 }
 
-// alike reports whether a group can be the work of which r, of another group, has the look.
+// alike reports whether group can be the same work as other, whose record r has the same look as one in group.
 func alike(group, other []record, r record) bool {
 	near := slices.ContainsFunc(group, func(m record) bool {
 		d := m.year() - r.year()
@@ -151,7 +153,7 @@ func alike(group, other []record, r record) bool {
 	}) && !conflict(group, other, func(m record) string { return m.PMID })
 }
 
-// conflict reports whether both groups have an id of one kind, and not the same.
+// conflict reports whether both groups have IDs of one kind but none in common.
 func conflict(a, b []record, id func(record) string) bool {
 	ids := func(g []record) (out []string) {
 		for _, m := range g {
@@ -167,7 +169,7 @@ func conflict(a, b []record, id func(record) string) bool {
 	})
 }
 
-// score adds up what a work's best place in each list is worth.
+// score returns the sum of the values of a work's best rank in each list.
 func score(group []record) (sum int) {
 	best := map[string]int{}
 	for _, r := range group {
@@ -176,12 +178,12 @@ func score(group []record) (sum int) {
 		}
 	}
 	for _, rank := range best {
-		sum += 1_000_000_000 / (fused + rank) // whole numbers add up to the same in any order
+		sum += 1_000_000_000 / (fused + rank) // integer sums do not depend on the order
 	}
 	return sum
 }
 
-// combine makes one paper of the records of a work: what the published version says comes first.
+// combine merges the records of a work into one paper. Data of the published version comes first.
 func combine(group []record) Paper {
 	group = slices.Clone(group)
 	slices.SortStableFunc(group, func(a, b record) int {
@@ -208,7 +210,7 @@ func combine(group []record) Paper {
 	}
 	p.Abstract = abstract(group)
 	if p.ArXiv != "" {
-		p.PDF = "https://arxiv.org/pdf/" + p.ArXiv // never behind a wall
+		p.PDF = "https://arxiv.org/pdf/" + p.ArXiv // never behind a paywall
 	}
 	slices.Sort(p.ListedBy)
 	slices.Sort(p.OtherDOIs)
@@ -224,8 +226,8 @@ func preprint(r record) int {
 	return 0
 }
 
-// abstract returns the best one: of the published version if it has one, the most trusted of those that are about as
-// long as the longest. group: as combine orders it.
+// abstract returns the best abstract, from the published version if it has one. Among those with at least 80 % of the
+// longest one's length, it takes the most trusted. group: ordered as in combine.
 func abstract(group []record) string {
 	for version := range 2 {
 		longest, text := 0, ""

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// openAlex asks GET /works (developers.openalex.org). A key is free and allows 1,000 searches a day, about ten go
-// without; then it answers 429 with a Retry-After of hours. An address of the operator (mailto) has no effect since
-// 2026-02-13.
+// openAlex queries GET /works (developers.openalex.org). A free key allows 1,000 searches a day. Without a key, about
+// ten searches work; then it answers 429 with a Retry-After of hours. The operator's address (mailto) has no effect
+// since 2026-02-13.
 func openAlex(s Settings) service {
 	address := s.address(OpenAlex, "https://api.openalex.org/works")
 	return service{
@@ -82,7 +82,7 @@ var openAlexKinds = map[string]string{
 	"dissertation": KindThesis, "report": KindReport, "dataset": KindDataset, "conference-paper": KindConference,
 }
 
-// decodeOpenAlex reads a list of works.
+// decodeOpenAlex parses a list of works.
 func decodeOpenAlex(body []byte) ([]Paper, error) {
 	var answer struct {
 		Results *[]json.RawMessage `json:"results"`
@@ -116,15 +116,15 @@ func decodeOpenAlex(body []byte) ([]Paper, error) {
 	})
 }
 
-// maxPosition bounds the words of an abstract.
+// maxPosition is the maximum number of words in an abstract.
 const maxPosition = 20_000
 
-// invert makes a text of an index of its words and their places.
+// invert converts an inverted index, from words to their positions, to text.
 func invert(index map[string][]int) string {
 	places := map[int]string{}
 	for word, at := range index {
 		for _, n := range at {
-			// two words in one place: always the same one
+			// for two words at one position, choose the same word every time
 			if n >= 0 && n < maxPosition && (places[n] == "" || word < places[n]) {
 				places[n] = word
 			}

@@ -1,8 +1,9 @@
-// Package papers searches indexes of scientific literature and makes one list of what they answer.
+// Package papers searches indexes of scientific literature and merges their answers into one list.
 //
-// Each provider is a file: how it is asked, how its answer is read, how often it lets itself be asked. Search.Ask asks
-// all at once; one that is slow, broken or used up costs its own answer and no other. Merge, a pure function,
-// recognises the same work in several answers and ranks. It does not read papers, only what the indexes say of them.
+// Each provider has its own file with its requests, the parsing of its answers and its rate limit. Search.Ask queries
+// all providers in parallel; a slow, broken or exhausted provider loses only its own answer. Merge, a pure function,
+// recognises the same work in several answers and ranks the works. The package does not read papers, only the index
+// entries.
 //
 // Start with New, Search.Ask and Merge.
 package papers
@@ -32,7 +33,7 @@ const (
 // Names returns the names of all providers.
 func Names() []string { return []string{ArXiv, Crossref, EuropePMC, OpenAlex, SemanticScholar} }
 
-// Label returns a provider's name as people know it.
+// Label returns the common name of a provider.
 func Label(name string) string {
 	if label := labels[name]; label != "" {
 		return label
@@ -45,7 +46,7 @@ var labels = map[string]string{
 	SemanticScholar: "Semantic Scholar",
 }
 
-// Kinds of papers; a kind that no provider tells is empty.
+// Kinds of papers; empty if the provider gives no kind.
 const (
 	KindArticle    = "article" // in a journal
 	KindPreprint   = "preprint"
@@ -58,47 +59,47 @@ const (
 	KindDataset    = "dataset"
 )
 
-// Paper is what indexes say of one work. All texts are one line of plain text but for Abstract, which may have
+// Paper is the index data of one work. All texts are one line of plain text, except Abstract, which may have
 // paragraphs.
 type Paper struct {
-	Title     string // without a mark of retraction
+	Title     string // without a retraction mark
 	Authors   []string
-	Abstract  string // verbatim but for markup and white space; empty: the index has none
-	DOI       string // of the published version where there is one; lower case, without a resolver's address
+	Abstract  string // verbatim except for markup and white space; empty: the index has none
+	DOI       string // of the published version if there is one; lower case, without a resolver's address
 	OtherDOIs []string
-	ArXiv     string // 2101.00001, math/0309136: without a version
+	ArXiv     string // without a version, such as 2101.00001 or math/0309136
 	PMID      string
 	PMCID     string // PMC5815332
 	Venue     string // journal, conference, repository
 	Date      string // YYYY, YYYY-MM or YYYY-MM-DD
 	URL       string // landing page: see Paper.landing
-	PDF       string // open access; empty: none is known
-	CitedBy   int    // 0 also means: not known
+	PDF       string // open access; empty if unknown
+	CitedBy   int    // 0 also means unknown
 	Kind      string
 	Retracted bool     // or withdrawn
-	ListedBy  []string // names of the providers that have it, sorted; set by Merge
+	ListedBy  []string // sorted names of the providers that list it; set by Merge
 }
 
-// Fetcher is the way to the outside; *fetch.Client is one.
+// Fetcher fetches from outside; *fetch.Client implements it.
 type Fetcher interface {
 	Do(ctx context.Context, r fetch.Request) (fetch.Response, error)
 }
 
 // Settings of a Search.
 type Settings struct {
-	Providers          []string // names; one that is named twice is asked once
-	OpenAlexKey        string   // empty: OpenAlex answers about ten searches a day
-	SemanticScholarKey string   // empty: Semantic Scholar is asked among all who have none, and refuses often
-	CrossrefMailto     string   // address of the operator; empty: Crossref allows fewer requests
+	Providers          []string // names; duplicates are ignored
+	OpenAlexKey        string   // if empty, OpenAlex answers about ten searches a day
+	SemanticScholarKey string   // if empty, Semantic Scholar uses a limit shared by all users without a key and often refuses
+	CrossrefMailto     string   // operator's address; if empty, Crossref allows fewer requests
 	Outside            Fetcher
-	Pace               fetch.Pace        // that all workers share
-	Addresses          map[string]string // by name: scheme, host and path in the place of the provider's own
+	Pace               fetch.Pace        // shared by all workers
+	Addresses          map[string]string // by provider name: scheme, host and path to use instead of the default
 }
 
-// Search asks providers. Safe for concurrent use.
+// Search queries providers. Safe for concurrent use.
 type Search struct{ providers []*provider }
 
-// New returns a search of these providers. The error names one that does not exist.
+// New returns a search of these providers. The error names an unknown provider.
 func New(s Settings) (*Search, error) {
 	makers := map[string]func(s Settings) service{
 		ArXiv: arXiv, Crossref: crossref, EuropePMC: europePMC, OpenAlex: openAlex, SemanticScholar: semanticScholar,
@@ -117,23 +118,23 @@ func New(s Settings) (*Search, error) {
 	return search, nil
 }
 
-// address returns where a provider is.
+// address returns the address of a provider.
 func (s Settings) address(name, own string) string { return cmp.Or(s.Addresses[name], own) }
 
-// Answer is what one provider said: papers in its own order, or an error. A *fetch.StatusError or *fetch.RefusedError
-// is in the error's chain, or ErrFormat, ErrQuery, ErrTurn, or context.DeadlineExceeded for one that was too slow.
+// Answer is the answer of one provider: papers in its own order, or an error. The error wraps a *fetch.StatusError, a
+// *fetch.RefusedError, ErrFormat, ErrQuery, ErrTurn, or context.DeadlineExceeded for a slow provider.
 type Answer struct {
-	Provider string // its name
+	Provider string // provider name
 	Papers   []Paper
-	Took     time.Duration // with the wait for its turn
+	Took     time.Duration // includes waiting for its turn
 	Err      error
 }
 
-// patience bounds the wait for the slowest provider: what the others have found is worth more than its answer.
+// patience is the maximum wait for the slowest provider. The other results are worth more than its answer.
 const patience = 30 * time.Second
 
-// Ask asks all providers at once and returns an answer of each, ordered by name. It takes at most three quarters of the
-// time that ctx has left, and 30 s: a provider that has not answered by then has an error.
+// Ask queries all providers in parallel and returns one answer per provider, ordered by name. It takes at most 30 s and
+// at most three quarters of the time left in ctx. A provider that has not answered by then has an error.
 func (s *Search) Ask(ctx context.Context, q Query) []Answer {
 	limit := patience
 	if deadline, ok := ctx.Deadline(); ok {

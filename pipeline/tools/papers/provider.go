@@ -12,43 +12,43 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// What else can be wrong with an answer.
+// Further errors of an answer.
 var (
-	ErrFormat = errors.New("the answer is not in the documented format") // HTML, a part of an answer, another service
+	ErrFormat = errors.New("the answer is not in the documented format") // HTML, a truncated answer, another service
 	ErrQuery  = errors.New("the query is not understood")
-	ErrTurn   = errors.New("there is no turn in time") // too many want to ask, or the provider is left alone for now
+	ErrTurn   = errors.New("there is no turn in time") // too many requests are waiting, or the provider is paused
 )
 
-// maxAnswer bounds an answer in bytes: 25 papers with thousands of authors.
+// maxAnswer is the maximum size of an answer in bytes, enough for 25 papers with thousands of authors.
 const maxAnswer = 16 << 20
 
-// unsaidRest is how long a provider is left alone that answers 429 and does not say for how long.
+// unsaidRest is the pause after a 429 response without Retry-After.
 const unsaidRest = time.Minute
 
-// service is what is particular about a provider.
+// service holds the specifics of a provider.
 type service struct {
-	every   time.Duration // between requests of all workers
-	atOnce  int           // requests of this process
+	every   time.Duration // time between requests of all workers
+	atOnce  int           // parallel requests of this process
 	accept  []string      // media types
 	request func(q Query) (address string, query url.Values, header http.Header)
 	decode  func(body []byte) ([]Paper, error)
-	// allowed returns the time between requests that an answer's header grants; 0: it says nothing.
+	// allowed returns the time between requests that a response header grants, or 0 if it gives none.
 	allowed func(header http.Header) time.Duration
-	// twice: an empty answer may be a false one, and is asked for once more.
+	// twice means that an empty answer may be wrong, so the request is repeated once.
 	twice bool
-	// single: the service wants one connection. Turns are as far apart as its last answer took, so that requests of two
-	// workers overlap only while its answers become slower.
+	// single means that the service accepts one connection. Requests are spaced by the duration of the last one, so
+	// that requests of two workers overlap only while answers become slower.
 	single bool
 }
 
-// provider asks one service, in its turn.
+// provider queries one service within its rate limit.
 type provider struct {
 	service
 	name    string
 	outside Fetcher
 	pace    fetch.Pace
-	places  chan struct{} // whoever asks holds one
-	between atomic.Int64  // nanoseconds: the time between requests as it is now
+	places  chan struct{} // semaphore of requests
+	between atomic.Int64  // current time between requests, in nanoseconds
 }
 
 func newProvider(name string, s service, settings Settings) *provider {
@@ -58,10 +58,10 @@ func newProvider(name string, s service, settings Settings) *provider {
 	return p
 }
 
-// PaceKey names a provider's turns among those of Settings.Pace.
+// PaceKey returns the key of a provider's turns in Settings.Pace.
 func PaceKey(name string) string { return "papers:" + name }
 
-// ask asks once, or twice when the first answer is empty and may be a false one.
+// ask makes one request, or two if the first answer is empty and may be wrong.
 func (p *provider) ask(ctx context.Context, q Query) ([]Paper, error) {
 	select {
 	case p.places <- struct{}{}:
@@ -79,7 +79,7 @@ func (p *provider) ask(ctx context.Context, q Query) ([]Paper, error) {
 	return papers[:min(len(papers), q.Limit)], nil
 }
 
-// once waits for the turn and makes one request.
+// once waits for its turn and makes one request.
 func (p *provider) once(ctx context.Context, q Query) ([]Paper, error) {
 	if err := p.pace.Wait(ctx, PaceKey(p.name), time.Duration(p.between.Load())); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -116,8 +116,8 @@ func (p *provider) once(ctx context.Context, q Query) ([]Paper, error) {
 	return papers, nil
 }
 
-// leaveAlone keeps all workers from a provider that has had enough, for as long as it asks for: it takes one more turn
-// and puts the next one that far away. Whoever has no time for that is told at once.
+// leaveAlone pauses a provider for all workers after a 429 or 503 response. It takes one more turn, which delays the
+// next turn by the requested time. Callers without enough time fail immediately.
 func (p *provider) leaveAlone(ctx context.Context, err error) {
 	var status *fetch.StatusError
 	if !errors.As(err, &status) {
@@ -128,6 +128,6 @@ func (p *provider) leaveAlone(ctx context.Context, err error) {
 		rest = unsaidRest
 	}
 	if rest > 0 && (status.Status == http.StatusTooManyRequests || status.Status == http.StatusServiceUnavailable) {
-		_ = p.pace.Wait(ctx, PaceKey(p.name), max(rest, p.every)) // without a turn there is nobody to keep away
+		_ = p.pace.Wait(ctx, PaceKey(p.name), max(rest, p.every)) // without a turn no other worker can have one
 	}
 }

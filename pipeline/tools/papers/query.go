@@ -11,15 +11,15 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Query is what is looked for.
+// Query is a parsed search query.
 type Query struct {
-	// words, and phrases of several words with a space between them; without any sign of a query language
+	// words, and phrases of several words separated by a space; without query language operators
 	Terms    []string
-	From, To int // years of publication, both included; 0: open
-	Limit    int // papers of one provider, at most
+	From, To int // years of publication, inclusive; 0 means open
+	Limit    int // maximum number of papers per provider
 }
 
-// Limits of a query: every provider takes this much.
+// Limits of a query, which every provider accepts.
 const (
 	maxTerms = 20
 	maxTerm  = 100 // bytes
@@ -30,8 +30,8 @@ var (
 	quoted    = regexp.MustCompile(`"[^"]*"`)
 )
 
-// ParseQuery reads keywords, phrases in double quotes and a range of years such as 2020..2024, 2020.. or ..2019.
-// Whatever a query language could mean by a sign is dropped, operators too: the indexes do not share one.
+// ParseQuery parses keywords, phrases in double quotes and a range of years such as 2020..2024, 2020.. or ..2019. It
+// drops operators and other characters of query languages, because the indexes do not share one.
 func ParseQuery(text string, limit int) Query {
 	q := Query{Limit: limit}
 	text = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`).Replace(strings.ToValidUTF8(text, " "))
@@ -53,8 +53,8 @@ func ParseQuery(text string, limit int) Query {
 	return q
 }
 
-// Key returns the form by which equal queries are recognised: their words in any order and case, and their years. A
-// query without words yields the empty string.
+// Key returns the canonical form of a query, which is the same for equal queries: words in any order and case, and
+// years. A query without words yields the empty string.
 func (q Query) Key() string {
 	key := topicqueue.CanonicalQuery(strings.Join(q.Terms, " "))
 	if key != "" && (q.From != 0 || q.To != 0) {
@@ -70,7 +70,7 @@ func (q *Query) add(term string) {
 	}
 }
 
-// keywords returns the words of a text: letters and digits, with hyphens, apostrophes and points inside.
+// keywords returns the words of a text: letters and digits, with inner hyphens, apostrophes and periods.
 func keywords(text string) []string {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("-'’.", r)
@@ -85,7 +85,7 @@ func keywords(text string) []string {
 	return out
 }
 
-// text returns the terms with spaces between them, phrases in quotes when the provider knows those.
+// text returns the terms separated by spaces, with phrases in quotes if quotes is set.
 func (q Query) text(quotes bool) string {
 	terms := slices.Clone(q.Terms)
 	for i, t := range terms {
@@ -96,7 +96,7 @@ func (q Query) text(quotes bool) string {
 	return strings.Join(terms, " ")
 }
 
-// year returns a year of the range, or what stands for an open end.
+// year returns y as text, or open if y is an open end of the range.
 func year(y int, open string) string {
 	if y == 0 {
 		return open

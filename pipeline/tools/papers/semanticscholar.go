@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// semanticScholar asks GET /graph/v1/paper/search (api.semanticscholar.org/api-docs). With a key it allows one request
-// a second; without one all who have none share what it allows, and a refusal is likely.
+// semanticScholar queries GET /graph/v1/paper/search (api.semanticscholar.org/api-docs). With a key, it allows one
+// request a second. Without a key, all such users share one limit, and a refusal is likely.
 func semanticScholar(s Settings) service {
 	address := s.address(SemanticScholar, "https://api.semanticscholar.org/graph/v1/paper/search")
 	every := 3 * time.Second
 	header := http.Header{}
 	if s.SemanticScholarKey != "" {
-		every = 1100 * time.Millisecond // turns are on our clock, its seconds are on its own
+		every = 1100 * time.Millisecond // our clock and the server's seconds differ
 		header.Set("x-api-key", s.SemanticScholarKey)
 	}
 	return service{
@@ -26,7 +26,7 @@ func semanticScholar(s Settings) service {
 		accept: []string{"application/json"},
 		request: func(q Query) (string, url.Values, http.Header) {
 			query := url.Values{
-				// a word with a hyphen is never found, says the documentation
+				// per the documentation, hyphenated words yield no matches
 				"query":  {strings.ReplaceAll(q.text(false), "-", " ")},
 				"limit":  {strconv.Itoa(q.Limit)},
 				"fields": {"title,abstract,authors,year,publicationDate,venue,journal,externalIds,openAccessPdf,citationCount,publicationTypes,url"},
@@ -66,7 +66,7 @@ type semanticScholarPaper struct {
 	URL     string   `json:"url"`
 }
 
-// decodeSemanticScholar reads a page of papers. Without any, data is missing.
+// decodeSemanticScholar parses a page of papers. An empty page has no data field.
 func decodeSemanticScholar(body []byte) ([]Paper, error) {
 	var answer struct {
 		Total *int              `json:"total"`

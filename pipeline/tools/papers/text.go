@@ -12,12 +12,12 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Limits of what an index may say, in bytes.
+// Limits of index entries, in bytes unless noted.
 const (
 	maxTitle    = 1000
 	maxAbstract = 12 << 10 // some "abstracts" are whole volumes
-	maxAuthors  = 5000     // of a detector
-	leastWords  = 6        // an abstract of fewer is a remark such as "No abstract available."
+	maxAuthors  = 5000     // number of authors, as for a particle detector
+	leastWords  = 6        // number of words; a shorter abstract is a remark such as "No abstract available."
 )
 
 var (
@@ -27,7 +27,7 @@ var (
 	isDate      = regexp.MustCompile(`^(?:1[5-9]|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?`)
 )
 
-// paragraphs returns a text whose lines are paragraphs without needless white space.
+// paragraphs returns s with one paragraph per line and normalized white space.
 func paragraphs(s string) string {
 	var out []string
 	for line := range strings.Lines(s) {
@@ -38,10 +38,10 @@ func paragraphs(s string) string {
 	return strings.Join(out, "\n")
 }
 
-// date returns the date that s begins with; empty: it begins with none.
+// date returns the date at the start of s, or "".
 func date(s string) string { return isDate.FindString(strings.TrimSpace(s)) }
 
-// year returns the year of publication; 0: not known.
+// year returns the year of publication, or 0 if unknown.
 func (p Paper) year() (y int) {
 	for _, c := range p.Date[:min(4, len(p.Date))] {
 		y = y*10 + int(c-'0')
@@ -49,7 +49,7 @@ func (p Paper) year() (y int) {
 	return y
 }
 
-// normal returns a paper as Paper promises it; without a title when it is none: a notice that another one is retracted.
+// normal returns a paper normalized as documented in Paper, or an empty Paper for a retraction notice.
 func (p Paper) normal() Paper {
 	p.Title = text.Start(topicqueue.OneLine(p.Title), maxTitle)
 	if isNotice.MatchString(p.Title) {
@@ -59,7 +59,7 @@ func (p Paper) normal() Paper {
 		p.Title, p.Retracted = strings.TrimSpace(p.Title[len(mark):]), true
 	}
 	if strings.HasSuffix(p.Title, ".") && !strings.HasSuffix(p.Title, "..") {
-		p.Title = strings.TrimSuffix(p.Title, ".") // Europe PMC ends all titles so
+		p.Title = strings.TrimSuffix(p.Title, ".") // Europe PMC ends all titles with a period
 	}
 	p.Abstract = paragraphs(p.Abstract)
 	p.Abstract = strings.TrimSpace(headline.ReplaceAllString(p.Abstract, ""))
@@ -67,7 +67,7 @@ func (p Paper) normal() Paper {
 		p.Abstract = text.Start(p.Abstract, maxAbstract)
 		p.Abstract = p.Abstract[:max(strings.LastIndexAny(p.Abstract, " \n"), 0)]
 	}
-	// a language without spaces has one word
+	// text in a language without spaces counts as one word
 	if len(strings.Fields(p.Abstract)) < leastWords && len([]rune(p.Abstract)) < 60 {
 		p.Abstract = ""
 	}
@@ -85,7 +85,7 @@ func (p Paper) normal() Paper {
 	return p
 }
 
-// fold returns the words of a title as they are compared: letters and digits in lower case without accents.
+// fold returns the words of a title for comparison: letters and digits in lower case without accents.
 func fold(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -99,7 +99,7 @@ func fold(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// surname returns the folded surname of an author printed as "Ludwig van Beethoven" or "Beethoven, Ludwig van".
+// surname returns the folded surname of an author, from "Ludwig van Beethoven" or "Beethoven, Ludwig van".
 func surname(author string) string {
 	if last, _, ok := strings.Cut(author, ","); ok {
 		author = last
