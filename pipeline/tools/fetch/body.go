@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// unpack returns the body as it was before it was packed for the transfer.
+// unpack returns the decompressed body.
 func unpack(resp *http.Response) (io.Reader, error) {
 	switch encoding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))); encoding {
 	case "", "identity":
@@ -22,7 +22,7 @@ func unpack(resp *http.Response) (io.Reader, error) {
 	}
 }
 
-// readBody reads a body of at most limit bytes, packed and unpacked.
+// readBody reads a body of at most limit bytes, both compressed and decompressed.
 func readBody(resp *http.Response, limit int64, address *url.URL) ([]byte, error) {
 	tooLarge := &RefusedError{RefusedSize, redact(address), fmt.Sprintf("it is larger than %s", bytesText(limit))}
 	if resp.ContentLength > limit {
@@ -35,7 +35,7 @@ func readBody(resp *http.Response, limit int64, address *url.URL) ([]byte, error
 	if err != nil {
 		return nil, reason(err, address)
 	}
-	data, err := io.ReadAll(io.LimitReader(body, limit+1)) // what is unpacked is never smaller by much than what is packed
+	data, err := io.ReadAll(io.LimitReader(body, limit+1)) // decompressing hardly ever shrinks data
 	if int64(len(data)) > limit {
 		return nil, tooLarge
 	}
@@ -45,7 +45,7 @@ func readBody(resp *http.Response, limit int64, address *url.URL) ([]byte, error
 	return data, nil
 }
 
-// bytesText returns a size for a person.
+// bytesText returns a size in readable units.
 func bytesText(n int64) string {
 	switch {
 	case n >= 1<<20:

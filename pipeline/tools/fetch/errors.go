@@ -12,39 +12,39 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// Why a request was refused on this side.
+// Reasons why the client refuses a request.
 const (
 	RefusedScheme   = "scheme"   // not an http or https address
-	RefusedAddress  = "address"  // the host's address is not public, or the port not one of the web
+	RefusedAddress  = "address"  // the host's address is not public, or the port is not 80 or 443
 	RefusedRobots   = "robots"   // robots.txt excludes it
-	RefusedType     = "type"     // the content is of a type that is not wanted
-	RefusedSize     = "size"     // the body is too large, packed or unpacked
-	RefusedRedirect = "redirect" // too many redirects, or one that leads nowhere
-	RefusedEncoding = "encoding" // the body is packed in a way that was not asked for
+	RefusedType     = "type"     // the content type is not accepted
+	RefusedSize     = "size"     // the body is too large, compressed or decompressed
+	RefusedRedirect = "redirect" // too many redirects, or an invalid target
+	RefusedEncoding = "encoding" // the body has a content encoding that was not requested
 )
 
-// RefusedError says that something was not fetched because it must not be.
+// RefusedError means that the client refused to fetch something.
 type RefusedError struct {
 	Reason string // one of the Refused... constants
 	URL    string // without credentials and query
 	Detail string // why, for a person or a model
 }
 
-// Error returns what was refused and why.
+// Error returns the address and the detail.
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s is not fetched: %s", e.URL, e.Detail)
 }
 
-// StatusError is an answer with a status outside of 2xx.
+// StatusError is a response with a status outside 2xx.
 type StatusError struct {
 	Status     int
-	RetryAfter time.Duration // that the server asks for; 0 = it does not
+	RetryAfter time.Duration // requested by the server; 0 means none
 	Host       string
-	// start of what the server said, one line of plain text without the request's credentials; may be empty
+	// start of the server's message: one line of plain text without the request's credentials; may be empty
 	Snippet string
 }
 
-// Error returns the host, the status and what the server said.
+// Error returns the host, the status and the server's message.
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("%s answers %d %s", e.Host, e.Status, http.StatusText(e.Status))
 	if e.RetryAfter > 0 {
@@ -56,10 +56,10 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// longestRest is the longest time that a server may ask to be left alone.
+// longestRest is the maximum RetryAfter.
 const longestRest = 7 * 24 * time.Hour
 
-// Limits of what is read and shown of an error page.
+// Limits for reading and showing error pages.
 const (
 	maxErrorPage = 16 << 10
 	maxSnippet   = 200 // characters
@@ -69,18 +69,17 @@ func statusError(resp *http.Response, r Request, address *url.URL) error {
 	e := &StatusError{Status: resp.StatusCode, RetryAfter: retry.After(resp.Header, time.Now(), longestRest),
 		Host: address.Hostname()}
 	if body, err := unpack(resp); err == nil {
-		text, _ := io.ReadAll(io.LimitReader(body, maxErrorPage)) // what could be read says enough
+		text, _ := io.ReadAll(io.LimitReader(body, maxErrorPage)) // a partial text is enough
 		e.Snippet = snippet(string(text), secrets(r, address))
 	}
 	return e
 }
 
-// secrets returns what of a request may be a credential: values of headers and of the query, and the user's name and
-// password.
+// secrets returns the parts of a request that may be credentials: values of headers and of the query, and the password.
 func secrets(r Request, address *url.URL) []string {
 	var out []string
 	add := func(s string) {
-		if len(s) >= 6 { // shorter ones are words of the text
+		if len(s) >= 6 { // shorter values may be ordinary words
 			out = append(out, s)
 		}
 	}
@@ -108,7 +107,7 @@ func secrets(r Request, address *url.URL) []string {
 	return out
 }
 
-// snippet makes one line of plain text of an error page.
+// snippet returns an error page as one line of plain text, with secrets redacted.
 func snippet(page string, secrets []string) string {
 	page = strings.ToValidUTF8(page, "")
 	for _, s := range secrets {
@@ -134,7 +133,7 @@ func snippet(page string, secrets []string) string {
 	return string(line)
 }
 
-// Redact returns an address as it may be shown and logged: without user, query and fragment.
+// Redact returns an address for display and logs: without user, query and fragment.
 func Redact(address string) string {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {

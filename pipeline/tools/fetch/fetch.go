@@ -1,11 +1,12 @@
-// Package fetch is the way to the outside: every request to the web and to search providers goes through a Client.
+// Package fetch makes all requests to the web and to search providers, each through a Client.
 //
-// It reaches public addresses only, but for what the operator allows; it ends in time and within bounds whatever a
-// server sends; it is polite to sites (robots.txt, a rate per host that all workers share). What it will not do is a
-// *RefusedError, what a server will not do a *StatusError. It knows nothing of what is in a page.
+// A Client reaches only public addresses, and those that the operator allows. Its requests are limited in time and
+// size, whatever a server sends. It is polite to sites: it respects robots.txt and keeps a rate per host that all
+// workers share. A request that the Client refuses is a *RefusedError, one that a server refuses a *StatusError. The
+// package does not interpret page content.
 //
-// A service that the operator runs has a Client of its own, whose Settings.Allow names that service alone: then no
-// page and no model can lead there.
+// A service that the operator runs has its own Client, whose Settings.Allow names only that service. Neither pages nor
+// models can reach it through another Client.
 //
 // Start with New and Client.Do.
 package fetch
@@ -35,51 +36,51 @@ const (
 	defaultIdle         = 100
 )
 
-// Pace keeps a rate that all workers share.
+// Pace limits a rate across all workers.
 type Pace interface {
-	// Wait returns when the caller's turn under this key has come: turns are at least every apart. It fails at once
-	// when that would be after ctx's deadline; then the error wraps context.DeadlineExceeded, and the turn is not
-	// used up.
+	// Wait blocks until the caller's turn under this key; turns are at least every apart. If the turn would be after
+	// ctx's deadline, Wait fails immediately with an error that wraps context.DeadlineExceeded, and the turn is not
+	// used.
 	Wait(ctx context.Context, key string, every time.Duration) error
 }
 
-// Settings of a Client. A zero value means the default.
+// Settings configures a Client. A zero field means the default.
 type Settings struct {
-	// Allow lists what may be reached although its address is not public or its port is neither 80 nor 443: a host, an
-	// address or a network (10.1.0.0/16), the first two with a port or, for all its ports, without.
+	// Allow lists what may be reached even if its address is not public or its port is neither 80 nor 443. An entry is
+	// a host or an address, with a port or, for all ports, without, or a network (10.1.0.0/16).
 	Allow        []string
-	Timeout      time.Duration // of one Do with all redirects, waiting for its turn, and the last byte of the body
-	MaxBytes     int64         // of a body, packed and unpacked
+	Timeout      time.Duration // of one Do, including redirects, waiting for its turn, and reading the body
+	MaxBytes     int64         // of a body, compressed and decompressed
 	MaxRedirects int
-	UserAgent    string        // its first word up to a slash is the name that robots.txt may address
-	PerHost      time.Duration // between requests for pages of one host
-	Pace         Pace          // nil: the rate of this process alone
-	Idle         int           // connections that are kept for the next request
+	UserAgent    string        // its first word, up to a slash, is the name to match in robots.txt
+	PerHost      time.Duration // time between page requests to one host
+	Pace         Pace          // if nil, the rate is per process
+	Idle         int           // maximum number of idle connections
 }
 
-// Request is one request.
+// Request is a request to a server.
 type Request struct {
-	Method   string // empty: GET
+	Method   string // empty means GET
 	URL      string // absolute, http or https
 	Header   http.Header
 	Body     []byte
-	Accept   []string // media types that are wanted, text/* for all of a kind; empty: any
-	MaxBytes int64    // as in Settings; 0: those
-	// Robots marks a page of somebody's site, in contrast to a service that wants to be asked: robots.txt is respected,
-	// and requests to its host keep Settings.PerHost.
+	Accept   []string // accepted media types, text/* for all text types; empty means any
+	MaxBytes int64    // as in Settings; 0 means that of Settings
+	// Robots marks a request for a page of a web site, as opposed to a service made for programs. Such requests respect
+	// robots.txt and keep Settings.PerHost.
 	Robots bool
-	// Known makes the request a conditional one: when the page is still this version, the answer has status 304 and no
-	// body. It is not said to other origins that the page redirects to.
+	// Known makes the request conditional: if the page still has this version, the response has status 304 and no body.
+	// Known is not sent to other origins after a redirect.
 	Known Version
 }
 
-// Version names a version of a page as its server did: ETag and Last-Modified. The zero value names none.
+// Version identifies a version of a page by the server's ETag and Last-Modified. The zero value means no version.
 type Version struct{ ETag, LastModified string }
 
-// maxValidator bounds what is kept of a server's name for a version, in bytes; a longer one is none.
+// maxValidator is the maximum size of an ETag or Last-Modified value, in bytes. Longer values are ignored.
 const maxValidator = 256
 
-// Version returns how the server calls the version of the page that it has sent.
+// Version returns the version of the page in the response.
 func (r Response) Version() Version {
 	kept := func(name string) string {
 		if v := strings.TrimSpace(r.Header.Get(name)); len(v) <= maxValidator && utf8.ValidString(v) {
@@ -90,24 +91,24 @@ func (r Response) Version() Version {
 	return Version{kept("Etag"), kept("Last-Modified")}
 }
 
-// Response is a complete answer with a status of 2xx, or of 304 where Request.Known was given.
+// Response is a complete response with status 2xx, or 304 if Request.Known was given.
 type Response struct {
 	Status  int
 	Header  http.Header
-	Body    []byte // unpacked
-	URL     string // that was answered, after redirects
-	Type    string // media type, lower case; found out from the body where the server gives none
-	Charset string // as the server says; empty: it does not
+	Body    []byte // decompressed
+	URL     string // final address, after redirects
+	Type    string // media type, lower case; detected from the body if the server gives none
+	Charset string // as given by the server, lower case; may be empty
 }
 
 // Client makes requests. Safe for concurrent use.
 type Client struct {
 	settings  Settings
-	transport *http.Transport // not an http.Client, which follows redirects and tells of whole addresses
+	transport *http.Transport // not an http.Client, which follows redirects and reports whole addresses
 	robots    robotsCache
 }
 
-// New returns a client. An entry of Settings.Allow that CheckAllow refuses allows nothing.
+// New returns a client. It ignores entries of Settings.Allow that CheckAllow rejects.
 func New(s Settings) *Client {
 	return newClient(s, nil)
 }
@@ -124,10 +125,10 @@ func newClient(s Settings, resolver *net.Resolver) *Client {
 	}
 	guard := newGuard(s.Allow, resolver)
 	return &Client{settings: s, transport: &http.Transport{
-		Proxy:                  nil, // a proxy would resolve and dial for us, unguarded
+		Proxy:                  nil, // a proxy would resolve and dial without the guard
 		DialContext:            guard.dial,
 		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // unpacked here, within bounds
+		DisableCompression:     true, // decompressed here, within limits
 		TLSHandshakeTimeout:    15 * time.Second,
 		IdleConnTimeout:        30 * time.Second,
 		MaxIdleConns:           s.Idle,
@@ -135,14 +136,13 @@ func newClient(s Settings, resolver *net.Resolver) *Client {
 	}}
 }
 
-// Close ends idle connections. The client can still be used.
+// Close closes idle connections. The client can still be used.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Do makes a request and follows redirects of GET and HEAD; headers of the request do not go to another origin.
+// Do makes a request and follows redirects of GET and HEAD. Headers of the request are not sent to other origins.
 //
-// The error is a *StatusError, a *RefusedError, context.Cause(ctx) when ctx has ended, or wraps
-// context.DeadlineExceeded when Settings.Timeout is over; anything else is a failure of the network. No error holds a
-// credential.
+// The error is a *StatusError or a *RefusedError, context.Cause(ctx) if ctx has ended, or wraps
+// context.DeadlineExceeded after Settings.Timeout. Any other error is a network failure. Errors contain no credentials.
 func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	address, err := parse(r.URL)
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	case ctx.Err() != nil:
 		return Response{}, context.Cause(ctx)
 	case errors.As(err, &status) || errors.As(err, &refused):
-		// known, though the rest of the answer may not have come in time
+		// the outcome is known, even if the rest of the response was late
 	case limited.Err() != nil:
 		return Response{}, fmt.Errorf("fetch %s: no complete answer within %s: %w", Redact(r.URL), c.settings.Timeout,
 			context.DeadlineExceeded)
@@ -167,7 +167,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	return Response{}, err
 }
 
-// follow makes a request and those that its answers redirect to.
+// follow makes a request and follows its redirects.
 func (c *Client) follow(ctx context.Context, r Request, address *url.URL) (Response, error) {
 	start := address
 	for hops := 0; ; hops++ {
@@ -188,7 +188,7 @@ func (c *Client) follow(ctx context.Context, r Request, address *url.URL) (Respo
 	}
 }
 
-// admit respects the site: what its robots.txt says, and the rate of its host.
+// admit enforces the site's robots.txt and the rate of its host.
 func (c *Client) admit(ctx context.Context, address *url.URL) error {
 	rules, err := c.rules(ctx, address)
 	if err != nil {
@@ -204,7 +204,8 @@ func (c *Client) admit(ctx context.Context, address *url.URL) error {
 	return nil
 }
 
-// exchange makes one request. next is where a redirect leads. own: the address is of the origin that r was meant for.
+// exchange makes one request. next is the target of a redirect. own: the address has the origin of the original
+// request.
 func (c *Client) exchange(ctx context.Context, r Request, address *url.URL,
 	own bool) (_ Response, next *url.URL, err error) {
 	method := cmp.Or(r.Method, http.MethodGet)
@@ -245,7 +246,7 @@ func (c *Client) exchange(ctx context.Context, r Request, address *url.URL,
 				"it redirects to something that is no address"}
 		}
 		next.User, next.Fragment = nil, ""
-		if sameOrigin(address, next) { // those of its own address are the server's to give to nobody
+		if sameOrigin(address, next) { // credentials in a redirect's address are ignored
 			next.User = address.User
 		}
 		return Response{}, next, checkURL(next)
@@ -262,12 +263,12 @@ func (c *Client) exchange(ctx context.Context, r Request, address *url.URL,
 	return response, nil, err
 }
 
-// read reads the answer.
+// read checks the type of a response and reads its body.
 func (c *Client) read(resp *http.Response, r Request, address *url.URL) (Response, error) {
 	shown := *address
 	shown.User = nil
 	out := Response{Status: resp.StatusCode, Header: resp.Header, URL: shown.String()}
-	// of a malformed one the type is still given
+	// a malformed header still gives the type
 	kind, parameters, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	out.Type, out.Charset = kind, strings.ToLower(parameters["charset"])
 	unsaid := kind == "" || kind == "application/octet-stream" || kind == "binary/octet-stream"
@@ -287,7 +288,7 @@ func (c *Client) read(resp *http.Response, r Request, address *url.URL) (Respons
 	return out, nil
 }
 
-// accepts reports whether a media type is one of those that are wanted.
+// accepts reports whether a media type is among the wanted ones. An empty list accepts all.
 func accepts(wanted []string, kind string) bool {
 	for _, w := range wanted {
 		w, _, _ = strings.Cut(strings.ToLower(w), ";")
@@ -307,12 +308,12 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// sameOrigin reports whether two addresses have scheme, host and port in common: then what is secret may go there too.
+// sameOrigin reports whether two addresses have the same scheme, host and port, so that both may receive secrets.
 func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
-// parse reads an address that may be fetched.
+// parse parses an address and checks that it may be fetched.
 func parse(address string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
@@ -322,7 +323,7 @@ func parse(address string) (*url.URL, error) {
 	return u, checkURL(u)
 }
 
-// checkURL tells what could never be fetched. What the host's address is, is seen when it is dialled.
+// checkURL rejects addresses that can never be fetched. The host's IP address is checked when it is dialled.
 func checkURL(u *url.URL) error {
 	u.Scheme = strings.ToLower(u.Scheme)
 	if u.Scheme != "http" && u.Scheme != "https" {
@@ -334,7 +335,7 @@ func checkURL(u *url.URL) error {
 	return nil
 }
 
-// reason says what failed, without what is secret in the address.
+// reason returns err with the address added, without secrets.
 func reason(err error, address *url.URL) error {
 	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
 		return &RefusedError{refused.Reason, redact(address), refused.Detail}

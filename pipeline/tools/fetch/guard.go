@@ -13,32 +13,32 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// guard decides which addresses may be dialled.
+// guard restricts which addresses may be dialled.
 type guard struct {
 	public  *ssrf.Guardian
 	hosts   []allowedHost
 	nets    []allowedNet
-	guarded net.Dialer // checks the address that a name was resolved to, in the moment in which it is dialled
+	guarded net.Dialer // checks the resolved address at the moment of dialling
 	free    net.Dialer // for hosts that the operator allows
 }
 
 type allowedHost struct {
 	name string
-	port string // empty: all
+	port string // empty means all
 }
 
 type allowedNet struct {
 	prefix netip.Prefix
-	port   uint16 // 0: all
+	port   uint16 // 0 means all
 }
 
-// CheckAllow tells what is wrong with an entry of Settings.Allow.
+// CheckAllow returns an error if an entry of Settings.Allow is invalid.
 func CheckAllow(entry string) error {
 	_, _, err := parseAllow(entry)
 	return err
 }
 
-// parseAllow reads an entry: one of the results is set.
+// parseAllow parses an entry of Settings.Allow. Exactly one result is set.
 func parseAllow(entry string) (*allowedHost, *allowedNet, error) {
 	if prefix, err := netip.ParsePrefix(entry); err == nil {
 		return nil, &allowedNet{prefix: prefix.Masked()}, nil
@@ -91,8 +91,8 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	return g.guarded.DialContext(ctx, network, address)
 }
 
-// check is called with the very address that is about to be dialled: whatever a name, a redirect or an odd spelling
-// led to.
+// check rejects a forbidden address. It receives the address that is about to be dialled, whatever name, redirect or
+// spelling it came from.
 func (g *guard) check(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// maxPaced bounds the keys that are remembered; beyond it those whose time is over are forgotten.
+// maxPaced is the number of remembered keys at which expired keys are deleted.
 const maxPaced = 1000
 
-// localPace is the Pace of one process.
+// localPace is a Pace for one process.
 type localPace struct {
 	mu   sync.Mutex
-	next map[string]time.Time // when the next turn under a key may be
+	next map[string]time.Time // time of the next turn, by key
 }
 
-// NewLocalPace returns the rates of this process alone.
+// NewLocalPace returns a Pace that is limited to this process.
 func NewLocalPace() Pace { return &localPace{} }
 
 // Wait implements Pace.

@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-// How robots.txt is read (RFC 9309).
+// Limits for reading robots.txt (RFC 9309).
 const (
-	maxRobots    = 500 << 10 // bytes of it that count
+	maxRobots    = 500 << 10 // maximum size, in bytes
 	maxRules     = 2000
-	maxPattern   = 512              // bytes; longer ones are passed over
-	maxSites     = 1000             // that are remembered
-	maxDelay     = 10 * time.Second // Crawl-delay beyond this would be the end of a run
+	maxPattern   = 512              // bytes; longer patterns are ignored
+	maxSites     = 1000             // cached sites
+	maxDelay     = 10 * time.Second // maximum Crawl-delay; a longer one would stall a run
 	robotsLife   = 6 * time.Hour
-	robotsRetry  = 5 * time.Minute // after the server could not tell
+	robotsRetry  = 5 * time.Minute // lifetime after a server error
 	robotsWithin = 10 * time.Second
 )
 
-// robotsCache remembers the rules of sites, by origin.
+// robotsCache caches the rules of sites, by origin.
 type robotsCache struct {
 	mu    sync.Mutex
 	sites map[string]*site
 }
 
-// site is what is known of one origin. Whoever holds turn may ask the server.
+// site caches the rules of one origin. The holder of turn may query the server.
 type site struct {
 	turn    chan struct{}
 	rules   robotsRules
 	expires time.Time
 }
 
-// rules returns the rules of an address's site, asking the server when they are not known; of many callers one does.
+// rules returns the rules of an address's site. If they are not cached, one of the concurrent callers fetches them.
 func (c *Client) rules(ctx context.Context, address *url.URL) (robotsRules, error) {
 	origin := url.URL{Scheme: address.Scheme, Host: strings.ToLower(address.Host), Path: "/robots.txt"}
 	s := c.robots.site(origin.String())
@@ -56,14 +56,14 @@ func (c *Client) rules(ctx context.Context, address *url.URL) (robotsRules, erro
 	return rules, nil
 }
 
-// site returns what is known of an origin.
+// site returns the cache entry of an origin.
 func (r *robotsCache) site(origin string) *site {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s := r.sites[origin]; s != nil {
 		return s
 	}
-	if r.sites == nil || len(r.sites) >= maxSites { // starting over is rare and costs one request a site
+	if r.sites == nil || len(r.sites) >= maxSites { // clearing the cache is rare and costs one request per site
 		r.sites = map[string]*site{}
 	}
 	s := &site{turn: make(chan struct{}, 1)}
@@ -71,8 +71,8 @@ func (r *robotsCache) site(origin string) *site {
 	return s
 }
 
-// askRobots reads a robots.txt. A site without one, or whose one must not be read, sets no rules; a server that is
-// broken excludes everything until it is mended.
+// askRobots fetches and parses a robots.txt. A missing or refused robots.txt sets no rules. After a server error or
+// status 429, everything is excluded until robotsRetry has passed.
 func (c *Client) askRobots(ctx context.Context, address *url.URL) (robotsRules, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, robotsWithin)
 	defer cancel()
@@ -89,10 +89,10 @@ func (c *Client) askRobots(ctx context.Context, address *url.URL) (robotsRules, 
 	case errors.As(err, &refused) && refused.Reason != RefusedAddress:
 		return robotsRules{}, robotsLife, nil
 	}
-	return robotsRules{}, 0, err // the page could not be reached either
+	return robotsRules{}, 0, err // the page would be unreachable too
 }
 
-// robotsRules are the rules of a site for this program.
+// robotsRules are a site's rules for this program.
 type robotsRules struct {
 	closed bool // nothing may be read
 	rules  []robotsRule
@@ -104,7 +104,7 @@ type robotsRule struct {
 	allow   bool
 }
 
-// parseRobots reads the rules for the program of this user agent, else those for all.
+// parseRobots returns the rules for this user agent, or else the rules for all agents.
 func parseRobots(text, agent string) robotsRules {
 	product, _, _ := strings.Cut(strings.ToLower(agent), "/")
 	var own, others robotsRules
@@ -154,8 +154,8 @@ func (r *robotsRules) add(key, value string) {
 	}
 }
 
-// allow reports whether an address may be read: the longest pattern that matches decides, and of two the one that
-// allows.
+// allow reports whether an address may be fetched. The longest matching pattern decides; of two equally long ones, the
+// one that allows.
 func (r robotsRules) allow(address *url.URL) bool {
 	if r.closed {
 		return false
@@ -177,7 +177,7 @@ func (r robotsRules) allow(address *url.URL) bool {
 	return allowed
 }
 
-// unescape makes spellings of one path equal.
+// unescape normalizes different spellings of a path.
 func unescape(path string) string {
 	if s, err := url.PathUnescape(path); err == nil {
 		return s
@@ -185,7 +185,7 @@ func unescape(path string) string {
 	return path
 }
 
-// matches reports whether path begins as pattern says. * stands for anything, $ at the end for the end.
+// matches reports whether path starts with pattern. * matches any text, and a final $ matches the end of path.
 func matches(pattern, path string) bool {
 	pattern, toEnd := strings.CutSuffix(pattern, "$")
 	parts := strings.Split(pattern, "*")

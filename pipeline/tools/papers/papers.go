@@ -89,7 +89,7 @@ type Fetcher interface {
 type Settings struct {
 	Providers          []string // names; duplicates are ignored
 	OpenAlexKey        string   // if empty, OpenAlex answers about ten searches a day
-	SemanticScholarKey string   // if empty, Semantic Scholar uses a limit shared by all users without a key and often refuses
+	SemanticScholarKey string   // operator's address; if empty, Crossref allows less
 	CrossrefMailto     string   // operator's address; if empty, Crossref allows fewer requests
 	Outside            Fetcher
 	Pace               fetch.Pace        // shared by all workers
