@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// headers adds headers to requests, and bounds the bodies of answers.
+// headers adds headers to requests, and limits the size of response bodies.
 type headers struct {
 	header http.Header
 	next   http.RoundTripper

@@ -11,7 +11,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// process is a server that runs as a program.
+// process is a server run as a program.
 type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -29,7 +29,7 @@ func begin(s Settings) (*process, error) {
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	// A pipe of our own: that of the command would be closed with what the program said last.
+	// Use a separate pipe, because Wait closes the command's own pipe before its last output is read.
 	out, w := io.Pipe()
 	p.out, p.cmd.Stdout = out, w
 	if err := p.cmd.Start(); err != nil {
@@ -46,16 +46,16 @@ func begin(s Settings) (*process, error) {
 	return p, nil
 }
 
-// why returns the last line that the program wrote to its standard error.
+// why returns the last line of the program's standard error.
 func (p *process) why() string {
 	select {
 	case <-p.exited:
-	case <-time.After(100 * time.Millisecond): // it may be about to end
+	case <-time.After(100 * time.Millisecond): // the program may be about to exit
 	}
 	return p.said.line()
 }
 
-// end tells the program to end, and ends it.
+// end closes the program's input and output, and kills it if it does not exit in time.
 func (p *process) end() {
 	_ = p.in.Close()
 	_ = p.out.Close()
@@ -67,7 +67,7 @@ func (p *process) end() {
 	}
 }
 
-// tail keeps the end of what is written.
+// tail keeps the end of its input.
 type tail struct {
 	mu   sync.Mutex
 	kept []byte
