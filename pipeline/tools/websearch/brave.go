@@ -13,11 +13,11 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// brave has an index of its own: https://api-dashboard.search.brave.com/app/documentation/web-search/get-started.
+// brave has its own index: https://api-dashboard.search.brave.com/app/documentation/web-search/get-started.
 var brave = service{
 	name:  "brave",
 	base:  "https://api.search.brave.com",
-	every: time.Second, // the smallest plan
+	every: time.Second, // limit of the smallest plan
 	most:  20,
 	request: func(base, key, query string, n int) fetch.Request {
 		values := url.Values{
@@ -44,7 +44,7 @@ func decodeBrave(body []byte) (a answer, err error) {
 	if err := decode(body, &r); err != nil {
 		return a, err
 	}
-	if r.Type != "search" { // web is missing when nothing was found
+	if r.Type != "search" { // web is missing if nothing was found
 		return a, errors.New("its answer is not of the type search")
 	}
 	type result struct {

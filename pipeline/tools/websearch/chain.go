@@ -13,25 +13,26 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// How long a provider that has failed is left alone, and how patient one call is.
+// Pauses after failures of a provider, and time limits of a call.
 const (
-	restRefused     = 10 * time.Minute // until the operator may have acted
-	restUnavailable = 30 * time.Second // it is asked all the same when there is no other
-	restBusy        = time.Minute      // where it does not say how long
-	maxWait         = 5 * time.Second  // that a call waits for a provider that asks to come later
-	shortWait       = time.Second      // before the second request to one that does not say how much later
-	patience        = 15 * time.Second // for a provider while there is another one
+	restRefused     = 10 * time.Minute // time for the operator to act
+	restUnavailable = 30 * time.Second // used before that if there is no other provider
+	restBusy        = time.Minute      // if the provider gives no time
+	maxWait         = 5 * time.Second  // maximum wait in a call for a provider that asks to retry later
+	shortWait       = time.Second      // wait before the retry if the provider gives no time
+	patience        = 15 * time.Second // limit for a provider while there is another one
 )
 
-// Chain asks providers in their order: the next one when one fails, never when one finds nothing. It remembers which
-// ones are to be left alone. One Chain serves all runs of a process; safe for concurrent use.
+// Chain queries providers in order. It goes to the next provider after a failure, but not after an empty result. It
+// remembers which providers to pause. One Chain serves all runs of a process; safe for concurrent use.
 type Chain struct {
 	providers []*Provider
 	mu        sync.Mutex
-	rests     map[string]rest // by name; one that is well has none
+	rests     map[string]rest // by name; working providers have no entry
 }
 
-// rest says why and until when a provider is left alone. It stays, to be logged once, until the provider is well again.
+// rest is the reason for a provider's pause and its end. It is kept until the provider works again, so that it is
+// logged once.
 type rest struct {
 	until time.Time
 	why   *Error
@@ -42,7 +43,7 @@ func NewChain(providers ...*Provider) *Chain {
 	return &Chain{providers: providers, rests: map[string]rest{}}
 }
 
-// FailedError says that no provider could make a search.
+// FailedError means that no provider could answer a search.
 type FailedError struct{ Errors []*Error } // in the order of the chain
 
 // Error returns all causes.
@@ -54,8 +55,8 @@ func (e *FailedError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Search asks for the n best results, as Provider.Search does. The error is a *FailedError when no provider could be
-// asked or answered, else context.Cause(ctx): ctx has ended.
+// Search returns the n best results, like Provider.Search. The error is context.Cause(ctx) if ctx has ended, and
+// otherwise a *FailedError, if no provider could be queried or answered.
 func (c *Chain) Search(ctx context.Context, query string, n int) (Found, error) {
 	var failed []*Error
 	ready, resting := c.sort(time.Now())
@@ -69,7 +70,7 @@ func (c *Chain) Search(ctx context.Context, query string, n int) (Found, error) 
 		}
 		failed = append(failed, err)
 	}
-	for _, p := range resting { // nobody else could answer: those of whom something can be hoped
+	for _, p := range resting { // last resort: paused providers that may answer
 		r := c.rest(p.name)
 		if r.why == nil || r.why.Class == Unavailable || r.why.Class != Refused && sleep(ctx, time.Until(r.until)) {
 			found, err := c.ask(ctx, p, query, n, 1)
@@ -86,7 +87,7 @@ func (c *Chain) Search(ctx context.Context, query string, n int) (Found, error) 
 	return Found{}, &FailedError{failed}
 }
 
-// sort parts the providers that can be asked now from those that are left alone.
+// sort separates the providers that can be queried now from the paused ones.
 func (c *Chain) sort(now time.Time) (ready, resting []*Provider) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,8 +107,8 @@ func (c *Chain) rest(name string) rest {
 	return c.rests[name]
 }
 
-// ask asks one provider, again when it asks to come a little later, and remembers how it is. left: providers that share
-// what is left of the call's time.
+// ask queries one provider, retries once if it asks to retry shortly, and records its state. left: number of providers
+// that share the remaining time of the call.
 func (c *Chain) ask(ctx context.Context, p *Provider, query string, n, left int) (Found, *Error) {
 	found, err := try(ctx, p, query, n, left)
 	if err != nil && err.Class == Busy && !err.ours() {
@@ -119,7 +120,7 @@ func (c *Chain) ask(ctx context.Context, p *Provider, query string, n, left int)
 			found, err = try(ctx, p, query, n, left)
 		}
 	}
-	if ctx.Err() != nil { // says nothing of the provider
+	if ctx.Err() != nil { // does not concern the provider
 		return Found{}, &Error{Provider: p.name, Err: context.Cause(ctx)}
 	}
 	switch {
@@ -129,20 +130,20 @@ func (c *Chain) ask(ctx context.Context, p *Provider, query string, n, left int)
 		c.mu.Unlock()
 	case err.Class == Refused:
 		c.remember(ctx, p, err, restRefused)
-	case err.ours(): // this call had no time for it; another one may
+	case err.ours(): // this call had no time for it; another call may
 	case err.Class == Busy && err.RetryAfter > 0:
 		c.remember(ctx, p, err, err.RetryAfter)
 	case err.Class == Busy:
 		c.remember(ctx, p, err, restBusy)
 	case err.Class == Unavailable:
 		c.remember(ctx, p, err, restUnavailable)
-	default: // this query may be the cause
+	default: // the query may be the cause
 		c.remember(ctx, p, err, 0)
 	}
 	return found, err
 }
 
-// try makes one request: while there are others, within a share of the time.
+// try makes one request. While other providers are left, it gets only a share of the time.
 func try(ctx context.Context, p *Provider, query string, n, left int) (Found, *Error) {
 	limited := ctx
 	if left > 1 {
@@ -162,7 +163,7 @@ func try(ctx context.Context, p *Provider, query string, n, left int) (Found, *E
 	return found, e
 }
 
-// remember leaves a provider alone for a while, and logs it when it was well before.
+// remember pauses a provider, and logs that if the provider worked before or is newly refused.
 func (c *Chain) remember(ctx context.Context, p *Provider, why *Error, pause time.Duration) {
 	c.mu.Lock()
 	before, known := c.rests[p.name]
@@ -177,7 +178,7 @@ func (c *Chain) remember(ctx context.Context, p *Provider, why *Error, pause tim
 	}
 }
 
-// sleep waits, and reports whether it has: not when that is longer than a call waits or than ctx lasts.
+// sleep waits and reports whether it did. It does not wait longer than maxWait or than ctx lasts.
 func sleep(ctx context.Context, wait time.Duration) bool {
 	return wait <= maxWait && retry.Fits(ctx, wait) && retry.Sleep(ctx, wait) == nil
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// decode reads an object of JSON. The error says what came in its place.
+// decode parses a JSON object. The error describes what the body is instead.
 func decode(body []byte, into any) error {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	switch {
@@ -24,8 +24,7 @@ func decode(body []byte, into any) error {
 	return nil
 }
 
-// each decodes the items of a list by themselves, so that one that is odd costs no other. It fails when there are
-// items and all of them are odd.
+// each decodes the items of a list one by one and skips malformed items. It fails if all items are malformed.
 func each[T any](list []json.RawMessage) ([]T, error) {
 	var out []T
 	var odd error
@@ -43,13 +42,13 @@ func each[T any](list []json.RawMessage) ([]T, error) {
 	return out, nil
 }
 
-// texts returns the strings of a list whose items may be anything.
+// texts returns the strings in a list of arbitrary items.
 func texts(list []json.RawMessage) []string {
 	out, _ := each[string](list)
 	return out
 }
 
-// mustHave fails when a list that every answer has is missing: then it is the answer to something else.
+// mustHave returns an error if a list that every answer has is missing.
 func mustHave(list []json.RawMessage, name string) error {
 	if list == nil {
 		return fmt.Errorf("its answer has no %q", name)
@@ -57,7 +56,7 @@ func mustHave(list []json.RawMessage, name string) error {
 	return nil
 }
 
-// jsonBody returns a request's body. What is encoded here always can be.
+// jsonBody returns the JSON of v for a request body. The values used here can always be encoded.
 func jsonBody(v any) []byte {
 	body, _ := json.Marshal(v)
 	return body

@@ -10,23 +10,23 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// Class says what an error of a provider means for the next request.
+// Class classifies an error of a provider by its meaning for the next request.
 type Class int
 
 // Classes of errors.
 const (
-	Unavailable Class = iota // a failure of server or network, no answer in time: may pass soon
-	Busy                     // asked too often: passes after Error.RetryAfter
-	Refused                  // key, plan or settings: nothing passes until the operator acts
-	Malformed                // what came is not an answer in the provider's format
+	Unavailable Class = iota // server or network failure, or timeout: temporary
+	Busy                     // too many requests: retry after Error.RetryAfter
+	Refused                  // key, plan or settings: permanent until the operator acts
+	Malformed                // the answer is not in the provider's format
 )
 
-// Error is a search that a provider has not made. It holds neither key nor query.
+// Error is a failed search of one provider. It contains neither key nor query.
 type Error struct {
 	Provider   string
 	Class      Class
-	RetryAfter time.Duration // of Busy: what the provider asks for; 0 = it does not say
-	Advice     string        // of Refused: what the operator has to do
+	RetryAfter time.Duration // for Busy: as requested by the provider; 0 if not given
+	Advice     string        // for Refused: what the operator has to do
 	Err        error
 }
 
@@ -36,10 +36,10 @@ func (e *Error) Error() string { return fmt.Sprintf("search with %s: %v", e.Prov
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ours reports that the provider was not asked, for want of time for a turn of its own pace.
+// ours reports whether the provider was not queried because the pace allowed no turn in time.
 func (e *Error) ours() bool { return e.Class == Busy && errors.Is(e.Err, context.DeadlineExceeded) }
 
-// Words says what happened, for a model.
+// Words describes the error for a model.
 func (e *Error) Words() string {
 	switch {
 	case e.Class == Busy:
@@ -54,7 +54,7 @@ func (e *Error) Words() string {
 	return e.Provider + " has a failure"
 }
 
-// failure classifies an error of the request.
+// failure classifies a request error.
 func (p *Provider) failure(err error) error {
 	e := &Error{Provider: p.name, Class: Unavailable, Err: err}
 	var status *fetch.StatusError
@@ -76,7 +76,7 @@ func (p *Provider) failure(err error) error {
 	return e
 }
 
-// keyAdvice is what most providers mean by a refusal. key: the setting's variable.
+// keyAdvice returns the usual advice for a refusal. key: the setting's variable.
 func keyAdvice(status int, key string) string {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:

@@ -10,12 +10,12 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// exa searches by meaning and gives passages of the pages: https://exa.ai/docs/reference/search.
+// exa searches by meaning and returns passages of pages: https://exa.ai/docs/reference/search.
 var exa = service{
 	name:  "exa",
 	base:  "https://api.exa.ai",
 	every: 200 * time.Millisecond,
-	most:  25, // more cost more
+	most:  25, // more results cost extra
 	request: func(base, key, query string, n int) fetch.Request {
 		return fetch.Request{
 			Method: http.MethodPost, URL: base + "/search",
@@ -38,7 +38,7 @@ func decodeExa(body []byte) (a answer, err error) {
 	}
 	type result struct {
 		Title, URL, ID, PublishedDate, Text string
-		Highlights                          []string // verbatim; its summary is not
+		Highlights                          []string // verbatim, unlike its summary
 	}
 	results, err := each[result](r.Results)
 	for _, h := range results {

@@ -11,17 +11,17 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// searxng is a metasearch engine that the operator runs: https://docs.searxng.org/dev/search_api.html. How many
-// results it gives is its own setting.
+// searxng is a metasearch engine run by the operator: https://docs.searxng.org/dev/search_api.html. The number of
+// results is a setting of the instance.
 var searxng = service{
 	name:  "searxng",
-	every: 10 * time.Millisecond, // it is the operator's own; if it refuses, Pace.Slow learns what it takes
+	every: 10 * time.Millisecond, // it is the operator's own; if it refuses, Pace.Slow lowers the rate
 	request: func(base, _, query string, _ int) fetch.Request {
 		values := url.Values{"q": {withoutCommands(query)}, "format": {"json"}, "categories": {"general"}}
 		return fetch.Request{URL: searxngSearch(base) + "?" + values.Encode(), Header: http.Header{}}
 	},
 	decode: decodeSearXNG,
-	reach: func(base string) fetch.Request { // without a query: 400 where it answers in JSON, else 403
+	reach: func(base string) fetch.Request { // without a query: 400 if JSON is enabled, else 403
 		return fetch.Request{URL: searxngSearch(base) + "?format=json", Accept: []string{"application/json"}}
 	},
 	operator: func(e *fetch.StatusError) string {
@@ -38,13 +38,13 @@ var searxng = service{
 	},
 }
 
-// searxngSearch returns the address of the search of an instance.
+// searxngSearch returns the search address of an instance.
 func searxngSearch(base string) string { return strings.TrimSuffix(base, "/search") + "/search" }
 
-// command begins what SearXNG takes for a command: !engine, !!site, :language, <timeout.
+// command matches the start of SearXNG commands: !engine, !!site, :language, <timeout.
 var command = regexp.MustCompile(`(^|\s)(?:[!:]+|<(\d))`)
 
-// withoutCommands leaves the words of a query.
+// withoutCommands returns the query without the characters that mark commands.
 func withoutCommands(query string) string {
 	return strings.TrimSpace(command.ReplaceAllString(query, "$1$2"))
 }
@@ -65,7 +65,7 @@ func decodeSearXNG(body []byte) (a answer, err error) {
 		URLs                 []struct{ URL string }
 	}
 	boxes, _ := each[infobox](r.Infoboxes)
-	for _, b := range boxes { // of an encyclopedia: more of the same page than a result shows
+	for _, b := range boxes { // from an encyclopedia: longer excerpts than in results
 		if address := b.ID; b.Content != "" {
 			if _, _, ok := cleanAddress(address); !ok && len(b.URLs) > 0 {
 				address = b.URLs[0].URL

@@ -10,12 +10,12 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// serper gives the results of Google: https://serper.dev/playground.
+// serper returns Google results: https://serper.dev/playground.
 var serper = service{
 	name:  "serper",
 	base:  "https://google.serper.dev",
 	every: 50 * time.Millisecond,
-	most:  10, // more cost twice as much
+	most:  10, // more results cost twice as much
 	request: func(base, key, query string, n int) fetch.Request {
 		return fetch.Request{
 			Method: http.MethodPost, URL: base + "/search",
@@ -51,7 +51,7 @@ func decodeSerper(body []byte) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	var box result // the passage of a page that answers the query
+	var box result // the passage that answers the query
 	if json.Unmarshal(r.AnswerBox, &box) == nil && box.Snippet != "" {
 		results = append([]result{box}, results...)
 	}

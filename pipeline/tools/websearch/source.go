@@ -11,16 +11,16 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// maxAddress bounds an address, in bytes: longer ones are data.
+// maxAddress is the maximum length of an address, in bytes. Longer addresses contain data.
 const maxAddress = 2000
 
-// maxOthers bounds the results beyond the n best.
+// maxOthers is the maximum number of results beyond the n best.
 const maxOthers = 50
 
-// sources cleans hits and drops those that are no page or that are there already. At most n have a text, and n have
-// none; the others come without theirs.
+// sources cleans hits, and drops duplicates and invalid addresses. out has at most n sources with a text and n without;
+// others are the rest, without text.
 func sources(hits []hit, n int, now time.Time) (out, others []topicqueue.Source) {
-	known, left := map[string]bool{}, map[string]int{} // by key; left: which of the others
+	known, left := map[string]bool{}, map[string]int{} // by key; left: index in others
 	full, bare := 0, 0
 	for _, h := range hits {
 		address, key, ok := cleanAddress(h.url)
@@ -49,7 +49,7 @@ func sources(hits []hit, n int, now time.Time) (out, others []topicqueue.Source)
 		}
 		*count++
 		known[key] = true
-		if i, ok := left[key]; ok { // it comes with a text after all
+		if i, ok := left[key]; ok { // it is now among the best, so drop it from others
 			others[i].URL = ""
 		}
 		s.Hash = topicqueue.TextHash(s.Text)
@@ -59,11 +59,11 @@ func sources(hits []hit, n int, now time.Time) (out, others []topicqueue.Source)
 	return out, slices.DeleteFunc(others, func(s topicqueue.Source) bool { return s.URL == "" })
 }
 
-// tracking are parameters of addresses that say where a visitor came from, and nothing of the page.
+// tracking matches URL parameters that describe where a visitor came from, not the page.
 var tracking = regexp.MustCompile(`(?i)^(utm_[a-z_]+|[gdy]clid|[gw]braid|fbclid|msclkid|twclid|igshid|srsltid|mc_[ce]id|mkt_tok|_hs(enc|mi)|vero_(id|conv)|_openstat|gs_lcrp|s_cid|oly_(anon|enc)_id)$`)
 
-// cleanAddress returns the address of a page without fragment, credentials and tracking, and the key by which two
-// spellings of it are known to be one. ok is false for what is no address of a page.
+// cleanAddress returns the address of a page without fragment, credentials and tracking parameters, and a key that is
+// equal for different spellings of it. ok is false if raw is not the address of a page.
 func cleanAddress(raw string) (address, key string, ok bool) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
@@ -96,20 +96,20 @@ func cleanAddress(raw string) (address, key string, ok bool) {
 	return address, strings.TrimPrefix(u.Host, "www.") + strings.TrimRight(u.EscapedPath(), "/") + "?" + u.RawQuery, true
 }
 
-// ago is a time that is told from now. Of weeks and months the day is not known.
+// ago matches a time relative to now. Weeks and months are excluded, because they do not give the day.
 var ago = regexp.MustCompile(`(?i)^(\d{1,3}|an?) (minute|min|hour|day)s? ago$`)
 
-// dates are the forms in which providers give days, each the start of what they write.
+// dates are the formats in which providers give days.
 var dates = []string{
 	time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05Z07:00",
 	"2006-01-02 15:04:05", time.DateOnly,
 	"Jan 2, 2006", "January 2, 2006", "2 Jan 2006", "2 January 2006", time.RFC1123, time.RFC1123Z, "2006/01/02",
 }
 
-// year is all that some pages say.
+// year matches a date that is only a year.
 var year = regexp.MustCompile(`^(19|20)\d\d$`)
 
-// day returns a date as YYYY-MM-DD or YYYY; empty for what is none, and for one that cannot be the day of a page.
+// day returns a date as YYYY-MM-DD or YYYY, or "" if text is not a date or not a plausible one for a page.
 func day(text string, now time.Time) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if year.MatchString(text) {
@@ -134,7 +134,7 @@ func day(text string, now time.Time) string {
 			break
 		}
 	}
-	if at.Year() < 1971 || at.After(now.Add(48*time.Hour)) { // 1970-01-01 is what programs say that know nothing
+	if at.Year() < 1971 || at.After(now.Add(48*time.Hour)) { // 1970-01-01 means that the date is unknown
 		return ""
 	}
 	return at.Format(time.DateOnly)

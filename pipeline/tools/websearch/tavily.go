@@ -8,18 +8,17 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// tavily gives excerpts that it has chosen for the query:
-// https://docs.tavily.com/documentation/api-reference/endpoint/search.
+// tavily returns excerpts selected for the query: https://docs.tavily.com/documentation/api-reference/endpoint/search.
 var tavily = service{
 	name:  "tavily",
 	base:  "https://api.tavily.com",
-	every: 600 * time.Millisecond, // keys for development: 100 requests a minute
+	every: 600 * time.Millisecond, // development keys: 100 requests a minute
 	most:  20,
 	request: func(base, key, query string, n int) fetch.Request {
 		return fetch.Request{
 			Method: http.MethodPost, URL: base + "/search",
 			Header: http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}},
-			Body: jsonBody(map[string]any{ // without its answer, which a model has made up
+			Body: jsonBody(map[string]any{ // without its answer, which a model generates
 				"query": query, "search_depth": "basic", "topic": "general", "max_results": n, "include_answer": false,
 				"include_raw_content": false,
 			}),
@@ -28,7 +27,7 @@ var tavily = service{
 	decode: decodeTavily,
 	operator: func(e *fetch.StatusError) string {
 		switch e.Status {
-		case 432, 433: // limit of the plan, of pay as you go
+		case 432, 433: // limits of the plan and of pay as you go
 			return keyAdvice(http.StatusPaymentRequired, "TAVILY_API_KEY")
 		}
 		return keyAdvice(e.Status, "TAVILY_API_KEY")

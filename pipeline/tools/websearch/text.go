@@ -12,25 +12,25 @@ import (
 
 // Limits of texts, in bytes.
 const (
-	maxText  = 8 << 10 // of one result
-	maxShort = 200     // of titles and names
+	maxText  = 8 << 10 // text of one result
+	maxShort = 200     // titles and names
 )
 
 var (
-	// tags are the elements that excerpts are decorated with. Other words between angle brackets are text: Vec<T>.
+	// tags matches the elements in excerpts. Other words in angle brackets are text, such as Vec<T>.
 	tags = regexp.MustCompile(`(?i)</?(?:strong|b|em|i|u|mark|span|br|p|div|a|sup|sub|small|wbr|font|code|pre|h[1-6]|ul|ol|li|blockquote|cite|q|time|table|tr|td|th)(?:\s[^<>]*)?/?>`)
-	// comments and scripts have no text.
+	// hiddenParts matches comments, scripts and styles, which have no text.
 	hiddenParts = regexp.MustCompile(`(?is)<!--.*?-->|<(script|style)\b[^>]*>.*?</(script|style)\s*>`)
-	// blocks are the elements between which there is a break.
+	// blocks matches elements that break lines.
 	blocks   = regexp.MustCompile(`(?i)</?(?:br|p|div|h[1-6]|ul|ol|li|blockquote|tr|table)(?:\s[^<>]*)?/?>`)
 	entities = regexp.MustCompile(`&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});`)
 )
 
-// plain makes plain text of an excerpt: without the tags of HTML, its entities decoded, blanks folded, line breaks
-// kept. At most maxText bytes.
+// plain converts an excerpt to plain text: HTML tags removed, entities decoded, white space folded, line breaks kept.
+// The result has at most maxText bytes.
 func plain(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) > 16*maxText { // what is cut away need not be cleaned
+	if len(s) > 16*maxText { // the part to be cut off need not be cleaned
 		s = text.Start(s, 16*maxText)
 	}
 	s = hiddenParts.ReplaceAllString(s, " ")
@@ -43,7 +43,7 @@ func plain(s string) string {
 			return r
 		case unicode.IsSpace(r):
 			return ' '
-		case topicqueue.Hidden(r): // soft hyphens and the like would part words
+		case topicqueue.Hidden(r): // soft hyphens and similar would split words
 			return -1
 		}
 		return r
@@ -61,7 +61,7 @@ func plain(s string) string {
 	return s
 }
 
-// short returns one line of at most maxShort bytes.
+// short returns s on one line, cut to maxShort bytes.
 func short(s string) string {
 	if s = strings.Join(strings.Fields(s), " "); len(s) > maxShort {
 		return strings.TrimSpace(text.Start(s, maxShort-3)) + "..."
@@ -69,10 +69,10 @@ func short(s string) string {
 	return s
 }
 
-// maxProposals bounds the queries that are proposed.
+// maxProposals is the maximum number of suggested queries.
 const maxProposals = 5
 
-// proposals cleans the queries that a provider proposes; what was asked is none.
+// proposals cleans the queries that a provider suggests, and drops duplicates and the query itself.
 func proposals(list []string, query string) []string {
 	var out []string
 	known := map[string]bool{strings.ToLower(clipQuery(query)): true}

@@ -1,10 +1,10 @@
-// Package websearch asks search engines of the web: SearXNG, Tavily, Brave, Serper, Exa.
+// Package websearch queries web search engines: SearXNG, Tavily, Brave, Serper, Exa.
 //
-// A provider is what one file here says of it: how it is asked and what its answer means. What they have in common is
-// done once: pace, limits, errors by class, clean addresses, dates and texts. It knows nothing of models; the tool
-// web_search puts what was found into words.
+// Each provider has one file, which builds its requests and parses its answers. The shared parts are implemented once:
+// pace, limits, error classes, and the cleaning of addresses, dates and texts. The package is independent of models;
+// the tool web_search presents its results.
 //
-// Start with New and Provider.Search; several providers, of which one stands in for another, are a Chain.
+// Start with New and Provider.Search. A Chain uses several providers, with fallback from one to the next.
 package websearch
 
 import (
@@ -22,64 +22,64 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// MaxBody bounds the answer of a provider, in bytes: ten results with page texts are a tenth of it.
+// MaxBody is the maximum size of an answer, in bytes. Ten results with page texts need a tenth of it.
 const MaxBody = 4 << 20
 
-// MaxQuery bounds a query, in characters and in words: more is refused by Brave and Tavily, and finds nothing with the
-// others.
+// MaxQuery is the maximum length of a query in characters, and maxQueryWords in words. Brave and Tavily refuse longer
+// queries; the others find nothing.
 const (
 	MaxQuery      = 400
 	maxQueryWords = 50
 )
 
-// Fetcher is the way to the outside; *fetch.Client is one.
+// Fetcher fetches from outside; *fetch.Client implements it.
 type Fetcher interface {
 	Do(ctx context.Context, r fetch.Request) (fetch.Response, error)
 }
 
 var _ Fetcher = (*fetch.Client)(nil)
 
-// Settings of one provider.
+// Settings configures one provider.
 type Settings struct {
 	Name    string        // one of Names
-	BaseURL string        // absolute, http or https; empty: the provider's own, which SearXNG has not
-	Key     string        // empty: none is sent
-	Every   time.Duration // least time between two requests of all workers; 0: what the provider's smallest plan allows
+	BaseURL string        // absolute, http or https; empty: the provider's own; required for SearXNG
+	Key     string        // if empty, no key is set
+	Every   time.Duration // minimum time between requests of all workers; 0: limit of the smallest plan
 	Outside Fetcher       // must reach BaseURL
 	Pace    fetch.Pace
 }
 
-// service is what one provider differs in from the others.
+// service holds the specifics of a provider.
 type service struct {
 	name  string
-	base  string        // its own address; empty: every instance has another
-	every time.Duration // least time between requests that its smallest plan allows
-	most  int           // results that can be asked for; 0: no number can
-	// request makes the request for n results, 1 to most. base has no slash at its end.
+	base  string        // default address; empty if every instance has its own
+	every time.Duration // minimum time between requests in the smallest plan
+	most  int           // maximum number of results to request; 0: cannot be set
+	// request returns the request for n results, 1 to most. base has no trailing slash.
 	request func(base, key, query string, n int) fetch.Request
-	// decode reads the answer. An error means that it is not an answer in the provider's format.
+	// decode parses an answer. The error means that the answer is not in the provider's format.
 	decode func(body []byte) (answer, error)
-	// reach makes a request that asks for nothing: an answer, and one with status 400, say that a search would be
-	// answered. nil: only a search would tell.
+	// reach returns a request without a search. An answer, even with status 400, means that a search would be answered.
+	// If nil, only a search can find out.
 	reach func(base string) fetch.Request
-	// operator says what the operator has to do about a refusal; empty: nothing, it will pass.
+	// operator says how the operator can resolve a refusal, or "" if it is temporary.
 	operator func(e *fetch.StatusError) string
 }
 
-// services are all providers, in the order in which they are asked unless told otherwise.
+// services are all providers, in their default order.
 var services = []service{searxng, tavily, brave, serper, exa}
 
-// answer is what a provider found, as it says it.
+// answer is the result of a search as the provider gives it.
 type answer struct {
 	hits        []hit // best first
 	suggestions []string
-	silent      []string // search engines behind the provider that did not answer, with the reason
+	silent      []string // search engines behind the provider that did not answer, with reasons
 }
 
-// hit is one result, as the provider gives it: HTML or text, dates in whatever form, addresses of any kind.
+// hit is one result as the provider gives it: HTML or text, dates in any form, addresses of any kind.
 type hit struct{ title, url, date, publisher, text string }
 
-// Names returns the names of all providers, in the order in which they are asked unless told otherwise.
+// Names returns the names of all providers, in their default order.
 func Names() []string {
 	names := make([]string, len(services))
 	for i, s := range services {
@@ -88,15 +88,15 @@ func Names() []string {
 	return names
 }
 
-// Found is what a search found.
+// Found is the result of a search.
 type Found struct {
 	Provider string
-	// Sources are best first, each address once: kind web, with Title and URL, Date and Publisher where the provider
-	// gives them. Text is plain text: an excerpt or, from some providers, the page; empty where the provider gives
+	// Sources are best first, each address once: kind web, with Title and URL, and Date and Publisher if the provider
+	// gives them. Text is plain text: an excerpt or, from some providers, the page. It is empty if the provider gives
 	// none.
 	Sources     []topicqueue.Source
 	Others      []topicqueue.Source // results beyond the n best, without Text
-	Suggestions []string            // other queries that the provider proposes; corrections first
+	Suggestions []string            // other queries that the provider suggests; corrections first
 }
 
 // Provider is one search engine. Safe for concurrent use.
@@ -105,7 +105,7 @@ type Provider struct {
 	settings Settings
 }
 
-// New returns the provider of this name. The error says which setting is missing; it holds no key.
+// New returns the provider of this name. The error says which setting is missing; it contains no key.
 func New(s Settings) (*Provider, error) {
 	for _, known := range services {
 		if known.name != s.Name {
@@ -124,10 +124,10 @@ func New(s Settings) (*Provider, error) {
 // Name returns the provider's name.
 func (p *Provider) Name() string { return p.name }
 
-// Search asks for the n best results. query: natural language, cut to what providers take. It waits for the provider's
-// turn first. Finding nothing is no error.
+// Search returns the n best results. query: natural language, cut to MaxQuery. It first waits for the provider's turn.
+// An empty result is not an error.
 //
-// The error is an *Error, or context.Cause(ctx) when ctx has ended.
+// The error is an *Error, or context.Cause(ctx) if ctx has ended.
 func (p *Provider) Search(ctx context.Context, query string, n int) (Found, error) {
 	if err := p.settings.Pace.Wait(ctx, "search:"+p.name, p.settings.Every); err != nil {
 		if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
@@ -144,7 +144,7 @@ func (p *Provider) Search(ctx context.Context, query string, n int) (Found, erro
 	}
 	r := p.request(p.settings.BaseURL, p.settings.Key, clipQuery(query), ask)
 	r.MaxBytes = MaxBody
-	r.Header.Set("Accept", "application/json") // not Request.Accept: what is no JSON is told apart below
+	r.Header.Set("Accept", "application/json") // not Request.Accept: responses that are not JSON are classified below
 	response, err := p.settings.Outside.Do(ctx, r)
 	if ctx.Err() != nil {
 		return Found{}, context.Cause(ctx)
@@ -160,7 +160,7 @@ func (p *Provider) Search(ctx context.Context, query string, n int) (Found, erro
 	}
 	found := Found{Provider: p.name, Suggestions: proposals(a.suggestions, query)}
 	found.Sources, found.Others = sources(a.hits, n, time.Now())
-	if len(found.Sources) == 0 && len(a.silent) > 0 { // nobody knows what the silent ones would have found
+	if len(found.Sources) == 0 && len(a.silent) > 0 { // the silent engines might have found something
 		return Found{}, &Error{Provider: p.name, Class: Unavailable,
 			Err: fmt.Errorf("some of its search engines do not answer, the others found nothing: %s",
 				short(strings.Join(a.silent, ", ")))}
@@ -168,7 +168,7 @@ func (p *Provider) Search(ctx context.Context, query string, n int) (Found, erro
 	return found, nil
 }
 
-// slow has all workers ask less often when the provider was asked too often, where the pace can.
+// slow reduces the request rate of all workers after the provider reports too many requests, if the pace supports it.
 func (p *Provider) slow(ctx context.Context, err error) {
 	pace, can := p.settings.Pace.(interface {
 		Slow(ctx context.Context, key string, every time.Duration) error
@@ -181,8 +181,8 @@ func (p *Provider) slow(ctx context.Context, err error) {
 	}
 }
 
-// Reach finds out whether the provider can be asked, without a search: none is made, nothing is to be paid. known is
-// false when only a search would tell. The error is as that of Search.
+// Reach reports whether the provider can be queried, without a search and without cost. known is false if only a search
+// can find out. The error is as in Search.
 func (p *Provider) Reach(ctx context.Context) (known bool, err error) {
 	if p.reach == nil {
 		return false, nil
@@ -198,7 +198,7 @@ func (p *Provider) Reach(ctx context.Context) (known bool, err error) {
 	return true, p.failure(err)
 }
 
-// clipQuery makes one line of a query that every provider takes.
+// clipQuery returns a query on one line, cut to a length that every provider accepts.
 func clipQuery(query string) string {
 	words := strings.Fields(strings.ToValidUTF8(query, " "))
 	runes := []rune(strings.Join(words[:min(len(words), maxQueryWords)], " "))
