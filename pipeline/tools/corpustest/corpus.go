@@ -1,9 +1,9 @@
-// Package corpustest is a small web for tests: a few hundred linked pages and PDFs on several hosts of this machine,
-// and a search engine over them that answers as SearXNG does. It counts who asks for what, and its pages can be edited
-// (Put, Remove). A page has an ETag, and who has that version gets 304.
+// Package corpustest serves a small web for tests: a few hundred linked pages and PDFs on several hosts of this
+// machine, and a search engine over them with the API of SearXNG. It counts requests, and tests can edit its pages
+// (Put, Remove). Pages have ETags, and a request with the current ETag gets status 304.
 //
-// Every subject is a harbour with a few pages, each of which states facts with figures of their own, so that a test can
-// tell which facts a report has and where they stand.
+// Every subject is a harbour with a few pages. Each page states facts with unique figures, so that a test can tell
+// which facts a report contains and where.
 package corpustest
 
 import (
@@ -18,25 +18,25 @@ import (
 	"testing"
 )
 
-// kinds of pages that every subject has, in order.
+// kinds are the kinds of pages of every subject, in order.
 var kinds = []string{"overview", "history", "figures", "news", "forum", "report"}
 
-// Page is one page.
+// Page is a page of the corpus.
 type Page struct {
-	Subject string // Alder
+	Subject string // such as Alder
 	Kind    string // one of kinds
 	URL     string // absolute
 	Title   string
 	Date    string   // YYYY-MM-DD
-	Facts   []string // sentences, each with a figure that stands nowhere else
+	Facts   []string // sentences, each with a unique figure
 	Type    string   // media type
-	Menu    string   // further words of its menu
-	Stamp   string   // a line about its delivery, below the facts
-	NoTag   bool     // it has no ETag
+	Menu    string   // additional menu text
+	Stamp   string   // a line about the delivery, below the facts
+	NoTag   bool     // send no ETag
 	body    []byte
 }
 
-// etag names the version of the page.
+// etag returns the ETag of the page's content.
 func (p *Page) etag() string {
 	sum := sha256.Sum256(p.body)
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -55,10 +55,10 @@ type Corpus struct {
 	found    map[string]int   // by URL
 }
 
-// hosts of this machine on which the pages stand: a subject's pages stand on three of them.
+// hosts are the hosts of this machine that serve pages. Each subject uses three of them.
 var hosts = []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"}
 
-// Start serves a corpus of so many subjects until the test ends: six pages each, and a list on every host.
+// Start serves a corpus until the test ends, with six pages for each subject.
 func Start(t testing.TB, subjects int) *Corpus {
 	t.Helper()
 	c := &Corpus{byPath: map[string]*Page{}, fetched: map[string]int{}, same: map[string]int{}, searched: map[string]int{},
@@ -72,7 +72,7 @@ func Start(t testing.TB, subjects int) *Corpus {
 	return c
 }
 
-// Subject returns the name of a subject.
+// Subject returns the name of subject i.
 func Subject(i int) string {
 	name := names[i%len(names)]
 	if round := i / len(names); round > 0 {
@@ -87,7 +87,7 @@ var (
 	prefixes = []string{"North", "South", "East", "West", "New", "Old"}
 )
 
-// Page returns a copy of a subject's page of a kind, to be edited and Put; nil when it has been removed.
+// Page returns a copy of a subject's page, to edit and Put, or nil if it was removed.
 func (c *Corpus) Page(subject, kind string) *Page {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +101,7 @@ func (c *Corpus) Page(subject, kind string) *Page {
 	return nil
 }
 
-// Put adds a page or puts it in the place of the one at its address.
+// Put adds a page or replaces the page at its address.
 func (c *Corpus) Put(p Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,7 +123,7 @@ func (c *Corpus) put(p *Page) {
 	c.Pages = append(c.Pages, p)
 }
 
-// Remove takes a page away: it is answered with 404 and not found any more.
+// Remove deletes a page. Its address returns 404, and searches no longer find it.
 func (c *Corpus) Remove(address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,15 +136,15 @@ func (c *Corpus) Remove(address string) {
 	}
 }
 
-// Counts is what was asked for.
+// Counts are the numbers of requests and search results.
 type Counts struct {
-	Fetched  map[string]int // by address, of pages that were sent
-	Same     map[string]int // by address, of those whose reader had them: 304
+	Fetched  map[string]int // by address: pages sent
+	Same     map[string]int // by address: responses with status 304
 	Searched map[string]int // by query, as sent
-	Found    map[string]int // by address, of results of searches
+	Found    map[string]int // by address: occurrences in search results
 }
 
-// Counts returns what has been asked for so far.
+// Counts returns the counts so far.
 func (c *Corpus) Counts() Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,5 +177,5 @@ func (c *Corpus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	c.fetched[page.URL]++
-	_, _ = w.Write(page.body) // the client may have gone
+	_, _ = w.Write(page.body) // the client may have disconnected
 }

@@ -10,7 +10,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// found is a result in SearXNG's JSON.
+// found is a search result in SearXNG's JSON.
 type found struct {
 	URL           string   `json:"url"`
 	Title         string   `json:"title"`
@@ -22,7 +22,7 @@ type found struct {
 	PublishedDate string   `json:"publishedDate,omitempty"`
 }
 
-// search answers as SearXNG does: GET /search?q=...&format=json; pages that share more words with the query come first.
+// search answers GET /search?q=...&format=json like SearXNG. Pages that share more words with the query come first.
 func (c *Corpus) search(w http.ResponseWriter, r *http.Request) {
 	query := r.FormValue("q")
 	if r.FormValue("format") != "json" {

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// Site is where a web for tests stands: on all loopback addresses of this machine, with its search engine on the first.
+// Site is a web for tests on all loopback addresses of this machine, with its search engine on the first address.
 type Site struct{ Port string }
 
-// Serve serves a web until the test ends.
+// Serve serves web until the test ends.
 func Serve(t testing.TB, web http.Handler) Site {
 	t.Helper()
 	listener, err := net.Listen("tcp", "0.0.0.0:0")
@@ -27,8 +27,8 @@ func Serve(t testing.TB, web http.Handler) Site {
 	return Site{port}
 }
 
-// SearchURL is the address of the search engine, as SEARXNG_URL has it.
+// SearchURL returns the address of the search engine, in the format of SEARXNG_URL.
 func (s Site) SearchURL() string { return "http://127.0.0.1:" + s.Port }
 
-// Allow is what fetch.allow must say for the pages to be reached.
+// Allow returns the value of fetch.allow that makes the pages reachable.
 func (s Site) Allow() string { return "127.0.0.0/8" }

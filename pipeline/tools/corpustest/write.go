@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// write makes page k of subject i.
+// write returns page k of subject i.
 func (c *Corpus) write(i, k int) *Page {
 	name, kind := Subject(i), kinds[k]
 	p := &Page{
@@ -25,12 +25,12 @@ func (c *Corpus) write(i, k int) *Page {
 	return p
 }
 
-// Figure is the figure of fact n on page k of subject i; no two facts have the same.
+// Figure returns the figure of fact n on page k of subject i. Every fact has a different figure.
 func Figure(i, k, n int) int { return 10_000 + i*600 + k*100 + n*7 }
 
 func slug(name string) string { return strings.ToLower(strings.ReplaceAll(name, " ", "-")) }
 
-// forms are the facts of each kind of page; %[1]s is the subject, %[2]d the figure.
+// forms are the templates of facts by kind of page; %[1]s is the subject, %[2]d the figure.
 var forms = map[string][]string{
 	"overview": {
 		"%[1]s Harbour covers %[2]d square metres of sheltered water.",
@@ -65,7 +65,7 @@ var forms = map[string][]string{
 	},
 }
 
-// filler is what pages say beside their facts.
+// filler is page text besides the facts.
 var filler = []string{
 	"The approach is marked by buoys on both sides, and visitors are asked to report by radio before they pass " +
 		"the outer mole.",
@@ -74,7 +74,7 @@ var filler = []string{
 	"The office answers questions in writing and by telephone on working days.",
 }
 
-// html writes a page with a menu, its facts between other text, a table where it has figures, and links.
+// html returns a page with a menu, facts between filler text, and links.
 func (c *Corpus) html(p *Page) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>%s</title>
@@ -98,7 +98,7 @@ func (c *Corpus) html(p *Page) string {
 	return b.String()
 }
 
-// pdf writes a document of one page of text.
+// pdf returns a one-page PDF with text.
 func pdf(title string, lines []string) []byte {
 	var text strings.Builder
 	fmt.Fprintf(&text, "BT /F1 16 Tf 60 780 Td (%s) Tj /F1 11 Tf", escapePDF(title))
