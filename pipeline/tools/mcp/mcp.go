@@ -1,9 +1,9 @@
-// Package mcp makes tools of what servers of the Model Context Protocol offer: a program of which this process is the
-// client, or a service by streamable HTTP. Entry points: [New] and [Server.Tools].
+// Package mcp provides the tools of Model Context Protocol servers. A server is a program that this process starts, or
+// a service with streamable HTTP. Entry points: [New] and [Server.Tools].
 //
-// Only tools that are allowed are used. A server is started when it is first needed, and again when it has ended. What
-// it sends is bounded, and hostile like a page of the web; it is offered no abilities of this side: no files, no
-// questions to a person, no use of the model.
+// Only allowed tools are used. A server starts on first use, and restarts after it has ended. Its messages are limited
+// in size and untrusted, like web pages. It gets no client capabilities: no files, no questions to a person, no use of
+// the model.
 package mcp
 
 import (
@@ -26,55 +26,55 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Settings of a server. It has either a Command or a URL.
+// Settings configures a server. Either Command or URL is set.
 type Settings struct {
 	Name    string
 	Command []string // program and arguments, no shell
-	Env     []string // NAME=value, beside what tools.Environment gives
+	Env     []string // NAME=value, in addition to tools.Environment
 	URL     string
 	Header  http.Header
 	Allow   []Allowed     // tools that may be used
-	Timeout time.Duration // of a call; 0: that of the tool runner
-	Secrets []string      // of Env and Header, that no text may show
+	Timeout time.Duration // limit for a call; 0 means that of the tool runner
+	Secrets []string      // values in Env and Header to redact from all text
 }
 
 // Allowed is a tool that may be used.
 type Allowed struct {
-	Tool string // as the server calls it
-	Name string // as models do
+	Tool string // the server's name for it
+	Name string // the models' name for it
 }
 
-// Server is one server. Safe for concurrent use.
+// Server is an MCP server. Safe for concurrent use.
 type Server struct {
 	settings Settings
-	mu       sync.Mutex // while the server is started, others wait
+	mu       sync.Mutex // held while the server starts
 	running  *running
-	offered  []*sdk.Tool // by the server, when it was last asked; nil: never
-	failed   error       // why it could not be started
+	offered  []*sdk.Tool // tools of the server when last listed; nil: never listed
+	failed   error       // reason of the last failed start
 	tried    time.Time
 }
 
 // running is a session with a server.
 type running struct {
 	session *sdk.ClientSession
-	ended   chan struct{} // closed when the session is over
-	why     func() string // it ended, as far as is known
+	ended   chan struct{} // closed when the session ends
+	why     func() string // why it ended, if known
 	close   func()
 }
 
 const (
-	startTime  = 20 * time.Second // for a server to start and to say what it offers
-	retryAfter = 30 * time.Second // pause after a start that failed
-	endTime    = 2 * time.Second  // for a program to end when it is told to
-	maxMessage = 8 << 20          // bytes of one message of a server
-	maxTools   = 1000             // that a server is asked for
+	startTime  = 20 * time.Second // limit for a server to start and list its tools
+	retryAfter = 30 * time.Second // pause after a failed start
+	endTime    = 2 * time.Second  // limit for a program to exit on request
+	maxMessage = 8 << 20          // maximum message size, in bytes
+	maxTools   = 1000             // maximum number of tools to list
 )
 
-// New returns a server, which is not started.
+// New returns a server without starting it.
 func New(s Settings) *Server { return &Server{settings: s} }
 
-// Tools returns the allowed tools that the server offers. problems: what is allowed and cannot be used, for a person.
-// The error says why the server cannot be used at all; it is not started again for a while.
+// Tools returns the allowed tools that the server offers. problems: messages about allowed tools that cannot be used.
+// The error says why the server cannot be used at all; it is then not started again for a while.
 func (s *Server) Tools(ctx context.Context) (set tools.Set, problems []string, err error) {
 	offered, err := s.list(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Server) tool(name string, t *sdk.Tool) (tools.Tool, error) {
 		}})
 }
 
-// list returns what the server offers. It is asked once: calls of a tool that it no longer has fail.
+// list returns the tools of the server. It queries the server once; calls to tools that were removed later fail.
 func (s *Server) list(ctx context.Context) ([]*sdk.Tool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *Server) list(ctx context.Context) ([]*sdk.Tool, error) {
 	return offered, nil
 }
 
-// start returns the session with the server, which it starts when there is none. s.mu is held.
+// start returns the session with the server, starting the server if there is no session. The caller holds s.mu.
 func (s *Server) start(ctx context.Context) (*running, error) {
 	if r := s.running; r != nil {
 		select {
@@ -173,7 +173,7 @@ func (s *Server) connect(ctx context.Context) (*running, error) {
 		transport = &sdk.StreamableClientTransport{Endpoint: s.settings.URL, DisableStandaloneSSE: true, MaxRetries: -1,
 			MaxEventSize: maxMessage, HTTPClient: &http.Client{Transport: &headers{s.settings.Header,
 				&http.Transport{ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10, IdleConnTimeout: time.Minute}},
-				// What is meant for this service goes nowhere else.
+				// Redirects are not followed, so that requests go only to this service.
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	} else {
 		p, err := begin(s.settings)
@@ -195,11 +195,11 @@ func (s *Server) connect(ctx context.Context) (*running, error) {
 	r.session = session
 	end := r.close
 	r.close = sync.OnceFunc(func() {
-		end() // first: the session waits for what a program says
+		end() // first, because the session waits for the program's output
 		go func() { _ = session.Close() }()
 		select {
 		case <-r.ended:
-		case <-time.After(endTime): // a service that does not answer is left alone
+		case <-time.After(endTime): // do not wait longer for an unresponsive service
 		}
 	})
 	go func() {
@@ -209,10 +209,10 @@ func (s *Server) connect(ctx context.Context) (*running, error) {
 	return r, nil
 }
 
-// error says what went wrong with the server, without what may be secret.
+// error returns an error about the server, with secrets redacted.
 func (s *Server) error(what string, err error, r *running) error {
 	text := topicqueue.Clip(topicqueue.OneLine(err.Error()), 300)
-	if u := new(url.Error); errors.As(err, &u) { // it has the whole address
+	if u := new(url.Error); errors.As(err, &u) { // it contains the whole address
 		text = topicqueue.OneLine(u.Err.Error())
 	}
 	if why := r.why(); why != "" {
@@ -237,7 +237,7 @@ func (s *Server) call(ctx context.Context, tool string, arguments json.RawMessag
 		if answered := new(jsonrpc.Error); errors.As(err, &answered) && !errors.Is(err, sdk.ErrConnectionClosed) {
 			return tools.Output{}, s.error("the call failed", err, r)
 		}
-		r.close() // it has ended, hangs, or sends what cannot be read: the next call starts it again
+		r.close() // it ended, hangs, or sends unreadable messages; the next call restarts it
 		return tools.Output{}, s.error("the call got no answer", err, r)
 	}
 	out := output(result)
@@ -247,8 +247,8 @@ func (s *Server) call(ctx context.Context, tool string, arguments json.RawMessag
 	return out, nil
 }
 
-// output reads the content of a result: texts are one source, documents that have an address are sources of their own.
-// Pictures and sounds are not read.
+// output converts the content of a result: the texts are one source, and resources with an address are separate
+// sources. Images and audio are ignored.
 func output(result *sdk.CallToolResult) tools.Output {
 	var out tools.Output
 	var texts []string
@@ -279,7 +279,7 @@ func output(result *sdk.CallToolResult) tools.Output {
 	return out
 }
 
-// Close ends the server. It may be called once, after the last call.
+// Close stops the server. Call it once, after the last call.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
