@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// Figure is a picture that can be shown: checked, and made harmless.
+// Figure is a checked, harmless picture.
 type Figure struct {
-	Name  string // as the program called the file
-	Title string // what the picture calls itself, else the words of its name; one line
+	Name  string // the program's name of the file
+	Title string // the picture's own title, else the words of its file name; one line
 	Ext   string // svg or png
 	Body  []byte
 }
 
-// Figures returns those of the files that are pictures, made harmless, and a line for each that is none.
+// Figures returns the cleaned pictures among the files, and a message for each file that is not a valid picture.
 func Figures(files []File) (figures []Figure, refused []string) {
 	for _, f := range files {
 		fig, err := figure(f)
@@ -30,7 +30,7 @@ func Figures(files []File) (figures []Figure, refused []string) {
 	return figures, refused
 }
 
-// figure goes by what a file is and not by what it is called.
+// figure checks and cleans a picture. It detects the type from the content, not the name.
 func figure(f File) (out Figure, err error) {
 	out.Name = printable(f.Name)
 	if bytes.HasPrefix(f.Body, []byte(pngMagic)) {
@@ -49,7 +49,7 @@ func figure(f File) (out Figure, err error) {
 	return out, err
 }
 
-// svgTitle returns the title of a drawing as a whole; body: what CleanSVG has made.
+// svgTitle returns the title of a whole drawing. body: the output of CleanSVG.
 func svgTitle(body []byte) string {
 	var svg struct {
 		Title string `xml:"title"`
@@ -62,7 +62,7 @@ func svgTitle(body []byte) string {
 
 const maxTitle = 160 // characters
 
-// clipped makes one line of bounded length of a title.
+// clipped returns a title on one line, cut to maxTitle.
 func clipped(title string) string {
 	title = strings.Map(func(r rune) rune {
 		switch {
@@ -80,7 +80,7 @@ func clipped(title string) string {
 	return title
 }
 
-// printable makes a name of a hostile program fit for a line of text.
+// printable makes a file name from an untrusted program safe for a line of text.
 func printable(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || r < ' ' || strings.ContainsRune("[]()<>\"'`\\\u007f\u2028\u2029", r) {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// denied are system calls that no computation needs: the network, processes, other processes' memory, mounts, kernel
-// objects whose memory no limit counts, and what has most often been the way into a kernel.
+// denied lists system calls that no computation needs: network, processes, memory of other processes, mounts, kernel
+// objects with unlimited memory, and frequent targets of kernel exploits.
 var denied = append([]uint32{
 	unix.SYS_SOCKET, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP,
 	unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD, unix.SYS_PIDFD_SEND_SIGNAL,
@@ -26,8 +26,8 @@ var denied = append([]uint32{
 	unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_QUOTACTL, unix.SYS_SYSLOG, unix.SYS_ACCT,
 }, deniedHere...)
 
-// callFilter returns a filter for seccomp, as bwrap reads it. Threads are allowed, processes are not. clone3, whose
-// flags no filter sees, is answered as if the kernel had none; the C library then takes clone.
+// callFilter returns a seccomp filter in the format of bwrap. It allows threads but not processes. clone3 fails with
+// ENOSYS because filters cannot see its flags; the C library then uses clone.
 func callFilter() []byte {
 	const (
 		load    = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
@@ -38,7 +38,7 @@ func callFilter() []byte {
 		// offsets in struct seccomp_data, little-endian
 		number, architecture, argument = 0, 4, 16
 		refuse                         = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
-		foreignNumbers                 = 0x40000000 // x32 on amd64; nothing elsewhere
+		foreignNumbers                 = 0x40000000 // x32 on amd64; unused elsewhere
 	)
 	f := []unix.SockFilter{
 		{Code: load, K: architecture},
@@ -61,6 +61,6 @@ func callFilter() []byte {
 		unix.SockFilter{Code: give, K: unix.SECCOMP_RET_ALLOW},
 	)
 	var out bytes.Buffer
-	_ = binary.Write(&out, binary.LittleEndian, f) // fixed size, into memory: cannot fail
+	_ = binary.Write(&out, binary.LittleEndian, f) // fixed size, in memory: cannot fail
 	return out.Bytes()
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// capped keeps the first limit bytes that are written and calls full once when there are more. It takes everything:
-// a program that met an error here could go on writing.
+// capped keeps the first limit bytes of its input, and calls full once if there are more. Write never fails, because a
+// program could handle an error and go on writing.
 type capped struct {
 	limit int
 	full  func()
@@ -34,7 +34,7 @@ func (c *capped) String() string {
 	return c.buf.String()
 }
 
-// outOfMemory reports whether a traceback ends with Python's own word for it.
+// outOfMemory reports whether a traceback ends with Python's memory error.
 func outOfMemory(stderr string) bool {
 	stderr = strings.TrimRight(stderr, "\n")
 	last := stderr[strings.LastIndexByte(stderr, '\n')+1:]

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// pipe is one pipe between this process and a program.
+// pipe is a pipe between this process and a program.
 type pipe struct{ r, w *os.File }
 
 type pipes []*pipe
@@ -34,7 +34,7 @@ func (all pipes) close() {
 	}
 }
 
-// closeOnce closes a pipe's end, which may have been closed: there is nothing to lose in it.
+// closeOnce closes a pipe end that may already be closed. The error does not matter.
 func closeOnce(f *os.File) {
 	_ = f.Close()
 }

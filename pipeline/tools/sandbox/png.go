@@ -11,10 +11,10 @@ import (
 
 const (
 	pngMagic  = "\x89PNG\r\n\x1a\n"
-	maxPixels = 4096 // of either side
+	maxPixels = 4096 // per side
 )
 
-// pngSize returns the pixels of a PNG picture. The error says why there is none to show.
+// pngSize returns the number of pixels of a PNG picture. The error says why it cannot be shown.
 func pngSize(body []byte) (int, error) {
 	c, err := png.DecodeConfig(bytes.NewReader(body))
 	switch {
@@ -26,10 +26,11 @@ func pngSize(body []byte) (int, error) {
 	return c.Width * c.Height, nil
 }
 
-// pngChunks are what a picture is drawn from. Texts, times, profiles, animations and what follows the end go.
+// pngChunks are the chunks needed for drawing. Texts, times, profiles, animations and data after the end are removed.
 var pngChunks = words("IHDR PLTE tRNS gAMA cHRM sRGB pHYs IDAT IEND")
 
-// CleanPNG copies a PNG picture without what it does not need for being shown. The error says why it is none.
+// CleanPNG copies a PNG picture without the parts that are not needed to show it. The error says why body is not a PNG
+// picture.
 func CleanPNG(body []byte) ([]byte, error) {
 	if _, err := pngSize(body); err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 //go:embed python/probe.py
 var probeSource string
 
-// probe proves that a program cannot do what it must not: better no tool than a sandbox that is none. It looks for the
-// host's directory of temporary files, for inherited descriptors and for a variable of this process's environment.
+// probe proves that the sandbox isolates programs, and returns an error otherwise. It looks for the host's temporary
+// directory, for inherited descriptors and for a variable of this process's environment.
 func (b *Bubblewrap) probe(ctx context.Context) error {
 	limits := b.limits
 	limits.Time = 20 * time.Second
@@ -28,7 +28,7 @@ func (b *Bubblewrap) probe(ctx context.Context) error {
 	case out.Exit != 0 || out.Ended != EndedItself || strings.TrimSpace(out.Stdout) != "isolated":
 		return fmt.Errorf("bubblewrap does not isolate programs on this machine: %s", lastLine(out))
 	}
-	// The limit of files is kept from outside.
+	// The limit of files is enforced from outside.
 	out, err = probed.Run(ctx, "while True:\n    for i in range(100000): open(str(i), 'w').close()\n")
 	if err == nil && out.Ended != EndedFiles {
 		err = fmt.Errorf("bubblewrap does not isolate programs on this machine: their files cannot be counted (%s)",
@@ -37,7 +37,8 @@ func (b *Bubblewrap) probe(ctx context.Context) error {
 	return err
 }
 
-// probePackages imports NumPy and Matplotlib in the sandbox, within its limits: only what a program can use is there.
+// probePackages imports NumPy and Matplotlib in the sandbox within its limits, and returns those that a program can
+// use.
 func (b *Bubblewrap) probePackages(ctx context.Context) (found []string, err error) {
 	limits := b.limits
 	limits.Time = 20 * time.Second

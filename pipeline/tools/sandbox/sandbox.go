@@ -1,12 +1,12 @@
-// Package sandbox runs Python programs that a model has written, and never with the rights of this process: no
-// network, no processes, no files but a scratch directory of their own, and limits on time, memory, output and files.
+// Package sandbox runs Python programs written by a model, without the rights of this process. They have no network, no
+// processes, no files except their own scratch directory, and limits on time, memory, output and files.
 //
-// There are two: NewWASM, CPython as a WebAssembly module, which needs one file and works everywhere; and
-// NewBubblewrap, the system's Python behind namespaces and a system call filter, on Linux, after a probe that has
-// proved that it isolates. There is no third: where neither works, no program runs.
+// There are two sandboxes. NewWASM uses CPython as a WebAssembly module, which needs one file and works everywhere.
+// NewBubblewrap uses the system's Python behind namespaces and a system call filter, on Linux, after a probe has proved
+// that it isolates programs. If neither works, no program runs.
 //
-// What a program leaves is as hostile as the program. Figures admits only pictures, and SVG only without scripts and
-// outside references.
+// The output of a program is as untrusted as the program. Figures accepts only pictures, and SVG only without scripts
+// and outside references.
 package sandbox
 
 import (
@@ -17,20 +17,20 @@ import (
 	"time"
 )
 
-// Sandbox runs programs, several at a time. Safe for concurrent use.
+// Sandbox runs programs, several in parallel. Safe for concurrent use.
 type Sandbox interface {
-	// Name says which sandbox this is: one of the Name... constants.
+	// Name returns the name of the sandbox, one of the Name... constants.
 	Name() string
-	// Run runs one Python program to its end or to the first limit that it meets: both are an Outcome. The error is
-	// context.Cause(ctx) when ctx has ended, else a sandbox that does not work.
+	// Run runs one Python program until it ends or exceeds a limit; both are an Outcome. The error is
+	// context.Cause(ctx) if ctx has ended, otherwise a failure of the sandbox.
 	Run(ctx context.Context, program string) (Outcome, error)
-	// Close frees what the sandbox holds. No program may be running.
+	// Close releases the sandbox's resources. No program may be running.
 	Close(ctx context.Context) error
 }
 
-// Packaged is a Sandbox that has Python packages beside the standard library.
+// Packaged is a Sandbox with Python packages in addition to the standard library.
 type Packaged interface {
-	Packages() []string // their names: NumPy, Matplotlib
+	Packages() []string // names, such as NumPy and Matplotlib
 }
 
 // Names of the sandboxes.
@@ -39,54 +39,54 @@ const (
 	NameBubblewrap = "bubblewrap"
 )
 
-// Limits bound one program. Every limit must be set.
+// Limits are the limits of one program. All must be set.
 type Limits struct {
-	Time   time.Duration // from its start, waiting included
+	Time   time.Duration // wall-clock time since the start
 	Memory int           // bytes of address space
-	Output int           // bytes of stdout, and of stderr
-	Files  int           // files and directories in the scratch directory at once
+	Output int           // bytes of stdout, and of stderr each
+	Files  int           // maximum number of files and directories in the scratch directory at a time
 	Disk   int           // bytes in the scratch directory, which is in memory
 }
 
-// DefaultLimits returns the limits of a program that takes at most this time.
+// DefaultLimits returns the default limits with this time limit.
 func DefaultLimits(time time.Duration) Limits {
 	return Limits{Time: time, Memory: 256 << 20, Output: 128 << 10, Files: 200, Disk: 16 << 20}
 }
 
-// Ended says which limit has ended a program.
+// Ended names the limit that ended a program.
 type Ended string
 
 // The limits that end a program.
 const (
-	EndedItself Ended = "" // the program has ended by itself
+	EndedItself Ended = "" // the program ended by itself
 	EndedTime   Ended = "time"
 	EndedMemory Ended = "memory"
 	EndedOutput Ended = "output"
 	EndedFiles  Ended = "files"
 )
 
-// Outcome is what became of a program.
+// Outcome is the result of a program.
 type Outcome struct {
-	Stdout, Stderr string // bytes as the program wrote them, at most Limits.Output of each
-	Exit           int    // exit status; 128 + n after signal n; -1 when a limit ended the program from outside
+	Stdout, Stderr string // raw output, at most Limits.Output bytes each
+	Exit           int    // exit status; 128 + n after signal n; -1 if a limit ended the program from outside
 	Ended          Ended
-	Files          []File // *.svg and *.png at the top of the scratch directory, by name; not checked
+	Files          []File // *.svg and *.png at the top of the scratch directory, by name; unchecked
 	Took           time.Duration
 }
 
-// File is a file that a program has left.
+// File is a file written by a program.
 type File struct {
 	Name string
 	Body []byte
 }
 
-// What is taken from the scratch directory.
+// Limits for files taken from the scratch directory.
 const (
 	maxFigures     = 8
 	maxFigureBytes = 2 << 20
 )
 
-// MaxProgram bounds a program, in bytes.
+// MaxProgram is the maximum size of a program, in bytes.
 const MaxProgram = 32 << 10
 
 var (
@@ -96,12 +96,12 @@ var (
 	chartSource string
 )
 
-// given is what boot.py reads from standard input.
+// given is the input that boot.py reads from standard input.
 type given struct {
 	Program string         `json:"program"`
 	Chart   string         `json:"chart"`             // the helper module
 	Work    string         `json:"work"`              // the scratch directory
-	Rlimits map[string]int `json:"rlimits,omitempty"` // by the name in Python's module resource
+	Rlimits map[string]int `json:"rlimits,omitempty"` // by name in Python's module resource
 	Export  *export        `json:"export,omitempty"`
 }
 
@@ -120,10 +120,10 @@ func (g given) encode() []byte {
 	return body
 }
 
-// scratchDir is where a program works: all that it can write to.
+// scratchDir is the working directory of a program, the only place where it can write.
 const scratchDir = "/scratch"
 
-// environment is all that a program sees of one. Sets of strings have the same order in every run.
+// environment is the whole environment of a program. PYTHONHASHSEED gives sets of strings the same order in every run.
 var environment = [][2]string{
 	{"HOME", scratchDir}, {"LANG", "C.UTF-8"}, {"PYTHONHASHSEED", "0"}, {"PYTHONDONTWRITEBYTECODE", "1"},
 	{"PYTHONUTF8", "1"},
@@ -131,14 +131,14 @@ var environment = [][2]string{
 	{"MPLCONFIGDIR", scratchDir + "/.matplotlib"},
 }
 
-// Causes that end a program from outside.
+// Cancellation causes that end a program from outside.
 var (
 	errTime   = errors.New("time limit")
 	errOutput = errors.New("output limit")
 	errFiles  = errors.New("limit of the scratch directory")
 )
 
-// ended translates the cause that a program's own context ended with.
+// ended maps the cancellation cause of a program's context to a limit. It returns false for any other cause.
 func ended(cause error) (Ended, bool) {
 	switch {
 	case errors.Is(cause, errTime):

@@ -12,8 +12,9 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 )
 
-// scratch is a file system in memory for one program of the WebAssembly sandbox. A directory of the host would be none:
-// wazero follows symbolic links out of a mounted one. It has files and directories, no links and no permissions.
+// scratch is an in-memory file system for one program of the WebAssembly sandbox. A host directory would not isolate,
+// because wazero follows symbolic links out of a mounted directory. scratch has files and directories, but no links or
+// permissions.
 //
 // Not safe for concurrent use: a module has one thread.
 type scratch struct {
@@ -30,7 +31,7 @@ type node struct {
 	dir   bool
 	data  []byte
 	mtime int64
-	links int // 0: removed, but perhaps still open
+	links int // 0: removed, but may still be open
 }
 
 func newScratch(l Limits, onFull func()) *scratch {
@@ -52,7 +53,7 @@ func (s *scratch) add(p string, dir bool) *node {
 	return n
 }
 
-// create adds an entry where its directory exists and the limits allow it.
+// create adds an entry if its directory exists and the limits allow it.
 func (s *scratch) create(p string, dir bool) (*node, wsys.Errno) {
 	parent := path.Dir("/" + p)[1:]
 	switch d := s.nodes[parent]; {
@@ -64,12 +65,12 @@ func (s *scratch) create(p string, dir bool) (*node, wsys.Errno) {
 		return nil, wsys.ENAMETOOLONG
 	case len(s.nodes) > s.files:
 		s.onFull()
-		return nil, wsys.EACCES // wazero knows no ENOSPC; the program is ending
+		return nil, wsys.EACCES // wazero has no ENOSPC; the program is ending
 	}
 	return s.add(p, dir), 0
 }
 
-// resize makes a file this long, within the limit.
+// resize sets the length of a file, within the limit.
 func (s *scratch) resize(n *node, size int) wsys.Errno {
 	if size > s.disk || s.bytes+size-len(n.data) > s.disk {
 		s.onFull()
@@ -84,7 +85,7 @@ func (s *scratch) resize(n *node, size int) wsys.Errno {
 	return 0
 }
 
-// free gives the space of a file back that nothing names any more. What still has it open sees it empty.
+// free releases the space of a removed file. Open handles then see an empty file.
 func (s *scratch) free(n *node) {
 	n.links = 0
 	s.bytes -= len(n.data)
@@ -205,7 +206,7 @@ func (s *scratch) children(dir string) []string {
 	return names
 }
 
-// figures returns the files that look like pictures.
+// figures returns the files with names and sizes of pictures.
 func (s *scratch) figures() []File {
 	var files []File
 	for _, name := range s.children("") {
@@ -277,7 +278,7 @@ func (h *handle) Write(buf []byte) (int, wsys.Errno) {
 
 func (h *handle) Pwrite(buf []byte, off int64) (int, wsys.Errno) {
 	switch {
-	case h.n.dir, !h.writes, h.n.links == 0: // removed: its space is no longer counted
+	case h.n.dir, !h.writes, h.n.links == 0: // a removed file's space is no longer counted
 		return 0, wsys.EBADF
 	case off < 0 || off > 1<<40:
 		return 0, wsys.EINVAL
@@ -303,7 +304,7 @@ func (h *handle) Truncate(size int64) wsys.Errno {
 	return h.s.resize(h.n, int(size))
 }
 
-// position is an int64 by another name: vet takes a method Seek(int64, int) for that of io.Seeker.
+// position is an alias of int64. With int64, vet would report Seek(int64, int) as an incorrect io.Seeker.
 type position = int64
 
 func (h *handle) Seek(offset position, whence int) (int64, wsys.Errno) {

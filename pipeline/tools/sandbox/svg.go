@@ -18,8 +18,8 @@ const (
 	pngData    = "data:image/png;base64,"
 )
 
-// What a drawing consists of. Everything else goes, with what it contains: scripts, foreign objects, animations, links,
-// metadata, filters that fetch.
+// Elements and attributes that a drawing may have. All others are removed with their content: scripts, foreign objects,
+// animations, links, metadata, filters that fetch.
 var (
 	svgElements = words(`svg g path rect circle ellipse line polyline polygon text tspan title desc defs use symbol marker
 		clipPath mask pattern linearGradient radialGradient stop style image`)
@@ -43,10 +43,10 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// CleanSVG writes an SVG picture anew from what a drawing needs: no scripts, no events, no references to anything
-// outside, and no parts that are drawn so often that showing them never ends. The error says why a text is no picture.
-// Its result is UTF-8 and unchanged by another CleanSVG. Show it as a picture of its own: inside another page its
-// style sheets and ids would be that page's.
+// CleanSVG rewrites an SVG picture with only what a drawing needs. It removes scripts, events and outside references,
+// and rejects parts drawn so often that rendering never ends. The error says why body is not a picture. The result is
+// UTF-8, and another CleanSVG does not change it. Show it as a separate picture: inside another page, its style sheets
+// and ids would apply to that page.
 func CleanSVG(body []byte) ([]byte, error) {
 	dec := xml.NewDecoder(bytes.NewReader(body))
 	c := cleaner{parts: newParts()}
@@ -75,13 +75,13 @@ func CleanSVG(body []byte) ([]byte, error) {
 	return c.out.Bytes(), c.parts.check()
 }
 
-// cleaner is the work on one picture.
+// cleaner is the state of cleaning one picture.
 type cleaner struct {
 	out   bytes.Buffer
-	open  []string // elements that were written and are not closed
-	skip  int      // depth inside an element that is left out
+	open  []string // elements that are written and not yet closed
+	skip  int      // depth inside a removed element
 	drawn bool
-	css   strings.Builder // of the style that is open: comments and elements cut it into pieces that look harmless
+	css   strings.Builder // text of the open style; comments and elements could split it into harmless-looking pieces
 	parts *parts
 }
 
@@ -122,7 +122,7 @@ func (c *cleaner) end() {
 		return
 	}
 	if c.inStyle() {
-		// A sheet needs no elements of the file: what it makes of them nobody could count.
+		// Style sheets must not refer to elements of the file, because such uses cannot be counted.
 		if css := c.css.String(); harmlessStyle(css) && !ownURL.MatchString(css) {
 			escape(&c.out, css)
 		}
@@ -145,7 +145,7 @@ func (c *cleaner) text(s string) {
 
 type attribute struct{ name, value string }
 
-// harmless returns the attributes that an element keeps, each name once.
+// harmless returns the attributes to keep, each name once.
 func (c *cleaner) harmless(element string, given []xml.Attr) []attribute {
 	var kept []attribute
 	written := map[string]bool{}
@@ -163,7 +163,7 @@ func (c *cleaner) harmless(element string, given []xml.Attr) []attribute {
 			continue
 		}
 		written[name] = true
-		if name == "href" { // older readers know no other
+		if name == "href" { // older readers know only this name
 			name = "xlink:href"
 		}
 		kept = append(kept, attribute{name, a.Value})
@@ -171,7 +171,7 @@ func (c *cleaner) harmless(element string, given []xml.Attr) []attribute {
 	return kept
 }
 
-// harmlessReference admits what is in the same file: an element of it, or a picture that an image has in itself.
+// harmlessReference reports whether a reference stays in the file: to an element of it, or to an image's embedded PNG.
 func (c *cleaner) harmlessReference(element, value string) bool {
 	if data, ok := strings.CutPrefix(value, pngData); ok && element == "image" {
 		body, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(data), ""))
@@ -185,8 +185,8 @@ func (c *cleaner) harmlessReference(element, value string) bool {
 	return element != "image" && ownReference.MatchString(value)
 }
 
-// harmlessStyle refuses CSS that fetches: url() of anything but an element of the file, rules with @, escapes that hide
-// them; and markers at each point of a line, which are as many as its points.
+// harmlessStyle reports whether CSS does not fetch. It rejects url() except of the file's own elements, @ rules, and
+// escapes that could hide them. It also rejects markers, which are drawn at every point of a line.
 func harmlessStyle(value string) bool {
 	rest := strings.ToLower(ownURL.ReplaceAllString(value, ""))
 	for _, bad := range []string{"url", "@", `\`, "javascript:", "expression", "image(", "image-set", "/*",
@@ -199,5 +199,5 @@ func harmlessStyle(value string) bool {
 }
 
 func escape(out *bytes.Buffer, text string) {
-	_ = xml.EscapeText(out, []byte(text)) // into memory: cannot fail
+	_ = xml.EscapeText(out, []byte(text)) // in memory: cannot fail
 }

@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// Parts of a drawing are drawn wherever they are referred to. Parts that refer to parts multiply: thirty lines make a
-// drawing of a billion elements. So a part refers to none, and all that is drawn again is bounded.
+// Parts of a drawing are drawn at every reference. Parts that refer to other parts multiply: thirty lines can make a
+// drawing of a billion elements. Therefore a part must not refer to parts, and the total redrawn size is limited.
 const (
-	maxRedrawn = 64 << 20 // bytes of SVG, each as often as it is referred to
+	maxRedrawn = 64 << 20 // bytes of SVG, counted once per reference
 	maxPicture = maxPixels * maxPixels
 )
 
-// parts keeps account of what is drawn more than once.
+// parts tracks what is drawn more than once.
 type parts struct {
-	open   []part // elements that are not closed, from the root down
+	open   []part // open elements, from the root down
 	size   map[string]int
-	simple map[string]bool // by id: true for a gradient, which draws nothing; false when any other element has the id
+	simple map[string]bool // by id: true for a gradient, which draws nothing; false if any other element has the id
 	edges  []edge
-	pixels int // of the pictures within
+	pixels int // total pixels of embedded pictures
 }
 
 type part struct {
 	id string
-	at int // where it begins
+	at int // start offset
 }
 
-// edge is one reference.
+// edge is a reference.
 type edge struct {
 	to     string
-	inside []string // ids of the elements around it, its own among them
+	inside []string // ids of the enclosing elements, including its own
 }
 
 func newParts() *parts { return &parts{size: map[string]int{}, simple: map[string]bool{}} }
@@ -43,7 +43,7 @@ func (p *parts) start(element string, at int, attributes []attribute) {
 		case "id":
 			opened.id = a.value
 		case "xlink:href":
-			if to, own := strings.CutPrefix(a.value, "#"); own && !gradient { // gradients inherit from one another in a chain
+			if to, own := strings.CutPrefix(a.value, "#"); own && !gradient { // gradients inherit from each other in a chain
 				targets = append(targets, to)
 			}
 		default:

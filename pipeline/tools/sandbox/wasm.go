@@ -23,16 +23,16 @@ const KnownPython = "e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f
 
 const pageBytes = 64 << 10 // of WebAssembly
 
-// WASM is CPython as a WebAssembly module: a program can reach what this file gives it, and nothing else. It is
-// compiled at the first run, and kept compiled in a directory.
+// WASM runs CPython as a WebAssembly module. A program can access only what this file provides. The module is compiled
+// on the first run and cached in a directory.
 type WASM struct {
 	module string
 	sum    string
 	cache  string
 	limits Limits
 
-	mu       sync.Mutex    // guards what follows
-	compiles chan struct{} // closed when compile has ended
+	mu       sync.Mutex    // guards the fields below
+	compiles chan struct{} // closed when compile returns
 	runtime  wazero.Runtime
 	stored   wazero.CompilationCache
 	compiled wazero.CompiledModule
@@ -41,7 +41,7 @@ type WASM struct {
 
 var _ Sandbox = (*WASM)(nil)
 
-// NewWASM returns the sandbox of a python.wasm. sum: the SHA-256 that the file must have, in hex; empty: KnownPython's.
+// NewWASM returns the sandbox of a python.wasm. sum: the required SHA-256 of the file, in hex; empty means KnownPython.
 // cache: directory for the compiled module. The error says what to do.
 func NewWASM(module, sum, cache string, limits Limits) (*WASM, error) {
 	if sum == "" {
@@ -54,7 +54,7 @@ func NewWASM(module, sum, cache string, limits Limits) (*WASM, error) {
 	return w, nil
 }
 
-// read returns the module, which is the one that was asked for.
+// read reads the module and checks its SHA-256.
 func (w *WASM) read() ([]byte, error) {
 	body, err := os.ReadFile(w.module)
 	if err != nil {
@@ -71,7 +71,7 @@ func (w *WASM) read() ([]byte, error) {
 // Name returns NameWASM.
 func (w *WASM) Name() string { return NameWASM }
 
-// load compiles the module once. Who waits for it can stop waiting; the compiling goes on for the others.
+// load compiles the module once. A caller can stop waiting; compilation continues for the others.
 func (w *WASM) load(ctx context.Context) error {
 	w.mu.Lock()
 	if w.compiles == nil {
@@ -99,7 +99,7 @@ func (w *WASM) compile(ctx context.Context) error {
 	if w.stored, err = wazero.NewCompilationCacheWithDir(w.cache); err != nil {
 		return fmt.Errorf("open the cache of compiled modules: %w", err)
 	}
-	// Debug information stays out: to end a program, wazero would read all of it for the place, for seconds.
+	// Without debug information, ending a program is fast. With it, wazero would take seconds to find the position.
 	w.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCompilationCache(w.stored).
 		WithCloseOnContextDone(true).WithDebugInfoEnabled(false).WithMemoryLimitPages(uint32(w.limits.Memory/pageBytes)))
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, w.runtime); err != nil {
@@ -111,7 +111,7 @@ func (w *WASM) compile(ctx context.Context) error {
 	return nil
 }
 
-// Run runs a program in a fresh instance.
+// Run runs a program in a new instance.
 func (w *WASM) Run(ctx context.Context, program string) (Outcome, error) {
 	if err := w.load(ctx); err != nil {
 		return Outcome{}, err
@@ -130,7 +130,7 @@ func (w *WASM) Run(ctx context.Context, program string) (Outcome, error) {
 		WithStdout(stdout).WithStderr(stderr).
 		WithFSConfig(wazero.NewFSConfig().(wsysfs.FSConfig).WithSysFSMount(files, scratchDir)).
 		WithSysWalltime().WithSysNanotime().WithRandSource(rand.Reader).
-		WithNanosleep(func(ns int64) { // wazero's own sleeps on when the time is over
+		WithNanosleep(func(ns int64) { // wazero's own sleep ignores the end of the context
 			select {
 			case <-timed.Done():
 			case <-time.After(time.Duration(ns)):
@@ -156,7 +156,7 @@ func (w *WASM) Run(ctx context.Context, program string) (Outcome, error) {
 	case err == nil:
 	case errors.As(err, &exit):
 		out.Exit = int(exit.ExitCode())
-	default: // a trap: the interpreter itself broke down, such as by a stack that is too deep
+	default: // a trap: the interpreter crashed, for example by stack overflow
 		out.Exit = -1
 		out.Stderr += "\nthe Python interpreter broke down\n"
 	}
@@ -166,7 +166,7 @@ func (w *WASM) Run(ctx context.Context, program string) (Outcome, error) {
 	return out, nil
 }
 
-// Close frees the compiled module.
+// Close releases the compiled module.
 func (w *WASM) Close(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
