@@ -8,30 +8,29 @@ import (
 	"unicode"
 )
 
-// Difference is what one text says and another one does not. Units that both have are in none of its lists, wherever
-// they stand.
+// Difference is the difference between two texts. Units that both texts have, in any place, are in none of its lists.
 type Difference struct {
 	Changed   []Pair
 	New       []Unit // of the new text
 	Withdrawn []Unit // of the old text
 }
 
-// Pair is a unit of the old text and the one that has come in its place.
+// Pair is a unit of the old text and the unit that replaced it.
 type Pair struct{ Old, New Unit }
 
-// How alike two units must be for one to have come in the place of the other, from 0 to 1.
+// Minimum likeness of two units for one to replace the other, from 0 to 1.
 const (
 	alike      = 0.5  // between the same neighbours
-	aloneAlike = 0.35 // where both are all that differs there
-	farAlike   = 0.7  // elsewhere in the text, or in another one
+	aloneAlike = 0.35 // if both are the only differences there
+	farAlike   = 0.7  // elsewhere in the text, or in another text
 )
 
-// maxGap bounds the work on one stretch that was written anew: old units times new ones.
+// maxGap limits the work on one rewritten part: old units times new units.
 const maxGap = 1 << 18
 
-// Align compares two versions of a text, unit by unit. Units with equal words are the same, in whatever place. What
-// is left between the same neighbours is paired in order so that the pairs are most alike together; what is left then
-// is paired with what is very alike elsewhere. Labels are paired with nothing and never told. Never fails.
+// Align compares two versions of a text, unit by unit. Units with equal words are the same, wherever they are. The
+// other units between the same neighbours are paired in order, so that the total likeness is highest. The rest are
+// paired with very similar units elsewhere. Labels are never paired or reported. Never fails.
 //
 // Sources: neighbours by the longest increasing sequence of unique units (patience diff, Cohen 2003), pairs by global
 // alignment (Needleman and Wunsch 1970).
@@ -83,17 +82,18 @@ func Align(old, now string) Difference {
 	return d
 }
 
-// standsIn reports a unit of a text whose words stand together in other words: sentences are cut otherwise there.
+// standsIn reports whether the words of unit u of s are consecutive in words. The other text may split sentences
+// differently.
 func (u Unit) standsIn(s, words string) bool {
 	return strings.Contains(words, " "+strings.Join(Words(s[u.Start:u.End]), " ")+" ")
 }
 
-// side is one of the texts that are compared.
+// side is one of the compared texts.
 type side struct {
 	text  string
 	units []Unit
-	marks map[uint64]int // how often
-	left  []int          // units that the other text does not have and that may be told, by index
+	marks map[uint64]int // number of units by mark
+	left  []int          // indexes of reportable units that the other text does not have
 }
 
 func newSide(s string) *side {
@@ -112,7 +112,7 @@ func (s *side) leave(others map[uint64]int) {
 	}
 }
 
-// texts returns the texts of some units, by index; nil: of all.
+// texts returns the texts of the units with these sorted indexes; nil means all.
 func (s *side) texts(some []int) (list []unitText) {
 	for i, u := range s.units {
 		if _, of := slices.BinarySearch(some, i); of || some == nil {
@@ -122,16 +122,16 @@ func (s *side) texts(some []int) (list []unitText) {
 	return list
 }
 
-// gap is what is left between two neighbours that both texts have: indexes of left.
+// gap holds the unmatched units between two neighbours that both texts have, as indexes of left.
 type gap struct{ old, now []int }
 
-// gaps returns the stretches between neighbours in which both texts have something left.
+// gaps returns the gaps in which both texts have unmatched units.
 func gaps(a, b *side) []gap {
 	at := map[uint64]int{}
 	for j, u := range b.units {
 		at[u.Mark] = j
 	}
-	var places [][2]int // units that stand once in each text
+	var places [][2]int // units that occur once in each text
 	for i, u := range a.units {
 		if j, ok := at[u.Mark]; ok && a.marks[u.Mark] == 1 && b.marks[u.Mark] == 1 {
 			places = append(places, [2]int{i, j})
@@ -155,10 +155,10 @@ func gaps(a, b *side) []gap {
 	return out
 }
 
-// increasing returns the longest part of the places, which increase in the first number, that increases in the second
-// too.
+// increasing returns the longest subsequence of places that increases in the second number. places increase in the
+// first number.
 func increasing(places [][2]int) [][2]int {
-	var ends []int // by length: the place that ends the sequence of this length and has the smallest second number
+	var ends []int // by length: index of the place with the smallest second number that ends such a sequence
 	before := make([]int, len(places))
 	for i, p := range places {
 		n, _ := slices.BinarySearchFunc(ends, p[1], func(e, second int) int { return cmp.Compare(places[e][1], second) })
@@ -182,15 +182,14 @@ func increasing(places [][2]int) [][2]int {
 	return out
 }
 
-// unitText is a unit as its likeness to others is judged.
+// unitText is the text of a unit, for comparison.
 type unitText struct {
 	text string
 	row  bool
 }
 
-// likeness says how alike units are: of sentences the mean of what their rare words share and of what they share in
-// order (longest common subsequence), any figure standing for every other; of rows with one name the share of equal
-// cells.
+// likeness measures how alike units are. For sentences, it is the mean of their shared rare words and their longest
+// common subsequence; all figures count as equal. For rows with the same name, it is the share of equal cells.
 type likeness struct {
 	units []likeUnit
 	idf   map[string]float64
@@ -201,10 +200,10 @@ type likeUnit struct {
 	cells []string
 	words []string
 	terms []string
-	sum   float64 // of the weights of its terms
+	sum   float64 // total weight of its terms
 }
 
-// newLikeness prepares the comparison of texts. among: all texts that say how rare a word is.
+// newLikeness prepares the comparison of texts. among: all texts, from which the rarity of words is computed.
 func newLikeness(texts, among []unitText) *likeness {
 	l := &likeness{units: make([]likeUnit, len(texts)), idf: map[string]float64{}}
 	named := map[string]int{}
@@ -227,7 +226,7 @@ func newLikeness(texts, among []unitText) *likeness {
 			u.cells = cells(t.text)
 			continue
 		}
-		if name := fieldName(t.text); name != "" && named[name] <= 2 { // once in each: it is the same field
+		if name := fieldName(t.text); name != "" && named[name] <= 2 { // once in each text: it is the same field
 			u.row, u.cells = true, []string{name, strings.Join(Words(t.text), " ")}
 			continue
 		}
@@ -245,7 +244,7 @@ func newLikeness(texts, among []unitText) *likeness {
 	return l
 }
 
-// fieldName returns the name of a line "name: value"; empty for other texts.
+// fieldName returns the name of a line "name: value", or "" for other texts.
 func fieldName(s string) string {
 	name, value, ok := strings.Cut(s, ":")
 	if words := countWords(name); !ok || words == 0 || words > maxFieldName || countWords(value) == 0 {
@@ -256,7 +255,7 @@ func fieldName(s string) string {
 
 const maxFieldName = 4 // words
 
-// cells returns the cells of a row of a table, or the fields of a record, in one form.
+// cells returns the normalized cells of a table row, or fields of a record.
 func cells(row string) []string {
 	sign := "|"
 	if strings.HasPrefix(row, "{") {
@@ -297,7 +296,7 @@ func (l *likeness) of(i, j int) float64 {
 	return (rare + 2*float64(commonSequence(a.words, b.words))/float64(len(a.words)+len(b.words))) / 2
 }
 
-// rowsAlike compares rows of one name: what stands in their first cells.
+// rowsAlike compares rows that have the same name in the first cell.
 func rowsAlike(a, b []string) float64 {
 	if a[0] != b[0] || a[0] == "" {
 		return 0
@@ -311,7 +310,7 @@ func rowsAlike(a, b []string) float64 {
 	return (1 + float64(equal)/float64(max(len(a), len(b)))) / 2
 }
 
-// commonSequence returns the length of the longest sequence of words that both have, at most 200 words of each.
+// commonSequence returns the length of the longest common subsequence of the first 200 words of a and b.
 func commonSequence(a, b []string) int {
 	const most = 200
 	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
@@ -331,17 +330,18 @@ func commonSequence(a, b []string) int {
 	return row[len(b)]
 }
 
-// align pairs the units of a gap in order, so that the pairs are most alike together. shift: of new units in l.
+// align pairs the units of a gap in order, so that the total likeness is highest. shift: index of the first new unit in
+// l.
 func (l *likeness) align(g gap, shift int) [][2]int {
 	n, m := len(g.old), len(g.now)
 	if n*m > maxGap {
-		return nil // nearest finds what is very alike
+		return nil // nearest finds the very similar units
 	}
 	least := alike
 	if n == 1 && m == 1 {
 		least = aloneAlike
 	}
-	best := make([][]float64, n+1) // of what stands from here on
+	best := make([][]float64, n+1) // highest total likeness from these units on
 	scores := make([][]float64, n)
 	best[n] = make([]float64, m+1)
 	for i := n - 1; i >= 0; i-- {
@@ -370,7 +370,7 @@ func (l *likeness) align(g gap, shift int) [][2]int {
 	return pairs
 }
 
-// nearest pairs units that are very alike, the most alike first. shift: of new units in l.
+// nearest pairs very similar units, the most similar first. shift: index of the first new unit in l.
 func (l *likeness) nearest(old, now []int, shift int) [][2]int {
 	type match struct {
 		old, now int

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Around returns the whole sentences next to s[start:end], at most n bytes of them on each side, or the words nearest
-// to it where no sentence begins or ends there. Both are empty when there is no such place. Never fails.
+// Around returns the whole sentences next to s[start:end], at most n bytes on each side, or the nearest words if no
+// sentence begins or ends there. Both are empty if the range is invalid. Never fails.
 func Around(s string, start, end, n int) (before, after string) {
 	if start < 0 || end < start || end > len(s) {
 		return "", ""
@@ -22,7 +22,7 @@ func Around(s string, start, end, n int) (before, after string) {
 	return strings.TrimSpace(before), strings.TrimSpace(after)
 }
 
-// afterFirst drops the sentence, or else the word, that the beginning of a text may be in the middle of.
+// afterFirst drops the first sentence, or else the first word, which may be incomplete.
 func afterFirst(s string) string {
 	if sentences := Sentences(s); len(sentences) > 1 {
 		return s[sentences[1].Start:]
@@ -33,7 +33,7 @@ func afterFirst(s string) string {
 	return s
 }
 
-// untilLast drops the sentence, or else the word, that the end of a text may be in the middle of.
+// untilLast drops the last sentence, or else the last word, which may be incomplete.
 func untilLast(s string) string {
 	if sentences := Sentences(s); len(sentences) > 1 {
 		return s[:sentences[len(sentences)-2].End]

@@ -6,22 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// Block is a part of a text that a reader needs whole: a paragraph, a list, a table or code, with the lines that
-// introduce it. A line introduces what follows when it is a heading, a term or a label (short, without a stop at its
-// end), or ends with a colon.
+// Block is a part of a text that a reader needs as a whole: a paragraph, a list, a table or code, with its introductory
+// lines. An introductory line is a heading, a term or a label (short, without a final stop), or ends with a colon.
 type Block struct {
-	Start, End int // bytes, without white space around it
+	Start, End int // bytes, without surrounding white space
 }
 
 const (
-	maxLead  = 120 // length in bytes up to which a line without a stop is a heading, a term or a label
-	maxLeads = 3   // of them in a row that belong to what follows: longer runs are menus
+	maxLead  = 120 // bytes; a shorter line without a stop is a heading, a term or a label
+	maxLeads = 3   // introductory lines in a row; longer runs are menus
 )
 
-// Blocks returns the blocks of s in order. Nothing but white space stands between them. Never fails.
+// Blocks returns the blocks of s in order. Only white space is between them. Never fails.
 func Blocks(s string) []Block {
 	var out []Block
-	leads := 0 // lines at the end of the last block that introduce the next element
+	leads := 0 // number of introductory lines at the end of the last block
 	for _, e := range elements(s) {
 		if e.joins || leads > 0 && leads <= maxLeads {
 			out[len(out)-1].End = e.End
@@ -46,11 +45,11 @@ const (
 	fenced
 )
 
-// element is a paragraph, a list item with what is indented below it, a table or a stretch of code.
+// element is a paragraph, a list item with the indented text below it, a table or code.
 type element struct {
 	Block
 	kind  int
-	joins bool // it goes on with the list or table before it
+	joins bool // continues the list or table before it
 }
 
 // leads reports whether an element introduces the next one.
@@ -66,7 +65,7 @@ func (e element) leads(s string) bool {
 	return len(body) < maxLead && !strings.Contains(body, "\n") && !strings.ContainsRune(".!?。！？;…”\"»", last)
 }
 
-// elements cuts s at blank lines, list items, and the borders of tables and code.
+// elements divides s at blank lines, list items, and the borders of tables and code.
 func elements(s string) []element {
 	var out []element
 	var now element

@@ -2,11 +2,11 @@ package text
 
 import "math"
 
-// Document is what BM25 ranks. Heading may be empty.
+// Document is a document for BM25. Heading may be empty.
 type Document struct{ Heading, Text string }
 
-// The constants of BM25. k1 and b are the usual values (Robertson and Zaragoza 2009, section 3.2); headingWeight
-// says how many occurrences in the text one in the heading is worth (BM25F, section 3.6).
+// The constants of BM25. k1 and b are the usual values (Robertson and Zaragoza 2009, section 3.2). headingWeight is the
+// value of an occurrence in the heading, in occurrences in the text (BM25F, section 3.6).
 const (
 	k1            = 1.2
 	b             = 0.75
@@ -14,9 +14,10 @@ const (
 )
 
 // BM25 returns the score of each document for query, in the order of docs. 0 means that the document has no content
-// word of the query; scores have no upper bound and compare only within one call. Words are those of Terms, a word
-// that the query repeats counts once. Never fails; time grows with the total length of the documents. NewIndex is
-// for many queries. Source: BM25 and BM25F, Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
+// word of the query. Scores have no upper bound and are comparable only within one call. Words are those of Terms;
+// repeated words of the query count once. Never fails; time grows with the total length of the documents. For many
+// queries, use NewIndex. Source: BM25 and BM25F, Robertson and Zaragoza, "The Probabilistic Relevance Framework"
+// (2009).
 func BM25(query string, docs []Document) []float64 { return NewIndex(docs).BM25(query) }
 
 // Index holds documents for any number of BM25 queries. Safe for concurrent use.
@@ -25,8 +26,8 @@ type Index struct {
 	postings map[string][]posting
 }
 
-// posting says how often a term stands in a document: an occurrence in a field counts by the field's weight and
-// less in a long field (the weighted term frequency of BM25F).
+// posting is the frequency of a term in a document. An occurrence counts by the weight of its field, and less in a long
+// field (the weighted term frequency of BM25F).
 type posting struct {
 	doc       int
 	frequency float64
@@ -39,7 +40,7 @@ func NewIndex(docs []Document) *Index {
 		weight float64
 	}
 	fields := make([][2]field, len(docs))
-	var total [2]float64 // terms in all headings, in all texts
+	var total [2]float64 // number of terms in all headings and in all texts
 	for i, d := range docs {
 		fields[i] = [2]field{{Terms(d.Heading), headingWeight}, {Terms(d.Text), 1}}
 		for f := range total {
@@ -50,7 +51,7 @@ func NewIndex(docs []Document) *Index {
 	for i := range docs {
 		frequency := map[string]float64{}
 		for f, field := range fields[i] {
-			length := float64(len(field.terms)) * float64(len(docs)) / max(1, total[f]) // in average lengths
+			length := float64(len(field.terms)) * float64(len(docs)) / max(1, total[f]) // relative to the average length
 			for _, t := range field.terms {
 				frequency[t] += field.weight / (1 - b + b*length)
 			}
@@ -76,7 +77,7 @@ func (ix *Index) BM25(query string) []float64 {
 	return scores
 }
 
-// Coverage returns the share of the distinct content words of query that some document of the index has, 0 to 1.
+// Coverage returns the share of the distinct content words of query that occur in any document of the index, 0 to 1.
 func (ix *Index) Coverage(query string) float64 {
 	asked := TermSet(query)
 	n := 0

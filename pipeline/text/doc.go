@@ -1,11 +1,11 @@
-// Package text is what all packages know of plain text: its sentences and blocks, its words, how alike two texts are,
-// and where a quotation stands in one.
+// Package text handles plain text: sentences and blocks, words, the similarity of texts, and the position of
+// quotations.
 //
-// Texts are in the form that package knowledge/extract makes: paragraphs separated by blank lines, list items
-// beginning with "- " or "1. ", code between ``` fences, table rows beginning with "|". Offsets are bytes into the
-// given text. All functions are pure and safe for concurrent use; foreign text may make them return nothing, never
+// Texts have the form that package knowledge/extract produces: paragraphs separated by blank lines, list items starting
+// with "- " or "1. ", code between ``` fences, table rows starting with "|". Offsets are bytes into the given text. All
+// functions are pure and safe for concurrent use. On malformed text they may return nothing, but they never fail.
 // fail.
 package text
 
-// span is a stretch of a text: bytes [start, end).
+// span is a part of a text: bytes [start, end).
 type span struct{ start, end int }

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxTitle is the length of a heading in characters: a question of two halves fits.
+// maxTitle is the maximum length of a heading in characters, enough for a two-part question.
 const maxTitle = 200
 
-// Title makes a heading of a topic of any length: as many of its first sentences as fit 200 characters, on one line,
-// with a capital at the beginning unless the first word is a name from code. A question keeps its question mark.
+// Title returns a heading for a topic of any length. It consists of the first sentences that fit 200 characters, on one
+// line. It starts with a capital, unless the first word is a name from code. A question keeps its question mark.
 func Title(s string) string {
 	s = unquoted(Line(strings.TrimLeft(s, "#> \t\n")))
 	end := 0
@@ -27,8 +27,9 @@ func Title(s string) string {
 	return capitalised(clip(strings.TrimRight(s, " .:;,。：，")))
 }
 
-// Heading cleans the heading of a document: without numbering ("2.3.1", "Chapter 4."), anchors, site suffix, closing
-// stop and surrounding quotes, on one line of at most 200 characters. Empty for a text without letters.
+// Heading returns the cleaned heading of a document, on one line of at most 200 characters. It removes numbering
+// ("2.3.1", "Chapter 4."), anchors, site suffix, final stop and surrounding quotes. It returns "" for a text without
+// letters.
 func Heading(s string) string {
 	s = Line(strings.TrimLeft(s, "#> \t\n"))
 	s = strings.TrimSpace(strings.TrimRight(s, "¶§ "))
@@ -48,7 +49,7 @@ var (
 	siteWord   = regexp.MustCompile(`(?i)\b(documentation|docs|manual|wiki|wikipedia|blog|handbook|reference|guide|home ?page|website|developers?|tutorials?|\.com|\.org|\.io|\.dev|github|gitlab|stack overflow|[0-9]+\.[0-9]+(\.[0-9]+)*)\b`)
 )
 
-// numbering takes numbers off the front; what would be left empty is kept.
+// numbering removes leading numbers, unless nothing would remain.
 func numbering(s string) string {
 	for range 3 {
 		cut := numberWord.FindStringIndex(s)
@@ -63,8 +64,8 @@ func numbering(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// siteSuffix takes off "— Foo 1.2 documentation" and the like: a last part, after a separator, that names the site. A
-// part behind "|" or "·" always does; behind a dash it may belong to the title, so it has to look like a site.
+// siteSuffix removes a last part that names the site, such as "— Foo 1.2 documentation". After "|", "·", "»" or "::" it
+// is always removed; after other separators only if it looks like a site, because it may belong to the title.
 func siteSuffix(s string) string {
 	for range 3 {
 		all := separators.FindAllStringIndex(s, -1)
@@ -82,7 +83,7 @@ func siteSuffix(s string) string {
 	return s
 }
 
-// unquoted takes quotes off a text that stands in them as a whole.
+// unquoted removes quotes that enclose the whole text.
 func unquoted(s string) string {
 	for _, q := range [][2]string{{`"`, `"`}, {"“", "”"}, {"«", "»"}, {"„", "“"}, {"'", "'"}, {"**", "**"}, {"`", "`"}} {
 		body, ok := strings.CutPrefix(s, q[0])
@@ -93,7 +94,7 @@ func unquoted(s string) string {
 	return s
 }
 
-// clip cuts s to maxTitle characters, at a word where there is one, and says so by an ellipsis.
+// clip cuts s to maxTitle characters, if possible after a word, and marks the cut with an ellipsis.
 func clip(s string) string {
 	if utf8.RuneCountInString(s) <= maxTitle {
 		return s

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns s on one line: each run of white space is one space, and none is at the ends. It changes nothing else;
-// topicqueue.OneLine is for foreign text, which may hold characters that nobody sees.
+// Line returns s on one line: each run of white space becomes one space, and both ends are trimmed. It changes nothing
+// else. For untrusted text, which may contain invisible characters, use topicqueue.OneLine.
 func Line(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Clip cuts s to at most n characters, and ends what it cuts with an ellipsis. n is at least 1.
+// Clip cuts s to at most n characters, with an ellipsis at the end if it cuts. n is at least 1.
 func Clip(s string, n int) string {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s
@@ -22,7 +22,7 @@ func Clip(s string, n int) string {
 	return strings.TrimRight(s[:end], " ") + "…"
 }
 
-// Start returns the longest start of s of at most n bytes that does not split a character.
+// Start returns the longest prefix of s of at most n bytes that does not split a character.
 func Start(s string, n int) string {
 	if len(s) <= n {
 		return s

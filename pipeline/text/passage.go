@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// Sizes of passages in bytes. English prose has about 6.4 bytes a word: wanted are about 200 words.
+// Sizes of passages in bytes. English prose has about 6.4 bytes a word; the target is about 200 words.
 const (
 	passageSize = 1300
-	passageMax  = 1800           // that several blocks together may have
+	passageMax  = 1800           // of several blocks together
 	blockMax    = 2 * passageMax // of one block: a list, a table or code that is read as a whole
 )
 
-// Passages cuts s into passages of about 200 words, in order, which are made of whole blocks: only a block of more
-// than 3,600 bytes is cut, between its lines, and a line that is larger still between its sentences. A block for
-// which starts returns true begins a passage where that leaves none too small; nil: no block asks for it. Nothing but
-// white space stands between passages. Never fails.
+// Passages divides s into passages of about 200 words, in order, which consist of whole blocks. Only a block of more
+// than 3,600 bytes is cut, between its lines; a line that is still too long is cut between its sentences. A block for
+// which starts returns true begins a passage, unless the passage before it would be too small; starts may be nil. Only
+// white space is between passages. Never fails.
 func Passages(s string, starts func(block string) bool) []Block {
 	all := portions(s)
 	if len(all) == 0 {
@@ -37,10 +37,10 @@ func Passages(s string, starts func(block string) bool) []Block {
 	return append(out, now)
 }
 
-// share returns the size of each passage when size bytes are cut evenly.
+// share returns the size of the passages if size bytes are divided evenly.
 func share(size int) int { return size / ((size + passageSize - 1) / passageSize) }
 
-// portions returns the blocks of s, those that are too large cut into their lines and sentences.
+// portions returns the blocks of s, with too large blocks cut into lines and sentences.
 func portions(s string) []Block {
 	var out []Block
 	for _, b := range Blocks(s) {
@@ -58,7 +58,7 @@ func portions(s string) []Block {
 	return out
 }
 
-// pieces cuts a line that is too long for a passage: after sentences, else at white space, else between characters.
+// pieces cuts a line that is too long for a passage: after a sentence, else at white space, else between characters.
 func pieces(s string, start, end int) []Block {
 	var out []Block
 	for end-start > passageMax {

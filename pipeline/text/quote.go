@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Folded is a text in the form in which quotations are compared, with the way back to its bytes. See Fold.
+// Folded is a text normalized for comparing quotations, with a mapping back to its bytes. See Fold.
 type Folded struct {
 	text  string
 	bytes []byte
-	start []int // of the rune of text that byte i of the folded form stands for
+	start []int // by byte of the folded form: start and end of its rune in text
 	end   []int
 }
 
-// Fold prepares a text for any number of Find calls. It takes about 17 bytes of memory for each byte of text.
+// Fold prepares a text for any number of Find calls. It takes about 17 bytes of memory per byte of text.
 func Fold(text string) Folded {
 	f := Folded{
 		text:  text,
@@ -51,7 +51,7 @@ func Fold(text string) Folded {
 	return f
 }
 
-// plainForm maps typographic marks to what a keyboard has.
+// plainForm maps typographic marks to their keyboard equivalents.
 var plainForm = map[rune]string{
 	'‘': "'", '’': "'", '‚': "'", '‛': "'", '′': "'", '`': "'", '´': "'",
 	'“': `"`, '”': `"`, '„': `"`, '‟': `"`, '″': `"`, '«': `"`, '»': `"`,
@@ -59,18 +59,17 @@ var plainForm = map[rune]string{
 	'…': "...",
 }
 
-// String returns the folded form: equal for two texts that differ only in white space and in the typography of their
-// marks.
+// String returns the folded form, which is equal for texts that differ only in white space and in typographic marks.
 func (f Folded) String() string { return string(f.bytes) }
 
-// Find looks for the words of quote and returns where they stand in the text: text[start:end], bytes, on rune
-// boundaries. Runs of white space count as one space; typographic quotation marks, apostrophes and dashes equal
-// their plain forms. Letter case counts, except that of the first letter. A quote that a model has wrapped in
-// quotation marks or in an ellipsis, or ended with a full stop of its own, is found without them.
+// Find returns the position of quote in the text: text[start:end], bytes, on rune boundaries. Runs of white space equal
+// one space; typographic quotation marks, apostrophes and dashes equal their plain forms. Letter case counts, except
+// for the first letter. Find ignores quotation marks or an ellipsis around the quote, or a final full stop, if a model
+// added them.
 //
-// A match never begins or ends inside a word or a number: "3.1 seconds" does not stand in "13.1 seconds", nor
-// "able to" in "unable to". The first match counts. ok is false when there is none, when quote has no letter or digit,
-// and when it is not UTF-8. Never fails; time grows with the length of the text.
+// A match never begins or ends inside a word or a number: "3.1 seconds" does not match "13.1 seconds", nor "able to"
+// "unable to". Find returns the first match. ok is false without a match, if quote has no letter or digit, and if it is
+// not UTF-8. Never fails; time grows with the length of the text.
 func (f Folded) Find(quote string) (start, end int, ok bool) {
 	for start, end := range f.All(quote) {
 		return start, end, true
@@ -78,7 +77,7 @@ func (f Folded) Find(quote string) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// All yields all places that Find could return, in order, of the first form of quote that the text has.
+// All yields all matches in order, for the first form of quote (see Find) that occurs in the text.
 func (f Folded) All(quote string) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		if !utf8.ValidString(quote) {
@@ -95,7 +94,7 @@ func (f Folded) All(quote string) iter.Seq2[int, int] {
 	}
 }
 
-// otherCase returns s with its first letter in the other case; "" when it has none.
+// otherCase returns s with its first letter in the other case, or "" if that letter has no case.
 func otherCase(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	switch {
@@ -107,7 +106,7 @@ func otherCase(s string) string {
 	return ""
 }
 
-// each yields the places of a folded quote. more is false when yield has asked to stop.
+// each yields the positions of a folded quote. more is false if yield asked to stop.
 func (f Folded) each(quote string, yield func(start, end int) bool) (found, more bool) {
 	if strings.IndexFunc(quote, letterOrDigit) < 0 {
 		return false, true
@@ -130,7 +129,7 @@ func (f Folded) each(quote string, yield func(start, end int) bool) (found, more
 	return found, true
 }
 
-// joined reports whether a cut between these two texts would go through a word or a number.
+// joined reports whether a cut between these two texts would split a word or a number.
 func joined(before, after string) bool {
 	last, lastSize := utf8.DecodeLastRuneInString(before)
 	first, firstSize := utf8.DecodeRuneInString(after)
@@ -152,7 +151,7 @@ func pointOrComma(r rune) bool { return r == '.' || r == ',' }
 
 func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// inWord reports whether r is a sign of a script that writes words apart.
+// inWord reports whether r is a character of a script that separates words.
 func inWord(r rune) bool {
 	return (letterOrDigit(r) || unicode.IsMark(r)) && !Wide(r)
 }

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// token is one word of a text as scan finds it.
+// token is one word of a text.
 type token struct {
-	text string // as written; for wide text one run of characters
+	text string // as written; for wide text, a run of characters
 	at   int    // byte offset
 	wide bool
 }
 
-// scan finds the words of text. A word is a run of letters and digits; . _ / : ' - between two of them belong to it.
+// scan finds the words of text. A word is a run of letters and digits, and includes . _ / : ' - between them.
 func scan(text string, found func(token)) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])

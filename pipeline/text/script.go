@@ -2,8 +2,8 @@ package text
 
 import "unicode"
 
-// Wide reports whether r is a letter of Chinese, Japanese, Korean or Thai, whose texts are cut into characters and not
-// into words.
+// Wide reports whether r is a letter of Chinese, Japanese, Korean or Thai, whose texts are split into characters, not
+// words.
 func Wide(r rune) bool {
 	if r < 0x0e00 {
 		return false

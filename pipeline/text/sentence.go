@@ -11,11 +11,11 @@ type Sentence struct {
 	Text      string // verbatim: text[Start:End]; may contain line breaks
 	Start     int    // bytes
 	End       int
-	Paragraph int // ordinal of its paragraph among those of the text
+	Paragraph int // ordinal of its paragraph in the text
 }
 
-// Sentences returns the sentences of s in order. Each list item and each heading is a paragraph of its own, whose
-// marker belongs to no sentence. Code and tables have no sentences. Never fails.
+// Sentences returns the sentences of s in order. Each list item and each heading is a separate paragraph; its marker is
+// not part of a sentence. Code and tables have no sentences. Never fails.
 func Sentences(s string) []Sentence {
 	var out []Sentence
 	for i, p := range paragraphs(s) {
@@ -28,7 +28,7 @@ func Sentences(s string) []Sentence {
 	return out
 }
 
-// ParagraphSentences returns the sentences of one paragraph, whatever its lines begin with. Never fails.
+// ParagraphSentences returns the sentences of one paragraph, whatever its lines start with. Never fails.
 func ParagraphSentences(paragraph string) []Sentence {
 	var out []Sentence
 	for _, sp := range cut(paragraph) {
@@ -37,10 +37,10 @@ func ParagraphSentences(paragraph string) []Sentence {
 	return out
 }
 
-// paragraphs returns the stretches of prose in s: paragraphs, headings and list items without their markers.
+// paragraphs returns the prose of s: paragraphs, headings and list items without their markers.
 func paragraphs(s string) []span {
 	var out []span
-	open := -1 // where the paragraph at hand begins
+	open := -1 // start of the current paragraph
 	flush := func(end int) {
 		if open < 0 {
 			return
@@ -82,7 +82,7 @@ func paragraphs(s string) []span {
 	return out
 }
 
-// lines yields the lines of s with the bytes before them, without their line breaks.
+// lines yields each line of s with its offset, without its line break.
 func lines(s string) func(yield func(int, string) bool) {
 	return func(yield func(int, string) bool) {
 		for at := 0; at < len(s); {
@@ -106,7 +106,7 @@ func closesFence(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }
 
-// underline reports a line of nothing but = - * _ + ~ or ^, as below a heading or between parts.
+// underline reports whether a line consists only of = - * _ + ~ or ^, as below a heading or between parts.
 func underline(line string) bool {
 	if len(line) < 3 {
 		return false
@@ -114,7 +114,7 @@ func underline(line string) bool {
 	return strings.Trim(line, "*_ ") == "" || strings.Trim(line, "+-=~^") == ""
 }
 
-// itemMarker returns the length of a list marker with the white space around it, 0 when line is no list item.
+// itemMarker returns the length of a list marker with the surrounding white space, or 0 if line is not a list item.
 func itemMarker(line string) int {
 	body := strings.TrimLeft(line, " \t\u00a0")
 	r, size := utf8.DecodeRuneInString(body)

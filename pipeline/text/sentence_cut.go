@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxProtected is the length in bytes up to which brackets and quotes keep the sentences inside them together. Longer
-// pairs are more likely two stray marks than one remark.
+// maxProtected is the maximum length in bytes at which brackets and quotes keep their sentences together. Longer pairs
+// are more likely two stray marks than one remark.
 const maxProtected = 400
 
-// cut returns the sentences of one paragraph, without the white space between them.
+// cut returns the sentences of one paragraph, without white space between them.
 func cut(p string) []span {
 	var out []span
 	start := 0
 	emit := func(end, next int) {
 		s := strings.TrimLeftFunc(p[start:end], unicode.IsSpace)
-		if start > 0 { // behind a sentence, dots say that something was left out: search engines join passages so
+		if start > 0 { // after a sentence, dots mark an omission: search engines join passages with them
 			s = strings.TrimPrefix(s, "... ")
 		}
 		from := end - len(s)
@@ -27,7 +27,7 @@ func cut(p string) []span {
 	}
 	pairs := protectedPairs(p)
 	width := lineWidth(p)
-	line := 0 // begin of the current line
+	line := 0 // start of the current line
 	for i := 0; i < len(p); {
 		r, size := utf8.DecodeRuneInString(p[i:])
 		i += size
@@ -66,7 +66,7 @@ func cut(p string) []span {
 	return out
 }
 
-// stops goes on over further stops at i: "?!", "...".
+// stops returns the end of the stops that start at i, as in "?!" or "...".
 func stops(p string, i int) int {
 	for i < len(p) {
 		r, size := utf8.DecodeRuneInString(p[i:])
@@ -78,8 +78,7 @@ func stops(p string, i int) int {
 	return i
 }
 
-// closers goes on over closing quotes and brackets, and over reference marks such as [12], that belong to the
-// sentence that ended at i.
+// closers returns the end of the closing quotes, brackets and reference marks such as [12] that follow a sentence at i.
 func closers(p string, i int) int {
 	for i < len(p) {
 		r, size := utf8.DecodeRuneInString(p[i:])
@@ -102,7 +101,7 @@ func closers(p string, i int) int {
 
 func wideStop(r rune) bool { return r == '。' || r == '！' || r == '？' || r == '｡' }
 
-// quoteGoesOn reports that a closing quote after a stop is followed by the rest of the sentence: 「…。」と言った.
+// quoteGoesOn reports whether the sentence continues after a stop and a closing quote: 「…。」と言った.
 func quoteGoesOn(p string, stop, end int) bool {
 	if end == stop || end == len(p) {
 		return false
@@ -111,8 +110,7 @@ func quoteGoesOn(p string, stop, end int) bool {
 	return strings.ContainsRune("とというのは、，的,", r)
 }
 
-// boundary decides whether mark, which white space follows, ends the sentence before it. rest begins with that white
-// space.
+// boundary reports whether mark ends the sentence before it. rest begins with the white space after mark.
 func boundary(before, mark, rest string) bool {
 	next := strings.TrimLeftFunc(rest, unicode.IsSpace)
 	if next == "" {
@@ -129,7 +127,7 @@ func boundary(before, mark, rest string) bool {
 	if strings.Trim(mark, ".") != "" { // ! or ? or …
 		return !lower || identifierLike(opened)
 	}
-	if len(mark) > 1 { // an ellipsis goes on more often than it ends
+	if len(mark) > 1 { // an ellipsis is more often inside a sentence than at its end
 		last, _ := utf8.DecodeLastRuneInString(before) // "SELECT ... FOR UPDATE" is one piece
 		return !unicode.IsSpace(last) && (unicode.IsUpper(r) || Wide(r))
 	}
@@ -156,13 +154,14 @@ func boundary(before, mark, rest string) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || opened != word || r == '@' || r == '$' || r == '<' || r == '/' || r == '.'
 }
 
-// lowerNext reports that the next word begins in lower case: what a bracket or quote closed was part of a sentence.
+// lowerNext reports whether the next word begins in lower case, so that the closed bracket or quote was part of a
+// sentence.
 func lowerNext(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(rest, unicode.IsSpace))
 	return unicode.IsLower(r)
 }
 
-// initials reports one letter, or letters with dots between: "J", "U.S", "z.B".
+// initials reports whether w is one letter, or letters with dots between them: "J", "U.S", "z.B".
 func initials(w string) bool {
 	n := 0
 	for i, r := range w {
@@ -174,7 +173,7 @@ func initials(w string) bool {
 	return n%2 == 1
 }
 
-// germanOrdinal reports a day or rank: one or two digits after a German function word.
+// germanOrdinal reports whether number is a day or rank: one or two digits after a German function word.
 func germanOrdinal(before, number string) bool {
 	if len(number) > 2 || strings.Trim(number, "0123456789") != "" {
 		return false
@@ -205,7 +204,7 @@ func firstField(s string) string {
 
 func lastField(s string) string {
 	s = strings.TrimRightFunc(s, unicode.IsSpace)
-	// A field longer than this is no word; the bound keeps hostile text without spaces linear.
+	// A longer field is not a word. The limit keeps the time linear for hostile text without spaces.
 	if len(s) > 80 {
 		s = s[len(s)-80:]
 	}
@@ -216,7 +215,8 @@ func lastField(s string) string {
 	return s
 }
 
-// identifierLike reports a name from code: it has a dot, slash, underscore, digit, call or a capital inside.
+// identifierLike reports whether w looks like a name from code: a dot, slash, underscore, digit, call or capital inside
+// it.
 func identifierLike(w string) bool {
 	w = strings.TrimRight(w, ".,;:!?\"'”’»")
 	for i, r := range w {

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// closerOf maps opening marks to their closing ones.
+// closerOf maps opening marks to closing marks.
 var closerOf = map[rune]rune{
 	'(': ')', '[': ']', '{': '}', '“': '”', '«': '»', '„': '“', '「': '」', '『': '』', '（': '）', '《': '》', '【': '】',
 }
 
-// protectedPairs returns the stretches between matching brackets and quotes, sorted and disjoint: open and close are
-// the bytes of the marks. Sentences are not cut between them.
+// protectedPairs returns the matching pairs of brackets and quotes, sorted and disjoint. start and end are the offsets
+// of the marks. Sentences are not cut inside a pair.
 func protectedPairs(p string) []span {
 	if !strings.ContainsAny(p, "([{“«„「『（《【\"`") {
 		return nil
@@ -59,7 +59,7 @@ func protectedPairs(p string) []span {
 	return out
 }
 
-// inside reports whether a cut at byte at would fall into a pair; pairs that lie before it are taken off.
+// inside reports whether a cut at byte at would fall into a pair. It removes the pairs that end before at.
 func inside(pairs *[]span, at int) bool {
 	for len(*pairs) > 0 && (*pairs)[0].end < at {
 		*pairs = (*pairs)[1:]
@@ -76,9 +76,9 @@ func lineWidth(p string) int {
 	return longest
 }
 
-// deliberateBreak reports that the line p[line:next] was ended on purpose and not by wrapping: it has no stop, the
-// next one begins like a new sentence, and that one's first word would have fitted. So a heading that stands on top
-// of its paragraph does not become part of its first sentence, nor do menu entries become one long one.
+// deliberateBreak reports whether the line p[line:next] was ended on purpose and not by wrapping. It has no stop, the
+// next line begins like a sentence, and the first word of the next line would have fitted. This separates a heading
+// from the first sentence below it, and menu entries from each other.
 func deliberateBreak(p string, line, next, width int) bool {
 	text := strings.TrimSpace(p[line : next-1])
 	rest := strings.TrimLeft(p[next:], " \t")
@@ -94,7 +94,7 @@ func deliberateBreak(p string, line, next, width int) bool {
 	if !unicode.IsUpper(r) && !Wide(r) {
 		return false
 	}
-	if stopWords[strings.ToLower(lastField(text))] { // "of the\nKernel": a line does not end on purpose like this
+	if stopWords[strings.ToLower(lastField(text))] { // "of the\nKernel": such a line ends by wrapping
 		return false
 	}
 	return next-1-line+1+len(w)+8 <= max(width, 40)

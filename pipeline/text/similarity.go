@@ -2,8 +2,8 @@ package text
 
 import "slices"
 
-// Similarity compares two texts by their content words: 0 nothing in common, 1 the same words. Symmetric. The order
-// of words, repetitions and stop words do not count. Two texts without content words score 0. Source: Dice
+// Similarity compares two texts by their content words: 0 for no common words, 1 for the same words. Symmetric. The
+// order of words, repetitions and stop words do not count. Two texts without content words score 0. Source: Dice
 // coefficient on sets (Dice 1945, Sørensen 1948).
 func Similarity(a, b string) float64 {
 	ta, tb := TermSet(a), TermSet(b)
@@ -13,8 +13,8 @@ func Similarity(a, b string) float64 {
 	return 2 * float64(common(ta, tb)) / float64(len(ta)+len(tb))
 }
 
-// Coverage returns the share of the distinct content words of query that stand in s, 0 to 1 (coordination level
-// matching). A query without content words is covered by nothing.
+// Coverage returns the share of the distinct content words of query that occur in s, 0 to 1 (coordination level
+// matching). It returns 0 for a query without content words.
 func Coverage(s, query string) float64 {
 	asked := TermSet(query)
 	if len(asked) == 0 {
@@ -30,7 +30,7 @@ func TermSet(s string) []string {
 	return slices.Compact(ts)
 }
 
-// common counts what two sorted sets share.
+// common returns the number of elements that two sorted sets share.
 func common(a, b []string) int {
 	n := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {

@@ -1,8 +1,8 @@
 package text
 
-// stopWords carry no topic: the English, German, French and Spanish lists of the Snowball project (snowballstem.org),
-// without words that mean something in another of these languages ("die", "son", "mit" as the institute is in
-// capitals).
+// stopWords are words without topical meaning: the English, German, French and Spanish lists of the Snowball project
+// (snowballstem.org). Words with a meaning in another of these languages are left out ("die", "son", "mit" as the
+// institute is in capitals).
 var stopWords = set(`i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
 	herself it its itself they them their theirs themselves what which who whom whose this that these those am is are was were
 	be been being have has had having do does did doing would should could ought might must shall may a an the and but if or because

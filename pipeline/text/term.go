@@ -10,22 +10,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Terms returns the content words of s: folded, stemmed (English; Porter 2, 2001), without stop words, in order, with
-// repetitions. Chinese, Japanese, Korean and Thai come as pairs of characters.
+// Terms returns the content words of s in order, with repetitions: folded, stemmed (English; Porter 2, 2001), without
+// stop words. Chinese, Japanese, Korean and Thai yield pairs of characters.
 //
-// Names from code count whole and by parts: "sync.Mutex" yields sync.mutex, sync and mutex. Numbers are kept, without
-// thousands separators; a unit that is written onto its number is parted from it. Hyphens part words. A word in
-// capitals is never a stop word: "US", "IT".
+// Names from code yield the whole and its parts: "sync.Mutex" yields sync.mutex, sync and mutex. Numbers are kept,
+// without thousands separators; a unit attached to a number is separated from it. Hyphens separate words. A word in
+// capitals, such as "US" or "IT", is never a stop word.
 func Terms(s string) []string {
 	var out []string
 	scan(s, func(t token) { out = appendTerms(out, t) })
 	return out
 }
 
-// maxTerm is the length in bytes above which a word is no word but data, and is left out.
+// maxTerm is the maximum length of a word in bytes. Longer words are data and are left out.
 const maxTerm = 80
 
-// appendTerms appends the content words of one token; none for a stop word.
+// appendTerms appends the content words of one token, or nothing for a stop word.
 func appendTerms(out []string, t token) []string {
 	if t.wide {
 		return appendPairs(out, t.text)
@@ -51,7 +51,8 @@ func appendTerms(out []string, t token) []string {
 	return append(out, stem(low))
 }
 
-// appendCompound appends the terms of a word with marks or digits inside. raw keeps the capitals that part camelCase.
+// appendCompound appends the terms of a word that contains marks or digits. raw keeps the capitals, which separate the
+// parts of camelCase names.
 func appendCompound(out []string, raw, low string) []string {
 	low = strings.Trim(low, "_")
 	if low == "" {
@@ -70,7 +71,7 @@ func appendCompound(out []string, raw, low string) []string {
 		low, raw = low[i+1:], low[i+1:]
 	}
 	parts := strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune("._/:'’-,", r) })
-	if !strings.ContainsAny(low, "._/:") { // hyphens alone: write-ahead is two words
+	if !strings.ContainsAny(low, "._/:") { // only hyphens: write-ahead is two words
 		return appendParts(out, parts)
 	}
 	out = append(out, low)
@@ -91,7 +92,8 @@ func appendParts(out, parts []string) []string {
 	return out
 }
 
-// appendNumber appends a number without thousands separators, apart from the unit that is written onto it: 64KB, 1.5x.
+// appendNumber appends a number without thousands separators, and separately the unit attached to it, as in 64KB or
+// 1.5x.
 func appendNumber(out []string, low string) []string {
 	digits, unit := low, ""
 	if i := strings.IndexFunc(low, unicode.IsLetter); i > 0 && len(low)-i <= 3 && !strings.ContainsAny(low[i:], "0123456789") {
@@ -123,7 +125,7 @@ func appendNumber(out []string, low string) []string {
 	return out
 }
 
-// camelParts parts getElementById, but not the names of things that are written in two capitals, like GitHub.
+// camelParts splits a name such as getElementById, but not one of two capitalised parts such as GitHub.
 func camelParts(s string) []string {
 	var parts []string
 	start, prev := 0, rune(0)
@@ -142,7 +144,7 @@ func camelParts(s string) []string {
 	return parts
 }
 
-// fold lower-cases a word and brings it into one Unicode form.
+// fold converts a word to lower case and to one Unicode form.
 func fold(s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -152,7 +154,7 @@ func fold(s string) string {
 	return strings.ToLower(s)
 }
 
-// stems remembers what stem has returned: texts repeat their words, and a report compares each with many. It is emptied
+// stems caches the results of stem, because texts repeat words and a report compares each text with many. It is cleared
 // when it is full.
 var stems = struct {
 	sync.RWMutex
@@ -161,7 +163,7 @@ var stems = struct {
 
 const maxStems = 1 << 16
 
-// stem returns the English stem of a folded word. Words with other letters than a to z are left as they are.
+// stem returns the English stem of a folded word. It leaves words with letters other than a to z unchanged.
 func stem(w string) string {
 	if len(w) < 3 || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return w
@@ -182,8 +184,8 @@ func stem(w string) string {
 	return s
 }
 
-// appendPairs appends the overlapping pairs of a run of wide characters, without those that have a character of
-// grammar in them; a single character stands for itself.
+// appendPairs appends the overlapping pairs in a run of wide characters, except pairs with a grammatical character. A
+// run of one character yields that character.
 func appendPairs(out []string, s string) []string {
 	rs := []rune(norm.NFKC.String(s))
 	if len(rs) == 1 && !grammar(rs[0]) {
@@ -197,8 +199,8 @@ func appendPairs(out []string, s string) []string {
 	return out
 }
 
-// grammar reports a character that is written between words of content and seldom in them: the particles of Chinese and
-// Japanese, and what their questions are made of.
+// grammar reports whether r is a character that occurs between content words and seldom in them: Chinese and Japanese
+// particles, and characters of question words.
 func grammar(r rune) bool {
 	return strings.ContainsRune("的了是在和与及或也都就而这那之其被把怎什么哪吗呢をはがのにでと", r)
 }

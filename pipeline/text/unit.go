@@ -11,25 +11,25 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Form says what a unit is, from what says nothing alone to a row of a table.
+// Form is the kind of a unit, from a label without a statement to a table row.
 type Form int
 
 // The forms of units.
 const (
-	Label     Form = iota // a heading, an entry of a menu, a question
-	Entry                 // a short item of a list: it says something beside the others
-	Statement             // a sentence, an item of some words, a line "name: value"
-	Row                   // a row of a table, a record of JSON
+	Label     Form = iota // a heading, a menu entry, a question
+	Entry                 // a short list item, which has meaning beside the others
+	Statement             // a sentence, a longer item, a line "name: value"
+	Row                   // a table row, a JSON record
 )
 
-// Unit is what a text says in one place: a sentence, an item, a row of a table, a record of JSON.
+// Unit is the smallest part of a text that is compared: a sentence, an item, a table row, a JSON record.
 type Unit struct {
 	Start, End int    // bytes of the text
-	Mark       uint64 // equal for equal words, whatever their white space, case, punctuation and emphasis
+	Mark       uint64 // equal for equal words, regardless of white space, case, punctuation and emphasis
 	Form       Form
 }
 
-// The least words of what states something. A heading rarely has more than seven; shorter items are labels in menus.
+// Minimum numbers of words. A heading rarely has more than seven; shorter items are labels in menus.
 const (
 	sentenceWords = 3
 	itemWords     = 4
@@ -37,10 +37,10 @@ const (
 	entryWords    = 2
 )
 
-// jsonRecord is an object of JSON without others in it, with a name and a value at least.
+// jsonRecord matches a JSON object with at least one name and value, and without nested objects.
 var jsonRecord = regexp.MustCompile(`\{\s*"[^"{}]+"\s*:[^{}]+\}`)
 
-// Units returns the units of s in order; those of code and other preformatted text are its lines. Never fails.
+// Units returns the units of s in order. In code and other preformatted text, each line is a unit. Never fails.
 func Units(s string) []Unit {
 	var units []Unit
 	add := func(start, end int, form Form) { units = append(units, Unit{start, end, mark(s[start:end]), form}) }
@@ -76,10 +76,10 @@ func Units(s string) []Unit {
 	return units
 }
 
-// fencedLines returns the lines between fences. One that is indented as far as the value of a line "name: value" above
-// it goes on with that.
+// fencedLines returns the lines between fences. A line indented at least to the value of the "name: value" line above
+// it continues that line.
 func fencedLines(s string) (out []span) {
-	fence, column := "", 0 // column: where the value of the last name begins; 0: there is none
+	fence, column := "", 0 // column: start of the current value; 0 if there is none
 	for at, line := range lines(s) {
 		bare := strings.TrimSpace(line)
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
@@ -105,11 +105,11 @@ func fencedLines(s string) (out []span) {
 	return out
 }
 
-// fieldLine finds the name of a line "name: value", with the space before its value.
+// fieldLine matches the name of a line "name: value", and the space before its value.
 var fieldLine = regexp.MustCompile(`^[^:]*\S:[ \t]+`)
 
-// formOf returns the form of a sentence. before: what stands before its paragraph on the line, a marker of an item or
-// heading.
+// formOf returns the form of a sentence. before: the text before its paragraph on the line, such as a list or heading
+// marker.
 func formOf(s, before string) Form {
 	words := countWords(s)
 	bare := strings.TrimRight(s, "\"'”’»)]*_` ")
@@ -130,7 +130,7 @@ func formOf(s, before string) Form {
 	return Label
 }
 
-// countWords counts words; two characters of a script without spaces count as one.
+// countWords counts words. Two characters of a script without spaces count as one word.
 func countWords(s string) int {
 	words, wide := 0, 0
 	scan(s, func(t token) {
@@ -143,7 +143,7 @@ func countWords(s string) int {
 	return words + wide/2
 }
 
-// Over returns the units that the bytes from start to end touch.
+// Over returns the units that overlap the bytes from start to end.
 func Over(units []Unit, start, end int) []Unit {
 	var over []Unit
 	for _, u := range units {
@@ -154,8 +154,8 @@ func Over(units []Unit, start, end int) []Unit {
 	return over
 }
 
-// Words returns the words and figures of s as units are compared: folded, without punctuation and emphasis, with the
-// signs that belong to figures. A character of a script without spaces is a word.
+// Words returns the words and figures of s for the comparison of units: folded, without punctuation and emphasis, with
+// the signs of figures. Each character of a script without spaces is a word.
 func Words(s string) []string {
 	var words []string
 	begin := -1
@@ -189,7 +189,7 @@ func Words(s string) []string {
 
 var plainWord = strings.NewReplacer("'", "", "’", "", "–", "-", "−", "-")
 
-// joins reports a point, comma or colon between digits, and a minus before one.
+// joins reports whether r at i is a period, comma or colon between digits, or a minus before a digit.
 func joins(s string, i int, r rune) bool {
 	next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
 	last, _ := utf8.DecodeLastRuneInString(s[:i])
@@ -202,7 +202,7 @@ func joins(s string, i int, r rune) bool {
 	return false
 }
 
-// mark returns 64 bits that stand for the words of a unit.
+// mark returns a 64-bit hash of the words of a unit.
 func mark(s string) uint64 {
 	h := fnv.New64a()
 	for _, w := range Words(s) {
