@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Bubblewrap is the system's Python in namespaces of its own, without capabilities, behind a system call filter.
+// Bubblewrap runs the system's Python in separate namespaces, without capabilities, behind a system call filter.
 type Bubblewrap struct {
 	bwrap, python string
 	limits        Limits
@@ -31,14 +31,14 @@ var (
 	_ Packaged = (*Bubblewrap)(nil)
 )
 
-// nobody is who a program is, inside and, where this process is root, outside: for root the kernel counts no processes.
+// nobody is the user and group ID of a program inside the sandbox. If this process is root, it also applies outside,
+// because the kernel does not limit the number of root's processes.
 const nobody = 65534
 
-// bubblewrapMemory is the address space of a program where more than Limits.Memory is needed: NumPy and Matplotlib map
-// 400 MB before they begin.
+// bubblewrapMemory is the minimum address space of a program. NumPy and Matplotlib map 400 MB at start.
 const bubblewrapMemory = 768 << 20
 
-// Descriptors of a program, beside standard input, output and error.
+// File descriptors of a program, in addition to standard input, output and error.
 const (
 	exportFD  = 3
 	filterFD  = 4
@@ -46,8 +46,8 @@ const (
 	maxExport = maxFigures*(maxFigureBytes*4/3+512) + 1024
 )
 
-// NewBubblewrap returns the sandbox if this machine has bubblewrap and Python 3 and the probe proves that it isolates;
-// the error says what is missing. limits.Memory is raised to 768 MB, for NumPy.
+// NewBubblewrap returns the sandbox if this machine has bubblewrap and Python 3, and the probe proves that it isolates
+// programs. The error says what is missing. limits.Memory is raised to 768 MB, for NumPy.
 func NewBubblewrap(ctx context.Context, limits Limits) (Sandbox, error) {
 	b := &Bubblewrap{limits: limits}
 	b.limits.Memory = max(limits.Memory, bubblewrapMemory)
@@ -55,7 +55,7 @@ func NewBubblewrap(ctx context.Context, limits Limits) (Sandbox, error) {
 	if b.bwrap, err = exec.LookPath("bwrap"); err != nil {
 		return nil, errors.New("bubblewrap is not installed")
 	}
-	// not one in somebody's home, which would not be there
+	// not from a home directory, which does not exist in the sandbox
 	for _, path := range []string{"/usr/bin/python3", "/usr/local/bin/python3"} {
 		if b.python, err = filepath.EvalSymlinks(path); err == nil {
 			break
@@ -71,16 +71,16 @@ func NewBubblewrap(ctx context.Context, limits Limits) (Sandbox, error) {
 	return b, err
 }
 
-// Packages returns which of NumPy and Matplotlib this machine has.
+// Packages returns which of NumPy and Matplotlib are usable on this machine.
 func (b *Bubblewrap) Packages() []string { return b.packages }
 
 // Name returns NameBubblewrap.
 func (b *Bubblewrap) Name() string { return NameBubblewrap }
 
-// Close has nothing to free.
+// Close does nothing.
 func (b *Bubblewrap) Close(context.Context) error { return nil }
 
-// arguments returns what bwrap is started with. Only what Python needs of the host is there, and it cannot be written.
+// arguments returns the arguments for bwrap. They expose only the parts of the host that Python needs, read-only.
 func (b *Bubblewrap) arguments() []string {
 	id := strconv.Itoa(nobody)
 	args := []string{
@@ -118,7 +118,7 @@ func (b *Bubblewrap) arguments() []string {
 		b.python, "-B", "-s", "-c", bootSource)
 }
 
-// Run runs a program in namespaces of its own.
+// Run runs a program in its own namespaces.
 func (b *Bubblewrap) Run(ctx context.Context, program string) (Outcome, error) {
 	start := time.Now()
 	runCtx, stop := context.WithCancelCause(ctx)
@@ -160,13 +160,13 @@ func (b *Bubblewrap) Run(ctx context.Context, program string) (Outcome, error) {
 
 	exported := make(chan []byte, 1)
 	go func() {
-		body, _ := io.ReadAll(io.LimitReader(pipes[0].r, maxExport)) // what comes before an error is what there is
+		body, _ := io.ReadAll(io.LimitReader(pipes[0].r, maxExport)) // keep the data before an error
 		exported <- body
 	}()
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		_, _ = pipes[1].w.Write(callFilter()) // shorter than a pipe; a bwrap that has ended needs none
+		_, _ = pipes[1].w.Write(callFilter()) // fits into a pipe's buffer; harmless if bwrap has ended
 		pipes[1].closeWriter()
 		watchFiles(timed, pipes[2].r, b.limits.Files, func() { stop(errFiles) })
 	}()
@@ -175,7 +175,7 @@ func (b *Bubblewrap) Run(ctx context.Context, program string) (Outcome, error) {
 	cancel()
 	pipes[2].closeReader()
 	<-watched
-	_ = pipes[0].r.SetReadDeadline(time.Now().Add(cmd.WaitDelay)) // nobody can have it open any more
+	_ = pipes[0].r.SetReadDeadline(time.Now().Add(cmd.WaitDelay)) // no process can still have it open
 	out := Outcome{Stdout: stdout.String(), Stderr: stderr.String(), Files: decodeFigures(<-exported),
 		Took: time.Since(start)}
 	if ctx.Err() != nil {
@@ -199,8 +199,9 @@ func (b *Bubblewrap) Run(ctx context.Context, program string) (Outcome, error) {
 	return out, nil
 }
 
-// watchFiles counts the files of the scratch directory until ctx ends. No limit of the kernel does: of a small file
-// only the data counts, and millions of empty ones fill its memory. info: what bwrap says about itself.
+// watchFiles counts the files in the scratch directory until ctx ends, and calls full above limit. The kernel has no
+// such limit: it counts only file data, so millions of empty files would fill its memory. info: the output of bwrap's
+// --info-fd.
 func watchFiles(ctx context.Context, info io.Reader, limit int, full func()) {
 	var about struct {
 		PID int `json:"child-pid"`
@@ -227,7 +228,7 @@ func watchFiles(ctx context.Context, info io.Reader, limit int, full func()) {
 
 const tmpfsMagic = 0x01021994
 
-// decodeFigures reads what boot.py has exported, as far as it is that.
+// decodeFigures parses the figures that boot.py exports. It stops at the first malformed one.
 func decodeFigures(body []byte) []File {
 	var files []File
 	dec := json.NewDecoder(bytes.NewReader(body))

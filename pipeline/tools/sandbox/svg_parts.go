@@ -43,7 +43,7 @@ func (p *parts) start(element string, at int, attributes []attribute) {
 		case "id":
 			opened.id = a.value
 		case "xlink:href":
-			if to, own := strings.CutPrefix(a.value, "#"); own && !gradient { // gradients inherit from each other in a chain
+			if to, own := strings.CutPrefix(a.value, "#"); own && !gradient { // gradients inherit in a chain
 				targets = append(targets, to)
 			}
 		default:
