@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// limit is words before a number that say how it limits what is stated.
+// limit is a phrase before a number that gives its bound.
 type limit struct {
 	words string
 	bound Bound
@@ -13,7 +13,7 @@ type limit struct {
 
 var boundKinds = map[string]Bound{"about": About, "atleast": AtLeast, "atmost": AtMost}
 
-// limitsByEnd has the limits by their last rune.
+// limitsByEnd maps the last rune of each limit to the limits.
 var limitsByEnd = func() map[rune][]limit {
 	found := map[rune][]limit{}
 	for _, entry := range lists["bound"] {
@@ -25,7 +25,7 @@ var limitsByEnd = func() map[rune][]limit {
 	return found
 }()
 
-// bound reads the words before and behind a quantity.
+// bound sets the bound of a quantity from the words before and after it.
 func (p input) bound(q *Quantity) {
 	if q.Kind == Label || q.Kind == Ordinal {
 		return

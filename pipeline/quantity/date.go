@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// dates are the forms of dates, with groups named y, q(uarter), h(alf), m(onth), d(ay). Names of months are checked
-// afterwards.
+// dates are the forms of dates, with groups named y, q(uarter), h(alf), m(onth), d(ay). Month names are checked later.
 var dates = compile(
 	`(?P<y>\d{4})-(?P<m>\d{2})(?:-(?P<d>\d{2}))?(?:T[0-9:.]+Z?)?`,
 	`(?P<y>\d{4})/(?P<m>\d{1,2})/(?P<d>\d{1,2})`,
@@ -28,10 +27,10 @@ var dates = compile(
 	`(?P<m>[A-Z][A-Za-zä]{2,8})\.?[ \x{a0}](?P<d>\d{1,2})(?:st|nd|rd|th)?(?:,?[ \x{a0}](?P<y>\d{4}))?`,
 )
 
-// form is one form of dates.
+// form is one form of date.
 type form struct {
 	*regexp.Regexp
-	digit bool // it begins with one
+	digit bool // it begins with a digit
 }
 
 func compile(patterns ...string) []form {
@@ -44,7 +43,7 @@ func compile(patterns ...string) []form {
 	return out
 }
 
-// date reads a date and returns its end; i when there is none.
+// date reads a date and returns its end, or i if there is none.
 func (p *parser) date(i int) int {
 	digit := digitAt(p.s, i)
 	if !p.begins(i) {
@@ -64,7 +63,7 @@ func (p *parser) date(i int) int {
 	return i
 }
 
-// begins reports whether a date may begin at byte i: to try all forms at each word and number takes long.
+// begins reports whether a date may begin at byte i, because trying all forms at every word and number is slow.
 func (p input) begins(i int) bool {
 	named := func(word string) bool {
 		low := strings.ToLower(word)
@@ -95,7 +94,7 @@ func (p input) begins(i int) bool {
 	return (word == "" || len(word) <= 2) && (named(next) || named(word))
 }
 
-// when makes a date of what a form has found; ok is false when there is no such day or month.
+// when converts the match of a form to a date. ok is false if the day or month does not exist.
 func (p *parser) when(f form, m []string) (w When, ok bool) {
 	group := func(name string) string {
 		if at := f.SubexpIndex(name); at >= 0 {
@@ -104,7 +103,7 @@ func (p *parser) when(f form, m []string) (w When, ok bool) {
 		return ""
 	}
 	name := strings.ToLower(group("q"))
-	quarter := max(int(quarters[name]), atoi(name), 2*atoi(group("h"))) // a half-year ends with its second one
+	quarter := max(int(quarters[name]), atoi(name), 2*atoi(group("h"))) // a half-year ends with its second quarter
 	w = When{Year: atoi(group("y")), Day: atoi(group("d")), Quarter: quarter}
 	switch name := group("m"); {
 	case name == "":
@@ -147,8 +146,8 @@ func atoi(s string) int {
 	return n
 }
 
-// isYear reports whether a whole number of four figures is a year: by the word before it, or because nothing that could
-// be counted follows.
+// isYear reports whether a whole number of four digits is a year, because of the word before it or because no countable
+// thing follows.
 func (p input) isYear(q *Quantity, before string) bool {
 	year := q.Low
 	next := p.skipSpace(q.End, 1)
@@ -169,7 +168,7 @@ func (p input) isYear(q *Quantity, before string) bool {
 	return year >= 1900 && article || behindYear[word]
 }
 
-// decade reads 1990s: a span of ten years. It returns the end, and n.end when it is none.
+// decade reads 1990s as a span of ten years. It returns its end, or n.end if it is not a decade.
 func (p input) decade(n number, q *Quantity) int {
 	word, end := wordAt(p.s, n.end)
 	if word != "s" || !n.whole || n.grouped {

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// number is a number as it is written.
+// number is a number as written.
 type number struct {
 	value   float64
-	step    float64 // of the last place that is written
+	step    float64 // of the last written place
 	end     int
 	whole   bool // no decimals
-	grouped bool // thousands are set apart
-	dots    int  // more than one: a version
+	grouped bool // has thousands separators
+	dots    int  // number of dots; more than one means a version
 }
 
-// The forms of numbers; what they end with is checked apart.
+// The forms of numbers; the text after a match is checked separately.
 var (
 	grouped  = regexp.MustCompile(`^\d{1,3}(?:(?:,\d{3})+|(?:\.\d{3})+|(?:['’]\d{3})+|(?:[ \x{a0}\x{202f}\x{2009}]\d{3})+|(?:,\d\d)+,\d{3})`)
 	version  = regexp.MustCompile(`^\d+(?:\.\d+){2,}`)
@@ -29,10 +29,10 @@ var (
 		"⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9", "⁻", "-")
 )
 
-// mostDigits bounds the bytes of a number.
+// mostDigits is the maximum length of a number, in bytes.
 const mostDigits = 60
 
-// number reads the digits at byte i. When they are no number, such as a clock time, it returns false and where they
+// number reads the number at byte i. If the digits are not a number, as in a clock time, it returns false and their
 // end.
 func (p *parser) number(i int) (number, bool) {
 	n := p.digits(i)
@@ -49,7 +49,7 @@ func (p *parser) number(i int) (number, bool) {
 	return n, !math.IsInf(n.value, 0)
 }
 
-// version reads v1.26 or V1.26.3, of which word is the letter, and returns its end; end when it is none.
+// version reads v1.26 or V1.26.3, where word is the letter, and returns its end, or end if it is not a version.
 func (p *parser) version(word string, end int) int {
 	if strings.ToLower(word) != "v" || !digitAt(p.s, end) {
 		return end
@@ -62,7 +62,7 @@ func (p *parser) version(word string, end int) int {
 	return p.finish(end, n, "")
 }
 
-// digits reads a number without its exponent: which separator groups and which one stands before decimals.
+// digits reads a number without its exponent. It decides which separator groups digits and which precedes decimals.
 func (p *parser) digits(i int) number {
 	s := p.s[i:min(len(p.s), i+2*mostDigits)]
 	end := 0
@@ -99,11 +99,12 @@ func decimal(whole, decimals string, end int) number {
 	if decimals != "" {
 		digits += "." + decimals
 	}
-	n.value, _ = strconv.ParseFloat(digits, 64) // digits only; too many are infinite
+	n.value, _ = strconv.ParseFloat(digits, 64) // only digits; too many yield infinity
 	return n
 }
 
-// trailing is the step of a whole number by its zeros: 41,200 may be rounded to hundreds. At most a tenth of it.
+// trailing returns the rounding step of a whole number by its zeros, at most a tenth of it: 41,200 may be rounded to
+// hundreds.
 func trailing(value float64) float64 {
 	v, step := math.Abs(value), 1.0
 	for v >= 10*step && math.Mod(v, step*10) == 0 {
@@ -115,7 +116,7 @@ func trailing(value float64) float64 {
 	return min(step, v/10)
 }
 
-// exponent takes e9, ×10^9 or ×10⁹ behind a number.
+// exponent reads e9, ×10^9 or ×10⁹ after a number.
 func (p input) exponent(n *number) {
 	m := power.FindStringSubmatchIndex(p.s[n.end:min(len(p.s), n.end+30)])
 	for group := 2; group < len(m); group += 2 {

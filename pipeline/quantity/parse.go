@@ -8,14 +8,14 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Parse returns the quantities of a text in order; they do not overlap. Time is linear in the length of the text.
+// Parse returns the quantities in a text, in order and without overlap. Time is linear in the length of the text.
 func Parse(text string) []Quantity {
 	p := read(text)
 	return p.joined()
 }
 
-// Figures is Parse with the ends of a range as two quantities, each as it is written: of 10-12 km the first has no
-// unit.
+// Figures is like Parse, but returns the ends of a range as two quantities, each as written. For 10-12 km, the first
+// has no unit.
 func Figures(text string) []Quantity { return read(text).out }
 
 func read(text string) *parser {
@@ -31,18 +31,18 @@ func read(text string) *parser {
 	return p
 }
 
-// input is the text that is read: what only looks at it.
+// input is the text to parse. Its methods only read it.
 type input struct{ s string }
 
-// parser reads one text from left to right. Its methods are one idea, a grammar: each reads one kind of part at a place
-// of the text, such as a number, a unit, a date or a number in words, and returns where that ends.
+// parser reads one text from left to right. Its methods form a grammar: each reads one kind of part at a position, such
+// as a number, a unit, a date or a number in words, and returns the end of that part.
 type parser struct {
 	input
 	commas bool // decimals are written with commas
 	out    []Quantity
 }
 
-// writesCommas tells by its small words how a text writes its decimals.
+// writesCommas reports whether a text writes decimals with commas, judging by its function words.
 func writesCommas(s string) bool {
 	n := 0
 	for word := range strings.FieldsSeq(s[:min(len(s), 4000)]) {
@@ -57,7 +57,7 @@ func writesCommas(s string) bool {
 	return n > 0
 }
 
-// at reads what begins at byte i and returns where it ends; i when nothing begins there.
+// at reads the quantity that begins at byte i and returns its end, or i if none begins there.
 func (p *parser) at(i int) int {
 	r, size := utf8.DecodeRuneInString(p.s[i:])
 	switch {
@@ -73,7 +73,7 @@ func (p *parser) at(i int) int {
 	return i
 }
 
-// atDigit reads a date, a number with what follows it, or skips what is none.
+// atDigit reads a date, or a number with the unit after it. It skips digits that are neither.
 func (p *parser) atDigit(i int) int {
 	if end := p.date(i); end > i {
 		return end
@@ -89,7 +89,7 @@ func (p *parser) atDigit(i int) int {
 	return p.finish(start, n, "")
 }
 
-// atCurrency reads a sum that begins with a sign or code of money: $5, US$ 5 bn, €3,5 Mio, USD 12,000.
+// atCurrency reads a sum that begins with a currency sign or code: $5, US$ 5 bn, €3,5 Mio, USD 12,000.
 func (p *parser) atCurrency(start, after int, currency string) int {
 	at := p.skipSpace(after, 1)
 	if !digitAt(p.s, at) {
@@ -102,7 +102,7 @@ func (p *parser) atCurrency(start, after int, currency string) int {
 	return p.finish(start, n, currency)
 }
 
-// sign returns the start of a minus before byte i, else i. A hyphen between words and figures is none.
+// sign returns the start of a minus sign before byte i, or i. A hyphen between words and figures is not a minus sign.
 func (p input) sign(i int) int {
 	for _, minus := range []string{"-", "−", "–"} {
 		if at := i - len(minus); at >= 0 && p.s[at:i] == minus {
@@ -117,7 +117,8 @@ func (p input) sign(i int) int {
 	return i
 }
 
-// finish takes what follows a number, puts the quantity down and returns its end. currency: what stood before it.
+// finish reads the unit and magnitude after a number, appends the quantity and returns its end. currency: the currency
+// before the number.
 func (p *parser) finish(start int, n number, currency string) int {
 	q := Quantity{Start: start, Kind: Number, factor: 1, Whole: 1}
 	at, scale, written := p.magnitude(n.end, currency != "")
@@ -132,7 +133,7 @@ func (p *parser) finish(start int, n number, currency string) int {
 	}
 	q.Digits, q.Magnitude, n.end = n.value, scale, at
 	n.value *= scale
-	if written { // 2 million: rounded to the last place that is written
+	if written { // 2 million: rounded to the last written place
 		n.step *= scale
 	} else if n.whole {
 		n.step = trailing(n.value)
@@ -145,7 +146,7 @@ func (p *parser) finish(start int, n number, currency string) int {
 	case !written && p.decade(n, &q) > n.end:
 		n.end = p.decade(n, &q)
 	case ok:
-		if pounds := strings.HasPrefix(p.s[p.skipSpace(n.end, 1):], "pound"); pounds && written { // of money, by millions
+		if pounds := strings.HasPrefix(p.s[p.skipSpace(n.end, 1):], "pound"); pounds && written { // money, because of the million
 			u = unit{Money, "GBP", 1, 0}
 		}
 		q.Kind, q.Unit, q.factor, q.offset = u.kind, u.base, u.factor, u.offset
@@ -167,7 +168,7 @@ func (p *parser) finish(start int, n number, currency string) int {
 	return n.end
 }
 
-// atWord reads a date, a sum of money or a number in words, or passes over the word with what is joined to it.
+// atWord reads a date, a sum of money or a number in words, or skips the word and the text joined to it.
 func (p *parser) atWord(i int) int {
 	if end := p.date(i); end > i {
 		return end
@@ -190,13 +191,13 @@ func (p *parser) atWord(i int) int {
 		return at
 	}
 	small := word == strings.ToLower(word)
-	if small && strings.HasPrefix(p.s[end:], "-") && digitAt(p.s, end+1) { // mid-1998, and not COVID-19
+	if small && strings.HasPrefix(p.s[end:], "-") && digitAt(p.s, end+1) { // mid-1998, but not COVID-19
 		return end + 1
 	}
 	return wordEnd(p.s, end)
 }
 
-// name tells years and labels from other bare numbers.
+// name recognizes years and labels among bare numbers.
 func (p input) name(q *Quantity, n number, written bool) {
 	if q.Kind != Number || written {
 		return
@@ -212,7 +213,7 @@ func (p input) name(q *Quantity, n number, written bool) {
 	}
 }
 
-// skipSpace passes over at most n spaces of any width, on one line.
+// skipSpace skips at most n spaces of any width, on one line.
 func (p input) skipSpace(at, n int) int {
 	for ; n > 0; n-- {
 		r, size := utf8.DecodeRuneInString(p.s[at:])
@@ -224,7 +225,7 @@ func (p input) skipSpace(at, n int) int {
 	return at
 }
 
-// wordBefore returns the word that ends before byte i, with a full stop that belongs to it.
+// wordBefore returns the word that ends before byte i, including a period at its end.
 func (p input) wordBefore(i int) string {
 	s := strings.TrimRight(p.s[max(0, i-40):i], " \u00a0\n")
 	at := strings.LastIndexFunc(s, func(r rune) bool { return !isLetter(r) && r != '.' && r != '\'' })
@@ -235,7 +236,7 @@ func (p input) wordBefore(i int) string {
 	return s
 }
 
-// wordAt returns the letters that begin at byte i, and where they end.
+// wordAt returns the letters that begin at byte i, and their end.
 func wordAt(s string, i int) (string, int) {
 	end := i
 	for end < len(s) {
@@ -248,7 +249,8 @@ func wordAt(s string, i int) (string, int) {
 	return s[i:end], end
 }
 
-// wordEnd returns where the letters and figures that begin at byte i end, with figures behind hyphens: COVID-19, GPT-4.
+// wordEnd returns the end of the letters and figures that begin at byte i, including figures after hyphens: COVID-19,
+// GPT-4.
 func wordEnd(s string, i int) int {
 	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -264,13 +266,13 @@ func wordEnd(s string, i int) int {
 	return i
 }
 
-// attached reports that a letter follows at once.
+// attached reports whether a letter follows directly.
 func attached(s string, i int) bool {
 	r, _ := utf8.DecodeRuneInString(s[i:])
 	return isLetter(r)
 }
 
-// isLetter leaves out the scripts that write without spaces: a number there ends without one.
+// isLetter reports whether r is a letter, except in scripts without spaces, where a number can end before a letter.
 func isLetter(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r|0x20 >= 'a' && r|0x20 <= 'z'

@@ -1,30 +1,31 @@
-// Package quantity finds what can be measured or dated in a text: numbers with their units, sums of money, shares,
-// dates and years, in English, German and Chinese, each with its place in the text and the room that its wording
-// leaves.
+// Package quantity finds measurable and dated values in a text: numbers with their units, sums of money, shares, dates
+// and years, in English, German and Chinese. Each comes with its position in the text and the range of values that its
+// wording allows.
 //
-// It knows nothing of what a number is said of: that is for packages evidence and citation. Entry points: Parse finds,
-// Agree, Equal and Differ compare. All functions are pure and safe for concurrent use; foreign text may make them find
+// The package does not determine the subject of a number; packages evidence and citation do. Entry points: Parse finds
+// quantities; Agree, Equal and Differ compare them. All functions are pure and safe for concurrent use. On malformed
+// text they may find nothing, but they never fail.
 // nothing, never fail.
 package quantity
 
 import "math"
 
-// Kind says what a quantity is.
+// Kind is the kind of a quantity.
 type Kind int
 
 // The kinds of quantities.
 const (
-	Number  Kind = iota // a bare number: 41,200
+	Number  Kind = iota // a bare number, such as 41,200
 	Measure             // with a unit of measurement, in its base unit
 	Money               // Unit is the currency: USD, EUR
 	Percent             // Unit is "%"
 	Points              // percentage points; Unit is "pp"
 	Date                // a day, month, quarter, year or span of years
-	Ordinal             // 3rd
-	Label               // a number that is a name: version 15, Table 2, 1.26.3
+	Ordinal             // such as 3rd
+	Label               // a number that is a name, such as version 15, Table 2, 1.26.3
 )
 
-// Bound says how a number limits what is stated.
+// Bound says whether a number is exact, approximate or a limit.
 type Bound int
 
 // The bounds of a number.
@@ -35,33 +36,33 @@ const (
 	AtMost        // at most, less than, up to
 )
 
-// Quantity is one quantity of a text.
+// Quantity is one quantity in a text.
 type Quantity struct {
-	Start, End int // bytes: text[Start:End] are number, unit and magnitude, without words such as "about"
+	Start, End int // bytes: text[Start:End] is the number with unit and magnitude, without words such as "about"
 	Kind       Kind
 	Low, High  float64 // in Unit; equal unless the text gives a range
 	Unit       string  // base unit: m, kg, s, month, K, J, W, B, m3, m2, m/s, USD, %; "" for a bare number
 	Bound      Bound
-	Round      float64 // by how much the true value may differ, by the places that are written: 0.05 for 1.2
-	Digits     float64 // Low as its figures stand in the text, without magnitude and unit: 1.2 for 1.2 million km
-	Magnitude  float64 // that the text gives in words: a million; 1 when it gives none
-	Whole      float64 // Low without what it is by: of 310 MWh a year, those of a year in J
+	Round      float64 // maximum rounding error by the written places: 0.05 for 1.2
+	Digits     float64 // the written figure of Low, without magnitude and unit: 1.2 for 1.2 million km
+	Magnitude  float64 // the magnitude given in words, such as a million; 1 if there is none
+	Whole      float64 // Low without the denominator of a rate: for 310 MWh a year, the 310 MWh in J
 	When       When    // of a date
-	To         When    // end of a span of dates; zero: none
+	To         When    // end of a span of dates; zero if it is no span
 
 	factor, offset float64 // of the unit: Low = Digits x Magnitude x factor + offset
 }
 
-// When is a date as far as it is said.
-type When struct{ Year, Quarter, Month, Day int } // 0 = not said
+// When is a date, possibly incomplete.
+type When struct{ Year, Quarter, Month, Day int } // 0 means not given
 
-// Zero reports that nothing is said.
+// Zero reports whether no part of the date is given.
 func (w When) Zero() bool { return w == When{} }
 
-// nearly is how far "about" reaches, as a share of the number.
+// nearly is the tolerance of "about", as a share of the number.
 const nearly = 0.1
 
-// span returns the values that a quantity leaves possible, without rounding.
+// span returns the range of values that a quantity allows, without rounding.
 func (q Quantity) span() (low, high float64) {
 	low, high = q.Low, q.High
 	switch q.Bound {
@@ -76,8 +77,8 @@ func (q Quantity) span() (low, high float64) {
 	return low, high
 }
 
-// Agree reports that two quantities can say the same: one unit, and values that are equal where both are rounded as the
-// coarser one is. 1.2 million and 1,230,000 agree, 3 km and 3,000 m do, 12% and 12 percentage points do not.
+// Agree reports whether two quantities can mean the same: one unit, and values that are equal when rounded to the
+// coarser one. 1.2 million and 1,230,000 agree, 3 km and 3,000 m do, 12% and 12 percentage points do not.
 func Agree(a, b Quantity) bool {
 	if !comparable(a, b) {
 		return false
@@ -92,8 +93,8 @@ func Agree(a, b Quantity) bool {
 	return !apart(a, b)
 }
 
-// Equal reports that two quantities say the same, the later in the place of the earlier: Agree, and where both have
-// the same limit, or are ranges, the same figures in it. "Up to 400" and "up to 500" can both be true and are not
+// Equal reports whether two quantities mean the same, so that one can replace the other. They must agree and, if both
+// have the same bound or are ranges, have the same figures. "Up to 400" and "up to 500" can both be true, but are not
 // equal.
 func Equal(a, b Quantity) bool {
 	if !Agree(a, b) {
@@ -106,8 +107,8 @@ func Equal(a, b Quantity) bool {
 	return math.Abs(a.Low-b.Low) <= round && math.Abs(a.High-b.High) <= round
 }
 
-// Differ reports that two quantities of one unit cannot both be true of the same thing: no value fits both,
-// whatever the rounding. Quantities of different units never differ in this sense.
+// Differ reports whether two quantities of one unit cannot both be true of the same thing, because no value fits both,
+// even with rounding. Quantities of different units never differ in this sense.
 func Differ(a, b Quantity) bool {
 	if !comparable(a, b) {
 		return false
@@ -130,7 +131,7 @@ func apart(a, b Quantity) bool {
 	return aLow-bHigh > round || bLow-aHigh > round
 }
 
-// differ reports that two dates name different years, quarters, months or days, as far as both name them.
+// differ reports whether two dates have a different year, quarter, month or day, if both give it.
 func (w When) differ(o When) bool {
 	apart := func(a, b int) bool { return a != 0 && b != 0 && a != b }
 	return apart(w.Year, o.Year) || apart(w.Month, o.Month) || apart(w.Day, o.Day) || apart(w.quarter(), o.quarter())

@@ -2,8 +2,8 @@ package quantity
 
 import "strings"
 
-// joined makes one quantity of the two ends of a range: 10-12 km, between 10 and 12 percent, 2019 to 2021. "From 10 to
-// 12" is a change, unless something is said to range.
+// joined returns the quantities with the two ends of a range merged: 10-12 km, between 10 and 12 percent, 2019 to 2021.
+// "From 10 to 12" is a change, unless the words before it indicate a range.
 func (p *parser) joined() []Quantity {
 	var out []Quantity
 	for i := 0; i < len(p.out); i++ {
@@ -29,7 +29,7 @@ func (q Quantity) to(next Quantity) Quantity {
 		}
 		return q
 	}
-	if q.Kind == Number && (next.Kind != Number || next.Magnitude > 1) { // what stands behind the second is meant of both
+	if q.Kind == Number && (next.Kind != Number || next.Magnitude > 1) { // the unit after the second number applies to both
 		if q.Magnitude == 1 {
 			q.Magnitude, q.Low = next.Magnitude, q.Low*next.Magnitude
 		}
@@ -42,7 +42,7 @@ func (q Quantity) to(next Quantity) Quantity {
 	return q
 }
 
-// ranging are words that say that "from 10 to 12" is a range and no change.
+// ranging are word parts which show that "from 10 to 12" is a range, not a change.
 var ranging = []string{"rang", "vari", "anywhere", "anything", "somewhere", "between", "zwischen", "reich"}
 
 // isRange reports whether two quantities are the ends of a range.
@@ -72,7 +72,7 @@ func (p input) isRange(a, b Quantity) bool {
 	return false
 }
 
-// joinable reports whether two quantities could be the ends of one range, by their kinds.
+// joinable reports whether two quantities can be the ends of one range, judging by their kinds.
 func joinable(a, b Quantity) bool {
 	year := func(q Quantity) bool {
 		plain := q.Kind == Number && q.Unit == ""

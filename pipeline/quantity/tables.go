@@ -11,7 +11,7 @@ import (
 //go:embed tables.txt
 var tables string
 
-// list has the words of one list of the tables by their keys, in order.
+// list is one list of the tables: keys with their words, in order.
 type list []struct {
 	key   string
 	words []string
@@ -40,7 +40,7 @@ func readTables(text string) map[string]list {
 	return out
 }
 
-// words returns all words of a list.
+// words returns the set of all words of a list.
 func words(name string) map[string]bool {
 	out := map[string]bool{}
 	for _, entry := range lists[name] {
@@ -51,7 +51,7 @@ func words(name string) map[string]bool {
 	return out
 }
 
-// numbers returns the words of a list with their keys, which are numbers.
+// numbers maps the words of a list to their keys, which are numbers.
 func numbers(name string) map[string]float64 {
 	out := map[string]float64{}
 	for _, entry := range lists[name] {
@@ -65,19 +65,19 @@ func numbers(name string) map[string]float64 {
 func parsed(number string) float64 {
 	f, err := strconv.ParseFloat(number, 64)
 	if err != nil {
-		panic("quantity: number " + number) // of the tables
+		panic("quantity: number " + number) // an error in the tables
 	}
 	return f
 }
 
-// unit is a unit with the way to its base unit: value*factor + offset.
+// unit is a unit with its conversion to the base unit: value*factor + offset.
 type unit struct {
 	kind           Kind
 	base           string
 	factor, offset float64
 }
 
-// units by name.
+// units maps names to units.
 var units = func() map[string]unit {
 	out := map[string]unit{}
 	for name, kind := range map[string]Kind{"unit": Measure, "money": Money, "percent": Percent, "points": Points} {
@@ -94,7 +94,7 @@ var units = func() map[string]unit {
 			}
 		}
 	}
-	for name, u := range maps.Clone(out) { // kilowatt hours
+	for name, u := range maps.Clone(out) { // for example kilowatt hours
 		for prefix, factor := range numbers("prefix") {
 			if u.kind == Measure && len(name) > 3 && isLetter(rune(name[0])) && out[prefix+name].base == "" {
 				out[prefix+name] = unit{Measure, u.base, u.factor * factor, 0}
@@ -104,7 +104,7 @@ var units = func() map[string]unit {
 	for code := range words("code") {
 		out[code] = unit{Money, code, 1, 0}
 	}
-	for name, u := range out { // degrees are the only units with an offset
+	for name, u := range out { // only temperatures have an offset
 		switch u.base {
 		case "°C":
 			out[name] = unit{Measure, "K", 1, 273.15}
@@ -115,7 +115,7 @@ var units = func() map[string]unit {
 	return out
 }()
 
-// phrases are the units of several words, by their first word; the longest first.
+// phrases maps the first word to the units of several words, longest first.
 var phrases = func() map[string][]string {
 	out := map[string][]string{}
 	for _, name := range slices.SortedFunc(maps.Keys(units), func(a, b string) int { return len(b) - len(a) }) {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// unit reads the unit at byte at, after a space or a hyphen or at once.
+// unit reads the unit at byte at, directly or after a space or a hyphen.
 func (p *parser) unit(at int) (u unit, end int, ok bool) {
 	next := p.skipSpace(at, 1)
 	if next == at && strings.HasPrefix(p.s[at:], "-") {
@@ -39,13 +39,13 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 		}
 		return unit{}, at, false
 	}
-	if low == "um" && next > at && (p.commas || digitAt(p.s, p.skipSpace(after, 1))) { // 1904 um die Ecke: no micrometres
+	if low == "um" && next > at && (p.commas || digitAt(p.s, p.skipSpace(after, 1))) { // 1904 um die Ecke: not micrometres
 		return unit{}, at, false
 	}
 	if name := p.wide(next); name != "" {
 		return units[name], next + len(name), true
 	}
-	for token := tokenAt(p.s, next); len(token) > 0; { // km/h as a whole, else km
+	for token := tokenAt(p.s, next); len(token) > 0; { // km/h as a whole, otherwise km
 		end := next + len(token)
 		if u, ok := lookup(token); ok && !attached(p.s, end) && !digitAt(p.s, end) {
 			behind, after := wordAt(p.s, p.skipSpace(end, 1))
@@ -63,12 +63,12 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 	return unit{}, at, false
 }
 
-// raised returns the unit of area or volume of a unit of length.
+// raised returns the unit of area or volume for a unit of length.
 func (u unit) raised(power float64) unit {
 	return unit{Measure, "m" + strconv.Itoa(int(power)), math.Pow(u.factor, power), 0}
 }
 
-// wide reads the name of a unit in Chinese, which no space ends; "" when there is none.
+// wide returns the Chinese unit name at byte at, which no space ends, or "" if there is none.
 func (p input) wide(at int) (best string) {
 	r, _ := utf8.DecodeRuneInString(p.s[at:])
 	if r < 0x2e80 || isLetter(r) {
@@ -87,7 +87,7 @@ func (p input) wide(at int) (best string) {
 	return best
 }
 
-// tokenAt returns the letters and signs of a unit: km/h, °C, m², µg/m³.
+// tokenAt returns the letters and signs of a unit, such as km/h, °C, m², µg/m³.
 func tokenAt(s string, i int) string {
 	end := i
 	for end < len(s) && end-i < 40 {
@@ -101,7 +101,8 @@ func tokenAt(s string, i int) string {
 	return strings.TrimRight(s[i:end], "/·")
 }
 
-// lookup finds a unit as it is written, a word of it in any case, or a quotient of two units.
+// lookup returns the unit of this spelling; names of more than three letters match in any case. It also handles
+// quotients of two units.
 func lookup(token string) (unit, bool) {
 	if u, ok := units[token]; ok {
 		return u, true
@@ -123,7 +124,7 @@ func lookup(token string) (unit, bool) {
 	return unit{a.kind, a.base + "/" + b.base, a.factor / b.factor, 0}, true
 }
 
-// per takes "per hour" and the like behind a unit, and returns where the whole ends.
+// per reads "per hour" and similar after a unit, and returns its end, or at if there is none.
 func (p *parser) per(at int, q *Quantity) int {
 	next := p.skipSpace(at, 1)
 	word, after := wordAt(p.s, next)
@@ -148,7 +149,7 @@ func (p *parser) per(at int, q *Quantity) int {
 	if name == "" {
 		return at
 	}
-	u, end, ok := p.unit(after) // of one word, or a cubic metre
+	u, end, ok := p.unit(after) // one word, or a cubic metre
 	if quotient := strings.Contains(p.s[after:end], "/"); !ok || quotient {
 		u, ok = lookup(name)
 		end = after + len(name)
@@ -163,7 +164,7 @@ func (p *parser) per(at int, q *Quantity) int {
 	return end
 }
 
-// ordinal returns the end of 1st, 2nd, 3rd, 4th; at when there is none.
+// ordinal returns the end of the suffix in 1st, 2nd, 3rd, 4th, or at if there is none.
 func (p input) ordinal(at int) int {
 	switch word, end := wordAt(p.s, at); strings.ToLower(word) {
 	case "st", "nd", "rd", "th":

@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// hanUnits are powers of ten in Chinese and Japanese.
+// hanUnits are the powers of ten in Chinese and Japanese.
 var hanUnits = map[rune]float64{'十': 10, '百': 100, '千': 1e3, '万': 1e4, '萬': 1e4, '亿': 1e8, '億': 1e8, '兆': 1e12}
 
-// letters are magnitudes of money: $5bn, €3m; k and M also stand behind bare numbers.
+// letters are magnitudes of money, as in $5bn and €3m. k and M also follow bare numbers.
 var letters = map[string]float64{"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6, "b": 1e9, "B": 1e9, "t": 1e12, "T": 1e12}
 
-// beforeSign are short magnitudes before a sign of money.
+// beforeSign are short magnitudes before a currency sign.
 var beforeSign = map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "Md": 1e9, "Mrd": 1e9, "Mio": 1e6, "Mds": 1e9}
 
-// magnitude reads words for powers of ten at byte at. written: there is one.
+// magnitude reads the words for powers of ten at byte at. written reports whether there are any.
 func (p input) magnitude(at int, money bool) (end int, scale float64, written bool) {
 	end, scale = at, 1
 	for range 3 {
@@ -57,8 +57,8 @@ func (p input) magnitude(at int, money bool) (end int, scale float64, written bo
 	return end, scale, written
 }
 
-// inWords reads a number in words: twenty-five, two hundred, three million. A single "one" is none unless a
-// magnitude or a unit follows.
+// inWords reads a number in words: twenty-five, two hundred, three million. "One" is a number only if a magnitude or a
+// unit follows.
 func (p *parser) inWords(i int) int {
 	word, end := wordAt(p.s, i)
 	low := strings.ToLower(word)
@@ -100,11 +100,11 @@ func (p *parser) inWords(i int) int {
 	return p.finish(i, n, "")
 }
 
-// roundPart is by how many percentage points a share may differ that is told as a fraction: a third stands for 32
-// to 35%.
+// roundPart is the tolerance, in percentage points, of a share given as a fraction: a third means 32 to 35%.
 const roundPart = 1.7
 
-// fraction reads two thirds of, half of, die Hälfte; i when there is none. Without "of" a quarter may be three months.
+// fraction reads a fraction such as two thirds of, half of, die Hälfte. It returns i if there is none. Without "of", a
+// quarter may be three months.
 func (p *parser) fraction(i int) int {
 	word, end := wordAt(p.s, i)
 	over := max(numerators[strings.ToLower(word)], spelled[strings.ToLower(word)])
@@ -138,11 +138,11 @@ func (p *parser) part(start, end int, share float64) int {
 	return end
 }
 
-// hanDigits are the figures of Chinese and Japanese.
+// hanDigits are the digits of Chinese and Japanese.
 var hanDigits = map[rune]float64{'一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
 
-// atHan reads a number in Chinese figures, at least two of them and one a power of ten: 三百, 一百二十万; 百分之五, 三分之一 and
-// 六成 too.
+// atHan reads a number in Chinese characters, with at least two of them, including a power of ten: 三百, 一百二十万. It also
+// reads shares such as 百分之五, 三分之一 and 六成.
 func (p *parser) atHan(i int) int {
 	if rest, share := strings.CutPrefix(p.s[i:], "百分之"); share {
 		at := len(p.s) - len(rest)
@@ -180,7 +180,7 @@ func (p *parser) atHan(i int) int {
 	return p.finish(i, number{value: value, step: 1, end: end, whole: true}, "")
 }
 
-// han reads Chinese figures and returns their value and end.
+// han reads a Chinese number and returns its value and end.
 func (p input) han(at int) (value float64, end int) {
 	total, part, digit, signs := 0.0, 0.0, 0.0, 0
 	for end = at; end < len(p.s) && signs < 20; signs++ {
