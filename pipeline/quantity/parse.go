@@ -146,7 +146,7 @@ func (p *parser) finish(start int, n number, currency string) int {
 	case !written && p.decade(n, &q) > n.end:
 		n.end = p.decade(n, &q)
 	case ok:
-		if pounds := strings.HasPrefix(p.s[p.skipSpace(n.end, 1):], "pound"); pounds && written { // money, because of the million
+		if pounds := strings.HasPrefix(p.s[p.skipSpace(n.end, 1):], "pound"); pounds && written { // money
 			u = unit{Money, "GBP", 1, 0}
 		}
 		q.Kind, q.Unit, q.factor, q.offset = u.kind, u.base, u.factor, u.offset

@@ -5,7 +5,6 @@
 // The package does not determine the subject of a number; packages evidence and citation do. Entry points: Parse finds
 // quantities; Agree, Equal and Differ compare them. All functions are pure and safe for concurrent use. On malformed
 // text they may find nothing, but they never fail.
-// nothing, never fail.
 package quantity
 
 import "math"

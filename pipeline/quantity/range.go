@@ -29,7 +29,7 @@ func (q Quantity) to(next Quantity) Quantity {
 		}
 		return q
 	}
-	if q.Kind == Number && (next.Kind != Number || next.Magnitude > 1) { // the unit after the second number applies to both
+	if q.Kind == Number && (next.Kind != Number || next.Magnitude > 1) { // the second unit applies to both
 		if q.Magnitude == 1 {
 			q.Magnitude, q.Low = next.Magnitude, q.Low*next.Magnitude
 		}

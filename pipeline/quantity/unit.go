@@ -39,7 +39,7 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 		}
 		return unit{}, at, false
 	}
-	if low == "um" && next > at && (p.commas || digitAt(p.s, p.skipSpace(after, 1))) { // 1904 um die Ecke: not micrometres
+	if low == "um" && next > at && (p.commas || digitAt(p.s, p.skipSpace(after, 1))) { // 1904 um die Ecke
 		return unit{}, at, false
 	}
 	if name := p.wide(next); name != "" {

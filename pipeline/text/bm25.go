@@ -51,7 +51,7 @@ func NewIndex(docs []Document) *Index {
 	for i := range docs {
 		frequency := map[string]float64{}
 		for f, field := range fields[i] {
-			length := float64(len(field.terms)) * float64(len(docs)) / max(1, total[f]) // relative to the average length
+			length := float64(len(field.terms)) * float64(len(docs)) / max(1, total[f]) // relative to the average
 			for _, t := range field.terms {
 				frequency[t] += field.weight / (1 - b + b*length)
 			}
