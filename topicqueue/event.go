@@ -89,7 +89,7 @@ type Event struct {
 	Status    string          `json:"status"`
 	Content   json.RawMessage `json:"content"`            // an object; in the stream its type is the status
 	Metadata  json.RawMessage `json:"metadata,omitempty"` // additions to the schema
-	Key       string          `json:"-"`                  // an event with a key is appended once per run; empty = always
+	Key       string          `json:"-"`                  // appended once per epoch of a run; empty = always
 }
 
 // Emit appends events to a run's stream. It fills in Seq, Time, RunID, BlockID, Attempt, the type of the content, and
@@ -108,8 +108,8 @@ func NewEvent(key, status string, payload any) Event {
 	return Event{Key: key, Status: status, Content: content}
 }
 
-// StepEvent returns a pipeline_step event that is appended once per run. All endings of a step share one key, so an
-// attempt that ends the step differently from an earlier attempt adds nothing.
+// StepEvent returns a pipeline_step event that is appended once per epoch of a run. All endings of a step share one
+// key, so an attempt that ends the step differently from an earlier attempt adds nothing.
 func StepEvent(stepKey, info string) Event {
 	key := stepKey
 	if step := Closes(stepKey); step != "" {

@@ -202,7 +202,7 @@ func symbols(signature string) []string {
 		return nil
 	}
 	rest := strings.TrimLeft(s[len(name):], " ")
-	if rest != "" && !strings.ContainsRune("([{<=:,¶*", rune(rest[0])) && len(strings.Fields(rest)) > 3 { // prose
+	if rest != "" && strings.IndexAny(rest, "([{<=:,¶*") != 0 && len(strings.Fields(rest)) > 3 { // prose
 		return nil
 	}
 	full := foldName(prefix + name)

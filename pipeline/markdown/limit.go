@@ -16,7 +16,6 @@ const (
 	maxOpen       = 64       // open brackets in a block
 	maxRuns       = 64       // lengths of unclosed backtick runs, because each search reaches the end of the block
 	maxSteps      = 16 << 20 // bytes and lines searched for brackets that are not links
-	maxCells      = 100_000  // cells of a table, because short rows are padded to the width of the first
 )
 
 // nested limits the nesting depth of a container.

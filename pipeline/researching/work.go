@@ -33,20 +33,19 @@ type assignment struct {
 
 // progress is the state of a block, and what it knows of the others.
 type progress struct {
-	view       topicqueue.View
-	issued     issued // queries of all blocks of the run
-	own        issued // queries of this block
-	traces     []topicqueue.ToolTrace
-	claims     int
-	lastClaims int             // claims added by the last iteration
-	lastSeq    int             // last sequence number of a citation id
-	noted      map[string]bool // ids of sources read by a note
-	texts      map[string]bool // folded texts of claims
-	feedback   []string        // messages on the last iteration's actions and proposals
-	fallbacks  []string
-	failures   []string // see Result.Failures
-	open       string   // gaps stated by the last decide; empty: none
-	cut        bool     // the budget did not allow another iteration
+	view      topicqueue.View
+	issued    issued // queries of all blocks of the run
+	own       issued // queries of this block
+	traces    []topicqueue.ToolTrace
+	claims    int
+	lastSeq   int             // last sequence number of a citation id
+	noted     map[string]bool // ids of sources read by a note
+	texts     map[string]bool // folded texts of claims
+	feedback  []string        // messages on the last iteration's actions and proposals
+	fallbacks []string
+	failures  []string // see Result.Failures
+	open      string   // gaps stated by the last decide; empty: none
+	cut       bool     // the budget did not allow another iteration
 }
 
 func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work {
@@ -62,9 +61,6 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 	w.lastSeq = start.LastSeq
 	for _, t := range start.Traces {
 		w.keep(t)
-		if t.Iteration == start.Block.Iterations {
-			w.lastClaims += len(t.Claims)
-		}
 	}
 	for _, id := range start.Memory.Read {
 		w.noted[id] = true
@@ -243,11 +239,9 @@ func (w *work) checkpoint(ctx context.Context, q Queue, cp topicqueue.Checkpoint
 	if err != nil {
 		return fmt.Errorf("checkpoint iteration %d of %s: %w", cp.Iteration, w.block.ID, err)
 	}
-	before := w.claims
 	for _, t := range cp.Traces {
 		w.keep(t)
 	}
-	w.lastClaims = w.claims - before
 	w.block.Iterations = cp.Iteration
 	w.issued.addLines(cp.Queries)
 	w.own.addLines(cp.Queries)

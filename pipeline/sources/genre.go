@@ -185,13 +185,13 @@ func byHostName(host string) string {
 
 // Top-level domains reserved for governments and for other organisations.
 var (
-	governmentHost = regexp.MustCompile(`(?:^|\.)(?:gov|mil|europa\.eu|(?:gov|gob|gouv|gov|go|govt|gub|mil|gc|admin|gv|bund|government)\.[a-z]{2})$`)
+	governmentHost = regexp.MustCompile(`(?:^|\.)(?:gov|mil|europa\.eu|(?:gov|gob|gouv|go|govt|gub|mil|gc|admin|gv|bund|government)\.[a-z]{2})$`)
 	bodyHost       = regexp.MustCompile(`(?:^|\.)(?:edu|int|museum|(?:edu|ac|org)\.[a-z]{2})$`)
 )
 
 func byTopLevel(host string) string {
 	switch {
-	case governmentHost.MatchString(host) && host != "gc.com":
+	case governmentHost.MatchString(host):
 		return topicqueue.GenreGovernment
 	case bodyHost.MatchString(host):
 		return topicqueue.GenreOrganisation

@@ -171,6 +171,9 @@ func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reade
 	}
 	if f.Batch != "" {
 		r.list.there, r.list.Apart = readBatch(ctx, cfg, con, f.Batch, r.similar)
+		if r.list.there == nil { // some of its topics may have been added before it failed
+			r.similar = topicqueue.NewDuplicates()
+		}
 	}
 	if err := r.read(ctx, rows); err != nil {
 		return nil, errors.Join(err, r.list.Close())

@@ -248,7 +248,8 @@ func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error)
 	if run.Report == "" || run.PublishedAt.IsZero() && run.Unpublished == "" {
 		return topic, p, nil
 	}
-	return topic, p, s.addReport(ctx, run, &p)
+	err = s.addReport(ctx, run, &p)
+	return topic, p, err
 }
 
 // addReport adds the stored files and data of a published run.

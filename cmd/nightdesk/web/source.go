@@ -72,7 +72,8 @@ func (s runPages) source(ctx context.Context, r *http.Request) (string, any, err
 		p.Facts = append(p.Facts, fact{"Address", source.URL, source.URL})
 	}
 	if cited := r.URL.Query().Get("citation"); cited != "" {
-		return p.Title, p, s.citedAs(ctx, &p, run, cited, string(text), claims)
+		err = s.citedAs(ctx, &p, run, cited, string(text), claims)
+		return p.Title, p, err
 	}
 	p.Pieces, p.Claims = pieces(string(text), claims)
 	if n, err := strconv.Atoi(r.URL.Query().Get("sentence")); err == nil {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -31,11 +32,7 @@ func headingLevels(lines []pdfLine, body float64, bookmarks []pdf.Bookmark, titl
 	for i, m := range large {
 		found[i] = m
 	}
-	deepest := 0
-	for i, m := range numbered {
-		found[i] = m
-		deepest = max(deepest, m.level)
-	}
+	maps.Copy(found, numbered)
 	if len(numbered) >= 3 { // the numbers determine the levels; large lines without a number are on the level of chapters
 		for i, m := range large {
 			if _, both := numbered[i]; !both {

@@ -75,7 +75,7 @@ func statusError(resp *http.Response, r Request, address *url.URL) error {
 	return e
 }
 
-// secrets returns the parts of a request that may be credentials: values of headers and of the query, and the password.
+// secrets returns the parts of a request that may be credentials: values of headers and of the query, user name and password.
 func secrets(r Request, address *url.URL) []string {
 	var out []string
 	add := func(s string) {
@@ -101,6 +101,7 @@ func secrets(r Request, address *url.URL) []string {
 		}
 	}
 	if address.User != nil {
+		add(address.User.Username()) // often the key itself
 		password, _ := address.User.Password()
 		add(password)
 	}

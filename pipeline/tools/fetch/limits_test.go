@@ -239,6 +239,21 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+// TestUserNameIsRedacted uses an address whose user name is a key.
+func TestUserNameIsRedacted(t *testing.T) {
+	t.Parallel()
+	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		http.Error(w, "unknown user "+user+" with "+password, http.StatusForbidden)
+	})
+	address = strings.Replace(address, "http://", "http://s3cret-user:s3cret-word@", 1)
+	_, err := client(t, fetch.Settings{}).Do(t.Context(), fetch.Request{URL: address})
+	var status *fetch.StatusError
+	if !errors.As(err, &status) || status.Snippet != "unknown user [redacted] with [redacted]" {
+		t.Errorf("%+v", err)
+	}
+}
+
 func TestStatusErrors(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func(w http.ResponseWriter, r *http.Request) {

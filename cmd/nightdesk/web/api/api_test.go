@@ -327,19 +327,20 @@ func TestProblems(t *testing.T) {
 	d := newDesk(t)
 	d.create("march", "a")
 	for path, want := range map[string]string{
-		"/v1/runs?limit=0":              "a whole number from 1 to 500",
-		"/v1/runs?limit=x":              "a whole number",
-		"/v1/runs?state=happy":          "it is one of queued",
-		"/v1/runs?nonsense=1":           `there is no parameter \"nonsense\"`,
-		"/v1/runs?limit=1&limit=2":      "given 2 times",
-		"/v1/runs?cursor=AAAA":          "is invalid",
-		"/v1/runs?cursor=!":             "it must match",
-		"/v1/search":                    "it must be given",
-		"/v1/search?q=%22":              "contains no word",
-		"/v1/search?q=%FF":              "not UTF-8",
-		"/v1/search?q=a&batch=..":       "it must match",
-		"/v1/runs/a/report?format=pdf":  "it is one of md, html, docx",
-		"/v1/runs/a/events?after=minus": "it must match",
+		"/v1/runs?limit=0":                         "a whole number from 1 to 500",
+		"/v1/runs?limit=x":                         "a whole number",
+		"/v1/runs?state=happy":                     "it is one of queued",
+		"/v1/runs?nonsense=1":                      `there is no parameter \"nonsense\"`,
+		"/v1/runs?limit=1&limit=2":                 "given 2 times",
+		"/v1/runs?cursor=AAAA":                     "is invalid",
+		"/v1/runs?cursor=!":                        "it must match",
+		"/v1/runs?cursor=eyJiIjoiZ29uZSIsImEiOjN9": `the batch \"gone\" of the cursor was deleted`,
+		"/v1/search":                               "it must be given",
+		"/v1/search?q=%22":                         "contains no word",
+		"/v1/search?q=%FF":                         "not UTF-8",
+		"/v1/search?q=a&batch=..":                  "it must match",
+		"/v1/runs/a/report?format=pdf":             "it is one of md, html, docx",
+		"/v1/runs/a/events?after=minus":            "it must match",
 	} {
 		d.problem(http.MethodGet, path, "", 400, want)
 	}

@@ -188,10 +188,14 @@ func (a runs) batchesFrom(ctx context.Context, only, from string) ([]redisqueue.
 	}
 	batches, err := a.queue.Batches(ctx)
 	slices.Reverse(batches)
-	if i := slices.IndexFunc(batches, func(b redisqueue.Batch) bool { return b.Name == from }); i > 0 {
-		batches = batches[i:]
+	if err != nil || from == "" {
+		return batches, err
 	}
-	return batches, err
+	i := slices.IndexFunc(batches, func(b redisqueue.Batch) bool { return b.Name == from })
+	if i < 0 { // starting over would send a client that pages through the list in circles
+		return nil, problem(http.StatusBadRequest, "Begin without a cursor.", "the batch %q of the cursor was deleted", from)
+	}
+	return batches[i:], nil
 }
 
 func (a runs) batch(ctx context.Context, name string) (redisqueue.Batch, error) {
