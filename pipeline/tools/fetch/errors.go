@@ -75,7 +75,8 @@ func statusError(resp *http.Response, r Request, address *url.URL) error {
 	return e
 }
 
-// secrets returns the parts of a request that may be credentials: values of headers and of the query, user name and password.
+// secrets returns the parts of a request that may be credentials: values of headers and of the query, user name and
+// password.
 func secrets(r Request, address *url.URL) []string {
 	var out []string
 	add := func(s string) {
