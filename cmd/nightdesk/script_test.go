@@ -66,6 +66,7 @@ func TestScripts(t *testing.T) {
 			"cut":      cutStream,
 			"watched":  awaitWatched,
 			"forget":   forgetRun,
+			"damage":   damageRun,
 			"waitline": waitLine,
 			"site":     startSite,
 			"search":   startSearch,

@@ -90,6 +90,12 @@ func forgetRun(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(rdb.Del(context.Background(), keys...).Err())
 }
 
+// damageRun puts something else in the place of a run in the queue: damage RUN.
+func damageRun(ts *testscript.TestScript, _ bool, args []string) {
+	rdb, keys := keysOf(ts, args[0], ":run")
+	ts.Check(rdb.Set(context.Background(), keys[0], "no run", 0).Err())
+}
+
 // waitLine waits until a file has a text: waitline FILE TEXT.
 func waitLine(ts *testscript.TestScript, _ bool, args []string) {
 	until(ts, args[1]+" in "+args[0], func() bool {
