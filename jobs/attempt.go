@@ -19,35 +19,35 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// saveTime bounds the last words of an attempt whose context has ended.
+// saveTime limits the final writes of an attempt whose context has ended.
 const saveTime = 5 * time.Second
 
-// Why the work of an attempt ends before it is done.
+// Causes that end the work of an attempt early.
 var (
 	errDrain  = errors.New("the worker is stopping")
 	errPaused = errors.New("the run is paused")
 	errTimeUp = errors.New("its time is over")
 )
 
-// attempt is one try at a unit of work, under its lease.
+// attempt is one try at a unit of work. It holds the unit's lease.
 type attempt struct {
 	redisqueue.Begun
 	queue      *redisqueue.Queue
 	dispatcher *Dispatcher
 	leases     *leases
-	calls      *calls  // that it makes
-	budget     *budget // that they are paid from
+	calls      *calls  // its model and tool calls
+	budget     *budget // pays for the calls
 	gate       *gate
 	cancel     context.CancelCauseFunc
 	begun      time.Time
-	claims     atomic.Int64 // that a report is written from
+	claims     atomic.Int64 // number of claims that a report is written from
 	trace      tracing.Run
-	iterations atomic.Int64        // of its block that are checkpointed
-	traced     bool                // the run that it publishes
-	remarks    []topicqueue.Remark // that a plan takes up
+	iterations atomic.Int64        // checkpointed iterations of its block
+	traced     bool                // whether the trace of the published run is written
+	remarks    []topicqueue.Remark // remarks that the plan takes into account
 }
 
-// newAttempt returns a try at a unit that has begun.
+// newAttempt returns an attempt at a unit that has begun.
 func (w *Worker) newAttempt(begun redisqueue.Begun) *attempt {
 	a := &attempt{Begun: begun, queue: w.Queue, dispatcher: w.Dispatcher, leases: w.leases, gate: newGate(),
 		begun: time.Now(), trace: w.Tracer.Run(begun.Run.ID, begun.Epoch)}
@@ -60,7 +60,7 @@ func (w *Worker) newAttempt(begun redisqueue.Begun) *attempt {
 	return a
 }
 
-// until returns the moment that lies d after the attempt's begin; zero when d is negative: never.
+// until returns the time d after the start of the attempt, or the zero time (no limit) if d is negative.
 func (a *attempt) until(d time.Duration) time.Time {
 	if d < 0 {
 		return time.Time{}
@@ -68,7 +68,8 @@ func (a *attempt) until(d time.Duration) time.Time {
 	return a.begun.Add(d)
 }
 
-// hardLimit is when the work on the unit ends, done or not; negative = never.
+// hardLimit returns when work on the unit ends, finished or not, counted from the start of the attempt. Negative = no
+// limit.
 func (a *attempt) hardLimit() time.Duration {
 	switch {
 	case a.Lease.Unit == redisqueue.UnitPublish:
@@ -81,8 +82,8 @@ func (a *attempt) hardLimit() time.Duration {
 	return a.Seal
 }
 
-// softLimit is when a block begins no new iteration: its own time, or a little before the run is sealed, so that the
-// last iteration can end.
+// softLimit returns the time after which a block begins no new iteration. It is the block's own soft limit, or shortly
+// before the run is sealed, so that the last iteration can end.
 func (a *attempt) softLimit() time.Time {
 	limit := time.Duration(-1)
 	if a.Run.Options.BlockSoft > 0 {
@@ -94,7 +95,7 @@ func (a *attempt) softLimit() time.Time {
 	return a.until(limit)
 }
 
-// leftUntilSeal is how long research may still go on; negative = without limit.
+// leftUntilSeal returns the remaining time for research; negative = no limit.
 func (a *attempt) leftUntilSeal() time.Duration {
 	if a.Seal < 0 {
 		return -1
@@ -102,7 +103,7 @@ func (a *attempt) leftUntilSeal() time.Duration {
 	return max(0, a.Seal-time.Since(a.begun))
 }
 
-// earlier returns the earlier of two limits, of which a negative one never comes.
+// earlier returns the smaller of two limits, where negative = no limit.
 func earlier(a, b time.Duration) time.Duration {
 	if a < 0 || b >= 0 && b < a {
 		return b
@@ -110,13 +111,13 @@ func earlier(a, b time.Duration) time.Duration {
 	return a
 }
 
-// endedError carries the reason, for a person, why a unit of work ends as failed: trying again would not help.
+// endedError wraps an error that fails a unit of work at once because retrying would not help. It is shown to the user.
 type endedError struct{ err error }
 
 func (e endedError) Error() string { return e.err.Error() }
 func (e endedError) Unwrap() error { return e.err }
 
-// stageError says which errors of a stage end it: a model that cannot answer. Everything else is tried again.
+// stageError wraps err in an endedError if the model cannot answer. All other errors are retried.
 func stageError(doing string, err error) error {
 	err = fmt.Errorf("%s: %w", doing, err)
 	if errors.Is(err, llm.ErrPermanent) || errors.Is(err, llm.ErrUnavailable) || errors.Is(err, llm.ErrAnswer) {
@@ -125,13 +126,13 @@ func stageError(doing string, err error) error {
 	return err
 }
 
-// handler makes an asynq handler of the work on one kind of unit. do returns nil when it has committed. Our own context
-// runs the work: asynq starts a task again as soon as the context that it gave has ended, though its handler still
+// handler returns an asynq handler that runs do on one kind of unit. do returns nil after it has committed. The work
+// runs under our own context, because asynq restarts a task as soon as asynq's context ends, even if its handler still
 // runs.
 func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.HandlerFunc {
 	return func(asynqCtx context.Context, task *asynq.Task) error {
 		if !w.handlers.enter() {
-			return errDrain // taken from the queue in the last moment: it goes back, see server
+			return errDrain // dequeued at the last moment: it goes back, see server
 		}
 		defer w.handlers.leave()
 		var p payload
@@ -161,7 +162,7 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		}
 		w.leases.add(a)
 		defer w.leases.remove(a)
-		if cause := w.handlers.cause(); cause != nil { // the worker was stopped while it began
+		if cause := w.handlers.cause(); cause != nil { // the worker was stopped while the attempt began
 			a.gate.close(cause)
 		}
 
@@ -169,7 +170,7 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		log.Info().Str("kind", task.Type()).Func(a.named(redisqueue.UnitPlan)).Msg("started")
 		err = guard(ctx, a, do)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
-			err = cause // whatever the work made of it
+			err = cause // regardless of how do wrapped it
 		}
 		a.traceAttempt(started, w.Now(), err)
 		if err == nil {
@@ -181,8 +182,8 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 	}
 }
 
-// whenAffordable lets planning begin when the run finds its share of the budgets of its batch and its night; until
-// then its task is tried again and again, and its time does not begin.
+// whenAffordable delays planning until the run gets its share of the budgets of its batch and its night. Until then the
+// task is retried, and the run's time does not start.
 func (w *Worker) whenAffordable(begin asynq.HandlerFunc) asynq.HandlerFunc {
 	return func(ctx context.Context, task *asynq.Task) error {
 		var p payload
@@ -191,7 +192,7 @@ func (w *Worker) whenAffordable(begin asynq.HandlerFunc) asynq.HandlerFunc {
 		}
 		run, err := w.Queue.Run(w.work, p.RunID)
 		if err != nil || run.State != topicqueue.RunQueued || !run.Options.Common() {
-			return begin(ctx, task) // which says what is wrong
+			return begin(ctx, task) // begin reports the error
 		}
 		b := w.newAttempt(redisqueue.Begun{Run: run}).budget
 		b.lookAround(w.work)
@@ -206,8 +207,8 @@ func (w *Worker) whenAffordable(begin asynq.HandlerFunc) asynq.HandlerFunc {
 	}
 }
 
-// plainHandler makes an asynq handler of work that belongs to no run. As for attempts, its context is our own, and a
-// worker that stops waits for it.
+// plainHandler returns an asynq handler for work that belongs to no run. As for attempts, the context is our own, and a
+// stopping worker waits for the handler.
 func (w *Worker) plainHandler(do func(context.Context, *asynq.Task) error) asynq.HandlerFunc {
 	return func(asynqCtx context.Context, task *asynq.Task) error {
 		if !w.handlers.enter() {
@@ -232,7 +233,7 @@ func (w *Worker) plainHandler(do func(context.Context, *asynq.Task) error) asynq
 	}
 }
 
-// named adds to the line about one unit of a run which run that is, and how it has ended.
+// named returns a function that adds the run, and its final state, to the log line of one unit of the run.
 func (a *attempt) named(unit string) func(*zerolog.Event) {
 	return func(e *zerolog.Event) {
 		if a.Lease.Unit != unit {
@@ -245,7 +246,7 @@ func (a *attempt) named(unit string) func(*zerolog.Event) {
 	}
 }
 
-// guard turns a panic of the work into an error: one bad input must not end the process with everyone's work.
+// guard turns a panic of do into an error, because one bad input must not end the process and all other work in it.
 func guard(ctx context.Context, a *attempt, do func(context.Context, *attempt) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -258,11 +259,11 @@ func guard(ctx context.Context, a *attempt, do func(context.Context, *attempt) e
 
 // settle decides what an error of an attempt means for the unit and its task:
 //
-//   - the lease was lost (another attempt has the unit, or the run was cancelled): nothing is written, the task is done with.
-//   - the worker stops, or the run is paused: the unit is yielded to a new generation; this task is done with.
-//   - its time is over: a block ends with what it has; the sweep does the rest. The task is done with.
-//   - endedError: the unit ends as failed, see concluded.
-//   - anything else: asynq tries again, and after the last try the unit ends as failed; publishing never does.
+//   - The lease was lost (to another attempt, or by a cancellation): nothing is written, the task is done.
+//   - The worker stops, or the run is paused: the unit is yielded to a new generation; this task is done.
+//   - Its time is over: a block ends with its current results, the sweep does the rest, the task is done.
+//   - endedError: the unit fails, see concluded.
+//   - Any other error: asynq retries, and after the last try the unit fails. Publishing never fails.
 func (a *attempt) settle(ctx, asynqCtx context.Context, task *asynq.Task, err error) error {
 	log := zerolog.Ctx(ctx)
 	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
@@ -306,8 +307,8 @@ func (a *attempt) settle(ctx, asynqCtx context.Context, task *asynq.Task, err er
 	return err
 }
 
-// fail ends the unit: a block is FAILED and the run goes on, a run goes on without its review or ends without being
-// read aloud, a plan or report fails the run.
+// fail ends the unit as failed. A block becomes FAILED and the run continues. A run continues without its review, or
+// ends without its narration. A failed plan or report fails the run.
 func (a *attempt) fail(ctx context.Context, reason string) error {
 	switch a.Lease.Unit {
 	case redisqueue.UnitReview:
@@ -321,7 +322,8 @@ func (a *attempt) fail(ctx context.Context, reason string) error {
 	return a.finish(ctx, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: reason})
 }
 
-// timeUp ends a block whose own time is over. The run's time is for the sweep, which also sees what no worker has.
+// timeUp ends a block whose own time is over. The sweep handles the run's time, because it also sees runs that no
+// worker has.
 func (a *attempt) timeUp(ctx context.Context) error {
 	if a.Block.ID == "" {
 		return nil
@@ -336,7 +338,7 @@ func (a *attempt) timeUp(ctx context.Context) error {
 	return a.endBlock(ctx, topicqueue.BlockFailed, "its time was used up before anything was found", researching.Result{})
 }
 
-// endBlock ends the attempt's block as Queue.EndBlock does.
+// endBlock ends the attempt's block by Queue.EndBlock.
 func (a *attempt) endBlock(ctx context.Context, status topicqueue.BlockStatus, reason string,
 	r researching.Result) error {
 	return a.end(ctx, "end "+a.Block.ID, func(ctx context.Context) ([]redisqueue.Intent, error) {

@@ -17,33 +17,33 @@ import (
 
 // Tokens of answers, see redisqueue.Reservation.
 const (
-	usualAnswer   = 2000  // most are shorter, as long as there is no experience
-	aboveAverage  = 3     // times the average of their role, most are shorter
-	leastAnswer   = 256   // one that may have less is hardly worth the call
-	longestAnswer = 12000 // where nothing limits it
+	usualAnswer   = 2000  // upper bound for most answers, without experience
+	aboveAverage  = 3     // upper bound for most answers, as a multiple of the average of their role
+	leastAnswer   = 256   // a call with a smaller limit is hardly worth making
+	longestAnswer = 12000 // if nothing else limits the answer
 )
 
-// heldPause is how long a call waits for others of its run that hold what is left of the budget, at first.
+// heldPause is the first pause of a call that waits for other calls of its run, which hold the rest of the budget.
 const heldPause = 50 * time.Millisecond
 
-// budget is what the run of an attempt may spend, and the time that it has. It says what is left, reserves for calls
-// and notes what has to be cut.
+// budget tracks what the run of an attempt may spend, and its time. It reports what is left, reserves for calls and
+// records what has to be cut.
 type budget struct {
 	a       *attempt
-	model   llm.Model // nil: nothing costs
+	model   llm.Model // nil: no costs
 	prices  llm.Prices
 	figures *figures
 	now     func() time.Time
 	log     zerolog.Logger
-	seen    atomic.Value // Experience of the desk, as of the last look
+	seen    atomic.Value // Experience of this installation, as of the last look
 	bound   atomic.Value // string: whose budget allows least, see boundBy
-	stay    atomic.Int64 // that the calls of the attempt must leave for the report
+	stay    atomic.Int64 // amount that the attempt's calls must leave for the report
 }
 
-// budgeted reports whether the run has a budget, and something that costs.
+// budgeted reports whether the run has a budget and a model that costs something.
 func (b *budget) budgeted() bool { return b.model != nil && b.a.Run.Options.Limit().Amount() > 0 }
 
-// price returns what a call of most's model costs the budget with so many tokens of question and answer.
+// price returns what a call of most's model takes from the budget, for these numbers of question and answer tokens.
 func (b *budget) price(most topicqueue.Usage, question, answer int) (int64, bool) {
 	most.PromptTokens, most.CompletionTokens = question, answer
 	if cost, known := b.prices.Cost(most); known {
@@ -52,8 +52,8 @@ func (b *budget) price(most topicqueue.Usage, question, answer int) (int64, bool
 	return b.a.Run.Options.Limit().Cost(most)
 }
 
-// reserve sets aside what a call may cost and returns how many tokens its answer may have; 0: as many as it may anyway.
-// Where others of the run hold what is left it waits for them.
+// reserve sets aside the possible cost of a call and returns the maximum tokens of its answer; 0 = no additional limit.
+// While other calls of the run hold the rest of the budget, it waits for them.
 func (b *budget) reserve(ctx context.Context, place string, most topicqueue.Usage) (limit int, err error) {
 	if !b.budgeted() {
 		return 0, nil
@@ -63,7 +63,7 @@ func (b *budget) reserve(ctx context.Context, place string, most topicqueue.Usag
 		longest = longestAnswer
 	}
 	usual, least := b.experience().usual(llm.Role(most.Role)), leastAnswer
-	if b.experience()[llm.Role(most.Role)].longest > 0 { // its answers cannot be made shorter
+	if b.experience()[llm.Role(most.Role)].longest > 0 { // its answers cannot be limited
 		longest, least = max(longest, usual), usual
 	}
 	r := redisqueue.Reservation{Stay: b.stay.Load()}
@@ -109,7 +109,7 @@ func (b *budget) reserve(ctx context.Context, place string, most topicqueue.Usag
 	return limit, nil
 }
 
-// cutBy says what a run does without when a call cannot be paid.
+// cutBy returns what a run omits when it cannot pay for a call.
 func (b *budget) cutBy(call topicqueue.Usage) string {
 	switch {
 	case llm.Role(call.Role) == llm.Judge:
@@ -122,7 +122,7 @@ func (b *budget) cutBy(call topicqueue.Usage) string {
 	return topicqueue.CutIterations
 }
 
-// nightOf is the time whose night a run belongs to, in the time zone of now.
+// nightOf returns the time that determines the night of a run, in the time zone of now.
 func nightOf(run topicqueue.Run, now time.Time) time.Time {
 	if run.StartedAt.IsZero() {
 		return now

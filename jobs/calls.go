@@ -17,20 +17,21 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// calls are the model and tool calls of an attempt: none is made twice, and each is paid from its budget.
+// calls makes the model and tool calls of an attempt. No call is made twice, and each is paid from the attempt's
+// budget.
 type calls struct {
 	a         *attempt
-	client    llm.Model // nil: the extractive path
+	client    llm.Model // nil: extractive path
 	prices    llm.Prices
 	store     storage.Store
 	shared    tools.Shared
 	settings  Settings
-	onStop    func(cancel func()) (forget func() bool) // calls cancel when the worker has stopped and its grace is over
-	documents []topicqueue.Document                    // attached to the run, as far as the attempt shows them
-	away      atomic.Value                             // string: why a model call got no answer, the last that did not
+	onStop    func(cancel func()) (forget func() bool) // calls cancel when a stopped worker's grace is over
+	documents []topicqueue.Document                    // attached to the run, as shown to the model
+	away      atomic.Value                             // string: why the last unanswered model call got no answer
 }
 
-// runner makes the tool calls of the run.
+// runner returns the runner of the run's tool calls.
 func (c *calls) runner(box Toolbox) *tools.Runner {
 	return &tools.Runner{
 		Tools: box.Tools, Pages: steadyPages{storage.Pages{Store: c.store}}, Timeout: c.settings.ToolTimeout,
@@ -39,8 +40,8 @@ func (c *calls) runner(box Toolbox) *tools.Runner {
 	}
 }
 
-// shareWith names who shares with a run: its batch what is public, itself the rest. One that is retried is to find what
-// there is now, and shares with nobody.
+// shareWith returns the scopes in which a run shares results: public results within its batch, others within the run. A
+// retried run shares nothing, so that it gets fresh results.
 func shareWith(run topicqueue.Run, epoch int) tools.Scope {
 	own := fmt.Sprintf("run\x00%s\x00%d", run.ID, epoch)
 	if epoch > 0 {
@@ -49,7 +50,7 @@ func shareWith(run topicqueue.Run, epoch int) tools.Scope {
 	return tools.Scope{Public: "batch\x00" + run.Batch, Private: own}
 }
 
-// withoutModel returns what has been asked already, and no more; nil without a model.
+// withoutModel returns a model that only replays recorded answers; nil without a model.
 func (c *calls) withoutModel() llm.Model {
 	if c.client == nil {
 		return nil
@@ -57,15 +58,15 @@ func (c *calls) withoutModel() llm.Model {
 	return llm.About(llm.Journaled(noModel{}, c.replay), c.background)
 }
 
-// noModel answers nothing.
+// noModel is a model that never answers.
 type noModel struct{}
 
 func (noModel) Generate(context.Context, llm.Request) (llm.Response, error) {
 	return llm.Response{}, fmt.Errorf("it is not asked any more: %w", llm.ErrUnavailable)
 }
 
-// model returns the run's access to models, which asks nothing twice, records what every call costs, and spends no more
-// than the run may; nil without a model.
+// model returns the run's access to models; nil without a model. It asks nothing twice, records the cost of every call,
+// and stays within the run's budget.
 func (c *calls) model() llm.Model {
 	if c.client == nil {
 		return nil
@@ -77,15 +78,15 @@ func (c *calls) model() llm.Model {
 	return llm.About(llm.Journaled(m, c.ask), c.background)
 }
 
-// background is what all questions of the run are told.
+// background returns the context that all prompts of the run get.
 func (c *calls) background() llm.Background {
 	run := c.a.Run
 	return llm.Background{Language: run.Options.Language, Date: run.Date(c.a.begun), UserInfo: run.Options.UserInfo,
 		Documents: c.documents, Length: run.Options.Length, Audience: run.Options.Audience}
 }
 
-// patience returns how much of its time an attempt waits for a model server that is down. The rest is for the work
-// without it. Planning waits for less, because the calls of the topic blocks wait again.
+// patience returns how long an attempt waits for a model server that is down. The rest of limit is for work without the
+// model. Planning waits for less, because the calls of the topic blocks wait again.
 func (c *calls) patience(limit time.Duration) time.Duration {
 	if c.a.Lease.Unit == redisqueue.UnitPlan {
 		return limit / (planShare + 1)
@@ -93,16 +94,16 @@ func (c *calls) patience(limit time.Duration) time.Duration {
 	return limit - limit/3
 }
 
-// maxReason is how much is kept of why a model did not answer, in bytes.
+// maxReason is the maximum length of the recorded reason why a model did not answer, in bytes.
 const maxReason = 1000
 
-// maxEntry is the size of an answer above which the journal keeps it in storage and only its name in Redis.
+// maxEntry is the size in bytes above which the journal keeps an answer in storage, and only its name in Redis.
 const maxEntry = 64 << 10
 
-// storedMark begins an entry that names an artefact; an answer is JSON and never begins so.
+// storedMark begins an entry that names an artefact. No answer begins with it, because answers are JSON.
 const storedMark = '@'
 
-// once is the attempt's topicqueue.Once: every tool call of the pipeline passes here.
+// once is the attempt's topicqueue.Once. Every tool call of the pipeline goes through it.
 func (c *calls) once(ctx context.Context, place string,
 	do func(context.Context) ([]byte, bool, error)) ([]byte, error) {
 	value, found, err := c.recall(ctx, place)
@@ -120,7 +121,7 @@ func (c *calls) once(ctx context.Context, place string,
 	return value, err
 }
 
-// ask is the attempt's llm.Journal: every model call of the pipeline passes here.
+// ask is the attempt's llm.Journal. Every model call of the pipeline goes through it.
 func (c *calls) ask(ctx context.Context, place string, most topicqueue.Usage,
 	do func(context.Context, int) (llm.Made, error)) ([]byte, error) {
 	value, found, err := c.recall(ctx, place)
@@ -153,7 +154,7 @@ func (c *calls) ask(ctx context.Context, place string, most topicqueue.Usage,
 	return value, err
 }
 
-// replay is an llm.Journal that asks nothing: what it has is what there is.
+// replay is an llm.Journal that makes no calls and only returns recorded answers.
 func (c *calls) replay(ctx context.Context, place string, _ topicqueue.Usage,
 	do func(context.Context, int) (llm.Made, error)) ([]byte, error) {
 	value, found, err := c.recall(ctx, place)
@@ -164,9 +165,9 @@ func (c *calls) replay(ctx context.Context, place string, _ topicqueue.Usage,
 	return nil, err
 }
 
-// enter lets a call begin; its end is for gate.leave.
+// enter lets a call begin. End the call with gate.leave.
 func (c *calls) enter(ctx context.Context) error {
-	if err := c.a.leases.wait(ctx, c.a.Lease); err != nil { // Redis is away: nothing new begins until it is back
+	if err := c.a.leases.wait(ctx, c.a.Lease); err != nil { // Redis is away: no call begins until it is back
 		return err
 	}
 	if !c.a.gate.enter() {
@@ -175,8 +176,7 @@ func (c *calls) enter(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the attempt when its calls in flight have ended: the others are not lost for the sake of the first one that
-// is turned away.
+// stop ends the attempt after its calls in flight have ended, so that they are not lost when the first call is refused.
 func (c *calls) stop(ctx context.Context) error {
 	select {
 	case <-c.a.gate.landed:
@@ -186,7 +186,7 @@ func (c *calls) stop(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// recall reads the journal.
+// recall reads an entry of the journal.
 func (c *calls) recall(ctx context.Context, place string) (value []byte, found bool, err error) {
 	err = steady(ctx, "read the journal", func(ctx context.Context) error {
 		value, found, err = c.a.queue.Journaled(ctx, c.a.Lease, place)
@@ -199,15 +199,15 @@ func (c *calls) recall(ctx context.Context, place string) (value []byte, found b
 	return value, found, err
 }
 
-// recordTime bounds how long an answer that was paid for, and what it cost, wait for a Redis that is away.
+// recordTime is how long a paid answer and its cost wait for Redis if it is unavailable.
 const recordTime = 2 * time.Minute
 
-// record writes the journal, also when the attempt has been told to end meanwhile: the answer was paid for, and the one
-// that comes after it will ask the same. value: nil when there is none to keep. usage: of a model call.
+// record writes an entry to the journal, even if the attempt was told to end, because the answer is paid for and the
+// next attempt will ask the same. value: nil if there is nothing to keep. usage: nil unless it is a model call.
 func (c *calls) record(ctx context.Context, place string, value []byte, usage *topicqueue.Usage) ([]byte, error) {
 	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
-	defer c.onStop(cancel)() // a stop waits no longer
+	defer c.onStop(cancel)() // a stopping worker ends this wait
 	stands := value
 	err := steady(saveCtx, "write the journal", func(ctx context.Context) (err error) {
 		entry := value

@@ -21,8 +21,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// KindDigest is the task that tells what a batch has come to. It belongs to no run: generation and state are the
-// batch's, and doing it twice writes the same.
+// KindDigest is the task that writes the digest of a batch. It belongs to no run: generation and state belong to the
+// batch, and repeating it writes the same.
 const KindDigest = "batch:digest"
 
 type digestPayload struct {
@@ -41,8 +41,7 @@ func digestID(batch string, generation int) string {
 	return "digest:" + batch + ":" + strconv.Itoa(generation)
 }
 
-// enqueueDigest puts the digest of a batch into the queue, and sees to it that a dead task of the same id does not
-// hide it.
+// enqueueDigest enqueues the digest of a batch. If a dead task has the same id, it advances to a new generation.
 func (d *Dispatcher) enqueueDigest(ctx context.Context, q *redisqueue.Queue, batch string, generation int) error {
 	for {
 		id := digestID(batch, generation)
@@ -63,7 +62,7 @@ func (d *Dispatcher) enqueueDigest(ctx context.Context, q *redisqueue.Queue, bat
 	}
 }
 
-// digestHandler makes the digests of batches.
+// digestHandler writes the digests of batches.
 type digestHandler struct {
 	queue      *redisqueue.Queue
 	store      storage.Store
@@ -90,7 +89,7 @@ func (h digestHandler) sweep(ctx context.Context) {
 	}
 }
 
-// work makes and stores the digest of a batch, and tells of the batch's end.
+// work makes and stores the digest of a batch, and announces the end of the batch.
 func (h digestHandler) work(ctx context.Context, task *asynq.Task) error {
 	var p digestPayload
 	if err := decodeTask(task, &p); err != nil {
@@ -100,7 +99,7 @@ func (h digestHandler) work(ctx context.Context, task *asynq.Task) error {
 	if err != nil {
 		return err
 	}
-	if end.Digested >= p.Generation || !end.DigestDue() { // it is made, or runs have begun again
+	if end.Digested >= p.Generation || !end.DigestDue() { // already made, or runs have begun again
 		return nil
 	}
 	started := h.now()
@@ -122,15 +121,15 @@ func (h digestHandler) work(ctx context.Context, task *asynq.Task) error {
 	return nil
 }
 
-// MakeDigest reads what the runs of a batch have come to. Of runs that have not ended it tells the state.
-// redisqueue.ErrNotFound: there is no such batch.
+// MakeDigest builds the digest of a batch from its runs. For a run that has not ended, it contains only the state. The
+// error is redisqueue.ErrNotFound if the batch does not exist.
 func MakeDigest(ctx context.Context, q *redisqueue.Queue, store storage.Store, batch string) (digest.Digest, error) {
 	known, err := q.Batch(ctx, batch)
 	if err != nil {
 		return digest.Digest{}, err
 	}
 	b := digest.NewBuilder(batch, known.CreatedAt)
-	var bundles []digest.Ref // whose claims are compared
+	var bundles []digest.Ref // bundles whose claims are compared
 	var some []topicqueue.Run
 	add := func() error {
 		runs, err := facts(ctx, store, some)
@@ -166,11 +165,11 @@ func MakeDigest(ctx context.Context, q *redisqueue.Queue, store storage.Store, b
 	return b.Digest(), nil
 }
 
-// factsAtOnce is how many files of metadata are read at the same time.
+// factsAtOnce is the number of metadata files read in parallel.
 const factsAtOnce = 8
 
-// facts reads the metadata of runs, as far as there are any. What is none is passed over: one file that somebody
-// changed must not keep everybody from the digest.
+// facts reads the metadata of runs, if there is any. Unreadable metadata is skipped, because one modified file must not
+// prevent the digest.
 func facts(ctx context.Context, store storage.Store, runs []topicqueue.Run) ([]digest.Run, error) {
 	out := make([]digest.Run, len(runs))
 	g, ctx := errgroup.WithContext(ctx)
@@ -197,7 +196,7 @@ func facts(ctx context.Context, store storage.Store, runs []topicqueue.Run) ([]d
 	return out, g.Wait()
 }
 
-// putDigest stores a digest in all its forms, that for programs last.
+// putDigest stores a digest in all its formats, JSON last.
 func putDigest(ctx context.Context, store storage.Store, d digest.Digest) error {
 	beside := func(key string) string { return "../../" + key }
 	page, err := d.HTML(beside)
@@ -219,7 +218,7 @@ func putDigest(ctx context.Context, store storage.Store, d digest.Digest) error 
 	return nil
 }
 
-// ReadDigest returns the digest of a batch as it is in storage. The error wraps storage.ErrNotExist when there is none.
+// ReadDigest returns the digest of a batch from storage. The error wraps storage.ErrNotExist if there is none.
 func ReadDigest(ctx context.Context, store storage.Store, batch string) (digest.Digest, error) {
 	var d digest.Digest
 	key := storage.DigestKey(batch, "json")

@@ -9,11 +9,11 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// leases are those that this process holds, with the attempts that work under them.
+// leases holds the leases of this process, with the attempts that work under them.
 type leases struct {
 	mu   sync.Mutex
 	held map[redisqueue.Lease]*heldLease
-	back *sync.Cond // something was renewed or ended
+	back *sync.Cond // signals that a lease was renewed or has ended
 	long time.Duration
 }
 
@@ -23,7 +23,7 @@ type heldLease struct {
 	ending  bool
 }
 
-// newLeases: a lease that was not renewed for long may soon be another's.
+// newLeases returns an empty set. Another worker may soon take a lease that was not renewed for long.
 func newLeases(long time.Duration) *leases {
 	l := &leases{held: map[redisqueue.Lease]*heldLease{}, long: long}
 	l.back = sync.NewCond(&l.mu)
@@ -43,8 +43,8 @@ func (l *leases) remove(a *attempt) {
 	l.back.Broadcast()
 }
 
-// ending notes that an attempt gives its lease up: that it is lost is no reason to stop any more. If another has it,
-// the transition is refused.
+// ending marks the lease of an attempt as being given up. Losing it no longer cancels the attempt; if another attempt
+// has the lease, the transition is refused.
 func (l *leases) ending(a *attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,8 +53,8 @@ func (l *leases) ending(a *attempt) {
 	}
 }
 
-// byRun returns the held leases grouped by run: one script call renews all of a run. run: of this one only; empty =
-// all.
+// byRun returns the held leases grouped by run, because one script call renews all leases of a run. run: only this run;
+// empty = all.
 func (l *leases) byRun(run string) map[string][]redisqueue.Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,8 +67,8 @@ func (l *leases) byRun(run string) map[string][]redisqueue.Lease {
 	return out
 }
 
-// renewed notes what came of a renewal that began at this time: the work under lost leases ends, that of a paused run
-// begins nothing new.
+// renewed records the result of a renewal that started at time at. It cancels work under lost leases, and lets attempts
+// of a paused run begin no new call.
 func (l *leases) renewed(leases []redisqueue.Lease, r redisqueue.Renewed, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,8 +87,9 @@ func (l *leases) renewed(leases []redisqueue.Lease, r redisqueue.Renewed, at tim
 	l.back.Broadcast()
 }
 
-// wait blocks while the lease was not renewed for so long that another may soon take the unit over: Redis is out of
-// reach, or this process was frozen. What is in flight goes on, nothing new begins. It returns the cause of ctx's end.
+// wait blocks while the lease has not been renewed for so long that another worker may soon take over the unit, because
+// Redis is unreachable or this process was frozen. Calls in flight continue; no new call begins. It returns the cause
+// of ctx's end.
 func (l *leases) wait(ctx context.Context, lease redisqueue.Lease) error {
 	stop := context.AfterFunc(ctx, func() {
 		l.mu.Lock()
@@ -108,7 +109,7 @@ func (l *leases) wait(ctx context.Context, lease redisqueue.Lease) error {
 	return context.Cause(ctx)
 }
 
-// closeAll lets no attempt begin a new call.
+// closeAll prevents all attempts from beginning new calls.
 func (l *leases) closeAll(cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +118,7 @@ func (l *leases) closeAll(cause error) {
 	}
 }
 
-// renew prolongs the held leases several times within their life, and those of a run at once when it was cancelled or
+// renew renews the held leases several times within their lifetime, and those of a run at once when it is cancelled or
 // paused.
 func (w *Worker) renew() {
 	w.every(w.Queue.Timing().Lease/4, func(ctx context.Context) { w.renewRuns(ctx, "") })

@@ -20,14 +20,14 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Kinds of tasks that tell others what has happened.
+// Kinds of notification tasks.
 const (
 	KindWebhook = "notify:webhook"
 	KindMail    = "notify:mail"
 )
 
-// queueNotifying is apart from the stages: a receiver that hangs must not hold up reports. Each webhook has its own
-// queue, with its key, and its own slots: neither must it hold up other receivers.
+// queueNotifying is separate from the stages, because a receiver that hangs must not delay reports. Each webhook has
+// its own queue, named by its key, and its own slots, so that it does not delay other receivers.
 const queueNotifying = "notifying"
 
 func queueOf(webhook string) string { return queueNotifying + "-" + webhook }
@@ -35,19 +35,19 @@ func queueOf(webhook string) string { return queueNotifying + "-" + webhook }
 // notifySlots is how many notifications one worker sends to a receiver at once.
 const notifySlots = 4
 
-// notifyPauses are the pauses between the tries of a notification, in units of Settings.RetryPause: of a second,
-// nearly 18 hours in all.
+// notifyPauses are the pauses between the tries of a notification, in units of Settings.RetryPause. If the unit is a
+// second, they add up to nearly 18 hours.
 var notifyPauses = []time.Duration{5, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600}
 
-// knownFor is how long a notification that was sent is remembered, so that it is not sent again when what tells of it
-// is done again. Its receivers know it by its id for ever.
+// knownFor is how long a sent notification is remembered, so that it is not sent again when the task that announces it
+// is repeated. Receivers can recognize it by its id at any time.
 const knownFor = 48 * time.Hour
 
 type webhookPayload struct {
 	ID   string          `json:"id"`
-	To   string          `json:"to"` // key of the webhook; empty: of a version that knew one only, for all there are
+	To   string          `json:"to"` // key of the webhook; empty: all webhooks, from a version that supported only one
 	Type string          `json:"type"`
-	Body json.RawMessage `json:"body"` // as it is signed and sent
+	Body json.RawMessage `json:"body"` // exactly as signed and sent
 }
 
 func (p *webhookPayload) check() error {
@@ -57,8 +57,8 @@ func (p *webhookPayload) check() error {
 	return nil
 }
 
-// Announce says which types of events are wanted by which webhooks, and whether digests are to be mailed. Without it
-// nothing is told.
+// Announce sets which types of events are sent to which webhooks, and whether digests are mailed. Without it, nothing
+// is sent.
 func (d *Dispatcher) Announce(types []string, webhooks []*notify.Webhook, mail bool) {
 	d.wanted, d.webhooks, d.mail = types, nil, mail
 	for _, w := range webhooks {
@@ -66,8 +66,8 @@ func (d *Dispatcher) Announce(types []string, webhooks []*notify.Webhook, mail b
 	}
 }
 
-// Notify tells of an event, if anybody wants to know: for each webhook by itself, a worker sends it, and again until
-// it is taken. The same event is told once, however often this is called.
+// Notify announces an event if its type is wanted. It queues a task per webhook, and a worker sends the event until the
+// webhook accepts it. The same event is sent once, however often Notify is called.
 func (d *Dispatcher) Notify(ctx context.Context, e notify.Event) error {
 	if !slices.Contains(d.wanted, e.Type) {
 		return nil
@@ -87,7 +87,7 @@ func (d *Dispatcher) send(ctx context.Context, p webhookPayload) error {
 	return d.enqueueNotification(ctx, KindWebhook, queueOf(p.To), "webhook:"+p.ID, p)
 }
 
-// mailDigest lets the digest of a batch be mailed, if that is wanted.
+// mailDigest queues the mail with the digest of a batch, if digests are mailed.
 func (d *Dispatcher) mailDigest(ctx context.Context, batch string, generation int) error {
 	if !d.mail {
 		return nil
@@ -104,17 +104,17 @@ func (d *Dispatcher) enqueueNotification(ctx context.Context, kind, queue, id st
 	return err
 }
 
-// sender sends notifications to those who want them.
+// sender sends notifications to their receivers.
 type sender struct {
 	webhooks   []*notify.Webhook
 	mail       *notify.Mail // nil: digests are not mailed
 	dispatcher *Dispatcher
 	store      storage.Store
 	now        func() time.Time
-	unit       time.Duration // of notifyPauses
+	unit       time.Duration // unit of notifyPauses
 }
 
-// pause is how long the next try of a notification waits.
+// pause returns the pause before the next try of a notification.
 func (s sender) pause(tried int, err error, _ *asynq.Task) time.Duration {
 	if errors.Is(err, errDrain) {
 		return 0
@@ -128,8 +128,7 @@ func (s sender) pause(tried int, err error, _ *asynq.Task) time.Duration {
 	return pause
 }
 
-// deliver delivers one event. A worker that is killed after the delivery leaves the task to another one, which delivers
-// the same id again.
+// deliver delivers one event. If a worker is killed after the delivery, another one delivers the same id again.
 func (s sender) deliver(ctx context.Context, task *asynq.Task) error {
 	var p webhookPayload
 	if err := decodeTask(task, &p); err != nil {
@@ -155,7 +154,7 @@ func (s sender) deliver(ctx context.Context, task *asynq.Task) error {
 	return err
 }
 
-// sendMail mails the digest of a batch as it is when it is sent.
+// sendMail mails the digest of a batch, as stored at the time of sending.
 func (s sender) sendMail(ctx context.Context, task *asynq.Task) error {
 	var p digestPayload
 	if err := decodeTask(task, &p); err != nil {
@@ -178,20 +177,20 @@ func (s sender) sendMail(ctx context.Context, task *asynq.Task) error {
 	})
 }
 
-// runEnded is what the event run.ended says.
+// runEnded is the data of the event run.ended.
 type runEnded struct {
 	RunID     string              `json:"run_id"`
 	Batch     string              `json:"batch"`
 	Topic     string              `json:"topic"`
 	State     topicqueue.RunState `json:"state"`
 	Reason    string              `json:"reason,omitempty"`
-	Report    string              `json:"report,omitempty"` // where it is: a path or s3://bucket/key
+	Report    string              `json:"report,omitempty"` // location: a path or s3://bucket/key
 	CreatedAt time.Time           `json:"created_at"`
 	EndedAt   time.Time           `json:"ended_at"`
 }
 
-// tellEnd tells that a run has ended and that what it leaves behind is in storage. It comes before the last commit, so
-// that it is told again, as the same event, when that breaks off.
+// tellEnd announces that a run has ended and its files are in storage. It comes before the last commit: if that is
+// interrupted, the same event is sent again.
 func (h publishHandler) tellEnd(ctx context.Context, a *attempt) error {
 	e := runEnded{
 		RunID: a.Run.ID, Batch: a.Run.Batch, Topic: topicqueue.Clip(a.Run.Topic, maxTold), State: a.Run.State,
@@ -205,20 +204,20 @@ func (h publishHandler) tellEnd(ctx context.Context, a *attempt) error {
 		Time: a.Run.EndedAt, Data: e})
 }
 
-// budgetReached is what the event budget.reached says.
+// budgetReached is the data of the event budget.reached.
 type budgetReached struct {
-	Budget string            `json:"budget"`          // whose it is: run, batch or night
+	Budget string            `json:"budget"`          // run, batch or night
 	Limit  topicqueue.Budget `json:"limit"`           // in USD or in tokens
-	Night  string            `json:"night,omitempty"` // the date on which it has begun
+	Night  string            `json:"night,omitempty"` // the date on which it began
 	Batch  string            `json:"batch"`
-	RunID  string            `json:"run_id"` // the first run that does less for it
+	RunID  string            `json:"run_id"` // the first run that is cut because of it
 	Topic  string            `json:"topic"`
-	// what this run does without from now on, the first of it: see topicqueue.CutReview
+	// what is cut first in this run: see topicqueue.CutReview
 	Cut string `json:"cut"`
 }
 
-// tell tells that a run does less than it could because of a budget: once for all that this budget cuts, of
-// however many runs.
+// tell announces that a run does less because of a budget. It is sent once for everything that this budget cuts, for
+// any number of runs.
 func (b *budget) tell(ctx context.Context, what string) error {
 	a := b.a
 	o := a.Run.Options
@@ -238,21 +237,21 @@ func (b *budget) tell(ctx context.Context, what string) error {
 	return a.dispatcher.Notify(ctx, notify.Event{Type: notify.BudgetReached, Subject: subject, Time: b.now(), Data: e})
 }
 
-// maxTold bounds a text in an event, in bytes.
+// maxTold is the maximum length of a text in an event, in bytes.
 const maxTold = 2000
 
-// batchEnded is what the event batch.ended says.
+// batchEnded is the data of the event batch.ended.
 type batchEnded struct {
 	Batch   string                      `json:"batch"`
 	Runs    int                         `json:"runs"`
 	States  map[topicqueue.RunState]int `json:"states"`
 	Outcome string                      `json:"outcome"` // in one line
-	First   []string                    `json:"first"`   // what a person must see, a line each
+	First   []string                    `json:"first"`   // items that need attention, one per line
 	CostUSD float64                     `json:"cost_usd"`
-	Digest  string                      `json:"digest"` // where its page is
+	Digest  string                      `json:"digest"` // location of its page
 }
 
-// tellBatchEnd tells of a digest that is in storage.
+// tellBatchEnd announces a digest that is in storage.
 func (h digestHandler) tellBatchEnd(ctx context.Context, p digestPayload, d digest.Digest) error {
 	e := batchEnded{
 		Batch: d.Batch, Runs: d.Runs, States: d.States, Outcome: d.Outcome(), First: []string{}, CostUSD: d.Usage.CostUSD,

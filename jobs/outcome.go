@@ -14,20 +14,20 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// What dashboards show of a task that has ended, for a day: a result line, written by its last attempt. A topic block
-// that has failed, and a run that has, is an archived task with the reason: the block's own, and the run's last one,
-// which publishes it. Running such a task again is a retry. A task that nobody needs leaves nothing.
+// An ended task stays visible in dashboards for a day, with a result line written by its last attempt. A failed topic
+// block or run leaves an archived task with the reason. For a block, it is the block's own task; for a run, it is the
+// task that publishes the run. Running such a task again is a retry. A task that is not needed leaves nothing.
 
-// revoked is the outcome of a task that leaves nothing: it was not needed, or what it was for is handed on.
+// revoked returns the outcome of a task that leaves nothing, because it was not needed or its work is handed on.
 func revoked(why error) error { return fmt.Errorf("%w: %w", why, asynq.RevokeTask) }
 
-// failure is what the archived task of a block or run that has failed says.
+// failure returns the error of the archived task of a failed block or run.
 func failure(reason string) error { return givenUpError{errors.New(failedWord + reason)} }
 
-// failedWord begins the error of such a task, and of no other.
+// failedWord is the prefix of errors from failure, and of no other error.
 const failedWord = "failed: "
 
-// concluded says what becomes of the task of an attempt that has committed.
+// concluded returns the outcome of the task of an attempt that has committed.
 func (a *attempt) concluded(ctx context.Context, task *asynq.Task) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
@@ -35,7 +35,7 @@ func (a *attempt) concluded(ctx context.Context, task *asynq.Task) error {
 	reason, failed, err := a.queue.Failure(ctx, p.RunID, p.Unit, p.Generation)
 	switch {
 	case err != nil:
-		return err // the next attempt will find that it has committed
+		return err // the next attempt will find the commit
 	case failed:
 		return failure(reason)
 	case p.Unit == redisqueue.UnitPublish:
@@ -51,7 +51,7 @@ func (a *attempt) concluded(ctx context.Context, task *asynq.Task) error {
 	return nil
 }
 
-// resultLine says what a unit has come to: state, claims, calls, cost.
+// resultLine summarizes the result of a unit: state, claims, calls, cost.
 func (a *attempt) resultLine(ctx context.Context) (string, error) {
 	usage, err := a.queue.Usage(ctx, a.Run.ID)
 	if err != nil {
@@ -111,10 +111,10 @@ func resultOf(state, reason string, claims int, calls string) string {
 	return topicqueue.Clip(topicqueue.OneLine(line), maxResult)
 }
 
-// maxResult bounds a result line, in bytes.
+// maxResult is the maximum length of a result line in bytes.
 const maxResult = 300
 
-// callsOf sums up model calls: "9 model calls, $0.0123".
+// callsOf summarizes model calls: "9 model calls, $0.0123".
 func callsOf(usage []topicqueue.Usage, of func(topicqueue.Usage) bool) string {
 	calls, tokens, cost, priced := 0, 0, 0.0, true
 	for _, u := range usage {
@@ -148,8 +148,9 @@ func claimsOf(in reporting.Input) (n int64) {
 	return n
 }
 
-// notNeeded says what becomes of a task whose unit has moved on. The one of a block or run that has failed is
-// archived: its worker may have died before that. When it was, somebody runs it again, and the run is tried again.
+// notNeeded returns the outcome of a task whose unit has moved on. The task of a failed block or run is archived,
+// because its worker may have died before archiving it. If it was archived already, a user has run it again, so the run
+// is retried.
 func notNeeded(asynqCtx, ctx context.Context, q *redisqueue.Queue, d *Dispatcher, p payload, stale error) error {
 	log := zerolog.Ctx(ctx)
 	reason, failed, err := q.Failure(ctx, p.RunID, p.Unit, p.Generation)
@@ -191,5 +192,5 @@ func notNeeded(asynqCtx, ctx context.Context, q *redisqueue.Queue, d *Dispatcher
 	return d.Dispatch(ctx, intents)
 }
 
-// expired is added to the reason of a run that can no longer be tried again.
-const expired = " (its state has expired: `nightdesk retry` shows what can still be done)"
+// expired is appended to the reason of a run that can no longer be retried.
+const expired = " (its state has expired: `nightdesk retry` says what can still be done)"

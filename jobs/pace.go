@@ -10,7 +10,7 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// figures are what the work of this desk has taken, and how much there is to do, as far as this worker has heard.
+// figures caches the past work of this installation and its current load, as known to this worker.
 type figures struct {
 	queue *redisqueue.Queue
 	now   func() time.Time
@@ -20,14 +20,14 @@ type figures struct {
 	at    time.Time
 }
 
-// figuresAge is how old they may be.
+// figuresAge is the maximum age of cached figures.
 const figuresAge = 5 * time.Second
 
-// look returns the figures, and reads them again when they are too old. Without Redis the old ones do.
+// look returns the figures and refreshes them when they are too old. If Redis is unavailable, it returns the old ones.
 func (f *figures) look(ctx context.Context) (redisqueue.Stats, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if age := f.now().Sub(f.at); age >= 0 && age < figuresAge { // below 0: the clock was put right
+	if age := f.now().Sub(f.at); age >= 0 && age < figuresAge { // negative: the clock was set back
 		return f.stats, f.slots
 	}
 	if stats, err := f.queue.Stats(ctx); err == nil {
@@ -39,7 +39,8 @@ func (f *figures) look(ctx context.Context) (redisqueue.Stats, int) {
 	return f.stats, f.slots
 }
 
-// pace says how fast the desk is and how much it has to do by the deadline of the run; without one there is no hurry.
+// pace returns the speed of this installation and its load until the run's deadline. Without a deadline, the time left
+// is -1.
 func (b *budget) pace(ctx context.Context) topicqueue.Pace {
 	p := topicqueue.Pace{Left: -1}
 	if b.a.Run.Options.Deadline.IsZero() {
@@ -60,7 +61,7 @@ func (b *budget) pace(ctx context.Context) topicqueue.Pace {
 	return p
 }
 
-// hasTime reports whether all runs of the desk are ready in time when each block gets iteration k.
+// hasTime reports whether all runs of this installation end in time when each block gets iteration k.
 func (b *budget) hasTime(ctx context.Context, k int) bool {
 	if k == 1 || k <= b.pace(ctx).Depth(max(1, len(b.a.View.Blocks)), b.a.Run.Options.MaxIterations) {
 		return true

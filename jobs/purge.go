@@ -16,31 +16,35 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Keep says how much of one kind is kept. What exceeds either bound goes; 0 = no bound.
+// Keep limits how much of one kind is kept. Items that exceed either limit are purged; 0 = no limit.
 type Keep struct {
-	Days  int // age
-	Count int // the newest
+	Days  int // maximum age
+	Count int // number of newest items
 }
 
-// Purge deletes what a desk no longer wants to keep. It never touches what is in use: a run that has not ended or is
-// not yet in storage, the runs of a batch that has not ended or has no digest yet, the run that the newest memory of a
-// topic is of, and that memory, the newest version of a knowledge base and those that runs of the lists use. It can be
-// broken off at any time; the next one goes on. A manifest goes before the files that it lists.
+// Purge deletes data that exceeds the retention limits. It never deletes data in use:
+//
+//   - runs that have not ended or are not yet in storage
+//   - runs of a batch that has not ended or has no digest yet
+//   - the newest memory of a topic, and the run it is from
+//   - the newest version of a knowledge base, and versions that listed runs use
+//
+// A purge can be interrupted at any time; the next one continues. A manifest is deleted before the files that it lists.
 type Purge struct {
 	Queue *redisqueue.Queue
 	Store storage.Store
 	Now   time.Time
-	Dry   bool // tells what would go, and deletes nothing
+	Dry   bool // only report items, delete nothing
 
-	Reports Keep // with their metadata; the run's bundle goes with its report
+	Reports Keep // including metadata; the bundle of a run is deleted with its report
 	Bundles Keep // data and evidence
-	Runs    Keep // lines of lists; a batch of which none is left goes with its digest
+	Runs    Keep // list entries; a batch without entries is deleted with its digest
 	Topics  Keep // versions of the memory of each topic
 
 	Knowledge Keep // published versions of each knowledge base
 }
 
-// Purged is something that goes.
+// Purged is an item to be deleted.
 type Purged struct {
 	Kind  string `json:"kind"` // report, bundle, run, batch, topic, knowledge, attached or leftover
 	Name  string `json:"name"` // a run's id, a batch's name, a topic's key, a knowledge base and version, a path
@@ -49,16 +53,16 @@ type Purged struct {
 	Why   string `json:"why"`
 }
 
-// What is no run's bundle or belongs to a run that nobody knows is left alone for so long: the longest run takes seven
+// unknownFor protects bundles without a manifest, and items of unknown runs, for this long. The longest run takes seven
 // days.
 const unknownFor = 8 * 24 * time.Hour
 
-// leftoverAge is how old a file is that nobody is writing any more.
+// leftoverAge is the age from which a temporary file is no longer being written.
 const leftoverAge = 24 * time.Hour
 
 var runIDPattern = regexp.MustCompile(`^research_(\d{8}_\d{6})_[a-z2-7]{10}$`)
 
-// bornAt returns the time in a run's id: when its batch was created.
+// bornAt returns the time in a run's id, which is the creation time of its batch.
 func bornAt(runID string) (time.Time, bool) {
 	m := runIDPattern.FindStringSubmatch(runID)
 	if m == nil {
@@ -68,19 +72,19 @@ func bornAt(runID string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// purging is the work of Run.
+// purging is the state of Run.
 type purging struct {
 	Purge
 	say     func(Purged) error
-	batches map[string]string   // batch of each run that is listed
+	batches map[string]string   // batch of each listed run
 	held    map[string]bool     // batches that have not ended
-	nights  map[string][]string // by run: what the history of its topic has of it
-	pinned  map[string]bool     // runs that the memory of a topic is of
-	gone    map[string]bool     // runs whose data goes
-	emptied map[string]bool     // batches of which every run goes from the lists
+	nights  map[string][]string // by run: its entries in topic histories
+	pinned  map[string]bool     // runs that topic memories are from
+	gone    map[string]bool     // runs whose data is purged
+	emptied map[string]bool     // batches that lose all runs of their list
 }
 
-// Run purges, and calls say for everything that goes, before it does. It stops at the first error.
+// Run purges. It calls say for each item before it deletes the item. It stops at the first error.
 func (p Purge) Run(ctx context.Context, say func(Purged) error) error {
 	w := &purging{Purge: p, say: say, batches: map[string]string{}, held: map[string]bool{}, pinned: map[string]bool{},
 		nights: map[string][]string{},
@@ -112,7 +116,7 @@ func (p Purge) Run(ctx context.Context, say func(Purged) error) error {
 	return nil
 }
 
-// over says why something goes; empty when it stays. rank: how many newer ones there are.
+// over returns why an item exceeds the limits, or "". rank is the number of newer items.
 func (k Keep) over(born, now time.Time, rank int) string {
 	switch {
 	case k.Days > 0 && now.Sub(born) > time.Duration(k.Days)*24*time.Hour:
@@ -123,14 +127,14 @@ func (k Keep) over(born, now time.Time, rank int) string {
 	return ""
 }
 
-// free reports whether nobody uses a run.
+// free reports whether a run is not in use.
 func (w *purging) free(ctx context.Context, runID string, born time.Time, whole bool) (bool, error) {
 	if w.pinned[runID] || w.held[w.batches[runID]] {
 		return false, nil
 	}
 	run, err := w.Queue.Run(ctx, runID)
 	switch {
-	case errors.Is(err, redisqueue.ErrNotFound): // its state has expired, or it was another Redis
+	case errors.Is(err, redisqueue.ErrNotFound): // its state has expired, or it was in another Redis
 		return whole || w.batches[runID] != "" || w.Now.Sub(born) > unknownFor, nil
 	case err != nil:
 		return false, err
@@ -151,8 +155,8 @@ func (w *purging) delete(ctx context.Context, what Purged, keys []string) error 
 	return nil
 }
 
-// deleteBundle deletes the data of a run. reportStays: then its metadata are stored again, and search indexes see by
-// their time that they must forget the claims.
+// deleteBundle deletes the data of a run. If reportStays is true, it stores the metadata again: the new time tells
+// search indexes to drop the claims.
 func (w *purging) deleteBundle(ctx context.Context, id, why string, keys []string, reportStays bool) error {
 	err := w.delete(ctx, Purged{Kind: "bundle", Name: id, Why: why}, keys)
 	if err != nil || w.Dry || !reportStays {
@@ -168,7 +172,7 @@ func (w *purging) deleteBundle(ctx context.Context, id, why string, keys []strin
 	return w.Store.Put(ctx, storage.MetadataKey(id), body)
 }
 
-// runFiles are the keys of one run.
+// runFiles are the storage keys of one run.
 type runFiles struct{ report, bundle []string }
 
 // files purges reports and bundles.
@@ -201,14 +205,14 @@ func (w *purging) files(ctx context.Context) error {
 	for _, key := range keys {
 		id, _, _ := strings.Cut(strings.TrimPrefix(key, "cache/"), "/")
 		f := of(id)
-		if key == storage.ManifestKey(id) { // first: without it the bundle is none
+		if key == storage.ManifestKey(id) { // first: deleting it invalidates the bundle
 			f.bundle = slices.Insert(f.bundle, 0, key)
 			continue
 		}
 		f.bundle = append(f.bundle, key)
 	}
 	ids := slices.Sorted(maps.Keys(runs))
-	slices.Reverse(ids) // the newest first: the time stands in the id
+	slices.Reverse(ids) // newest first, because the id begins with the time
 	reports, bundles := 0, 0
 	for _, id := range ids {
 		f := runs[id]
@@ -251,7 +255,7 @@ func (w *purging) files(ctx context.Context) error {
 	return nil
 }
 
-// lists takes runs out of the lists.
+// lists removes runs from the lists.
 func (w *purging) lists(ctx context.Context) error {
 	if w.Runs == (Keep{}) {
 		return nil
@@ -304,8 +308,7 @@ func (w *purging) lists(ctx context.Context) error {
 	return nil
 }
 
-// digests deletes what is in storage of batches that are no longer listed. Those of a Redis that was lost go by their
-// age.
+// digests deletes the stored digests of batches that are no longer listed. Digests of a lost Redis are deleted by age.
 func (w *purging) digests(ctx context.Context) error {
 	if w.Runs == (Keep{}) {
 		return nil
@@ -338,8 +341,8 @@ func (w *purging) digests(ctx context.Context) error {
 	return nil
 }
 
-// unlisted says why the files of a batch go that this purge has not taken out of the lists: it is not listed, since a
-// purge broke off or it was another Redis, and it is old. Empty when they stay.
+// unlisted returns why to delete the files of a batch that this purge has not removed from the lists, or "". Such a
+// batch is old and not listed, because an earlier purge was interrupted or its Redis was a different one.
 func (w *purging) unlisted(ctx context.Context, batch string) (string, error) {
 	_, err := w.Queue.Batch(ctx, batch)
 	if !errors.Is(err, redisqueue.ErrNotFound) {
@@ -349,14 +352,14 @@ func (w *purging) unlisted(ctx context.Context, batch string) (string, error) {
 	if away(err) || ctx.Err() != nil {
 		return "", err
 	}
-	if err != nil { // without a digest nothing tells its age
+	if err != nil { // without a digest, its age is unknown
 		return "", nil
 	}
 	return Keep{Days: max(w.Runs.Days, int(unknownFor/(24*time.Hour)))}.over(d.CreatedAt, w.Now, 0), nil
 }
 
-// topics purges earlier versions of memories, and notes which runs the newest ones are of: the next night reads their
-// pages.
+// topics purges earlier versions of topic memories. It pins the runs of the newest ones, because the next night reads
+// their pages.
 func (w *purging) topics(ctx context.Context) error {
 	keys, err := w.Store.List(ctx, "topics/")
 	if err != nil {
@@ -372,7 +375,7 @@ func (w *purging) topics(ctx context.Context) error {
 			}
 		case strings.HasPrefix(rest, "versions/"):
 			versions[name] = append(versions[name], key)
-		case storage.TopicRun(key) != "": // it goes with the report of the run
+		case storage.TopicRun(key) != "": // deleted with the report of the run
 			w.nights[storage.TopicRun(key)] = append(w.nights[storage.TopicRun(key)], key)
 		}
 	}
@@ -392,7 +395,7 @@ func (w *purging) topics(ctx context.Context) error {
 				return err
 			}
 			born := m.CreatedAt
-			if born.IsZero() { // no memory that we know: only its number counts
+			if born.IsZero() { // unknown format: only its rank counts
 				born = w.Now
 			}
 			if why := w.Topics.over(born, w.Now, rank+1); why != "" {
@@ -406,7 +409,7 @@ func (w *purging) topics(ctx context.Context) error {
 	return nil
 }
 
-// memoryHead is what a purge must know of a topic's memory.
+// memoryHead is the part of a topic's memory that a purge reads.
 type memoryHead struct {
 	RunID     string    `json:"run_id"`
 	CreatedAt time.Time `json:"created_at"`
@@ -421,7 +424,7 @@ func (w *purging) memory(ctx context.Context, key string) (m memoryHead, err err
 		return m, err
 	}
 	if json.Unmarshal(body, &m) != nil {
-		return memoryHead{}, nil // it is no memory
+		return memoryHead{}, nil // not a memory
 	}
 	return m, nil
 }
@@ -434,7 +437,7 @@ func (w *purging) pin(ctx context.Context, key string) error {
 	return err
 }
 
-// leftovers removes what killed processes have left of their writes, where the storage is a directory.
+// leftovers removes incomplete writes of killed processes, if the storage is a directory.
 func (w *purging) leftovers(ctx context.Context) error {
 	dir, ok := w.Store.(*storage.Dir)
 	if !ok {

@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	// spareShare is what a run asks of a common budget beyond what it will probably take: it asks again before each
-	// iteration, and what it does not use is there again for others.
+	// spareShare is the factor by which a run requests more of a shared budget than it probably needs. It requests
+	// again before each iteration, and returns what it does not use.
 	spareShare = 1.1
-	// reportShare is what is kept for a report, of what it will probably take.
+	// reportShare is the factor of a report's probable cost that is kept for it.
 	reportShare = 1.1
-	// hope is by how much the share of a run will probably grow as others give back what they have asked too much.
+	// hope is the factor by which a run's share will probably grow as other runs return their surplus.
 	hope = 1.2
 )
 
-// cost returns what calls take from the budget of the run; 0 where the price is not known, of which each call is told.
+// cost returns what calls take from the budget of the run. Calls without a known price count 0; each call reports that
+// itself.
 func (b *budget) cost(calls ...askedCall) (sum int64) {
 	for _, c := range calls {
 		t := b.experience().tokens(c)
@@ -32,34 +33,34 @@ func (b *budget) cost(calls ...askedCall) (sum int64) {
 	return sum
 }
 
-// experience is what the attempt knows of calls of this desk.
+// experience returns the attempt's figures on past calls of this installation.
 func (b *budget) experience() Experience {
 	x, _ := b.seen.Load().(Experience)
 	return x
 }
 
-// lookAround learns what calls of this desk have taken until now.
+// lookAround updates the attempt's figures on past calls of this installation.
 func (b *budget) lookAround(ctx context.Context) {
 	figures, _ := b.figures.look(ctx)
 	b.seen.Store(ExperienceOf(figures.Models, b.modelOf))
 }
 
-// modelOf is the model that is asked in a role.
+// modelOf returns the model used for a role.
 func (b *budget) modelOf(role llm.Role) string {
 	return llm.Most(b.model, llm.Request{Role: role}).Model
 }
 
-// estimate says what parts of the run will probably cost. evidence: bytes of statements that its report is made from;
-// sections: of its report.
+// estimate returns the probable cost of parts of the run. evidence: bytes of statements that the report is written
+// from; sections: number of sections of the report.
 func (b *budget) estimate(evidence, sections int) topicqueue.Estimate {
 	o := b.a.Run.Options
-	if o.Path == topicqueue.PathShallow { // the answer is the report; its check is not paid for before
+	if o.Path == topicqueue.PathShallow { // the answer is the report; its check is not reserved in advance
 		return topicqueue.Estimate{Iteration: b.cost(answerCalls...)}
 	}
 	report := b.cost(reportCalls(sections, evidence)...)
 	e := topicqueue.Estimate{PerByte: float64(b.cost(reportCalls(sections, evidence+evidenceOfIteration)...)-
 		report) / evidenceOfIteration}
-	// without which the last answer may be shortened
+	// without this room, the last answer may be shortened
 	room, _ := b.price(topicqueue.Usage{Model: b.modelOf(llm.Writer)}, 0, b.experience().usual(llm.Writer))
 	e.Report = int64(reportShare*float64(report)) + room
 	e.Iteration = b.cost(noteCall, decideCall(max(1, len(b.a.View.Blocks), o.SubTopics)*o.MaxIterations)) +
@@ -67,9 +68,9 @@ func (b *budget) estimate(evidence, sections int) topicqueue.Estimate {
 	return e
 }
 
-// purse says where the run stands with its budget and what is to come. Of a budget that it shares with others it draws
-// its share first. What the report takes is from now on kept out of the reach of the attempt's calls. more: blocks
-// that the run would like to have besides.
+// purse returns the state of the run's budget and the estimated cost of further work. If the budget is shared, purse
+// draws the run's share first. From now on, the attempt's calls cannot spend the estimated cost of the report. more:
+// number of additional blocks that the run would like.
 func (b *budget) purse(ctx context.Context, more int) (p topicqueue.Purse, e topicqueue.Estimate, err error) {
 	look := func(share int64) {
 		err = steady(ctx, "look at the budget", func(ctx context.Context) (err error) {
@@ -102,7 +103,7 @@ func (b *budget) purse(ctx context.Context, more int) (p topicqueue.Purse, e top
 	return p, e, err
 }
 
-// draw returns what the run may spend by its share of the budgets of its batch and its night.
+// draw returns what the run may spend from its share of the budgets of its batch and its night.
 func (b *budget) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Estimate,
 	more int) (share int64, err error) {
 	o := b.a.Run.Options
@@ -130,7 +131,7 @@ func (b *budget) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Esti
 	return share, nil
 }
 
-// claim is what the run asks of a budget that it shares.
+// claim returns the run's request to a shared budget.
 func (b *budget) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) redisqueue.Claim {
 	o := b.a.Run.Options
 	all := b.cost(planCalls(o, o.SubTopics)...)
@@ -152,31 +153,31 @@ func (b *budget) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) redi
 		return p.Spent + int64(spareShare*float64(rest)) + int64(more)*p.Block(o.MaxIterations, e)
 	}
 	claim.Wants, claim.High = wants(more), wants(more)
-	// a high one holds from the beginning what others ask for when they need it
+	// a high-priority run holds from the start what other runs request when they need it
 	if o.MaxLoops > 0 && b.a.Lease.Unit != redisqueue.UnitReport {
 		claim.High = wants(max(more, 1))
 	}
 	if b.a.Run.Lane == LaneHigh {
 		claim.Wants = claim.High
 	}
-	claim.Spare = 4 * b.longest(llm.Planner) // so that none of its answers is bounded, see redisqueue.Reserve
+	claim.Spare = 4 * b.longest(llm.Planner) // so that none of its answers is limited, see redisqueue.Reserve
 	if b.a.Lease.Unit == redisqueue.UnitReport {
 		claim.Spare = 4 * b.longest(llm.Writer)
 	}
 	return claim
 }
 
-// errHeld: others hold what a run is to have of a common budget.
-var errHeld = errors.New("it waits for its share of the budget, which other runs hold")
+// errHeld means that other runs hold the run's share of a common budget.
+var errHeld = errors.New("it waits for its share of a budget, which others hold and will give back")
 
-// Whose budget allows a run least.
+// Values of boundBy.
 const (
 	boundByRun   = "run"
 	boundByBatch = "batch"
 	boundByNight = "night"
 )
 
-// boundBy says whose budget that is, as of the last look.
+// boundBy returns whose budget allows the run least, as of the last look.
 func (b *budget) boundBy() string {
 	if bound, ok := b.bound.Load().(string); ok {
 		return bound
@@ -184,7 +185,7 @@ func (b *budget) boundBy() string {
 	return boundByRun
 }
 
-// budgetWords name the budget that allowed a run least in the end.
+// budgetWords names the budget that in the end allowed the run least.
 func budgetWords(run topicqueue.Run) string {
 	o := run.Options
 	switch own := o.Budget.Amount(); {
@@ -198,20 +199,20 @@ func budgetWords(run topicqueue.Run) string {
 	return "the budget of the batch or of the night"
 }
 
-// longest is what the longest answer of a role costs.
+// longest returns the cost of the longest answer of a role.
 func (b *budget) longest(role llm.Role) int64 {
 	most := llm.Most(b.model, llm.Request{Role: role})
 	cost, _ := b.price(most, 0, cmp.Or(most.CompletionTokens, longestAnswer))
 	return cost
 }
 
-// cut notes what the budget has cut.
+// cut records what was cut because of the budget.
 func (b *budget) cut(ctx context.Context, what string) {
 	if slices.Contains(b.a.Run.Cuts, what) {
 		return
 	}
-	err := steady(ctx, "record what the budget has cut", func(ctx context.Context) error {
-		// told first, and again as the same event: an attempt that finds it noted tells nobody
+	err := steady(ctx, "note what the budget has cut", func(ctx context.Context) error {
+		// notify first; a repetition sends the same event, because an attempt that finds the cut recorded sends none
 		if what != topicqueue.CutTime {
 			if err := b.tell(ctx, what); away(err) {
 				return err
@@ -227,8 +228,8 @@ func (b *budget) cut(ctx context.Context, what string) {
 	}
 }
 
-// affordable returns how many sub-topics the budget allows, at most so many, each with one iteration and its part of
-// the report.
+// affordable returns how many sub-topics the budget allows, at most most. Each gets one iteration and its part of the
+// report.
 func (b *budget) affordable(p topicqueue.Purse, most int) int {
 	if p.Limit == 0 {
 		return most
@@ -248,8 +249,8 @@ func (b *budget) affordable(p topicqueue.Purse, most int) int {
 	return n
 }
 
-// mayIterate reports whether budget and time allow the attempt's block another iteration. A run without any evidence
-// has nothing to keep money for: it looks for some as far as that goes, and then without the model.
+// mayIterate reports whether budget and time allow the attempt's block another iteration. A run without evidence has no
+// report to keep money for: it searches until the money is spent, and then without the model.
 func (b *budget) mayIterate(ctx context.Context, k int) (bool, error) {
 	if !b.hasTime(ctx, k) {
 		return false, nil
@@ -273,7 +274,7 @@ func (b *budget) mayIterate(ctx context.Context, k int) (bool, error) {
 	return false, nil
 }
 
-// roomFor returns how many more blocks the budget allows, of so many that are wanted; below 0: any number.
+// roomFor returns how many of the wanted additional blocks the budget allows; negative = any number.
 func (b *budget) roomFor(ctx context.Context, wanted int) (int, error) {
 	if !b.budgeted() {
 		return -1, nil
@@ -288,7 +289,7 @@ func (b *budget) roomFor(ctx context.Context, wanted int) (int, error) {
 	return p.Room(b.a.Run.Options.MaxIterations, e), nil
 }
 
-// budgetReason says what budget and deadline have cut; empty when nothing.
+// budgetReason describes what budget and deadline have cut, or returns "".
 func budgetReason(run topicqueue.Run) string {
 	words := map[string]string{topicqueue.CutReview: "no review", topicqueue.CutIterations: "fewer iterations",
 		topicqueue.CutBlocks: "fewer topic blocks", topicqueue.CutReport: "a shorter report",

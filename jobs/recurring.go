@@ -19,18 +19,18 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// copiesAtOnce is how many texts are copied from one bundle to another at the same time.
+// copiesAtOnce is the number of texts copied in parallel from one bundle to another.
 const copiesAtOnce = 8
 
-// memories is what is remembered of topics that come again.
+// memories reads and writes the memories of recurring topics.
 type memories struct {
 	store   storage.Store
 	toolbox func(context.Context, topicqueue.Run) (Toolbox, error)
 }
 
-// recall returns what is remembered of the topic of a run, and where that is kept: the newest memory that is of
-// another run and whose evidence is still there. The texts of its sources are then in the run's own bundle. nil: the
-// run begins anew.
+// recall returns the memory of a run's topic and its key in storage. It is the newest memory that is from another run
+// and whose evidence still exists. The texts of its sources are then in the run's own bundle. If it returns nil, the
+// run starts without a memory.
 func (s *memories) recall(ctx context.Context, run topicqueue.Run) (m *recurring.Memory, at string, err error) {
 	if !run.Options.Incremental {
 		return nil, "", nil
@@ -46,7 +46,7 @@ func (s *memories) recall(ctx context.Context, run topicqueue.Run) (m *recurring
 			if err != nil {
 				return err
 			}
-			if found == nil || found.RunID == run.ID { // of an earlier attempt of this run, which is retried
+			if found == nil || found.RunID == run.ID { // from an earlier attempt of this run, which is retried
 				continue
 			}
 			if err := s.adopt(ctx, run.ID, found); errors.Is(err, storage.ErrNotExist) {
@@ -64,11 +64,11 @@ func (s *memories) recall(ctx context.Context, run topicqueue.Run) (m *recurring
 	return m, at, err
 }
 
-// remarksTime bounds the reading of remarks: a run does not wait for them.
+// remarksTime limits the reading of remarks, because runs do not wait for them.
 const remarksTime = 5 * time.Second
 
-// remarks returns what readers have said about the last reports on the topic of a run, for its writers. While the
-// storage is away there are none.
+// remarks returns readers' remarks on the last reports about a run's topic, for its writers. It returns none while the
+// storage is unavailable.
 func (s *memories) remarks(ctx context.Context, run topicqueue.Run) []topicqueue.Remark {
 	ctx, cancel := context.WithTimeout(ctx, remarksTime)
 	defer cancel()
@@ -79,7 +79,7 @@ func (s *memories) remarks(ctx context.Context, run topicqueue.Run) []topicqueue
 	return due
 }
 
-// load reads a version of a topic's memory; nil when it is not there or of another form.
+// load reads a version of a topic's memory; nil if it is missing or has another format.
 func (s *memories) load(ctx context.Context, run topicqueue.Run, at string) (*recurring.Memory, error) {
 	body, err := s.store.Get(ctx, at)
 	if errors.Is(err, storage.ErrNotExist) {
@@ -96,7 +96,7 @@ func (s *memories) load(ctx context.Context, run topicqueue.Run, at string) (*re
 	return m, nil
 }
 
-// before returns the memory that a run's plan goes on from; nil when there is none.
+// before returns the memory that a run's plan builds on; nil when there is none.
 func (s *memories) before(ctx context.Context, run topicqueue.Run, plan topicqueue.Plan) (m *recurring.Memory,
 	err error) {
 	if plan.Memory == "" {
@@ -109,11 +109,11 @@ func (s *memories) before(ctx context.Context, run topicqueue.Run, plan topicque
 	return m, err
 }
 
-// adopt copies what the next run of a topic needs into its bundle: the texts that a memory's traces name and their
-// figures, and of its pages those that are still there.
+// adopt copies the data that the next run of a topic needs into its bundle: the texts and figures that the traces of a
+// memory refer to, and the pages that still exist.
 func (s *memories) adopt(ctx context.Context, runID string, m *recurring.Memory) error {
 	needed, wanted := m.Texts()
-	var keys []string // below the data of a run
+	var keys []string // relative to the data of a run
 	for _, hash := range append(needed, wanted...) {
 		keys = append(keys, topicqueue.PagePath(hash))
 	}
@@ -124,7 +124,7 @@ func (s *memories) adopt(ctx context.Context, runID string, m *recurring.Memory)
 	for i, name := range keys {
 		g.Go(func() error {
 			key := storage.CacheKey(runID, name)
-			if there, err := s.store.Exists(groupCtx, key); err != nil || there { // its name is its content's
+			if there, err := s.store.Exists(groupCtx, key); err != nil || there { // content-addressed
 				return err
 			}
 			body, err := s.store.Get(groupCtx, storage.CacheKey(m.RunID, name))
@@ -142,10 +142,10 @@ func (s *memories) adopt(ctx context.Context, runID string, m *recurring.Memory)
 	return storage.PutMany(ctx, s.store, copies)
 }
 
-// remember stores what the next run of a topic has to know of this one, as a new version of the topic's memory. Of
-// several runs that end at once, the one that was enqueued last has the last word.
+// remember stores the results of this run that the next run of the topic needs, as a new version of the topic's memory.
+// If several runs end at once, the run that was enqueued last wins.
 func (s *memories) remember(ctx context.Context, a *attempt, in reporting.Input, rep *reporting.Report) error {
-	if !a.Run.Options.Incremental || rep == nil || in.Plan.Path == topicqueue.PathShallow { // it is asked anew
+	if !a.Run.Options.Incremental || rep == nil || in.Plan.Path == topicqueue.PathShallow { // answered afresh each time
 		return nil
 	}
 	base, err := s.before(ctx, a.Run, in.Plan)
@@ -194,8 +194,8 @@ func (s *memories) remember(ctx context.Context, a *attempt, in reporting.Input,
 	}
 }
 
-// documents returns the documents of a run's knowledge base as the run of a memory had them; nil when that is not
-// known any more.
+// documents returns the documents of the knowledge base as they were in the run of a memory; nil if they are no longer
+// available.
 func (s *memories) documents(ctx context.Context, run topicqueue.Run, m *recurring.Memory) (researching.Documents,
 	error) {
 	if m.KnowledgeVersion == "" {
@@ -206,7 +206,7 @@ func (s *memories) documents(ctx context.Context, run topicqueue.Run, m *recurri
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err != nil { // what documents have been told of is remembered
+	if err != nil { // the memory keeps what was reported from them
 		zerolog.Ctx(ctx).Warn().Err(err).Str("version",
 			m.KnowledgeVersion).Msg("the knowledge base of the last run is gone: unread parts of it may be " +
 			"reported as new")

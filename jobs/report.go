@@ -26,8 +26,8 @@ type reportHandler struct {
 	findings *findings
 }
 
-// work writes a run's report and ends the run. What the time for writing does not suffice for is written without the
-// model; so is everything when the workers ended again and again in the middle of it.
+// work writes a run's report and ends the run. Parts that are not written in time are written without the model. If
+// workers died again and again while writing, the whole report is written without it.
 func (h reportHandler) work(ctx context.Context, a *attempt) error {
 	in, err := h.findings.steady(ctx, a.Run)
 	if err != nil {
@@ -38,13 +38,13 @@ func (h reportHandler) work(ctx context.Context, a *attempt) error {
 		if _, _, err := a.budget.purse(ctx, 0); err != nil {
 			return err
 		}
-		a.budget.stay.Store(0) // it is for this
+		a.budget.stay.Store(0) // now reserved for the report itself
 	}
 	if a.Lapses >= redisqueue.MaxLapses {
 		return h.write(ctx, a, in, a.calls.withoutModel(), "its workers crashed repeatedly while writing it")
 	}
 	writeCtx, cancel := ctx, func() {}
-	if a.Final >= 0 { // the rest is for what is not written by then
+	if a.Final >= 0 { // the remaining time is for writing the rest
 		writeCtx, cancel = context.WithTimeoutCause(ctx, a.Final-min(a.Final/5, finalTime), errTimeUp)
 	}
 	err = h.write(writeCtx, a, in, a.calls.model(), "")
@@ -58,7 +58,7 @@ func (h reportHandler) work(ctx context.Context, a *attempt) error {
 // finalTime is how long before the end of a run its report is written without the model.
 const finalTime = 20 * time.Second
 
-// write writes the report and ends the run. without: why not all of it was asked of the model; empty: it was.
+// write writes the report and ends the run. without: why the model was not asked for all parts; empty: it was.
 func (h reportHandler) write(ctx context.Context, a *attempt, in reporting.Input, model llm.Model,
 	without string) error {
 	r := reporting.Reporter{
@@ -66,7 +66,7 @@ func (h reportHandler) write(ctx context.Context, a *attempt, in reporting.Input
 		Page: storage.Pages{Store: h.bundles.Store}.Page,
 	}
 	in.Returned = h.findings.returned(ctx, in)
-	if in.Plan.Path == topicqueue.PathShallow && in.Answer == "" { // nothing is left that a model would write
+	if in.Plan.Path == topicqueue.PathShallow && in.Answer == "" { // nothing is left for a model to write
 		r.Model = nil
 	}
 	rep, err := r.Report(ctx, in)
@@ -94,8 +94,8 @@ func (h reportHandler) write(ctx context.Context, a *attempt, in reporting.Input
 	out := redisqueue.Outcome{Report: storage.ReportKey(a.Run.ID), Content: content}
 	away, _ := a.calls.away.Load().(string)
 	out.State, out.Reason = judge(in, rep, away)
-	// Whether the report can be shown in other forms is tried here, without the storage. They are made with all that
-	// belongs to them when the run is published.
+	// This tries, without the storage, whether the report can be rendered in other formats. The final files, with all
+	// their parts, are made when the run is published.
 	forms := h.bundles.Formats(a.Run.ID, a.Run.Options.Formats, formats.Report{Markdown: rep.Markdown,
 		Title: rep.Title, Language: a.Run.Options.Language})
 	out.Events = append([]topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info),
@@ -104,7 +104,7 @@ func (h reportHandler) write(ctx context.Context, a *attempt, in reporting.Input
 	return a.finish(ctx, out)
 }
 
-// rendered tells watchers of the other forms of a report.
+// rendered returns events about the other formats of a report.
 func rendered(forms []bundle.Format) []topicqueue.Event {
 	if len(forms) == 0 {
 		return nil
@@ -131,7 +131,8 @@ func rendered(forms []bundle.Format) []topicqueue.Event {
 	return slices.Concat([]topicqueue.Event{start}, files, []topicqueue.Event{end})
 }
 
-// final commits the report of a run whose time is over: what the journal has of it, the rest from the template.
+// final commits the report of a run whose time is over. It uses the answers in the journal and fills in the rest from
+// the template.
 func (h reportHandler) final(ctx context.Context, a *attempt) error {
 	in, err := h.findings.read(ctx, a.Run)
 	if err != nil {
@@ -140,12 +141,12 @@ func (h reportHandler) final(ctx context.Context, a *attempt) error {
 	return h.write(ctx, a, in, a.calls.withoutModel(), "the time of the run was used up")
 }
 
-// reportParallel is how many sections of one report are written at once: all that the largest preset plans and reviews
-// add. The governor sees to it that no server has more calls than it takes.
+// reportParallel is the number of sections of one report that are written at once. It is enough for all sections that
+// the largest preset plans and its reviews add. The governor limits the calls to each server.
 const reportParallel = 12
 
-// judge says whether a run with a report is completed or partial, and why. away: why the model did not write all of the
-// report, where it is known.
+// judge returns whether a run with a report is completed or partial, and why. away: why the model did not write the
+// whole report, if known.
 func judge(in reporting.Input, rep reporting.Report, away string) (topicqueue.RunState, string) {
 	var reasons []string
 	if c := in.Changes; c != nil && claimsOf(in) == 0 {
@@ -193,7 +194,7 @@ func judge(in reporting.Input, rep reporting.Report, away string) (topicqueue.Ru
 	return topicqueue.RunPartial, strings.Join(reasons, "; ")
 }
 
-// because is a cause in parentheses; nothing when there is none, or when it has been told.
+// because returns cause in parentheses, or "" if there is none or it is already in told.
 func because(cause string, told ...string) string {
 	for _, t := range told {
 		if strings.Contains(t, cause) || strings.Contains(cause, t) {
@@ -206,7 +207,7 @@ func because(cause string, told ...string) string {
 	return " (" + cause + ")"
 }
 
-// ofBlocks says how many of a run's blocks it is about: "2 of 3 topic blocks".
+// ofBlocks formats a count of a run's blocks: "2 of 3 topic blocks".
 func ofBlocks(n int, blocks []reporting.BlockEvidence) string {
 	if len(blocks) == 1 {
 		return "the only topic block"
@@ -214,7 +215,7 @@ func ofBlocks(n int, blocks []reporting.BlockEvidence) string {
 	return fmt.Sprintf("%d of %d topic blocks", n, len(blocks))
 }
 
-// cutShort counts the blocks that ended with what they had.
+// cutShort counts the blocks that ended early with the results they had.
 func cutShort(blocks []reporting.BlockEvidence) int {
 	n := 0
 	for _, b := range blocks {
@@ -225,8 +226,9 @@ func cutShort(blocks []reporting.BlockEvidence) int {
 	return n
 }
 
-// quotedAlone counts the blocks that a model should have researched and of whose statements it wrote none: what it did
-// not read is quoted, and a quote states itself, on one line. why: of the first of them.
+// quotedAlone counts the blocks for which a model should have written statements but wrote none. Their claims are
+// quotes: unread sources are quoted, and the statement of such a claim is its quote on one line. why: the reason for
+// the first of these blocks.
 func quotedAlone(blocks []reporting.BlockEvidence) (n int, why string) {
 	for _, b := range blocks {
 		claims, written := 0, false
@@ -245,10 +247,10 @@ func quotedAlone(blocks []reporting.BlockEvidence) (n int, why string) {
 	return n, why
 }
 
-// maxNearest bounds the documents that are named where none of them bears on the topic.
+// maxNearest is the maximum number of documents named when none of them bears on the topic.
 const maxNearest = 3
 
-// nearest names the first documents that the searches of a run have returned.
+// nearest returns the names of the first documents that the searches of a run returned.
 func nearest(sources []topicqueue.Source) string {
 	var names []string
 	for _, s := range sources {
@@ -260,7 +262,7 @@ func nearest(sources []topicqueue.Source) string {
 	return strings.Join(names, ", ")
 }
 
-// noEvidence says why there is nothing to report.
+// noEvidence returns why there is nothing to report.
 func noEvidence(in reporting.Input) string {
 	blocks := in.Blocks
 	if len(blocks) == 0 && in.Run.Sealed != "" {
@@ -278,7 +280,7 @@ func noEvidence(in reporting.Input) string {
 		why = budgetWords(in.Run) + " had nothing for the model, and without it " + why
 	}
 	for _, b := range blocks {
-		if b.Block.Reason != "" && b.Block.Reason != recurring.NothingFound { // that has been said
+		if b.Block.Reason != "" && b.Block.Reason != recurring.NothingFound { // already stated
 			return fmt.Sprintf("%s; %s: %s", why, b.Block.ID, strings.TrimPrefix(b.Block.Reason, recurring.NothingFound+"; "))
 		}
 	}

@@ -1,9 +1,9 @@
-// Package jobs is the only part of nightdesk that knows asynq: task kinds and payloads, enqueueing, the worker with its
-// handlers, and what an error means for a task.
+// Package jobs is the only package of nightdesk that uses asynq. It defines task kinds and payloads, enqueues tasks,
+// runs the worker with its handlers, and decides what an error means for a task.
 //
-// A task is a wake-up that carries ids. Its handler takes the lease of the unit of work that the task names (package
-// redisqueue), does the work through the pipeline, and commits by a script; what the script then wants done becomes the
-// next tasks. Start reading with Worker and attempt.go.
+// A task is a wake-up call that carries ids. Its handler takes the lease of the unit of work that the task names
+// (package redisqueue), does the work through the pipeline, and commits by a script. The intents that the script
+// returns become the next tasks. Start reading with Worker and attempt.go.
 package jobs
 
 import (
@@ -32,42 +32,44 @@ const (
 	KindPublish = "run:publish"
 )
 
-// Queues, one per stage. A run's lane is appended: "planning-high".
+// Queues, one per stage. The lane of the run is appended: "planning-high".
 const (
 	queuePlanning    = "planning"
 	queueResearching = "researching"
 	queueReporting   = "reporting"
 )
 
-// Lanes that every worker serves; the shared one lies between them.
+// Lanes that every worker serves, besides the shared lane "", whose priority is between them.
 const (
 	LaneHigh = "high"
 	LaneLow  = "low"
 )
 
-// SharedLane reports whether every worker serves a lane; others are private to one process.
+// SharedLane reports whether every worker serves a lane. All other lanes are private to one process.
 func SharedLane(lane string) bool { return lane == LaneHigh || lane == "" || lane == LaneLow }
 
 const (
-	// maxRetry counts attempts after errors of our own services (Redis, storage) and after crashes, not the model's.
+	// maxRetry is the number of retries after errors of our own services (Redis, storage) and after crashes. Model
+	// errors are not counted.
 	maxRetry = 4
-	// retention is how long a task that has ended can be seen, with its result.
+	// retention is how long a completed task stays visible, with its result.
 	retention = 24 * time.Hour
-	// taskTimeout lies above everything: asynq starts a task again whose time is over while it still runs.
+	// taskTimeout exceeds every other limit, because asynq restarts a task that has timed out even while it still runs.
 	taskTimeout = 24 * time.Hour
 )
 
-// payload is the content of every task. What it is about stands first: dashboards cut long payloads.
+// payload is the content of every task. Descriptive fields come first because dashboards cut long payloads.
 type payload struct {
-	Topic      string `json:"topic,omitempty"` // shortened, as are title and batch
+	Topic      string `json:"topic,omitempty"` // shortened, like title and batch
 	Title      string `json:"title,omitempty"` // of the block
 	Batch      string `json:"batch,omitempty"`
-	Unit       string `json:"unit"` // a unit of the run, see redisqueue: plan, review, ... or a block id
+	Unit       string `json:"unit"` // unit of the run, see redisqueue: plan, review, ... or a block id
 	Generation int    `json:"generation"`
 	RunID      string `json:"run_id"`
 }
 
-// Bytes of a payload's texts: each heartbeat of asynq writes those of all active tasks.
+// Maximum bytes of the texts in a payload. They are short because each heartbeat of asynq writes the payloads of all
+// active tasks.
 const (
 	aboutTopic = 160
 	aboutTitle = 100
@@ -94,17 +96,17 @@ func queueName(stage, lane string) string {
 	return stage + "-" + lane
 }
 
-// describe returns kind, queue and task id of an intent. The id is the same however often the intent is computed.
+// describe returns the kind, queue and task id of an intent. The same intent always gets the same id.
 func describe(i redisqueue.Intent) (kind, queue, id string) {
 	generation := strconv.Itoa(i.Generation)
 	switch i.Unit {
 	case redisqueue.UnitPlan:
 		stage := queuePlanning
-		if i.Begun && i.Generation > 1 { // it goes before runs that have not begun, and its first task is no more
+		if i.Begun && i.Generation > 1 { // runs before runs that have not begun; its first task no longer exists
 			stage = queueResearching
 		}
 		return KindPlan, queueName(stage, i.Lane), "plan:" + i.RunID + ":" + generation
-	case redisqueue.UnitReview: // generations count on from one loop to the next
+	case redisqueue.UnitReview: // generations continue from one loop to the next
 		return KindReview, queueName(queueReporting, i.Lane), "review:" + i.RunID + ":" + generation
 	case redisqueue.UnitReport:
 		return KindReport, queueName(queueReporting, i.Lane), "report:" + i.RunID + ":" + generation
@@ -119,21 +121,22 @@ func describe(i redisqueue.Intent) (kind, queue, id string) {
 	return KindBlock, queueName(queueResearching, i.Lane), "block:" + i.RunID + ":" + i.Unit + ":" + generation
 }
 
-// Dispatcher puts intents into asynq.
+// Dispatcher enqueues intents as asynq tasks.
 type Dispatcher struct {
 	client    *asynq.Client
 	inspector *asynq.Inspector
-	wanted    []string // types of events that somebody wants to know of
-	webhooks  []string // keys of those who do
-	mail      bool     // digests are mailed
+	wanted    []string // types of events to announce
+	webhooks  []string // keys of the webhooks that receive them
+	mail      bool     // whether digests are mailed
 }
 
-// NewDispatcher returns a dispatcher on these, which are on the queue's Redis; the caller closes its connection.
+// NewDispatcher returns a dispatcher that uses client and inspector, which use the queue's Redis. The caller closes its
+// connection.
 func NewDispatcher(client *asynq.Client, inspector *asynq.Inspector) *Dispatcher {
 	return &Dispatcher{client: client, inspector: inspector}
 }
 
-// Dispatch enqueues intents. One whose task is there already is in order.
+// Dispatch enqueues intents. An intent whose task already exists is skipped.
 func (d *Dispatcher) Dispatch(ctx context.Context, intents []redisqueue.Intent) error {
 	for _, i := range intents {
 		if err := d.enqueue(ctx, i); err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
@@ -147,15 +150,15 @@ func (d *Dispatcher) enqueue(ctx context.Context, i redisqueue.Intent) error {
 	kind, queue, id := describe(i)
 	options := []asynq.Option{asynq.MaxRetry(maxRetry)}
 	switch {
-	case i.Unit == redisqueue.UnitPublish: // what was paid for is not given up
+	case i.Unit == redisqueue.UnitPublish: // paid results are never given up
 		options[0] = asynq.MaxRetry(math.MaxInt32)
-	case SharedLane(i.Lane): // others go with their process
+	case SharedLane(i.Lane): // tasks of private lanes disappear with their process
 		options = append(options, asynq.Retention(retention))
 	}
 	return d.put(ctx, kind, queue, id, payloadOf(i), options...)
 }
 
-// put enqueues one task. The error wraps asynq.ErrTaskIDConflict when there is one with this id.
+// put enqueues one task. The error wraps asynq.ErrTaskIDConflict when a task with this id exists.
 func (d *Dispatcher) put(ctx context.Context, kind, queue, id string, content any, options ...asynq.Option) error {
 	body, err := json.Marshal(content)
 	if err != nil {
@@ -168,7 +171,7 @@ func (d *Dispatcher) put(ctx context.Context, kind, queue, id string, content an
 	return nil
 }
 
-// decodeTask reads what a task carries. One that carries something else is none of ours, however often it is tried.
+// decodeTask decodes the payload of a task. An invalid payload is never retried.
 func decodeTask(task *asynq.Task, into interface{ check() error }) error {
 	err := json.Unmarshal(task.Payload(), into)
 	if err == nil {
@@ -180,8 +183,8 @@ func decodeTask(task *asynq.Task, into interface{ check() error }) error {
 	return nil
 }
 
-// feed puts runs that wait to be planned into the job queue, the oldest of the lane first, until it has so many tasks
-// of them, or as many runs have begun as the workers have slots; slots: 0 = any number.
+// feed moves waiting runs of a lane into the job queue, oldest first. It stops when tasks of these runs are queued
+// there, or when as many runs have begun as the workers have slots. slots: 0 = no limit.
 func (d *Dispatcher) feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks, slots int) error {
 	runs, err := q.Feed(ctx, lane, tasks, slots)
 	if err != nil {
@@ -199,7 +202,7 @@ func (d *Dispatcher) feed(ctx context.Context, q *redisqueue.Queue, lane string,
 	return nil
 }
 
-// heal enqueues intents that nobody works on.
+// heal enqueues intents that no worker is working on.
 func (d *Dispatcher) heal(ctx context.Context, q *redisqueue.Queue, intents []redisqueue.Intent) error {
 	for _, i := range intents {
 		if err := d.healOne(ctx, q, i); err != nil {
@@ -209,9 +212,9 @@ func (d *Dispatcher) heal(ctx context.Context, q *redisqueue.Queue, intents []re
 	return nil
 }
 
-// healOne enqueues an intent that nobody works on, and sees to it that a dead task of the same id does not hide it:
-// asynq keeps archived tasks for months, and for ever those that were active when their worker died at the wrong
-// moment.
+// healOne enqueues an intent that no worker is working on. If a dead task has the same id, it advances the intent to a
+// new generation. asynq keeps archived tasks for months, and keeps active tasks forever if their worker died at the
+// wrong moment.
 func (d *Dispatcher) healOne(ctx context.Context, q *redisqueue.Queue, i redisqueue.Intent) error {
 	err := d.enqueue(ctx, i)
 	if !errors.Is(err, asynq.ErrTaskIDConflict) {
@@ -229,11 +232,11 @@ func (d *Dispatcher) healOne(ctx context.Context, q *redisqueue.Queue, i redisqu
 	return d.Dispatch(ctx, next)
 }
 
-// dead reports whether a task that exists may never run: one that is active may still end.
+// dead reports whether an existing task may never run again. An active task may still end.
 func (d *Dispatcher) dead(queue, id string) (dead, active bool, err error) {
 	info, err := d.inspector.GetTaskInfo(queue, id)
 	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
-		return false, false, nil // it ended meanwhile: the next sweep sees what came of it
+		return false, false, nil // it has ended meanwhile; the next sweep sees its result
 	}
 	if err != nil {
 		return false, false, fmt.Errorf("look at task %s: %w", id, err)
@@ -242,5 +245,5 @@ func (d *Dispatcher) dead(queue, id string) (dead, active bool, err error) {
 	case asynq.TaskStateActive, asynq.TaskStateArchived, asynq.TaskStateCompleted:
 		return true, info.State == asynq.TaskStateActive, nil
 	}
-	return false, false, nil // it waits for its turn
+	return false, false, nil // waiting for its turn
 }

@@ -18,25 +18,25 @@ import (
 // The trace of a run. Names that begin with gen_ai follow the semantic conventions of OpenTelemetry for generative AI.
 //
 //	run
-//	  plan, review, report, publish      from the first attempt at it
-//	    attempt                          each, with what became of it; one whose worker was killed has none
-//	    chat MODEL, execute_tool TOOL    calls that were made
+//	  plan, review, report, publish      starts with the unit's first attempt
+//	    attempt                          each with its outcome; none if its worker was killed
+//	    chat MODEL, execute_tool TOOL    model and tool calls
 //	  block
 //	    attempt
 //	    iteration
 //	      chat MODEL, execute_tool TOOL
 //
-// Calls and attempts are leaves, which workers write as they end. All others are written by the publisher of the run.
+// Workers write calls and attempts, which are leaves, as they end. The publisher of the run writes all other spans.
 
-// iterationSpan is the id of an iteration's span, counted from 1.
+// iterationSpan returns the span id of a block's iteration, counted from 1.
 func iterationSpan(block string, k int) string { return block + "/" + strconv.Itoa(k) }
 
-// mayBegin is the number of the last iteration that a block with so many finished ones may have begun.
+// mayBegin returns the number of the last iteration that a block may have begun after this many finished iterations.
 func mayBegin(run topicqueue.Run, finished int) int {
 	return max(finished, min(finished+1, max(1, run.Options.MaxIterations)))
 }
 
-// spanAbove is the id of the span that a call of the attempt belongs to.
+// spanAbove returns the id of the parent span of the attempt's calls.
 func (a *attempt) spanAbove() string {
 	if a.Block.ID == "" {
 		return a.Lease.Unit
@@ -44,7 +44,7 @@ func (a *attempt) spanAbove() string {
 	return iterationSpan(a.Block.ID, mayBegin(a.Run, int(a.iterations.Load())))
 }
 
-// about are the attributes of all spans that the attempt writes, with more.
+// about returns more plus the attributes of all spans that the attempt writes.
 func (a *attempt) about(more map[string]any) map[string]any {
 	all := map[string]any{"nightdesk.run.id": a.Run.ID, "nightdesk.attempt": a.Lease.Generation,
 		"nightdesk.block.id": a.Block.ID}
@@ -54,7 +54,7 @@ func (a *attempt) about(more map[string]any) map[string]any {
 	return all
 }
 
-// traceAttempt writes what became of the attempt.
+// traceAttempt writes the span of the attempt with its outcome.
 func (a *attempt) traceAttempt(began, ended time.Time, err error) {
 	if !a.trace.On() {
 		return
@@ -82,7 +82,7 @@ func (a *attempt) traceAttempt(began, ended time.Time, err error) {
 	a.trace.Write(s)
 }
 
-// traceModel writes a model call that was made.
+// traceModel writes the span of a model call.
 func (c *calls) traceModel(began time.Time, made llm.Made, err error) {
 	a, u := c.a, made.Usage
 	if !a.trace.On() {
@@ -120,10 +120,11 @@ func (c *calls) traceModel(began time.Time, made llm.Made, err error) {
 	a.trace.Write(s)
 }
 
-// maxTraced bounds a prompt and an answer in a span, in bytes, so that the JSON around it stays whole.
+// maxTraced is the maximum size of a prompt or an answer in a span, in bytes. It keeps the JSON around the text
+// complete.
 const maxTraced = 12 << 10
 
-// parts and message show a text as the conventions want it.
+// parts encodes a text in the format of the conventions, as message does.
 func parts(text string) string {
 	if text == "" {
 		return ""
@@ -139,7 +140,7 @@ func message(role, text string) string {
 	return fmt.Sprintf(`[{"role":%q,"parts":%s}]`, role, parts(text))
 }
 
-// traceTool writes a tool call that was made, see tools.Runner.Made.
+// traceTool writes the span of a tool call, see tools.Runner.Made.
 func (a *attempt) traceTool(tool string, call tools.Call, began time.Time, answer tools.Answer, err error) {
 	if !a.trace.On() {
 		return
@@ -159,7 +160,7 @@ func (a *attempt) traceTool(tool string, call tools.Call, began time.Time, answe
 	a.trace.Write(s)
 }
 
-// errorType names the kind of an error: error.type of the conventions, which has few values.
+// errorType returns the kind of an error, for error.type of the conventions, which has few values.
 func errorType(err error) string {
 	var status *llm.ProviderError
 	switch {
@@ -180,8 +181,8 @@ func errorType(err error) string {
 	return "_OTHER"
 }
 
-// traceRun writes the structural spans of the run that the attempt publishes. It comes before Queue.Published: when
-// this process dies between the two, the next publisher writes the same spans again, which is better than none.
+// traceRun writes the structural spans of the run that the attempt publishes. It runs before Queue.Published: if this
+// process dies between the two, the next publisher writes the same spans again, which is better than losing them.
 func (a *attempt) traceRun(ctx context.Context, now time.Time) error {
 	if !a.trace.On() || a.traced {
 		return nil
@@ -203,7 +204,7 @@ func (a *attempt) traceRun(ctx context.Context, now time.Time) error {
 	}
 	t := runTrace{a: a, blocks: blocks, times: times, now: now}
 	for _, u := range usage {
-		if a.Epoch == 0 || u.Timestamp.After(a.Run.StartedAt) { // the others are of earlier traces
+		if a.Epoch == 0 || u.Timestamp.After(a.Run.StartedAt) { // other calls belong to earlier traces
 			t.usage = append(t.usage, u)
 		}
 	}
@@ -213,7 +214,7 @@ func (a *attempt) traceRun(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// runTrace is what the structural spans of a run are made from.
+// runTrace holds the data for the structural spans of a run.
 type runTrace struct {
 	a      *attempt
 	blocks []topicqueue.Block
@@ -230,7 +231,7 @@ func (t runTrace) write() {
 			"nightdesk.batch": run.Batch, "nightdesk.preset": run.Options.Preset, "nightdesk.state": string(run.State),
 			"nightdesk.blocks": len(t.blocks), "nightdesk.retries": t.a.Epoch,
 		})}
-	if t.a.Epoch > 0 && !run.StartedAt.IsZero() { // what came before is an earlier trace
+	if t.a.Epoch > 0 && !run.StartedAt.IsZero() { // earlier times belong to an earlier trace
 		root.Start = run.StartedAt
 	}
 	if run.State == topicqueue.RunFailed {
@@ -242,18 +243,18 @@ func (t runTrace) write() {
 			Attributes: t.costs(func(u topicqueue.Usage) bool { return stageOf[u.Stage] == unit }, nil)})
 	}
 	for _, b := range t.blocks {
-		if b.BeganAt.IsZero() || b.UpdatedAt.Before(run.StartedAt) { // it is no part of this trace
+		if b.BeganAt.IsZero() || b.UpdatedAt.Before(run.StartedAt) { // not part of this trace
 			continue
 		}
 		t.block(b)
 	}
 }
 
-// stageOf gives the unit of work that a stage of model calls is made in.
+// stageOf maps each stage of model calls to its unit of work.
 var stageOf = map[string]string{"planning": redisqueue.UnitPlan, "reviewing": redisqueue.UnitReview,
 	"reporting": redisqueue.UnitReport, "narrating": redisqueue.UnitNarrate}
 
-// end returns when a stage was over: a stage ends where the next one begins.
+// end returns when a stage ended, which is when the next stage begins.
 func (t runTrace) end(unit string) time.Time {
 	switch unit {
 	case redisqueue.UnitPublish:
@@ -270,8 +271,8 @@ func (t runTrace) end(unit string) time.Time {
 	return t.a.Run.EndedAt
 }
 
-// block writes a block and its iterations. The one after the last checkpoint may have been begun and not ended: it is
-// written too, for calls may belong to it.
+// block writes the spans of a block and its iterations. The iteration after the last checkpoint may have begun without
+// ending; it is written too, because calls may belong to it.
 func (t runTrace) block(b topicqueue.Block) {
 	s := tracing.Span{ID: b.ID, Parent: tracing.Root, Name: "block", Start: b.BeganAt, End: b.UpdatedAt,
 		Content: map[string]string{"nightdesk.title": b.Title, "nightdesk.reason": b.Reason},
@@ -288,7 +289,7 @@ func (t runTrace) block(b topicqueue.Block) {
 		if finished && k <= len(ends) {
 			end = ends[k-1]
 		}
-		if end.Before(t.a.Run.StartedAt) { // of an earlier trace
+		if end.Before(t.a.Run.StartedAt) { // belongs to an earlier trace
 			continue
 		}
 		t.a.trace.Write(tracing.Span{ID: iterationSpan(b.ID, k), Parent: b.ID, Name: "iteration", Start: began, End: end,
@@ -298,7 +299,7 @@ func (t runTrace) block(b topicqueue.Block) {
 	}
 }
 
-// costs adds up the model calls that are chosen, as attributes, with more.
+// costs returns the totals of the model calls that of selects, as attributes, plus more.
 func (t runTrace) costs(of func(topicqueue.Usage) bool, more map[string]any) map[string]any {
 	calls, in, out, cost, priced := 0, 0, 0, 0.0, true
 	for _, u := range t.usage {

@@ -29,59 +29,58 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Toolbox is what one run may use.
+// Toolbox holds the tools and documents that a run may use.
 type Toolbox struct {
 	Tools    tools.Set
-	Sections planning.SectionFinder // of its knowledge base; nil without one
-	// Documents of its knowledge base; nil without one.
+	Sections planning.SectionFinder // sections of its knowledge base; nil without one
+	// Documents are the documents of its knowledge base; nil without one.
 	Documents researching.Documents
-	Attached  planning.Attached // documents that are attached to the run; nil without any
+	Attached  planning.Attached // documents attached to the run; nil if there are none
 }
 
-// Services is what a worker works with. Redis, Queue and Dispatcher are on the same server.
+// Services are the services that a worker uses. Redis, Queue and Dispatcher use the same server.
 type Services struct {
 	Redis      redis.UniversalClient
 	Queue      *redisqueue.Queue
 	Dispatcher *Dispatcher
 	Store      storage.Store
-	Model      llm.Model // nil: the extractive path
+	Model      llm.Model // nil: extractive path
 	Prices     llm.Prices
-	// Toolbox returns the tools of a run. An error is tried again, as those of Redis and storage are, and then ends the
-	// run as failed: "the knowledge base is not on this machine".
+	// Toolbox returns the tools of a run. Errors are retried like those of Redis and storage; then the run fails, for
+	// example with "the knowledge base is not on this machine".
 	Toolbox func(ctx context.Context, run topicqueue.Run) (Toolbox, error)
 	Config  map[string]string // settings of this worker by path, secrets redacted
-	Shared  tools.Shared      // what calls return, for all workers; nil: every block makes its own
-	// Format makes a report in another form than its Markdown; nil: formats.Make.
+	Shared  tools.Shared      // results of calls, shared by all workers; nil: every block makes its own calls
+	// Format renders a report in a format other than Markdown; nil: formats.Make.
 	Format func(name string, r formats.Report) ([]byte, error)
-	Speech narration.Speaker // reads reports aloud; nil: there is no engine
-	// Webhooks are where events go.
+	Speech narration.Speaker // reads reports aloud; nil: no engine
+	// Webhooks are the receivers of events.
 	Webhooks []*notify.Webhook
-	Mail     *notify.Mail    // by which digests are mailed; nil: they are not
-	Tracer   *tracing.Tracer // nil: nothing is traced
+	Mail     *notify.Mail    // mails digests; nil: digests are not mailed
+	Tracer   *tracing.Tracer // nil: no tracing
 	Log      zerolog.Logger
 	Now      func() time.Time
 }
 
-// Settings of a worker.
 type Settings struct {
-	Lanes             []string // served in this order within each stage; "" is the shared one
+	Lanes             []string // in order of priority within each stage; "" is the shared lane
 	Concurrency       int      // slots for all stages
-	ReportConcurrency int      // slots for reports alone, so that they never wait for other runs' blocks
+	ReportConcurrency int      // slots for reports only, so that they never wait for blocks of other runs
 	MaxActions        int      // tool calls in one iteration
-	PlannerTokens     int      // window of the planner's model; 0 = not known
-	ResearcherTokens  int      // that of the researcher's
-	WriterTokens      int      // that of the writer's, which answers
+	PlannerTokens     int      // context window of the planner's model; 0 = unknown
+	ResearcherTokens  int      // context window of the researcher's model
+	WriterTokens      int      // context window of the writer's model, which also answers
 	ToolTimeout       time.Duration
-	ResultLimit       int           // sources of one tool call
-	SharedLifetime    time.Duration // of what a tool call returned
-	Grace             time.Duration // how long a stop waits for work in flight before it is handed on
-	PollInterval      time.Duration // of an idle worker that is the only one
-	SweepInterval     time.Duration // between two looks for runs that are due
-	RetryPause        time.Duration // before the second try of an attempt; doubled each time
-	StateExpiry       time.Duration // of a run's state in Redis after it is published
+	ResultLimit       int           // maximum number of sources of one tool call
+	SharedLifetime    time.Duration // lifetime of a shared tool result
+	Grace             time.Duration // how long a stop waits for work in flight before handing it on
+	PollInterval      time.Duration // of an idle worker that is the only worker
+	SweepInterval     time.Duration // between two sweeps for due runs
+	RetryPause        time.Duration // before the second try of an attempt; doubled for each further try
+	StateExpiry       time.Duration // lifetime of a run's state in Redis after publication
 }
 
-// Worker works tasks until it is stopped.
+// Worker processes tasks until it is stopped.
 type Worker struct {
 	Services
 	settings     Settings
@@ -90,20 +89,20 @@ type Worker struct {
 	work         context.Context
 	cancel       context.CancelCauseFunc
 	servers      []*asynq.Server
-	stopped      context.Context // ends what runs in the background
+	stopped      context.Context // ends background work
 	stop         context.CancelFunc
-	figures      *figures // of the desk
+	figures      *figures // figures of this installation
 	reports      reportHandler
 	publications publishHandler
 	digests      digestHandler
 	outlets      sender
-	hungry       chan struct{}          // an attempt has ended: there may be room for another run
-	attendance   *redisqueue.Attendance // nil: its lanes are its own
-	slots        atomic.Int64           // of all workers, as far as this one has heard; 0: its lanes are its own
+	hungry       chan struct{}          // signals that an attempt has ended, so there may be room for another run
+	attendance   *redisqueue.Attendance // nil: serves private lanes only
+	slots        atomic.Int64           // slots of all workers, as last reported; 0: serves private lanes only
 	background   sync.WaitGroup
 }
 
-// NewWorker returns a worker that is not started.
+// NewWorker returns a worker. Call Start to start it.
 func NewWorker(s Services, settings Settings) *Worker {
 	w := &Worker{Services: s, settings: settings, figures: &figures{queue: s.Queue, now: s.Now}}
 	if w.Format == nil {
@@ -112,15 +111,16 @@ func NewWorker(s Services, settings Settings) *Worker {
 	return w
 }
 
-// Start begins to work tasks and returns. ctx carries values only: its end does not end the work, Stop does.
+// Start starts processing tasks and returns. ctx only carries values: the end of ctx does not stop the worker, Stop
+// does.
 func (w *Worker) Start(ctx context.Context) error {
 	w.work, w.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	w.stopped, w.stop = context.WithCancel(context.Background())
 	w.handlers, w.leases, w.hungry = newGate(), newLeases(w.Queue.Timing().Lease*3/4), make(chan struct{}, 1)
 	mux := w.mux()
 	all, reports := map[string]int{}, map[string]int{}
-	// asynq serves the queue with the highest number first: a lane before the next one, and within it the stage that
-	// is nearest to a report.
+	// asynq serves the queue with the highest number first. Lanes are served in order; within a lane, the stage closest
+	// to the report comes first.
 	for i, lane := range w.settings.Lanes {
 		top := 3 * (len(w.settings.Lanes) - i)
 		all[queueName(queueReporting, lane)] = top
@@ -144,7 +144,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	for _, h := range w.Webhooks {
 		outlets = append(outlets, queueOf(h.Key()))
 	}
-	if w.Mail != nil || len(w.Webhooks) > 0 { // without mail for what a version left there that knew one webhook only
+	if w.Mail != nil || len(w.Webhooks) > 0 { // without mail, for tasks of an earlier version with a single webhook
 		outlets = append(outlets, queueNotifying)
 	}
 	for _, queue := range outlets {
@@ -161,7 +161,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	return nil
 }
 
-// mux says which handler works which kind of task, and what each of them works with.
+// mux returns the handlers of all task kinds, with the services that each of them uses.
 func (w *Worker) mux() *asynq.ServeMux {
 	topics := &memories{store: w.Store, toolbox: w.Toolbox}
 	found := &findings{queue: w.Queue, store: w.Store, memories: topics}
@@ -191,8 +191,8 @@ func (w *Worker) mux() *asynq.ServeMux {
 	return mux
 }
 
-// pollInterval grows with the number of workers: together they look as often as one alone, and an idle fleet does not
-// load Redis.
+// pollInterval returns an interval that grows with the number of workers. All workers together poll as often as a
+// single one, so an idle fleet does not load Redis.
 func (w *Worker) pollInterval() (time.Duration, error) {
 	others, err := asynq.NewInspectorFromRedisClient(w.Redis).Servers()
 	if err != nil {
@@ -216,7 +216,7 @@ func (w *Worker) server(queues map[string]int, slots int, poll time.Duration,
 		StrictPriority:           true,
 		TaskCheckInterval:        poll,
 		DelayedTaskCheckInterval: time.Second,
-		ShutdownTimeout:          w.settings.Grace + 10*time.Second, // handlers end by themselves before
+		ShutdownTimeout:          w.settings.Grace + 10*time.Second, // handlers end before that
 		IsFailure:                func(err error) bool { return !errors.Is(err, errDrain) && !errors.Is(err, errHeld) },
 		RetryDelayFunc:           delay,
 		Logger:                   AsynqLog{w.Log},
@@ -224,7 +224,7 @@ func (w *Worker) server(queues map[string]int, slots int, poll time.Duration,
 	})
 }
 
-// attemptPause is how long the next try of an attempt waits.
+// attemptPause returns the pause before the next try of an attempt.
 func (w *Worker) attemptPause(tried int, err error, _ *asynq.Task) time.Duration {
 	if errors.Is(err, errDrain) {
 		return 0
@@ -236,8 +236,8 @@ func (w *Worker) attemptPause(tried int, err error, _ *asynq.Task) time.Duration
 	return pause + rand.N(pause+1)
 }
 
-// Stop takes no more tasks and lets no new call begin; calls in flight have the grace period to end. What is not done
-// is handed on to other workers. It returns when every handler has returned. It may be called once after Start.
+// Stop takes no more tasks and lets no new call begin. Calls in flight may end within the grace period; unfinished work
+// is handed on to other workers. Stop returns when every handler has returned. Call it at most once, after Start.
 func (w *Worker) Stop() {
 	for _, s := range w.servers {
 		s.Stop()
@@ -259,14 +259,14 @@ func (w *Worker) Stop() {
 	w.cancel(errDrain)
 }
 
-// AsynqLog writes asynq's own messages to the worker's log. Its errors are warnings here: asynq tries again.
+// AsynqLog writes asynq's own messages to the worker's log. Its errors are logged as warnings because asynq retries.
 type AsynqLog struct{ Log zerolog.Logger }
 
 func (l AsynqLog) Debug(args ...any) { l.Log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
 func (l AsynqLog) Info(args ...any)  { l.Log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
 func (l AsynqLog) Warn(args ...any) {
 	message, level := fmt.Sprint(args...), zerolog.WarnLevel
-	// the worker has said why
+	// the worker has already logged the reason
 	if strings.HasPrefix(message, "Retry exhausted") || strings.HasPrefix(message, "revoke task") {
 		level = zerolog.DebugLevel
 	}
