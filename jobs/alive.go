@@ -6,8 +6,8 @@ import (
 	"github.com/hibiken/asynq"
 )
 
-// Alive counts the workers, or the schedulers, of a host that have given a sign of life within about ten seconds, and
-// the tasks that they are working now. Single runs (`nightdesk run`) are counted as workers.
+// Alive counts the workers, or the schedulers, of a host with a heartbeat in the last ten seconds or so, and their
+// active tasks. Single runs (`nightdesk run`) are counted as workers.
 func (d *Dispatcher) Alive(host string, schedulers bool) (processes, tasks int, err error) {
 	servers, err := d.inspector.Servers()
 	if err != nil {
@@ -23,10 +23,10 @@ func (d *Dispatcher) Alive(host string, schedulers bool) (processes, tasks int, 
 	return len(seen), tasks, nil
 }
 
-// QueueScheduling is where asynq wakes schedulers; a server of it is one of them.
+// QueueScheduling is the queue by which asynq wakes schedulers. A server that serves it is a scheduler.
 const QueueScheduling = "scheduling"
 
-// Schedulers returns how many schedulers are running.
+// Schedulers returns the number of running schedulers.
 func (d *Dispatcher) Schedulers() (int, error) {
 	servers, err := d.inspector.Servers()
 	if err != nil {

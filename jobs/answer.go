@@ -14,18 +14,19 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// answerHandler answers runs in one conversation. Such a run has one block, which this works; its report is the answer.
+// answerHandler answers runs in one conversation. Such a run has a single block, which is the conversation; its report
+// is the answer.
 type answerHandler struct {
 	blocks blockHandler
-	window int // of the writer's model, in tokens; 0 = not known
+	window int // context window of the writer's model in tokens; 0 = unknown
 	store  storage.Store
 }
 
-// noAnswer is a step that a model should have done, see topicqueue.Block.Fallbacks.
+// noAnswer is the prefix of a fallback where the model should have answered, see topicqueue.Block.Fallbacks.
 const noAnswer = "answer: "
 
-// work answers a run. Without a model, and where the model is away before anything was found, its question is
-// researched as the preset quick does it.
+// work answers a run. Without a model, or if the model is unavailable before anything is found, the question is
+// researched like with the preset quick.
 func (h answerHandler) work(ctx context.Context, a *attempt) error {
 	model := a.calls.model()
 	if model == nil {
@@ -69,7 +70,8 @@ func (h answerHandler) work(ctx context.Context, a *attempt) error {
 	return a.endBlock(ctx, topicqueue.BlockCompleted, "", researching.Result{Fallbacks: fallbacks})
 }
 
-// followed returns the report that a run asks about, without its references; empty: it asks about none, or it is gone.
+// followed returns the report that a run asks about, without its references. It is empty if there is no such report or
+// it was deleted.
 func (h answerHandler) followed(ctx context.Context, run topicqueue.Run) (text string, err error) {
 	if run.Options.Follows == "" {
 		return "", nil
@@ -85,7 +87,7 @@ func (h answerHandler) followed(ctx context.Context, run topicqueue.Run) (text s
 	return text, err
 }
 
-// answer holds the conversation.
+// answer runs the conversation.
 func (h answerHandler) answer(ctx context.Context, a *attempt, model llm.Model) (answering.Result, error) {
 	box, err := h.blocks.toolbox(ctx, a.Run)
 	if err != nil {

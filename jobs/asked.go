@@ -7,24 +7,24 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// askedCall is a kind of call that a run makes of its models: what `enqueue` estimates, and what a run keeps money
-// for. Lengths are those that TestCallsOfARun counts, which holds them against it, in characters.
+// askedCall is a kind of model call that a run makes. `enqueue` estimates these calls, and a run keeps money for them.
+// Lengths are in characters, as TestCallsOfARun counts and checks them.
 type askedCall struct {
 	role     llm.Role
-	times    int // where they are made, all at once
-	question int // with the schema of the answer
+	times    int // number of calls, made in parallel
+	question int // including the schema of the answer
 	answer   int
 }
 
 const (
 	charsPerToken = 4
-	schema        = 800 // of an answer
+	schema        = 800 // length of an answer's schema
 	bigSchema     = 1000
 	// evidenceOfIteration is the length of the statements that one iteration finds.
 	evidenceOfIteration = 1_262
 )
 
-// planCalls are those of planning so many sub-topics.
+// planCalls returns the calls for planning this many sub-topics.
 func planCalls(o topicqueue.Options, blocks int) []askedCall {
 	var calls []askedCall
 	if o.Attached != "" {
@@ -51,50 +51,50 @@ func planCalls(o topicqueue.Options, blocks int) []askedCall {
 	return calls
 }
 
-// summarizeCall says in a paragraph each what the attached documents are about.
+// summarizeCall summarizes each attached document in a paragraph.
 var summarizeCall = askedCall{llm.Planner, 1, 14_000 + schema, 2_000}
 
-// clarifyCall decides whether the user has to be asked what is meant.
+// clarifyCall decides whether to ask the user what is meant.
 var clarifyCall = askedCall{llm.Planner, 1, 4_500 + schema, 200}
 
-// answerCalls are those of a run that is answered in one conversation: it searches, opens or searches again, and
-// answers. What was found stands in each question that follows.
+// answerCalls are the calls of a run that is answered in one conversation. It searches, then opens a page or searches
+// again, and then answers. Each further question contains the earlier results.
 var answerCalls = []askedCall{
 	{llm.Writer, 1, 5_000, 120}, {llm.Writer, 1, 5_000 + foundByCall, 120}, {llm.Writer, 1, 5_000 + 2*foundByCall,
 		1_400},
 }
 
-// foundByCall is the length of what one search shows to the model that called it.
+// foundByCall is the length of a search result as shown to the model.
 const foundByCall = 6_000
 
-// noteCall reads what the tools of an iteration have returned.
+// noteCall reads the results of an iteration's tools.
 var noteCall = askedCall{llm.Note, 1, 6_740 + schema, 2_750}
 
-// decideCall says what an iteration asks, in a run that has so many iterations in all: what a block has found stands in
-// it, half of it on the average. The first iteration of a block asks what was planned.
+// decideCall chooses the next query of an iteration, in a run with work iterations in total. Its prompt contains the
+// findings of the block, on average half of them. The first iteration of a block uses the planned query.
 func decideCall(work int) askedCall {
 	return askedCall{llm.Researcher, 1, 6_650 + 63*work + schema, 240}
 }
 
-// reviewCall looks for gaps in so much evidence.
+// reviewCall looks for gaps in this much evidence.
 func reviewCall(evidence int) askedCall {
 	return askedCall{llm.Planner, 1, 4_600 + evidence + bigSchema, 1_030}
 }
 
-// mostSections are as many as an outline has, however many blocks there are.
+// mostSections is the maximum number of sections in an outline, for any number of blocks.
 const mostSections = 6
 
-// evidenceOfSentence is about how much evidence a sentence of a report stands for.
+// evidenceOfSentence is the approximate amount of evidence per sentence of a report.
 const evidenceOfSentence = 1_000
 
-// judgeCall checks the sentences of a report with so much evidence: each call has room for so many. A run keeps no
-// money for it: without it, sentences stay unverified.
+// judgeCall checks the sentences of a report with this much evidence; each call has room for a limited number of
+// sentences. A run keeps no money for it: without the check, sentences stay unverified.
 func judgeCall(evidence int) askedCall {
 	calls := 1 + evidence/(evidenceOfSentence*judging.MostSentences)
 	return askedCall{llm.Judge, calls, 2_750 + 5*evidence/calls/8 + schema, 300 + evidence/calls/4}
 }
 
-// reportCalls are those of a report from so many blocks with so much evidence.
+// reportCalls returns the calls for a report on this many blocks with this much evidence.
 func reportCalls(blocks, evidence int) []askedCall {
 	sections := min(blocks, mostSections)
 	per := func(charsOfAnIteration int) int { return charsOfAnIteration * evidence / evidenceOfIteration }
@@ -105,11 +105,11 @@ func reportCalls(blocks, evidence int) []askedCall {
 	}
 }
 
-// sectionLength is about how long a section of a report is at most, in characters.
+// sectionLength is the approximate maximum length of a report section, in characters.
 const sectionLength = 4_000
 
-// scriptCall writes what is read aloud of a report with so many sections, see narration.Writer: a run keeps no money
-// for it. Of the whole report each section is written anew, introduction and conclusion too.
+// scriptCall writes the narration script of a report with this many sections, see narration.Writer. A run keeps no
+// money for it. In extended mode, every section, the introduction and the conclusion are rewritten.
 func scriptCall(mode string, sections int) askedCall {
 	if mode == topicqueue.AudioExtended {
 		return askedCall{llm.Writer, min(sections, mostSections) + 2, 4_000 + sectionLength, sectionLength}
@@ -117,19 +117,19 @@ func scriptCall(mode string, sections int) askedCall {
 	return askedCall{llm.Writer, 1, 4_000 + (min(sections, mostSections)+1)*sectionLength, 3_500}
 }
 
-// tokens of one call: of the question and of the answer.
+// tokens are the question and answer tokens of one call.
 type tokens struct{ in, out int }
 
-// Experience is what calls of each role have taken in a desk, by the models that it has now.
+// Experience holds the average usage of calls per role, with the models that the installation uses now.
 type Experience map[llm.Role]taken
 
-// taken is what calls of one role have taken on the average, and the longest answer beyond its limit; 0: none was.
+// taken is the average usage of calls of one role, and the longest answer that exceeded its limit; 0: none did.
 type taken struct {
 	tokens
 	longest int
 }
 
-// ExperienceOf takes it from the figures of a desk. model returns the model of a role.
+// ExperienceOf computes Experience from an installation's figures. model returns the model of a role.
 func ExperienceOf(figures []redisqueue.ModelStats, model func(llm.Role) string) Experience {
 	x := Experience{}
 	for _, m := range figures {
@@ -140,7 +140,7 @@ func ExperienceOf(figures []redisqueue.ModelStats, model func(llm.Role) string) 
 	return x
 }
 
-// usual is what most answers of a role stay below, in tokens.
+// usual returns a length in tokens that most answers of a role do not exceed.
 func (x Experience) usual(role llm.Role) int {
 	seen, ok := x[role]
 	switch {
@@ -152,8 +152,8 @@ func (x Experience) usual(role llm.Role) int {
 	return max(leastAnswer, aboveAverage*seen.out)
 }
 
-// tokens returns what a call takes. Answers are as long as those of its role were; so are the questions of notes,
-// which are what tools answer. Other questions are as long as the run is.
+// tokens returns the expected tokens of a call. Answers are as long as past answers of the role. Questions of notes are
+// as long as past ones, because they are tool results. Other questions depend on the size of the run.
 func (x Experience) tokens(c askedCall) tokens {
 	t := tokens{c.question / charsPerToken, c.answer / charsPerToken}
 	if seen, ok := x[c.role]; ok {

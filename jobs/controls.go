@@ -9,22 +9,22 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Controls does with runs what a person tells it. Commands, pages and the API use it. An error that is a Refusal says
-// why a run stays as it is; redisqueue.ErrNotFound, that its state has left the queue.
+// Controls executes user commands on runs, for the command line, the pages and the API. An error of type Refusal says
+// why a run was not changed. redisqueue.ErrNotFound means that its state has expired from the queue.
 type Controls struct {
 	Queue      *redisqueue.Queue
 	Dispatcher *Dispatcher
 }
 
-// Refusal is why a run stays as it is, for a person.
+// Refusal is the reason why a run was not changed, shown to the user.
 type Refusal string
 
 func (r Refusal) Error() string { return string(r) }
 
-// ErrNothingFailed refuses a retry of what failed in a completed run.
+// ErrNothingFailed refuses to retry the failed parts of a completed run.
 const ErrNothingFailed = Refusal("nothing in it failed")
 
-// Cancel ends a run now. report: what was found is written up.
+// Cancel ends a run now. report: whether to write a report on the findings so far.
 func (c Controls) Cancel(ctx context.Context, run topicqueue.Run, reason string, report bool) error {
 	if err := active(run); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (c Controls) Cancel(ctx context.Context, run topicqueue.Run, reason string,
 	return c.dispatch(ctx, intents, err)
 }
 
-// Pause stops a run where it stands.
+// Pause pauses a run at its current state.
 func (c Controls) Pause(ctx context.Context, run topicqueue.Run) error {
 	if err := active(run); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (c Controls) Pause(ctx context.Context, run topicqueue.Run) error {
 	return c.Queue.Pause(ctx, run.ID)
 }
 
-// Resume lets a paused run go on.
+// Resume continues a paused run.
 func (c Controls) Resume(ctx context.Context, run topicqueue.Run) error {
 	if !run.Paused {
 		return Refusal("it is not paused")
@@ -50,7 +50,7 @@ func (c Controls) Resume(ctx context.Context, run topicqueue.Run) error {
 	return c.dispatch(ctx, intents, err)
 }
 
-// Retry does again what failed in a run. what: one of the redisqueue.Retry... constants.
+// Retry repeats the failed parts of a run. what: one of the redisqueue.Retry... constants.
 func (c Controls) Retry(ctx context.Context, run topicqueue.Run, what string) error {
 	switch {
 	case !run.State.Final():
@@ -59,13 +59,13 @@ func (c Controls) Retry(ctx context.Context, run topicqueue.Run, what string) er
 		return ErrNothingFailed
 	}
 	intents, err := c.Queue.Retry(ctx, run.ID, what, run.Options.MaxIterations)
-	if errors.Is(err, redisqueue.ErrRunning) { // somebody was faster
+	if errors.Is(err, redisqueue.ErrRunning) { // retried meanwhile by someone else
 		return Refusal("it has not ended")
 	}
 	return c.dispatch(ctx, intents, err)
 }
 
-// Answer answers a question of a run by its number.
+// Answer answers the question of a run that has this number.
 func (c Controls) Answer(ctx context.Context, run topicqueue.Run, number int, reply topicqueue.Reply) error {
 	intents, err := c.Queue.Answer(ctx, run.ID, number, reply)
 	return c.dispatch(ctx, intents, err)
@@ -78,7 +78,7 @@ func (c Controls) dispatch(ctx context.Context, intents []redisqueue.Intent, err
 	return c.Dispatcher.Dispatch(ctx, intents)
 }
 
-// active refuses a run that has ended.
+// active returns a Refusal if the run has ended.
 func active(run topicqueue.Run) error {
 	if run.State.Final() {
 		return Refusal(fmt.Sprintf("it has already ended as %s", run.State))

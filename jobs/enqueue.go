@@ -15,16 +15,16 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Submission is a topic that was handed in.
+// Submission is a submitted topic.
 type Submission struct {
 	Run     topicqueue.Run `json:"run"`
-	Created bool           `json:"created"` // false: the batch has this topic already
+	Created bool           `json:"created"` // false: the batch already has this topic
 }
 
-// maxTopicBytes bounds a topic: it stands in every prompt of its run.
+// maxTopicBytes is the maximum length of a topic, which is part of every prompt of its run.
 const maxTopicBytes = 16 << 10
 
-// CheckTopic says what is wrong with a topic, and nil when nothing is.
+// CheckTopic returns an error that describes why a topic is invalid, or nil.
 func CheckTopic(topic string) error {
 	switch {
 	case !utf8.ValidString(topic), strings.ContainsRune(topic, 0):
@@ -39,8 +39,8 @@ func CheckTopic(topic string) error {
 	return nil
 }
 
-// NewRun returns the run of a topic in a batch, which is the same run whenever it is handed in: the one with this id in
-// labels, else the one with this topic. now decides the order of runs.
+// NewRun returns the run of a topic in a batch. Submitting the topic again gives the same run, identified by the id in
+// labels, or else by the topic. now determines the order of runs.
 func NewRun(batch redisqueue.Batch, topic string, options topicqueue.Options, lane string, labels topicqueue.Labels,
 	now time.Time) topicqueue.Run {
 	id := topicqueue.RunID(batch.Name, topic, "", batch.CreatedAt)
@@ -51,8 +51,8 @@ func NewRun(batch redisqueue.Batch, topic string, options topicqueue.Options, la
 		State: topicqueue.RunQueued, CreatedAt: now}
 }
 
-// Enqueue creates the run of one topic in a batch and puts its planning into the queue. The same topic in the same
-// batch is the same run: enqueueing it again adds nothing.
+// Enqueue creates the run of one topic in a batch and queues its planning. The same topic in the same batch is the same
+// run, so enqueueing it again adds nothing.
 func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch redisqueue.Batch, topic string,
 	options topicqueue.Options, lane string, now time.Time) (Submission, error) {
 	run := NewRun(batch, topic, options, lane, topicqueue.Labels{}, now)
@@ -63,8 +63,8 @@ func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch red
 	return Submission{Run: run, Created: created[0]}, nil
 }
 
-// EnqueueAll is Enqueue for many runs of NewRun, several at a time. created: for each whether it is new. After an
-// error some of them may exist, also some that created does not say; enqueueing them again adds the others.
+// EnqueueAll enqueues many runs of NewRun, several in parallel. created reports for each run whether it is new. After
+// an error some of the runs may exist, including runs not marked in created; enqueueing them again adds the others.
 func (d *Dispatcher) EnqueueAll(ctx context.Context, q *redisqueue.Queue,
 	runs []topicqueue.Run) (created []bool, err error) {
 	created = make([]bool, len(runs))
@@ -102,9 +102,9 @@ func (d *Dispatcher) EnqueueAll(ctx context.Context, q *redisqueue.Queue,
 }
 
 const (
-	// firstTasks is how many runs an enqueuer puts into the job queue itself, so that an idle worker has them at once; the
-	// workers, who know how much they can do, see to the rest.
+	// firstTasks is how many runs an enqueuer puts into the job queue itself, so that an idle worker gets them at once.
+	// The workers, which know their capacity, add the rest.
 	firstTasks = 8
-	// enqueuers is how many runs are created at a time: each takes several round trips.
+	// enqueuers is how many runs are created in parallel; each takes several round trips.
 	enqueuers = 8
 )

@@ -7,40 +7,39 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Estimate is what runs are expected to ask of their models, or the sum of several such.
+// Estimate is the expected model usage of a run, or the sum of several runs.
 type Estimate struct {
-	Calls int // with one tool call an iteration and no discovery
-	// when the queue fills up and every iteration makes all its tool calls; tries again not counted
+	Calls int // with one tool call per iteration and no discovered sub-topics
+	// if the queue fills up and every iteration makes all its tool calls; without retries
 	Most   int
 	Tokens map[llm.Role][2]int64 // of questions and of answers, for Calls
-	Chain  time.Duration         // of calls that wait for each other: no run is done sooner
-	Busy   time.Duration         // of all calls, one after the other
+	Chain  time.Duration         // duration of sequential calls: a lower bound for the run time
+	Busy   time.Duration         // total duration of all calls
 
-	iteration time.Duration // of the longest, as Chain and Busy have it
+	iteration time.Duration // duration of the longest iteration, as assumed in Chain and Busy
 }
 
-// Assumptions of EstimateRun, for a person. The numbers of calls follow from the options.
+// Assumptions lists the assumptions of EstimateRun, for users. The numbers of calls follow from the options.
 var Assumptions = []string{
 	"as many sub-topics and iterations as the preset has at most",
 	"one tool call an iteration; no discovered sub-topics, reviews that find no gap",
 	"English (4 characters a token), questions as long as those of measured runs",
 }
 
-// Further ones, where nothing is known of the desk.
+// Further assumptions, without figures from this installation.
 const (
 	AssumedLengths = "answers of tools of 4,000 characters, notes of 2,750, which are eight claims, sections of 4,000"
 	AssumedPace    = "model latency 1 s, 50 tokens/s"
 )
 
-// How fast tokens come, where nobody has measured it.
+// Token speed, unless it was measured.
 const (
 	tokensPerSecond = 50
 	firstToken      = time.Second
 )
 
-// EstimateRun says what a run with these options is expected to ask of its models: a pure function of them.
-// maxActions: tool calls of one iteration, unless the options say. seen: what the calls of this desk have taken; nil:
-// nothing is known.
+// EstimateRun returns the expected model usage of a run with these options. It is a pure function. maxActions: tool
+// calls of one iteration, unless set in the options. seen: averages of past calls of this installation; nil: unknown.
 func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate {
 	if o.Path == topicqueue.PathShallow {
 		return estimateAnswer(o, seen)
@@ -69,7 +68,7 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 	return e
 }
 
-// calls adds calls that are made so often, of which so many wait for each other.
+// calls adds calls that are made times times; inLine of these are sequential.
 func (e *Estimate) calls(seen Experience, times, inLine int, calls ...askedCall) {
 	for _, c := range calls {
 		n, t, sum := times*c.times, seen.tokens(c), e.Tokens[c.role]
@@ -81,7 +80,7 @@ func (e *Estimate) calls(seen Experience, times, inLine int, calls ...askedCall)
 	}
 }
 
-// estimateAnswer is EstimateRun of a run that is answered in one conversation.
+// estimateAnswer is EstimateRun for a run that is answered in one conversation.
 func estimateAnswer(o topicqueue.Options, seen Experience) Estimate {
 	e := Estimate{Tokens: map[llm.Role][2]int64{}}
 	e.calls(seen, 1, 1, planCalls(o, 1)...)
@@ -94,12 +93,12 @@ func estimateAnswer(o topicqueue.Options, seen Experience) Estimate {
 	return e
 }
 
-// duration of a call, where nobody has measured it.
+// duration returns the assumed duration of a call that was not measured.
 func duration(t tokens) time.Duration {
 	return firstToken + time.Duration(t.out)*time.Second/tokensPerSecond
 }
 
-// AtPace returns the estimate for a desk where an iteration takes so long on the average; 0: nobody has measured it.
+// AtPace scales the estimate to an average duration of an iteration; 0: unknown, no scaling.
 func (e Estimate) AtPace(iteration time.Duration) Estimate {
 	if iteration > 0 && e.iteration > 0 {
 		factor := float64(iteration) / float64(e.iteration)
@@ -108,7 +107,7 @@ func (e Estimate) AtPace(iteration time.Duration) Estimate {
 	return e
 }
 
-// Add adds what another run needs. Runs are worked side by side: Chain becomes the longest.
+// Add adds the usage of another run. Runs are processed in parallel, so Chain becomes the maximum.
 func (e *Estimate) Add(run Estimate) {
 	e.Calls, e.Most, e.Busy, e.Chain = e.Calls+run.Calls, e.Most+run.Most, e.Busy+run.Busy, max(e.Chain, run.Chain)
 	e.iteration = max(e.iteration, run.iteration)
@@ -121,12 +120,13 @@ func (e *Estimate) Add(run Estimate) {
 	}
 }
 
-// Took is how long the runs take when so many calls are made at once.
+// Took returns the duration of the runs if atOnce calls are made in parallel.
 func (e Estimate) Took(atOnce int) time.Duration {
 	return max(e.Chain, e.Busy/time.Duration(max(1, atOnce)))
 }
 
-// Amount is what the runs take from a budget in the unit of this one. False: a price is not known.
+// Amount returns what the runs take from a budget, in the unit of the given budget. It returns false if a price is
+// unknown.
 func (e Estimate) Amount(unit topicqueue.Budget, prices llm.Prices,
 	models map[llm.Role]string) (topicqueue.Budget, bool) {
 	if !unit.Money() {
@@ -140,7 +140,7 @@ func (e Estimate) Amount(unit topicqueue.Budget, prices llm.Prices,
 	return topicqueue.Budget{USD: usd}, len(unpriced) == 0
 }
 
-// Times returns the estimate of so many runs like this one.
+// Times returns the estimate of n runs like this one.
 func (e Estimate) Times(n int) Estimate {
 	out := Estimate{Calls: n * e.Calls, Most: n * e.Most, Tokens: map[llm.Role][2]int64{}, Chain: e.Chain,
 		Busy: time.Duration(n) * e.Busy, iteration: e.iteration}
@@ -150,8 +150,8 @@ func (e Estimate) Times(n int) Estimate {
 	return out
 }
 
-// Cost returns what the tokens cost in USD, and the models without a known price, whose tokens it leaves out. models:
-// by role.
+// Cost returns the cost of the tokens in USD, and the models without a known price, whose tokens it excludes. models:
+// model by role.
 func (e Estimate) Cost(prices llm.Prices, models map[llm.Role]string) (usd float64, unpriced []string) {
 	seen := map[string]bool{}
 	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer, llm.Judge} {

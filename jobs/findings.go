@@ -16,14 +16,14 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// findings reads what runs have found.
+// findings reads the findings of runs.
 type findings struct {
 	queue    *redisqueue.Queue
 	store    storage.Store
 	memories *memories
 }
 
-// steady is read that waits for Redis where that is away.
+// steady is read that waits while Redis is unavailable.
 func (f *findings) steady(ctx context.Context, run topicqueue.Run) (in reporting.Input, err error) {
 	err = steady(ctx, "read the evidence", func(ctx context.Context) error {
 		in, err = f.read(ctx, run)
@@ -32,7 +32,7 @@ func (f *findings) steady(ctx context.Context, run topicqueue.Run) (in reporting
 	return in, err
 }
 
-// read reads all that a run has gathered. A run may have ended before it had a plan.
+// read reads everything that a run has gathered. A run may have ended before it had a plan.
 func (f *findings) read(ctx context.Context, run topicqueue.Run) (reporting.Input, error) {
 	in := reporting.Input{Run: run}
 	var err error
@@ -76,7 +76,7 @@ func (f *findings) read(ctx context.Context, run topicqueue.Run) (reporting.Inpu
 	return in, f.compare(ctx, &in)
 }
 
-// compare says what has changed since the run that this one goes on from.
+// compare sets the changes since the run that this run builds on.
 func (f *findings) compare(ctx context.Context, in *reporting.Input) error {
 	memory, err := f.memories.before(ctx, in.Run, in.Plan)
 	if err != nil || memory == nil {
@@ -88,7 +88,7 @@ func (f *findings) compare(ctx context.Context, in *reporting.Input) error {
 	}
 	changes := recurring.Compare(memory, in.Run.Date(in.Run.StartedAt), now)
 	in.Changes, in.Open = &changes, memory.Open
-	if in.Review.None() { // tonight's is still to come
+	if in.Review.None() { // tonight's review is still to come
 		in.Review = memory.Review
 		in.Review.Earlier = true
 	}
@@ -98,7 +98,7 @@ func (f *findings) compare(ctx context.Context, in *reporting.Input) error {
 	return nil
 }
 
-// pages returns where it is said what the calls of a run returned.
+// pages returns the references to the results of a run's calls.
 func (f *findings) pages(ctx context.Context, in reporting.Input) (bundle.ReturnedPages, error) {
 	pages, err := f.queue.Returned(ctx, in.Run.ID)
 	if err != nil {
@@ -110,10 +110,10 @@ func (f *findings) pages(ctx context.Context, in reporting.Input) (bundle.Return
 	return pages, nil
 }
 
-// returnedTime bounds the reading of what a report may link besides what it cites.
+// returnedTime limits the reading of sources that a report may link besides its citations.
 const returnedTime = 5 * time.Second
 
-// returned reads what a report may link. Without it the report has citations only.
+// returned reads the sources that a report may link. Without them, the report has only citations.
 func (f *findings) returned(ctx context.Context, in reporting.Input) []topicqueue.Returned {
 	ctx, cancel := context.WithTimeout(ctx, returnedTime)
 	defer cancel()

@@ -2,19 +2,19 @@ package jobs
 
 import "sync"
 
-// gate lets things begin, or not any more, and knows when those that began have ended. A worker has one for its
-// attempts, an attempt one for its calls: a stopping worker and a paused run begin no new call, and what is in flight
-// ends and is kept.
+// gate admits operations until it is closed, and then signals when all admitted operations have ended. A worker has one
+// for its attempts, an attempt one for its calls. A stopping worker or a paused run begins no new call, but calls in
+// flight end and their results are kept.
 type gate struct {
 	mu     sync.Mutex
-	closed error         // why nothing may begin; nil while it may
-	flying int           // what has begun and not ended
-	landed chan struct{} // closed when closed is set and nothing is in flight
+	closed error         // why the gate is closed; nil while it is open
+	flying int           // number of operations in progress
+	landed chan struct{} // closed when the gate is closed and nothing is in progress
 }
 
 func newGate() *gate { return &gate{landed: make(chan struct{})} }
 
-// enter takes a place. false: nothing begins any more.
+// enter admits an operation. It returns false if the gate is closed.
 func (g *gate) enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -33,7 +33,7 @@ func (g *gate) leave() {
 	}
 }
 
-// close lets nothing begin any more.
+// close closes the gate: no more operations begin.
 func (g *gate) close(cause error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -18,20 +18,20 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// narrateHandler reads reports aloud. The report is committed before: whatever goes wrong here costs the sound alone.
+// narrateHandler reads reports aloud. The report is committed before, so an error here only costs the audio.
 type narrateHandler struct {
 	queue  *redisqueue.Queue
 	store  storage.Store
-	speech narration.Speaker // nil: there is none
+	speech narration.Speaker // nil: no engine
 }
 
-// paidSpeaker is an engine that costs something.
+// paidSpeaker is a speech engine that charges for use.
 type paidSpeaker interface {
 	Usage(text string) topicqueue.Usage
 }
 
-// work writes the script of a run's report, has it spoken piece by piece, each of which the journal keeps, stores what
-// came of it, and ends the run.
+// work writes the script of a run's report and has it spoken piece by piece. The journal keeps each piece. Then work
+// stores the result and ends the run.
 func (h narrateHandler) work(ctx context.Context, a *attempt) error {
 	mode := a.Run.Options.Audio
 	if err := a.emit(ctx, topicqueue.StepEvent(topicqueue.StepStartAudio, mode)); err != nil {
@@ -90,14 +90,14 @@ func (h narrateHandler) script(ctx context.Context, a *attempt) (narration.Scrip
 		Markdown: rep.Markdown})
 }
 
-// say returns a piece as a WAV file: that of the journal, or one that is spoken now.
+// say returns a piece as a WAV file, from the journal or spoken now.
 func (h narrateHandler) say(ctx context.Context, a *attempt, voice, text string) ([]byte, error) {
 	sum := sha256.Sum256([]byte(h.speech.Name() + "\x00" + voice + "\x00" + text))
 	place := "speech/" + hex.EncodeToString(sum[:10])
 	if paid, ok := h.speech.(paidSpeaker); ok {
 		usage := paid.Usage(text)
 		most := usage
-		most.CompletionTokens = 1 // there is no answer in tokens, and 0 stands for one whose length is not known
+		most.CompletionTokens = 1 // there is no answer in tokens, and 0 means unknown length
 		return a.calls.ask(ctx, place, most, func(ctx context.Context, _ int) (llm.Made, error) {
 			started := time.Now()
 			wav, err := h.speech.Speak(ctx, voice, text)
@@ -118,7 +118,7 @@ func (h narrateHandler) say(ctx context.Context, a *attempt, voice, text string)
 	})
 }
 
-// put stores the sound, encoded where there is a program for it, and the transcript.
+// put stores the audio, encoded if an encoder is available, and the transcript.
 func (h narrateHandler) put(ctx context.Context, store leasedStore, n *topicqueue.Narration, r narration.Recording,
 	title string) error {
 	sound, format := r.WAV(), "wav"
@@ -143,7 +143,7 @@ func (h narrateHandler) put(ctx context.Context, store leasedStore, n *topicqueu
 	})
 }
 
-// narrated ends a run whose report was read aloud, or was not.
+// narrated ends a run after its narration has succeeded or failed.
 func (a *attempt) narrated(ctx context.Context, n topicqueue.Narration) error {
 	n.Mode = a.Run.Options.Audio
 	events := []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepFailAudio, n.Problem)}

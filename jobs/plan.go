@@ -19,7 +19,7 @@ type planHandler struct {
 	now      func() time.Time
 }
 
-// work plans a run and fills its DTQ.
+// work plans a run and fills its queue of topic blocks.
 func (h planHandler) work(ctx context.Context, a *attempt) error {
 	box, err := h.toolbox(ctx, a.Run)
 	if err != nil {
@@ -85,7 +85,7 @@ func (h planHandler) work(ctx context.Context, a *attempt) error {
 	return a.commitPlan(ctx, plan)
 }
 
-// documents returns the attached documents with their summaries, which the model has a part of the time to write.
+// documents returns the attached documents with their summaries. The model may use only part of the time for them.
 func (h planHandler) documents(ctx context.Context, a *attempt, p planning.Planner,
 	from planning.Attached) ([]topicqueue.Document, error) {
 	if from == nil {
@@ -104,7 +104,7 @@ func (h planHandler) documents(ctx context.Context, a *attempt, p planning.Plann
 	return documents, err
 }
 
-// planned plans with the model, and without it when that cannot be used or takes too long.
+// planned plans with the model, or without it if it is unavailable or takes too long.
 func (h planHandler) planned(ctx context.Context, a *attempt, p planning.Planner,
 	run topicqueue.Run) (topicqueue.Plan, error) {
 	if a.budget.budgeted() {
@@ -122,7 +122,7 @@ func (h planHandler) planned(ctx context.Context, a *attempt, p planning.Planner
 		a.budget.cut(ctx, topicqueue.CutTime)
 	}
 	planCtx, cancel := ctx, func() {}
-	if a.Seal >= 0 && p.Model != nil { // a plan without the model is better than a plan that comes too late
+	if a.Seal >= 0 && p.Model != nil { // a plan without the model is better than a late plan
 		planCtx, cancel = context.WithTimeoutCause(ctx, a.Seal/planShare, errTimeUp)
 	}
 	plan, err := p.Plan(planCtx, run)
@@ -146,8 +146,8 @@ func (h planHandler) planned(ctx context.Context, a *attempt, p planning.Planner
 	return plan, err
 }
 
-// path says which way the run goes, and why where a model has chosen. A conversation needs a model: without one the
-// topic is researched, as the preset quick does it. A topic that is researched night after night goes on so.
+// path returns the path of the run, and why if a model chose it. A conversation needs a model: without one, the topic
+// is researched like with the preset quick. A topic with a memory is always researched.
 func (h planHandler) path(ctx context.Context, a *attempt, p planning.Planner) (path, why string, err error) {
 	switch {
 	case p.Model == nil, a.Run.Options.Path == topicqueue.PathDeep, len(a.Run.Options.Plan) > 0:
@@ -166,7 +166,8 @@ func (h planHandler) path(ctx context.Context, a *attempt, p planning.Planner) (
 	return p.Route(ctx, a.Run)
 }
 
-// await lets the run wait for a person. Its slot is free meanwhile; an answer, or the end of its time, plans it again.
+// await suspends the run until a person answers. It frees its slot; an answer, or the end of the waiting time, plans
+// the run again.
 func (a *attempt) await(ctx context.Context, question topicqueue.Question) error {
 	return a.end(ctx, "ask a person", func(ctx context.Context) ([]redisqueue.Intent, error) {
 		told := topicqueue.NewEvent(fmt.Sprintf("%s %d", topicqueue.StatusWait, len(a.Run.Dialogue)+1),
@@ -183,5 +184,5 @@ func (a *attempt) commitPlan(ctx context.Context, plan topicqueue.Plan) error {
 	})
 }
 
-// planShare is the part of the time before a run's seal that planning with a model may take.
+// planShare: planning with a model may take 1/planShare of the time before a run's seal.
 const planShare = 3

@@ -8,25 +8,25 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// poller is the connection of an asynq server, which asks queue by queue for a task, several times a second. While all
-// of its queues are empty, poller answers for all but the first of a round: an idle worker costs Redis one command a
-// round instead of one for each queue. When nothing has come for a while, rounds become rarer.
+// poller is the connection of an asynq server, which polls queue by queue for a task, several times a second. While all
+// of its queues are empty, poller itself answers all polls of a round except the first one. An idle worker then sends
+// Redis one command per round instead of one per queue. If no task arrives for a while, rounds become less frequent.
 type poller struct {
 	redis.UniversalClient
-	pending []string // keys of what waits, in the order in which asynq asks
+	pending []string // keys of pending tasks, in asynq's polling order
 
-	// Of the goroutine that takes tasks, which alone looks at them:
-	empty bool      // nothing waited when this round began
-	last  time.Time // when something last did
+	// Used only by the goroutine that dequeues tasks:
+	empty bool      // whether no task was pending when this round began
+	last  time.Time // when a task was last pending
 }
 
 const (
-	awake = 10 * time.Second       // after a task, for which rounds are as often as asynq makes them
-	doze  = 50                     // part of the time without a task that a pause between rounds beyond that takes
-	sleep = 500 * time.Millisecond // the longest pause
+	awake = 10 * time.Second       // time after a task during which asynq polls at its own rate
+	doze  = 50                     // after that, a pause between rounds is 1/doze of the time without a task
+	sleep = 500 * time.Millisecond // maximum pause
 )
 
-// dequeueKeys is how many keys asynq's script has that takes a task: pending, paused, active, lease.
+// dequeueKeys is the number of keys of asynq's dequeue script: pending, paused, active, lease.
 const dequeueKeys = 4
 
 // newPoller returns the connection for a server of queues with these priorities, which asynq follows strictly.
@@ -48,7 +48,7 @@ func newPoller(rdb redis.UniversalClient, queues map[string]int) redis.Universal
 
 // EvalSha implements redis.Scripter.
 func (p *poller) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	if len(keys) != dequeueKeys || !slices.Contains(p.pending, keys[0]) { // it takes no task
+	if len(keys) != dequeueKeys || !slices.Contains(p.pending, keys[0]) { // not a dequeue
 		return p.UniversalClient.EvalSha(ctx, sha, keys, args...)
 	}
 	if keys[0] == p.pending[0] {

@@ -17,17 +17,17 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// publishHandler brings what runs leave behind into the storage.
+// publishHandler stores the results of runs.
 type publishHandler struct {
 	bundles    bundle.Services
 	findings   *findings
 	memories   *memories
 	dispatcher *Dispatcher
-	expiry     time.Duration // of a run's state in Redis after it is published
+	expiry     time.Duration // lifetime of a run's state in Redis after publication
 }
 
-// work stores what a run that has ended leaves behind: the report, its data and evidence, and the manifest last. It
-// can be done again by anyone at any time until the manifest is there.
+// work stores the results of an ended run: the report, its data and evidence, and the manifest last. Until the manifest
+// exists, any worker can repeat it at any time.
 func (h publishHandler) work(ctx context.Context, a *attempt) error {
 	return steady(ctx, "publish", func(ctx context.Context) error {
 		err := h.put(ctx, a)
@@ -44,7 +44,7 @@ func (h publishHandler) put(ctx context.Context, a *attempt) error {
 	if err := a.queue.LeaveBudgets(ctx, a.Run, nightOf(a.Run, h.bundles.Now())); err != nil {
 		return err
 	}
-	if a.Run.StartedAt.IsZero() { // cancelled or out of time while it waited: it leaves its line in the batch
+	if a.Run.StartedAt.IsZero() { // cancelled or out of time while waiting: only its line in the batch remains
 		return h.published(ctx, a)
 	}
 	in, err := h.findings.read(ctx, a.Run)
@@ -90,7 +90,7 @@ func (h publishHandler) put(ctx context.Context, a *attempt) error {
 	if err := h.memories.remember(ctx, a, b.In, rep); err != nil {
 		return err
 	}
-	if a.Run.Options.Follows == "" { // a question about a report is no night of a topic
+	if a.Run.Options.Follows == "" { // a question about a report is not part of a topic's history
 		if err := history.Record(ctx, h.bundles.Store, a.Run); err != nil {
 			return err
 		}
@@ -118,8 +118,8 @@ func (h publishHandler) published(ctx context.Context, a *attempt) error {
 	return a.queue.Published(ctx, a.Lease, a.Run, h.expiry)
 }
 
-// leasedStore changes nothing while the attempt's lease may be another's. A publisher that was frozen must not take
-// the manifest away, nor put a file, when another one has made the bundle whole meanwhile.
+// leasedStore changes nothing while another attempt may hold the lease. A publisher that was frozen must not delete the
+// manifest or write a file when another publisher has completed the bundle meanwhile.
 type leasedStore struct {
 	storage.Store
 	a *attempt
@@ -134,7 +134,7 @@ func (s leasedStore) Put(ctx context.Context, key string, body []byte) error {
 
 func (s leasedStore) PutMany(ctx context.Context, list []storage.Artefact) error {
 	many, ok := s.Store.(storage.ManyPutter)
-	if !ok { // Put waits for the lease, for each of them
+	if !ok { // Put waits for the lease each time
 		return storage.PutMany(ctx, struct{ storage.Store }{s}, list)
 	}
 	if err := s.a.leases.wait(ctx, s.a.Lease); err != nil {

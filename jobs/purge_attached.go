@@ -11,8 +11,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// attached purges documents that are attached to runs: they go with the data of the last of their runs. What no run of
-// the lists has stays as long as its enqueueing may be under way.
+// attached purges documents attached to runs; they are deleted with the data of their last run. Documents without a
+// listed run are kept while their enqueueing may still be in progress.
 func (w *purging) attached(ctx context.Context) error {
 	stater, ok := w.Store.(storage.Stater)
 	if !ok {
@@ -54,7 +54,7 @@ func (w *purging) attached(ctx context.Context) error {
 	return nil
 }
 
-// haveData reports that one of these runs is still worked, or has its data.
+// haveData reports whether one of these runs is still active or has its data.
 func (w *purging) haveData(ctx context.Context, runs []string) (bool, error) {
 	for _, id := range runs {
 		if w.gone[id] {

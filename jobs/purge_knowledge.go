@@ -15,8 +15,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// freshSnapshot is how long a snapshot stays whatever is to be kept: an enqueueing that has published it may not have
-// come to its runs yet.
+// freshSnapshot is how long a snapshot stays regardless of the limits. The runs of the enqueueing that published it may
+// not exist yet.
 const freshSnapshot = 24 * time.Hour
 
 // snapshot is a published version of a knowledge base.
@@ -26,9 +26,9 @@ type snapshot struct {
 	why string
 }
 
-// snapshots purges versions of knowledge bases: never the newest of a base, nor one that a run of the lists uses. A
-// run that has ended uses it as long as it can be retried, that is, as long as its state or its data is there; to
-// replay its report, no knowledge base is needed.
+// snapshots purges versions of knowledge bases, except the newest version of a base and versions that listed runs use.
+// An ended run uses its version as long as it can be retried, that is, while its state or data exists. Replaying a
+// report needs no knowledge base.
 func (w *purging) snapshots(ctx context.Context) error {
 	stater, ok := w.Store.(storage.Stater)
 	if w.Knowledge == (Keep{}) || !ok {
@@ -86,7 +86,7 @@ func (w *purging) snapshots(ctx context.Context) error {
 	return nil
 }
 
-// snapshotUsers returns by key of a snapshot the runs of the lists that have used it or will.
+// snapshotUsers returns, by snapshot key, the listed runs that use or will use a snapshot.
 func (w *purging) snapshotUsers(ctx context.Context) (map[string][]string, error) {
 	users, batches := map[string][]string{}, map[string]bool{}
 	for _, batch := range w.batches {
@@ -94,7 +94,7 @@ func (w *purging) snapshotUsers(ctx context.Context) (map[string][]string, error
 	}
 	for batch := range batches {
 		err := w.Queue.Runs(ctx, batch, func(run topicqueue.Run) error {
-			if o := run.Options; o.KnowledgeVersion != "" && w.batches[run.ID] != "" { // it is not just going from the lists
+			if o := run.Options; o.KnowledgeVersion != "" && w.batches[run.ID] != "" { // not being unlisted
 				key := knowledge.SnapshotKey(o.KnowledgeBase, o.KnowledgeVersion)
 				users[key] = append(users[key], run.ID)
 			}
@@ -111,7 +111,7 @@ func (w *purging) snapshotUsers(ctx context.Context) (map[string][]string, error
 	return users, nil
 }
 
-// retriable reports that one of these runs has not ended, or can be retried.
+// retriable reports whether one of these runs has not ended or can be retried.
 func (w *purging) retriable(ctx context.Context, runs []string) (bool, error) {
 	for _, id := range runs {
 		if _, err := w.Queue.Run(ctx, id); err == nil {

@@ -8,10 +8,10 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// reconcile looks at the runs that are due and enqueues again what they want and nobody works on: tasks that were lost
-// between a transition and its enqueueing, work of dead and frozen workers, tasks that asynq has given up. It seals
-// runs whose time for research is over, and commits what there is of those whose time is over. Every worker does it; a
-// run is looked at by one of them at a time. So are batches, for the digests of those that have ended.
+// reconcile looks at due runs and enqueues work that no worker is doing: tasks that were lost between a transition and
+// its enqueueing, work of dead and frozen workers, and tasks that asynq has given up. It seals runs whose time for
+// research is over, and commits the current results of runs whose time is over. Every worker reconciles; one worker at
+// a time handles a run. Batches are handled in the same way, for the digests of ended batches.
 func (w *Worker) reconcile() {
 	w.every(flushPause, w.flush)
 	w.every(w.settings.SweepInterval, func(ctx context.Context) {
@@ -41,7 +41,8 @@ func (w *Worker) reconcile() {
 	})
 }
 
-// attend tells the others that this worker lives, unless it works for itself alone, and counts the slots of all.
+// attend sends the heartbeat of this worker and counts the slots of all workers. A worker with private lanes sends
+// none.
 func (w *Worker) attend(ctx context.Context) {
 	if w.attendance == nil || w.handlers.cause() != nil {
 		return
@@ -54,7 +55,7 @@ func (w *Worker) attend(ctx context.Context) {
 	w.slots.Store(int64(all.Slots))
 }
 
-// leave tells the others that this worker has stopped. Without it they would notice some seconds later.
+// leave announces that this worker has stopped. Otherwise, other workers would notice some seconds later.
 func (w *Worker) leave() {
 	if w.attendance == nil {
 		return
@@ -66,7 +67,7 @@ func (w *Worker) leave() {
 	}
 }
 
-// feed puts waiting runs into the job queue, no more than there are slots: the others wait where they cost nothing.
+// feed puts waiting runs into the job queue, up to the number of slots. Other runs wait at no cost.
 func (w *Worker) feed(ctx context.Context) {
 	for _, lane := range w.settings.Lanes {
 		if err := w.Dispatcher.feed(ctx, w.Queue, lane, 2*w.settings.Concurrency, int(w.slots.Load())); err != nil {
@@ -75,7 +76,7 @@ func (w *Worker) feed(ctx context.Context) {
 	}
 }
 
-// feedSoon feeds without making the caller wait.
+// feedSoon requests a feed without blocking the caller.
 func (w *Worker) feedSoon() {
 	select {
 	case w.hungry <- struct{}{}:
@@ -96,7 +97,7 @@ func (w *Worker) sweep(ctx context.Context, runID string, takeover bool) {
 	}
 }
 
-// force commits the report of a run whose time is over from what there is.
+// force commits the report of a run whose time is over, from the current results.
 func (w *Worker) force(l redisqueue.Lease) {
 	w.background.Go(func() {
 		log := w.Log.With().Str("run", l.RunID).Str("unit", l.Unit).Int("attempt", l.Generation).Logger()
@@ -110,13 +111,13 @@ func (w *Worker) force(l redisqueue.Lease) {
 			log.Warn().Err(err).Msg("no report at the deadline; the next sweep tries again")
 			return
 		}
-		if err := w.publishHere(ctx, l.RunID); err != nil { // all slots may be taken by what hangs
+		if err := w.publishHere(ctx, l.RunID); err != nil { // all slots may be taken by hanging handlers
 			log.Debug().Err(err).Msg("left to the job queue to publish")
 		}
 	})
 }
 
-// publishHere publishes a run that has ended, without waiting for a slot.
+// publishHere publishes an ended run without waiting for a slot.
 func (w *Worker) publishHere(ctx context.Context, runID string) error {
 	swept, err := w.Queue.Sweep(ctx, runID, false)
 	if err != nil {
@@ -132,10 +133,10 @@ func (w *Worker) publishHere(ctx context.Context, runID string) error {
 		}
 		return w.publications.work(ctx, w.newAttempt(begun))
 	}
-	return nil // it is published, or somebody is at it
+	return nil // published, or being published
 }
 
-// every calls do again and again until the worker has stopped; ctx ends with the pause that follows.
+// every calls do repeatedly until the worker has stopped. ctx ends with the pause that follows the call.
 func (w *Worker) every(pause time.Duration, do func(ctx context.Context)) {
 	w.background.Go(func() {
 		tick := time.NewTicker(pause)
@@ -153,10 +154,10 @@ func (w *Worker) every(pause time.Duration, do func(ctx context.Context)) {
 	})
 }
 
-// flushPause is how often a worker tries to bring to the storage what waits for it.
+// flushPause is how often a worker tries to flush spooled data to the storage.
 const flushPause = 10 * time.Second
 
-// flush brings to the storage what this machine keeps while that is away.
+// flush sends data to the storage that this machine spooled while the storage was unavailable.
 func (w *Worker) flush(ctx context.Context) {
 	f, ok := w.Store.(storage.Flusher)
 	if !ok {

@@ -13,21 +13,22 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// blockHandler works topic blocks.
+// blockHandler researches topic blocks.
 type blockHandler struct {
 	toolbox    func(context.Context, topicqueue.Run) (Toolbox, error)
 	memories   *memories
 	maxActions int // tool calls in one iteration
-	window     int // of the researcher's model, in tokens; 0 = not known
+	window     int // context window of the researcher's model in tokens; 0 = unknown
 	now        func() time.Time
 }
 
-// work works one topic block.
+// work researches one topic block.
 func (h blockHandler) work(ctx context.Context, a *attempt) error {
 	return h.research(ctx, a, a.calls.model(), nil)
 }
 
-// research works one topic block with this model. fallbacks: what a model should have done before and did not.
+// research researches one topic block with this model. fallbacks: steps that a model should have done before but did
+// not.
 func (h blockHandler) research(ctx context.Context, a *attempt, model llm.Model, fallbacks []string) error {
 	box, err := h.toolbox(ctx, a.Run)
 	if err != nil {
@@ -58,7 +59,7 @@ func (h blockHandler) research(ctx context.Context, a *attempt, model llm.Model,
 	queue := &blockQueue{a: a, view: a.View, last: time.Now()}
 	old, known := memory.Block(a.Block.ID, a.Block.Title)
 	if known && !old.Unfinished {
-		if a.budget.budgeted() { // its calls leave what the report takes
+		if a.budget.budgeted() { // its calls leave the cost of the report
 			if _, _, err := a.budget.purse(ctx, 0); err != nil {
 				return err
 			}
@@ -81,23 +82,23 @@ func (h blockHandler) research(ctx context.Context, a *attempt, model llm.Model,
 	if result.Cut {
 		return a.endBlock(ctx, topicqueue.BlockFailed, "no budget or time left for it", result)
 	}
-	// that all of it is withdrawn is a result
+	// withdrawing all claims is a result, too
 	if withdrawn := known && len(old.Traces) > 0; result.Claims == 0 && !withdrawn {
-		// After a call that failed it is not known whether there is nothing: the next night asks again.
+		// If a call failed, it is unknown whether there is evidence, so the next night tries again.
 		reason := strings.Join(append([]string{recurring.NothingFound}, result.Failures...), "; ")
 		return a.endBlock(ctx, topicqueue.BlockFailed, reason, result)
 	}
 	return a.endBlock(ctx, topicqueue.BlockCompleted, "", result)
 }
 
-// blockQueue is the DTQ as one block sees it.
+// blockQueue is the queue of topic blocks as seen by one block.
 type blockQueue struct {
 	a    *attempt
 	view topicqueue.View
-	last time.Time // begin of the iteration
+	last time.Time // start of the iteration
 }
 
-// Checkpoint stores an iteration and enqueues the blocks that it brought into flight.
+// Checkpoint stores an iteration and enqueues the blocks that it started.
 func (b *blockQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (topicqueue.CheckpointResult, error) {
 	var result topicqueue.CheckpointResult
 	cp.Took = time.Since(b.last)

@@ -16,18 +16,18 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// draftTokens is the window from which a model that reviews drafts an answer first.
+// draftTokens is the minimum context window with which a reviewing model drafts an answer first.
 const draftTokens = 32_000
 
-// reviewHandler reviews what runs have found.
+// reviewHandler reviews the findings of runs.
 type reviewHandler struct {
 	findings      *findings
 	toolbox       func(context.Context, topicqueue.Run) (Toolbox, error)
-	plannerTokens int // window of the planner's model; 0 = not known
+	plannerTokens int // context window of the planner's model; 0 = unknown
 }
 
-// work compares what a run has found with its plan, and adds blocks or goes on to the report. It ends while there is
-// still time for a block that it might add: afterwards there is nothing that it could be good for.
+// work compares the findings of a run with its plan, and adds blocks or continues to the report. It ends while there is
+// still time for another block, because later the review would have no use.
 func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 	in, err := h.findings.steady(ctx, a.Run)
 	if err != nil {
@@ -36,9 +36,9 @@ func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 	if in.Changes != nil && (a.calls.model() == nil || !moved(in)) {
 		return a.closeReview(ctx, in.Review)
 	}
-	// what the plan wants was found in the first night; now it is about what has moved
+	// the first night found what the plan wants; further nights review what has changed
 	e := planning.Evidence{Topic: in.Plan.Topic, Last: in.Review, Closed: in.Changes != nil}
-	if e.Closed { // what was open on the last night may be said tonight
+	if e.Closed { // points left open last night may be covered tonight
 		e.Last.Open = nil
 	}
 	blocks := make([]topicqueue.Block, len(in.Blocks))
@@ -78,17 +78,17 @@ func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 	return a.closeReview(ctx, review)
 }
 
-// maxUnread is how many documents a review is told of that no search has returned. Where there are more, the knowledge
-// base is about many things, and it is told of none.
+// maxUnread is the maximum number of documents not returned by any search that a review gets. If there are more, the
+// knowledge base covers many subjects, and the review gets none.
 const maxUnread = 20
 
-// unread returns the first passages of the documents that no search of a run has returned. Without them a review sees
-// the claims alone.
+// unread returns the first passage of each document that no search of a run has returned. Otherwise, a review only sees
+// the claims.
 func (h reviewHandler) unread(ctx context.Context, run topicqueue.Run, in reporting.Input) (
 	list []topicqueue.Source, err error,
 ) {
 	calls := h.findings.returned(ctx, in)
-	if in.Changes != nil || len(calls) == 0 { // no block may be added, or it is not known what was returned
+	if in.Changes != nil || len(calls) == 0 { // no block may be added, or the results are unknown
 		return nil, nil
 	}
 	box, err := h.toolbox(ctx, run)
@@ -119,7 +119,7 @@ func (h reviewHandler) unread(ctx context.Context, run topicqueue.Run, in report
 	return list, nil
 }
 
-// moved reports evidence that the last run of the topic did not have, or that is gone since.
+// moved reports whether evidence was added or withdrawn since the last run of the topic.
 func moved(in reporting.Input) bool {
 	for _, b := range in.Blocks {
 		for _, t := range b.Traces {

@@ -20,22 +20,22 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// Every decision whether something is tried again is made in this package, by what failed:
+// This package makes all decisions about retries, by what failed:
 //
-//	model call       the governor of package llm waits, asks again and gives up; what it gives up ends the step
-//	tool call        its failure is an answer to the model; never tried again by us
-//	Redis, storage   steady, until the attempt's time is over: a service that is away fails nothing
-//	attempt          settle (attempt.go): asynq tries what is left, maxRetry times
+//	model call       the governor of package llm waits, retries and gives up; giving up ends the step
+//	tool call        its failure is an answer to the model; never retried here
+//	Redis, storage   steady, until the attempt's time is over: an unavailable service fails nothing
+//	attempt          settle (attempt.go): asynq retries the remaining errors, maxRetry times
 //	lapsed lease     the sweep: a new generation; MaxLapses times without progress end the unit
-//	a person         Retry, or an archived task of a failed block or run that is run again: a new epoch
+//	a person         Retry, or running the archived task of a failed block or run again: a new epoch
 
 const (
 	firstPause = 100 * time.Millisecond
 	longPause  = 5 * time.Second
 )
 
-// steady does something with Redis or storage until it works, does not and never will, or ctx ends. do may be called
-// again after it has worked and its answer was lost.
+// steady calls do, which uses Redis or storage, until it succeeds, fails permanently, or ctx ends. do may be called
+// again after a success whose reply was lost.
 func steady(ctx context.Context, doing string, do func(ctx context.Context) error) error {
 	pause, said := firstPause, time.Time{}
 	for {
@@ -50,12 +50,12 @@ func steady(ctx context.Context, doing string, do func(ctx context.Context) erro
 			zerolog.Ctx(ctx).Warn().Err(err).Str("doing", doing).Msg("waiting for a service that is away")
 			said = time.Now()
 		}
-		_ = retry.Sleep(ctx, pause) // do is asked once more after ctx's end too
+		_ = retry.Sleep(ctx, pause) // do is called once more even after the end of ctx
 		pause = min(2*pause, longPause)
 	}
 }
 
-// away reports whether an error is of a service that cannot be used now and may be later.
+// away reports whether an error is from a service that is temporarily unavailable.
 func away(err error) bool {
 	var netErr net.Error
 	var redisErr redis.Error
@@ -79,21 +79,21 @@ func away(err error) bool {
 	return false
 }
 
-// givenUpError is of a task that asynq archives at once. It reads as what failed.
+// givenUpError marks a task that asynq archives at once. Its text is that of the wrapped error.
 type givenUpError struct{ error }
 
-// Unwrap adds asynq's mark.
+// Unwrap adds asynq's marker error.
 func (e givenUpError) Unwrap() []error { return []error{e.error, asynq.SkipRetry} }
 
-// emit appends events in the name of the attempt.
+// emit appends events on behalf of the attempt.
 func (a *attempt) emit(ctx context.Context, events ...topicqueue.Event) error {
 	return steady(ctx, "tell the stream", func(ctx context.Context) error {
 		return a.queue.Emit(ctx, a.Lease, events...)
 	})
 }
 
-// commit makes a transition and enqueues what the run then wants. Both may be repeated: transitions know the owner who
-// made them, tasks have ids.
+// commit makes a transition and enqueues the resulting intents. Both may be repeated, because transitions recognize the
+// owner who made them, and tasks have ids.
 func (a *attempt) commit(ctx context.Context, doing string,
 	transition func(ctx context.Context) ([]redisqueue.Intent, error)) error {
 	return steady(ctx, doing, func(ctx context.Context) error {
@@ -105,8 +105,8 @@ func (a *attempt) commit(ctx context.Context, doing string,
 	})
 }
 
-// end is commit for a transition that ends the attempt. The lease is gone with it, perhaps in a try whose reply was
-// lost: that it cannot be renewed any more must not stop what is left to do.
+// end is commit for a transition that ends the attempt. The transition releases the lease, perhaps in a try whose reply
+// was lost. A failed renewal must therefore not stop the remaining work.
 func (a *attempt) end(ctx context.Context, doing string,
 	transition func(ctx context.Context) ([]redisqueue.Intent, error)) error {
 	a.leases.ending(a)
@@ -119,7 +119,7 @@ func (a *attempt) end(ctx context.Context, doing string,
 	})
 }
 
-// steadyPages stores the texts that a run reads.
+// steadyPages stores the texts that a run reads, and waits for an unavailable storage.
 type steadyPages struct{ storage.Pages }
 
 func (p steadyPages) PutPage(ctx context.Context, runID, hash, text string) error {

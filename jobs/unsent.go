@@ -10,18 +10,18 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Unsent is what a receiver of notifications has not had.
+// Unsent holds the unsent notifications of a receiver.
 type Unsent struct {
-	Webhook string // its key; empty: digests that are to be mailed, and events of a version that knew one webhook only
-	Queue   string // of asynq, which has them
-	Waiting int    // to be sent, those that failed among them
+	Webhook string // key of the webhook; empty: mailed digests, and events of a version with a single webhook
+	Queue   string // asynq queue with the notifications
+	Waiting int    // to be sent, including failed ones
 	Failed  int    // of these, to be sent again
-	GivenUp int    // sent no more, unless somebody runs the tasks again
-	Error   string // of one of those that failed or were given up
+	GivenUp int    // not retried, unless the tasks are run again
+	Error   string // of a failed or given-up notification
 }
 
-// UnsentEvents returns what each receiver that there was has not had, those first for which most waits. What waits for
-// one that no worker has in its settings waits for ever.
+// UnsentEvents returns the unsent notifications of all receivers, sorted by the number waiting, largest first.
+// Notifications for a receiver that is in no worker's settings wait forever.
 func UnsentEvents(rdb redis.UniversalClient) ([]Unsent, error) {
 	inspector := asynq.NewInspectorFromRedisClient(rdb)
 	receivers, err := receivers(inspector)
@@ -43,7 +43,7 @@ func UnsentEvents(rdb redis.UniversalClient) ([]Unsent, error) {
 	return out, nil
 }
 
-// receivers returns the receivers that there were, with nothing counted.
+// receivers returns the receivers that have queues, without counts.
 func receivers(inspector *asynq.Inspector) (out []Unsent, err error) {
 	queues, err := inspector.Queues()
 	if err != nil {
@@ -59,8 +59,8 @@ func receivers(inspector *asynq.Inspector) (out []Unsent, err error) {
 	return out, nil
 }
 
-// RetryNotifications puts what was given up, and what waits for its next attempt, to be sent now, and returns how many
-// that are by receiver: Waiting. After an error some may have been put there.
+// RetryNotifications schedules given-up and waiting notifications to be sent now. It returns their number by receiver,
+// in Waiting. After an error, some may already be scheduled.
 func RetryNotifications(rdb redis.UniversalClient) ([]Unsent, error) {
 	inspector := asynq.NewInspectorFromRedisClient(rdb)
 	receivers, err := receivers(inspector)
@@ -83,7 +83,7 @@ func RetryNotifications(rdb redis.UniversalClient) ([]Unsent, error) {
 	return out, nil
 }
 
-// count looks at the receiver's queue.
+// count reads the counts from the receiver's queue.
 func (u *Unsent) count(inspector *asynq.Inspector) error {
 	info, err := inspector.GetQueueInfo(u.Queue)
 	if err != nil {
