@@ -23,13 +23,13 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// fileOf returns the name of the file for a storage.
+// fileOf returns the file name of the index of a storage.
 func fileOf(store Store) string {
 	sum := sha256.Sum256([]byte(store.Location("")))
 	return hex.EncodeToString(sum[:6]) + ".sqlite"
 }
 
-// Done is what CatchUp has done.
+// Done is the result of CatchUp.
 type Done struct {
 	Added   int `json:"indexed"` // runs that were read
 	Removed int `json:"removed"`
@@ -38,14 +38,14 @@ type Done struct {
 
 const (
 	readsAtOnce = 8
-	perChange   = 50 // runs that one transaction stores
-	// unwholeFor is how old the metadata of a run without a manifest are that is not about to be published: its bundle was
-	// purged, and its report stays.
+	perChange   = 50 // runs per transaction
+	// unwholeFor is the metadata age above which a run without a manifest is not about to be published: its bundle was
+	// purged, and only its report remains.
 	unwholeFor = time.Hour
 )
 
-// CatchUp makes the index what the storage has: it lists the reports, reads the runs whose metadata are new or another
-// than those it has read, and drops those that are gone. progress: nil, or told how many runs are read.
+// CatchUp updates the index to match the storage. It lists the reports, reads the runs whose metadata is new or
+// changed, and drops deleted runs. progress: nil, or called with the number of runs read.
 func (x *Index) CatchUp(ctx context.Context, progress func(done, total int)) (done Done, err error) {
 	x.update.Lock()
 	defer x.update.Unlock()
@@ -65,7 +65,7 @@ func (x *Index) CatchUp(ctx context.Context, progress func(done, total int)) (do
 	return done, nil
 }
 
-// Rebuild is CatchUp that reads all runs again. The index can be searched meanwhile.
+// Rebuild is CatchUp, but reads all runs again. The index can be searched meanwhile.
 func (x *Index) Rebuild(ctx context.Context, progress func(done, total int)) (Done, error) {
 	err := x.use(func(db *sql.DB) error {
 		_, err := db.ExecContext(ctx, `UPDATE runs SET stamp = ''`)
@@ -98,7 +98,7 @@ func (x *Index) catchUp(ctx context.Context, db *sql.DB, progress func(done, tot
 		}
 	}
 	slices.Sort(fresh)
-	slices.Reverse(fresh) // the newest first
+	slices.Reverse(fresh) // newest first
 	if done.Removed = len(gone); done.Removed > 0 {
 		if err := change(ctx, db, gone, nil); err != nil {
 			return done, err
@@ -126,13 +126,13 @@ func (x *Index) catchUp(ctx context.Context, db *sql.DB, progress func(done, tot
 	return done, db.QueryRowContext(ctx, `SELECT count(*) FROM runs`).Scan(&done.Runs)
 }
 
-// stamp tells one version of a run's metadata from another.
+// stamp identifies a version of a run's metadata.
 type stamp struct {
 	text   string
 	stored time.Time
 }
 
-// stamps returns the runs that the storage has.
+// stamps returns the runs in the storage.
 func (x *Index) stamps(ctx context.Context) (map[string]stamp, error) {
 	const folder = "reports/"
 	list, err := x.store.ListStats(ctx, folder)
@@ -166,7 +166,7 @@ func knownStamps(ctx context.Context, db *sql.DB) (map[string]string, error) {
 	return known, rows.Err()
 }
 
-// document is what the index has of a run.
+// document holds the indexed data of a run.
 type document struct {
 	run    topicqueue.Run
 	stamp  string
@@ -175,15 +175,15 @@ type document struct {
 	claims []claim
 }
 
-// claim is one that a run has noted.
+// claim is a claim of a run.
 type claim struct {
 	Citation string `json:"c"`
 	Source   string `json:"s"`
 	Text     string `json:"t"`
-	Quote    string `json:"q,omitempty"` // empty: it is the text
+	Quote    string `json:"q,omitempty"` // empty: same as the text
 }
 
-// readAll reads several runs. One that is being published is left out: the next CatchUp finds it again.
+// readAll reads several runs. A run that is being published is omitted; the next CatchUp finds it again.
 func (x *Index) readAll(ctx context.Context, ids []string, there map[string]stamp) ([]document, error) {
 	docs := make([]document, len(ids))
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -194,7 +194,7 @@ func (x *Index) readAll(ctx context.Context, ids []string, there map[string]stam
 			if err != nil && (errors.Is(err, storage.ErrAway) || groupCtx.Err() != nil) {
 				return err
 			}
-			if err != nil { // reading it again would find the same
+			if err != nil { // reading it again would give the same error
 				zerolog.Ctx(ctx).Warn().Err(err).Str("run", id).Msg("run cannot be found by search: its files are damaged")
 				doc = document{run: topicqueue.Run{ID: id}, stamp: there[id].text}
 			}
@@ -208,7 +208,7 @@ func (x *Index) readAll(ctx context.Context, ids []string, there map[string]stam
 	return slices.DeleteFunc(docs, func(d document) bool { return d.run.ID == "" }), nil
 }
 
-// read reads one run; nothing when it is being published.
+// read reads one run. It returns an empty document if the run is being published.
 func (x *Index) read(ctx context.Context, id string, at stamp) (doc document, err error) {
 	run, err := bundle.ReadRun(ctx, x.store, id)
 	whole := !errors.Is(err, bundle.ErrNoBundle)
@@ -321,7 +321,7 @@ func store(ctx context.Context, tx *sql.Tx, doc document) error {
 	if err != nil {
 		return err
 	}
-	said := map[string]bool{} // a claim often is its quote, and several claims stand in one quote
+	said := map[string]bool{} // a claim often equals its quote, and several claims may share a quote
 	for _, c := range doc.claims {
 		said[c.Text], said[c.Quote] = true, true
 	}

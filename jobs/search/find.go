@@ -16,24 +16,24 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Query is what is looked for.
+// Query is a search query.
 type Query struct {
-	Text          string // words, "words in a row", beginn*, -unwanted
-	Batch         string // only runs of this batch; empty: of all
+	Text          string // words, "adjacent words", prefix*, -excluded
+	Batch         string // only runs of this batch; empty: all runs
 	Limit, Offset int
 }
 
-// Results are the runs that a query finds, the best first.
+// Results are the runs that match a query, best first.
 type Results struct {
-	Total   int       `json:"total"`            // runs that were found, those that Limit leaves out too
-	Partly  bool      `json:"partly,omitempty"` // no run has all words: these have some
-	Indexed int       `json:"indexed"`          // runs that were looked through
-	AsOf    time.Time `json:"as_of,omitzero"`   // what was published by then is found
-	Behind  string    `json:"behind,omitempty"` // why what was published since may be missing
+	Total   int       `json:"total"`            // matching runs, including those beyond Limit
+	Partly  bool      `json:"partly,omitempty"` // no run has all words; the results have some of them
+	Indexed int       `json:"indexed"`          // number of runs searched
+	AsOf    time.Time `json:"as_of,omitzero"`   // publications up to this time are included
+	Behind  string    `json:"behind,omitempty"` // why later publications may be missing
 	Results []Result  `json:"results"`
 }
 
-// Result is a run that has what was looked for.
+// Result is a matching run.
 type Result struct {
 	RunID    string              `json:"run_id"`
 	Batch    string              `json:"batch"`
@@ -42,22 +42,22 @@ type Result struct {
 	Tags     []string            `json:"tags,omitempty"`
 	State    topicqueue.RunState `json:"state"`
 	EndedAt  time.Time           `json:"ended_at,omitzero"`
-	Snippets []Snippet           `json:"snippets"` // none: the words stand in the topic, id, tags or batch
+	Snippets []Snippet           `json:"snippets"` // none: the words are in the topic, id, tags or batch
 }
 
-// Snippet is a place where the words stand.
+// Snippet is a passage with matching words.
 type Snippet struct {
 	In       string  `json:"in"`                    // report or claim
 	Citation string  `json:"citation_id,omitempty"` // of a claim
 	Source   string  `json:"source_id,omitempty"`   // of a claim
 	Text     string  `json:"text"`
-	Pieces   []Piece `json:"-"`               // Text, parted where words stand that were looked for
-	Quote    string  `json:"quote,omitempty"` // of a claim: what its source says
-	// Sentence is the whole sentence of the report that Text is of.
+	Pieces   []Piece `json:"-"`               // Text, split at the matching words
+	Quote    string  `json:"quote,omitempty"` // of a claim: the quote from its source
+	// Sentence is the whole sentence of the report that contains Text.
 	Sentence string `json:"-"`
 }
 
-// Places of snippets.
+// Values of Snippet.In.
 const (
 	InReport = "report"
 	InClaim  = "claim"
@@ -66,13 +66,13 @@ const (
 // Piece is a part of a snippet.
 type Piece struct {
 	Text  string
-	Found bool // it was looked for
+	Found bool // part of a match
 }
 
-// ErrNoWords means that a query asks for nothing.
-var ErrNoWords = errors.New("the query contains no word")
+// ErrNoWords means that a query has no word to search for.
+var ErrNoWords = errors.New("the query has no word to look for")
 
-// weights of topic, report and claims in the order of results: a run about Geneva comes before one that mentions it.
+// weights of topic, report and claims when ranking results. A run about Geneva ranks above a run that mentions it.
 const weights = "4.0, 1.0, 0.5"
 
 const (
@@ -82,8 +82,8 @@ const (
 	snippetBytes = 320
 )
 
-// Search returns the runs that have all words of a query in their topic, report, claims, id, tags or batch; those that
-// have some, when none has all. The error wraps ErrNoWords.
+// Search returns the runs with all words of a query in their topic, report, claims, id, tags or batch. If no run has
+// all words, it returns those with some. The error wraps ErrNoWords if the query has no words.
 func (x *Index) Search(ctx context.Context, q Query) (r Results, err error) {
 	terms := parse(q.Text)
 	if match(terms, "AND") == "" {
@@ -126,7 +126,7 @@ func (x *Index) Search(ctx context.Context, q Query) (r Results, err error) {
 	return r, nil
 }
 
-// find returns the rows that match, and how many there are without the limit.
+// find returns the matching rows, and their number without the limit.
 func find(ctx context.Context, db *sql.DB, match string, q Query) (ids []int64, total int, err error) {
 	where, args := `words MATCH ?`, []any{match}
 	if q.Batch != "" {
@@ -173,15 +173,15 @@ func load(ctx context.Context, db *sql.DB, id int64, terms []term) (r Result, er
 	return r, nil
 }
 
-// candidate is a line that has something of what was looked for.
+// candidate is a line that matches some of the terms.
 type candidate struct {
-	at    int    // its place among the lines
-	terms uint32 // a bit for each that it has
+	at    int    // index among the lines
+	terms uint32 // bit set of its terms
 	found [][2]int
 }
 
-// snippets returns the sentences of the report that have the most of what was looked for; of the claims only when the
-// report has too few.
+// snippets returns the sentences of the report that match most of the terms. It adds claims only if the report has too
+// few.
 func snippets(report []string, claims []claim, terms []term) []Snippet {
 	out := []Snippet{}
 	m := newMarker(terms)
@@ -216,7 +216,7 @@ func snippets(report []string, claims []claim, terms []term) []Snippet {
 // marker finds the words of a query in lines.
 type marker struct {
 	terms []term
-	first [256]bool // bytes with which a word may begin that is looked for
+	first [256]bool // bytes with which a wanted word may begin
 }
 
 func newMarker(terms []term) *marker {
@@ -230,13 +230,13 @@ func newMarker(terms []term) *marker {
 			}
 		}
 	}
-	for b := 0x80; b < 0x100; b++ { // accents go, and what stands here may be a plain letter
+	for b := 0x80; b < 0x100; b++ { // accented letters are folded, so a byte here may be a plain letter
 		m.first[b] = true
 	}
 	return m
 }
 
-// best returns at most n lines in their order: those with the most terms, and others with terms that these lack.
+// best returns at most n lines in their order: those with the most terms, plus lines with terms that these lack.
 func (m *marker) best(lines []string, n int) []candidate {
 	var all, out []candidate
 	for i, line := range lines {
@@ -256,10 +256,10 @@ func (m *marker) best(lines []string, n int) []candidate {
 	return out
 }
 
-// mark returns which terms a line has, and where, in order and without overlaps.
+// mark returns the terms of a line and their positions, in order and without overlaps.
 func (m *marker) mark(line string) (terms uint32, found [][2]int) {
 	var tokens []token
-	// A word that is of no interest parts phrases all the same.
+	// Even an irrelevant word separates the words of a phrase.
 	each(line, func(first byte) bool { return m.first[first] }, func(t token) { tokens = append(tokens, t) })
 	for n, t := range m.terms {
 		for i := range tokens {
@@ -280,7 +280,7 @@ func (m *marker) mark(line string) (terms uint32, found [][2]int) {
 	return terms, joined
 }
 
-// at reports whether a term stands at the first of some tokens of a line, and where it ends.
+// at reports whether a term matches at the first of the given tokens, and where it ends.
 func (t term) at(line string, tokens []token) (end int, ok bool) {
 	if len(tokens) < len(t.words) {
 		return 0, false
@@ -288,12 +288,12 @@ func (t term) at(line string, tokens []token) (end int, ok bool) {
 	for i, word := range t.words {
 		token := tokens[i]
 		if i > 0 && !token.wide && strings.ContainsFunc(line[tokens[i-1].end:token.start], inWord) {
-			return 0, false // another word stands between them
+			return 0, false // another word is between them
 		}
 		switch last := i == len(t.words)-1; {
 		case token.word == word:
 		case last && t.prefix && strings.HasPrefix(fold(line[token.start:token.end]), word):
-			if token.wide { // a single character, found as the beginning of a pair
+			if token.wide { // a single character, found as the start of a pair
 				return token.start + len(firstRune(line[token.start:])), true
 			}
 		default:
@@ -312,7 +312,7 @@ func firstRune(s string) string {
 	return s
 }
 
-// cut returns a line, shortened around the first place that was found, whole and in pieces.
+// cut shortens a line around the first match. It returns the text, and the text split into pieces.
 func cut(line string, found [][2]int) (string, []Piece) {
 	start, end := 0, len(line)
 	if end > snippetBytes {
@@ -353,7 +353,7 @@ func cut(line string, found [][2]int) (string, []Piece) {
 	return b.String(), pieces
 }
 
-// boundary returns where a word begins at or before a byte of a line.
+// boundary returns the start of a word at or before byte at of a line.
 func boundary(line string, at int) int {
 	for i := at; i > 0 && at-i < 40; i-- {
 		if line[i-1] < 0x80 && unicode.IsSpace(rune(line[i-1])) {

@@ -14,8 +14,8 @@ import (
 
 var parser = markdown.NewParser()
 
-// reportLines returns what a report says, without its head, its references and its markers of citations: a sentence, a
-// heading, a row of a table or a line of code a line, as a reader sees it.
+// reportLines returns the text of a report without its head, references and citation markers, as a reader sees it. Each
+// line is a sentence, a heading, a table row or a line of code.
 func reportLines(report []byte) (lines []string) {
 	source := []byte(strings.ToValidUTF8(bundle.Body(string(report)), "\ufffd"))
 	add := func(s string) {

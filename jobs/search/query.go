@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a query: what exceeds them is left out.
+// Limits of a query; the excess is ignored.
 const (
 	maxQuery = 1000 // bytes
 	maxTerms = 24   // at most 32, the bits of a candidate
 )
 
-// term is something that a query asks for: one word, or several in a row.
+// term is a part of a query: a word, or several adjacent words.
 type term struct {
 	words  []string
-	prefix bool // the last word is the beginning of one
+	prefix bool // the last word is a prefix
 	not    bool
 }
 
-// parse returns what a query asks for. Words in quotation marks stand in a row, a star ends the beginning of a word, a
-// minus stands before what must not be there. Everything else is words. Any text is a query.
+// parse returns the terms of a query. Words in quotation marks must be adjacent, a trailing star marks a prefix, and a
+// leading minus excludes a term. Everything else is words. Any text is a valid query.
 func parse(query string) (terms []term) {
 	query = strings.ToValidUTF8(query, " ")
 	for len(query) > maxQuery {
@@ -55,7 +55,7 @@ func parse(query string) (terms []term) {
 
 func quoteMark(r rune) bool { return strings.ContainsRune(`"“”„«»「」『』`, r) }
 
-// appendTerms appends the words of one piece of a query as a term; where scripts change, another one begins.
+// appendTerms appends the words of one piece of a query as a term. A change of script begins another term.
 func appendTerms(terms []term, piece string, not bool) []term {
 	var group []token
 	flush := func(ends bool) {
@@ -68,7 +68,7 @@ func appendTerms(terms []term, piece string, not bool) []term {
 		}
 		last := group[len(group)-1]
 		switch {
-		case last.wide: // a single character is the beginning of a pair
+		case last.wide: // a single character is the start of a pair
 			t.prefix = utf8.RuneCountInString(last.word) == 1
 		case ends && strings.HasSuffix(piece, "*"):
 			t.prefix = true
@@ -77,7 +77,7 @@ func appendTerms(terms []term, piece string, not bool) []term {
 		terms, group = append(terms, t), nil
 	}
 	each(piece, nil, func(t token) {
-		if t.last || t.word == "" { // the pairs before it say the same
+		if t.last || t.word == "" { // already covered by the pairs before it
 			return
 		}
 		if len(group) > 0 && group[0].wide != t.wide {
@@ -89,7 +89,7 @@ func appendTerms(terms []term, piece string, not bool) []term {
 	return terms
 }
 
-// match returns terms as an FTS5 query. joined: AND or OR. Empty when nothing is asked for.
+// match returns terms as an FTS5 query, or "" if no term is wanted. joined: AND or OR.
 func match(terms []term, joined string) string {
 	var wanted, unwanted []string
 	for _, t := range terms {

@@ -1,8 +1,9 @@
-// Package search finds words in the reports and claims of all runs in a storage: which of 200 reports mention Geneva?
+// Package search finds words in the reports and claims of all runs in a storage, for example all reports that mention
+// Geneva.
 //
-// Its index is a file of the process that searches and can be lost: whoever publishes a report knows nothing of it.
-// Open opens the file, CatchUp compares it with a listing of the storage and reads the runs that are new, published
-// again or deleted, Search answers. Several processes may share one file. A file that is damaged is made anew.
+// Its index is a local file of the searching process and can be lost, because publishers do not update it. Open opens
+// the file. CatchUp compares it with a listing of the storage and reads runs that are new, published again or deleted.
+// Search answers queries. Several processes may share one file. A damaged file is rebuilt.
 package search
 
 import (
@@ -21,7 +22,7 @@ import (
 	"nightdesk/storage"
 )
 
-// Store is where reports are.
+// Store is the storage with the reports.
 type Store interface {
 	storage.Store
 	storage.StatLister
@@ -32,17 +33,17 @@ type Index struct {
 	path  string
 	store Store
 
-	file   sync.RWMutex // held while the file is replaced
+	file   sync.RWMutex // locked while the file is replaced
 	db     *sql.DB
 	update sync.Mutex // one CatchUp at a time
 
 	state  sync.Mutex
 	caught time.Time // when CatchUp last succeeded
-	behind string    // what the index lacks, for a person; empty: nothing that is known of
+	behind string    // what the index lacks, shown to users; empty: nothing known
 }
 
-// format numbers the layout of the file and the rules by which texts are cut into tokens and lines. A file of another
-// format is made anew.
+// format is the version of the file layout and of the rules for splitting texts into tokens and lines. A file with
+// another format is rebuilt.
 const format = 1
 
 const schema = `
@@ -57,7 +58,7 @@ CREATE INDEX runs_batch ON runs(batch);
 CREATE VIRTUAL TABLE words USING fts5(topic, report, claims, content='', contentless_delete=1, tokenize='ascii');
 `
 
-// Open opens the index of a storage in a folder of this machine; it makes both when they are not there.
+// Open opens the index of a storage in a local folder. It creates the folder and the file if they do not exist.
 func Open(folder string, store Store) (*Index, error) {
 	x := &Index{path: filepath.Join(folder, fileOf(store)), store: store}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -73,10 +74,10 @@ func Open(folder string, store Store) (*Index, error) {
 	return x, nil
 }
 
-// errFormat means that a file is of another version of the program.
+// errFormat means that the file has the format of another program version.
 var errFormat = errors.New("the search index has another format")
 
-// open connects to the file and makes its tables.
+// open connects to the file and creates its tables.
 func (x *Index) open() error {
 	file := "file:" + (&url.URL{Path: x.path}).EscapedPath()
 	db, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)"+
@@ -117,7 +118,7 @@ func prepare(db *sql.DB) error {
 	return tx.Commit()
 }
 
-// unusable reports whether an error says that the file is damaged or no index of this version.
+// unusable reports whether err means that the file is damaged or not an index of this version.
 func unusable(err error) bool {
 	const corrupt, notADatabase = 11, 26
 	var e *sqlite.Error
@@ -127,12 +128,12 @@ func unusable(err error) bool {
 	return errors.Is(err, errFormat)
 }
 
-// renew begins with an empty file. Another process that has the old one open keeps it until it ends.
+// renew starts with an empty file. Another process that has the old file open keeps it until that process ends.
 func (x *Index) renew() error {
 	x.file.Lock()
 	defer x.file.Unlock()
 	if x.db != nil {
-		_ = x.db.Close() // of a file that goes
+		_ = x.db.Close() // the file is deleted
 		x.db = nil
 	}
 	for _, end := range []string{"", "-wal", "-shm"} {
@@ -143,7 +144,7 @@ func (x *Index) renew() error {
 	return x.open()
 }
 
-// use runs do with the file. When that is damaged, it is made anew and do runs again.
+// use calls do with the database. If the file is damaged, it is rebuilt and do is called again.
 func (x *Index) use(do func(*sql.DB) error) error {
 	try := func() error {
 		x.file.RLock()
@@ -163,7 +164,7 @@ func (x *Index) use(do func(*sql.DB) error) error {
 	return try()
 }
 
-// Close ends all use of the index.
+// Close closes the index.
 func (x *Index) Close() error {
 	x.file.Lock()
 	defer x.file.Unlock()
@@ -175,7 +176,7 @@ func (x *Index) Close() error {
 	return err
 }
 
-// note remembers how far CatchUp is. behind empty: it has succeeded.
+// note records the state of CatchUp. An empty behind means that it has succeeded.
 func (x *Index) note(behind string) {
 	x.state.Lock()
 	defer x.state.Unlock()
@@ -184,16 +185,17 @@ func (x *Index) note(behind string) {
 	}
 }
 
-// noted returns when the index was last found to be what the storage has, zero: not yet, and what it lacks now.
+// noted returns when the index last matched the storage (zero: never) and what it lacks now.
 func (x *Index) noted() (caught time.Time, behind string) {
 	x.state.Lock()
 	defer x.state.Unlock()
 	return x.caught, x.behind
 }
 
-// Keep catches up until ctx ends: every pause, and less often where that takes long. failed is told of each failure.
+// Keep calls CatchUp until ctx ends: every pause, or less often if CatchUp takes long. It passes each failure to
+// failed.
 func (x *Index) Keep(ctx context.Context, pause time.Duration, failed func(error)) {
-	const share = 20 // of the time, that catching up may take
+	const share = 20 // CatchUp may take 1/share of the time
 	for {
 		begun := time.Now()
 		if _, err := x.CatchUp(ctx, nil); err != nil && ctx.Err() == nil {

@@ -12,19 +12,19 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// maxToken bounds a token in bytes. What is longer is data.
+// maxToken is the maximum size of a token in bytes. Longer words are data.
 const maxToken = 80
 
-// token is a word of a text as the index has it, or a pair of characters of a script without spaces.
+// token is a word of a text as indexed, or a pair of characters of a script without spaces.
 type token struct {
 	start, end int // bytes
 	word       string
 	wide       bool
-	last       bool // the last character of a wide run of several, alone: it lets a single character be found
+	last       bool // last character of a longer wide run; a separate token, so that single characters can be found
 }
 
-// each calls yield for every token of s. A run of wide characters comes as its overlapping pairs and its last
-// character. may: nil, or reports whether a word that begins with this byte is of interest.
+// each calls yield for every token of s. A run of wide characters gives its overlapping pairs and its last character.
+// may: nil, or reports whether a word that begins with this byte is relevant.
 func each(s string, may func(first byte) bool, yield func(token)) {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -72,8 +72,8 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Mn, r)
 }
 
-// fold lower-cases a word and removes its accents. Signs of ASCII that a compatible form brings are removed: the index
-// would part words there.
+// fold lower-cases a word and removes its accents. It also removes ASCII punctuation introduced by the compatibility
+// form, where the index would split words.
 func fold(s string) string {
 	plain := true
 	for i := range len(s) {
@@ -89,10 +89,10 @@ func fold(s string) string {
 		}
 		return unicode.ToLower(r)
 	}, norm.NFKD.String(s))
-	return norm.NFKC.String(s) // Hangul stays in one piece
+	return norm.NFKC.String(s) // recomposes Hangul
 }
 
-// stems remembers what stem has returned, since texts repeat their words. It is emptied when it is full.
+// stems caches the results of stem, because texts repeat their words. It is emptied when it is full.
 var stems = struct {
 	sync.RWMutex
 	of map[string]string
@@ -100,7 +100,7 @@ var stems = struct {
 
 const maxStems = 1 << 16
 
-// stem returns the English stem of a folded word; words with other letters than a to z are left as they are.
+// stem returns the English stem of a folded word. Words with letters other than a to z are unchanged.
 func stem(w string) string {
 	if len(w) < 3 || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return w
@@ -121,7 +121,7 @@ func stem(w string) string {
 	return s
 }
 
-// indexed returns a text as the index takes it: its tokens, separated by spaces.
+// indexed returns the indexed form of a text: its tokens, separated by spaces.
 func indexed(s string) string {
 	var b strings.Builder
 	each(s, nil, func(t token) {
