@@ -10,7 +10,7 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// How a sentence of a report stands to another report.
+// Kinds of rows: how a sentence differs from another report.
 const (
 	Same      = "same"
 	Changed   = "changed"
@@ -18,26 +18,26 @@ const (
 	Withdrawn = "withdrawn"
 )
 
-// Part is a section of the newer of two reports, with what the older one says in its place.
+// Part is a section of the newer of two reports, with the corresponding text of the older one.
 type Part struct {
-	Title string // empty: what stands before the first section
-	Level int    // of its heading, from 2
+	Title string // empty: before the first section
+	Level int    // heading level, from 2
 	Rows  []Row
 }
 
-// Row is a sentence, item or row of a table. Neighbours that are the same share a row.
+// Row is a sentence, list item or table row. Adjacent unchanged sentences share a row.
 type Row struct {
 	Kind     string
-	Old, New string // plain text; of what is the same in New alone
-	Count    int    // of sentences
+	Old, New string // plain text; unchanged text is in New only
+	Count    int    // number of sentences
 }
 
-// Compare aligns the bodies of two reports, Markdown without citations. What only the older one says stands where its
-// neighbours of then stand now. Never fails.
+// Compare aligns the bodies of two reports in Markdown without citations. Text that is only in the older report is
+// placed where its former neighbours are now. Never fails.
 func Compare(old, now string) []Part {
 	a, b, d := text.Units(old), text.Units(now), text.Align(old, now)
 	instead, fresh, lost := map[int]text.Unit{}, map[int]bool{}, map[int]bool{} // by the start of the unit
-	from, to := map[int]int{}, map[int]int{}                                    // units of b by those of a
+	from, to := map[int]int{}, map[int]int{}                                    // index in b, by index in a
 	for i, u := range a {
 		from[u.Start] = i
 	}
@@ -102,7 +102,7 @@ type comparison struct{ parts []Part }
 func (c *comparison) add(row Row) {
 	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	if !strings.ContainsFunc(row.Old+row.New, word) {
-		return // a dash, an ornament
+		return // a dash or an ornament
 	}
 	part := &c.parts[len(c.parts)-1]
 	if n := len(part.Rows); n > 0 && row.Kind == Same && part.Rows[n-1].Kind == Same {
@@ -113,7 +113,7 @@ func (c *comparison) add(row Row) {
 	part.Rows = append(part.Rows, row)
 }
 
-// headingLevel returns the level of the heading that begins at a byte of Markdown; 0: none does.
+// headingLevel returns the level of the heading that begins at byte start of Markdown; 0: none.
 func headingLevel(s string, start int) int {
 	before := strings.TrimSpace(s[strings.LastIndexByte(s[:start], '\n')+1 : start])
 	if strings.Trim(before, "#") != "" {
@@ -124,7 +124,7 @@ func headingLevel(s string, start int) int {
 
 var parser = markdown.NewParser()
 
-// plain returns a piece of Markdown as a reader sees it, on one line; cells of a row stand between dots.
+// plain returns a piece of Markdown as a reader sees it, on one line. Cells of a table row are separated by dots.
 func plain(s string) string {
 	source := []byte(s)
 	var out []string

@@ -1,7 +1,8 @@
-// Package history keeps the nights of a topic in storage, and what readers have remarked about their reports.
+// Package history keeps the nights of a topic in storage, and readers' remarks about their reports.
 //
-// A topic is known by recurring.Key, so nights have the same topic, knowledge base and tools, whether they go on from
-// each other or not. Entry points: Record and Nights, Remark and Remarks; Due returns the remarks for the next report.
+// A topic is identified by recurring.Key. Nights of a topic therefore have the same topic, knowledge base and tools,
+// whether or not they build on each other. Entry points: Record and Nights, Remark and Remarks; Due returns the remarks
+// for the next report.
 package history
 
 import (
@@ -22,7 +23,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Night is a run of a topic that has ended.
+// Night is an ended run of a topic.
 type Night struct {
 	RunID     string              `json:"run_id"`
 	Batch     string              `json:"batch"`
@@ -37,7 +38,7 @@ type Night struct {
 // KeyOf returns the key of a run's topic.
 func KeyOf(run topicqueue.Run) string { return recurring.Key(run.Topic, run.Options) }
 
-// Record stores a run that has ended as a night of its topic. Recording it again replaces it.
+// Record stores an ended run as a night of its topic. Recording it again replaces it.
 func Record(ctx context.Context, store storage.Store, run topicqueue.Run) error {
 	body, err := json.Marshal(Night{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State,
 		Reason: run.Reason, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt})
@@ -47,7 +48,7 @@ func Record(ctx context.Context, store storage.Store, run topicqueue.Run) error 
 	return store.Put(ctx, storage.TopicNightKey(KeyOf(run), run.ID), body)
 }
 
-// Nights returns the newest nights of a topic, the newest first, and how many there are in all. limit: at most so many.
+// Nights returns the newest nights of a topic, newest first, and the total number. limit: maximum number to return.
 func Nights(ctx context.Context, store storage.Store, key string, limit int) (nights []Night, total int, err error) {
 	keys, err := store.List(ctx, storage.TopicNights(key)) // ids of runs begin with their time
 	if err != nil {
@@ -58,7 +59,7 @@ func Nights(ctx context.Context, store storage.Store, key string, limit int) (ni
 	return nights, len(keys), err
 }
 
-// readAll reads JSON documents in the order of their keys. What has been deleted meanwhile is left out.
+// readAll reads JSON documents in the order of their keys. Documents deleted meanwhile are omitted.
 func readAll[T any](ctx context.Context, store storage.Store, keys []string) ([]T, error) {
 	const readsAtOnce = 8
 	found := make([]*T, len(keys))
@@ -92,7 +93,7 @@ func readAll[T any](ctx context.Context, store storage.Store, keys []string) ([]
 	return out, nil
 }
 
-// before returns the night of a topic before a run; false when there is none.
+// before returns the last night of a topic before a run; false if there is none.
 func before(ctx context.Context, store storage.Store, key, runID string) (Night, bool, error) {
 	keys, err := store.List(ctx, storage.TopicNights(key))
 	if err != nil {

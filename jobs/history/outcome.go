@@ -9,13 +9,13 @@ import (
 	"nightdesk/storage"
 )
 
-// Outcome is what a night has come to, from the metadata of its report.
+// Outcome is the result of a night, from the metadata of its report.
 type Outcome struct {
 	RunID string `json:"research_id"`
 	digest.Facts
 }
 
-// Outcomes returns what nights have come to, by run. One whose metadata is gone has none.
+// Outcomes returns the outcomes of nights by run id. Nights without metadata are omitted.
 func Outcomes(ctx context.Context, store storage.Store, nights []Night) (map[string]Outcome, error) {
 	keys := make([]string, len(nights))
 	for i, n := range nights {
@@ -29,8 +29,8 @@ func Outcomes(ctx context.Context, store storage.Store, nights []Night) (map[str
 	return out, err
 }
 
-// Report returns what the report of a run says, without its head, its citations, and what it lists as changed. The
-// error wraps storage.ErrNotExist when there is none.
+// Report returns the body of a run's report without its head, citations and list of changes. The error wraps
+// storage.ErrNotExist if there is no report.
 func Report(ctx context.Context, store storage.Store, runID string) (string, error) {
 	report, err := store.Get(ctx, storage.ReportKey(runID))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Bounds of a remark, in bytes, and of the remarks that one report is written with.
+// Maximum size of a remark's fields in bytes, and maximum number of remarks given to the writers of a report.
 const (
 	MaxWords    = 2000
 	MaxSentence = 2000
@@ -21,10 +21,10 @@ const (
 	maxDue      = 20
 )
 
-// ErrNoWords means that a remark says nothing.
+// ErrNoWords means that a remark is empty.
 var ErrNoWords = fmt.Errorf("a remark needs words")
 
-// Remark stores what a reader says about the report of a run. What exceeds the bounds is cut. The error is ErrNoWords
+// Remark stores a reader's remark about the report of a run. Fields beyond the limits are cut. The error is ErrNoWords
 // or the store's.
 func Remark(ctx context.Context, store storage.Store, run topicqueue.Run, r topicqueue.Remark) error {
 	r.RunID, r.At = run.ID, r.At.UTC()
@@ -41,7 +41,7 @@ func Remark(ctx context.Context, store storage.Store, run topicqueue.Run, r topi
 	return store.Put(ctx, storage.TopicRemarks(KeyOf(run), run.ID)+name, body)
 }
 
-// Remarks returns what readers have said about the report of a run, the oldest first.
+// Remarks returns readers' remarks about the report of a run, oldest first.
 func Remarks(ctx context.Context, store storage.Store, run topicqueue.Run) ([]topicqueue.Remark, error) {
 	keys, err := store.List(ctx, storage.TopicRemarks(KeyOf(run), run.ID))
 	if err != nil {
@@ -50,8 +50,9 @@ func Remarks(ctx context.Context, store storage.Store, run topicqueue.Run) ([]to
 	return readAll[topicqueue.Remark](ctx, store, keys)
 }
 
-// Due returns the remarks that the report of a run is to heed: those about earlier reports on its topic that were made
-// since the last of these runs began, which has heeded those before. The oldest first, at most the newest 20.
+// Due returns the remarks that the report of a run should take into account. These are remarks about earlier reports on
+// its topic, made since the last of these runs began; that run considered the earlier ones. It returns at most the
+// newest 20, oldest first.
 func Due(ctx context.Context, store storage.Store, run topicqueue.Run) ([]topicqueue.Remark, error) {
 	key := KeyOf(run)
 	keys, err := store.List(ctx, storage.TopicRemarks(key, ""))
@@ -72,7 +73,7 @@ func Due(ctx context.Context, store storage.Store, run topicqueue.Run) ([]topicq
 	return due[max(0, len(due)-maxDue):], nil
 }
 
-// Said writes who has said something and when, for a person.
+// Said formats the author and date of a remark.
 func Said(r topicqueue.Remark) string {
 	if r.By == "" {
 		return r.At.UTC().Format(time.DateOnly)
