@@ -1,9 +1,9 @@
-// Package notify tells other systems and people what has happened: events by webhooks, signed as Standard Webhooks 1.0
-// says (https://www.standardwebhooks.com), and digests by mail.
+// Package notify announces events by webhooks, signed according to Standard Webhooks 1.0
+// (https://www.standardwebhooks.com), and sends digests by mail.
 //
-// It makes one attempt at a time and keeps nothing: when to try again is for package jobs. What it returns as errors
-// names hosts and never holds a credential, nor the path of a webhook's address, which often is one. Entry points:
-// Event, Webhook.Deliver, Mail.Send.
+// It makes one attempt at a time and stores nothing; package jobs decides about retries. Its errors name hosts but
+// never contain a credential, nor the path of a webhook's address, which often is one. Entry points: Event,
+// Webhook.Deliver, Mail.Send.
 package notify
 
 import (
@@ -22,25 +22,25 @@ const (
 	BudgetReached  = "budget.reached"
 )
 
-// Types lists all of them.
+// Types lists all types of events.
 var Types = []string{RunEnded, BatchEnded, SchedulePaused, BudgetReached}
 
-// Event is something that has happened.
+// Event is a notification about something that has happened.
 type Event struct {
 	Type string // one of Types
-	// what it has happened to and for which time, such as a run's id and epoch: the same again is the same event
+	// the subject and its occurrence, such as a run's id and epoch; equal values identify the same event
 	Subject string
 	Time    time.Time
-	Data    any // as JSON, at most some kilobytes; nothing secret
+	Data    any // as JSON, at most some kilobytes; no secrets
 }
 
-// ID identifies the event, whoever tells of it and however often: the idempotency key of its receivers.
+// ID identifies the event, however often and by whichever process it is sent. Receivers use it as idempotency key.
 func (e Event) ID() string {
 	sum := sha256.Sum256([]byte(e.Type + "\x00" + e.Subject))
 	return "msg_" + base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:])[:26]
 }
 
-// Body is what is sent: type, timestamp and data.
+// Body returns the JSON to send: type, timestamp and data.
 func (e Event) Body() ([]byte, error) {
 	body, err := json.Marshal(struct {
 		Type      string    `json:"type"`

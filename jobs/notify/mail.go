@@ -18,22 +18,22 @@ import (
 	"time"
 )
 
-// Mail sends digests by a mail server.
+// Mail sends digests through a mail server.
 type Mail struct {
 	host, port     string
 	user, password string // empty: no login
 	tlsFirst       bool   // smtps
 	from           mail.Address
 	to             []*mail.Address
-	roots          *tls.Config // nil: the authorities that the system trusts
+	roots          *tls.Config // nil: the system's trusted authorities
 }
 
-// mailTime bounds one attempt.
+// mailTime limits one attempt.
 const mailTime = time.Minute
 
-// NewMail returns what sends mail through server: smtp://[user:password@]host[:587], which must offer STARTTLS unless
-// it is on this machine, or smtps://[user:password@]host[:465]. to: addresses with commas between them. roots:
-// authorities to trust, nil: the system's. The error does not quote the server's address.
+// NewMail returns a Mail that sends through server: smtp://[user:password@]host[:587], which must offer STARTTLS unless
+// it is a local server, or smtps://[user:password@]host[:465]. to: comma-separated addresses. roots: trusted
+// authorities; nil: the system's. The error does not contain the server's address.
 func NewMail(server, from, to string, roots *tls.Config) (*Mail, error) {
 	u, err := url.Parse(server)
 	aServer := err == nil && (u.Scheme == "smtp" || u.Scheme == "smtps") && u.Hostname() != ""
@@ -62,14 +62,14 @@ func NewMail(server, from, to string, roots *tls.Config) (*Mail, error) {
 
 // Message is one mail.
 type Message struct {
-	ID      string // stable: the same mail sent twice can be told by it; letters, digits and the signs - _ . only
+	ID      string // stable, so that duplicates can be detected; only letters, digits and - _ .
 	Subject string
 	Text    []byte // UTF-8
-	HTML    []byte // the same as a page
+	HTML    []byte // the same content as a page
 	Date    time.Time
 }
 
-// Send sends a message once.
+// Send tries once to send a message.
 func (m *Mail) Send(ctx context.Context, msg Message) error {
 	body, err := m.compose(msg)
 	if err != nil {
@@ -87,15 +87,15 @@ func (m *Mail) Send(ctx context.Context, msg Message) error {
 	})
 }
 
-// Check asks the server whether it would take a mail from this sender to these receivers, and sends none.
+// Check asks the server whether it would accept mail from this sender to these receivers. It sends no mail.
 func (m *Mail) Check(ctx context.Context) error {
 	return m.talk(ctx, (*smtp.Client).Reset)
 }
 
-// Host is what messages say of the server.
+// Host returns the server name for messages.
 func (m *Mail) Host() string { return net.JoinHostPort(m.host, m.port) }
 
-// talk does something once sender and receivers are accepted.
+// talk connects, and calls then after the server has accepted sender and receivers.
 func (m *Mail) talk(ctx context.Context, then func(*smtp.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
@@ -109,7 +109,7 @@ func (m *Mail) talk(ctx context.Context, then func(*smtp.Client) error) error {
 	return nil
 }
 
-// hide takes the password out of what a server says.
+// hide removes the password from an error of the server.
 func (m *Mail) hide(err error) error {
 	if m.password == "" || !strings.Contains(err.Error(), m.password) {
 		return err
@@ -129,7 +129,7 @@ func (m *Mail) dial(ctx context.Context, then func(*smtp.Client) error) error {
 		return err
 	}
 	defer raw.Close()
-	defer context.AfterFunc(ctx, func() { raw.Close() })() // ends what waits for the server
+	defer context.AfterFunc(ctx, func() { raw.Close() })() // unblocks pending reads and writes
 	conn := raw
 	if m.tlsFirst {
 		conn = tls.Client(conn, config)
@@ -163,17 +163,17 @@ func (m *Mail) dial(ctx context.Context, then func(*smtp.Client) error) error {
 	if err := then(c); err != nil {
 		return err
 	}
-	_ = c.Quit() // it has said yes
+	_ = c.Quit() // the message is already accepted
 	return nil
 }
 
-// local reports a server on this machine.
+// local reports whether the server is on this machine.
 func (m *Mail) local() bool {
 	ip := net.ParseIP(m.host)
 	return m.host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// compose writes the message with its text and its page.
+// compose encodes the message with its text and its page.
 func (m *Mail) compose(msg Message) ([]byte, error) {
 	var to []string
 	for _, a := range m.to {
@@ -210,7 +210,7 @@ func (m *Mail) compose(msg Message) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// oneLine keeps a header from becoming two.
+// oneLine removes line breaks from a header value.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
 }

@@ -19,10 +19,10 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// Secret signs webhooks. It does not print.
+// Secret signs webhooks. Printing it shows "[redacted]".
 type Secret struct{ key []byte }
 
-// ParseSecret reads whsec_ and the base64 of 24 to 64 random bytes. The error does not quote it.
+// ParseSecret decodes "whsec_" followed by the base64 of 24 to 64 random bytes. The error does not contain the text.
 func ParseSecret(text string) (Secret, error) {
 	encoded, ok := strings.CutPrefix(text, "whsec_")
 	key, err := base64.StdEncoding.DecodeString(encoded)
@@ -33,14 +33,14 @@ func ParseSecret(text string) (Secret, error) {
 	return Secret{key}, nil
 }
 
-// String hides it, with every verb of fmt.
+// String returns "[redacted]".
 func (s Secret) String() string { return "[redacted]" }
 
-// Format hides it.
+// Format writes "[redacted]" for every verb of fmt.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
-// Sign returns the value of webhook-signature: v1, and the base64 of the HMAC-SHA256 of id, seconds since 1970 and body
-// with dots between them.
+// Sign returns the value of webhook-signature: "v1," and the base64 of an HMAC-SHA256. It signs id, seconds since 1970
+// and body, separated by dots.
 func (s Secret) Sign(id string, at time.Time, body []byte) string {
 	mac := hmac.New(sha256.New, s.key)
 	fmt.Fprintf(mac, "%s.%d.", id, at.Unix())
@@ -48,21 +48,21 @@ func (s Secret) Sign(id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// deliveryTime bounds one attempt at a delivery.
+// deliveryTime limits one delivery attempt.
 const deliveryTime = 20 * time.Second
 
-// longestRest is the longest time that a receiver may ask to be left alone.
+// longestRest is the maximum retry delay that a receiver may request.
 const longestRest = 24 * time.Hour
 
-// Webhook is somebody's address for events. The operator has chosen it: it may be a private one.
+// Webhook is a receiver's address for events. The operator chose it, so private addresses are allowed.
 type Webhook struct {
 	address *url.URL
 	secret  Secret
 	client  *http.Client
 }
 
-// NewWebhook returns the webhook at an http or https address. The error does not quote the address. patience: 0 =
-// deliveryTime.
+// NewWebhook returns the webhook at an http or https address. The error does not contain the address. patience: timeout
+// of a delivery; 0 = deliveryTime.
 func NewWebhook(address string, secret Secret, patience time.Duration) (*Webhook, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -79,29 +79,29 @@ func NewWebhook(address string, secret Secret, patience time.Duration) (*Webhook
 	}}, nil
 }
 
-// Key tells the address from others in names of queues and tasks, which show nothing of it: 10 letters and digits.
+// Key identifies the address in names of queues and tasks without revealing it: 10 letters and digits.
 func (w *Webhook) Key() string {
 	sum := sha256.Sum256([]byte(w.address.String()))
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:10])
 }
 
-// Host is what messages say of the address.
+// Host returns the host of the address for messages.
 func (w *Webhook) Host() string { return w.address.Host }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (w *Webhook) Close() error {
 	w.client.CloseIdleConnections()
 	return nil
 }
 
-// RefusedError is an answer with a status outside of 2xx; a redirect is one.
+// RefusedError is a response with a status other than 2xx, such as a redirect.
 type RefusedError struct {
 	Host       string
 	Status     int
-	RetryAfter time.Duration // that the receiver asks for, at most a day; 0 = it does not
+	RetryAfter time.Duration // requested by the receiver, at most a day; 0 = none
 }
 
-// Error says who answered what.
+// Error names the host, the status and a likely fix.
 func (e *RefusedError) Error() string {
 	text := fmt.Sprintf("the webhook at %s answers %d %s", e.Host, e.Status, http.StatusText(e.Status))
 	switch {
@@ -115,8 +115,8 @@ func (e *RefusedError) Error() string {
 	return text
 }
 
-// Deliver sends a body once. Any status of 2xx is success, whatever else the answer says. The error is a
-// *RefusedError, the cause of ctx's end, or tells of the network.
+// Deliver sends a body once. Any 2xx status is success, regardless of the response body. The error is a *RefusedError,
+// the cause of ctx's end, or a network error.
 func (w *Webhook) Deliver(ctx context.Context, id string, body []byte, now time.Time) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.address.String(), bytes.NewReader(body))
 	if err != nil {
@@ -132,7 +132,7 @@ func (w *Webhook) Deliver(ctx context.Context, id string, body []byte, now time.
 		return w.failed(ctx, err)
 	}
 	defer resp.Body.Close()
-	// so that the connection can be used again; what it says does not matter
+	// read the body so that the connection can be reused; its content does not matter
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		return nil
@@ -141,12 +141,12 @@ func (w *Webhook) Deliver(ctx context.Context, id string, body []byte, now time.
 		RetryAfter: retry.After(resp.Header, now, longestRest)}
 }
 
-// failed makes an error that names the host alone of the address.
+// failed returns an error that contains only the host of the address.
 func (w *Webhook) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	var asked *url.Error // quotes the whole address
+	var asked *url.Error // contains the whole address
 	if errors.As(err, &asked) {
 		if asked.Timeout() {
 			return fmt.Errorf("the webhook at %s does not answer within %s", w.address.Host, w.client.Timeout)
