@@ -17,19 +17,19 @@ import (
 // Root is the ID of the span of a run.
 const Root = "run"
 
-// maxContent bounds one text that a span carries, in bytes.
+// maxContent is the maximum size of one text in a span, in bytes.
 const maxContent = 16 << 10
 
 // Span is a part of a run, written when it has ended.
 type Span struct {
-	ID         string // names a structural span within its run; empty: a leaf, which is nobody's parent
-	Parent     string // ID of the structural span above; empty: none, for the root
-	Name       string // of the kind of work: few different ones
-	Client     bool   // the work was done by another service
+	ID         string // name of a structural span within its run; empty: a leaf without children
+	Parent     string // ID of the parent structural span; empty: none, for the root
+	Name       string // kind of work, from a small set
+	Client     bool   // whether another service did the work
 	Start, End time.Time
-	Failed     string         // why it failed, as one of a few words; empty: it did not
+	Failed     string         // failure reason, from a small set; empty: no failure
 	Attributes map[string]any // strings, ints, floats and bools
-	// Content is what people, models and pages have written. It is sent only when the environment asks for it.
+	// Content is text of users, models and pages. It is sent only if the environment enables it.
 	Content map[string]string
 }
 
@@ -37,10 +37,10 @@ type Span struct {
 type Run struct {
 	t  *Tracer
 	id string
-	at trace.SpanContext // its root
+	at trace.SpanContext // context of its root span
 }
 
-// Run returns the trace of a run; epoch counts its retries, of which each is a trace of its own.
+// Run returns the trace of a run. epoch counts its retries; each retry has its own trace.
 func (t *Tracer) Run(id string, epoch int) Run {
 	if t == nil {
 		return Run{}
@@ -50,8 +50,8 @@ func (t *Tracer) Run(id string, epoch int) Run {
 		of = fmt.Sprintf("%s\x00%d", id, epoch)
 	}
 	r := Run{t: t, id: of}
-	// The sampler decides by the trace id: every process decides alike, and for all spans of the run. This span only
-	// asks it, and never ends.
+	// The sampler decides by trace id, so all processes agree for all spans of the run. This span only queries the
+	// sampler and never ends.
 	_, asked := t.tracer.Start(r.as(context.Background(), Root), Root)
 	r.at = asked.SpanContext()
 	return r
@@ -63,14 +63,14 @@ func (r Run) On() bool { return r.t != nil && r.at.IsSampled() }
 // Content reports whether Span.Content is sent.
 func (r Run) Content() bool { return r.On() && r.t.content }
 
-// Flush sends what waits, see Tracer.Flush.
+// Flush sends waiting spans, see Tracer.Flush.
 func (r Run) Flush(ctx context.Context) {
 	if r.On() {
 		r.t.Flush(ctx)
 	}
 }
 
-// Write sends a span, soon. It never blocks; when too much waits to be sent, the span is lost.
+// Write queues a span for sending. It never blocks; if too many spans wait, this one is lost.
 func (r Run) Write(s Span) {
 	if !r.On() {
 		return
@@ -83,7 +83,7 @@ func (r Run) Write(s Span) {
 	if s.Client {
 		kind = trace.SpanKindClient
 	}
-	if s.End.Before(s.Start) { // two clocks
+	if s.End.Before(s.Start) { // clocks of two machines
 		s.End = s.Start
 	}
 	_, span := r.t.tracer.Start(ctx, s.Name, trace.WithSpanKind(kind), trace.WithTimestamp(s.Start),
@@ -123,7 +123,7 @@ func (r Run) attributes(s Span) []attribute.KeyValue {
 	return list
 }
 
-// wanted is the key under which a context says which ids the next span is to have.
+// wanted is the context key of the ids for the next span.
 type wanted struct{}
 
 type ids struct {
@@ -131,7 +131,7 @@ type ids struct {
 	span  trace.SpanID
 }
 
-// as returns a context in which a span begins that has the id of this structural one, or any id.
+// as returns a context in which the next span gets the id of this structural span, or a random id.
 func (r Run) as(ctx context.Context, id string) context.Context {
 	var want ids
 	sum := sha256.Sum256([]byte(r.id))
@@ -142,14 +142,14 @@ func (r Run) as(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, wanted{}, want)
 }
 
-// spanID derives the id of a structural span.
+// spanID returns the derived id of a structural span.
 func (r Run) spanID(id string) (out trace.SpanID) {
 	sum := sha256.Sum256([]byte(r.id + "\x00" + id))
 	copy(out[:], sum[:])
 	return out
 }
 
-// derived gives spans the ids that their contexts ask for.
+// derived is an id generator that uses the ids in the context.
 type derived struct{}
 
 // NewIDs implements sdk/trace.IDGenerator.
@@ -166,7 +166,7 @@ func (derived) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
 
 func anyID() (id trace.SpanID) {
 	for i := range id {
-		id[i] = byte(rand.UintN(255) + 1) // an id of zeros is none
+		id[i] = byte(rand.UintN(255) + 1) // an id of zeros is invalid
 	}
 	return id
 }

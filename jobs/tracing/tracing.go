@@ -1,13 +1,13 @@
-// Package tracing sends what runs do as OpenTelemetry spans to a collector, by OTLP over HTTP. It knows nothing of what
-// the spans are about.
+// Package tracing sends the work of runs as OpenTelemetry spans to a collector, by OTLP over HTTP. It does not know
+// what the spans mean.
 //
-// The usual environment variables switch it on and set it up: without OTEL_EXPORTER_OTLP_ENDPOINT or
+// The usual environment variables enable and configure it. Without OTEL_EXPORTER_OTLP_ENDPOINT or
 // OTEL_EXPORTER_OTLP_TRACES_ENDPOINT there is no Tracer.
 //
-// One trace is one run, whoever works on it. A process that is killed never sends the span that it is in, so children
-// must not rely on a parent in the same process. Therefore a span is either structural (Span.ID is set: its id is
-// derived from the run, so that anybody can be its child before it is sent) or a leaf that is nobody's parent. The
-// publisher of the run sends all structural spans, from what the queue knows, in one go.
+// One trace is one run, whichever processes work on it. A killed process never sends its current span, so children must
+// not rely on a parent in the same process. Therefore a span is either structural or a leaf. A structural span has an
+// ID from which its span id is derived, so that any process can add children before it is sent. A leaf has no children.
+// The publisher of the run sends all structural spans together, from the queue's data.
 //
 // Entry points: [Start], [Tracer.Run] and [Run.Write].
 package tracing
@@ -34,7 +34,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// The variables that are read here; the SDK reads the others.
+// Environment variables read here; the SDK reads the others.
 const (
 	endpointVariable       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	tracesEndpointVariable = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -45,15 +45,15 @@ const (
 	contentVariable        = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 )
 
-// How long a collector that is away can hold anything up, unless the environment says otherwise.
+// Limits on the delay caused by an unavailable collector, unless the environment sets others.
 const (
-	exportTime = 5 * time.Second // of one batch, tries included; nothing waits for it
-	batchTime  = time.Second     // between two batches: what a killed process loses at most
-	flushTime  = time.Second     // that the end of a run waits for its spans
-	stopTime   = 2 * time.Second // that the end of a process waits
+	exportTime = 5 * time.Second // for one batch, including retries; no other work waits for it
+	batchTime  = time.Second     // between two batches: the most that a killed process loses
+	flushTime  = time.Second     // how long the end of a run waits for its spans
+	stopTime   = 2 * time.Second // how long the end of a process waits
 )
 
-// Tracer sends spans. A nil one sends nothing and costs nothing. Safe for concurrent use.
+// Tracer sends spans. A nil Tracer sends nothing and costs nothing. Safe for concurrent use.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -61,7 +61,7 @@ type Tracer struct {
 	content  bool
 }
 
-// Endpoint returns where traces are sent, without credentials; empty: nowhere. An error says what is wrong with the
+// Endpoint returns where traces are sent, without credentials; empty: nowhere. The error describes a problem in the
 // environment.
 func Endpoint() (string, error) {
 	address := cmp.Or(os.Getenv(tracesEndpointVariable), os.Getenv(endpointVariable))
@@ -83,8 +83,8 @@ func Endpoint() (string, error) {
 	return u.Scheme + "://" + u.Host, nil
 }
 
-// Start returns the Tracer that the environment asks for; nil: none, also when what it asks for cannot be done, which
-// log is told.
+// Start returns the Tracer configured by the environment, or nil if there is none. If the configuration cannot be used,
+// Start logs that and returns nil.
 func Start(ctx context.Context, log zerolog.Logger) *Tracer {
 	endpoint, err := Endpoint()
 	if err == nil && endpoint == "" {
@@ -103,7 +103,7 @@ func Start(ctx context.Context, log zerolog.Logger) *Tracer {
 }
 
 func start(ctx context.Context, log zerolog.Logger) (*Tracer, error) {
-	// The SDK's own complaints, such as a variable that it cannot read, go where ours go.
+	// The SDK's own messages, such as an unreadable variable, go to our log.
 	otel.SetLogger(funcr.New(func(_, args string) {
 		log.Warn().Str("from", "opentelemetry").Msg(args)
 	}, funcr.Options{Verbosity: 1}))
@@ -135,7 +135,7 @@ func start(ctx context.Context, log zerolog.Logger) (*Tracer, error) {
 		exporter: e, content: content}, nil
 }
 
-// batchOptions are our own defaults. With content, spans are large: fewer of them wait in memory and go in one request.
+// batchOptions returns our defaults. With content, spans are large, so fewer wait in memory and are sent per request.
 func batchOptions(content bool) (options []sdk.BatchSpanProcessorOption) {
 	set := func(variable string, option sdk.BatchSpanProcessorOption) {
 		if os.Getenv(variable) == "" {
@@ -160,24 +160,24 @@ func exportOptions() []otlptracehttp.Option {
 	return options
 }
 
-// Check sends nothing to the collector and returns what is wrong with it.
+// Check connects to the collector without sending spans and returns an error if it cannot be used.
 func Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, exportTime)
 	defer cancel()
 	return otlptracehttp.NewClient(exportOptions()...).UploadTraces(ctx, nil)
 }
 
-// Flush sends what waits. It takes a second at most, and no time while the collector is away.
+// Flush sends waiting spans. It takes at most a second, and no time while the collector is unavailable.
 func (t *Tracer) Flush(ctx context.Context) {
 	if t == nil || t.exporter.failing.Load() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
-	_ = t.provider.ForceFlush(ctx) // the exporter tells of failures
+	_ = t.provider.ForceFlush(ctx) // the exporter reports failures
 }
 
-// Stop sends what waits and ends the Tracer. It takes two seconds at most.
+// Stop sends waiting spans and ends the Tracer. It takes at most two seconds.
 func (t *Tracer) Stop() error {
 	if t == nil {
 		return nil
@@ -188,18 +188,18 @@ func (t *Tracer) Stop() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	_ = t.provider.Shutdown(ctx) // the exporter tells of failures
+	_ = t.provider.Shutdown(ctx) // the exporter reports failures
 	return nil
 }
 
-// exporter says once that the collector is away, and once that it is back.
+// exporter logs once that the collector is unavailable, and once that it is back.
 type exporter struct {
 	sdk.SpanExporter
 	log     zerolog.Logger
 	failing atomic.Bool
 }
 
-// ExportSpans sends a batch; one that cannot be sent is lost.
+// ExportSpans sends a batch. A batch that cannot be sent is lost.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := e.SpanExporter.ExportSpans(ctx, spans)
 	switch {
