@@ -13,10 +13,11 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Archive reads runs from their bundles in storage, as redisqueue.Queue reads them from Redis.
+// Archive reads runs from their bundles in storage. It has the same methods as redisqueue.Queue, which reads runs from
+// Redis.
 type Archive struct{ Store storage.Store }
 
-// Runs returns the runs that have a bundle, the oldest first. A bundle that cannot be read is logged and left out.
+// Runs returns the runs that have a bundle, oldest first. It logs and omits bundles that cannot be read.
 func (a Archive) Runs(ctx context.Context) ([]topicqueue.Run, error) {
 	ids, err := a.IDs(ctx)
 	if err != nil {
@@ -46,7 +47,7 @@ func (a Archive) Runs(ctx context.Context) ([]topicqueue.Run, error) {
 	return runs, nil
 }
 
-// IDs returns the ids of all runs that have a bundle or the beginning of one.
+// IDs returns the ids of all runs that have a complete or incomplete bundle.
 func (a Archive) IDs(ctx context.Context) ([]string, error) {
 	const folder = "reports/"
 	keys, err := a.Store.List(ctx, folder)
@@ -63,7 +64,7 @@ func (a Archive) IDs(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// Run returns the run as it ended. The error wraps ErrNoBundle when it has no whole bundle.
+// Run returns the run in its final state. The error wraps ErrNoBundle if it has no complete bundle.
 func (a Archive) Run(ctx context.Context, runID string) (topicqueue.Run, error) {
 	return ReadRun(ctx, a.Store, runID)
 }

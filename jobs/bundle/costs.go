@@ -2,17 +2,17 @@ package bundle
 
 import "nightdesk/topicqueue"
 
-// usageTotals sums model calls.
+// usageTotals are totals of model calls.
 type usageTotals struct {
 	Calls            int     `json:"total_calls"`
 	Failed           int     `json:"failed_calls"`
 	PromptTokens     int     `json:"total_prompt_tokens"`
 	CompletionTokens int     `json:"total_completion_tokens"`
-	CachedTokens     int     `json:"total_cached_tokens"` // of those of questions: read from the provider's cache
+	CachedTokens     int     `json:"total_cached_tokens"` // part of the prompt tokens, read from the provider's cache
 	Tokens           int     `json:"total_tokens"`
-	Estimated        int     `json:"estimated_calls"` // calls whose tokens the provider did not say
-	CostUSD          float64 `json:"total_cost_usd"`  // of the calls whose model has a known price
-	Unpriced         int     `json:"unpriced_calls"`  // the others
+	Estimated        int     `json:"estimated_calls"` // calls without token counts from the provider
+	CostUSD          float64 `json:"total_cost_usd"`  // of calls whose model has a known price
+	Unpriced         int     `json:"unpriced_calls"`  // other calls
 }
 
 func total(usage []topicqueue.Usage) usageTotals {

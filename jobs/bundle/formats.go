@@ -23,17 +23,17 @@ import (
 	"nightdesk/storage"
 )
 
-// Format is a report in another form than its Markdown.
+// Format is a report in a format other than Markdown.
 type Format struct {
 	Format  string `json:"format"`
-	File    string `json:"file,omitempty"`    // its storage key; empty: there is none
-	Problem string `json:"problem,omitempty"` // why there is none
+	File    string `json:"file,omitempty"`    // its storage key; empty: no file
+	Problem string `json:"problem,omitempty"` // why there is no file
 
 	body []byte
 }
 
-// Formats makes these forms of the report of a run. Whatever goes wrong with one costs that form alone: the report
-// itself is the Markdown.
+// Formats renders the report of a run in the named formats. An error affects only its format; the report itself is the
+// Markdown.
 func (s Services) Formats(runID string, names []string, r formats.Report) []Format {
 	made := make([]Format, len(names))
 	for i, name := range names {
@@ -48,7 +48,7 @@ func (s Services) Formats(runID string, names []string, r formats.Report) []Form
 	return made
 }
 
-// makeFormat makes one form. A panic is an error of that form.
+// makeFormat renders one format. It returns a panic as an error.
 func (s Services) makeFormat(name string, r formats.Report) (body []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -58,8 +58,8 @@ func (s Services) makeFormat(name string, r formats.Report) (body []byte, err er
 	return s.Format(name, r)
 }
 
-// makeFormats makes the forms of the report that the run asks for. The metadata say what is wrong with those that are
-// not there. The error is the store's.
+// makeFormats renders the formats that the run requests. The metadata lists the problems of missing formats. The error
+// is the store's.
 func (b *Writer) makeFormats(ctx context.Context) error {
 	asked := b.In.Run.Options.Formats
 	if b.report == nil || len(asked) == 0 {
@@ -78,7 +78,7 @@ func (b *Writer) makeFormats(ctx context.Context) error {
 	return nil
 }
 
-// putFormats stores the forms that were made, and takes away those of an earlier epoch that were not.
+// putFormats stores the rendered formats, and deletes formats of an earlier epoch that were not rendered again.
 func (b *Writer) putFormats(ctx context.Context) error {
 	made := map[string]bool{}
 	for _, f := range b.formats {
@@ -99,11 +99,11 @@ func (b *Writer) putFormats(ctx context.Context) error {
 	return nil
 }
 
-// shownFigure is a figure in the Markdown of a report.
+// shownFigure matches a figure in the Markdown of a report.
 var shownFigure = regexp.MustCompile(`\]\((\.\./cache/[A-Za-z0-9_-]+/figures/[0-9a-f]{64}\.(?:svg|png))\)`)
 
-// ReportToFormat gathers what a report in another form shows: the passages behind its citations, and its figures. The
-// error is the store's; a figure that is not there is shown by its title.
+// ReportToFormat collects the data for other formats of a report: the passages behind its citations, and its figures.
+// The error is the store's. A missing figure is replaced by its title.
 func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input,
 	rep reporting.Report) (formats.Report, error) {
 	r := formats.Report{
@@ -135,7 +135,7 @@ func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input
 	return r, nil
 }
 
-// news returns the sentences and rows of a report that the one which it goes on from does not have.
+// news returns the sentences and table rows of a report that are not in the report it builds on.
 func news(ctx context.Context, store storage.Store, in reporting.Input, rep reporting.Report) (list []string,
 	err error) {
 	if in.Changes == nil {
@@ -157,7 +157,7 @@ func news(ctx context.Context, store storage.Store, in reporting.Input, rep repo
 	return list, nil
 }
 
-// checks says what was found of each sentence; nothing of a report that only quotes.
+// checks returns the verdict on each sentence, or nothing if the report only has quotes.
 func checks(v *reporting.Verification) (out []formats.Check) {
 	if v == nil || v.Status != citation.StatusVerified || v.QuotesOnly() {
 		return nil
@@ -176,13 +176,13 @@ func checks(v *reporting.Verification) (out []formats.Check) {
 var verdicts = map[support.Result]formats.Verdict{support.Supported: formats.Confirmed,
 	support.Unverified: formats.Unconfirmed, support.Unsupported: formats.Unsupported}
 
-// files returns the addresses of the local documents that a report cites, by their names.
+// files returns the addresses of the local documents that a report cites, by name.
 func files(registry *citation.Registry, rep reporting.Report) map[string]string {
 	out := map[string]string{}
 	for _, key := range rep.Cited {
 		if t, ok := registry.Lookup(key); ok && t.Source.File != "" {
 			slashed := filepath.ToSlash(t.Source.File)
-			if !strings.HasPrefix(slashed, "/") { // a drive
+			if !strings.HasPrefix(slashed, "/") { // begins with a drive letter
 				slashed = "/" + slashed
 			}
 			out[t.Source.Document] = (&url.URL{Scheme: "file", Path: slashed}).String()
@@ -191,7 +191,7 @@ func files(registry *citation.Registry, rep reporting.Report) map[string]string 
 	return out
 }
 
-// notes returns what stands behind the citations of a report, by the anchors of its references. The error is the
+// notes returns the passages behind the citations of a report, by the anchors of its references. The error is the
 // store's.
 func notes(ctx context.Context, store storage.Store, runID string, registry *citation.Registry,
 	rep reporting.Report) (map[string]formats.Note, error) {
@@ -227,5 +227,5 @@ func notes(ctx context.Context, store storage.Store, runID string, registry *cit
 	return out, nil
 }
 
-// contextBytes is how much of its source is shown on each side of a passage.
+// contextBytes is the amount of source text shown on each side of a passage, in bytes.
 const contextBytes = 250

@@ -10,7 +10,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// statistics counts the blocks of a run.
+// statistics counts the blocks of a run by status.
 type statistics struct {
 	TotalBlocks    int `json:"total_blocks"`
 	Pending        int `json:"pending"`
@@ -18,7 +18,7 @@ type statistics struct {
 	Completed      int `json:"completed"`
 	Failed         int `json:"failed"`
 	TotalToolCalls int `json:"total_tool_calls"`
-	GapBlocks      int `json:"gap_blocks"` // that reviews have added
+	GapBlocks      int `json:"gap_blocks"` // added by reviews
 }
 
 func (b *Writer) statistics() statistics {
@@ -58,24 +58,24 @@ type metadata struct {
 	Statistics      statistics          `json:"statistics"`
 	ReportWordCount int                 `json:"report_word_count"`
 	Sources         *sourceCounts       `json:"sources,omitempty"` // see sources.jsonl
-	Citations       []string            `json:"citations"`         // ids that the report cites
-	// what the model cited and could not be resolved
+	Citations       []string            `json:"citations"`         // ids of citations in the report
+	// citations by the model that could not be resolved
 	Removed   []citation.Removal    `json:"removed"`
 	Fallbacks fallbacks             `json:"fallbacks"`
-	Formats   []Format              `json:"formats,omitempty"` // of the report, beside its Markdown
-	Audio     *topicqueue.Narration `json:"audio,omitempty"`   // absent: the report was not to be read aloud
-	// of the report; verification.json has each sentence
+	Formats   []Format              `json:"formats,omitempty"` // of the report, besides Markdown
+	Audio     *topicqueue.Narration `json:"audio,omitempty"`   // absent: no audio was requested
+	// of the report; verification.json has the details of each sentence
 	Verification *verified   `json:"verification,omitempty"`
 	Usage        usageTotals `json:"usage"`
-	Budget       *budgetLine `json:"budget,omitempty"` // absent without one
+	Budget       *budgetLine `json:"budget,omitempty"` // absent without a budget
 	// of the blocks' finished iterations, by tool
 	ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"`
-	// hashes: a machine kept them while the storage was away, and is gone
+	// hashes of texts lost with the machine that kept them while the storage was unavailable
 	MissingTexts []string `json:"missing_texts,omitempty"`
-	// since the run that this one goes on from
+	// since the run that this run builds on
 	Changes *recurring.Changes `json:"changes,omitempty"`
-	Tally   topicqueue.Tally   `json:"tally"` // the main counts, as lists show them
-	// of readers about earlier reports on the topic, which the writers were told of
+	Tally   topicqueue.Tally   `json:"tally"` // main counts, as shown in lists
+	// readers' remarks about earlier reports on the topic, which were given to the writers
 	Remarks     []topicqueue.Remark `json:"remarks,omitempty"`
 	StartedAt   time.Time           `json:"started_at"`
 	CompletedAt time.Time           `json:"completed_at"`
@@ -83,13 +83,13 @@ type metadata struct {
 	weighed
 }
 
-// weighed is what the claims of a run say together.
+// weighed is the evaluation of all claims of a run together.
 type weighed struct {
 	Contradictions []evidence.Contradiction `json:"contradictions"`
-	Origins        int                      `json:"origins"` // separate origins of what the report cites
+	Origins        int                      `json:"origins"` // independent origins of the cited sources
 }
 
-// verified sums up how a report was checked.
+// verified summarizes the check of a report.
 type verified struct {
 	Status     string                       `json:"status"`
 	Reason     string                       `json:"reason,omitempty"`
@@ -97,25 +97,25 @@ type verified struct {
 	Evaluation reporting.Evaluation         `json:"evaluation"`
 }
 
-// verificationFile is verification.json: what was decided about each citation and each sentence that cites.
+// verificationFile is verification.json: the decision about each citation and each sentence with citations.
 type verificationFile struct {
 	ResearchID string `json:"research_id"`
 	*reporting.Verification
-	Unwritten []citation.Removal `json:"removed_markers"` // what the model cited and could not be resolved
+	Unwritten []citation.Removal `json:"removed_markers"` // citations by the model that could not be resolved
 }
 
-// budgetLine says what a run might spend and has spent.
+// budgetLine holds the budget of a run and what it spent.
 type budgetLine struct {
 	Run   topicqueue.Budget `json:"run,omitzero"`
-	Batch topicqueue.Budget `json:"batch,omitzero"` // of all runs of the batch together
-	Night topicqueue.Budget `json:"night,omitzero"` // of all runs of the night together
-	// of this run in the end, by its own budget and its share of the others
+	Batch topicqueue.Budget `json:"batch,omitzero"` // shared by all runs of the batch
+	Night topicqueue.Budget `json:"night,omitzero"` // shared by all runs of the night
+	// final limit of this run, from its own budget and its share of the others
 	Limit topicqueue.Budget `json:"limit"`
 	Spent topicqueue.Budget `json:"spent"`
-	Cuts  []string          `json:"cuts"` // see topicqueue.CutReview and those after it
+	Cuts  []string          `json:"cuts"` // topicqueue.CutReview and the following constants
 }
 
-// fallbacks are the steps that a model should have done and did not, by stage.
+// fallbacks are the steps that a model should have done but did not, by stage.
 type fallbacks struct {
 	Planning    []string `json:"planning"`
 	Researching []string `json:"researching"`
@@ -123,7 +123,7 @@ type fallbacks struct {
 	Reporting   []string `json:"reporting"`
 }
 
-// tallyOf counts what a run has come to. report: nil without one.
+// tallyOf counts the results of a run. report: nil without one.
 func tallyOf(report *reporting.Report, usage []topicqueue.Usage) topicqueue.Tally {
 	spent := total(usage)
 	t := topicqueue.Tally{Calls: spent.Calls, Tokens: spent.Tokens, CostUSD: spent.CostUSD, Unpriced: spent.Unpriced}

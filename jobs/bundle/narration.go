@@ -9,8 +9,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// findNarration adds what the report was read aloud as, whose files lie in the storage already. silent: they do not,
-// or not yet.
+// findNarration adds the narration of the report, whose files should already be in storage. silent: they are missing,
+// perhaps only for now.
 func (b *Writer) findNarration(ctx context.Context) (silent bool, err error) {
 	run := b.In.Run
 	if b.report == nil || run.Options.Audio == topicqueue.AudioNone {
@@ -39,7 +39,7 @@ func (b *Writer) findNarration(ctx context.Context) (silent bool, err error) {
 	return false, nil
 }
 
-// dropOldNarration takes away the files of an earlier epoch that this one has not made again.
+// dropOldNarration deletes audio files of an earlier epoch that were not made again.
 func (b *Writer) dropOldNarration(ctx context.Context) error {
 	if b.audio == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// progressFile is planning_progress.json, researching_progress.json or reporting_progress.json: the events of one stage
-// under the names that readers of such files know.
+// progressFile is planning_progress.json, researching_progress.json or reporting_progress.json: the events of one
+// stage, under the names that readers of such files expect.
 type progressFile struct {
 	ResearchID     string          `json:"research_id"`
 	Stage          string          `json:"stage"`
@@ -27,15 +27,15 @@ type progressEvent struct {
 	Payload   any       `json:"payload"`
 }
 
-// The stages, which are also the names of their files.
+// Stages, which are also used in the file names.
 const (
 	stagePlanning    = "planning"
 	stageResearching = "researching"
 	stageReporting   = "reporting"
 )
 
-// progressNames says in which stage and under which name an event is listed as it is. The key is the step key of a
-// pipeline step, the status of any other event.
+// progressNames maps an event to the stages and names under which it is listed unchanged. The key is the step key of a
+// pipeline step, or the status of any other event.
 var progressNames = map[string][][2]string{
 	topicqueue.StepStartQueryRewriter:         {{stagePlanning, "planning_started"}},
 	topicqueue.StepEndQueryRewriter:           {{stagePlanning, "rephrase_completed"}},
@@ -54,7 +54,7 @@ var progressNames = map[string][][2]string{
 	topicqueue.StatusReport:   {{stageReporting, "reporting_completed"}},
 }
 
-// putProgress stores the progress files made of a run's events.
+// putProgress stores the progress files made from a run's events.
 func (b *Writer) putProgress(events []topicqueue.Event) error {
 	p := progressLog{in: b.In, report: b.report, stages: map[string][]progressEvent{},
 		started: map[string]*startedIteration{}, found: map[foundCall]bool{}}
@@ -68,7 +68,7 @@ func (b *Writer) putProgress(events []topicqueue.Event) error {
 			return fmt.Errorf("event %d of run %s: %w", e.Seq, b.In.Run.ID, err)
 		}
 	}
-	// The end of an iteration is known when the block goes on.
+	// The end of an iteration is known only when the block continues, so its events are sorted in afterwards.
 	slices.SortStableFunc(p.stages[stageResearching], func(a, b progressEvent) int {
 		return a.Timestamp.Compare(b.Timestamp)
 	})
@@ -84,23 +84,23 @@ func (b *Writer) putProgress(events []topicqueue.Event) error {
 	return nil
 }
 
-// progressLog makes the events of progress files of a run's stream.
+// progressLog converts a run's event stream to the events of progress files.
 type progressLog struct {
 	in      reporting.Input
-	report  *reporting.Report // nil: there is none
+	report  *reporting.Report // nil without a report
 	stages  map[string][]progressEvent
-	started map[string]*startedIteration // by block, its last one
-	found   map[foundCall]bool           // calls that the stream has references of
-	total   int                          // topic blocks
+	started map[string]*startedIteration // last started iteration by block
+	found   map[foundCall]bool           // calls with references in the stream
+	total   int                          // number of topic blocks
 }
 
 type foundCall struct{ block, tool, query string }
 
-// startedIteration is what the stream has told of an iteration.
+// startedIteration holds what the stream says about an iteration.
 type startedIteration struct {
 	topicqueue.About
-	last  time.Time // of what it found
-	found int       // sources
+	last  time.Time // time of its last reference
+	found int       // number of sources found
 }
 
 type payload map[string]any
@@ -109,7 +109,7 @@ func (p *progressLog) add(stage, name string, at time.Time, block string, conten
 	p.stages[stage] = append(p.stages[stage], progressEvent{name, at, block, content})
 }
 
-// take adds what one event stands for.
+// take adds the progress events for one event of the stream.
 func (p *progressLog) take(e topicqueue.Event) error {
 	name := e.Status
 	if e.Status == topicqueue.StatusPipelineStep {
@@ -139,7 +139,7 @@ func (p *progressLog) take(e topicqueue.Event) error {
 	return nil
 }
 
-// read gives an event and its payload to a function.
+// read decodes the content of an event and passes both to a function.
 func read[T any](e topicqueue.Event, to func(topicqueue.Event, T)) error {
 	var v T
 	if err := json.Unmarshal(e.Content, &v); err != nil {
@@ -155,7 +155,7 @@ func (p *progressLog) seeded(e topicqueue.Event, q topicqueue.ResearchQuestions)
 	}
 }
 
-// grown adds the topic blocks that were discovered.
+// grown adds events for newly discovered topic blocks.
 func (p *progressLog) grown(e topicqueue.Event, now topicqueue.Progress) {
 	for n := p.total + 1; p.total > 0 && n <= now.TotalTask; n++ {
 		b := p.block(topicqueue.BlockID(n))
@@ -184,7 +184,7 @@ func (p *progressLog) iterationStarted(e topicqueue.Event, t topicqueue.Thought)
 		add("knowledge_sufficient", payload{"iteration": k})
 	case len(i.Calls) > 0:
 		add("generating_query", payload{"iteration": k, "queries": len(i.Calls)})
-	case p.in.Changes == nil: // else it looks again at what the last run has found
+	case p.in.Changes == nil: // otherwise it checks the findings of the last run again
 		add("query_empty", payload{"iteration": k})
 	}
 	for _, c := range i.Calls {
@@ -203,11 +203,11 @@ func (p *progressLog) toolCompleted(e topicqueue.Event, r topicqueue.Reference) 
 }
 
 func aboutOf(e topicqueue.Event) (about topicqueue.About) {
-	_ = json.Unmarshal(e.Metadata, &about) // an addition: the event says what it says without it
+	_ = json.Unmarshal(e.Metadata, &about) // optional: the event is complete without it
 	return about
 }
 
-// iterationEnded adds the end of a block's last iteration. e: the next event of that block, which tells of something
+// iterationEnded adds the end of a block's last iteration. e: the next event of that block that is about something
 // else.
 func (p *progressLog) iterationEnded(e topicqueue.Event) {
 	i := p.started[e.BlockID]
@@ -221,7 +221,7 @@ func (p *progressLog) iterationEnded(e topicqueue.Event) {
 	add := func(name string, content payload) { p.add(stageResearching, name, at, e.BlockID, content) }
 	for _, c := range i.Calls {
 		if p.found[foundCall{e.BlockID, c.Tool, c.Query}] {
-			continue // its references tell of it
+			continue // already added with its references
 		}
 		add("tool_completed", payload{"iteration": i.Iteration, "tool_type": c.Tool, "query": c.Query,
 			"references": payload{}})
@@ -234,12 +234,12 @@ func (p *progressLog) iterationEnded(e topicqueue.Event) {
 
 func (p *progressLog) blockEnded(e topicqueue.Event, d topicqueue.QuestionDone) {
 	p.iterationEnded(e)
-	if d.Status != "failed" { // else a step tells of it
+	if d.Status != "failed" { // failures are added by a pipeline step
 		p.add(stageResearching, "block_completed", e.Time, e.BlockID, e.Content)
 	}
 }
 
-// written adds the moments of the writing.
+// written adds the recorded moments of writing the report.
 func (p *progressLog) written() {
 	if p.report == nil {
 		return

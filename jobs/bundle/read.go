@@ -14,10 +14,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// ErrNoBundle means that storage has no whole bundle of a run.
+// ErrNoBundle means that the storage has no complete bundle of a run.
 var ErrNoBundle = errors.New("there is no whole bundle of the run")
 
-// ReadRun reads from a bundle the run that has left it, as it ended. Errors are those of Read.
+// ReadRun reads the run, in its final state, from its bundle. Errors are those of Read.
 func ReadRun(ctx context.Context, store storage.Store, runID string) (run topicqueue.Run, err error) {
 	whole, err := store.Exists(ctx, storage.ManifestKey(runID))
 	switch {
@@ -40,15 +40,14 @@ func readJSON(ctx context.Context, store storage.Store, key string, into any) er
 	return nil
 }
 
-// Read reads from a bundle what its report was written from, with the texts of the sources that claims stand in.
-// The error wraps ErrNoBundle when the run has none; otherwise it is the store's, or tells of a file that is not what a
-// bundle has.
+// Read reads the input of a report from a bundle, with the texts of the sources that contain claims. The error wraps
+// ErrNoBundle if the run has no bundle. Otherwise it is the store's, or describes an invalid file.
 func Read(ctx context.Context, store storage.Store, runID string) (reporting.Input, error) {
 	b, err := readBundle(ctx, store, runID)
 	return b.Input, err
 }
 
-// Sources returns the sources of a run, with their texts, that its claims stand on or that it has read. Errors are
+// Sources returns the sources of a run that its claims are based on or that it has read, with their texts. Errors are
 // those of Read.
 func Sources(ctx context.Context, store storage.Store, runID string) ([]topicqueue.Source, error) {
 	in, err := Read(ctx, store, runID)
@@ -67,12 +66,12 @@ func Sources(ctx context.Context, store storage.Store, runID string) ([]topicque
 	return out, nil
 }
 
-// storedBundle is what readBundle has read.
+// storedBundle is the result of readBundle.
 type storedBundle struct {
 	reporting.Input
 	metadata metadata
-	lists    bool // it says what calls returned
-	missing  bool // of what some of them returned: it is lost
+	lists    bool // whether it lists what calls returned
+	missing  bool // whether some of these lists are lost
 }
 
 func readBundle(ctx context.Context, store storage.Store, runID string) (in storedBundle, err error) {
@@ -143,7 +142,7 @@ func readBundle(ctx context.Context, store storage.Store, runID string) (in stor
 	return in, err
 }
 
-// Claims returns the claims of a bundle with their sources; none when they are not there.
+// Claims returns the claims of a bundle with their sources; none if the files do not exist.
 func Claims(ctx context.Context, store storage.Store, runID string) ([]evidence.Claim, error) {
 	texts, err := store.Get(ctx, storage.CacheKey(runID, "claims.jsonl"))
 	if err != nil {
@@ -164,8 +163,8 @@ func Claims(ctx context.Context, store storage.Store, runID string) ([]evidence.
 	return claims, nil
 }
 
-// Cited returns the sources that the report of a run cites. The error wraps storage.ErrNotExist when the bundle does
-// not list any.
+// Cited returns the sources that the report of a run cites. The error wraps storage.ErrNotExist if the bundle lists no
+// sources.
 func Cited(ctx context.Context, store storage.Store, runID string) (cited []topicqueue.Source, err error) {
 	lines, err := store.Get(ctx, storage.CacheKey(runID, "sources.jsonl"))
 	if err != nil {
@@ -179,7 +178,7 @@ func Cited(ctx context.Context, store storage.Store, runID string) (cited []topi
 	return cited, nil
 }
 
-// eachLine calls yield for every line that is a T.
+// eachLine calls yield for every line that decodes as a T.
 func eachLine[T any](body []byte, yield func(T)) {
 	for line := range bytes.Lines(body) {
 		var v T
@@ -196,5 +195,5 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// readsAtOnce is how many files of a store are read at the same time.
+// readsAtOnce is the number of files read in parallel from a store.
 const readsAtOnce = 8

@@ -20,20 +20,20 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// sourceLine is a source in sources.jsonl: everything that a tool call of the run returned, and what it goes on with
-// of an earlier one.
+// sourceLine is a source in sources.jsonl: a source that a tool call of the run returned, or that the run keeps from an
+// earlier run.
 type sourceLine struct {
 	topicqueue.Source
 	Normalized string   `json:"normalized_url,omitempty"`
-	ReturnedBy []string `json:"returned_by"`  // tool ids; none: of an earlier run
-	Citations  []string `json:"citation_ids"` // of its traces
+	ReturnedBy []string `json:"returned_by"`  // tool ids; empty: from an earlier run
+	Citations  []string `json:"citation_ids"` // citation ids of its traces
 	Claims     int      `json:"claims"`
-	Read       bool     `json:"read"`           // its text is at pages/<sha256>.txt
-	Lost       bool     `json:"lost,omitempty"` // it was read, and its text is missing: see metadata.MissingTexts
+	Read       bool     `json:"read"`           // its text is in pages/<sha256>.txt
+	Lost       bool     `json:"lost,omitempty"` // it was read, but its text is missing: see metadata.MissingTexts
 	Cited      bool     `json:"cited"`          // by the report
 }
 
-// sourceCounts sums up sources.jsonl.
+// sourceCounts are the totals of sources.jsonl.
 type sourceCounts struct {
 	Returned   int `json:"returned"`
 	Read       int `json:"read"`
@@ -41,8 +41,8 @@ type sourceCounts struct {
 	Cited      int `json:"cited"`
 }
 
-// sourceLines returns the lines of sources.jsonl: first what gave traces, in their order, then what else was returned.
-// cited: ids of citations and sources; missing: hashes of texts that are not there.
+// sourceLines returns the lines of sources.jsonl: first the sources with traces, in their order, then the other
+// returned sources. cited: ids of citations and sources; missing: hashes of missing texts.
 func sourceLines(in reporting.Input, cited, missing []string) []sourceLine {
 	lines, at := []sourceLine{}, map[string]int{}
 	line := func(s topicqueue.Source) *sourceLine {
@@ -101,10 +101,10 @@ func citedOf(citations []string, v *reporting.Verification) []string {
 	return cited
 }
 
-// ReturnedPages are the hashes of the texts that say what calls returned (topicqueue.Checkpoint.Returned), by unit.
+// ReturnedPages are hashes of texts that list what calls returned (topicqueue.Checkpoint.Returned), by unit.
 type ReturnedPages map[string][]string
 
-// InOrder returns all hashes: of planning, then by block.
+// InOrder returns all hashes: first of planning, then by block.
 func (p ReturnedPages) InOrder(blocks []reporting.BlockEvidence) []string {
 	hashes := slices.Clone(p[redisqueue.UnitPlan])
 	for _, b := range blocks {
@@ -113,10 +113,10 @@ func (p ReturnedPages) InOrder(blocks []reporting.BlockEvidence) []string {
 	return hashes
 }
 
-// pageHash is the reverse of topicqueue.PagePath.
+// pageHash is the inverse of topicqueue.PagePath.
 func pageHash(page string) string { return strings.TrimSuffix(path.Base(page), path.Ext(page)) }
 
-// ReadReturned reads what calls returned from the texts that say so.
+// ReadReturned reads the lists of returned sources from the texts with these hashes.
 func ReadReturned(ctx context.Context, store storage.Store, runID string,
 	hashes []string) ([]topicqueue.Returned, error) {
 	parts := make([][]topicqueue.Returned, len(hashes))
@@ -140,13 +140,13 @@ func ReadReturned(ctx context.Context, store storage.Store, runID string,
 	return slices.Concat(parts...), nil
 }
 
-// registered compares sources.jsonl with what the traces and the calls of the run say. A bundle of an older version
-// does not say what its calls returned, and has the sources of its traces. The error is the store's.
+// registered compares sources.jsonl with the traces and calls of the run. A bundle of an older version does not list
+// what its calls returned, and only has the sources of its traces. The error is the store's.
 func (c *Check) registered(ctx context.Context, store storage.Store, m storage.Manifest, in storedBundle,
 	v *reporting.Verification) error {
 	file := storage.CacheKey(c.RunID, "sources.jsonl")
 	body, err := store.Get(ctx, file)
-	if errors.Is(err, storage.ErrNotExist) { // the manifest has told
+	if errors.Is(err, storage.ErrNotExist) { // already reported by the manifest check
 		return nil
 	}
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *Check) registered(ctx context.Context, store storage.Store, m storage.M
 	for _, t := range in.Traces() {
 		earlier[t.Source.ID] = earlier[t.Source.ID] || t.Timestamp.Before(in.Run.StartedAt) || t.Source.AsOf != nil
 	}
-	whole := in.lists && !in.missing // all that calls returned is known
+	whole := in.lists && !in.missing // all returned sources are known
 	for _, want := range sourceLines(in.Input, citedOf(in.metadata.Citations, v), in.metadata.MissingTexts) {
 		got, known := there[want.ID]
 		delete(there, want.ID)
@@ -187,7 +187,7 @@ func (c *Check) registered(ctx context.Context, store storage.Store, m storage.M
 	return nil
 }
 
-// sameLine reports that two lines say the same.
+// sameLine reports whether two lines have the same JSON.
 func sameLine(a, b sourceLine) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

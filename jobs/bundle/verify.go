@@ -17,26 +17,31 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Check is what Verify found.
+// Check is the result of Verify.
 type Check struct {
 	RunID     string              `json:"run_id"`
 	State     topicqueue.RunState `json:"state"`
-	Files     int                 `json:"files"`     // that the manifest lists
-	Sources   int                 `json:"sources"`   // that gave traces, whose text is there
-	Returned  int                 `json:"returned"`  // sources, by all tool calls
-	Claims    int                 `json:"claims"`    // of all sources
-	Citations int                 `json:"citations"` // distinct ids that the report cites
-	Sentences int                 `json:"sentences"` // with citations
+	Files     int                 `json:"files"`     // listed in the manifest
+	Sources   int                 `json:"sources"`   // sources with traces, whose text exists
+	Returned  int                 `json:"returned"`  // sources returned by all tool calls
+	Claims    int                 `json:"claims"`    // claims of all sources
+	Citations int                 `json:"citations"` // distinct ids of citations in the report
+	Sentences int                 `json:"sentences"` // sentences with citations
 	Outside   int                 `json:"outside"`   // sentences and citations of the report that its check did not cover
-	// sentences checked by the rules of another version, with another outcome
+	// sentences that were checked by the rules of another version, with another result
 	Otherwise int               `json:"otherwise"`
 	Problems  []storage.Problem `json:"problems"`
 }
 
-// Verify proves a bundle again from nothing but its files: that none of them was changed, that the quote of each
-// claim stands in its source where the claim says, that the sources are those which tool calls returned, that each
-// citation of the report leads to a source and each figure to a file, and that each sentence with citations comes out
-// as it was recorded. The error wraps ErrNoBundle when nothing of the run lies there; otherwise it is the store's.
+// Verify checks a bundle, using only its files:
+//
+//   - No file was changed.
+//   - The quote of each claim is in its source, at the stated position.
+//   - The sources are those that tool calls returned.
+//   - Each citation of the report has a source, and each figure a file.
+//   - Each sentence with citations gets the recorded result.
+//
+// The error wraps ErrNoBundle if there are no files of the run. Otherwise it is the store's.
 func Verify(ctx context.Context, store storage.Store, runID string) (Check, error) {
 	check := Check{RunID: runID, Problems: []storage.Problem{}}
 	manifest, problems, err := storage.CheckBundle(ctx, store, runID)
@@ -52,7 +57,7 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 		return check, nil
 	}
 	in, err := readBundle(ctx, store, runID)
-	if err != nil { // of files that are missing or garbled
+	if err != nil { // caused by missing or garbled files
 		if len(problems) == 0 {
 			check.add(storage.ManifestKey(runID), "lists a bundle that cannot be read: %v", err)
 		}
@@ -79,7 +84,7 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 		return check, nil
 	}
 	report, err := store.Get(ctx, storage.ReportKey(runID))
-	if errors.Is(err, storage.ErrNotExist) { // which the manifest has told already
+	if errors.Is(err, storage.ErrNotExist) { // already reported by the manifest check
 		return check, nil
 	}
 	if err != nil {
@@ -93,8 +98,9 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 	return check, check.verification(ctx, store, v, string(report), in.Input)
 }
 
-// withoutLate leaves out of the problems that texts lie there which the bundle says are missing: the machine that kept
-// them has come back after all. Their names are their hashes: another text is a problem. The error is the store's.
+// withoutLate removes problems about texts that exist although the bundle lists them as missing, because the machine
+// that kept them came back. A text that does not match the hash in its name remains a problem. The error is the
+// store's.
 func withoutLate(ctx context.Context, store storage.Store, runID string, problems []storage.Problem,
 	missing []string) ([]storage.Problem, error) {
 	left := []storage.Problem{}
@@ -115,8 +121,8 @@ func withoutLate(ctx context.Context, store storage.Store, runID string, problem
 
 var errGarbled = errors.New("is not what a bundle has there")
 
-// storedVerification reads how the report of a run was checked; nil: it was written by a version that did not check,
-// or is missing, which the manifest tells.
+// storedVerification reads the recorded check of a run's report. It returns nil if the file is missing, because the
+// report was written by a version without checks, or because of a problem that the manifest check reports.
 func storedVerification(ctx context.Context, store storage.Store, runID string) (*reporting.Verification, error) {
 	body, err := store.Get(ctx, storage.CacheKey(runID, verificationName))
 	if errors.Is(err, storage.ErrNotExist) {
@@ -136,8 +142,8 @@ func (c *Check) add(file, format string, args ...any) {
 	c.Problems = append(c.Problems, storage.Problem{File: file, What: fmt.Sprintf(format, args...)})
 }
 
-// evidence checks that each claim's quote stands in its source, and that claims.jsonl has the claims of the traces.
-// The error is the store's.
+// evidence checks that each claim's quote is in its source, and that claims.jsonl has the claims of the traces. The
+// error is the store's.
 func (c *Check) evidence(ctx context.Context, store storage.Store, runID string,
 	traces []topicqueue.ToolTrace) error {
 	file, seen := storage.CacheKey(runID, "claims.jsonl"), map[string]bool{}
@@ -161,7 +167,7 @@ func (c *Check) evidence(ctx context.Context, store storage.Store, runID string,
 	}
 	body, err := store.Get(ctx, file)
 	if err != nil {
-		return ignoreMissing(err) // which the manifest has told already
+		return ignoreMissing(err) // already reported by the manifest check
 	}
 	eachLine(body, func(claim topicqueue.Claim) { listed = append(listed, claim) })
 	if !slices.Equal(claims, listed) {
@@ -175,8 +181,7 @@ var (
 	givenAnchor = regexp.MustCompile(`<a id="ref-([a-z0-9-]+)"></a> \[`)
 )
 
-// report checks that each citation of the report leads to a reference, and each reference stands for a source of the
-// run.
+// report checks that each citation of the report has a reference, and each reference has a source of the run.
 func (c *Check) report(runID, markdown, style string, traces []topicqueue.ToolTrace) {
 	file, registry := storage.ReportKey(runID), citation.NewRegistry(traces)
 	given, code := map[string]bool{}, citation.Code(markdown)
@@ -195,7 +200,7 @@ func (c *Check) report(runID, markdown, style string, traces []topicqueue.ToolTr
 	c.Citations = len(cited)
 }
 
-// anchors returns what a pattern finds in Markdown outside of its code, in order, each once.
+// anchors returns the matches of a pattern in Markdown outside of code, in order and without duplicates.
 func anchors(pattern *regexp.Regexp, markdown string, code [][2]int) []string {
 	var found []string
 	for _, m := range pattern.FindAllStringSubmatchIndex(markdown, -1) {
@@ -206,15 +211,15 @@ func anchors(pattern *regexp.Regexp, markdown string, code [][2]int) []string {
 	return found
 }
 
-// inBundle is a link of a report to the run's data: a figure, the output of a program.
+// inBundle matches a link of a report to the run's data: a figure or the output of a program.
 var inBundle = regexp.MustCompile(`[^\\]\]\((\.\./cache/[^)\s]*)\)`)
 
-// shown checks that what the report shows and links of the run's data is in the bundle.
+// shown checks that the run's data that the report shows and links is in the bundle.
 func (c *Check) shown(m storage.Manifest, markdown string) {
 	file := storage.ReportKey(m.RunID)
 	for _, match := range inBundle.FindAllStringSubmatch(markdown, -1) {
 		key := path.Join(path.Dir(file), match[1])
-		// of an earlier run, of whose text this one has a copy
+		// a link to data of an earlier run, of whose text this run has a copy
 		if rest, other := strings.CutPrefix(key, "cache/"); other && !strings.HasPrefix(rest, m.RunID+"/") {
 			key = storage.CacheKey(m.RunID, rest[strings.IndexByte(rest, '/')+1:])
 		}
@@ -224,13 +229,13 @@ func (c *Check) shown(m storage.Manifest, markdown string) {
 	}
 }
 
-// verification checks that each sentence of the report has the findings and the verdict that were written down, that
-// the words of a judge stand in its source, that the sentence stands in the report, and that what the report links are
-// the sources that were written down. The error is the store's.
+// verification checks each sentence of the report against the record. Its findings and its verdict must match, the
+// words quoted by a judge must be in its source, and the sentence must be in the report. The sources that the report
+// links must be the recorded ones. The error is the store's.
 func (c *Check) verification(ctx context.Context, store storage.Store, v *reporting.Verification, report string,
 	in reporting.Input) error {
 	if v.Status != citation.StatusVerified {
-		return nil // nothing was claimed
+		return nil // there is nothing to check
 	}
 	file, registry := storage.CacheKey(c.RunID, verificationName), in.Registry()
 	sources, seen := []support.Source{}, map[string]bool{}
@@ -267,7 +272,7 @@ func (c *Check) verification(ctx context.Context, store storage.Store, v *report
 	c.Sentences, c.Otherwise = len(v.Sentences), otherwise
 	c.Outside = len(v.Outside.Absent) + len(v.Outside.Unchecked)
 	d := v.Compare(report, registry, in.Changes)
-	if v.Rules != support.Rules { // what a sentence is, and a reference, was found by other rules, too
+	if v.Rules != support.Rules { // sentences and references were also found by other rules
 		c.Otherwise += len(d.Absent) + len(d.Unchecked) + len(d.References)
 		return nil
 	}

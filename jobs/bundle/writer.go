@@ -1,5 +1,5 @@
-// Package bundle writes what a run leaves behind in the storage: its report, the evidence for it, and a manifest. It
-// reads that again, and proves it from its files alone.
+// Package bundle writes the files of an ended run to the storage: its report, the evidence for it, and a manifest. It
+// also reads bundles, and verifies them from their files alone.
 //
 // Entry points: [NewWriter], [Read], [Verify] and [Archive].
 package bundle
@@ -19,28 +19,28 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// verificationName is the file of a bundle that says how its report was checked.
+// verificationName is the bundle file that records the check of the report.
 const verificationName = "verification.json"
 
-// Writer writes the files that one run leaves behind: Gather, then Write. Keys of the JSON files are those of the DTQ's
-// origin; ours are added.
+// Writer writes the bundle of one run. Call Gather, then Write. The JSON files use the keys of the format that the
+// queue of topic blocks is based on, plus our own.
 type Writer struct {
 	files    *storage.Bundle
 	services Services
-	leased   storage.Store     // where the bundle is changed
-	In       reporting.Input   // what the run has found; Gather adds what its calls returned
-	report   *reporting.Report // nil when there is none
-	staged   []string          // pages and figures that storage has already
+	leased   storage.Store     // storage for changes to the bundle
+	In       reporting.Input   // findings of the run; Gather adds what its calls returned
+	report   *reporting.Report // nil without a report
+	staged   []string          // pages and figures already in storage
 	pages    ReturnedPages
 	sources  []sourceLine
-	Missing  []string              // texts that traces and calls name and storage does not have
-	Lost     int                   // of these: on which claims, links of the report or its registry rest
-	formats  []Format              // the report in other forms
-	audio    *topicqueue.Narration // nil: it was not asked for
-	Tally    topicqueue.Tally      // what the run has come to; Write counts it
+	Missing  []string              // texts that traces and calls refer to and that are not in storage
+	Lost     int                   // number of Missing texts that claims, links of the report or its registry depend on
+	formats  []Format              // the report in other formats
+	audio    *topicqueue.Narration // nil: not requested
+	Tally    topicqueue.Tally      // results of the run; set by Write
 }
 
-// Services is what bundles are made with.
+// Services are the services that bundles are made with.
 type Services struct {
 	Queue  *redisqueue.Queue
 	Store  storage.Store
@@ -49,8 +49,8 @@ type Services struct {
 	Now    func() time.Time
 }
 
-// NewWriter returns a writer for the bundle of a run. leased: the storage, as long as the lease of the publication
-// holds. rep: nil when there is none.
+// NewWriter returns a writer for the bundle of a run. leased: the storage, while the publication holds its lease. rep:
+// nil without a report.
 func NewWriter(s Services, leased storage.Store, in reporting.Input, pages ReturnedPages,
 	rep *reporting.Report) *Writer {
 	return &Writer{files: storage.NewBundle(leased, in.Run.ID), services: s, leased: leased, In: in, pages: pages,
@@ -59,10 +59,10 @@ func NewWriter(s Services, leased storage.Store, in reporting.Input, pages Retur
 
 func (b *Writer) cacheKey(name string) string { return storage.CacheKey(b.In.Run.ID, name) }
 
-// Write stores everything of a run that has ended: all files together, then the manifest.
+// Write stores all files of an ended run together, then the manifest.
 func (b *Writer) Write(ctx context.Context) error {
 	run := b.In.Run
-	if err := b.leased.Delete(ctx, storage.ManifestKey(run.ID)); err != nil { // of an earlier epoch
+	if err := b.leased.Delete(ctx, storage.ManifestKey(run.ID)); err != nil { // from an earlier epoch
 		return err
 	}
 	usage, err := b.services.Queue.Usage(ctx, run.ID)
@@ -113,7 +113,7 @@ func (b *Writer) Write(ctx context.Context) error {
 		if err := b.files.PutJSON(b.cacheKey("outline.json"), b.report.Outline); err != nil {
 			return err
 		}
-		if v := b.report.Verification; v != nil { // nil: written by a version that did not check
+		if v := b.report.Verification; v != nil { // nil: written by a version without checks
 			if err := b.files.PutJSON(b.cacheKey(verificationName),
 				verificationFile{run.ID, v, list(b.report.Removed)}); err != nil {
 				return err
@@ -123,22 +123,22 @@ func (b *Writer) Write(ctx context.Context) error {
 	return b.files.Close(ctx, b.staged, b.services.Now())
 }
 
-// configFile says how a run was to be worked: its options, frozen when it was enqueued, and the settings of the worker
-// that has published it.
+// configFile holds the configuration of a run: its options, frozen when it was enqueued, and the settings of the worker
+// that published it.
 type configFile struct {
 	topicqueue.Run
 	Settings map[string]string `json:"settings"`
 }
 
-// How long after its end a run waits for texts that another machine keeps while the storage is away.
+// How long after its end a run waits for texts that another machine keeps while the storage is unavailable.
 const (
-	textsWait = 10 * time.Minute // that its claims rest on
-	otherWait = time.Minute      // that were read and nothing came of them
+	textsWait = 10 * time.Minute // texts that its claims depend on
+	otherWait = time.Minute      // texts that were read without yielding claims
 )
 
-// Gather sees to it that the texts which a run has read are in storage. Those of a machine that does not come back are
-// given up after a while: the bundle says that they are missing, and when something rests on them the run is no
-// success.
+// Gather checks that the texts read by a run are in storage, and returns an error while it should wait for them. Texts
+// of a machine that does not come back are given up after a while. The bundle then lists them as missing, and if
+// something depends on them the run is not successful.
 func (b *Writer) Gather(ctx context.Context) error {
 	if f, ok := b.services.Store.(storage.Flusher); ok {
 		if _, err := f.Flush(ctx); err != nil {
@@ -169,7 +169,7 @@ func (b *Writer) Gather(ctx context.Context) error {
 	return nil
 }
 
-// findMissing reads what calls have returned, and notes the texts that traces and calls name and that are not staged.
+// findMissing reads what calls returned, and records texts that traces and calls refer to and that are not staged.
 func (b *Writer) findMissing(ctx context.Context) (err error) {
 	b.Missing, b.Lost = nil, 0
 	there, linked := map[string]bool{}, map[string]bool{}
@@ -195,7 +195,7 @@ func (b *Writer) findMissing(ctx context.Context) (err error) {
 	}
 	need := func(hash string) { name(hash, true) }
 	for _, t := range b.In.Traces() {
-		if t.Timestamp.Before(b.In.Run.StartedAt) { // of an earlier run on the topic, in whose bundle the whole answer lies
+		if t.Timestamp.Before(b.In.Run.StartedAt) { // from an earlier run on the topic, whose bundle has the whole answer
 			need(t.Source.Hash)
 			continue
 		}
@@ -218,7 +218,7 @@ func (b *Writer) findMissing(ctx context.Context) (err error) {
 	return nil
 }
 
-// list makes an absent list an empty one: readers of the JSON expect a list.
+// list replaces nil by an empty list, because readers of the JSON expect a list.
 func list[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -236,7 +236,7 @@ type queueFile struct {
 type queueBlock struct {
 	topicqueue.Block
 	ToolTraces []topicqueue.ToolTrace `json:"tool_traces"`
-	// pages/<sha256>.txt: what the calls of each iteration returned
+	// pages/<sha256>.txt: list of what the calls of each iteration returned
 	Returned []string       `json:"returned,omitempty"`
 	Metadata map[string]any `json:"metadata"`
 }
@@ -287,13 +287,13 @@ type planningFile struct {
 	TotalSubTopics int                    `json:"total_subtopics"`
 	Mode           string                 `json:"mode"`
 	Traces         []topicqueue.ToolTrace `json:"tool_traces"`
-	// pages/<sha256>.txt: what the calls of planning returned
+	// pages/<sha256>.txt: list of what the calls of planning returned
 	Returned string `json:"returned,omitempty"`
-	Path     string `json:"path,omitempty"`        // shallow: one conversation has answered the topic
+	Path     string `json:"path,omitempty"`        // shallow: the topic was answered in one conversation
 	Why      string `json:"path_reason,omitempty"` // why a model chose it
 	// attached to the run
 	Documents []topicqueue.Document `json:"available_documents,omitempty"`
-	// of readers about earlier reports on the topic
+	// readers' remarks about earlier reports on the topic
 	Remarks []topicqueue.Remark `json:"remarks,omitempty"`
 }
 
@@ -313,7 +313,7 @@ func (b *Writer) planning() planningFile {
 // claimLine is a claim in claims.jsonl.
 type claimLine struct {
 	topicqueue.Claim
-	Support int `json:"support,omitempty"` // sources of separate origin that state it; absent when there is no report
+	Support int `json:"support,omitempty"` // number of independent sources that state it; absent without a report
 }
 
 func (b *Writer) claims(traces []topicqueue.ToolTrace) []claimLine {

@@ -160,7 +160,7 @@ func exportOptions() []otlptracehttp.Option {
 	return options
 }
 
-// Check connects to the collector without sending spans and returns an error if it cannot be used.
+// Check sends the collector an empty batch and returns an error if that fails.
 func Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, exportTime)
 	defer cancel()
