@@ -13,8 +13,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Article returns a report as a text that stands for itself: without its head and its links within the page. Its
-// citations are numbers in brackets, one for each document, which a list at the end resolves: "[3] Title. Address".
+// Article returns a report as a self-contained text, without its head and its links within the page. Citations are
+// numbers in brackets, one per document, which a list at the end resolves: "[3] Title. Address".
 func Article(ctx context.Context, store storage.Store, runID string) (string, error) {
 	report, err := store.Get(ctx, storage.ReportKey(runID))
 	if err != nil {
@@ -39,7 +39,7 @@ func article(report string, sources map[string]topicqueue.Source) string {
 	body = citationLink.ReplaceAllStringFunc(body, func(marker string) string {
 		id := citationLink.FindStringSubmatch(marker)[1]
 		s, known := sources[id]
-		if !known { // it is a number already
+		if !known { // already a number
 			return "[" + id + "]"
 		}
 		key := cmp.Or(citation.NormalizeURL(s.URL), s.Document, s.ID)
@@ -61,10 +61,10 @@ func article(report string, sources map[string]topicqueue.Source) string {
 	return strings.TrimSpace(strings.Join(parts, "\n\n")) + "\n"
 }
 
-// listAnchor is where links to a reference lead.
+// listAnchor matches the targets of links to references.
 var listAnchor = regexp.MustCompile(`<a id="ref-[^"]*"></a> ?`)
 
-// reference names a source and its address.
+// reference formats a source as its name and address.
 func reference(s topicqueue.Source) string {
 	name, address := text.Line(cmp.Or(s.Title, s.Document, s.URL)), cmp.Or(s.URL, s.Document)
 	if address == "" || address == name {

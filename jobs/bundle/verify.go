@@ -27,7 +27,7 @@ type Check struct {
 	Claims    int                 `json:"claims"`    // claims of all sources
 	Citations int                 `json:"citations"` // distinct ids of citations in the report
 	Sentences int                 `json:"sentences"` // sentences with citations
-	Outside   int                 `json:"outside"`   // sentences and citations of the report that its check did not cover
+	Outside   int                 `json:"outside"`   // sentences and citations of the report that were not checked
 	// sentences that were checked by the rules of another version, with another result
 	Otherwise int               `json:"otherwise"`
 	Problems  []storage.Problem `json:"problems"`

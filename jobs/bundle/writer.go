@@ -22,8 +22,8 @@ import (
 // verificationName is the bundle file that records the check of the report.
 const verificationName = "verification.json"
 
-// Writer writes the bundle of one run. Call Gather, then Write. The JSON files use the keys of the format that the
-// queue of topic blocks is based on, plus our own.
+// Writer writes the bundle of one run. Call Gather, then Write. The JSON files use the keys of the system that the
+// topic queue is based on, plus our own.
 type Writer struct {
 	files    *storage.Bundle
 	services Services
@@ -195,7 +195,7 @@ func (b *Writer) findMissing(ctx context.Context) (err error) {
 	}
 	need := func(hash string) { name(hash, true) }
 	for _, t := range b.In.Traces() {
-		if t.Timestamp.Before(b.In.Run.StartedAt) { // from an earlier run on the topic, whose bundle has the whole answer
+		if t.Timestamp.Before(b.In.Run.StartedAt) { // from an earlier run, whose bundle has the whole answer
 			need(t.Source.Hash)
 			continue
 		}

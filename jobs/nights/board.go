@@ -11,8 +11,8 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// board shows schedules in asynq's list of schedulers, where asynqmon finds them. What asynq enqueues from it wakes
-// one of our schedulers; the due time in the task's id makes one task of the doubles.
+// board adds schedules to asynq's list of schedulers, so that asynqmon shows them. The tasks that asynq enqueues from
+// it wake one of our schedulers. The due time in the task id prevents duplicate tasks.
 type board struct {
 	asynq *asynq.Scheduler
 	log   jobs.AsynqLog
@@ -21,19 +21,20 @@ type board struct {
 
 type boardEntry struct{ task, id string }
 
-// keepTask is how long a task that has woken a scheduler is shown.
+// keepTask is how long a task that has woken a scheduler stays visible.
 const keepTask = 24 * time.Hour
 
 func newBoard(rdb redis.UniversalClient, heartbeat time.Duration, log jobs.AsynqLog) *board {
 	return &board{
-		// At its end it complains that the connection, which is ours, is not its own: only what is fatal is logged.
+		// At shutdown, asynq complains that it does not own the connection, which is ours, so only fatal messages are
+		// logged.
 		asynq: asynq.NewSchedulerFromRedisClient(rdb, &asynq.SchedulerOpts{HeartbeatInterval: heartbeat, Logger: log,
 			LogLevel: asynq.FatalLevel}),
 		log: log, shown: map[string]boardEntry{},
 	}
 }
 
-// show makes the list that of records.
+// show makes the list match records.
 func (b *board) show(records []schedule.Record, now time.Time) {
 	there := map[string]bool{}
 	for _, r := range records {
@@ -49,7 +50,7 @@ func (b *board) show(records []schedule.Record, now time.Time) {
 		b.remove(r.Name)
 		payload, err := json.Marshal(map[string]string{"schedule": r.Name, "cron": r.Cron, "timezone": r.Zone})
 		if err != nil {
-			continue // strings only
+			continue // only strings, cannot fail
 		}
 		id, err := b.asynq.Register(r.PlainCron(now), asynq.NewTask(KindFire, payload),
 			asynq.TaskID(task), asynq.Queue(jobs.QueueScheduling), asynq.MaxRetry(0), asynq.Retention(keepTask))
@@ -68,7 +69,7 @@ func (b *board) show(records []schedule.Record, now time.Time) {
 
 func (b *board) remove(name string) {
 	if e, ok := b.shown[name]; ok {
-		_ = b.asynq.Unregister(e.id) // it is registered
+		_ = b.asynq.Unregister(e.id) // cannot fail: it is registered
 		delete(b.shown, name)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// Snapshot is what one firing enqueues. It is made once and stored before the first run, so that whoever goes on with
-// the firing makes the same runs.
+// Snapshot is the content of one firing. It is stored before the first run is enqueued, so that any scheduler that
+// continues the firing makes the same runs.
 type Snapshot struct {
 	Options []topicqueue.Options `json:"options"`
 	Topics  []Topic              `json:"topics"`
@@ -28,28 +28,28 @@ type Snapshot struct {
 // Topic is one topic of a Snapshot.
 type Topic struct {
 	Topic   string `json:"topic"`
-	Options int    `json:"options"` // number of its options among those of the snapshot
+	Options int    `json:"options"` // index in Snapshot.Options
 	Lane    string `json:"lane,omitempty"`
 	topicqueue.Labels
-	Deadline time.Time `json:"deadline,omitzero"` // instead of that of its options
+	Deadline time.Time `json:"deadline,omitzero"` // overrides the deadline of its options
 }
 
 const (
-	// readTime bounds the reading of topics, and indexing and publishing of the knowledge base.
+	// readTime limits reading the topics, and indexing and publishing the knowledge base.
 	readTime = 10 * time.Minute
-	// cursorEvery is after how many topics the cursor is stored.
+	// cursorEvery is the number of topics after which the cursor is stored.
 	cursorEvery = 200
-	// mostReason is how much is kept of what was wrong, in bytes.
+	// mostReason is the maximum length of a recorded reason in bytes.
 	mostReason = 1000
-	// lastTime bounds the last words of a scheduler whose context has ended.
+	// lastTime limits the final writes of a scheduler whose context has ended.
 	lastTime = 5 * time.Second
 )
 
-// errTaken ends the work of a scheduler on a firing that is no longer its own.
+// errTaken ends the work of a scheduler on a firing that it no longer owns.
 var errTaken = errors.New("another scheduler has taken over, or the schedule was removed")
 
-// carryOut enqueues the topics of a firing that this scheduler owns, from where it was left. Whatever breaks off
-// between two lines of it, the next one who carries it out comes to the same runs.
+// carryOut enqueues the topics of a firing that this scheduler owns, from where it was interrupted. It may be
+// interrupted at any point: the scheduler that continues it makes the same runs.
 func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) error {
 	r, err := s.Queue.Schedule(ctx, name)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) er
 				s.handOn(ctx, name, due, first))
 		}
 	}
-	if err := s.Queue.SealBatch(ctx, f.Batch); err != nil { // its digest comes with its last report
+	if err := s.Queue.SealBatch(ctx, f.Batch); err != nil { // its digest is made with its last report
 		return err
 	}
 	err = s.own(ctx, name, due, func(_ *schedule.Record, f *schedule.Firing) {
@@ -95,7 +95,7 @@ func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) er
 	return err
 }
 
-// runs returns the runs of some of the topics.
+// runs returns the runs of topics from to to-1.
 func (s Snapshot) runs(batch redisqueue.Batch, due time.Time, from, to int) []topicqueue.Run {
 	var out []topicqueue.Run
 	for i, t := range s.Topics[from:to] {
@@ -103,14 +103,14 @@ func (s Snapshot) runs(batch redisqueue.Batch, due time.Time, from, to int) []to
 		if !t.Deadline.IsZero() {
 			options.Deadline = t.Deadline
 		}
-		// A millisecond apart: runs are listed and worked in the order of the topics.
+		// One millisecond apart, so that runs are listed and processed in the order of the topics.
 		at := due.Add(time.Duration(from+i) * time.Millisecond)
 		out = append(out, jobs.NewRun(batch, t.Topic, options, t.Lane, t.Labels, at))
 	}
 	return out
 }
 
-// check refuses a snapshot that is not one of ours.
+// check returns an error if a topic refers to missing options.
 func (s Snapshot) check() error {
 	for i, t := range s.Topics {
 		if t.Options < 0 || t.Options >= len(s.Options) {
@@ -120,17 +120,17 @@ func (s Snapshot) check() error {
 	return nil
 }
 
-// handOn lets others go on at once with a firing that this scheduler leaves because it is stopped.
+// handOn lets other schedulers continue a firing at once when this scheduler is stopped.
 func (s *Scheduler) handOn(ctx context.Context, name string, due time.Time, done int) error {
 	if ctx.Err() == nil {
-		return nil // the next look goes on
+		return nil // the next look continues it
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 	defer cancel()
 	return s.own(ctx, name, due, func(_ *schedule.Record, f *schedule.Firing) { f.Done, f.TouchedAt = done, time.Time{} })
 }
 
-// own changes a firing of this scheduler; errTaken when it is no longer its own.
+// own changes a firing of this scheduler. It returns errTaken if the scheduler no longer owns it.
 func (s *Scheduler) own(ctx context.Context, name string, due time.Time,
 	change func(*schedule.Record, *schedule.Firing)) error {
 	_, err := s.Queue.ChangeSchedule(ctx, name, func(r *schedule.Record) error {
@@ -147,7 +147,7 @@ func (s *Scheduler) own(ctx context.Context, name string, due time.Time,
 	return err
 }
 
-// snapshot returns the topics of a firing: those that were stored, else as they are now, which it stores.
+// snapshot returns the stored topics of a firing. If there are none, it reads the current topics and stores them.
 func (s *Scheduler) snapshot(ctx context.Context, r schedule.Record, f *schedule.Firing) (Snapshot, error) {
 	if f.Snapshot == "" {
 		if err := s.freeze(ctx, r, f); err != nil {
@@ -165,8 +165,8 @@ func (s *Scheduler) snapshot(ctx context.Context, r schedule.Record, f *schedule
 	return out, nil
 }
 
-// freeze reads the topics of a firing, stores them, and sets f.Snapshot to what stands: of several schedulers that do
-// it, the first one's.
+// freeze reads and stores the topics of a firing, and sets f.Snapshot to the recorded snapshot. If several schedulers
+// do this, the first one's snapshot is recorded.
 func (s *Scheduler) freeze(ctx context.Context, r schedule.Record, f *schedule.Firing) error {
 	readCtx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -194,7 +194,7 @@ func (s *Scheduler) freeze(ctx context.Context, r schedule.Record, f *schedule.F
 		if there == nil {
 			return errTaken
 		}
-		// Whose it is by now does not matter: who took over while this one read finds it read.
+		// The current owner does not matter: a scheduler that took over meanwhile finds the topics read.
 		if there.Snapshot == "" {
 			there.Snapshot, there.Topics, there.Reason, there.TouchedAt = key, len(snapshot.Topics), "", s.Now().UTC()
 		}
@@ -210,7 +210,7 @@ func (s *Scheduler) freeze(ctx context.Context, r schedule.Record, f *schedule.F
 	return err
 }
 
-// unread notes that the topics cannot be read, and returns why.
+// unread records that the topics cannot be read, and returns the reason.
 func (s *Scheduler) unread(ctx context.Context, name string, due time.Time, why error) error {
 	err := s.judge(ctx, name, func(r *schedule.Record) error {
 		f := r.At(due)
@@ -223,7 +223,7 @@ func (s *Scheduler) unread(ctx context.Context, name string, due time.Time, why 
 	return errors.Join(fmt.Errorf("read the topics of schedule %s, due %s: %w", name, due.Format(time.RFC3339), why), err)
 }
 
-// settle ends a firing whose runs have all been published.
+// settle ends a firing whose runs are all published.
 func (s *Scheduler) settle(ctx context.Context, name string, f schedule.Firing) error {
 	end, err := s.Queue.Ending(ctx, f.Batch)
 	if err != nil || !end.Sealed || end.Open > 0 {
@@ -254,19 +254,19 @@ func (s *Scheduler) settle(ctx context.Context, name string, f schedule.Firing) 
 	})
 }
 
-// tellTime is how long a schedule that has paused itself is told of, in each look: once is enough, and the first may
-// fail.
+// tellTime is how long each look announces that a schedule has paused itself. Once would be enough, but the first try
+// may fail.
 const tellTime = 10 * time.Minute
 
-// pausedEvent is what schedule.paused tells.
+// pausedEvent is the data of the event schedule.paused.
 type pausedEvent struct {
 	Schedule string    `json:"schedule"`
 	Reason   string    `json:"reason"`
-	Failures int       `json:"failures"` // nights in a row
+	Failures int       `json:"failures"` // consecutive nights
 	PausedAt time.Time `json:"paused_at"`
 }
 
-// tell tells others of a schedule that has paused itself.
+// tell announces that a schedule has paused itself.
 func (s *Scheduler) tell(ctx context.Context, r schedule.Record) error {
 	if r.Paused == "" || r.Failures < r.PauseAfter || s.Now().Sub(r.PausedAt) > tellTime {
 		return nil
@@ -277,7 +277,7 @@ func (s *Scheduler) tell(ctx context.Context, r schedule.Record) error {
 	})
 }
 
-// judge makes a change by which a schedule may pause itself, and says so when it does.
+// judge makes a change by which a schedule may pause itself, and logs it if it does.
 func (s *Scheduler) judge(ctx context.Context, name string, change func(*schedule.Record) error) error {
 	paused := false
 	r, err := s.Queue.ChangeSchedule(ctx, name, func(r *schedule.Record) error {

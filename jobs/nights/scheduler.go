@@ -1,5 +1,5 @@
-// Package nights fires schedules: at each due time it reads a list of topics and puts it into the queue as a batch. It
-// survives the end of any scheduler in the middle of that.
+// Package nights fires schedules. At each due time it reads a list of topics and enqueues it as a batch. A firing
+// survives the end of any scheduler at any point.
 //
 // Entry points: [New] and [Scheduler.Start].
 package nights
@@ -26,7 +26,7 @@ import (
 // KindFire is the task by which asynq's scheduler wakes ours.
 const KindFire = "schedule:fire"
 
-// Services is what a scheduler works with. Redis, Queue and Dispatcher are on the same server.
+// Services are the services that a scheduler uses. Redis, Queue and Dispatcher use the same server.
 type Services struct {
 	Redis      redis.UniversalClient
 	Queue      *redisqueue.Queue
@@ -34,15 +34,15 @@ type Services struct {
 	Store      storage.Store
 	Log        zerolog.Logger
 	Now        func() time.Time
-	// Read returns what a firing enqueues, as it is now. An error is tried again, and shown to people.
+	// Read returns the current content of a firing. Errors are retried and shown to users.
 	Read func(ctx context.Context, spec schedule.Spec, due, now time.Time) (Snapshot, error)
 }
 
-// Scheduler fires schedules. Any number of them may run at the same time: each due time is fired once, since who fires
-// it is settled by the record of the schedule, and whoever goes on with a firing makes the same runs.
+// Scheduler fires schedules. Any number of schedulers may run in parallel. Each due time is fired once, because the
+// record of the schedule determines who fires it, and a scheduler that continues a firing makes the same runs.
 type Scheduler struct {
 	Services
-	owner string // tells this scheduler from others
+	owner string // identifies this scheduler
 
 	wake       chan struct{}
 	stopped    context.Context
@@ -52,17 +52,17 @@ type Scheduler struct {
 	board      *board
 }
 
-// New returns a scheduler that is not started.
+// New returns a scheduler. Call Start to start it.
 func New(s Services) *Scheduler {
 	return &Scheduler{Services: s, owner: rand.Text()[:12], wake: make(chan struct{}, 1)}
 }
 
-// looksAtOnce bounds how many schedules one look deals with at the same time: a list that takes minutes to read does
-// not keep the others.
+// looksAtOnce is the number of schedules that one look handles in parallel, so that a list that takes minutes to read
+// does not delay the others.
 const looksAtOnce = 4
 
-// Look does all that is due now: fires, goes on with firings that their schedulers left, ends those whose runs have
-// ended. The error is for the log: the next look tries again.
+// Look does everything that is due now. It fires schedules, continues firings that their schedulers left, and ends
+// firings whose runs have ended. The error is only for the log, because the next look retries.
 func (s *Scheduler) Look(ctx context.Context) error {
 	records, err := s.Queue.Schedules(ctx)
 	if err != nil {
@@ -79,12 +79,12 @@ func (s *Scheduler) Look(ctx context.Context) error {
 			return nil
 		})
 	}
-	_ = g.Wait() // it has none
+	_ = g.Wait() // always nil
 	return errors.Join(errs...)
 }
 
 func (s *Scheduler) look(ctx context.Context, r schedule.Record) error {
-	for _, f := range r.Firings { // first: what has ended makes room
+	for _, f := range r.Firings { // first, because ended firings make room
 		if f.State == schedule.Running {
 			if err := s.settle(ctx, r.Name, f); err != nil {
 				return err
@@ -102,8 +102,8 @@ func (s *Scheduler) look(ctx context.Context, r schedule.Record) error {
 	return s.carryOut(ctx, r.Name, due)
 }
 
-// Fire fires a schedule now, whatever its due times and whether it is paused or not, and returns what came of it. One
-// that breaks off is left to the schedulers.
+// Fire fires a schedule now, regardless of its due times and even if it is paused, and returns the firing. If it is
+// interrupted, the running schedulers continue it.
 func (s *Scheduler) Fire(ctx context.Context, name string) (schedule.Firing, error) {
 	var due time.Time
 	_, err := s.Queue.ChangeSchedule(ctx, name, func(r *schedule.Record) error {
@@ -127,13 +127,13 @@ func (s *Scheduler) Fire(ctx context.Context, name string) (schedule.Firing, err
 	return schedule.Firing{}, errors.Join(err, readErr)
 }
 
-// Settings of a started scheduler.
+// Settings are the settings of a started scheduler.
 type Settings struct {
-	LookInterval time.Duration // between two looks, at most; it looks at due times and when asynq wakes it besides
-	Heartbeat    time.Duration // how often asynq's list of schedulers is written
+	LookInterval time.Duration // maximum time between two looks; it also looks at due times and when asynq wakes it
+	Heartbeat    time.Duration // interval for writing asynq's list of schedulers
 }
 
-// Start begins to fire and returns. ctx carries values only: its end does not end the work, Stop does.
+// Start starts firing and returns. ctx only carries values: the end of ctx does not stop the scheduler, Stop does.
 func (s *Scheduler) Start(ctx context.Context, settings Settings) error {
 	s.stopped, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	mux := asynq.NewServeMux()
@@ -166,13 +166,13 @@ func (s *Scheduler) Wake() {
 	}
 }
 
-// Pauses between two looks, at least: after one that went well, and after another.
+// Minimum pauses between two looks, after a successful and a failed look.
 const (
 	leastPause  = 10 * time.Millisecond
 	failedPause = time.Second
 )
 
-// round looks once, and waits until there may be something to do.
+// round looks once, and waits until the next look.
 func (s *Scheduler) round(ctx context.Context, most time.Duration) {
 	pause, least, now := most, leastPause, s.Now()
 	if err := s.Look(ctx); err != nil && ctx.Err() == nil {
@@ -196,7 +196,7 @@ func (s *Scheduler) round(ctx context.Context, most time.Duration) {
 	}
 }
 
-// Stop ends a started scheduler. A firing that it carries out is left to others, or to its next start.
+// Stop ends a started scheduler. A firing in progress is left to other schedulers, or to its next start.
 func (s *Scheduler) Stop() {
 	s.stop()
 	s.background.Wait()

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Finding is something that there is to tell after an edit.
+// Finding is a change that must be reported after an edit.
 type Finding struct {
-	Kind string   // new, changed, withdrawn; moved: it says what another page said, which is new to who has not seen that
-	Old  []string // what the quote of the night before contains, for changed and withdrawn
-	New  []string // what the new quote contains, for new and changed
+	Kind string   // new, changed, withdrawn; moved: repeats another page, so it is new only to readers who have not seen that page
+	Old  []string // parts of the earlier quote, for changed and withdrawn
+	New  []string // parts of the new quote, for new and changed
 }
 
-// Edit is something that happens to a firm's pages between two nights.
+// Edit is a change to a firm's pages between two nights.
 type Edit struct {
 	Name  string
 	Do    func(*Firm)
-	Want  func(*Firm) []Finding // asked after Do; nil: nothing is to be told
-	Moves bool                  // facts stand in other places or in further ones, so that their citations change
-	Local bool                  // it can happen to files in a directory, too
+	Want  func(*Firm) []Finding // called after Do; nil: no findings
+	Moves bool                  // facts appear in other or additional places, so their citations change
+	Local bool                  // also applicable to files in a directory
 }
 
 func changed(old, now string) Finding {
@@ -29,7 +29,7 @@ func fresh(parts ...string) Finding     { return Finding{Kind: "new", New: parts
 func moved(parts ...string) Finding     { return Finding{Kind: "moved", New: parts} }
 func withdrawn(parts ...string) Finding { return Finding{Kind: "withdrawn", Old: parts} }
 
-// always returns the same findings, in which %s stands for the firm's name.
+// always returns the same findings, where %s is replaced by the firm's name.
 func always(findings ...Finding) func(*Firm) []Finding {
 	return func(f *Firm) []Finding {
 		list := make([]Finding, len(findings))
@@ -54,7 +54,7 @@ func of(kind func(...string) Finding, sentences ...string) (list []Finding) {
 	return list
 }
 
-// swap replaces text in a sentence, and says so if it is not there.
+// swap replaces text in a sentence, and panics if the text is missing.
 func swap(sentence *string, old, now string) {
 	if !strings.Contains(*sentence, old) {
 		panic(fmt.Sprintf("%q is not in %q", old, *sentence))
@@ -62,7 +62,7 @@ func swap(sentence *string, old, now string) {
 	*sentence = strings.Replace(*sentence, old, now, 1)
 }
 
-// Edits returns what may happen. A firm suffers one of them.
+// Edits returns the possible edits. Each firm gets one of them.
 func Edits() []Edit {
 	return []Edit{
 		{Name: "nothing", Do: func(*Firm) {}, Local: true},

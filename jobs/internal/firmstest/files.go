@@ -11,26 +11,26 @@ import (
 	"unicode/utf16"
 )
 
-// Filing is something that happens to a firm's files in a directory between two nights and cannot happen to pages.
+// Filing is a change to a firm's files in a directory between two nights that is impossible for pages.
 type Filing struct {
 	Edit
-	File func(f *Firm, files Files, after bool) // does it to the files of either night
+	File func(f *Firm, files Files, after bool) // modifies the files of either night
 }
 
-// Files are the files of a firm: names, which may have folders, and contents.
+// Files are the files of a firm: contents by name. Names may include folders.
 type Files map[string]string
 
-// name is the name of a file that does not belong to a page.
+// name returns the name of a file that does not belong to a page.
 func (f *Firm) name(file string) string { return f.slug() + "-" + file }
 
-// press is all that the press release says.
+// press returns all lines of the press release.
 func (f *Firm) press() []string {
 	lines := append(slices.Clone(f.PressLines), f.Name+" makes precise instruments and is known for its service.")
 	lines[0] = "4 February 2026 – " + lines[0]
 	return lines
 }
 
-// take removes the file of a page and returns it.
+// take removes the file of a page and returns its content.
 func (s Files) take(f *Firm, kind string) string {
 	name := f.name(kind + ".html")
 	text := s[name]
@@ -41,7 +41,7 @@ func (s Files) take(f *Firm, kind string) string {
 	return text
 }
 
-// Filings returns what may happen to files. A firm suffers one of them.
+// Filings returns the possible changes to files. Each firm gets one of them.
 func Filings() []Filing {
 	nothing := func(*Firm) {}
 	only := func(do func(f *Firm, files Files)) func(*Firm, Files, bool) {
@@ -203,7 +203,7 @@ func markdown(title string, lines []string) string {
 	return "# " + title + "\n\n" + strings.Join(lines, "\n\n") + "\n"
 }
 
-// wrapped breaks a text into lines of at most so many bytes.
+// wrapped breaks a text into lines of at most width bytes.
 func wrapped(text string, width int) string {
 	var b strings.Builder
 	column := 0
@@ -231,7 +231,7 @@ func utf16LE(text string) string {
 	return string(b)
 }
 
-// docx writes a document of Word with a heading and paragraphs.
+// docx returns a Word document with a heading and paragraphs.
 func docx(title string, lines []string) string {
 	var body strings.Builder
 	_, _ = fmt.Fprintf(&body, `<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>%s</w:t></w:r></w:p>`,
@@ -254,7 +254,7 @@ func docx(title string, lines []string) string {
 			_, err = w.Write([]byte(part[1]))
 		}
 		if err != nil {
-			panic(err) // a buffer takes all
+			panic(err) // a buffer accepts all writes
 		}
 	}
 	if err := z.Close(); err != nil {
@@ -263,7 +263,7 @@ func docx(title string, lines []string) string {
 	return b.String()
 }
 
-// pdf writes a page with a heading and lines; quotation marks become plain ones.
+// pdf returns a PDF page with a heading and lines. Typographic quotation marks become plain ones.
 func pdf(title string, lines []string) string {
 	plain := strings.NewReplacer("“", `"`, "”", `"`, "(", `\(`, ")", `\)`)
 	var content strings.Builder

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Kinds of pages that every firm has.
+// Kinds of pages of each firm.
 const (
 	Article   = "article"
 	News      = "news"
@@ -23,24 +23,24 @@ const (
 	About     = "about"
 )
 
-// Page is one page of a firm.
+// Page is a page of a firm.
 type Page struct {
 	Kind    string
 	Path    string
-	OldPath string // moved from there by 301
+	OldPath string // former path, redirected by 301
 	Title   string
 	State   string   // "", 404, 410, 503, soft 404, login, wall, robots, empty, consent
-	Lines   []string // of further pages
-	Shuffle bool     // its sections or rows are in another order
+	Lines   []string // content of additional pages
+	Shuffle bool     // sections or rows are in another order
 	version int
 }
 
-// modified is the page's Last-Modified.
+// modified returns the page's Last-Modified header.
 func (p *Page) modified() string {
 	return time.Date(2026, 2, 1+p.version, 8, 0, 0, 0, time.UTC).Format("Mon, 02 Jan 2006 15:04:05 GMT")
 }
 
-// Product is a row of the table of products.
+// Product is a row of the product table.
 type Product struct{ Model, Price, Weight, Guarantee string }
 
 // Release is an entry of the change log.
@@ -49,13 +49,13 @@ type Release struct {
 	Items         []string
 }
 
-// Firm is what is known of one firm. The pages are written from it; what changes one of its fields changes every page
-// that states it.
+// Firm holds the facts about one firm. Pages are rendered from it, so changing a field changes every page that states
+// it.
 type Firm struct {
 	Name  string // Varna Optics
 	Pages []*Page
 
-	History, Operations []string // of the article, sentence by sentence
+	History, Operations []string // of the article, by sentence
 	NewsLines           []string
 	Table               []Product
 	Answers             [][2]string // questions and answers
@@ -65,7 +65,7 @@ type Firm struct {
 	Items               [][3]string // item, price, stock
 	LiveLines           []string
 	AboutLines          []string
-	Sites               []string // list of the page about it
+	Sites               []string // list on the about page
 	Services            []string
 }
 
@@ -79,7 +79,7 @@ var (
 		"Greta Sand", "Hugo Pell"}
 )
 
-// newFirm writes down firm i; its figures are its own.
+// newFirm creates firm i, with its own figures.
 func newFirm(i int) *Firm {
 	name := firsts[i] + " " + seconds[i%len(seconds)]
 	code := strings.ToUpper(firsts[i][:2])
@@ -176,7 +176,7 @@ var titles = map[string]string{
 
 func (f *Firm) slug() string { return strings.ToLower(strings.ReplaceAll(f.Name, " ", "-")) }
 
-// Page returns the page of a kind, nil when there is none.
+// Page returns the page of a kind, or nil.
 func (f *Firm) Page(kind string) *Page {
 	i := slices.IndexFunc(f.Pages, func(p *Page) bool { return p.Kind == kind })
 	if i < 0 {
@@ -185,7 +185,7 @@ func (f *Firm) Page(kind string) *Page {
 	return f.Pages[i]
 }
 
-// add adds a page of news.
+// add adds a news page.
 func (f *Firm) add(path, title string, lines ...string) {
 	f.Pages = append(f.Pages, &Page{Kind: path, Path: path, Title: title, Lines: lines})
 }

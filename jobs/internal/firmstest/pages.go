@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// lines is what a page says, sentence by sentence, row by row: what a search engine knows of it.
+// lines returns the content of a page by sentence or row, as known to a search engine.
 func (f *Firm) lines(p *Page) (lines []string) {
 	switch p.Kind {
 	case Article:
@@ -47,7 +47,7 @@ func (f *Firm) lines(p *Page) (lines []string) {
 	return lines
 }
 
-// html writes the page; request numbers the answer, for what is never twice the same.
+// html renders the page. request is the number of the request, for content that changes with each request.
 func (f *Firm) html(p *Page, request int) string {
 	e := html.EscapeString
 	var b strings.Builder

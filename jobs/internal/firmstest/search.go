@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// search answers as SearXNG does; pages that share more words with the query come first. It finds what is delivered
-// and what is away for a time, with what it has of it, but not what is gone.
+// search answers like SearXNG; pages that share more words with the query come first. It finds pages that are served or
+// temporarily unavailable, with their excerpts, but not deleted pages.
 func (w *Web) search(rw http.ResponseWriter, r *http.Request) {
 	type found struct {
 		URL     string  `json:"url"`
@@ -62,7 +62,7 @@ func shared(asked []string, text string) (n float64) {
 	return n
 }
 
-// clip cuts an excerpt in the middle of its text, as engines do.
+// clip cuts an excerpt in the middle of its text, as search engines do.
 func clip(text string) string {
 	const most = 170
 	if len(text) <= most {

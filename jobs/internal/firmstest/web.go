@@ -1,10 +1,10 @@
-// Package firmstest is a second small web for tests, with other pages than corpustest: of every firm an encyclopedia's
-// article, news with advertisements, a table of products, questions and answers, a change log, a press release, a
-// forum's thread, a listing in JSON, a page that is never twice the same, and a page with lists. They are delivered as
-// the web does it: with an ETag, a Last-Modified or neither, gzipped, moved, gone, away for a night, behind a login,
+// Package firmstest is a second small web for tests, with other pages than corpustest. Each firm has an encyclopedia
+// article, news with advertisements, a table of products, questions and answers, a change log, a press release, a forum
+// thread, a JSON listing, a page that changes with each request, and a page with lists. Pages are served as on the real
+// web: with an ETag, a Last-Modified or neither, gzipped, moved, gone, unavailable for a night, behind a login, or
 // forbidden to robots.
 //
-// Edits are what may happen to a firm's pages from one night to the next, each with what there is to tell of it.
+// Edits are possible changes to a firm's pages from one night to the next, each with the findings to report.
 package firmstest
 
 import (
@@ -25,12 +25,12 @@ type Web struct {
 	Firms []*Firm
 
 	mu       sync.Mutex
-	requests int // makes what is never twice the same
+	requests int // makes content that changes with each request
 	sent     int
 	shown    []string // excerpts
 }
 
-// Start serves the pages of so many firms, at most 52, until the test ends.
+// Start serves the pages of firms firms, at most 52, until the test ends.
 func Start(t testing.TB, firms int) *Web {
 	t.Helper()
 	w := &Web{}
@@ -41,7 +41,7 @@ func Start(t testing.TB, firms int) *Web {
 	return w
 }
 
-// Edit changes a firm; the pages that then say something else have another Last-Modified.
+// Edit changes a firm. Pages whose content changes get another Last-Modified.
 func (w *Web) Edit(firm int, edit func(*Firm)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,7 +58,7 @@ func (w *Web) Edit(firm int, edit func(*Firm)) {
 	}
 }
 
-// Files returns a firm's pages as files: those that are delivered, and never change by themselves.
+// Files returns a firm's pages as files: pages that are served and do not change by themselves.
 func (w *Web) Files(firm int) Files {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,7 +71,7 @@ func (w *Web) Files(firm int) Files {
 	return files
 }
 
-// Sent is how many pages have been sent so far, not counting those of which the reader had the version.
+// Sent returns how many pages have been sent so far, except pages that the client already had in that version.
 func (w *Web) Sent() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,13 +87,13 @@ func (w *Web) Shown(parts ...string) bool {
 	})
 }
 
-// hosts of the kinds of pages.
+// hosts maps kinds of pages to their hosts.
 var hosts = map[string]string{
 	Article: "127.0.0.2", News: "127.0.0.3", Products: "127.0.0.4", Questions: "127.0.0.4", Changelog: "127.0.0.5",
 	Press: "127.0.0.6", Forum: "127.0.0.3", Listing: "127.0.0.5", Live: "127.0.0.6", About: "127.0.0.2",
 }
 
-// url is the address of a firm's page.
+// url returns the address of a firm's page.
 func (w *Web) url(f *Firm, p *Page) string {
 	host := hosts[p.Kind]
 	if host == "" {
@@ -161,7 +161,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case "login":
 		http.Redirect(rw, r, "/login?next="+r.URL.Path, http.StatusFound)
 		return
-	case "empty": // scripts would build it
+	case "empty": // scripts would fill the page
 		_, _ = fmt.Fprint(rw,
 			"<!doctype html><html><head><title>Loading</title></head><body><div id=root></div><script "+
 				"src=/app.js></script></body></html>")
@@ -177,7 +177,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.send(rw, r, f, p)
 }
 
-// send answers with the page, as its kind is delivered.
+// send sends the page in the manner of its kind.
 func (w *Web) send(rw http.ResponseWriter, r *http.Request, f *Firm, p *Page) {
 	body := f.html(p, w.requests)
 	switch p.Kind {
@@ -194,7 +194,7 @@ func (w *Web) send(rw http.ResponseWriter, r *http.Request, f *Firm, p *Page) {
 			rw.WriteHeader(http.StatusNotModified)
 			return
 		}
-	case About: // a server that makes a new tag for each answer
+	case About: // a server with a new tag for each response
 		rw.Header().Set("Etag", fmt.Sprintf(`"%x"`, 0xabc000+w.requests))
 	case Listing:
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
