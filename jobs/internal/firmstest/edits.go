@@ -8,7 +8,7 @@ import (
 
 // Finding is a change that must be reported after an edit.
 type Finding struct {
-	Kind string   // new, changed, withdrawn; moved: repeats another page, so it is new only to readers who have not seen that page
+	Kind string   // new, changed, withdrawn; moved: now on another page, new to readers who have not seen the old one
 	Old  []string // parts of the earlier quote, for changed and withdrawn
 	New  []string // parts of the new quote, for new and changed
 }
