@@ -193,4 +193,4 @@ func notNeeded(asynqCtx, ctx context.Context, q *redisqueue.Queue, d *Dispatcher
 }
 
 // expired is appended to the reason of a run that can no longer be retried.
-const expired = " (its state has expired: `nightdesk retry` says what can still be done)"
+const expired = " (its state has expired: `nightdesk retry` shows what can still be done)"

@@ -168,7 +168,7 @@ func (b *budget) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) redi
 }
 
 // errHeld means that other runs hold the run's share of a common budget.
-var errHeld = errors.New("it waits for its share of a budget, which others hold and will give back")
+var errHeld = errors.New("it waits for its share of the budget, which other runs hold")
 
 // Values of boundBy.
 const (
@@ -211,7 +211,7 @@ func (b *budget) cut(ctx context.Context, what string) {
 	if slices.Contains(b.a.Run.Cuts, what) {
 		return
 	}
-	err := steady(ctx, "note what the budget has cut", func(ctx context.Context) error {
+	err := steady(ctx, "record what the budget has cut", func(ctx context.Context) error {
 		// notify first; a repetition sends the same event, because an attempt that finds the cut recorded sends none
 		if what != topicqueue.CutTime {
 			if err := b.tell(ctx, what); away(err) {

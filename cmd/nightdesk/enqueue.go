@@ -268,8 +268,8 @@ func checkBatchName(name string) error {
 		ok = ok && strings.ContainsRune(plainLetters+"-_.", r)
 	}
 	if !ok {
-		return view.Usage(fmt.Errorf("batch name %q: use at most 100 characters: letters, digits, - _ and ., not "+
-			"beginning with .", name))
+		return view.Usage(fmt.Errorf("batch name %q: use at most 100 characters: letters, digits, - _ and dots, not "+
+			"beginning with a dot", name))
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ type Piece struct {
 }
 
 // ErrNoWords means that a query has no word to search for.
-var ErrNoWords = errors.New("the query has no word to look for")
+var ErrNoWords = errors.New("the query contains no word")
 
 // weights of topic, report and claims when ranking results. A run about Geneva ranks above a run that mentions it.
 const weights = "4.0, 1.0, 0.5"

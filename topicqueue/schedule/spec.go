@@ -58,7 +58,7 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
 func (s Spec) Check() error {
 	var errs []error
 	if !validName.MatchString(s.Name) {
-		errs = append(errs, fmt.Errorf("schedule name %q: use at most 64 characters, only letters, digits and - _ .", s.Name))
+		errs = append(errs, fmt.Errorf("schedule name %q: use at most 64 characters: letters, digits, - _ and dots", s.Name))
 	}
 	if _, err := ParseCron(s.Cron, s.Zone); err != nil {
 		errs = append(errs, err)
