@@ -68,7 +68,7 @@ func ParseRedisAddress(s string) (RedisAddress, error) {
 		}
 		authority = authority[at+1:]
 	} else if strings.Contains(rest, "@") && a.Kind != RedisSocket {
-		return a, errors.New("has a / before its @: write a / in a password as %2F")
+		return a, errors.New("has a / before its @: encode a / in a password as %2F")
 	}
 	if err := a.parameters(query); err != nil {
 		return a, err
@@ -156,7 +156,8 @@ func (a *RedisAddress) path(path string) error {
 			a.Master = master
 		}
 		if a.Master == "" {
-			return errors.New("needs the name of the master that the sentinels watch: redis-sentinel://host,host/mymaster")
+			return errors.New("needs the name of the master that the sentinels monitor: " +
+				"redis-sentinel://host,host/mymaster")
 		}
 		db = rest
 	}

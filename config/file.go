@@ -103,7 +103,7 @@ func parseFile(name string, data []byte, fields []field) (entries, []schedule.Sp
 		w.walk("", doc.Body)
 	}
 	if w.cut {
-		w.problem(0, "", "more problems are not listed")
+		w.problem(0, "", "further problems are not listed")
 	}
 	return w.entries, w.schedules, w.problems
 }

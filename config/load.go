@@ -94,7 +94,7 @@ func unknownSetting(path string) string {
 		near = namesakes
 	}
 	if len(near) == 0 {
-		return "unknown setting; `nightdesk config` lists all"
+		return "unknown setting; `nightdesk config` lists all settings"
 	}
 	return "unknown setting; did you mean " + strings.Join(near[:min(len(near), 3)], " or ") + "?"
 }

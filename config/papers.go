@@ -35,7 +35,7 @@ func paperTable(p *PaperSearch) []field {
 			secret(&p.SemanticScholarKey)),
 		setting("crossref.mailto", "", "", "your mail address as contact for Crossref, which then allows more "+
 			"searches",
-			text(&p.CrossrefMailto, "a mail address; empty: none is told", mailAddress)),
+			text(&p.CrossrefMailto, "a mail address; empty: none", mailAddress)),
 	}
 }
 

@@ -74,7 +74,7 @@ var sourceKinds = []source{
 		"there is no knowledge base to search: name one with --kb or kb_name, and switch on " +
 			"researching.enable_rag_hybrid, enable_rag_naive or enable_query_item"},
 	{"web", []string{"web_search", "open_page"}, []string{"web_search", "open_page"},
-		"the web is not configured: name a search engine, for instance with SEARXNG_URL, or set " +
+		"web search is not configured: set up a search engine, for example with SEARXNG_URL, or set " +
 			"researching.enable_open_page to true"},
 	{"papers", []string{"paper_search", "open_page"}, []string{"paper_search"},
 		"the search for papers is switched off: set researching.enable_paper_search to true"},

@@ -251,7 +251,7 @@ func (r *toolsReader) remote(key string, f remoteFile) Remote {
 	}
 	if f.URL != "" {
 		if u, err := url.Parse(f.URL); err != nil || httpAddress(f.URL) != nil || u.User != nil {
-			r.problem(key, "its url must be http:// or https://, without user and password; headers can have a key")
+			r.problem(key, "its url must be http:// or https://, without user and password; put keys in headers")
 		}
 		out.URL = NewSecret(f.URL)
 	}

@@ -79,7 +79,7 @@ func (b *budget) reserve(ctx context.Context, place string, most topicqueue.Usag
 	}
 	if !known {
 		b.cut(ctx, b.cutBy(most))
-		return 0, fmt.Errorf("%w: no price is known for model %s: set llm.prices, or give the budget in tokens: %w",
+		return 0, fmt.Errorf("%w: no price is known for model %s; set llm.prices, or give the budget in tokens: %w",
 			llm.ErrBudget, most.Model, llm.ErrUnavailable)
 	}
 	var answer int64

@@ -227,7 +227,7 @@ func ReadDigest(ctx context.Context, store storage.Store, batch string) (digest.
 		return d, err
 	}
 	if err := json.Unmarshal(body, &d); err != nil {
-		return d, fmt.Errorf("read %s: it is no digest: %w", store.Location(key), err)
+		return d, fmt.Errorf("read %s: not a valid digest: %w", store.Location(key), err)
 	}
 	return d, nil
 }

@@ -22,13 +22,13 @@ type Estimate struct {
 // Assumptions lists the assumptions of EstimateRun, for users. The numbers of calls follow from the options.
 var Assumptions = []string{
 	"as many sub-topics and iterations as the preset has at most",
-	"one tool call an iteration; no discovered sub-topics, reviews that find no gap",
+	"one tool call per iteration; no discovered sub-topics; reviews find no gaps",
 	"English (4 characters a token), questions as long as those of measured runs",
 }
 
 // Further assumptions, without figures from this installation.
 const (
-	AssumedLengths = "answers of tools of 4,000 characters, notes of 2,750, which are eight claims, sections of 4,000"
+	AssumedLengths = "tool results of 4,000 characters, notes of 2,750 (eight claims), sections of 4,000"
 	AssumedPace    = "model latency 1 s, 50 tokens/s"
 )
 

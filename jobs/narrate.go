@@ -130,7 +130,7 @@ func (h narrateHandler) put(ctx context.Context, store leasedStore, n *topicqueu
 		case ctx.Err() != nil:
 			return err
 		default:
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("the narration stays a WAV file")
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("encoding failed; the narration is stored as a WAV file")
 		}
 	}
 	runID := store.a.Run.ID

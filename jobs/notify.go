@@ -161,7 +161,7 @@ func (s sender) sendMail(ctx context.Context, task *asynq.Task) error {
 		return err
 	}
 	if s.mail == nil {
-		return errors.New("this worker has no mail.server: give all workers the same settings")
+		return errors.New("this worker has no mail.server setting: give all workers the same settings")
 	}
 	d, err := ReadDigest(ctx, s.store, p.Batch)
 	if err != nil {

@@ -112,7 +112,7 @@ func (w *Worker) force(l redisqueue.Lease) {
 			return
 		}
 		if err := w.publishHere(ctx, l.RunID); err != nil { // all slots may be taken by hanging handlers
-			log.Debug().Err(err).Msg("left to the job queue to publish")
+			log.Debug().Err(err).Msg("publishing left to the job queue")
 		}
 	})
 }

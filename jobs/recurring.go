@@ -74,7 +74,7 @@ func (s *memories) remarks(ctx context.Context, run topicqueue.Run) []topicqueue
 	defer cancel()
 	due, err := history.Due(ctx, s.store, run)
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("remarks of readers not read; the report is written without them")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("readers' remarks could not be read; the report is written without them")
 	}
 	return due
 }

@@ -79,7 +79,7 @@ func (o *Own) take(lang, file, text string) error {
 			strings.Join(names(lang), ", "))
 	}
 	if strings.TrimSpace(text) == "" {
-		return fmt.Errorf("%s/%s: is empty; remove the file to have the built-in template", lang, file)
+		return fmt.Errorf("%s/%s: is empty; remove the file to use the built-in template", lang, file)
 	}
 	set, ok := o.sets[lang]
 	if !ok {

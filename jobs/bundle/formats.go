@@ -72,7 +72,8 @@ func (b *Writer) makeFormats(ctx context.Context) error {
 	b.formats = b.services.Formats(b.In.Run.ID, asked, r)
 	for _, f := range b.formats {
 		if f.Problem != "" {
-			zerolog.Ctx(ctx).Error().Str("err", f.Problem).Str("format", f.Format).Msg("report not shown in this format")
+			zerolog.Ctx(ctx).Error().Str("err", f.Problem).Str("format", f.Format).Msg("report not rendered in " +
+				"this format")
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 	in, err := readBundle(ctx, store, runID)
 	if err != nil { // caused by missing or garbled files
 		if len(problems) == 0 {
-			check.add(storage.ManifestKey(runID), "lists a bundle that cannot be read: %v", err)
+			check.add(storage.ManifestKey(runID), "lists files of a bundle that cannot be read: %v", err)
 		}
 		return check, nil
 	}

@@ -78,7 +78,7 @@ func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) er
 		}
 		runs := snapshot.runs(batch, due, first, min(first+cursorEvery, len(snapshot.Topics)))
 		if _, err := s.Dispatcher.EnqueueAll(ctx, s.Queue, runs); err != nil {
-			return errors.Join(fmt.Errorf("topics from %d on of batch %s: %w", first+1, f.Batch, err),
+			return errors.Join(fmt.Errorf("enqueue topics from %d of batch %s: %w", first+1, f.Batch, err),
 				s.handOn(ctx, name, due, first))
 		}
 	}

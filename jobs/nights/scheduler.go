@@ -112,7 +112,7 @@ func (s *Scheduler) Fire(ctx context.Context, name string) (schedule.Firing, err
 		}
 		ok := false
 		if due, ok = r.Fire(s.Now(), s.owner); !ok {
-			return fmt.Errorf("schedule %s was fired in this second already", name)
+			return fmt.Errorf("schedule %s was already fired in this second", name)
 		}
 		return nil
 	})

@@ -112,7 +112,7 @@ func start(ctx context.Context, log zerolog.Logger) (*Tracer, error) {
 	}))
 	below, err := otlptracehttp.New(ctx, exportOptions()...)
 	if err != nil {
-		return nil, fmt.Errorf("set up the sending of traces: %w", err)
+		return nil, fmt.Errorf("set up tracing: %w", err)
 	}
 	host, _ := os.Hostname()
 	version := ""
@@ -204,7 +204,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	err := e.SpanExporter.ExportSpans(ctx, spans)
 	switch {
 	case err != nil && !e.failing.Swap(true):
-		e.log.Warn().Err(err).Msg("traces are lost: the collector cannot be reached; runs go on without")
+		e.log.Warn().Err(err).Msg("traces are lost because the collector cannot be reached; runs are not affected")
 	case err == nil && e.failing.Swap(false):
 		e.log.Info().Msg("traces are sent again")
 	}

@@ -197,14 +197,14 @@ func unread(address string, err error) string {
 	what := "open_page got " + fetch.Redact(address) + ", but "
 	switch {
 	case errors.Is(err, extract.ErrBlocked):
-		return what + "the site shows a check for human visitors in its place. Use another source on the same subject."
+		return what + "the site shows a check for human visitors instead. Use another source on the same subject."
 	case errors.Is(err, extract.ErrSignIn):
 		return what + "the site asks to sign in first. Use another source on the same subject."
 	case errors.Is(err, extract.ErrAway):
 		return what + "the site says that it is out of order. Use another source on the same subject."
 	case errors.Is(err, extract.ErrNoPage):
-		return what + "there is no such page, as the site says. Do not guess addresses; search for the title, or open " +
-			"another source."
+		return what + "the site says that there is no such page. Do not guess addresses; search for the title, " +
+			"or open another source."
 	case errors.Is(err, extract.ErrEmpty):
 		return what + "there is no text in it; scripts may build the page. Use another source, or search for its title."
 	case errors.Is(err, errTooLarge):

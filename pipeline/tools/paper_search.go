@@ -72,7 +72,7 @@ func (t paperSearch) Call(ctx context.Context, call Call) (Result, error) {
 		if refusesKey(a.Err) {
 			level = zerolog.WarnLevel // the operator can fix this
 		}
-		zerolog.Ctx(ctx).WithLevel(level).Str("provider", a.Provider).Err(a.Err).Msg("provider of papers did not answer")
+		zerolog.Ctx(ctx).WithLevel(level).Str("provider", a.Provider).Err(a.Err).Msg("paper provider did not answer")
 	}
 	absence := ""
 	if len(missing) > 0 {

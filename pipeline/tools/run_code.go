@@ -104,13 +104,13 @@ func (t *codeTool) failure(out sandbox.Outcome, stdout, stderr string) string {
 	var why string
 	switch out.Ended {
 	case sandbox.EndedTime:
-		why = fmt.Sprintf("it ran longer than %s and was ended; let it compute less", t.limits.Time)
+		why = fmt.Sprintf("it ran longer than %s and was stopped; reduce the computation", t.limits.Time)
 	case sandbox.EndedMemory:
 		why = "it needed more memory than programs get; let it hold less at once"
 	case sandbox.EndedOutput:
-		why = fmt.Sprintf("it printed more than %d bytes and was ended; print results only", t.limits.Output)
+		why = fmt.Sprintf("it printed more than %d bytes and was stopped; print only results", t.limits.Output)
 	case sandbox.EndedFiles:
-		why = fmt.Sprintf("it wrote more than %d files or %d MB and was ended", t.limits.Files, t.limits.Disk>>20)
+		why = fmt.Sprintf("it wrote more than %d files or %d MB and was stopped", t.limits.Files, t.limits.Disk>>20)
 	default:
 		if why = strings.TrimSpace(stderr[strings.LastIndexByte(stderr, '\n')+1:]); why == "" {
 			why = fmt.Sprintf("it ended with exit status %d", out.Exit)

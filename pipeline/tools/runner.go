@@ -66,7 +66,7 @@ func (r *Runner) PutReturned(ctx context.Context, runID string, calls []topicque
 	text := topicqueue.EncodeReturned(calls)
 	hash = topicqueue.TextHash(text)
 	if err := r.Pages.PutPage(ctx, runID, hash, text); err != nil {
-		return "", fmt.Errorf("store what %s and others returned in run %s: %w", calls[0].ToolID, runID, err)
+		return "", fmt.Errorf("store the sources that %s and other calls returned in run %s: %w", calls[0].ToolID, runID, err)
 	}
 	return hash, nil
 }
@@ -213,7 +213,7 @@ func (r *Runner) run(ctx context.Context, name string, call Call) (Result, error
 			if p := recover(); p != nil {
 				zerolog.Ctx(ctx).Error().Str("tool", name).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("tool panicked")
 				o = outcome{result: Result{Failed: true, Text: name +
-					" broke down on this query. Another query or another tool may work."}}
+					" crashed on this query. Try another query or another tool."}}
 			}
 			done <- o
 		}()

@@ -149,7 +149,7 @@ func TestRunnerFailures(t *testing.T) {
 		failed string // else in the text of a failed result
 	}{
 		{"unknown tool", "web_serach", returns(tools.Result{}), nil, `no tool "web_serach". The tools are: fake.`},
-		{"panic", "fake", func(context.Context, tools.Call) (tools.Result, error) { panic("oh") }, nil, "fake broke down"},
+		{"panic", "fake", func(context.Context, tools.Call) (tools.Result, error) { panic("oh") }, nil, "fake crashed"},
 		{"the tool says so", "fake", returns(tools.Result{Failed: true, Text: "server refused"}), nil, "server refused"},
 		{"error", "fake", func(context.Context, tools.Call) (tools.Result, error) { return tools.Result{}, broken }, broken, ""},
 	} {

@@ -25,7 +25,7 @@ import (
 var (
 	ErrType     = errors.New("unknown type of file")
 	ErrBinary   = errors.New("binary content")
-	ErrEncoding = errors.New("bad encoding: the text is neither UTF-8 nor Windows-1252 nor what it declares; " +
+	ErrEncoding = errors.New("bad encoding: the text is not UTF-8, Windows-1252 or its declared encoding; " +
 		"convert it, for example with iconv -t utf8")
 	ErrEmpty = errors.New("no text in it")
 )

@@ -22,7 +22,7 @@ var (
 	ErrNoText    = errors.New("no text layer: run OCR first (for example ocrmypdf)")
 	ErrGarbled   = errors.New("its fonts do not say which letters they show: run OCR first (for example ocrmypdf " +
 		"--force-ocr)")
-	ErrTooLarge = errors.New("it unpacks to more than can be read: split it")
+	ErrTooLarge = errors.New("it is too large when unpacked: split it")
 	errTooLong  = errors.New("reading it takes too long: split it or save it again")
 )
 

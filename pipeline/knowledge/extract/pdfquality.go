@@ -103,6 +103,6 @@ func (q quality) plausible() bool {
 }
 
 func (q quality) String() string {
-	return fmt.Sprintf("of %d characters %d are unknown, of %d words %d are common ones", q.runes, q.unknown,
+	return fmt.Sprintf("of %d characters, %d are unknown; of %d words, %d are common", q.runes, q.unknown,
 		q.words, q.common)
 }

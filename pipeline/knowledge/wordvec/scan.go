@@ -52,7 +52,7 @@ func scan(path string, each func(number int, line []byte) error) (sum [sha256.Si
 		case err == io.EOF:
 			return [sha256.Size]byte(hash.Sum(nil)), nil
 		case errors.Is(err, bufio.ErrBufferFull):
-			return sum, fmt.Errorf("word vectors %s: line %d: longer than %d bytes; is it a file in text form?", path,
+			return sum, fmt.Errorf("word vectors %s: line %d: longer than %d bytes; is it a text file?", path,
 				number, maxLine)
 		case err != nil:
 			return sum, fmt.Errorf("read word vectors %s: line %d: %w", path, number, err)

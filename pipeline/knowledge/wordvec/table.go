@@ -38,8 +38,8 @@ func parseHead(line []byte) (head, error) {
 	return h, nil
 }
 
-var errNoFile = errors.New("neither a word with its vector nor the numbers of words and dimensions; " +
-	"a GloVe .txt or a word2vec or fastText .vec file, in text form, is needed")
+var errNoFile = errors.New("neither a word with its vector nor a header with the numbers of " +
+	"words and dimensions; a GloVe .txt or a word2vec or fastText .vec file, in text form, is needed")
 
 // table holds the words and their vectors in memory. Each number takes one byte, scaled by the largest number of its
 // vector; the error is below 1 % of the vector's length.
@@ -86,7 +86,7 @@ func load(path string, h head, name string) (*table, error) {
 			last, have, h.words)
 	}
 	if !strings.Contains(name, fmt.Sprintf("-%x@", sum[:8])) {
-		return nil, fmt.Errorf("word vectors %s: the file has changed since the start; start again", path)
+		return nil, fmt.Errorf("word vectors %s: the file has changed since the program started; restart it", path)
 	}
 	t.weigh()
 	return t, nil

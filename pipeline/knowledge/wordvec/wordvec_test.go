@@ -204,7 +204,7 @@ func TestChangedFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Replace(small, "0.9", "0.8", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.EmbedQuery(t.Context(), "car"); err == nil || !strings.Contains(err.Error(), "has changed since the start") {
+	if _, err := e.EmbedQuery(t.Context(), "car"); err == nil || !strings.Contains(err.Error(), "has changed since the program started") {
 		t.Errorf("%v", err)
 	}
 }

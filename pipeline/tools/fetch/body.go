@@ -40,7 +40,7 @@ func readBody(resp *http.Response, limit int64, address *url.URL) ([]byte, error
 		return nil, tooLarge
 	}
 	if err != nil {
-		return nil, reason(fmt.Errorf("the answer breaks off after %s: %w", bytesText(int64(len(data))), err), address)
+		return nil, reason(fmt.Errorf("the answer ends early, after %s: %w", bytesText(int64(len(data))), err), address)
 	}
 	return data, nil
 }

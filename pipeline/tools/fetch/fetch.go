@@ -211,7 +211,7 @@ func (c *Client) exchange(ctx context.Context, r Request, address *url.URL,
 	method := cmp.Or(r.Method, http.MethodGet)
 	req, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(r.Body))
 	if err != nil {
-		return Response{}, nil, fmt.Errorf("fetch %s: the request is not a valid one", redact(address))
+		return Response{}, nil, fmt.Errorf("fetch %s: the request is not valid", redact(address))
 	}
 	if own {
 		req.Header = r.Header.Clone()

@@ -293,7 +293,7 @@ func TestFailures(t *testing.T) {
 			w.Header().Set("Content-Type", strings.TrimSpace(strings.Split(r.Header.Get("Accept"), ",")[0]))
 			w.Header().Set("Content-Length", "5000")
 			fmt.Fprint(w, `{"results": [{"title": "A`)
-		}, func(err error) bool { return strings.Contains(err.Error(), "breaks off") }, 0},
+		}, func(err error) bool { return strings.Contains(err.Error(), "ends early") }, 0},
 		{"half", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", strings.TrimSpace(strings.Split(r.Header.Get("Accept"), ",")[0]))
 			fmt.Fprint(w, `{"results": [{"title": "A`)

@@ -113,7 +113,7 @@ func New(s Settings) (*Search, error) {
 		search.providers = append(search.providers, newProvider(name, maker(s), s))
 	}
 	if len(search.providers) == 0 {
-		return nil, errors.New("no provider of papers is named")
+		return nil, errors.New("no paper provider is configured")
 	}
 	return search, nil
 }

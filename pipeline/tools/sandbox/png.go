@@ -21,7 +21,7 @@ func pngSize(body []byte) (int, error) {
 	case err != nil:
 		return 0, fmt.Errorf("not a PNG picture: %w", err)
 	case c.Width > maxPixels || c.Height > maxPixels:
-		return 0, fmt.Errorf("%d x %d pixels, more than %d", c.Width, c.Height, maxPixels)
+		return 0, fmt.Errorf("%d x %d pixels, but at most %d are allowed per side", c.Width, c.Height, maxPixels)
 	}
 	return c.Width * c.Height, nil
 }

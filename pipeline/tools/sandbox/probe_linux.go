@@ -31,7 +31,8 @@ func (b *Bubblewrap) probe(ctx context.Context) error {
 	// The limit of files is enforced from outside.
 	out, err = probed.Run(ctx, "while True:\n    for i in range(100000): open(str(i), 'w').close()\n")
 	if err == nil && out.Ended != EndedFiles {
-		err = fmt.Errorf("bubblewrap does not isolate programs on this machine: their files cannot be counted (%s)",
+		err = fmt.Errorf("bubblewrap does not isolate programs on this machine: the number of their files cannot "+
+			"be limited (%s)",
 			lastLine(out))
 	}
 	return err

@@ -81,7 +81,7 @@ func (p *parts) end(at int) {
 
 func (p *parts) check() error {
 	if p.pixels > maxPicture {
-		return errors.New("an SVG picture with too many pixels in it")
+		return errors.New("the SVG picture has too many pixels")
 	}
 	drawn, total := map[string]bool{}, 0
 	for _, e := range p.edges {
@@ -96,7 +96,7 @@ func (p *parts) check() error {
 	for _, e := range p.edges {
 		for _, id := range e.inside {
 			if drawn[id] && !p.simple[e.to] {
-				return errors.New("an SVG picture whose parts consist of parts")
+				return errors.New("the SVG picture has parts that refer to other parts")
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func NewWASM(module, sum, cache string, limits Limits) (*WASM, error) {
 func (w *WASM) read() ([]byte, error) {
 	body, err := os.ReadFile(w.module)
 	if err != nil {
-		return nil, fmt.Errorf("read Python as WebAssembly: %w", err)
+		return nil, fmt.Errorf("read the Python WebAssembly module: %w", err)
 	}
 	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != w.sum {
 		return nil, fmt.Errorf("%s has the SHA-256 %x and not %s: it is not the file that is known; to trust it, set "+
@@ -158,7 +158,7 @@ func (w *WASM) Run(ctx context.Context, program string) (Outcome, error) {
 		out.Exit = int(exit.ExitCode())
 	default: // a trap: the interpreter crashed, for example by stack overflow
 		out.Exit = -1
-		out.Stderr += "\nthe Python interpreter broke down\n"
+		out.Stderr += "\nthe Python interpreter crashed\n"
 	}
 	if out.Exit != 0 && outOfMemory(out.Stderr) {
 		out.Ended = EndedMemory

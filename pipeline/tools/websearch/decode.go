@@ -19,7 +19,7 @@ func decode(body []byte, into any) error {
 		return errors.New("it answers with something that is no JSON object")
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("its answer is not in its format: %w", err)
+		return fmt.Errorf("its answer is not in the documented format: %w", err)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ var searxng = service{
 		case http.StatusUnauthorized:
 			return "SearXNG requires a name and a password: SEARXNG_URL=https://NAME:PASSWORD@HOST."
 		case http.StatusNotFound:
-			return "There is no SearXNG at SEARXNG_URL: give the address of its start page."
+			return "There is no SearXNG at SEARXNG_URL. Set it to the address of the start page."
 		}
 		return ""
 	},

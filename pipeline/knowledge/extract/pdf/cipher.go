@@ -27,7 +27,7 @@ var padding = []byte("\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x
 func newCipher(d *document, o any) (*cipher, error) {
 	e := d.dict(o)
 	if e == nil || d.name(e["Filter"]) != "Standard" {
-		return nil, fmt.Errorf("%w: unknown way of encryption", ErrEncrypted)
+		return nil, fmt.Errorf("%w: unsupported encryption method", ErrEncrypted)
 	}
 	version, revision := d.int(e["V"]), d.int(e["R"])
 	str := func(key name) []byte { t, _ := d.resolve(e[key]).(text); return []byte(t) }
