@@ -12,20 +12,20 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// address is an http(s) URL, taken apart and brought into the form in which URLs are compared. http and https are one.
+// address is a parsed http(s) URL in the normalized form used for comparison. http and https are equal.
 type address struct {
-	rest  string // as written behind "://", entities decoded, without fragment
-	host  string // lower case, names in their ASCII form, with a port that is not the default one
-	path  string // begins with "/", has no trailing slash, dot segments or needless escapes
+	rest  string // the text after "://", entities decoded, without fragment
+	host  string // lower case, names in ASCII form, with the port unless it is the default
+	path  string // begins with "/", without trailing slash, dot segments and needless escapes
 	query []param
 	slash bool // was written with a trailing slash
 }
 
 type param struct{ name, value string }
 
-// NormalizeURL returns the form in which URLs are compared, and "" for what is no absolute http(s) URL or names a user.
-// The scheme is https, the host lower case and ASCII, a default port, the fragment, a trailing slash and dot segments
-// are gone, escapes are as few as possible, parameters that count clicks are dropped and the others sorted.
+// NormalizeURL returns the form in which URLs are compared, and "" for text that is not an absolute http(s) URL or that
+// contains a user name. The scheme is https and the host is lower-case ASCII. Default port, fragment, trailing slash,
+// dot segments, needless escapes and tracking parameters are removed; the other parameters are sorted.
 func NormalizeURL(raw string) string {
 	a, ok := parseAddress(raw)
 	if !ok {
@@ -34,7 +34,7 @@ func NormalizeURL(raw string) string {
 	return "https://" + a.key()
 }
 
-// parseAddress takes a URL apart as tolerantly as browsers do: what net/url refuses, such as a lone %, is accepted.
+// parseAddress parses a URL as tolerantly as browsers do. It accepts, for example, a lone %, which net/url rejects.
 func parseAddress(raw string) (address, bool) {
 	raw = strings.TrimSpace(decodeEntities(raw))
 	scheme, rest, found := strings.Cut(raw, "://")
@@ -62,11 +62,11 @@ func parseAddress(raw string) (address, bool) {
 	return a, true
 }
 
-// key identifies what the address names: host, path and the parameters that mean something.
+// key identifies the resource: host, path and the significant parameters.
 func (a address) key() string { return a.host + a.path + joinQuery(a.query) }
 
-// looseKey is key without what some sites add and others need: www., ;parameters, repeated values, ref and source.
-// It may stand for another address only where that is the only one.
+// looseKey is key without parts that are optional on some sites only: www., ;parameters, repeated values, ref and
+// source. It identifies an address only if no other address has the same loose key.
 func (a address) looseKey() string {
 	path := a.path
 	if semi := strings.IndexByte(path[strings.LastIndexByte(path, '/'):], ';'); semi >= 0 {
@@ -90,7 +90,7 @@ func values(query []param) map[string][]string {
 	return of
 }
 
-// contradict reports whether the parameters of two addresses with one loose key differ in one that both have.
+// contradict reports whether two addresses with the same loose key have different values for a shared parameter.
 func contradict(a, b map[string][]string) bool {
 	for name, x := range a {
 		y := b[name]
@@ -121,7 +121,7 @@ func joinQuery(query []param) string {
 	return b.String()
 }
 
-// normalHost checks the authority of a URL. A user name before the host is refused: only those who deceive write one.
+// normalHost checks and normalizes the authority of a URL. It rejects user names, which are used to deceive readers.
 func normalHost(authority, defaultPort string) (string, bool) {
 	host := strings.ToLower(strings.TrimSuffix(authority, defaultPort))
 	port := ""
@@ -165,7 +165,7 @@ func normalPath(path string) string {
 	return "/" + strings.Join(kept, "/")
 }
 
-// clickIDs are parameters that say where a reader came from, and nothing of what is read.
+// clickIDs are tracking parameters. They do not affect the content.
 var clickIDs = strings.Fields(`
 	gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid li_fat_id igshid igsh mc_eid
 	mc_cid mkt_tok _hsenc _hsmi vero_id oly_anon_id oly_enc_id _ga _gl ref_src ref_url wt_mc s_cid
@@ -181,7 +181,7 @@ func normalQuery(query string) []param {
 		if pair == "" || slices.Contains(clickIDs, lower) || strings.HasPrefix(lower, "utm_") {
 			continue
 		}
-		if lower == "ref" || lower == "source" { // the case of a name that the reader's way left there means nothing
+		if lower == "ref" || lower == "source" { // the case of these tracking names is insignificant
 			p.name = lower
 		}
 		params = append(params, p)
@@ -190,7 +190,7 @@ func normalQuery(query string) []param {
 	return params
 }
 
-// unescape resolves %XX but for the characters of keep and control characters, whose escapes become upper case.
+// unescape decodes %XX, except for control characters and the characters of keep, whose escapes become upper case.
 func unescape(s, keep string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -215,7 +215,7 @@ func unescape(s, keep string) string {
 
 var entity = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,30});`)
 
-// decodeEntities resolves HTML entities that end with a semicolon: "&copy=1" is a parameter and no sign.
+// decodeEntities decodes HTML entities that end with a semicolon, because "&copy=1" is a parameter.
 func decodeEntities(s string) string {
 	if !strings.Contains(s, "&") {
 		return s
@@ -223,8 +223,8 @@ func decodeEntities(s string) string {
 	return entity.ReplaceAllStringFunc(s, html.UnescapeString)
 }
 
-// isIP reports whether a host is an IP address in any spelling that browsers accept: dotted, short, decimal,
-// hexadecimal, octal, IPv6.
+// isIP reports whether a host is an IP address in any notation that browsers accept: dotted, short, decimal,
+// hexadecimal, octal or IPv6.
 func isIP(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -252,7 +252,7 @@ func isIP(host string) bool {
 	return true
 }
 
-// shorteners are hosts whose addresses hide where they lead.
+// shorteners are the hosts of URL shorteners.
 var shorteners = strings.Fields(`
 	bit.ly tinyurl.com t.co goo.gl ow.ly is.gd buff.ly short.io rb.gy cutt.ly lnkd.in soo.gd s.coop
 	cli.gs budurl.com yourls.org`)

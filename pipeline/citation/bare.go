@@ -8,7 +8,7 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// scheme returns the scheme that a destination begins with, in lower case. A name with a dot in it is a file.
+// scheme returns the lower-case scheme of a destination. A name with a dot is a file, not a scheme.
 func scheme(s string) string {
 	for i := 0; i < len(s) && i < 32; i++ {
 		switch c := s[i]; {
@@ -30,13 +30,13 @@ func hasAuthority(s string) bool {
 	return name != "" && strings.HasPrefix(s[len(name):], "://")
 }
 
-// wraps reports whether s is an address within another scheme: "blob:https://...".
+// wraps reports whether s is an address nested in another scheme, such as "blob:https://...".
 func wraps(s string) bool {
 	name := scheme(s)
 	return (name == "blob" || name == "view-source" || name == "filesystem") && hasAuthority(s[len(name)+1:])
 }
 
-// standsClose reports whether r may follow an address without a space, though addresses have it as well.
+// standsClose reports whether r may follow an address without a space, although addresses can contain it.
 func standsClose(r rune) bool { return text.CJK(r) || r == '—' || r == '・' }
 
 func isAddress(s string) bool {
@@ -48,7 +48,7 @@ func isAddress(s string) bool {
 	return false
 }
 
-// activeTags load, run or link something when a report is shown as HTML. Others are left to the program that shows it.
+// activeTags are the tags that load, run or link something when a report is shown as HTML. Other tags are left alone.
 var activeTags = map[string]bool{"a": true, "img": true, "script": true, "style": true, "iframe": true, "object": true,
 	"embed": true, "form": true, "input": true, "button": true, "link": true, "meta": true, "base": true, "svg": true,
 	"video": true, "audio": true, "source": true}
@@ -133,9 +133,8 @@ func (w *walker) judgeBare(address string) verdict {
 	return w.links.judge(address, linkBare)
 }
 
-// addressEnd returns where the address that begins at i ends: at white space, at a bracket that it does not open, at
-// what no address holds, and before words of a script without spaces that another address follows. Punctuation at its
-// end is still in it.
+// addressEnd returns the end of the address at i: white space, an unopened bracket, a character that addresses cannot
+// contain, or words of a script without spaces before another address. Trailing punctuation is included.
 func addressEnd(s string, i, limit int) int {
 	var open []rune
 	words := -1
@@ -178,7 +177,8 @@ func addressEnd(s string, i, limit int) int {
 	return limit
 }
 
-// bareID handles an id in running text, "as CIT-3-01 shows". Only the exact form counts: people write "Plan-9".
+// bareID handles an id in running text, as in "as CIT-3-01 shows". Only the exact form counts, because "Plan-9" is
+// text.
 func (w *walker) bareID(i int) int {
 	id, n := scanID(w.text[i:w.plainEnd(i)])
 	if n == 0 || w.text[i:i+n] != id.String() {
@@ -195,7 +195,7 @@ func (w *walker) bareID(i int) int {
 	return w.replace(i, group{end: i + n, ids: []ID{id}})
 }
 
-// addressStops are characters that no address holds.
+// addressStops are the characters that addresses cannot contain.
 const addressStops = "<>\"`|{}\\。，；：！？（）【】《》“”、،؛؟۔।"
 
 // endsAddress reports whether a character beyond ASCII, before rest, is white space, a quotation mark or a bracket,

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// catalog finds sources by what a text says of them: an address, the key of a document, a title.
+// catalog finds sources by address, document key or title.
 type catalog struct {
 	sources   []Source
 	addresses addresses
@@ -30,8 +30,8 @@ func (c *catalog) add(s Source) {
 	}
 }
 
-// matchURL returns the place in sources of what a URL stands for and how it was found: MatchExact to MatchQuery. What
-// could stand for two sources stands for none. An ellipsis in the URL counts as text that was cut out.
+// matchURL returns the index in sources of the source that a URL identifies, and the level of the match: MatchExact to
+// MatchQuery. An ambiguous URL identifies no source. An ellipsis in the URL matches omitted text.
 func (c *catalog) matchURL(raw string) (at int, level string, ok bool) {
 	raw = strings.TrimSpace(raw)
 	whole := withoutHalfEscape(raw)
@@ -53,14 +53,14 @@ func (c *catalog) matchURL(raw string) (at int, level string, ok bool) {
 	return at, MatchTruncation, ok
 }
 
-// HasURL reports whether a source has this very URL, however it is spelt.
+// HasURL reports whether a source has this URL in any spelling.
 func (c *catalog) HasURL(raw string) bool {
 	_, level, ok := c.matchURL(raw)
 	return ok && level == MatchExact
 }
 
-// Lead returns the source that an address of a text leads to. A host alone names a source only when it is one, and an
-// address that may not stand in a report names none.
+// Lead returns the source that an address in a text identifies. A host without a path identifies only a source with
+// that address. An address that is not allowed in reports identifies none.
 func (c *catalog) Lead(dest string) (Linked, bool) {
 	at, level, ok := c.matchURL(dest)
 	if !ok || level != MatchExact && (isHost(dest) || unfit(c.sources[at].URL) != "") {
@@ -70,14 +70,14 @@ func (c *catalog) Lead(dest string) (Linked, bool) {
 	return Linked{URL: dest, Address: s.URL, Match: level, Sources: s.IDs}, true
 }
 
-// knows reports whether an address in running text is that of a source.
+// knows reports whether an address in running text belongs to a source.
 func (c *catalog) knows(raw string) bool {
 	d, kind := destination(raw)
 	_, _, ok := c.matchURL(d)
 	return ok && kind == destWeb
 }
 
-// hasTarget reports whether a line leads somewhere: to an address, or to what is or looks like a document.
+// hasTarget reports whether a line names a target: an address, a document, or a name that looks like a document.
 func (c *catalog) hasTarget(line string) bool {
 	if hasAddress(line) {
 		return true
@@ -86,8 +86,7 @@ func (c *catalog) hasTarget(line string) bool {
 	return key != "" || c.titled(line) >= 0
 }
 
-// isRemark reports whether a footnote remarks on something: it leads nowhere, or has an address in the midst of a
-// sentence.
+// isRemark reports whether a footnote is a remark: it has no target, or an address in the middle of a sentence.
 func (c *catalog) isRemark(note string) bool {
 	if !hasAddress(note) {
 		return !c.hasTarget(note)

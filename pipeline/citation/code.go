@@ -11,21 +11,21 @@ import (
 type span struct{ start, end int }
 
 // Code returns the byte ranges of Markdown that are code, in order: fenced blocks with their fences, indented blocks,
-// inline code. Citations are never looked for in there.
+// inline code. Citations in code are ignored.
 func Code(text string) [][2]int {
 	if !strings.ContainsAny(text, "`\t") && !strings.Contains(text, "~~~") && !strings.Contains(text, "    ") {
-		return nil // most texts: they need not be parsed
+		return nil // most texts have no code
 	}
 	return markdown.CodeRanges([]byte(text))
 }
 
-// Within reports whether a place lies in one of these ranges, which are in order and do not overlap.
+// Within reports whether a byte offset lies in one of the ranges, which are sorted and do not overlap.
 func Within(ranges [][2]int, at int) bool {
 	i, found := slices.BinarySearchFunc(ranges, at, func(r [2]int, at int) int { return r[0] - at })
 	return found || i > 0 && at < ranges[i-1][1]
 }
 
-// CloseCode returns Markdown whose last fenced block is closed, so that it cannot swallow what is put after it.
+// CloseCode closes an unterminated last fenced block, so that it cannot include text appended later.
 func CloseCode(markdown string) string {
 	spans := codeSpans(markdown)
 	if len(spans) == 0 || spans[len(spans)-1].end < len(markdown) {
@@ -37,7 +37,7 @@ func CloseCode(markdown string) string {
 	return markdown
 }
 
-// openFence returns the fence of a block of code that does not end with one, and "" for other code.
+// openFence returns the opening fence of an unterminated fenced block, and "" for other code.
 func openFence(block string) string {
 	first, rest, more := strings.Cut(block, "\n")
 	fence := fenceRun(strings.TrimLeft(first, " \t>"))
@@ -52,7 +52,7 @@ func openFence(block string) string {
 	return fence
 }
 
-// codeSpans returns the parts of Markdown that are code.
+// codeSpans returns the spans of Markdown that are code.
 func codeSpans(text string) []span {
 	var spans []span
 	for _, r := range Code(text) {
@@ -61,7 +61,7 @@ func codeSpans(text string) []span {
 	return spans
 }
 
-// spansWithin returns what of the spans lies between two places, counted from the first of them.
+// spansWithin returns the parts of the spans between start and end, relative to start.
 func spansWithin(spans []span, start, end int) []span {
 	from, _ := slices.BinarySearchFunc(spans, start, func(s span, at int) int { return s.end - at - 1 })
 	var within []span
@@ -74,7 +74,7 @@ func spansWithin(spans []span, start, end int) []span {
 	return within
 }
 
-// fenceRun returns the run of three or more ` or ~ that opens or closes a fenced block, else "".
+// fenceRun returns the run of three or more ` or ~ that opens or closes a fenced block, or "".
 func fenceRun(body string) string {
 	n := 0
 	for n < len(body) && (body[0] == '`' || body[0] == '~') && body[n] == body[0] {

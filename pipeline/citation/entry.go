@@ -9,7 +9,7 @@ import (
 // entry is one item of a list of references.
 type entry struct {
 	section    int
-	number     int    // as written, else by place where no entry of the text has one; noNumber: it has none
+	number     int    // as written, or by position if no entry has a number; noNumber if it has none
 	bare       bool   // its number was not written
 	id         string // canonical citation id; empty: it has a number
 	anchor     bool   // an HTML anchor stands before the label
@@ -17,13 +17,13 @@ type entry struct {
 	prefix     string // list marker and indent before the label
 	body       int    // byte at which its text begins
 	table      bool   // a row of a table
-	footnote   bool   // defines its number in the midst of the text
-	line       int    // of the text as it came, from 1; 0: not known
-	split      bool   // stands behind another entry on the same line
+	footnote   bool   // defines its number in the middle of the text
+	line       int    // line of the original text, from 1; 0 = unknown
+	split      bool   // follows another entry on the same line
 
-	found        // what the text leads to
+	found        // the target of the text
 	final int    // number in the result
-	same  *entry // is a duplicate of this one
+	same  *entry // the entry that this one duplicates
 }
 
 // noNumber is the number of an entry without one; some lists count from 0.
@@ -33,7 +33,7 @@ const noNumber = -1
 type entryParser struct {
 	*reading
 	lines   []textLine // up to the end of the list
-	plain   bool       // the heading may be none: it has no markup, or names other things too
+	plain   bool       // the heading is doubtful: it has no markup, or is ambiguous
 	section int
 
 	entries []*entry
@@ -41,7 +41,7 @@ type entryParser struct {
 	style   entryStyle
 	last    int // number of the last entry
 	once    int // number of the first entry
-	next    int // no line of the list before this one leads anywhere, from where it was looked for
+	next    int // no earlier line of the list, from the start of the search, has a target
 
 	below      span // lines for which nextHasTarget is known
 	belowLeads bool
@@ -49,7 +49,7 @@ type entryParser struct {
 
 // parse reads the lines from first on.
 func (p *entryParser) parse(first int) []*entry {
-	prose := false // there is text that is no entry since the last one
+	prose := false // there was other text since the last entry
 	for i := first; i < len(p.lines); i++ {
 		line := p.lines[i].of(p.text)
 		if p.lines[i].code && (prose || p.plain || !p.isShifted(i)) {
@@ -64,14 +64,14 @@ func (p *entryParser) parse(first int) []*entry {
 			pre, ok = p.unlabelled(line)
 		}
 		if ok && pre.style == orderedStyle && pre.number == p.once && p.style == orderedStyle && !prose {
-			pre.number = p.last + 1 // 1. 1. 1. is how Markdown lets one number a list
+			pre.number = p.last + 1 // Markdown allows lists numbered 1. 1. 1.
 		}
 		if ok && !p.fits(pre, i, prose) {
 			ok = false
 		}
 		if !ok {
 			if len(p.entries) == 0 && p.plain {
-				return nil // a word on a line of its own above a paragraph is no heading
+				return nil // a single word above a paragraph is not a heading
 			}
 			h, isHeading := p.heading(i)
 			if isHeading && !h.plain {
@@ -91,7 +91,7 @@ func (p *entryParser) parse(first int) []*entry {
 	return p.entries
 }
 
-// unlabelled recognises an item of a list, or a row of a table, without a label.
+// unlabelled recognizes a list item or table row without a label.
 func (p *entryParser) unlabelled(line string) (entryPrefix, bool) {
 	style, pattern := bulletStyle, bulletEntry
 	if strings.HasPrefix(strings.TrimLeft(line, " \t"), "|") {
@@ -104,14 +104,14 @@ func (p *entryParser) unlabelled(line string) (entryPrefix, bool) {
 	return entryPrefix{style: style, number: noNumber, indent: m, raw: m, length: len(m)}, m != ""
 }
 
-// isShifted reports whether line i, which Markdown shows as code, is an entry of a list that is indented as a whole.
+// isShifted reports whether line i, which Markdown treats as indented code, is an entry of an indented list.
 func (p *entryParser) isShifted(i int) bool {
 	pre, ok := p.start(i)
 	isFirst := len(p.entries) == 0 || strings.TrimLeft(p.cur.prefix, " \t") != p.cur.prefix
 	return ok && isFirst && pre.style == bracketStyle && hasAddress(p.lines[i].of(p.text))
 }
 
-// fits reports whether what looks like an entry is one in this list.
+// fits reports whether an apparent entry belongs to this list.
 func (p *entryParser) fits(pre entryPrefix, i int, prose bool) bool {
 	if p.style != 0 && pre.style != p.style {
 		return false
@@ -119,7 +119,7 @@ func (p *entryParser) fits(pre entryPrefix, i int, prose bool) bool {
 	switch {
 	case p.leads(i) || p.nextHasTarget(i) || pre.id != "":
 		return true
-	case len(p.entries) == 0: // a list of things to do below "Notes" leads nowhere
+	case len(p.entries) == 0: // a to-do list below "Notes" has no targets
 		return !prose && (!p.plain || p.listHasTarget(i))
 	case pre.style == bracketStyle:
 		return !prose
@@ -127,7 +127,7 @@ func (p *entryParser) fits(pre entryPrefix, i int, prose bool) bool {
 	return !prose && pre.number > p.last
 }
 
-// nextHasTarget reports whether the lines after i go on with an address or document.
+// nextHasTarget reports whether the entry continues after line i with an address or document.
 func (p *entryParser) nextHasTarget(i int) bool {
 	if i >= p.below.start && i < p.below.end {
 		return p.belowLeads
@@ -140,12 +140,12 @@ func (p *entryParser) nextHasTarget(i int) bool {
 			break
 		}
 	}
-	p.below = span{i, j} // for none of these lines it is otherwise
+	p.below = span{i, j} // the result is the same for all these lines
 	p.belowLeads = j < len(p.lines) && p.leads(j) && p.goesOn(j)
 	return p.belowLeads
 }
 
-// goesOn reports whether line j, which is not blank, may belong to the entry above it.
+// goesOn reports whether the non-blank line j may continue the entry above it.
 func (p *entryParser) goesOn(j int) bool {
 	line := p.lines[j].of(p.text)
 	trimmed := strings.TrimSpace(line)
@@ -159,10 +159,10 @@ func (p *entryParser) goesOn(j int) bool {
 		underline.MatchString(line) || !indented && bulletEntry.MatchString(line) && !isOnlyAddress(line))
 }
 
-// listHasTarget reports whether an item of the list that begins at line i leads somewhere. Another list may follow.
+// listHasTarget reports whether an item of the list that begins at line i has a target. Another list may follow.
 func (p *entryParser) listHasTarget(i int) bool {
 	next := max(i, p.next)
-	for ; next < len(p.lines); next++ { // every line is looked at once
+	for ; next < len(p.lines); next++ { // each line is examined once
 		if h, ok := p.heading(next); ok && isReferenceLabel(h.label) && next > i {
 			break
 		}
@@ -208,7 +208,7 @@ func (p *entryParser) follow(i int) int {
 	return i
 }
 
-// heads reports whether line j says what document the entries right below it are of.
+// heads reports whether line j names the document of the entries directly below it.
 func (p *entryParser) heads(j int) bool {
 	if j+1 == len(p.lines) {
 		return false
@@ -217,16 +217,16 @@ func (p *entryParser) heads(j int) bool {
 	return isEntry && pre.id != ""
 }
 
-// isOnlyAddress reports whether a line is an address and nothing else.
+// isOnlyAddress reports whether a line consists of an address only.
 func isOnlyAddress(line string) bool {
 	line = strings.Trim(strings.TrimLeft(strings.TrimSpace(line), "-*+• "), "<>`* ")
 	return isAddress(line) && !strings.ContainsAny(line, " \t")
 }
 
-// several finds entries that stand on one line.
+// several finds further entries on the same line.
 var several = regexp.MustCompile(`[ \t;,|]+\[([0-9]{1,3})\][ \t:]+`)
 
-// close adds the entry, cut into several where its line has several.
+// close adds the entry, split if its line has several.
 func (p *entryParser) close() {
 	e := p.cur
 	first := p.text[e.body:e.end]
@@ -265,8 +265,8 @@ func (p *entryParser) close() {
 // oneAddress is an address, or a link.
 var oneAddress = regexp.MustCompile(`(?i)<?https?://[^\s,;|<>]+>?|\[[^\[\]]{1,200}\]\(<?https?://[^()\s]{1,1000}\)`)
 
-// onlyAddresses returns where the second and further entries of a line begin that has several addresses and no words,
-// and where the entries before them end. Each address is an entry.
+// onlyAddresses splits a line that has several addresses and no words. It returns the start of the second and each
+// further entry, and the end of the entry before it.
 func onlyAddresses(line string) (entries [][2]int) {
 	last := 0
 	for i, m := range oneAddress.FindAllStringIndex(line, -1) {

@@ -2,16 +2,15 @@ package citation
 
 import "strings"
 
-// finder finds strings in a text from places that never go back, so that each part of the text is searched once for
-// each string.
+// finder finds strings in a text at non-decreasing offsets, so that each part of the text is searched once per string.
 type finder struct {
 	text string
-	at   map[string]int // where a string comes next; -1: not any more
+	at   map[string]int // offset of the next occurrence; -1 = none
 }
 
 func newFinder(text string) *finder { return &finder{text, map[string]int{}} }
 
-// next returns where s begins at or behind from, and -1 when it does not.
+// next returns the offset of the first s at or after from, or -1.
 func (f *finder) next(s string, from int) int {
 	at, known := f.at[s]
 	if !known || at >= 0 && at < from {

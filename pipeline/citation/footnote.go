@@ -68,7 +68,7 @@ func (t *reading) renameNotes() (renamed *reading, names map[int]string) {
 	})), names
 }
 
-// topNumber returns the highest number that an entry of a list or a marker has: [1, 3-5] too.
+// topNumber returns the highest number of all list entries and markers, including ranges such as [1, 3-5].
 func (t *reading) topNumber(listed map[string]bool) int {
 	top := 0
 	for number := range listed {
@@ -89,7 +89,7 @@ func isNoteNumber(name string) bool {
 	return len(name) <= 4 && strings.Trim(name, "0123456789") == ""
 }
 
-// listedNumbers returns the numbers that entries of lists have.
+// listedNumbers returns the numbers of the list entries.
 func (t *reading) listedNumbers() map[string]bool {
 	listed := map[string]bool{}
 	for _, s := range t.lists() {
@@ -102,7 +102,7 @@ func (t *reading) listedNumbers() map[string]bool {
 	return listed
 }
 
-// noteText returns what the footnote says that begins at line i, from a byte of that line on.
+// noteText returns the text of the footnote at line i, starting at a byte of that line.
 func (t *reading) noteText(i, from int) string {
 	said := t.all[i].of(t.text)[from:]
 	for _, next := range t.all[i+1 : min(len(t.all), i+4)] { // an address may have a line of its own

@@ -15,7 +15,7 @@ var spelled = form{starts: []string{"&#", "&l", "http", "[oai_citation:", "<cite
 		`|\[oai_citation:[0-9]{1,4}‡[^\[\]\n]{0,200}\]\(([^()\s<>]{1,1000})\)` +
 		`|<cite index=["']?[0-9,: -]{1,60}["']?>([^<>]{0,1000})</cite>)`)}
 
-// plainForms writes in the usual way what is spelled otherwise. Code stays as it is.
+// plainForms rewrites these spellings in the usual form. Code is not changed.
 func plainForms(text string) string {
 	if !strings.Contains(text, "&") && !strings.Contains(text, "oai_citation") && !strings.Contains(text, "index=") {
 		return text
@@ -51,8 +51,8 @@ var (
 	hiddenWord    = regexp.MustCompile("[^ \t\n]*[" + widthless + "][^ \t\n]*")
 )
 
-// unhide takes out what makes a text look other than it is: characters that turn the order of others, and those without
-// width within addresses. Code stays as it is.
+// unhide removes characters that disguise text: bidirectional controls, and zero-width characters within addresses.
+// Code is not changed.
 func unhide(text string) string {
 	text = replaceOutsideCode(text, turning, turningRune, func(string) string { return "" })
 	return replaceOutsideCode(text, widthless, hiddenWord, func(word string) string {
@@ -77,13 +77,13 @@ func replaceOutsideCode(text, chars string, pattern *regexp.Regexp, with func(st
 	})
 }
 
-// change is what comes in the place of a part of a text.
+// change replaces a part of a text.
 type change struct {
 	start, end int
 	with       string
 }
 
-// outsideCode makes changes, which are in order, but for those that touch code.
+// outsideCode applies sorted changes, except those that overlap code.
 func outsideCode(text string, changes iter.Seq[change]) string {
 	var code []span
 	read := false
@@ -109,11 +109,11 @@ func outsideCode(text string, changes iter.Seq[change]) string {
 	return b.String() + text[pos:]
 }
 
-// form is a pattern that is tried only where it may match: at each byte of a text it would take long.
+// form is a pattern that is tried only at possible starts, because trying it at each byte would be slow.
 type form struct {
 	starts  []string          // of all that it matches, whatever their case
 	ends    map[string]string // by start: what follows in each match, if that is rare
-	limit   int               // no match is longer, in bytes
+	limit   int               // maximum length of a match in bytes
 	pattern *regexp.Regexp    // anchored at its beginning
 }
 

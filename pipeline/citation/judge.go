@@ -8,13 +8,13 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// found says what an entry of the references leads to, and how it is written then.
+// found is the target of an entry of the references, and how it is written.
 type found struct {
 	source int    // position in the registry's sources; -1 = none
 	level  string // one of the Match... constants
-	place  string // tells entries apart; empty: the entry is like no other
+	place  string // distinguishes entries; empty if the entry is unique
 	text   string // what follows the label in the result
-	reason string // why it goes; empty: it stays
+	reason string // why it is removed; empty if it is kept
 	detail string
 }
 
@@ -73,7 +73,7 @@ func (v *verifier) judgeEntry(e *entry) {
 	}
 }
 
-// joiner is what led on to an address that was removed.
+// joiner is the text that introduces an address and is removed with it.
 var joiner = regexp.MustCompile(`(?i)[\s,;:–—-]+(?:and|or|und|et|y|see also|also(?: at)?|mirror(?:ed)?(?: at)?)?\s*$`)
 
 var joinedStart = regexp.MustCompile(`(?i)([:,;–—-])\s*(?:and|or|und|et|y|,|;)\s+`)
@@ -116,16 +116,16 @@ func (v *verifier) judgeWords(e *entry, raw string) {
 	}
 }
 
-// destKind says what is to be thought of an address.
+// destKind classifies a link destination.
 type destKind int
 
 const (
 	destHarmless destKind = iota // within the report or beside it
 	destWeb                      // to be found in the registry
-	destUnsafe                   // runs something, or leads to what is no page
+	destUnsafe                   // runs something, or is not a page
 )
 
-// destination returns an address as a browser would read it, and its kind.
+// destination returns an address as a browser would parse it, and its kind.
 func destination(raw string) (string, destKind) {
 	d := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\u00ad' || r == '\u200b' || r == '\ufeff' {
@@ -149,7 +149,7 @@ func destination(raw string) (string, destKind) {
 	return d, destHarmless
 }
 
-// unfit says why a source's own address may not stand in a report; empty: it may.
+// unfit returns the reason why a source's own address is not allowed in a report, or "".
 func unfit(raw string) string {
 	if strings.Contains(raw, "…") || strings.HasSuffix(raw, "...") {
 		return detailTruncated
@@ -164,7 +164,7 @@ func unfit(raw string) string {
 	return ""
 }
 
-// judgeBody decides about an address outside the references: that of a source becomes its marker.
+// judgeBody decides on an address outside the references. The address of a source is replaced by its marker.
 func (v *verifier) judgeBody(dest string, kind linkKind) verdict {
 	d, k := destination(dest)
 	if k == destHarmless {
@@ -188,14 +188,13 @@ func (v *verifier) judgeBody(dest string, kind linkKind) verdict {
 	return verdict{}
 }
 
-// isHost reports whether an address names a site and no page of it.
+// isHost reports whether an address names a site without a page.
 func isHost(d string) bool {
 	a, ok := parseAddress(d)
 	return ok && a.path == "/" && len(a.query) == 0
 }
 
-// citing returns the entry that cites a source. A source that the text links to and the references do not list gets
-// one.
+// citing returns the entry that cites a source. It adds one for a source that the text links but the references lack.
 func (v *verifier) citing(at int, level string) *entry {
 	s := v.Registry.sources[at]
 	place := placeOf(s)
@@ -217,8 +216,8 @@ func (v *verifier) citing(at int, level string) *entry {
 	return e
 }
 
-// safeSpelling returns a source's address as it may stand in Markdown, on a line or between parentheses: what would end
-// it there is escaped.
+// safeSpelling returns a source's address for use in Markdown, with characters escaped that would end it on a line or
+// in parentheses.
 func safeSpelling(raw string) string {
 	raw = strings.ToValidUTF8(strings.TrimSpace(decodeEntities(raw)), "")
 	host := strings.Index(raw, "://") + 3

@@ -57,7 +57,7 @@ type documents struct {
 	words bool                // there are names that are no files
 }
 
-// pages are the sources of one document.
+// pages holds the sources of one document.
 type pages struct {
 	first int
 	by    map[int]int
@@ -113,7 +113,7 @@ func (d *documents) sort() {
 	slices.SortStableFunc(d.files, func(a, b string) int { return len(b) - len(a) })
 }
 
-// within is find for the longest file name that stands in a line as a word of its own.
+// within finds the longest file name that occurs as a separate word in a line.
 func (d *documents) within(line string, page int) (source int, ok bool) {
 	line = strings.ToLower(line)
 	for _, name := range d.files {
@@ -130,7 +130,7 @@ func (d *documents) within(line string, page int) (source int, ok bool) {
 	return 0, false
 }
 
-// standsAlone reports whether the name s[start:end] is no part of a longer name.
+// standsAlone reports whether the name s[start:end] is not part of a longer name.
 func standsAlone(s string, start, end int) bool {
 	before := start == 0 || !alnumASCII(s[start-1]) && strings.IndexByte("_-/.\\%+", s[start-1]) < 0 &&
 		!isWordPart(s[:start], s[start:end]) ||
@@ -155,7 +155,7 @@ func isWordPart(before, name string) bool {
 	return start < len(before) && !slices.Contains(leadsTo, before[start:])
 }
 
-// leadsTo are words that stand directly before the name of a document.
+// leadsTo are words that can directly precede the name of a document.
 var leadsTo = []string{"见", "見", "详见", "詳見", "参见", "參見", "请见", "另见", "参考", "參考", "参阅", "參閱", "参照", "引自", "出自", "来自",
 	"來自", "来源", "根据", "依据", "文件", "文档", "资料"}
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// entryStyle is how an entry begins. A list has one style.
+// entryStyle is the form of an entry's label. All entries of a list have the same style.
 type entryStyle int
 
 const (
@@ -17,7 +17,7 @@ const (
 	plainStyle                         // https://...
 )
 
-// entryPrefix is what stands before an entry's text.
+// entryPrefix is the text before an entry's content.
 type entryPrefix struct {
 	style  entryStyle
 	number int
@@ -50,7 +50,7 @@ var (
 // labelWord is the word of labels such as "Source 1:".
 var labelWord = regexp.MustCompile(`^(?i:source|reference|quelle) ?[0-9]{1,4}:`)
 
-// entryStart recognises the beginning of an entry with a label.
+// entryStart recognizes the start of an entry with a label.
 func entryStart(line string) (entryPrefix, bool) {
 	first := strings.TrimLeft(line[:min(len(line), 40)], " \t>-+*•_#")
 	if first == "" || first[0] < 0x80 && !isDigit(first[0]) && strings.IndexByte(`[(\<|`, first[0]) < 0 &&

@@ -28,11 +28,11 @@ const (
 	linkLabelled                   // [text][label]
 )
 
-// verdict says what becomes of an address.
+// verdict is the decision on an address.
 type verdict struct {
 	keep  bool   // the link stays
-	dest  string // with this address; empty: with its own
-	after string // a marker: comes after the text of a link that goes, or in the place of an address that goes
+	dest  string // the new address; empty = unchanged
+	after string // the marker that follows the text of a removed link, or replaces a removed address
 }
 
 // linkTail is the end of a link, "](destination)", reached when its text has been copied.

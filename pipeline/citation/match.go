@@ -18,7 +18,7 @@ const (
 	MatchID         = "id"         // a citation id of the run
 )
 
-// addresses finds sources by URL. Sources are named by their position.
+// addresses finds sources by URL. Sources are identified by their index.
 type addresses struct {
 	all    []address
 	source []int            // by position in all
@@ -31,11 +31,11 @@ type addresses struct {
 	keys   []spelling       // normalised, sorted
 }
 
-// spelling is one way to write the address at position at.
+// spelling is one spelling of the address at index at.
 type spelling struct {
 	text  string
 	at    int
-	other int // place in the list where the next address follows that is not at
+	other int // index in the list of the next spelling of another address
 }
 
 func (s *addresses) add(a address, source int) {
@@ -74,8 +74,8 @@ func (s *addresses) sort() {
 	}
 }
 
-// match returns the source that a URL stands for, by the first level that has exactly one candidate; cut: it
-// was shortened at its end, so that it names no page below a source and not all of its parameters.
+// match returns the source that a URL identifies, by the first level with exactly one candidate. cut: the end of the
+// URL is missing, so that it can be neither a page below a source nor have all parameters.
 func (s *addresses) match(raw string, cut bool) (source int, level string, ok bool) {
 	a, valid := parseAddress(raw)
 	if !valid {
@@ -111,7 +111,7 @@ func (s *addresses) match(raw string, cut bool) (source int, level string, ok bo
 // maxSegments bounds the depth at which parents of an address are looked for.
 const maxSegments = 100
 
-// parents returns the addresses whose path, of two or more segments, leads to a's.
+// parents returns the addresses whose path, of two or more segments, is a parent of a's.
 func (s *addresses) parents(a address) []int {
 	var found []int
 	for i, segments := 1, 1; i < len(a.path) && segments <= maxSegments && len(found) < 2; i++ {
@@ -125,7 +125,7 @@ func (s *addresses) parents(a address) []int {
 	return found
 }
 
-// having returns the addresses with a's path and that of its parameters which is rarest there.
+// having returns the addresses with a's path and the rarest of its parameters.
 func (s *addresses) having(a address) []int {
 	var rarest []int
 	for i, p := range a.query {
@@ -140,7 +140,7 @@ func (s *addresses) having(a address) []int {
 // maxCandidates bounds the addresses that are looked through for one.
 const maxCandidates = 2000
 
-// one returns the only one of these addresses that fits.
+// one returns the address that fits, if there is exactly one.
 func (s *addresses) one(candidates []int, fits func(address) bool) (int, bool) {
 	only := -1
 	if len(candidates) > maxCandidates {
@@ -157,8 +157,8 @@ func (s *addresses) one(candidates []int, fits func(address) bool) (int, bool) {
 	return only, only >= 0
 }
 
-// longer returns the only address of which a spelling goes on after text, with the cut at a place where one may be
-// made. bare: text is a host; slash: text was written with a slash at its end, which is a boundary.
+// longer returns the address, if there is only one, of which text is the beginning, cut at an allowed position. bare:
+// text is a host. slash: text ends with a slash, which is a boundary.
 func (s *addresses) longer(list []spelling, text string, bare, slash bool) (int, bool) {
 	only := -1
 	at, _ := slices.BinarySearchFunc(list, text, func(sp spelling, text string) int {
@@ -173,7 +173,7 @@ func (s *addresses) longer(list []spelling, text string, bare, slash bool) (int,
 		switch {
 		case bare && strings.IndexByte("/?:", next) < 0 || slash && next != '/' && next != '?' ||
 			cutsNumber(sp.text, len(text)):
-			alike := sp.text[:len(text)+1] // those that go on alike are none either
+			alike := sp.text[:len(text)+1] // spellings that continue with the same character do not match either
 			at += sort.Search(len(list)-at, func(i int) bool { return !strings.HasPrefix(list[at+i].text, alike) })
 		case only >= 0 && sp.at != only:
 			return 0, false
@@ -184,8 +184,7 @@ func (s *addresses) longer(list []spelling, text string, bare, slash bool) (int,
 	return only, only >= 0
 }
 
-// cutsNumber reports whether a number would be torn apart at i: page 1 is not page 12. The digits of an escape are
-// none.
+// cutsNumber reports whether i lies inside a number, because page 1 is not page 12. Digits of an escape do not count.
 func cutsNumber(s string, i int) bool {
 	if i == 0 || i >= len(s) || !isDigit(s[i-1]) || !isDigit(s[i]) {
 		return false

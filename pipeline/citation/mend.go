@@ -16,7 +16,7 @@ var (
 	halfEscape = regexp.MustCompile(`%[0-9A-Fa-f]?$`)
 )
 
-// mend repairs the garbled addresses of an entry that are then those of sources; others stay as they are.
+// mend repairs garbled addresses of an entry if the result is the address of a source. Other addresses are unchanged.
 func (c *catalog) mend(text string) string {
 	if len(text) > maxLine {
 		return text

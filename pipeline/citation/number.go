@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// surroundings tells by what stands around a number in a text whether it cites.
+// surroundings decides by the context of a number in a text whether it is a citation.
 type surroundings struct {
 	text      string
-	markerEnd int    // where the last marker ends; -1 = none yet
+	markerEnd int    // end of the last marker; -1 = none yet
 	math      []span // found when first needed
 	mathFound bool
 }
@@ -37,7 +37,7 @@ func (s *surroundings) isCitedNumber(start int, g group) bool {
 	return !s.isInterval(start, g) && !s.isMath(start)
 }
 
-// isCitation reports whether a group of bare numbers in a text from outside is one of citations, and indexes nothing.
+// isCitation reports whether a group of bare numbers in a report from elsewhere is a citation rather than an index.
 func (s *surroundings) isCitation(start int, g group) bool {
 	inRow := start == s.markerEnd || strings.HasPrefix(s.text[start:], "[^")
 	if !inRow && s.isGlued(start) && s.isIndex(start, g.end) {
@@ -46,7 +46,7 @@ func (s *surroundings) isCitation(start int, g group) bool {
 	return !s.isInterval(start, g) && !s.isMath(start)
 }
 
-// isGlued reports whether a bracket stands directly behind a word or a bracket, as an index does.
+// isGlued reports whether a bracket directly follows a word or a bracket, as an index does.
 func (s *surroundings) isGlued(start int) bool {
 	if start == 0 || s.text[start] != '[' {
 		return false
@@ -55,7 +55,7 @@ func (s *surroundings) isGlued(start int) bool {
 	return alnumASCII(before) || strings.IndexByte("_])$", before) >= 0
 }
 
-// arrays are names that programmers give to what they index.
+// arrays are usual names of arrays in programs.
 var arrays = strings.Fields(`
 	arr array list item items data args argv vec vector buf buffer map dict row rows col cols matrix
 	tensor values nums str obj result results words lines tuple`)

@@ -30,7 +30,7 @@ func (v *verifier) findDuplicates() {
 	}
 }
 
-// number gives every entry that stays its number in the result.
+// number assigns every remaining entry its number in the result.
 func (v *verifier) number() {
 	top := 0
 	for _, e := range v.entries {
@@ -115,7 +115,7 @@ func (m meanings) all(numbers []int) bool {
 	return !slices.ContainsFunc(numbers, func(n int) bool { return len(m[n]) == 0 })
 }
 
-// marker is how a citation of the entry is written in the result.
+// marker returns the citation of the entry as written in the result.
 func (e *entry) marker() string {
 	switch {
 	case e.id != "":

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// output is what has been written of a text. White space waits until it is clear what follows it.
+// output is the rewritten part of a text. White space is held back until the following text is known.
 type output struct {
 	from     string // the text
 	foreign  bool   // a text from outside: every scheme counts, anchors and ids stay
@@ -26,7 +26,7 @@ func (o *output) copy(start, end int) {
 	o.out.WriteString(s)
 }
 
-// write puts text in the place of what is passed over.
+// write replaces the skipped input by text.
 func (o *output) write(s string) {
 	o.out.WriteString(o.space)
 	o.space = ""
@@ -50,7 +50,7 @@ func (o *output) insert(marker string, next int, gone bool) int {
 	return next
 }
 
-// cite returns those of the markers that do not stand at the end of what is written already.
+// cite returns the markers that are not yet at the end of the output.
 func (o *output) cite(markers ...string) string {
 	if o.out.Len() != o.outMark {
 		o.adjacent = nil

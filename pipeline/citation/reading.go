@@ -2,8 +2,7 @@ package citation
 
 import "strings"
 
-// reading is a text as far as it was read: its lines, headings and lists of references, each found once, when first
-// needed.
+// reading caches the lines, headings and lists of references of a text. Each is found once, on first use.
 type reading struct {
 	r    *Registry
 	text string
@@ -30,7 +29,7 @@ func newReading(r *Registry, text string) *reading {
 		heads: make([]int32, len(lines))}
 }
 
-// changed returns the reading of what became of the text.
+// changed returns a reading of the changed text.
 func (t *reading) changed(text string) *reading {
 	if text == t.text {
 		return t
@@ -70,7 +69,7 @@ func (t *reading) start(i int) (entryPrefix, bool) {
 	return t.prefix, t.isItem
 }
 
-// leads reports whether line i, without its label, has an address or a document.
+// leads reports whether line i, without its label, names an address or a document.
 func (t *reading) leads(i int) bool {
 	if t.targets[i] == 0 {
 		line := t.all[i].of(t.text)

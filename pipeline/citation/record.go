@@ -36,7 +36,7 @@ func (v *verifier) valid(e *entry, number int, line string) Valid {
 	return c
 }
 
-// merge adds what a later pass has removed. Its numbers are those of the pass before it.
+// merge adds the removals of a later pass, whose numbers are those of the pass before.
 func (v *verifier) merge(later *verifier) {
 	a, b := &v.verification, &later.verification
 	a.BodyURLsRemoved += b.BodyURLsRemoved

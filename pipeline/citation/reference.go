@@ -42,7 +42,7 @@ func (r *Registry) groupedReferences(ids []string, o Options) string {
 	return strings.Join(entries, "\n\n")
 }
 
-// documentKey tells documents apart.
+// documentKey identifies a document.
 func documentKey(s topicqueue.Source) string {
 	return cmp.Or(NormalizeURL(strings.SplitN(s.URL, "#", 2)[0]), s.Document, s.Kind+"\x00"+s.ID)
 }
