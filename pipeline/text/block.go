@@ -7,7 +7,8 @@ import (
 )
 
 // Block is a part of a text that a reader needs as a whole: a paragraph, a list, a table or code, with its introductory
-// lines. An introductory line is a heading, a term or a label (short, without a final stop), or ends with a colon.
+// lines. An introductory line is a heading, a term or a label (short, without a final stop), or ends with a colon or a
+// comma.
 type Block struct {
 	Start, End int // bytes, without surrounding white space
 }
@@ -59,7 +60,7 @@ func (e element) leads(s string) bool {
 	}
 	body := s[e.Start:e.End]
 	last, _ := utf8.DecodeLastRuneInString(body)
-	if last == ':' || last == '：' {
+	if strings.ContainsRune(":：,，", last) { // an unfinished sentence goes on below
 		return true
 	}
 	return len(body) < maxLead && !strings.Contains(body, "\n") && !strings.ContainsRune(".!?。！？;…”\"»", last)

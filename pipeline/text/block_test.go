@@ -23,6 +23,8 @@ func TestBlocks(t *testing.T) {
 		{"heading, term, definition", "Memory\n\nwork_mem\n\nSets the memory.\n\nThe default is 4 MB.",
 			[]string{"Memory\n\nwork_mem\n\nSets the memory.", "The default is 4 MB."}},
 		{"code with its introduction", "Set it so:\n\n```\na: b.\n\nc\n```\n\nThen go on.", []string{"Set it so:\n\n```\na: b.\n\nc\n```", "Then go on."}},
+		{"a sentence that goes on in code", "The pool is made by\nthe function that stands below,\n\n```\np = Pool(5)\n```\n\nand is closed.",
+			[]string{"The pool is made by\nthe function that stands below,\n\n```\np = Pool(5)\n```", "and is closed."}},
 		{"table with its caption", "Table 2. Rates\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nSee below.",
 			[]string{"Table 2. Rates\n\n| a | b |\n|---|---|\n| 1 | 2 |", "See below."}},
 		{"open code", "```\nx\n\ny", []string{"```\nx\n\ny"}},
