@@ -26,15 +26,15 @@ import (
 
 // askPerson enables questions to a person for a run of this process, if there is someone to ask: at a terminal, or
 // through the configured command or URL.
-func askPerson(o *topicqueue.Options, cfg config.Config, con *view.Console) error {
-	human := cfg.Planning.Human
+func askPerson(o *topicqueue.Options, s *session) error {
+	human := s.cfg.Planning.Human
 	custom := human.InputMethod == config.InputCustom
 	if custom && strings.TrimSpace(human.Input) == "" {
 		return view.Usage(view.Hint(errors.New("planning.user_input_method is custom, but planning.user_input is "+
 			"not set"),
 			"Set planning.user_input to a command or a URL, or planning.user_input_method to terminal."))
 	}
-	if human.InTheLoop && cfg.LLM.Enabled() && (custom || con.Interactive()) {
+	if human.InTheLoop && s.cfg.LLM.Enabled() && (custom || s.Interactive()) {
 		o.HumanInTheLoop, o.AnswerTime, o.ApprovePlan = true, human.WaitTime, human.ApprovePlan
 	}
 	return nil

@@ -24,8 +24,8 @@ type bases struct {
 	embedding *wiring.Embedding
 }
 
-func newBases(cfg config.Config, con *view.Console) *bases {
-	return &bases{cfg: cfg, con: con, dir: wiring.KnowledgeDir(cfg), embedding: wiring.NewEmbedding(cfg)}
+func newBases(s *session) *bases {
+	return &bases{cfg: s.cfg, con: s.Console, dir: wiring.KnowledgeDir(s.cfg), embedding: wiring.NewEmbedding(s.cfg)}
 }
 
 // open opens an existing knowledge base.

@@ -15,6 +15,8 @@ var layers = map[string][]string{
 	"cmd": {"config", "jobs", "pipeline", "prompts", "storage", "topicqueue", "cmd"},
 	"cmd/nightdesk/doctor": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/localredis", "cmd/nightdesk/view", "cmd/nightdesk/wiring", "cmd/nightdesk/web"},
+	"cmd/nightdesk/estimate": {"config", "jobs", "pipeline", "topicqueue", "topicqueue/redisqueue",
+		"cmd/nightdesk/intake", "cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/intake": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/localredis": {"topicqueue"},

@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/extract"
 )
@@ -26,11 +24,11 @@ func kbCommand(p *program) *cobra.Command {
 	add := &cobra.Command{
 		Use: "add PATH|URL...", Short: "Index files, directories and web pages; later calls read only what changed",
 		Args: cobra.MinimumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 			if name == "" {
 				name = knowledge.Name(args[0])
 			}
-			return kbAdd(ctx, con, newBases(cfg, con), name, args, reembed)
+			return kbAdd(ctx, s.Console, newBases(s), name, args, reembed)
 		}),
 	}
 	add.Flags().StringVar(&name, "name", "", "name of the knowledge base (default: made from the first path)")
@@ -39,8 +37,8 @@ func kbCommand(p *program) *cobra.Command {
 	var limit int
 	search := &cobra.Command{
 		Use: "search NAME QUERY...", Short: "Search a knowledge base", Args: cobra.MinimumNArgs(2),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return kbSearch(ctx, con, newBases(cfg, con), args[0], strings.Join(args[1:], " "), mode, limit)
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+			return kbSearch(ctx, s.Console, newBases(s), args[0], strings.Join(args[1:], " "), mode, limit)
 		}),
 	}
 	search.Flags().StringVar(&mode, "mode", "hybrid", "hybrid, naive or item")
@@ -51,8 +49,8 @@ func kbCommand(p *program) *cobra.Command {
 		&cobra.Command{Use: "show NAME", Short: "Show the documents of a knowledge base", Args: cobra.ExactArgs(1),
 			RunE: p.command(kbShow)},
 		&cobra.Command{Use: "remove NAME", Short: "Delete a knowledge base", Args: cobra.ExactArgs(1),
-			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-				b := newBases(cfg, con)
+			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+				b := newBases(s)
 				if err := b.exists(args[0]); err != nil {
 					return err
 				}
@@ -172,16 +170,13 @@ func kbAdd(ctx context.Context, con *view.Console, b *bases, name string, paths 
 	return nil
 }
 
-func kbList(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
-	b := newBases(cfg, con)
+func kbList(ctx context.Context, s *session, _ []string) error {
+	b := newBases(s)
 	names, err := knowledge.List(b.dir)
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
-	if !con.JSON && len(names) > 0 {
-		fmt.Fprintln(table, "NAME\tDOCUMENTS\tPASSAGES\tVERSION\tUPDATED")
-	}
+	table := view.NewTable(s.Console, "NAME", "DOCUMENTS", "PASSAGES", "VERSION", "UPDATED")
 	var broken []error
 	for _, name := range names {
 		err := b.with(name, func(base *knowledge.Base) error {
@@ -189,44 +184,33 @@ func kbList(ctx context.Context, cfg config.Config, con *view.Console, _ []strin
 			if err != nil {
 				return err
 			}
-			if con.JSON {
-				return con.PrintJSON(kbLine{Name: name, Info: info}, true)
-			}
-			fmt.Fprintf(table, "%s\t%d\t%d\t%.12s\t%s\n", name, info.Documents, info.Passages, info.Version,
-				info.Updated.Format("2006-01-02 15:04"))
-			return nil
+			return table.Row(kbLine{Name: name, Info: info}, name, info.Documents, info.Passages,
+				fmt.Sprintf("%.12s", info.Version), info.Updated.Format("2006-01-02 15:04"))
 		})
 		if err != nil && ctx.Err() == nil {
 			broken = append(broken, fmt.Errorf("knowledge base %s cannot be read: %w; `nightdesk kb remove %s` removes it",
 				name, err, name))
 		}
 	}
-	if err := table.Flush(); err != nil || ctx.Err() != nil || len(broken) == 0 {
+	if err := table.End(); err != nil || ctx.Err() != nil || len(broken) == 0 {
 		return cmp.Or(err, context.Cause(ctx))
 	}
 	return view.Ended(errors.Join(broken...), view.ExitPartial)
 }
 
-func kbShow(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-	return newBases(cfg, con).with(args[0], func(base *knowledge.Base) error {
+func kbShow(ctx context.Context, s *session, args []string) error {
+	return newBases(s).with(args[0], func(base *knowledge.Base) error {
 		documents, err := base.Documents(ctx)
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
-		if !con.JSON {
-			fmt.Fprintln(table, "DOCUMENT\tPASSAGES\tBYTES\tDATE\tTITLE\tBY")
-		}
+		table := view.NewTable(s.Console, "DOCUMENT", "PASSAGES", "BYTES", "DATE", "TITLE", "BY")
 		for _, d := range documents {
-			if con.JSON {
-				if err := con.PrintJSON(d, true); err != nil {
-					return err
-				}
-				continue
+			if err := table.Row(d, d.Key, d.Passages, d.Bytes, d.Date, d.Title, d.By()); err != nil {
+				return err
 			}
-			fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%s\n", d.Key, d.Passages, d.Bytes, d.Date, d.Title, d.By())
 		}
-		return table.Flush()
+		return table.End()
 	})
 }
 

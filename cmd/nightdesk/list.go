@@ -12,7 +12,6 @@ import (
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -69,28 +68,23 @@ func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
 	return l
 }
 
-func (f *listFlags) run(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
+func (f *listFlags) run(ctx context.Context, s *session, _ []string) error {
 	pick, err := f.check(time.Now())
 	if err != nil {
 		return err
 	}
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	var from runLister
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	switch {
-	case wiring.IsNoQueue(err):
-		if from, err = storedRunsOf(ctx, con, store); err != nil {
+	return s.withRuns(ctx, func(store storage.Store, d *wiring.Desk) error {
+		from, err := listerOf(ctx, s.Console, store, d)
+		if err != nil {
 			return err
 		}
-	case err != nil:
-		return err
-	default:
-		defer func() { err = errors.Join(err, d.Close()) }()
-		from = d.Queue
-	}
+		return f.list(ctx, s, store, from, pick)
+	})
+}
+
+// list prints the runs that pick accepts.
+func (f *listFlags) list(ctx context.Context, s *session, store storage.Store, from runLister,
+	pick func(topicqueue.Run) bool) error {
 	batches, err := from.Batches(ctx)
 	if err != nil {
 		return err
@@ -102,7 +96,7 @@ func (f *listFlags) run(ctx context.Context, cfg config.Config, con *view.Consol
 			return noBatch(f.batch, known)
 		}
 	}
-	stream := con.JSON && f.sort == "" && f.limit == 0 // unbounded output
+	stream := s.JSON && f.sort == "" && f.limit == 0 // unbounded output
 	var lines []listLine
 	var broken []error
 	for _, b := range batches {
@@ -112,7 +106,7 @@ func (f *listFlags) run(ctx context.Context, cfg config.Config, con *view.Consol
 			}
 			line := listLine{lineOf(run, location(store, run)), view.State(run)}
 			if stream {
-				return con.PrintJSON(line.runLine, true)
+				return s.PrintJSON(line.runLine, true)
 			}
 			lines = append(lines, line)
 			return nil
@@ -124,7 +118,7 @@ func (f *listFlags) run(ctx context.Context, cfg config.Config, con *view.Consol
 			return err
 		}
 	}
-	if err := showList(con, f.order(lines)); err != nil || len(broken) == 0 {
+	if err := showList(s.Console, f.order(lines)); err != nil || len(broken) == 0 {
 		return err
 	}
 	return view.Ended(errors.Join(broken...), view.ExitPartial)

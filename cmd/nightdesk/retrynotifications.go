@@ -2,45 +2,42 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
 )
 
 // retryNotifications resends notifications that could not be delivered.
-func retryNotifications(ctx context.Context, cfg config.Config, con *view.Console) (err error) {
-	webhooks, err := wiring.NewWebhooks(cfg.Webhook)
+func retryNotifications(ctx context.Context, s *session) error {
+	webhooks, err := wiring.NewWebhooks(s.cfg.Webhook)
 	if err != nil {
 		return err
 	}
 	for _, w := range webhooks {
 		defer w.Close()
 	}
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
+	var retried []jobs.Unsent
+	err = s.withDesk(ctx, func(d *wiring.Desk) (err error) {
+		retried, err = jobs.RetryNotifications(d.Redis)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	retried, err := jobs.RetryNotifications(d.Redis)
-	if err != nil {
-		return err
-	}
-	if con.JSON {
+	if s.JSON {
 		for _, u := range retried {
-			if err := con.PrintJSON(map[string]any{"queue": u.Queue, "notifications": u.Waiting}, true); err != nil {
+			if err := s.PrintJSON(map[string]any{"queue": u.Queue, "notifications": u.Waiting}, true); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if len(retried) == 0 {
-		con.Say("no notification waits to be retried")
+		s.Say("no notification waits to be retried")
 	}
 	for _, u := range retried {
 		line := view.Counted(u.Waiting, "digest") + " by mail"
@@ -51,7 +48,7 @@ func retryNotifications(ctx context.Context, cfg config.Config, con *view.Consol
 			}
 			line = view.Counted(u.Waiting, "event") + " for " + to
 		}
-		fmt.Fprintf(con.Out, "%s: a worker sends them now\n", line)
+		fmt.Fprintf(s.Out, "%s: a worker sends them now\n", line)
 	}
 	return nil
 }

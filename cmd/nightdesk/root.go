@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
+	"nightdesk/storage"
 )
 
 // program is one invocation of the program.
@@ -116,11 +119,66 @@ func (p *program) settingSwitch(cmd *cobra.Command, name, path, usage string) {
 	})
 }
 
-// work is the body of a command; it receives the settings and the console.
-type work func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error
+// session is one execution of a command: its console and its settings.
+type session struct {
+	*view.Console
+	cfg config.Config
+	// load loads the settings again. more overrides settings, including those from flags.
+	load func(more map[string]string) (config.Config, error)
+}
 
-// loader loads the settings again. more overrides settings, including those from flags.
-type loader func(more map[string]string) (config.Config, error)
+// with returns a session with other settings.
+func (s session) with(cfg config.Config) *session {
+	s.cfg = cfg
+	return &s
+}
+
+// withDesk opens the queue, calls do with it, and closes it.
+func (s *session) withDesk(ctx context.Context, do func(*wiring.Desk) error) error {
+	d, err := wiring.OpenDesk(ctx, s.cfg, s.Console, false)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(d), d.Close())
+}
+
+// withWorkingDesk is like withDesk, for commands that add or process tasks. start: start a local Redis if there is
+// none.
+func (s *session) withWorkingDesk(ctx context.Context, start bool, do func(*wiring.Desk) error) error {
+	d, err := wiring.OpenWorkingDesk(ctx, s.cfg, s.Console, start)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(d), d.Close())
+}
+
+// withRuns calls do with the storage and the queue. d is nil if there is no queue, so only runs in storage can be shown.
+func (s *session) withRuns(ctx context.Context, do func(store storage.Store, d *wiring.Desk) error) error {
+	store, err := wiring.OpenStore(ctx, s.cfg)
+	if err != nil {
+		return err
+	}
+	d, err := wiring.OpenDesk(ctx, s.cfg, s.Console, false)
+	if wiring.IsNoQueue(err) {
+		return do(store, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(store, d), d.Close())
+}
+
+// openRun opens the storage and returns the full id of a run in it.
+func (s *session) openRun(ctx context.Context, name string) (store storage.Store, runID string, err error) {
+	if store, err = wiring.OpenStore(ctx, s.cfg); err != nil {
+		return nil, "", err
+	}
+	runID, err = fullID(ctx, s.cfg, nil, name)
+	return store, runID, err
+}
+
+// work is the body of a command.
+type work func(ctx context.Context, s *session, args []string) error
 
 // command wraps the work of a command: it loads the settings first.
 func (p *program) command(do work) func(*cobra.Command, []string) error {
@@ -135,11 +193,11 @@ func (p *program) command(do work) func(*cobra.Command, []string) error {
 			p.Say("%s", n)
 		}
 		redis.SetLogger(redisLog{p.Console}) // the default logger writes to standard error
-		return do(cmd.Context(), cfg, p.Console, args)
+		return do(cmd.Context(), &session{p.Console, cfg, p.load}, args)
 	}
 }
 
-// load implements loader.
+// load implements session.load.
 func (p *program) load(more map[string]string) (config.Config, error) {
 	file := p.configFile
 	if file == "" {

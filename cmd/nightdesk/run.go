@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +16,6 @@ import (
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting/formats"
@@ -40,8 +38,8 @@ func runCommand(p *program) *cobra.Command {
 		Use:   "run TOPIC",
 		Short: "Research one topic in this process; the report's path is the last line",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return runTopic(ctx, cfg, con, strings.Join(args, " "), out, f, p.load)
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+			return runTopic(ctx, s, strings.Join(args, " "), out, f)
 		}),
 	}
 	cmd.Long = "Research one topic in this process. The last line of output is the report's path.\n" +
@@ -61,8 +59,7 @@ func runCommand(p *program) *cobra.Command {
 func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 	p.settingFlag(cmd, false, "preset", "preset", "limits of the research: shallow, route, quick, medium, deep or auto")
 	p.settingFlag(cmd, false, "kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first")
-	p.settingFlag(cmd, false, "language", "language", "language language of the report: en, zh or another "+
-		"language tag")
+	p.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another language tag")
 	p.settingFlag(cmd, false, "duration", "limits.run_duration",
 		"maximum duration, counted from the start of planning, such as 20m")
 	cmd.Flags().StringVar(&f.Deadline, "deadline", "",
@@ -123,10 +120,9 @@ type runResult struct {
 	TookMS           int64               `json:"took_ms"`
 }
 
-func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, out string, f intake.Flags,
-	load loader) (err error) {
+func runTopic(ctx context.Context, s *session, topic, out string, f intake.Flags) error {
 	if topic == "-" {
-		text, err := io.ReadAll(io.LimitReader(con.In, maxLine))
+		text, err := io.ReadAll(io.LimitReader(s.In, maxLine))
 		if err != nil {
 			return fmt.Errorf("read the topic from standard input: %w", err)
 		}
@@ -140,13 +136,15 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 		if err != nil {
 			return view.Usage(fmt.Errorf("--out %s: %w", out, err))
 		}
-		if cfg, err = load(map[string]string{"storage_url": "file://" + dir}); err != nil {
+		cfg, err := s.load(map[string]string{"storage_url": "file://" + dir})
+		if err != nil {
 			return err
 		}
+		s = s.with(cfg)
 	}
-	return workTopic(ctx, cfg, con, topic, f, working{batch: "run_",
+	return workTopic(ctx, s, topic, f, working{batch: "run_",
 		prepare: func(_ context.Context, _ *wiring.Desk, _ storage.Store, o *topicqueue.Options) error {
-			return askPerson(o, cfg, con)
+			return askPerson(o, s)
 		},
 		show: func(con *view.Console, result runResult, _ []byte) error { return showResult(con, result) },
 	})
@@ -162,17 +160,16 @@ type working struct {
 }
 
 // workTopic researches one topic in this process, from start to end.
-func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic string, f intake.Flags,
-	how working) (err error) {
+func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, how working) (err error) {
 	if err := jobs.CheckTopic(topic); err != nil {
 		return view.Usage(err)
 	}
-	if !cfg.Given("log_level") {
-		con.Log = newLogger(cfg, con, zerolog.ErrorLevel) // progress shows the rest
+	if !s.cfg.Given("log_level") {
+		s.Log = newLogger(s.cfg, s.Console, zerolog.ErrorLevel) // progress shows the rest
 	}
-	wiring.FitSlots(con, &cfg.Worker)
-	local := newBases(cfg, con)
-	kb, err := local.resolve(ctx, cfg.KBName)
+	wiring.FitSlots(s.Console, &s.cfg.Worker)
+	local := newBases(s)
+	kb, err := local.resolve(ctx, s.cfg.KBName)
 	if err != nil {
 		return err
 	}
@@ -181,17 +178,17 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 		return err
 	}
 	defer func() { err = errors.Join(err, attached.Close()) }()
-	cfg.Attached = attached != nil
-	options, err := f.Options(cfg, kb)
+	s.cfg.Attached = attached != nil
+	options, err := f.Options(s.cfg, kb)
 	if err != nil {
 		return err
 	}
-	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, true)
+	d, err := wiring.OpenWorkingDesk(ctx, s.cfg, s.Console, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	services, err := wiring.NewServices(ctx, cfg, con, d, local.embedding)
+	services, err := wiring.NewServices(ctx, s.cfg, s.Console, d, local.embedding)
 	if err != nil {
 		return err
 	}
@@ -213,17 +210,15 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 
 	// Use a separate lane, so that this process works only on its own run, and no other process does.
 	now := d.Clock.Now()
-	name := how.batch + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
-	created, err := d.Queue.OpenBatch(ctx, name, now)
+	batch, err := openBatch(ctx, d, newBatchName(how.batch, now), now)
 	if err != nil {
 		return err
 	}
-	sub, err := d.Dispatcher.Enqueue(ctx, d.Queue, redisqueue.Batch{Name: name, CreatedAt: created}, topic,
-		options, name, now)
+	sub, err := d.Dispatcher.Enqueue(ctx, d.Queue, batch, topic, options, batch.Name, now)
 	if err != nil {
 		return err
 	}
-	settings := wiring.WorkerSettings(cfg, name)
+	settings := wiring.WorkerSettings(s.cfg, batch.Name)
 	settings.ReportConcurrency = 0 // a single run has a single report
 	settings.PollInterval = 10 * time.Millisecond
 	settings.Grace = interruptGrace
@@ -231,14 +226,14 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 	if err := worker.Start(ctx); err != nil {
 		return err
 	}
-	screen := view.NewRunScreen(con.Err, sub.Run, false)
+	screen := view.NewRunScreen(s.Err, sub.Run, false)
 	usable := usable(d.Queue, services.Store)
-	ask := &asker{RunScreen: screen, con: con, desk: d, human: cfg.Planning.Human}
+	ask := &asker{RunScreen: screen, con: s.Console, desk: d, human: s.cfg.Planning.Human}
 	_, followErr := follow(ctx, d.Queue, sub.Run.ID, 0, usable, ask)
 	screen.End()
 	if ctx.Err() != nil && ask.cancelWaiting(ctx, sub.Run.ID, usable) {
 		worker.Stop()
-		dropLane(d, name)
+		dropLane(d, batch.Name)
 		return view.Hint(fmt.Errorf("interrupted while waiting for an answer; run %s is cancelled", sub.Run.ID),
 			"Run the command again to start over. With --human-in-the-loop false it asks nothing.")
 	}
@@ -253,7 +248,7 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 	if followErr != nil {
 		return followErr
 	}
-	dropLane(d, name)
+	dropLane(d, batch.Name)
 	run, err := d.Queue.Run(ctx, sub.Run.ID)
 	if err != nil {
 		return err
@@ -268,7 +263,7 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 			return err
 		}
 	}
-	return how.show(con, result, report)
+	return how.show(s.Console, result, report)
 }
 
 // usable returns a check whether a run of this process can continue: Redis and a local storage directory accept writes.

@@ -36,20 +36,15 @@ type runReader interface {
 type storedRuns []topicqueue.Run
 
 func storedRunsOf(ctx context.Context, con *view.Console, store storage.Store) (storedRuns, error) {
-	list, err := bundle.Archive{Store: store}.Runs(con.Log.WithContext(ctx))
-	for i, run := range list {
-		list[i] = asStored(run)
-	}
-	return list, err
+	return bundle.Archive{Store: store}.Runs(con.Log.WithContext(ctx))
 }
 
-// asStored marks a run from a bundle as published, because bundles of early versions do not record that.
-func asStored(run topicqueue.Run) topicqueue.Run {
-	if run.PublishedAt.IsZero() {
-		run.PublishedAt = run.EndedAt
+// listerOf returns the queue, or the runs in storage if d is nil.
+func listerOf(ctx context.Context, con *view.Console, store storage.Store, d *wiring.Desk) (runLister, error) {
+	if d == nil {
+		return storedRunsOf(ctx, con, store)
 	}
-	run.Unpublished = ""
-	return run
+	return d.Queue, nil
 }
 
 // Batches implements runLister.
@@ -78,15 +73,14 @@ func (s storedRuns) Runs(_ context.Context, batch string, yield func(topicqueue.
 // shortID matches the last ten characters of a run id.
 var shortID = regexp.MustCompile(`^[a-z2-7]{10}$`)
 
-// fullID expands the last ten characters of a run id to the full id. It returns other names unchanged. queue may be
-// nil.
-func fullID(ctx context.Context, cfg config.Config, queue *redisqueue.Queue, name string) (string, error) {
+// fullID expands the last ten characters of a run id to the full id. It returns other names unchanged. d may be nil.
+func fullID(ctx context.Context, cfg config.Config, d *wiring.Desk, name string) (string, error) {
 	if !shortID.MatchString(name) {
 		return name, nil
 	}
 	var found []string
-	if queue != nil {
-		batches, err := queue.Batches(ctx)
+	if d != nil {
+		batches, err := d.Queue.Batches(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -94,7 +88,7 @@ func fullID(ctx context.Context, cfg config.Config, queue *redisqueue.Queue, nam
 			if b.Name == name {
 				return name, nil
 			}
-			ids, err := queue.BatchRuns(ctx, b.Name)
+			ids, err := d.Queue.BatchRuns(ctx, b.Name)
 			if err != nil {
 				return "", err
 			}

@@ -16,7 +16,6 @@ import (
 	"nightdesk/cmd/nightdesk/doctor"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
@@ -46,65 +45,50 @@ type runStatus struct {
 	ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"` // by tool
 }
 
-func showStatus(ctx context.Context, cfg config.Config, con *view.Console, args []string) (err error) {
-	name := args[0]
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	if wiring.IsNoQueue(err) {
-		return storedStatus(ctx, cfg, con, store, name)
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	if name, err = fullID(ctx, cfg, d.Queue, name); err != nil {
-		return err
-	}
-	run, err := d.Queue.Run(ctx, name)
-	switch {
-	case err == nil:
-		if !run.State.Final() && jobs.SharedLane(run.Lane) {
-			doctor.WarnOfTroubles(ctx, con, d, store)
-		}
-		return showRunStatus(ctx, con, d.Queue, store, run)
-	case !errors.Is(err, redisqueue.ErrNotFound):
-		return err
-	case isRunID(name): // its state may have expired
-		return storedStatus(ctx, cfg, con, store, name)
-	}
-	open, err := showBatchStatus(ctx, con, d.Queue, name)
-	if open {
-		doctor.WarnOfTroubles(ctx, con, d, store)
-	}
-	return err
-}
-
-// storedStatus shows the status from the bundles in storage.
-func storedStatus(ctx context.Context, cfg config.Config, con *view.Console, store storage.Store, name string) error {
-	name, err := fullID(ctx, cfg, nil, name)
-	if err != nil {
-		return err
-	}
-	archive := bundle.Archive{Store: store}
-	if isRunID(name) {
-		run, err := archive.Run(ctx, name)
-		if errors.Is(err, bundle.ErrNoBundle) {
-			return noSuch(name)
-		}
+func showStatus(ctx context.Context, s *session, args []string) error {
+	return s.withRuns(ctx, func(store storage.Store, d *wiring.Desk) error {
+		name, err := fullID(ctx, s.cfg, d, args[0])
 		if err != nil {
 			return err
 		}
-		return showRunStatus(ctx, con, archive, store, asStored(run))
+		if d != nil {
+			run, err := d.Queue.Run(ctx, name)
+			if err == nil {
+				if !run.State.Final() && jobs.SharedLane(run.Lane) {
+					doctor.WarnOfTroubles(ctx, s.Console, d, store)
+				}
+				return showRunStatus(ctx, s.Console, d.Queue, store, run)
+			}
+			if !errors.Is(err, redisqueue.ErrNotFound) {
+				return err
+			}
+		}
+		if isRunID(name) { // its state may have expired
+			return storedStatus(ctx, s, store, name)
+		}
+		from, err := listerOf(ctx, s.Console, store, d)
+		if err != nil {
+			return err
+		}
+		open, err := showBatchStatus(ctx, s.Console, from, name)
+		if open && d != nil {
+			doctor.WarnOfTroubles(ctx, s.Console, d, store)
+		}
+		return err
+	})
+}
+
+// storedStatus shows the status of a run from its bundle.
+func storedStatus(ctx context.Context, s *session, store storage.Store, name string) error {
+	archive := bundle.Archive{Store: store}
+	run, err := archive.Run(ctx, name)
+	if errors.Is(err, bundle.ErrNoBundle) {
+		return noSuch(name)
 	}
-	stored, err := storedRunsOf(ctx, con, store)
 	if err != nil {
 		return err
 	}
-	_, err = showBatchStatus(ctx, con, stored, name)
-	return err
+	return showRunStatus(ctx, s.Console, archive, store, run)
 }
 
 // showRunStatus prints the status of one run.

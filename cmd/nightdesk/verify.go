@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/config"
 
 	"github.com/spf13/cobra"
 )
@@ -27,18 +26,18 @@ document. Each line of the sources is a JSON object with url or citation_key ("h
 Exit codes with --report: 0 every citation is valid, 3 something was removed, 1 no citation is
 valid, 2 wrong use.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 			if foreign.given() {
 				if len(args) > 0 {
 					return view.Usage(errors.New("verify takes a run or a report, not both"))
 				}
-				return verifyReport(ctx, cfg, con, foreign)
+				return verifyReport(ctx, s, foreign)
 			}
 			if len(args) == 0 {
 				return view.Usage(view.Hint(errors.New("verify needs a run, or a report and its sources"),
 					"nightdesk verify RUN, or nightdesk verify --report report.md --sources sources.jsonl"))
 			}
-			return verifyBundle(ctx, cfg, con, args[0])
+			return verifyBundle(ctx, s, args[0])
 		}),
 	}
 	foreign.flags(cmd)

@@ -6,18 +6,12 @@ import (
 	"fmt"
 
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs/bundle"
 )
 
 // verifyBundle verifies the bundle of a run with the files in storage alone.
-func verifyBundle(ctx context.Context, cfg config.Config, con *view.Console, name string) error {
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	runID, err := fullID(ctx, cfg, nil, name)
+func verifyBundle(ctx context.Context, s *session, name string) error {
+	store, runID, err := s.openRun(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -25,29 +19,29 @@ func verifyBundle(ctx context.Context, cfg config.Config, con *view.Console, nam
 	if err != nil {
 		return noBundle(err)
 	}
-	if con.JSON {
-		if err := con.PrintJSON(check, false); err != nil {
+	if s.JSON {
+		if err := s.PrintJSON(check, false); err != nil {
 			return err
 		}
 	} else {
 		for _, p := range check.Problems {
-			fmt.Fprintf(con.Out, "%s %s\n", p.File, p.What)
+			fmt.Fprintf(s.Out, "%s %s\n", p.File, p.What)
 		}
-		fmt.Fprintf(con.Out,
+		fmt.Fprintf(s.Out,
 			"%s: %d files, %d claims of %d sources among %d that tools returned, %d citations, %d sentences with citations: ",
 			runID, check.Files, check.Claims, check.Sources, check.Returned, check.Citations, check.Sentences)
 		if len(check.Problems) == 0 {
-			fmt.Fprintln(con.Out, "no problems found")
+			fmt.Fprintln(s.Out, "no problems found")
 		} else {
-			fmt.Fprintln(con.Out, view.Counted(len(check.Problems), "problem"))
+			fmt.Fprintln(s.Out, view.Counted(len(check.Problems), "problem"))
 		}
 	}
 	if check.Outside > 0 {
-		con.Say("%s of the report could not be checked when it was written: see \"outside\" in verification.json",
+		s.Say("%s of the report could not be checked when it was written: see \"outside\" in verification.json",
 			view.Counted(check.Outside, "passage"))
 	}
 	if check.Otherwise > 0 {
-		con.Say("%s checked by another version's rules get other verdicts by this version's rules; this is not a "+
+		s.Say("%s checked by another version's rules get other verdicts by this version's rules; this is not a "+
 			"fault",
 			view.Counted(check.Otherwise, "sentence"))
 	}

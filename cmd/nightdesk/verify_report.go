@@ -77,7 +77,7 @@ type passage struct {
 	End    int    `json:"end"`
 }
 
-func verifyReport(ctx context.Context, cfg config.Config, con *view.Console, f foreignReport) error {
+func verifyReport(ctx context.Context, s *session, f foreignReport) error {
 	if f.report == "" || f.sources == "" {
 		return view.Usage(view.Hint(errors.New("verify needs both a report and its sources"),
 			"nightdesk verify --report report.md --sources sources.jsonl"))
@@ -87,20 +87,20 @@ func verifyReport(ctx context.Context, cfg config.Config, con *view.Console, f f
 	}
 	var judge llm.Model
 	if f.judge {
-		client, err := judgeModel(cfg)
+		client, err := judgeModel(s.cfg)
 		if err != nil {
 			return err
 		}
 		judge = client
 	}
-	report, err := readInput(con, f.report)
+	report, err := readInput(s.Console, f.report)
 	if err != nil {
 		return view.Usage(fmt.Errorf("read the report: %w", err))
 	}
 	if !utf8.Valid(report) {
 		return view.Usage(fmt.Errorf("read the report: %s is not UTF-8 text; a report is Markdown", f.report))
 	}
-	data, err := readInput(con, f.sources)
+	data, err := readInput(s.Console, f.sources)
 	if err != nil {
 		return view.Usage(fmt.Errorf("read the sources: %w", err))
 	}
@@ -115,16 +115,16 @@ func verifyReport(ctx context.Context, cfg config.Config, con *view.Console, f f
 	})
 	sentences := []verifiedSentence{}
 	if !f.noSupport {
-		if sentences, err = supportOf(ctx, con, v, registry.Sources(), same, judge); err != nil {
+		if sentences, err = supportOf(ctx, s.Console, v, registry.Sources(), same, judge); err != nil {
 			return err
 		}
 	}
-	if con.JSON {
-		err = con.PrintJSON(verified{v, sentences}, false)
+	if s.JSON {
+		err = s.PrintJSON(verified{v, sentences}, false)
 	} else {
-		_, err = io.WriteString(con.Out, v.Report)
-		sayVerified(con, v)
-		saySupported(con, sentences, f.judge)
+		_, err = io.WriteString(s.Out, v.Report)
+		sayVerified(s.Console, v)
+		saySupported(s.Console, sentences, f.judge)
 	}
 	switch {
 	case err != nil:

@@ -16,7 +16,6 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
@@ -37,14 +36,17 @@ message with this number.
 
 Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use, 3 partial result.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 			if len(args) > 0 && batch != "" {
 				return view.Usage(errors.New("give a run or --batch, not both"))
 			}
 			if from < 0 {
 				return view.Usage(fmt.Errorf("--from %d: messages are numbered from 1; 0 means all", from))
 			}
-			return watchName(ctx, cfg, con, slices.Concat(args, []string{""})[0], batch, from)
+			name := slices.Concat(args, []string{""})[0]
+			return s.withRuns(ctx, func(store storage.Store, d *wiring.Desk) error {
+				return watchName(ctx, s, store, d, name, batch, from)
+			})
 		}),
 	}
 	cmd.Flags().StringVar(&batch, "batch", "", "watch all runs of this batch")
@@ -54,23 +56,15 @@ Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use
 	return cmd
 }
 
-func watchName(ctx context.Context, cfg config.Config, con *view.Console, name, batch string, from int64) (err error) {
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	w := &watcher{con: con, store: store, messages: jsonViewer{con, !cfg.Watch.ReturnIntermediateResults}}
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	switch {
-	case wiring.IsNoQueue(err):
-	case err != nil:
-		return err
-	default:
-		defer func() { err = errors.Join(err, d.Close()) }()
+// watchName watches a run or a batch. d is nil if there is no queue.
+func watchName(ctx context.Context, s *session, store storage.Store, d *wiring.Desk, name, batch string,
+	from int64) (err error) {
+	w := &watcher{con: s.Console, store: store, messages: jsonViewer{s.Console, !s.cfg.Watch.ReturnIntermediateResults}}
+	if d != nil {
 		w.queue, w.servers = d.Queue, modelServers{redis: d.Redis}
 		w.troubles.look = func(ctx context.Context) []web.Trouble { return doctor.Troubles(ctx, d, store) }
 	}
-	if name, err = fullID(ctx, cfg, w.queue, name); err != nil {
+	if name, err = fullID(ctx, s.cfg, d, name); err != nil {
 		return err
 	}
 	if name != "" && w.queue != nil {
@@ -257,11 +251,10 @@ func outcome(run topicqueue.Run) error {
 
 // archive returns a run and its events from storage. They are complete if there is a manifest.
 func (w *watcher) archive(ctx context.Context, runID string) (run topicqueue.Run, events []topicqueue.Event, ok bool) {
-	run, err := bundle.ReadRun(ctx, w.store, runID)
+	run, err := bundle.Archive{Store: w.store}.Run(ctx, runID)
 	if err != nil {
 		return run, nil, false
 	}
-	run = asStored(run) // the files were written before it was published
 	data, err := w.store.Get(ctx, storage.CacheKey(runID, "events.jsonl"))
 	if err != nil {
 		return run, nil, false

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"nightdesk/jobs/bundle"
@@ -148,7 +147,7 @@ func (a runs) listRuns(c *call) (any, error) {
 		if state != "" && state != string(r.State) || tag != "" && !slices.Contains(r.Tags, tag) {
 			return false
 		}
-		return has(r, query.Get("q"))
+		return r.Mentions(query.Get("q"))
 	}
 	for _, b := range batches {
 		start := 0
@@ -208,26 +207,10 @@ func (a runs) batch(ctx context.Context, name string) (redisqueue.Batch, error) 
 
 // find returns a run from the queue or, if it is no longer there, from its bundle.
 func (a runs) find(ctx context.Context, id string) (topicqueue.Run, []topicqueue.Block, error) {
-	run, err := a.queue.Run(ctx, id)
-	if err == nil {
-		blocks, err := a.queue.Blocks(ctx, id)
-		return run, blocks, err
-	}
-	if !errors.Is(err, redisqueue.ErrNotFound) {
-		return run, nil, err
-	}
-	archive := bundle.Archive{Store: a.store}
-	run, err = archive.Run(ctx, id)
+	run, blocks, _, err := bundle.Archive{Store: a.store}.Find(ctx, a.queue, id)
 	if errors.Is(err, bundle.ErrNoBundle) {
-		return run, nil, noRun(id)
+		err = noRun(id)
 	}
-	if err != nil {
-		return run, nil, err
-	}
-	if run.PublishedAt.IsZero() { // stored by an early version
-		run.PublishedAt = run.EndedAt
-	}
-	blocks, err := archive.Blocks(ctx, id)
 	return run, blocks, err
 }
 
@@ -326,10 +309,4 @@ func (a runs) verifyRun(c *call) (any, error) {
 		return nil, err
 	}
 	return check, nil
-}
-
-// has reports whether the topic, IDs or tags of a run contain query, ignoring case.
-func has(r topicqueue.Run, query string) bool {
-	whole := strings.Join(append([]string{r.Topic, r.ID, r.Ref}, r.Tags...), "\n")
-	return strings.Contains(strings.ToLower(whole), strings.ToLower(strings.TrimSpace(query)))
 }
