@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
@@ -46,12 +47,12 @@ type answered struct {
 }
 
 func answerRun(ctx context.Context, s *session, d *wiring.Desk, name, text string, skip bool) (err error) {
-	if name, err = fullID(ctx, s.cfg, d, name); err != nil {
+	if name, err = lookup.FullID(ctx, s.cfg, d, name); err != nil {
 		return err
 	}
 	run, err := d.Queue.Run(ctx, name)
 	if errors.Is(err, redisqueue.ErrNotFound) {
-		return unknownName(ctx, s.cfg, name)
+		return lookup.Unknown(ctx, s.cfg, name)
 	}
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/watch"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/planning"
@@ -40,6 +41,12 @@ func askPerson(o *topicqueue.Options, s *session) error {
 	return nil
 }
 
+// A question that is shown is looked up again after a pause, because it can be answered elsewhere.
+const (
+	questionPause = 500 * time.Millisecond
+	questionTime  = 3 * time.Second // timeout of one look
+)
+
 // asker shows a run, asks a person its questions and passes the answers back.
 type asker struct {
 	*view.RunScreen
@@ -52,7 +59,7 @@ type asker struct {
 	reads bool // a goroutine is reading a line into typed
 }
 
-// Show implements viewer.
+// Show implements watch.Viewer.
 func (a *asker) Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
 	n, question := run.Waiting()
 	if n > 0 { // the question is shown below
@@ -134,9 +141,9 @@ func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int,
 				continue
 			}
 			return a.give(ctx, run.ID, number, reply)
-		case <-time.After(lookPause):
+		case <-time.After(questionPause):
 		}
-		lookCtx, cancel := context.WithTimeout(ctx, lookTime)
+		lookCtx, cancel := context.WithTimeout(ctx, questionTime)
 		now, err := a.desk.Queue.Run(lookCtx, run.ID)
 		cancel()
 		if waits, _ := now.Waiting(); err == nil && waits != number {
@@ -354,6 +361,6 @@ func (a *asker) cancelWaiting(ctx context.Context, runID string, usable func(con
 	if err != nil {
 		return false
 	}
-	_ = awaitPublished(ctx, a.desk.Queue, runID, usable, a) // best effort: missing files do no harm
+	_ = watch.AwaitPublished(ctx, a.desk.Queue, runID, usable, a) // best effort: missing files do no harm
 	return true
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
@@ -115,7 +117,7 @@ func controlRuns(ctx context.Context, s *session, name, done string,
 	do func(jobs.Controls, context.Context, topicqueue.Run) error) error {
 	return s.withDesk(ctx, func(d *wiring.Desk) error {
 		c := control{session: s, desk: d, done: done, do: do}
-		name, err := fullID(ctx, s.cfg, d, name)
+		name, err := lookup.FullID(ctx, s.cfg, d, name)
 		if err != nil {
 			return err
 		}
@@ -171,7 +173,7 @@ func (c *control) batch(ctx context.Context, name string) error {
 	case err != nil:
 		return err
 	case runs == 0:
-		return unknownName(ctx, c.cfg, name)
+		return lookup.Unknown(ctx, c.cfg, name)
 	case !c.JSON:
 		fmt.Fprintf(c.Out, "batch %s: %d of %d runs %s\n", name, n, runs, c.done)
 		if c.gone > 0 {
@@ -200,4 +202,32 @@ func (c *control) show(run topicqueue.Run, why string) error {
 		return nil
 	}
 	return c.PrintJSON(changed{run.ID, why == "", why}, true)
+}
+
+// retryGone suggests alternatives to a retry if err is a lookup.GoneError.
+func retryGone(err error) error {
+	var gone lookup.GoneError
+	if !errors.As(err, &gone) {
+		return err
+	}
+	o := gone.Run.Options
+	again := "printf '%s\\n' " + shellQuote(strings.Join(strings.Fields(gone.Run.Topic), " ")) +
+		" | nightdesk enqueue - --preset " + shellQuote(o.Preset)
+	if o.KnowledgeBase != "" {
+		again += " --kb " + shellQuote(o.KnowledgeBase)
+	}
+	if o.Language != "" {
+		again += " --language " + shellQuote(o.Language)
+	}
+	return view.Usage(view.Hint(gone,
+		fmt.Sprintf("Write its report again from what it has found:\n    nightdesk replay %s --out report.md\n  Or "+
+			"research its topic again, in a new batch:\n    %s", gone.Run.ID, again)))
+}
+
+// shellQuote quotes a text as one word for a POSIX shell.
+func shellQuote(s string) string {
+	if s != "" && strings.Trim(s, plainLetters+"-_./") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
@@ -54,7 +54,7 @@ func printDigest(ctx context.Context, s *session, batch string, f reportFlags) e
 	case errors.Is(err, storage.ErrNotExist):
 		d, err = digestNow(ctx, s, store, batch)
 		if wiring.IsNoQueue(err) {
-			return view.Usage(view.Hint(noBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in %s. "+
+			return view.Usage(view.Hint(lookup.NoBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in %s. "+
 				"What `nightdesk run` researches has none: `nightdesk report RUN` prints a report.", store.Location("batches"))))
 		}
 		if err == nil {
@@ -82,10 +82,7 @@ func digestNow(ctx context.Context, s *session, store storage.Store, batch strin
 		if err != nil {
 			return err
 		}
-		return noBatch(batch, batches)
+		return lookup.NoBatch(batch, batches)
 	})
 	return d, err
 }
-
-// isRunID reports whether a name is a run id rather than a batch name.
-func isRunID(name string) bool { return strings.HasPrefix(name, "research_") }

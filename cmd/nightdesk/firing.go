@@ -37,7 +37,8 @@ func newScheduler(ctx context.Context, s *session, d *wiring.Desk) (*nights.Sche
 
 // readFiring reads what a schedule enqueues at a due time. now is the time of firing, which is later than due when the
 // scheduler catches up.
-func readFiring(ctx context.Context, s *session, d *wiring.Desk, spec schedule.Spec, due, now time.Time) (shot nights.Snapshot, err error) {
+func readFiring(ctx context.Context, s *session, d *wiring.Desk, spec schedule.Spec,
+	due, now time.Time) (shot nights.Snapshot, err error) {
 	cfg, flags, err := scheduledSettings(s, spec, now)
 	if err != nil {
 		return shot, err

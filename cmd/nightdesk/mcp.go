@@ -99,39 +99,47 @@ type (
 )
 
 func (a assistant) offer(server *sdk.Server) {
-	sdk.AddTool(server, &sdk.Tool{Name: "start_research", Description: "Put topics into the research queue. Each becomes a " +
-		"run, which takes minutes to hours; read_run says how far it is. The same topic in the same batch is one run."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, order api.Order) (toolAnswer, any, error) {
+	offer(server, "start_research", "Put topics into the research queue. Each becomes a run, which takes minutes to "+
+		"hours; read_run says how far it is. The same topic in the same batch is one run.",
+		func(ctx context.Context, order api.Order) (toolAnswer, error) {
 			body, err := json.Marshal(order)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			return a.request(ctx, http.MethodPost, "/v1/batches", nil, body)
 		})
-	sdk.AddTool(server, &sdk.Tool{Name: "list_runs", Description: "List runs, those of the newest batch first."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in listArguments) (toolAnswer, any, error) {
+	offer(server, "list_runs", "List runs, those of the newest batch first.",
+		func(ctx context.Context, in listArguments) (toolAnswer, error) {
 			most := strconv.Itoa(cmp.Or(in.Limit, 20))
 			return a.get(ctx, "/v1/runs", "batch", in.Batch, "state", in.State, "limit", most)
 		})
-	sdk.AddTool(server, &sdk.Tool{Name: "read_run", Description: "Show the progress of a run: its state, blocks and " +
-		"questions."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in runArguments) (toolAnswer, any, error) {
+	offer(server, "read_run", "Show the progress of a run: its state, blocks and questions.",
+		func(ctx context.Context, in runArguments) (toolAnswer, error) {
 			return a.get(ctx, "/v1/runs/"+url.PathEscape(in.RunID))
 		})
-	sdk.AddTool(server, &sdk.Tool{Name: "read_report", Description: "Read the report of a run, as Markdown with references."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in runArguments) (toolAnswer, any, error) {
+	offer(server, "read_report", "Read the report of a run, as Markdown with references.",
+		func(ctx context.Context, in runArguments) (toolAnswer, error) {
 			return a.get(ctx, "/v1/runs/"+url.PathEscape(in.RunID)+"/report")
 		})
-	sdk.AddTool(server, &sdk.Tool{Name: "search_reports", Description: "Find words in the reports and claims of all runs."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in searchArguments) (toolAnswer, any, error) {
+	offer(server, "search_reports", "Find words in the reports and claims of all runs.",
+		func(ctx context.Context, in searchArguments) (toolAnswer, error) {
 			return a.get(ctx, "/v1/search", "q", in.Query, "batch", in.Batch)
 		})
-	sdk.AddTool(server, &sdk.Tool{Name: "ask_report", Description: "Ask about a report. The answer comes from what the run " +
-		"has read and cites it."}, a.ask)
+	offer(server, "ask_report", "Ask about a report. The answer comes from what the run has read and cites it.", a.ask)
+}
+
+// offer adds a tool to the server.
+func offer[Arguments any](server *sdk.Server, name, about string,
+	do func(context.Context, Arguments) (toolAnswer, error)) {
+	sdk.AddTool(server, &sdk.Tool{Name: name, Description: about},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in Arguments) (toolAnswer, any, error) {
+			answer, err := do(ctx, in)
+			return answer, nil, err
+		})
 }
 
 // get sends a GET request to the API. It omits empty parameters.
-func (a assistant) get(ctx context.Context, path string, pairs ...string) (toolAnswer, any, error) {
+func (a assistant) get(ctx context.Context, path string, pairs ...string) (toolAnswer, error) {
 	query := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -143,15 +151,15 @@ func (a assistant) get(ctx context.Context, path string, pairs ...string) (toolA
 
 // request calls the API of this process. An error status becomes a tool result that is marked as an error.
 func (a assistant) request(ctx context.Context, method, path string, query url.Values,
-	body []byte) (toolAnswer, any, error) {
+	body []byte) (toolAnswer, error) {
 	r, err := http.NewRequestWithContext(ctx, method, path+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, fmt.Errorf("unknown name: %w", err)
+		return nil, fmt.Errorf("unknown name: %w", err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	answer := recorded{header: http.Header{}}
 	a.desk.ServeHTTP(&answer, r)
-	return said(answer.body.String(), answer.status != http.StatusOK), nil, context.Cause(ctx)
+	return said(answer.body.String(), answer.status != http.StatusOK), context.Cause(ctx)
 }
 
 // recorded records a response of the API.
@@ -175,16 +183,16 @@ func said(text string, refused bool) toolAnswer {
 }
 
 // ask answers a question about a report, like the command ask.
-func (a assistant) ask(ctx context.Context, _ *sdk.CallToolRequest, in askArguments) (toolAnswer, any, error) {
+func (a assistant) ask(ctx context.Context, in askArguments) (toolAnswer, error) {
 	about, err := storedRun(ctx, a.session, in.RunID)
 	if err != nil {
-		return nil, nil, withHint(err)
+		return nil, withHint(err)
 	}
 	var out bytes.Buffer
 	s := a.with(a.cfg)
 	s.Console = &view.Console{In: bytes.NewReader(nil), Out: &out, Err: io.Discard, JSON: true, Log: a.Log}
 	if err := ask(ctx, s, about, in.Question, intake.Flags{}); err != nil {
-		return nil, nil, withHint(err)
+		return nil, withHint(err)
 	}
-	return said(out.String(), false), nil, nil
+	return said(out.String(), false), nil
 }

@@ -53,8 +53,8 @@ func (o apiOrders) enqueue(ctx context.Context, order api.Order) (done api.Enque
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
 	if list.Problems.Count > 0 {
-		p := api.Refused(http.StatusUnprocessableEntity, fmt.Sprintf("%d of the topics cannot be enqueued; a line is a topic, "+
-			"counted from 1", list.Problems.Count), "Correct them. Nothing was enqueued.")
+		p := api.Refused(http.StatusUnprocessableEntity, fmt.Sprintf("%d of the topics cannot be enqueued; "+
+			"a line is a topic, counted from 1", list.Problems.Count), "Correct them. Nothing was enqueued.")
 		p.Errors = strings.Split(list.Problems.Text(), "\n  ")
 		return done, p
 	}

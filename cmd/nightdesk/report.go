@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/links"
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/citation/bibliography"
@@ -27,7 +29,7 @@ type reportFlags struct {
 	lifetime   time.Duration // of the link
 }
 
-// linkFlags adds the flags that print a location instead of the text.
+// linkFlags adds the flags that print a lookup.Location instead of the text.
 func (f *reportFlags) linkFlags(cmd *cobra.Command, thing string) {
 	cmd.Flags().BoolVar(&f.path, "path", false, "print where the "+thing+" is instead of its text")
 	cmd.Flags().BoolVar(&f.link, "link", false, "print a link that opens the "+thing+" without credentials (S3 storage)")
@@ -75,9 +77,9 @@ func printReport(ctx context.Context, s *session, name string, f reportFlags) er
 	key := storage.FormatKey(runID, format)
 	body, err := store.Get(ctx, key)
 	digestHasIt := format == "md" || format == formats.NameHTML && f.link
-	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && digestHasIt {
+	if errors.Is(err, storage.ErrNotExist) && !lookup.IsRunID(runID) && digestHasIt {
 		err := printDigest(ctx, s, runID, f)
-		if errors.As(err, new(noBatchError)) {
+		if errors.As(err, new(lookup.NoBatchError)) {
 			return view.Usage(view.Hint(fmt.Errorf("there is no run and no batch %q", runID),
 				"`nightdesk list` shows what there is."))
 		}
@@ -203,15 +205,9 @@ func made(ctx context.Context, store storage.Store, runID, format string) ([]byt
 	return printer.Print(ctx, page)
 }
 
-// printLink prints a link to an artefact that opens without credentials. The page's links to other pages are signed
-// too.
+// printLink prints a link to an artefact that opens without credentials.
 func printLink(ctx context.Context, con *view.Console, store storage.Store, key string, lifetime time.Duration) error {
-	s, err := newSharer(ctx, store, lifetime)
-	if err != nil {
-		return err
-	}
-	const depth = 2 // a digest and its reports
-	link, err := s.link(ctx, key, depth)
+	link, err := links.To(ctx, store, key, lifetime)
 	if err != nil {
 		return err
 	}

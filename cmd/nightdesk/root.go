@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -49,7 +50,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 		}
 	}
 	if view.HintOf(err) == "" {
-		err = withRoom(p.cfg, err)
+		err = wiring.WithRoom(p.cfg, err)
 	}
 	view.PrintError(stderr, err)
 	return code
@@ -152,7 +153,7 @@ func (s *session) withWorkingDesk(ctx context.Context, start bool, do func(*wiri
 	return errors.Join(do(d), d.Close())
 }
 
-// withRuns calls do with the storage and the queue. d is nil if there is no queue, so only runs in storage can be shown.
+// withRuns calls do with the storage and the queue. d is nil if there is no queue; do then shows the runs in storage.
 func (s *session) withRuns(ctx context.Context, do func(store storage.Store, d *wiring.Desk) error) error {
 	store, err := wiring.OpenStore(ctx, s.cfg)
 	if err != nil {
@@ -173,7 +174,7 @@ func (s *session) openRun(ctx context.Context, name string) (store storage.Store
 	if store, err = wiring.OpenStore(ctx, s.cfg); err != nil {
 		return nil, "", err
 	}
-	runID, err = fullID(ctx, s.cfg, nil, name)
+	runID, err = lookup.FullID(ctx, s.cfg, nil, name)
 	return store, runID, err
 }
 

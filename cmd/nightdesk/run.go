@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/intake"
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/watch"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
@@ -22,7 +24,6 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
-	"nightdesk/topicqueue/retry"
 )
 
 // interruptGrace is how long an interrupted `run` waits for calls in flight.
@@ -192,7 +193,6 @@ func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, ho
 	if err != nil {
 		return err
 	}
-
 	if err := checkModel(ctx, services.Model, llm.Planner); err != nil {
 		return err
 	}
@@ -207,8 +207,13 @@ func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, ho
 			return err
 		}
 	}
+	return workRun(ctx, s, d, services, topic, options, how)
+}
 
-	// Use a separate lane, so that this process works only on its own run, and no other process does.
+// workRun enqueues a topic in a lane of its own, so that this process works only on this run, and no other process
+// does.
+func workRun(ctx context.Context, s *session, d *wiring.Desk, services jobs.Services, topic string,
+	options topicqueue.Options, how working) error {
 	now := d.Clock.Now()
 	batch, err := openBatch(ctx, d, newBatchName(how.batch, now), now)
 	if err != nil {
@@ -229,7 +234,7 @@ func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, ho
 	screen := view.NewRunScreen(s.Err, sub.Run, false)
 	usable := usable(d.Queue, services.Store)
 	ask := &asker{RunScreen: screen, con: s.Console, desk: d, human: s.cfg.Planning.Human}
-	_, followErr := follow(ctx, d.Queue, sub.Run.ID, 0, usable, ask)
+	_, followErr := watch.Follow(ctx, d.Queue, sub.Run.ID, 0, usable, ask)
 	screen.End()
 	if ctx.Err() != nil && ask.cancelWaiting(ctx, sub.Run.ID, usable) {
 		worker.Stop()
@@ -238,7 +243,7 @@ func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, ho
 			"Run the command again to start over. With --human-in-the-loop false it asks nothing.")
 	}
 	if followErr == nil {
-		followErr = awaitPublished(ctx, d.Queue, sub.Run.ID, usable, screen)
+		followErr = watch.AwaitPublished(ctx, d.Queue, sub.Run.ID, usable, screen)
 	}
 	worker.Stop()
 	if ctx.Err() != nil {
@@ -277,35 +282,6 @@ func usable(q *redisqueue.Queue, store storage.Store) func(context.Context) erro
 	}
 }
 
-// awaitPublished waits until all files of a run that has ended are in storage. For usable, see follow.
-func awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error,
-	n noter) error {
-	for o := (outage{noter: n, since: time.Now(), patience: outageTime}); ; {
-		run, err := q.Run(ctx, runID)
-		switch {
-		case err != nil:
-		case !run.PublishedAt.IsZero():
-			return nil
-		case run.Unpublished != "":
-			err = fmt.Errorf("run %s is %s, but its report cannot be stored: %s", runID, run.State, run.Unpublished)
-		default:
-			err = usable(ctx)
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err == nil {
-			o.off()
-			err = retry.Sleep(ctx, 20*time.Millisecond)
-		} else {
-			err = o.on(ctx, err)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
 // checkModel checks that the model server of a role is reachable and accepts the key and the model name. A worker
 // instead waits for an unavailable server, because it has the whole night; someone waiting for one report should hear
 // of it at once.
@@ -330,12 +306,20 @@ func dropLane(d *wiring.Desk, lane string) {
 	}
 }
 
+// runReader reads one run.
+type runReader interface {
+	Run(ctx context.Context, runID string) (topicqueue.Run, error)
+	Blocks(ctx context.Context, runID string) ([]topicqueue.Block, error)
+	Traces(ctx context.Context, runID, unit string) ([]topicqueue.ToolTrace, error)
+	Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error)
+}
+
 // resultOf collects the results of a finished run.
 func resultOf(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run,
 	started time.Time) (runResult, error) {
 	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason,
 		Unpublished: run.Unpublished, TookMS: time.Since(started).Milliseconds()}
-	r.Report, r.Cuts = location(store, run), run.Cuts
+	r.Report, r.Cuts = lookup.Location(store, run), run.Cuts
 	r.Spent, r.Budget = spentOf(run)
 	blocks, err := from.Blocks(ctx, run.ID)
 	if err != nil {
@@ -415,5 +399,5 @@ func showResult(con *view.Console, r runResult) error {
 			}
 		}
 	}
-	return outcome(topicqueue.Run{ID: r.RunID, State: r.State, Reason: r.Reason})
+	return watch.Outcome(topicqueue.Run{ID: r.RunID, State: r.State, Reason: r.Reason})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/doctor"
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
@@ -47,7 +48,7 @@ type runStatus struct {
 
 func showStatus(ctx context.Context, s *session, args []string) error {
 	return s.withRuns(ctx, func(store storage.Store, d *wiring.Desk) error {
-		name, err := fullID(ctx, s.cfg, d, args[0])
+		name, err := lookup.FullID(ctx, s.cfg, d, args[0])
 		if err != nil {
 			return err
 		}
@@ -63,10 +64,10 @@ func showStatus(ctx context.Context, s *session, args []string) error {
 				return err
 			}
 		}
-		if isRunID(name) { // its state may have expired
+		if lookup.IsRunID(name) { // its state may have expired
 			return storedStatus(ctx, s, store, name)
 		}
-		from, err := listerOf(ctx, s.Console, store, d)
+		from, err := lookup.ListerOf(ctx, s.Console, store, d)
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func storedStatus(ctx context.Context, s *session, store storage.Store, name str
 	archive := bundle.Archive{Store: store}
 	run, err := archive.Run(ctx, name)
 	if errors.Is(err, bundle.ErrNoBundle) {
-		return noSuch(name)
+		return lookup.NoSuch(name)
 	}
 	if err != nil {
 		return err
@@ -213,7 +214,7 @@ type batchStatus struct {
 }
 
 // showBatchStatus prints the status of a batch. open reports whether a run waits for workers that all runs share.
-func showBatchStatus(ctx context.Context, con *view.Console, from runLister, name string) (open bool, err error) {
+func showBatchStatus(ctx context.Context, con *view.Console, from lookup.Lister, name string) (open bool, err error) {
 	s := batchStatus{Batch: name, States: map[topicqueue.RunState]int{}}
 	err = from.Runs(ctx, name, func(run topicqueue.Run) error {
 		s.Runs++
@@ -237,7 +238,7 @@ func showBatchStatus(ctx context.Context, con *view.Console, from runLister, nam
 		return false, err
 	}
 	if s.Runs == 0 {
-		return false, noSuch(name)
+		return false, lookup.NoSuch(name)
 	}
 	if con.JSON {
 		return open, con.PrintJSON(s, false)
