@@ -125,7 +125,7 @@ func askedSettings(ctx context.Context, s *session, about topicqueue.Run) map[st
 	settings := map[string]string{"preset": "shallow", "language": about.Options.Language}
 	if !s.cfg.Given("kb_name") {
 		settings["kb_name"] = about.Options.KnowledgeBase
-		if _, _, err := newBases(s).find(ctx, about.Options.KnowledgeBase); err != nil { // removed, or elsewhere
+		if _, _, err := newBases(s).Find(ctx, about.Options.KnowledgeBase); err != nil { // removed, or elsewhere
 			settings["kb_name"] = ""
 		}
 	}
@@ -158,7 +158,7 @@ func (q apiQuestions) ask(ctx context.Context, about topicqueue.Run, question st
 	if err != nil {
 		return run, refused(err)
 	}
-	kb, _, err := newBases(q.with(cfg)).find(ctx, cfg.KBName)
+	kb, _, err := newBases(q.with(cfg)).Find(ctx, cfg.KBName)
 	if err != nil {
 		return run, refused(err)
 	}

@@ -74,7 +74,7 @@ func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err 
 			return err
 		}
 	}
-	attached, err := newBases(s).attach(ctx, f.Attach)
+	attached, err := newBases(s).Attach(ctx, f.Attach)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err 
 	}
 	if f.dryRun {
 		for i := range list.Options {
-			list.Options[i].Attached = attached.name()
+			list.Options[i].Attached = attached.Name()
 		}
 		if list.Apart != nil {
 			s.Say("not compared with what batch %s has: %v", f.Batch, list.Apart)
@@ -160,7 +160,7 @@ func (f *enqueueFlags) open(ctx context.Context, s *session) (*intake.List, erro
 		in = file
 	}
 	var err error
-	if f.KB, _, err = newBases(s).find(ctx, s.cfg.KBName); err != nil {
+	if f.KB, _, err = newBases(s).Find(ctx, s.cfg.KBName); err != nil {
 		return nil, err
 	}
 	return intake.Read(ctx, s.cfg, s.Console, in, f.Request)

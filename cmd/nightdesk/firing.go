@@ -50,7 +50,7 @@ func readFiring(ctx context.Context, s *session, d *wiring.Desk, spec schedule.S
 		return shot, withHint(err)
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
-	if err := publishBases(ctx, newBases(quiet), cfg.KBName, list); err != nil {
+	if err := newBases(quiet).PublishAll(ctx, cfg.KBName, list); err != nil {
 		return shot, withHint(err)
 	}
 	plan, err := intake.NewPlan(quiet.Console, list, intake.Keep)
@@ -127,7 +127,7 @@ func scheduledList(ctx context.Context, s *session, d *wiring.Desk, spec schedul
 		return nil, fmt.Errorf("list of topics %s: more than %d bytes: split it between schedules", name, intake.MaxList)
 	}
 	zone := scheduleZone(spec)
-	kb, _, err := newBases(s).find(ctx, s.cfg.KBName)
+	kb, _, err := newBases(s).Find(ctx, s.cfg.KBName)
 	if err != nil {
 		return nil, err
 	}

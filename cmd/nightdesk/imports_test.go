@@ -13,6 +13,8 @@ import (
 // The longest matching prefix of a package path counts.
 var layers = map[string][]string{
 	"cmd": {"config", "jobs", "pipeline", "prompts", "storage", "topicqueue", "cmd"},
+	"cmd/nightdesk/bases": {"config", "pipeline", "storage", "topicqueue", "cmd/nightdesk/intake", "cmd/nightdesk/view",
+		"cmd/nightdesk/wiring"},
 	"cmd/nightdesk/doctor": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/localredis", "cmd/nightdesk/view", "cmd/nightdesk/wiring", "cmd/nightdesk/web"},
 	"cmd/nightdesk/estimate": {"config", "jobs", "pipeline", "topicqueue", "topicqueue/redisqueue",

@@ -5,15 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/pipeline/knowledge"
-	"nightdesk/pipeline/knowledge/extract"
 )
 
 func kbCommand(p *program) *cobra.Command {
@@ -51,84 +49,13 @@ func kbCommand(p *program) *cobra.Command {
 		&cobra.Command{Use: "remove NAME", Short: "Delete a knowledge base", Args: cobra.ExactArgs(1),
 			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 				b := newBases(s)
-				if err := b.exists(args[0]); err != nil {
+				if err := b.Exists(args[0]); err != nil {
 					return err
 				}
-				return knowledge.Remove(b.dir, args[0])
+				return knowledge.Remove(b.Dir, args[0])
 			})},
 	)
 	return cmd
-}
-
-// ingest indexes paths into the named knowledge base and embeds new passages if there is an embedding model. It reports
-// progress. reembed recomputes all vectors.
-func (b *bases) ingest(ctx context.Context, name string, paths []string, reembed bool) (knowledge.Report, error) {
-	for _, p := range paths {
-		var err error
-		if knowledge.IsURL(p) {
-			_, err = knowledge.PageKey(p)
-		} else {
-			_, err = os.Stat(p)
-		}
-		if err != nil {
-			return knowledge.Report{}, view.Usage(fmt.Errorf("knowledge base %s: %w", name, err))
-		}
-	}
-	path, err := knowledge.Path(b.dir, name)
-	if err != nil {
-		return knowledge.Report{}, view.Usage(err)
-	}
-	_, statErr := os.Stat(path)
-	base, err := knowledge.Create(path)
-	if err != nil {
-		return knowledge.Report{}, fmt.Errorf("make knowledge base %s: %w", name, err)
-	}
-	defer base.Close()
-	download, err := wiring.NewDownloader(b.cfg, paths)
-	if err != nil {
-		return knowledge.Report{}, err
-	}
-	base.SetDownloader(download)
-	bar := view.NewBar(b.con.Err, "indexing "+name)
-	rep, err := base.Ingest(ctx, paths, func(done, total int, document string) { bar.Set(done, total, document) })
-	bar.End()
-	if errors.Is(err, knowledge.ErrEmpty) {
-		if statErr != nil { // just created
-			err = errors.Join(err, knowledge.Remove(b.dir, name))
-		}
-		if soleURL(rep) {
-			return rep, err
-		}
-		return rep, view.Hint(err, extract.Readable+" can be read; give a directory that contains some.")
-	}
-	if err != nil {
-		return rep, fmt.Errorf("index into knowledge base %s: %w", name, err)
-	}
-	return rep, b.embed(ctx, base, name, reembed)
-}
-
-// soleURL reports whether exactly one item was skipped and it is a web page; the error then gives the reason.
-func soleURL(rep knowledge.Report) bool {
-	return len(rep.Skipped) == 1 && knowledge.IsURL(rep.Skipped[0].Document)
-}
-
-// embed computes missing vectors. An unavailable server is not an error, because search by words still works.
-func (b *bases) embed(ctx context.Context, base *knowledge.Base, name string, again bool) error {
-	embedder, err := b.embedding.Embedder(nil)
-	if err != nil || embedder == nil {
-		return err
-	}
-	base.SetEmbedder(embedder)
-	bar := view.NewBar(b.con.Err, "embedding "+name)
-	done, err := base.Embed(ctx, again, func(done, total int) { bar.Set(done, total, "") })
-	bar.End()
-	if ctx.Err() != nil || errors.Is(err, knowledge.ErrModel) {
-		return err
-	}
-	if err != nil {
-		b.con.Say("%d passages of %s have no vector and are searched by words; run kb add again: %v", done.Missing, name, err)
-	}
-	return nil
 }
 
 type kbLine struct {
@@ -137,10 +64,10 @@ type kbLine struct {
 	Report *knowledge.Report `json:"report,omitempty"`
 }
 
-func kbAdd(ctx context.Context, con *view.Console, b *bases, name string, paths []string, reembed bool) error {
-	rep, err := b.ingest(ctx, name, paths, reembed)
+func kbAdd(ctx context.Context, con *view.Console, b *bases.Bases, name string, paths []string, reembed bool) error {
+	rep, err := b.Ingest(ctx, name, paths, reembed)
 	for i, s := range rep.Skipped {
-		if errors.Is(err, knowledge.ErrEmpty) && soleURL(rep) {
+		if errors.Is(err, knowledge.ErrEmpty) && bases.SoleURL(rep) {
 			break
 		}
 		if i == 20 {
@@ -152,7 +79,7 @@ func kbAdd(ctx context.Context, con *view.Console, b *bases, name string, paths 
 	if err != nil {
 		return err
 	}
-	base, err := b.open(name)
+	base, err := b.Open(name)
 	if err != nil {
 		return err
 	}
@@ -172,14 +99,14 @@ func kbAdd(ctx context.Context, con *view.Console, b *bases, name string, paths 
 
 func kbList(ctx context.Context, s *session, _ []string) error {
 	b := newBases(s)
-	names, err := knowledge.List(b.dir)
+	names, err := knowledge.List(b.Dir)
 	if err != nil {
 		return err
 	}
 	table := view.NewTable(s.Console, "NAME", "DOCUMENTS", "PASSAGES", "VERSION", "UPDATED")
 	var broken []error
 	for _, name := range names {
-		err := b.with(name, func(base *knowledge.Base) error {
+		err := b.With(name, func(base *knowledge.Base) error {
 			info, err := base.Info(ctx)
 			if err != nil {
 				return err
@@ -199,7 +126,7 @@ func kbList(ctx context.Context, s *session, _ []string) error {
 }
 
 func kbShow(ctx context.Context, s *session, args []string) error {
-	return newBases(s).with(args[0], func(base *knowledge.Base) error {
+	return newBases(s).With(args[0], func(base *knowledge.Base) error {
 		documents, err := base.Documents(ctx)
 		if err != nil {
 			return err
@@ -214,9 +141,9 @@ func kbShow(ctx context.Context, s *session, args []string) error {
 	})
 }
 
-func kbSearch(ctx context.Context, con *view.Console, b *bases, name, query, mode string, limit int) error {
-	return b.with(name, func(base *knowledge.Base) error {
-		embedder, err := b.embedding.Embedder(nil)
+func kbSearch(ctx context.Context, con *view.Console, b *bases.Bases, name, query, mode string, limit int) error {
+	return b.With(name, func(base *knowledge.Base) error {
+		embedder, err := b.Embedding.Embedder(nil)
 		if err != nil {
 			return err
 		}

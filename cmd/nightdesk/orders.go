@@ -44,7 +44,7 @@ func (o apiOrders) enqueue(ctx context.Context, order api.Order) (done api.Enque
 		}
 	}
 	request := intake.Request{File: "the order", Batch: order.Batch, Format: "jsonl"}
-	if request.KB, _, err = newBases(s).find(ctx, s.cfg.KBName); err != nil {
+	if request.KB, _, err = newBases(s).Find(ctx, s.cfg.KBName); err != nil {
 		return done, err
 	}
 	list, plan, err := readForeign(ctx, s, &lines, request)
@@ -79,7 +79,7 @@ func (o apiOrders) draft(ctx context.Context, d web.Draft, enqueue bool) (done w
 	var notes bytes.Buffer
 	s := o.saying(&notes, cfg)
 	request := intake.Request{File: "the list", Batch: d.Batch, Format: d.Format}
-	if request.KB, _, err = newBases(s).find(ctx, cfg.KBName); err != nil {
+	if request.KB, _, err = newBases(s).Find(ctx, cfg.KBName); err != nil {
 		return done, refused(err)
 	}
 	list, plan, err := readForeign(ctx, s, strings.NewReader(d.List), request)

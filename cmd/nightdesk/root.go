@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -168,6 +169,9 @@ func (s *session) withRuns(ctx context.Context, do func(store storage.Store, d *
 	}
 	return errors.Join(do(store, d), d.Close())
 }
+
+// newBases returns the knowledge bases that a session uses.
+func newBases(s *session) *bases.Bases { return bases.New(s.cfg, s.Console) }
 
 // openRun opens the storage and returns the full id of a run in it.
 func (s *session) openRun(ctx context.Context, name string) (store storage.Store, runID string, err error) {

@@ -170,11 +170,11 @@ func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, ho
 	}
 	wiring.FitSlots(s.Console, &s.cfg.Worker)
 	local := newBases(s)
-	kb, err := local.resolve(ctx, s.cfg.KBName)
+	kb, err := local.Resolve(ctx, s.cfg.KBName)
 	if err != nil {
 		return err
 	}
-	attached, err := local.attach(ctx, f.Attach)
+	attached, err := local.Attach(ctx, f.Attach)
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, ho
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	services, err := wiring.NewServices(ctx, s.cfg, s.Console, d, local.embedding)
+	services, err := wiring.NewServices(ctx, s.cfg, s.Console, d, local.Embedding)
 	if err != nil {
 		return err
 	}
@@ -199,11 +199,11 @@ func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, ho
 	if err := how.prepare(ctx, d, services.Store, &options); err != nil {
 		return err
 	}
-	if options.Attached, err = attached.publish(ctx); err != nil {
+	if options.Attached, err = attached.Publish(ctx); err != nil {
 		return err
 	}
 	if options.Incremental { // the next run compares the knowledge base with this version
-		if options.KnowledgeVersion, err = local.publish(ctx, options.KnowledgeBase); err != nil {
+		if options.KnowledgeVersion, err = local.Publish(ctx, options.KnowledgeBase); err != nil {
 			return err
 		}
 	}

@@ -93,7 +93,7 @@ func serveDesk(ctx context.Context, s *session, d *wiring.Desk, listener net.Lis
 				}
 				return scheduler.Fire(ctx, name)
 			},
-			Knowledge: newBases(s).infos,
+			Knowledge: newBases(s).Infos,
 			Ask:       apiQuestions{s, d, store}.ask,
 			Storage:   func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
 			Facts:     func(ctx context.Context) []string { return doctor.Facts(ctx, d, store) },

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
@@ -25,8 +26,8 @@ const submitChunk = 500
 type order struct {
 	list     *intake.List
 	plan     *intake.Plan
-	attached *attachment // nil: no documents
-	batch    string      // empty: a new one
+	attached *bases.Attachment // nil: no documents
+	batch    string            // empty: a new one
 	// queued is called for each run that is in the queue. line is the number of its topic in the list; created is false
 	// if the run was there before.
 	queued func(run topicqueue.Run, line int, created bool) error
@@ -34,10 +35,10 @@ type order struct {
 
 // submit adds the topics of an order to the queue. It returns the name of the batch and the number of new runs.
 func submit(ctx context.Context, s *session, d *wiring.Desk, o order) (batch string, added int, err error) {
-	if err := publishBases(ctx, newBases(s), s.cfg.KBName, o.list); err != nil {
+	if err := newBases(s).PublishAll(ctx, s.cfg.KBName, o.list); err != nil {
 		return "", 0, err
 	}
-	version, err := o.attached.publish(ctx)
+	version, err := o.attached.Publish(ctx)
 	if err != nil {
 		return "", 0, err
 	}
