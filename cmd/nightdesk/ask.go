@@ -41,9 +41,9 @@ another until an empty line.`,
 			return askAbout(ctx, s, args[0], strings.Join(args[1:], " "), f)
 		}),
 	}
-	p.settingFlag(cmd, false, "kb", "kb_name", "knowledge base to search besides the run's evidence (default: "+
+	p.settingFlag(cmd.Flags(), "kb", "kb_name", "knowledge base to search besides the run's evidence (default: "+
 		"that of the run)")
-	p.settingFlag(cmd, false, "duration", "limits.run_duration", "maximum duration of an answer, such as 2m")
+	p.settingFlag(cmd.Flags(), "duration", "limits.run_duration", "maximum duration of an answer, such as 2m")
 	budgetFlags(p, cmd)
 	return cmd
 }

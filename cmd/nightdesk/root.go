@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/lookup"
@@ -84,8 +85,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.configFile, "config", "", "settings file (default: "+config.DefaultFile+" when it exists)")
 	flags.BoolVar(&p.JSON, "json", false, "print JSON: one document, or one line per item")
-	p.settingFlag(root, true, "data-dir", "data_dir", "where knowledge bases, reports and the local Redis live")
-	p.settingFlag(root, true, "log-level", "log_level", "trace, debug, info, warn or error")
+	p.settingFlag(flags, "data-dir", "data_dir", "where knowledge bases, reports and the local Redis live")
+	p.settingFlag(flags, "log-level", "log_level", "trace, debug, info, warn or error")
 	root.AddCommand(runCommand(p), askCommand(p), enqueueCommand(p), workerCommand(p), scheduleCommand(p),
 		schedulerCommand(p),
 		listCommand(p), statusCommand(p), watchCommand(p),
@@ -101,12 +102,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	return root
 }
 
-// settingFlag adds a flag that sets one setting. A persistent flag also applies to subcommands.
-func (p *program) settingFlag(cmd *cobra.Command, persistent bool, name, path, usage string) {
-	flags := cmd.Flags()
-	if persistent {
-		flags = cmd.PersistentFlags()
-	}
+// settingFlag adds a flag that sets one setting.
+func (p *program) settingFlag(flags *pflag.FlagSet, name, path, usage string) {
 	flags.Func(name, usage, func(value string) error {
 		p.overrides[path] = value
 		return nil

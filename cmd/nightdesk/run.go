@@ -47,42 +47,44 @@ func runCommand(p *program) *cobra.Command {
 		"TOPIC is a line or a paragraph. With -, it is read from standard input."
 	addTopicFlags(p, cmd, &f)
 	addAttach(cmd, &f)
-	p.settingFlag(cmd, false, "human-in-the-loop", "planning.human_in_the_loop",
+	p.settingFlag(cmd.Flags(), "human-in-the-loop", "planning.human_in_the_loop",
 		"false: never ask questions, even if the topic is unclear")
 	p.settingSwitch(cmd, "approve-plan", "planning.approve_plan",
 		"show the plan first, so that you can approve it, edit it, or say what to change")
-	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
+	p.concurrencyFlag(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
 	return cmd
 }
 
 // addTopicFlags adds the flags that control how topics are researched.
 func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
-	p.settingFlag(cmd, false, "preset", "preset", "limits of the research: shallow, route, quick, medium, deep or auto")
-	p.settingFlag(cmd, false, "kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first")
-	p.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another language tag")
-	p.settingFlag(cmd, false, "duration", "limits.run_duration",
-		"maximum duration, counted from the start of planning, such as 20m")
-	cmd.Flags().StringVar(&f.Deadline, "deadline", "",
-		"when the report is due, including time in the queue: 07:00, 2026-03-01 07:00 or RFC 3339")
-	budgetFlags(p, cmd)
-	cmd.Flags().BoolVar(&f.Incremental, "incremental", false,
-		"update the last report on this topic: research only what changed and list the changes first")
-	p.settingFlag(cmd, false, "plan", "planning.plan",
-		"file with the sub-topics as a Markdown list, one item each")
-	p.settingFlag(cmd, false, "user-info", "user_info", "who asks and why, as text for all prompts")
-	p.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
-	p.settingFlag(cmd, false, "sources", "researching.sources",
-		"allowed kinds of sources, comma-separated: kb, web, papers, code, own (default: all that "+
-			"are configured)")
-	p.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
-	p.settingFlag(cmd, false, "report-template", "reporting.template",
-		"sections of the report with instructions: a Markdown `file`, or a name from \"nightdesk styles\"")
+	flags := cmd.Flags()
+	for _, s := range []struct{ name, path, usage string }{
+		{"preset", "preset", "limits of the research: shallow, route, quick, medium, deep or auto"},
+		{"kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first"},
+		{"language", "language", "language of the report: en, zh or another language tag"},
+		{"duration", "limits.run_duration", "maximum duration, counted from the start of planning, such as 20m"},
+		{"plan", "planning.plan", "file with the sub-topics as a Markdown list, one item each"},
+		{"user-info", "user_info", "who asks and why, as text for all prompts"},
+		{"strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)"},
+		{"sources", "researching.sources",
+			"allowed kinds of sources, comma-separated: kb, web, papers, code, own (default: all that are configured)"},
+		{"citation-style", "reporting.citation_style", "anchors or numbered"},
+		{"report-template", "reporting.template",
+			"sections of the report with instructions: a Markdown `file`, or a name from \"nightdesk styles\""},
+		{"length", "reporting.length", "length of the report, in your own words: \"one page\""},
+		{"audience", "reporting.audience",
+			"readers of the report, in your own words: \"engineers who know databases\""},
+		{"audio", "reporting.audio", audioUsage},
+	} {
+		p.settingFlag(flags, s.name, s.path, s.usage)
+	}
 	p.settingSwitch(cmd, "pictures", "reporting.pictures", "show pictures of the web pages that are cited")
-	p.settingFlag(cmd, false, "length", "reporting.length", "length of the report, in your own words: \"one page\"")
-	p.settingFlag(cmd, false, "audience", "reporting.audience",
-		"readers of the report, in your own words: \"engineers who know databases\"")
-	p.settingFlag(cmd, false, "audio", "reporting.audio", audioUsage)
+	flags.StringVar(&f.Deadline, "deadline", "",
+		"when the report is due, including time in the queue: 07:00, 2026-03-01 07:00 or RFC 3339")
+	flags.BoolVar(&f.Incremental, "incremental", false,
+		"update the last report on this topic: research only what changed and list the changes first")
+	budgetFlags(p, cmd)
 }
 
 // audioUsage is the usage text of --audio.

@@ -52,7 +52,7 @@ read-only access.`,
 		Args: cobra.NoArgs,
 		RunE: p.serviceCommand(servicePages, servePages),
 	}
-	p.settingFlag(cmd, false, "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
+	p.listenFlag(cmd)
 	return cmd
 }
 

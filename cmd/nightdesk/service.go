@@ -34,6 +34,14 @@ func (p *program) serviceCommand(name string, do work) func(*cobra.Command, []st
 	}
 }
 
+func (p *program) concurrencyFlag(cmd *cobra.Command) {
+	p.settingFlag(cmd.Flags(), "concurrency", "worker.concurrency", "number of tasks to run in parallel")
+}
+
+func (p *program) listenFlag(cmd *cobra.Command) {
+	p.settingFlag(cmd.Flags(), "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
+}
+
 // serviceName returns the host name and the name of this process, host:pid, as asynq shows it.
 func serviceName() (host, name string) {
 	host, err := os.Hostname()

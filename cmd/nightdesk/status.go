@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,6 +18,7 @@ import (
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
+	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -264,27 +264,14 @@ func showBatchStatus(ctx context.Context, con *view.Console, from lookup.Lister,
 	return open, nil
 }
 
-// runMetadata is the part of a report's metadata that commands use.
-type runMetadata struct {
-	Citations []string             `json:"citations"`
-	Audio     topicqueue.Narration `json:"audio"`
-	Formats   []struct {
-		Format string `json:"format"`
-		File   string `json:"file"` // storage key; empty: it could not be made
-	} `json:"formats"`
-}
-
 // readMetadata returns the metadata of a run's report, or the zero value if there is none yet.
-func readMetadata(ctx context.Context, store storage.Store, runID string) (m runMetadata, err error) {
+func readMetadata(ctx context.Context, store storage.Store, runID string) (digest.Facts, error) {
 	data, err := store.Get(ctx, storage.MetadataKey(runID))
 	if errors.Is(err, storage.ErrNotExist) {
-		return m, nil
+		return digest.Facts{}, nil
 	}
 	if err != nil {
-		return m, err
+		return digest.Facts{}, err
 	}
-	if err := json.Unmarshal(data, &m); err != nil {
-		return m, fmt.Errorf("decode %s: %w", storage.MetadataKey(runID), err)
-	}
-	return m, nil
+	return digest.Read(data)
 }

@@ -22,8 +22,8 @@ this process. Then add topics through the API; topics still waiting when the pro
 		Args: cobra.NoArgs,
 		RunE: p.serviceCommand(serviceAll, runAll),
 	}
-	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
-	p.settingFlag(cmd, false, "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
+	p.concurrencyFlag(cmd)
+	p.listenFlag(cmd)
 	return cmd
 }
 

@@ -41,7 +41,7 @@ Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use
 	}
 	cmd.Flags().StringVar(&batch, "batch", "", "watch all runs of this batch")
 	cmd.Flags().Int64Var(&from, "from", 0, "continue after the message with this number (one run)")
-	p.settingFlag(cmd, false, "return-intermediate-results", "watch.return_intermediate_results",
+	p.settingFlag(cmd.Flags(), "return-intermediate-results", "watch.return_intermediate_results",
 		"false: --json prints only results, questions and the end of each run (default true)")
 	return cmd
 }

@@ -16,7 +16,7 @@ func workerCommand(p *program) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  p.serviceCommand(serviceWorker, runWorker),
 	}
-	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
+	p.concurrencyFlag(cmd)
 	return cmd
 }
 

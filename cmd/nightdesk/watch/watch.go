@@ -4,7 +4,6 @@
 package watch
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -228,18 +227,8 @@ func (w *watcher) archive(ctx context.Context, runID string) (run topicqueue.Run
 	if err != nil {
 		return run, nil, false
 	}
-	data, err := w.store.Get(ctx, storage.CacheKey(runID, "events.jsonl"))
-	if err != nil {
-		return run, nil, false
-	}
-	for line := range bytes.Lines(data) {
-		var e topicqueue.Event
-		if json.Unmarshal(line, &e) != nil {
-			return run, nil, false
-		}
-		events = append(events, e)
-	}
-	return run, events, len(events) > 0
+	events, err = bundle.Lines[topicqueue.Event](ctx, w.store, storage.CacheKey(runID, "events.jsonl"))
+	return run, events, err == nil && len(events) > 0
 }
 
 // after returns the events with a number greater than seq.

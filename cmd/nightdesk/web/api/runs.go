@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -269,7 +268,7 @@ func FormatType(format string) string { return cmp.Or(formatTypes[format], "appl
 // stored reads a JSON Lines file of a run.
 func stored[T any](a runs, c *call, name string) (any, error) {
 	id := c.PathValue("run")
-	body, err := a.store.Get(c.Context(), storage.CacheKey(id, name))
+	all, err := bundle.Lines[T](c.Context(), a.store, storage.CacheKey(id, name))
 	if errors.Is(err, storage.ErrNotExist) {
 		if _, _, err := a.find(c.Context(), id); err != nil {
 			return nil, err
@@ -279,15 +278,7 @@ func stored[T any](a runs, c *call, name string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []T{}
-	for line := range bytes.Lines(body) {
-		var v T
-		if err := json.Unmarshal(line, &v); err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
+	return list(all), nil
 }
 
 func (a runs) listClaims(c *call) (any, error) {
