@@ -106,7 +106,7 @@ func ask(ctx context.Context, s *session, about topicqueue.Run, question string,
 		prepare: func(ctx context.Context, d *wiring.Desk, store storage.Store, o *topicqueue.Options) error {
 			return askedOptions(ctx, d, store, about, o)
 		},
-		show: func(con *view.Console, result runResult, report []byte) error {
+		show: func(result runResult, report []byte) error {
 			if s.JSON {
 				return s.PrintJSON(struct {
 					runResult

@@ -149,7 +149,7 @@ func runTopic(ctx context.Context, s *session, topic, out string, f intake.Flags
 		prepare: func(_ context.Context, _ *wiring.Desk, _ storage.Store, o *topicqueue.Options) error {
 			return askPerson(o, s)
 		},
-		show: func(con *view.Console, result runResult, _ []byte) error { return showResult(con, result) },
+		show: func(result runResult, _ []byte) error { return showResult(s.Console, result) },
 	})
 }
 
@@ -159,7 +159,7 @@ type working struct {
 	// prepare completes the options.
 	prepare func(ctx context.Context, d *wiring.Desk, store storage.Store, o *topicqueue.Options) error
 	// show prints the result. report is Markdown, or nil if there is no report.
-	show func(con *view.Console, result runResult, report []byte) error
+	show func(result runResult, report []byte) error
 }
 
 // workTopic researches one topic in this process, from start to end.
@@ -270,7 +270,7 @@ func workRun(ctx context.Context, s *session, d *wiring.Desk, services jobs.Serv
 			return err
 		}
 	}
-	return how.show(s.Console, result, report)
+	return how.show(result, report)
 }
 
 // usable returns a check whether a run of this process can continue: Redis and a local storage directory accept writes.
