@@ -3,14 +3,11 @@ package extract
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
-
-	"golang.org/x/net/html/charset"
 )
 
 // Limits for a zip file: number of parts, unpacked size of one part and of all parts, and compression ratio. Valid XML
@@ -20,7 +17,6 @@ const (
 	maxPart      = 96 << 20
 	maxAllParts  = 256 << 20
 	maxPartRatio = 400
-	maxDOCXDepth = 60 // nesting depth of tables and text boxes
 )
 
 // archive is a zip file of parts: a Word, PowerPoint or EPUB file.
@@ -45,8 +41,14 @@ func openArchive(data []byte) (*archive, error) {
 	return f, nil
 }
 
-// isOLE reports whether data is an OLE container: an Office file with a password or in an old format.
-func isOLE(data []byte) bool { return bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) }
+// openOffice opens an Office file with the given extension. The error wraps ErrDamaged, ErrTooLarge, or ErrEncrypted for
+// an OLE container: an Office file with a password or in the old format, whose extension has one letter less.
+func openOffice(data []byte, extension string) (*archive, error) {
+	if bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) {
+		return nil, fmt.Errorf("%w, or an old .%s: save it as .%s", ErrEncrypted, extension[:3], extension)
+	}
+	return openArchive(data)
+}
 
 // typeOfArchive identifies the type of a zip file by a part that all files of the type contain.
 func typeOfArchive(data []byte) (Type, bool) {
@@ -76,16 +78,17 @@ func damage(err error) error {
 	return fmt.Errorf("%w (%w)", ErrDamaged, err)
 }
 
-// open returns a decoder for a part, or nil if the part does not exist.
-func (f *archive) open(name string) (*xml.Decoder, error) {
+// each calls use for the elements of a part with one of the names. A part that does not exist has none. The error wraps
+// ErrDamaged or ErrTooLarge.
+func (f *archive) each(name, names string, use func(*element)) error {
 	data, err := f.read(name)
 	if data == nil || err != nil {
-		return nil, err
+		return err
 	}
-	d := xml.NewDecoder(bytes.NewReader(data))
-	d.Strict = false // safe, because the decoder never loads external entities
-	d.CharsetReader = charset.NewReaderLabel
-	return d, nil
+	if err := eachElement(data, set(names), use); err != nil {
+		return damage(err)
+	}
+	return nil
 }
 
 // read returns the content of a part, or nil if the part does not exist.
@@ -114,84 +117,42 @@ func (f *archive) read(name string) ([]byte, error) {
 }
 
 // properties returns the core properties of an Office file. The date is the modification date, else the creation date.
-func (f *archive) properties() (stated, error) {
-	var s stated
-	d, err := f.open("docProps/core.xml")
-	if d == nil || err != nil {
-		return s, err
-	}
-	name, created := "", ""
-	for {
-		t, err := d.Token()
-		if err != nil { // the end, or damage, which is not a reason to reject the document
-			break
+// A damaged part yields the properties before the damage.
+func (f *archive) properties() (s stated) {
+	created := ""
+	_ = f.each("docProps/core.xml", "title creator publisher created modified", func(e *element) {
+		switch e.name {
+		case "created":
+			created = date(e.text)
+		case "modified":
+			s.date = date(e.text)
+		default:
+			s.property(e.name, e.text)
 		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			name = t.Name.Local
-		case xml.EndElement:
-			name = ""
-		case xml.CharData:
-			switch name {
-			case "created":
-				created = date(string(t))
-			case "modified":
-				s.date = date(string(t))
-			default:
-				s.property(name, string(t))
-			}
-		}
-	}
+	})
 	s.title = fileTitle(s.title)
 	s.or(stated{date: created})
-	return s, nil
+	return s
 }
 
-// related returns the targets of a part's relationships by id, and the first target of each kind (end of the type).
+// related returns the targets of a part's relationships by id, and the first target of each kind (end of the type). The
+// name "" stands for the whole file. A damaged part yields the relationships before the damage.
 func (f *archive) related(name string) (byID, byKind map[string]string) {
 	byID, byKind = map[string]string{}, map[string]string{}
-	d, err := f.open(path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"))
-	if err != nil || d == nil {
-		return byID, byKind
-	}
-	_ = elements(d, func(e xml.StartElement) { // a damaged part yields the elements before the damage
-		target := attr(e, "Target")
-		if e.Name.Local != "Relationship" || strings.EqualFold(attr(e, "TargetMode"), "External") {
+	folder, file := path.Split(name)
+	_ = f.each(path.Join(folder, "_rels", file+".rels"), "Relationship", func(e *element) {
+		if strings.EqualFold(e.attr["TargetMode"], "External") {
 			return
 		}
+		target := e.attr["Target"]
 		if !strings.HasPrefix(target, "/") {
-			target = path.Join(path.Dir(name), target)
+			target = path.Join(folder, target)
 		}
 		target = strings.TrimPrefix(path.Clean("/"+target), "/")
-		byID[attr(e, "Id")] = target
-		if kind := path.Base(attr(e, "Type")); byKind[kind] == "" {
+		byID[e.attr["Id"]] = target
+		if kind := path.Base(e.attr["Type"]); byKind[kind] == "" {
 			byKind[kind] = target
 		}
 	})
 	return byID, byKind
-}
-
-// elements calls use for each element of d.
-func elements(d *xml.Decoder, use func(xml.StartElement)) error {
-	for {
-		t, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if e, ok := t.(xml.StartElement); ok {
-			use(e)
-		}
-	}
-}
-
-func attr(e xml.StartElement, name string) string {
-	for _, a := range e.Attr {
-		if a.Name.Local == name {
-			return a.Value
-		}
-	}
-	return ""
 }

@@ -127,13 +127,16 @@ func (b *builder) row(cells []string) {
 	b.buf.WriteString("| " + strings.Join(cells, " | ") + " |")
 }
 
+// endTable ends the current table, so that the next row begins another.
+func (b *builder) endTable() { b.last = min(b.last, blockText) }
+
 // term writes the term of a definition as a separate paragraph.
 func (b *builder) term(text, anchor string) {
 	text = plainStart(strings.TrimSpace(strings.TrimSuffix(clean(text), "¶")))
 	if text == "" {
 		return
 	}
-	b.last = min(b.last, blockText)
+	b.endTable()
 	at := b.begin(blockText)
 	b.buf.WriteString(text)
 	b.terms = append(b.terms, Term{Text: text, Anchor: anchor, Offset: at})

@@ -29,7 +29,7 @@ func CSV(text string) Document {
 		case header == nil:
 			header = row
 		case b.buf.Len()-begin > csvTable && isHeader(header):
-			b.last = min(b.last, blockText) // start a new table
+			b.endTable()
 			begin = b.buf.Len()
 			b.row(slices.Clone(header))
 		}

@@ -1,7 +1,9 @@
 package extract
 
 import (
-	"encoding/xml"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,39 +20,14 @@ type docxStyles map[string]docxStyle
 
 // styles reads the paragraph styles, keyed by id.
 func (f *archive) styles(name string) (docxStyles, error) {
-	d, err := f.open(name)
-	if d == nil || err != nil {
-		return nil, err
-	}
-	out := docxStyles{}
-	id := ""
-	err = elements(d, func(e xml.StartElement) {
-		s := out[id]
-		switch e.Name.Local {
-		case "style":
-			id = attr(e, "styleId")
-			s = docxStyle{outline: -1, level: -1}
-		case "name":
-			s.name = strings.ToLower(attr(e, "val"))
-		case "basedOn":
-			s.parent = attr(e, "val")
-		case "outlineLvl":
-			s.outline = atoi(attr(e, "val"), -1)
-		case "numId":
-			s.list = attr(e, "val")
-		case "ilvl":
-			s.level = atoi(attr(e, "val"), -1)
-		default:
-			return
-		}
-		if id != "" {
-			out[id] = s
+	styles := docxStyles{}
+	err := f.each(name, "style", func(e *element) {
+		styles[e.attr["styleId"]] = docxStyle{
+			name: strings.ToLower(e.val("name")), parent: e.val("basedOn"), outline: e.number("outlineLvl", -1),
+			list: e.val("numId"), level: e.number("ilvl", -1),
 		}
 	})
-	if err != nil {
-		return nil, damage(err)
-	}
-	return out, nil
+	return styles, err
 }
 
 // whole returns a style with the properties inherited from its base styles.
@@ -61,7 +38,7 @@ func (s docxStyles) whole(id string) docxStyle {
 	}
 	if out.outline < 0 { // "heading 2" is a heading even if the outline level is missing
 		if n, ok := strings.CutPrefix(out.name, "heading "); ok {
-			out.outline = atoi(n, 0) - 1
+			out.outline = number(n, 0) - 1
 		}
 	}
 	for at, depth := out.parent, 0; at != "" && depth < 20; depth++ {
@@ -80,17 +57,138 @@ func (s docxStyles) whole(id string) docxStyle {
 	return out
 }
 
-func (s docxStyle) code() bool {
-	switch s.name {
-	case "source code", "sourcecode", "code", "code block", "html preformatted", "macro text", "macro",
-		"preformatted text", "preformatted_20_text", "listing":
-		return true
-	}
-	return false
+// codeStyles are the names of the styles of word processors and converters for code.
+var codeStyles = map[string]bool{
+	"source code": true, "sourcecode": true, "code": true, "code block": true, "html preformatted": true,
+	"macro text": true, "macro": true, "preformatted text": true, "preformatted_20_text": true, "listing": true,
 }
+
+func (s docxStyle) code() bool { return codeStyles[s.name] }
 
 // contents reports whether a style is used for entries of a table of contents, table of figures or index.
 func (s docxStyle) contents() bool {
-	return strings.HasPrefix(s.name, "toc ") || s.name == "toc heading" || s.name == "table of figures" ||
-		strings.HasPrefix(s.name, "index ")
+	return strings.HasPrefix(s.name, "toc ") || s.name == "table of figures" || strings.HasPrefix(s.name, "index ")
+}
+
+// docxLists holds the numbering formats of a document's lists and their current counts.
+type docxLists struct {
+	levels map[string]map[int]docxLevel // keyed by abstract list
+	lists  map[string]*docxList
+	counts map[string]*[9]int // keyed by abstract list
+}
+
+type docxList struct {
+	abstract string
+	starts   map[int]int // overridden start numbers; nil once they are in the counts
+}
+
+type docxLevel struct {
+	format string
+	text   string // "%1.%2"
+	start  int
+}
+
+// numbering reads the numbering formats.
+func (f *archive) numbering(name string) (*docxLists, error) {
+	l := &docxLists{
+		levels: map[string]map[int]docxLevel{}, lists: map[string]*docxList{}, counts: map[string]*[9]int{},
+	}
+	err := f.each(name, "abstractNum num", func(e *element) {
+		if e.name == "num" {
+			list := &docxList{abstract: e.val("abstractNumId"), starts: map[int]int{}}
+			for _, level := range e.all("lvlOverride") {
+				if start := level.find("startOverride"); start.name != "" {
+					list.starts[number(level.attr["ilvl"], 0)] = number(start.attr["val"], 1)
+				}
+			}
+			l.lists[e.attr["numId"]] = list
+			return
+		}
+		levels := map[int]docxLevel{}
+		for _, level := range e.all("lvl") {
+			levels[number(level.attr["ilvl"], 0)] = docxLevel{
+				format: level.val("numFmt"), text: level.val("lvlText"), start: level.number("start", 1),
+			}
+		}
+		l.levels[e.attr["abstractNumId"]] = levels
+	})
+	return l, err
+}
+
+// next advances a list and returns the printed number of the item, such as "1.2." or "b)". It returns "-" for a bullet
+// and "" for an item without a number or list.
+func (l *docxLists) next(list string, level int) string {
+	o := l.lists[list]
+	if o == nil || list == "0" || level < 0 || level > 8 {
+		return ""
+	}
+	levels, counts := l.levels[o.abstract], l.counts[o.abstract]
+	if counts == nil {
+		counts = &[9]int{}
+		l.counts[o.abstract] = counts
+	}
+	for _, k := range slices.Sorted(maps.Keys(o.starts)) {
+		if k >= 0 && k < len(counts) {
+			counts[k] = o.starts[k] - 1
+			clear(counts[k+1:])
+		}
+	}
+	o.starts = nil
+	if counts[level] == 0 {
+		counts[level] = max(0, levels[level].start-1)
+	}
+	counts[level]++
+	clear(counts[level+1:])
+	switch levels[level].format {
+	case "bullet", "":
+		return "-"
+	case "none":
+		return ""
+	}
+	out := levels[level].text
+	for i := 0; i <= level; i++ {
+		n := counts[i]
+		if n == 0 {
+			n = max(1, levels[i].start)
+		}
+		out = strings.ReplaceAll(out, "%"+strconv.Itoa(i+1), printed(n, levels[i].format))
+	}
+	return strings.TrimSpace(out)
+}
+
+// printed formats a number in one of Word's number formats.
+func printed(n int, format string) string {
+	s := strconv.Itoa(n)
+	switch format {
+	case "lowerLetter", "upperLetter":
+		s = strings.Repeat(string(rune('a'+(n-1)%26)), min((n-1)/26+1, 5))
+	case "lowerRoman", "upperRoman":
+		s = roman(n)
+	}
+	if strings.HasPrefix(format, "upper") {
+		return strings.ToUpper(s)
+	}
+	return s
+}
+
+// romanDigits are the values and signs of Roman numerals, with the pairs that stand for a difference.
+var romanDigits = []struct {
+	value int
+	text  string
+}{
+	{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"},
+	{9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"},
+}
+
+func roman(n int) string {
+	if n < 1 || n > 3999 {
+		return strconv.Itoa(n)
+	}
+	var b strings.Builder
+	for _, r := range romanDigits {
+		for ; n >= r.value; n -= r.value {
+			b.WriteString(r.text)
+		}
+	}
+	return b.String()
 }

@@ -1,7 +1,7 @@
 package extract
 
 import (
-	"encoding/xml"
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
@@ -49,54 +49,33 @@ type book struct {
 	chapters []string // parts in reading order
 }
 
-// book reads the package document.
+// book reads the package document. A damaged one yields what precedes the damage.
 func (f *archive) book() (b book, err error) {
-	d, err := f.open("META-INF/container.xml")
-	if err != nil {
-		return b, err
-	}
 	name := ""
-	if d != nil {
-		_ = elements(d, func(e xml.StartElement) {
-			if e.Name.Local == "rootfile" && name == "" {
-				name = path.Clean(attr(e, "full-path"))
-			}
-		})
-	}
-	if d, err = f.open(name); err != nil {
-		return b, err
-	}
-	if d == nil {
+	_ = f.each("META-INF/container.xml", "rootfile", func(e *element) {
+		name = cmp.Or(name, path.Clean(e.attr["full-path"]))
+	})
+	if f.parts[name] == nil {
 		return b, fmt.Errorf("%w: a zip file without a book", ErrBinary)
 	}
 	files := map[string]string{} // chapters of the manifest by id
-	inside := ""
-	for {
-		t, err := d.Token()
-		if err != nil { // the end, or damage; keep what was read so far
-			break
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			switch inside = t.Name.Local; inside {
-			case "item":
-				kind, _ := TypeOfMedia(attr(t, "media-type"))
-				if kind == TypeHTML && !strings.Contains(attr(t, "properties"), "nav") {
-					files[attr(t, "id")] = f.beside(name, attr(t, "href"))
-				}
-			case "itemref":
-				if file := files[attr(t, "idref")]; f.parts[file] != nil {
-					b.chapters = append(b.chapters, file)
-				}
+	err = f.each(name, "item itemref creator title publisher date", func(e *element) {
+		switch e.name {
+		case "item":
+			kind, _ := TypeOfMedia(e.attr["media-type"])
+			if kind == TypeHTML && !strings.Contains(e.attr["properties"], "nav") {
+				files[e.attr["id"]] = f.beside(name, e.attr["href"])
 			}
-		case xml.EndElement:
-			inside = ""
-		case xml.CharData:
-			b.property(inside, string(t))
+		case "itemref":
+			if file := files[e.attr["idref"]]; f.parts[file] != nil {
+				b.chapters = append(b.chapters, file)
+			}
+		default:
+			b.property(e.name, e.text)
 		}
-	}
+	})
 	if len(b.chapters) == 0 {
-		return b, fmt.Errorf("%w: the book has no chapters", ErrDamaged)
+		return b, cmp.Or(err, fmt.Errorf("%w: the book has no chapters", ErrDamaged))
 	}
 	return b, nil
 }
@@ -111,15 +90,9 @@ func (f *archive) beside(name, href string) string {
 
 // locked returns the encrypted parts.
 func (f *archive) locked() (map[string]bool, error) {
-	d, err := f.open("META-INF/encryption.xml")
-	if d == nil || err != nil {
-		return nil, err
-	}
 	locked := map[string]bool{}
-	_ = elements(d, func(e xml.StartElement) {
-		if e.Name.Local == "CipherReference" {
-			locked[f.beside("", attr(e, "URI"))] = true
-		}
+	err := f.each("META-INF/encryption.xml", "CipherReference", func(e *element) {
+		locked[f.beside("", e.attr["URI"])] = true
 	})
-	return locked, nil
+	return locked, err
 }

@@ -169,7 +169,7 @@ func (m *markdown) table(table ast.Node) {
 		}
 		m.b.row(cells)
 	}
-	m.b.last = min(m.b.last, blockText)
+	m.b.endTable()
 }
 
 // alertName matches the first line of an alert.

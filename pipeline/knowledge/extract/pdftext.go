@@ -98,7 +98,7 @@ func (w *pdfWriter) write() {
 			w.flush()
 			w.block(l.page, func() { w.b.row(w.joinCells(l.cells)) })
 			if i++; i >= len(w.lines) || w.lines[i].cells == nil {
-				w.b.last = min(w.b.last, blockText)
+				w.b.endTable()
 			}
 			continue
 		}

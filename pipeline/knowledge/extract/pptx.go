@@ -1,10 +1,8 @@
 package extract
 
 import (
-	"encoding/xml"
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"slices"
@@ -14,20 +12,13 @@ import (
 // PPTX extracts a presentation. Each slide is a page with its title as heading; speaker notes follow the slide's text.
 // The error wraps ErrDamaged, ErrEncrypted, ErrTooLarge or ErrBinary.
 func PPTX(data []byte) (Document, error) {
-	if isOLE(data) {
-		return Document{}, fmt.Errorf("%w, or an old .ppt: save it as .pptx", ErrEncrypted)
-	}
-	f, err := openArchive(data)
+	f, err := openOffice(data, "pptx")
 	if err != nil {
 		return Document{}, err
 	}
 	slides := f.slides()
 	if len(slides) == 0 {
 		return Document{}, fmt.Errorf("%w: a zip file without slides", ErrBinary)
-	}
-	said, err := f.properties()
-	if err != nil {
-		return Document{}, err
 	}
 	b := newBuilder()
 	var first []int // section of each slide
@@ -44,7 +35,7 @@ func PPTX(data []byte) (Document, error) {
 		first = append(first, len(b.sections))
 		s.write(b, i+1, notes)
 	}
-	doc := b.document(said)
+	doc := b.document(f.properties())
 	for _, section := range first {
 		doc.Pages = append(doc.Pages, doc.Sections[section].Offset)
 	}
@@ -56,18 +47,11 @@ func (f *archive) slides() []string {
 	const main = "ppt/presentation.xml"
 	targets, _ := f.related(main)
 	var names []string
-	if d, err := f.open(main); err == nil && d != nil {
-		_ = elements(d, func(e xml.StartElement) {
-			if e.Name.Local != "sldId" {
-				return
-			}
-			for _, a := range e.Attr {
-				if part := targets[a.Value]; a.Name.Local == "id" && f.parts[part] != nil && !slices.Contains(names, part) {
-					names = append(names, part)
-				}
-			}
-		})
-	}
+	_ = f.each(main, "sldId", func(e *element) {
+		if part := targets[e.attr["id"]]; f.parts[part] != nil && !slices.Contains(names, part) {
+			names = append(names, part)
+		}
+	})
 	if len(names) > 0 {
 		return names
 	}
@@ -80,37 +64,17 @@ func (f *archive) slides() []string {
 	return names
 }
 
-// slideBlock is one paragraph or table of a slide.
-type slideBlock struct {
-	text string
-	item bool
-	rows [][]string
-}
-
+// slideText is the text of a slide or of its notes.
 type slideText struct {
 	title  string
-	blocks []slideBlock
+	blocks []func(*builder) // writes a paragraph, an item or a table
 }
 
 // write writes the slide with number n, followed by its notes.
 func (s slideText) write(b *builder, n int, notes slideText) {
-	title := clean(s.title)
-	if title == "" {
-		title = fmt.Sprintf("Slide %d", n)
-	}
-	b.heading(2, title, "")
-	for _, block := range append(s.blocks, notes.blocks...) {
-		switch {
-		case block.rows != nil:
-			for _, row := range block.rows {
-				b.row(row)
-			}
-			b.last = min(b.last, blockText) // start a new table
-		case block.item:
-			b.item("-", block.text)
-		default:
-			b.paragraph(block.text)
-		}
+	b.heading(2, cmp.Or(clean(s.title), fmt.Sprintf("Slide %d", n)), "")
+	for _, write := range append(s.blocks, notes.blocks...) {
+		write(b)
 	}
 }
 
@@ -119,81 +83,53 @@ var notShown = set("sldNum dt ftr hdr sldImg")
 
 // slide reads the text of a slide or of its notes. The result is empty if the part does not exist.
 func (f *archive) slide(name string) (s slideText, err error) {
-	d, err := f.open(name)
-	if d == nil || err != nil {
-		return s, err
-	}
-	var text strings.Builder
-	var rows [][]string
-	kind, inText, depth := "", false, 0 // depth counts nested tables
-	for {
-		t, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return s, nil
+	err = f.each(name, "sp tbl", func(e *element) {
+		if e.name == "tbl" {
+			s.blocks = append(s.blocks, func(b *builder) { writeTable(b, e) })
+			return
 		}
-		if err != nil {
-			return s, damage(err)
+		kind := ""
+		if placeholder := e.find("ph"); placeholder.name != "" {
+			kind = cmp.Or(placeholder.attr["type"], "body")
 		}
-		switch t := t.(type) {
-		case xml.CharData:
-			if inText {
-				text.Write(t)
-			}
-		case xml.StartElement:
-			switch t.Name.Local {
-			case "Fallback":
-				if err := d.Skip(); err != nil {
-					return s, damage(err)
-				}
-			case "sp":
-				kind = ""
-			case "ph":
-				if kind = attr(t, "type"); kind == "" {
-					kind = "body"
-				}
-			case "tbl":
-				depth++
-				rows = [][]string{}
-			case "tr":
-				rows = append(rows, nil)
-			case "tc":
-				text.Reset()
-			case "t":
-				inText = true
-			case "br", "tab":
-				text.WriteByte(' ')
-			}
-		case xml.EndElement:
-			switch t.Name.Local {
-			case "t":
-				inText = false
-			case "p":
-				if depth > 0 {
-					text.WriteByte(' ')
-					continue
-				}
-				s.paragraph(kind, text.String())
-				text.Reset()
-			case "tc":
-				if n := len(rows); n > 0 {
-					rows[n-1] = append(rows[n-1], text.String())
-				}
-				text.Reset()
-			case "tbl":
-				depth--
-				s.blocks = append(s.blocks, slideBlock{rows: rows})
+		for _, p := range e.all("p") {
+			text := slideLine(p)
+			switch {
+			case notShown[kind]:
+			case kind == "title" || kind == "ctrTitle":
+				s.title = strings.TrimSpace(s.title + " " + text)
+			case kind == "body":
+				s.blocks = append(s.blocks, func(b *builder) { b.item("-", text) })
+			default:
+				s.blocks = append(s.blocks, func(b *builder) { b.paragraph(text) })
 			}
 		}
-	}
+	})
+	return s, err
 }
 
-// paragraph adds one paragraph of a placeholder of the given type.
-func (s *slideText) paragraph(kind, text string) {
-	switch {
-	case notShown[kind]:
-	case kind == "title" || kind == "ctrTitle":
-		s.title = strings.TrimSpace(s.title + " " + text)
-	default:
-		s.blocks = append(s.blocks, slideBlock{text: text, item: kind == "body"})
+func writeTable(b *builder, table *element) {
+	for _, row := range table.all("tr") {
+		var cells []string
+		for _, cell := range row.all("tc") {
+			cells = append(cells, slideLine(cell))
+		}
+		b.row(cells)
 	}
+	b.endTable()
+}
+
+// slideLine returns the text of a paragraph or cell as one line.
+func slideLine(e *element) string {
+	var b strings.Builder
+	e.visit(func(k *element) bool {
+		switch k.name {
+		case "t":
+			b.WriteString(k.text)
+		case "br", "tab", "p":
+			b.WriteByte(' ')
+		}
+		return true
+	})
+	return b.String()
 }

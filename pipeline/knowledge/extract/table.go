@@ -43,7 +43,7 @@ func (w *htmlWalker) table(n *node) {
 		}
 		w.b.row(texts)
 	}
-	w.b.last = min(w.b.last, blockText) // start a new table
+	w.b.endTable()
 	w.written()
 }
 
