@@ -25,6 +25,8 @@ const docxNumbering = `<w:numbering xmlns:w="w">
 <w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl></w:abstractNum>
 <w:abstractNum w:abstractNumId="2"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="x"/></w:lvl></w:abstractNum>
 <w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="2"/></w:num>
+<w:num w:numId="4"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="3"/></w:lvlOverride>
+<w:lvlOverride w:ilvl="1"><w:startOverride w:val="5"/></w:lvlOverride></w:num>
 <w:num w:numId="3"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>
 </w:numbering>`
 
@@ -74,6 +76,9 @@ func TestDOCX(t *testing.T) {
 		{"tracked changes", wp("", wr("It is "), `<w:del><w:r><w:delText>not </w:delText></w:r></w:del><w:ins>`+wr("now ")+`</w:ins>`, `<w:moveFrom>`+wr("gone ")+`</w:moveFrom>`, wr("so.")), "It is now so."},
 		{"deleted paragraph", `<w:del>` + wp("", wr("out")) + `</w:del>` + wp("", wr("in")), "in"},
 		{"hidden", wp("", wr("seen"), `<w:r><w:rPr><w:vanish/></w:rPr><w:t> unseen</w:t></w:r>`), "seen"},
+		{"no longer hidden", wp("", `<w:r><w:rPr><w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange></w:rPr>`+
+			`<w:t>seen</w:t></w:r>`), "seen"},
+		{"numbers of two levels that start elsewhere", wp(wlist("4", "1"), wr("a")), "- 2.5 a"},
 		{"field", wp("", `<w:r><w:fldChar/></w:r><w:r><w:instrText>PAGEREF x</w:instrText></w:r>`, wr("12")), "12"},
 		{"note", wp("", wr("It takes 11 ms."), `<w:r><w:footnoteReference w:id="2"/></w:r>`) + wp("", wr("Next.")), "It takes 11 ms.\n\nMeasured in 2023.\n\nNext."},
 		{"bullets", wp(wlist("2", "0"), wr("a")) + wp(wlist("2", "0"), wr("b")), "- a\n- b"},
