@@ -127,7 +127,7 @@ func (f *archive) properties() (s stated) {
 		case "modified":
 			s.date = date(e.text)
 		default:
-			s.property(e.name, e.text)
+			s.field(e.name, e.text)
 		}
 	})
 	s.title = fileTitle(s.title)

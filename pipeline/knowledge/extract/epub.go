@@ -71,7 +71,7 @@ func (f *archive) book() (b book, err error) {
 				b.chapters = append(b.chapters, file)
 			}
 		default:
-			b.property(e.name, e.text)
+			b.field(e.name, e.text)
 		}
 	})
 	if len(b.chapters) == 0 {

@@ -70,7 +70,9 @@ func markFurniture(root *node) {
 		f.mark(k, root)
 	}
 	if left := f.measure(root, true).text; left < remainingMin && left*4 < f.whole {
-		root.find(func(n *node) bool { n.furniture = false; return false })
+		for n := range root.all() {
+			n.furniture = false
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"cmp"
-	"encoding/json"
 	"strings"
 
 	"nightdesk/pipeline/text"
@@ -76,15 +75,6 @@ func licenceIn(n *node, skip string) string {
 	return ""
 }
 
-func hasWord(list, word string) bool {
-	for w := range strings.FieldsSeq(list) {
-		if strings.EqualFold(w, word) {
-			return true
-		}
-	}
-	return false
-}
-
 // licensed adds information from outside the text to images: licences from linked data, the base address and the
 // licence of the whole page.
 func licensed(images []Image, tree *node) []Image {
@@ -95,7 +85,10 @@ func licensed(images []Image, tree *node) []Image {
 	if b := tree.find(func(n *node) bool { return n.tag == "base" && n.attr["href"] != "" }); b != nil {
 		base = strings.TrimSpace(b.attr["href"])
 	}
-	linked, page := linkedLicences(tree), licenceIn(tree, "figure")
+	linked, page := map[string]string{}, licenceIn(tree, "figure")
+	for data := range linkedData(tree) {
+		imageObjects(data, linked)
+	}
 	for i := range images {
 		images[i].Base = base
 		images[i].Licence = cmp.Or(images[i].Licence, linked[images[i].Source], page)
@@ -103,22 +96,7 @@ func licensed(images []Image, tree *node) []Image {
 	return images
 }
 
-// linkedLicences returns the image licences stated in the linked data of a page, keyed by image address.
-func linkedLicences(tree *node) map[string]string {
-	licences := map[string]string{}
-	tree.find(func(n *node) bool {
-		if n.tag != "script" || !strings.EqualFold(n.attr["type"], "application/ld+json") || len(n.kids) == 0 {
-			return false
-		}
-		var data any
-		if text := n.kids[0].text; len(text) <= maxLinked && json.Unmarshal([]byte(text), &data) == nil {
-			imageObjects(data, licences)
-		}
-		return false
-	})
-	return licences
-}
-
+// imageObjects adds the licences that linked data states for images to licences, keyed by image address.
 func imageObjects(data any, licences map[string]string) {
 	switch data := data.(type) {
 	case []any:

@@ -2,26 +2,35 @@ package extract
 
 import (
 	"encoding/json"
+	"iter"
 	"strings"
 )
 
 // maxLinked is the maximum size of linked data that is parsed, in bytes.
 const maxLinked = 256 << 10
 
-// linkedData returns the statements of a page's linked data (JSON-LD, schema.org): the first object with an author or a
-// publication date. Invalid JSON is ignored.
-func linkedData(tree *node) (s stated) {
-	tree.find(func(n *node) bool {
-		if n.tag != "script" || !strings.EqualFold(n.attr["type"], "application/ld+json") || len(n.kids) == 0 {
-			return false
+// linkedData yields the linked data (JSON-LD, schema.org) of a page. Invalid JSON is omitted.
+func linkedData(tree *node) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for n := range tree.all() {
+			if n.tag != "script" || !strings.EqualFold(n.attr["type"], "application/ld+json") || len(n.kids) == 0 {
+				continue
+			}
+			var data any
+			text := n.kids[0].text
+			if len(text) <= maxLinked && json.Unmarshal([]byte(text), &data) == nil && !yield(data) {
+				return
+			}
 		}
-		var data any
-		if text := n.kids[0].text; len(text) > maxLinked || json.Unmarshal([]byte(text), &data) != nil {
-			return false
-		}
+	}
+}
+
+// linkedStates returns the statements of the first object in a page's linked data with an author or a publication date.
+func linkedStates(tree *node) (s stated) {
+	for data := range linkedData(tree) {
 		work := writtenWork(data)
 		if work == nil {
-			return false
+			continue
 		}
 		for _, name := range namesIn(work["author"]) {
 			s.author(name)
@@ -29,15 +38,18 @@ func linkedData(tree *node) (s stated) {
 		if names := namesIn(work["publisher"]); len(names) > 0 {
 			s.publisher = names[0]
 		}
-		for _, key := range []string{"datePublished", "dateCreated", "uploadDate"} {
+		for _, key := range datesOfWork {
 			if day, _ := work[key].(string); s.date == "" {
 				s.date = date(day)
 			}
 		}
-		return true
-	})
+		return s
+	}
 	return s
 }
+
+// datesOfWork are the properties with the date of publication, most reliable first.
+var datesOfWork = []string{"datePublished", "dateCreated", "uploadDate"}
 
 // writtenWork returns the first object with an author or a date in a list or graph of objects.
 func writtenWork(data any) map[string]any {
@@ -49,7 +61,7 @@ func writtenWork(data any) map[string]any {
 			}
 		}
 	case map[string]any:
-		for _, key := range []string{"author", "datePublished", "dateCreated", "uploadDate"} {
+		for _, key := range append([]string{"author"}, datesOfWork...) {
 			if data[key] != nil {
 				return data
 			}

@@ -70,14 +70,3 @@ func (n *node) isAtom() bool {
 	}
 	return true
 }
-
-// elements returns the children that are elements.
-func (n *node) elements() []*node {
-	var out []*node
-	for _, k := range n.kids {
-		if k.tag != "" {
-			out = append(out, k)
-		}
-	}
-	return out
-}

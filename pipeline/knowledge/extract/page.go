@@ -1,7 +1,7 @@
 package extract
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 )
 
@@ -23,12 +23,11 @@ func contentRoot(tree *node) *node {
 		},
 	} {
 		var found []*node
-		body.find(func(n *node) bool {
+		for n := range body.all() {
 			if want(n) {
 				found = append(found, n)
 			}
-			return len(found) > 1
-		})
+		}
 		// Several articles are a list of articles, so the page is their common parent. A part with little of the text is a
 		// teaser, whatever its name.
 		if len(found) == 1 && textSize(found[0])*4 >= whole {
@@ -92,10 +91,8 @@ func isContent(n *node) bool { return n.tag == "main" || strings.EqualFold(n.att
 // pageTitle returns the title in the page's metadata, else its only top-level heading, else the window title without
 // the site name. It ignores several top-level headings, because each belongs to a part. Without a title, it returns "".
 func pageTitle(tree, root *node) string {
-	for _, name := range []string{"og:title", "citation_title", "dc.title", "dcterms.title"} {
-		if t := clean(meta(tree, name)); t != "" {
-			return t
-		}
+	if t := clean(firstMeta(tree, "og:title", "citation_title", "dc.title", "dcterms.title")); t != "" {
+		return t
 	}
 	first := func(n *node) bool { return n.tag == "h1" }
 	top := textsOf(root, first)
@@ -126,19 +123,20 @@ const maxTitles = 5
 
 // textsOf returns the texts of the first elements below n for which want returns true, at most two.
 func textsOf(n *node, want func(*node) bool) []string {
-	var out []string
+	var texts []string
 	seen := 0
-	n.find(func(n *node) bool {
-		if !want(n) {
-			return false
+	for k := range n.all() {
+		if !want(k) {
+			continue
 		}
-		seen++
-		if t := strings.TrimSpace(strings.TrimSuffix(inlineText(n), "¶")); t != "" {
-			out = append(out, t)
+		if t := strings.TrimSpace(strings.TrimSuffix(inlineText(k), "¶")); t != "" {
+			texts = append(texts, t)
 		}
-		return seen == maxTitles || len(out) == 2
-	})
-	return out
+		if seen++; seen == maxTitles || len(texts) == 2 {
+			break
+		}
+	}
+	return texts
 }
 
 // pageStates returns the page's metadata: meta elements, then linked data. The date is the publication date, else the
@@ -153,45 +151,41 @@ func pageStates(tree, root *node) stated {
 			break
 		}
 	}
-	for _, name := range []string{
-		"citation_journal_title", "og:site_name", "citation_publisher", "dc.publisher", "dcterms.publisher", "publisher",
-	} {
-		if s.publisher == "" {
-			s.publisher = clean(meta(tree, name))
-		}
+	s.publisher = clean(firstMeta(tree, "citation_journal_title", "og:site_name", "citation_publisher", "dc.publisher",
+		"dcterms.publisher", "publisher"))
+	for _, name := range []string{"article:published_time", "datepublished", "date", "dc.date", "dcterms.date",
+		"dcterms.created", "dcterms.issued", "citation_publication_date", "citation_date"} {
+		s.date = cmp.Or(s.date, date(firstMeta(tree, name)))
 	}
-	day := func(names ...string) {
-		for _, name := range names {
-			if s.date == "" {
-				s.date = date(meta(tree, name))
-			}
-		}
+	s.or(linkedStates(tree))
+	for _, name := range []string{"article:modified_time", "datemodified", "last-modified", "og:updated_time"} {
+		s.date = cmp.Or(s.date, date(firstMeta(tree, name)))
 	}
-	day("article:published_time", "datepublished", "date", "dc.date", "dcterms.date", "dcterms.created", "dcterms.issued",
-		"citation_publication_date", "citation_date")
-	s.or(linkedData(tree))
-	day("article:modified_time", "datemodified", "last-modified", "og:updated_time")
 	return s
 }
 
-// meta returns the content of the first meta element with this property, name or itemprop, or "".
-func meta(tree *node, name string) string {
-	if all := metas(tree, name); len(all) > 0 {
-		return all[0]
+// firstMeta returns the content of the first meta element with one of these names, the first name first, or "".
+func firstMeta(tree *node, names ...string) string {
+	for _, name := range names {
+		if all := metas(tree, name); len(all) > 0 {
+			return all[0]
+		}
 	}
 	return ""
 }
 
-// metas returns the contents of such meta elements, at most maxNames.
+// metas returns the contents of the meta elements with this property, name or itemprop, at most maxNames.
 func metas(tree *node, name string) (all []string) {
-	tree.find(func(n *node) bool {
-		if n.tag == "meta" && n.attr["content"] != "" &&
-			slices.ContainsFunc([]string{"property", "name", "itemprop"}, func(attribute string) bool {
-				return strings.EqualFold(n.attr[attribute], name)
-			}) {
-			all = append(all, n.attr["content"])
+	for n := range tree.all() {
+		if n.tag != "meta" || n.attr["content"] == "" || len(all) == maxNames {
+			continue
 		}
-		return len(all) == maxNames
-	})
+		for _, attribute := range []string{"property", "name", "itemprop"} {
+			if strings.EqualFold(n.attr[attribute], name) {
+				all = append(all, n.attr["content"])
+				break
+			}
+		}
+	}
 	return all
 }

@@ -1,9 +1,7 @@
 package extract
 
 import (
-	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"math"
@@ -119,35 +117,22 @@ func infoStates(info pdf.Info) stated {
 // xmp reads the metadata packet of a file (XMP, ISO 16684): Dublin Core properties and the creation date. For a damaged
 // packet it returns the values before the damage.
 func xmp(packet []byte) (s stated) {
-	d := xml.NewDecoder(bytes.NewReader(packet))
-	property := ""
-	for {
-		t, err := d.Token()
-		if err != nil {
-			s.title = fileTitle(s.title)
-			return s
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			if t.Name.Space == dublinCore || t.Name.Local == "CreateDate" {
-				property = t.Name.Local
-			}
-			for _, a := range t.Attr {
-				if a.Name.Local == "CreateDate" && s.date == "" {
-					s.date = date(a.Value)
+	_ = eachElement(packet, set("RDF"), func(e *element) {
+		e.visit(func(k *element) bool {
+			switch k.name {
+			case "creator", "title", "publisher", "date", "CreateDate":
+				for value := range k.texts() {
+					s.field(k.name, value)
 				}
+				return false
 			}
-		case xml.EndElement:
-			if t.Name.Local == property {
-				property = ""
-			}
-		case xml.CharData:
-			s.property(property, string(t))
-		}
-	}
+			s.field("date", k.attr["CreateDate"])
+			return true
+		})
+	})
+	s.title = fileTitle(s.title)
+	return s
 }
-
-const dublinCore = "http://purl.org/dc/elements/1.1/"
 
 func pdfDate(created string) string {
 	if len(created) < 8 {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"mime"
 	"net/mail"
 	"regexp"
@@ -23,16 +24,16 @@ type stated struct {
 	below                  string // bold line directly below the first heading, which may itself be a letterhead
 }
 
-// fields maps the keys of front matter, reStructuredText and e-mail headers to field names.
+// fields maps the keys of front matter, reStructuredText and e-mail headers, and Dublin Core properties, to field names.
 var fields = func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(`
 title title titel titre título titolo 标题
 subject subject re betreff objet asunto oggetto 主题 事由
-author author authors autor autoren auteur auteurs autores autore verfasser 作者
+author author authors creator autor autoren auteur auteurs autores autore verfasser 作者
 publisher publisher publication institution organization organisation
 publisher verlag herausgeber éditeur editorial 出版社 发布单位
-date date published publishdate pubdate datum fecha data sent gesendet envoyé enviado 日期 发布日期 发送时间
+date date createdate published publishdate pubdate datum fecha data sent gesendet envoyé enviado 日期 发布日期 发送时间
 changed updated lastmod last_updated modified
 from from von de da 发件人
 to to an à para a 收件人
@@ -49,26 +50,21 @@ to to an à para a 收件人
 // field records the value of a field. The first value wins, except that a document may have several authors.
 func (s *stated) field(key, value string) {
 	value = decoded(clean(text.Start(value, maxValue)))
-	first := func(to *string, value string) {
-		if *to == "" {
-			*to = value
-		}
-	}
 	switch fields[strings.ToLower(key)] {
 	case "title":
-		first(&s.title, value)
+		s.title = cmp.Or(s.title, value)
 	case "subject":
-		first(&s.subject, value)
+		s.subject = cmp.Or(s.subject, value)
 	case "author":
 		s.author(value)
 	case "publisher":
-		first(&s.publisher, value)
+		s.publisher = cmp.Or(s.publisher, value)
 	case "date":
-		first(&s.date, date(value))
+		s.date = cmp.Or(s.date, date(value))
 	case "changed":
-		first(&s.changed, date(value))
+		s.changed = cmp.Or(s.changed, date(value))
 	case "from":
-		first(&s.from, value)
+		s.from = cmp.Or(s.from, value)
 	case "to":
 		s.addressed = true
 	}
@@ -94,21 +90,6 @@ func (s *stated) author(value string) {
 		if name != "" && len(s.authors) < maxNames && !strings.Contains(name, "://") && !slices.Contains(s.authors, name) {
 			s.authors = append(s.authors, name)
 		}
-	}
-}
-
-// property records a metadata property, under its Dublin Core name.
-func (s *stated) property(name, value string) {
-	value = clean(value)
-	switch {
-	case name == "creator":
-		s.author(value)
-	case name == "title" && s.title == "":
-		s.title = value
-	case name == "publisher" && s.publisher == "":
-		s.publisher = value
-	case (name == "CreateDate" || name == "date") && s.date == "":
-		s.date = date(value)
 	}
 }
 
@@ -140,31 +121,21 @@ func decoded(s string) string {
 // settle fills missing fields with their fallbacks. A sender becomes the author only if there is a subject or a
 // recipient, because timetables also have a From field.
 func (s *stated) settle() {
-	if s.title == "" {
-		s.title = s.subject
-	}
+	s.title = cmp.Or(s.title, s.subject)
 	if len(s.authors) == 0 && s.from != "" && (s.subject != "" || s.addressed) {
 		s.author(s.from)
 	}
-	if s.date == "" {
-		s.date = s.changed
-	}
+	s.date = cmp.Or(s.date, s.changed)
 }
 
 // or fills missing fields of s from other.
 func (s *stated) or(other stated) {
-	if s.title == "" {
-		s.title = other.title
-	}
+	s.title = cmp.Or(s.title, other.title)
 	if len(s.authors) == 0 {
 		s.authors = other.authors
 	}
-	if s.publisher == "" {
-		s.publisher = other.publisher
-	}
-	if s.date == "" {
-		s.date = other.date
-	}
+	s.publisher = cmp.Or(s.publisher, other.publisher)
+	s.date = cmp.Or(s.date, other.date)
 	s.below = other.below
 }
 
@@ -240,9 +211,7 @@ const maxHeadings = 2
 // close records the last field and the results collected from the head.
 func (s *stated) close(key, value string, days headDates, opening []string) {
 	s.field(key, value)
-	if s.date == "" {
-		s.date = days.best()
-	}
+	s.date = cmp.Or(s.date, cmp.Or(days[:]...))
 	if len(opening) > 1 && len(opening) <= maxLetterhead {
 		opening = slices.DeleteFunc(opening, func(line string) bool { return len(datesIn(line)) > 0 })
 		if head := strings.Join(opening, ", "); !strings.ContainsFunc(head, unicode.IsDigit) { // no address
@@ -304,15 +273,6 @@ func (d *headDates) take(line string, is headLine) (named bool) {
 		}
 	}
 	return is.setApart && set(2, day)
-}
-
-func (d *headDates) best() string {
-	for _, day := range d {
-		if day != "" {
-			return day
-		}
-	}
-	return ""
 }
 
 // by matches the words before the names of authors.

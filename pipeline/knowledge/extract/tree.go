@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"iter"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -24,12 +25,8 @@ type node struct {
 }
 
 // kept are the attributes used by extraction.
-var kept = map[string]bool{
-	"id": true, "name": true, "class": true, "role": true, "href": true, "style": true, "start": true, "type": true,
-	"hidden": true, "aria-hidden": true, "property": true, "content": true, "itemprop": true,
-	"itemtype": true, "encoding": true, "summary": true,
-	"src": true, "srcset": true, "data-src": true, "alt": true, "rel": true,
-}
+var kept = set(`id name class role href style start type hidden aria-hidden property content itemprop itemtype encoding
+	summary src srcset data-src alt rel`)
 
 var void = set("area base br col embed hr img input link meta param source track wbr")
 
@@ -115,52 +112,66 @@ func parseTree(page string) *node {
 
 // implied closes elements that a start tag ends implicitly: <li> closes the last <li>, and a block closes the open <p>.
 func implied(tag string, open []*node, closeTo func(int)) {
-	if rule, ok := closedBy[tag]; ok {
-		for i := len(open) - 1; i > 0; i-- {
-			if rule.closes[open[i].tag] {
-				closeTo(i)
-				return
-			}
-			if rule.scope[open[i].tag] {
-				return
-			}
-		}
-		return
+	rule, ok := closedBy[tag]
+	if !ok && block[tag] {
+		rule.closes, rule.scope, ok = paragraphTag, block, true
 	}
-	if !block[tag] {
-		return
-	}
-	for i := len(open) - 1; i > 0; i-- {
-		if open[i].tag == "p" {
+	for i := len(open) - 1; ok && i > 0; i-- {
+		switch {
+		case rule.closes[open[i].tag]:
 			closeTo(i)
 			return
-		}
-		if block[open[i].tag] {
+		case rule.scope[open[i].tag]:
 			return
 		}
 	}
 }
 
-// find returns the first element in document order for which want returns true, or nil.
-func (n *node) find(want func(*node) bool) *node {
-	if n.tag != "" && want(n) {
-		return n
+var paragraphTag = set("p")
+
+// all yields n and the elements below it, in document order.
+func (n *node) all() iter.Seq[*node] {
+	return func(yield func(*node) bool) { n.visit(yield) }
+}
+
+func (n *node) visit(yield func(*node) bool) bool {
+	if n.tag != "" && !yield(n) {
+		return false
 	}
 	for _, k := range n.kids {
-		if k.tag == "" {
-			continue
+		if !k.visit(yield) {
+			return false
 		}
-		if f := k.find(want); f != nil {
-			return f
+	}
+	return true
+}
+
+// find returns the first of these elements for which want returns true, or nil.
+func (n *node) find(want func(*node) bool) *node {
+	for k := range n.all() {
+		if want(k) {
+			return k
 		}
 	}
 	return nil
 }
 
+// elements returns the children that are elements.
+func (n *node) elements() (all []*node) {
+	for _, k := range n.kids {
+		if k.tag != "" {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
 // hasClass reports whether the element has this class, ignoring case.
-func (n *node) hasClass(class string) bool {
-	for c := range strings.FieldsSeq(n.attr["class"]) {
-		if strings.EqualFold(c, class) {
+func (n *node) hasClass(class string) bool { return hasWord(n.attr["class"], class) }
+
+func hasWord(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if strings.EqualFold(w, word) {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -148,13 +149,13 @@ func number(s string, def int) int {
 	return n
 }
 
-// words returns the text in e and in the elements below it.
-func (e *element) words() string {
-	var b strings.Builder
-	b.WriteString(e.text)
-	e.visit(func(k *element) bool {
-		b.WriteString(k.text)
-		return true
-	})
-	return b.String()
+// texts yields the text directly in e and in each element below it.
+func (e *element) texts() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		more := yield(e.text)
+		e.visit(func(k *element) bool {
+			more = more && yield(k.text)
+			return more
+		})
+	}
 }
