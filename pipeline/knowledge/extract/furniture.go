@@ -1,13 +1,14 @@
 package extract
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 )
 
 // Furniture is content that surrounds the text of a page. It is recognized by attributes (ARIA, microdata), by words in
-// class names, and by shape: the share of links in the text, and articles nested in articles (Kohlschütter, Fankhauser
+// class names, and by shape, which is the share of links in the text (Kohlschütter, Fankhauser
 // and Nejdl: Boilerplate Detection using Shallow Text Features, 2010). These rules complement isNoise, which needs no
 // context.
 
@@ -27,11 +28,11 @@ var furniturePairs = [][2]string{
 	{"cat", "links"}, {"post", "preview"}, {"print", "hidden"}, {"print", "no"}, {"print", "none"},
 }
 
-// commentWords are words in class names of reader comments.
-var commentWords = set("comment comments commentlist response responses disqus webmentions")
+// commentWords are words in class names and in the microdata of reader comments.
+var commentWords = set("comment comments commentlist response responses disqus webmentions usercomments")
 
 // microdata are microdata types and properties that mark furniture.
-var microdata = set("comment usercomments wpheader wpfooter wpsidebar wpadblock sitenavigationelement")
+var microdata = set("wpheader wpfooter wpsidebar wpadblock sitenavigationelement")
 
 // furnishable are the elements that names or shape can mark as furniture.
 var furnishable = set("div section aside ul ol dl li p header footer figure form nav article details table")
@@ -67,7 +68,7 @@ func markFurniture(root *node) {
 		f.count(k, nil)
 	}
 	for _, k := range root.kids {
-		f.mark(k, root)
+		f.mark(k)
 	}
 	if left := f.measure(root, true).text; left < remainingMin && left*4 < f.whole {
 		for n := range root.all() {
@@ -111,7 +112,7 @@ func (f *furnisher) count(n *node, within []string) {
 		return
 	}
 	if s := f.shape[n]; s.text > 0 && !f.large(s.text) {
-		for word := range furnitureWordsOf(n) {
+		for _, word := range f.words(n) {
 			if !slices.Contains(within, word) {
 				f.used[word] += s.text
 				within = append(slices.Clone(within), word)
@@ -126,21 +127,18 @@ func (f *furnisher) count(n *node, within []string) {
 // large reports whether size bytes are too large a share of the page for furniture.
 func (f *furnisher) large(size int) bool { return size*3 > f.whole }
 
-// mark marks n or the furniture below it and reports whether it marked anything. in is the innermost article around n.
-func (f *furnisher) mark(n, in *node) bool {
+// mark marks n or the furniture below it and reports whether it marked anything.
+func (f *furnisher) mark(n *node) bool {
 	if n.tag == "" || n.tag == "pre" || n.tag == "code" || isNoise(n) {
 		return false
 	}
-	if furnishable[n.tag] && f.isFurniture(n, in) && !f.titled(n) {
+	if furnishable[n.tag] && f.isFurniture(n) && !f.titled(n) {
 		n.furniture = true
 		return true
 	}
-	if n.tag == "article" {
-		in = n
-	}
 	marked := false
 	for _, k := range n.kids {
-		marked = f.mark(k, in) || marked
+		marked = f.mark(k) || marked
 	}
 	if marked && boxed[n.tag] {
 		n.furniture = f.empty(n)
@@ -169,34 +167,33 @@ func (f *furnisher) empty(n *node) bool {
 	return true
 }
 
-func (f *furnisher) isFurniture(n, in *node) bool {
+func (f *furnisher) isFurniture(n *node) bool {
 	s := f.shape[n]
-	if isBoxOfManual(n) {
+	switch {
+	case isAdmonition(n): // its class names may contain furniture words, because Sphinx derives them from titles
 		return false
-	}
-	if isComment(n) {
+	case isComment(n):
 		return true
-	}
-	if f.large(s.text) {
+	case f.large(s.text):
 		return false
 	}
-	return f.named(n) || f.isTeaser(n, s, in) || isLinkBox(n, s)
+	return f.named(n) || isTeaser(n, s) || isLinkBox(n, s)
 }
 
 // isComment reports whether an element is a reader comment or a list of them.
 func isComment(n *node) bool {
-	if microdataOf(n)["comment"] || microdataOf(n)["usercomments"] {
-		return true
+	for _, kind := range microdataOf(n) {
+		if commentWords[kind] {
+			return true
+		}
 	}
 	number, ok := strings.CutPrefix(strings.ToLower(n.attr["id"]), "comment-")
 	if ok && strings.Trim(number, "0123456789") == "" {
 		return true
 	}
 	for class := range strings.FieldsSeq(n.attr["class"]) {
-		for _, w := range nameWords(class) {
-			if commentWords[w] {
-				return true
-			}
+		if slices.ContainsFunc(nameWords(class), func(w string) bool { return commentWords[w] }) {
+			return true
 		}
 	}
 	return false
@@ -204,130 +201,53 @@ func isComment(n *node) bool {
 
 // named reports whether attributes of an element mark it as furniture.
 func (f *furnisher) named(n *node) bool {
-	for kind := range microdataOf(n) {
-		if microdata[kind] {
-			return true
-		}
-	}
-	switch strings.ToLower(n.attr["role"]) {
-	case "dialog", "alertdialog":
-		return true
-	}
-	for word := range furnitureWordsOf(n) {
-		if !f.large(f.used[word]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(microdataOf(n), func(kind string) bool { return microdata[kind] }) ||
+		slices.ContainsFunc(f.words(n), func(word string) bool { return !f.large(f.used[word]) })
 }
 
-// furnitureWordsOf returns the furniture words and pairs in the class names and the id of an element.
-func furnitureWordsOf(n *node) map[string]bool {
-	var found map[string]bool
-	add := func(word string) {
-		if found == nil {
-			found = map[string]bool{}
-		}
-		found[word] = true
+// words returns the furniture words and pairs in the class names of an element, and in its id unless it looks like the
+// anchor of a section.
+func (f *furnisher) words(n *node) (found []string) {
+	names := strings.Fields(n.attr["class"])
+	if id := n.attr["id"]; len(nameWords(id)) <= 2 && n.tag != "section" && n.tag != "p" && f.shape[n].heading == 0 {
+		names = append(names, id)
 	}
-	for class := range strings.FieldsSeq(n.attr["class"]) {
-		if words := nameWords(class); len(words) > 0 && !states[words[0]] {
-			furnitureName(words, add)
+	for _, name := range names {
+		words := nameWords(name)
+		for _, w := range words {
+			if furnitureWords[w] {
+				found = append(found, w)
+			}
+		}
+		for _, p := range furniturePairs {
+			if slices.Contains(words, p[0]) && slices.Contains(words, p[1]) {
+				found = append(found, p[0]+" "+p[1])
+			}
 		}
 	}
-	furnitureID(n, add)
 	return found
-}
-
-// isBoxOfManual reports whether an element is a note, a warning or a sidebar of a manual. Their class names may contain
-// furniture words, because Sphinx derives class names from titles.
-func isBoxOfManual(n *node) bool {
-	if !n.hasClass("sidebar") {
-		return isAdmonition(n)
-	}
-	return n.find(func(k *node) bool {
-		return k.tag == "p" && (k.hasClass("sidebar-title") || k.hasClass("title")) || k.hasClass("titlepage")
-	}) != nil
-}
-
-// states are first words of class names that describe a state or the content.
-var states = set("has is with without no not js")
-
-// furnitureID adds the furniture words of an id with at most two words. It skips anchors of sections, whose words come
-// from the heading.
-func furnitureID(n *node, add func(word string)) {
-	words := nameWords(n.attr["id"])
-	named := false
-	furnitureName(words, func(string) { named = true })
-	if !named || len(words) > 2 || n.tag == "section" || n.tag == "p" {
-		return
-	}
-	if heading := n.find(func(k *node) bool { return headingTag(k.tag) }); heading != nil {
-		title := nameWords(inlineText(heading))
-		if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(title, w) }) {
-			return
-		}
-	}
-	furnitureName(words, add)
-}
-
-// furnitureName adds the furniture words and pairs in a name.
-func furnitureName(words []string, add func(word string)) {
-	for _, w := range words {
-		if furnitureWords[w] {
-			add(w)
-		}
-	}
-	for _, p := range furniturePairs {
-		if slices.Contains(words, p[0]) && slices.Contains(words, p[1]) {
-			add(p[0] + " " + p[1])
-		}
-	}
 }
 
 // nameWords splits a class name or id into lower-case words: post__shareBar into post, share and bar.
 func nameWords(name string) []string {
-	var words []string
-	start := 0
-	var last rune
-	for i, r := range name + "-" {
-		letter := unicode.IsLetter(r)
-		if !letter || unicode.IsUpper(r) && unicode.IsLower(last) {
-			if start < i {
-				words = append(words, strings.ToLower(name[start:i]))
-			}
-			start = i
-			if !letter {
-				start = i + 1
-			}
-		}
-		last = r
-	}
-	return words
+	return strings.FieldsFunc(strings.ToLower(camelCase.ReplaceAllString(name, "$1 $2")), func(r rune) bool {
+		return !unicode.IsLetter(r)
+	})
 }
 
+var camelCase = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+
 // microdataOf returns the microdata types and properties of an element, in lower case.
-func microdataOf(n *node) map[string]bool {
-	if n.attr["itemprop"] == "" && n.attr["itemtype"] == "" {
-		return nil
-	}
-	kinds := map[string]bool{}
+func microdataOf(n *node) (kinds []string) {
 	for kind := range strings.FieldsSeq(strings.ToLower(n.attr["itemprop"] + " " + n.attr["itemtype"])) {
-		kinds[kind[strings.LastIndexByte(kind, '/')+1:]] = true
+		kinds = append(kinds, kind[strings.LastIndexByte(kind, '/')+1:])
 	}
 	return kinds
 }
 
-// isTeaser reports whether an element links to another text: its whole heading is a link, or it is an article without
-// heading inside a larger article. Nested articles with headings of their own are sections.
-func (f *furnisher) isTeaser(n *node, s shape, in *node) bool {
-	if s.text == 0 || s.text > teaserText || n.tag == "table" || n.tag == "p" {
-		return false
-	}
-	if n.tag == "article" && in.tag == "article" && s.heading == 0 && s.text*2 < f.shape[in].text {
-		return true
-	}
-	if s.links == 0 || s.heading == 0 {
+// isTeaser reports whether an element links to another text: its whole heading is a link.
+func isTeaser(n *node, s shape) bool {
+	if s.text > teaserText || s.links == 0 || s.heading == 0 || n.tag == "table" || n.tag == "p" {
 		return false
 	}
 	headings, linked, paragraphs := 0, 0, 0

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -126,7 +127,7 @@ func (w *htmlWalker) container(n *node) {
 	if n.tag == "figure" {
 		w.figure = n
 	}
-	w.inArticle = w.inArticle || n.tag == "article" || n.tag == "main" || microdataOf(n)["articlebody"]
+	w.inArticle = w.inArticle || n.tag == "article" || n.tag == "main" || slices.Contains(microdataOf(n), "articlebody")
 	if isAdmonition(n) {
 		w.admonition++
 	}
