@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/knowledge/extract/office"
 )
 
 const docxStylesXML = `<w:styles xmlns:w="w">
@@ -165,7 +166,7 @@ func FuzzDOCX(f *testing.F) {
 	f.Add(wp(`<w:pStyle w:val="Kapitel"/>`, wr("h")) + `<w:sdt><w:sdtContent>` + wp(`<w:pStyle w:val="Code"/>`, wr("c")) + `</w:sdtContent></w:sdt>`)
 	f.Fuzz(func(t *testing.T, body string) {
 		start := time.Now()
-		doc, err := extract.DOCX(makeDOCX(body))
+		doc, err := office.DOCX(makeDOCX(body))
 		if took := time.Since(start); took > 10*time.Second {
 			t.Fatalf("took %v", took)
 		}
@@ -179,7 +180,7 @@ func FuzzDOCX(f *testing.F) {
 func FuzzDOCXFile(f *testing.F) {
 	f.Add(makeDOCX(wp("", wr("text"))))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if doc, err := extract.DOCX(data); err == nil {
+		if doc, err := office.DOCX(data); err == nil {
 			check(t, doc)
 		}
 	})

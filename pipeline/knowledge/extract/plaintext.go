@@ -7,79 +7,40 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/pipeline/knowledge/extract/charset"
+	"nightdesk/pipeline/knowledge/extract/document"
 )
 
 // plainText extracts text without markup. Underlined lines (as in reStructuredText) are headings. Numbered lines ("3.",
 // "3.1") are headings if the whole text uses them this way. Tables and diagrams drawn with spaces are kept verbatim as
 // code. Each message of a correspondence is a section.
 func plainText(text string) Document {
-	text = strings.ToValidUTF8(normaliseLines(text), "\ufffd")
+	text = strings.ToValidUTF8(charset.Lines(text), "\ufffd")
 	lines := withoutPageBreaks(strings.Split(text, "\n"))
-	p := &plain{b: newBuilder(), numbered: usesNumbers(lines), messages: messages(lines)}
+	p := &plain{b: document.NewBuilder(), numbered: usesNumbers(lines), messages: document.Messages(lines)}
 	for i := 0; i < len(lines); {
 		i += p.block(lines, i)
 	}
 	p.flush()
-	said := headLines(text)
+	said := document.HeadLines(text)
 	if len(p.messages) > 0 {
-		said.authors, said.date = nil, ""
+		said.Authors, said.Date = nil, ""
 	}
 	for _, i := range slices.Sorted(maps.Keys(p.messages)) {
-		said.author(p.messages[i].from)
-		said.date = max(said.date, date(p.messages[i].sent))
+		said.AddAuthor(p.messages[i].From)
+		said.Date = max(said.Date, document.ParseDate(p.messages[i].Sent))
 	}
-	return p.b.document(said)
-}
-
-// message holds sender and date from the header of an e-mail.
-type message struct{ from, sent string }
-
-// messages finds the first line of each message of a correspondence. It returns nil for fewer than two messages.
-func messages(lines []string) map[int]message {
-	all := map[int]message{}
-	for i := range lines {
-		if i > 0 && isField(lines[i-1]) {
-			continue
-		}
-		if m, ok := messageAt(lines[i:]); ok {
-			all[i] = m
-		}
-	}
-	if len(all) < 2 {
-		return nil
-	}
-	return all
-}
-
-// messageAt reads the header fields of a message at the first line. ok reports whether it has a sender and a date.
-func messageAt(lines []string) (m message, ok bool) {
-	for _, line := range lines {
-		if !isField(line) {
-			break
-		}
-		switch key, value := fieldOf(line); fields[strings.ToLower(key)] {
-		case "from":
-			m.from = value
-		case "date":
-			m.sent = value
-		}
-	}
-	return m, m.from != "" && date(m.sent) != ""
-}
-
-// isField reports whether a line is a header field that is not quoted in a reply.
-func isField(line string) bool {
-	key, _ := fieldOf(line)
-	return key != "" && line[0] != '>'
+	return p.b.Document(said)
 }
 
 type plain struct {
-	b         *builder
+	b         *document.Builder
 	paragraph []string
 	literal   bool   // the last paragraph ended with "::", so a following indented block is code
 	marks     string // underline characters in order of first use; the first is the highest level
 	numbered  bool
-	messages  map[int]message // by line
+	messages  map[int]document.Message // by line
 }
 
 // block processes line i and returns the number of lines consumed.
@@ -95,7 +56,7 @@ func (p *plain) block(lines []string, i int) int {
 	}
 	if m, begins := p.messages[i]; begins {
 		p.flush()
-		p.b.heading(1, person(m.from)+", "+m.sent, "")
+		p.b.Heading(1, document.Person(m.From)+", "+m.Sent, "")
 	}
 	if len(p.paragraph) == 0 {
 		if p.literal && (line[0] == ' ' || line[0] == '\t') {
@@ -115,7 +76,7 @@ func (p *plain) block(lines []string, i int) int {
 		}
 		if p.numbered && next == "" {
 			if level := numberedHeading(line); level > 0 {
-				p.b.heading(level, line, "")
+				p.b.Heading(level, line, "")
 				return 1
 			}
 		}
@@ -131,7 +92,7 @@ func (p *plain) heading(text, mark string) {
 	if !strings.Contains(p.marks, mark) {
 		p.marks += mark
 	}
-	p.b.heading(min(6, 1+strings.Index(p.marks, mark)), text, "")
+	p.b.Heading(min(6, 1+strings.Index(p.marks, mark)), text, "")
 }
 
 func (p *plain) indented(lines []string) int {
@@ -144,7 +105,7 @@ func (p *plain) indented(lines []string) int {
 		code = append(code, lines[n])
 	}
 	p.literal = false
-	p.b.code(strings.Join(code, "\n"))
+	p.b.Code(strings.Join(code, "\n"))
 	return n
 }
 
@@ -156,16 +117,16 @@ func (p *plain) flush() {
 		return
 	}
 	if drawn(lines) {
-		p.b.code(strings.Join(lines, "\n"))
+		p.b.Code(strings.Join(lines, "\n"))
 		return
 	}
 	marker := ""
 	var said []string
 	write := func() {
 		if text := strings.Join(said, "\n"); marker != "" {
-			p.b.item(marker, text)
+			p.b.Item(marker, text)
 		} else {
-			p.b.paragraph(text)
+			p.b.Paragraph(text)
 		}
 	}
 	for _, line := range lines {
@@ -212,12 +173,10 @@ func underlines(line, title string) bool {
 	return len(line) >= utf8.RuneCountInString(title) && strings.ContainsFunc(title, unicode.IsLetter)
 }
 
-var numberedLine = regexp.MustCompile(`^(\d{1,3}(?:\.\d{1,3}){0,4})\.? {1,4}\pL`)
-
 // numberedHeading returns the level of a heading such as "3.1. Title", where a single number is level 1. It returns 0
 // for other lines, such as sentences and long lines.
 func numberedHeading(line string) int {
-	match := numberedLine.FindStringSubmatch(line)
+	match := document.NumberedLine.FindStringSubmatch(line)
 	if match == nil || len(line) > 80 || strings.ContainsAny(line[len(line)-1:], ".,;:!?") {
 		return 0
 	}

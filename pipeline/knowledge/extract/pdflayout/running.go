@@ -1,0 +1,202 @@
+package pdflayout
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// edgeLines is the number of lines at the top and at the bottom of a page that are checked for running titles.
+const edgeLines = 3
+
+var (
+	romanNumeral = regexp.MustCompile(`^[ivxlc]{1,7}$`)
+	pageNumber   = regexp.MustCompile(`^(?:\D{0,3}|page |seite |p\. ?)(\d{1,4})(?:\D{0,3}|(?: of| /| von| sur| de) \d+)$`)
+	firstNumber  = regexp.MustCompile(`^(\d{1,4})\b`)
+	lastNumber   = regexp.MustCompile(`\b(\d{1,4})$`)
+	leaders      = regexp.MustCompile(`(?:[.·…] ?){4,}[ \d]*[\divxlc-]*$`)
+	indexEntry   = regexp.MustCompile(`,\s*(?:\d+(?:[–-]\d+)?,\s*)*\d+(?:[–-]\d+)?[.,]?$`)
+)
+
+// withoutRunning drops repeated lines (running titles, page numbers and stamps), and tables of contents and
+// back-of-book indexes, which contain no statements.
+func withoutRunning(pages [][]pdfLine, heights []float64) [][]pdfLine {
+	edge := make([]map[int]bool, len(pages)) // lines near the edges of each page, by index
+	for i, lines := range pages {
+		edge[i] = edgesOf(lines, heights[i])
+	}
+	repeated := map[string]int{}
+	offsets := map[int]int{}
+	numbered := 0
+	for i, lines := range pages {
+		seen := map[string]bool{}
+		shifts := map[int]bool{}
+		for k := range edge[i] {
+			if key := runningKey(lines[k]); !seen[key] {
+				seen[key] = true
+				repeated[key]++
+			}
+			for _, n := range numbersAt(lines[k]) {
+				shifts[n-i] = true
+			}
+			if pageNumber.MatchString(strings.ToLower(lines[k].text)) {
+				numbered++
+			}
+		}
+		for s := range shifts {
+			offsets[s]++
+		}
+	}
+	shift, most := 0, 0
+	for s, n := range offsets {
+		if n > most || n == most && s < shift {
+			shift, most = s, n
+		}
+	}
+	counts := most >= 3 && most*3 >= len(pages) // pages are numbered, and the number is the page's index plus shift
+	least := 3
+	if len(pages) < 3 {
+		least = 2
+	}
+	// The first body line is also at the same height on every page, but its text rarely repeats.
+	all, same := map[string]int{}, map[string]int{}
+	for i, lines := range pages {
+		for k := range edge[i] {
+			key := runningKey(lines[k])
+			height := key[strings.LastIndexByte(key, '@'):]
+			all[height]++
+			if repeated[key] >= least {
+				same[height]++
+			}
+		}
+	}
+	out := make([][]pdfLine, len(pages))
+	for i, lines := range pages {
+		for k, line := range lines {
+			key := runningKey(line)
+			height := key[strings.LastIndexByte(key, '@'):]
+			lower := strings.ToLower(line.text)
+			running := edge[i][k] && (repeated[key] >= least && len(pages) > 1 && same[height]*2 >= all[height] ||
+				counts && hasNumber(line, i+shift) && len(line.text) < 120 ||
+				(counts || numbered*2 > len(pages) && len(pages) > 1) &&
+					(pageNumber.MatchString(lower) || romanNumeral.MatchString(lower)))
+			if !running {
+				out[i] = append(out[i], line)
+			}
+		}
+		out[i] = withoutLists(out[i])
+	}
+	return out
+}
+
+// edgesOf returns the first and last lines of a page within its upper and lower sixth.
+func edgesOf(lines []pdfLine, height float64) map[int]bool {
+	out := map[int]bool{}
+	top, bottom := height/6, height*5/6
+	pick := func(better func(a, b pdfLine) bool, within func(l pdfLine) bool) {
+		for range edgeLines {
+			best := -1
+			for k, l := range lines {
+				if out[k] || !within(l) {
+					continue
+				}
+				if best < 0 || better(l, lines[best]) {
+					best = k
+				}
+			}
+			if best < 0 {
+				return
+			}
+			out[best] = true
+			for k, l := range lines { // lines at the same height count as one
+				if math.Abs(l.y0-lines[best].y0) < 2 && within(l) {
+					out[k] = true
+				}
+			}
+		}
+	}
+	pick(func(a, b pdfLine) bool { return a.y0 < b.y0 }, func(l pdfLine) bool { return l.y0 < top })
+	pick(func(a, b pdfLine) bool { return a.y1 > b.y1 }, func(l pdfLine) bool { return l.y1 > bottom })
+	return out
+}
+
+func textOf(l pdfLine) string {
+	if l.cells != nil {
+		return strings.TrimSpace(strings.Join(l.cells, " "))
+	}
+	return l.text
+}
+
+// runningKey returns a key that is equal for lines at the same height that differ only in numbers.
+func runningKey(l pdfLine) string {
+	text := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsDigit(r):
+			return '#'
+		case unicode.IsSpace(r):
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, textOf(l))
+	for strings.Contains(text, "##") {
+		text = strings.ReplaceAll(text, "##", "#")
+	}
+	return text + "@" + strconv.Itoa(int(math.Round((l.y0+l.y1)/2/5)))
+}
+
+func numbersAt(l pdfLine) []int {
+	var out []int
+	text := strings.Trim(textOf(l), "-–—|[]() ")
+	for _, re := range []*regexp.Regexp{firstNumber, lastNumber} {
+		if m := re.FindStringSubmatch(text); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func hasNumber(l pdfLine, n int) bool {
+	for _, m := range numbersAt(l) {
+		if m == n {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutLists drops entries of a table of contents, and all lines of a page from a back-of-book index.
+func withoutLists(lines []pdfLine) []pdfLine {
+	dots, entries := 0, 0
+	for _, l := range lines {
+		t := textOf(l)
+		if leaders.MatchString(t) {
+			dots++
+		}
+		if indexEntry.MatchString(t) {
+			entries++
+		}
+	}
+	if len(lines) >= 20 && entries*5 >= len(lines)*3 {
+		return nil
+	}
+	if dots < 3 {
+		return lines
+	}
+	var out []pdfLine
+	for _, l := range lines {
+		t := textOf(l)
+		if leaders.MatchString(t) || dots*3 >= len(lines) && lastNumber.MatchString(t) || contentsTitle[strings.ToLower(t)] {
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+var contentsTitle = map[string]bool{
+	"contents": true, "table of contents": true, "inhalt": true, "inhaltsverzeichnis": true, "sommaire": true,
+	"table des matières": true, "índice": true, "indice": true, "目录": true, "目次": true,
+}

@@ -1,0 +1,334 @@
+package pdflayout
+
+import (
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"nightdesk/pipeline/knowledge/extract/document"
+)
+
+// maxParagraph is the size in bytes after which a paragraph ends with the current line. Readable text has no longer
+// paragraphs.
+const maxParagraph = 20_000
+
+// pdfWriter converts lines to headings, paragraphs, items, code and tables.
+type pdfWriter struct {
+	b      *document.Builder
+	lines  []pdfLine
+	levels map[int]headingMark
+	skip   map[int]bool // indexes of lines to omit
+	body   float64
+	pitch  float64         // usual line distance, in line heights
+	mono   map[int]float64 // character width of monospaced lines, by index
+	words  map[string]bool // lower-case words of the whole document, used to resolve hyphens
+	starts []int           // Document.Pages; -1 for pages not reached yet
+
+	marker string // of the current item
+	parts  strings.Builder
+	breaks []pageBreak
+	first  pdfLine // first line of the current paragraph
+	last   pdfLine
+	count  int // number of its lines
+}
+
+// pageBreak is the start of a page within a paragraph.
+type pageBreak struct{ page, at int }
+
+func newPDFWriter(lines []pdfLine, pages int, body float64) *pdfWriter {
+	w := &pdfWriter{b: document.NewBuilder(), lines: lines, body: body, starts: make([]int, pages), words: map[string]bool{}}
+	for i := range w.starts {
+		w.starts[i] = -1
+	}
+	w.pitch = usualPitch(lines)
+	w.mono = monospaced(lines)
+	for _, l := range lines {
+		fields := strings.Fields(textOf(l))
+		for i, f := range fields {
+			if i+1 < len(fields) || !strings.HasSuffix(f, "-") {
+				w.words[strings.ToLower(strings.Trim(f, ".,;:!?()[]\"“”‘’'"))] = true
+			}
+		}
+	}
+	return w
+}
+
+// usualPitch returns the most frequent distance between adjacent lines of one size, as a multiple of the size.
+func usualPitch(lines []pdfLine) float64 {
+	counts, total := map[int]int{}, 0
+	for i := 1; i < len(lines); i++ {
+		a, b := lines[i-1], lines[i]
+		if d := (b.y0 - a.y0) / b.size; a.page == b.page && d > 0.5 && d < 3 && math.Abs(a.size-b.size) < 0.05*b.size {
+			counts[int(d*50)]++
+			total++
+		}
+	}
+	best, most := 60, 0
+	for k := 25; k < 150; k++ {
+		if n := counts[k-1] + counts[k] + counts[k+1]; n > most {
+			best, most = k, n
+		}
+	}
+	if total == 0 {
+		return 1.2
+	}
+	return float64(best) / 50
+}
+
+func (w *pdfWriter) write() {
+	for i := 0; i < len(w.lines); {
+		l := w.lines[i]
+		if m, ok := w.levels[i]; ok {
+			w.flush()
+			text := ""
+			for _, part := range w.lines[i : i+m.lines] {
+				text = w.join(text, part.text)
+			}
+			if len(m.text) > len(text) { // the outline includes a number that is on a separate line in the text
+				text = m.text
+			}
+			w.b.Heading(m.level, text, "")
+			i += m.lines
+			continue
+		}
+		if w.skip[i] {
+			i++
+			continue
+		}
+		if l.cells != nil {
+			w.flush()
+			w.block(l.page, func() { w.b.Row(w.joinCells(l.cells)) })
+			if i++; i >= len(w.lines) || w.lines[i].cells == nil {
+				w.b.EndTable()
+			}
+			continue
+		}
+		if n := w.codeLines(i); n > 0 {
+			w.flush()
+			w.block(l.page, func() { w.b.Code(w.code(i, n)) })
+			i += n
+			continue
+		}
+		w.line(l)
+		i++
+	}
+	w.flush()
+}
+
+// block calls write and records the page on which its output begins. It returns the start offset of the output.
+func (w *pdfWriter) block(page int, write func()) int {
+	before := w.b.Len()
+	write()
+	text := w.b.Text()
+	for before < len(text) && text[before] == '\n' {
+		before++
+	}
+	if before < len(text) {
+		w.reach(page, before)
+	}
+	return before
+}
+
+// reach records that a page, and any page before it without a start, begins at offset at.
+func (w *pdfWriter) reach(page, at int) {
+	for p := page - 1; p >= 0 && w.starts[p] < 0; p-- {
+		w.starts[p] = at
+	}
+}
+
+// pages returns Document.Pages.
+func (w *pdfWriter) pages() []int {
+	for i := range w.starts {
+		if w.starts[i] < 0 {
+			w.starts[i] = w.b.Len()
+		}
+	}
+	return w.starts
+}
+
+// line adds a line to the current paragraph or starts a new one.
+func (w *pdfWriter) line(l pdfLine) {
+	marker, rest := pdfMarker(l.text)
+	if w.count > 0 && (w.parts.Len() > maxParagraph || w.newParagraph(l, marker)) {
+		w.flush()
+	}
+	if w.count == 0 {
+		w.first, w.marker = l, marker
+		if marker != "" {
+			w.parts.WriteString(rest)
+		} else {
+			w.parts.WriteString(l.text)
+		}
+	} else {
+		joined := w.join(w.parts.String(), l.text)
+		if l.page != w.last.page {
+			w.breaks = append(w.breaks, pageBreak{l.page, len(joined) - len(l.text)})
+		}
+		w.parts.Reset()
+		w.parts.WriteString(joined)
+	}
+	w.last = l
+	w.count++
+}
+
+// pdfMarker splits "• text" and "3. text" into a marker of the common form and the text.
+func pdfMarker(t string) (marker, rest string) {
+	head, rest, ok := strings.Cut(t, " ")
+	rest = strings.TrimSpace(rest)
+	if !ok || rest == "" {
+		return "", t
+	}
+	if utf8.RuneCountInString(head) == 1 && strings.Contains(bulletMarks, head) {
+		return "-", rest
+	}
+	if digits := strings.TrimRight(head, ".)"); digits != head && len(digits) <= 3 && len(digits) > 0 &&
+		strings.Trim(digits, "0123456789") == "" {
+		return digits + ".", rest
+	}
+	if len(head) <= 4 && len(head) >= 2 && strings.HasSuffix(head, ")") && isMark(head) {
+		return "-", t
+	}
+	return "", t
+}
+
+// newParagraph reports whether a line starts a new paragraph, given the current one.
+func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
+	last := w.last
+	size := max(last.size, l.size)
+	if marker == "" && l.page == last.page && l.y0 > last.y0 && l.y0-last.y0 < 1.6*w.pitch*size &&
+		!terminated(last.text) &&
+		document.Ideograph(firstRune(l.text)) && last.x1 > last.right-1.5*size && l.x0 < l.left+0.5*size {
+		return false // full lines of Chinese, where letter case gives no hint
+	}
+	if math.Abs(last.size-l.size) > 0.15*size {
+		return true
+	}
+	lower := startsLower(l.text)
+	open := !terminated(last.text)
+	// on the next page or column
+	if l.page != last.page || l.y0 < last.y0-0.5*size || l.x0 > last.right || l.right < last.x0 {
+		if marker != "" {
+			return true
+		}
+		ideographs := document.Ideograph(lastRune(last.text)) && document.Ideograph(firstRune(l.text)) && last.x1 > last.right-2*size
+		return !(open && (lower || strings.HasSuffix(last.text, "-") || ideographs))
+	}
+	pitch := w.pitch * size
+	if l.y0-last.y0 > 1.28*pitch {
+		return true
+	}
+	bullet := marker == "-" && !strings.HasPrefix(l.text, "-") && !strings.HasPrefix(l.text, "–") &&
+		!strings.HasPrefix(l.text, "—")
+	if marker != "" && (bullet || !open || w.marker != "" || strings.HasSuffix(last.text, ":")) &&
+		(w.marker != "" || math.Abs(l.x0-last.x0) > 0 || !open) {
+		return true
+	}
+	shift := l.x0 - last.x0
+	width := last.right - last.left
+	switch {
+	case w.marker != "" && l.x0 <= w.first.x0+0.3*size && last.x0 > w.first.x0+0.5*size: // end of a list item
+		return true
+	case w.count == 1 && w.marker == "" && shift > 0.8*size && !lower:
+		return last.x0 < last.left+0.5*size && !open // a separate line before an indented paragraph
+	case w.count > 1 && shift > 0.8*size && !lower:
+		return true
+	case w.count > 1 && shift < -0.8*size && !lower && w.marker == "":
+		return true
+	case !open && last.x1 < last.right-0.15*width && !lower:
+		return true
+	case last.x1 < last.left+0.5*width && !lower && !document.Ideograph(firstRune(l.text)):
+		return true
+	}
+	return false
+}
+
+func (w *pdfWriter) flush() {
+	if w.count == 0 {
+		return
+	}
+	text := w.parts.String()
+	page, marker, breaks := w.first.page, w.marker, w.breaks
+	w.parts.Reset()
+	w.breaks, w.count, w.marker = nil, 0, ""
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\u00ad", ""))
+	written := document.Clean(text)
+	if leaders.MatchString(written) {
+		return
+	}
+	at := w.block(page, func() {
+		if marker != "" {
+			w.b.Item(marker, written)
+		} else {
+			w.b.Paragraph(written)
+		}
+	})
+	for _, b := range breaks {
+		if end := w.b.Len(); at < end {
+			from := end - len(written) + b.at
+			for from < end && !utf8.RuneStart(w.b.Text()[from]) {
+				from++
+			}
+			w.reach(b.page, min(max(at, from), end))
+		}
+	}
+}
+
+func (w *pdfWriter) joinCells(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		for line := range strings.SplitSeq(c, "\n") {
+			out[i] = w.join(out[i], line)
+		}
+		out[i] = strings.ReplaceAll(out[i], "\u00ad", "")
+	}
+	return out
+}
+
+// join joins two lines. It removes a hyphen at the end unless the document elsewhere spells the word with a hyphen.
+func (w *pdfWriter) join(text, next string) string {
+	next = strings.TrimSpace(next)
+	switch {
+	case text == "":
+		return next
+	case next == "":
+		return text
+	case strings.HasSuffix(text, "\u00ad"):
+		return strings.TrimSuffix(text, "\u00ad") + next
+	case document.Ideograph(lastRune(text)) && document.Ideograph(firstRune(next)):
+		return text + next
+	}
+	head := text[strings.LastIndexAny(text, " \u00a0")+1:]
+	tail, _, _ := strings.Cut(next, " ")
+	if strings.HasSuffix(head, "/") && strings.Contains(head, "://") {
+		return text + next
+	}
+	stem := strings.TrimRight(head, "-‐")
+	if stem == head || stem == "" || !unicode.IsLetter(lastRune(stem)) {
+		return text + " " + next
+	}
+	if !startsLower(next) {
+		if strings.ContainsAny(head, "/") || unicode.IsUpper(firstRune(next)) && len(stem) > 1 {
+			return text + next // a compound of names
+		}
+		return text + " " + next
+	}
+	whole := strings.ToLower(strings.Trim(stem+tail, ".,;:!?()[]\"“”‘’'"))
+	hyphened := strings.ToLower(strings.Trim(stem+"-"+tail, ".,;:!?()[]\"“”‘’'"))
+	keep := w.words[hyphened] && !w.words[whole] || strings.ContainsAny(stem, "/0123456789@_") ||
+		strings.Contains(stem, "-") && !w.words[whole]
+	if keep {
+		return text + next
+	}
+	return strings.TrimRight(text, "-‐") + next
+}
+
+func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
+func lastRune(s string) rune  { r, _ := utf8.DecodeLastRuneInString(s); return r }
+
+func startsLower(s string) bool { return unicode.IsLower(firstRune(strings.TrimLeft(s, "(\"“‘'"))) }
+
+// terminated reports whether a line ends with sentence punctuation.
+func terminated(s string) bool {
+	return strings.ContainsRune(".!?:;。！？：；", lastRune(strings.TrimRight(s, ")]\"”’'»")))
+}
