@@ -6,10 +6,10 @@
 // rows have the form "| a | b |". Headings are stored as section paths, not in the text. Inline markup is removed; only
 // the text of links and code remains.
 //
-// Package knowledge reads the files and cuts passages. The entry point is File. The formats are in packages of their own:
-// webpage (HTML), office (Word, PowerPoint, EPUB) and pdflayout (PDF); text, Markdown and CSV are here. Package document
-// has the Builder that they write with. To add a format, write a function that returns a Document and call it in Bytes;
-// formats with pages set Document.Pages.
+// Package knowledge reads the files and cuts passages. The entry point is File. The formats are in packages of their
+// own: webpage (HTML), office (Word, PowerPoint, EPUB) and pdflayout (PDF); text, Markdown and CSV are here. Package
+// document has the Builder that they write with. To add a format, write a function that returns a Document and call it
+// in Bytes; formats with pages set Document.Pages.
 package extract
 
 import (

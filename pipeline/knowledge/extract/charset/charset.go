@@ -62,7 +62,7 @@ func isWestern(data []byte) bool {
 			if high++; last >= 0x80 {
 				pairs++
 			}
-		case c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f':
+		case c < ' ' && strings.IndexByte("\t\n\r\f", c) < 0:
 			return false
 		case c|0x20 >= 'a' && c|0x20 <= 'z':
 			ascii++

@@ -16,8 +16,9 @@ const maxDateText = 240
 // numericDate matches YYYY, YYYY-MM or YYYY-MM-DD, also with slashes, optionally followed by a time.
 var numericDate = regexp.MustCompile(`^(\d{4})(?:[-/](\d{2})(?:[-/](\d{2})(?:[T ].*)?)?)?$`)
 
-// ParseDate parses the value of a date field with the precision given: YYYY-MM-DD, YYYY-MM or YYYY. It supports ISO 8601,
-// e-mail dates and the formats of package quantity. 3/4/2025 yields only the year. No date or several dates yield "".
+// ParseDate parses the value of a date field with the precision given: YYYY-MM-DD, YYYY-MM or YYYY. It supports ISO
+// 8601, e-mail dates and the formats of package quantity. 3/4/2025 yields only the year. No date or several dates yield
+// "".
 func ParseDate(s string) string {
 	if s = strings.TrimSpace(s); len(s) > maxDateText {
 		return ""

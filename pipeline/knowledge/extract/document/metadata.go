@@ -24,7 +24,8 @@ type Metadata struct {
 	below                  string // bold line directly below the first heading, which may itself be a letterhead
 }
 
-// fields maps the keys of front matter, reStructuredText and e-mail headers, and Dublin Core properties, to field names.
+// fields maps the keys of front matter, reStructuredText and e-mail headers, and Dublin Core properties, to field
+// names.
 var fields = func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(`
@@ -79,8 +80,8 @@ const (
 // nextField matches the start of another field in the same line: Author: A. Holt. Checked: P. Dietz.
 var nextField = regexp.MustCompile(`[.;·] +\pL[^.:;·]{0,30}: `)
 
-// AddAuthor adds the people that a field names. Names are separated by semicolons, as word processors write them, because
-// a comma may be part of a name.
+// AddAuthor adds the people that a field names. Names are separated by semicolons, as word processors write them,
+// because a comma may be part of a name.
 func (s *Metadata) AddAuthor(value string) {
 	if at := nextField.FindStringIndex(value); at != nil {
 		value = value[:at[0]]
@@ -140,8 +141,10 @@ func (s *Metadata) Or(other Metadata) {
 }
 
 var (
-	titlePrefix = regexp.MustCompile(`(?i)^(?:microsoft (?:word|powerpoint|excel)|powerpoint presentation|writer|impress)\s*[-–]\s*`)
-	noTitle     = regexp.MustCompile(`(?i)^(?:untitled.*|no title|title|titel|document\d*|dokument\d*|presentation\d*|slide \d+|powerpoint[- ]pr.sentation|\W*|[\d\W_]+)$`)
+	titlePrefix = regexp.MustCompile(
+		`(?i)^(?:microsoft (?:word|powerpoint|excel)|powerpoint presentation|writer|impress)\s*[-–]\s*`)
+	noTitle = regexp.MustCompile(`(?i)^(?:untitled.*|no title|title|titel|document\d*|dokument\d*|presentation\d*|` +
+		`slide \d+|powerpoint[- ]pr.sentation|\W*|[\d\W_]+)$`)
 )
 
 // FileTitle returns a cleaned metadata title, or "" for titles that programs generate, such as file names.

@@ -29,7 +29,7 @@ type archive struct {
 	unpacked int                  // bytes unpacked so far
 }
 
-// openArchive opens a zip file. The error wraps document.ErrDamaged or document.ErrTooLarge.
+// openArchive opens a zip file. The error wraps ErrDamaged or ErrTooLarge.
 func openArchive(data []byte) (*archive, error) {
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -45,8 +45,8 @@ func openArchive(data []byte) (*archive, error) {
 	return f, nil
 }
 
-// openOffice opens an Office file with the given extension. The error wraps document.ErrDamaged, document.ErrTooLarge, or document.ErrEncrypted for
-// an OLE container: an Office file with a password or in the old format, whose extension has one letter less.
+// openOffice opens an Office file with the given extension. The error wraps ErrDamaged, ErrTooLarge, or ErrEncrypted
+// for an OLE container: an Office file with a password or in the old format, whose extension has one letter less.
 func openOffice(data []byte, extension string) (*archive, error) {
 	if bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) {
 		return nil, fmt.Errorf("%w, or an old .%s: save it as .%s", document.ErrEncrypted, extension[:3], extension)
@@ -74,7 +74,7 @@ func TypeOf(data []byte) (kind string, ok bool) {
 	return "", false
 }
 
-// damage wraps err in document.ErrDamaged unless it already wraps document.ErrTooLarge or document.ErrDamaged.
+// damage wraps err in ErrDamaged unless it already wraps ErrTooLarge or ErrDamaged.
 func damage(err error) error {
 	if errors.Is(err, document.ErrTooLarge) || errors.Is(err, document.ErrDamaged) {
 		return err
@@ -83,7 +83,7 @@ func damage(err error) error {
 }
 
 // each calls use for the elements of a part with one of the names. A part that does not exist has none. The error wraps
-// document.ErrDamaged or document.ErrTooLarge.
+// ErrDamaged or ErrTooLarge.
 func (f *archive) each(name, names string, use func(*xmltree.Element)) error {
 	data, err := f.read(name)
 	if data == nil || err != nil {

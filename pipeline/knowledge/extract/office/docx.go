@@ -12,8 +12,8 @@ import (
 )
 
 // DOCX extracts a Word document. It recognizes headings by outline level and lists by numbering. Tracked deletions are
-// omitted, tracked insertions are included, and notes follow their paragraph. The error wraps document.ErrDamaged, document.ErrEncrypted,
-// document.ErrTooLarge or charset.ErrBinary.
+// omitted, tracked insertions are included, and notes follow their paragraph. The error wraps ErrDamaged, ErrEncrypted,
+// ErrTooLarge or charset.ErrBinary.
 func DOCX(data []byte) (document.Document, error) {
 	f, err := openOffice(data, "docx")
 	if err != nil {
@@ -244,8 +244,8 @@ func (w *docxWriter) table(e *xmltree.Element) {
 	w.b.EndTable()
 }
 
-// rows returns the texts of the cells of a table, except in deleted rows. Vertically merged cells repeat the text above,
-// because a passage may hold one row.
+// rows returns the texts of the cells of a table, except in deleted rows. Vertically merged cells repeat the text
+// above, because a passage may hold one row.
 func (w *docxWriter) rows(table *xmltree.Element) (rows [][]string) {
 	var above []string
 	table.Visit(func(e *xmltree.Element) bool {

@@ -13,8 +13,8 @@ import (
 	"nightdesk/pipeline/knowledge/extract/xmltree"
 )
 
-// EPUB extracts a book. Chapters are read in order, each as an HTML page. The error wraps document.ErrDamaged, document.ErrEncrypted,
-// document.ErrTooLarge or charset.ErrBinary.
+// EPUB extracts a book. Chapters are read in order, each as an HTML page. The error wraps ErrDamaged, ErrEncrypted,
+// ErrTooLarge or charset.ErrBinary.
 func EPUB(data []byte) (document.Document, error) {
 	f, err := openArchive(data)
 	if err != nil {

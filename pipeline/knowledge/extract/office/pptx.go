@@ -14,7 +14,7 @@ import (
 )
 
 // PPTX extracts a presentation. Each slide is a page with its title as heading; speaker notes follow the slide's text.
-// The error wraps document.ErrDamaged, document.ErrEncrypted, document.ErrTooLarge or charset.ErrBinary.
+// The error wraps ErrDamaged, ErrEncrypted, ErrTooLarge or charset.ErrBinary.
 func PPTX(data []byte) (document.Document, error) {
 	f, err := openOffice(data, "pptx")
 	if err != nil {

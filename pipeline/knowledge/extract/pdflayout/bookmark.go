@@ -22,7 +22,8 @@ func squeeze(s string) string {
 	}, s)
 }
 
-var headNumber = regexp.MustCompile(`^(?:(?i:chapter|appendix|section|part|kapitel|anhang|chapitre|annexe)\s+)?(?:[A-Z]|[IVXLC]+|\d{1,3}(?:\.\d{1,3})*)(?:\.\d{1,3})*[.:)]?\s+`)
+var headNumber = regexp.MustCompile(`^(?:(?i:chapter|appendix|section|part|kapitel|anhang|chapitre|annexe)\s+)?` +
+	`(?:[A-Z]|[IVXLC]+|\d{1,3}(?:\.\d{1,3})*)(?:\.\d{1,3})*[.:)]?\s+`)
 
 func unnumbered(s string) string { return headNumber.ReplaceAllString(s, "") }
 

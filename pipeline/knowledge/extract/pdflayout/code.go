@@ -80,9 +80,10 @@ func (w *pdfWriter) codeLines(i int) int {
 			cw = (w.lines[k].x1 - w.lines[k].x0) / float64(max(1, utf8.RuneCountInString(w.lines[k].text)))
 			ok = len(w.lines[k].words) == 1 && utf8.RuneCountInString(w.lines[k].text) == 1
 		}
-		if _, heading := w.levels[k]; !ok || heading || w.lines[k].page != w.lines[i].page || k > i &&
-			w.lines[k].y0 < w.lines[k-1].y0 ||
-			math.Abs(cw-w.mono[i]) > 0.02*cw || k > i && w.lines[k].y0-w.lines[k-1].y1 > 2*w.lines[k].size {
+		if _, heading := w.levels[k]; !ok || heading || math.Abs(cw-w.mono[i]) > 0.02*cw {
+			break
+		}
+		if k > i && !w.lines[k].below(w.lines[k-1], 2*w.lines[k].size) {
 			break
 		}
 		_, letters, words := uniform(w.lines[k])

@@ -53,8 +53,10 @@ func fromNumbers(lines []pdfLine, body float64) map[int]headingMark {
 	var last []int
 	for i, l := range lines {
 		m := sectionNumber.FindStringSubmatch(l.text)
-		if m == nil || l.cells != nil || len(l.text) > 110 || strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") ||
-			leaders.MatchString(l.text) {
+		if m == nil || l.cells != nil || len(l.text) > 110 || endsWith(l.text, ".,;:") {
+			continue
+		}
+		if leaders.MatchString(l.text) {
 			continue
 		}
 		var number []int
@@ -101,13 +103,11 @@ func fromSizes(lines []pdfLine, body float64, title string, bold bool) map[int]h
 			continue
 		}
 		n, text := 1, l.text
-		for i+n < len(lines) && large(lines[i+n], body) && lines[i+n].page == l.page &&
-			math.Abs(lines[i+n].size-l.size) < 0.06*l.size &&
-			lines[i+n].y0-lines[i+n-1].y1 < 0.8*l.size && lines[i+n].y0 > lines[i+n-1].y0 {
+		for i+n < len(lines) && continuesLarge(lines[i+n], lines[i+n-1], l, body, 0.8*l.size) {
 			text += " " + lines[i+n].text
 			n++
 		}
-		if n <= 4 && len(text) <= 200 && letterShare(text) > 0.5 && !strings.ContainsAny(text[len(text)-1:], ".,;") {
+		if n <= 4 && len(text) <= 200 && letterShare(text) > 0.5 && !endsWith(text, ".,;") {
 			all = append(all, candidate{i, n})
 		}
 		i += n
@@ -144,17 +144,27 @@ func fromSizes(lines []pdfLine, body float64, title string, bold bool) map[int]h
 // standsOut reports whether a line is bold, short and separated from the lines above and below.
 func standsOut(lines []pdfLine, i int, body float64) bool {
 	l := lines[i]
-	if !l.bold || l.cells != nil || l.size < 0.97*body || len(l.text) > 100 || letterShare(l.text) < 0.6 ||
-		utf8.RuneCountInString(l.text) < 3 ||
-		strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") || i+1 == len(lines) {
+	if !l.bold || l.cells != nil || l.size < 0.97*body || i+1 == len(lines) {
+		return false
+	}
+	if len(l.text) > 100 || utf8.RuneCountInString(l.text) < 3 || letterShare(l.text) < 0.6 || endsWith(l.text, ".,;:") {
 		return false
 	}
 	above, below := math.Inf(1), lines[i+1]
 	if i > 0 && lines[i-1].page == l.page && lines[i-1].y0 < l.y0 {
 		above = l.y0 - lines[i-1].y1
 	}
-	return above > 0.45*l.size && !(below.bold && below.cells == nil && below.y0-l.y1 < 0.45*l.size && below.y0 > l.y0)
+	goesOn := below.bold && below.cells == nil && below.y0-l.y1 < 0.45*l.size && below.y0 > l.y0
+	return above > 0.45*l.size && !goesOn
 }
+
+// continuesLarge reports whether a line continues a heading in large type that begins with the line first. reach is the
+// maximum distance from the last line.
+func continuesLarge(l, last, first pdfLine, body, reach float64) bool {
+	return large(l, body) && math.Abs(l.size-first.size) < 0.06*first.size && l.below(last, reach)
+}
+
+func endsWith(s, marks string) bool { return strings.ContainsAny(s[len(s)-1:], marks) }
 
 func large(l pdfLine, body float64) bool {
 	return l.cells == nil && l.size > 1.15*body && utf8.RuneCountInString(l.text) >= 3 && hasLetter(l.text)
@@ -188,9 +198,10 @@ func largeTitle(lines []pdfLine, body float64) string {
 		return ""
 	}
 	title := lines[best].text
-	for i := best + 1; i < len(lines) && i < best+4 && lines[i].page == lines[best].page &&
-		math.Abs(lines[i].size-lines[best].size) < 0.06*lines[best].size &&
-		large(lines[i], body) && lines[i].y0-lines[i-1].y1 < lines[best].size; i++ {
+	for i := best + 1; i < min(best+4, len(lines)); i++ {
+		if !continuesLarge(lines[i], lines[i-1], lines[best], body, lines[best].size) {
+			break
+		}
 		title += " " + lines[i].text
 	}
 	if title = document.Clean(title); len(title) > 250 {

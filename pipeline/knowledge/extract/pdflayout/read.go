@@ -1,5 +1,5 @@
-// Package pdflayout extracts PDF files. Package pdf reads the words and their places; this package determines their order,
-// paragraphs, headings and tables.
+// Package pdflayout extracts PDF files. Package pdf reads the words and their places; this package determines their
+// order, paragraphs, headings and tables.
 //
 // The entry point is Read.
 package pdflayout
@@ -48,7 +48,8 @@ func Read(ctx context.Context, data []byte) (document.Document, error) {
 
 func pdfReason(err error) error {
 	for from, to := range map[error]error{
-		pdf.ErrEncrypted: document.ErrEncrypted, pdf.ErrDamaged: document.ErrDamaged, pdf.ErrNotPDF: document.ErrDamaged, pdf.ErrTooLarge: document.ErrTooLarge,
+		pdf.ErrEncrypted: document.ErrEncrypted, pdf.ErrTooLarge: document.ErrTooLarge,
+		pdf.ErrDamaged: document.ErrDamaged, pdf.ErrNotPDF: document.ErrDamaged,
 	} {
 		if errors.Is(err, from) {
 			return fmt.Errorf("%w (%w)", to, err)

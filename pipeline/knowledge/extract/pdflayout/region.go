@@ -22,6 +22,11 @@ type pdfLine struct {
 	words          []pdf.Word
 }
 
+// below reports whether l is on the same page below another line, at most reach away.
+func (l pdfLine) below(above pdfLine, reach float64) bool {
+	return l.page == above.page && l.y0 > above.y0 && l.y0-above.y1 <= reach
+}
+
 // pdfSegment is a run of words without a wide gap.
 type pdfSegment struct {
 	x0, x1 float64

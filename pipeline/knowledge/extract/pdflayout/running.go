@@ -3,6 +3,7 @@ package pdflayout
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -27,68 +28,89 @@ func withoutRunning(pages [][]pdfLine, heights []float64) [][]pdfLine {
 	for i, lines := range pages {
 		edge[i] = edgesOf(lines, heights[i])
 	}
-	repeated := map[string]int{}
-	offsets := map[int]int{}
-	numbered := 0
-	for i, lines := range pages {
-		seen := map[string]bool{}
-		shifts := map[int]bool{}
-		for k := range edge[i] {
-			if key := runningKey(lines[k]); !seen[key] {
-				seen[key] = true
-				repeated[key]++
-			}
-			for _, n := range numbersAt(lines[k]) {
-				shifts[n-i] = true
-			}
-			if pageNumber.MatchString(strings.ToLower(lines[k].text)) {
-				numbered++
-			}
-		}
-		for s := range shifts {
-			offsets[s]++
-		}
-	}
-	shift, most := 0, 0
-	for s, n := range offsets {
-		if n > most || n == most && s < shift {
-			shift, most = s, n
-		}
-	}
-	counts := most >= 3 && most*3 >= len(pages) // pages are numbered, and the number is the page's index plus shift
-	least := 3
-	if len(pages) < 3 {
-		least = 2
-	}
-	// The first body line is also at the same height on every page, but its text rarely repeats.
-	all, same := map[string]int{}, map[string]int{}
-	for i, lines := range pages {
-		for k := range edge[i] {
-			key := runningKey(lines[k])
-			height := key[strings.LastIndexByte(key, '@'):]
-			all[height]++
-			if repeated[key] >= least {
-				same[height]++
-			}
-		}
-	}
+	r := countRunning(pages, edge)
 	out := make([][]pdfLine, len(pages))
 	for i, lines := range pages {
 		for k, line := range lines {
-			key := runningKey(line)
-			height := key[strings.LastIndexByte(key, '@'):]
-			lower := strings.ToLower(line.text)
-			running := edge[i][k] && (repeated[key] >= least && len(pages) > 1 && same[height]*2 >= all[height] ||
-				counts && hasNumber(line, i+shift) && len(line.text) < 120 ||
-				(counts || numbered*2 > len(pages) && len(pages) > 1) &&
-					(pageNumber.MatchString(lower) || romanNumeral.MatchString(lower)))
-			if !running {
+			if !edge[i][k] || !r.isRunning(line, i) {
 				out[i] = append(out[i], line)
 			}
 		}
 		out[i] = withoutLists(out[i])
 	}
 	return out
+}
+
+// running holds counts of the lines near the edges of the pages of a document.
+type running struct {
+	pages    int
+	repeated map[string]int // pages with a line, by runningKey
+	atHeight map[string]int // lines by height, as in runningKey
+	titles   map[string]int // of these, those that are repeated
+	numbered int            // lines that are a page number
+	counted  bool           // pages are numbered, and the number is the page's index plus shift
+	shift    int
+}
+
+func countRunning(pages [][]pdfLine, edge []map[int]bool) *running {
+	r := &running{
+		pages: len(pages), repeated: map[string]int{}, atHeight: map[string]int{}, titles: map[string]int{},
+	}
+	offsets := map[int]int{} // pages by the difference between a number on it and its index
+	for i, lines := range pages {
+		seen := map[string]bool{}
+		shifts := map[int]bool{}
+		for k := range edge[i] {
+			if key := runningKey(lines[k]); !seen[key] {
+				seen[key] = true
+				r.repeated[key]++
+			}
+			for _, n := range numbersAt(lines[k]) {
+				shifts[n-i] = true
+			}
+			if pageNumber.MatchString(strings.ToLower(lines[k].text)) {
+				r.numbered++
+			}
+		}
+		for s := range shifts {
+			offsets[s]++
+		}
+	}
+	most := 0
+	for s, n := range offsets {
+		if n > most || n == most && s < r.shift {
+			r.shift, most = s, n
+		}
+	}
+	r.counted = most >= 3 && most*3 >= len(pages)
+	for i, lines := range pages {
+		for k := range edge[i] {
+			key := runningKey(lines[k])
+			r.atHeight[heightIn(key)]++
+			if r.isRepeated(key) {
+				r.titles[heightIn(key)]++
+			}
+		}
+	}
+	return r
+}
+
+func (r *running) isRepeated(key string) bool {
+	return r.pages > 1 && r.repeated[key] >= min(3, r.pages)
+}
+
+// isRunning reports whether a line near the edge of the page with index i is repeated or counts the pages.
+func (r *running) isRunning(line pdfLine, i int) bool {
+	// the first body line is also at the same height on every page, but its text rarely repeats
+	if key := runningKey(line); r.isRepeated(key) && r.titles[heightIn(key)]*2 >= r.atHeight[heightIn(key)] {
+		return true
+	}
+	if r.counted && len(line.text) < 120 && slices.Contains(numbersAt(line), i+r.shift) {
+		return true
+	}
+	text := strings.ToLower(line.text)
+	number := pageNumber.MatchString(text) || romanNumeral.MatchString(text)
+	return number && (r.counted || r.pages > 1 && r.numbered*2 > r.pages)
 }
 
 // edgesOf returns the first and last lines of a page within its upper and lower sixth.
@@ -158,14 +180,8 @@ func numbersAt(l pdfLine) []int {
 	return out
 }
 
-func hasNumber(l pdfLine, n int) bool {
-	for _, m := range numbersAt(l) {
-		if m == n {
-			return true
-		}
-	}
-	return false
-}
+// heightIn returns the height in a key.
+func heightIn(key string) string { return key[strings.LastIndexByte(key, '@'):] }
 
 // withoutLists drops entries of a table of contents, and all lines of a page from a back-of-book index.
 func withoutLists(lines []pdfLine) []pdfLine {

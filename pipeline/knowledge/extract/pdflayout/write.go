@@ -2,6 +2,7 @@ package pdflayout
 
 import (
 	"math"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,7 +38,9 @@ type pdfWriter struct {
 type pageBreak struct{ page, at int }
 
 func newPDFWriter(lines []pdfLine, pages int, body float64) *pdfWriter {
-	w := &pdfWriter{b: document.NewBuilder(), lines: lines, body: body, starts: make([]int, pages), words: map[string]bool{}}
+	w := &pdfWriter{
+		b: document.NewBuilder(), lines: lines, body: body, starts: make([]int, pages), words: map[string]bool{},
+	}
 	for i := range w.starts {
 		w.starts[i] = -1
 	}
@@ -172,6 +175,8 @@ func (w *pdfWriter) line(l pdfLine) {
 	w.count++
 }
 
+var itemNumber = regexp.MustCompile(`^(\d{1,3})[.)]+$`)
+
 // pdfMarker splits "• text" and "3. text" into a marker of the common form and the text.
 func pdfMarker(t string) (marker, rest string) {
 	head, rest, ok := strings.Cut(t, " ")
@@ -182,9 +187,8 @@ func pdfMarker(t string) (marker, rest string) {
 	if utf8.RuneCountInString(head) == 1 && strings.Contains(bulletMarks, head) {
 		return "-", rest
 	}
-	if digits := strings.TrimRight(head, ".)"); digits != head && len(digits) <= 3 && len(digits) > 0 &&
-		strings.Trim(digits, "0123456789") == "" {
-		return digits + ".", rest
+	if m := itemNumber.FindStringSubmatch(head); m != nil {
+		return m[1] + ".", rest
 	}
 	if len(head) <= 4 && len(head) >= 2 && strings.HasSuffix(head, ")") && isMark(head) {
 		return "-", t
@@ -196,32 +200,23 @@ func pdfMarker(t string) (marker, rest string) {
 func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
 	last := w.last
 	size := max(last.size, l.size)
-	if marker == "" && l.page == last.page && l.y0 > last.y0 && l.y0-last.y0 < 1.6*w.pitch*size &&
-		!terminated(last.text) &&
-		document.Ideograph(firstRune(l.text)) && last.x1 > last.right-1.5*size && l.x0 < l.left+0.5*size {
+	open := !terminated(last.text)
+	ideograph := document.Ideograph(firstRune(l.text))
+	pitch := w.pitch * size
+	if marker == "" && open && ideograph && fullLines(last, l, pitch, size) {
 		return false // full lines of Chinese, where letter case gives no hint
 	}
 	if math.Abs(last.size-l.size) > 0.15*size {
 		return true
 	}
 	lower := startsLower(l.text)
-	open := !terminated(last.text)
-	// on the next page or column
-	if l.page != last.page || l.y0 < last.y0-0.5*size || l.x0 > last.right || l.right < last.x0 {
-		if marker != "" {
-			return true
-		}
-		ideographs := document.Ideograph(lastRune(last.text)) && document.Ideograph(firstRune(l.text)) && last.x1 > last.right-2*size
-		return !(open && (lower || strings.HasSuffix(last.text, "-") || ideographs))
+	beside := l.x0 > last.right || l.right < last.x0
+	if l.page != last.page || l.y0 < last.y0-0.5*size || beside { // the next page or column
+		full := ideograph && document.Ideograph(lastRune(last.text)) && last.x1 > last.right-2*size
+		goesOn := open && (lower || strings.HasSuffix(last.text, "-") || full)
+		return marker != "" || !goesOn
 	}
-	pitch := w.pitch * size
-	if l.y0-last.y0 > 1.28*pitch {
-		return true
-	}
-	bullet := marker == "-" && !strings.HasPrefix(l.text, "-") && !strings.HasPrefix(l.text, "–") &&
-		!strings.HasPrefix(l.text, "—")
-	if marker != "" && (bullet || !open || w.marker != "" || strings.HasSuffix(last.text, ":")) &&
-		(w.marker != "" || math.Abs(l.x0-last.x0) > 0 || !open) {
+	if l.y0-last.y0 > 1.28*pitch || marker != "" && w.newItem(l, marker, open) {
 		return true
 	}
 	shift := l.x0 - last.x0
@@ -229,18 +224,32 @@ func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
 	switch {
 	case w.marker != "" && l.x0 <= w.first.x0+0.3*size && last.x0 > w.first.x0+0.5*size: // end of a list item
 		return true
-	case w.count == 1 && w.marker == "" && shift > 0.8*size && !lower:
-		return last.x0 < last.left+0.5*size && !open // a separate line before an indented paragraph
-	case w.count > 1 && shift > 0.8*size && !lower:
+	case lower:
+		return false
+	case w.count == 1 && w.marker == "" && shift > 0.8*size: // a separate line before an indented paragraph
+		return last.x0 < last.left+0.5*size && !open
+	case w.count > 1 && (shift > 0.8*size || shift < -0.8*size && w.marker == ""):
 		return true
-	case w.count > 1 && shift < -0.8*size && !lower && w.marker == "":
-		return true
-	case !open && last.x1 < last.right-0.15*width && !lower:
-		return true
-	case last.x1 < last.left+0.5*width && !lower && !document.Ideograph(firstRune(l.text)):
+	case !open && last.x1 < last.right-0.15*width:
 		return true
 	}
-	return false
+	return last.x1 < last.left+0.5*width && !ideograph
+}
+
+// fullLines reports whether a line follows another that fills its column, and begins at the edge of the column.
+func fullLines(last, l pdfLine, pitch, size float64) bool {
+	follows := l.page == last.page && l.y0 > last.y0 && l.y0-last.y0 < 1.6*pitch
+	return follows && last.x1 > last.right-1.5*size && l.x0 < l.left+0.5*size
+}
+
+// newItem reports whether a line with a marker begins a list item. Inside a sentence, a number or dash at the start of
+// a line may be part of the sentence.
+func (w *pdfWriter) newItem(l pdfLine, marker string, open bool) bool {
+	if w.marker != "" || !open {
+		return true
+	}
+	bullet := marker == "-" && !strings.ContainsRune("-–—", firstRune(l.text))
+	return (bullet || strings.HasSuffix(w.last.text, ":")) && l.x0 != w.last.x0
 }
 
 func (w *pdfWriter) flush() {
@@ -315,9 +324,8 @@ func (w *pdfWriter) join(text, next string) string {
 	}
 	whole := strings.ToLower(strings.Trim(stem+tail, ".,;:!?()[]\"“”‘’'"))
 	hyphened := strings.ToLower(strings.Trim(stem+"-"+tail, ".,;:!?()[]\"“”‘’'"))
-	keep := w.words[hyphened] && !w.words[whole] || strings.ContainsAny(stem, "/0123456789@_") ||
-		strings.Contains(stem, "-") && !w.words[whole]
-	if keep {
+	spelled := w.words[hyphened] || strings.Contains(stem, "-")
+	if spelled && !w.words[whole] || strings.ContainsAny(stem, "/0123456789@_") {
 		return text + next
 	}
 	return strings.TrimRight(text, "-‐") + next

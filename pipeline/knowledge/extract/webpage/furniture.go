@@ -15,12 +15,14 @@ import (
 // context.
 
 // furnitureWords are words in class names, each of which marks an element as furniture.
-var furnitureWords = document.Set(`ad ads adslot adspot advert advertisement advertising announcement banner bio breadcrumb
-	breadcrumbs colophon consent cookie cookies copyright crumb crumbs cta discuss disqus donate donation footer
-	gdpr modal nav navbar navigation newsletter newsletters outbrain overlay pager pagination paging paywall popular popup
-	promo promoted promotion rail recirc recirculation recommendation recommendations recommended related relatedposts
-	respond share sharebar sharedaddy sharing sidebar signup social sponsor sponsored subscribe subscription subscriptions
-	taboola tags tagcloud taxonomy teaser teasers ticker toolbar topbar trending upsell viewed widget widgets`)
+var furnitureWords = document.Set(`
+	ad ads adslot adspot advert advertisement advertising announcement banner bio breadcrumb breadcrumbs colophon
+	consent cookie cookies copyright crumb crumbs cta discuss disqus donate donation footer gdpr modal nav navbar
+	navigation newsletter newsletters outbrain overlay pager pagination paging paywall popular popup promo promoted
+	promotion rail recirc recirculation recommendation recommendations recommended related relatedposts respond share
+	sharebar sharedaddy sharing sidebar signup social sponsor sponsored subscribe subscription subscriptions taboola
+	tags tagcloud taxonomy teaser teasers ticker toolbar topbar trending upsell viewed widget widgets
+`)
 
 // furniturePairs are words that mark furniture only in combination.
 var furniturePairs = [][2]string{
@@ -249,7 +251,10 @@ func microdataOf(n *node) (kinds []string) {
 
 // isTeaser reports whether an element links to another text: its whole heading is a link.
 func isTeaser(n *node, s shape) bool {
-	if s.text > teaserText || s.links == 0 || s.heading == 0 || n.tag == "table" || n.tag == "p" {
+	if n.tag == "table" || n.tag == "p" {
+		return false
+	}
+	if s.text > teaserText || s.links == 0 || s.heading == 0 {
 		return false
 	}
 	headings, linked, paragraphs := 0, 0, 0

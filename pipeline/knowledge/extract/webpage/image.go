@@ -59,7 +59,8 @@ func licenceIn(n *node, skip string) string {
 		}
 		said := ""
 		if hasWord(k.attr["rel"], "license") || hasWord(k.attr["itemprop"], "license") {
-			said = text.Start(cmp.Or(document.Clean(k.attr["href"]), document.Clean(k.attr["content"]), inlineText(k)), maxCaption)
+			stated := document.Clean(cmp.Or(k.attr["href"], k.attr["content"]))
+			said = text.Start(cmp.Or(stated, inlineText(k)), maxCaption)
 		}
 		if said = cmp.Or(said, licenceIn(k, skip)); said != "" {
 			return said

@@ -7,19 +7,23 @@ import (
 )
 
 // unseen are elements whose content is never text of the page.
-var unseen = document.Set(`script style noscript template head title svg canvas iframe object embed applet audio video map select
-	button input textarea datalist nav noframes noembed del s strike`)
+var unseen = document.Set(`
+	script style noscript template head title svg canvas iframe object embed applet audio video map select button input
+	textarea datalist nav noframes noembed del s strike
+`)
 
 // furniture are class names of content around the text of a page: site navigation, permalinks, link bars and
 // advertisements. The names are those of documentation generators (Sphinx, DocBook, Doxygen, MediaWiki, Hugo,
 // Docusaurus) and common themes.
-var furniture = document.Set(`nav navbar navigation navheader navfooter nav-links sphinxsidebar sphinxsidebarwrapper related
-	breadcrumb breadcrumbs headerlink header-anchor heading-anchor anchor-link permalink anchorjs-link hash-link toc
+var furniture = document.Set(`
+	nav navbar navigation navheader navfooter nav-links sphinxsidebar sphinxsidebarwrapper related breadcrumb
+	breadcrumbs headerlink header-anchor heading-anchor anchor-link permalink anchorjs-link hash-link toc
 	table-of-contents toctree-wrapper localtoc skip-link skiplink site-header site-footer page-footer footer masthead
-	menu sidebar-nav side-nav cookie-banner cookie-consent cookie-notice ad ads advert advertisement sponsored
-	share social-share mw-editsection printfooter catlinks navbox noprint
-	pagination prev-next prevnext pager edit-page-link edit-this-page feedback visually-hidden sr-only mw-jump-link
-	tabs-nav dynheader indexdiv indextable genindextable directory-toc genindex-jumpbox line-numbers linenos`)
+	menu sidebar-nav side-nav cookie-banner cookie-consent cookie-notice ad ads advert advertisement sponsored share
+	social-share mw-editsection printfooter catlinks navbox noprint pagination prev-next prevnext pager edit-page-link
+	edit-this-page feedback visually-hidden sr-only mw-jump-link tabs-nav dynheader indexdiv indextable genindextable
+	directory-toc genindex-jumpbox line-numbers linenos
+`)
 
 var furnitureRole = document.Set("navigation banner contentinfo search complementary menu menubar toolbar tablist")
 

@@ -154,9 +154,9 @@ func pageStates(tree, root *node) document.Metadata {
 			break
 		}
 	}
-	s.Publisher = document.Clean(firstMeta(tree, "citation_journal_title", "og:site_name", "citation_publisher", "dc.publisher",
-		"dcterms.Publisher", "publisher"))
-	for _, name := range []string{"article:published_time", "datepublished", "date", "dc.date", "dcterms.Date",
+	s.Publisher = document.Clean(firstMeta(tree, "citation_journal_title", "og:site_name", "citation_publisher",
+		"dc.publisher", "dcterms.publisher", "publisher"))
+	for _, name := range []string{"article:published_time", "datepublished", "date", "dc.date", "dcterms.date",
 		"dcterms.created", "dcterms.issued", "citation_publication_date", "citation_date"} {
 		s.Date = cmp.Or(s.Date, document.ParseDate(firstMeta(tree, name)))
 	}

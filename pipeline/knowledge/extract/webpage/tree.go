@@ -27,15 +27,19 @@ type node struct {
 }
 
 // kept are the attributes used by extraction.
-var kept = document.Set(`id name class role href style start type hidden aria-hidden property content itemprop itemtype encoding
-	summary src srcset data-src alt rel`)
+var kept = document.Set(`
+	id name class role href style start type hidden aria-hidden property content itemprop itemtype encoding summary src
+	srcset data-src alt rel
+`)
 
 var void = document.Set("area base br col embed hr img input link meta param source track wbr")
 
 // block are the elements that end a paragraph.
-var block = document.Set(`address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption
-	figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre section
-	summary table tbody td tfoot th thead tr ul`)
+var block = document.Set(`
+	address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure
+	footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre section
+	summary table tbody td tfoot th thead tr ul
+`)
 
 // closedBy maps a start tag to the open elements that it closes and the elements that limit this search.
 var closedBy = map[string]struct{ closes, scope map[string]bool }{

@@ -33,7 +33,7 @@ type Element struct {
 var ignored = document.Set("Fallback pPrChange rPrChange sectPr")
 
 // Each calls use for each element of an XML file with one of the names, except those inside another such
-// element. The error is that of the decoder, or document.ErrTooLarge; use has then been called for the elements before it.
+// element. The error is that of the decoder, or ErrTooLarge; use has then been called for the elements before it.
 func Each(data []byte, names map[string]bool, use func(*Element)) error {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.Strict = false // safe, because the decoder never loads external entities
