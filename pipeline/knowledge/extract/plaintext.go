@@ -131,9 +131,9 @@ func (p *plain) flush() {
 	}
 	for _, line := range lines {
 		rest := strings.TrimSpace(line)
-		if bullet, after := listMarker(strings.Replace(rest, "• ", "- ", 1)); bullet != "" &&
-			strings.TrimSpace(after) != "" &&
-			(marker != "" || len(said) == 0 || strings.HasSuffix(said[len(said)-1], ":") || bullet == "-" && line != rest) {
+		bullet, after := listMarker(strings.Replace(rest, "• ", "- ", 1))
+		begins := marker != "" || len(said) == 0 || strings.HasSuffix(said[len(said)-1], ":")
+		if strings.TrimSpace(after) != "" && (begins || bullet == "-" && line != rest) {
 			write()
 			marker, said = bullet, []string{after}
 			continue
@@ -241,37 +241,18 @@ func withoutPageBreaks(lines []string) []string {
 	return out
 }
 
+// listItem matches a list item: a bullet or a number, and the text. Four spaces before the text belong to it.
+var listItem = regexp.MustCompile(`(?s)^(?:[-*+]|(\d{1,9})[.)])(?:[ \t](?: {0,3}([^ ].*)|(.*)))?$`)
+
 // listMarker splits a line into list marker and text. The marker is "-" for every bullet and "3." for a number; it is
 // empty if the line is not a list item.
-func listMarker(rest string) (marker, text string) {
-	if rest == "" {
+func listMarker(line string) (marker, text string) {
+	m := listItem.FindStringSubmatch(line)
+	switch {
+	case m == nil:
 		return "", ""
+	case m[1] != "":
+		return m[1] + ".", m[2] + m[3]
 	}
-	n := 1
-	switch c := rest[0]; {
-	case c == '-' || c == '*' || c == '+':
-		marker = "-"
-	case c >= '0' && c <= '9':
-		for n < len(rest) && n < 9 && rest[n] >= '0' && rest[n] <= '9' {
-			n++
-		}
-		if n == len(rest) || rest[n] != '.' && rest[n] != ')' {
-			return "", ""
-		}
-		marker = rest[:n] + "."
-		n++
-	default:
-		return "", ""
-	}
-	if n == len(rest) {
-		return marker, ""
-	}
-	if rest[n] != ' ' && rest[n] != '\t' {
-		return "", ""
-	}
-	text = rest[n+1:]
-	if trimmed := strings.TrimLeft(text, " "); len(text)-len(trimmed) < 4 {
-		text = trimmed
-	}
-	return marker, text
+	return "-", m[2] + m[3]
 }
