@@ -1,6 +1,7 @@
 package pdflayout
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -97,7 +98,7 @@ func inner(rows []pdfRow, i int) []span {
 	segments := rows[i].segments
 	if i+1 < len(rows) && rows[i].y1-rows[i+1].y0 > 0.25*rows[i].height() {
 		segments = append(slices.Clone(segments), rows[i+1].segments...)
-		slices.SortFunc(segments, func(a, b pdfSegment) int { return compare(a.x0, b.x0) })
+		slices.SortFunc(segments, func(a, b pdfSegment) int { return cmp.Compare(a.x0, b.x0) })
 	}
 	if len(segments) > maxSegments {
 		return nil

@@ -1,6 +1,7 @@
 package pdflayout
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -11,12 +12,7 @@ import (
 
 // upright drops rotated words, such as text in the margin, unless most of the page is rotated.
 func upright(words []pdf.Word) []pdf.Word {
-	var out []pdf.Word
-	for _, w := range words {
-		if w.Upright {
-			out = append(out, w)
-		}
-	}
+	out := slices.DeleteFunc(slices.Clone(words), func(w pdf.Word) bool { return !w.Upright })
 	if len(out)*2 < len(words) {
 		return words
 	}
@@ -48,27 +44,17 @@ func rowsOf(words []pdf.Word, body float64) []pdfRow {
 		}
 	}
 	rows = append(rows, cluster(rest)...)
-	slices.SortStableFunc(rows, func(a, b pdfRow) int { return compare(a.y0+a.y1, b.y0+b.y1) })
+	slices.SortStableFunc(rows, func(a, b pdfRow) int { return cmp.Compare(a.y0+a.y1, b.y0+b.y1) })
 	for i := range rows {
-		slices.SortStableFunc(rows[i].segments[0].words, func(a, b pdf.Word) int { return compare(a.X0, b.X0) })
+		slices.SortStableFunc(rows[i].segments[0].words, func(a, b pdf.Word) int { return cmp.Compare(a.X0, b.X0) })
 	}
 	return rows
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // cluster groups words with nearly equal vertical centres into rows. Each row has one segment.
 func cluster(words []pdf.Word) []pdfRow {
 	words = slices.Clone(words)
-	slices.SortStableFunc(words, func(a, b pdf.Word) int { return compare(a.Y0+a.Y1, b.Y0+b.Y1) })
+	slices.SortStableFunc(words, func(a, b pdf.Word) int { return cmp.Compare(a.Y0+a.Y1, b.Y0+b.Y1) })
 	var rows []pdfRow
 	middle := 0.0
 	for _, w := range words {
@@ -89,7 +75,7 @@ func cluster(words []pdf.Word) []pdfRow {
 // attach adds a small word to the row of a larger word directly beside it and reports whether there is one.
 func attach(rows []pdfRow, w pdf.Word) bool {
 	h := w.Y1 - w.Y0
-	from, _ := slices.BinarySearchFunc(rows, w.Y0-60, func(r pdfRow, y float64) int { return compare(r.y0, y) })
+	from, _ := slices.BinarySearchFunc(rows, w.Y0-60, func(r pdfRow, y float64) int { return cmp.Compare(r.y0, y) })
 	for i := from; i < len(rows) && rows[i].y0 < w.Y1; i++ {
 		if min(rows[i].y1, w.Y1)-max(rows[i].y0, w.Y0) < 0.3*h {
 			continue

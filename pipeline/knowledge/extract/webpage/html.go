@@ -34,16 +34,14 @@ func Read(page string) document.Document {
 }
 
 // Fragment appends a piece of HTML from a Markdown file to b.
-func Fragment(b *document.Builder, fragment string) {
-	w := &htmlWalker{b: b, inArticle: true}
-	w.walk(parseTree(fragment))
-	w.flush()
-}
+func Fragment(b *document.Builder, fragment string) { appendTo(b, parseTree(fragment)) }
 
 // Chapter appends the content of a page that is a part of a book to b.
-func Chapter(b *document.Builder, page string) {
+func Chapter(b *document.Builder, page string) { appendTo(b, contentRoot(parseTree(page))) }
+
+func appendTo(b *document.Builder, root *node) {
 	w := &htmlWalker{b: b, inArticle: true}
-	w.walk(contentRoot(parseTree(page)))
+	w.walk(root)
 	w.flush()
 }
 
