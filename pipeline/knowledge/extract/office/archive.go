@@ -74,14 +74,6 @@ func TypeOf(data []byte) (kind string, ok bool) {
 	return "", false
 }
 
-// damage wraps err in ErrDamaged unless it already wraps ErrTooLarge or ErrDamaged.
-func damage(err error) error {
-	if errors.Is(err, document.ErrTooLarge) || errors.Is(err, document.ErrDamaged) {
-		return err
-	}
-	return fmt.Errorf("%w (%w)", document.ErrDamaged, err)
-}
-
 // each calls use for the elements of a part with one of the names. A part that does not exist has none. The error wraps
 // ErrDamaged or ErrTooLarge.
 func (f *archive) each(name, names string, use func(*xmltree.Element)) error {
@@ -89,10 +81,11 @@ func (f *archive) each(name, names string, use func(*xmltree.Element)) error {
 	if data == nil || err != nil {
 		return err
 	}
-	if err := xmltree.Each(data, document.Set(names), use); err != nil {
-		return damage(err)
+	err = xmltree.Each(data, document.Set(names), use)
+	if err == nil || errors.Is(err, document.ErrTooLarge) {
+		return err
 	}
-	return nil
+	return fmt.Errorf("%w (%s: %w)", document.ErrDamaged, name, err)
 }
 
 // read returns the content of a part, or nil if the part does not exist.

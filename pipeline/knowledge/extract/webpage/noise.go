@@ -27,6 +27,9 @@ var furniture = document.Set(`
 
 var furnitureRole = document.Set("navigation banner contentinfo search complementary menu menubar toolbar tablist")
 
+// permalinks are the texts of links to the heading that they stand in.
+var permalinks = document.Set("¶ # §")
+
 // isNoise reports whether an element is not part of the text, regardless of context.
 func isNoise(n *node) bool {
 	if unseen[n.tag] || n.furniture {
@@ -60,24 +63,11 @@ func isNoise(n *node) bool {
 	case "nav", "navbar", "navigation", "sidebar", "toc", "footer", "breadcrumbs", "nav-path", "side-nav":
 		return n.tag != "a" && n.tag != "span" && !headingTag(n.tag)
 	}
-	return n.tag == "a" && inlineIs(n, "¶", "#", "§")
+	return n.tag == "a" && len(n.kids) == 1 && permalinks[strings.TrimSpace(n.kids[0].text)]
 }
 
 func headingTag(tag string) bool {
 	return len(tag) == 2 && tag[0] == 'h' && tag[1] >= '1' && tag[1] <= '6'
-}
-
-// inlineIs reports whether the only content of an element is one of these marks.
-func inlineIs(n *node, marks ...string) bool {
-	if len(n.kids) != 1 || n.kids[0].tag != "" {
-		return false
-	}
-	for _, m := range marks {
-		if strings.TrimSpace(n.kids[0].text) == m {
-			return true
-		}
-	}
-	return false
 }
 
 // skipped extends isNoise with rules that depend on context.
@@ -98,13 +88,12 @@ func (w *htmlWalker) skipped(n *node) bool {
 
 func isQuoteSource(n *node) bool { return n.tag == "cite" || n.tag == "blockquote" }
 
+// admonitions are class names of notes and warnings.
+var admonitions = document.Set("note tip warning caution important admonition danger hint alert sidebar")
+
 func isAdmonition(n *node) bool {
-	if n.attr["class"] == "" {
-		return false
-	}
-	for _, c := range []string{"note", "tip", "warning", "caution", "important", "admonition", "danger", "hint",
-		"alert", "sidebar"} {
-		if n.hasClass(c) {
+	for class := range strings.FieldsSeq(n.attr["class"]) {
+		if admonitions[strings.ToLower(class)] {
 			return true
 		}
 	}
