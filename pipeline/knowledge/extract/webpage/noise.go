@@ -56,9 +56,6 @@ func isNoise(n *node) bool {
 			return true
 		}
 	}
-	if n.hasClass("contents") && n.hasClass("topic") { // table of contents; Doxygen's body is "contents" alone
-		return true
-	}
 	switch strings.ToLower(n.attr["id"]) {
 	case "nav", "navbar", "navigation", "sidebar", "toc", "footer", "breadcrumbs", "nav-path", "side-nav":
 		return n.tag != "a" && n.tag != "span" && !headingTag(n.tag)
