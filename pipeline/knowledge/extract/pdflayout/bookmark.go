@@ -28,7 +28,7 @@ var headNumber = regexp.MustCompile(`^(?:(?i:chapter|appendix|section|part|kapit
 func unnumbered(s string) string { return headNumber.ReplaceAllString(s, "") }
 
 // fromBookmarks finds the titles of the outline on their pages.
-func fromBookmarks(lines []pdfLine, bookmarks []pdf.Bookmark) map[int]headingMark {
+func fromBookmarks(lines []textLine, bookmarks []pdf.Bookmark) map[int]headingMark {
 	out := map[int]headingMark{}
 	first := map[int]int{} // index of each page's first line
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -42,7 +42,7 @@ func fromBookmarks(lines []pdfLine, bookmarks []pdf.Bookmark) map[int]headingMar
 		if m.Page == 0 {
 			continue
 		}
-		want := document.Clean(foldPDF(m.Title))
+		want := document.Clean(fold(m.Title))
 		full, bare := squeeze(want), squeeze(unnumbered(want))
 		if utf8.RuneCountInString(full) < 2 {
 			continue
@@ -62,7 +62,7 @@ func fromBookmarks(lines []pdfLine, bookmarks []pdf.Bookmark) map[int]headingMar
 
 // findTitle returns the line where a title starts and the number of lines it spans, 0 if it is not found. Of several
 // matches it returns the one in the largest type, because the others are in tables of contents.
-func findTitle(lines []pdfLine, from, page int, full, bare string, taken map[int]headingMark) (at, n int) {
+func findTitle(lines []textLine, from, page int, full, bare string, taken map[int]headingMark) (at, n int) {
 	size := 0.0
 	for i := from; i < len(lines) && lines[i].page == page; i++ {
 		if _, used := taken[i]; used || lines[i].size < 1.02*size {
@@ -86,10 +86,10 @@ func findTitle(lines []pdfLine, from, page int, full, bare string, taken map[int
 
 // contentsLines finds the lines of a table of contents: at least three lines on a page that repeat headings, and the
 // numbers around them.
-func contentsLines(lines []pdfLine, bookmarks []pdf.Bookmark, headings map[int]headingMark) map[int]bool {
+func contentsLines(lines []textLine, bookmarks []pdf.Bookmark, headings map[int]headingMark) map[int]bool {
 	titles := map[string]bool{}
 	for _, m := range bookmarks {
-		t := document.Clean(foldPDF(m.Title))
+		t := document.Clean(fold(m.Title))
 		titles[squeeze(t)], titles[squeeze(unnumbered(t))] = true, true
 	}
 	delete(titles, "")

@@ -8,7 +8,7 @@ import (
 
 // monospaced returns the character width of lines in a monospaced font, keyed by index. Only lines with enough letters
 // count, because digits have equal widths in most fonts.
-func monospaced(lines []pdfLine) map[int]float64 {
+func monospaced(lines []textLine) map[int]float64 {
 	ratios := map[int]int{}
 	widths := make([]float64, len(lines))
 	for i, l := range lines {
@@ -35,7 +35,7 @@ func monospaced(lines []pdfLine) map[int]float64 {
 }
 
 // uniform returns the character width of a line, or 0 if it varies, and the numbers of letters and words measured.
-func uniform(l pdfLine) (width float64, letters, words int) {
+func uniform(l textLine) (width float64, letters, words int) {
 	if l.cells != nil || l.size <= 0 {
 		return 0, 0, 0
 	}
@@ -61,7 +61,7 @@ func uniform(l pdfLine) (width float64, letters, words int) {
 }
 
 // typewritten reports whether all words of a line are in fonts that declare themselves monospaced.
-func typewritten(l pdfLine) bool {
+func typewritten(l textLine) bool {
 	for _, w := range l.words {
 		if !w.Mono {
 			return false
@@ -72,7 +72,7 @@ func typewritten(l pdfLine) bool {
 
 // codeLines returns the number of code lines from line i on, or 0 for prose. Fewer than three lines count only if one
 // has several words or is typewritten.
-func (w *pdfWriter) codeLines(i int) int {
+func (w *writer) codeLines(i int) int {
 	n, sure := 0, false
 	for k := i; k < len(w.lines); k++ {
 		cw, ok := w.mono[k]
@@ -97,7 +97,7 @@ func (w *pdfWriter) codeLines(i int) int {
 }
 
 // code returns n lines from line i on as text, with their indentation and spacing restored.
-func (w *pdfWriter) code(i, n int) string {
+func (w *writer) code(i, n int) string {
 	left, width := math.Inf(1), w.mono[i]
 	for _, l := range w.lines[i : i+n] {
 		left = min(left, l.x0)
@@ -117,7 +117,7 @@ func (w *pdfWriter) code(i, n int) string {
 				column = at + 1
 			}
 			b.WriteString(strings.Repeat(" ", max(0, column-at)))
-			text := strings.ReplaceAll(foldPDF(word.Text), "\u00ad", "-")
+			text := strings.ReplaceAll(fold(word.Text), "\u00ad", "-")
 			b.WriteString(text)
 			at = max(at, column) + utf8.RuneCountInString(text)
 		}

@@ -23,7 +23,7 @@ type headingMark struct {
 
 // headingLevels finds the headings among the lines. It uses the file's outline if enough of its entries are found in
 // the text. Otherwise it uses consecutively numbered lines and lines in larger type.
-func headingLevels(lines []pdfLine, body float64, bookmarks []pdf.Bookmark, title string) map[int]headingMark {
+func headingLevels(lines []textLine, body float64, bookmarks []pdf.Bookmark, title string) map[int]headingMark {
 	found := fromBookmarks(lines, bookmarks)
 	if len(found) >= 2 && len(found)*5 >= len(bookmarks)*2 {
 		return found
@@ -48,7 +48,7 @@ func headingLevels(lines []pdfLine, body float64, bookmarks []pdf.Bookmark, titl
 var sectionNumber = regexp.MustCompile(`^(\d{1,2}(?:\.\d{1,3}){0,4})\.?\s+\p{Lu}`)
 
 // fromNumbers finds lines such as "3.1 Results" that are styled or set apart and numbered consecutively.
-func fromNumbers(lines []pdfLine, body float64) map[int]headingMark {
+func fromNumbers(lines []textLine, body float64) map[int]headingMark {
 	out := map[int]headingMark{}
 	var last []int
 	for i, l := range lines {
@@ -88,7 +88,7 @@ func follows(last, next []int) bool {
 }
 
 // fromSizes finds lines in larger type and, if bold is set, isolated bold lines. The largest type is the highest level.
-func fromSizes(lines []pdfLine, body float64, title string, bold bool) map[int]headingMark {
+func fromSizes(lines []textLine, body float64, title string, bold bool) map[int]headingMark {
 	type candidate struct{ at, n int }
 	var all []candidate
 	for i := 0; i < len(lines); {
@@ -142,7 +142,7 @@ func fromSizes(lines []pdfLine, body float64, title string, bold bool) map[int]h
 }
 
 // standsOut reports whether a line is bold, short and separated from the lines above and below.
-func standsOut(lines []pdfLine, i int, body float64) bool {
+func standsOut(lines []textLine, i int, body float64) bool {
 	l := lines[i]
 	if !l.bold || l.cells != nil || l.size < 0.97*body || i+1 == len(lines) {
 		return false
@@ -160,13 +160,13 @@ func standsOut(lines []pdfLine, i int, body float64) bool {
 
 // continuesLarge reports whether a line continues a heading in large type that begins with the line first. reach is the
 // maximum distance from the last line.
-func continuesLarge(l, last, first pdfLine, body, reach float64) bool {
+func continuesLarge(l, last, first textLine, body, reach float64) bool {
 	return large(l, body) && math.Abs(l.size-first.size) < 0.06*first.size && l.below(last, reach)
 }
 
 func endsWith(s, marks string) bool { return strings.ContainsAny(s[len(s)-1:], marks) }
 
-func large(l pdfLine, body float64) bool {
+func large(l textLine, body float64) bool {
 	return l.cells == nil && l.size > 1.15*body && utf8.RuneCountInString(l.text) >= 3 && hasLetter(l.text)
 }
 
@@ -184,7 +184,7 @@ func letterShare(s string) float64 {
 }
 
 // largeTitle returns the largest lines of the first page with large lines, if it is among the first two pages.
-func largeTitle(lines []pdfLine, body float64) string {
+func largeTitle(lines []textLine, body float64) string {
 	best := -1
 	for i, l := range lines {
 		if l.page > 2 || best >= 0 && l.page > lines[best].page {

@@ -12,8 +12,8 @@ import (
 )
 
 // newLine joins the words of a line, ordered from left to right.
-func newLine(page int, words []pdf.Word) pdfLine {
-	line := pdfLine{page: page, words: words, bold: len(words) > 0}
+func newLine(page int, words []pdf.Word) textLine {
+	line := textLine{page: page, words: words, bold: len(words) > 0}
 	if len(words) == 0 {
 		return line
 	}
@@ -27,7 +27,7 @@ func newLine(page int, words []pdf.Word) pdfLine {
 	}
 	var b strings.Builder
 	for i, w := range words {
-		text := foldPDF(w.Text)
+		text := fold(w.Text)
 		if text == "" {
 			continue
 		}
@@ -61,8 +61,8 @@ func footnoteMark(before, w pdf.Word, size float64) bool {
 
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
 
-// foldPDF expands ligatures and removes invisible characters and characters that the font does not map.
-func foldPDF(s string) string {
+// fold expands ligatures and removes invisible characters and characters that the font does not map.
+func fold(s string) string {
 	plain := true
 	for i := 0; i < len(s); i++ {
 		plain = plain && s[i] >= ' ' && s[i] < 0x7f

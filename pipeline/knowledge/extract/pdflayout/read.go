@@ -28,25 +28,26 @@ var (
 // maxBookmarks is the maximum number of outline entries that are searched for in the text.
 const maxBookmarks = 10_000
 
-// pdfTime is the time limit for one PDF.
-const pdfTime = 60 * time.Second
+// maxTime is the time limit for one PDF.
+const maxTime = 60 * time.Second
 
 // Read extracts a PDF file. The error wraps one of the reasons above or is context.Cause(ctx).
 func Read(ctx context.Context, data []byte) (document.Document, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, pdfTime, errTooLong)
+	limited, cancel := context.WithTimeoutCause(ctx, maxTime, errTooLong)
 	defer cancel()
 	file, err := pdf.Open(limited, data)
 	if err != nil {
-		return document.Document{}, pdfReason(err)
+		return document.Document{}, reason(err)
 	}
 	pages, err := file.Words()
 	if err != nil {
-		return document.Document{}, pdfReason(err)
+		return document.Document{}, reason(err)
 	}
-	return pdfDocument(limited, pages, file.Info())
+	return build(limited, pages, file.Info())
 }
 
-func pdfReason(err error) error {
+// reason wraps an error of package pdf in the corresponding one of package document.
+func reason(err error) error {
 	for from, to := range map[error]error{
 		pdf.ErrEncrypted: document.ErrEncrypted, pdf.ErrTooLarge: document.ErrTooLarge,
 		pdf.ErrDamaged: document.ErrDamaged, pdf.ErrNotPDF: document.ErrDamaged,
@@ -58,8 +59,8 @@ func pdfReason(err error) error {
 	return err
 }
 
-// pdfDocument builds a document from words.
-func pdfDocument(ctx context.Context, pages []pdf.Page, info pdf.Info) (document.Document, error) {
+// build builds a document from words.
+func build(ctx context.Context, pages []pdf.Page, info pdf.Info) (document.Document, error) {
 	switch q := qualityOf(pages); {
 	case q.unknown < 20 && (q.letters < 3*len(pages) || q.letters < 20):
 		return document.Document{}, ErrNoText
@@ -67,18 +68,18 @@ func pdfDocument(ctx context.Context, pages []pdf.Page, info pdf.Info) (document
 		return document.Document{}, fmt.Errorf("%w; %s", ErrGarbled, q)
 	}
 	body := bodySize(pages)
-	lines, heights := make([][]pdfLine, len(pages)), make([]float64, len(pages))
+	lines, heights := make([][]textLine, len(pages)), make([]float64, len(pages))
 	for i, p := range pages {
 		if ctx.Err() != nil {
 			return document.Document{}, context.Cause(ctx)
 		}
 		lines[i], heights[i] = layout(p, i+1, body), p.Height
 	}
-	var all []pdfLine
+	var all []textLine
 	for _, l := range withoutRunning(lines, heights) {
 		all = append(all, l...)
 	}
-	w := newPDFWriter(all, len(pages), body)
+	w := newWriter(all, len(pages), body)
 	said := infoStates(info)
 	said.Or(document.Metadata{Title: largeTitle(all, body)})
 	w.levels = headingLevels(all, body, info.Bookmarks[:min(len(info.Bookmarks), maxBookmarks)], said.Title)
@@ -109,7 +110,7 @@ func bodySize(pages []pdf.Page) float64 {
 
 // infoStates returns the metadata of a file: its information dictionary, else its metadata packet.
 func infoStates(info pdf.Info) document.Metadata {
-	s := document.Metadata{Title: document.FileTitle(foldPDF(info.Title)), Date: pdfDate(info.Created)}
+	s := document.Metadata{Title: document.FileTitle(fold(info.Title)), Date: createdOn(info)}
 	s.AddAuthor(info.Author)
 	s.Or(xmp(info.Metadata))
 	return s
@@ -131,11 +132,13 @@ func xmp(packet []byte) (s document.Metadata) {
 			return true
 		})
 	})
-	s.Title = document.FileTitle(foldPDF(s.Title))
+	s.Title = document.FileTitle(fold(s.Title))
 	return s
 }
 
-func pdfDate(created string) string {
+// createdOn returns the date on which the file was created, or "".
+func createdOn(info pdf.Info) string {
+	created := info.Created
 	if len(created) < 8 {
 		return ""
 	}

@@ -11,8 +11,8 @@ import (
 	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
-// pdfLine is a line of text or a table row, in reading order.
-type pdfLine struct {
+// textLine is a line of text or a table row, in reading order.
+type textLine struct {
 	page           int // counted from 1
 	x0, x1, y0, y1 float64
 	left, right    float64 // edges of its column's text
@@ -24,44 +24,44 @@ type pdfLine struct {
 }
 
 // below reports whether l is on the same page below another line, at most reach away.
-func (l pdfLine) below(above pdfLine, reach float64) bool {
+func (l textLine) below(above textLine, reach float64) bool {
 	return l.page == above.page && l.y0 > above.y0 && l.y0-above.y1 <= reach
 }
 
-// pdfSegment is a run of words without a wide gap.
-type pdfSegment struct {
+// segment is a run of words without a wide gap.
+type segment struct {
 	x0, x1 float64
 	words  []pdf.Word
 }
 
-// pdfRow holds the segments at one height of the page, from left to right.
-type pdfRow struct {
+// textRow holds the segments at one height of the page, from left to right.
+type textRow struct {
 	y0, y1   float64
-	segments []pdfSegment
+	segments []segment
 }
 
-func (r pdfRow) height() float64 { return r.y1 - r.y0 }
+func (r textRow) height() float64 { return r.y1 - r.y0 }
 
 // span is an interval of the x axis.
 type span struct{ from, to float64 }
 
 // layout puts the words of a page in reading order. It forms rows and, within them, finds columns and tables by the
 // gutters shared by several rows. body is the height of the document's body text.
-func layout(p pdf.Page, number int, body float64) []pdfLine {
-	l := &pdfLayout{page: number, body: body, gutter: 0.95 * body}
+func layout(p pdf.Page, number int, body float64) []textLine {
+	l := &pageLayout{page: number, body: body, gutter: 0.95 * body}
 	l.region(segmented(rowsOf(upright(p.Words), body), l.gutter), 0)
 	return l.out
 }
 
-type pdfLayout struct {
+type pageLayout struct {
 	page   int
 	body   float64
 	gutter float64 // minimum width of a gutter
-	out    []pdfLine
+	out    []textLine
 }
 
 // region writes rows in reading order.
-func (l *pdfLayout) region(rows []pdfRow, depth int) {
+func (l *pageLayout) region(rows []textRow, depth int) {
 	done := 0 // number of rows written
 	for i := 0; i < len(rows); i++ {
 		gutters := inner(rows, i)
@@ -94,11 +94,11 @@ func (l *pdfLayout) region(rows []pdfRow, depth int) {
 }
 
 // inner returns the gaps in row i, including those to an overlapping row of a neighbouring column just below.
-func inner(rows []pdfRow, i int) []span {
+func inner(rows []textRow, i int) []span {
 	segments := rows[i].segments
 	if i+1 < len(rows) && rows[i].y1-rows[i+1].y0 > 0.25*rows[i].height() {
 		segments = append(slices.Clone(segments), rows[i+1].segments...)
-		slices.SortFunc(segments, func(a, b pdfSegment) int { return cmp.Compare(a.x0, b.x0) })
+		slices.SortFunc(segments, func(a, b segment) int { return cmp.Compare(a.x0, b.x0) })
 	}
 	if len(segments) > maxSegments {
 		return nil
@@ -113,7 +113,7 @@ func inner(rows []pdfRow, i int) []span {
 }
 
 // open returns the parts of the gutters that remain free of the segments of a row.
-func (l *pdfLayout) open(gutters []span, r pdfRow) []span {
+func (l *pageLayout) open(gutters []span, r textRow) []span {
 	if len(r.segments) > maxSegments {
 		return nil
 	}
@@ -136,14 +136,14 @@ func (l *pdfLayout) open(gutters []span, r pdfRow) []span {
 }
 
 // band writes rows divided by gutters: columns of prose one after the other, tables row by row.
-func (l *pdfLayout) band(rows []pdfRow, gutters []span, depth int) {
-	columns := make([][]pdfRow, len(gutters)+1)
+func (l *pageLayout) band(rows []textRow, gutters []span, depth int) {
+	columns := make([][]textRow, len(gutters)+1)
 	shared := 0
 	for _, r := range rows {
 		used := 0
 		for c, part := range divide(r, gutters) {
 			if len(part) > 0 {
-				columns[c] = append(columns[c], pdfRow{r.y0, r.y1, part})
+				columns[c] = append(columns[c], textRow{r.y0, r.y1, part})
 				used++
 			}
 		}
@@ -151,7 +151,7 @@ func (l *pdfLayout) band(rows []pdfRow, gutters []span, depth int) {
 			shared++
 		}
 	}
-	columns = slices.DeleteFunc(columns, func(c []pdfRow) bool { return len(c) == 0 })
+	columns = slices.DeleteFunc(columns, func(c []textRow) bool { return len(c) == 0 })
 	if len(columns) < 2 {
 		l.plain(rows)
 		return
@@ -178,7 +178,7 @@ func (l *pdfLayout) band(rows []pdfRow, gutters []span, depth int) {
 }
 
 // stacked reports whether rows are few and overlap vertically, as in formulas with fractions.
-func stacked(rows []pdfRow) bool {
+func stacked(rows []textRow) bool {
 	overlaps := 0
 	for i := 1; i < len(rows); i++ {
 		if rows[i-1].y1-rows[i].y0 > 0.3*min(rows[i].height(), rows[i-1].height()) {
@@ -188,8 +188,8 @@ func stacked(rows []pdfRow) bool {
 	return len(rows) <= 8 && overlaps > 0 && overlaps*3 >= len(rows)-1
 }
 
-func divide(r pdfRow, gutters []span) [][]pdfSegment {
-	out := make([][]pdfSegment, len(gutters)+1)
+func divide(r textRow, gutters []span) [][]segment {
+	out := make([][]segment, len(gutters)+1)
 	for _, s := range r.segments {
 		c := 0
 		for c < len(gutters) && s.x0 >= (gutters[c].from+gutters[c].to)/2 {
@@ -201,7 +201,7 @@ func divide(r pdfRow, gutters []span) [][]pdfSegment {
 }
 
 // prose reports whether a column contains running text: at least half of its rows are long and nearly full width.
-func prose(rows []pdfRow) bool {
+func prose(rows []textRow) bool {
 	if len(rows) < 4 {
 		return false
 	}
@@ -225,7 +225,7 @@ func prose(rows []pdfRow) bool {
 	return full*2 >= len(rows) && letters*2 >= len(rows)
 }
 
-func edges(rows []pdfRow) (left, right float64) {
+func edges(rows []textRow) (left, right float64) {
 	left, right = math.Inf(1), math.Inf(-1)
 	for _, r := range rows {
 		for _, s := range r.segments {
@@ -236,7 +236,7 @@ func edges(rows []pdfRow) (left, right float64) {
 }
 
 // plain writes each row as one line.
-func (l *pdfLayout) plain(rows []pdfRow) {
+func (l *pageLayout) plain(rows []textRow) {
 	left, right := edges(rows)
 	for _, r := range rows {
 		var words []pdf.Word
@@ -251,7 +251,7 @@ func (l *pdfLayout) plain(rows []pdfRow) {
 }
 
 // table writes rows of cells. A row without a first cell continues the row above.
-func (l *pdfLayout) table(rows []pdfRow, gutters []span) {
+func (l *pageLayout) table(rows []textRow, gutters []span) {
 	for len(rows) > 0 && len(rows[0].segments) < 2 {
 		l.plain(rows[:1])
 		rows = rows[1:]
@@ -262,7 +262,7 @@ func (l *pdfLayout) table(rows []pdfRow, gutters []span) {
 	}
 	start := len(l.out)
 	for i, r := range rows[:end] {
-		line := pdfLine{page: l.page, y0: r.y0, y1: r.y1, size: r.height(), cells: make([]string, len(gutters)+1)}
+		line := textLine{page: l.page, y0: r.y0, y1: r.y1, size: r.height(), cells: make([]string, len(gutters)+1)}
 		for c, part := range divide(r, gutters) {
 			var words []pdf.Word
 			for _, s := range part {

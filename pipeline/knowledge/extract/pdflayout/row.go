@@ -27,7 +27,7 @@ const (
 )
 
 // rowsOf groups words by height. Small words, such as indices and footnote marks, join the adjacent row.
-func rowsOf(words []pdf.Word, body float64) []pdfRow {
+func rowsOf(words []pdf.Word, body float64) []textRow {
 	var large, small []pdf.Word
 	for _, w := range words {
 		if w.Y1-w.Y0 < 0.82*body {
@@ -44,7 +44,7 @@ func rowsOf(words []pdf.Word, body float64) []pdfRow {
 		}
 	}
 	rows = append(rows, cluster(rest)...)
-	slices.SortStableFunc(rows, func(a, b pdfRow) int { return cmp.Compare(a.y0+a.y1, b.y0+b.y1) })
+	slices.SortStableFunc(rows, func(a, b textRow) int { return cmp.Compare(a.y0+a.y1, b.y0+b.y1) })
 	for i := range rows {
 		slices.SortStableFunc(rows[i].segments[0].words, func(a, b pdf.Word) int { return cmp.Compare(a.X0, b.X0) })
 	}
@@ -52,10 +52,10 @@ func rowsOf(words []pdf.Word, body float64) []pdfRow {
 }
 
 // cluster groups words with nearly equal vertical centres into rows. Each row has one segment.
-func cluster(words []pdf.Word) []pdfRow {
+func cluster(words []pdf.Word) []textRow {
 	words = slices.Clone(words)
 	slices.SortStableFunc(words, func(a, b pdf.Word) int { return cmp.Compare(a.Y0+a.Y1, b.Y0+b.Y1) })
-	var rows []pdfRow
+	var rows []textRow
 	middle := 0.0
 	for _, w := range words {
 		m, h := (w.Y0+w.Y1)/2, w.Y1-w.Y0
@@ -66,16 +66,16 @@ func cluster(words []pdf.Word) []pdfRow {
 			middle += (m - middle) / float64(len(s.words))
 			continue
 		}
-		rows = append(rows, pdfRow{y0: w.Y0, y1: w.Y1, segments: []pdfSegment{{words: []pdf.Word{w}}}})
+		rows = append(rows, textRow{y0: w.Y0, y1: w.Y1, segments: []segment{{words: []pdf.Word{w}}}})
 		middle = m
 	}
 	return rows
 }
 
 // attach adds a small word to the row of a larger word directly beside it and reports whether there is one.
-func attach(rows []pdfRow, w pdf.Word) bool {
+func attach(rows []textRow, w pdf.Word) bool {
 	h := w.Y1 - w.Y0
-	from, _ := slices.BinarySearchFunc(rows, w.Y0-60, func(r pdfRow, y float64) int { return cmp.Compare(r.y0, y) })
+	from, _ := slices.BinarySearchFunc(rows, w.Y0-60, func(r textRow, y float64) int { return cmp.Compare(r.y0, y) })
 	for i := from; i < len(rows) && rows[i].y0 < w.Y1; i++ {
 		if min(rows[i].y1, w.Y1)-max(rows[i].y0, w.Y0) < 0.3*h {
 			continue
@@ -92,9 +92,9 @@ func attach(rows []pdfRow, w pdf.Word) bool {
 }
 
 // segmented splits rows at wide gaps. List markers and heading numbers stay with the text that follows.
-func segmented(rows []pdfRow, gutter float64) []pdfRow {
+func segmented(rows []textRow, gutter float64) []textRow {
 	for i, r := range rows {
-		var out []pdfSegment
+		var out []segment
 		stretched := stretchedGap(r.segments[0].words)
 		for _, w := range r.segments[0].words {
 			n := len(out) - 1
@@ -107,7 +107,7 @@ func segmented(rows []pdfRow, gutter float64) []pdfRow {
 				out[n].x1 = max(out[n].x1, w.X1)
 				continue
 			}
-			out = append(out, pdfSegment{x0: w.X0, x1: w.X1, words: []pdf.Word{w}})
+			out = append(out, segment{x0: w.X0, x1: w.X1, words: []pdf.Word{w}})
 		}
 		rows[i].segments = out
 	}

@@ -23,13 +23,13 @@ var (
 
 // withoutRunning drops repeated lines (running titles, page numbers and stamps), and tables of contents and
 // back-of-book indexes, which contain no statements.
-func withoutRunning(pages [][]pdfLine, heights []float64) [][]pdfLine {
+func withoutRunning(pages [][]textLine, heights []float64) [][]textLine {
 	edge := make([]map[int]bool, len(pages)) // lines near the edges of each page, by index
 	for i, lines := range pages {
 		edge[i] = edgesOf(lines, heights[i])
 	}
 	r := countRunning(pages, edge)
-	out := make([][]pdfLine, len(pages))
+	out := make([][]textLine, len(pages))
 	for i, lines := range pages {
 		for k, line := range lines {
 			if !edge[i][k] || !r.isRunning(line, i) {
@@ -52,7 +52,7 @@ type running struct {
 	shift    int
 }
 
-func countRunning(pages [][]pdfLine, edge []map[int]bool) *running {
+func countRunning(pages [][]textLine, edge []map[int]bool) *running {
 	r := &running{
 		pages: len(pages), repeated: map[string]int{}, atHeight: map[string]int{}, titles: map[string]int{},
 	}
@@ -100,7 +100,7 @@ func (r *running) isRepeated(key string) bool {
 }
 
 // isRunning reports whether a line near the edge of the page with index i is repeated or counts the pages.
-func (r *running) isRunning(line pdfLine, i int) bool {
+func (r *running) isRunning(line textLine, i int) bool {
 	// the first body line is also at the same height on every page, but its text rarely repeats
 	if key := runningKey(line); r.isRepeated(key) && r.titles[heightIn(key)]*2 >= r.atHeight[heightIn(key)] {
 		return true
@@ -114,10 +114,10 @@ func (r *running) isRunning(line pdfLine, i int) bool {
 }
 
 // edgesOf returns the first and last lines of a page within its upper and lower sixth.
-func edgesOf(lines []pdfLine, height float64) map[int]bool {
+func edgesOf(lines []textLine, height float64) map[int]bool {
 	out := map[int]bool{}
 	top, bottom := height/6, height*5/6
-	pick := func(better func(a, b pdfLine) bool, within func(l pdfLine) bool) {
+	pick := func(better func(a, b textLine) bool, within func(l textLine) bool) {
 		for range edgeLines {
 			best := -1
 			for k, l := range lines {
@@ -139,12 +139,12 @@ func edgesOf(lines []pdfLine, height float64) map[int]bool {
 			}
 		}
 	}
-	pick(func(a, b pdfLine) bool { return a.y0 < b.y0 }, func(l pdfLine) bool { return l.y0 < top })
-	pick(func(a, b pdfLine) bool { return a.y1 > b.y1 }, func(l pdfLine) bool { return l.y1 > bottom })
+	pick(func(a, b textLine) bool { return a.y0 < b.y0 }, func(l textLine) bool { return l.y0 < top })
+	pick(func(a, b textLine) bool { return a.y1 > b.y1 }, func(l textLine) bool { return l.y1 > bottom })
 	return out
 }
 
-func textOf(l pdfLine) string {
+func textOf(l textLine) string {
 	if l.cells != nil {
 		return strings.TrimSpace(strings.Join(l.cells, " "))
 	}
@@ -152,7 +152,7 @@ func textOf(l pdfLine) string {
 }
 
 // runningKey returns a key that is equal for lines at the same height that differ only in numbers.
-func runningKey(l pdfLine) string {
+func runningKey(l textLine) string {
 	text := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsDigit(r):
@@ -168,7 +168,7 @@ func runningKey(l pdfLine) string {
 	return text + "@" + strconv.Itoa(int(math.Round((l.y0+l.y1)/2/5)))
 }
 
-func numbersAt(l pdfLine) []int {
+func numbersAt(l textLine) []int {
 	var out []int
 	text := strings.Trim(textOf(l), "-–—|[]() ")
 	for _, re := range []*regexp.Regexp{firstNumber, lastNumber} {
@@ -184,7 +184,7 @@ func numbersAt(l pdfLine) []int {
 func heightIn(key string) string { return key[strings.LastIndexByte(key, '@'):] }
 
 // withoutLists drops entries of a table of contents, and all lines of a page from a back-of-book index.
-func withoutLists(lines []pdfLine) []pdfLine {
+func withoutLists(lines []textLine) []textLine {
 	dots, entries := 0, 0
 	for _, l := range lines {
 		t := textOf(l)
@@ -201,7 +201,7 @@ func withoutLists(lines []pdfLine) []pdfLine {
 	if dots < 3 {
 		return lines
 	}
-	var out []pdfLine
+	var out []textLine
 	for _, l := range lines {
 		t := textOf(l)
 		if leaders.MatchString(t) || dots*3 >= len(lines) && lastNumber.MatchString(t) || contentsTitle[strings.ToLower(t)] {

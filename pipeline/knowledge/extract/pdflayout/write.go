@@ -14,10 +14,10 @@ import (
 // paragraphs.
 const maxParagraph = 20_000
 
-// pdfWriter converts lines to headings, paragraphs, items, code and tables.
-type pdfWriter struct {
+// writer converts lines to headings, paragraphs, items, code and tables.
+type writer struct {
 	b      *document.Builder
-	lines  []pdfLine
+	lines  []textLine
 	levels map[int]headingMark
 	skip   map[int]bool // indexes of lines to omit
 	body   float64
@@ -29,16 +29,16 @@ type pdfWriter struct {
 	marker string // of the current item
 	parts  strings.Builder
 	breaks []pageBreak
-	first  pdfLine // first line of the current paragraph
-	last   pdfLine
+	first  textLine // first line of the current paragraph
+	last   textLine
 	count  int // number of its lines
 }
 
 // pageBreak is the start of a page within a paragraph.
 type pageBreak struct{ page, at int }
 
-func newPDFWriter(lines []pdfLine, pages int, body float64) *pdfWriter {
-	w := &pdfWriter{
+func newWriter(lines []textLine, pages int, body float64) *writer {
+	w := &writer{
 		b: document.NewBuilder(), lines: lines, body: body, starts: make([]int, pages), words: map[string]bool{},
 	}
 	for i := range w.starts {
@@ -58,7 +58,7 @@ func newPDFWriter(lines []pdfLine, pages int, body float64) *pdfWriter {
 }
 
 // usualPitch returns the most frequent distance between adjacent lines of one size, as a multiple of the size.
-func usualPitch(lines []pdfLine) float64 {
+func usualPitch(lines []textLine) float64 {
 	counts, total := map[int]int{}, 0
 	for i := 1; i < len(lines); i++ {
 		a, b := lines[i-1], lines[i]
@@ -79,7 +79,7 @@ func usualPitch(lines []pdfLine) float64 {
 	return float64(best) / 50
 }
 
-func (w *pdfWriter) write() {
+func (w *writer) write() {
 	for i := 0; i < len(w.lines); {
 		l := w.lines[i]
 		if m, ok := w.levels[i]; ok {
@@ -120,7 +120,7 @@ func (w *pdfWriter) write() {
 }
 
 // block calls write and records the page on which its output begins. It returns the start offset of the output.
-func (w *pdfWriter) block(page int, write func()) int {
+func (w *writer) block(page int, write func()) int {
 	before := w.b.Len()
 	write()
 	text := w.b.Text()
@@ -134,14 +134,14 @@ func (w *pdfWriter) block(page int, write func()) int {
 }
 
 // reach records that a page, and any page before it without a start, begins at offset at.
-func (w *pdfWriter) reach(page, at int) {
+func (w *writer) reach(page, at int) {
 	for p := page - 1; p >= 0 && w.starts[p] < 0; p-- {
 		w.starts[p] = at
 	}
 }
 
 // pages returns Document.Pages.
-func (w *pdfWriter) pages() []int {
+func (w *writer) pages() []int {
 	for i := range w.starts {
 		if w.starts[i] < 0 {
 			w.starts[i] = w.b.Len()
@@ -151,8 +151,8 @@ func (w *pdfWriter) pages() []int {
 }
 
 // line adds a line to the current paragraph or starts a new one.
-func (w *pdfWriter) line(l pdfLine) {
-	marker, rest := pdfMarker(l.text)
+func (w *writer) line(l textLine) {
+	marker, rest := itemMarker(l.text)
 	if w.count > 0 && (w.parts.Len() > maxParagraph || w.newParagraph(l, marker)) {
 		w.flush()
 	}
@@ -177,8 +177,8 @@ func (w *pdfWriter) line(l pdfLine) {
 
 var itemNumber = regexp.MustCompile(`^(\d{1,3})[.)]+$`)
 
-// pdfMarker splits "• text" and "3. text" into a marker of the common form and the text.
-func pdfMarker(t string) (marker, rest string) {
+// itemMarker splits "• text" and "3. text" into a marker of the common form and the text.
+func itemMarker(t string) (marker, rest string) {
 	head, rest, ok := strings.Cut(t, " ")
 	rest = strings.TrimSpace(rest)
 	if !ok || rest == "" {
@@ -197,7 +197,7 @@ func pdfMarker(t string) (marker, rest string) {
 }
 
 // newParagraph reports whether a line starts a new paragraph, given the current one.
-func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
+func (w *writer) newParagraph(l textLine, marker string) bool {
 	last := w.last
 	size := max(last.size, l.size)
 	open := !terminated(last.text)
@@ -237,14 +237,14 @@ func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
 }
 
 // fullLines reports whether a line follows another that fills its column, and begins at the edge of the column.
-func fullLines(last, l pdfLine, pitch, size float64) bool {
+func fullLines(last, l textLine, pitch, size float64) bool {
 	follows := l.page == last.page && l.y0 > last.y0 && l.y0-last.y0 < 1.6*pitch
 	return follows && last.x1 > last.right-1.5*size && l.x0 < l.left+0.5*size
 }
 
 // newItem reports whether a line with a marker begins a list item. Inside a sentence, a number or dash at the start of
 // a line may be part of the sentence.
-func (w *pdfWriter) newItem(l pdfLine, marker string, open bool) bool {
+func (w *writer) newItem(l textLine, marker string, open bool) bool {
 	if w.marker != "" || !open {
 		return true
 	}
@@ -252,7 +252,7 @@ func (w *pdfWriter) newItem(l pdfLine, marker string, open bool) bool {
 	return (bullet || strings.HasSuffix(w.last.text, ":")) && l.x0 != w.last.x0
 }
 
-func (w *pdfWriter) flush() {
+func (w *writer) flush() {
 	if w.count == 0 {
 		return
 	}
@@ -283,7 +283,7 @@ func (w *pdfWriter) flush() {
 	}
 }
 
-func (w *pdfWriter) joinCells(cells []string) []string {
+func (w *writer) joinCells(cells []string) []string {
 	out := make([]string, len(cells))
 	for i, c := range cells {
 		for line := range strings.SplitSeq(c, "\n") {
@@ -295,7 +295,7 @@ func (w *pdfWriter) joinCells(cells []string) []string {
 }
 
 // join joins two lines. It removes a hyphen at the end unless the document elsewhere spells the word with a hyphen.
-func (w *pdfWriter) join(text, next string) string {
+func (w *writer) join(text, next string) string {
 	next = strings.TrimSpace(next)
 	switch {
 	case text == "":

@@ -20,7 +20,7 @@ func Read(page string) document.Document {
 	root := contentRoot(tree)
 	markFurniture(root)
 	b := document.NewBuilder()
-	w := &htmlWalker{b: b, inArticle: root.tag != "body" && root.tag != "html"}
+	w := &walker{b: b, inArticle: root.tag != "body" && root.tag != "html"}
 	w.walk(root)
 	w.flush()
 	said := document.Metadata{Title: commentTitle(page)}
@@ -40,13 +40,13 @@ func Fragment(b *document.Builder, fragment string) { appendTo(b, parseTree(frag
 func Chapter(b *document.Builder, page string) { appendTo(b, contentRoot(parseTree(page))) }
 
 func appendTo(b *document.Builder, root *node) {
-	w := &htmlWalker{b: b, inArticle: true}
+	w := &walker{b: b, inArticle: true}
 	w.walk(root)
 	w.flush()
 }
 
-// htmlWalker writes a tree to a builder.
-type htmlWalker struct {
+// walker writes a tree to a builder.
+type walker struct {
 	b          *document.Builder
 	inline     strings.Builder // text of the current paragraph
 	marker     string          // marker of the current list item, until its first text
@@ -66,13 +66,13 @@ type list struct {
 	next    int
 }
 
-func (w *htmlWalker) walkAll(n *node) {
+func (w *walker) walkAll(n *node) {
 	for _, k := range n.kids {
 		w.walk(k)
 	}
 }
 
-func (w *htmlWalker) walk(n *node) {
+func (w *walker) walk(n *node) {
 	if n.tag == "" {
 		if strings.TrimSpace(n.text) != "" {
 			w.broken = false
@@ -133,7 +133,7 @@ func (w *htmlWalker) walk(n *node) {
 }
 
 // container walks an element without special handling.
-func (w *htmlWalker) container(n *node) {
+func (w *walker) container(n *node) {
 	article, notes, figure := w.inArticle, w.admonition, w.figure
 	if n.tag == "figure" {
 		w.figure = n
@@ -150,7 +150,7 @@ func (w *htmlWalker) container(n *node) {
 }
 
 // flush ends the current paragraph.
-func (w *htmlWalker) flush() {
+func (w *walker) flush() {
 	text := w.inline.String()
 	loose := w.loose
 	if strings.TrimSpace(text[w.looseAt:]) != "" {
@@ -171,9 +171,9 @@ func (w *htmlWalker) flush() {
 	w.loose = loose
 }
 
-func (w *htmlWalker) written() { w.anchor, w.loose = "", "" }
+func (w *walker) written() { w.anchor, w.loose = "", "" }
 
-func (w *htmlWalker) list(n *node) {
+func (w *walker) list(n *node) {
 	next := 1
 	if s, err := strconv.Atoi(n.attr["start"]); err == nil {
 		next = s
@@ -184,7 +184,7 @@ func (w *htmlWalker) list(n *node) {
 	w.lists = w.lists[:len(w.lists)-1]
 }
 
-func (w *htmlWalker) item() {
+func (w *walker) item() {
 	w.marker = "-"
 	if len(w.lists) > 0 {
 		if l := &w.lists[len(w.lists)-1]; l.ordered {
@@ -194,7 +194,7 @@ func (w *htmlWalker) item() {
 	}
 }
 
-func (w *htmlWalker) heading(n *node) {
+func (w *walker) heading(n *node) {
 	text := inlineText(n)
 	if w.admonition > 0 {
 		w.b.Paragraph(text)
@@ -213,7 +213,7 @@ func (w *htmlWalker) heading(n *node) {
 }
 
 // noteAnchor records the id of an element, which may become the anchor of the following heading.
-func (w *htmlWalker) noteAnchor(n *node) {
+func (w *walker) noteAnchor(n *node) {
 	id := n.attr["id"]
 	if id == "" && n.tag == "a" {
 		id = n.attr["name"]

@@ -18,7 +18,7 @@ const (
 
 // image records an image at the current position in the text. figure is the enclosing element or nil. Images without a
 // description are treated as decoration and skipped.
-func (w *htmlWalker) image(n, figure *node) {
+func (w *walker) image(n, figure *node) {
 	i := document.Image{Source: imageSource(n), Caption: caption(n, figure), Section: w.b.Section()}
 	if i.Source == "" || len(i.Source) > maxAddress || i.Caption == "" || len(w.images) == maxImages {
 		return

@@ -68,7 +68,7 @@ func headingTag(tag string) bool {
 }
 
 // skipped extends isNoise with rules that depend on context.
-func (w *htmlWalker) skipped(n *node) bool {
+func (w *walker) skipped(n *node) bool {
 	if isNoise(n) {
 		return true
 	}

@@ -1,7 +1,7 @@
 package webpage
 
 // table writes a table as rows. A table that only arranges blocks on the page is written as those blocks.
-func (w *htmlWalker) table(n *node) {
+func (w *walker) table(n *node) {
 	if linkFarm(n) {
 		return
 	}
