@@ -9,8 +9,6 @@ import (
 )
 
 var (
-	atxHeading  = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t]*$`)
-	setext      = regexp.MustCompile(`^ {0,3}(?:=+|-{2,})[ \t]*$`)
 	thematic    = regexp.MustCompile(`^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$`)
 	boldLine    = regexp.MustCompile(`^\*\*([^*]{1,120})\*\*:?$`)
 	htmlComment = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
@@ -91,52 +89,6 @@ func isData(text string) bool {
 	trimmed := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "```json"), "```"))
 	return strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, `["`) || strings.HasPrefix(trimmed, "[{") ||
 		strings.HasPrefix(trimmed, "<?xml") || strings.HasPrefix(strings.ToLower(trimmed), "<!doctype")
-}
-
-// line is a line of Markdown.
-type line struct {
-	text    string
-	code    bool   // inside a code block
-	level   int    // heading level; 0: not a heading
-	heading string // text of the heading
-}
-
-// markdownLines splits Markdown into lines and recognizes headings. A line underlined with === or --- becomes one
-// heading.
-func markdownLines(text string) []line {
-	blocks := citation.Code(text)
-	var lines []line
-	offset := 0
-	for raw := range strings.SplitSeq(text, "\n") {
-		start, end := offset, offset+len(raw)
-		offset = end + 1
-		for len(blocks) > 0 && blocks[0][1] <= start {
-			blocks = blocks[1:]
-		}
-		if len(blocks) > 0 && blocks[0][0] <= start && start < blocks[0][1] && (end <= blocks[0][1] || raw == "") {
-			lines = append(lines, line{text: raw, code: true})
-			continue
-		}
-		if m := atxHeading.FindStringSubmatch(raw); m != nil {
-			lines = append(lines, line{text: raw, level: len(m[1]), heading: strings.TrimRight(m[2], "# \t")})
-			continue
-		}
-		if last := len(lines) - 1; last >= 0 && setext.MatchString(raw) && isParagraphLine(lines[last]) && (last == 0 || !isParagraphLine(lines[last-1])) {
-			level := 2
-			if strings.Contains(raw, "=") {
-				level = 1
-			}
-			lines[last] = line{text: lines[last].text, level: level, heading: lines[last].text}
-			continue
-		}
-		lines = append(lines, line{text: raw})
-	}
-	return lines
-}
-
-func isParagraphLine(l line) bool {
-	t := strings.TrimSpace(l.text)
-	return !l.code && l.level == 0 && t != "" && !strings.ContainsAny(t[:1], "|>-*+#")
 }
 
 // headingShift returns the difference that moves the highest heading of a section to level 3.

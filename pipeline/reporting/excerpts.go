@@ -50,7 +50,7 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 	var shown []excerpt
 	add := func(title string, body []string, of []excerpt) {
 		shown = append(shown, of...)
-		d.sections = append(d.sections, section{title: title, body: strings.Join(body, "\n\n"),
+		d.sections = append(d.sections, part{title: title, partText: partText{Body: strings.Join(body, "\n\n")},
 			claims: claimsOfExcerpts(of), excerpts: of})
 		plan.sections = append(plan.sections, sectionPlan{title: title, claims: claimsOfExcerpts(of)})
 	}
@@ -81,7 +81,6 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 	left := w.stats.Claims
 	for _, e := range shown {
 		left -= len(e.claims)
-		d.quotes++
 	}
 	w.stats.ClaimsLeftOut = left
 	if s, ids := w.disagreementSection(nil); len(ids) > 0 {
@@ -91,7 +90,7 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 	if missing := w.unmentioned(shown); len(missing) > 0 {
 		opening += w.texts.Space + w.texts.Missing.With(prompts.V{"Terms": missing})
 	}
-	d.opening = passage{body: opening, local: true}
+	d.opening = localPart("", opening)
 	w.reached(MomentOutlined, plan.titles()...)
 	for _, s := range d.sections {
 		w.reached(MomentSection, s.title)
@@ -331,9 +330,8 @@ func (w *writer) checkQuoted(d draft) *Verification {
 		for _, e := range s.excerpts {
 			first, last := e.claims[0], e.claims[len(e.claims)-1]
 			checked := CheckedSentence{
-				Text: text.Line(anyMarker.ReplaceAllString(e.body, "")), Section: s.title,
-				Citations: []string{first.CitationID},
-				Verdict:   support.Supported, Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
+				Text: plain(e.body), Section: s.title, Citations: []string{first.CitationID}, Verdict: support.Supported,
+				Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
 			}
 			if first.source.Hash != "" {
 				checked.Page = topicqueue.PagePath(first.source.Hash)

@@ -23,14 +23,14 @@ type figure struct {
 // figures assigns the figures of cited sources to sections, in the order of their citations. Each figure is shown once,
 // in the first section that cites it. Titles are written by models, so citations and addresses unknown to the run are
 // removed from them.
-func (a assembler) figures(sections []section) (placed [][]figure, removed []citation.Removal) {
-	placed = make([][]figure, len(sections))
+func (a assembler) figures(sections []part) (placed [][]figure, removed []citation.Removal) {
+	placed, removed = make([][]figure, len(sections)), []citation.Removal{}
 	shown := map[string]bool{}
-	place := func(i int) {
-		for _, id := range a.registry.Render(sections[i].body, citation.Options{}).Cited {
+	for i, s := range sections {
+		for _, id := range a.citedIn(s.Body) {
 			trace, _ := a.registry.Lookup(id)
 			for _, f := range trace.Source.Figures {
-				if shown[f.Path] || !figureName.MatchString(f.Path) || !beside(f, id, sections[i].claims) {
+				if shown[f.Path] || !figureName.MatchString(f.Path) || !beside(f, id, s.claims) {
 					continue
 				}
 				shown[f.Path] = true
@@ -39,9 +39,6 @@ func (a assembler) figures(sections []section) (placed [][]figure, removed []cit
 				removed = append(removed, gone...)
 			}
 		}
-	}
-	for i := range sections {
-		place(i)
 	}
 	return placed, removed
 }

@@ -16,18 +16,17 @@ import (
 
 // askJudge asks the model to judge the statements that are not verbatim, with several calls in parallel. The only error
 // is the end of ctx.
-func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]decision) error {
+func (c *checker) askJudge(ctx context.Context) error {
 	var groups []group
-	for i, p := range parts {
-		frame := i == 0 || i == len(parts)-1
+	for i, p := range c.parts {
+		frame := i == 0 || i == len(c.parts)-1
 		open, paragraph := group{}, -1
-		for j := range decisions[i] {
-			d := &decisions[i][j]
-			d.judged.Missing = c.unjudged(*d)
+		for _, d := range p.decisions {
+			d.judged.Missing = c.unjudged(d)
 			if d.judged.Missing != "" || d.findings.Quotation.Result == support.Verbatim {
 				continue
 			}
-			if at := strings.Count((*p.body)[:d.start], "\n\n"); frame && at != paragraph {
+			if at := strings.Count(p.Body[:d.start], "\n\n"); frame && at != paragraph {
 				groups = append(groups, open)
 				open, paragraph = group{}, at
 			}
@@ -57,9 +56,7 @@ func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]deci
 	for n, answer := range answers {
 		if errs[n] != nil {
 			c.v.Counts.JudgeFailed++
-			if c.silent == nil {
-				c.silent = errs[n]
-			}
+			c.silent = cmp.Or(c.silent, errs[n])
 		}
 		for i, j := range answer {
 			groups[n].decisions[i].judged = j
@@ -129,7 +126,7 @@ func (g group) shared(o group) int {
 }
 
 // unjudged returns why a statement is not sent to the judge, or "".
-func (c *checker) unjudged(d decision) support.Missing {
+func (c *checker) unjudged(d *decision) support.Missing {
 	switch {
 	case d.findings.Quotation.Result == support.Verbatim:
 		return ""

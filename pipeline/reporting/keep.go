@@ -23,31 +23,15 @@ type Text struct {
 	Audience   string         `json:"audience,omitempty"`
 	Places     map[string]int `json:"places,omitempty"` // template section of each claim id, from 0
 	Outline    Outline        `json:"outline"`          // with the claims of each section
-	Opening    keptPart       `json:"opening"`
-	Sections   []keptPart     `json:"sections"` // parallel to Outline.Sections
-	Conclusion keptPart       `json:"conclusion"`
+	Opening    partText       `json:"opening"`
+	Sections   []partText     `json:"sections"` // parallel to Outline.Sections
+	Conclusion partText       `json:"conclusion"`
 }
 
 // fits reports whether a report with options o may keep parts of t.
 func (t *Text) fits(o topicqueue.Options) bool {
 	same := t.Language == o.Language && t.Template == o.Template && t.Length == o.Length && t.Audience == o.Audience
 	return same && len(t.Sections) == len(t.Outline.Sections)
-}
-
-// keptPart is a part of a report: Markdown with canonical markers.
-type keptPart struct {
-	Body     string             `json:"body"`
-	Removed  []citation.Removal `json:"removed,omitempty"`
-	Repeated []string           `json:"repeated_sentences,omitempty"` // sentences that were removed
-	Local    bool               `json:"local,omitempty"`              // assembled, so the next run rewrites it
-	told
-}
-
-// told is the result of the check of a part.
-type told struct {
-	Checked      []CheckedSentence `json:"checked,omitempty"`
-	FactsUncited int               `json:"facts_uncited,omitempty"`
-	Uncited      []string          `json:"uncited,omitempty"` // the uncited sentences
 }
 
 // ReadText parses the JSON of a Text. An empty body gives nil.
@@ -67,7 +51,7 @@ func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
 	}
 	t := &Text{
 		Language: a.run.Options.Language, Template: a.run.Options.Template, Length: a.run.Options.Length,
-		Audience: a.run.Options.Audience, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion),
+		Audience: a.run.Options.Audience, Outline: outline, Opening: d.opening.partText, Conclusion: d.conclusion.partText,
 	}
 	for i, s := range outline.Sections {
 		for _, id := range s.AllClaimIDs() {
@@ -77,7 +61,7 @@ func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
 		}
 	}
 	for _, s := range d.sections[:len(outline.Sections)] { // sections added after the outline are rebuilt by the next run
-		t.Sections = append(t.Sections, keptPart{Body: s.body, Removed: s.removed, Repeated: s.repeated, Local: s.local, told: s.told})
+		t.Sections = append(t.Sections, s.partText)
 	}
 	return t
 }
@@ -89,14 +73,6 @@ func (t *Text) place(claim string, section int) {
 	t.Places[claim] = section
 }
 
-func keptOf(p passage) keptPart {
-	return keptPart{Body: p.body, Removed: p.removed, Repeated: p.repeated, Local: p.local, told: p.told}
-}
-
-func (k *keptPart) passage() passage {
-	return passage{body: k.Body, removed: k.Removed, repeated: k.Repeated, local: k.Local, past: k}
-}
-
 // citedAs returns t with citations replaced according to now.
 func (t Text) citedAs(now map[string]string) *Text {
 	var pairs []string
@@ -104,7 +80,7 @@ func (t Text) citedAs(now map[string]string) *Text {
 		pairs = append(pairs, "["+was+"]", "["+is+"]")
 	}
 	markers := strings.NewReplacer(pairs...)
-	part := func(k keptPart) keptPart {
+	part := func(k partText) partText {
 		k.Body, k.Checked = markers.Replace(k.Body), slices.Clone(k.Checked)
 		for i, s := range k.Checked {
 			k.Checked[i].Citations = citedAs(s.Citations, now)
@@ -173,9 +149,9 @@ func (m *material) goOn(in Input) {
 
 // keptSection returns the section of the last report with the same title and claims, if the evidence that it cites is
 // unchanged.
-func (w sectionWriter) keptSection(s sectionPlan) (section, bool) {
+func (w sectionWriter) keptSection(s sectionPlan) (kept part, ok bool) {
 	if w.before == nil || s.again {
-		return section{}, false
+		return kept, false
 	}
 	ids := make([]string, len(s.claims))
 	for i, c := range s.claims {
@@ -187,13 +163,15 @@ func (w sectionWriter) keptSection(s sectionPlan) (section, bool) {
 	})
 	moved := func(c claim) bool { return w.moved[c.CitationID] }
 	if i < 0 || slices.ContainsFunc(s.claims, moved) {
-		return section{}, false
+		return kept, false
 	}
 	past := &w.before.Sections[i]
 	if past.Local || w.remarked(*past) || !w.holds(past.Body) {
-		return section{}, false
+		return kept, false
 	}
-	return section{title: s.title, claims: s.claims, body: past.Body, removed: past.Removed, repeated: past.Repeated, past: past}, true
+	kept = past.kept()
+	kept.title, kept.claims = s.title, s.claims
+	return kept, true
 }
 
 // lastBody returns the text of a section of the last report, or "" if no model wrote it.
@@ -210,7 +188,7 @@ func (m *material) lastBody(title string) string {
 
 // remarked reports whether a reader remarked on a part of the last report, or on the whole report. Such a part is
 // rewritten.
-func (m *material) remarked(part keptPart) bool {
+func (m *material) remarked(part partText) bool {
 	wordsOf := func(s string) string { return " " + strings.Join(text.Words(s), " ") + " " }
 	return slices.ContainsFunc(m.remarks, func(r prompts.RemarkLine) bool {
 		about := wordsOf(r.Sentence)
@@ -221,7 +199,7 @@ func (m *material) remarked(part keptPart) bool {
 }
 
 // sentences returns the sentences recorded in the check of the part, without citations.
-func (k keptPart) sentences() []string {
+func (k partText) sentences() []string {
 	list := slices.Clone(k.Uncited)
 	for _, c := range k.Checked {
 		list = append(list, c.Text)
@@ -232,17 +210,17 @@ func (k keptPart) sentences() []string {
 // holds reports whether all evidence that a text cites is unchanged. It is false for a text with links, which are not
 // checked for changes.
 func (m *material) holds(body string) bool {
-	return !hasAddress(body) && !slices.ContainsFunc(m.registry.Render(body, citation.Options{}).Cited, func(id string) bool { return m.moved[id] })
+	return !hasAddress(body) && !slices.ContainsFunc(m.citedIn(body), func(id string) bool { return m.moved[id] })
 }
 
 // keptFrame returns the last report if its introduction and conclusion can be kept: all its sections are kept and there
 // are no others.
-func (w sectionWriter) keptFrame(sections []section) *Text {
-	written := func(s section) bool { return s.past == nil }
+func (w sectionWriter) keptFrame(sections []part) *Text {
+	written := func(s part) bool { return s.past == nil }
 	if w.before == nil || len(sections) != len(w.before.Sections) || slices.ContainsFunc(sections, written) {
 		return nil
 	}
-	for _, part := range []keptPart{w.before.Opening, w.before.Conclusion} {
+	for _, part := range []partText{w.before.Opening, w.before.Conclusion} {
 		if part.Local || w.remarked(part) || !w.holds(part.Body) {
 			return nil
 		}

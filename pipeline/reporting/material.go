@@ -67,28 +67,34 @@ func (m *material) titleFor(s OutlineSection) string {
 }
 
 // nothingFor returns a template section without evidence.
-func (m *material) nothingFor(title string) section {
-	return section{title: title, body: m.texts.NothingFor.String(), local: true, empty: true}
+func (m *material) nothingFor(title string) part {
+	p := localPart(title, m.texts.NothingFor.String())
+	p.empty = true
+	return p
 }
 
 // accept cleans a written text, removes repetitions and resolves its markers among the ids given to the writer. Weak
 // models repeat themselves. The text is usable if it is not empty and cites at least one of the ids, if there are any.
-func (m *material) accept(text, title string, ids []string) (p passage, usable bool) {
+func (m *material) accept(text, title string, ids []string) (p partText, usable bool) {
 	body, ok := cleanSection(text, title)
 	if !ok {
-		return passage{}, false
+		return partText{}, false
 	}
 	body, removed, links := m.registry.Only(ids).ResolveLinks(body)
-	p.removed = removed
+	p.Removed = removed
 	m.noteLinks(links)
-	p.body, p.repeated = withoutLoops(tidy(body))
-	cited := m.registry.Render(p.body, citation.Options{}).Cited
-	return p, p.body != "" && (len(ids) == 0 || len(cited) > 0)
+	p.Body, p.Repeated = withoutLoops(tidy(body))
+	return p, p.Body != "" && (len(ids) == 0 || len(m.citedIn(p.Body)) > 0)
+}
+
+// citedIn returns the citation ids of a text, each once.
+func (m *material) citedIn(body string) []string {
+	return m.registry.Render(body, citation.Options{}).Cited
 }
 
 // citedOf returns the claims of a section that its text cites.
-func (m *material) citedOf(s section) []claim {
-	ids := m.registry.Render(s.body, citation.Options{}).Cited
+func (m *material) citedOf(s part) []claim {
+	ids := m.citedIn(s.Body)
 	var cited []claim
 	for _, c := range s.claims {
 		if slices.Contains(ids, c.CitationID) {

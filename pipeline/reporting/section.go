@@ -13,20 +13,6 @@ import (
 	"nightdesk/prompts"
 )
 
-// section is one written section: Markdown with canonical markers, without its own heading.
-type section struct {
-	title    string
-	body     string
-	claims   []claim // claims of its writer
-	removed  []citation.Removal
-	repeated []string  // sentences removed because the report already says the same
-	local    bool      // assembled from the claims, not written by the model
-	excerpts []excerpt // excerpts shown, in a report without a model
-	empty    bool      // template section without evidence
-	past     *keptPart // part of the last report, kept unchanged; nil: new text
-	told     told
-}
-
 // attempts is the number of calls for a section before its local form is used. A second answer is often good, a third
 // hardly ever.
 const attempts = 2
@@ -40,9 +26,9 @@ const (
 type sectionWriter struct{ *material }
 
 // sections writes all sections of the plan in parallel.
-func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]section, error) {
+func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]part, error) {
 	titles := plan.titles()
-	written, placed, figures := make([]section, len(plan.sections)), w.placed(plan), w.plannedFigures(plan)
+	written, placed, figures := make([]part, len(plan.sections)), w.placed(plan), w.plannedFigures(plan)
 	g, groupCtx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel(w.Parallel))
 	for i, s := range plan.sections {
@@ -59,9 +45,9 @@ func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]section
 	if err := g.Wait(); err != nil {
 		return nil, ended(ctx, err)
 	}
-	for i, s := range written { // in the order of the report, not of the answers
-		if s.local && !s.empty {
-			w.fellBack("section " + quoteTitle(written[i].title))
+	for _, s := range written { // in the order of the report, not of the answers
+		if s.Local && !s.empty {
+			w.fellBack("section “" + s.title + "”")
 		}
 	}
 	return written, nil
@@ -74,8 +60,6 @@ func parallel(n int) int {
 	return n
 }
 
-func quoteTitle(title string) string { return "“" + title + "”" }
-
 // extras is the content of a section besides its claims.
 type extras struct {
 	disagreements []evidence.Contradiction
@@ -86,11 +70,11 @@ type extras struct {
 // error is the end of ctx.
 func (w sectionWriter) section(
 	ctx context.Context, reportTitle string, titles []string, index int, s sectionPlan, with extras,
-) (section, error) {
+) (part, error) {
 	if len(s.claims) == 0 {
 		return w.nothingFor(s.title), nil
 	}
-	out := section{title: s.title, claims: s.claims}
+	out := part{title: s.title, claims: s.claims}
 	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: s.title, Instruction: s.instruction,
 		Remarks: w.remarks, Last: w.lastBody(s.title)}
 	budget := sizeOf(s.claims)
@@ -106,10 +90,11 @@ func (w sectionWriter) section(
 		if err != nil {
 			break
 		}
-		out.body, out.removed, out.repeated = w.withHeadings(written.body, s), written.removed, written.repeated
+		out.partText = written
+		out.Body = w.withHeadings(written.Body, s)
 		return out, nil
 	}
-	out.local, out.body = true, w.localSection(s)
+	out.Local, out.Body = true, w.localSection(s)
 	return out, nil
 }
 
@@ -119,9 +104,9 @@ var errUnusable = errors.New("no usable text")
 // parts writes a section in parts, each from its own claims, and joins them.
 func (w sectionWriter) parts(
 	ctx context.Context, data prompts.SectionData, s sectionPlan, index, cut int, claims [][]claim, with extras,
-) (passage, error) {
+) (partText, error) {
 	disagreements, figures := with.disagreements, with.figures
-	var whole passage
+	var whole partText
 	for i, part := range claims {
 		data.Disagreements = disagreementLines(disagreements)
 		ids := withSides(citations(part), disagreements)
@@ -138,16 +123,16 @@ func (w sectionWriter) parts(
 		}
 		p, err := w.part(ctx, data, index+i*partStep, cut, ids)
 		if err != nil {
-			return passage{}, err
+			return partText{}, err
 		}
-		whole.body = strings.TrimSpace(whole.body + "\n\n" + p.body)
-		whole.removed = append(whole.removed, p.removed...)
-		whole.repeated = append(whole.repeated, p.repeated...)
+		whole.Body = strings.TrimSpace(whole.Body + "\n\n" + p.Body)
+		whole.Removed = append(whole.Removed, p.Removed...)
+		whole.Repeated = append(whole.Repeated, p.Repeated...)
 	}
 	if len(claims) > 1 {
 		var repeated []string
-		whole.body, repeated = withoutLoops(whole.body)
-		whole.repeated = append(whole.repeated, repeated...)
+		whole.Body, repeated = withoutLoops(whole.Body)
+		whole.Repeated = append(whole.Repeated, repeated...)
 	}
 	return whole, nil
 }
@@ -164,7 +149,7 @@ func claimLines(claims []claim, part int) []prompts.ClaimLine {
 }
 
 // part asks for a text that may cite ids.
-func (w sectionWriter) part(ctx context.Context, data prompts.SectionData, ordinal, cut int, ids []string) (p passage, err error) {
+func (w sectionWriter) part(ctx context.Context, data prompts.SectionData, ordinal, cut int, ids []string) (p partText, err error) {
 	var removed []citation.Removal
 	for attempt := range attempts {
 		text, err := w.text(ctx, prompts.Section(w.run.Options.Language, data), ordinal, cut*attempts+attempt)
@@ -175,9 +160,9 @@ func (w sectionWriter) part(ctx context.Context, data prompts.SectionData, ordin
 			continue
 		}
 		written, usable := w.accept(text, data.Title, ids)
-		removed = append(removed, written.removed...)
+		removed = append(removed, written.Removed...)
 		if usable {
-			written.removed = removed
+			written.Removed = removed
 			return written, nil
 		}
 	}

@@ -17,7 +17,7 @@ func (w sectionWriter) withHeadings(body string, s sectionPlan) string {
 	all := paragraphs(body)
 	var parts []int // subsection of each paragraph
 	for _, p := range all {
-		if strings.HasPrefix(p.text, "#") && headingOf(p.text, s) > 0 {
+		if p.heading && headingOf(p.text, s) > 0 {
 			return body // the writer set headings
 		}
 		parts = append(parts, w.partOf(p.text, s))
@@ -58,7 +58,7 @@ func headingOf(line string, s sectionPlan) int {
 
 // partOf returns the subsection that more than half of a paragraph's citations belong to; 0: none.
 func (w sectionWriter) partOf(paragraph string, s sectionPlan) int {
-	cited := w.registry.Render(paragraph, citation.Options{}).Cited
+	cited := w.citedIn(paragraph)
 	count := make([]int, len(s.parts)+1)
 	for _, id := range cited {
 		part := map[int]bool{}

@@ -3,6 +3,7 @@ package reporting
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ const readAtOnce = 8
 // weigh compares all claims of the run and finds support and contradictions among them.
 func (w *writer) weigh(ctx context.Context, in Input) error {
 	claims := evidence.Collect(in.Traces())
-	sketches := w.sketches(ctx, in.Run.ID, evidence.Sources(claims))
+	sketches := w.sketches(ctx, evidence.Sources(claims))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -69,7 +70,7 @@ func reviewed(in Input) map[string]bool {
 }
 
 // matters returns the ids of the claims behind the report: those whose citation is used in their section.
-func (w *writer) matters(sections []section) map[string]bool {
+func (w *writer) matters(sections []part) map[string]bool {
 	ids := map[string]bool{}
 	for _, s := range sections {
 		for _, c := range w.citedOf(s) {
@@ -79,31 +80,50 @@ func (w *writer) matters(sections []section) map[string]bool {
 	return ids
 }
 
-// sketches returns sketches of the sources' texts by source id. A text that cannot be read in time gives an empty
-// sketch.
-func (w *writer) sketches(ctx context.Context, runID string, list []topicqueue.Source) map[string]sources.Sketch {
-	ctx, cancel := context.WithTimeout(ctx, weighTime)
-	defer cancel()
+// sketches returns sketches of the sources' texts by source id and keeps the texts. A text that cannot be read in time
+// gives an empty sketch: its copies are detected only by hash and address.
+func (w *writer) sketches(ctx context.Context, list []topicqueue.Source) map[string]sources.Sketch {
 	read, texts := make([]sources.Sketch, len(list)), make([]string, len(list))
+	w.readSources(ctx, weighTime, list, func(i int, text string, _ error) {
+		read[i], texts[i] = sources.NewSketch(text), text
+	})
+	found := make(map[string]sources.Sketch, len(list))
+	for i, s := range list {
+		found[s.ID], w.read[s.ID] = read[i], texts[i]
+	}
+	return found
+}
+
+// readSources calls then with the text of each source, in parallel, and with the error if the text cannot be read
+// within limit.
+func (m *material) readSources(
+	ctx context.Context, limit time.Duration, list []topicqueue.Source, then func(i int, text string, err error),
+) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	var g errgroup.Group
 	g.SetLimit(readAtOnce)
 	for i, s := range list {
 		g.Go(func() error {
-			text := s.Text
-			if text == "" && w.Page != nil && ctx.Err() == nil {
-				text, _ = w.Page(ctx, runID, s.Hash) // unreadable texts are compared by hash and address
-			}
-			read[i], texts[i] = sources.NewSketch(text), text
+			text, err := m.sourceText(ctx, s)
+			then(i, text, err)
 			return nil
 		})
 	}
 	_ = g.Wait() // no function returns an error
-	found := make(map[string]sources.Sketch, len(list))
-	for i, s := range list {
-		found[s.ID] = read[i]
-		w.read[s.ID] = texts[i]
+}
+
+// sourceText returns the text of a source, from storage if necessary. It is empty if there is no storage.
+func (m *material) sourceText(ctx context.Context, s topicqueue.Source) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a defect of the storage must not lose the report
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	if text = cmp.Or(s.Text, m.read[s.ID]); text != "" || m.Page == nil {
+		return text, nil
 	}
-	return found
+	return m.Page(ctx, m.run.ID, s.Hash)
 }
 
 // Maximum number of disagreements per report, and of citations per side. More would hide the others.
@@ -164,9 +184,9 @@ func withSides(ids []string, list []evidence.Contradiction) []string {
 
 // tells reports whether a paragraph of the sections presents both sides of a contradiction. It either cites both sides,
 // or it has both values and cites their documents at other passages.
-func (w *writer) tells(sections []section, c evidence.Contradiction) bool {
+func (w *writer) tells(sections []part, c evidence.Contradiction) bool {
 	for _, s := range sections {
-		for _, p := range paragraphs(s.body) {
+		for _, p := range paragraphs(s.Body) {
 			if citesOne(p.text, sideCitations(c.A)) && citesOne(p.text, sideCitations(c.B)) {
 				return true
 			}
@@ -223,7 +243,7 @@ func documentOf(s topicqueue.Source) string { return cmp.Or(s.Document, s.URL, s
 
 // disagreementSection lists the contradictions that the written sections do not present, one line per side, and returns
 // the citations used. Both are empty if nothing is left. Without a model the lines are verbatim quotes.
-func (w *writer) disagreementSection(written []section) (s section, cited []string) {
+func (w *writer) disagreementSection(written []part) (s part, cited []string) {
 	var lines []string
 	side := func(indent string, s evidence.Side) {
 		if ids := sideCitations(s); len(ids) > 0 { // only the first one's text is shown
@@ -241,5 +261,5 @@ func (w *writer) disagreementSection(written []section) (s section, cited []stri
 			side("  ", c.B)
 		}
 	}
-	return section{title: w.texts.Disagree.String(), body: strings.Join(lines, "\n"), local: true}, cited
+	return localPart(w.texts.Disagree.String(), strings.Join(lines, "\n")), cited
 }

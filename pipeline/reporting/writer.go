@@ -60,7 +60,7 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	if len(w.claims) == 0 { // only withdrawn claims are left to report
 		w.gaps = nil
 		return w.finish(ctx, Outline{Title: w.title},
-			draft{extractive: true, opening: passage{body: w.texts.AllGone.String(), local: true}})
+			draft{extractive: true, opening: localPart("", w.texts.AllGone.String())})
 	}
 	if w.answer != "" {
 		return w.answered(ctx)
@@ -84,11 +84,23 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 		d.sections = append(slices.Clone(sections), s)
 	}
 	if past := author.keptFrame(sections); past != nil {
-		d.opening, d.conclusion = past.Opening.passage(), past.Conclusion.passage()
+		d.opening, d.conclusion = past.Opening.kept(), past.Conclusion.kept()
 	} else if d.opening, d.conclusion, err = author.frame(ctx, plan, d.sections); err != nil {
 		return Report{}, err
 	}
 	return w.finish(ctx, plan.outline(), d)
+}
+
+// answered turns the answer of a one-conversation run into a report without sections, with the same check, references
+// and note as other reports. If nothing in the answer is usable, it reports quotes of the sources.
+func (w *writer) answered(ctx context.Context) (Report, error) {
+	text, usable := w.accept(w.answer, w.title, citations(w.claims))
+	if !usable {
+		w.fellBack("answer")
+		return w.quoted(ctx)
+	}
+	d := draft{answer: true, opening: part{partText: text, claims: w.claims}}
+	return w.finish(ctx, Outline{Title: w.title, Sections: []OutlineSection{}}, d)
 }
 
 // finish checks a draft and assembles the report.
@@ -100,7 +112,10 @@ func (w *writer) finish(ctx context.Context, outline Outline, d draft) (Report, 
 	} else if d, v, err = w.check(ctx, d); err != nil {
 		return Report{}, err
 	}
-	v.Links, v.Repeated = w.links(d), d.repeated()
+	v.Links = w.links(d)
+	for _, p := range d.parts() {
+		v.Repeated = append(v.Repeated, p.Repeated...)
+	}
 	w.stats.RepeatedSentences = len(v.Repeated)
 	w.stats.Origins = w.weighed.Origins(w.matters(d.sections))
 	v.Evaluation = assembler{w.material}.evaluate(d, v, w.run.Date(w.now()))
