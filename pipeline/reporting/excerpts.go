@@ -52,7 +52,7 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 		shown = append(shown, of...)
 		d.sections = append(d.sections, part{title: title, partText: partText{Body: strings.Join(body, "\n\n")},
 			claims: claimsOfExcerpts(of), excerpts: of})
-		plan.sections = append(plan.sections, sectionPlan{title: title, claims: claimsOfExcerpts(of)})
+		plan.sections = append(plan.sections, newSectionPlan(title, "", claimsOfExcerpts(of)...))
 	}
 	if w.template != nil {
 		filled, err := outliner{w.material}.planned(ctx)
@@ -62,12 +62,12 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 		plan.title, plan.introduction, plan.conclusion = filled.title, filled.introduction, filled.conclusion
 		for _, s := range filled.sections {
 			if len(s.claims) == 0 {
-				d.sections = append(d.sections, w.nothingFor(s.title))
-				plan.sections = append(plan.sections, sectionPlan{title: s.title})
+				d.sections = append(d.sections, w.nothingFor(s.Title))
+				plan.sections = append(plan.sections, newSectionPlan(s.Title, ""))
 				continue
 			}
 			best := choose(w.excerptsOf(s.claims), w.quotedWords()/len(filled.sections))
-			add(s.title, bodies(best, ""), best)
+			add(s.Title, bodies(best, ""), best)
 		}
 	} else {
 		weak := func(e excerpt) bool { return e.relevance < further*enoughShare }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
@@ -159,7 +158,7 @@ func (w sectionWriter) keptSection(s sectionPlan) (kept part, ok bool) {
 	}
 	slices.Sort(ids)
 	i := slices.IndexFunc(w.before.Outline.Sections, func(b OutlineSection) bool {
-		return b.Title == s.title && slices.Equal(slices.Sorted(slices.Values(b.everyClaim())), ids)
+		return b.Title == s.Title && slices.Equal(slices.Sorted(slices.Values(b.everyClaim())), ids)
 	})
 	moved := func(c claim) bool { return w.moved[c.CitationID] }
 	if i < 0 || slices.ContainsFunc(s.claims, moved) {
@@ -170,7 +169,7 @@ func (w sectionWriter) keptSection(s sectionPlan) (kept part, ok bool) {
 		return kept, false
 	}
 	kept = past.kept()
-	kept.title, kept.claims = s.title, s.claims
+	kept.title, kept.claims = s.Title, s.claims
 	return kept, true
 }
 
@@ -226,44 +225,4 @@ func (w sectionWriter) keptFrame(sections []part) *Text {
 		}
 	}
 	return w.before
-}
-
-// renewed returns the outline of the last report without the instructions and titles that depend on changed evidence.
-// It removes the instructions of the affected sections, of the introduction and of the conclusion. It replaces titles
-// with figures that no claim has any more.
-func (ol outliner) renewed(o Outline) Outline {
-	standing, said := map[string]bool{}, ""
-	for _, c := range ol.claims {
-		standing[c.ID] = !ol.moved[c.CitationID]
-		said += c.Text + "\n" + c.Quote + "\n"
-	}
-	figures := quantity.Parse(said)
-	outdated := func(title string) bool {
-		return slices.ContainsFunc(quantity.Parse(title), func(q quantity.Quantity) bool {
-			has := func(o quantity.Quantity) bool { return quantity.Equal(o, q) }
-			return q.Kind != quantity.Label && !slices.ContainsFunc(figures, has)
-		})
-	}
-	o.Sections = slices.Clone(o.Sections)
-	stale := false
-	for i := range o.Sections {
-		s := &o.Sections[i]
-		if !slices.ContainsFunc(s.everyClaim(), func(id string) bool { return !standing[id] }) {
-			continue
-		}
-		stale, s.Instruction, s.Subsections = true, "", slices.Clone(s.Subsections)
-		for n := range s.Subsections {
-			s.Subsections[n].Instruction = ""
-		}
-		if outdated(s.Title) {
-			s.Title = ol.titleFor(*s)
-		}
-	}
-	if stale {
-		o.Introduction, o.Conclusion = "", ""
-		if outdated(o.Title) {
-			o.Title = ol.title
-		}
-	}
-	return o
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -107,5 +108,42 @@ func (ol outliner) renewData(o Outline, moved []string, shrink int) prompts.Rene
 	return data
 }
 
-// everyClaim returns the ids of all claims of a section, including shared ones.
-func (s OutlineSection) everyClaim() []string { return append(s.AllClaimIDs(), s.Shared...) }
+// renewed returns the outline of the last report without the instructions and titles that depend on changed evidence.
+// It removes the instructions of the affected sections, of the introduction and of the conclusion. It replaces titles
+// with figures that no claim has any more.
+func (ol outliner) renewed(o Outline) Outline {
+	standing, said := map[string]bool{}, ""
+	for _, c := range ol.claims {
+		standing[c.ID] = !ol.moved[c.CitationID]
+		said += c.Text + "\n" + c.Quote + "\n"
+	}
+	figures := quantity.Parse(said)
+	outdated := func(title string) bool {
+		return slices.ContainsFunc(quantity.Parse(title), func(q quantity.Quantity) bool {
+			has := func(o quantity.Quantity) bool { return quantity.Equal(o, q) }
+			return q.Kind != quantity.Label && !slices.ContainsFunc(figures, has)
+		})
+	}
+	o.Sections = slices.Clone(o.Sections)
+	stale := false
+	for i := range o.Sections {
+		s := &o.Sections[i]
+		if !slices.ContainsFunc(s.everyClaim(), func(id string) bool { return !standing[id] }) {
+			continue
+		}
+		stale, s.Instruction, s.Subsections = true, "", slices.Clone(s.Subsections)
+		for n := range s.Subsections {
+			s.Subsections[n].Instruction = ""
+		}
+		if outdated(s.Title) {
+			s.Title = ol.titleFor(*s)
+		}
+	}
+	if stale {
+		o.Introduction, o.Conclusion = "", ""
+		if outdated(o.Title) {
+			o.Title = ol.title
+		}
+	}
+	return o
+}

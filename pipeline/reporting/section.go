@@ -37,7 +37,7 @@ func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]part, e
 			continue
 		}
 		g.Go(func() (err error) {
-			w.reached(MomentSection, s.title)
+			w.reached(MomentSection, s.Title)
 			written[i], err = w.section(groupCtx, plan.title, titles, i, s, extras{placed[i], figures[i]})
 			return err
 		})
@@ -72,11 +72,11 @@ func (w sectionWriter) section(
 	ctx context.Context, reportTitle string, titles []string, index int, s sectionPlan, with extras,
 ) (part, error) {
 	if len(s.claims) == 0 {
-		return w.nothingFor(s.title), nil
+		return w.nothingFor(s.Title), nil
 	}
-	out := part{title: s.title, claims: s.claims}
-	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: s.title, Instruction: s.instruction,
-		Remarks: w.remarks, Last: w.lastBody(s.title)}
+	out := part{title: s.Title, claims: s.claims}
+	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: s.Title, Instruction: s.Instruction,
+		Remarks: w.remarks, Last: w.lastBody(s.Title)}
 	budget := sizeOf(s.claims)
 	for cut := range sectionCuts {
 		written, err := w.parts(ctx, data, s, index, cut, inParts(s.claims, budget), with)
@@ -112,7 +112,7 @@ func (w sectionWriter) parts(
 		ids := withSides(citations(part), disagreements)
 		disagreements = nil // only the first part gets them
 		data.Claims, data.Subsections, data.Figures = claimLines(part, 0), nil, figureLines(part, figures)
-		for n, sub := range s.parts {
+		for n, sub := range s.Subsections {
 			line := prompts.SubsectionLine{Title: sub.Title, Instruction: sub.Instruction, Claims: claimLines(part, n+1)}
 			if len(claims) == 1 || len(line.Claims) > 0 {
 				data.Subsections = append(data.Subsections, line)
@@ -201,7 +201,7 @@ func (w sectionWriter) localSection(s sectionPlan) string {
 	if lines := list(0); lines != "" {
 		parts = append(parts, lines)
 	}
-	for n, p := range s.parts {
+	for n, p := range s.Subsections {
 		if lines := list(n + 1); lines != "" {
 			parts = append(parts, "### "+citation.Escape(p.Title), lines)
 		}

@@ -11,7 +11,7 @@ import (
 // claims. If the paragraphs of a subsection are not consecutive, or the text has such headings, it returns the text
 // unchanged.
 func (w sectionWriter) withHeadings(body string, s sectionPlan) string {
-	if len(s.parts) == 0 {
+	if len(s.Subsections) == 0 {
 		return body
 	}
 	all := paragraphs(body)
@@ -37,7 +37,7 @@ func (w sectionWriter) withHeadings(body string, s sectionPlan) string {
 	for i, p := range all {
 		for part, at := range first {
 			if at == i {
-				out = append(out, "### "+citation.Escape(s.parts[part-1].Title))
+				out = append(out, "### "+citation.Escape(s.Subsections[part-1].Title))
 			}
 		}
 		out = append(out, p.text)
@@ -48,7 +48,7 @@ func (w sectionWriter) withHeadings(body string, s sectionPlan) string {
 // headingOf returns the subsection that a heading names, counted from 1; 0: none.
 func headingOf(line string, s sectionPlan) int {
 	title := strings.TrimLeft(line, "# ")
-	for i, p := range s.parts {
+	for i, p := range s.Subsections {
 		if sameTitle(title, p.Title) {
 			return i + 1
 		}
@@ -59,7 +59,7 @@ func headingOf(line string, s sectionPlan) int {
 // partOf returns the subsection that more than half of a paragraph's citations belong to; 0: none.
 func (w sectionWriter) partOf(paragraph string, s sectionPlan) int {
 	cited := w.citedIn(paragraph)
-	count := make([]int, len(s.parts)+1)
+	count := make([]int, len(s.Subsections)+1)
 	for _, id := range cited {
 		part := map[int]bool{}
 		for _, c := range s.claims {
