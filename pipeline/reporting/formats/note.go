@@ -41,7 +41,8 @@ const maxSentence = 1500 // bytes
 func sentenceEnd(text string) string {
 	text = strings.ToValidUTF8(lastBytes(text), "")
 	trimmed := strings.TrimRight(text, " .。!?！？")
-	if i := strings.LastIndexAny(trimmed, ".。!?！？"); i >= 0 && i+1 < len(trimmed) && (trimmed[i] != '.' || trimmed[i+1] == ' ') {
+	i := strings.LastIndexAny(trimmed, ".。!?！？")
+	if i >= 0 && i+1 < len(trimmed) && (trimmed[i] != '.' || trimmed[i+1] == ' ') {
 		return strings.ToValidUTF8(text[i+1:], "")
 	}
 	return text
