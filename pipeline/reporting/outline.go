@@ -52,9 +52,6 @@ const (
 	maxSections = 6
 )
 
-// frameTitles are titles of the parts that every report has besides its sections.
-var frameTitles = []string{"introduction", "conclusion", "conclusions", "references", "sources", "gaps", "引言", "导言", "结论", "参考文献", "未覆盖的内容"}
-
 // repaired makes a model's outline usable: titles are clean and unique, sections have claims, and every block belongs
 // to one section unless its claims are placed by number. If nothing in the outline is usable, each block becomes a
 // section.
@@ -78,7 +75,8 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 		section := OutlineSection{Title: CleanTitle(s.Title), Instruction: text.Line(s.Instruction)}
 		var subs []OutlineSubsection
 		for _, sub := range s.Subsections {
-			subs = append(subs, OutlineSubsection{Title: sub.Title, Instruction: sub.Instruction, ClaimIDs: numbers(sub.Claims)})
+			claims := numbers(sub.Claims)
+			subs = append(subs, OutlineSubsection{Title: sub.Title, Instruction: sub.Instruction, ClaimIDs: claims})
 		}
 		section.ClaimIDs = numbers(s.Claims)
 		section.setSubsections(subs)
@@ -91,7 +89,7 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 		if len(section.BlockIDs)+len(section.AllClaimIDs()) == 0 {
 			continue
 		}
-		if section.Title == "" || slices.Contains(frameTitles, strings.ToLower(section.Title)) {
+		if section.Title == "" || prompts.FrameOf(section.Title) != prompts.NoFrame {
 			section.Title = ol.titleFor(section)
 		}
 		out.Sections = ol.withSection(out.Sections, section)
@@ -177,7 +175,8 @@ func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
 	for _, sub := range subs {
 		sub.Title, sub.Instruction = CleanTitle(sub.Title), text.Line(sub.Instruction)
 		same := func(o OutlineSubsection) bool { return sameTitle(o.Title, sub.Title) }
-		if titleKey(sub.Title) == "" || sameTitle(sub.Title, s.Title) || len(s.Subsections) == maxSubsections || slices.ContainsFunc(s.Subsections, same) {
+		unusable := titleKey(sub.Title) == "" || sameTitle(sub.Title, s.Title) || slices.ContainsFunc(s.Subsections, same)
+		if unusable || len(s.Subsections) == maxSubsections {
 			s.ClaimIDs = append(s.ClaimIDs, sub.ClaimIDs...)
 			continue
 		}
