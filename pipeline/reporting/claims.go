@@ -67,7 +67,9 @@ func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []cl
 			gaps = append(gaps, gap)
 		}
 		if len(found) > 0 {
-			blocks = append(blocks, blockEvidence{id: b.Block.ID, title: blockTitle(b.Block), overview: text.Line(b.Block.Overview), block: b.Block})
+			blocks = append(blocks, blockEvidence{
+				id: b.Block.ID, title: blockTitle(b.Block), overview: text.Line(b.Block.Overview), block: b.Block,
+			})
 			claims = append(claims, found...)
 		}
 	}
@@ -150,28 +152,22 @@ func distinct(claims []claim) (list []claim) {
 	return list
 }
 
-func because(texts *prompts.Texts, what prompts.Text, reason string) string {
-	if reason == "" {
-		return what.String()
-	}
-	return texts.Because.With(prompts.V{"What": what.String(), "Reason": strings.TrimRight(reason, ".。")})
-}
-
 // gapOf describes what is missing of a block; false if nothing is.
 func gapOf(b topicqueue.Block, claims int, texts *prompts.Texts) (Gap, bool) {
-	gap := Gap{BlockID: b.ID, Title: blockTitle(b)}
-	reason := text.Line(b.Reason)
+	what := texts.NotDone
 	switch {
-	case b.Status == topicqueue.BlockFailed && claims == 0:
-		gap.Reason = because(texts, texts.Failed, reason)
-	case claims == 0 && b.Status == topicqueue.BlockCompleted:
-		gap.Reason = because(texts, texts.Nothing, reason)
-	case claims == 0:
-		gap.Reason = because(texts, texts.NotDone, reason)
-	case b.Status != topicqueue.BlockCompleted:
-		gap.Reason = because(texts, texts.Unfinished, reason)
-	default:
-		return gap, false
+	case claims > 0 && b.Status == topicqueue.BlockCompleted:
+		return Gap{}, false
+	case claims > 0:
+		what = texts.Unfinished
+	case b.Status == topicqueue.BlockFailed:
+		what = texts.Failed
+	case b.Status == topicqueue.BlockCompleted:
+		what = texts.Nothing
+	}
+	gap := Gap{BlockID: b.ID, Title: blockTitle(b), Reason: what.String()}
+	if reason := strings.TrimRight(text.Line(b.Reason), ".。"); reason != "" {
+		gap.Reason = texts.Because.With(prompts.V{"What": gap.Reason, "Reason": reason})
 	}
 	return gap, true
 }

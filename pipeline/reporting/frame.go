@@ -14,7 +14,9 @@ import (
 
 // frame writes introduction and conclusion from the finished sections. If an answer lacks one of them, it asks again.
 // The only error is the end of ctx.
-func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []part) (opening, conclusion part, err error) {
+func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []part) (
+	opening, conclusion part, err error,
+) {
 	var cited []claim
 	for _, s := range sections {
 		cited = append(cited, w.citedOf(s)...)

@@ -2,12 +2,12 @@ package reporting
 
 import "nightdesk/pipeline/citation"
 
-// partText is the text of a part of a report, as the next run of the topic gets it: Markdown with canonical markers, and
-// the result of its check.
+// partText is the text of a part of a report, as the next run of the topic gets it: Markdown with canonical markers,
+// and the result of its check.
 type partText struct {
 	Body     string             `json:"body"`
 	Removed  []citation.Removal `json:"removed,omitempty"`
-	Repeated []string           `json:"repeated_sentences,omitempty"` // sentences removed, because the report has them already
+	Repeated []string           `json:"repeated_sentences,omitempty"` // sentences removed, as the report has them already
 	Local    bool               `json:"local,omitempty"`              // assembled, not written by the model
 	told
 }

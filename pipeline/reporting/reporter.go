@@ -152,7 +152,9 @@ func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 	report.Moments = append([]Moment{{Name: MomentDeduplicated, Time: deduplicated.UTC()}}, w.moments...)
 	r.verify(ctx, w.registry, &report)
 	report.Verification.deliver(report.Markdown, w.registry, report.Changes)
-	report.Info = texts.Written.With(prompts.V{"Sections": report.Statistics.Sections, "Words": report.Words, "Citations": report.Statistics.Citations})
+	report.Info = texts.Written.With(prompts.V{
+		"Sections": report.Statistics.Sections, "Words": report.Words, "Citations": report.Statistics.Citations,
+	})
 	return report, nil
 }
 

@@ -118,7 +118,8 @@ func (s statement) withText(body, text string) string {
 	if s.row || opens && suffix == "" {
 		return body[:lineStart] + strings.TrimPrefix(body[lineEnd:], "\n")
 	}
-	return strings.TrimRight(body[:s.start], " ") + joint(body[:s.start], body[s.end:]) + strings.TrimLeft(body[s.end:], " ")
+	before, after := body[:s.start], body[s.end:]
+	return strings.TrimRight(before, " ") + joint(before, after) + strings.TrimLeft(after, " ")
 }
 
 // joint returns the space between the texts before and after a removed sentence.

@@ -11,6 +11,8 @@ package formats
 import (
 	"errors"
 	"fmt"
+
+	"nightdesk/prompts"
 )
 
 // Names of the formats, which are also the file extensions.
@@ -56,6 +58,15 @@ type Report struct {
 
 // CheckWords are the page's labels for checks and news, in the language of the report.
 type CheckWords struct{ Show, Confirmed, Conclusion, Unconfirmed, Unsupported, News string }
+
+// WordsIn returns the labels in the language of a report.
+func WordsIn(language string) CheckWords {
+	t := prompts.TextsIn(language)
+	return CheckWords{
+		Show: t.ShowChecks.String(), Confirmed: t.CheckConfirmed.String(), Conclusion: t.CheckConclusion.String(),
+		Unconfirmed: t.CheckUnconfirmed.String(), Unsupported: t.CheckUnsupported.String(), News: t.ShowNews.String(),
+	}
+}
 
 // Note describes the source of a citation.
 type Note struct {
