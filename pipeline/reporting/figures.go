@@ -51,21 +51,20 @@ func beside(f topicqueue.Figure, id string, claims []claim) bool {
 	})
 }
 
-// plannedFigures assigns the figures of claims' sources to sections. Each figure goes to the first section that has it.
-func (w sectionWriter) plannedFigures(plan reportPlan) [][]figure {
-	planned := make([][]figure, len(plan.sections))
+// placeFigures assigns the figures of claims' sources to sections. Each figure goes to the first section that has it.
+func (w sectionWriter) placeFigures(plan reportPlan) {
 	given := map[string]bool{}
 	for i, s := range plan.sections {
 		for _, c := range s.claims {
 			for _, f := range c.source.Figures {
 				if !given[f.Path] && figureName.MatchString(f.Path) && f.BesideClaim(c.Claim) {
 					given[f.Path] = true
-					planned[i] = append(planned[i], figure{f.Path, text.Line(f.Title), c.CitationID})
+					shown := figure{f.Path, text.Line(f.Title), c.CitationID}
+					plan.sections[i].figures = append(plan.sections[i].figures, shown)
 				}
 			}
 		}
 	}
-	return planned
 }
 
 // figureLines returns the figures of the claims' sources for a prompt.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"nightdesk/pipeline/evidence"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -20,6 +21,9 @@ type sectionPlan struct {
 	OutlineSection
 	claims []claim // claim.part is the subsection
 	again  bool    // the last report's text of this section is outdated
+
+	disagreements []evidence.Contradiction
+	figures       []figure // figures of the claims' sources
 }
 
 func newSectionPlan(title, instruction string, claims ...claim) sectionPlan {

@@ -174,7 +174,9 @@ func (c *checker) repair(p *checkedPart, d *decision, answer, words string) {
 
 // repaired checks the statements of a correction and returns why it is rejected, or "". The rules are those of the
 // draft: if words support the correction, a missing figure leaves it unverified.
-func (c *checker) repaired(p *checkedPart, statements []statement, words string) (checked []CheckedSentence, refused string) {
+func (c *checker) repaired(p *checkedPart, statements []statement, words string) (
+	checked []CheckedSentence, refused string,
+) {
 	for _, s := range statements {
 		if len(s.ids) == 0 {
 			if support.Factual(s.text) {

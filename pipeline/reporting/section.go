@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
 )
@@ -28,8 +27,9 @@ type sectionWriter struct{ *material }
 
 // sections writes all sections of the plan in parallel.
 func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]part, error) {
-	titles := plan.titles()
-	written, placed, figures := make([]part, len(plan.sections)), w.placed(plan), w.plannedFigures(plan)
+	w.placeDisagreements(plan)
+	w.placeFigures(plan)
+	written := make([]part, len(plan.sections))
 	g, groupCtx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel(w.Parallel))
 	for i, s := range plan.sections {
@@ -39,7 +39,7 @@ func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]part, e
 		}
 		g.Go(func() (err error) {
 			w.reached(MomentSection, s.Title)
-			written[i], err = w.section(groupCtx, plan.title, titles, i, s, extras{placed[i], figures[i]})
+			written[i], err = w.section(groupCtx, plan, i)
 			return err
 		})
 	}
@@ -61,41 +61,32 @@ func parallel(n int) int {
 	return n
 }
 
-// extras is the content of a section besides its claims.
-type extras struct {
-	disagreements []evidence.Contradiction
-	figures       []figure
-}
-
-// section writes one section from its own claims and extras, in as many parts as the context window requires. The only
-// error is the end of ctx.
-func (w sectionWriter) section(
-	ctx context.Context, reportTitle string, titles []string, index int, s sectionPlan, with extras,
-) (part, error) {
+// section writes a section of the plan, in as many parts as the context window requires. The only error is the end of
+// ctx.
+func (w sectionWriter) section(ctx context.Context, plan reportPlan, index int) (part, error) {
+	s := plan.sections[index]
 	if len(s.claims) == 0 {
 		return w.nothingFor(s.Title), nil
 	}
 	out := part{title: s.Title, claims: s.claims}
-	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: s.Title, Instruction: s.Instruction,
-		Remarks: w.remarks, Last: w.lastBody(s.Title)}
-	budget := sizeOf(s.claims)
-	for cut := range sectionCuts {
-		written, err := w.parts(ctx, data, s, index, cut, inParts(s.claims, budget), with)
-		if ctx.Err() != nil {
-			return out, context.Cause(ctx)
-		}
-		if errors.Is(err, llm.ErrContextLength) {
-			budget /= 3
-			continue
-		}
-		if err != nil {
-			break
-		}
-		out.partText = written
-		out.Body = w.withHeadings(written.Body, s)
-		return out, nil
+	data := prompts.SectionData{
+		Topic: w.topic, ReportTitle: plan.title, Sections: plan.titles(), Title: s.Title, Instruction: s.Instruction,
+		Remarks: w.remarks, Last: w.lastBody(s.Title),
 	}
-	out.Local, out.Body = true, w.localSection(s)
+	budget := sizeOf(s.claims)
+	err := llm.ErrContextLength
+	for cut := 0; cut < sectionCuts && errors.Is(err, llm.ErrContextLength); cut++ {
+		out.partText, err = w.parts(ctx, data, s, index, cut, inParts(s.claims, budget))
+		budget /= 3
+	}
+	switch {
+	case ctx.Err() != nil:
+		return out, context.Cause(ctx)
+	case err != nil:
+		out.partText = partText{Local: true, Body: w.localSection(s)}
+	default:
+		out.Body = w.withHeadings(out.Body, s)
+	}
 	return out, nil
 }
 
@@ -104,15 +95,14 @@ var errUnusable = errors.New("no usable text")
 
 // parts writes a section in parts, each from its own claims, and joins them.
 func (w sectionWriter) parts(
-	ctx context.Context, data prompts.SectionData, s sectionPlan, index, cut int, claims [][]claim, with extras,
-) (partText, error) {
-	disagreements, figures := with.disagreements, with.figures
-	var whole partText
+	ctx context.Context, data prompts.SectionData, s sectionPlan, index, cut int, claims [][]claim,
+) (whole partText, err error) {
 	for i, part := range claims {
-		data.Disagreements = disagreementLines(disagreements)
-		ids := withSides(citations(part), disagreements)
-		disagreements = nil // only the first part gets them
-		data.Claims, data.Subsections, data.Figures = claimLines(part, 0), nil, figureLines(part, figures)
+		if i > 0 {
+			s.disagreements = nil // only the first part gets them
+		}
+		data.Disagreements = disagreementLines(s.disagreements)
+		data.Claims, data.Subsections, data.Figures = claimLines(part, 0), nil, figureLines(part, s.figures)
 		for n, sub := range s.Subsections {
 			line := prompts.SubsectionLine{Title: sub.Title, Instruction: sub.Instruction, Claims: claimLines(part, n+1)}
 			if len(claims) == 1 || len(line.Claims) > 0 {
@@ -122,7 +112,7 @@ func (w sectionWriter) parts(
 		if len(claims) > 1 {
 			data.Part, data.Parts, data.Last = i+1, len(claims), ""
 		}
-		p, err := w.part(ctx, data, index+i*partStep, cut, ids)
+		p, err := w.part(ctx, data, index+i*partStep, cut, withSides(citations(part), s.disagreements))
 		if err != nil {
 			return partText{}, err
 		}
@@ -150,7 +140,9 @@ func claimLines(claims []claim, part int) []prompts.ClaimLine {
 }
 
 // part asks for a text that may cite ids.
-func (w sectionWriter) part(ctx context.Context, data prompts.SectionData, ordinal, cut int, ids []string) (p partText, err error) {
+func (w sectionWriter) part(
+	ctx context.Context, data prompts.SectionData, ordinal, cut int, ids []string,
+) (p partText, err error) {
 	var removed []citation.Removal
 	for attempt := range attempts {
 		text, err := w.text(ctx, prompts.Section(w.run.Options.Language, data), ordinal, cut*attempts+attempt)
@@ -217,66 +209,37 @@ func (w sectionWriter) withHeadings(body string, s sectionPlan) string {
 	if len(s.Subsections) == 0 {
 		return body
 	}
-	all := paragraphs(body)
-	var parts []int // subsection of each paragraph
-	for _, p := range all {
-		if p.heading && headingOf(p.text, s) > 0 {
+	var out []string
+	begun, last := map[int]bool{}, 0
+	for _, p := range paragraphs(body) {
+		names := func(sub OutlineSubsection) bool { return sameTitle(strings.TrimLeft(p.text, "# "), sub.Title) }
+		if p.heading && slices.ContainsFunc(s.Subsections, names) {
 			return body // the writer set headings
 		}
-		parts = append(parts, w.partOf(p.text, s))
-	}
-	first := map[int]int{} // first paragraph of each subsection
-	last := 0
-	for i, part := range parts {
-		if part == 0 || part == last {
-			continue
-		}
-		if _, again := first[part]; again {
-			return body
-		}
-		first[part], last = i, part
-	}
-	var out []string
-	for i, p := range all {
-		for part, at := range first {
-			if at == i {
-				out = append(out, "### "+citation.Escape(s.Subsections[part-1].Title))
+		if part := w.partOf(p.text, s); part > 0 && part != last {
+			if begun[part] {
+				return body
 			}
+			begun[part], last = true, part
+			out = append(out, "### "+citation.Escape(s.Subsections[part-1].Title))
 		}
 		out = append(out, p.text)
 	}
 	return strings.Join(out, "\n\n")
 }
 
-// headingOf returns the subsection that a heading names, counted from 1; 0: none.
-func headingOf(line string, s sectionPlan) int {
-	title := strings.TrimLeft(line, "# ")
-	for i, p := range s.Subsections {
-		if sameTitle(title, p.Title) {
-			return i + 1
-		}
-	}
-	return 0
-}
-
 // partOf returns the subsection that more than half of a paragraph's citations belong to; 0: none.
 func (w sectionWriter) partOf(paragraph string, s sectionPlan) int {
 	cited := w.citedIn(paragraph)
-	count := make([]int, len(s.Subsections)+1)
-	for _, id := range cited {
-		part := map[int]bool{}
-		for _, c := range s.claims {
-			if c.CitationID == id {
-				part[c.part] = true
+	for part := len(s.Subsections); part > 0; part-- {
+		n := 0
+		for _, id := range cited {
+			if slices.ContainsFunc(s.claims, func(c claim) bool { return c.CitationID == id && c.part == part }) {
+				n++
 			}
 		}
-		for p := range part {
-			count[p]++
-		}
-	}
-	for p := range slices.Backward(count) {
-		if p > 0 && 2*count[p] > len(cited) {
-			return p
+		if 2*n > len(cited) {
+			return part
 		}
 	}
 	return 0

@@ -129,19 +129,15 @@ func (m *material) sourceText(ctx context.Context, s topicqueue.Source) (text st
 // Maximum number of disagreements per report, and of citations per side. More would hide the others.
 const maxDisagreements, maxSideCitations = 12, 3
 
-// placed assigns each disagreement to the first section that has a claim of either side.
-func (w sectionWriter) placed(plan reportPlan) [][]evidence.Contradiction {
-	placed := make([][]evidence.Contradiction, len(plan.sections))
+// placeDisagreements assigns each disagreement to the first section that has a claim of either side.
+func (w sectionWriter) placeDisagreements(plan reportPlan) {
 	for _, c := range w.disagreements() {
 		side := func(k claim) bool { return slices.Contains(c.A.Claims, k.ID) || slices.Contains(c.B.Claims, k.ID) }
-		for i, s := range plan.sections {
-			if slices.ContainsFunc(s.claims, side) {
-				placed[i] = append(placed[i], c)
-				break
-			}
+		has := func(s sectionPlan) bool { return slices.ContainsFunc(s.claims, side) }
+		if i := slices.IndexFunc(plan.sections, has); i >= 0 {
+			plan.sections[i].disagreements = append(plan.sections[i].disagreements, c)
 		}
 	}
-	return placed
 }
 
 // disagreementLines converts contradictions for a prompt.
