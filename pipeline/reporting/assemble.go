@@ -53,7 +53,7 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	a.stats.Sections = len(d.sections)
 	a.stats.Figures = len(shown)
 	a.stats.Citations = len(rendered.Cited)
-	a.stats.Documents = a.citedDocuments(rendered.Cited)
+	a.stats.Documents = a.documents(rendered.Cited)
 	markdown := rendered.Body
 	if rendered.References != "" {
 		markdown += "\n\n## " + a.texts.References.String() + "\n\n" + rendered.References
@@ -124,16 +124,6 @@ func (a assembler) gapList() string {
 		lines[i] = "- **" + citation.Escape(g.Title) + "**: " + citation.Escape(g.Reason)
 	}
 	return strings.Join(lines, "\n")
-}
-
-func (a assembler) citedDocuments(ids []string) int {
-	var cited []claim
-	for _, id := range ids {
-		if t, ok := a.registry.Lookup(id); ok {
-			cited = append(cited, claim{source: t.Source})
-		}
-	}
-	return documents(cited)
 }
 
 // countWords counts the words of Markdown without markers and markup. A Chinese or Japanese character counts as one

@@ -193,7 +193,7 @@ func (c *checker) again(p *checkedPart) bool {
 		findings := c.corpus.Check(s.Text, s.Head, ids)
 		judged := c.corpus.Prove(s.Judge, ids)
 		if findings.Decide(judged) != s.Verdict {
-			p.Body = strings.ReplaceAll(p.Body, c.m.mark(), "")
+			p.Body = strings.ReplaceAll(p.Body, c.mark(), "")
 			return false
 		}
 		c.place(s, ids, findings, judged)
@@ -290,7 +290,7 @@ func (c *checker) settleAll(p *checkedPart) {
 	}
 	for _, s := range p.unsourced {
 		if c.answer {
-			text := c.m.marked(s.raw(p.Body), s.row)
+			text := c.marked(s.raw(p.Body), s.row)
 			p.decisions = append(p.decisions, &decision{statement: s, changed: true, text: text})
 		}
 	}
@@ -316,7 +316,7 @@ func (c *checker) settle(p *checkedPart, d *decision) {
 	case c.m.run.Options.OnUnsupported == topicqueue.UnsupportedRemove:
 		d.action, d.changed, d.text = ActionRemoved, true, ""
 	default:
-		d.action, d.changed, d.text = ActionMarked, true, c.m.marked(d.raw(p.Body), d.row)
+		d.action, d.changed, d.text = ActionMarked, true, c.marked(d.raw(p.Body), d.row)
 	}
 	d.checked = []CheckedSentence{c.entry(p, d)}
 }
@@ -341,28 +341,28 @@ func (c *checker) place(s *CheckedSentence, ids []string, f support.Findings, j 
 }
 
 // marked appends the mark for unsupported text to a sentence, or to the last cell of a table row.
-func (m *material) marked(raw string, row bool) string {
-	mark := m.mark()
+func (c *checker) marked(raw string, row bool) string {
+	mark := c.mark()
 	if cells, ok := strings.CutSuffix(strings.TrimRight(raw, " "), "|"); row && ok {
 		return strings.TrimRight(cells, " ") + mark + " |"
 	}
 	return strings.TrimRight(raw, " ") + mark
 }
 
-func (m *material) mark() string { return ` \[` + m.texts.Unsupported.String() + `\]` }
+func (c *checker) mark() string { return ` \[` + c.m.texts.Unsupported.String() + `\]` }
 
 // problem describes in one sentence, for the repair prompt, why a sentence is unsupported.
-func (m *material) problem(f support.Findings, j support.Judged) string {
+func (c *checker) problem(f support.Findings, j support.Judged) string {
 	if f.Quotation.Result == support.Absent {
-		return m.texts.Misquoted.With(prompts.V{"Text": f.Quotation.Missing})
+		return c.m.texts.Misquoted.With(prompts.V{"Text": f.Quotation.Missing})
 	}
 	if j.Wrong != "" {
 		return j.Wrong
 	}
 	for _, g := range f.Figures {
 		if g.Instead != "" {
-			return m.texts.NoFigure.With(prompts.V{"Text": g.Text, "Instead": g.Instead})
+			return c.m.texts.NoFigure.With(prompts.V{"Text": g.Text, "Instead": g.Instead})
 		}
 	}
-	return m.texts.NotSaid.String()
+	return c.m.texts.NotSaid.String()
 }

@@ -48,7 +48,7 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []pa
 	if !openingOK {
 		w.fellBack("introduction")
 		opening = localPart("", w.texts.Opening.With(prompts.V{
-			"Topic": citation.Escape(w.title), "Claims": len(distinct(cited)), "Documents": documents(cited),
+			"Topic": citation.Escape(w.title), "Claims": len(distinct(cited)), "Documents": w.documents(ids),
 		}))
 	}
 	if !conclusionOK {
@@ -109,11 +109,13 @@ func shownSection(s part, shrink int) prompts.WrittenSection {
 	return out
 }
 
-// documents counts the distinct documents and pages of claims.
-func documents(claims []claim) int {
+// documents counts the distinct documents and pages of citations.
+func (m *material) documents(ids []string) int {
 	distinct := map[string]bool{}
-	for _, c := range claims {
-		distinct[c.document()] = true
+	for _, id := range ids {
+		if t, ok := m.registry.Lookup(id); ok {
+			distinct[claim{source: t.Source}.document()] = true
+		}
 	}
 	return len(distinct)
 }

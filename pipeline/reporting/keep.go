@@ -52,10 +52,11 @@ func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
 		Language: a.run.Options.Language, Template: a.run.Options.Template, Length: a.run.Options.Length,
 		Audience: a.run.Options.Audience, Outline: outline, Opening: d.opening.partText, Conclusion: d.conclusion.partText,
 	}
-	for i, s := range outline.Sections {
-		for _, id := range s.AllClaimIDs() {
-			if a.template != nil {
-				t.place(id, i)
+	if a.template != nil {
+		t.Places = map[string]int{}
+		for i, s := range outline.Sections {
+			for _, id := range s.AllClaimIDs() {
+				t.Places[id] = i
 			}
 		}
 	}
@@ -63,13 +64,6 @@ func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
 		t.Sections = append(t.Sections, s.partText)
 	}
 	return t
-}
-
-func (t *Text) place(claim string, section int) {
-	if t.Places == nil {
-		t.Places = map[string]int{}
-	}
-	t.Places[claim] = section
 }
 
 // citedAs returns t with citations replaced according to now.
@@ -165,7 +159,7 @@ func (w sectionWriter) keptSection(s sectionPlan) (kept part, ok bool) {
 		return kept, false
 	}
 	past := &w.before.Sections[i]
-	if past.Local || w.remarked(*past) || !w.holds(past.Body) {
+	if !w.stands(past) {
 		return kept, false
 	}
 	kept = past.kept()
@@ -185,31 +179,23 @@ func (m *material) lastBody(title string) string {
 	return m.before.Sections[i].Body
 }
 
-// remarked reports whether a reader remarked on a part of the last report, or on the whole report. Such a part is
-// rewritten.
-func (m *material) remarked(part partText) bool {
-	wordsOf := func(s string) string { return " " + strings.Join(text.Words(s), " ") + " " }
-	return slices.ContainsFunc(m.remarks, func(r prompts.RemarkLine) bool {
-		about := wordsOf(r.Sentence)
-		return r.Sentence == "" || slices.ContainsFunc(part.sentences(), func(s string) bool {
-			return strings.Contains(wordsOf(s), about)
-		})
-	})
-}
-
-// sentences returns the sentences recorded in the check of the part, without citations.
-func (k partText) sentences() []string {
-	list := slices.Clone(k.Uncited)
-	for _, c := range k.Checked {
-		list = append(list, c.Text)
+// stands reports whether a part of the last report can be kept: the model wrote it, no reader remarked on it or on the
+// whole report, and all evidence that it cites is unchanged. It is false for a text with links, which are not checked
+// for changes.
+func (m *material) stands(past *partText) bool {
+	moved := func(id string) bool { return m.moved[id] }
+	if past.Local || hasAddress(past.Body) || slices.ContainsFunc(m.citedIn(past.Body), moved) {
+		return false
 	}
-	return list
-}
-
-// holds reports whether all evidence that a text cites is unchanged. It is false for a text with links, which are not
-// checked for changes.
-func (m *material) holds(body string) bool {
-	return !hasAddress(body) && !slices.ContainsFunc(m.citedIn(body), func(id string) bool { return m.moved[id] })
+	wordsOf := func(s string) string { return " " + strings.Join(text.Words(s), " ") + " " }
+	sentences := slices.Clone(past.Uncited)
+	for _, c := range past.Checked {
+		sentences = append(sentences, c.Text)
+	}
+	return !slices.ContainsFunc(m.remarks, func(r prompts.RemarkLine) bool {
+		about := func(s string) bool { return strings.Contains(wordsOf(s), wordsOf(r.Sentence)) }
+		return r.Sentence == "" || slices.ContainsFunc(sentences, about)
+	})
 }
 
 // keptFrame returns the last report if its introduction and conclusion can be kept: all its sections are kept and there
@@ -219,10 +205,8 @@ func (w sectionWriter) keptFrame(sections []part) *Text {
 	if w.before == nil || len(sections) != len(w.before.Sections) || slices.ContainsFunc(sections, written) {
 		return nil
 	}
-	for _, part := range []partText{w.before.Opening, w.before.Conclusion} {
-		if part.Local || w.remarked(part) || !w.holds(part.Body) {
-			return nil
-		}
+	if !w.stands(&w.before.Opening) || !w.stands(&w.before.Conclusion) {
+		return nil
 	}
 	return w.before
 }

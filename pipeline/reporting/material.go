@@ -1,11 +1,15 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/evidence"
@@ -104,12 +108,6 @@ func (m *material) citedOf(s part) []claim {
 	return cited
 }
 
-// disagreements returns the contradictions to report, those with the most support.
-func (m *material) disagreements() []evidence.Contradiction {
-	all := m.weighed.Contradictions
-	return all[:min(len(all), maxDisagreements)]
-}
-
 // block returns the block with claims of this id, or nil.
 func (m *material) block(id string) *blockEvidence {
 	for i := range m.blocks {
@@ -177,4 +175,39 @@ func ended(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// readAtOnce is the number of texts read in parallel.
+const readAtOnce = 8
+
+// readSources calls then with the text of each source, in parallel, and with the error if the text cannot be read
+// within limit.
+func (m *material) readSources(
+	ctx context.Context, limit time.Duration, list []topicqueue.Source, then func(i int, text string, err error),
+) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var g errgroup.Group
+	g.SetLimit(readAtOnce)
+	for i, s := range list {
+		g.Go(func() error {
+			text, err := m.sourceText(ctx, s)
+			then(i, text, err)
+			return nil
+		})
+	}
+	_ = g.Wait() // no function returns an error
+}
+
+// sourceText returns the text of a source, from storage if necessary. It is empty if there is no storage.
+func (m *material) sourceText(ctx context.Context, s topicqueue.Source) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a defect of the storage must not lose the report
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	if text = cmp.Or(s.Text, m.read[s.ID]); text != "" || m.Page == nil {
+		return text, nil
+	}
+	return m.Page(ctx, m.run.ID, s.Hash)
 }

@@ -87,7 +87,7 @@ func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSe
 		}
 		line := prompts.UnsupportedLine{
 			Number: n + 1, Text: d.raw(p.Body), Passage: c.passage(p, d),
-			Problem: c.m.problem(d.findings, d.judged),
+			Problem: c.problem(d.findings, d.judged),
 		}
 		if shown[line.Passage] { // already shown
 			line.Passage = ""
@@ -117,7 +117,7 @@ func (c *checker) passage(p *checkedPart, d *decision) string {
 	for _, s := range support.Merge(c.corpus.Passages(d.statement.text, c.sourcesOf(d.ids), quotes, passageBytes)) {
 		texts = append(texts, text.Line(c.corpus.Text(s)))
 	}
-	return clipRunes(strings.Join(texts, " […] "), passageBytes)
+	return text.Clip(strings.Join(texts, " […] "), passageBytes)
 }
 
 // askRepair returns the corrections by number of the sentence, from 1.
@@ -189,7 +189,7 @@ func (c *checker) repaired(p *checkedPart, statements []statement, words string)
 		d.judged = c.corpus.Prove(said, c.sourcesOf(s.ids))
 		d.verdict = d.findings.Decide(d.judged)
 		if d.verdict == support.Unsupported {
-			return nil, c.m.problem(d.findings, d.judged)
+			return nil, c.problem(d.findings, d.judged)
 		}
 		if d.judged.Span == nil && d.findings.Has(support.Absent) {
 			return nil, refusedFigure + s.text
@@ -200,12 +200,4 @@ func (c *checker) repaired(p *checkedPart, statements []statement, words string)
 		return nil, refusedEmpty
 	}
 	return checked, ""
-}
-
-func clipRunes(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n]) + "…"
 }

@@ -25,7 +25,7 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 	if strings.TrimSpace(m.topic) == "" {
 		m.topic = in.Run.Topic
 	}
-	m.title = headline(in.Run.Topic, texts.Untitled.String())
+	m.title = cmp.Or(text.Title(in.Run.Topic), texts.Untitled.String())
 	m.blocks, m.claims, m.gaps = gather(in, texts)
 	m.cited = citeOnce(m.claims, in.Traces())
 	m.registry = in.Registry()
@@ -48,11 +48,6 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 	m.goOn(in)
 	m.stats.Blocks, m.stats.Claims = len(in.Blocks), len(m.claims)
 	return &writer{m}
-}
-
-// headline returns the report's title for the topic that the user entered.
-func headline(topic, untitled string) string {
-	return cmp.Or(text.Title(topic), untitled)
 }
 
 // write produces the report, with the model if there is one.
