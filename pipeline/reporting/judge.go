@@ -148,33 +148,21 @@ func (c *checker) describe(at support.Span) prompts.Passage {
 	}
 }
 
-// quotesFor returns the positions of the quotes of all claims that a statement cites.
-func quotesFor(s statement, claims []claim) []support.Span {
-	cited := citedBy(s, claims)
-	out := make([]support.Span, len(cited))
-	for i, from := range cited {
-		out[i] = support.Span{Source: from.source.ID, Start: from.Start, End: from.End}
+// quotesFor returns the positions of the quotes of all claims that a statement cites, most similar first.
+func quotesFor(s statement, claims []claim) (quotes []support.Span) {
+	cited := slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return !slices.Contains(s.ids, c.CitationID) })
+	for _, from := range byLikeness(s, cited) {
+		quotes = append(quotes, support.Span{Source: from.source.ID, Start: from.Start, End: from.End})
 	}
-	return out
+	return quotes
 }
 
-// citedBy returns the claims that a statement cites, most similar first.
-func citedBy(s statement, claims []claim) []claim {
-	var cited []claim
-	for _, from := range claims {
-		if slices.Contains(s.ids, from.CitationID) {
-			cited = append(cited, from)
-		}
-	}
-	return byLikeness(s, cited)
-}
-
-// byLikeness sorts claims in place by similarity to a statement, most similar first.
+// byLikeness returns claims sorted by similarity to a statement, most similar first.
 func byLikeness(s statement, claims []claim) []claim {
 	alike := map[string]float64{}
 	for _, c := range claims {
 		alike[c.ID] = text.Similarity(c.statement(), s.text)
 	}
-	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) })
-	return claims
+	more := func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) }
+	return slices.SortedStableFunc(slices.Values(claims), more)
 }

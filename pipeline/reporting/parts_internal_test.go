@@ -117,6 +117,7 @@ func TestWithoutLoops(t *testing.T) {
 		said + " " + other + " " + said + " That costs time.":                       said + " " + other + " " + said + " That costs time.",
 		other + " " + said + "\n\n### Why\n\nIt does.\n\n" + said:                   other + " " + said + "\n\n### Why\n\nIt does.",
 		said + "\n\nIt does.\n\n" + said + "\n\n- a\n- b":                           said + "\n\nIt does.\n\n" + said + "\n\n- a\n- b",
+		"Run:\n\n    make all\n\n" + said + "\n\n" + said:                           "Run:\n\n    make all\n\n" + said, // indented code stays code
 		"It is short. " + said + " It is short.":                                    "It is short. " + said + " It is short.",
 	} {
 		got, dropped := withoutLoops(in)

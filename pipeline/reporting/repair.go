@@ -70,20 +70,15 @@ func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSe
 	data := prompts.RepairSectionData{Title: p.title}
 	shown := map[string]bool{} // ids of claims, and passages
 	for n, d := range wrong {
-		taken := map[string]int{}
-		for _, from := range citedBy(d.statement, p.claims) {
-			if taken[from.CitationID]++; taken[from.CitationID] <= repairClaims {
+		taken := map[string]int{} // by citation; "": those that the sentence does not cite
+		for _, from := range byLikeness(d.statement, p.claims) {
+			of := ""
+			if slices.Contains(d.ids, from.CitationID) {
+				of = from.CitationID
+			}
+			if taken[of]++; taken[of] <= repairClaims {
 				shown[from.ID] = true
 			}
-		}
-		var others []claim
-		for _, from := range p.claims {
-			if !slices.Contains(d.statement.ids, from.CitationID) {
-				others = append(others, from)
-			}
-		}
-		for _, from := range byLikeness(d.statement, others)[:min(repairClaims, len(others))] {
-			shown[from.ID] = true
 		}
 		line := prompts.UnsupportedLine{
 			Number: n + 1, Text: d.raw(p.Body), Passage: c.passage(p, d),
