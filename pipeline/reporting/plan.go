@@ -89,16 +89,16 @@ func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
 			return reportPlan{}, err
 		}
 	}
-	var renewed renewal
+	var again map[int]string // sections of the last report to rewrite, with their new instructions
 	if ol.template == nil && ol.before != nil {
-		if renewed, err = ol.renew(ctx, outline, places); err != nil {
+		if again, err = ol.renew(ctx, outline, places); err != nil {
 			return reportPlan{}, err
 		}
 	}
 	p := reportPlan{title: outline.Title, introduction: outline.Introduction, conclusion: outline.Conclusion}
 	for i, s := range outline.Sections {
 		section := newSectionPlan(s.Title, s.Instruction)
-		if now, again := renewed.again[i]; again {
+		if now, outdated := again[i]; outdated {
 			section.Instruction, section.again = now, true
 		}
 		parts := make([]int, len(s.Subsections)+1) // number of each subsection in the plan
@@ -113,8 +113,7 @@ func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
 		var claims []claim
 		for _, c := range ol.claims {
 			at := places[c.ID]
-			needed := slices.Contains(s.Shared, c.ID) || slices.Contains(renewed.also[c.ID], i)
-			if c.shared = at.section != i && needed; at.section == i {
+			if c.shared = at.section != i && slices.Contains(s.Shared, c.ID); at.section == i {
 				c.part = parts[at.part]
 			}
 			if at.section == i || c.shared {
