@@ -136,7 +136,8 @@ func markers(s recurring.Said) (list string) {
 func (a assembler) changed(ch recurring.Change) string {
 	before := "  \n  " + a.texts.Before.String() + ": "
 	if ch.What != "" {
-		return "- " + titled(ch.New) + movedRow(ch) + markers(ch.New) + before + citation.Escape(ch.Old.Value) + markers(ch.Old)
+		before += citation.Escape(ch.Old.Value) + markers(ch.Old)
+		return "- " + titled(ch.New) + movedRow(ch) + markers(ch.New) + before
 	}
 	start := where(ch.New)
 	if ch.Old.Value != "" && ch.New.Value != "" {

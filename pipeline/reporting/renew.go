@@ -9,9 +9,9 @@ import (
 	"nightdesk/prompts"
 )
 
-// renew asks the model which sections of the last report need the new claims and which sections are outdated. It returns
-// the sections to rewrite, from 0, with their new instructions, and updates places and the shared claims of o. The only
-// error is the end of ctx. If the model fails, only sections whose own claims changed are rewritten.
+// renew asks the model which sections of the last report need the new claims and which sections are outdated. It
+// returns the sections to rewrite, from 0, with their new instructions, and updates places and the shared claims of o.
+// The only error is the end of ctx. If the model fails, only sections whose own claims changed are rewritten.
 func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place) (again map[int]string, err error) {
 	planned := map[string]bool{}
 	for _, s := range ol.before.Outline.Sections {
