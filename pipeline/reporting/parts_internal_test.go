@@ -30,14 +30,17 @@ func TestCleanSection(t *testing.T) {
 		"bold references":   {in: "A.\n\n**Sources:**\n\n- x", want: "A."},
 		"comment":           {in: "A. <!-- b\n\nc --> D. <!-- open\n\nE.", want: "A.  D."},
 		"comment in code":   {in: "A `<!-- x -->`.", want: "A `<!-- x -->`."},
-		"code":              {in: "A.\n\n```\n# no heading\n\n\nx\n```\n\nB.", want: "A.\n\n```\n# no heading\n\n\nx\n```\n\nB."},
-		"open code":         {in: "A.\n\n```\n# x", want: "A.\n\n```\n# x\n```"},
-		"table":             {in: "| a | b |\n|---|---|\n| c | d |", want: "| a | b |\n|---|---|\n| c | d |"},
-		"empty":             {in: " \n ", bad: true},
-		"refusal":           {in: "I'm sorry, but I can't help with that.", bad: true},
-		"refusal in zh":     {in: "抱歉，我无法完成。", bad: true},
-		"JSON":              {in: `{"section_content": "A."}`, bad: true},
-		"fenced JSON":       {in: "```json\n{\"a\": 1}\n```", bad: true},
+		"code": {
+			in:   "A.\n\n```\n# no heading\n\n\nx\n```\n\nB.",
+			want: "A.\n\n```\n# no heading\n\n\nx\n```\n\nB.",
+		},
+		"open code":     {in: "A.\n\n```\n# x", want: "A.\n\n```\n# x\n```"},
+		"table":         {in: "| a | b |\n|---|---|\n| c | d |", want: "| a | b |\n|---|---|\n| c | d |"},
+		"empty":         {in: " \n ", bad: true},
+		"refusal":       {in: "I'm sorry, but I can't help with that.", bad: true},
+		"refusal in zh": {in: "抱歉，我无法完成。", bad: true},
+		"JSON":          {in: `{"section_content": "A."}`, bad: true},
+		"fenced JSON":   {in: "```json\n{\"a\": 1}\n```", bad: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
