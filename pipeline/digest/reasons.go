@@ -147,6 +147,8 @@ var advices = []struct{ words, do string }{
 	{"no evidence was found",
 		"Rephrase the topic, or add a knowledge base or search engine that covers it; `nightdesk doctor` checks whether " +
 			"they answer. Then "},
+	{"no longer support any statement",
+		"Check the sources: they were removed or rewritten. Take the topic off the list, or restore them and "},
 	{"before a worker had time",
 		"Start more workers or give a later --deadline, and enqueue the topic in another batch, or "},
 	{"time of the run was used up", "Give it more time (--duration), or the workers fewer topics at once; then "},
