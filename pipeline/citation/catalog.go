@@ -1,7 +1,9 @@
 package citation
 
 import (
+	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // catalog finds sources by address, document key or title.
@@ -97,4 +99,86 @@ func (c *catalog) isRemark(note string) bool {
 	}
 	before, after := note[:found[0][0]], note[found[len(found)-1][1]:]
 	return len(strings.Fields(before)) >= 5 && len(strings.Fields(after)) >= 2 && !visited.MatchString(after)
+}
+
+var (
+	// brokenScheme is an address whose beginning is garbled: https:/x.org, htps://x.org, https:// x.org,
+	// https://https://x.org.
+	brokenScheme = regexp.MustCompile(`(?i)\b(?:hxxps?|h{1,2}t{1,3}ps?|h?ttp?ps?|ttps?)[ ]?(?::|;)?[ ]?[/\\]{0,3}[ ]?(?:https?(?::|;)?[/\\]{1,3})?((?:[\pL\pN-]+\.)+[\pL]{2,24}(?::[0-9]{1,5})?(?:[/?][^\s<>"` + "`" + `|]*)?)`)
+	// noScheme is an address without one.
+	noScheme = regexp.MustCompile(`(?i)(?:^|[\s(<\[*"“])((?:[\pL\pN-]+\.)+[\pL]{2,24}/[^\s<>"` + "`" + `|]+)`)
+	// halfEscape is the beginning of an escape at the end of an address.
+	halfEscape = regexp.MustCompile(`%[0-9A-Fa-f]?$`)
+)
+
+// mend repairs garbled addresses of an entry if the result is the address of a source. Other addresses are unchanged.
+func (c *catalog) mend(text string) string {
+	if len(text) > maxLine {
+		return text
+	}
+	text = c.replaceNames(text)
+	text = c.replaceAddress(text, brokenScheme)
+	if !strings.Contains(text, "://") {
+		text = c.replaceAddress(text, noScheme)
+	}
+	return text
+}
+
+func (c *catalog) replaceAddress(text string, pattern *regexp.Regexp) string {
+	var b strings.Builder
+	pos := 0
+	for _, m := range pattern.FindAllStringSubmatchIndex(text, 8) {
+		start := m[0]
+		if pattern == noScheme {
+			start = m[2]
+		}
+		rest := text[m[2]:m[3]]
+		rest = strings.TrimRight(rest[:addressEnd(rest, 0, len(rest))], ".,;:!?'*_~")
+		if hasAuthority(text[start:]) && strings.EqualFold(text[start:m[2]], text[start:start+len(scheme(text[start:]))]+
+			"://") && isAddress(text[start:]) {
+			continue // nothing is wrong with it
+		}
+		if _, level, ok := c.matchURL("https://" + rest); !ok || level != MatchExact && isHost("https://"+rest) {
+			continue
+		}
+		b.WriteString(text[pos:start] + "https://" + rest)
+		pos = m[2] + len(rest)
+	}
+	return b.String() + text[pos:]
+}
+
+// paperName is what papers are called by, doi:10.1000/182 and arXiv:2401.01234, and has an address by.
+var paperName = regexp.MustCompile(`(?i)\b(?:doi[:：]?[ ]?(10\.[0-9]{4,9}/[^\s<>"` + "`" +
+	`|]+)|arxiv[:：][ ]?([0-9]{4}\.[0-9]{4,5}(?:v[0-9]{1,2})?))`)
+
+// replaceNames writes the names of papers as the addresses of sources that they stand for.
+func (c *catalog) replaceNames(text string) string {
+	if strings.Contains(text, "://") {
+		return text
+	}
+	return paperName.ReplaceAllStringFunc(text, func(name string) string {
+		m := paperName.FindStringSubmatch(name)
+		address, after := "https://arxiv.org/abs/"+m[2], ""
+		if m[1] != "" {
+			id := strings.TrimRight(m[1][:addressEnd(m[1], 0, len(m[1]))], ".,;:!?'*_~")
+			address, after = "https://doi.org/"+id, m[1][len(id):]
+		}
+		if _, level, ok := c.matchURL(address); !ok || level != MatchExact {
+			return name
+		}
+		return address + after
+	})
+}
+
+// withoutHalfEscape cuts what is left of an escaped character at the end of an address.
+func withoutHalfEscape(raw string) string {
+	cut := halfEscape.ReplaceAllString(raw, "")
+	for range utf8.UTFMax {
+		i := len(cut) - len("%E2")
+		if i < 0 || cut[i] != '%' || utf8.ValidString(unescape(cut, "")) {
+			break
+		}
+		cut = cut[:i]
+	}
+	return cut
 }

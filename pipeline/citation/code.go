@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,6 +10,26 @@ import (
 
 // span is a range of bytes.
 type span struct{ start, end int }
+
+// spans are in order and do not overlap.
+type spans []span
+
+// at returns the span that holds a byte. It drops those before it, so positions must not decrease.
+func (s *spans) at(pos int) (span, bool) {
+	for len(*s) > 0 && (*s)[0].end <= pos {
+		*s = (*s)[1:]
+	}
+	if len(*s) == 0 || (*s)[0].start > pos {
+		return span{}, false
+	}
+	return (*s)[0], true
+}
+
+// hold reports whether one of the spans holds a byte, in any order of positions.
+func (s spans) hold(pos int) bool {
+	at, found := slices.BinarySearchFunc(s, pos, func(s span, pos int) int { return s.start - pos })
+	return found || at > 0 && s[at-1].end > pos
+}
 
 // Code returns the byte ranges of Markdown that are code, in order: fenced blocks with their fences, indented blocks,
 // inline code. Citations in code are ignored.
@@ -53,19 +74,19 @@ func openFence(block string) string {
 }
 
 // codeSpans returns the spans of Markdown that are code.
-func codeSpans(text string) []span {
-	var spans []span
+func codeSpans(text string) spans {
+	var code spans
 	for _, r := range Code(text) {
-		spans = append(spans, span{r[0], r[1]})
+		code = append(code, span{r[0], r[1]})
 	}
-	return spans
+	return code
 }
 
-// spansWithin returns the parts of the spans between start and end, relative to start.
-func spansWithin(spans []span, start, end int) []span {
-	from, _ := slices.BinarySearchFunc(spans, start, func(s span, at int) int { return s.end - at - 1 })
-	var within []span
-	for _, s := range spans[from:] {
+// within returns the parts of the spans between start and end, relative to start.
+func (s spans) within(start, end int) spans {
+	from, _ := slices.BinarySearchFunc(s, start, func(s span, at int) int { return s.end - at - 1 })
+	var within spans
+	for _, s := range s[from:] {
 		if s.start >= end {
 			break
 		}
@@ -86,21 +107,28 @@ func fenceRun(body string) string {
 	return body[:n]
 }
 
-func isIndented(line string) bool {
-	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
+// atxHeading is a line that begins with 1 to 6 #, also in a block quote.
+var atxHeading = regexp.MustCompile(`^ {0,3}(?:>[ >]*)?#{1,6}(?:[ \t]|$)`)
+
+// listItem is the beginning of an item of a list.
+var listItem = regexp.MustCompile(`^(?:[-*+][ \t]|[0-9０-９٠-٩۰-۹०-९]{1,6}[.)] )`)
+
+// finder finds strings in a text at non-decreasing offsets, so that each part of the text is searched once per string.
+type finder struct {
+	text string
+	at   map[string]int // offset of the next occurrence; -1 = none
 }
 
-// isATXHeading reports whether a line is a heading that begins with 1 to 6 #, also one in a block quote.
-func isATXHeading(line string) bool {
-	body := strings.TrimLeft(line, " >")
-	n := len(body) - len(strings.TrimLeft(body, "#"))
-	return n >= 1 && n <= 6 && !isIndented(line) && (n == len(body) || body[n] == ' ' || body[n] == '\t')
-}
+func newFinder(text string) *finder { return &finder{text, map[string]int{}} }
 
-func isListItem(body string) bool {
-	if len(body) > 1 && strings.IndexByte("-*+", body[0]) >= 0 && (body[1] == ' ' || body[1] == '\t') {
-		return true
+// next returns the offset of the first s at or after from, or -1.
+func (f *finder) next(s string, from int) int {
+	at, known := f.at[s]
+	if !known || at >= 0 && at < from {
+		if at = strings.Index(f.text[from:], s); at >= 0 {
+			at += from
+		}
+		f.at[s] = at
 	}
-	_, digits := scanNumber(body)
-	return digits > 0 && digits+1 < len(body) && (body[digits] == '.' || body[digits] == ')') && body[digits+1] == ' '
+	return at
 }

@@ -59,13 +59,13 @@ func (t *reading) renameNotes() (renamed *reading, names map[int]string) {
 			to[name], names[top] = strconv.Itoa(top), m[1]
 		}
 	}
-	return t.changed(outsideCode(t.text, func(yield func(change) bool) {
-		for _, m := range marks {
-			if name := to[strings.ToLower(t.text[m[2]:m[3]])]; name != "" && !yield(change{m[2], m[3], name}) {
-				return
-			}
+	var changes []change
+	for _, m := range marks {
+		if name := to[strings.ToLower(t.text[m[2]:m[3]])]; name != "" {
+			changes = append(changes, change{m[2], m[3], name})
 		}
-	})), names
+	}
+	return t.changed(outsideCode(t.text, changes)), names
 }
 
 // topNumber returns the highest number of all list entries and markers, including ranges such as [1, 3-5].

@@ -149,11 +149,8 @@ func (w *walker) linkTextEnd(open int) int {
 	}
 	code, depth := w.code, 0
 	for j := open; j < len(w.text) && j < open+maxLinkText; j++ {
-		for len(code) > 0 && code[0].end <= j {
-			code = code[1:]
-		}
-		if len(code) > 0 && code[0].start <= j {
-			j = code[0].end - 1
+		if c, ok := code.at(j); ok {
+			j = c.end - 1
 			continue
 		}
 		switch w.text[j] {

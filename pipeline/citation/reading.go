@@ -1,12 +1,15 @@
 package citation
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // reading caches the lines, headings and lists of references of a text. Each is found once, on first use.
 type reading struct {
 	r    *Registry
 	text string
-	code []span
+	code spans
 	all  []textLine
 
 	targets  []int8    // by line: whether it leads somewhere; 0 = not yet known
@@ -37,6 +40,35 @@ func (t *reading) changed(text string) *reading {
 	return newReading(t.r, text)
 }
 
+// textLine is a line of Markdown: text[start:end] without its line break.
+type textLine struct {
+	start, end int
+	code       bool // begins within a code block
+}
+
+func (l textLine) of(text string) string { return text[l.start:l.end] }
+
+// textLines cuts a text with this code into lines.
+func textLines(text string, code spans) []textLine {
+	var lines []textLine
+	start := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		l := textLine{start: start, end: start + len(line)}
+		if c, ok := code.at(start); ok && c.end >= l.end {
+			l.code = text[c.start] != '`' || strings.HasPrefix(text[c.start:], "```")
+		}
+		lines = append(lines, l)
+		start = l.end + 1
+	}
+	return lines
+}
+
+// lineAt returns the first line that begins at a byte or behind it.
+func (t *reading) lineAt(pos int) int {
+	i, _ := slices.BinarySearchFunc(t.all, pos, func(l textLine, pos int) int { return l.start - pos })
+	return i
+}
+
 // lists returns the lists of references, in order.
 func (t *reading) lists() []*refSection {
 	if !t.known {
@@ -60,6 +92,12 @@ func (t *reading) heading(i int) (heading, bool) {
 	return t.headings[t.heads[i]-1], true
 }
 
+// isHeading reports whether markup makes line i a heading.
+func (t *reading) isHeading(i int) bool {
+	h, ok := t.heading(i)
+	return ok && !h.plain
+}
+
 // start is entryStart of line i.
 func (t *reading) start(i int) (entryPrefix, bool) {
 	if t.asked != i+1 {
@@ -74,7 +112,7 @@ func (t *reading) leads(i int) bool {
 	if t.targets[i] == 0 {
 		line := t.all[i].of(t.text)
 		if pre, ok := t.start(i); ok {
-			line = line[pre.length:]
+			line = line[len(pre.raw):]
 		}
 		t.targets[i] = -1
 		if strings.TrimSpace(line) != "" && t.r.hasTarget(line) {
@@ -83,3 +121,6 @@ func (t *reading) leads(i int) bool {
 	}
 	return t.targets[i] > 0
 }
+
+// isBlank reports whether line i shows nothing.
+func (t *reading) isBlank(i int) bool { return strings.TrimSpace(t.all[i].of(t.text)) == "" }

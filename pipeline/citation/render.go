@@ -1,10 +1,15 @@
 package citation
 
 import (
+	"cmp"
+	"net/url"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -92,4 +97,180 @@ func (r *Registry) Render(markdown string, o Options) Rendered {
 		out.References = r.groupedReferences(out.Cited, o)
 	}
 	return out
+}
+
+// groupedReferences lists the sources, a paragraph each: what the document is, and below it a line for each id with
+// the place that it stands for.
+func (r *Registry) groupedReferences(ids []string, o Options) string {
+	var order []string
+	lines := map[string][]string{} // by document
+	current := map[string]bool{}   // the first line tells of the document as it is now
+	for _, key := range ids {
+		id, _ := ParseID(key)
+		s := r.traces[key].Source
+		document := documentKey(s)
+		if lines[document] == nil {
+			order = append(order, document)
+			lines[document] = []string{""}
+		}
+		if lines[document][0] == "" || s.AsOf == nil && !current[document] {
+			lines[document][0], current[document] = aboutDocument(s, o), s.AsOf == nil
+		}
+		line := `<a id="` + id.Anchor() + `"></a> [` + key + "]"
+		if place := placeInDocument(s, o); place != "" {
+			line += " " + place
+		}
+		lines[document] = append(lines[document], line)
+	}
+	entries := make([]string, len(order))
+	for i, document := range order {
+		entries[i] = strings.Join(lines[document], "  \n") // two spaces: a line break within the paragraph
+	}
+	return strings.Join(entries, "\n\n")
+}
+
+// documentKey identifies a document.
+func documentKey(s topicqueue.Source) string {
+	return cmp.Or(NormalizeURL(strings.SplitN(s.URL, "#", 2)[0]), s.Document, s.Kind+"\x00"+s.ID)
+}
+
+// aboutDocument says in one line what a document is: title, authors and publisher, kind, date, and its key when it
+// is a file.
+func aboutDocument(s topicqueue.Source, o Options) string {
+	title := cmp.Or(text.Line(s.Title), s.URL, s.Document)
+	parts := []string{"**" + Escape(title) + "**"}
+	if by := byline(s, title); by != "" {
+		parts = append(parts, by)
+	}
+	if kind := o.genre(s.Genre); kind != "" {
+		parts = append(parts, escapeInline(kind, 0))
+	}
+	if s.Date != "" {
+		parts = append(parts, escapeInline(text.Line(s.Date), 0))
+	}
+	if s.URL == "" && s.Document != "" && s.Document != title && !s.Stored() {
+		parts = append(parts, codeSpan(s.Document))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// byline returns who wrote and published a source, without a publisher that the title names; "" when nobody is known.
+func byline(s topicqueue.Source, title string) string {
+	if strings.Contains(strings.ToLower(title), strings.ToLower(text.Line(s.Publisher))) {
+		s.Publisher = ""
+	}
+	return Escape(s.By())
+}
+
+// placeInDocument links the place of a source: its address, else its text in the run's data.
+func placeInDocument(s topicqueue.Source, o Options) string {
+	place := s.Within()
+	address, linked := webAddress(s)
+	switch {
+	case linked:
+		place = cmp.Or(place, text.Clip(shortAddress(address), maxAddressRunes))
+	case s.Stored() && o.Bundle != "" && pageName.MatchString(s.Document):
+		address, linked, place = o.Bundle+s.Document, true, cmp.Or(place, s.Document)
+	case o.Bundle != "" && pageName.MatchString(topicqueue.PagePath(s.Hash)) && s.AsOf == nil:
+		address, linked, place = o.Bundle+topicqueue.PagePath(s.Hash), true, cmp.Or(place, s.Document)
+	}
+	if place = Escape(place); linked {
+		place = "[" + place + "](" + address + ")"
+	}
+	if s.AsOf != nil {
+		place = strings.TrimPrefix(place+" · "+o.asOf(s), " · ")
+	}
+	return place
+}
+
+// maxAddressRunes bounds an address that is shown.
+const maxAddressRunes = 80
+
+// shortAddress is an address without what every address has.
+func shortAddress(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	return strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")
+}
+
+// numberedReferences lists one entry for each number. ids are in order of appearance.
+func (r *Registry) numberedReferences(ids []string, numbers map[string]int, o Options) string {
+	var entries []string
+	for _, key := range ids {
+		n := numbers[key]
+		if n != len(entries)+1 {
+			continue // shares the number of an earlier one
+		}
+		label := strconv.Itoa(n)
+		entries = append(entries, `<a id="ref-`+label+`"></a> [`+label+"] "+describe(r.traces[key].Source, o))
+	}
+	return strings.Join(entries, "\n\n")
+}
+
+// describe says in Markdown what a source is and where it stands: title, section and page, document key, genre,
+// publisher, date. The output of a program lies in the run's own data, together with the program.
+func describe(s topicqueue.Source, o Options) string {
+	title := cmp.Or(text.Line(s.Title), s.URL, s.Document)
+	var parts []string
+	address, isURL := webAddress(s)
+	if s.Stored() && o.Bundle != "" && pageName.MatchString(s.Document) {
+		address, isURL = o.Bundle+s.Document, true
+	}
+	switch {
+	case isURL:
+		parts = append(parts, "["+Escape(title)+"]("+address+")")
+	case title != "" && title != s.Document:
+		parts = append(parts, Escape(title))
+	}
+	if place := s.Within(); place != "" {
+		parts = append(parts, escapeInline(place, 0))
+	}
+	if !isURL && Link(s) != "" {
+		parts = append(parts, codeSpan(Link(s)))
+	}
+	if kind := o.genre(s.Genre); kind != "" {
+		parts = append(parts, escapeInline(kind, 0))
+	}
+	if by := byline(s, title); by != "" {
+		parts = append(parts, by)
+	}
+	if s.Date != "" {
+		parts = append(parts, escapeInline(text.Line(s.Date), 0))
+	}
+	if s.AsOf != nil {
+		parts = append(parts, o.asOf(s))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// asOf says of which day a source is, with the text of that day, which lies with the run that read it.
+func (o Options) asOf(s topicqueue.Source) string {
+	words := "as of " + s.AsOf.Date
+	if o.AsOf != nil {
+		words = o.AsOf(*s.AsOf)
+	}
+	page := topicqueue.PagePath(s.Hash)
+	if o.Bundle == "" || !runName.MatchString(s.AsOf.RunID) || !pageName.MatchString(page) {
+		return Escape(words)
+	}
+	return "[" + Escape(words) + "](" + path.Join(path.Dir(path.Clean(o.Bundle)), s.AsOf.RunID, page) + ")"
+}
+
+// runName is what a run is called.
+var runName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// pageName is the place of a text in a bundle.
+var pageName = regexp.MustCompile(`^pages/[0-9a-f]{64}\.txt$`)
+
+// webAddress returns the source's link as a Markdown destination; false when it is not an http(s) URL.
+func webAddress(s topicqueue.Source) (string, bool) {
+	if NormalizeURL(s.URL) == "" {
+		return "", false
+	}
+	u, err := url.Parse(strings.TrimSpace(Link(s)))
+	if err != nil {
+		return "", false
+	}
+	escape := strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", " ", "%20", `\`, "%5C", "|",
+		"%7C", "`", "%60")
+	return escape.Replace(u.String()), true
 }

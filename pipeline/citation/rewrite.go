@@ -182,7 +182,7 @@ func (v *verifier) body(start, end int) string {
 	if strings.TrimSpace(text) == "" {
 		return text
 	}
-	w := newWalker(text, spansWithin(v.read.code, start, end))
+	w := newWalker(text, v.read.code.within(start, end))
 	w.foreign = true
 	isMarker := func(at int, g group) bool { return v.isMarker(w, start+at, at, g) }
 	w.links.allKnown = v.byNumber.all

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -67,7 +68,7 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 			}
 			return is
 		}
-		return sentencesOf(report, p, spansWithin(t.code, p.start, p.end), isMarker, cited)
+		return sentencesOf(report, p, t.code.within(p.start, p.end), isMarker, cited)
 	}
 	var head Sentence
 	for _, p := range t.proseBlocks(skip) {
@@ -139,7 +140,7 @@ func (t *reading) proseBlocks(skip []span) []proseBlock {
 		body := strings.TrimLeft(line, " \t>")
 		headed = headed && body != "" && body[0] == '|'
 		switch {
-		case l.code || body == "" || isATXHeading(line) || underline.MatchString(line) || len(skip) > 0 &&
+		case l.code || body == "" || atxHeading.MatchString(line) || underline.MatchString(line) || len(skip) > 0 &&
 			skip[0].start <= l.start && l.start <= skip[0].end:
 			flush(l.start)
 		case body[0] == '|':
@@ -151,7 +152,7 @@ func (t *reading) proseBlocks(skip []span) []proseBlock {
 			if !tableRule.MatchString(line) {
 				blocks = append(blocks, b)
 			}
-		case isListItem(body):
+		case listItem.MatchString(body):
 			flush(l.start)
 			open = l.end - len(body) + strings.IndexByte(body, ' ') + 1
 		case open < 0:
@@ -163,7 +164,7 @@ func (t *reading) proseBlocks(skip []span) []proseBlock {
 }
 
 // sentencesOf cuts a block. Markers behind the end of a sentence belong to it.
-func sentencesOf(report string, block span, code []span, isMarker func(at int, g group) bool,
+func sentencesOf(report string, block span, code spans, isMarker func(at int, g group) bool,
 	cited func(*Sentence, group)) []Sentence {
 	b := readWords(report, block, code, isMarker)
 	var out []Sentence
@@ -196,17 +197,14 @@ type placedGroup struct {
 	start int
 }
 
-func readWords(report string, block span, code []span, isMarker func(at int, g group) bool) blockWords {
+func readWords(report string, block span, code spans, isMarker func(at int, g group) bool) blockWords {
 	var b blockWords
 	add := func(i int, word, shape byte) {
 		b.words, b.shape, b.places = append(b.words, word), append(b.shape, shape), append(b.places, i)
 	}
 	for i := block.start; i < block.end; {
-		for len(code) > 0 && block.start+code[0].end <= i {
-			code = code[1:]
-		}
-		if len(code) > 0 && block.start+code[0].start <= i {
-			for end := block.start + code[0].end; i < end; i++ {
+		if c, ok := code.at(i - block.start); ok {
+			for ; i < block.start+c.end; i++ {
 				add(i, report[i], 'x')
 			}
 			continue
@@ -238,3 +236,62 @@ func readWords(report string, block span, code []span, isMarker func(at int, g g
 
 var spaceBefore = strings.NewReplacer(" .", ".", " ,", ",", " ;", ";", " :", ":", " !", "!", " ?", "?", " 。",
 	"。", " ，", "，")
+
+// tableRule matches the line below the head of a table.
+var tableRule = regexp.MustCompile(`^[ \t>]*\|[ \t:|-]*-[ \t:|-]*$`)
+
+// joinCells returns a line of a table as one sentence with what all its cells cite. cut: into sentences.
+func joinCells(text string, line span, cut func(span) []Sentence) Sentence {
+	row := Sentence{Start: line.start, End: line.end}
+	var cells []string
+	for _, c := range cellsOf(text, line) {
+		var words []string
+		for _, s := range cut(c) {
+			if s.Text != "" {
+				words = append(words, s.Text)
+			}
+			row.cites(s)
+		}
+		cells = append(cells, strings.Join(words, " "))
+	}
+	if strings.Trim(strings.Join(cells, ""), " ") != "" {
+		row.Text = strings.TrimRight(strings.Join(cells, " | "), " |")
+	}
+	return row
+}
+
+// cellsOf returns the cells of a line of a table; the bars around it are optional.
+func cellsOf(text string, line span) []span {
+	end := line.start + len(strings.TrimRight(text[line.start:line.end], " \t\r\n"))
+	at := end - len(strings.TrimLeft(text[line.start:end], " \t>"))
+	if at < end && text[at] == '|' {
+		at++
+	}
+	if at < end && text[end-1] == '|' && text[end-2] != '\\' {
+		end--
+	}
+	var cells []span
+	start := at
+	for ; at < end; at++ {
+		if text[at] == '|' && text[at-1] != '\\' {
+			cells = append(cells, span{start, at})
+			start = at + 1
+		}
+	}
+	return append(cells, span{start, end})
+}
+
+// cites adds what another sentence cites.
+func (s *Sentence) cites(o Sentence) {
+	for i, n := range o.Citations {
+		if slices.Contains(s.Citations, n) {
+			continue
+		}
+		s.Citations, s.Sources = append(s.Citations, n), append(s.Sources, o.Sources[i])
+	}
+	for _, id := range o.IDs {
+		if !slices.Contains(s.IDs, id) {
+			s.IDs = append(s.IDs, id)
+		}
+	}
+}

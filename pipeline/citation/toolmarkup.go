@@ -37,7 +37,7 @@ var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?
 // the next heading, or to the end of the text. Code stays as it is if sparesCode.
 func cutToolMarkup(text string, sparesCode bool) string {
 	text = cutToolFences(text)
-	var code []span
+	var code spans
 	var out strings.Builder
 	pos := 0
 	var lower string // the text, when needed
@@ -51,10 +51,7 @@ func cutToolMarkup(text string, sparesCode bool) string {
 				code = codeSpans(text)
 			}
 		}
-		for len(code) > 0 && code[0].end <= start {
-			code = code[1:]
-		}
-		if start < pos || len(code) > 0 && code[0].start <= start {
+		if _, inCode := code.at(start); inCode || start < pos {
 			continue
 		}
 		isClose := m[2] >= 0 && m[3] > m[2] || strings.HasPrefix(text[start:], "[/")
@@ -147,4 +144,34 @@ func (t tokens) of(lower string, m []int) int {
 		return from + h[0]
 	}
 	return len(lower)
+}
+
+// toolFence begins a block of code that a model wrote to be run, and no example.
+var toolFence = regexp.MustCompile("(?m)^[ \t>]*(?:`{3,}|~{3,})[ ]*" +
+	`tool_(?:code|calls?|outputs?|response|results?)[ \t]*$`)
+
+// cutToolFences takes blocks of code out that are calls of tools: a closed one as a whole, one without its end as far
+// as the heading that follows the last such call.
+func cutToolFences(text string) string {
+	if !strings.Contains(text, "tool_") {
+		return text
+	}
+	var out strings.Builder
+	pos := 0
+	for _, c := range codeSpans(text) {
+		calls := toolFence.FindAllStringIndex(text[c.start:c.end], -1)
+		if len(calls) == 0 || calls[0][0] > 0 {
+			continue
+		}
+		end := c.end
+		if openFence(text[c.start:end]) != "" {
+			last := c.start + calls[len(calls)-1][0]
+			if h := headingStart.FindStringIndex(text[last:end]); h != nil {
+				end = last + h[0]
+			}
+		}
+		out.WriteString(text[pos:c.start])
+		pos = len(text) - len(strings.TrimLeft(text[end:], "\n")) // one blank line between paragraphs is enough
+	}
+	return out.String() + text[pos:]
 }

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -9,14 +10,14 @@ import (
 type walker struct {
 	surroundings
 	output
-	code    []span // not yet passed
+	code    spans // not yet passed
 	onGroup func(start int, g group) (replacement string, ok bool)
 	links   links
 	bracket int // the ] that comes next; -1 = none does
 }
 
 // newWalker returns a walker of a text with this code. It changes nothing until onGroup or links.judge say so.
-func newWalker(text string, code []span) *walker {
+func newWalker(text string, code spans) *walker {
 	return &walker{surroundings: surroundings{text: text, markerEnd: -1}, output: output{from: text}, code: code,
 		onGroup: func(int, group) (string, bool) { return "", false },
 		links: links{note: func(string, string) {}, known: func(string) bool { return false },
@@ -27,12 +28,9 @@ func newWalker(text string, code []span) *walker {
 func (w *walker) run() string {
 	w.out.Grow(len(w.text) + len(w.text)/8)
 	for i := 0; i < len(w.text); {
-		if len(w.code) > 0 && w.code[0].start <= i {
-			if end := w.code[0].end; end > i {
-				w.copy(i, end)
-				i = end
-			}
-			w.code = w.code[1:]
+		if code, ok := w.code.at(i); ok {
+			w.copy(i, code.end)
+			i = code.end
 			continue
 		}
 		if next := w.step(i); next > i {
@@ -107,4 +105,75 @@ func (w *walker) plainEnd(i int) int {
 		return max(i, w.code[0].start)
 	}
 	return len(w.text)
+}
+
+// output is the rewritten part of a text. White space is held back until the following text is known.
+type output struct {
+	from     string // the text
+	foreign  bool   // a text from outside: every scheme counts, anchors and ids stay
+	out      bytes.Buffer
+	space    string          // white space held back
+	outMark  int             // where the last marker ends in out
+	adjacent map[string]bool // ids of the markers that end there
+}
+
+func (o *output) copy(start, end int) {
+	s := o.from[start:end]
+	if strings.Trim(s, " \t\u00a0\u202f\u3000") == "" {
+		o.space += s
+		return
+	}
+	o.out.WriteString(o.space)
+	o.space = ""
+	o.out.WriteString(s)
+}
+
+// write replaces the skipped input by text.
+func (o *output) write(s string) {
+	o.out.WriteString(o.space)
+	o.space = ""
+	o.out.WriteString(s)
+}
+
+// insert puts a marker, or nothing, in the place of what ends at next, and returns where to go on. gone: no text stays
+// of what was there.
+func (o *output) insert(marker string, next int, gone bool) int {
+	if marker = o.cite(marker); marker != "" {
+		if !gone {
+			o.space = " "
+		}
+		o.write(marker)
+		o.outMark = o.out.Len()
+		return next
+	}
+	if gone {
+		return o.gone(next)
+	}
+	return next
+}
+
+// cite returns the markers that are not yet at the end of the output.
+func (o *output) cite(markers ...string) string {
+	if o.out.Len() != o.outMark {
+		o.adjacent = nil
+	}
+	var b strings.Builder
+	for _, m := range markers {
+		if m != "" && o.fresh(m) {
+			b.WriteString(m)
+		}
+	}
+	return b.String()
+}
+
+// fresh reports whether the id does not stand in the same row of markers already.
+func (o *output) fresh(id string) bool {
+	if o.adjacent[id] {
+		return false
+	}
+	if o.adjacent == nil {
+		o.adjacent = map[string]bool{}
+	}
+	o.adjacent[id] = true
+	return true
 }
