@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,8 +22,6 @@ func scheme(s string) string {
 	}
 	return ""
 }
-
-func hasScheme(s string) bool { return scheme(s) != "" }
 
 // hasAuthority reports whether s begins with a scheme and "://".
 func hasAuthority(s string) bool {
@@ -53,6 +52,9 @@ var activeTags = map[string]bool{"a": true, "img": true, "script": true, "style"
 	"embed": true, "form": true, "input": true, "button": true, "link": true, "meta": true, "base": true, "svg": true,
 	"video": true, "audio": true, "source": true}
 
+// tagName is the name of the tag with this inside.
+var tagName = regexp.MustCompile(`^/?([a-zA-Z0-9]*)`)
+
 // angle handles <https://example.org> and HTML tags.
 func (w *walker) angle(i int) int {
 	rest := w.text[i+1 : min(len(w.text), i+maxLinkText)]
@@ -61,48 +63,33 @@ func (w *walker) angle(i int) int {
 		return i
 	}
 	inside, next := rest[:end], i+end+2
-	if (isAddress(inside) || w.foreign && hasScheme(inside)) && !strings.ContainsAny(inside, " \n") {
-		v := w.links.judge(inside, linkBare)
-		switch {
-		case v.keep && v.dest != "":
-			w.write("<" + v.dest + ">")
-		case v.keep:
-			w.copy(i, next)
-		default:
-			return w.insert(v.after, next, true)
-		}
-		return next
+	if (isAddress(inside) || w.foreign && scheme(inside) != "") && !strings.ContainsAny(inside, " \n") {
+		return w.settle(w.judge(inside, linkBare), i, next, "<", ">")
 	}
-	name := strings.ToLower(strings.TrimPrefix(inside, "/"))
-	if cut := strings.IndexFunc(name, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
-	}); cut >= 0 {
-		name = name[:cut]
-	}
-	if w.foreign {
+	name := strings.ToLower(tagName.FindStringSubmatch(inside)[1])
+	switch {
+	case w.foreign:
 		return w.foreignTag(i, next, name, inside)
-	}
-	if !activeTags[name] {
+	case !activeTags[name]:
 		return i
-	}
-	if inside[0] != '/' {
-		w.links.note(w.text[i:next], ReasonMarkup)
+	case inside[0] != '/':
+		w.note(w.text[i:next], ReasonMarkup)
 	}
 	return next
 }
 
 // bareURL handles an address in running text.
 func (w *walker) bareURL(i int) int {
-	if !isAddress(w.text[i:]) && !(w.foreign && (hasAuthority(w.text[i:]) || wraps(w.text[i:]))) {
+	anyScheme := w.foreign && hasAuthority(w.text[i:])
+	if !anyScheme && !isAddress(w.text[i:]) && !(w.foreign && wraps(w.text[i:])) {
 		return i
 	}
-	before, _ := utf8.DecodeLastRuneInString(w.text[:i])
-	if i > 0 && (isWord(before) || strings.ContainsRune("/.-@:", before)) &&
-		!(w.foreign && hasAuthority(w.text[i:])) {
+	if before, _ := utf8.DecodeLastRuneInString(w.text[:i]); i > 0 && !anyScheme &&
+		(isWord(before) || strings.ContainsRune("/.-@:", before)) {
 		return i
 	}
 	end := addressEnd(w.text, i, w.plainEnd(i))
-	address := strings.TrimRight(w.text[i:end], ".,;:!?'*_~")
+	address := strings.TrimRight(w.text[i:end], addressMarks)
 	if strings.HasPrefix(w.text[i+len(address):end], "...") { // cut short, or the end of a sentence
 		address = w.text[i : i+len(address)+3]
 	}
@@ -110,28 +97,18 @@ func (w *walker) bareURL(i int) int {
 		w.copy(i, i+len(address))
 		return i + len(address)
 	}
-	if word := strings.IndexFunc(address, standsClose); word > 0 && !w.links.known(address) {
+	if word := strings.IndexFunc(address, standsClose); word > 0 && !w.known(address) {
 		address = address[:word] // words may follow the address at once
 	}
-	v := w.judgeBare(address)
 	end = i + len(address)
-	switch {
-	case v.keep && v.dest != "":
-		w.write(v.dest)
-	case v.keep:
-		w.copy(i, end)
-	default:
-		return w.insert(v.after, end, true)
-	}
-	return end
-}
-
-func (w *walker) judgeBare(address string) verdict {
 	if foldPrefix(address, "www.") {
 		address = "https://" + address
 	}
-	return w.links.judge(address, linkBare)
+	return w.settle(w.judge(address, linkBare), i, end, "", "")
 }
+
+// addressMarks do not end an address, although it can contain them.
+const addressMarks = ".,;:!?'*_~"
 
 // addressEnd returns the end of the address at i: white space, an unopened bracket, a character that addresses cannot
 // contain, or words of a script without spaces before another address. Trailing punctuation is included.

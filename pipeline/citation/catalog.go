@@ -133,7 +133,7 @@ func (c *catalog) replaceAddress(text string, pattern *regexp.Regexp) string {
 			start = m[2]
 		}
 		rest := text[m[2]:m[3]]
-		rest = strings.TrimRight(rest[:addressEnd(rest, 0, len(rest))], ".,;:!?'*_~")
+		rest = strings.TrimRight(rest[:addressEnd(rest, 0, len(rest))], addressMarks)
 		if hasAuthority(text[start:]) && strings.EqualFold(text[start:m[2]], text[start:start+len(scheme(text[start:]))]+
 			"://") && isAddress(text[start:]) {
 			continue // nothing is wrong with it
@@ -160,7 +160,7 @@ func (c *catalog) replaceNames(text string) string {
 		m := paperName.FindStringSubmatch(name)
 		address, after := "https://arxiv.org/abs/"+m[2], ""
 		if m[1] != "" {
-			id := strings.TrimRight(m[1][:addressEnd(m[1], 0, len(m[1]))], ".,;:!?'*_~")
+			id := strings.TrimRight(m[1][:addressEnd(m[1], 0, len(m[1]))], addressMarks)
 			address, after = "https://doi.org/"+id, m[1][len(id):]
 		}
 		if _, level, ok := c.matchURL(address); !ok || level != MatchExact {

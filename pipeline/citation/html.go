@@ -41,21 +41,21 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 	case name == "a" && !closing:
 		v := verdict{keep: anchorTag.MatchString(inside)}
 		if a["href"] != "" {
-			v = w.links.judge(a["href"], linkInline)
+			v = w.judge(a["href"], linkInline)
 			if v.dest != "" {
 				v = verdict{after: v.dest}
 			}
 			v.keep = v.keep && isPlain(inside, a["href"])
 		}
 		if end := w.closing("</a>", next); end >= 0 && end < next+maxLinkText {
-			w.tail(end, linkTail{end + len("</a>"), v})
+			w.tails[end] = linkTail{end + len("</a>"), v}
 		}
 		if v.keep {
 			w.copy(i, next)
 		}
 		return next
 	case name == "img":
-		v := w.links.judge(a["src"], linkBare)
+		v := w.judge(a["src"], linkBare)
 		if v.keep && v.dest == "" && isPlain(inside, a["src"]) {
 			w.copy(i, next)
 			return next
@@ -72,10 +72,13 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 	return w.gone(next)
 }
 
+// closingTag ends what a tag encloses.
+var closingTag = regexp.MustCompile(`</(?:a>|script|style)`)
+
 // closing returns where a closing tag begins next, whatever its case, and -1 when none does.
 func (w *walker) closing(tag string, from int) int {
-	if w.links.closings == nil {
-		w.links.closings = newFinder(lowerASCII(w.text))
+	if w.closings == nil {
+		w.closings = placesOf(closingTag, lowerASCII(w.text))
 	}
-	return w.links.closings.next(tag, from)
+	return w.closings.next(tag, from)
 }

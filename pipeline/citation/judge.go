@@ -24,8 +24,8 @@ func (v *verifier) judgeEntry(e *entry) {
 	raw := v.Registry.mend(v.text[e.body:e.end])
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
 	w := newWalker(raw, nil)
-	w.foreign, w.links.known = true, v.knows
-	w.links.judge = func(dest string, _ linkKind) verdict {
+	w.foreign, w.known = true, v.knows
+	w.judge = func(dest string, _ linkKind) verdict {
 		d, kind := destination(dest)
 		if kind == destHarmless {
 			return verdict{keep: true}
@@ -257,8 +257,8 @@ func safeSpelling(raw string) string {
 func addressesIn(text string) []string {
 	var out []string
 	w := newWalker(text, nil)
-	w.foreign, w.links.known = true, func(string) bool { return true }
-	w.links.judge = func(dest string, _ linkKind) verdict {
+	w.foreign, w.known = true, func(string) bool { return true }
+	w.judge = func(dest string, _ linkKind) verdict {
 		if d, kind := destination(dest); kind == destWeb {
 			out = append(out, d)
 		}

@@ -153,7 +153,7 @@ func (t *reading) list() *reading {
 	w := newWalker(t.text, t.code)
 	inRange := func(n int) bool { return n >= 1 && n <= len(t.r.sources) }
 	w.foreign = true
-	w.links.allKnown = func(numbers []int) bool {
+	w.allKnown = func(numbers []int) bool {
 		return !slices.ContainsFunc(numbers, func(n int) bool { return !inRange(n) })
 	}
 	w.onGroup = func(at int, g group) (string, bool) {

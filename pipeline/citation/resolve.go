@@ -54,8 +54,8 @@ func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, 
 	note := func(marker, reason string) { removed = append(removed, Removal{marker, reason}) }
 	var found linkList
 	w := newWalker(markdown, codeSpans(markdown))
-	w.links.note, w.links.known = note, r.HasURL
-	w.links.judge = func(dest string, kind linkKind) verdict {
+	w.note, w.known = note, r.HasURL
+	w.judge = func(dest string, kind linkKind) verdict {
 		l, ok := r.Lead(dest)
 		switch {
 		case !ok:
@@ -70,7 +70,7 @@ func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, 
 		}
 		return verdict{keep: true, dest: safeSpelling(l.Address)}
 	}
-	w.links.isMarker = func(_ int, g group) bool { return len(g.ids) > 0 }
+	w.isMarker = func(_ int, g group) bool { return len(g.ids) > 0 }
 	w.onGroup = func(start int, g group) (string, bool) {
 		if len(g.ids) == 0 {
 			if !w.isCitedNumber(start, g) {
@@ -110,9 +110,9 @@ type Linked struct {
 func (r *Registry) Links(markdown string) []Linked {
 	var out linkList
 	w := newWalker(markdown, codeSpans(markdown))
-	w.links.known = r.HasURL
-	w.links.isMarker = func(_ int, g group) bool { return len(g.ids) > 0 }
-	w.links.judge = func(dest string, _ linkKind) verdict {
+	w.known = r.HasURL
+	w.isMarker = func(_ int, g group) bool { return len(g.ids) > 0 }
+	w.judge = func(dest string, _ linkKind) verdict {
 		if l, ok := r.Lead(dest); ok {
 			out.add(l)
 		}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"nightdesk/pipeline/text"
 )
@@ -185,10 +184,10 @@ func (v *verifier) body(start, end int) string {
 	w := newWalker(text, v.read.code.within(start, end))
 	w.foreign = true
 	isMarker := func(at int, g group) bool { return v.isMarker(w, start+at, at, g) }
-	w.links.allKnown = v.byNumber.all
+	w.allKnown = v.byNumber.all
 	if v.o.Sanitize {
-		w.links.judge, w.links.known, w.links.addresses = v.judgeBody, v.knows, v.labels
-		w.links.isMarker = isMarker
+		w.judge, w.known, w.addresses = v.judgeBody, v.knows, v.labels
+		w.isMarker = isMarker
 	}
 	w.onGroup = func(at int, g group) (string, bool) {
 		if !isMarker(at, g) {
@@ -258,28 +257,4 @@ func (v *verifier) isMarker(w *walker, pos, at int, g group) bool {
 		}
 	}
 	return w.isCitation(at, g)
-}
-
-// linkDefinitions returns the addresses that lines such as "[label]: https://..." define, without numbered ones: those
-// are references.
-func (t *reading) linkDefinitions() map[string]string {
-	labels := map[string]string{}
-	if !strings.Contains(t.text, "]:") {
-		return labels
-	}
-	for _, l := range t.all {
-		line := strings.TrimLeft(l.of(t.text), " ")
-		close := strings.Index(line, "]:")
-		if l.code || close < 2 || line[0] != '[' {
-			continue
-		}
-		label := foldLabel(line[1:close])
-		if _, size := utf8.DecodeRuneInString(label); size == 0 || labels[label] != "" || strings.HasPrefix(label, "^") {
-			continue
-		}
-		if dest := definedAddress(line[close+2:]); dest != "" {
-			labels[label] = dest
-		}
-	}
-	return labels
 }

@@ -41,12 +41,12 @@ func cutToolMarkup(text string, sparesCode bool) string {
 	var out strings.Builder
 	pos := 0
 	var lower string // the text, when needed
-	var ends tokens
+	var ends places
 	for m := range toolTag.in(text) {
 		start, end := m[0], m[1]
 		if lower == "" {
 			lower = lowerASCII(text)
-			ends = tokensIn(lower)
+			ends = placesOf(callToken, lower)
 			if sparesCode {
 				code = codeSpans(text)
 			}
@@ -57,7 +57,7 @@ func cutToolMarkup(text string, sparesCode bool) string {
 		isClose := m[2] >= 0 && m[3] > m[2] || strings.HasPrefix(text[start:], "[/")
 		isEmpty := strings.HasSuffix(text[start:end], "/>") || m[6] >= 0 || m[8] >= 0
 		if !isClose && !isEmpty {
-			end = ends.of(lower, m)
+			end = ends.end(lower, m)
 		}
 		out.WriteString(strings.TrimRight(text[pos:start], " \t"))
 		pos = end
@@ -81,36 +81,37 @@ func cutToolMarkup(text string, sparesCode bool) string {
 	return out.String() + text[pos:]
 }
 
-// tokens has the places of what may end a call, in order.
-type tokens map[string][]int
+// places has the places of each of some parts of a text, in order.
+type places map[string][]int
 
+// callToken is what may end a call.
 var callToken = regexp.MustCompile(`(?:</|<\||<｜|\[/|\[tool)[^<>\[\]]*[>\]]`)
 
-func tokensIn(lower string) tokens {
-	found := tokens{}
-	for _, m := range callToken.FindAllStringIndex(lower, -1) {
-		token := lower[m[0]:m[1]]
-		found[token] = append(found[token], m[0])
+// placesOf finds the matches of a pattern.
+func placesOf(pattern *regexp.Regexp, text string) places {
+	found := places{}
+	for _, m := range pattern.FindAllStringIndex(text, -1) {
+		part := text[m[0]:m[1]]
+		found[part] = append(found[part], m[0])
 	}
 	return found
 }
 
-// next returns the first place of a token from one on, and -1 where there is none.
-func (t tokens) next(token string, from int) int {
-	places := t[token]
-	at, _ := slices.BinarySearch(places, from)
-	if at == len(places) {
+// next returns the first place of a part from one on, and -1 where there is none.
+func (p places) next(part string, from int) int {
+	at, _ := slices.BinarySearch(p[part], from)
+	if at == len(p[part]) {
 		return -1
 	}
-	return places[at]
+	return p[part][at]
 }
 
-// of returns where the call ends that the tag m opens, in a text of which this is the lower case.
-func (t tokens) of(lower string, m []int) int {
+// end returns where the call ends that the tag m opens, in a text of which this is the lower case.
+func (p places) end(lower string, m []int) int {
 	from := m[1]
 	if m[4] >= 0 {
 		closing := "</" + lower[m[4]:m[5]] + ">"
-		if at := t.next(closing, from); at >= 0 {
+		if at := p.next(closing, from); at >= 0 {
 			return at + len(closing)
 		}
 	} else {
@@ -127,7 +128,7 @@ func (t tokens) of(lower string, m []int) int {
 			if closing == tag {
 				continue
 			}
-			if at := t.next(closing, from); at >= 0 && (first < 0 || at+len(closing) < first) {
+			if at := p.next(closing, from); at >= 0 && (first < 0 || at+len(closing) < first) {
 				first = at + len(closing)
 			}
 		}

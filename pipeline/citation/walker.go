@@ -6,22 +6,33 @@ import (
 	"unicode/utf8"
 )
 
-// walker copies text, outside code, and asks what becomes of each marker group.
+// walker copies text, outside code, and asks what becomes of each marker and each address.
 type walker struct {
 	surroundings
 	output
 	code    spans // not yet passed
 	onGroup func(start int, g group) (replacement string, ok bool)
-	links   links
-	bracket int // the ] that comes next; -1 = none does
+	judge   func(dest string, kind linkKind) verdict // nil: links, tags and ids without brackets are left alone
+
+	known     func(dest string) bool        // whether an address is that of a source
+	isMarker  func(start int, g group) bool // whether a group with a link is a marker all the same
+	allKnown  func(numbers []int) bool      // whether the references have all of them
+	note      func(marker, reason string)   // of tags that go
+	addresses map[string]string             // destinations of [label]: definitions, by folded label
+
+	tails    map[int]linkTail // by where they begin
+	bracket  int              // the ] that comes next; -1 = none does
+	closings places           // of closing tags, when first needed
 }
 
-// newWalker returns a walker of a text with this code. It changes nothing until onGroup or links.judge say so.
+// newWalker returns a walker of a text with this code. It changes nothing until onGroup or judge say so.
 func newWalker(text string, code spans) *walker {
 	return &walker{surroundings: surroundings{text: text, markerEnd: -1}, output: output{from: text}, code: code,
-		onGroup: func(int, group) (string, bool) { return "", false },
-		links: links{note: func(string, string) {}, known: func(string) bool { return false },
-			isMarker: func(int, group) bool { return false }, allKnown: func([]int) bool { return false }}}
+		tails:    map[int]linkTail{},
+		onGroup:  func(int, group) (string, bool) { return "", false },
+		note:     func(string, string) {},
+		isMarker: func(int, group) bool { return false },
+		allKnown: func([]int) bool { return false }}
 }
 
 // run returns the changed text.
@@ -54,7 +65,7 @@ func (w *walker) step(i int) int {
 			return next
 		}
 	}
-	if w.links.judge != nil {
+	if w.judge != nil {
 		if next := w.stepLink(i); next > i {
 			return next
 		}
@@ -117,15 +128,14 @@ type output struct {
 	adjacent map[string]bool // ids of the markers that end there
 }
 
+// copy takes over input, and holds back white space.
 func (o *output) copy(start, end int) {
 	s := o.from[start:end]
 	if strings.Trim(s, " \t\u00a0\u202f\u3000") == "" {
 		o.space += s
 		return
 	}
-	o.out.WriteString(o.space)
-	o.space = ""
-	o.out.WriteString(s)
+	o.write(s)
 }
 
 // write replaces the skipped input by text.
@@ -150,6 +160,20 @@ func (o *output) insert(marker string, next int, gone bool) int {
 		return o.gone(next)
 	}
 	return next
+}
+
+// settle carries out a verdict on the address, without a text of its own, between start and end: what comes before and
+// after a new address is given. It returns where to go on.
+func (o *output) settle(v verdict, start, end int, before, after string) int {
+	switch {
+	case !v.keep:
+		return o.insert(v.after, end, true)
+	case v.dest != "":
+		o.write(before + v.dest + after)
+	default:
+		o.copy(start, end)
+	}
+	return end
 }
 
 // cite returns the markers that are not yet at the end of the output.
