@@ -25,12 +25,6 @@ func (s *spans) at(pos int) (span, bool) {
 	return (*s)[0], true
 }
 
-// hold reports whether one of the spans holds a byte, in any order of positions.
-func (s spans) hold(pos int) bool {
-	at, found := slices.BinarySearchFunc(s, pos, func(s span, pos int) int { return s.start - pos })
-	return found || at > 0 && s[at-1].end > pos
-}
-
 // Code returns the byte ranges of Markdown that are code, in order: fenced blocks with their fences, indented blocks,
 // inline code. Citations in code are ignored.
 func Code(text string) [][2]int {
@@ -58,16 +52,19 @@ func CloseCode(markdown string) string {
 	return markdown
 }
 
+// fenceLine begins a fenced block. ```x``` on one line is inline code.
+var fenceLine = regexp.MustCompile("^[ \t>]*(?:(`{3,})[^`]*|(~{3,}).*)$")
+
 // openFence returns the opening fence of an unterminated fenced block, and "" for other code.
 func openFence(block string) string {
-	first, rest, more := strings.Cut(block, "\n")
-	fence := fenceRun(strings.TrimLeft(first, " \t>"))
-	if fence == "" || !more {
-		return fence
+	first, rest, _ := strings.Cut(block, "\n")
+	m := fenceLine.FindStringSubmatch(first)
+	if m == nil {
+		return ""
 	}
-	rest = strings.TrimRight(rest, "\n")
-	end := strings.TrimLeft(strings.TrimRight(rest[strings.LastIndexByte(rest, '\n')+1:], " \t\r"), " \t>")
-	if run := fenceRun(end); run == end && len(run) >= len(fence) && run[0] == fence[0] {
+	fence, rest := m[1]+m[2], strings.TrimRight(rest, "\n")
+	end := strings.Trim(rest[strings.LastIndexByte(rest, '\n')+1:], " \t\r>")
+	if strings.HasPrefix(end, fence) && strings.Trim(end, fence[:1]) == "" {
 		return ""
 	}
 	return fence
@@ -93,18 +90,6 @@ func (s spans) within(start, end int) spans {
 		within = append(within, span{max(s.start, start) - start, min(s.end, end) - start})
 	}
 	return within
-}
-
-// fenceRun returns the run of three or more ` or ~ that opens or closes a fenced block, or "".
-func fenceRun(body string) string {
-	n := 0
-	for n < len(body) && (body[0] == '`' || body[0] == '~') && body[n] == body[0] {
-		n++
-	}
-	if n < 3 || body[0] == '`' && strings.Contains(body[n:], "`") { // ```x``` on one line is inline code
-		return ""
-	}
-	return body[:n]
 }
 
 // atxHeading is a line that begins with 1 to 6 #, also in a block quote.

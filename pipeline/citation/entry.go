@@ -26,6 +26,9 @@ type entry struct {
 	same  *entry // the entry that this one duplicates
 }
 
+// stays reports whether the entry is one of the result.
+func (e *entry) stays() bool { return e.reason == "" }
+
 // noNumber is the number of an entry without one; some lists count from 0.
 const noNumber = -1
 

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -226,29 +227,30 @@ func safeSpelling(raw string) string {
 	} else {
 		host = len(raw)
 	}
-	depth := 0
-	for _, c := range raw {
-		if c == '(' {
-			depth++
-		} else if c == ')' {
-			if depth--; depth < 0 {
-				break
-			}
+	open := 0
+	for i := 0; i < len(raw) && open >= 0; i++ {
+		switch raw[i] {
+		case '(':
+			open++
+		case ')':
+			open--
 		}
+	}
+	ends := addressStops + "[]…" // characters that are escaped
+	if open != 0 {
+		ends += "()"
 	}
 	var b strings.Builder
 	b.WriteString(raw[:host])
 	for i, r := range raw[host:] {
 		last := host+i+len(string(r)) == len(raw)
-		switch {
-		case r <= ' ' || r == 0x7f || strings.ContainsRune(addressStops, r) || r == '[' || r == ']' || r == '…' ||
-			depth != 0 && (r == '(' || r == ')') || last && strings.ContainsRune(".,;:!?'*_~", r):
+		if r <= ' ' || r == 0x7f || strings.ContainsRune(ends, r) || last && strings.ContainsRune(addressMarks, r) {
 			for _, c := range []byte(string(r)) {
-				b.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(c)|0x100, 16)[1:]))
+				fmt.Fprintf(&b, "%%%02X", c)
 			}
-		default:
-			b.WriteRune(r)
+			continue
 		}
+		b.WriteRune(r)
 	}
 	return b.String()
 }

@@ -12,8 +12,8 @@ import (
 // surroundings decides by the context of a number in a text whether it is a citation.
 type surroundings struct {
 	text      string
-	markerEnd int   // end of the last marker; -1 = none yet
-	math      spans // found when first needed
+	markerEnd int      // end of the last marker; -1 = none yet
+	math      [][2]int // found when first needed
 	mathFound bool
 }
 
@@ -121,13 +121,13 @@ func (s *surroundings) isMath(start int) bool {
 	if !s.mathFound {
 		s.math, s.mathFound = mathSpans(s.text), true
 	}
-	return s.math.hold(start)
+	return Within(s.math, start)
 }
 
 // mathSpans returns what stands between $ or $$ in one paragraph. As in Pandoc, the text begins and ends without a
 // space and no digit follows the closing $, so that "$5 and $6" is money.
-func mathSpans(md string) spans {
-	var found spans
+func mathSpans(md string) [][2]int {
+	var found [][2]int
 	for i := 0; i < len(md); i++ {
 		switch md[i] {
 		case '\\':
@@ -156,7 +156,7 @@ func mathSpans(md string) spans {
 		if mark == "$" && isMoney {
 			continue
 		}
-		found = append(found, span{i, after})
+		found = append(found, [2]int{i, after})
 		i = after - 1
 	}
 	return found

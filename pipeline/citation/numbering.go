@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,32 +36,22 @@ func (v *verifier) findDuplicates() {
 
 // number assigns every remaining entry its number in the result.
 func (v *verifier) number() {
-	top := 0
-	for _, e := range v.entries {
-		top = max(top, e.number)
-	}
 	for _, e := range v.entries {
 		if e.id != "" {
 			v.byID[e.id] = e
 			continue
 		}
 		if e.number >= 0 {
-			list := v.sections[e.section].entries
-			v.byNumber.add(e, list[len(list)-1].end)
+			v.byNumber.add(e, v.sections[e.section].last().end)
 		}
 		v.anchors = v.anchors || e.anchor
 	}
 	for _, lists := range v.byNumber {
 		slices.SortFunc(lists, func(a, b numbered) int { return a.end - b.end })
 	}
-	kept := slices.DeleteFunc(slices.Clone(v.entries), func(e *entry) bool { return e.reason != "" || e.id != "" })
-	order := func(e *entry) int { // entries without numbers come last
-		if e.number == noNumber {
-			return top + 1
-		}
-		return e.number
-	}
-	slices.SortStableFunc(kept, func(a, b *entry) int { return order(a) - order(b) })
+	kept := slices.DeleteFunc(slices.Clone(v.entries), func(e *entry) bool { return !e.stays() || e.id != "" })
+	order := func(e *entry) uint { return uint(e.number) } // entries without numbers, -1, come last
+	slices.SortStableFunc(kept, func(a, b *entry) int { return cmp.Compare(order(a), order(b)) })
 	for i, e := range kept {
 		e.final = max(e.number, 0)
 		if v.o.Sanitize {
@@ -120,18 +111,17 @@ func (m meanings) all(numbers []int) bool {
 
 // marker returns the citation of the entry as written in the result.
 func (e *entry) marker() string {
+	n := strconv.Itoa(e.final)
 	switch {
 	case e.id != "":
 		id, _ := ParseID(e.id)
 		return "[[" + e.id + "](#" + id.Anchor() + ")]"
 	case e.anchor:
-		n := strconv.Itoa(e.final)
 		return "[[" + n + "](#ref-" + n + ")]"
+	case e.footnote:
+		return "[^" + n + "]"
 	}
-	if e.footnote {
-		return "[^" + strconv.Itoa(e.final) + "]"
-	}
-	return "[" + strconv.Itoa(e.final) + "]"
+	return "[" + n + "]"
 }
 
 // located is the marker with the place in the source that the text names: [1, p. 5].

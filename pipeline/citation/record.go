@@ -47,23 +47,11 @@ func (v *verifier) merge(later *verifier) {
 	a.BodyURLsRemoved += b.BodyURLsRemoved
 	a.BodyURLsReplaced += b.BodyURLsReplaced
 	a.UnsafeURLs = append(a.UnsafeURLs, b.UnsafeURLs...)
-	original := map[int]int{}
-	for _, c := range a.Valid {
-		if c.ID == "" {
-			original[c.ReportNumber] = c.Number
-		}
-	}
-	for _, gone := range b.Removed {
-		if n, known := original[gone.Number]; known && gone.ID == "" {
-			gone.Number = n
-		}
-		a.Removed = append(a.Removed, gone)
-	}
 	type label struct {
 		id     string
 		number int
 	}
-	before := map[label]Valid{}
+	before := map[label]Valid{} // by what the pass before left as the label
 	for _, c := range a.Valid {
 		l := label{c.ID, c.ReportNumber}
 		if c.ID != "" {
@@ -71,19 +59,24 @@ func (v *verifier) merge(later *verifier) {
 		}
 		before[l] = c
 	}
-	valid := []Valid{}
+	for _, gone := range b.Removed {
+		if c, known := before[label{number: gone.Number}]; known && gone.ID == "" {
+			gone.Number = c.Number
+		}
+		a.Removed = append(a.Removed, gone)
+	}
+	a.Valid = []Valid{}
 	for _, c := range b.Valid {
-		l := label{c.ID, c.Number}
-		if c.ID != "" {
-			l.number = 0
+		l := label{id: c.ID}
+		if c.ID == "" {
+			l.number = c.Number
 		}
 		if old, ok := before[l]; ok {
 			old.ReportNumber = c.ReportNumber
 			c = old
 		}
-		valid = append(valid, c)
+		a.Valid = append(a.Valid, c)
 	}
-	a.Valid = valid
 }
 
 // findLines notes on which line of the text as it came each entry begins.

@@ -16,11 +16,8 @@ func (v *verifier) rewrite() string {
 	var out bytes.Buffer
 	pos := 0
 	heads := v.sections
-	if n := len(heads); n > 0 && heads[n-1].start < 0 {
-		heads = heads[:n-1]
-	}
 	for _, e := range v.entries {
-		if len(heads) > 0 && heads[0].start < e.start {
+		if len(heads) > 0 && heads[0].start >= 0 && heads[0].start < e.start {
 			s := heads[0]
 			heads = heads[1:]
 			out.WriteString(v.body(pos, s.start))
@@ -56,12 +53,8 @@ func (v *verifier) rewrite() string {
 		v.items(&out)
 		result = out.String()
 	}
-	kept := len(v.added) > 0
-	for _, e := range v.entries {
-		kept = kept || e.reason == ""
-	}
 	switch {
-	case kept && v.o.Sanitize:
+	case v.o.Sanitize && (len(v.added) > 0 || slices.ContainsFunc(v.entries, (*entry).stays)):
 		result = strings.TrimRight(result, " \t\n") + "\n"
 	case len(v.entries) > 0 && !strings.HasSuffix(v.text, "\n"):
 		result = strings.TrimRight(result, "\n")
@@ -73,7 +66,7 @@ func (v *verifier) rewrite() string {
 func lastNumbered(sections []*refSection) *entry {
 	for _, s := range slices.Backward(sections) {
 		if s.entries[0].id == "" {
-			return s.entries[len(s.entries)-1]
+			return s.last()
 		}
 	}
 	return nil
@@ -99,9 +92,8 @@ func endsWithHeading(text string) bool {
 
 // heads reports whether a list's heading stays: unless all entries go and other text follows, which is no list.
 func (v *verifier) heads(s *refSection) bool {
-	last := s.entries[len(s.entries)-1]
-	return slices.ContainsFunc(s.entries, func(e *entry) bool { return e.reason == "" }) || len(v.added) > 0 ||
-		s.until <= last.end || strings.TrimSpace(v.text[last.end:s.until]) == ""
+	return len(v.added) > 0 || slices.ContainsFunc(s.entries, (*entry).stays) ||
+		strings.TrimSpace(v.text[s.last().end:max(s.last().end, s.until)]) == ""
 }
 
 // heading returns the heading of a list by its own name, in one form for all where it is a plain one.
@@ -109,14 +101,12 @@ func (v *verifier) heading(s *refSection) string {
 	raw := v.text[s.start:s.end]
 	line, _, _ := strings.Cut(raw, "\n")
 	name := strings.Trim(text.Line(line), "#*_:： ")
-	if len(v.sections) > 1 || s.head.html || s.entries[0].anchor || s.entries[0].id != "" ||
-		strings.ToLower(name) != s.head.label {
+	own := len(v.sections) > 1 || s.head.html || s.entries[0].anchor || s.entries[0].id != ""
+	plain := s.head.level == 7 || english[s.head.label]
+	if own || !plain || strings.ToLower(name) != s.head.label {
 		return raw
 	}
-	if s.head.level == 7 || english[s.head.label] {
-		return "## " + name
-	}
-	return raw
+	return "## " + name
 }
 
 // item writes an entry, or nothing, and returns the byte at which the text goes on.
@@ -125,7 +115,7 @@ func (v *verifier) item(out *bytes.Buffer, e *entry) int {
 		out.Truncate(len(bytes.TrimRight(out.Bytes(), " \t;,|")))
 	}
 	fresh := out.Len() == 0 || bytes.HasSuffix(out.Bytes(), []byte("\n"))
-	if e.reason == "" {
+	if e.stays() {
 		if e.split && !fresh {
 			out.WriteByte('\n')
 		}
@@ -135,12 +125,15 @@ func (v *verifier) item(out *bytes.Buffer, e *entry) int {
 	end := e.end
 	if fresh && strings.HasPrefix(v.text[end:], "\n") {
 		end++
-		if (out.Len() == 0 || bytes.HasSuffix(out.Bytes(), []byte("\n\n"))) && strings.HasPrefix(v.text[end:], "\n") {
+		if endsBlank(out.Bytes()) && strings.HasPrefix(v.text[end:], "\n") {
 			end++ // one blank line between paragraphs is enough
 		}
 	}
 	return end
 }
+
+// endsBlank reports whether a text is empty or ends with a blank line.
+func endsBlank(out []byte) bool { return len(out) == 0 || bytes.HasSuffix(out, []byte("\n\n")) }
 
 // written returns an entry that stays.
 func (v *verifier) written(e *entry) string {

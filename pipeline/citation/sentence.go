@@ -24,70 +24,35 @@ type Sentence struct {
 
 // sentences cuts a verified report into the sentences that cite something.
 func (t *reading) sentences(valid []Valid) []Sentence {
-	report := t.text
-	byNumber, byID := map[int]*Valid{}, map[string]*Valid{}
-	for i := range valid {
-		if v := &valid[i]; v.ID != "" {
-			byID[v.ID] = v
-		} else if byNumber[v.ReportNumber] == nil {
-			byNumber[v.ReportNumber] = v
-		}
-	}
 	if len(valid) == 0 {
 		return nil
 	}
-	var skip []span // the lists of references
-	for _, s := range t.lists() {
-		if s.start >= 0 {
-			skip = append(skip, span{s.start, s.end})
-		}
-		for _, e := range s.entries {
-			skip = append(skip, span{e.start, e.end})
+	c := citedText{reading: t, byNumber: map[int]*Valid{}, byID: map[string]*Valid{}}
+	for i := range valid {
+		if v := &valid[i]; v.ID != "" {
+			c.byID[v.ID] = v
+		} else if c.byNumber[v.ReportNumber] == nil {
+			c.byNumber[v.ReportNumber] = v
 		}
 	}
 	var out []Sentence
-	cited := func(s *Sentence, g group) {
-		for _, id := range g.ids {
-			s.cite(byID[id.String()])
-		}
-		for _, n := range g.numbers {
-			s.cite(byNumber[n])
-		}
-	}
-	cut := func(p span) []Sentence {
-		around := surroundings{text: report[p.start:p.end], markerEnd: -1}
-		isMarker := func(at int, g group) bool {
-			at, g.end = at-p.start, g.end-p.start
-			known := true
-			for _, n := range g.numbers {
-				known = known && byNumber[n] != nil
-			}
-			is := len(g.ids) > 0 || known && around.isCitation(at, g)
-			if is {
-				around.markerEnd = g.end
-			}
-			return is
-		}
-		return sentencesOf(report, p, t.code.within(p.start, p.end), isMarker, cited)
-	}
 	var head Sentence
-	for _, p := range t.proseBlocks(skip) {
+	for _, p := range t.proseBlocks() {
+		var found []Sentence
 		switch p.part {
 		case tableHead:
-			head = joinCells(report, p.span, cut)
-			continue
+			head = c.row(p.span)
 		case tableRow:
-			row := joinCells(report, p.span, cut)
+			row := c.row(p.span)
 			if p.headed {
 				row.Head = head.Text
 				row.cites(head)
 			}
-			if row.Text != "" && len(row.Citations) > 0 {
-				out = append(out, row)
-			}
-			continue
+			found = []Sentence{row}
+		default:
+			found = c.cut(p.span)
 		}
-		for _, s := range cut(p.span) {
+		for _, s := range found {
 			if s.Text != "" && len(s.Citations) > 0 {
 				out = append(out, s)
 			}
@@ -107,6 +72,20 @@ func (s *Sentence) cite(v *Valid) {
 	}
 }
 
+// cites adds what another sentence cites.
+func (s *Sentence) cites(o Sentence) {
+	for i, n := range o.Citations {
+		if !slices.Contains(s.Citations, n) {
+			s.Citations, s.Sources = append(s.Citations, n), append(s.Sources, o.Sources[i])
+		}
+	}
+	for _, id := range o.IDs {
+		if !slices.Contains(s.IDs, id) {
+			s.IDs = append(s.IDs, id)
+		}
+	}
+}
+
 // proseBlock is a part of a text that is cut into sentences.
 type proseBlock struct {
 	span
@@ -121,8 +100,21 @@ const (
 	tableRow
 )
 
-// proseBlocks returns the paragraphs, list items and table rows of a text: no headings, no code, nothing to skip.
-func (t *reading) proseBlocks(skip []span) []proseBlock {
+// tableRule matches the line below the head of a table.
+var tableRule = regexp.MustCompile(`^[ \t>]*\|[ \t:|-]*-[ \t:|-]*$`)
+
+// proseBlocks returns the paragraphs, list items and table rows of a text: no headings, no code, no references.
+func (t *reading) proseBlocks() []proseBlock {
+	var skip spans // the lists of references
+	for _, s := range t.lists() {
+		if s.start >= 0 {
+			skip = append(skip, span{s.start, s.end + 1})
+		}
+		for _, e := range s.entries {
+			skip = append(skip, span{e.start, e.end + 1})
+		}
+	}
+	slices.SortFunc(skip, func(a, b span) int { return a.start - b.start })
 	var blocks []proseBlock
 	open, headed := -1, false
 	flush := func(end int) {
@@ -131,17 +123,13 @@ func (t *reading) proseBlocks(skip []span) []proseBlock {
 		}
 		open = -1
 	}
-	slices.SortFunc(skip, func(a, b span) int { return a.start - b.start })
 	for i, l := range t.all {
-		for len(skip) > 0 && skip[0].end < l.start {
-			skip = skip[1:]
-		}
 		line := l.of(t.text)
 		body := strings.TrimLeft(line, " \t>")
-		headed = headed && body != "" && body[0] == '|'
+		headed = headed && strings.HasPrefix(body, "|")
+		_, skipped := skip.at(l.start)
 		switch {
-		case l.code || body == "" || atxHeading.MatchString(line) || underline.MatchString(line) || len(skip) > 0 &&
-			skip[0].start <= l.start && l.start <= skip[0].end:
+		case skipped || l.code || body == "" || atxHeading.MatchString(line) || underline.MatchString(line):
 			flush(l.start)
 		case body[0] == '|':
 			flush(l.start)
@@ -163,90 +151,20 @@ func (t *reading) proseBlocks(skip []span) []proseBlock {
 	return blocks
 }
 
-// sentencesOf cuts a block. Markers behind the end of a sentence belong to it.
-func sentencesOf(report string, block span, code spans, isMarker func(at int, g group) bool,
-	cited func(*Sentence, group)) []Sentence {
-	b := readWords(report, block, code, isMarker)
-	var out []Sentence
-	for _, s := range text.ParagraphSentences(string(b.shape)) {
-		words := spaceBefore.Replace(strings.TrimSpace(text.Line(string(b.words[s.Start:s.End]))))
-		out = append(out, Sentence{Text: words, Start: b.places[s.Start], End: b.places[s.End-1] + 1})
-	}
-	for _, m := range b.markers {
-		if len(out) == 0 {
-			out = []Sentence{{Start: m.start, End: m.end}}
-		}
-		at := sort.Search(len(out), func(i int) bool { return out[i].Start >= m.start })
-		s := &out[max(0, at-1)]
-		s.Start, s.End = min(s.Start, m.start), max(s.End, m.end)
-		cited(s, m.group)
-	}
-	return out
+// citedText cuts a report into sentences with what they cite.
+type citedText struct {
+	*reading
+	byNumber map[int]*Valid // by ReportNumber
+	byID     map[string]*Valid
 }
 
-// blockWords is a block of a report without its markers. White space is single spaces.
-type blockWords struct {
-	words   []byte
-	shape   []byte // words as sentences see them: none ends within code, and one may begin with a bar, brace or escape
-	places  []int  // bytes into the report, by byte of words
-	markers []placedGroup
-}
-
-type placedGroup struct {
-	group
-	start int
-}
-
-func readWords(report string, block span, code spans, isMarker func(at int, g group) bool) blockWords {
-	var b blockWords
-	add := func(i int, word, shape byte) {
-		b.words, b.shape, b.places = append(b.words, word), append(b.shape, shape), append(b.places, i)
-	}
-	for i := block.start; i < block.end; {
-		if c, ok := code.at(i - block.start); ok {
-			for ; i < block.start+c.end; i++ {
-				add(i, report[i], 'x')
-			}
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(report[i:block.end])
-		if closingBracket(r) != 0 {
-			if g, ok := parseGroup(report[:block.end], i, 0); ok && isMarker(i, g) {
-				b.markers = append(b.markers, placedGroup{g, i})
-				i = g.end
-				continue
-			}
-		}
-		if unicode.IsSpace(r) {
-			add(i, ' ', ' ')
-			i += size
-			continue
-		}
-		for range size {
-			shape := report[i]
-			if strings.IndexByte(`|{\`, shape) >= 0 {
-				shape = '$'
-			}
-			add(i, report[i], shape)
-			i++
-		}
-	}
-	return b
-}
-
-var spaceBefore = strings.NewReplacer(" .", ".", " ,", ",", " ;", ";", " :", ":", " !", "!", " ?", "?", " 。",
-	"。", " ，", "，")
-
-// tableRule matches the line below the head of a table.
-var tableRule = regexp.MustCompile(`^[ \t>]*\|[ \t:|-]*-[ \t:|-]*$`)
-
-// joinCells returns a line of a table as one sentence with what all its cells cite. cut: into sentences.
-func joinCells(text string, line span, cut func(span) []Sentence) Sentence {
+// row returns a line of a table as one sentence with what all its cells cite.
+func (c citedText) row(line span) Sentence {
 	row := Sentence{Start: line.start, End: line.end}
 	var cells []string
-	for _, c := range cellsOf(text, line) {
+	for _, cell := range cellsOf(c.text, line) {
 		var words []string
-		for _, s := range cut(c) {
+		for _, s := range c.cut(cell) {
 			if s.Text != "" {
 				words = append(words, s.Text)
 			}
@@ -281,17 +199,93 @@ func cellsOf(text string, line span) []span {
 	return append(cells, span{start, end})
 }
 
-// cites adds what another sentence cites.
-func (s *Sentence) cites(o Sentence) {
-	for i, n := range o.Citations {
-		if slices.Contains(s.Citations, n) {
+// cut cuts a block into sentences. Markers behind the end of a sentence belong to it.
+func (c citedText) cut(block span) []Sentence {
+	b := c.words(block)
+	var out []Sentence
+	for _, s := range text.ParagraphSentences(string(b.shape)) {
+		words := spaceBefore.Replace(strings.TrimSpace(text.Line(string(b.words[s.Start:s.End]))))
+		out = append(out, Sentence{Text: words, Start: b.places[s.Start], End: b.places[s.End-1] + 1})
+	}
+	for _, m := range b.markers {
+		if len(out) == 0 {
+			out = []Sentence{{Start: m.start, End: m.end}}
+		}
+		at := sort.Search(len(out), func(i int) bool { return out[i].Start >= m.start })
+		s := &out[max(0, at-1)]
+		s.Start, s.End = min(s.Start, m.start), max(s.End, m.end)
+		for _, id := range m.ids {
+			s.cite(c.byID[id.String()])
+		}
+		for _, n := range m.numbers {
+			s.cite(c.byNumber[n])
+		}
+	}
+	return out
+}
+
+// blockWords is a block of a report without its markers. White space is single spaces.
+type blockWords struct {
+	words   []byte
+	shape   []byte // words as sentences see them: none ends within code, and one may begin with a bar, brace or escape
+	places  []int  // bytes into the report, by byte of words
+	markers []placedGroup
+}
+
+type placedGroup struct {
+	group
+	start int
+}
+
+func (b *blockWords) add(place int, word, shape byte) {
+	b.words, b.shape, b.places = append(b.words, word), append(b.shape, shape), append(b.places, place)
+}
+
+// words reads a block.
+func (c citedText) words(block span) blockWords {
+	var b blockWords
+	report, code := c.text[:block.end], c.code.within(block.start, block.end)
+	around := surroundings{text: report[block.start:], markerEnd: -1}
+	for i := block.start; i < block.end; {
+		if in, ok := code.at(i - block.start); ok {
+			for ; i < block.start+in.end; i++ {
+				b.add(i, report[i], 'x')
+			}
 			continue
 		}
-		s.Citations, s.Sources = append(s.Citations, n), append(s.Sources, o.Sources[i])
-	}
-	for _, id := range o.IDs {
-		if !slices.Contains(s.IDs, id) {
-			s.IDs = append(s.IDs, id)
+		r, size := utf8.DecodeRuneInString(report[i:])
+		if closingBracket(r) != 0 {
+			g, ok := parseGroup(report[block.start:], i-block.start, 0)
+			if ok && c.isMarker(&around, i-block.start, g) {
+				around.markerEnd = g.end
+				g.end += block.start
+				b.markers = append(b.markers, placedGroup{g, i})
+				i = g.end
+				continue
+			}
+		}
+		if unicode.IsSpace(r) {
+			b.add(i, ' ', ' ')
+			i += size
+			continue
+		}
+		for range size {
+			shape := report[i]
+			if strings.IndexByte(`|{\`, shape) >= 0 {
+				shape = '$'
+			}
+			b.add(i, report[i], shape)
+			i++
 		}
 	}
+	return b
 }
+
+// isMarker reports whether a group cites sources of the report.
+func (c citedText) isMarker(around *surroundings, at int, g group) bool {
+	unknown := func(n int) bool { return c.byNumber[n] == nil }
+	return len(g.ids) > 0 || !slices.ContainsFunc(g.numbers, unknown) && around.isCitation(at, g)
+}
+
+var spaceBefore = strings.NewReplacer(" .", ".", " ,", ",", " ;", ";", " :", ":", " !", "!", " ?", "?", " 。",
+	"。", " ，", "，")

@@ -53,8 +53,8 @@ func (o *output) gone(next int) int {
 		o.out.Truncate(o.out.Len() - len(line))
 		o.space = ""
 		next = len(o.from) - len(rest) + 1
-		if o.out.Len() == 0 || bytes.HasSuffix(o.out.Bytes(), []byte("\n\n")) { // one blank line between paragraphs is enough
-			next += len(o.from[next:]) - len(strings.TrimPrefix(o.from[next:], "\n"))
+		if endsBlank(o.out.Bytes()) && strings.HasPrefix(o.from[next:], "\n") {
+			next++ // one blank line between paragraphs is enough
 		}
 		return next
 	case len(line) == 0:
