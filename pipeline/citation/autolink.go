@@ -11,16 +11,16 @@ import (
 
 // scheme returns the lower-case scheme of a destination. A name with a dot is a file, not a scheme.
 func scheme(s string) string {
-	for i := 0; i < len(s) && i < 32; i++ {
-		switch c := s[i]; {
-		case c == ':' && i > 0:
-			return strings.ToLower(s[:i])
-		case alnumASCII(c) && (i > 0 || !isDigit(c)) || i > 0 && (c == '+' || c == '-'):
-		default:
+	name, _, found := strings.Cut(s[:min(len(s), 32)], ":")
+	if !found || name == "" || !alnumASCII(name[0]) || isDigit(name[0]) {
+		return ""
+	}
+	for _, c := range []byte(name) {
+		if !alnumASCII(c) && c != '+' && c != '-' {
 			return ""
 		}
 	}
-	return ""
+	return strings.ToLower(name)
 }
 
 // hasAuthority reports whether s begins with a scheme and "://".
@@ -117,12 +117,15 @@ func addressEnd(s string, i, limit int) int {
 	words := -1
 	for end := i; end < limit; {
 		r, size := utf8.DecodeRuneInString(s[end:])
-		if r == '\\' && end+1 < limit && (strings.IndexByte("_*~(&#+=-", s[end+1]) >= 0 || s[end+1] == ')' && len(open) > 0) {
-			end++ // escaped for Markdown
+		escaped := "_*~(&#+=-"
+		if len(open) > 0 {
+			escaped += ")"
+		}
+		if r == '\\' && end+1 < limit && strings.IndexByte(escaped, s[end+1]) >= 0 { // escaped for Markdown
+			end++
 			continue
 		}
-		if r <= ' ' || r == 0x7f || strings.ContainsRune(addressStops, r) || r >= utf8.RuneSelf &&
-			endsAddress(r, s[end+size:limit]) {
+		if endsAddress(r, s[end+size:limit]) {
 			return end
 		}
 		if words < 0 && text.CJK(r) {
@@ -175,12 +178,16 @@ func (w *walker) bareID(i int) int {
 // addressStops are the characters that addresses cannot contain.
 const addressStops = "<>\"`|{}\\。，；：！？（）【】《》“”、،؛؟۔।"
 
-// endsAddress reports whether a character beyond ASCII, before rest, is white space, a quotation mark or a bracket,
-// none of which an address holds but for an apostrophe within a word.
+// endsAddress reports whether a character, before rest, is white space, a quotation mark, a bracket or another one that
+// no address holds. An apostrophe within a word is held.
 func endsAddress(r rune, rest string) bool {
+	if r < utf8.RuneSelf {
+		return r <= ' ' || r == 0x7f || strings.ContainsRune(addressStops, r)
+	}
 	if r == '‘' || r == '’' {
 		next, _ := utf8.DecodeRuneInString(rest)
 		return !unicode.IsLetter(next)
 	}
-	return unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf, unicode.Bidi_Control)
+	return strings.ContainsRune(addressStops, r) || unicode.IsSpace(r) ||
+		unicode.In(r, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf, unicode.Bidi_Control)
 }

@@ -104,7 +104,9 @@ func (c *catalog) isRemark(note string) bool {
 var (
 	// brokenScheme is an address whose beginning is garbled: https:/x.org, htps://x.org, https:// x.org,
 	// https://https://x.org.
-	brokenScheme = regexp.MustCompile(`(?i)\b(?:hxxps?|h{1,2}t{1,3}ps?|h?ttp?ps?|ttps?)[ ]?(?::|;)?[ ]?[/\\]{0,3}[ ]?(?:https?(?::|;)?[/\\]{1,3})?((?:[\pL\pN-]+\.)+[\pL]{2,24}(?::[0-9]{1,5})?(?:[/?][^\s<>"` + "`" + `|]*)?)`)
+	brokenScheme = regexp.MustCompile(`(?i)\b(?:hxxps?|h{1,2}t{1,3}ps?|h?ttp?ps?|ttps?)[ ]?(?::|;)?[ ]?[/\\]{0,3}[ ]?` +
+		`(?:https?(?::|;)?[/\\]{1,3})?` +
+		`((?:[\pL\pN-]+\.)+[\pL]{2,24}(?::[0-9]{1,5})?(?:[/?][^\s<>"` + "`" + `|]*)?)`)
 	// noScheme is an address without one.
 	noScheme = regexp.MustCompile(`(?i)(?:^|[\s(<\[*"“])((?:[\pL\pN-]+\.)+[\pL]{2,24}/[^\s<>"` + "`" + `|]+)`)
 	// halfEscape is the beginning of an escape at the end of an address.

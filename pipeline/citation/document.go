@@ -132,13 +132,18 @@ func (d *documents) within(line string, page int) (source int, ok bool) {
 
 // standsAlone reports whether the name s[start:end] is not part of a longer name.
 func standsAlone(s string, start, end int) bool {
-	before := start == 0 || !alnumASCII(s[start-1]) && strings.IndexByte("_-/.\\%+", s[start-1]) < 0 &&
-		!isWordPart(s[:start], s[start:end]) ||
-		s[start-1] == '/' && strings.Contains(s[start:end], "/") // below a folder, as a link names it
-	after := end == len(s) || !alnumASCII(s[end]) && strings.IndexByte("_-/\\%+", s[end]) < 0 &&
-		!(s[end] == '.' && end+1 < len(s) && alnumASCII(s[end+1]))
-	return before && after
+	if start > 0 {
+		last := s[start-1]
+		below := last == '/' && strings.Contains(s[start:end], "/") // a folder, as a link names it
+		if !below && (last == '.' || inName(last) || isWordPart(s[:start], s[start:end])) {
+			return false
+		}
+	}
+	rest := strings.TrimPrefix(s[end:], ".")
+	return rest == "" || !inName(rest[0]) || len(rest) < len(s)-end && !alnumASCII(rest[0])
 }
+
+func inName(c byte) bool { return alnumASCII(c) || strings.IndexByte("_-/\\%+", c) >= 0 }
 
 // isWordPart reports whether the word before a name is a part of it: in scripts without spaces all but the words that
 // lead to a document are.

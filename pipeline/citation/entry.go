@@ -62,7 +62,7 @@ func (p *entryParser) parse(first int) []*entry {
 		if !ok && hasAddress(line) {
 			pre, ok = p.unlabelled(line)
 		}
-		if ok && pre.style == orderedStyle && pre.number == p.once && p.style == orderedStyle && !prose {
+		if again := p.style == orderedStyle && pre.style == orderedStyle && pre.number == p.once; again && !prose {
 			pre.number = p.last + 1 // Markdown allows lists numbered 1. 1. 1.
 		}
 		if ok && p.fits(pre, i, prose) {
@@ -192,9 +192,9 @@ func (p *entryParser) follow(i int) int {
 			break
 		}
 		if line := p.lines[j].of(p.text); !isIndented(line) {
-			// of our own: a query, then its source
-			onlyAddress := isOnlyAddress(line) || p.cur.id != "" && !target && p.leads(j) && !p.heads(j)
-			if blank && (target || !onlyAddress) || target && onlyAddress && bulletEntry.MatchString(line) {
+			address := isOnlyAddress(line)
+			source := p.cur.id != "" && p.leads(j) && !p.heads(j) // of our own: a query, then its source
+			if target && (blank || address && bulletEntry.MatchString(line)) || blank && !address && !source {
 				break
 			}
 		}
@@ -307,8 +307,8 @@ type entryPrefix struct {
 const anchorBefore = `((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)`
 
 var (
-	bracketEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+|<(?:li|p|div|dt|dd)(?:[ ][^<>]{0,60})?>[ \t]*)?)` +
-		anchorBefore + `(?:\*\*|__)?(?:` +
+	bracketEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+` +
+		`|<(?:li|p|div|dt|dd)(?:[ ][^<>]{0,60})?>[ \t]*)?)` + anchorBefore + `(?:\*\*|__)?(?:` +
 		`\[\^?#?([0-9]{1,4}|[٠-٩۰-۹०-९]{1,4})\]|【([0-9]{1,4})(?:†[^】]{0,80})?】|［([0-9]{1,4})］|\\\[([0-9]{1,4})\\\]` +
 		`|\[\[([0-9]{1,4})\](?:\(#[^)\s]{0,100}\))?\]|<sup>\[?([0-9]{1,4})\]?</sup>` +
 		`|\[(?i:source|reference|ref|citation|quelle)[ .:#]{0,2}([0-9]{1,4})\]` +
@@ -317,7 +317,8 @@ var (
 		`)(?:\*\*|__)?[.:：]?[ \t]*`)
 	orderedEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+)?)` + anchorBefore + `(?:\*\*|__)?(?:` +
 		`([0-9]{1,4})(?:[.):](?:\*\*|__)?[ \t]+|、[ \t]*|．[ \t]*)|\(([0-9]{1,4})\)[ \t]+|（([0-9]{1,4})）[ \t]*)`)
-	tableEntry  = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*(?:\[\^?([0-9]{1,4})\](?:[ \t]*\||[ \t]+)|([0-9]{1,4})\.?[ \t]*\|)`)
+	tableEntry = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*` +
+		`(?:\[\^?([0-9]{1,4})\](?:[ \t]*\||[ \t]+)|([0-9]{1,4})\.?[ \t]*\|)`)
 	bulletEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|<li(?:[ ][^<>]{0,60})?>[ \t]*))`)
 	rowEntry    = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*`)
 )
@@ -328,8 +329,7 @@ var labelWord = regexp.MustCompile(`^(?i:source|reference|quelle) ?[0-9]{1,4}:`)
 // entryStart recognizes the start of an entry with a label.
 func entryStart(line string) (entryPrefix, bool) {
 	first := strings.TrimLeft(line[:min(len(line), 40)], " \t>-+*•_#")
-	if first == "" || first[0] < 0x80 && !isDigit(first[0]) && strings.IndexByte(`[(\<|`, first[0]) < 0 &&
-		!labelWord.MatchString(first) {
+	if first == "" || first[0] < 0x80 && strings.IndexByte(`[(\<|0123456789`, first[0]) < 0 && !labelWord.MatchString(first) {
 		return entryPrefix{}, false // nearly every line of a report
 	}
 	for i, pattern := range []*regexp.Regexp{bracketEntry, orderedEntry, tableEntry} {
@@ -372,7 +372,10 @@ func (p *entryParser) parsePlain(first int) []*entry {
 		}
 		var ends []int
 		end := i
-		for ; end < len(p.lines) && !p.lines[end].code && !p.isBlank(end) && (end == i || p.goesOn(end)); end++ {
+		for ; end < len(p.lines) && !p.lines[end].code && !p.isBlank(end); end++ {
+			if end > i && !p.goesOn(end) {
+				break
+			}
 			if hasAddress(p.lines[end].of(p.text)) {
 				ends = append(ends, end)
 			}

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -42,20 +43,15 @@ func escapeInline(text string, start int) string {
 	return b.String()
 }
 
+var orderedStart = regexp.MustCompile(`^` + digit + `[.)](?: |$)`)
+
 // lineStart returns the length of the beginning that would make a line a heading, quote, list item, rule or fence; its
 // last byte is the one to escape. 0 means that the line begins harmlessly or with what is escaped anywhere.
 func lineStart(text string) int {
-	if text == "" {
-		return 0
-	}
-	if strings.IndexByte("#>-+=~:", text[0]) >= 0 {
+	if text != "" && strings.IndexByte("#>-+=~:", text[0]) >= 0 {
 		return 1
 	}
-	_, n := scanNumber(text)
-	if n > 0 && n < len(text) && (text[n] == '.' || text[n] == ')') && (n+1 == len(text) || text[n+1] == ' ') {
-		return n + 1
-	}
-	return 0
+	return len(strings.TrimSuffix(orderedStart.FindString(text), " "))
 }
 
 // needsEscape decides about the ASCII byte at text[i], wherever in a line it stands.

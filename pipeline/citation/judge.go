@@ -129,7 +129,7 @@ const (
 // destination returns an address as a browser would parse it, and its kind.
 func destination(raw string) (string, destKind) {
 	d := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == '\u00ad' || r == '\u200b' || r == '\ufeff' {
+		if r < ' ' || strings.ContainsRune("\x7f\u00ad\u200b\ufeff", r) {
 			return -1 // browsers drop them within a scheme
 		}
 		return r
@@ -236,7 +236,7 @@ func safeSpelling(raw string) string {
 			open--
 		}
 	}
-	ends := addressStops + "[]…" // characters that are escaped
+	ends := addressStops + "[]…\x7f" // characters that are escaped
 	if open != 0 {
 		ends += "()"
 	}
@@ -244,7 +244,7 @@ func safeSpelling(raw string) string {
 	b.WriteString(raw[:host])
 	for i, r := range raw[host:] {
 		last := host+i+len(string(r)) == len(raw)
-		if r <= ' ' || r == 0x7f || strings.ContainsRune(ends, r) || last && strings.ContainsRune(addressMarks, r) {
+		if r <= ' ' || strings.ContainsRune(ends, r) || last && strings.ContainsRune(addressMarks, r) {
 			for _, c := range []byte(string(r)) {
 				fmt.Fprintf(&b, "%%%02X", c)
 			}

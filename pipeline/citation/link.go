@@ -54,8 +54,7 @@ func (w *walker) stepLink(i int) int {
 		return w.angle(i)
 	case (c == 'C' || c == 'P') && !w.foreign:
 		return w.bareID(i)
-	case w.foreign && c|0x20 >= 'a' && c|0x20 <= 'z' || c == 'h' || c == 'H' || c == 'f' || c == 'F' ||
-		c == 'w' || c == 'W':
+	case c|0x20 >= 'a' && c|0x20 <= 'z':
 		return w.bareURL(i)
 	}
 	return i
@@ -87,11 +86,9 @@ func (w *walker) bracketed(i int) int {
 		return i
 	}
 	v := w.judge(dest, kind)
-	if open > i && !v.keep { // what an image shows goes with it
-		return w.insert(v.after, end, true)
-	}
-	if label := w.text[open+1 : closing]; w.foreign && !v.keep && (strings.TrimSpace(label) == "" || v.after == "" &&
-		isOnlyAddress(label)) {
+	label := w.text[open+1 : closing]
+	empty := strings.TrimSpace(label) == "" || v.after == "" && isOnlyAddress(label)
+	if !v.keep && (open > i || w.foreign && empty) { // what an image shows goes with it
 		return w.insert(v.after, end, true)
 	}
 	w.tails[closing] = linkTail{end, v}

@@ -169,7 +169,7 @@ func (t *reading) tail(until int) int {
 			continue // goes on with the entry above
 		}
 		ordered := pre.style == orderedStyle
-		if ordered && !address || !ordered && (pre.style != bracketStyle || !target) {
+		if found := pre.style == bracketStyle && target || ordered && address; !found {
 			break
 		}
 		if count > 0 && (pre.style != top.style || ordered && pre.number != top.number-1) {

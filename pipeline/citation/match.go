@@ -170,9 +170,9 @@ func (s *addresses) longer(list []spelling, text string, bare, slash bool) (int,
 		if len(sp.text) > len(text) {
 			next = sp.text[len(text)]
 		}
+		inWord := bare && strings.IndexByte("/?:", next) < 0 || slash && strings.IndexByte("/?", next) < 0
 		switch {
-		case bare && strings.IndexByte("/?:", next) < 0 || slash && next != '/' && next != '?' ||
-			cutsNumber(sp.text, len(text)):
+		case inWord || cutsNumber(sp.text, len(text)):
 			alike := sp.text[:len(text)+1] // spellings that continue with the same character do not match either
 			at += sort.Search(len(list)-at, func(i int) bool { return !strings.HasPrefix(list[at+i].text, alike) })
 		case only >= 0 && sp.at != only:
@@ -202,8 +202,10 @@ func (s *addresses) between(head, tail string) (int, bool) {
 	}
 	at, ok := s.one(s.host[a.host], func(b address) bool {
 		end := len(b.rest) - len(tail)
-		return end >= len(a.rest) && strings.HasPrefix(b.rest, a.rest) && strings.HasSuffix(b.rest, tail) &&
-			!cutsNumber(b.rest, len(a.rest)) && !cutsNumber(b.rest, end)
+		if end < len(a.rest) || !strings.HasPrefix(b.rest, a.rest) || !strings.HasSuffix(b.rest, tail) {
+			return false
+		}
+		return !cutsNumber(b.rest, len(a.rest)) && !cutsNumber(b.rest, end)
 	})
 	if !ok {
 		return 0, false

@@ -138,10 +138,11 @@ func endsBlank(out []byte) bool { return len(out) == 0 || bytes.HasSuffix(out, [
 // written returns an entry that stays.
 func (v *verifier) written(e *entry) string {
 	n := strconv.Itoa(e.final)
+	stays := e.number == noNumber && !v.o.Sanitize || e.bare && v.placed
 	switch {
-	case e.bare && v.placed && e.split:
+	case e.split && e.bare && v.placed:
 		return e.prefix + e.text
-	case e.id != "" || e.number == noNumber && !v.o.Sanitize || e.bare && v.placed:
+	case e.id != "" || stays:
 		return v.text[e.start:e.body] + e.text
 	case e.table:
 		label := v.text[e.start:e.body]
@@ -244,8 +245,8 @@ func (v *verifier) isMarker(w *walker, pos, at int, g group) bool {
 		return false
 	}
 	for _, n := range g.numbers {
-		// years, sizes; references are counted from 1
-		if _, known := v.byNumber.of(n, pos); !known && (n == 0 || n >= 1000 || v.trusting || g.hash) {
+		invented := n > 0 && n < 1000 && !v.trusting && !g.hash // no year, size or number of another thing
+		if _, known := v.byNumber.of(n, pos); !known && !invented {
 			return false
 		}
 	}

@@ -128,8 +128,9 @@ func (t *reading) proseBlocks() []proseBlock {
 		body := strings.TrimLeft(line, " \t>")
 		headed = headed && strings.HasPrefix(body, "|")
 		_, skipped := skip.at(l.start)
+		skipped = skipped || l.code || body == ""
 		switch {
-		case skipped || l.code || body == "" || atxHeading.MatchString(line) || underline.MatchString(line):
+		case skipped || atxHeading.MatchString(line) || underline.MatchString(line):
 			flush(l.start)
 		case body[0] == '|':
 			flush(l.start)

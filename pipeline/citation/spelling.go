@@ -10,8 +10,9 @@ import (
 // &#91;1&#93;, https&#58;//example.org, [oai_citation:0‡example.org](https://example.org), <cite
 // index="1-2">text</cite>.
 var spelled = form{starts: []string{"&#", "&l", "http", "[oai_citation:", "<cite index="}, limit: 6000,
-	pattern: regexp.MustCompile(`^(?i:(?:&#0{0,4}91;|&#x0{0,4}5b;|&lbrack;|&lsqb;)(\^?[0-9][0-9,; –-]{0,40})(?:&#0{0,4}93;|&#x0{0,4}5d;|&rbrack;|&rsqb;)` +
-		`|(https?)(?::|&#0{0,4}58;|&#x0{0,4}3a;|&colon;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)` +
+	pattern: regexp.MustCompile(`^(?i:(?:&#0{0,4}91;|&#x0{0,4}5b;|&lbrack;|&lsqb;)(\^?[0-9][0-9,; –-]{0,40})` +
+		`(?:&#0{0,4}93;|&#x0{0,4}5d;|&rbrack;|&rsqb;)` +
+		`|(https?)(?::|&#0{0,4}58;|&#x0{0,4}3a;|&colon;)(?:(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)){2}` +
 		`|\[oai_citation:[0-9]{1,4}‡[^\[\]\n]{0,200}\]\(([^()\s<>]{1,1000})\)` +
 		`|<cite index=["']?[0-9,: -]{1,60}["']?>([^<>]{0,1000})</cite>)`)}
 

@@ -23,7 +23,9 @@ var toolTag = form{starts: []string{"<", "[tool_", "[/tool_", "[cite_", "[inst]"
 const callEnds = `<\|tool[a-z_▁]{0,30}[_▁]end\|>|<｜tool[^｜<>\n]{0,40}end｜>`
 
 // token stands between the parts of an answer, or cites what only the program of its vendor knows. It encloses nothing.
-const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]` +
+const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}` +
+	`|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】` +
+	`|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]` +
 	`|(?:file)?cite(?:turn[0-9]{1,3}[a-z]{1,12}[0-9]{1,3})+|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?` +
 	`|<\|start_header_id\|>[a-z]{0,12}<\|end_header_id\|>|<\|channel\|>[ \t]{0,20}final|<\|[a-z][a-z_]{1,40}\|>` +
 	`|<｜[^｜<>\n]{1,40}｜>` +
@@ -66,8 +68,8 @@ func cutToolMarkup(text string, sparesCode bool) string {
 		case rest == "" || strings.TrimSpace(rest) == "":
 		case kept == "" || strings.HasSuffix(kept, "\n"): // the call had lines of its own
 			pos += len(rest) - len(strings.TrimLeft(rest, "\n"))
-			if kept != "" && !strings.HasSuffix(kept, "\n\n") && (len(rest) > 1 && strings.HasPrefix(rest, "\n\n") ||
-				strings.HasPrefix(rest, "#")) {
+			parted := strings.HasPrefix(rest, "\n\n") || strings.HasPrefix(rest, "#")
+			if kept != "" && !strings.HasSuffix(kept, "\n\n") && parted {
 				out.WriteByte('\n')
 			}
 		case !strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "\n"):
