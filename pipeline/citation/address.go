@@ -2,8 +2,11 @@ package citation
 
 import (
 	"html"
+	"iter"
+	"maps"
 	"net"
 	"net/netip"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,11 +20,9 @@ type address struct {
 	rest  string // the text after "://", entities decoded, without fragment
 	host  string // lower case, names in ASCII form, with the port unless it is the default
 	path  string // begins with "/", without trailing slash, dot segments and needless escapes
-	query []param
+	query url.Values
 	slash bool // was written with a trailing slash
 }
-
-type param struct{ name, value string }
 
 // NormalizeURL returns the form in which URLs are compared, and "" for text that is not an absolute http(s) URL or that
 // contains a user name. The scheme is https and the host is lower-case ASCII. Default port, fragment, trailing slash,
@@ -72,26 +73,30 @@ func (a address) looseKey() string {
 	if semi := strings.IndexByte(path[strings.LastIndexByte(path, '/'):], ';'); semi >= 0 {
 		path = path[:strings.LastIndexByte(path, '/')+semi]
 	}
-	var query []param
-	for _, p := range a.query {
-		if p.name != "ref" && p.name != "source" && (len(query) == 0 || query[len(query)-1].name != p.name) {
-			query = append(query, p)
+	query := url.Values{}
+	for name, values := range a.query {
+		if name != "ref" && name != "source" {
+			query[name] = values[:1]
 		}
 	}
 	return strings.TrimPrefix(a.host, "www.") + path + joinQuery(query)
 }
 
-// values returns the values of each parameter, in the order in which they were written.
-func values(query []param) map[string][]string {
-	of := map[string][]string{}
-	for _, p := range query {
-		of[p.name] = append(of[p.name], p.value)
+// parameters yields the address with each of its parameters alone.
+func (a address) parameters() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name, values := range a.query {
+			for _, value := range values {
+				if !yield(a.host + a.path + "?" + name + "=" + value) {
+					return
+				}
+			}
+		}
 	}
-	return of
 }
 
 // contradict reports whether two addresses with the same loose key have different values for a shared parameter.
-func contradict(a, b map[string][]string) bool {
+func contradict(a, b url.Values) bool {
 	for name, x := range a {
 		y := b[name]
 		loose := name != "ref" && name != "source" && (len(x) == 1 || len(y) == 1)
@@ -103,7 +108,7 @@ func contradict(a, b map[string][]string) bool {
 }
 
 // isSubset reports whether b has all parameters of a with the same values.
-func isSubset(a, b map[string][]string) bool {
+func isSubset(a, b url.Values) bool {
 	for name, x := range a {
 		if !slices.Equal(x, b[name]) {
 			return false
@@ -112,11 +117,14 @@ func isSubset(a, b map[string][]string) bool {
 	return true
 }
 
-func joinQuery(query []param) string {
+// joinQuery writes parameters, those of one name in the order in which they were written.
+func joinQuery(query url.Values) string {
 	var b strings.Builder
-	for i, p := range query {
-		b.WriteByte("?&"[min(i, 1)])
-		b.WriteString(p.name + "=" + p.value)
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		for _, value := range query[name] {
+			b.WriteByte("?&"[min(b.Len(), 1)])
+			b.WriteString(name + "=" + value)
+		}
 	}
 	return b.String()
 }
@@ -171,22 +179,21 @@ var clickIDs = strings.Fields(`
 	mc_cid mkt_tok _hsenc _hsmi vero_id oly_anon_id oly_enc_id _ga _gl ref_src ref_url wt_mc s_cid
 	srsltid spm`)
 
-func normalQuery(query string) []param {
-	var params []param
+func normalQuery(query string) url.Values {
+	params := url.Values{}
 	for pair := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(pair, "=")
-		p := param{unescape(strings.ReplaceAll(name, "+", " "), "&=#%+"),
-			unescape(strings.ReplaceAll(value, "+", " "), "&#%+")}
-		lower := strings.ToLower(p.name)
+		name = unescape(strings.ReplaceAll(name, "+", " "), "&=#%+")
+		value = unescape(strings.ReplaceAll(value, "+", " "), "&#%+")
+		lower := strings.ToLower(name)
 		if pair == "" || slices.Contains(clickIDs, lower) || strings.HasPrefix(lower, "utm_") {
 			continue
 		}
 		if lower == "ref" || lower == "source" { // the case of these tracking names is insignificant
-			p.name = lower
+			name = lower
 		}
-		params = append(params, p)
+		params.Add(name, value)
 	}
-	slices.SortStableFunc(params, func(a, b param) int { return strings.Compare(a.name, b.name) })
 	return params
 }
 

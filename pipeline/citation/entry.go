@@ -194,7 +194,8 @@ func (p *entryParser) follow(i int) int {
 		if line := p.lines[j].of(p.text); !isIndented(line) {
 			address := isOnlyAddress(line)
 			source := p.cur.id != "" && p.leads(j) && !p.heads(j) // of our own: a query, then its source
-			if target && (blank || address && bulletEntry.MatchString(line)) || blank && !address && !source {
+			apart := blank && (target || !address && !source)
+			if apart || target && address && bulletEntry.MatchString(line) {
 				break
 			}
 		}
@@ -329,7 +330,8 @@ var labelWord = regexp.MustCompile(`^(?i:source|reference|quelle) ?[0-9]{1,4}:`)
 // entryStart recognizes the start of an entry with a label.
 func entryStart(line string) (entryPrefix, bool) {
 	first := strings.TrimLeft(line[:min(len(line), 40)], " \t>-+*•_#")
-	if first == "" || first[0] < 0x80 && strings.IndexByte(`[(\<|0123456789`, first[0]) < 0 && !labelWord.MatchString(first) {
+	begins := first != "" && (first[0] >= 0x80 || strings.IndexByte(`[(\<|0123456789`, first[0]) >= 0)
+	if !begins && !labelWord.MatchString(first) {
 		return entryPrefix{}, false // nearly every line of a report
 	}
 	for i, pattern := range []*regexp.Regexp{bracketEntry, orderedEntry, tableEntry} {

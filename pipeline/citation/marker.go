@@ -254,7 +254,8 @@ func joined(s string, i int) int {
 // locator names a place in the source behind its number.
 var locator = regexp.MustCompile(`(?i)^(?:(?:\s?,\s?|\s|:\s?)(?:(?:pp?|pages?|pgs?|chap|chapter|ch|sec|section` +
 	`|figs?|figure|tab|table|lines?|slides?|eq|theorem|lemma|app|appendix|art|no|nr|paras?` +
-	`|seiten?|ss?|kap|abb|abs|pags?|págs?|páginas?|cap|с|стр|гл|рис|табл)\.?\s?|§+\s?|第)|:\s)[0-9][0-9.]{0,7}(?:\s?[-–]\s?[0-9]{1,5})?(?:\s?ff?\b\.?)?(?:页|頁|ページ|쪽|章)?`)
+	`|seiten?|ss?|kap|abb|abs|pags?|págs?|páginas?|cap|с|стр|гл|рис|табл)\.?\s?|§+\s?|第)|:\s)` +
+	`[0-9][0-9.]{0,7}(?:\s?[-–]\s?[0-9]{1,5})?(?:\s?ff?\b\.?)?(?:页|頁|ページ|쪽|章)?`)
 
 // maxRange bounds [1-30]; more is a span of years or pages.
 const maxRange = 60

@@ -52,8 +52,7 @@ func (s *addresses) add(a address, source int) {
 		s.loose[a.looseKey()] = append(s.loose[a.looseKey()], at)
 		s.host[a.host] = append(s.host[a.host], at)
 		s.path[a.host+a.path] = append(s.path[a.host+a.path], at)
-		for _, p := range a.query {
-			k := a.host + a.path + joinQuery([]param{p})
+		for k := range a.parameters() {
 			s.params[k] = append(s.params[k], at)
 		}
 		s.keys = append(s.keys, spelling{text: key, at: at})
@@ -85,8 +84,7 @@ func (s *addresses) match(raw string, cut bool) (source int, level string, ok bo
 	if at, known := s.exact[a.key()]; known {
 		return found(at, MatchExact)
 	}
-	mine := values(a.query)
-	if at, only := s.one(s.loose[a.looseKey()], func(b address) bool { return !contradict(mine, values(b.query)) }); only {
+	if at, only := s.one(s.loose[a.looseKey()], func(b address) bool { return !contradict(a.query, b.query) }); only {
 		return found(at, MatchExact)
 	}
 	bare := !strings.ContainsAny(a.rest, "/?")
@@ -102,7 +100,7 @@ func (s *addresses) match(raw string, cut bool) (source int, level string, ok bo
 	if parents := s.parents(a); len(parents) == 1 {
 		return found(parents[0], MatchChild)
 	}
-	if at, only := s.one(s.having(a), func(b address) bool { return isSubset(mine, values(b.query)) }); only {
+	if at, only := s.one(s.having(a), func(b address) bool { return isSubset(a.query, b.query) }); only {
 		return found(at, MatchQuery)
 	}
 	return 0, "", false
@@ -128,10 +126,10 @@ func (s *addresses) parents(a address) []int {
 // having returns the addresses with a's path and the rarest of its parameters.
 func (s *addresses) having(a address) []int {
 	var rarest []int
-	for i, p := range a.query {
-		with := s.params[a.host+a.path+joinQuery([]param{p})]
-		if i == 0 || len(with) < len(rarest) {
-			rarest = with
+	first := true
+	for k := range a.parameters() {
+		if with := s.params[k]; first || len(with) < len(rarest) {
+			rarest, first = with, false
 		}
 	}
 	return rarest

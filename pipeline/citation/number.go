@@ -191,10 +191,12 @@ func (w *walker) raisedNumber(i int) int {
 	bare := m[7]+m[9] != "" || strings.EqualFold(m[1], "sup") && m[2]+m[3] == ""
 	end := i + len(m[0])
 	g, ok := parseGroup("["+inside+"]", 0, 0)
-	if !ok || len(g.ids) > 0 || !w.allKnown(g.numbers) || bare && w.isPower(i, end) {
+	if !ok || len(g.ids) > 0 || !w.allKnown(g.numbers) {
 		return i
 	}
-	g.end = end
+	if g.end = end; bare && w.isPower(i, end) {
+		return i
+	}
 	return w.replace(i, g)
 }
 

@@ -110,38 +110,31 @@ func (p places) next(part string, from int) int {
 
 // end returns where the call ends that the tag m opens, in a text of which this is the lower case.
 func (p places) end(lower string, m []int) int {
-	from := m[1]
-	if m[4] >= 0 {
-		closing := "</" + lower[m[4]:m[5]] + ">"
-		if at := p.next(closing, from); at >= 0 {
-			return at + len(closing)
-		}
-	} else {
-		tag := lower[m[0]:m[1]]
+	tag, from := lower[m[0]:m[1]], m[1]
+	inline := strings.Contains(tag, "channel") || strings.Contains(tag, "python_tag")
+	named := m[4] >= 0
+	var closings []string
+	switch {
+	case named:
+		closings = []string{"</" + lower[m[4]:m[5]] + ">"}
+	case inline:
+		closings = []string{"<|call|>", "<|end|>", "<|eom_id|>", "<|eot_id|>"}
+	default:
 		opening := strings.Trim(tag, "<|>[]｜")
-		closings := []string{"<|/" + opening + "|>", "[/" + opening + "]", strings.Replace(tag, "begin", "end", 1),
+		closings = []string{"<|/" + opening + "|>", "[/" + opening + "]", strings.Replace(tag, "begin", "end", 1),
 			strings.Replace(tag, "start", "end", 1), strings.Replace(tag, "_call", "_call_end", 1)}
-		inline := strings.Contains(tag, "channel") || strings.Contains(tag, "python_tag")
-		if inline {
-			closings = []string{"<|call|>", "<|end|>", "<|eom_id|>", "<|eot_id|>"}
+	}
+	end := -1
+	for _, closing := range closings {
+		if at := p.next(closing, from); closing != tag && at >= 0 && (end < 0 || at+len(closing) < end) {
+			end = at + len(closing)
 		}
-		first := -1
-		for _, closing := range closings {
-			if closing == tag {
-				continue
-			}
-			if at := p.next(closing, from); at >= 0 && (first < 0 || at+len(closing) < first) {
-				first = at + len(closing)
-			}
-		}
-		switch {
-		case first >= 0:
-			return first
-		case inline || tag[0] == '[': // a call in one paragraph
-			if blank := strings.Index(lower[from:], "\n\n"); blank >= 0 {
-				return from + blank
-			}
-		}
+	}
+	if end >= 0 {
+		return end
+	}
+	if blank := strings.Index(lower[from:], "\n\n"); blank >= 0 && !named && (inline || tag[0] == '[') {
+		return from + blank // a call in one paragraph
 	}
 	if h := headingStart.FindStringIndex(lower[from:]); h != nil {
 		return from + h[0]

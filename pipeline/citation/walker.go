@@ -75,8 +75,8 @@ func (w *walker) step(i int) int {
 		return i
 	}
 	g, ok := parseGroup(w.text[:w.plainEnd(i)], i, 0)
-	round := first == '(' || first == '（'
-	if !ok || w.isLabel(i) || w.foreign && round && len(g.ids) == 0 { // what it encloses comes next
+	encloses := w.foreign && len(g.ids) == 0 && strings.ContainsRune("(（", first) // markers, which come next
+	if !ok || encloses || w.isLabel(i) {
 		return i
 	}
 	if w.foreign {
