@@ -2,6 +2,7 @@ package citation
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,6 +13,21 @@ type catalog struct {
 	addresses addresses
 	documents documents
 	titles    map[string]int // by folded title; -1: of several places
+}
+
+func newCatalog() catalog {
+	return catalog{
+		titles:    map[string]int{},
+		documents: documents{pages: map[string]*pages{}, base: map[string][]string{}},
+		addresses: addresses{exact: map[string]int{}, loose: map[string][]int{}, host: map[string][]int{},
+			path: map[string][]int{}, params: map[string][]int{}},
+	}
+}
+
+// sort must be called after the last add.
+func (c *catalog) sort() {
+	c.addresses.sort()
+	slices.SortStableFunc(c.documents.files, func(a, b string) int { return len(b) - len(a) })
 }
 
 func (c *catalog) add(s Source) {

@@ -69,9 +69,6 @@ func (d *documents) add(key string, source int) {
 	if name == "" {
 		return
 	}
-	if d.pages == nil {
-		d.pages, d.base = map[string]*pages{}, map[string][]string{}
-	}
 	p := d.pages[name]
 	if p == nil {
 		p = &pages{source, map[int]int{}}
@@ -106,11 +103,6 @@ func (p *pages) source(page int) int {
 		return at
 	}
 	return p.first
-}
-
-// sort must be called after the last add.
-func (d *documents) sort() {
-	slices.SortStableFunc(d.files, func(a, b string) int { return len(b) - len(a) })
 }
 
 // within finds the longest file name that occurs as a separate word in a line.
@@ -184,25 +176,22 @@ func (c *catalog) matchText(line string) (at int, key string) {
 		return -1, "" // no file is named
 	}
 	line = norm.NFC.String(text.Line(line))
-	plain := strings.Trim(Unescape(line), "*_ .,;:`")
+	plain := strings.Trim(Unescape(line), nameMarks)
 	candidates := []string{plain}
 	if cut := lastBrackets.ReplaceAllString(plain, ""); cut != plain {
-		candidates = append(candidates, strings.Trim(cut, "*_ .,;:`"))
+		candidates = append(candidates, strings.Trim(cut, nameMarks))
 	}
 	for _, named := range candidates {
 		for _, sep := range []string{" - ", " – ", " — ", ": ", "：", " | "} {
 			if i := strings.LastIndex(named, sep); i >= 0 {
-				candidates = append(candidates, strings.Trim(named[i+len(sep):], "*_ .,;:`"))
+				candidates = append(candidates, strings.Trim(named[i+len(sep):], nameMarks))
 			}
 		}
 	}
 	if strings.Contains(plain, " · ") {
 		candidates = append(candidates, strings.Split(plain, " · ")...)
 	}
-	for _, m := range codeText.FindAllStringSubmatch(line, 8) {
-		candidates = append(candidates, m[1])
-	}
-	for _, m := range bracketText.FindAllStringSubmatch(plain, 8) {
+	for _, m := range append(codeText.FindAllStringSubmatch(line, 8), bracketText.FindAllStringSubmatch(plain, 8)...) {
 		candidates = append(candidates, strings.Trim(m[1], "*_ "))
 	}
 	for _, named := range candidates {
@@ -223,6 +212,9 @@ func (c *catalog) matchText(line string) (at int, key string) {
 	}
 	return -1, key
 }
+
+// nameMarks may stand around the name of a document.
+const nameMarks = "*_ .,;:`"
 
 // foldTitle returns the form in which titles are compared.
 func foldTitle(title string) string {

@@ -41,6 +41,14 @@ func ParseID(s string) (ID, bool) {
 	return id, n > 0 && n == len(s)
 }
 
+// canonical returns the canonical form of an id, and "" for text that is none.
+func canonical(s string) string {
+	if id, ok := ParseID(s); ok {
+		return id.String()
+	}
+	return ""
+}
+
 // Compare orders citation ids for people: planning first, then by block, then by number in the block. Text that is no
 // id comes last, in byte order.
 func Compare(a, b string) int {

@@ -42,10 +42,6 @@ func (s *addresses) add(a address, source int) {
 	key := a.key()
 	at, known := s.exact[key]
 	if !known {
-		if s.exact == nil {
-			s.exact, s.loose, s.host = map[string]int{}, map[string][]int{}, map[string][]int{}
-			s.path, s.params = map[string][]int{}, map[string][]int{}
-		}
 		at = len(s.all)
 		s.all, s.source = append(s.all, a), append(s.source, source)
 		s.exact[key] = at
@@ -60,7 +56,6 @@ func (s *addresses) add(a address, source int) {
 	s.raws = append(s.raws, spelling{text: a.rest, at: at})
 }
 
-// sort must be called after the last add.
 func (s *addresses) sort() {
 	for _, list := range [][]spelling{s.raws, s.keys} {
 		slices.SortFunc(list, func(a, b spelling) int { return strings.Compare(a.text, b.text) })

@@ -32,15 +32,12 @@ type Options struct {
 	AsOf func(topicqueue.AsOf) string
 }
 
-// genre names what kind of source it is, "" when nobody knows.
+// genre returns the name of a kind of source in Markdown, and "" when the kind is unknown.
 func (o Options) genre(genre string) string {
 	if genre == topicqueue.GenreUnknown {
 		return ""
 	}
-	if name := o.Genres[genre]; name != "" {
-		return name
-	}
-	return genre
+	return escapeInline(cmp.Or(o.Genres[genre], genre), 0)
 }
 
 // Render links the markers of Markdown that Resolve has returned, or that was put together from escaped text and
@@ -138,20 +135,16 @@ func documentKey(s topicqueue.Source) string {
 // is a file.
 func aboutDocument(s topicqueue.Source, o Options) string {
 	title := cmp.Or(text.Line(s.Title), s.URL, s.Document)
-	parts := []string{"**" + Escape(title) + "**"}
-	if by := byline(s, title); by != "" {
-		parts = append(parts, by)
+	key := ""
+	if s.URL == "" && s.Document != title && !s.Stored() {
+		key = codeSpan(s.Document)
 	}
-	if kind := o.genre(s.Genre); kind != "" {
-		parts = append(parts, escapeInline(kind, 0))
-	}
-	if s.Date != "" {
-		parts = append(parts, escapeInline(text.Line(s.Date), 0))
-	}
-	if s.URL == "" && s.Document != "" && s.Document != title && !s.Stored() {
-		parts = append(parts, codeSpan(s.Document))
-	}
-	return strings.Join(parts, " · ")
+	return dotted("**"+Escape(title)+"**", byline(s, title), o.genre(s.Genre), escapeInline(text.Line(s.Date), 0), key)
+}
+
+// dotted joins what is known.
+func dotted(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
 // byline returns who wrote and published a source, without a publisher that the title names; "" when nobody is known.
@@ -178,7 +171,7 @@ func placeInDocument(s topicqueue.Source, o Options) string {
 		place = "[" + place + "](" + address + ")"
 	}
 	if s.AsOf != nil {
-		place = strings.TrimPrefix(place+" · "+o.asOf(s), " · ")
+		return dotted(place, o.asOf(s))
 	}
 	return place
 }
@@ -210,36 +203,25 @@ func (r *Registry) numberedReferences(ids []string, numbers map[string]int, o Op
 // publisher, date. The output of a program lies in the run's own data, together with the program.
 func describe(s topicqueue.Source, o Options) string {
 	title := cmp.Or(text.Line(s.Title), s.URL, s.Document)
-	var parts []string
+	name, key, asOf := "", "", ""
 	address, isURL := webAddress(s)
 	if s.Stored() && o.Bundle != "" && pageName.MatchString(s.Document) {
 		address, isURL = o.Bundle+s.Document, true
 	}
 	switch {
 	case isURL:
-		parts = append(parts, "["+Escape(title)+"]("+address+")")
-	case title != "" && title != s.Document:
-		parts = append(parts, Escape(title))
+		name = "[" + Escape(title) + "](" + address + ")"
+	case title != s.Document:
+		name = Escape(title)
 	}
-	if place := s.Within(); place != "" {
-		parts = append(parts, escapeInline(place, 0))
-	}
-	if !isURL && Link(s) != "" {
-		parts = append(parts, codeSpan(Link(s)))
-	}
-	if kind := o.genre(s.Genre); kind != "" {
-		parts = append(parts, escapeInline(kind, 0))
-	}
-	if by := byline(s, title); by != "" {
-		parts = append(parts, by)
-	}
-	if s.Date != "" {
-		parts = append(parts, escapeInline(text.Line(s.Date), 0))
+	if !isURL {
+		key = codeSpan(Link(s))
 	}
 	if s.AsOf != nil {
-		parts = append(parts, o.asOf(s))
+		asOf = o.asOf(s)
 	}
-	return strings.Join(parts, " · ")
+	return dotted(name, escapeInline(s.Within(), 0), key, o.genre(s.Genre), byline(s, title),
+		escapeInline(text.Line(s.Date), 0), asOf)
 }
 
 // asOf says of which day a source is, with the text of that day, which lies with the run that read it.
