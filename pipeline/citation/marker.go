@@ -84,10 +84,10 @@ func parseGroup(s string, i, depth int) (group, bool) {
 		}
 		var last int
 		last, i = skipRange(s, i+n, closing)
-		for g.numbers = append(g.numbers, number); number < last && last-number < maxRange; {
-			number++
-			g.numbers = append(g.numbers, number)
+		if last < number || last-number >= maxRange {
+			last = number
 		}
+		g.numbers = appendRange(g.numbers, number, last)
 	}
 	if len(g.ids)+len(g.numbers) == 0 {
 		return g, false
@@ -107,6 +107,13 @@ func parseGroup(s string, i, depth int) (group, bool) {
 	}
 	g.end = i
 	return g, true
+}
+
+func appendRange(numbers []int, first, last int) []int {
+	for n := first; n <= last; n++ {
+		numbers = append(numbers, n)
+	}
+	return numbers
 }
 
 func closingBracket(open rune) rune {
@@ -137,16 +144,12 @@ func throughMarker(s string, g group) group {
 	if m == nil || strings.HasPrefix(s[g.end+m[1]:], "(") {
 		return g
 	}
-	first, last := g.numbers[0], 0
-	for _, c := range []byte(s[g.end+m[2] : g.end+m[3]]) {
-		last = last*10 + int(c-'0')
-	}
+	first := g.numbers[0]
+	last, _ := scanNumber(s[g.end+m[2]:])
 	if last <= first || last-first >= maxRange {
 		return g
 	}
-	for n := first + 1; n <= last; n++ {
-		g.numbers = append(g.numbers, n)
-	}
+	g.numbers = appendRange(g.numbers, first+1, last)
 	g.through = s[g.end : g.end+strings.IndexByte(s[g.end:], '[')]
 	g.end += m[1]
 	return g
@@ -203,37 +206,14 @@ var leads = []string{"sources", "source", "see also", "see", "refs", "ref", "cit
 func skipLead(s string, i int) int {
 	i = skipSeparators(s, i)
 	for _, lead := range leads {
-		if foldPrefix(s[i:], lead) {
-			end := i + len(lead)
-			for _, mark := range []string{".", ":", "："} {
-				end += len(s[end:]) - len(strings.TrimPrefix(s[end:], mark))
-			}
-			if next, _ := utf8.DecodeRuneInString(s[end:]); end == len(s) || !isWord(next) || end > i+len(lead) {
-				return end
-			}
+		if !foldPrefix(s[i:], lead) {
+			continue
 		}
-	}
-	return i
-}
-
-// skipSeparators skips what stands between ids: white space up to one line break, commas, "and", a footnote's ^.
-func skipSeparators(s string, i int) int {
-	newlines := 0
-	for i < len(s) {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch r {
-		case '\n':
-			if newlines++; newlines > 1 {
-				return i
-			}
-		case ' ', '\t', '\r', '\u00a0', '\u00ad', '\u200b', '\u2060', '\ufeff', ',', ';', '&', '/', '^', '，', '、', '；', '،',
-			'؛', '和', '及':
-		default:
-			if size = joined(s, i); size == 0 {
-				return i
-			}
+		rest := s[i+len(lead):]
+		marks := rest[:len(rest)-len(strings.TrimLeft(rest, ".:："))]
+		if next, _ := utf8.DecodeRuneInString(rest); rest == "" || !isWord(next) || marks != "" {
+			return i + len(lead) + len(marks)
 		}
-		i += size
 	}
 	return i
 }
@@ -241,14 +221,28 @@ func skipSeparators(s string, i int) int {
 // joins are words between two numbers.
 var joins = []string{"and ", "or ", "und ", "oder ", "et ", "ou ", "y ", "e ", "o ", "en ", "и ", "или "}
 
-// joined returns the length of the word at s[i] that joins what stands before it to what follows, 0 without one.
-func joined(s string, i int) int {
-	for _, word := range joins {
-		if foldPrefix(s[i:], word) && s[i-1] == ' ' {
-			return len(word)
+// skipSeparators skips what stands between ids: white space up to one line break, commas, "and", a footnote's ^.
+func skipSeparators(s string, i int) int {
+	newlines := 0
+	for i < len(s) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == '\n' {
+			newlines++
+		}
+		switch {
+		case newlines > 1:
+			return i
+		case strings.ContainsRune("\n \t\r\u00a0\u00ad\u200b\u2060\ufeff,;&/^，、；،؛和及", r):
+			i += size
+		default:
+			join := slices.IndexFunc(joins, func(word string) bool { return foldPrefix(s[i:], word) })
+			if join < 0 || s[i-1] != ' ' {
+				return i
+			}
+			i += len(joins[join])
 		}
 	}
-	return 0
+	return i
 }
 
 // locator names a place in the source behind its number.
@@ -260,20 +254,20 @@ var locator = regexp.MustCompile(`(?i)^(?:(?:\s?,\s?|\s|:\s?)(?:(?:pp?|pages?|pg
 // maxRange bounds [1-30]; more is a span of years or pages.
 const maxRange = 60
 
+// rangeDash stands between the ends of a range.
+var rangeDash = regexp.MustCompile(`^ ?[-_‐‑‒–—−~～] ?`)
+
 // skipRange skips what follows a number within brackets: "-5" of a range, whose end it returns, "†L1-L9" of a browsing
 // model.
 func skipRange(s string, i int, closing rune) (last, end int) {
-	rest := s[i:]
-	if end := strings.IndexRune(rest[:min(len(rest), 84)], closing); strings.HasPrefix(rest, "†") && end >= 0 {
+	rest := s[i:min(len(s), i+84)]
+	if end := strings.IndexRune(rest, closing); strings.HasPrefix(rest, "†") && end >= 0 {
 		return 0, i + end
 	}
-	blank := len(rest) - len(strings.TrimPrefix(rest, " ")) // [1 - 3]
-	if dash, size := utf8.DecodeRuneInString(rest[blank:]); size > 0 && (isDash(dash) || dash == '~' || dash == '～') {
-		size += blank
-		size += len(rest[size:]) - len(strings.TrimPrefix(rest[size:], " "))
-		if last, n := scanNumber(rest[size:]); n > 0 {
-			return last, i + size + n
-		}
+	dash := len(rangeDash.FindString(rest))
+	last, digits := scanNumber(rest[dash:])
+	if dash == 0 || digits == 0 {
+		return 0, i
 	}
-	return 0, i
+	return last, i + dash + digits
 }
