@@ -35,8 +35,8 @@ const noNumber = -1
 // entryParser finds the entries of one list. Text between them belongs to the report and stays.
 type entryParser struct {
 	*reading
-	lines   []textLine // up to the end of the list
-	plain   bool       // the heading is doubtful: it has no markup, or is ambiguous
+	until   int  // the line behind the list
+	plain   bool // the heading is doubtful: it has no markup, or is ambiguous
 	section int
 
 	entries []*entry
@@ -49,9 +49,9 @@ type entryParser struct {
 // parse reads the lines from first on.
 func (p *entryParser) parse(first int) []*entry {
 	prose := false // there was other text since the last entry
-	for i := first; i < len(p.lines); i++ {
-		line := p.lines[i].of(p.text)
-		if p.lines[i].code && (prose || p.plain || !p.isShifted(i)) {
+	for i := first; i < p.until; i++ {
+		line := p.line(i)
+		if p.all[i].code && (prose || p.plain || !p.isShifted(i)) {
 			prose = true
 			continue
 		}
@@ -103,7 +103,7 @@ func (p *entryParser) unlabelled(line string) (entryPrefix, bool) {
 func (p *entryParser) isShifted(i int) bool {
 	pre, ok := p.start(i)
 	isFirst := len(p.entries) == 0 || strings.TrimLeft(p.cur.prefix, " \t") != p.cur.prefix
-	return ok && isFirst && pre.style == bracketStyle && hasAddress(p.lines[i].of(p.text))
+	return ok && isFirst && pre.style == bracketStyle && hasAddress(p.line(i))
 }
 
 // fits reports whether an apparent entry belongs to this list.
@@ -124,9 +124,9 @@ func (p *entryParser) fits(pre entryPrefix, i int, prose bool) bool {
 
 // nextHasTarget reports whether the entry continues after line i with an address or document.
 func (p *entryParser) nextHasTarget(i int) bool {
-	for j := i + 1; j < len(p.lines); j++ {
+	for j := i + 1; j < p.until; j++ {
 		if p.isBlank(j) {
-			if j+1 == len(p.lines) || !isOnlyAddress(p.lines[j+1].of(p.text)) {
+			if j+1 == p.until || !isOnlyAddress(p.line(j+1)) {
 				return false
 			}
 			continue
@@ -140,7 +140,7 @@ func (p *entryParser) nextHasTarget(i int) bool {
 
 // goesOn reports whether the non-blank line j may continue the entry above it.
 func (p *entryParser) goesOn(j int) bool {
-	line := p.lines[j].of(p.text)
+	line := p.line(j)
 	trimmed := strings.TrimSpace(line)
 	if _, isEntry := p.start(j); isEntry || p.isHeading(j) || namedNote.MatchString(line) {
 		return false
@@ -148,7 +148,7 @@ func (p *entryParser) goesOn(j int) bool {
 	if trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") || underline.MatchString(line) {
 		return false
 	}
-	return isIndented(line) || !p.lines[j].code && (!bulletEntry.MatchString(line) || isOnlyAddress(line))
+	return isIndented(line) || !p.all[j].code && (!bulletEntry.MatchString(line) || isOnlyAddress(line))
 }
 
 // isIndented reports whether a line is moved to the right, as lines are that continue an item.
@@ -158,7 +158,7 @@ func isIndented(line string) bool {
 
 // listHasTarget reports whether an item of the list that begins at line i has a target. Another list may follow.
 func (p *entryParser) listHasTarget(i int) bool {
-	for next := i; next < len(p.lines); next++ {
+	for next := i; next < p.until; next++ {
 		if h, ok := p.heading(next); ok && isReferenceLabel(h.label) && next > i {
 			return false
 		}
@@ -170,7 +170,7 @@ func (p *entryParser) listHasTarget(i int) bool {
 }
 
 func (p *entryParser) open(i int, pre entryPrefix) {
-	l := p.lines[i]
+	l := p.all[i]
 	p.style, p.last = pre.style, max(pre.number, p.last)
 	p.cur = &entry{section: p.section, number: pre.number, id: pre.id, anchor: pre.anchor, start: l.start, end: l.end,
 		prefix: pre.indent, body: l.start + len(pre.raw), table: pre.style == tableStyle}
@@ -183,7 +183,7 @@ func (p *entryParser) follow(i int) int {
 	}
 	target := p.leads(i)
 	blank := false
-	for j := i + 1; j < len(p.lines); j++ {
+	for j := i + 1; j < p.until; j++ {
 		if p.isBlank(j) {
 			blank = true
 			continue
@@ -191,7 +191,7 @@ func (p *entryParser) follow(i int) int {
 		if !p.goesOn(j) {
 			break
 		}
-		if line := p.lines[j].of(p.text); !isIndented(line) {
+		if line := p.line(j); !isIndented(line) {
 			address := isOnlyAddress(line)
 			source := p.cur.id != "" && p.leads(j) && !p.heads(j) // of our own: a query, then its source
 			apart := blank && (target || !address && !source)
@@ -200,14 +200,14 @@ func (p *entryParser) follow(i int) int {
 			}
 		}
 		target = target || p.leads(j)
-		p.cur.end, blank, i = p.lines[j].end, false, j
+		p.cur.end, blank, i = p.all[j].end, false, j
 	}
 	return i
 }
 
 // heads reports whether line j names the document of the entries directly below it.
 func (p *entryParser) heads(j int) bool {
-	if j+1 == len(p.lines) {
+	if j+1 == p.until {
 		return false
 	}
 	pre, isEntry := p.start(j + 1)
@@ -368,17 +368,17 @@ func entryStart(line string) (entryPrefix, bool) {
 // parsePlain reads a list whose entries have neither numbers nor bullets: a paragraph with one address is an entry,
 // and of a paragraph with several each line that has one ends an entry.
 func (p *entryParser) parsePlain(first int) []*entry {
-	for i := first; i < len(p.lines); i++ {
-		if p.lines[i].code || p.isBlank(i) || p.isHeading(i) {
+	for i := first; i < p.until; i++ {
+		if p.all[i].code || p.isBlank(i) || p.isHeading(i) {
 			continue
 		}
 		var ends []int
 		end := i
-		for ; end < len(p.lines) && !p.lines[end].code && !p.isBlank(end); end++ {
+		for ; end < p.until && !p.all[end].code && !p.isBlank(end); end++ {
 			if end > i && !p.goesOn(end) {
 				break
 			}
-			if hasAddress(p.lines[end].of(p.text)) {
+			if hasAddress(p.line(end)) {
 				ends = append(ends, end)
 			}
 		}
@@ -397,6 +397,6 @@ func (p *entryParser) parsePlain(first int) []*entry {
 // plainEntry adds the lines from first to last as an entry.
 func (p *entryParser) plainEntry(first, last int) {
 	p.open(first, entryPrefix{style: plainStyle, number: noNumber})
-	p.cur.end = p.lines[last].end
+	p.cur.end = p.all[last].end
 	p.close()
 }

@@ -101,7 +101,7 @@ func (t *reading) listedNumbers() (listed map[string]bool, leads bool) {
 
 // noteText returns the text of the footnote at line i, starting at a byte of that line.
 func (t *reading) noteText(i, from int) string {
-	said := t.all[i].of(t.text)[from:]
+	said := t.line(i)[from:]
 	for _, next := range t.all[i+1 : min(len(t.all), i+4)] { // an address may have a line of its own
 		line := next.of(t.text)
 		if strings.TrimSpace(line) == "" || namedNote.MatchString(line) {

@@ -65,7 +65,7 @@ func (t *reading) headed(named bool) []*refSection {
 		if !named { // its heading is one of the text
 			s.start = s.end
 		}
-		p := entryParser{reading: t, lines: lines[:until], plain: h.plain || softLabels[h.label], section: len(sections)}
+		p := entryParser{reading: t, until: until, plain: h.plain || softLabels[h.label], section: len(sections)}
 		if s.entries = p.parse(first); len(s.entries) == 0 && !p.plain && !t.labelled(first, until) {
 			s.entries = p.parsePlain(first)
 		}
@@ -80,7 +80,7 @@ func (t *reading) headed(named bool) []*refSection {
 // labelled reports whether the first line that says something begins with a label, or is part of a table.
 func (t *reading) labelled(first, until int) bool {
 	for i := first; i < until; i++ {
-		if line := t.all[i].of(t.text); !t.all[i].code && !t.isBlank(i) {
+		if line := t.line(i); !t.all[i].code && !t.isBlank(i) {
 			_, ok := t.start(i)
 			return ok || strings.HasPrefix(strings.TrimSpace(line), "|") || namedNote.MatchString(line)
 		}
@@ -104,7 +104,7 @@ func (t *reading) definitions(sections []*refSection) *refSection {
 	}
 	p := entryParser{reading: t, section: len(sections)}
 	for i := 0; i < len(t.all); i++ {
-		line := t.all[i].of(t.text)
+		line := t.line(i)
 		if _, inside := lists.at(t.all[i].start); inside || t.all[i].code || i < tail && !footnote.MatchString(line) {
 			continue
 		}
@@ -112,8 +112,8 @@ func (t *reading) definitions(sections []*refSection) *refSection {
 		if !ok || i < tail && !hasAddress(line) && !strings.Contains(pre.raw, "^") {
 			continue
 		}
-		if p.lines = t.all; len(lists) > 0 {
-			p.lines = t.all[:t.lineAt(lists[0].start)]
+		if p.until = len(t.all); len(lists) > 0 {
+			p.until = t.lineAt(lists[0].start)
 		}
 		p.open(i, pre)
 		p.cur.footnote = i < tail
@@ -156,7 +156,7 @@ func (t *reading) tail(until int) int {
 	var top entryPrefix
 	target, address := false, false // of the entry whose lines these are
 	for i := until - 1; i >= 0; i-- {
-		line := t.all[i].of(t.text)
+		line := t.line(i)
 		if t.isBlank(i) || count == 0 && strings.HasPrefix(strings.TrimSpace(line), "</") {
 			continue
 		}

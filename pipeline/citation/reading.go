@@ -102,7 +102,7 @@ func (t *reading) isHeading(i int) bool {
 func (t *reading) start(i int) (entryPrefix, bool) {
 	if t.asked != i+1 {
 		t.asked = i + 1
-		t.prefix, t.isItem = entryStart(t.all[i].of(t.text))
+		t.prefix, t.isItem = entryStart(t.line(i))
 	}
 	return t.prefix, t.isItem
 }
@@ -110,7 +110,7 @@ func (t *reading) start(i int) (entryPrefix, bool) {
 // leads reports whether line i, without its label, names an address or a document.
 func (t *reading) leads(i int) bool {
 	if t.targets[i] == 0 {
-		line := t.all[i].of(t.text)
+		line := t.line(i)
 		if pre, ok := t.start(i); ok {
 			line = line[len(pre.raw):]
 		}
@@ -122,5 +122,8 @@ func (t *reading) leads(i int) bool {
 	return t.targets[i] > 0
 }
 
+// line returns line i.
+func (t *reading) line(i int) string { return t.all[i].of(t.text) }
+
 // isBlank reports whether line i shows nothing.
-func (t *reading) isBlank(i int) bool { return strings.TrimSpace(t.all[i].of(t.text)) == "" }
+func (t *reading) isBlank(i int) bool { return strings.TrimSpace(t.line(i)) == "" }

@@ -135,7 +135,7 @@ func (t *reading) proseBlocks() []proseBlock {
 		case body[0] == '|':
 			flush(l.start)
 			b := proseBlock{span{l.start, l.end}, tableRow, headed}
-			if i+1 < len(t.all) && tableRule.MatchString(t.all[i+1].of(t.text)) {
+			if i+1 < len(t.all) && tableRule.MatchString(t.line(i+1)) {
 				b.part, headed = tableHead, true
 			}
 			if !tableRule.MatchString(line) {
