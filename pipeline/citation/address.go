@@ -224,9 +224,6 @@ var entity = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][
 
 // decodeEntities decodes HTML entities that end with a semicolon, because "&copy=1" is a parameter.
 func decodeEntities(s string) string {
-	if !strings.Contains(s, "&") {
-		return s
-	}
 	return entity.ReplaceAllStringFunc(s, html.UnescapeString)
 }
 

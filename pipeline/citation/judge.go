@@ -3,7 +3,6 @@ package citation
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"nightdesk/pipeline/text"
@@ -84,14 +83,12 @@ func (v *verifier) judgeWords(e *entry, raw string) {
 	at, key := v.matchText(raw)
 	switch {
 	case at >= 0:
-		e.source, e.level, e.place = at, MatchKey, strings.ToLower(key)
+		e.source, e.level, e.place = at, MatchKey, placeOf(Source{Key: key})
 		if e.anchor { // of our own: passages of one document are entries of their own
 			e.place = text.Line(raw)
 			if len(v.traces) > 0 {
 				e.place = ""
 			}
-		} else if file, page := ParseKey(key); page > 0 {
-			e.place = strings.ToLower(file) + "\x00" + strconv.Itoa(page)
 		}
 	case v.titled(raw) >= 0 && (e.id == "" || len(v.traces) == 0):
 		at = v.titled(raw)
@@ -217,16 +214,14 @@ func (v *verifier) citing(at int, level string) *entry {
 	return e
 }
 
+// siteName is an address without its path.
+var siteName = regexp.MustCompile(`^[^:]*://[^/?#]*`)
+
 // safeSpelling returns a source's address for use in Markdown, with characters escaped that would end it on a line or
 // in parentheses.
 func safeSpelling(raw string) string {
 	raw = strings.ToValidUTF8(strings.TrimSpace(decodeEntities(raw)), "")
-	host := strings.Index(raw, "://") + 3
-	if end := strings.IndexAny(raw[host:], "/?#"); end >= 0 {
-		host += end
-	} else {
-		host = len(raw)
-	}
+	host := len(siteName.FindString(raw))
 	open := 0
 	for i := 0; i < len(raw) && open >= 0; i++ {
 		switch raw[i] {
