@@ -4,13 +4,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"nightdesk/pipeline/citation/address"
 )
+
+// NormalizeURL returns the form in which URLs are compared, see address.Normalize.
+func NormalizeURL(raw string) string { return address.Normalize(raw) }
 
 // catalog finds sources by address, document key or title.
 type catalog struct {
 	sources   []Source
-	addresses addresses
+	addresses *address.Index
 	documents documents
 	titles    map[string]int // by folded title; -1: of several places
 }
@@ -19,23 +23,20 @@ func newCatalog() catalog {
 	return catalog{
 		titles:    map[string]int{},
 		documents: documents{pages: map[string]*pages{}, base: map[string][]string{}},
-		addresses: addresses{exact: map[string]int{}, loose: map[string][]int{}, host: map[string][]int{},
-			path: map[string][]int{}, params: map[string][]int{}},
+		addresses: address.NewIndex(),
 	}
 }
 
 // sort must be called after the last add.
 func (c *catalog) sort() {
-	c.addresses.sort()
+	c.addresses.Sort()
 	slices.SortStableFunc(c.documents.files, func(a, b string) int { return len(b) - len(a) })
 }
 
 func (c *catalog) add(s Source) {
 	at := len(c.sources)
 	c.sources = append(c.sources, s)
-	if a, ok := parseAddress(s.URL); ok {
-		c.addresses.add(a, at)
-	}
+	c.addresses.Add(s.URL, at)
 	c.documents.add(s.Key, at)
 	if title := foldTitle(s.Title); title != "" {
 		first, known := c.titles[title]
@@ -48,28 +49,8 @@ func (c *catalog) add(s Source) {
 	}
 }
 
-// matchURL returns the index in sources of the source that a URL identifies, and the level of the match: MatchExact to
-// MatchQuery. An ambiguous URL identifies no source. An ellipsis in the URL matches omitted text.
-func (c *catalog) matchURL(raw string) (at int, level string, ok bool) {
-	raw = strings.TrimSpace(raw)
-	whole := withoutHalfEscape(raw)
-	head, tail, cut := strings.Cut(strings.ReplaceAll(raw, "…", "..."), "...")
-	if at, level, ok = c.addresses.match(raw, cut || whole != raw); ok {
-		return at, level, true
-	}
-	if whole != raw {
-		return c.addresses.match(whole, true)
-	}
-	if !cut {
-		return 0, "", false
-	}
-	tail = strings.Trim(tail, ".")
-	if strings.Trim(tail, "/") == "" {
-		return c.addresses.match(strings.TrimRight(head, "."), true)
-	}
-	at, ok = c.addresses.between(strings.TrimRight(head, "."), tail)
-	return at, MatchTruncation, ok
-}
+// matchURL returns the index in sources of the source that a URL identifies, and the level of the match.
+func (c *catalog) matchURL(raw string) (at int, level string, ok bool) { return c.addresses.Match(raw) }
 
 // HasURL reports whether a source has this URL in any spelling.
 func (c *catalog) HasURL(raw string) bool {
@@ -81,11 +62,17 @@ func (c *catalog) HasURL(raw string) bool {
 // that address. An address that is not allowed in reports identifies none.
 func (c *catalog) Lead(dest string) (Linked, bool) {
 	at, level, ok := c.matchURL(dest)
-	if !ok || level != MatchExact && (isHost(dest) || unfit(c.sources[at].URL) != "") {
+	if !ok || level != MatchExact && (isSite(dest) || unfit(c.sources[at].URL) != "") {
 		return Linked{}, false
 	}
 	s := c.sources[at]
 	return Linked{URL: dest, Address: s.URL, Match: level, Sources: s.IDs}, true
+}
+
+// isSite reports whether an address names a site without a page.
+func isSite(raw string) bool {
+	a, ok := address.Parse(raw)
+	return ok && a.IsSite()
 }
 
 // knows reports whether an address in running text belongs to a source.
@@ -125,8 +112,6 @@ var (
 		`((?:[\pL\pN-]+\.)+[\pL]{2,24}(?::[0-9]{1,5})?(?:[/?][^\s<>"` + "`" + `|]*)?)`)
 	// noScheme is an address without one.
 	noScheme = regexp.MustCompile(`(?i)(?:^|[\s(<\[*"“])((?:[\pL\pN-]+\.)+[\pL]{2,24}/[^\s<>"` + "`" + `|]+)`)
-	// halfEscape is the beginning of an escape at the end of an address.
-	halfEscape = regexp.MustCompile(`%[0-9A-Fa-f]?$`)
 )
 
 // mend repairs garbled addresses of an entry if the result is the address of a source. Other addresses are unchanged.
@@ -156,7 +141,7 @@ func (c *catalog) replaceAddress(text string, pattern *regexp.Regexp) string {
 			"://") && isAddress(text[start:]) {
 			continue // nothing is wrong with it
 		}
-		if _, level, ok := c.matchURL("https://" + rest); !ok || level != MatchExact && isHost("https://"+rest) {
+		if _, level, ok := c.matchURL("https://" + rest); !ok || level != MatchExact && isSite("https://"+rest) {
 			continue
 		}
 		b.WriteString(text[pos:start] + "https://" + rest)
@@ -186,17 +171,4 @@ func (c *catalog) replaceNames(text string) string {
 		}
 		return address + after
 	})
-}
-
-// withoutHalfEscape cuts what is left of an escaped character at the end of an address.
-func withoutHalfEscape(raw string) string {
-	cut := halfEscape.ReplaceAllString(raw, "")
-	for range utf8.UTFMax {
-		i := len(cut) - len("%E2")
-		if i < 0 || cut[i] != '%' || utf8.ValidString(unescape(cut, "")) {
-			break
-		}
-		cut = cut[:i]
-	}
-	return cut
 }

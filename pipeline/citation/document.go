@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/text"
 )
 
@@ -156,6 +157,8 @@ func isWordPart(before, name string) bool {
 var leadsTo = []string{"见", "見", "详见", "詳見", "参见", "參見", "请见", "另见", "参考", "參考", "参阅", "參閱", "参照", "引自", "出自", "来自",
 	"來自", "来源", "根据", "依据", "文件", "文档", "资料"}
 
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
 func alnumASCII(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 var (
@@ -237,7 +240,7 @@ func (c *catalog) titled(line string) int {
 
 // placeOf tells sources apart: their address, else their document and page.
 func placeOf(s Source) string {
-	if u := NormalizeURL(s.URL); u != "" {
+	if u := address.Normalize(s.URL); u != "" {
 		return u
 	}
 	file, page := ParseKey(s.Key)

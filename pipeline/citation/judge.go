@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/text"
 )
 
@@ -130,7 +131,7 @@ func destination(raw string) (string, destKind) {
 			return -1 // browsers drop them within a scheme
 		}
 		return r
-	}, decodeEntities(decodeEntities(raw)))
+	}, address.DecodeEntities(address.DecodeEntities(raw)))
 	d = strings.TrimSpace(d)
 	switch s := scheme(d); {
 	case s == "http" || s == "https":
@@ -152,11 +153,11 @@ func unfit(raw string) string {
 	if strings.Contains(raw, "…") || strings.HasSuffix(raw, "...") {
 		return detailTruncated
 	}
-	a, ok := parseAddress(raw)
+	a, ok := address.Parse(raw)
 	switch {
-	case !ok || isIP(a.host):
+	case !ok || a.IsIP():
 		return detailUnsafe
-	case isShortener(a.host):
+	case a.IsShortened():
 		return detailShortened
 	}
 	return ""
@@ -169,7 +170,7 @@ func (v *verifier) judgeBody(dest string, kind linkKind) verdict {
 		return verdict{keep: true}
 	}
 	at, level, ok := v.matchURL(d)
-	if ok && (level == MatchExact || !isHost(d)) && unfit(v.Registry.sources[at].URL) == "" {
+	if ok && (level == MatchExact || !isSite(d)) && unfit(v.Registry.sources[at].URL) == "" {
 		if kind == linkDefinition {
 			return verdict{} // what refers to it becomes the marker
 		}
@@ -180,16 +181,10 @@ func (v *verifier) judgeBody(dest string, kind linkKind) verdict {
 		return verdict{} // counted where it is defined
 	}
 	v.verification.BodyURLsRemoved++
-	if a, ok := parseAddress(d); k == destUnsafe || !ok || isIP(a.host) {
+	if a, ok := address.Parse(d); k == destUnsafe || !ok || a.IsIP() {
 		v.verification.UnsafeURLs = append(v.verification.UnsafeURLs, d)
 	}
 	return verdict{}
-}
-
-// isHost reports whether an address names a site without a page.
-func isHost(d string) bool {
-	a, ok := parseAddress(d)
-	return ok && a.path == "/" && len(a.query) == 0
 }
 
 // citing returns the entry that cites a source. It adds one for a source that the text links but the references lack.
@@ -205,8 +200,8 @@ func (v *verifier) citing(at int, level string) *entry {
 		e.footnote = v.last.footnote
 	}
 	if e.text = entryText(s); text.Line(s.Title) == "" {
-		if a, ok := parseAddress(s.URL); ok {
-			e.text = Escape(a.host) + ": " + e.text
+		if a, ok := address.Parse(s.URL); ok {
+			e.text = Escape(a.Host) + ": " + e.text
 		}
 	}
 	v.bySource[place] = e
@@ -220,7 +215,7 @@ var siteName = regexp.MustCompile(`^[^:]*://[^/?#]*`)
 // safeSpelling returns a source's address for use in Markdown, with characters escaped that would end it on a line or
 // in parentheses.
 func safeSpelling(raw string) string {
-	raw = strings.ToValidUTF8(strings.TrimSpace(decodeEntities(raw)), "")
+	raw = strings.ToValidUTF8(strings.TrimSpace(address.DecodeEntities(raw)), "")
 	host := len(siteName.FindString(raw))
 	open := 0
 	for i := 0; i < len(raw) && open >= 0; i++ {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/topicqueue"
 )
 
@@ -52,11 +53,10 @@ func NewRegistry(traces []topicqueue.ToolTrace, returned ...topicqueue.Source) *
 	for _, s := range returned {
 		place := placeKey(s)
 		at, known := places[place]
-		if a, ok := parseAddress(s.URL); ok && !known {
+		if !known && r.addresses.Add(s.URL, len(r.sources)) {
 			at, known = len(r.sources), true
 			places[place] = at
 			r.sources = append(r.sources, sourceOf(s))
-			r.addresses.add(a, at)
 		}
 		if known {
 			r.sources[at].addID(s.ID)
@@ -144,7 +144,7 @@ func placeKey(s topicqueue.Source) string {
 	if s.AsOf != nil { // what it said then
 		return s.AsOf.RunID + "\x00" + s.ID
 	}
-	if u := NormalizeURL(s.URL); u != "" {
+	if u := address.Normalize(s.URL); u != "" {
 		return u
 	}
 	if s.Document != "" {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
@@ -128,7 +129,7 @@ func (r *Registry) groupedReferences(ids []string, o Options) string {
 
 // documentKey identifies a document.
 func documentKey(s topicqueue.Source) string {
-	return cmp.Or(NormalizeURL(strings.SplitN(s.URL, "#", 2)[0]), s.Document, s.Kind+"\x00"+s.ID)
+	return cmp.Or(address.Normalize(strings.SplitN(s.URL, "#", 2)[0]), s.Document, s.Kind+"\x00"+s.ID)
 }
 
 // aboutDocument says in one line what a document is: title, authors and publisher, kind, date, and its key when it
@@ -245,7 +246,7 @@ var pageName = regexp.MustCompile(`^pages/[0-9a-f]{64}\.txt$`)
 
 // webAddress returns the source's link as a Markdown destination; false when it is not an http(s) URL.
 func webAddress(s topicqueue.Source) (string, bool) {
-	if NormalizeURL(s.URL) == "" {
+	if address.Normalize(s.URL) == "" {
 		return "", false
 	}
 	u, err := url.Parse(strings.TrimSpace(Link(s)))

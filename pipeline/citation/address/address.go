@@ -1,4 +1,6 @@
-package citation
+// Package address compares the URLs of sources. Normalize returns the form in which two URLs are equal. An Index finds
+// the source that a URL identifies, also one that is cut short or has more or fewer parameters.
+package address
 
 import (
 	"html"
@@ -15,38 +17,38 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// address is a parsed http(s) URL in the normalized form used for comparison. http and https are equal.
-type address struct {
+// Address is a parsed http(s) URL in the normalized form used for comparison. http and https are equal.
+type Address struct {
 	rest  string // the text after "://", entities decoded, without fragment
-	host  string // lower case, names in ASCII form, with the port unless it is the default
+	Host  string // lower case, names in ASCII form, with the port unless it is the default
 	path  string // begins with "/", without trailing slash, dot segments and needless escapes
 	query url.Values
 	slash bool // was written with a trailing slash
 }
 
-// NormalizeURL returns the form in which URLs are compared, and "" for text that is not an absolute http(s) URL or that
+// Normalize returns the form in which URLs are compared, and "" for text that is not an absolute http(s) URL or that
 // contains a user name. The scheme is https and the host is lower-case ASCII. Default port, fragment, trailing slash,
 // dot segments, needless escapes and tracking parameters are removed; the other parameters are sorted.
-func NormalizeURL(raw string) string {
-	a, ok := parseAddress(raw)
+func Normalize(raw string) string {
+	a, ok := Parse(raw)
 	if !ok {
 		return ""
 	}
 	return "https://" + a.key()
 }
 
-// parseAddress parses a URL as tolerantly as browsers do. It accepts, for example, a lone %, which net/url rejects.
-func parseAddress(raw string) (address, bool) {
-	raw = strings.TrimSpace(decodeEntities(raw))
+// Parse parses a URL as tolerantly as browsers do. It accepts, for example, a lone %, which net/url rejects.
+func Parse(raw string) (Address, bool) {
+	raw = strings.TrimSpace(DecodeEntities(raw))
 	scheme, rest, found := strings.Cut(raw, "://")
 	port := ":443"
 	switch {
 	case !found:
-		return address{}, false
+		return Address{}, false
 	case strings.EqualFold(scheme, "http"):
 		port = ":80"
 	case !strings.EqualFold(scheme, "https"):
-		return address{}, false
+		return Address{}, false
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	end := strings.IndexAny(rest, "/?")
@@ -55,20 +57,20 @@ func parseAddress(raw string) (address, bool) {
 	}
 	host, ok := normalHost(rest[:end], port)
 	if !ok {
-		return address{}, false
+		return Address{}, false
 	}
 	path, query, _ := strings.Cut(rest[end:], "?")
-	a := address{rest: rest, host: host, path: normalPath(path), query: normalQuery(query)}
+	a := Address{rest: rest, Host: host, path: normalPath(path), query: normalQuery(query)}
 	a.slash = len(path) > 1 && strings.HasSuffix(path, "/")
 	return a, true
 }
 
 // key identifies the resource: host, path and the significant parameters.
-func (a address) key() string { return a.host + a.path + joinQuery(a.query) }
+func (a Address) key() string { return a.Host + a.path + joinQuery(a.query) }
 
 // looseKey is key without parts that are optional on some sites only: www., ;parameters, repeated values, ref and
 // source. It identifies an address only if no other address has the same loose key.
-func (a address) looseKey() string {
+func (a Address) looseKey() string {
 	path := a.path
 	if semi := strings.IndexByte(path[strings.LastIndexByte(path, '/'):], ';'); semi >= 0 {
 		path = path[:strings.LastIndexByte(path, '/')+semi]
@@ -79,15 +81,15 @@ func (a address) looseKey() string {
 			query[name] = values[:1]
 		}
 	}
-	return strings.TrimPrefix(a.host, "www.") + path + joinQuery(query)
+	return strings.TrimPrefix(a.Host, "www.") + path + joinQuery(query)
 }
 
 // parameters yields the address with each of its parameters alone.
-func (a address) parameters() iter.Seq[string] {
+func (a Address) parameters() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for name, values := range a.query {
 			for _, value := range values {
-				if !yield(a.host + a.path + "?" + name + "=" + value) {
+				if !yield(a.Host + a.path + "?" + name + "=" + value) {
 					return
 				}
 			}
@@ -222,14 +224,15 @@ func unescape(s, keep string) string {
 
 var entity = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,30});`)
 
-// decodeEntities decodes HTML entities that end with a semicolon, because "&copy=1" is a parameter.
-func decodeEntities(s string) string {
+// DecodeEntities decodes HTML entities that end with a semicolon, because "&copy=1" is a parameter.
+func DecodeEntities(s string) string {
 	return entity.ReplaceAllStringFunc(s, html.UnescapeString)
 }
 
-// isIP reports whether a host is an IP address in any notation that browsers accept: dotted, short, decimal,
+// IsIP reports whether the host is an IP address in any notation that browsers accept: dotted, short, decimal,
 // hexadecimal, octal or IPv6.
-func isIP(host string) bool {
+func (a Address) IsIP() bool {
+	host := a.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
@@ -261,7 +264,11 @@ var shorteners = strings.Fields(`
 	bit.ly tinyurl.com t.co goo.gl ow.ly is.gd buff.ly short.io rb.gy cutt.ly lnkd.in soo.gd s.coop
 	cli.gs budurl.com yourls.org`)
 
-func isShortener(host string) bool {
-	host, _, _ = strings.Cut(host, ":")
+// IsShortened reports whether the address is one of a URL shortener.
+func (a Address) IsShortened() bool {
+	host, _, _ := strings.Cut(a.Host, ":")
 	return slices.ContainsFunc(shorteners, func(s string) bool { return host == s || strings.HasSuffix(host, "."+s) })
 }
+
+// IsSite reports whether the address names a site without a page.
+func (a Address) IsSite() bool { return a.path == "/" && len(a.query) == 0 }
