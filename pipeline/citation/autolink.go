@@ -63,13 +63,13 @@ func (w *walker) angle(i int) int {
 		return i
 	}
 	inside, next := rest[:end], i+end+2
-	if (isAddress(inside) || w.foreign && scheme(inside) != "") && !strings.ContainsAny(inside, " \n") {
+	if (isAddress(inside) || w.external && scheme(inside) != "") && !strings.ContainsAny(inside, " \n") {
 		return w.settle(w.judge(inside, linkBare), i, next, "<", ">")
 	}
 	name := strings.ToLower(tagName.FindStringSubmatch(inside)[1])
 	switch {
-	case w.foreign:
-		return w.foreignTag(i, next, name, inside)
+	case w.external:
+		return w.externalTag(i, next, name, inside)
 	case !activeTags[name]:
 		return i
 	case inside[0] != '/':
@@ -80,8 +80,8 @@ func (w *walker) angle(i int) int {
 
 // bareURL handles an address in running text.
 func (w *walker) bareURL(i int) int {
-	anyScheme := w.foreign && hasAuthority(w.text[i:])
-	if !anyScheme && !isAddress(w.text[i:]) && !(w.foreign && wraps(w.text[i:])) {
+	anyScheme := w.external && hasAuthority(w.text[i:])
+	if !anyScheme && !isAddress(w.text[i:]) && !(w.external && wraps(w.text[i:])) {
 		return i
 	}
 	if before, _ := utf8.DecodeLastRuneInString(w.text[:i]); i > 0 && !anyScheme &&

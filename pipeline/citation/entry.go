@@ -193,7 +193,7 @@ func (p *entryParser) follow(i int) int {
 		}
 		if line := p.line(j); !isIndented(line) {
 			address := isOnlyAddress(line)
-			source := p.cur.id != "" && p.leads(j) && !p.heads(j) // of our own: a query, then its source
+			source := p.cur.id != "" && p.leads(j) && !p.namesDocument(j) // of our own: a query, then its source
 			apart := blank && (target || !address && !source)
 			if apart || target && address && bulletEntry.MatchString(line) {
 				break
@@ -205,8 +205,8 @@ func (p *entryParser) follow(i int) int {
 	return i
 }
 
-// heads reports whether line j names the document of the entries directly below it.
-func (p *entryParser) heads(j int) bool {
+// namesDocument reports whether line j names the document of the entries directly below it.
+func (p *entryParser) namesDocument(j int) bool {
 	if j+1 == p.until {
 		return false
 	}

@@ -27,9 +27,9 @@ func isPlain(tag, dest string) bool {
 	return !eventHandler.MatchString(tag) && strings.Count(tag, "://") <= strings.Count(dest, "://")
 }
 
-// foreignTag handles an HTML tag of a text from outside: links and pictures are judged by their addresses, what loads
+// externalTag handles an HTML tag of a text from outside: links and pictures are judged by their addresses, what loads
 // or runs something goes, anchors and plain markup stay.
-func (w *walker) foreignTag(i, next int, name, inside string) int {
+func (w *walker) externalTag(i, next int, name, inside string) int {
 	a := attributes(inside)
 	closing := strings.HasPrefix(inside, "/")
 	switch {
@@ -69,7 +69,7 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 			}
 		}
 	}
-	return w.gone(next)
+	return w.closeGap(next)
 }
 
 // closingTag ends what a tag encloses.

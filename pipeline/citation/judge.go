@@ -25,7 +25,7 @@ func (v *verifier) judgeEntry(e *entry) {
 	raw := v.Registry.mend(v.text[e.body:e.end])
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
 	w := newWalker(raw, nil)
-	w.foreign, w.known = true, v.knows
+	w.external, w.known = true, v.knows
 	w.judge = func(dest string, _ linkKind) verdict {
 		d, kind := destination(dest)
 		if kind == destHarmless {
@@ -249,7 +249,7 @@ func safeSpelling(raw string) string {
 func addressesIn(text string) []string {
 	var out []string
 	w := newWalker(text, nil)
-	w.foreign, w.known = true, func(string) bool { return true }
+	w.external, w.known = true, func(string) bool { return true }
 	w.judge = func(dest string, _ linkKind) verdict {
 		if d, kind := destination(dest); kind == destWeb {
 			out = append(out, d)

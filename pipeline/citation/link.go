@@ -52,7 +52,7 @@ func (w *walker) stepLink(i int) int {
 		return w.bracketed(i)
 	case c == '<':
 		return w.angle(i)
-	case (c == 'C' || c == 'P') && !w.foreign:
+	case (c == 'C' || c == 'P') && !w.external:
 		return w.bareID(i)
 	case c|0x20 >= 'a' && c|0x20 <= 'z':
 		return w.bareURL(i)
@@ -88,7 +88,7 @@ func (w *walker) bracketed(i int) int {
 	v := w.judge(dest, kind)
 	label := w.text[open+1 : closing]
 	empty := strings.TrimSpace(label) == "" || v.after == "" && isOnlyAddress(label)
-	if !v.keep && (open > i || w.foreign && empty) { // what an image shows goes with it
+	if !v.keep && (open > i || w.external && empty) { // what an image shows goes with it
 		return w.insert(v.after, end, true)
 	}
 	w.tails[closing] = linkTail{end, v}
@@ -158,15 +158,15 @@ func (w *walker) startsLine(i int) bool {
 func (w *walker) definition(i, after int) int {
 	line, _, _ := strings.Cut(w.text[after:], "\n")
 	dest, end := definedAddress(line), after+len(line)
-	if !isAddress(dest) && !(w.foreign && scheme(dest) != "") {
+	if !isAddress(dest) && !(w.external && scheme(dest) != "") {
 		return i
 	}
-	if v := w.judge(dest, linkDefinition); v.keep && w.foreign {
+	if v := w.judge(dest, linkDefinition); v.keep && w.external {
 		return i
 	}
 	w.space = ""
-	if w.foreign {
-		return w.gone(end)
+	if w.external {
+		return w.closeGap(end)
 	}
 	return end
 }

@@ -142,7 +142,7 @@ func (t *reading) list() *reading {
 	var cited []int
 	w := newWalker(t.text, t.code)
 	inRange := func(n int) bool { return n >= 1 && n <= len(t.r.sources) }
-	w.foreign = true
+	w.external = true
 	w.allKnown = func(numbers []int) bool {
 		return !slices.ContainsFunc(numbers, func(n int) bool { return !inRange(n) })
 	}

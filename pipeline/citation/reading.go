@@ -12,9 +12,8 @@ type reading struct {
 	code spans
 	all  []textLine
 
-	targets  []int8    // by line: whether it leads somewhere; 0 = not yet known
-	heads    []int32   // by line: place in headings plus one, -1 = it is none; 0 = not yet known
-	headings []heading // those found so far
+	targets  []int8     // by line: whether it leads somewhere; 0 = not yet known
+	headings []*heading // by line; noHeading = it is none, nil = not yet known
 
 	sections []*refSection // see lists
 	known    bool
@@ -29,7 +28,7 @@ func newReading(r *Registry, text string) *reading {
 	code := codeSpans(text)
 	lines := textLines(text, code)
 	return &reading{r: r, text: text, code: code, all: lines, targets: make([]int8, len(lines)),
-		heads: make([]int32, len(lines))}
+		headings: make([]*heading, len(lines))}
 }
 
 // changed returns a reading of the changed text.
@@ -77,19 +76,17 @@ func (t *reading) lists() []*refSection {
 	return t.sections
 }
 
+var noHeading = &heading{}
+
 // heading recognises the heading at line i.
 func (t *reading) heading(i int) (heading, bool) {
-	if t.heads[i] == 0 {
-		t.heads[i] = -1
+	if t.headings[i] == nil {
+		t.headings[i] = noHeading
 		if h, ok := headingAt(t.text, t.all, i); ok {
-			t.headings = append(t.headings, h)
-			t.heads[i] = int32(len(t.headings))
+			t.headings[i] = &h
 		}
 	}
-	if t.heads[i] < 0 {
-		return heading{}, false
-	}
-	return t.headings[t.heads[i]-1], true
+	return *t.headings[i], t.headings[i] != noHeading
 }
 
 // isHeading reports whether markup makes line i a heading.

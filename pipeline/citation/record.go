@@ -13,7 +13,7 @@ func (v *verifier) record() {
 		if number == noNumber {
 			number = i + 1
 		}
-		line := v.asItCame(e)
+		line := v.original(e)
 		if e.reason != "" {
 			out.Removed = append(out.Removed, Removed{Number: number, ID: e.id, Line: line, LineNumber: e.line, Reason: e.reason,
 				Detail: e.detail})
@@ -86,7 +86,7 @@ func (v *verifier) findLines(original string) {
 	for _, e := range v.entries {
 		at := e.start
 		if !same { // leaked calls were cut out of the text, or lists set off from their headings
-			first, _, _ := strings.Cut(strings.TrimSpace(v.asItCame(e)), "\n")
+			first, _, _ := strings.Cut(strings.TrimSpace(v.original(e)), "\n")
 			at = strings.Index(original[pos:], first)
 			if at < 0 {
 				if misses++; misses > 8 {
@@ -101,8 +101,8 @@ func (v *verifier) findLines(original string) {
 	}
 }
 
-// asItCame returns an entry as the text had it.
-func (v *verifier) asItCame(e *entry) string {
+// original returns an entry as the text had it.
+func (v *verifier) original(e *entry) string {
 	text := strings.TrimSpace(v.text[e.start:e.end])
 	if name := v.names[e.number]; name != "" {
 		text = strings.Replace(text, "[^"+strconv.Itoa(e.number)+"]", "[^"+name+"]", 1)

@@ -21,7 +21,7 @@ func (v *verifier) rewrite() string {
 			s := heads[0]
 			heads = heads[1:]
 			out.WriteString(v.body(pos, s.start))
-			if pos = s.end; v.heads(s) {
+			if pos = s.end; v.keepsHeading(s) {
 				out.WriteString(v.heading(s))
 			} else {
 				pos += len(v.text[pos:]) - len(strings.TrimLeft(v.text[pos:], "\n"))
@@ -90,8 +90,8 @@ func endsWithHeading(text string) bool {
 	return ok && !h.plain && isReferenceLabel(h.label)
 }
 
-// heads reports whether a list's heading stays: unless all entries go and other text follows, which is no list.
-func (v *verifier) heads(s *refSection) bool {
+// keepsHeading reports whether a list's heading stays: unless all entries go and other text follows, which is no list.
+func (v *verifier) keepsHeading(s *refSection) bool {
 	return len(v.added) > 0 || slices.ContainsFunc(s.entries, (*entry).stays) ||
 		strings.TrimSpace(v.text[s.last().end:max(s.last().end, s.until)]) == ""
 }
@@ -176,7 +176,7 @@ func (v *verifier) body(start, end int) string {
 		return text
 	}
 	w := newWalker(text, v.read.code.within(start, end))
-	w.foreign = true
+	w.external = true
 	isMarker := func(at int, g group) bool { return v.isMarker(w, start+at, at, g) }
 	w.allKnown = v.byNumber.all
 	if v.o.Sanitize {

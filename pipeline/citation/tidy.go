@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// gone tidies up around what was removed before next, and returns where to go on.
-func (o *output) gone(next int) int {
+// closeGap tidies up around a marker or address that was removed before next, and returns where to go on.
+func (o *output) closeGap(next int) int {
 	before := o.space
 	o.dropSpace(next)
-	if !o.foreign {
+	if !o.external {
 		return next
 	}
 	// the next one takes its place

@@ -60,7 +60,7 @@ func (w *walker) run() string {
 
 // step handles what begins at i; it returns i when that is ordinary text.
 func (w *walker) step(i int) int {
-	if w.foreign {
+	if w.external {
 		if next := w.raisedNumber(i); next > i {
 			return next
 		}
@@ -75,11 +75,11 @@ func (w *walker) step(i int) int {
 		return i
 	}
 	g, ok := parseGroup(w.text[:w.plainEnd(i)], i, 0)
-	encloses := w.foreign && len(g.ids) == 0 && strings.ContainsRune("(（", first) // markers, which come next
-	if !ok || encloses || w.isLabel(i) {
+	encloses := w.external && len(g.ids) == 0 && strings.ContainsRune("(（", first) // markers, which come next
+	if !ok || encloses || w.isEntryLabel(i) {
 		return i
 	}
-	if w.foreign {
+	if w.external {
 		g = throughMarker(w.text[:w.plainEnd(i)], g)
 	}
 	return w.replace(i, g)
@@ -87,7 +87,7 @@ func (w *walker) step(i int) int {
 
 // replace puts what onGroup wants in the place of the group at i; it returns i when the group stays.
 func (w *walker) replace(i int, g group) int {
-	if w.markerEnd != i && !w.foreign {
+	if w.markerEnd != i && !w.external {
 		w.adjacent = nil
 	}
 	replacement, ok := w.onGroup(i, g)
@@ -96,15 +96,15 @@ func (w *walker) replace(i int, g group) int {
 	}
 	w.markerEnd = g.end
 	if replacement == "" {
-		return w.gone(g.end)
+		return w.closeGap(g.end)
 	}
 	w.write(replacement)
 	w.outMark = w.out.Len()
 	return g.end
 }
 
-// isLabel reports whether the bracket at i names an entry of the references: it follows the entry's anchor.
-func (w *walker) isLabel(i int) bool {
+// isEntryLabel reports whether the bracket at i names an entry of the references: it follows the entry's anchor.
+func (w *walker) isEntryLabel(i int) bool {
 	before := strings.TrimRight(w.text[max(0, i-80):i], " ")
 	before, closed := strings.CutSuffix(before, `"></a>`)
 	return closed && strings.Contains(before[strings.LastIndexByte(before, '<')+1:], `a id="ref-`)
@@ -121,7 +121,7 @@ func (w *walker) plainEnd(i int) int {
 // output is the rewritten part of a text. White space is held back until the following text is known.
 type output struct {
 	from     string // the text
-	foreign  bool   // a text from outside: every scheme counts, anchors and ids stay
+	external bool   // a text from outside: every scheme counts, anchors and ids stay
 	out      bytes.Buffer
 	space    string          // white space held back
 	outMark  int             // where the last marker ends in out
@@ -157,7 +157,7 @@ func (o *output) insert(marker string, next int, gone bool) int {
 		return next
 	}
 	if gone {
-		return o.gone(next)
+		return o.closeGap(next)
 	}
 	return next
 }
