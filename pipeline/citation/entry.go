@@ -8,18 +8,14 @@ import (
 
 // entry is one item of a list of references.
 type entry struct {
+	label
 	section    int
-	number     int    // as written, or by position if no entry has a number; noNumber if it has none
-	bare       bool   // its number was not written
-	id         string // canonical citation id; empty: it has a number
-	anchor     bool   // an HTML anchor stands before the label
-	start, end int    // bytes of its lines, without the last line break
-	prefix     string // list marker and indent before the label
-	body       int    // byte at which its text begins
-	table      bool   // a row of a table
-	footnote   bool   // defines its number in the middle of the text
-	line       int    // line of the original text, from 1; 0 = unknown
-	split      bool   // follows another entry on the same line
+	bare       bool // its number was not written, but is that of its place
+	start, end int  // bytes of its lines, without the last line break
+	body       int  // byte at which its text begins
+	footnote   bool // defines its number in the middle of the text
+	line       int  // line of the original text, from 1; 0 = unknown
+	split      bool // follows another entry on the same line
 
 	found        // the target of the text
 	final int    // number in the result
@@ -87,27 +83,27 @@ func (p *entryParser) parse(first int) []*entry {
 }
 
 // unlabelled recognizes a list item or table row without a label.
-func (p *entryParser) unlabelled(line string) (entryPrefix, bool) {
+func (p *entryParser) unlabelled(line string) (label, bool) {
 	style, pattern := bulletStyle, bulletEntry
 	if strings.HasPrefix(strings.TrimLeft(line, " \t"), "|") {
 		style, pattern = rowStyle, rowEntry
 	}
 	if p.style != 0 && p.style != style {
-		return entryPrefix{}, false
+		return label{}, false
 	}
 	m := pattern.FindString(line)
-	return entryPrefix{style: style, number: noNumber, indent: m, raw: m}, m != ""
+	return label{style: style, number: noNumber, indent: m, raw: m}, m != ""
 }
 
 // isShifted reports whether line i, which Markdown treats as indented code, is an entry of an indented list.
 func (p *entryParser) isShifted(i int) bool {
 	pre, ok := p.start(i)
-	isFirst := len(p.entries) == 0 || strings.TrimLeft(p.cur.prefix, " \t") != p.cur.prefix
+	isFirst := len(p.entries) == 0 || strings.TrimLeft(p.cur.indent, " \t") != p.cur.indent
 	return ok && isFirst && pre.style == bracketStyle && hasAddress(p.line(i))
 }
 
 // fits reports whether an apparent entry belongs to this list.
-func (p *entryParser) fits(pre entryPrefix, i int, prose bool) bool {
+func (p *entryParser) fits(pre label, i int, prose bool) bool {
 	if p.style != 0 && pre.style != p.style {
 		return false
 	}
@@ -169,16 +165,15 @@ func (p *entryParser) listHasTarget(i int) bool {
 	return false
 }
 
-func (p *entryParser) open(i int, pre entryPrefix) {
+func (p *entryParser) open(i int, pre label) {
 	l := p.all[i]
 	p.style, p.last = pre.style, max(pre.number, p.last)
-	p.cur = &entry{section: p.section, number: pre.number, id: pre.id, anchor: pre.anchor, start: l.start, end: l.end,
-		prefix: pre.indent, body: l.start + len(pre.raw), table: pre.style == tableStyle}
+	p.cur = &entry{label: pre, section: p.section, start: l.start, end: l.end, body: l.start + len(pre.raw)}
 }
 
 // follow extends the entry by the lines after i that belong to it, and returns the last of them.
 func (p *entryParser) follow(i int) int {
-	if p.cur.table {
+	if p.cur.style == tableStyle {
 		return i
 	}
 	target := p.leads(i)
@@ -227,13 +222,13 @@ var several = regexp.MustCompile(`[ \t;,|]+\[([0-9]{1,3})\][ \t:]+`)
 func (p *entryParser) close() {
 	base := p.cur.body
 	first, _, _ := strings.Cut(p.text[base:p.cur.end], "\n")
-	if p.cur.number >= 0 && !p.cur.table && strings.Contains(first, "[") {
+	if p.cur.number >= 0 && p.cur.style != tableStyle && strings.Contains(first, "[") {
 		from := 0
 		for _, m := range several.FindAllStringSubmatchIndex(first, -1) {
 			n, _ := strconv.Atoi(first[m[2]:m[3]])
 			if n > p.cur.number && p.r.hasTarget(first[from:m[0]]) {
 				p.split(base+m[0], base+m[0], base+m[1])
-				p.cur.number, p.cur.prefix, from = n, "", m[1]
+				p.cur.number, p.cur.indent, from = n, "", m[1]
 				p.last = max(p.last, n)
 			}
 		}
@@ -294,13 +289,13 @@ const (
 	plainStyle                         // https://...
 )
 
-// entryPrefix is the text before an entry's content.
-type entryPrefix struct {
+// label is the text before an entry's content.
+type label struct {
 	style  entryStyle
-	number int
-	id     string
-	anchor bool
-	indent string
+	number int    // as written; noNumber if it has none
+	id     string // canonical citation id; empty: it has a number
+	anchor bool   // an HTML anchor stands before it
+	indent string // list marker and indent before it
 	raw    string // all of it
 }
 
@@ -328,11 +323,11 @@ var (
 var labelWord = regexp.MustCompile(`^(?i:source|reference|quelle) ?[0-9]{1,4}:`)
 
 // entryStart recognizes the start of an entry with a label.
-func entryStart(line string) (entryPrefix, bool) {
+func entryStart(line string) (label, bool) {
 	first := strings.TrimLeft(line[:min(len(line), 40)], " \t>-+*•_#")
 	begins := first != "" && (first[0] >= 0x80 || strings.IndexByte(`[(\<|0123456789`, first[0]) >= 0)
 	if !begins && !labelWord.MatchString(first) {
-		return entryPrefix{}, false // nearly every line of a report
+		return label{}, false // nearly every line of a report
 	}
 	for i, pattern := range []*regexp.Regexp{bracketEntry, orderedEntry, tableEntry} {
 		style := entryStyle(i + 1)
@@ -340,7 +335,7 @@ func entryStart(line string) (entryPrefix, bool) {
 		if m == nil {
 			continue
 		}
-		p := entryPrefix{style: style, number: noNumber, raw: m[0]}
+		p := label{style: style, number: noNumber, raw: m[0]}
 		labels := m[1:]
 		if style != tableStyle {
 			p.indent, p.anchor, labels = m[1], m[2] != "", m[3:]
@@ -362,7 +357,7 @@ func entryStart(line string) (entryPrefix, bool) {
 			return p, true
 		}
 	}
-	return entryPrefix{}, false
+	return label{}, false
 }
 
 // parsePlain reads a list whose entries have neither numbers nor bullets: a paragraph with one address is an entry,
@@ -396,7 +391,7 @@ func (p *entryParser) parsePlain(first int) []*entry {
 
 // plainEntry adds the lines from first to last as an entry.
 func (p *entryParser) plainEntry(first, last int) {
-	p.open(first, entryPrefix{style: plainStyle, number: noNumber})
+	p.open(first, label{style: plainStyle, number: noNumber})
 	p.cur.end = p.all[last].end
 	p.close()
 }

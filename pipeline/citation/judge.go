@@ -194,8 +194,8 @@ func (v *verifier) citing(at int, level string) *entry {
 	if e := v.bySource[place]; e != nil {
 		return e
 	}
-	e := &entry{number: noNumber, found: found{source: at, level: level, place: place}, final: v.top + len(v.added) + 1,
-		anchor: v.anchors}
+	e := &entry{label: label{number: noNumber, anchor: v.anchors}, final: v.top + len(v.added) + 1,
+		found: found{source: at, level: level, place: place}}
 	if v.last != nil {
 		e.footnote = v.last.footnote
 	}

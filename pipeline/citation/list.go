@@ -153,7 +153,7 @@ func (t *reading) splitHeads() *reading {
 // numbers.
 func (t *reading) tail(until int) int {
 	at, count := until, 0
-	var top entryPrefix
+	var top label
 	target, address := false, false // of the entry whose lines these are
 	for i := until - 1; i >= 0; i-- {
 		line := t.line(i)

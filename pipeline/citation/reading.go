@@ -20,7 +20,7 @@ type reading struct {
 	markers  []int // by number: where the first marker with this or a lower number stands; nil: not yet known
 
 	asked  int // the line, plus one, of which start was asked last
-	prefix entryPrefix
+	prefix label
 	isItem bool
 }
 
@@ -96,7 +96,7 @@ func (t *reading) isHeading(i int) bool {
 }
 
 // start is entryStart of line i.
-func (t *reading) start(i int) (entryPrefix, bool) {
+func (t *reading) start(i int) (label, bool) {
 	if t.asked != i+1 {
 		t.asked = i + 1
 		t.prefix, t.isItem = entryStart(t.line(i))

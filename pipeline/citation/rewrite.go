@@ -141,19 +141,19 @@ func (v *verifier) written(e *entry) string {
 	stays := e.number == noNumber && !v.o.Sanitize || e.bare && v.placed
 	switch {
 	case e.split && e.bare && v.placed:
-		return e.prefix + e.text
+		return e.indent + e.text
 	case e.id != "" || stays:
 		return v.text[e.start:e.body] + e.text
-	case e.table:
+	case e.style == tableStyle:
 		label := v.text[e.start:e.body]
 		return strings.Replace(strings.Replace(label, "^", "", 1), strconv.Itoa(e.number), n, 1) + e.text
 	case e.anchor:
-		return e.prefix + `<a id="ref-` + n + `"></a> [` + n + "] " + strings.TrimLeft(e.text, " \t")
+		return e.indent + `<a id="ref-` + n + `"></a> [` + n + "] " + strings.TrimLeft(e.text, " \t")
 	}
 	if e.footnote {
-		return e.prefix + "[^" + n + "]: " + strings.TrimLeft(e.text, " \t")
+		return e.indent + "[^" + n + "]: " + strings.TrimLeft(e.text, " \t")
 	}
-	return strings.TrimRight(e.prefix+"["+n+"] "+strings.TrimLeft(e.text, " \t"), " ")
+	return strings.TrimRight(e.indent+"["+n+"] "+strings.TrimLeft(e.text, " \t"), " ")
 }
 
 // items writes the entries of sources that only the text links to.
