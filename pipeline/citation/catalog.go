@@ -137,8 +137,7 @@ func (c *catalog) replaceAddress(text string, pattern *regexp.Regexp) string {
 		}
 		rest := text[m[2]:m[3]]
 		rest = strings.TrimRight(rest[:addressEnd(rest, 0, len(rest))], addressMarks)
-		if hasAuthority(text[start:]) && strings.EqualFold(text[start:m[2]], text[start:start+len(scheme(text[start:]))]+
-			"://") && isAddress(text[start:]) {
+		if prefix := strings.ToLower(text[start:m[2]]); prefix == "http://" || prefix == "https://" {
 			continue // nothing is wrong with it
 		}
 		if _, level, ok := c.matchURL("https://" + rest); !ok || level != MatchExact && isSite("https://"+rest) {

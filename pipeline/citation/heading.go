@@ -106,12 +106,14 @@ var (
 // isReferenceLabel reports whether a heading's words name a list of references, in any of the languages known here:
 // "references", "sources and notes", "参考文献". "sources of income" does not.
 func isReferenceLabel(label string) bool {
+	if referenceLabels[label] {
+		return true
+	}
 	if len(label) > 90 || !firstWords[firstWord(label)] { // nearly every line of a report
 		return false
 	}
 	if m := labelNote.FindStringSubmatch(label); m != nil && isReferenceLabel(m[1]) {
 		return true
 	}
-	return !slices.ContainsFunc(labelJoin.Split(label, -1), func(p string) bool { return !referenceLabels[p] }) ||
-		referenceLabels[label]
+	return !slices.ContainsFunc(labelJoin.Split(label, -1), func(p string) bool { return !referenceLabels[p] })
 }

@@ -186,11 +186,12 @@ func (t *reading) linkDefinitions() map[string]string {
 		if !found || l.code || len(label) < 2 || label[0] != '[' {
 			continue
 		}
-		dest := definedAddress(rest)
-		if label = foldLabel(label[1:]); label == "" || label[0] == '^' || labels[label] != "" || dest == "" {
+		if label = foldLabel(label[1:]); label == "" || label[0] == '^' || labels[label] != "" {
 			continue
 		}
-		labels[label] = dest
+		if dest := definedAddress(rest); dest != "" {
+			labels[label] = dest
+		}
 	}
 	return labels
 }

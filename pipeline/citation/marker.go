@@ -235,8 +235,11 @@ func skipSeparators(s string, i int) int {
 		case strings.ContainsRune("\n \t\r\u00a0\u00ad\u200b\u2060\ufeff,;&/^，、；،؛和及", r):
 			i += size
 		default:
+			if s[i-1] != ' ' {
+				return i
+			}
 			join := slices.IndexFunc(joins, func(word string) bool { return foldPrefix(s[i:], word) })
-			if join < 0 || s[i-1] != ' ' {
+			if join < 0 {
 				return i
 			}
 			i += len(joins[join])

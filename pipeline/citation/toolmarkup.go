@@ -133,8 +133,10 @@ func (p places) end(lower string, m []int) int {
 	if end >= 0 {
 		return end
 	}
-	if blank := strings.Index(lower[from:], "\n\n"); blank >= 0 && !named && (inline || tag[0] == '[') {
-		return from + blank // a call in one paragraph
+	if !named && (inline || tag[0] == '[') { // a call in one paragraph
+		if blank := strings.Index(lower[from:], "\n\n"); blank >= 0 {
+			return from + blank
+		}
 	}
 	if h := headingStart.FindStringIndex(lower[from:]); h != nil {
 		return from + h[0]
