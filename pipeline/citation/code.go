@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,6 +10,20 @@ import (
 
 // span is a range of bytes.
 type span struct{ start, end int }
+
+// spans are in order and do not overlap.
+type spans []span
+
+// at returns the span that holds a byte. It drops those before it, so positions must not decrease.
+func (s *spans) at(pos int) (span, bool) {
+	for len(*s) > 0 && (*s)[0].end <= pos {
+		*s = (*s)[1:]
+	}
+	if len(*s) == 0 || (*s)[0].start > pos {
+		return span{}, false
+	}
+	return (*s)[0], true
+}
 
 // Code returns the byte ranges of Markdown that are code, in order: fenced blocks with their fences, indented blocks,
 // inline code. Citations in code are ignored.
@@ -37,35 +52,38 @@ func CloseCode(markdown string) string {
 	return markdown
 }
 
+// fenceLine begins a fenced block. ```x``` on one line is inline code.
+var fenceLine = regexp.MustCompile("^[ \t>]*(?:(`{3,})[^`]*|(~{3,}).*)$")
+
 // openFence returns the opening fence of an unterminated fenced block, and "" for other code.
 func openFence(block string) string {
-	first, rest, more := strings.Cut(block, "\n")
-	fence := fenceRun(strings.TrimLeft(first, " \t>"))
-	if fence == "" || !more {
-		return fence
+	first, rest, _ := strings.Cut(block, "\n")
+	m := fenceLine.FindStringSubmatch(first)
+	if m == nil {
+		return ""
 	}
-	rest = strings.TrimRight(rest, "\n")
-	end := strings.TrimLeft(strings.TrimRight(rest[strings.LastIndexByte(rest, '\n')+1:], " \t\r"), " \t>")
-	if run := fenceRun(end); run == end && len(run) >= len(fence) && run[0] == fence[0] {
+	fence, rest := m[1]+m[2], strings.TrimRight(rest, "\n")
+	end := strings.Trim(rest[strings.LastIndexByte(rest, '\n')+1:], " \t\r>")
+	if strings.HasPrefix(end, fence) && strings.Trim(end, fence[:1]) == "" {
 		return ""
 	}
 	return fence
 }
 
 // codeSpans returns the spans of Markdown that are code.
-func codeSpans(text string) []span {
-	var spans []span
+func codeSpans(text string) spans {
+	var code spans
 	for _, r := range Code(text) {
-		spans = append(spans, span{r[0], r[1]})
+		code = append(code, span{r[0], r[1]})
 	}
-	return spans
+	return code
 }
 
-// spansWithin returns the parts of the spans between start and end, relative to start.
-func spansWithin(spans []span, start, end int) []span {
-	from, _ := slices.BinarySearchFunc(spans, start, func(s span, at int) int { return s.end - at - 1 })
-	var within []span
-	for _, s := range spans[from:] {
+// within returns the parts of the spans between start and end, relative to start.
+func (s spans) within(start, end int) spans {
+	from, _ := slices.BinarySearchFunc(s, start, func(s span, at int) int { return s.end - at - 1 })
+	var within spans
+	for _, s := range s[from:] {
 		if s.start >= end {
 			break
 		}
@@ -74,33 +92,8 @@ func spansWithin(spans []span, start, end int) []span {
 	return within
 }
 
-// fenceRun returns the run of three or more ` or ~ that opens or closes a fenced block, or "".
-func fenceRun(body string) string {
-	n := 0
-	for n < len(body) && (body[0] == '`' || body[0] == '~') && body[n] == body[0] {
-		n++
-	}
-	if n < 3 || body[0] == '`' && strings.Contains(body[n:], "`") { // ```x``` on one line is inline code
-		return ""
-	}
-	return body[:n]
-}
+// atxHeading is a line that begins with 1 to 6 #, also in a block quote.
+var atxHeading = regexp.MustCompile(`^ {0,3}(?:>[ >]*)?#{1,6}(?:[ \t]|$)`)
 
-func isIndented(line string) bool {
-	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
-}
-
-// isATXHeading reports whether a line is a heading that begins with 1 to 6 #, also one in a block quote.
-func isATXHeading(line string) bool {
-	body := strings.TrimLeft(line, " >")
-	n := len(body) - len(strings.TrimLeft(body, "#"))
-	return n >= 1 && n <= 6 && !isIndented(line) && (n == len(body) || body[n] == ' ' || body[n] == '\t')
-}
-
-func isListItem(body string) bool {
-	if len(body) > 1 && strings.IndexByte("-*+", body[0]) >= 0 && (body[1] == ' ' || body[1] == '\t') {
-		return true
-	}
-	_, digits := scanNumber(body)
-	return digits > 0 && digits+1 < len(body) && (body[digits] == '.' || body[digits] == ')') && body[digits+1] == ' '
-}
+// listItem is the beginning of an item of a list.
+var listItem = regexp.MustCompile(`^(?:[-*+][ \t]|[0-9０-９٠-٩۰-۹०-९]{1,6}[.)] )`)

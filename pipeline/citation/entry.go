@@ -8,23 +8,22 @@ import (
 
 // entry is one item of a list of references.
 type entry struct {
+	label
 	section    int
-	number     int    // as written, or by position if no entry has a number; noNumber if it has none
-	bare       bool   // its number was not written
-	id         string // canonical citation id; empty: it has a number
-	anchor     bool   // an HTML anchor stands before the label
-	start, end int    // bytes of its lines, without the last line break
-	prefix     string // list marker and indent before the label
-	body       int    // byte at which its text begins
-	table      bool   // a row of a table
-	footnote   bool   // defines its number in the middle of the text
-	line       int    // line of the original text, from 1; 0 = unknown
-	split      bool   // follows another entry on the same line
+	bare       bool // its number was not written, but is that of its place
+	start, end int  // bytes of its lines, without the last line break
+	body       int  // byte at which its text begins
+	footnote   bool // defines its number in the middle of the text
+	line       int  // line of the original text, from 1; 0 = unknown
+	split      bool // follows another entry on the same line
 
 	found        // the target of the text
 	final int    // number in the result
 	same  *entry // the entry that this one duplicates
 }
+
+// stays reports whether the entry is one of the result.
+func (e *entry) stays() bool { return e.reason == "" }
 
 // noNumber is the number of an entry without one; some lists count from 0.
 const noNumber = -1
@@ -32,8 +31,8 @@ const noNumber = -1
 // entryParser finds the entries of one list. Text between them belongs to the report and stays.
 type entryParser struct {
 	*reading
-	lines   []textLine // up to the end of the list
-	plain   bool       // the heading is doubtful: it has no markup, or is ambiguous
+	until   int  // the line behind the list
+	plain   bool // the heading is doubtful: it has no markup, or is ambiguous
 	section int
 
 	entries []*entry
@@ -41,78 +40,70 @@ type entryParser struct {
 	style   entryStyle
 	last    int // number of the last entry
 	once    int // number of the first entry
-	next    int // no earlier line of the list, from the start of the search, has a target
-
-	below      span // lines for which nextHasTarget is known
-	belowLeads bool
 }
 
 // parse reads the lines from first on.
 func (p *entryParser) parse(first int) []*entry {
 	prose := false // there was other text since the last entry
-	for i := first; i < len(p.lines); i++ {
-		line := p.lines[i].of(p.text)
-		if p.lines[i].code && (prose || p.plain || !p.isShifted(i)) {
+	for i := first; i < p.until; i++ {
+		line := p.line(i)
+		if p.all[i].code && (prose || p.plain || !p.isShifted(i)) {
 			prose = true
 			continue
 		}
-		if strings.TrimSpace(line) == "" {
+		if p.isBlank(i) {
 			continue
 		}
 		pre, ok := p.start(i)
 		if !ok && hasAddress(line) {
 			pre, ok = p.unlabelled(line)
 		}
-		if ok && pre.style == orderedStyle && pre.number == p.once && p.style == orderedStyle && !prose {
+		if again := p.style == orderedStyle && pre.style == orderedStyle && pre.number == p.once; again && !prose {
 			pre.number = p.last + 1 // Markdown allows lists numbered 1. 1. 1.
 		}
-		if ok && !p.fits(pre, i, prose) {
-			ok = false
-		}
-		if !ok {
-			if len(p.entries) == 0 && p.plain {
-				return nil // a single word above a paragraph is not a heading
+		if ok && p.fits(pre, i, prose) {
+			if len(p.entries) == 0 {
+				p.once = pre.number
 			}
-			h, isHeading := p.heading(i)
-			if isHeading && !h.plain {
-				p.last = 0
-			}
-			prose = prose || !strings.HasPrefix(strings.TrimSpace(line), "|") && !underline.MatchString(line)
+			p.open(i, pre)
+			i = p.follow(i)
+			p.close()
+			prose = false
 			continue
 		}
-		if len(p.entries) == 0 {
-			p.once = pre.number
+		if len(p.entries) == 0 && p.plain {
+			return nil // a single word above a paragraph is not a heading
 		}
-		p.open(i, pre)
-		i = p.follow(i)
-		p.close()
-		prose = false
+		if p.isHeading(i) {
+			p.last = 0
+		}
+		prose = prose || !strings.HasPrefix(strings.TrimSpace(line), "|") && !underline.MatchString(line)
 	}
 	return p.entries
 }
 
 // unlabelled recognizes a list item or table row without a label.
-func (p *entryParser) unlabelled(line string) (entryPrefix, bool) {
+func (p *entryParser) unlabelled(line string) (label, bool) {
 	style, pattern := bulletStyle, bulletEntry
 	if strings.HasPrefix(strings.TrimLeft(line, " \t"), "|") {
 		style, pattern = rowStyle, rowEntry
 	}
 	if p.style != 0 && p.style != style {
-		return entryPrefix{}, false
+		return label{}, false
 	}
 	m := pattern.FindString(line)
-	return entryPrefix{style: style, number: noNumber, indent: m, raw: m, length: len(m)}, m != ""
+	return label{style: style, number: noNumber, indent: m, raw: m}, m != ""
 }
 
 // isShifted reports whether line i, which Markdown treats as indented code, is an entry of an indented list.
 func (p *entryParser) isShifted(i int) bool {
 	pre, ok := p.start(i)
-	isFirst := len(p.entries) == 0 || strings.TrimLeft(p.cur.prefix, " \t") != p.cur.prefix
-	return ok && isFirst && pre.style == bracketStyle && hasAddress(p.lines[i].of(p.text))
+	isFirst := len(p.entries) == 0 || strings.TrimLeft(p.cur.indent, " \t") != p.cur.indent
+	return ok && isFirst && pre.style == bracketStyle && hasAddress(p.line(i))
 }
 
 // fits reports whether an apparent entry belongs to this list.
-func (p *entryParser) fits(pre entryPrefix, i int, prose bool) bool {
+func (p *entryParser) fits(pre label, i int, prose bool) bool {
 	if p.style != 0 && pre.style != p.style {
 		return false
 	}
@@ -129,88 +120,89 @@ func (p *entryParser) fits(pre entryPrefix, i int, prose bool) bool {
 
 // nextHasTarget reports whether the entry continues after line i with an address or document.
 func (p *entryParser) nextHasTarget(i int) bool {
-	if i >= p.below.start && i < p.below.end {
-		return p.belowLeads
-	}
-	j := i + 1
-	for ; j < len(p.lines); j++ {
-		if blank := strings.TrimSpace(p.lines[j].of(p.text)) == ""; blank &&
-			(j+1 == len(p.lines) || !isOnlyAddress(p.lines[j+1].of(p.text))) ||
-			!blank && (p.leads(j) || !p.goesOn(j)) {
-			break
+	for j := i + 1; j < p.until; j++ {
+		if p.isBlank(j) {
+			if j+1 == p.until || !isOnlyAddress(p.line(j+1)) {
+				return false
+			}
+			continue
+		}
+		if !p.goesOn(j) || p.leads(j) {
+			return p.goesOn(j)
 		}
 	}
-	p.below = span{i, j} // the result is the same for all these lines
-	p.belowLeads = j < len(p.lines) && p.leads(j) && p.goesOn(j)
-	return p.belowLeads
+	return false
 }
 
 // goesOn reports whether the non-blank line j may continue the entry above it.
 func (p *entryParser) goesOn(j int) bool {
-	line := p.lines[j].of(p.text)
+	line := p.line(j)
 	trimmed := strings.TrimSpace(line)
-	indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
-	if _, isEntry := p.start(j); isEntry {
+	if _, isEntry := p.start(j); isEntry || p.isHeading(j) || namedNote.MatchString(line) {
 		return false
 	}
-	h, isHeading := p.heading(j)
-	return !(isHeading && !h.plain || namedNote.MatchString(line) || p.lines[j].code && !indented || trimmed[0] == '|' ||
-		strings.HasPrefix(trimmed, "</") ||
-		underline.MatchString(line) || !indented && bulletEntry.MatchString(line) && !isOnlyAddress(line))
+	if trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") || underline.MatchString(line) {
+		return false
+	}
+	return isIndented(line) || !p.all[j].code && (!bulletEntry.MatchString(line) || isOnlyAddress(line))
+}
+
+// isIndented reports whether a line is moved to the right, as lines are that continue an item.
+func isIndented(line string) bool {
+	return strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
 }
 
 // listHasTarget reports whether an item of the list that begins at line i has a target. Another list may follow.
 func (p *entryParser) listHasTarget(i int) bool {
-	next := max(i, p.next)
-	for ; next < len(p.lines); next++ { // each line is examined once
+	for next := i; next < p.until; next++ {
 		if h, ok := p.heading(next); ok && isReferenceLabel(h.label) && next > i {
-			break
+			return false
 		}
 		if _, ok := p.start(next); ok && (p.leads(next) || p.nextHasTarget(next)) {
-			p.next = next
 			return true
 		}
 	}
-	p.next = next
 	return false
 }
 
-func (p *entryParser) open(i int, pre entryPrefix) {
-	l := p.lines[i]
+func (p *entryParser) open(i int, pre label) {
+	l := p.all[i]
 	p.style, p.last = pre.style, max(pre.number, p.last)
-	p.cur = &entry{section: p.section, number: pre.number, id: pre.id, anchor: pre.anchor, start: l.start, end: l.end,
-		prefix: pre.indent, body: l.start + pre.length, table: pre.style == tableStyle}
+	p.cur = &entry{label: pre, section: p.section, start: l.start, end: l.end, body: l.start + len(pre.raw)}
 }
 
 // follow extends the entry by the lines after i that belong to it, and returns the last of them.
 func (p *entryParser) follow(i int) int {
-	if p.cur.table {
+	if p.cur.style == tableStyle {
 		return i
 	}
 	target := p.leads(i)
 	blank := false
-	for j := i + 1; j < len(p.lines); j++ {
-		line := p.lines[j].of(p.text)
-		if strings.TrimSpace(line) == "" {
+	for j := i + 1; j < p.until; j++ {
+		if p.isBlank(j) {
 			blank = true
 			continue
 		}
-		indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
-		// of our own: a query, then its source
-		onlyAddress := isOnlyAddress(line) || p.cur.id != "" && !target && p.leads(j) && !p.heads(j)
-		if !p.goesOn(j) || blank && !indented && (target || !onlyAddress) || !indented && onlyAddress && target &&
-			bulletEntry.MatchString(line) {
+		if !p.goesOn(j) {
 			break
 		}
+		if line := p.line(j); !isIndented(line) {
+			address := isOnlyAddress(line)
+			source := p.cur.id != "" && p.leads(j) && !p.namesDocument(j) // of our own: a query, then its source
+			apart := blank && (target || !address && !source)
+			if apart || target && address && bulletEntry.MatchString(line) {
+				break
+			}
+		}
 		target = target || p.leads(j)
-		p.cur.end, blank, i = p.lines[j].end, false, j
+		p.cur.end, blank, i = p.all[j].end, false, j
 	}
 	return i
 }
 
-// heads reports whether line j names the document of the entries directly below it.
-func (p *entryParser) heads(j int) bool {
-	if j+1 == len(p.lines) {
+// namesDocument reports whether line j names the document of the entries directly below it.
+func (p *entryParser) namesDocument(j int) bool {
+	if j+1 == p.until {
 		return false
 	}
 	pre, isEntry := p.start(j + 1)
@@ -228,38 +220,33 @@ var several = regexp.MustCompile(`[ \t;,|]+\[([0-9]{1,3})\][ \t:]+`)
 
 // close adds the entry, split if its line has several.
 func (p *entryParser) close() {
-	e := p.cur
-	first := p.text[e.body:e.end]
-	if nl := strings.IndexByte(first, '\n'); nl >= 0 {
-		first = first[:nl]
-	}
-	if e.number >= 0 && !e.table && strings.Contains(first, "[") {
+	base := p.cur.body
+	first, _, _ := strings.Cut(p.text[base:p.cur.end], "\n")
+	if p.cur.number >= 0 && p.cur.style != tableStyle && strings.Contains(first, "[") {
 		from := 0
 		for _, m := range several.FindAllStringSubmatchIndex(first, -1) {
 			n, _ := strconv.Atoi(first[m[2]:m[3]])
-			if n <= e.number || !p.r.hasTarget(first[from:m[0]]) {
-				continue
+			if n > p.cur.number && p.r.hasTarget(first[from:m[0]]) {
+				p.split(base+m[0], base+m[0], base+m[1])
+				p.cur.number, p.cur.indent, from = n, "", m[1]
+				p.last = max(p.last, n)
 			}
-			next := *e
-			base := p.cur.body
-			next.number, next.start, next.body, next.split, next.prefix = n, base+m[0], base+m[1], true, ""
-			e.end = base + m[0]
-			p.entries = append(p.entries, e)
-			e, from = &next, m[1]
-			p.last = max(p.last, n)
 		}
 	}
-	if e.number == noNumber && e.id == "" {
-		base := e.body
+	if p.cur.number == noNumber && p.cur.id == "" {
 		for _, m := range onlyAddresses(first) {
-			next := *e
-			next.start, next.body, next.split = base+m[0], base+m[0], true
-			e.end = base + m[1]
-			p.entries = append(p.entries, e)
-			e = &next
+			p.split(base+m[1], base+m[0], base+m[0])
 		}
 	}
-	p.entries = append(p.entries, e)
+	p.entries = append(p.entries, p.cur)
+}
+
+// split ends the entry at a byte and opens the next one on its line. body: where the text of that begins.
+func (p *entryParser) split(end, start, body int) {
+	next := *p.cur
+	next.start, next.body, next.split = start, body, true
+	p.cur.end = end
+	p.entries, p.cur = append(p.entries, p.cur), &next
 }
 
 // oneAddress is an address, or a link.
@@ -288,4 +275,123 @@ func onlyAddresses(line string) (entries [][2]int) {
 // hasAddress reports whether a line holds a URL.
 func hasAddress(line string) bool {
 	return strings.Contains(line, "://") || strings.Contains(line, "www.")
+}
+
+// entryStyle is the form of an entry's label. All entries of a list have the same style.
+type entryStyle int
+
+const (
+	bracketStyle entryStyle = iota + 1 // [1] 【1】 [^1]:
+	orderedStyle                       // 1. 1) (1)
+	tableStyle                         // | 1 |
+	bulletStyle                        // - https://...
+	rowStyle                           // | https://... |
+	plainStyle                         // https://...
+)
+
+// label is the text before an entry's content.
+type label struct {
+	style  entryStyle
+	number int    // as written; noNumber if it has none
+	id     string // canonical citation id; empty: it has a number
+	anchor bool   // an HTML anchor stands before it
+	indent string // list marker and indent before it
+	raw    string // all of it
+}
+
+// anchorBefore is an anchor before a label.
+const anchorBefore = `((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)`
+
+var (
+	bracketEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+` +
+		`|<(?:li|p|div|dt|dd)(?:[ ][^<>]{0,60})?>[ \t]*)?)` + anchorBefore + `(?:\*\*|__)?(?:` +
+		`\[\^?#?([0-9]{1,4}|[٠-٩۰-۹०-९]{1,4})\]|【([0-9]{1,4})(?:†[^】]{0,80})?】|［([0-9]{1,4})］|\\\[([0-9]{1,4})\\\]` +
+		`|\[\[([0-9]{1,4})\](?:\(#[^)\s]{0,100}\))?\]|<sup>\[?([0-9]{1,4})\]?</sup>` +
+		`|\[(?i:source|reference|ref|citation|quelle)[ .:#]{0,2}([0-9]{1,4})\]` +
+		`|(?i:source|reference|quelle|来源)[ ]?([0-9]{1,4})(?:[:：])` +
+		`|([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4})|\[((?i:CIT|PLAN)[-0-9]{2,20})\]` +
+		`)(?:\*\*|__)?[.:：]?[ \t]*`)
+	orderedEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+)?)` + anchorBefore + `(?:\*\*|__)?(?:` +
+		`([0-9]{1,4})(?:[.):](?:\*\*|__)?[ \t]+|、[ \t]*|．[ \t]*)|\(([0-9]{1,4})\)[ \t]+|（([0-9]{1,4})）[ \t]*)`)
+	tableEntry = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*` +
+		`(?:\[\^?([0-9]{1,4})\](?:[ \t]*\||[ \t]+)|([0-9]{1,4})\.?[ \t]*\|)`)
+	bulletEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|<li(?:[ ][^<>]{0,60})?>[ \t]*))`)
+	rowEntry    = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*`)
+)
+
+// labelWord is the word of labels such as "Source 1:".
+var labelWord = regexp.MustCompile(`^(?i:source|reference|quelle) ?[0-9]{1,4}:`)
+
+// entryStart recognizes the start of an entry with a label.
+func entryStart(line string) (label, bool) {
+	first := strings.TrimLeft(line[:min(len(line), 40)], " \t>-+*•_#")
+	begins := first != "" && (first[0] >= 0x80 || strings.IndexByte(`[(\<|0123456789`, first[0]) >= 0)
+	if !begins && !labelWord.MatchString(first) {
+		return label{}, false // nearly every line of a report
+	}
+	for i, pattern := range []*regexp.Regexp{bracketEntry, orderedEntry, tableEntry} {
+		style := entryStyle(i + 1)
+		m := pattern.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		p := label{style: style, number: noNumber, raw: m[0]}
+		labels := m[1:]
+		if style != tableStyle {
+			p.indent, p.anchor, labels = m[1], m[2] != "", m[3:]
+			for _, mark := range []string{"**", "__"} { // emphasis that goes on behind the label
+				if label := m[0][len(m[1]):]; strings.HasPrefix(label, mark) && strings.Count(label, mark) == 1 {
+					p.indent += mark
+				}
+			}
+		}
+		for _, label := range labels {
+			label = superscripts.Replace(label)
+			if id, ok := ParseID(label); ok {
+				p.id = id.String()
+			} else if n, length := scanNumber(label); length > 0 && length == len(label) {
+				p.number = n
+			}
+		}
+		if p.number >= 0 || p.id != "" {
+			return p, true
+		}
+	}
+	return label{}, false
+}
+
+// parsePlain reads a list whose entries have neither numbers nor bullets: a paragraph with one address is an entry,
+// and of a paragraph with several each line that has one ends an entry.
+func (p *entryParser) parsePlain(first int) []*entry {
+	for i := first; i < p.until; i++ {
+		if p.all[i].code || p.isBlank(i) || p.isHeading(i) {
+			continue
+		}
+		var ends []int
+		end := i
+		for ; end < p.until && !p.all[end].code && !p.isBlank(end); end++ {
+			if end > i && !p.goesOn(end) {
+				break
+			}
+			if hasAddress(p.line(end)) {
+				ends = append(ends, end)
+			}
+		}
+		for k, last := range ends {
+			if k == len(ends)-1 {
+				last = end - 1
+			}
+			p.plainEntry(i, last)
+			i = last + 1
+		}
+		i = end - 1
+	}
+	return p.entries
+}
+
+// plainEntry adds the lines from first to last as an entry.
+func (p *entryParser) plainEntry(first, last int) {
+	p.open(first, label{style: plainStyle, number: noNumber})
+	p.cur.end = p.all[last].end
+	p.close()
 }

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -11,20 +12,11 @@ import (
 // would become markup or a marker is escaped. What turns the order of other characters is left out: the text could
 // make the address behind it look like another. The text may begin a paragraph.
 func Escape(s string) string {
-	s = text.Line(withoutTurning(strings.ToValidUTF8(s, "\uFFFD")))
+	s = text.Line(turningRune.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""))
 	if n := lineStart(s); n > 0 {
 		return s[:n-1] + `\` + s[n-1:n] + escapeInline(s, n)
 	}
 	return escapeInline(s, 0)
-}
-
-func withoutTurning(text string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(turning, r) {
-			return -1
-		}
-		return r
-	}, text)
 }
 
 // escapeInline escapes the folded text from start on, without regard to what a line may not begin with.
@@ -42,20 +34,15 @@ func escapeInline(text string, start int) string {
 	return b.String()
 }
 
+var orderedStart = regexp.MustCompile(`^` + digit + `[.)](?: |$)`)
+
 // lineStart returns the length of the beginning that would make a line a heading, quote, list item, rule or fence; its
 // last byte is the one to escape. 0 means that the line begins harmlessly or with what is escaped anywhere.
 func lineStart(text string) int {
-	if text == "" {
-		return 0
-	}
-	if strings.IndexByte("#>-+=~:", text[0]) >= 0 {
+	if text != "" && strings.IndexByte("#>-+=~:", text[0]) >= 0 {
 		return 1
 	}
-	_, n := scanNumber(text)
-	if n > 0 && n < len(text) && (text[n] == '.' || text[n] == ')') && (n+1 == len(text) || text[n+1] == ' ') {
-		return n + 1
-	}
-	return 0
+	return len(strings.TrimSuffix(orderedStart.FindString(text), " "))
 }
 
 // needsEscape decides about the ASCII byte at text[i], wherever in a line it stands.
@@ -104,21 +91,17 @@ func Unescape(markdown string) string {
 
 func isPunct(c byte) bool { return c > ' ' && c < 0x7f && !alnumASCII(c) }
 
-// codeSpan returns s as inline code: with a fence longer than any run of backticks in it.
+// codeSpan returns s as inline code, with a fence longer than any run of backticks in it. It returns "" for "".
 func codeSpan(s string) string {
-	s = text.Line(strings.ToValidUTF8(s, "\uFFFD"))
-	longest, run := 0, 0
-	for i := range len(s) {
-		if s[i] == '`' {
-			run++
-			longest = max(longest, run)
-		} else {
-			run = 0
-		}
+	if s = text.Line(strings.ToValidUTF8(s, "\uFFFD")); s == "" {
+		return ""
 	}
-	fence := strings.Repeat("`", longest+1)
-	if longest > 0 {
-		return fence + " " + s + " " + fence
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		s = " " + s + " "
 	}
 	return fence + s + fence
 }

@@ -4,12 +4,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 var (
 	namedNote   = regexp.MustCompile(`^ {0,3}\[\^([^\[\]\s^]{1,80})\]:`)
 	bracketed   = regexp.MustCompile(`[\[【][^\[\]【】\n]{1,80}[\]】]`)
+	noteNumber  = regexp.MustCompile(`^[0-9]{1,4}$`)
 	numberIn    = regexp.MustCompile(`[0-9]+`)
 	noteMarker  = regexp.MustCompile(`\[\^([^\[\]\s^]{1,80})\]`)
 	noteAddress = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"` + "`" + `]+`)
@@ -25,8 +25,7 @@ func (t *reading) renameNotes() (renamed *reading, names map[int]string) {
 	if !strings.Contains(t.text, "]:") || !strings.Contains(t.text, "[^") {
 		return t, nil
 	}
-	cites := sync.OnceValue(t.hasList)
-	listed := t.listedNumbers()
+	listed, isCited := t.listedNumbers()
 	marks := noteMarker.FindAllStringSubmatchIndex(t.text, -1)
 	taken := map[string]bool{}
 	for _, m := range marks {
@@ -45,8 +44,8 @@ func (t *reading) renameNotes() (renamed *reading, names map[int]string) {
 			continue
 		}
 		to[name] = ""
-		note, isNumber := t.noteText(i, len(m[0])), isNoteNumber(name)
-		switch isRemark := t.r.isRemark(note) && cites(); {
+		note, isNumber := t.noteText(i, len(m[0])), noteNumber.MatchString(name)
+		switch isRemark := isCited && t.r.isRemark(note); {
 		case isRemark && isNumber:
 			for to[name] = "note-" + name; taken[to[name]]; {
 				to[name] += "a"
@@ -59,13 +58,13 @@ func (t *reading) renameNotes() (renamed *reading, names map[int]string) {
 			to[name], names[top] = strconv.Itoa(top), m[1]
 		}
 	}
-	return t.changed(outsideCode(t.text, func(yield func(change) bool) {
-		for _, m := range marks {
-			if name := to[strings.ToLower(t.text[m[2]:m[3]])]; name != "" && !yield(change{m[2], m[3], name}) {
-				return
-			}
+	var changes []change
+	for _, m := range marks {
+		if name := to[strings.ToLower(t.text[m[2]:m[3]])]; name != "" {
+			changes = append(changes, change{m[2], m[3], name})
 		}
-	})), names
+	}
+	return t.changed(outsideCode(t.text, changes)), names
 }
 
 // topNumber returns the highest number of all list entries and markers, including ranges such as [1, 3-5].
@@ -85,26 +84,24 @@ func (t *reading) topNumber(listed map[string]bool) int {
 	return top
 }
 
-func isNoteNumber(name string) bool {
-	return len(name) <= 4 && strings.Trim(name, "0123456789") == ""
-}
-
-// listedNumbers returns the numbers of the list entries.
-func (t *reading) listedNumbers() map[string]bool {
-	listed := map[string]bool{}
+// listedNumbers returns the numbers of the list entries that are no footnotes, and whether one of them that stands
+// below a heading leads somewhere.
+func (t *reading) listedNumbers() (listed map[string]bool, leads bool) {
+	listed = map[string]bool{}
 	for _, s := range t.lists() {
 		for _, e := range s.entries {
 			if !namedNote.MatchString(t.text[e.start:e.end]) {
 				listed[strconv.Itoa(e.number)] = true
+				leads = leads || s.start >= 0 && t.r.hasTarget(t.text[e.body:e.end])
 			}
 		}
 	}
-	return listed
+	return listed, leads
 }
 
 // noteText returns the text of the footnote at line i, starting at a byte of that line.
 func (t *reading) noteText(i, from int) string {
-	said := t.all[i].of(t.text)[from:]
+	said := t.line(i)[from:]
 	for _, next := range t.all[i+1 : min(len(t.all), i+4)] { // an address may have a line of its own
 		line := next.of(t.text)
 		if strings.TrimSpace(line) == "" || namedNote.MatchString(line) {
@@ -113,17 +110,4 @@ func (t *reading) noteText(i, from int) string {
 		said += " " + strings.TrimSpace(line)
 	}
 	return said
-}
-
-// hasList reports whether a text has a list of references whose entries, or some of them, are no footnotes and lead
-// somewhere.
-func (t *reading) hasList() bool {
-	for _, s := range t.lists() {
-		for _, e := range s.entries {
-			if s.start >= 0 && !namedNote.MatchString(t.text[e.start:e.end]) && t.r.hasTarget(t.text[e.body:e.end]) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -2,8 +2,8 @@ package citation
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,6 +41,14 @@ func ParseID(s string) (ID, bool) {
 	return id, n > 0 && n == len(s)
 }
 
+// canonical returns the canonical form of an id, and "" for text that is none.
+func canonical(s string) string {
+	if id, ok := ParseID(s); ok {
+		return id.String()
+	}
+	return ""
+}
+
 // Compare orders citation ids for people: planning first, then by block, then by number in the block. Text that is no
 // id comes last, in byte order.
 func Compare(a, b string) int {
@@ -57,46 +65,36 @@ func Compare(a, b string) int {
 	return strings.Compare(a, b)
 }
 
+const (
+	dash  = `[-_‐‑‒–—−]`
+	digit = `(?:[0-9]{1,6}|[０-９٠-٩۰-۹०-९]{1,6})`
+)
+
+var (
+	idForm        = regexp.MustCompile(`^(?i:PLAN|CIT` + dash + `(` + digit + `))` + dash + `(` + digit + `)`)
+	lookalikeForm = regexp.MustCompile(`^(?:CIT` + dash + `|PLAN` + dash + `[0-9])`)
+)
+
 // scanID reads an id at the start of s and returns it with its length in bytes; length 0 means that there is none.
 // An id ends where no letter or digit follows.
 func scanID(s string) (ID, int) {
-	i, planning := 4, true
-	if !foldPrefix(s, "PLAN") {
-		i, planning = 3, false
-		if !foldPrefix(s, "CIT") {
-			return ID{}, 0
-		}
-	}
-	numbers := 2
-	if planning {
-		numbers = 1
-	}
-	var parts [2]int
-	for k := range numbers {
-		dash, size := utf8.DecodeRuneInString(s[i:])
-		if !isDash(dash) {
-			return ID{}, 0
-		}
-		i += size
-		n, length := scanNumber(s[i:])
-		if length == 0 {
-			return ID{}, 0
-		}
-		parts[k], i = n, i+length
-	}
-	if next, _ := utf8.DecodeRuneInString(s[i:]); next != utf8.RuneError && isWord(next) {
+	if !foldPrefix(s, "CIT") && !foldPrefix(s, "PLAN") {
 		return ID{}, 0
 	}
-	id := ID{Block: parts[0], Seq: parts[1]}
-	if planning {
-		id = ID{Seq: parts[0]}
-	} else if id.Block == 0 {
+	m := idForm.FindStringSubmatch(s)
+	if m == nil {
 		return ID{}, 0
 	}
-	if id.Seq == 0 {
+	if next, _ := utf8.DecodeRuneInString(s[len(m[0]):]); next != utf8.RuneError && isWord(next) {
 		return ID{}, 0
 	}
-	return id, i
+	var id ID
+	id.Block, _ = scanNumber(m[1])
+	id.Seq, _ = scanNumber(m[2])
+	if id.Seq == 0 || m[1] != "" && id.Block == 0 {
+		return ID{}, 0
+	}
+	return id, len(m[0])
 }
 
 const maxLookalike = 16 // bytes behind the first dash of what only looks like an id
@@ -104,52 +102,33 @@ const maxLookalike = 16 // bytes behind the first dash of what only looks like a
 // scanLookalike reads text that is written like an id and is none: CIT-0-01, CIT-X-01. No run has such an id. It is for
 // text in square brackets only, because words such as CIT-10 look like ids, too.
 func scanLookalike(s string) (ID, int) {
-	prefix := "CIT"
-	if !strings.HasPrefix(s, prefix) {
-		prefix = "PLAN"
-	}
-	rest, ok := strings.CutPrefix(s, prefix)
-	dash, size := utf8.DecodeRuneInString(rest)
-	if !ok || !isDash(dash) {
+	start := lookalikeForm.FindString(s)
+	if start == "" {
 		return ID{}, 0
 	}
-	end := strings.IndexFunc(rest[size:], func(r rune) bool { return !isDash(r) && !isWord(r) })
-	if end <= 0 || end > maxLookalike || prefix == "PLAN" && !isDigit(rest[size]) {
+	from := len(strings.TrimRight(start, "0123456789"))
+	end := strings.IndexFunc(s[from:], func(r rune) bool { return !isDash(r) && !isWord(r) })
+	if end <= 0 || end > maxLookalike {
 		return ID{}, 0
 	}
-	n := len(prefix) + size + end
-	return ID{raw: s[:n]}, n
+	return ID{raw: s[:from+end]}, from + end
 }
 
-// scanNumber reads one to six digits, ASCII or others.
+// zeros are those of ASCII, full-width, Arabic, Persian and Hindi digits; the others follow them.
+var zeros = []rune{'0', '０', '٠', '۰', '०'}
+
+// scanNumber reads one to six digits.
 func scanNumber(s string) (n, length int) {
-	if s != "" && s[0] >= utf8.RuneSelf {
-		return scanWide(s)
-	}
-	for length < len(s) && length < 7 && s[length] >= '0' && s[length] <= '9' {
-		length++
-	}
-	if length == 0 || length > 6 {
-		return 0, 0
-	}
-	n, _ = strconv.Atoi(s[:length])
-	return n, length
-}
-
-// zeros are those of full-width, Arabic, Persian and Hindi digits; the others follow them.
-var zeros = []rune{'０', '٠', '۰', '०'}
-
-func scanWide(s string) (n, length int) {
 	digits := 0
 	for _, r := range s {
 		i := slices.IndexFunc(zeros, func(zero rune) bool { return r >= zero && r <= zero+9 })
 		if i < 0 {
 			break
 		}
-		n, length, digits = n*10+int(r-zeros[i]), length+utf8.RuneLen(r), digits+1
-		if digits > 6 {
+		if digits++; digits > 6 {
 			return 0, 0
 		}
+		n, length = n*10+int(r-zeros[i]), length+utf8.RuneLen(r)
 	}
 	return n, length
 }
@@ -158,24 +137,17 @@ func foldPrefix(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// lowerASCII is strings.ToLower for tags: it keeps the length, so that a place found in it is one of s.
+// lowerASCII is strings.ToLower for tags: it keeps the length of valid UTF-8, so that a place found in it is one of s.
 func lowerASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
 		}
-	}
-	return string(b)
+		return r
+	}, s)
 }
 
-func isDash(r rune) bool {
-	switch r {
-	case '-', '_', '‐', '‑', '‒', '–', '—', '−':
-		return true
-	}
-	return false
-}
+func isDash(r rune) bool { return strings.ContainsRune("-_‐‑‒–—−", r) }
 
 // isWord reports whether r continues an identifier. Han, kana and hangul do not: such text has no spaces, and a marker
 // stands directly after the sentence there.

@@ -1,10 +1,11 @@
 package citation
 
 import (
+	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/text"
 )
 
@@ -24,8 +25,8 @@ func (v *verifier) judgeEntry(e *entry) {
 	raw := v.Registry.mend(v.text[e.body:e.end])
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
 	w := newWalker(raw, nil)
-	w.foreign, w.links.known = true, v.knows
-	w.links.judge = func(dest string, _ linkKind) verdict {
+	w.external, w.known = true, v.knows
+	w.judge = func(dest string, _ linkKind) verdict {
 		d, kind := destination(dest)
 		if kind == destHarmless {
 			return verdict{keep: true}
@@ -83,14 +84,12 @@ func (v *verifier) judgeWords(e *entry, raw string) {
 	at, key := v.matchText(raw)
 	switch {
 	case at >= 0:
-		e.source, e.level, e.place = at, MatchKey, strings.ToLower(key)
+		e.source, e.level, e.place = at, MatchKey, placeOf(Source{Key: key})
 		if e.anchor { // of our own: passages of one document are entries of their own
 			e.place = text.Line(raw)
 			if len(v.traces) > 0 {
 				e.place = ""
 			}
-		} else if file, page := ParseKey(key); page > 0 {
-			e.place = strings.ToLower(file) + "\x00" + strconv.Itoa(page)
 		}
 	case v.titled(raw) >= 0 && (e.id == "" || len(v.traces) == 0):
 		at = v.titled(raw)
@@ -128,11 +127,11 @@ const (
 // destination returns an address as a browser would parse it, and its kind.
 func destination(raw string) (string, destKind) {
 	d := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == '\u00ad' || r == '\u200b' || r == '\ufeff' {
+		if r < ' ' || strings.ContainsRune("\x7f\u00ad\u200b\ufeff", r) {
 			return -1 // browsers drop them within a scheme
 		}
 		return r
-	}, decodeEntities(decodeEntities(raw)))
+	}, address.DecodeEntities(address.DecodeEntities(raw)))
 	d = strings.TrimSpace(d)
 	switch s := scheme(d); {
 	case s == "http" || s == "https":
@@ -154,11 +153,11 @@ func unfit(raw string) string {
 	if strings.Contains(raw, "…") || strings.HasSuffix(raw, "...") {
 		return detailTruncated
 	}
-	a, ok := parseAddress(raw)
+	a, ok := address.Parse(raw)
 	switch {
-	case !ok || isIP(a.host):
+	case !ok || a.IsIP():
 		return detailUnsafe
-	case isShortener(a.host):
+	case a.IsShortened():
 		return detailShortened
 	}
 	return ""
@@ -171,7 +170,7 @@ func (v *verifier) judgeBody(dest string, kind linkKind) verdict {
 		return verdict{keep: true}
 	}
 	at, level, ok := v.matchURL(d)
-	if ok && (level == MatchExact || !isHost(d)) && unfit(v.Registry.sources[at].URL) == "" {
+	if ok && (level == MatchExact || !isSite(d)) && unfit(v.Registry.sources[at].URL) == "" {
 		if kind == linkDefinition {
 			return verdict{} // what refers to it becomes the marker
 		}
@@ -182,16 +181,10 @@ func (v *verifier) judgeBody(dest string, kind linkKind) verdict {
 		return verdict{} // counted where it is defined
 	}
 	v.verification.BodyURLsRemoved++
-	if a, ok := parseAddress(d); k == destUnsafe || !ok || isIP(a.host) {
+	if a, ok := address.Parse(d); k == destUnsafe || !ok || a.IsIP() {
 		v.verification.UnsafeURLs = append(v.verification.UnsafeURLs, d)
 	}
 	return verdict{}
-}
-
-// isHost reports whether an address names a site without a page.
-func isHost(d string) bool {
-	a, ok := parseAddress(d)
-	return ok && a.path == "/" && len(a.query) == 0
 }
 
 // citing returns the entry that cites a source. It adds one for a source that the text links but the references lack.
@@ -201,14 +194,14 @@ func (v *verifier) citing(at int, level string) *entry {
 	if e := v.bySource[place]; e != nil {
 		return e
 	}
-	e := &entry{number: noNumber, found: found{source: at, level: level, place: place}, final: v.top + len(v.added) + 1,
-		anchor: v.anchors}
+	e := &entry{label: label{number: noNumber, anchor: v.anchors}, final: v.top + len(v.added) + 1,
+		found: found{source: at, level: level, place: place}}
 	if v.last != nil {
 		e.footnote = v.last.footnote
 	}
 	if e.text = entryText(s); text.Line(s.Title) == "" {
-		if a, ok := parseAddress(s.URL); ok {
-			e.text = Escape(a.host) + ": " + e.text
+		if a, ok := address.Parse(s.URL); ok {
+			e.text = Escape(a.Host) + ": " + e.text
 		}
 	}
 	v.bySource[place] = e
@@ -216,39 +209,38 @@ func (v *verifier) citing(at int, level string) *entry {
 	return e
 }
 
+// siteName is an address without its path.
+var siteName = regexp.MustCompile(`^[^:]*://[^/?#]*`)
+
 // safeSpelling returns a source's address for use in Markdown, with characters escaped that would end it on a line or
 // in parentheses.
 func safeSpelling(raw string) string {
-	raw = strings.ToValidUTF8(strings.TrimSpace(decodeEntities(raw)), "")
-	host := strings.Index(raw, "://") + 3
-	if end := strings.IndexAny(raw[host:], "/?#"); end >= 0 {
-		host += end
-	} else {
-		host = len(raw)
-	}
-	depth := 0
-	for _, c := range raw {
-		if c == '(' {
-			depth++
-		} else if c == ')' {
-			if depth--; depth < 0 {
-				break
-			}
+	raw = strings.ToValidUTF8(strings.TrimSpace(address.DecodeEntities(raw)), "")
+	host := len(siteName.FindString(raw))
+	open := 0
+	for i := 0; i < len(raw) && open >= 0; i++ {
+		switch raw[i] {
+		case '(':
+			open++
+		case ')':
+			open--
 		}
+	}
+	ends := addressStops + "[]…\x7f" // characters that are escaped
+	if open != 0 {
+		ends += "()"
 	}
 	var b strings.Builder
 	b.WriteString(raw[:host])
 	for i, r := range raw[host:] {
 		last := host+i+len(string(r)) == len(raw)
-		switch {
-		case r <= ' ' || r == 0x7f || strings.ContainsRune(addressStops, r) || r == '[' || r == ']' || r == '…' ||
-			depth != 0 && (r == '(' || r == ')') || last && strings.ContainsRune(".,;:!?'*_~", r):
+		if r <= ' ' || strings.ContainsRune(ends, r) || last && strings.ContainsRune(addressMarks, r) {
 			for _, c := range []byte(string(r)) {
-				b.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(c)|0x100, 16)[1:]))
+				fmt.Fprintf(&b, "%%%02X", c)
 			}
-		default:
-			b.WriteRune(r)
+			continue
 		}
+		b.WriteRune(r)
 	}
 	return b.String()
 }
@@ -257,8 +249,8 @@ func safeSpelling(raw string) string {
 func addressesIn(text string) []string {
 	var out []string
 	w := newWalker(text, nil)
-	w.foreign, w.links.known = true, func(string) bool { return true }
-	w.links.judge = func(dest string, _ linkKind) verdict {
+	w.external, w.known = true, func(string) bool { return true }
+	w.judge = func(dest string, _ linkKind) verdict {
 		if d, kind := destination(dest); kind == destWeb {
 			out = append(out, d)
 		}

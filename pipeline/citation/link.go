@@ -6,18 +6,6 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// links is what the walker needs to judge addresses. A model may link only what the run has retrieved.
-type links struct {
-	judge     func(dest string, kind linkKind) verdict // nil: links, tags and ids without brackets are left alone
-	known     func(dest string) bool                   // whether an address is that of a source
-	isMarker  func(start int, g group) bool            // whether a group with a link is a marker all the same
-	allKnown  func(numbers []int) bool                 // whether the references have all of them
-	note      func(marker, reason string)              // of tags that go
-	addresses map[string]string                        // destinations of [label]: definitions, by folded label
-	tails     map[int]linkTail                         // by where they begin
-	closings  *finder                                  // of closing tags, when first needed
-}
-
 // linkKind says how an address is written.
 type linkKind int
 
@@ -47,7 +35,7 @@ const maxLinkText = 1000
 // stepLink handles links, images, definitions, addresses, tags and ids without brackets that begin at i; it returns i
 // when nothing of that kind begins there.
 func (w *walker) stepLink(i int) int {
-	if t, ok := w.links.tails[i]; ok {
+	if t, ok := w.tails[i]; ok {
 		switch {
 		case !t.keep:
 			w.insert(t.after, t.end, false)
@@ -64,10 +52,9 @@ func (w *walker) stepLink(i int) int {
 		return w.bracketed(i)
 	case c == '<':
 		return w.angle(i)
-	case (c == 'C' || c == 'P') && !w.foreign:
+	case (c == 'C' || c == 'P') && !w.external:
 		return w.bareID(i)
-	case w.foreign && c|0x20 >= 'a' && c|0x20 <= 'z' || c == 'h' || c == 'H' || c == 'f' || c == 'F' ||
-		c == 'w' || c == 'W':
+	case c|0x20 >= 'a' && c|0x20 <= 'z':
 		return w.bareURL(i)
 	}
 	return i
@@ -88,36 +75,27 @@ func (w *walker) bracketed(i int) int {
 	}
 	dest, end, ok := linkDestination(w.text, closing+1)
 	kind := linkInline
-	if !ok && w.links.addresses != nil {
+	if !ok && w.addresses != nil {
 		kind = linkLabelled
 		dest, end, ok = w.labelled(open, closing)
 	}
 	if !ok {
 		return i
 	}
-	if g, isGroup := parseGroup(w.text[:w.plainEnd(open)], open, 0); isGroup && w.links.isMarker(open, g) {
+	if g, isGroup := parseGroup(w.text[:w.plainEnd(open)], open, 0); isGroup && w.isMarker(open, g) {
 		return i
 	}
-	v := w.links.judge(dest, kind)
-	if open > i && !v.keep { // what an image shows goes with it
+	v := w.judge(dest, kind)
+	label := w.text[open+1 : closing]
+	empty := strings.TrimSpace(label) == "" || v.after == "" && isOnlyAddress(label)
+	if !v.keep && (open > i || w.external && empty) { // what an image shows goes with it
 		return w.insert(v.after, end, true)
 	}
-	if label := w.text[open+1 : closing]; w.foreign && !v.keep && (strings.TrimSpace(label) == "" || v.after == "" &&
-		isOnlyAddress(label)) {
-		return w.insert(v.after, end, true)
-	}
-	w.tail(closing, linkTail{end, v})
+	w.tails[closing] = linkTail{end, v}
 	if v.keep {
 		w.copy(i, open+1)
 	}
 	return open + 1
-}
-
-func (w *walker) tail(at int, t linkTail) {
-	if w.links.tails == nil {
-		w.links.tails = map[int]linkTail{}
-	}
-	w.links.tails[at] = t
 }
 
 // labelled finds the address of [text][label] and [label] among the definitions of the text.
@@ -131,7 +109,7 @@ func (w *walker) labelled(open, closing int) (dest string, end int, ok bool) {
 			end += n + 1
 		}
 	}
-	dest, ok = w.links.addresses[foldLabel(label)]
+	dest, ok = w.addresses[foldLabel(label)]
 	return dest, end, ok
 }
 
@@ -149,11 +127,8 @@ func (w *walker) linkTextEnd(open int) int {
 	}
 	code, depth := w.code, 0
 	for j := open; j < len(w.text) && j < open+maxLinkText; j++ {
-		for len(code) > 0 && code[0].end <= j {
-			code = code[1:]
-		}
-		if len(code) > 0 && code[0].start <= j {
-			j = code[0].end - 1
+		if c, ok := code.at(j); ok {
+			j = c.end - 1
 			continue
 		}
 		switch w.text[j] {
@@ -175,28 +150,23 @@ func (w *walker) linkTextEnd(open int) int {
 }
 
 func (w *walker) startsLine(i int) bool {
-	for i > 0 && w.text[i-1] == ' ' {
-		i--
-	}
-	return i == 0 || w.text[i-1] == '\n'
+	before := strings.TrimRight(w.text[:i], " ")
+	return before == "" || strings.HasSuffix(before, "\n")
 }
 
 // definition removes a line such as "[1]: https://example.org", the target of a model's own numbering.
 func (w *walker) definition(i, after int) int {
-	end := len(w.text)
-	if nl := strings.IndexByte(w.text[after:], '\n'); nl >= 0 {
-		end = after + nl
-	}
-	dest := definedAddress(w.text[after:end])
-	if !isAddress(dest) && !(w.foreign && hasScheme(dest)) {
+	line, _, _ := strings.Cut(w.text[after:], "\n")
+	dest, end := definedAddress(line), after+len(line)
+	if !isAddress(dest) && !(w.external && scheme(dest) != "") {
 		return i
 	}
-	if v := w.links.judge(dest, linkDefinition); v.keep && w.foreign {
+	if v := w.judge(dest, linkDefinition); v.keep && w.external {
 		return i
 	}
 	w.space = ""
-	if w.foreign {
-		return w.gone(end)
+	if w.external {
+		return w.closeGap(end)
 	}
 	return end
 }
@@ -205,4 +175,23 @@ func (w *walker) definition(i, after int) int {
 func definedAddress(rest string) string {
 	dest, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	return strings.Trim(dest, "<>")
+}
+
+// linkDefinitions returns the addresses that lines such as "[label]: https://..." define, without numbered ones: those
+// are references.
+func (t *reading) linkDefinitions() map[string]string {
+	labels := map[string]string{}
+	for _, l := range t.all {
+		label, rest, found := strings.Cut(strings.TrimLeft(l.of(t.text), " "), "]:")
+		if !found || l.code || len(label) < 2 || label[0] != '[' {
+			continue
+		}
+		if label = foldLabel(label[1:]); label == "" || label[0] == '^' || labels[label] != "" {
+			continue
+		}
+		if dest := definedAddress(rest); dest != "" {
+			labels[label] = dest
+		}
+	}
+	return labels
 }

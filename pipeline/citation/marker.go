@@ -84,10 +84,10 @@ func parseGroup(s string, i, depth int) (group, bool) {
 		}
 		var last int
 		last, i = skipRange(s, i+n, closing)
-		for g.numbers = append(g.numbers, number); number < last && last-number < maxRange; {
-			number++
-			g.numbers = append(g.numbers, number)
+		if last < number || last-number >= maxRange {
+			last = number
 		}
+		g.numbers = appendRange(g.numbers, number, last)
 	}
 	if len(g.ids)+len(g.numbers) == 0 {
 		return g, false
@@ -107,6 +107,13 @@ func parseGroup(s string, i, depth int) (group, bool) {
 	}
 	g.end = i
 	return g, true
+}
+
+func appendRange(numbers []int, first, last int) []int {
+	for n := first; n <= last; n++ {
+		numbers = append(numbers, n)
+	}
+	return numbers
 }
 
 func closingBracket(open rune) rune {
@@ -137,16 +144,12 @@ func throughMarker(s string, g group) group {
 	if m == nil || strings.HasPrefix(s[g.end+m[1]:], "(") {
 		return g
 	}
-	first, last := g.numbers[0], 0
-	for _, c := range []byte(s[g.end+m[2] : g.end+m[3]]) {
-		last = last*10 + int(c-'0')
-	}
+	first := g.numbers[0]
+	last, _ := scanNumber(s[g.end+m[2]:])
 	if last <= first || last-first >= maxRange {
 		return g
 	}
-	for n := first + 1; n <= last; n++ {
-		g.numbers = append(g.numbers, n)
-	}
+	g.numbers = appendRange(g.numbers, first+1, last)
 	g.through = s[g.end : g.end+strings.IndexByte(s[g.end:], '[')]
 	g.end += m[1]
 	return g
@@ -194,4 +197,80 @@ func linkDestination(s string, i int) (dest string, end int, ok bool) {
 		}
 	}
 	return "", 0, false
+}
+
+// leads are words with which writers introduce ids inside the brackets. What begins with another one stands before it.
+var leads = []string{"sources", "source", "see also", "see", "refs", "ref", "citations", "citation", "cite", "cf",
+	"e.g", "via", "vgl", "siehe", "quellen", "quelle", "voir", "véase", "fuente", "см", "来源", "参见", "引用", "见"}
+
+func skipLead(s string, i int) int {
+	i = skipSeparators(s, i)
+	for _, lead := range leads {
+		if !foldPrefix(s[i:], lead) {
+			continue
+		}
+		rest := s[i+len(lead):]
+		marks := rest[:len(rest)-len(strings.TrimLeft(rest, ".:："))]
+		if next, _ := utf8.DecodeRuneInString(rest); rest == "" || !isWord(next) || marks != "" {
+			return i + len(lead) + len(marks)
+		}
+	}
+	return i
+}
+
+// joins are words between two numbers.
+var joins = []string{"and ", "or ", "und ", "oder ", "et ", "ou ", "y ", "e ", "o ", "en ", "и ", "или "}
+
+// skipSeparators skips what stands between ids: white space up to one line break, commas, "and", a footnote's ^.
+func skipSeparators(s string, i int) int {
+	newlines := 0
+	for i < len(s) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == '\n' {
+			newlines++
+		}
+		switch {
+		case newlines > 1:
+			return i
+		case strings.ContainsRune("\n \t\r\u00a0\u00ad\u200b\u2060\ufeff,;&/^，、；،؛和及", r):
+			i += size
+		default:
+			if s[i-1] != ' ' {
+				return i
+			}
+			join := slices.IndexFunc(joins, func(word string) bool { return foldPrefix(s[i:], word) })
+			if join < 0 {
+				return i
+			}
+			i += len(joins[join])
+		}
+	}
+	return i
+}
+
+// locator names a place in the source behind its number.
+var locator = regexp.MustCompile(`(?i)^(?:(?:\s?,\s?|\s|:\s?)(?:(?:pp?|pages?|pgs?|chap|chapter|ch|sec|section` +
+	`|figs?|figure|tab|table|lines?|slides?|eq|theorem|lemma|app|appendix|art|no|nr|paras?` +
+	`|seiten?|ss?|kap|abb|abs|pags?|págs?|páginas?|cap|с|стр|гл|рис|табл)\.?\s?|§+\s?|第)|:\s)` +
+	`[0-9][0-9.]{0,7}(?:\s?[-–]\s?[0-9]{1,5})?(?:\s?ff?\b\.?)?(?:页|頁|ページ|쪽|章)?`)
+
+// maxRange bounds [1-30]; more is a span of years or pages.
+const maxRange = 60
+
+// rangeDash stands between the ends of a range.
+var rangeDash = regexp.MustCompile(`^ ?[-_‐‑‒–—−~～] ?`)
+
+// skipRange skips what follows a number within brackets: "-5" of a range, whose end it returns, "†L1-L9" of a browsing
+// model.
+func skipRange(s string, i int, closing rune) (last, end int) {
+	rest := s[i:min(len(s), i+84)]
+	if end := strings.IndexRune(rest, closing); strings.HasPrefix(rest, "†") && end >= 0 {
+		return 0, i + end
+	}
+	dash := len(rangeDash.FindString(rest))
+	last, digits := scanNumber(rest[dash:])
+	if dash == 0 || digits == 0 {
+		return 0, i
+	}
+	return last, i + dash + digits
 }

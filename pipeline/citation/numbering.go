@@ -1,8 +1,12 @@
 package citation
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
+	"strings"
+
+	"nightdesk/pipeline/text"
 )
 
 // findDuplicates marks entries that cite what an entry with a lower number cites. Citation ids are no numbers: several
@@ -32,32 +36,22 @@ func (v *verifier) findDuplicates() {
 
 // number assigns every remaining entry its number in the result.
 func (v *verifier) number() {
-	top := 0
-	for _, e := range v.entries {
-		top = max(top, e.number)
-	}
 	for _, e := range v.entries {
 		if e.id != "" {
 			v.byID[e.id] = e
 			continue
 		}
 		if e.number >= 0 {
-			list := v.sections[e.section].entries
-			v.byNumber.add(e, list[len(list)-1].end)
+			v.byNumber.add(e, v.sections[e.section].last().end)
 		}
 		v.anchors = v.anchors || e.anchor
 	}
 	for _, lists := range v.byNumber {
 		slices.SortFunc(lists, func(a, b numbered) int { return a.end - b.end })
 	}
-	kept := slices.DeleteFunc(slices.Clone(v.entries), func(e *entry) bool { return e.reason != "" || e.id != "" })
-	order := func(e *entry) int { // entries without numbers come last
-		if e.number == noNumber {
-			return top + 1
-		}
-		return e.number
-	}
-	slices.SortStableFunc(kept, func(a, b *entry) int { return order(a) - order(b) })
+	kept := slices.DeleteFunc(slices.Clone(v.entries), func(e *entry) bool { return !e.stays() || e.id != "" })
+	order := func(e *entry) uint { return uint(e.number) } // entries without numbers, -1, come last
+	slices.SortStableFunc(kept, func(a, b *entry) int { return cmp.Compare(order(a), order(b)) })
 	for i, e := range kept {
 		e.final = max(e.number, 0)
 		if v.o.Sanitize {
@@ -117,18 +111,17 @@ func (m meanings) all(numbers []int) bool {
 
 // marker returns the citation of the entry as written in the result.
 func (e *entry) marker() string {
+	n := strconv.Itoa(e.final)
 	switch {
 	case e.id != "":
 		id, _ := ParseID(e.id)
 		return "[[" + e.id + "](#" + id.Anchor() + ")]"
 	case e.anchor:
-		n := strconv.Itoa(e.final)
 		return "[[" + n + "](#ref-" + n + ")]"
+	case e.footnote:
+		return "[^" + n + "]"
 	}
-	if e.footnote {
-		return "[^" + strconv.Itoa(e.final) + "]"
-	}
-	return "[" + strconv.Itoa(e.final) + "]"
+	return "[" + n + "]"
 }
 
 // located is the marker with the place in the source that the text names: [1, p. 5].
@@ -138,4 +131,48 @@ func (e *entry) located(place string) string {
 		return m
 	}
 	return m[:len(m)-1] + place + "]"
+}
+
+// list appends the list of references that a text without one means when its numbers are places in the registry's
+// sources: with the sources that it cites. A text that cites none of them stays as it is.
+func (t *reading) list() *reading {
+	if len(t.lists()) > 0 {
+		return t
+	}
+	var cited []int
+	w := newWalker(t.text, t.code)
+	inRange := func(n int) bool { return n >= 1 && n <= len(t.r.sources) }
+	w.external = true
+	w.allKnown = func(numbers []int) bool {
+		return !slices.ContainsFunc(numbers, func(n int) bool { return !inRange(n) })
+	}
+	w.onGroup = func(at int, g group) (string, bool) {
+		if len(g.ids) == 0 && w.isCitation(at, g) {
+			cited = append(cited, slices.DeleteFunc(g.numbers, func(n int) bool { return !inRange(n) })...)
+		}
+		return "", false
+	}
+	w.run()
+	slices.Sort(cited)
+	var b strings.Builder
+	for _, n := range slices.Compact(cited) {
+		b.WriteString("[" + strconv.Itoa(n) + "] " + entryText(t.r.sources[n-1]) + "\n")
+	}
+	if b.Len() == 0 {
+		return t
+	}
+	return t.changed(strings.TrimRight(CloseCode(t.text), " \t\n") + "\n\n## " + sourcesHeading(t.text) +
+		"\n" + b.String())
+}
+
+// entryText is what an entry says of a source: its title and address, or document.
+func entryText(s Source) string {
+	target := s.Key
+	if s.URL != "" {
+		target = safeSpelling(s.URL)
+	}
+	if title := text.Line(s.Title); title != "" && title != target {
+		return Escape(title) + ": " + target
+	}
+	return target
 }

@@ -1,24 +1,26 @@
 package citation
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // reading caches the lines, headings and lists of references of a text. Each is found once, on first use.
 type reading struct {
 	r    *Registry
 	text string
-	code []span
+	code spans
 	all  []textLine
 
-	targets  []int8    // by line: whether it leads somewhere; 0 = not yet known
-	heads    []int32   // by line: place in headings plus one, -1 = it is none; 0 = not yet known
-	headings []heading // those found so far
+	targets  []int8     // by line: whether it leads somewhere; 0 = not yet known
+	headings []*heading // by line; noHeading = it is none, nil = not yet known
 
 	sections []*refSection // see lists
 	known    bool
 	markers  []int // by number: where the first marker with this or a lower number stands; nil: not yet known
 
 	asked  int // the line, plus one, of which start was asked last
-	prefix entryPrefix
+	prefix label
 	isItem bool
 }
 
@@ -26,7 +28,7 @@ func newReading(r *Registry, text string) *reading {
 	code := codeSpans(text)
 	lines := textLines(text, code)
 	return &reading{r: r, text: text, code: code, all: lines, targets: make([]int8, len(lines)),
-		heads: make([]int32, len(lines))}
+		headings: make([]*heading, len(lines))}
 }
 
 // changed returns a reading of the changed text.
@@ -37,6 +39,35 @@ func (t *reading) changed(text string) *reading {
 	return newReading(t.r, text)
 }
 
+// textLine is a line of Markdown: text[start:end] without its line break.
+type textLine struct {
+	start, end int
+	code       bool // begins within a code block
+}
+
+func (l textLine) of(text string) string { return text[l.start:l.end] }
+
+// textLines cuts a text with this code into lines.
+func textLines(text string, code spans) []textLine {
+	var lines []textLine
+	start := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		l := textLine{start: start, end: start + len(line)}
+		if c, ok := code.at(start); ok && c.end >= l.end {
+			l.code = text[c.start] != '`' || strings.HasPrefix(text[c.start:], "```")
+		}
+		lines = append(lines, l)
+		start = l.end + 1
+	}
+	return lines
+}
+
+// lineAt returns the first line that begins at a byte or behind it.
+func (t *reading) lineAt(pos int) int {
+	i, _ := slices.BinarySearchFunc(t.all, pos, func(l textLine, pos int) int { return l.start - pos })
+	return i
+}
+
 // lists returns the lists of references, in order.
 func (t *reading) lists() []*refSection {
 	if !t.known {
@@ -45,26 +76,30 @@ func (t *reading) lists() []*refSection {
 	return t.sections
 }
 
+var noHeading = &heading{}
+
 // heading recognises the heading at line i.
 func (t *reading) heading(i int) (heading, bool) {
-	if t.heads[i] == 0 {
-		t.heads[i] = -1
+	if t.headings[i] == nil {
+		t.headings[i] = noHeading
 		if h, ok := headingAt(t.text, t.all, i); ok {
-			t.headings = append(t.headings, h)
-			t.heads[i] = int32(len(t.headings))
+			t.headings[i] = &h
 		}
 	}
-	if t.heads[i] < 0 {
-		return heading{}, false
-	}
-	return t.headings[t.heads[i]-1], true
+	return *t.headings[i], t.headings[i] != noHeading
+}
+
+// isHeading reports whether markup makes line i a heading.
+func (t *reading) isHeading(i int) bool {
+	h, ok := t.heading(i)
+	return ok && !h.plain
 }
 
 // start is entryStart of line i.
-func (t *reading) start(i int) (entryPrefix, bool) {
+func (t *reading) start(i int) (label, bool) {
 	if t.asked != i+1 {
 		t.asked = i + 1
-		t.prefix, t.isItem = entryStart(t.all[i].of(t.text))
+		t.prefix, t.isItem = entryStart(t.line(i))
 	}
 	return t.prefix, t.isItem
 }
@@ -72,9 +107,9 @@ func (t *reading) start(i int) (entryPrefix, bool) {
 // leads reports whether line i, without its label, names an address or a document.
 func (t *reading) leads(i int) bool {
 	if t.targets[i] == 0 {
-		line := t.all[i].of(t.text)
+		line := t.line(i)
 		if pre, ok := t.start(i); ok {
-			line = line[pre.length:]
+			line = line[len(pre.raw):]
 		}
 		t.targets[i] = -1
 		if strings.TrimSpace(line) != "" && t.r.hasTarget(line) {
@@ -83,3 +118,9 @@ func (t *reading) leads(i int) bool {
 	}
 	return t.targets[i] > 0
 }
+
+// line returns line i.
+func (t *reading) line(i int) string { return t.all[i].of(t.text) }
+
+// isBlank reports whether line i shows nothing.
+func (t *reading) isBlank(i int) bool { return strings.TrimSpace(t.line(i)) == "" }

@@ -1,5 +1,10 @@
 package citation
 
+import (
+	"strconv"
+	"strings"
+)
+
 // record lists what was found, in the order of the text.
 func (v *verifier) record() {
 	out := &v.verification
@@ -8,7 +13,7 @@ func (v *verifier) record() {
 		if number == noNumber {
 			number = i + 1
 		}
-		line := v.asItCame(e)
+		line := v.original(e)
 		if e.reason != "" {
 			out.Removed = append(out.Removed, Removed{Number: number, ID: e.id, Line: line, LineNumber: e.line, Reason: e.reason,
 				Detail: e.detail})
@@ -42,23 +47,11 @@ func (v *verifier) merge(later *verifier) {
 	a.BodyURLsRemoved += b.BodyURLsRemoved
 	a.BodyURLsReplaced += b.BodyURLsReplaced
 	a.UnsafeURLs = append(a.UnsafeURLs, b.UnsafeURLs...)
-	original := map[int]int{}
-	for _, c := range a.Valid {
-		if c.ID == "" {
-			original[c.ReportNumber] = c.Number
-		}
-	}
-	for _, gone := range b.Removed {
-		if n, known := original[gone.Number]; known && gone.ID == "" {
-			gone.Number = n
-		}
-		a.Removed = append(a.Removed, gone)
-	}
 	type label struct {
 		id     string
 		number int
 	}
-	before := map[label]Valid{}
+	before := map[label]Valid{} // by what the pass before left as the label
 	for _, c := range a.Valid {
 		l := label{c.ID, c.ReportNumber}
 		if c.ID != "" {
@@ -66,17 +59,53 @@ func (v *verifier) merge(later *verifier) {
 		}
 		before[l] = c
 	}
-	valid := []Valid{}
+	for _, gone := range b.Removed {
+		if c, known := before[label{number: gone.Number}]; known && gone.ID == "" {
+			gone.Number = c.Number
+		}
+		a.Removed = append(a.Removed, gone)
+	}
+	a.Valid = []Valid{}
 	for _, c := range b.Valid {
-		l := label{c.ID, c.Number}
-		if c.ID != "" {
-			l.number = 0
+		l := label{id: c.ID}
+		if c.ID == "" {
+			l.number = c.Number
 		}
 		if old, ok := before[l]; ok {
 			old.ReportNumber = c.ReportNumber
 			c = old
 		}
-		valid = append(valid, c)
+		a.Valid = append(a.Valid, c)
 	}
-	a.Valid = valid
+}
+
+// findLines notes on which line of the text as it came each entry begins.
+func (v *verifier) findLines(original string) {
+	same := original == v.text
+	pos, line, misses := 0, 1, 0
+	for _, e := range v.entries {
+		at := e.start
+		if !same { // leaked calls were cut out of the text, or lists set off from their headings
+			first, _, _ := strings.Cut(strings.TrimSpace(v.original(e)), "\n")
+			at = strings.Index(original[pos:], first)
+			if at < 0 {
+				if misses++; misses > 8 {
+					return
+				}
+				continue
+			}
+			at += pos
+		}
+		line += strings.Count(original[pos:at], "\n")
+		pos, e.line = at, line
+	}
+}
+
+// original returns an entry as the text had it.
+func (v *verifier) original(e *entry) string {
+	text := strings.TrimSpace(v.text[e.start:e.end])
+	if name := v.names[e.number]; name != "" {
+		text = strings.Replace(text, "[^"+strconv.Itoa(e.number)+"]", "[^"+name+"]", 1)
+	}
+	return text
 }

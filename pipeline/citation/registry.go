@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/topicqueue"
 )
 
@@ -33,12 +34,8 @@ func NewRegistry(traces []topicqueue.ToolTrace, returned ...topicqueue.Source) *
 	r := newRegistry()
 	places := map[string]int{}
 	for _, t := range traces {
-		id, ok := ParseID(t.CitationID)
-		if !ok {
-			continue
-		}
-		key := id.String()
-		if _, known := r.traces[key]; known {
+		key := canonical(t.CitationID)
+		if _, known := r.traces[key]; known || key == "" {
 			continue
 		}
 		r.traces[key] = t
@@ -56,18 +53,16 @@ func NewRegistry(traces []topicqueue.ToolTrace, returned ...topicqueue.Source) *
 	for _, s := range returned {
 		place := placeKey(s)
 		at, known := places[place]
-		if a, ok := parseAddress(s.URL); ok && !known {
+		if !known && r.addresses.Add(s.URL, len(r.sources)) {
 			at, known = len(r.sources), true
 			places[place] = at
 			r.sources = append(r.sources, sourceOf(s))
-			r.addresses.add(a, at)
 		}
 		if known {
 			r.sources[at].addID(s.ID)
 		}
 	}
-	r.addresses.sort()
-	r.documents.sort()
+	r.sort()
 	return r
 }
 
@@ -77,13 +72,12 @@ func RegistryOf(sources []Source) *Registry {
 	for _, s := range sources {
 		r.add(s)
 	}
-	r.addresses.sort()
-	r.documents.sort()
+	r.sort()
 	return r
 }
 
 func newRegistry() *Registry {
-	return &Registry{catalog{titles: map[string]int{}}, map[string]topicqueue.ToolTrace{}, map[string]int{}}
+	return &Registry{newCatalog(), map[string]topicqueue.ToolTrace{}, map[string]int{}}
 }
 
 func sourceOf(s topicqueue.Source) Source {
@@ -105,21 +99,13 @@ func (r *Registry) Sources() []Source { return slices.Clone(r.sources) }
 
 // Lookup returns the trace of a citation id in any form that ParseID accepts.
 func (r *Registry) Lookup(id string) (topicqueue.ToolTrace, bool) {
-	parsed, ok := ParseID(id)
-	if !ok {
-		return topicqueue.ToolTrace{}, false
-	}
-	t, ok := r.traces[parsed.String()]
+	t, ok := r.traces[canonical(id)]
 	return t, ok
 }
 
 // Source returns what a citation id stands for.
 func (r *Registry) Source(id string) (Source, bool) {
-	parsed, ok := ParseID(id)
-	if !ok {
-		return Source{}, false
-	}
-	at, ok := r.at[parsed.String()]
+	at, ok := r.at[canonical(id)]
 	if !ok {
 		return Source{}, false
 	}
@@ -132,9 +118,8 @@ func (r *Registry) Only(ids []string) *Registry {
 	only := *r
 	only.traces = map[string]topicqueue.ToolTrace{}
 	for _, id := range ids {
-		parsed, ok := ParseID(id)
-		if t, known := r.traces[parsed.String()]; ok && known {
-			only.traces[parsed.String()] = t
+		if t, known := r.Lookup(id); known {
+			only.traces[canonical(id)] = t
 		}
 	}
 	return &only
@@ -159,7 +144,7 @@ func placeKey(s topicqueue.Source) string {
 	if s.AsOf != nil { // what it said then
 		return s.AsOf.RunID + "\x00" + s.ID
 	}
-	if u := NormalizeURL(s.URL); u != "" {
+	if u := address.Normalize(s.URL); u != "" {
 		return u
 	}
 	if s.Document != "" {

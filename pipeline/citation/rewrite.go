@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"nightdesk/pipeline/text"
 )
@@ -17,15 +16,12 @@ func (v *verifier) rewrite() string {
 	var out bytes.Buffer
 	pos := 0
 	heads := v.sections
-	if n := len(heads); n > 0 && heads[n-1].start < 0 {
-		heads = heads[:n-1]
-	}
 	for _, e := range v.entries {
-		if len(heads) > 0 && heads[0].start < e.start {
+		if len(heads) > 0 && heads[0].start >= 0 && heads[0].start < e.start {
 			s := heads[0]
 			heads = heads[1:]
 			out.WriteString(v.body(pos, s.start))
-			if pos = s.end; v.heads(s) {
+			if pos = s.end; v.keepsHeading(s) {
 				out.WriteString(v.heading(s))
 			} else {
 				pos += len(v.text[pos:]) - len(strings.TrimLeft(v.text[pos:], "\n"))
@@ -57,12 +53,8 @@ func (v *verifier) rewrite() string {
 		v.items(&out)
 		result = out.String()
 	}
-	kept := len(v.added) > 0
-	for _, e := range v.entries {
-		kept = kept || e.reason == ""
-	}
 	switch {
-	case kept && v.o.Sanitize:
+	case v.o.Sanitize && (len(v.added) > 0 || slices.ContainsFunc(v.entries, (*entry).stays)):
 		result = strings.TrimRight(result, " \t\n") + "\n"
 	case len(v.entries) > 0 && !strings.HasSuffix(v.text, "\n"):
 		result = strings.TrimRight(result, "\n")
@@ -74,7 +66,7 @@ func (v *verifier) rewrite() string {
 func lastNumbered(sections []*refSection) *entry {
 	for _, s := range slices.Backward(sections) {
 		if s.entries[0].id == "" {
-			return s.entries[len(s.entries)-1]
+			return s.last()
 		}
 	}
 	return nil
@@ -98,11 +90,10 @@ func endsWithHeading(text string) bool {
 	return ok && !h.plain && isReferenceLabel(h.label)
 }
 
-// heads reports whether a list's heading stays: unless all entries go and other text follows, which is no list.
-func (v *verifier) heads(s *refSection) bool {
-	last := s.entries[len(s.entries)-1]
-	return slices.ContainsFunc(s.entries, func(e *entry) bool { return e.reason == "" }) || len(v.added) > 0 ||
-		s.until <= last.end || strings.TrimSpace(v.text[last.end:s.until]) == ""
+// keepsHeading reports whether a list's heading stays: unless all entries go and other text follows, which is no list.
+func (v *verifier) keepsHeading(s *refSection) bool {
+	return len(v.added) > 0 || slices.ContainsFunc(s.entries, (*entry).stays) ||
+		strings.TrimSpace(v.text[s.last().end:max(s.last().end, s.until)]) == ""
 }
 
 // heading returns the heading of a list by its own name, in one form for all where it is a plain one.
@@ -110,14 +101,12 @@ func (v *verifier) heading(s *refSection) string {
 	raw := v.text[s.start:s.end]
 	line, _, _ := strings.Cut(raw, "\n")
 	name := strings.Trim(text.Line(line), "#*_:： ")
-	if len(v.sections) > 1 || s.head.html || s.entries[0].anchor || s.entries[0].id != "" ||
-		strings.ToLower(name) != s.head.label {
+	own := len(v.sections) > 1 || s.head.html || s.entries[0].anchor || s.entries[0].id != ""
+	plain := s.head.level == 7 || english[s.head.label]
+	if own || !plain || strings.ToLower(name) != s.head.label {
 		return raw
 	}
-	if s.head.level == 7 || english[s.head.label] {
-		return "## " + name
-	}
-	return raw
+	return "## " + name
 }
 
 // item writes an entry, or nothing, and returns the byte at which the text goes on.
@@ -126,7 +115,7 @@ func (v *verifier) item(out *bytes.Buffer, e *entry) int {
 		out.Truncate(len(bytes.TrimRight(out.Bytes(), " \t;,|")))
 	}
 	fresh := out.Len() == 0 || bytes.HasSuffix(out.Bytes(), []byte("\n"))
-	if e.reason == "" {
+	if e.stays() {
 		if e.split && !fresh {
 			out.WriteByte('\n')
 		}
@@ -136,31 +125,35 @@ func (v *verifier) item(out *bytes.Buffer, e *entry) int {
 	end := e.end
 	if fresh && strings.HasPrefix(v.text[end:], "\n") {
 		end++
-		if (out.Len() == 0 || bytes.HasSuffix(out.Bytes(), []byte("\n\n"))) && strings.HasPrefix(v.text[end:], "\n") {
+		if endsBlank(out.Bytes()) && strings.HasPrefix(v.text[end:], "\n") {
 			end++ // one blank line between paragraphs is enough
 		}
 	}
 	return end
 }
 
+// endsBlank reports whether a text is empty or ends with a blank line.
+func endsBlank(out []byte) bool { return len(out) == 0 || bytes.HasSuffix(out, []byte("\n\n")) }
+
 // written returns an entry that stays.
 func (v *verifier) written(e *entry) string {
 	n := strconv.Itoa(e.final)
+	stays := e.number == noNumber && !v.o.Sanitize || e.bare && v.placed
 	switch {
-	case e.bare && v.placed && e.split:
-		return e.prefix + e.text
-	case e.id != "" || e.number == noNumber && !v.o.Sanitize || e.bare && v.placed:
+	case e.split && e.bare && v.placed:
+		return e.indent + e.text
+	case e.id != "" || stays:
 		return v.text[e.start:e.body] + e.text
-	case e.table:
+	case e.style == tableStyle:
 		label := v.text[e.start:e.body]
 		return strings.Replace(strings.Replace(label, "^", "", 1), strconv.Itoa(e.number), n, 1) + e.text
 	case e.anchor:
-		return e.prefix + `<a id="ref-` + n + `"></a> [` + n + "] " + strings.TrimLeft(e.text, " \t")
+		return e.indent + `<a id="ref-` + n + `"></a> [` + n + "] " + strings.TrimLeft(e.text, " \t")
 	}
 	if e.footnote {
-		return e.prefix + "[^" + n + "]: " + strings.TrimLeft(e.text, " \t")
+		return e.indent + "[^" + n + "]: " + strings.TrimLeft(e.text, " \t")
 	}
-	return strings.TrimRight(e.prefix+"["+n+"] "+strings.TrimLeft(e.text, " \t"), " ")
+	return strings.TrimRight(e.indent+"["+n+"] "+strings.TrimLeft(e.text, " \t"), " ")
 }
 
 // items writes the entries of sources that only the text links to.
@@ -182,13 +175,13 @@ func (v *verifier) body(start, end int) string {
 	if strings.TrimSpace(text) == "" {
 		return text
 	}
-	w := newWalker(text, spansWithin(v.read.code, start, end))
-	w.foreign = true
+	w := newWalker(text, v.read.code.within(start, end))
+	w.external = true
 	isMarker := func(at int, g group) bool { return v.isMarker(w, start+at, at, g) }
-	w.links.allKnown = v.byNumber.all
+	w.allKnown = v.byNumber.all
 	if v.o.Sanitize {
-		w.links.judge, w.links.known, w.links.addresses = v.judgeBody, v.knows, v.labels
-		w.links.isMarker = isMarker
+		w.judge, w.known, w.addresses = v.judgeBody, v.knows, v.labels
+		w.isMarker = isMarker
 	}
 	w.onGroup = func(at int, g group) (string, bool) {
 		if !isMarker(at, g) {
@@ -252,34 +245,10 @@ func (v *verifier) isMarker(w *walker, pos, at int, g group) bool {
 		return false
 	}
 	for _, n := range g.numbers {
-		// years, sizes; references are counted from 1
-		if _, known := v.byNumber.of(n, pos); !known && (n == 0 || n >= 1000 || v.trusting || g.hash) {
+		invented := n > 0 && n < 1000 && !v.trusting && !g.hash // no year, size or number of another thing
+		if _, known := v.byNumber.of(n, pos); !known && !invented {
 			return false
 		}
 	}
 	return w.isCitation(at, g)
-}
-
-// linkDefinitions returns the addresses that lines such as "[label]: https://..." define, without numbered ones: those
-// are references.
-func (t *reading) linkDefinitions() map[string]string {
-	labels := map[string]string{}
-	if !strings.Contains(t.text, "]:") {
-		return labels
-	}
-	for _, l := range t.all {
-		line := strings.TrimLeft(l.of(t.text), " ")
-		close := strings.Index(line, "]:")
-		if l.code || close < 2 || line[0] != '[' {
-			continue
-		}
-		label := foldLabel(line[1:close])
-		if _, size := utf8.DecodeRuneInString(label); size == 0 || labels[label] != "" || strings.HasPrefix(label, "^") {
-			continue
-		}
-		if dest := definedAddress(line[close+2:]); dest != "" {
-			labels[label] = dest
-		}
-	}
-	return labels
 }

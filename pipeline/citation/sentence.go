@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -23,70 +24,35 @@ type Sentence struct {
 
 // sentences cuts a verified report into the sentences that cite something.
 func (t *reading) sentences(valid []Valid) []Sentence {
-	report := t.text
-	byNumber, byID := map[int]*Valid{}, map[string]*Valid{}
-	for i := range valid {
-		if v := &valid[i]; v.ID != "" {
-			byID[v.ID] = v
-		} else if byNumber[v.ReportNumber] == nil {
-			byNumber[v.ReportNumber] = v
-		}
-	}
 	if len(valid) == 0 {
 		return nil
 	}
-	var skip []span // the lists of references
-	for _, s := range t.lists() {
-		if s.start >= 0 {
-			skip = append(skip, span{s.start, s.end})
-		}
-		for _, e := range s.entries {
-			skip = append(skip, span{e.start, e.end})
+	c := citedText{reading: t, byNumber: map[int]*Valid{}, byID: map[string]*Valid{}}
+	for i := range valid {
+		if v := &valid[i]; v.ID != "" {
+			c.byID[v.ID] = v
+		} else if c.byNumber[v.ReportNumber] == nil {
+			c.byNumber[v.ReportNumber] = v
 		}
 	}
 	var out []Sentence
-	cited := func(s *Sentence, g group) {
-		for _, id := range g.ids {
-			s.cite(byID[id.String()])
-		}
-		for _, n := range g.numbers {
-			s.cite(byNumber[n])
-		}
-	}
-	cut := func(p span) []Sentence {
-		around := surroundings{text: report[p.start:p.end], markerEnd: -1}
-		isMarker := func(at int, g group) bool {
-			at, g.end = at-p.start, g.end-p.start
-			known := true
-			for _, n := range g.numbers {
-				known = known && byNumber[n] != nil
-			}
-			is := len(g.ids) > 0 || known && around.isCitation(at, g)
-			if is {
-				around.markerEnd = g.end
-			}
-			return is
-		}
-		return sentencesOf(report, p, spansWithin(t.code, p.start, p.end), isMarker, cited)
-	}
 	var head Sentence
-	for _, p := range t.proseBlocks(skip) {
+	for _, p := range t.proseBlocks() {
+		var found []Sentence
 		switch p.part {
 		case tableHead:
-			head = joinCells(report, p.span, cut)
-			continue
+			head = c.row(p.span)
 		case tableRow:
-			row := joinCells(report, p.span, cut)
+			row := c.row(p.span)
 			if p.headed {
 				row.Head = head.Text
 				row.cites(head)
 			}
-			if row.Text != "" && len(row.Citations) > 0 {
-				out = append(out, row)
-			}
-			continue
+			found = []Sentence{row}
+		default:
+			found = c.cut(p.span)
 		}
-		for _, s := range cut(p.span) {
+		for _, s := range found {
 			if s.Text != "" && len(s.Citations) > 0 {
 				out = append(out, s)
 			}
@@ -106,6 +72,20 @@ func (s *Sentence) cite(v *Valid) {
 	}
 }
 
+// cites adds what another sentence cites.
+func (s *Sentence) cites(o Sentence) {
+	for i, n := range o.Citations {
+		if !slices.Contains(s.Citations, n) {
+			s.Citations, s.Sources = append(s.Citations, n), append(s.Sources, o.Sources[i])
+		}
+	}
+	for _, id := range o.IDs {
+		if !slices.Contains(s.IDs, id) {
+			s.IDs = append(s.IDs, id)
+		}
+	}
+}
+
 // proseBlock is a part of a text that is cut into sentences.
 type proseBlock struct {
 	span
@@ -120,8 +100,21 @@ const (
 	tableRow
 )
 
-// proseBlocks returns the paragraphs, list items and table rows of a text: no headings, no code, nothing to skip.
-func (t *reading) proseBlocks(skip []span) []proseBlock {
+// tableRule matches the line below the head of a table.
+var tableRule = regexp.MustCompile(`^[ \t>]*\|[ \t:|-]*-[ \t:|-]*$`)
+
+// proseBlocks returns the paragraphs, list items and table rows of a text: no headings, no code, no references.
+func (t *reading) proseBlocks() []proseBlock {
+	var skip spans // the lists of references
+	for _, s := range t.lists() {
+		if s.start >= 0 {
+			skip = append(skip, span{s.start, s.end + 1})
+		}
+		for _, e := range s.entries {
+			skip = append(skip, span{e.start, e.end + 1})
+		}
+	}
+	slices.SortFunc(skip, func(a, b span) int { return a.start - b.start })
 	var blocks []proseBlock
 	open, headed := -1, false
 	flush := func(end int) {
@@ -130,28 +123,25 @@ func (t *reading) proseBlocks(skip []span) []proseBlock {
 		}
 		open = -1
 	}
-	slices.SortFunc(skip, func(a, b span) int { return a.start - b.start })
 	for i, l := range t.all {
-		for len(skip) > 0 && skip[0].end < l.start {
-			skip = skip[1:]
-		}
 		line := l.of(t.text)
 		body := strings.TrimLeft(line, " \t>")
-		headed = headed && body != "" && body[0] == '|'
+		headed = headed && strings.HasPrefix(body, "|")
+		_, skipped := skip.at(l.start)
+		skipped = skipped || l.code || body == ""
 		switch {
-		case l.code || body == "" || isATXHeading(line) || underline.MatchString(line) || len(skip) > 0 &&
-			skip[0].start <= l.start && l.start <= skip[0].end:
+		case skipped || atxHeading.MatchString(line) || underline.MatchString(line):
 			flush(l.start)
 		case body[0] == '|':
 			flush(l.start)
 			b := proseBlock{span{l.start, l.end}, tableRow, headed}
-			if i+1 < len(t.all) && tableRule.MatchString(t.all[i+1].of(t.text)) {
+			if i+1 < len(t.all) && tableRule.MatchString(t.line(i+1)) {
 				b.part, headed = tableHead, true
 			}
 			if !tableRule.MatchString(line) {
 				blocks = append(blocks, b)
 			}
-		case isListItem(body):
+		case listItem.MatchString(body):
 			flush(l.start)
 			open = l.end - len(body) + strings.IndexByte(body, ' ') + 1
 		case open < 0:
@@ -162,10 +152,57 @@ func (t *reading) proseBlocks(skip []span) []proseBlock {
 	return blocks
 }
 
-// sentencesOf cuts a block. Markers behind the end of a sentence belong to it.
-func sentencesOf(report string, block span, code []span, isMarker func(at int, g group) bool,
-	cited func(*Sentence, group)) []Sentence {
-	b := readWords(report, block, code, isMarker)
+// citedText cuts a report into sentences with what they cite.
+type citedText struct {
+	*reading
+	byNumber map[int]*Valid // by ReportNumber
+	byID     map[string]*Valid
+}
+
+// row returns a line of a table as one sentence with what all its cells cite.
+func (c citedText) row(line span) Sentence {
+	row := Sentence{Start: line.start, End: line.end}
+	var cells []string
+	for _, cell := range cellsOf(c.text, line) {
+		var words []string
+		for _, s := range c.cut(cell) {
+			if s.Text != "" {
+				words = append(words, s.Text)
+			}
+			row.cites(s)
+		}
+		cells = append(cells, strings.Join(words, " "))
+	}
+	if strings.Trim(strings.Join(cells, ""), " ") != "" {
+		row.Text = strings.TrimRight(strings.Join(cells, " | "), " |")
+	}
+	return row
+}
+
+// cellsOf returns the cells of a line of a table; the bars around it are optional.
+func cellsOf(text string, line span) []span {
+	end := line.start + len(strings.TrimRight(text[line.start:line.end], " \t\r\n"))
+	at := end - len(strings.TrimLeft(text[line.start:end], " \t>"))
+	if at < end && text[at] == '|' {
+		at++
+	}
+	if at < end && text[end-1] == '|' && text[end-2] != '\\' {
+		end--
+	}
+	var cells []span
+	start := at
+	for ; at < end; at++ {
+		if text[at] == '|' && text[at-1] != '\\' {
+			cells = append(cells, span{start, at})
+			start = at + 1
+		}
+	}
+	return append(cells, span{start, end})
+}
+
+// cut cuts a block into sentences. Markers behind the end of a sentence belong to it.
+func (c citedText) cut(block span) []Sentence {
+	b := c.words(block)
 	var out []Sentence
 	for _, s := range text.ParagraphSentences(string(b.shape)) {
 		words := spaceBefore.Replace(strings.TrimSpace(text.Line(string(b.words[s.Start:s.End]))))
@@ -178,7 +215,12 @@ func sentencesOf(report string, block span, code []span, isMarker func(at int, g
 		at := sort.Search(len(out), func(i int) bool { return out[i].Start >= m.start })
 		s := &out[max(0, at-1)]
 		s.Start, s.End = min(s.Start, m.start), max(s.End, m.end)
-		cited(s, m.group)
+		for _, id := range m.ids {
+			s.cite(c.byID[id.String()])
+		}
+		for _, n := range m.numbers {
+			s.cite(c.byNumber[n])
+		}
 	}
 	return out
 }
@@ -196,31 +238,35 @@ type placedGroup struct {
 	start int
 }
 
-func readWords(report string, block span, code []span, isMarker func(at int, g group) bool) blockWords {
+func (b *blockWords) add(place int, word, shape byte) {
+	b.words, b.shape, b.places = append(b.words, word), append(b.shape, shape), append(b.places, place)
+}
+
+// words reads a block.
+func (c citedText) words(block span) blockWords {
 	var b blockWords
-	add := func(i int, word, shape byte) {
-		b.words, b.shape, b.places = append(b.words, word), append(b.shape, shape), append(b.places, i)
-	}
+	report, code := c.text[:block.end], c.code.within(block.start, block.end)
+	around := surroundings{text: report[block.start:], markerEnd: -1}
 	for i := block.start; i < block.end; {
-		for len(code) > 0 && block.start+code[0].end <= i {
-			code = code[1:]
-		}
-		if len(code) > 0 && block.start+code[0].start <= i {
-			for end := block.start + code[0].end; i < end; i++ {
-				add(i, report[i], 'x')
+		if in, ok := code.at(i - block.start); ok {
+			for ; i < block.start+in.end; i++ {
+				b.add(i, report[i], 'x')
 			}
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(report[i:block.end])
+		r, size := utf8.DecodeRuneInString(report[i:])
 		if closingBracket(r) != 0 {
-			if g, ok := parseGroup(report[:block.end], i, 0); ok && isMarker(i, g) {
+			g, ok := parseGroup(report[block.start:], i-block.start, 0)
+			if ok && c.isMarker(&around, i-block.start, g) {
+				around.markerEnd = g.end
+				g.end += block.start
 				b.markers = append(b.markers, placedGroup{g, i})
 				i = g.end
 				continue
 			}
 		}
 		if unicode.IsSpace(r) {
-			add(i, ' ', ' ')
+			b.add(i, ' ', ' ')
 			i += size
 			continue
 		}
@@ -229,11 +275,17 @@ func readWords(report string, block span, code []span, isMarker func(at int, g g
 			if strings.IndexByte(`|{\`, shape) >= 0 {
 				shape = '$'
 			}
-			add(i, report[i], shape)
+			b.add(i, report[i], shape)
 			i++
 		}
 	}
 	return b
+}
+
+// isMarker reports whether a group cites sources of the report.
+func (c citedText) isMarker(around *surroundings, at int, g group) bool {
+	unknown := func(n int) bool { return c.byNumber[n] == nil }
+	return len(g.ids) > 0 || !slices.ContainsFunc(g.numbers, unknown) && around.isCitation(at, g)
 }
 
 var spaceBefore = strings.NewReplacer(" .", ".", " ,", ",", " ;", ";", " :", ":", " !", "!", " ?", "?", " 。",

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// gone tidies up around what was removed before next, and returns where to go on.
-func (o *output) gone(next int) int {
+// closeGap tidies up around a marker or address that was removed before next, and returns where to go on.
+func (o *output) closeGap(next int) int {
 	before := o.space
 	o.dropSpace(next)
-	if !o.foreign {
+	if !o.external {
 		return next
 	}
 	// the next one takes its place
@@ -53,8 +53,8 @@ func (o *output) gone(next int) int {
 		o.out.Truncate(o.out.Len() - len(line))
 		o.space = ""
 		next = len(o.from) - len(rest) + 1
-		if o.out.Len() == 0 || bytes.HasSuffix(o.out.Bytes(), []byte("\n\n")) { // one blank line between paragraphs is enough
-			next += len(o.from[next:]) - len(strings.TrimPrefix(o.from[next:], "\n"))
+		if endsBlank(o.out.Bytes()) && strings.HasPrefix(o.from[next:], "\n") {
+			next++ // one blank line between paragraphs is enough
 		}
 		return next
 	case len(line) == 0:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"nightdesk/pipeline/citation/address"
 )
 
 // What Verification.Status and Reason say.
@@ -15,6 +17,18 @@ const (
 	ReasonNoSource = "no_sources"          // the registry is empty
 	ReasonNoValid  = "no_valid_citations"  // nothing that the text cites is in the registry
 	ReasonPanicked = "verification_failed" // a defect of the verifier; the text is as it came
+)
+
+// How a citation was found in the registry. The levels of an address are those of package address.
+const (
+	MatchExact      = address.Exact
+	MatchTruncation = address.Truncation
+	MatchPrefix     = address.Prefix
+	MatchChild      = address.Child
+	MatchQuery      = address.Query
+	MatchKey        = "key"   // a document key, whatever the page
+	MatchTitle      = "title" // the title of one source
+	MatchID         = "id"    // a citation id of the run
 )
 
 // Why an entry of the references was removed, besides ReasonUnknownKey and ReasonUnknownURL.

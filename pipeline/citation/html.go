@@ -27,9 +27,9 @@ func isPlain(tag, dest string) bool {
 	return !eventHandler.MatchString(tag) && strings.Count(tag, "://") <= strings.Count(dest, "://")
 }
 
-// foreignTag handles an HTML tag of a text from outside: links and pictures are judged by their addresses, what loads
+// externalTag handles an HTML tag of a text from outside: links and pictures are judged by their addresses, what loads
 // or runs something goes, anchors and plain markup stay.
-func (w *walker) foreignTag(i, next int, name, inside string) int {
+func (w *walker) externalTag(i, next int, name, inside string) int {
 	a := attributes(inside)
 	closing := strings.HasPrefix(inside, "/")
 	switch {
@@ -41,21 +41,21 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 	case name == "a" && !closing:
 		v := verdict{keep: anchorTag.MatchString(inside)}
 		if a["href"] != "" {
-			v = w.links.judge(a["href"], linkInline)
+			v = w.judge(a["href"], linkInline)
 			if v.dest != "" {
 				v = verdict{after: v.dest}
 			}
 			v.keep = v.keep && isPlain(inside, a["href"])
 		}
 		if end := w.closing("</a>", next); end >= 0 && end < next+maxLinkText {
-			w.tail(end, linkTail{end + len("</a>"), v})
+			w.tails[end] = linkTail{end + len("</a>"), v}
 		}
 		if v.keep {
 			w.copy(i, next)
 		}
 		return next
 	case name == "img":
-		v := w.links.judge(a["src"], linkBare)
+		v := w.judge(a["src"], linkBare)
 		if v.keep && v.dest == "" && isPlain(inside, a["src"]) {
 			w.copy(i, next)
 			return next
@@ -69,13 +69,16 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 			}
 		}
 	}
-	return w.gone(next)
+	return w.closeGap(next)
 }
+
+// closingTag ends what a tag encloses.
+var closingTag = regexp.MustCompile(`</(?:a>|script|style)`)
 
 // closing returns where a closing tag begins next, whatever its case, and -1 when none does.
 func (w *walker) closing(tag string, from int) int {
-	if w.links.closings == nil {
-		w.links.closings = newFinder(lowerASCII(w.text))
+	if w.closings == nil {
+		w.closings = placesOf(closingTag, lowerASCII(w.text))
 	}
-	return w.links.closings.next(tag, from)
+	return w.closings.next(tag, from)
 }

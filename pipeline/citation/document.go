@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/text"
 )
 
@@ -69,9 +70,6 @@ func (d *documents) add(key string, source int) {
 	if name == "" {
 		return
 	}
-	if d.pages == nil {
-		d.pages, d.base = map[string]*pages{}, map[string][]string{}
-	}
 	p := d.pages[name]
 	if p == nil {
 		p = &pages{source, map[int]int{}}
@@ -108,11 +106,6 @@ func (p *pages) source(page int) int {
 	return p.first
 }
 
-// sort must be called after the last add.
-func (d *documents) sort() {
-	slices.SortStableFunc(d.files, func(a, b string) int { return len(b) - len(a) })
-}
-
 // within finds the longest file name that occurs as a separate word in a line.
 func (d *documents) within(line string, page int) (source int, ok bool) {
 	line = strings.ToLower(line)
@@ -132,13 +125,18 @@ func (d *documents) within(line string, page int) (source int, ok bool) {
 
 // standsAlone reports whether the name s[start:end] is not part of a longer name.
 func standsAlone(s string, start, end int) bool {
-	before := start == 0 || !alnumASCII(s[start-1]) && strings.IndexByte("_-/.\\%+", s[start-1]) < 0 &&
-		!isWordPart(s[:start], s[start:end]) ||
-		s[start-1] == '/' && strings.Contains(s[start:end], "/") // below a folder, as a link names it
-	after := end == len(s) || !alnumASCII(s[end]) && strings.IndexByte("_-/\\%+", s[end]) < 0 &&
-		!(s[end] == '.' && end+1 < len(s) && alnumASCII(s[end+1]))
-	return before && after
+	if start > 0 {
+		last := s[start-1]
+		below := last == '/' && strings.Contains(s[start:end], "/") // a folder, as a link names it
+		if !below && (last == '.' || inName(last) || isWordPart(s[:start], s[start:end])) {
+			return false
+		}
+	}
+	rest := strings.TrimPrefix(s[end:], ".")
+	return rest == "" || !inName(rest[0]) || len(rest) < len(s)-end && !alnumASCII(rest[0])
 }
+
+func inName(c byte) bool { return alnumASCII(c) || strings.IndexByte("_-/\\%+", c) >= 0 }
 
 // isWordPart reports whether the word before a name is a part of it: in scripts without spaces all but the words that
 // lead to a document are.
@@ -159,4 +157,95 @@ func isWordPart(before, name string) bool {
 var leadsTo = []string{"见", "見", "详见", "詳見", "参见", "參見", "请见", "另见", "参考", "參考", "参阅", "參閱", "参照", "引自", "出自", "来自",
 	"來自", "来源", "根据", "依据", "文件", "文档", "资料"}
 
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
 func alnumASCII(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+var (
+	codeText     = regexp.MustCompile("`+([^`]+)`+")
+	bracketText  = regexp.MustCompile(`[\[(（【]([^\[\](（）)【】]{1,300})[\])）】]`)
+	lastBrackets = regexp.MustCompile(`\s*[(（][^()（）]{0,100}[)）][\s.*_]*$`)
+)
+
+// maxLine bounds the text in which a document or title is looked for, in bytes.
+const maxLine = 4000
+
+// matchText finds the source whose document key a line names: as the whole line, behind the last dash or colon, in
+// brackets or code, or a file's name as a word of its own. at is -1 when no source is named; key is how the line names
+// the document, and empty when it names none.
+func (c *catalog) matchText(line string) (at int, key string) {
+	line = line[:min(len(line), maxLine)]
+	if !c.documents.words && !strings.Contains(line, ".") {
+		return -1, "" // no file is named
+	}
+	line = norm.NFC.String(text.Line(line))
+	plain := strings.Trim(Unescape(line), nameMarks)
+	candidates := []string{plain}
+	if cut := lastBrackets.ReplaceAllString(plain, ""); cut != plain {
+		candidates = append(candidates, strings.Trim(cut, nameMarks))
+	}
+	for _, named := range candidates {
+		for _, sep := range []string{" - ", " – ", " — ", ": ", "：", " | "} {
+			if i := strings.LastIndex(named, sep); i >= 0 {
+				candidates = append(candidates, strings.Trim(named[i+len(sep):], nameMarks))
+			}
+		}
+	}
+	if strings.Contains(plain, " · ") {
+		candidates = append(candidates, strings.Split(plain, " · ")...)
+	}
+	for _, m := range append(codeText.FindAllStringSubmatch(line, 8), bracketText.FindAllStringSubmatch(plain, 8)...) {
+		candidates = append(candidates, strings.Trim(m[1], "*_ "))
+	}
+	for _, named := range candidates {
+		file, page := ParseKey(named)
+		name, _, _ := strings.Cut(file, "#")
+		for _, f := range []string{file, name} {
+			if at, ok := c.documents.find(f, page); ok {
+				return at, named
+			}
+		}
+		if key == "" && isFile(name) {
+			key = named
+		}
+	}
+	_, page := ParseKey(plain)
+	if at, ok := c.documents.within(plain, page); ok {
+		return at, c.sources[at].Key
+	}
+	return -1, key
+}
+
+// nameMarks may stand around the name of a document.
+const nameMarks = "*_ .,;:`"
+
+// foldTitle returns the form in which titles are compared.
+func foldTitle(title string) string {
+	t := strings.Trim(Unescape(norm.NFC.String(text.Line(title))), "*_`\"“”「」《》[] ")
+	t = strings.Trim(lastBrackets.ReplaceAllString(t, ""), "*_`\"“”:：. ")
+	return strings.ToLower(t)
+}
+
+// titled returns the only source that has this line as its title, and -1 when there is none. A line with a semicolon
+// may name several.
+func (c *catalog) titled(line string) int {
+	if len(line) > maxLine || strings.ContainsAny(line, ";；") {
+		return -1
+	}
+	if at, only := c.titles[foldTitle(line)]; only && at >= 0 {
+		return at
+	}
+	return -1
+}
+
+// placeOf tells sources apart: their address, else their document and page.
+func placeOf(s Source) string {
+	if u := address.Normalize(s.URL); u != "" {
+		return u
+	}
+	file, page := ParseKey(s.Key)
+	if page > 0 {
+		file += "\x00" + strconv.Itoa(page)
+	}
+	return strings.ToLower(file)
+}

@@ -1,9 +1,14 @@
-package citation
+// Package address compares the URLs of sources. Normalize returns the form in which two URLs are equal. An Index finds
+// the source that a URL identifies, also one that is cut short or has more or fewer parameters.
+package address
 
 import (
 	"html"
+	"iter"
+	"maps"
 	"net"
 	"net/netip"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,40 +17,38 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// address is a parsed http(s) URL in the normalized form used for comparison. http and https are equal.
-type address struct {
+// Address is a parsed http(s) URL in the normalized form used for comparison. http and https are equal.
+type Address struct {
 	rest  string // the text after "://", entities decoded, without fragment
-	host  string // lower case, names in ASCII form, with the port unless it is the default
+	Host  string // lower case, names in ASCII form, with the port unless it is the default
 	path  string // begins with "/", without trailing slash, dot segments and needless escapes
-	query []param
+	query url.Values
 	slash bool // was written with a trailing slash
 }
 
-type param struct{ name, value string }
-
-// NormalizeURL returns the form in which URLs are compared, and "" for text that is not an absolute http(s) URL or that
+// Normalize returns the form in which URLs are compared, and "" for text that is not an absolute http(s) URL or that
 // contains a user name. The scheme is https and the host is lower-case ASCII. Default port, fragment, trailing slash,
 // dot segments, needless escapes and tracking parameters are removed; the other parameters are sorted.
-func NormalizeURL(raw string) string {
-	a, ok := parseAddress(raw)
+func Normalize(raw string) string {
+	a, ok := Parse(raw)
 	if !ok {
 		return ""
 	}
 	return "https://" + a.key()
 }
 
-// parseAddress parses a URL as tolerantly as browsers do. It accepts, for example, a lone %, which net/url rejects.
-func parseAddress(raw string) (address, bool) {
-	raw = strings.TrimSpace(decodeEntities(raw))
+// Parse parses a URL as tolerantly as browsers do. It accepts, for example, a lone %, which net/url rejects.
+func Parse(raw string) (Address, bool) {
+	raw = strings.TrimSpace(DecodeEntities(raw))
 	scheme, rest, found := strings.Cut(raw, "://")
 	port := ":443"
 	switch {
 	case !found:
-		return address{}, false
+		return Address{}, false
 	case strings.EqualFold(scheme, "http"):
 		port = ":80"
 	case !strings.EqualFold(scheme, "https"):
-		return address{}, false
+		return Address{}, false
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	end := strings.IndexAny(rest, "/?")
@@ -54,44 +57,48 @@ func parseAddress(raw string) (address, bool) {
 	}
 	host, ok := normalHost(rest[:end], port)
 	if !ok {
-		return address{}, false
+		return Address{}, false
 	}
 	path, query, _ := strings.Cut(rest[end:], "?")
-	a := address{rest: rest, host: host, path: normalPath(path), query: normalQuery(query)}
+	a := Address{rest: rest, Host: host, path: normalPath(path), query: normalQuery(query)}
 	a.slash = len(path) > 1 && strings.HasSuffix(path, "/")
 	return a, true
 }
 
 // key identifies the resource: host, path and the significant parameters.
-func (a address) key() string { return a.host + a.path + joinQuery(a.query) }
+func (a Address) key() string { return a.Host + a.path + joinQuery(a.query) }
 
 // looseKey is key without parts that are optional on some sites only: www., ;parameters, repeated values, ref and
 // source. It identifies an address only if no other address has the same loose key.
-func (a address) looseKey() string {
+func (a Address) looseKey() string {
 	path := a.path
 	if semi := strings.IndexByte(path[strings.LastIndexByte(path, '/'):], ';'); semi >= 0 {
 		path = path[:strings.LastIndexByte(path, '/')+semi]
 	}
-	var query []param
-	for _, p := range a.query {
-		if p.name != "ref" && p.name != "source" && (len(query) == 0 || query[len(query)-1].name != p.name) {
-			query = append(query, p)
+	query := url.Values{}
+	for name, values := range a.query {
+		if name != "ref" && name != "source" {
+			query[name] = values[:1]
 		}
 	}
-	return strings.TrimPrefix(a.host, "www.") + path + joinQuery(query)
+	return strings.TrimPrefix(a.Host, "www.") + path + joinQuery(query)
 }
 
-// values returns the values of each parameter, in the order in which they were written.
-func values(query []param) map[string][]string {
-	of := map[string][]string{}
-	for _, p := range query {
-		of[p.name] = append(of[p.name], p.value)
+// parameters yields the address with each of its parameters alone.
+func (a Address) parameters() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name, values := range a.query {
+			for _, value := range values {
+				if !yield(a.Host + a.path + "?" + name + "=" + value) {
+					return
+				}
+			}
+		}
 	}
-	return of
 }
 
 // contradict reports whether two addresses with the same loose key have different values for a shared parameter.
-func contradict(a, b map[string][]string) bool {
+func contradict(a, b url.Values) bool {
 	for name, x := range a {
 		y := b[name]
 		loose := name != "ref" && name != "source" && (len(x) == 1 || len(y) == 1)
@@ -103,7 +110,7 @@ func contradict(a, b map[string][]string) bool {
 }
 
 // isSubset reports whether b has all parameters of a with the same values.
-func isSubset(a, b map[string][]string) bool {
+func isSubset(a, b url.Values) bool {
 	for name, x := range a {
 		if !slices.Equal(x, b[name]) {
 			return false
@@ -112,11 +119,14 @@ func isSubset(a, b map[string][]string) bool {
 	return true
 }
 
-func joinQuery(query []param) string {
+// joinQuery writes parameters, those of one name in the order in which they were written.
+func joinQuery(query url.Values) string {
 	var b strings.Builder
-	for i, p := range query {
-		b.WriteByte("?&"[min(i, 1)])
-		b.WriteString(p.name + "=" + p.value)
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		for _, value := range query[name] {
+			b.WriteByte("?&"[min(b.Len(), 1)])
+			b.WriteString(name + "=" + value)
+		}
 	}
 	return b.String()
 }
@@ -171,22 +181,21 @@ var clickIDs = strings.Fields(`
 	mc_cid mkt_tok _hsenc _hsmi vero_id oly_anon_id oly_enc_id _ga _gl ref_src ref_url wt_mc s_cid
 	srsltid spm`)
 
-func normalQuery(query string) []param {
-	var params []param
+func normalQuery(query string) url.Values {
+	params := url.Values{}
 	for pair := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(pair, "=")
-		p := param{unescape(strings.ReplaceAll(name, "+", " "), "&=#%+"),
-			unescape(strings.ReplaceAll(value, "+", " "), "&#%+")}
-		lower := strings.ToLower(p.name)
+		name = unescape(strings.ReplaceAll(name, "+", " "), "&=#%+")
+		value = unescape(strings.ReplaceAll(value, "+", " "), "&#%+")
+		lower := strings.ToLower(name)
 		if pair == "" || slices.Contains(clickIDs, lower) || strings.HasPrefix(lower, "utm_") {
 			continue
 		}
 		if lower == "ref" || lower == "source" { // the case of these tracking names is insignificant
-			p.name = lower
+			name = lower
 		}
-		params = append(params, p)
+		params.Add(name, value)
 	}
-	slices.SortStableFunc(params, func(a, b param) int { return strings.Compare(a.name, b.name) })
 	return params
 }
 
@@ -215,17 +224,15 @@ func unescape(s, keep string) string {
 
 var entity = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,30});`)
 
-// decodeEntities decodes HTML entities that end with a semicolon, because "&copy=1" is a parameter.
-func decodeEntities(s string) string {
-	if !strings.Contains(s, "&") {
-		return s
-	}
+// DecodeEntities decodes HTML entities that end with a semicolon, because "&copy=1" is a parameter.
+func DecodeEntities(s string) string {
 	return entity.ReplaceAllStringFunc(s, html.UnescapeString)
 }
 
-// isIP reports whether a host is an IP address in any notation that browsers accept: dotted, short, decimal,
+// IsIP reports whether the host is an IP address in any notation that browsers accept: dotted, short, decimal,
 // hexadecimal, octal or IPv6.
-func isIP(host string) bool {
+func (a Address) IsIP() bool {
+	host := a.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
@@ -257,7 +264,11 @@ var shorteners = strings.Fields(`
 	bit.ly tinyurl.com t.co goo.gl ow.ly is.gd buff.ly short.io rb.gy cutt.ly lnkd.in soo.gd s.coop
 	cli.gs budurl.com yourls.org`)
 
-func isShortener(host string) bool {
-	host, _, _ = strings.Cut(host, ":")
+// IsShortened reports whether the address is one of a URL shortener.
+func (a Address) IsShortened() bool {
+	host, _, _ := strings.Cut(a.Host, ":")
 	return slices.ContainsFunc(shorteners, func(s string) bool { return host == s || strings.HasSuffix(host, "."+s) })
 }
+
+// IsSite reports whether the address names a site without a page.
+func (a Address) IsSite() bool { return a.path == "/" && len(a.query) == 0 }

@@ -10,8 +10,9 @@ import (
 // &#91;1&#93;, https&#58;//example.org, [oai_citation:0‡example.org](https://example.org), <cite
 // index="1-2">text</cite>.
 var spelled = form{starts: []string{"&#", "&l", "http", "[oai_citation:", "<cite index="}, limit: 6000,
-	pattern: regexp.MustCompile(`^(?i:(?:&#0{0,4}91;|&#x0{0,4}5b;|&lbrack;|&lsqb;)(\^?[0-9][0-9,; –-]{0,40})(?:&#0{0,4}93;|&#x0{0,4}5d;|&rbrack;|&rsqb;)` +
-		`|(https?)(?::|&#0{0,4}58;|&#x0{0,4}3a;|&colon;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)` +
+	pattern: regexp.MustCompile(`^(?i:(?:&#0{0,4}91;|&#x0{0,4}5b;|&lbrack;|&lsqb;)(\^?[0-9][0-9,; –-]{0,40})` +
+		`(?:&#0{0,4}93;|&#x0{0,4}5d;|&rbrack;|&rsqb;)` +
+		`|(https?)(?::|&#0{0,4}58;|&#x0{0,4}3a;|&colon;)(?:(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)){2}` +
 		`|\[oai_citation:[0-9]{1,4}‡[^\[\]\n]{0,200}\]\(([^()\s<>]{1,1000})\)` +
 		`|<cite index=["']?[0-9,: -]{1,60}["']?>([^<>]{0,1000})</cite>)`)}
 
@@ -20,24 +21,22 @@ func plainForms(text string) string {
 	if !strings.Contains(text, "&") && !strings.Contains(text, "oai_citation") && !strings.Contains(text, "index=") {
 		return text
 	}
-	return outsideCode(text, func(yield func(change) bool) {
-		for m := range spelled.in(text) {
-			c := change{start: m[0], end: m[1]}
-			switch {
-			case m[2] >= 0:
-				c.with = "[" + text[m[2]:m[3]] + "]"
-			case m[4] >= 0:
-				c.with = text[m[4]:m[5]] + "://"
-			case m[6] >= 0:
-				c.with = "<" + text[m[6]:m[7]] + ">"
-			default:
-				c.with = text[m[8]:m[9]]
-			}
-			if !yield(c) {
-				return
-			}
+	var changes []change
+	for m := range spelled.in(text) {
+		c := change{start: m[0], end: m[1]}
+		switch {
+		case m[2] >= 0:
+			c.with = "[" + text[m[2]:m[3]] + "]"
+		case m[4] >= 0:
+			c.with = text[m[4]:m[5]] + "://"
+		case m[6] >= 0:
+			c.with = "<" + text[m[6]:m[7]] + ">"
+		default:
+			c.with = text[m[8]:m[9]]
 		}
-	})
+		changes = append(changes, c)
+	}
+	return outsideCode(text, changes)
 }
 
 const (
@@ -68,13 +67,11 @@ func replaceOutsideCode(text, chars string, pattern *regexp.Regexp, with func(st
 	if !strings.ContainsAny(text, chars) {
 		return text
 	}
-	return outsideCode(text, func(yield func(change) bool) {
-		for _, m := range pattern.FindAllStringIndex(text, -1) {
-			if !yield(change{m[0], m[1], with(text[m[0]:m[1]])}) {
-				return
-			}
-		}
-	})
+	var changes []change
+	for _, m := range pattern.FindAllStringIndex(text, -1) {
+		changes = append(changes, change{m[0], m[1], with(text[m[0]:m[1]])})
+	}
+	return outsideCode(text, changes)
 }
 
 // change replaces a part of a text.
@@ -84,27 +81,20 @@ type change struct {
 }
 
 // outsideCode applies sorted changes, except those that overlap code.
-func outsideCode(text string, changes iter.Seq[change]) string {
-	var code []span
-	read := false
+func outsideCode(text string, changes []change) string {
+	if len(changes) == 0 {
+		return text
+	}
+	code := codeSpans(text)
 	var b strings.Builder
 	pos := 0
-	for c := range changes {
-		if !read {
-			code, read = codeSpans(text), true // most texts need none
-		}
-		for len(code) > 0 && code[0].end <= c.start {
-			code = code[1:]
-		}
-		if len(code) > 0 && code[0].start < c.end {
+	for _, c := range changes {
+		if code.at(c.start); len(code) > 0 && code[0].start < c.end {
 			continue
 		}
 		b.WriteString(text[pos:c.start])
 		b.WriteString(c.with)
 		pos = c.end
-	}
-	if pos == 0 {
-		return text
 	}
 	return b.String() + text[pos:]
 }

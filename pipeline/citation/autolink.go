@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,19 +11,17 @@ import (
 
 // scheme returns the lower-case scheme of a destination. A name with a dot is a file, not a scheme.
 func scheme(s string) string {
-	for i := 0; i < len(s) && i < 32; i++ {
-		switch c := s[i]; {
-		case c == ':' && i > 0:
-			return strings.ToLower(s[:i])
-		case alnumASCII(c) && (i > 0 || !isDigit(c)) || i > 0 && (c == '+' || c == '-'):
-		default:
+	name, _, found := strings.Cut(s[:min(len(s), 32)], ":")
+	if !found || name == "" || !alnumASCII(name[0]) || isDigit(name[0]) {
+		return ""
+	}
+	for _, c := range []byte(name) {
+		if !alnumASCII(c) && c != '+' && c != '-' {
 			return ""
 		}
 	}
-	return ""
+	return strings.ToLower(name)
 }
-
-func hasScheme(s string) bool { return scheme(s) != "" }
 
 // hasAuthority reports whether s begins with a scheme and "://".
 func hasAuthority(s string) bool {
@@ -53,6 +52,9 @@ var activeTags = map[string]bool{"a": true, "img": true, "script": true, "style"
 	"embed": true, "form": true, "input": true, "button": true, "link": true, "meta": true, "base": true, "svg": true,
 	"video": true, "audio": true, "source": true}
 
+// tagName is the name of the tag with this inside.
+var tagName = regexp.MustCompile(`^/?([a-zA-Z0-9]*)`)
+
 // angle handles <https://example.org> and HTML tags.
 func (w *walker) angle(i int) int {
 	rest := w.text[i+1 : min(len(w.text), i+maxLinkText)]
@@ -61,48 +63,33 @@ func (w *walker) angle(i int) int {
 		return i
 	}
 	inside, next := rest[:end], i+end+2
-	if (isAddress(inside) || w.foreign && hasScheme(inside)) && !strings.ContainsAny(inside, " \n") {
-		v := w.links.judge(inside, linkBare)
-		switch {
-		case v.keep && v.dest != "":
-			w.write("<" + v.dest + ">")
-		case v.keep:
-			w.copy(i, next)
-		default:
-			return w.insert(v.after, next, true)
-		}
-		return next
+	if (isAddress(inside) || w.external && scheme(inside) != "") && !strings.ContainsAny(inside, " \n") {
+		return w.settle(w.judge(inside, linkBare), i, next, "<", ">")
 	}
-	name := strings.ToLower(strings.TrimPrefix(inside, "/"))
-	if cut := strings.IndexFunc(name, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
-	}); cut >= 0 {
-		name = name[:cut]
-	}
-	if w.foreign {
-		return w.foreignTag(i, next, name, inside)
-	}
-	if !activeTags[name] {
+	name := strings.ToLower(tagName.FindStringSubmatch(inside)[1])
+	switch {
+	case w.external:
+		return w.externalTag(i, next, name, inside)
+	case !activeTags[name]:
 		return i
-	}
-	if inside[0] != '/' {
-		w.links.note(w.text[i:next], ReasonMarkup)
+	case inside[0] != '/':
+		w.note(w.text[i:next], ReasonMarkup)
 	}
 	return next
 }
 
 // bareURL handles an address in running text.
 func (w *walker) bareURL(i int) int {
-	if !isAddress(w.text[i:]) && !(w.foreign && (hasAuthority(w.text[i:]) || wraps(w.text[i:]))) {
+	anyScheme := w.external && hasAuthority(w.text[i:])
+	if !anyScheme && !isAddress(w.text[i:]) && !(w.external && wraps(w.text[i:])) {
 		return i
 	}
-	before, _ := utf8.DecodeLastRuneInString(w.text[:i])
-	if i > 0 && (isWord(before) || strings.ContainsRune("/.-@:", before)) &&
-		!(w.foreign && hasAuthority(w.text[i:])) {
+	if before, _ := utf8.DecodeLastRuneInString(w.text[:i]); i > 0 && !anyScheme &&
+		(isWord(before) || strings.ContainsRune("/.-@:", before)) {
 		return i
 	}
 	end := addressEnd(w.text, i, w.plainEnd(i))
-	address := strings.TrimRight(w.text[i:end], ".,;:!?'*_~")
+	address := strings.TrimRight(w.text[i:end], addressMarks)
 	if strings.HasPrefix(w.text[i+len(address):end], "...") { // cut short, or the end of a sentence
 		address = w.text[i : i+len(address)+3]
 	}
@@ -110,28 +97,18 @@ func (w *walker) bareURL(i int) int {
 		w.copy(i, i+len(address))
 		return i + len(address)
 	}
-	if word := strings.IndexFunc(address, standsClose); word > 0 && !w.links.known(address) {
+	if word := strings.IndexFunc(address, standsClose); word > 0 && !w.known(address) {
 		address = address[:word] // words may follow the address at once
 	}
-	v := w.judgeBare(address)
 	end = i + len(address)
-	switch {
-	case v.keep && v.dest != "":
-		w.write(v.dest)
-	case v.keep:
-		w.copy(i, end)
-	default:
-		return w.insert(v.after, end, true)
-	}
-	return end
-}
-
-func (w *walker) judgeBare(address string) verdict {
 	if foldPrefix(address, "www.") {
 		address = "https://" + address
 	}
-	return w.links.judge(address, linkBare)
+	return w.settle(w.judge(address, linkBare), i, end, "", "")
 }
+
+// addressMarks do not end an address, although it can contain them.
+const addressMarks = ".,;:!?'*_~"
 
 // addressEnd returns the end of the address at i: white space, an unopened bracket, a character that addresses cannot
 // contain, or words of a script without spaces before another address. Trailing punctuation is included.
@@ -140,12 +117,15 @@ func addressEnd(s string, i, limit int) int {
 	words := -1
 	for end := i; end < limit; {
 		r, size := utf8.DecodeRuneInString(s[end:])
-		if r == '\\' && end+1 < limit && (strings.IndexByte("_*~(&#+=-", s[end+1]) >= 0 || s[end+1] == ')' && len(open) > 0) {
-			end++ // escaped for Markdown
+		escaped := "_*~(&#+=-"
+		if len(open) > 0 {
+			escaped += ")"
+		}
+		if r == '\\' && end+1 < limit && strings.IndexByte(escaped, s[end+1]) >= 0 { // escaped for Markdown
+			end++
 			continue
 		}
-		if r <= ' ' || r == 0x7f || strings.ContainsRune(addressStops, r) || r >= utf8.RuneSelf &&
-			endsAddress(r, s[end+size:limit]) {
+		if endsAddress(r, s[end+size:limit]) {
 			return end
 		}
 		if words < 0 && text.CJK(r) {
@@ -198,12 +178,16 @@ func (w *walker) bareID(i int) int {
 // addressStops are the characters that addresses cannot contain.
 const addressStops = "<>\"`|{}\\。，；：！？（）【】《》“”、،؛؟۔।"
 
-// endsAddress reports whether a character beyond ASCII, before rest, is white space, a quotation mark or a bracket,
-// none of which an address holds but for an apostrophe within a word.
+// endsAddress reports whether a character, before rest, is white space, a quotation mark, a bracket or another one that
+// no address holds. An apostrophe within a word is held.
 func endsAddress(r rune, rest string) bool {
+	if r < utf8.RuneSelf {
+		return r <= ' ' || r == 0x7f || strings.ContainsRune(addressStops, r)
+	}
 	if r == '‘' || r == '’' {
 		next, _ := utf8.DecodeRuneInString(rest)
 		return !unicode.IsLetter(next)
 	}
-	return unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf, unicode.Bidi_Control)
+	return strings.ContainsRune(addressStops, r) || unicode.IsSpace(r) ||
+		unicode.In(r, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf, unicode.Bidi_Control)
 }

@@ -1,26 +1,25 @@
-package citation
+package address
 
 import (
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 )
 
-// How a citation was found in the registry.
+// How a URL was found.
 const (
-	MatchExact      = "exact"      // the same address
-	MatchTruncation = "truncation" // the beginning of the only address that goes on like that
-	MatchPrefix     = "prefix"     // the same after normalisation
-	MatchChild      = "child"      // a page below the only source whose path, of two or more segments, leads to it
-	MatchQuery      = "query"      // the only address that has these parameters and more
-	MatchKey        = "key"        // a document key, whatever the page
-	MatchTitle      = "title"      // the title of one source
-	MatchID         = "id"         // a citation id of the run
+	Exact      = "exact"      // the same address
+	Truncation = "truncation" // the beginning of the only address that goes on like that
+	Prefix     = "prefix"     // the same after normalisation
+	Child      = "child"      // a page below the only source whose path, of two or more segments, leads to it
+	Query      = "query"      // the only address that has these parameters and more
 )
 
-// addresses finds sources by URL. Sources are identified by their index.
-type addresses struct {
-	all    []address
+// Index finds sources by URL. Sources are numbers of the caller.
+type Index struct {
+	all    []Address
 	source []int            // by position in all
 	exact  map[string]int   // by key: the first
 	loose  map[string][]int // by looseKey
@@ -38,31 +37,38 @@ type spelling struct {
 	other int // index in the list of the next spelling of another address
 }
 
-func (s *addresses) add(a address, source int) {
+// NewIndex returns an index without addresses.
+func NewIndex() *Index {
+	return &Index{exact: map[string]int{}, loose: map[string][]int{}, host: map[string][]int{},
+		path: map[string][]int{}, params: map[string][]int{}}
+}
+
+// Add adds the address of a source and reports whether it is one.
+func (s *Index) Add(raw string, source int) bool {
+	a, ok := Parse(raw)
+	if !ok {
+		return false
+	}
 	key := a.key()
 	at, known := s.exact[key]
 	if !known {
-		if s.exact == nil {
-			s.exact, s.loose, s.host = map[string]int{}, map[string][]int{}, map[string][]int{}
-			s.path, s.params = map[string][]int{}, map[string][]int{}
-		}
 		at = len(s.all)
 		s.all, s.source = append(s.all, a), append(s.source, source)
 		s.exact[key] = at
 		s.loose[a.looseKey()] = append(s.loose[a.looseKey()], at)
-		s.host[a.host] = append(s.host[a.host], at)
-		s.path[a.host+a.path] = append(s.path[a.host+a.path], at)
-		for _, p := range a.query {
-			k := a.host + a.path + joinQuery([]param{p})
+		s.host[a.Host] = append(s.host[a.Host], at)
+		s.path[a.Host+a.path] = append(s.path[a.Host+a.path], at)
+		for k := range a.parameters() {
 			s.params[k] = append(s.params[k], at)
 		}
 		s.keys = append(s.keys, spelling{text: key, at: at})
 	}
 	s.raws = append(s.raws, spelling{text: a.rest, at: at})
+	return true
 }
 
-// sort must be called after the last add.
-func (s *addresses) sort() {
+// Sort must be called after the last Add.
+func (s *Index) Sort() {
 	for _, list := range [][]spelling{s.raws, s.keys} {
 		slices.SortFunc(list, func(a, b spelling) int { return strings.Compare(a.text, b.text) })
 		for i, other := len(list)-1, len(list); i >= 0; i-- {
@@ -74,36 +80,74 @@ func (s *addresses) sort() {
 	}
 }
 
+// Match returns the source that a URL identifies, and the level of the match. An ambiguous URL identifies no source. An
+// ellipsis in the URL matches omitted text.
+func (s *Index) Match(raw string) (source int, level string, ok bool) {
+	raw = strings.TrimSpace(raw)
+	whole := withoutHalfEscape(raw)
+	head, tail, cut := strings.Cut(strings.ReplaceAll(raw, "…", "..."), "...")
+	if source, level, ok = s.match(raw, cut || whole != raw); ok {
+		return source, level, true
+	}
+	if whole != raw {
+		return s.match(whole, true)
+	}
+	if !cut {
+		return 0, "", false
+	}
+	head, tail = strings.TrimRight(head, "."), strings.Trim(tail, ".")
+	if strings.Trim(tail, "/") == "" {
+		return s.match(head, true)
+	}
+	source, ok = s.between(head, tail)
+	return source, Truncation, ok
+}
+
+// halfEscape is the beginning of an escape at the end of an address.
+var halfEscape = regexp.MustCompile(`%[0-9A-Fa-f]?$`)
+
+// withoutHalfEscape cuts what is left of an escaped character at the end of an address.
+func withoutHalfEscape(raw string) string {
+	cut := halfEscape.ReplaceAllString(raw, "")
+	for range utf8.UTFMax {
+		i := len(cut) - len("%E2")
+		if i < 0 || cut[i] != '%' || utf8.ValidString(unescape(cut, "")) {
+			break
+		}
+		cut = cut[:i]
+	}
+	return cut
+}
+
 // match returns the source that a URL identifies, by the first level with exactly one candidate. cut: the end of the
 // URL is missing, so that it can be neither a page below a source nor have all parameters.
-func (s *addresses) match(raw string, cut bool) (source int, level string, ok bool) {
-	a, valid := parseAddress(raw)
+func (s *Index) match(raw string, cut bool) (source int, level string, ok bool) {
+	a, valid := Parse(raw)
 	if !valid {
 		return 0, "", false
 	}
 	found := func(at int, level string) (int, string, bool) { return s.source[at], level, true }
 	if at, known := s.exact[a.key()]; known {
-		return found(at, MatchExact)
+		return found(at, Exact)
 	}
-	mine := values(a.query)
-	if at, only := s.one(s.loose[a.looseKey()], func(b address) bool { return !contradict(mine, values(b.query)) }); only {
-		return found(at, MatchExact)
+	if at, only := s.one(s.loose[a.looseKey()], func(b Address) bool { return !contradict(a.query, b.query) }); only {
+		return found(at, Exact)
 	}
 	bare := !strings.ContainsAny(a.rest, "/?")
 	if at, only := s.longer(s.raws, a.rest, bare, false); only {
-		return found(at, MatchTruncation)
+		return found(at, Truncation)
 	}
 	if at, only := s.longer(s.keys, a.key(), false, a.slash && len(a.query) == 0); only {
-		return found(at, MatchPrefix)
+		return found(at, Prefix)
 	}
 	if cut {
 		return 0, "", false
 	}
 	if parents := s.parents(a); len(parents) == 1 {
-		return found(parents[0], MatchChild)
+		return found(parents[0], Child)
 	}
-	if at, only := s.one(s.having(a), func(b address) bool { return isSubset(mine, values(b.query)) }); only {
-		return found(at, MatchQuery)
+	if at, only := s.one(s.having(a), func(b Address) bool { return isSubset(a.query, b.query) }); only {
+		return found(at, Query)
 	}
 	return 0, "", false
 }
@@ -112,26 +156,26 @@ func (s *addresses) match(raw string, cut bool) (source int, level string, ok bo
 const maxSegments = 100
 
 // parents returns the addresses whose path, of two or more segments, is a parent of a's.
-func (s *addresses) parents(a address) []int {
+func (s *Index) parents(a Address) []int {
 	var found []int
 	for i, segments := 1, 1; i < len(a.path) && segments <= maxSegments && len(found) < 2; i++ {
 		if a.path[i] != '/' {
 			continue
 		}
 		if segments++; segments > 2 {
-			found = append(found, s.path[a.host+a.path[:i]]...)
+			found = append(found, s.path[a.Host+a.path[:i]]...)
 		}
 	}
 	return found
 }
 
 // having returns the addresses with a's path and the rarest of its parameters.
-func (s *addresses) having(a address) []int {
+func (s *Index) having(a Address) []int {
 	var rarest []int
-	for i, p := range a.query {
-		with := s.params[a.host+a.path+joinQuery([]param{p})]
-		if i == 0 || len(with) < len(rarest) {
-			rarest = with
+	first := true
+	for k := range a.parameters() {
+		if with := s.params[k]; first || len(with) < len(rarest) {
+			rarest, first = with, false
 		}
 	}
 	return rarest
@@ -141,7 +185,7 @@ func (s *addresses) having(a address) []int {
 const maxCandidates = 2000
 
 // one returns the address that fits, if there is exactly one.
-func (s *addresses) one(candidates []int, fits func(address) bool) (int, bool) {
+func (s *Index) one(candidates []int, fits func(Address) bool) (int, bool) {
 	only := -1
 	if len(candidates) > maxCandidates {
 		return 0, false
@@ -159,7 +203,7 @@ func (s *addresses) one(candidates []int, fits func(address) bool) (int, bool) {
 
 // longer returns the address, if there is only one, of which text is the beginning, cut at an allowed position. bare:
 // text is a host. slash: text ends with a slash, which is a boundary.
-func (s *addresses) longer(list []spelling, text string, bare, slash bool) (int, bool) {
+func (s *Index) longer(list []spelling, text string, bare, slash bool) (int, bool) {
 	only := -1
 	at, _ := slices.BinarySearchFunc(list, text, func(sp spelling, text string) int {
 		return strings.Compare(sp.text, text)
@@ -170,9 +214,9 @@ func (s *addresses) longer(list []spelling, text string, bare, slash bool) (int,
 		if len(sp.text) > len(text) {
 			next = sp.text[len(text)]
 		}
+		inWord := bare && strings.IndexByte("/?:", next) < 0 || slash && strings.IndexByte("/?", next) < 0
 		switch {
-		case bare && strings.IndexByte("/?:", next) < 0 || slash && next != '/' && next != '?' ||
-			cutsNumber(sp.text, len(text)):
+		case inWord || cutsNumber(sp.text, len(text)):
 			alike := sp.text[:len(text)+1] // spellings that continue with the same character do not match either
 			at += sort.Search(len(list)-at, func(i int) bool { return !strings.HasPrefix(list[at+i].text, alike) })
 		case only >= 0 && sp.at != only:
@@ -195,15 +239,17 @@ func cutsNumber(s string, i int) bool {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // between returns the only source whose address begins with head and ends with tail: a URL with an ellipsis in it.
-func (s *addresses) between(head, tail string) (int, bool) {
-	a, ok := parseAddress(head)
+func (s *Index) between(head, tail string) (int, bool) {
+	a, ok := Parse(head)
 	if !ok || len(tail) < 3 || a.path == "/" {
 		return 0, false
 	}
-	at, ok := s.one(s.host[a.host], func(b address) bool {
+	at, ok := s.one(s.host[a.Host], func(b Address) bool {
 		end := len(b.rest) - len(tail)
-		return end >= len(a.rest) && strings.HasPrefix(b.rest, a.rest) && strings.HasSuffix(b.rest, tail) &&
-			!cutsNumber(b.rest, len(a.rest)) && !cutsNumber(b.rest, end)
+		if end < len(a.rest) || !strings.HasPrefix(b.rest, a.rest) || !strings.HasSuffix(b.rest, tail) {
+			return false
+		}
+		return !cutsNumber(b.rest, len(a.rest)) && !cutsNumber(b.rest, end)
 	})
 	if !ok {
 		return 0, false

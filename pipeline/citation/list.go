@@ -1,0 +1,222 @@
+package citation
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// refSection is a list of references: the lines from to until, the first of which are its heading.
+type refSection struct {
+	head    heading
+	start   int // byte of the heading, if it is one of the list; -1: there is none
+	end     int // byte behind the heading's lines
+	until   int // byte at which the next heading begins
+	entries []*entry
+}
+
+func (s *refSection) last() *entry { return s.entries[len(s.entries)-1] }
+
+// findSections finds the lists of references.
+func (t *reading) findSections() []*refSection {
+	sections := t.headed(true)
+	if len(sections) == 0 { // in a language, or by a name, that is not known here
+		sections = t.headed(false)
+	}
+	if s := t.definitions(sections); s != nil {
+		sections = append(sections, s)
+	}
+	return sections
+}
+
+// headed finds the lists below headings. named: those whose headings name references; otherwise those of which each
+// item leads somewhere.
+func (t *reading) headed(named bool) []*refSection {
+	lines := t.all
+	level := func(i int) int { // of a real heading
+		if h, ok := t.heading(i); ok && !h.plain && (h.level < 7 || isReferenceLabel(h.label)) {
+			return h.level
+		}
+		return 0
+	}
+	next := make([]int, len(lines)+1) // the real heading at or after a line
+	next[len(lines)] = len(lines)
+	for i := len(lines) - 1; i >= 0; i-- {
+		if next[i] = next[i+1]; level(i) != 0 {
+			next[i] = i
+		}
+	}
+	var sections []*refSection
+	for i := 0; i < len(lines); i++ {
+		h, ok := t.heading(i)
+		if !ok || named != isReferenceLabel(h.label) {
+			continue
+		}
+		first := i + h.lines
+		until := next[min(first, len(lines))]
+		for named && until < len(lines) && level(until) > h.level {
+			until = next[until+1]
+		}
+		if !named && (h.level == 7 || !t.isCitedList(first, until)) {
+			continue
+		}
+		s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end, until: lines[until-1].end}
+		if !named { // its heading is one of the text
+			s.start = s.end
+		}
+		p := entryParser{reading: t, until: until, plain: h.plain || softLabels[h.label], section: len(sections)}
+		if s.entries = p.parse(first); len(s.entries) == 0 && !p.plain && !t.labelled(first, until) {
+			s.entries = p.parsePlain(first)
+		}
+		if len(s.entries) > 0 {
+			sections = append(sections, s)
+			i = until - 1
+		}
+	}
+	return sections
+}
+
+// labelled reports whether the first line that says something begins with a label, or is part of a table.
+func (t *reading) labelled(first, until int) bool {
+	for i := first; i < until; i++ {
+		if line := t.line(i); !t.all[i].code && !t.isBlank(i) {
+			_, ok := t.start(i)
+			return ok || strings.HasPrefix(strings.TrimSpace(line), "|") || namedNote.MatchString(line)
+		}
+	}
+	return false
+}
+
+// footnote is the definition of a numbered footnote or reference link.
+var footnote = regexp.MustCompile(`^ {0,3}\[\^?[0-9]{1,4}\]:`)
+
+// definitions collects what defines markers outside the lists: footnotes, and without any list the entries that end
+// the text.
+func (t *reading) definitions(sections []*refSection) *refSection {
+	var lists spans
+	for _, s := range sections {
+		lists = append(lists, span{s.start, s.last().end + 1})
+	}
+	tail := len(t.all)
+	if len(sections) == 0 {
+		tail = t.tail(len(t.all))
+	}
+	p := entryParser{reading: t, section: len(sections)}
+	for i := 0; i < len(t.all); i++ {
+		line := t.line(i)
+		if _, inside := lists.at(t.all[i].start); inside || t.all[i].code || i < tail && !footnote.MatchString(line) {
+			continue
+		}
+		pre, ok := t.start(i)
+		if !ok || i < tail && !hasAddress(line) && !strings.Contains(pre.raw, "^") {
+			continue
+		}
+		if p.until = len(t.all); len(lists) > 0 {
+			p.until = t.lineAt(lists[0].start)
+		}
+		p.open(i, pre)
+		p.cur.footnote = i < tail
+		i = p.follow(i)
+		p.close()
+	}
+	if len(p.entries) == 0 {
+		return nil
+	}
+	return &refSection{start: -1, entries: p.entries}
+}
+
+// splitHeads puts the entries of a list on a line of their own where they stand behind its heading: "**Sources:** [1]
+// ...".
+func (t *reading) splitHeads() *reading {
+	var breaks []change
+	for _, l := range t.all {
+		line := l.of(t.text)
+		at := strings.IndexAny(line[:min(len(line), 80)], "[【")
+		if at < 3 || l.code {
+			continue
+		}
+		head := strings.TrimRight(line[:at], " \t")
+		if !strings.ContainsAny(head, ":：#*_") || !isReferenceLabel(headingLabel(strings.TrimLeft(head, "# "))) {
+			continue
+		}
+		if pre, ok := entryStart(line[at:]); ok && t.r.hasTarget(line[at+len(pre.raw):]) {
+			breaks = append(breaks, change{l.start + len(head), l.start + at, "\n"})
+		}
+	}
+	return t.changed(outsideCode(t.text, breaks))
+}
+
+// tail returns the line at which the list begins that ends the lines before until and has no heading that names
+// references, and until where there is none. Entries with labels such as [1] each lead somewhere. A numbered list,
+// which may be one of other things, counts from 1, has an address in each item, and the text above it cites by its
+// numbers.
+func (t *reading) tail(until int) int {
+	at, count := until, 0
+	var top label
+	target, address := false, false // of the entry whose lines these are
+	for i := until - 1; i >= 0; i-- {
+		line := t.line(i)
+		if t.isBlank(i) || count == 0 && strings.HasPrefix(strings.TrimSpace(line), "</") {
+			continue
+		}
+		pre, ok := t.start(i)
+		target, address = target || t.leads(i), address || hasAddress(line)
+		if t.all[i].code || !ok && !isIndented(line) && !isOnlyAddress(line) {
+			break
+		}
+		if !ok {
+			continue // goes on with the entry above
+		}
+		ordered := pre.style == orderedStyle
+		if found := pre.style == bracketStyle && target || ordered && address; !found {
+			break
+		}
+		if count > 0 && (pre.style != top.style || ordered && pre.number != top.number-1) {
+			break
+		}
+		at, top, target, address = i, pre, false, false
+		if count++; ordered && top.number == 1 {
+			break
+		}
+	}
+	if top.style == orderedStyle && (top.number != 1 || !t.cites(at, count)) {
+		return until
+	}
+	return at
+}
+
+// isCitedList reports whether the lines from first to until are nothing but such a list, and the text above it cites by
+// its numbers.
+func (t *reading) isCitedList(first, until int) bool {
+	for first < until && t.isBlank(first) {
+		first++
+	}
+	if first == until {
+		return false
+	}
+	_, ok := t.start(first)
+	return ok && t.tail(until) == first && t.cites(first, maxMarked)
+}
+
+// marked is a number in brackets, alone or the first of several.
+var marked = regexp.MustCompile(`[\[【［]\^?([0-9]{1,3})[\]】］,;†–-]`)
+
+// maxMarked is the highest number that marked finds.
+const maxMarked = 999
+
+// cites reports whether the text above line i has a marker with a number from 1 to most.
+func (t *reading) cites(i, most int) bool {
+	if t.markers == nil {
+		t.markers = slices.Repeat([]int{len(t.text)}, maxMarked+1)
+		for _, m := range marked.FindAllStringSubmatchIndex(t.text, -1) {
+			if n, err := strconv.Atoi(t.text[m[2]:m[3]]); err == nil && n > 0 {
+				t.markers[n] = min(t.markers[n], m[0])
+			}
+		}
+		for n := 2; n <= maxMarked; n++ {
+			t.markers[n] = min(t.markers[n], t.markers[n-1])
+		}
+	}
+	return t.markers[min(most, maxMarked)] < t.all[i].start
+}
