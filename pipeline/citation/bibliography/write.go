@@ -91,6 +91,9 @@ func ris(entries []entry) []byte {
 				tag("AU", p.family+", "+p.given)
 			}
 		}
+		if e.others {
+			tag("AU", "et al.") // RIS has no other notation for an incomplete list
+		}
 		tag(by, e.publisher)
 		if len(e.date) > 0 {
 			tag("PY", fmt.Sprintf("%04d", e.date[0]))
