@@ -36,12 +36,18 @@ type form struct {
 const maxHalvings = 5 // 12,000 becomes 375
 
 var (
-	aboutContext = regexp.MustCompile(`context[ _-]?(length|window|size|limit)|maximum context|too many (input )?tokens|(prompt|input)( is)? too long|exceeds? the (maximum|available|model)|reduce the length`)
-	aboutLimit   = regexp.MustCompile(`max_tokens|max_completion_tokens|max_new_tokens|max_output_tokens|completion tokens|in the completion|output tokens`)
-	aboutSize    = regexp.MustCompile(`too (large|high|big|many)|at most|maximum|exceed|less than|smaller|larger|greater|up to|range|<=`)
-	aboutUnknown = regexp.MustCompile(`unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|extra (input|field)|not permitted|not allowed|does not support|no such|instead`)
-	aboutModel   = regexp.MustCompile(`model.{0,80}(not found|does not exist|not exist|unknown|not available|no access)|(unknown|invalid|no such) model`)
-	aboutSchema  = regexp.MustCompile(`response_format|response format|json_schema|json schema|structured|grammar|guided|tool|function`)
+	aboutContext = regexp.MustCompile(`context[ _-]?(length|window|size|limit)|maximum context|` +
+		`too many (input )?tokens|(prompt|input)( is)? too long|exceeds? the (maximum|available|model)|reduce the length`)
+	aboutLimit = regexp.MustCompile(`max_tokens|max_completion_tokens|max_new_tokens|max_output_tokens|` +
+		`completion tokens|in the completion|output tokens`)
+	aboutSize = regexp.MustCompile(`too (large|high|big|many)|at most|maximum|exceed|less than|smaller|larger|` +
+		`greater|up to|range|<=`)
+	aboutUnknown = regexp.MustCompile(`unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|` +
+		`extra (input|field)|not permitted|not allowed|does not support|no such|instead`)
+	aboutModel = regexp.MustCompile(`model.{0,80}(not found|does not exist|not exist|unknown|not available|no access)|` +
+		`(unknown|invalid|no such) model`)
+	aboutSchema = regexp.MustCompile(`response_format|response format|json_schema|json schema|structured|grammar|` +
+		`guided|tool|function`)
 )
 
 // adapt returns the form to try after a refusal. It returns false if no other form can help.
