@@ -23,7 +23,7 @@ const (
 	ending = ` summary 1; complete completed`
 )
 
-// streams are in order.
+// streams are valid streams.
 var streams = map[string]string{
 	"success":             research + author + ending,
 	"a third question":    begin + `1 thought; progress 0 3; 3 thought; 3 done; progress 1 3; 1 done; progress 2 3; 2 done; progress 3 3;` + author + ` summary 0; complete completed`,
@@ -48,7 +48,7 @@ var streams = map[string]string{
 	"cancelled while written":  research + `start_author; fail_author; iterative_research_pipeline_aborted; summary 1; complete cancelled`,
 }
 
-// written makes a stream of a script: step keys, and what a block does after its number.
+// written builds a stream from a script: step keys, and for each block number what the block does.
 func written(t testing.TB, script string) []topicqueue.Event {
 	t.Helper()
 	var events []topicqueue.Event
@@ -80,7 +80,7 @@ func written(t testing.TB, script string) []topicqueue.Event {
 	return events
 }
 
-// said returns the event that some words of a script stand for. n: the block that says it.
+// said returns the event for some words of a script. n: the block that sends it.
 func said(words []string, n int) topicqueue.Event {
 	arg := func(i int) int { v, _ := strconv.Atoi(words[i]); return v }
 	event := func(status string, payload any) topicqueue.Event { return topicqueue.NewEvent("", status, payload) }
@@ -124,7 +124,7 @@ func TestStreamsInOrder(t *testing.T) {
 	}
 }
 
-// TestTimeBeforeTheFirstEvent: planning may have begun in an attempt that died before it said a word, but only then.
+// TestTimeBeforeTheFirstEvent: planning may have begun in an attempt that died before its first event, but not earlier.
 func TestTimeBeforeTheFirstEvent(t *testing.T) {
 	t.Parallel()
 	for attempt, faults := range map[int]int{1: 1, 2: 0} {
@@ -144,7 +144,8 @@ func TestTimeBeforeTheFirstEvent(t *testing.T) {
 	}
 }
 
-// TestEveryEventCounts leaves out and repeats single events: no stream bears it. What a block thinks and finds is free.
+// TestEveryEventCounts omits and repeats single events, which makes a stream invalid. Thoughts and findings of blocks
+// are optional.
 func TestEveryEventCounts(t *testing.T) {
 	t.Parallel()
 	free := []string{topicqueue.StatusThought, topicqueue.StatusReference, topicqueue.StatusWait}
@@ -257,7 +258,7 @@ func set(i int, change func(*topicqueue.Event)) func([]topicqueue.Event) []topic
 	}
 }
 
-// FuzzNext: no content makes the validator panic, and what is no payload is a fault.
+// FuzzNext: no content makes the validator panic, and an invalid payload is reported.
 func FuzzNext(f *testing.F) {
 	f.Add("ir_progress", `{"processed_tasks":1,"total_task":1e9}`, "block_1")
 	f.Add("reference", `{"question_id":1,"references":{"http://[":""}}`, "block_01")

@@ -52,7 +52,7 @@ func (q *attempts) Purse(ctx context.Context, runID string, share int64, cut str
 	if share > 0 {
 		limit = strconv.FormatInt(share, 10)
 	}
-	r, err := q.run(ctx, purseScript, "look at the budget", runID, limit, cut)
+	r, err := q.run(ctx, purseScript, "read the budget", runID, limit, cut)
 	if err != nil {
 		return topicqueue.Purse{}, err
 	}

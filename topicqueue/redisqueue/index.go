@@ -78,7 +78,7 @@ func (q *base) note(ctx context.Context, runID string, n note) error {
 	}
 	if err := noteScript.Run(ctx, q.rdb, indexKeys(n.lane), runID, string(n.state), n.check, soonest, n.wait,
 		ms(q.watchTime()), slots).Err(); err != nil {
-		return fmt.Errorf("note run %s in Redis: %w", runID, err)
+		return fmt.Errorf("record run %s in Redis: %w", runID, err)
 	}
 	return nil
 }

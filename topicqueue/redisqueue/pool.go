@@ -77,7 +77,7 @@ func (q *budgets) MayBegin(ctx context.Context, run topicqueue.Run, at time.Time
 		return ok, err
 	}
 	if err := q.rdb.ZAddXX(ctx, fedKey(run.Lane), redis.Z{Member: run.ID, Score: math.Inf(1)}).Err(); err != nil {
-		return false, fmt.Errorf("note in Redis that run %s is held: %w", run.ID, err)
+		return false, fmt.Errorf("record in Redis that run %s is held: %w", run.ID, err)
 	}
 	return false, nil
 }

@@ -206,7 +206,7 @@ func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool
 	}
 	if register { // before its keys, so that every state can be found
 		if err := g.rdb.HSet(ctx, hostsKey, s.id, s.host).Err(); err != nil {
-			return fmt.Errorf("note the calls to %s in Redis: %w", s.host, err)
+			return fmt.Errorf("record the calls to %s in Redis: %w", s.host, err)
 		}
 	}
 	values, err := speakScript.Run(ctx, g.rdb, []string{stateKey(s.id)}, said).Slice()
