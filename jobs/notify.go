@@ -144,7 +144,7 @@ func (s sender) deliver(ctx context.Context, task *asynq.Task) error {
 	}
 	i := slices.IndexFunc(s.webhooks, func(h *notify.Webhook) bool { return h.Key() == p.To })
 	if i < 0 {
-		return errors.New("this webhook.url is not in this worker's settings: give all workers the same settings")
+		return errors.New("the address is not in this worker's webhook.url: give all workers the same settings")
 	}
 	err := s.webhooks[i].Deliver(ctx, p.ID, p.Body, s.now())
 	var refused *notify.RefusedError

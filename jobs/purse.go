@@ -73,7 +73,7 @@ func (b *budget) estimate(evidence, sections int) topicqueue.Estimate {
 // number of additional blocks that the run would like.
 func (b *budget) purse(ctx context.Context, more int) (p topicqueue.Purse, e topicqueue.Estimate, err error) {
 	look := func(share int64) {
-		err = steady(ctx, "look at the budget", func(ctx context.Context) (err error) {
+		err = steady(ctx, "read the budget", func(ctx context.Context) (err error) {
 			p, err = b.a.queue.Purse(ctx, b.a.Run.ID, share, "")
 			return err
 		})
@@ -91,7 +91,7 @@ func (b *budget) purse(ctx context.Context, more int) (p topicqueue.Purse, e top
 	e = b.estimate(p.Evidence, max(1, sections))
 	if b.a.Run.Options.Common() {
 		var share int64
-		err = steady(ctx, "draw on the budget", func(ctx context.Context) (err error) {
+		err = steady(ctx, "draw the run's share of the budget", func(ctx context.Context) (err error) {
 			share, err = b.draw(ctx, p, e, more)
 			return err
 		})
@@ -168,7 +168,7 @@ func (b *budget) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) redi
 }
 
 // errHeld means that other runs hold the run's share of a common budget.
-var errHeld = errors.New("it waits for its share of the budget, which other runs hold")
+var errHeld = errors.New("it waits because other runs hold the rest of the budget")
 
 // Values of boundBy.
 const (
@@ -211,7 +211,7 @@ func (b *budget) cut(ctx context.Context, what string) {
 	if slices.Contains(b.a.Run.Cuts, what) {
 		return
 	}
-	err := steady(ctx, "record what the budget has cut", func(ctx context.Context) error {
+	err := steady(ctx, "record the cuts by the budget", func(ctx context.Context) error {
 		// notify first; a repetition sends the same event, because an attempt that finds the cut recorded sends none
 		if what != topicqueue.CutTime {
 			if err := b.tell(ctx, what); away(err) {

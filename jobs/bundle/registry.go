@@ -170,19 +170,19 @@ func (c *Check) registered(ctx context.Context, store storage.Store, m storage.M
 		delete(there, want.ID)
 		switch {
 		case !known:
-			c.add(file, "does not have %s, which %s returned", want.ID,
+			c.add(file, "lacks source %s, which %s returned", want.ID,
 				strings.Join(append(want.ReturnedBy, want.Citations...), ", "))
 		case !in.lists:
 		case whole && len(want.ReturnedBy) == 0 && !earlier[want.ID]:
-			c.add(file, "has %s, which no tool call of the run returned", want.ID)
+			c.add(file, "lists source %s, which no tool call of the run returned", want.ID)
 		case !sameLine(got, want):
-			c.add(file, "says of %s something else than the calls that returned it", want.ID)
+			c.add(file, "describes %s differently from the calls that returned it", want.ID)
 		case got.Read && !pages[storage.PageKey(c.RunID, got.Hash)]:
-			c.add(file, "says that %s was read, and the manifest does not have its text", want.ID)
+			c.add(file, "says that %s was read, but its text is not in the manifest", want.ID)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(there)) {
-		c.add(file, "has %s, which no tool call of the run returned", id)
+		c.add(file, "lists source %s, which no tool call of the run returned", id)
 	}
 	return nil
 }

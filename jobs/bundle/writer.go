@@ -161,10 +161,10 @@ func (b *Writer) Gather(ctx context.Context) error {
 		wait = textsWait
 	}
 	if silent && b.services.Now().Before(b.In.Run.EndedAt.Add(otherWait)) {
-		return errors.New("the narration is on another machine, which waits for the storage")
+		return errors.New("the narration is on another machine that cannot reach the storage yet")
 	}
 	if n := len(b.Missing); n > 0 && b.services.Now().Before(b.In.Run.EndedAt.Add(wait)) {
-		return fmt.Errorf("%d texts of the run are on another machine, which waits for the storage", n)
+		return fmt.Errorf("%d texts of the run are on another machine that cannot reach the storage yet", n)
 	}
 	return nil
 }
