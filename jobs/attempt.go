@@ -132,7 +132,7 @@ func stageError(doing string, err error) error {
 func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.HandlerFunc {
 	return func(asynqCtx context.Context, task *asynq.Task) error {
 		if !w.handlers.enter() {
-			return errDrain // dequeued at the last moment: it goes back, see server
+			return errDrain // dequeued at the last moment and returned to the queue, see server
 		}
 		defer w.handlers.leave()
 		var p payload

@@ -212,7 +212,7 @@ type budgetReached struct {
 	Batch  string            `json:"batch"`
 	RunID  string            `json:"run_id"` // the first run that is cut because of it
 	Topic  string            `json:"topic"`
-	// what is cut first in this run: see topicqueue.CutReview
+	// first cut of this run: see topicqueue.CutReview
 	Cut string `json:"cut"`
 }
 

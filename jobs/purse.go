@@ -22,8 +22,8 @@ const (
 	hope = 1.2
 )
 
-// cost returns what calls take from the budget of the run. Calls without a known price count 0; each call reports that
-// itself.
+// cost returns the cost of calls in the unit of the run's budget. Calls without a known price count 0; each call
+// reports that itself.
 func (b *budget) cost(calls ...askedCall) (sum int64) {
 	for _, c := range calls {
 		t := b.experience().tokens(c)
@@ -103,7 +103,7 @@ func (b *budget) purse(ctx context.Context, more int) (p topicqueue.Purse, e top
 	return p, e, err
 }
 
-// draw returns what the run may spend from its share of the budgets of its batch and its night.
+// draw returns the run's share of the budgets of its batch and its night.
 func (b *budget) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Estimate,
 	more int) (share int64, err error) {
 	o := b.a.Run.Options
@@ -153,7 +153,7 @@ func (b *budget) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) redi
 		return p.Spent + int64(spareShare*float64(rest)) + int64(more)*p.Block(o.MaxIterations, e)
 	}
 	claim.Wants, claim.High = wants(more), wants(more)
-	// a high-priority run holds from the start what other runs request when they need it
+	// a high-priority run holds from the start the amount that other runs request when needed
 	if o.MaxLoops > 0 && b.a.Lease.Unit != redisqueue.UnitReport {
 		claim.High = wants(max(more, 1))
 	}
@@ -206,7 +206,7 @@ func (b *budget) longest(role llm.Role) int64 {
 	return cost
 }
 
-// cut records what was cut because of the budget.
+// cut records a cut caused by the budget.
 func (b *budget) cut(ctx context.Context, what string) {
 	if slices.Contains(b.a.Run.Cuts, what) {
 		return
@@ -289,7 +289,7 @@ func (b *budget) roomFor(ctx context.Context, wanted int) (int, error) {
 	return p.Room(b.a.Run.Options.MaxIterations, e), nil
 }
 
-// budgetReason describes what budget and deadline have cut, or returns "".
+// budgetReason describes the cuts by budget and deadline, or returns "".
 func budgetReason(run topicqueue.Run) string {
 	words := map[string]string{topicqueue.CutReview: "no review", topicqueue.CutIterations: "fewer iterations",
 		topicqueue.CutBlocks: "fewer topic blocks", topicqueue.CutReport: "a shorter report",

@@ -206,7 +206,7 @@ func (s *memories) documents(ctx context.Context, run topicqueue.Run, m *recurri
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err != nil { // the memory keeps what was reported from them
+	if err != nil { // the memory keeps the statements reported from them
 		zerolog.Ctx(ctx).Warn().Err(err).Str("version",
 			m.KnowledgeVersion).Msg("the knowledge base version of the last run no longer exists: unread parts may be " +
 			"reported as new")

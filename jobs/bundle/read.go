@@ -70,7 +70,7 @@ func Sources(ctx context.Context, store storage.Store, runID string) ([]topicque
 type storedBundle struct {
 	reporting.Input
 	metadata metadata
-	lists    bool // whether it lists what calls returned
+	lists    bool // whether it lists the sources returned by calls
 	missing  bool // whether some of these lists are lost
 }
 

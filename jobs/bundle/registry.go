@@ -101,7 +101,7 @@ func citedOf(citations []string, v *reporting.Verification) []string {
 	return cited
 }
 
-// ReturnedPages are hashes of texts that list what calls returned (topicqueue.Checkpoint.Returned), by unit.
+// ReturnedPages are hashes of texts that list the sources returned by calls (topicqueue.Checkpoint.Returned), by unit.
 type ReturnedPages map[string][]string
 
 // InOrder returns all hashes: first of planning, then by block.
@@ -141,7 +141,7 @@ func ReadReturned(ctx context.Context, store storage.Store, runID string,
 }
 
 // registered compares sources.jsonl with the traces and calls of the run. A bundle of an older version does not list
-// what its calls returned, and only has the sources of its traces. The error is the store's.
+// the sources returned by calls, and has only those of its traces. The error is the store's.
 func (c *Check) registered(ctx context.Context, store storage.Store, m storage.Manifest, in storedBundle,
 	v *reporting.Verification) error {
 	file := storage.CacheKey(c.RunID, "sources.jsonl")

@@ -12,7 +12,7 @@ import (
 )
 
 // form is the form of a request to one model. It covers the differences between servers of the same protocol. adapt
-// changes it after a refusal; learned keeps what worked.
+// changes it after a refusal; learned keeps the form that worked.
 type form struct {
 	transport     Transport // for a structured question; empty for free text
 	noTemperature bool
@@ -128,7 +128,7 @@ func isAboutModel(e *ProviderError) bool {
 	return aboutModel.MatchString(strings.ToLower(e.Code + " " + e.Type + " " + e.Message))
 }
 
-// learned is what calls have learned about one model of one server. Roles with the same model share it.
+// learned is the experience with one model of one server. Roles with the same model share it.
 type learned struct {
 	mu            sync.Mutex
 	noTemperature bool
@@ -208,7 +208,7 @@ func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 	return f
 }
 
-// worked records what an answered call shows about its form. A transport that has worked once stays. A later refusal
+// worked records the form of an answered call. A transport that has worked once stays. A later refusal
 // concerns one schema only, and that call works around it.
 func (l *learned) worked(f form) {
 	l.mu.Lock()

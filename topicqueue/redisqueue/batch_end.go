@@ -96,7 +96,7 @@ type DueBatch struct {
 	until string // its next check, by other sweepers
 }
 
-// DueBatches returns batches that may want a digest. Each goes to one caller, and to another after 30 s.
+// DueBatches returns batches that may need a digest. Each is returned to one caller, and after 30 s to another.
 func (q *batches) DueBatches(ctx context.Context) ([]DueBatch, error) {
 	values, err := batchDueScript.Run(ctx, q.rdb, []string{digestsKey}, batchLooks, sweepTime.Milliseconds()).Slice()
 	if err != nil {

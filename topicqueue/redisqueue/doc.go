@@ -41,7 +41,7 @@
 //
 // From a final state, Retry leads to researching, or to queued for the whole run, and starts the run's next epoch.
 //
-// # Who may call what
+// # Permitted calls
 //
 // A unit of work is a run's plan, one of its blocks, its review, report, narration, or its publishing. Begin takes a
 // unit's lease for one generation and writes the owner token of the attempt. Every later script of the attempt passes

@@ -46,8 +46,8 @@ type Pace interface {
 
 // Settings configures a Client. A zero field means the default.
 type Settings struct {
-	// Allow lists what may be reached even if its address is not public or its port is neither 80 nor 443. An entry is
-	// a host or an address, with a port or, for all ports, without, or a network (10.1.0.0/16).
+	// Allow lists hosts that may be reached even if their address is not public or its port is neither 80 nor 443. An
+	// entry is a host or an address, with a port or, for all ports, without, or a network (10.1.0.0/16).
 	Allow        []string
 	Timeout      time.Duration // of one Do, including redirects, waiting for its turn, and reading the body
 	MaxBytes     int64         // of a body, compressed and decompressed

@@ -12,7 +12,7 @@ const (
 	maxPicture = maxPixels * maxPixels
 )
 
-// parts tracks what is drawn more than once.
+// parts tracks elements that are drawn more than once.
 type parts struct {
 	open   []part // open elements, from the root down
 	size   map[string]int

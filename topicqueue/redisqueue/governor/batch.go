@@ -150,7 +150,7 @@ func (s *governed) next(renew time.Duration) time.Duration {
 	return max(time.Until(at), 0)
 }
 
-// grant delivers a permit to its waiting call. If the call has gone, the permit is released.
+// grant delivers a permit to its waiting call. If the call no longer waits, the permit is released.
 func (s *governed) grant(p permit) {
 	w, ok := s.waiting[p.id]
 	if !ok {
