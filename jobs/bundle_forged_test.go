@@ -54,8 +54,8 @@ func TestForgedBundle(t *testing.T) {
 				"a sentence of its own": {report, func(s string) string {
 					return strings.Replace(s, string(sentence), "Pumps are loud. "+markers[0]+"\n\n"+string(sentence), 1)
 				}, "an unchecked citation"},
-				"the source of one":    {report, func(s string) string { return strings.Replace(s, markers[0], other, 1) }, "not with its citations"},
-				"where a marker leads": {report, func(s string) string { return strings.Replace(s, "](#ref-", "](#ref-x", 1) }, "not with its citations"},
+				"the source of one":    {report, func(s string) string { return strings.Replace(s, markers[0], other, 1) }, "lacks a checked sentence or its citations"},
+				"where a marker leads": {report, func(s string) string { return strings.Replace(s, "](#ref-", "](#ref-x", 1) }, "lacks a checked sentence or its citations"},
 				"an entry of references": {report, func(s string) string {
 					return regexp.MustCompile(`(?s)(<a id="ref-.*?)\.md`).ReplaceAllString(s, "${1}x.md")
 				}, "has a reference that differs from the checked one"},

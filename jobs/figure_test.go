@@ -104,7 +104,7 @@ func TestFigureInTheReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	check, err := bundle.Verify(t.Context(), store, id)
-	if text := fmt.Sprint(check.Problems); err != nil || !strings.Contains(text, key+" is missing") || !strings.Contains(text, "figures/other.svg, which the manifest does not have") {
+	if text := fmt.Sprint(check.Problems); err != nil || !strings.Contains(text, key+" is missing") || !strings.Contains(text, "figures/other.svg, which is not in the manifest") {
 		t.Errorf("%s, %v", text, err)
 	}
 }

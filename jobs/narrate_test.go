@@ -266,7 +266,7 @@ func TestNarrationFails(t *testing.T) {
 			b.services.Speech = &voice{err: errors.New("out of breath")}
 		}, "out of breath"},
 		"a page":           {server(page, time.Minute), "text/html"},
-		"a hanging server": {server(hang, 100*time.Millisecond), "no whole answer within"},
+		"a hanging server": {server(hang, 100*time.Millisecond), "no complete answer within"},
 		"half a file":      {server(halfAFile, time.Minute), "truncated"},
 		"another type":     {server(mp3, time.Minute), "not a WAV file"},
 		"no budget": {func(t *testing.T, b *bench, o *topicqueue.Options) {
