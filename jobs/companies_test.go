@@ -3,8 +3,10 @@ package jobs_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,6 +83,17 @@ func company(i int, text string) string {
 	return strings.NewReplacer("%[1]s", name, "%[2]d", fmt.Sprint(1000+7*i), "%[3]d", fmt.Sprint(10+i%90)).Replace(text)
 }
 
+// companyFiles returns a function that writes the file of company i.
+func companyFiles(t *testing.T, dir string) func(i int, text string) {
+	return func(i int, text string) {
+		t.Helper()
+		path := filepath.Join(dir, fmt.Sprintf("company-%03d.md", i))
+		if err := os.WriteFile(path, []byte(company(i, text)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestWhatChangedAmongCompanies researches one topic over two hundred short files. Thirteen of them change in ways
 // relevant to the topic, others in irrelevant ways.
 func TestWhatChangedAmongCompanies(t *testing.T) {
@@ -93,11 +106,7 @@ func TestWhatChangedAmongCompanies(t *testing.T) {
 			}
 			b := setup(t, redistest.Server(t), nil)
 			dir := t.TempDir()
-			write := func(i int, text string) {
-				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("company-%03d.md", i)), []byte(company(i, text)), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
+			write := companyFiles(t, dir)
 			published, read := map[string]*knowledge.Base{}, &reads{}
 			b.services.Toolbox = func(_ context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
 				base := published[run.Options.KnowledgeVersion]
@@ -155,6 +164,73 @@ func TestWhatChangedAmongCompanies(t *testing.T) {
 				t.Errorf("nothing was edited, but %d texts were read: %+v", n, findings(third.changes))
 			}
 		})
+	}
+}
+
+// TestWhatChangedOfOneCompany: many topics over one knowledge base, each about one company. A report states the changes
+// of its company and none of others, although all files use the same words.
+func TestWhatChangedOfOneCompany(t *testing.T) {
+	t.Parallel()
+	form := companyForms["prose"]
+	b := setup(t, redistest.Server(t), nil)
+	dir := t.TempDir()
+	write := companyFiles(t, dir)
+	published := map[string]*knowledge.Base{}
+	b.services.Toolbox = func(_ context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
+		base := published[run.Options.KnowledgeVersion]
+		return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(base, 10)}, Sections: base, Documents: base}, nil
+	}
+	n := &nights{bench: b, model: &nightModel{}, topic: func(name string) string {
+		return "What are the revenue, plans and lawsuits of " + name + " in 2025?"
+	}}
+	for i := range companies {
+		write(i, form.file)
+	}
+	edited := map[string]bool{}
+	for _, i := range []int{3, 31, 64, 102} {
+		edited[company(i, "%[1]s")] = true
+	}
+	for i := 0; i < companies; i += 20 {
+		n.subjects = append(n.subjects, company(i, "%[1]s"))
+	}
+	deleted := company(150, "%[1]s")
+	n.subjects = append(n.subjects, slices.Sorted(maps.Keys(edited))...)
+	n.subjects = append(n.subjects, deleted)
+	night := func(number int) map[string]string {
+		t.Helper()
+		version, base := publishBase(t, b.services.Store, dir)
+		published[version] = base
+		return n.work(number, func(o *topicqueue.Options) {
+			o.KnowledgeBase, o.KnowledgeVersion, o.Tools = "companies", version, []string{"rag_hybrid"}
+		})
+	}
+	night(1)
+	for _, i := range []int{3, 31} {
+		write(i, strings.Replace(form.file, form.revenue[0], form.revenue[1], 1))
+	}
+	write(64, strings.Replace(form.file, form.lawsuit[0], form.lawsuit[1], 1))
+	write(102, strings.Replace(form.file, form.lawsuit[0], form.lawsuit[0]+form.investigation, 1))
+	if err := os.Remove(filepath.Join(dir, "company-150.md")); err != nil {
+		t.Fatal(err)
+	}
+	for name, runID := range night(2) {
+		report := n.left(name, runID)
+		told, want := findings(report.changes), 0
+		if edited[name] {
+			want = 1
+		}
+		state := topicqueue.RunCompleted
+		if name == deleted {
+			state, want = topicqueue.RunPartial, len(report.changes.Withdrawn)
+		}
+		if report.run.State != state || len(told) != want || name == deleted && want == 0 {
+			t.Errorf("%s: %s, told %d changes, want %s and %d: %+v", name, report.run.State, len(told), state, want, told)
+		}
+		for _, other := range n.subjects {
+			if other != name && strings.Contains(report.markdown, other) {
+				t.Errorf("the report on %s mentions %s", name, other)
+			}
+		}
 	}
 }
 

@@ -21,9 +21,10 @@ type Run struct {
 	Facts Facts // zero if there is no metadata
 }
 
-// Facts are the parts of a report's metadata that a digest uses.
+// Facts are the parts of a report's metadata that digests, pages and commands use.
 type Facts struct {
 	Title          string                   `json:"title"`
+	Citations      []string                 `json:"citations"`
 	Usage          Usage                    `json:"usage"`
 	Contradictions []evidence.Contradiction `json:"contradictions"`
 	Origins        int                      `json:"origins"`   // independent origins of the sources; 0: unknown

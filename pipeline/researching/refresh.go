@@ -89,7 +89,7 @@ func (f *refresh) iterate(ctx context.Context, q Queue) error {
 	if err := v.all(ctx, pages, searches); err != nil {
 		return err
 	}
-	rel := relevance{topic: f.run.Topic, model: f.Model != nil, broad: v.broad}
+	rel := v.relevance()
 	old, err := f.thenTraces(ctx, &rel)
 	if err != nil {
 		return err

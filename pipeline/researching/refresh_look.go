@@ -68,6 +68,14 @@ func (m looks) of(s topicqueue.Source, memory *recurring.Memory) *look {
 	return m[recurring.AddressKey(memory.Pages[key].URL)]
 }
 
+// title returns the current title of the page or document, or else the earlier one.
+func (l *look) title() string {
+	if len(l.now) > 0 {
+		return l.now[0].Title
+	}
+	return l.then.Title
+}
+
 // edited reports whether the document existed before and still does, with changes.
 func (l *look) moved() bool  { return len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) > 0 }
 func (l *look) edited() bool { return l.state == changed && l.then.Text != "" }

@@ -17,38 +17,44 @@ const (
 // relevance decides which changes are reported.
 type relevance struct {
 	topic string
-	model bool    // a model decides what matters
-	broad bool    // broad of the visit
-	most  float64 // highest topic coverage of a claim
+	model bool        // a model decides what matters
+	broad bool        // broad of the visit
+	words *text.Index // of the compared texts, old and new
+	most  float64     // highest topic coverage of a claim
 }
 
-// about returns the share of the topic that a span of s and its context cover, 0 to 1.
+// relevance returns the relevance for the compared texts, without most.
+func (v *visit) relevance() relevance {
+	var docs []text.Document
+	for _, l := range v.looks.inOrder() {
+		docs = append(docs, text.Document{Heading: l.title(), Text: l.then.Text + "\n" + l.text})
+	}
+	return relevance{topic: v.run.Topic, model: v.Model != nil, broad: v.broad, words: text.NewIndex(docs)}
+}
+
+// about returns the share of the topic that a span of s and its context cover, 0 to 1. Words that tell the compared
+// texts apart, such as the name of a company, count more than those that most of them have.
 func (r relevance) about(title, s string, start, end int) float64 {
 	around := strings.ToValidUTF8(s[max(0, start-aroundUnit):min(len(s), end+aroundUnit)], "")
-	return text.Coverage(title+"\n"+around, r.topic)
+	return r.words.Weighted(title+"\n"+around, r.topic)
 }
 
-// matters reports whether a changed unit may be reported. With a model, which decides later, units without weigh pass.
-// Without one, every change in an edited document passes if the knowledge base is about the topic. In all cases,
-// passages found by searches pass, as do units whose topic coverage is near that of the best claim.
+// matters reports whether a changed unit may be reported. With a model, which decides later, units without weigh and
+// those in passages found by searches pass. Without one, every change in an edited document passes if the knowledge
+// base is about the topic. In all cases, units pass whose topic coverage is near that of the best claim.
 func (r relevance) matters(l *look, s string, u text.Unit) bool {
-	title := l.then.Title
-	if len(l.now) > 0 {
-		title = l.now[0].Title
-	}
 	shown := func(passage string) bool { return strings.Contains(passage, s[u.Start:u.End]) }
 	switch {
-	case slices.ContainsFunc(l.shown, shown), !l.weigh && r.model, r.broad && l.edited():
+	case r.model && (!l.weigh || slices.ContainsFunc(l.shown, shown)), r.broad && l.edited():
 		return true
 	}
-	return r.about(title, s, u.Start, u.End) >= nearly*r.most
+	return r.about(l.title(), s, u.Start, u.End) >= nearly*r.most
 }
 
-// changeMatters reports whether a change is reported without a model. In documents that searches return, every change
-// is.
+// changeMatters reports whether a change is reported without a model. In documents that the block has read, every
+// change is.
 func (r relevance) changeMatters(l *look, p text.Pair) bool {
-	returned := l.cited || len(l.shown) > 0
-	return !r.model && (returned && l.edited() || r.matters(l, l.text, p.New))
+	return !r.model && (l.cited && l.edited() || r.matters(l, l.text, p.New))
 }
 
 // moved returns the changed paragraphs of a text.

@@ -67,14 +67,41 @@ func NewIndex(docs []Document) *Index {
 func (ix *Index) BM25(query string) []float64 {
 	scores := make([]float64, ix.size)
 	for _, t := range TermSet(query) {
-		found := ix.postings[t]
-		n := float64(len(found))
-		idf := math.Log(1 + (float64(ix.size)-n+0.5)/(n+0.5)) // never negative
-		for _, p := range found {
+		idf := ix.idf(t)
+		for _, p := range ix.postings[t] {
 			scores[p.doc] += idf * p.frequency * (k1 + 1) / (p.frequency + k1)
 		}
 	}
 	return scores
+}
+
+// idf returns the weight of a term: the rarer in the documents, the higher. It is never negative.
+func (ix *Index) idf(term string) float64 {
+	n := float64(len(ix.postings[term]))
+	return math.Log(1 + (float64(ix.size)-n+0.5)/(n+0.5))
+}
+
+// Weighted returns the share of the content words of query that s has, 0 to 1. Each word counts by its inverse document
+// frequency in the index. Words that no document has do not count.
+func (ix *Index) Weighted(s, query string) float64 {
+	has := map[string]bool{}
+	for _, t := range Terms(s) {
+		has[t] = true
+	}
+	covered, all := 0.0, 0.0
+	for _, t := range TermSet(query) {
+		if len(ix.postings[t]) == 0 {
+			continue
+		}
+		all += ix.idf(t)
+		if has[t] {
+			covered += ix.idf(t)
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return covered / all
 }
 
 // Coverage returns the share of the distinct content words of query that occur in any document of the index, 0 to 1.

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"context"
@@ -18,7 +18,7 @@ type watchedTroubles struct {
 }
 
 // tell reports changes since the last check.
-func (w *watchedTroubles) tell(ctx context.Context, n noter) {
+func (w *watchedTroubles) tell(ctx context.Context, n Noter) {
 	if time.Since(w.at) < troubleLook {
 		return
 	}

@@ -1,11 +1,11 @@
-package main
+// Package foreign verifies a report that another program has written against a list of its sources.
+//
+// Entry point: [Report.Verify].
+package foreign
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -26,29 +24,13 @@ import (
 	"nightdesk/prompts"
 )
 
-// foreignReport holds the flags of `verify --report`.
-type foreignReport struct {
-	report, sources       string // file names, or - for standard input
-	listed                bool   // numbers in a report without references are line numbers of sources
-	noSanitize, noSupport bool
-	judge                 bool // ask the configured model about what quotations and figures leave open
+// Report names a report and its sources, and says how to verify it.
+type Report struct {
+	File, Sources         string // file names, or - for standard input
+	Listed                bool   // numbers in a report without references are line numbers of sources
+	NoSanitize, NoSupport bool
+	Judge                 bool // ask the configured model about what quotations and figures leave open
 }
-
-func (f *foreignReport) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.report, "report", "", "Markdown file with the report")
-	cmd.Flags().StringVar(&f.sources, "sources", "", "file with the sources, one JSON object per line")
-	cmd.Flags().BoolVar(&f.listed, "numbered-sources", false,
-		"[1] is the first source, and so on; adds a reference list if the report has none")
-	cmd.Flags().BoolVar(&f.noSanitize, "no-sanitize", false,
-		"leave numbers, and addresses outside the references, unchanged")
-	cmd.Flags().BoolVar(&f.noSupport, "no-support", false, "do not compare sentences with their sources")
-	cmd.Flags().BoolVar(&f.judge, "judge", false,
-		"ask the configured model (LLM_JUDGE_MODEL, else LLM_MODEL) whether they do; else only quotations and figures "+
-			"are compared")
-	cmd.MarkFlagsMutuallyExclusive("no-support", "judge")
-}
-
-func (f *foreignReport) given() bool { return f.report != "" || f.sources != "" }
 
 // verified is the JSON document of `verify --report --json`.
 type verified struct {
@@ -77,44 +59,46 @@ type passage struct {
 	End    int    `json:"end"`
 }
 
-func verifyReport(ctx context.Context, cfg config.Config, con *view.Console, f foreignReport) error {
-	if f.report == "" || f.sources == "" {
+// Verify checks every citation of the report, prints it without those that have no source, and says what was removed.
+// The error of a report with faults has an exit code.
+func (f Report) Verify(ctx context.Context, cfg config.Config, con *view.Console) error {
+	if f.File == "" || f.Sources == "" {
 		return view.Usage(view.Hint(errors.New("verify needs both a report and its sources"),
 			"nightdesk verify --report report.md --sources sources.jsonl"))
 	}
-	if f.report == "-" && f.sources == "-" {
+	if f.File == "-" && f.Sources == "-" {
 		return view.Usage(errors.New("the report and its sources cannot both come from standard input"))
 	}
 	var judge llm.Model
-	if f.judge {
+	if f.Judge {
 		client, err := judgeModel(cfg)
 		if err != nil {
 			return err
 		}
 		judge = client
 	}
-	report, err := readInput(con, f.report)
+	report, err := readInput(con, f.File)
 	if err != nil {
 		return view.Usage(fmt.Errorf("read the report: %w", err))
 	}
 	if !utf8.Valid(report) {
-		return view.Usage(fmt.Errorf("read the report: %s is not UTF-8 text; a report is Markdown", f.report))
+		return view.Usage(fmt.Errorf("read the report: %s is not UTF-8 text; a report is Markdown", f.File))
 	}
-	data, err := readInput(con, f.sources)
+	data, err := readInput(con, f.Sources)
 	if err != nil {
 		return view.Usage(fmt.Errorf("read the sources: %w", err))
 	}
 	sources, err := parseSources(data)
 	if err != nil {
-		return view.Usage(fmt.Errorf("read the sources in %s:\n%w", f.sources, err))
+		return view.Usage(fmt.Errorf("read the sources in %s:\n%w", f.Sources, err))
 	}
-	same := readPages(sources, f.sources)
+	same := readPages(sources, f.Sources)
 	registry := citation.RegistryOf(sources)
 	v, failure := citation.Guarded(string(report), func() citation.Verification {
-		return registry.Verify(string(report), citation.VerifyOptions{Sanitize: !f.noSanitize, Listed: f.listed})
+		return registry.Verify(string(report), citation.VerifyOptions{Sanitize: !f.NoSanitize, Listed: f.Listed})
 	})
 	sentences := []verifiedSentence{}
-	if !f.noSupport {
+	if !f.NoSupport {
 		if sentences, err = supportOf(ctx, con, v, registry.Sources(), same, judge); err != nil {
 			return err
 		}
@@ -124,7 +108,7 @@ func verifyReport(ctx context.Context, cfg config.Config, con *view.Console, f f
 	} else {
 		_, err = io.WriteString(con.Out, v.Report)
 		sayVerified(con, v)
-		saySupported(con, sentences, f.judge)
+		saySupported(con, sentences, f.Judge)
 	}
 	switch {
 	case err != nil:
@@ -335,64 +319,4 @@ func readInput(con *view.Console, name string) ([]byte, error) {
 		return io.ReadAll(con.In)
 	}
 	return os.ReadFile(name)
-}
-
-// parseSources parses one source per line. The error lists all invalid lines.
-func parseSources(data []byte) ([]citation.Source, error) {
-	var sources []citation.Source
-	var bad []error
-	scan := bufio.NewScanner(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
-	scan.Buffer(nil, len(data)+1)
-	for n := 1; scan.Scan(); n++ {
-		line := bytes.TrimSpace(scan.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		s, err := parseSource(line)
-		if err != nil {
-			bad = append(bad, fmt.Errorf("  line %d: %w", n, err))
-			continue
-		}
-		sources = append(sources, s)
-	}
-	if err := scan.Err(); err != nil {
-		bad = append(bad, err)
-	}
-	return sources, errors.Join(bad...)
-}
-
-// parseSource parses one source, in the format of this command or of a bundle's sources.jsonl.
-func parseSource(line []byte) (citation.Source, error) {
-	var in struct {
-		URL      string `json:"url"`
-		Title    string `json:"title"`
-		Key      string `json:"citation_key"`
-		Text     string `json:"text"`
-		Document string `json:"document"`
-		Page     int    `json:"page"`
-		Hash     string `json:"sha256"`
-	}
-	if err := json.Unmarshal(line, &in); err != nil {
-		var kind *json.UnmarshalTypeError
-		switch {
-		case errors.As(err, &kind) && kind.Field != "":
-			return citation.Source{}, fmt.Errorf("%s of a source is no %s", kind.Field, kind.Value)
-		case errors.As(err, &kind):
-			return citation.Source{},
-				fmt.Errorf(`a source is a JSON object such as {"url": "https://..."}, and no %s`, kind.Value)
-		}
-		return citation.Source{}, fmt.Errorf("no JSON object of a source: %w", err)
-	}
-	s := citation.Source{URL: strings.TrimSpace(in.URL), Key: strings.TrimSpace(in.Key), Title: in.Title,
-		Text: in.Text, Hash: in.Hash}
-	if s.Key == "" && in.Document != "" {
-		s.Key = in.Document
-		if in.Page > 0 {
-			s.Key = fmt.Sprintf("%s, p. %d", in.Document, in.Page)
-		}
-	}
-	if s.URL == "" && s.Key == "" {
-		return s, errors.New("a source needs url or citation_key")
-	}
-	return s, nil
 }

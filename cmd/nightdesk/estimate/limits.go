@@ -1,4 +1,4 @@
-package main
+package estimate
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 
 // outlook is the basis of estimates: prices, and measurements from the queue.
 type outlook struct {
+	cfg       config.Config
 	queue     *redisqueue.Queue // nil: no queue is reachable
 	now       time.Time
 	prices    llm.Prices
@@ -32,7 +33,7 @@ type outlook struct {
 
 // newOutlook reads measurements from the queue. d is nil if no queue is reachable.
 func newOutlook(ctx context.Context, cfg config.Config, d *wiring.Desk) (*outlook, error) {
-	o := &outlook{now: time.Now(), models: map[llm.Role]string{}, slots: cfg.Worker.Concurrency}
+	o := &outlook{cfg: cfg, now: time.Now(), models: map[llm.Role]string{}, slots: cfg.Worker.Concurrency}
 	var err error
 	if o.prices, err = llm.ParsePrices(cfg.LLM.Prices); err != nil {
 		return nil, view.Usage(fmt.Errorf("llm.prices: %w", err))
@@ -82,10 +83,10 @@ func (o *outlook) assumptions() (out []string) {
 		fmt.Sprintf("one worker with %d slots (worker.concurrency), a model that accepts as many parallel calls", o.slots))
 }
 
-// estimateOf returns the estimate for a number of topics with each of the options, at the measured pace.
-func estimateOf(topics map[int]int, options []topicqueue.Options, maxActions int, o *outlook) (sum jobs.Estimate) {
+// estimate returns the estimate for a number of topics with each of the options, at the measured pace.
+func (o *outlook) estimate(topics map[int]int, options []topicqueue.Options) (sum jobs.Estimate) {
 	for number, n := range topics {
-		sum.Add(jobs.EstimateRun(options[number], maxActions, o.seen).Times(n))
+		sum.Add(jobs.EstimateRun(options[number], o.cfg.Researching.MaxActions, o.seen).Times(n))
 	}
 	return sum.AtPace(o.iteration)
 }
@@ -107,33 +108,29 @@ func (l limitCheck) text() string {
 }
 
 // checkLimits compares what a list needs at full depth with its budgets and deadlines. batch is empty for a new batch.
-func checkLimits(ctx context.Context, cfg config.Config, o *outlook, list *intake.List, plan *intake.Plan,
+func (o *outlook) checkLimits(ctx context.Context, list *intake.List, plan *intake.Plan,
 	batch string) ([]limitCheck, error) {
 	out := []limitCheck{}
 	topics := 0
 	for _, n := range plan.Options {
 		topics += n
 	}
-	if topics == 0 || !cfg.LLM.Enabled() {
+	if topics == 0 || !o.cfg.LLM.Enabled() {
 		return out, nil
 	}
-	of := func(topics map[int]int) jobs.Estimate {
-		return estimateOf(topics, list.Options, cfg.Researching.MaxActions, o)
-	}
-	all := of(plan.Options)
+	all := o.estimate(plan.Options, list.Options)
 	run, dearest := topicqueue.Options{}, int64(0) // the most expensive one; all have the same shared budgets
 	for _, number := range slices.Sorted(maps.Keys(plan.Options)) {
 		one := list.Options[number]
-		amount, known := jobs.EstimateRun(one, cfg.Researching.MaxActions, o.seen).Amount(one.Limit(), o.prices, o.models)
+		amount, known := jobs.EstimateRun(one, o.cfg.Researching.MaxActions, o.seen).Amount(one.Limit(), o.prices, o.models)
 		if one.Limit().Amount() > 0 && known && amount.Amount() > dearest {
 			run, dearest = one, amount.Amount()
 		}
 	}
 	if dearest > 0 && run.Budget.Amount() > 0 {
 		needs := run.Budget.Of(dearest)
-		out = append(out, compareLimit(cfg, "run budget", run.Budget, needs, roundBudget(run.Budget)+" each",
-			roundBudget(needs)+
-				" at most", "--budget", 1, o, run))
+		out = append(out, o.compareLimit(limitCheck{What: "run budget", Has: roundBudget(run.Budget) + " each",
+			Needs: roundBudget(needs) + " at most"}, run.Budget, needs, "--budget", 1, run))
 	}
 	common := func(what string, limit topicqueue.Budget, pool redisqueue.Pool, setting string) {
 		needs, _ := all.Amount(limit, o.prices, o.models)
@@ -147,7 +144,8 @@ func checkLimits(ctx context.Context, cfg config.Config, o *outlook, list *intak
 			needs = limit.Of(needs.Amount() + needs.Amount()/int64(topics)*int64(pool.Waiting))
 			words = fmt.Sprintf("about %s, with the %s that wait already", roundBudget(needs), view.Counted(pool.Waiting, "run"))
 		}
-		out = append(out, compareLimit(cfg, what, left, needs, has, words, setting, topics+pool.Waiting, o, run))
+		out = append(out, o.compareLimit(limitCheck{What: what, Has: has, Needs: words}, left, needs, setting,
+			topics+pool.Waiting, run))
 	}
 	if b := run.BatchBudget; b.Amount() > 0 {
 		var pool redisqueue.Pool
@@ -170,21 +168,20 @@ func checkLimits(ctx context.Context, cfg config.Config, o *outlook, list *intak
 			common("night budget", b, pool, "limits.night_budget")
 		}
 	}
-	return append(out, checkDeadlines(o, plan, all, of, topics, waiting)...), nil
+	return append(out, o.checkDeadlines(list, plan, all, topics, waiting)...), nil
 }
 
-// compareLimit compares needs with left. If left is too small, it suggests an increase, and a preset that fits. runs is
-// the number of runs that needs covers.
-func compareLimit(cfg config.Config, what string, left, needs topicqueue.Budget, has, words, setting string, runs int,
-	o *outlook,
+// compareLimit completes c: it compares needs with left. If left is too small, it suggests an increase, and a preset
+// that fits. runs is the number of runs that needs covers.
+func (o *outlook) compareLimit(c limitCheck, left, needs topicqueue.Budget, setting string, runs int,
 	run topicqueue.Options) limitCheck {
-	c := limitCheck{What: what, Has: has, Needs: words, Enough: needs.Amount() <= left.Amount()}
+	c.Enough = needs.Amount() <= left.Amount()
 	if c.Enough {
 		return c
 	}
 	c.Do = fmt.Sprintf("For full depth, raise %s by %s", setting, roundBudget(needs.Of(needs.Amount()-left.Amount())))
 	for _, preset := range slices.Backward(config.PresetNames()) {
-		cfg, err := cfg.With(map[string]string{"preset": preset})
+		cfg, err := o.cfg.With(map[string]string{"preset": preset})
 		if err != nil {
 			continue
 		}
@@ -205,7 +202,7 @@ func compareLimit(cfg config.Config, what string, left, needs topicqueue.Budget,
 
 // checkDeadlines checks, earliest deadline first, whether the topics can be ready in time. waiting is the number of
 // runs already in the queue, which are assumed to take as long as these.
-func checkDeadlines(o *outlook, plan *intake.Plan, all jobs.Estimate, of func(map[int]int) jobs.Estimate,
+func (o *outlook) checkDeadlines(list *intake.List, plan *intake.Plan, all jobs.Estimate,
 	topics, waiting int) []limitCheck {
 	var out []limitCheck
 	due := map[int]int{}
@@ -213,7 +210,7 @@ func checkDeadlines(o *outlook, plan *intake.Plan, all jobs.Estimate, of func(ma
 		for number, n := range plan.Due[at] {
 			due[number] += n
 		}
-		sum := of(due)
+		sum := o.estimate(due, list.Options)
 		sum.Busy += all.Busy / time.Duration(topics) * time.Duration(waiting)
 		left, took := at.Sub(o.now), sum.Took(o.slots)
 		c := limitCheck{What: "deadline", Has: fmt.Sprintf("%s is in %s", at.Local().Format("2006-01-02 15:04"),
@@ -236,15 +233,14 @@ func checkDeadlines(o *outlook, plan *intake.Plan, all jobs.Estimate, of func(ma
 	return out
 }
 
-// warnOfLimits prints, when topics are enqueued, the budgets and deadlines that do not suffice.
-func warnOfLimits(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, list *intake.List,
-	plan *intake.Plan,
-	batch string) error {
+// WarnOfLimits prints, when topics are enqueued, the budgets and deadlines that do not suffice.
+func WarnOfLimits(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, list *intake.List,
+	plan *intake.Plan, batch string) error {
 	o, err := newOutlook(ctx, cfg, d)
 	if err != nil {
 		return err
 	}
-	limits, err := checkLimits(ctx, cfg, o, list, plan, batch)
+	limits, err := o.checkLimits(ctx, list, plan, batch)
 	for _, l := range limits {
 		if !l.Enough {
 			con.Say("%s: %s", l.What, l.text())

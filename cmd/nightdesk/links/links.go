@@ -1,4 +1,7 @@
-package main
+// Package links makes links to artefacts in storage that open without credentials.
+//
+// Entry point: [To].
+package links
 
 import (
 	"bytes"
@@ -30,6 +33,17 @@ type sharer struct {
 	linker   storage.Linker
 	lifetime time.Duration
 	folder   string // for copies
+}
+
+// To returns a link to an artefact that is valid for a lifetime. The links to other pages on a page are signed too. The
+// error says so if the storage has no links.
+func To(ctx context.Context, store storage.Store, key string, lifetime time.Duration) (string, error) {
+	s, err := newSharer(ctx, store, lifetime)
+	if err != nil {
+		return "", err
+	}
+	const depth = 2 // a digest and its reports
+	return s.link(ctx, key, depth)
 }
 
 // newSharer returns a sharer for the storage, or an error if the storage has no links. It deletes copies whose links

@@ -1,4 +1,8 @@
-package main
+// Package lookup finds the run or the batch that a name on the command line means, in the queue or in storage, and
+// explains names that mean nothing.
+//
+// Entry points: [FullID], [ListerOf] and [Unknown].
+package lookup
 
 import (
 	"context"
@@ -16,44 +20,31 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// runLister lists runs from the queue, or from storage on a machine without a queue.
-type runLister interface {
+// Lister lists runs from the queue, or from storage on a machine without a queue.
+type Lister interface {
 	// Batches returns the batches, oldest first.
 	Batches(ctx context.Context) ([]redisqueue.Batch, error)
 	// Runs calls yield for every run of a batch in the order of enqueueing. It stops at the first error of yield.
 	Runs(ctx context.Context, batch string, yield func(topicqueue.Run) error) error
 }
 
-// runReader reads one run.
-type runReader interface {
-	Run(ctx context.Context, runID string) (topicqueue.Run, error)
-	Blocks(ctx context.Context, runID string) ([]topicqueue.Block, error)
-	Traces(ctx context.Context, runID, unit string) ([]topicqueue.ToolTrace, error)
-	Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error)
+// Stored are the runs whose bundles are in storage.
+type Stored []topicqueue.Run
+
+func StoredRuns(ctx context.Context, con *view.Console, store storage.Store) (Stored, error) {
+	return bundle.Archive{Store: store}.Runs(con.Log.WithContext(ctx))
 }
 
-// storedRuns are the runs whose bundles are in storage.
-type storedRuns []topicqueue.Run
-
-func storedRunsOf(ctx context.Context, con *view.Console, store storage.Store) (storedRuns, error) {
-	list, err := bundle.Archive{Store: store}.Runs(con.Log.WithContext(ctx))
-	for i, run := range list {
-		list[i] = asStored(run)
+// ListerOf returns the queue, or the runs in storage if d is nil.
+func ListerOf(ctx context.Context, con *view.Console, store storage.Store, d *wiring.Desk) (Lister, error) {
+	if d == nil {
+		return StoredRuns(ctx, con, store)
 	}
-	return list, err
+	return d.Queue, nil
 }
 
-// asStored marks a run from a bundle as published, because bundles of early versions do not record that.
-func asStored(run topicqueue.Run) topicqueue.Run {
-	if run.PublishedAt.IsZero() {
-		run.PublishedAt = run.EndedAt
-	}
-	run.Unpublished = ""
-	return run
-}
-
-// Batches implements runLister.
-func (s storedRuns) Batches(context.Context) (batches []redisqueue.Batch, _ error) {
+// Batches implements Lister.
+func (s Stored) Batches(context.Context) (batches []redisqueue.Batch, _ error) {
 	for _, run := range s {
 		if !slices.ContainsFunc(batches, func(b redisqueue.Batch) bool { return b.Name == run.Batch }) {
 			batches = append(batches, redisqueue.Batch{Name: run.Batch, CreatedAt: run.CreatedAt})
@@ -62,8 +53,8 @@ func (s storedRuns) Batches(context.Context) (batches []redisqueue.Batch, _ erro
 	return batches, nil
 }
 
-// Runs implements runLister.
-func (s storedRuns) Runs(_ context.Context, batch string, yield func(topicqueue.Run) error) error {
+// Runs implements Lister.
+func (s Stored) Runs(_ context.Context, batch string, yield func(topicqueue.Run) error) error {
 	for _, run := range s {
 		if run.Batch != batch {
 			continue
@@ -78,15 +69,14 @@ func (s storedRuns) Runs(_ context.Context, batch string, yield func(topicqueue.
 // shortID matches the last ten characters of a run id.
 var shortID = regexp.MustCompile(`^[a-z2-7]{10}$`)
 
-// fullID expands the last ten characters of a run id to the full id. It returns other names unchanged. queue may be
-// nil.
-func fullID(ctx context.Context, cfg config.Config, queue *redisqueue.Queue, name string) (string, error) {
+// FullID expands the last ten characters of a run id to the full id. It returns other names unchanged. d may be nil.
+func FullID(ctx context.Context, cfg config.Config, d *wiring.Desk, name string) (string, error) {
 	if !shortID.MatchString(name) {
 		return name, nil
 	}
 	var found []string
-	if queue != nil {
-		batches, err := queue.Batches(ctx)
+	if d != nil {
+		batches, err := d.Queue.Batches(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -94,7 +84,7 @@ func fullID(ctx context.Context, cfg config.Config, queue *redisqueue.Queue, nam
 			if b.Name == name {
 				return name, nil
 			}
-			ids, err := queue.BatchRuns(ctx, b.Name)
+			ids, err := d.Queue.BatchRuns(ctx, b.Name)
 			if err != nil {
 				return "", err
 			}
@@ -129,4 +119,15 @@ func endingWith(ids []string, end string) (found []string) {
 		}
 	}
 	return found
+}
+
+// IsRunID reports whether a name is a run id rather than a batch name.
+func IsRunID(name string) bool { return strings.HasPrefix(name, "research_") }
+
+// Location returns where the report of a run is in storage, or "" if it has no published report.
+func Location(store storage.Store, run topicqueue.Run) string {
+	if run.Report == "" || run.PublishedAt.IsZero() {
+		return ""
+	}
+	return store.Location(run.Report)
 }

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"context"
@@ -17,7 +17,7 @@ type modelServers struct {
 }
 
 // look reports changes since the last call. Errors of Redis are reported elsewhere.
-func (m *modelServers) look(ctx context.Context, n noter) {
+func (m *modelServers) look(ctx context.Context, n Noter) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	stats, err := governor.Stats(ctx, m.redis)

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -63,7 +64,7 @@ type batchWatch struct {
 }
 
 func (b *batchWatch) watch(ctx context.Context) error {
-	o := outage{noter: b, since: time.Now()}
+	o := outage{Noter: b, since: time.Now()}
 	for {
 		started := time.Now()
 		err := b.look(ctx)
@@ -258,7 +259,7 @@ func (b *batchWatch) print() error {
 	}
 	var lines []string
 	for _, run := range ended {
-		lines = append(lines, view.EndedLines(run, location(b.store, run))...)
+		lines = append(lines, view.EndedLines(run, lookup.Location(b.store, run))...)
 	}
 	if counts := b.view.Counts(); counts != b.counts && (time.Since(b.line) >= countsPause || len(b.open) == 0) {
 		b.counts, b.line = counts, time.Now()

@@ -1,32 +1,30 @@
-package main
+package watch
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/config"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/retry"
 )
 
-// viewer shows one run.
-type viewer interface {
-	noter
+// Viewer shows one run.
+type Viewer interface {
+	Noter
 	// Show receives new events and the current run. It is called about once a second, even without events.
 	Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error
 	// Along reports whether the viewer also shows model output while it is being written.
 	Along() bool
 }
 
-// noter shows messages that are not events, such as that Redis is unavailable.
-type noter interface {
+// Noter shows messages that are not events, such as that Redis is unavailable.
+type Noter interface {
 	Note(format string, args ...any)
 }
 
@@ -41,14 +39,14 @@ const (
 	outageLook = 200 * time.Millisecond // between polls while Redis is unavailable
 )
 
-// follow shows a run's events after number seq until its stream ends, and returns the run in its final state.
+// Follow shows a run's events after number seq until its stream ends, and returns the run in its final state.
 //
-// usable checks whether the run can continue in this process. Its error ends follow after outageTime of failures. If
-// usable is nil, other processes work on the run, and follow waits out an outage of any length.
-func follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
-	usable func(context.Context) error, v viewer) (topicqueue.Run, error) {
+// usable checks whether the run can continue in this process. Its error ends Follow after outageTime of failures. If
+// usable is nil, other processes work on the run, and Follow waits out an outage of any length.
+func Follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
+	usable func(context.Context) error, v Viewer) (topicqueue.Run, error) {
 	l := looker{q: q, runID: runID, usable: usable, along: v.Along()}
-	o := outage{noter: v, since: time.Now()}
+	o := outage{Noter: v, since: time.Now()}
 	if usable != nil {
 		o.patience = outageTime
 	}
@@ -100,7 +98,7 @@ type news struct {
 type looker struct {
 	q      *redisqueue.Queue
 	runID  string
-	usable func(context.Context) error // see follow
+	usable func(context.Context) error // see Follow
 	along  bool                        // read model output too
 	marked time.Time                   // time of the last mark that someone is reading along
 	after  string                      // id of the last delta read
@@ -142,9 +140,38 @@ func (l *looker) look(ctx context.Context, seq int64, ask bool) (n news, err err
 	return n, err
 }
 
+// AwaitPublished waits until all files of a run that has ended are in storage. For usable, see Follow.
+func AwaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error,
+	n Noter) error {
+	for o := (outage{Noter: n, since: time.Now(), patience: outageTime}); ; {
+		run, err := q.Run(ctx, runID)
+		switch {
+		case err != nil:
+		case !run.PublishedAt.IsZero():
+			return nil
+		case run.Unpublished != "":
+			err = fmt.Errorf("run %s is %s, but its report cannot be stored: %s", runID, run.State, run.Unpublished)
+		default:
+			err = usable(ctx)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
+			o.off()
+			err = retry.Sleep(ctx, 20*time.Millisecond)
+		} else {
+			err = o.on(ctx, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // outage tracks an outage of Redis and tells the viewer about it.
 type outage struct {
-	noter
+	Noter
 	since    time.Time // Redis was last reachable
 	patience time.Duration
 	told     bool
@@ -152,7 +179,7 @@ type outage struct {
 
 // on handles an error and sleeps briefly before the next try. It returns an error when patience has run out.
 func (o *outage) on(ctx context.Context, err error) error {
-	away, full := time.Since(o.since), noRoom(err)
+	away, full := time.Since(o.since), wiring.NoRoom(err)
 	switch {
 	case o.patience == 0:
 	case full && away > fullTime:
@@ -174,36 +201,4 @@ func (o *outage) off() {
 		o.Note("it works again, after %s", view.Duration(time.Since(o.since)))
 	}
 	o.told, o.since = false, time.Now()
-}
-
-// noRoom reports whether an error means that a disk or the memory of Redis is full.
-func noRoom(err error) bool {
-	if errors.Is(err, syscall.ENOSPC) {
-		return true
-	}
-	said := strings.ToLower(err.Error())
-	for _, text := range []string{"misconf", "oom command not allowed", "no space left on device", "disk is full",
-		"disk i/o error"} {
-		if strings.Contains(said, text) {
-			return true
-		}
-	}
-	return false
-}
-
-// withRoom adds a hint to an error that means a full disk or memory. It returns other errors unchanged.
-func withRoom(cfg config.Config, err error) error {
-	switch {
-	case err == nil || !noRoom(err):
-		return err
-	case strings.Contains(err.Error(), "OOM command"):
-		return view.Hint(fmt.Errorf("the Redis at %s is full: %w", cfg.RedisURL, err),
-			"Raise its maxmemory, or leave it unset, and run the command again.")
-	case strings.Contains(err.Error(), "MISCONF") && cfg.RedisURL.Reveal() != "":
-		return view.Hint(fmt.Errorf("the Redis at %s cannot write to its disk: %w", cfg.RedisURL, err),
-			"Free space on that disk and run the command again.")
-	}
-	return view.Hint(fmt.Errorf("the disk is full: %w", err),
-		fmt.Sprintf("Free space there, or choose a directory on another disk with --data-dir (now %s), and run the "+
-			"command again.", cfg.DataDir))
 }

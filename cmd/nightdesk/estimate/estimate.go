@@ -1,9 +1,14 @@
-package main
+// Package estimate tells in advance what a list of topics costs, how long it takes, and whether its budgets and
+// deadlines suffice.
+//
+// Entry points: [Of] and [WarnOfLimits].
+package estimate
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -15,8 +20,8 @@ import (
 	"nightdesk/jobs"
 )
 
-// estimateDocument is the JSON document of `enqueue --dry-run --json`.
-type estimateDocument struct {
+// Document is the JSON document of `enqueue --dry-run --json`.
+type Document struct {
 	List             string         `json:"list"`
 	Format           string         `json:"format"`
 	Topics           int            `json:"topics"` // to be enqueued
@@ -37,51 +42,49 @@ type estimateDocument struct {
 	Limits           []limitCheck   `json:"limits"` // budgets and deadlines, and whether they suffice
 }
 
-// saidDryRun is the note that a dry run prints.
-const saidDryRun = "nothing was enqueued (--dry-run)"
-
-// showEstimate prints the expected cost of a list. Nothing is enqueued.
-func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, list *intake.List, plan *intake.Plan,
-	batch string) (err error) {
-	doc := estimateDocument{List: list.Name, Format: string(list.Format), Topics: plan.Topics - plan.Known,
+// Of returns the expected cost of a list, for a batch or, if batch is empty, a new one. It also works without a queue.
+func Of(ctx context.Context, cfg config.Config, con *view.Console, list *intake.List, plan *intake.Plan,
+	batch string) (doc Document, err error) {
+	doc = Document{List: list.Name, Format: string(list.Format), Topics: plan.Topics - plan.Known,
 		Known: plan.Known, Invalid: list.Problems.Count,
 		Repeated: plan.Repeated, Similar: plan.Similar, Presets: map[string]int{}, Assumptions: []string{},
 		Limits: []limitCheck{}}
 	for number, topics := range plan.Options {
 		doc.Presets[list.Options[number].Preset] += topics
 	}
-	if cfg.LLM.Enabled() {
-		d, noDesk := wiring.OpenDesk(ctx, cfg, con, false)
-		if noDesk != nil {
-			d = nil // the estimate also works without a queue
-		} else {
-			defer func() { err = errors.Join(err, d.Close()) }()
-		}
-		o, err := newOutlook(ctx, cfg, d)
-		if err != nil {
-			return err
-		}
-		sum := estimateOf(plan.Options, list.Options, cfg.Researching.MaxActions, o)
-		doc.Calls, doc.CallsAtMost, doc.AtOnce = sum.Calls, sum.Most, o.slots
-		for _, t := range sum.Tokens {
-			doc.PromptTokens, doc.CompletionTokens = doc.PromptTokens+t[0], doc.CompletionTokens+t[1]
-		}
-		doc.TookSeconds = int64(sum.Took(doc.AtOnce).Seconds())
-		usd, unpriced := sum.Cost(o.prices, o.models)
-		if doc.Unpriced = unpriced; usd > 0 || len(unpriced) == 0 {
-			doc.CostUSD = &usd
-		}
-		doc.Assumptions = append(slices.Clone(jobs.Assumptions), o.assumptions()...)
-		if doc.Presets["route"] > 0 {
-			doc.Assumptions = append(doc.Assumptions, "every topic with the preset route is researched, none is answered")
-		}
-		if doc.Limits, err = checkLimits(ctx, cfg, o, list, plan, batch); err != nil {
-			return err
-		}
+	if !cfg.LLM.Enabled() {
+		return doc, nil
 	}
-	if con.JSON {
-		return con.PrintJSON(doc, false)
+	d, noDesk := wiring.OpenDesk(ctx, cfg, con, false)
+	if noDesk != nil {
+		d = nil
+	} else {
+		defer func() { err = errors.Join(err, d.Close()) }()
 	}
+	o, err := newOutlook(ctx, cfg, d)
+	if err != nil {
+		return doc, err
+	}
+	sum := o.estimate(plan.Options, list.Options)
+	doc.Calls, doc.CallsAtMost, doc.AtOnce = sum.Calls, sum.Most, o.slots
+	for _, t := range sum.Tokens {
+		doc.PromptTokens, doc.CompletionTokens = doc.PromptTokens+t[0], doc.CompletionTokens+t[1]
+	}
+	doc.TookSeconds = int64(sum.Took(doc.AtOnce).Seconds())
+	usd, unpriced := sum.Cost(o.prices, o.models)
+	if doc.Unpriced = unpriced; usd > 0 || len(unpriced) == 0 {
+		doc.CostUSD = &usd
+	}
+	doc.Assumptions = append(slices.Clone(jobs.Assumptions), o.assumptions()...)
+	if doc.Presets["route"] > 0 {
+		doc.Assumptions = append(doc.Assumptions, "every topic with the preset route is researched, none is answered")
+	}
+	doc.Limits, err = o.checkLimits(ctx, list, plan, batch)
+	return doc, err
+}
+
+// Print prints the document for a person.
+func (doc Document) Print(out io.Writer) {
 	var presets []string
 	for _, name := range config.PresetNames() {
 		if n := doc.Presets[name]; n > 0 {
@@ -91,27 +94,26 @@ func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, lis
 	if doc.Known > 0 {
 		presets = append(presets, fmt.Sprintf("%d more are in the batch already", doc.Known))
 	}
-	fmt.Fprintf(con.Out, "%s (%s): %s would be enqueued: %s\n", doc.List, doc.Format, view.Counted(doc.Topics, "topic"),
+	fmt.Fprintf(out, "%s (%s): %s would be enqueued: %s\n", doc.List, doc.Format, view.Counted(doc.Topics, "topic"),
 		strings.Join(presets, ", "))
 	if doc.AtOnce == 0 {
-		fmt.Fprintln(con.Out, "no LLM_MODEL: reports are made of quotes, no model is asked")
-	} else {
-		fmt.Fprintf(con.Out, "model calls:  about %d, at most %d\n", doc.Calls, doc.CallsAtMost)
-		fmt.Fprintf(con.Out, "tokens:       about %s of questions, %s of answers\n", inThousands(doc.PromptTokens),
-			inThousands(doc.CompletionTokens))
-		fmt.Fprintf(con.Out, "cost:         %s\n", costText(doc))
-		fmt.Fprintf(con.Out, "time:         about %s with %d calls at once\n",
-			(time.Duration(doc.TookSeconds) * time.Second).Round(time.Second), doc.AtOnce)
-		for _, l := range doc.Limits {
-			fmt.Fprintf(con.Out, "%-13s %s\n", l.What+":", l.text())
-		}
-		fmt.Fprintf(con.Out, "assuming:     %s\n", strings.Join(doc.Assumptions, "\n              "))
+		fmt.Fprintln(out, "no LLM_MODEL: reports are made of quotes, no model is asked")
+		return
 	}
-	con.Say(saidDryRun)
-	return nil
+	fmt.Fprintf(out, "model calls:  about %d, at most %d\n", doc.Calls, doc.CallsAtMost)
+	fmt.Fprintf(out, "tokens:       about %s of questions, %s of answers\n", inThousands(doc.PromptTokens),
+		inThousands(doc.CompletionTokens))
+	fmt.Fprintf(out, "cost:         %s\n", doc.cost())
+	fmt.Fprintf(out, "time:         about %s with %d calls at once\n",
+		(time.Duration(doc.TookSeconds) * time.Second).Round(time.Second), doc.AtOnce)
+	for _, l := range doc.Limits {
+		fmt.Fprintf(out, "%-13s %s\n", l.What+":", l.text())
+	}
+	fmt.Fprintf(out, "assuming:     %s\n", strings.Join(doc.Assumptions, "\n              "))
 }
 
-func costText(doc estimateDocument) string {
+// cost returns the expected cost in words.
+func (doc Document) cost() string {
 	missing := strings.Join(doc.Unpriced, ", ")
 	switch {
 	case doc.CostUSD == nil:

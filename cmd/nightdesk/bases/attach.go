@@ -1,4 +1,4 @@
-package main
+package bases
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 	"nightdesk/pipeline/knowledge/extract"
 )
 
-// attachment holds the documents of --attach, which belong only to the runs of this command. It is nil without
+// Attachment holds the documents of --attach, which belong only to the runs of this command. It is nil without
 // documents.
-type attachment struct {
-	of   *bases
+type Attachment struct {
+	of   *Bases
 	base *knowledge.Base
 	dir  string
 }
 
-// attach reads and indexes files before anything is enqueued. The caller must close the result.
-func (b *bases) attach(ctx context.Context, files []string) (*attachment, error) {
+// Attach reads and indexes files before anything is enqueued. The caller must close the result.
+func (b *Bases) Attach(ctx context.Context, files []string) (*Attachment, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -29,7 +29,7 @@ func (b *bases) attach(ctx context.Context, files []string) (*attachment, error)
 	if err != nil {
 		return nil, fmt.Errorf("index the attached documents: %w", err)
 	}
-	a := &attachment{of: b, dir: dir}
+	a := &Attachment{of: b, dir: dir}
 	if a.base, err = knowledge.Attach(ctx, dir, files); err != nil {
 		_ = os.RemoveAll(dir)
 		if ctx.Err() != nil {
@@ -45,24 +45,24 @@ func (b *bases) attach(ctx context.Context, files []string) (*attachment, error)
 }
 
 // Close deletes the local index. Published documents stay in storage.
-func (a *attachment) Close() error {
+func (a *Attachment) Close() error {
 	if a == nil {
 		return nil
 	}
 	return errors.Join(a.base.Close(), os.RemoveAll(a.dir))
 }
 
-// name returns a placeholder for the version when nothing is published, or "" without documents.
-func (a *attachment) name() string {
+// Name returns a placeholder for the version when nothing is published, or "" without documents.
+func (a *Attachment) Name() string {
 	if a == nil {
 		return ""
 	}
 	return knowledge.Attached
 }
 
-// publish copies the documents to storage, from where workers on any machine fetch them. It returns the version for
+// Publish copies the documents to storage, from where workers on any machine fetch them. It returns the version for
 // topicqueue.Options.Attached, or "" without documents.
-func (a *attachment) publish(ctx context.Context) (string, error) {
+func (a *Attachment) Publish(ctx context.Context) (string, error) {
 	if a == nil {
 		return "", nil
 	}

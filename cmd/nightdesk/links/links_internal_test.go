@@ -1,4 +1,4 @@
-package main
+package links
 
 import (
 	"io"
@@ -39,13 +39,15 @@ func TestSharedPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const report = `<p>A &lt; B <a class="x" href="../cache/r/pages/aa.txt#L3">text</a> <a href="#ref-1">1</a> <a href="https://example.org/?a=1&amp;b=2">web</a></p>`
+		const report = `<p>A &lt; B <a class="x" href="../cache/r/pages/aa.txt#L3">text</a> <a href="#ref-1">1</a> ` +
+			`<a href="https://example.org/?a=1&amp;b=2">web</a></p>`
 		for key, body := range map[string]string{
-			"batches/tonight/digest.html": `<ul><li><a href="../../reports/r.html">R</a></li><li><a href="../../reports/plain.html">P</a></li><li><a href="../../reports/gone.html">G</a></li></ul>`,
-			"reports/r.html":              report,
-			"reports/plain.html":          `<p><a href="#ref-1">1</a></p>`,
-			"cache/r/pages/aa.txt":        "the text",
-			"links/20200101T00/old.html":  "old",
+			"batches/tonight/digest.html": `<ul><li><a href="../../reports/r.html">R</a></li>` +
+				`<li><a href="../../reports/plain.html">P</a></li><li><a href="../../reports/gone.html">G</a></li></ul>`,
+			"reports/r.html":             report,
+			"reports/plain.html":         `<p><a href="#ref-1">1</a></p>`,
+			"cache/r/pages/aa.txt":       "the text",
+			"links/20200101T00/old.html": "old",
 		} {
 			if err := store.Put(t.Context(), key, []byte(body)); err != nil {
 				t.Fatal(err)
@@ -71,7 +73,8 @@ func TestSharedPages(t *testing.T) {
 		}
 		page := opened(t, digest[0][1])
 		links := hrefs.FindAllStringSubmatch(page, -1)
-		if len(links) != 3 || !strings.HasSuffix(links[0][1], "#L3") || links[1][1] != "#ref-1" || links[2][1] != "https://example.org/?a=1&amp;b=2" {
+		if len(links) != 3 || !strings.HasSuffix(links[0][1], "#L3") || links[1][1] != "#ref-1" ||
+			links[2][1] != "https://example.org/?a=1&amp;b=2" {
 			t.Fatalf("the report links %q", links)
 		}
 		if rest := strings.Replace(page, links[0][1], "../cache/r/pages/aa.txt#L3", 1); rest != report {
@@ -93,8 +96,10 @@ func TestSharedPages(t *testing.T) {
 func TestTargetOf(t *testing.T) {
 	t.Parallel()
 	for href, want := range map[string][2]string{
-		"../cache/r/pages/a.txt": {"cache/r/pages/a.txt"}, "../cache/r/a.txt#x%20y": {"cache/r/a.txt", "#x%20y"}, "other.html": {"reports/other.html"},
-		"#ref": {}, "https://example.org/a": {}, "//example.org/a": {}, "/a": {}, "../../a": {}, "mailto:a@example.org": {}, "": {}, "%zz": {},
+		"../cache/r/pages/a.txt": {"cache/r/pages/a.txt"}, "../cache/r/a.txt#x%20y": {"cache/r/a.txt", "#x%20y"},
+		"other.html": {"reports/other.html"},
+		"#ref":       {}, "https://example.org/a": {}, "//example.org/a": {}, "/a": {},
+		"../../a": {}, "mailto:a@example.org": {}, "": {}, "%zz": {},
 	} {
 		if key, fragment := targetOf("reports/r.html", href); key != want[0] || fragment != want[1] {
 			t.Errorf("%s: %q %q, want %q", href, key, fragment, want)

@@ -1,4 +1,7 @@
-package main
+// Package bases indexes, finds and publishes the knowledge bases of this machine and the documents of --attach.
+//
+// Entry point: [New].
+package bases
 
 import (
 	"context"
@@ -16,30 +19,31 @@ import (
 	"nightdesk/pipeline/knowledge"
 )
 
-// bases gives access to the knowledge bases of this machine.
-type bases struct {
+// Bases gives access to the knowledge bases of this machine.
+type Bases struct {
 	cfg       config.Config
 	con       *view.Console
-	dir       string
-	embedding *wiring.Embedding
+	Dir       string
+	Embedding *wiring.Embedding
 }
 
-func newBases(cfg config.Config, con *view.Console) *bases {
-	return &bases{cfg: cfg, con: con, dir: wiring.KnowledgeDir(cfg), embedding: wiring.NewEmbedding(cfg)}
+// New returns the knowledge bases in the data directory.
+func New(cfg config.Config, con *view.Console) *Bases {
+	return &Bases{cfg: cfg, con: con, Dir: wiring.KnowledgeDir(cfg), Embedding: wiring.NewEmbedding(cfg)}
 }
 
-// open opens an existing knowledge base.
-func (b *bases) open(name string) (*knowledge.Base, error) {
-	path, err := knowledge.Path(b.dir, name)
+// Open opens an existing knowledge base.
+func (b *Bases) Open(name string) (*knowledge.Base, error) {
+	path, err := knowledge.Path(b.Dir, name)
 	if err != nil {
 		return nil, view.Usage(err)
 	}
 	return knowledge.Open(path)
 }
 
-// exists returns nil if a knowledge base has this name; otherwise its error lists the existing ones.
-func (b *bases) exists(name string) error {
-	names, err := knowledge.List(b.dir)
+// Exists returns nil if a knowledge base has this name; otherwise its error lists the existing ones.
+func (b *Bases) Exists(name string) error {
+	names, err := knowledge.List(b.Dir)
 	if err != nil {
 		return err
 	}
@@ -53,12 +57,12 @@ func (b *bases) exists(name string) error {
 	return view.Usage(view.Hint(fmt.Errorf("there is no knowledge base and no directory %q", name), hint))
 }
 
-// with calls do with an existing knowledge base, then closes it.
-func (b *bases) with(name string, do func(*knowledge.Base) error) error {
-	if err := b.exists(name); err != nil {
+// With calls do with an existing knowledge base, then closes it.
+func (b *Bases) With(name string, do func(*knowledge.Base) error) error {
+	if err := b.Exists(name); err != nil {
 		return err
 	}
-	base, err := b.open(name)
+	base, err := b.Open(name)
 	if err != nil {
 		return err
 	}
@@ -66,8 +70,8 @@ func (b *bases) with(name string, do func(*knowledge.Base) error) error {
 }
 
 // check returns an error if a knowledge base does not exist or is empty.
-func (b *bases) check(ctx context.Context, name string) error {
-	return b.with(name, func(kb *knowledge.Base) error {
+func (b *Bases) check(ctx context.Context, name string) error {
+	return b.With(name, func(kb *knowledge.Base) error {
 		info, err := kb.Info(ctx)
 		if err == nil && info.Passages == 0 {
 			err = view.Hint(fmt.Errorf("knowledge base %s is empty", name), "Fill it with `nightdesk kb add --name "+
@@ -77,14 +81,14 @@ func (b *bases) check(ctx context.Context, name string) error {
 	})
 }
 
-// resolve returns the knowledge base that a value of --kb means: its name, or a directory or file, which resolve
+// Resolve returns the knowledge base that a value of --kb means: its name, or a directory or file, which Resolve
 // indexes first.
-func (b *bases) resolve(ctx context.Context, value string) (string, error) {
-	name, path, err := b.find(ctx, value)
+func (b *Bases) Resolve(ctx context.Context, value string) (string, error) {
+	name, path, err := b.Find(ctx, value)
 	if err != nil || path == "" {
 		return name, err
 	}
-	rep, err := b.ingest(ctx, name, []string{path}, false)
+	rep, err := b.Ingest(ctx, name, []string{path}, false)
 	if err == nil {
 		b.con.Say("%s is knowledge base %s: %s%s", path, name, view.Counted(rep.Added+rep.Updated+rep.Unchanged, "document"),
 			skippedNote(rep, path))
@@ -92,17 +96,17 @@ func (b *bases) resolve(ctx context.Context, value string) (string, error) {
 	return name, err
 }
 
-// find returns the knowledge base that a value of --kb means, without indexing anything. path is the directory or file
+// Find returns the knowledge base that a value of --kb means, without indexing anything. path is the directory or file
 // to index; it is empty for an existing knowledge base. If a name matches both, the knowledge base wins, unless the
 // value is written as a path.
-func (b *bases) find(ctx context.Context, value string) (name, path string, err error) {
+func (b *Bases) Find(ctx context.Context, value string) (name, path string, err error) {
 	if value == "" {
 		return "", "", nil
 	}
 	_, statErr := os.Stat(value)
 	looksLikePath := strings.ContainsRune(value, filepath.Separator) || value == "." || value == ".."
 	if !looksLikePath {
-		names, err := knowledge.List(b.dir)
+		names, err := knowledge.List(b.Dir)
 		if err != nil {
 			return "", "", err
 		}
@@ -114,7 +118,7 @@ func (b *bases) find(ctx context.Context, value string) (name, path string, err 
 		if looksLikePath {
 			return "", "", view.Usage(fmt.Errorf("knowledge base: %w", statErr))
 		}
-		return "", "", b.exists(value)
+		return "", "", b.Exists(value)
 	}
 	return knowledge.Name(value), value, nil
 }
@@ -126,10 +130,10 @@ func skippedNote(rep knowledge.Report, path string) string {
 	return fmt.Sprintf(", %s skipped (`nightdesk kb add %s` says why)", view.Counted(len(rep.Skipped), "file"), path)
 }
 
-// publishBases indexes the batch's knowledge base if it is a directory. It then publishes the knowledge bases that
+// PublishAll indexes the batch's knowledge base if it is a directory. It then publishes the knowledge bases that
 // topics use to storage.
-func publishBases(ctx context.Context, b *bases, kb string, list *intake.List) error {
-	if _, err := b.resolve(ctx, kb); err != nil {
+func (b *Bases) PublishAll(ctx context.Context, kb string, list *intake.List) error {
+	if _, err := b.Resolve(ctx, kb); err != nil {
 		return err
 	}
 	versions := map[string]string{}
@@ -138,7 +142,7 @@ func publishBases(ctx context.Context, b *bases, kb string, list *intake.List) e
 		version, ok := versions[o.KnowledgeBase]
 		if !ok {
 			var err error
-			if version, err = b.publish(ctx, o.KnowledgeBase); err != nil {
+			if version, err = b.Publish(ctx, o.KnowledgeBase); err != nil {
 				return err
 			}
 			versions[o.KnowledgeBase] = version
@@ -148,9 +152,9 @@ func publishBases(ctx context.Context, b *bases, kb string, list *intake.List) e
 	return nil
 }
 
-// publish copies the current knowledge base to storage, from where workers on any machine fetch it. It returns the
+// Publish copies the current knowledge base to storage, from where workers on any machine fetch it. It returns the
 // version for the runs to use, so that later changes do not affect them.
-func (b *bases) publish(ctx context.Context, kb string) (version string, err error) {
+func (b *Bases) Publish(ctx context.Context, kb string) (version string, err error) {
 	if kb == "" {
 		return "", nil
 	}
@@ -158,19 +162,19 @@ func (b *bases) publish(ctx context.Context, kb string) (version string, err err
 	if err != nil {
 		return "", err
 	}
-	err = b.with(kb, func(base *knowledge.Base) error {
+	err = b.With(kb, func(base *knowledge.Base) error {
 		version, err = knowledge.Publish(ctx, base, store)
 		return err
 	})
 	return version, err
 }
 
-// infos describes all knowledge bases.
-func (b *bases) infos(ctx context.Context) (all []knowledge.Info, err error) {
-	names, err := knowledge.List(b.dir)
+// Infos describes all knowledge bases.
+func (b *Bases) Infos(ctx context.Context) (all []knowledge.Info, err error) {
+	names, err := knowledge.List(b.Dir)
 	for _, name := range names {
 		if err == nil {
-			err = b.with(name, func(base *knowledge.Base) error {
+			err = b.With(name, func(base *knowledge.Base) error {
 				info, err := base.Info(ctx)
 				all = append(all, info)
 				return err
