@@ -1,7 +1,7 @@
-// Command shape holds the shape of the code: no line of more than 120 columns (a tab is one), no function of more than
-// 80 lines and no condition of more than four terms. .ci/shape.txt lists, file by file, what is older than this rule;
-// its numbers may only fall. Run it at the top of the repository: go run .ci/shape.go; with -write it writes numbers
-// that have fallen into the list, and a whole list where there is none.
+// Command shape checks the shape of the code: lines of at most 120 columns (a tab is one), functions of at most 80
+// lines and conditions of at most four terms. .ci/shape.txt lists the existing violations of each file; the numbers may
+// only fall. Run it at the top of the repository: go run .ci/shape.go. With -write it records lower numbers, or creates
+// the list.
 package main
 
 import (
@@ -26,13 +26,13 @@ const (
 	mostTerms  = 4
 )
 
-// troubles counts what is too long in a file: lines, functions, conditions.
-type troubles [3]int
+// violations counts the violations in a file: lines, functions, conditions.
+type violations [3]int
 
 var kinds = [3]string{"lines too long", "functions too long", "conditions of too many terms"}
 
 func main() {
-	write := flag.Bool("write", false, "write numbers that have fallen into the list")
+	write := flag.Bool("write", false, "record lower numbers in the list")
 	flag.Parse()
 	if err := run(*write); err != nil {
 		fmt.Fprintln(os.Stderr, "shape:", err)
@@ -45,7 +45,7 @@ func run(write bool) error {
 	if err != nil {
 		return fmt.Errorf("list the files of the repository: %w", err)
 	}
-	found, places := map[string]troubles{}, map[string][]string{}
+	found, places := map[string]violations{}, map[string][]string{}
 	for _, name := range strings.Fields(string(names)) {
 		text, err := os.ReadFile(name)
 		if os.IsNotExist(err) {
@@ -54,11 +54,11 @@ func run(write bool) error {
 		if err != nil {
 			return err
 		}
-		count, at, err := look(name, text)
+		count, at, err := inspect(name, text)
 		if err != nil {
 			return err
 		}
-		if count != (troubles{}) {
+		if count != (violations{}) {
 			found[name], places[name] = count, at
 		}
 	}
@@ -72,17 +72,17 @@ func run(write bool) error {
 	worse, better := compare(found, known, places)
 	switch {
 	case worse > 0:
-		return fmt.Errorf("%d files lost their shape: break lines, cut functions, give the steps of conditions names", worse)
+		return fmt.Errorf("%d files have new violations: break lines, split functions, name parts of conditions", worse)
 	case better && write:
 		return os.WriteFile(list, format(found), 0o644)
 	case better:
-		return fmt.Errorf("the code is better than %s says: go run .ci/shape.go -write", list)
+		return fmt.Errorf("%s allows more violations than there are: run go run .ci/shape.go -write", list)
 	}
 	return nil
 }
 
-// look returns what is too long in a file, and where.
-func look(name string, text []byte) (count troubles, at []string, err error) {
+// inspect returns the violations in a file and their positions.
+func inspect(name string, text []byte) (count violations, at []string, err error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
 	if err != nil {
@@ -109,7 +109,7 @@ func look(name string, text []byte) (count troubles, at []string, err error) {
 		if e, ok := n.(ast.Expr); ok {
 			if n := terms(e); n > mostTerms {
 				add(2, files.Position(e.Pos()).Line, "a condition of %d terms, at most %d", n, mostTerms)
-				return false // its parts are not counted again
+				return false // do not count its parts again
 			}
 		}
 		return true
@@ -134,9 +134,9 @@ func terms(e ast.Expr) int {
 	return 1
 }
 
-func format(found map[string]troubles) []byte {
+func format(found map[string]violations) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s: .ci/shape.go says more. These numbers may only fall.\n", strings.Join(kinds[:], ", "))
+	fmt.Fprintf(&b, "# %s: see .ci/shape.go. These numbers may only fall.\n", strings.Join(kinds[:], ", "))
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		n := found[name]
 		fmt.Fprintln(&b, n[0], n[1], n[2], name)
@@ -144,17 +144,17 @@ func format(found map[string]troubles) []byte {
 	return b.Bytes()
 }
 
-func read() (map[string]troubles, error) {
+func read() (map[string]violations, error) {
 	text, err := os.ReadFile(list)
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]troubles{}
+	known := map[string]violations{}
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		var n troubles
+		var n violations
 		var name string
 		if _, err := fmt.Sscan(line, &n[0], &n[1], &n[2], &name); err != nil {
 			return nil, fmt.Errorf("%s: line %q: %w", list, line, err)
@@ -164,9 +164,9 @@ func read() (map[string]troubles, error) {
 	return known, nil
 }
 
-// compare prints what is too long in files that have more of it than the list allows. worse: how many these are;
-// better: the list allows more than there is somewhere.
-func compare(found, known map[string]troubles, places map[string][]string) (worse int, better bool) {
+// compare prints the files with more violations than the list allows. worse is their number; better reports whether the
+// list allows more violations than some file has.
+func compare(found, known map[string]violations, places map[string][]string) (worse int, better bool) {
 	names := maps.Clone(known)
 	maps.Copy(names, found)
 	for _, name := range slices.Sorted(maps.Keys(names)) {

@@ -68,7 +68,7 @@ func ParseRedisAddress(s string) (RedisAddress, error) {
 		}
 		authority = authority[at+1:]
 	} else if strings.Contains(rest, "@") && a.Kind != RedisSocket {
-		return a, errors.New("has a / before its @: encode a / in a password as %2F")
+		return a, errors.New("has a / before the @: encode / in a password as %2F")
 	}
 	if err := a.parameters(query); err != nil {
 		return a, err
@@ -94,7 +94,7 @@ func (a *RedisAddress) user(info string) (err error) {
 		a.Password, err = url.PathUnescape(password)
 	}
 	if err != nil {
-		return errors.New("has a % in its user name or password that is no escape: write it as %25")
+		return errors.New("has an invalid % escape in its user name or password: write % as %25")
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (a *RedisAddress) user(info string) (err error) {
 func (a *RedisAddress) parameters(query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return errors.New("cannot be read behind its ?")
+		return errors.New("has an invalid query string")
 	}
 	known := map[RedisKind][]string{RedisSocket: {"db"}, RedisSentinel: {"master", "sentinel_username",
 		"sentinel_password"}}[a.Kind]
@@ -134,7 +134,7 @@ func (a *RedisAddress) hosts(list string) error {
 			aHost = aHost && net.ParseIP(h) != nil
 		}
 		if err != nil || n == 0 || !aHost {
-			return errors.New("needs host:port, or several of them with commas between where a cluster or sentinels are meant")
+			return errors.New("needs host:port; for a cluster or sentinels, a comma-separated list of them")
 		}
 		a.Hosts = append(a.Hosts, net.JoinHostPort(h, p))
 	}
@@ -165,7 +165,7 @@ func (a *RedisAddress) path(path string) error {
 		return err
 	}
 	if a.Kind == RedisCluster && a.DB != 0 {
-		return errors.New("names a database, which a cluster does not have")
+		return errors.New("has a database number, but Redis Cluster has only database 0")
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (a *RedisAddress) database(number string) error {
 	}
 	n, err := strconv.ParseUint(number, 10, 16)
 	if err != nil {
-		return errors.New("needs a number as its database: redis://host:6379/0")
+		return errors.New("has an invalid database number: use redis://host:6379/0")
 	}
 	a.DB = int(n)
 	return nil

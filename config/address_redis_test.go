@@ -54,13 +54,13 @@ func TestParseRedisAddress_Errors(t *testing.T) {
 		"redis://:canary@":                     "needs host:port",
 		"redis://u:can/ary@h":                  "%2F",
 		"redis://u:can%ary@h":                  "%25",
-		"redis://h/one":                        "number as its database",
+		"redis://h/one":                        "invalid database number",
 		"redis://h/0?canary=1":                 "not known there",
 		"redis-socket://canary":                "absolute path",
 		"redis-sentinel://a,b":                 "name of the master",
 		"redis-sentinel://a/x?master=y":        "two masters",
 		"redis-sentinel://a/m?password=canary": "sentinel_password",
-		"redis-cluster://a,b/1":                "cluster does not have",
+		"redis-cluster://a,b/1":                "Redis Cluster has only database 0",
 		"redis-cluster://a,,b":                 "needs host:port",
 	} {
 		_, err := config.ParseRedisAddress(address)
@@ -70,7 +70,7 @@ func TestParseRedisAddress_Errors(t *testing.T) {
 	}
 }
 
-// What parses has hosts that can be dialled, and nothing of a password is in an error.
+// FuzzRedisAddress: a parsed address has dialable hosts, and no error contains a password.
 func FuzzRedisAddress(f *testing.F) {
 	f.Add("rediss://user:%s@host:6379/0", "secret")
 	f.Add("redis-sentinel://u:%s@h1,h2:1/m/2?sentinel_password=x", "p@ss/word?#12")

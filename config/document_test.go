@@ -41,7 +41,7 @@ func TestMarkdownList_Golden(t *testing.T) {
 	golden(t, filepath.Join("testdata", "settings.golden.md"), config.MarkdownList())
 }
 
-// settingLine is a setting that is commented out; other comments have a space behind the #.
+// settingLine matches a commented-out setting. Other comments have a space after the #.
 var settingLine = regexp.MustCompile(`(?m)^( *)#([a-z_]+:.*)$`)
 
 func TestExample_EveryLineCanBeUncommented(t *testing.T) {
@@ -128,7 +128,7 @@ func TestEffective_SourcesAndRedaction(t *testing.T) {
 	}
 }
 
-// directory returns the temporary directory within a source such as "7 < /tmp/x/nightdesk.yaml:2".
+// directory returns the temporary directory in a source such as "7 < /tmp/x/nightdesk.yaml:2".
 func directory(shown string) string {
 	_, source, _ := strings.Cut(shown, " < ")
 	if dir, _ := filepath.Split(source); filepath.IsAbs(dir) {

@@ -91,7 +91,7 @@ func checkEmbedding(c Config, known Problems) Problems {
 	if asksOpenAI && e.APIKey == (Secret{}) &&
 		!known.about("embedding.api_key", "embedding.base_url", "llm.api_key", "llm.base_url") {
 		return Problems{{Key: "embedding.model", Value: clip(e.Model), Source: c.source("embedding.model"),
-			Reason: "there is neither a key nor a server for it: set EMBEDDING_API_KEY, or EMBEDDING_BASE_URL for a server " +
+			Reason: "it needs a key or a server: set EMBEDDING_API_KEY, or EMBEDDING_BASE_URL for a server " +
 				"that needs no key"}}
 	}
 	return nil
@@ -110,7 +110,7 @@ func remarkEmbedding(c Config) []string {
 					"EMBEDDING_MODEL=...", path, c.source(path)))
 		case c.Embedding.Provider == ProviderStatic:
 			notices = append(notices,
-				fmt.Sprintf("%s is set (%s) but means nothing to a file of word vectors: remove it, or set "+
+				fmt.Sprintf("%s is set (%s) but does not apply to a file of word vectors: remove it, or set "+
 					"EMBEDDING_PROVIDER=openai", path, c.source(path)))
 		}
 	}

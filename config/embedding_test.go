@@ -7,7 +7,7 @@ import (
 	"nightdesk/config"
 )
 
-// A key goes only to the server that it was meant for.
+// A key is sent only to the server that it was set for.
 func TestEmbedding_Key(t *testing.T) {
 	t.Parallel()
 	const local, other = "http://127.0.0.1:11434/v1", "http://127.0.0.1:8080/v1"
@@ -84,7 +84,7 @@ func TestEmbedding_Notices(t *testing.T) {
 	}
 }
 
-// A file needs neither key nor server, and gets none of the model's.
+// A file of vectors needs neither key nor server, and does not get those of the model.
 func TestEmbedding_Static(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"EMBEDDING_PROVIDER": "static", "EMBEDDING_MODEL": "/data/words.vec", "OPENAI_API_KEY": "common",
@@ -102,7 +102,7 @@ func TestEmbedding_Static(t *testing.T) {
 		}
 	}
 	env["EMBEDDING_DIMENSIONS"], env["EMBEDDING_BASE_URL"] = "50", "http://h/v1"
-	if n := load(t, "", env, nil).Notices(); len(n) != 2 || !strings.Contains(n[0], "embedding.base_url") || !strings.Contains(n[1], "means nothing to a file") {
+	if n := load(t, "", env, nil).Notices(); len(n) != 2 || !strings.Contains(n[0], "embedding.base_url") || !strings.Contains(n[1], "does not apply to a file") {
 		t.Errorf("notices %q", n)
 	}
 }

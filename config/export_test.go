@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// File returns a settings file that sets what a person set in c, secrets included.
+// File returns a settings file with the settings that the user set in c, including secrets.
 func File(c Config) string {
 	var b strings.Builder
 	for _, f := range table(&c) {

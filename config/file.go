@@ -97,7 +97,7 @@ func parseFile(name string, data []byte, fields []field) (entries, []schedule.Sp
 			continue
 		}
 		if bodies++; bodies > 1 {
-			w.problem(lineOf(doc.Body), "", "only one document is read: remove the --- above it")
+			w.problem(lineOf(doc.Body), "", "only one YAML document is allowed: remove the --- above it")
 			break
 		}
 		w.walk("", doc.Body)
@@ -134,7 +134,7 @@ func tooMuch(data []byte) (line int, reason string) {
 func parse(data []byte) (file *ast.File, err error) {
 	defer func() {
 		if recover() != nil {
-			file, err = nil, errors.New("the parser gave up")
+			file, err = nil, errors.New("the YAML parser failed")
 		}
 	}()
 	return parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
@@ -185,7 +185,7 @@ func (w *walker) walk(path string, node ast.Node) {
 		}
 	case *ast.NullNode: // all settings of the group are commented out
 	default:
-		w.problem(lineOf(node), path, "must be settings, each as key: value")
+		w.problem(lineOf(node), path, "must contain settings as key: value")
 	}
 }
 
@@ -197,7 +197,7 @@ func (w *walker) pair(group string, pair *ast.MappingValueNode) {
 	}
 	key, ok := scalar(pair.Key)
 	if !ok {
-		w.problem(line, group, "has a key that is not a plain word")
+		w.problem(line, group, "has a key that is not a plain string")
 		return
 	}
 	path := key
@@ -224,7 +224,7 @@ func (w *walker) pair(group string, pair *ast.MappingValueNode) {
 	}
 	text, ok := scalar(pair.Value)
 	if !ok {
-		w.problem(line, path, "must be a single value, without anchor, alias or tag")
+		w.problem(line, path, "must be a single value without anchor, alias or tag")
 		return
 	}
 	w.entries = append(w.entries, entry{path, text, w.source(line)})
@@ -234,7 +234,7 @@ func (w *walker) pair(group string, pair *ast.MappingValueNode) {
 func (w *walker) twice(line int, path string) bool {
 	first, twice := w.seen[path]
 	if twice {
-		w.problem(line, path, fmt.Sprintf("is set twice, first in line %d", first))
+		w.problem(line, path, fmt.Sprintf("is set twice; the first is in line %d", first))
 		return true
 	}
 	w.seen[path] = line

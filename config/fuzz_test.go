@@ -14,7 +14,7 @@ import (
 	"nightdesk/config"
 )
 
-// A file either has problems, each one line with a reason, or its settings written down and loaded again are the same.
+// FuzzLoad: a file either has problems of one line each, or its settings are the same after writing and loading them.
 func FuzzLoad(f *testing.F) {
 	f.Add("# seeds are short: long ones are minimised for minutes\nqueue:\n  #max_length: 1\nlog_level: debug\n")
 	f.Add("llm: {model: m, api_key: \"k\\u00e9 \", base_url: 'https://u:p@h/v1?key=x'}\nworker.shutdown_timeout: 1m0.5s\n")
@@ -58,7 +58,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// Whatever a file holds, reading it takes no more than seconds.
+// Reading any file takes seconds at most.
 func TestLoad_HostileFileIsQuick(t *testing.T) {
 	t.Parallel()
 	const size = 256 << 10 // without the limits, the worst of these takes minutes

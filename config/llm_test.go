@@ -134,8 +134,8 @@ func TestLLM_Problems(t *testing.T) {
 		env  map[string]string
 		want []string
 	}{
-		{"model without key or server", "", map[string]string{"LLM_MODEL": "m"}, []string{`environment LLM_MODEL: llm.model "m": there is neither a key nor a server for it`}},
-		{"key that is empty", "llm: {api_key: \"\"}\n", map[string]string{"LLM_MODEL": "m", "OPENAI_API_KEY": "k"}, []string{"neither a key nor a server"}},
+		{"model without key or server", "", map[string]string{"LLM_MODEL": "m"}, []string{`environment LLM_MODEL: llm.model "m": it needs a key or a server`}},
+		{"key that is empty", "llm: {api_key: \"\"}\n", map[string]string{"LLM_MODEL": "m", "OPENAI_API_KEY": "k"}, []string{"it needs a key or a server"}},
 		{"bad server is one problem", "", map[string]string{"LLM_MODEL": "m", "LLM_BASE_URL": "localhost:11434"}, []string{`llm.base_url "localhost:11434": must be http:// or https://`}},
 		{"unknown provider", "", map[string]string{"LLM_PROVIDER": "claude"}, []string{`llm.provider "claude": must be one of openai, anthropic, ollama`}},
 		{"role without main", "", map[string]string{"LLM_WRITER_MODEL": "w", "LLM_API_KEY": "k"}, []string{`llm.writer.model "w": the other roles have no model: set LLM_MODEL too`}},

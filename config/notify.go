@@ -99,7 +99,7 @@ func secretAddress(p *Secret, allowed string, check func(string) error) value {
 func checkEvents(list string) error {
 	for _, t := range fields(list) {
 		if !slices.Contains(eventTypes, t) {
-			return fmt.Errorf("must be some of %s, with commas between them", strings.Join(eventTypes, ", "))
+			return fmt.Errorf("must be comma-separated, from: %s", strings.Join(eventTypes, ", "))
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ func medium() topicqueue.Options {
 	}
 }
 
-// times sets what the presets say about time.
+// times sets the time limits of the presets.
 func times(o *topicqueue.Options, duration, writing time.Duration) {
 	o.Duration, o.WritingTime = duration*time.Minute, writing*time.Minute
 }
@@ -131,7 +131,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// Whatever preset and settings say, a plan fits its queue and leaves room for two discoveries.
+// For all presets and settings, a plan fits its queue and leaves room for two discoveries.
 func TestRunOptions_QueueHoldsThePlan(t *testing.T) {
 	t.Parallel()
 	for _, n := range []string{"1", "2", "3", "5", "8", "50"} {

@@ -144,6 +144,6 @@ func lacksKey(m Model, prefix string) string {
 		return ""
 	}
 	env := variable(prefix)
-	return fmt.Sprintf("there is neither a key nor a server for it: set %s_API_KEY or %s, or %s_BASE_URL for a server "+
+	return fmt.Sprintf("it needs a key or a server: set %s_API_KEY or %s, or %s_BASE_URL for a server "+
 		"that needs no key", env, p.key, env)
 }

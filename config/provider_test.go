@@ -7,7 +7,7 @@ import (
 	"nightdesk/config"
 )
 
-// A key and an address belong to one provider: nobody else is sent them.
+// A key and an address are used only for their provider.
 func TestProvider_KeysAndServers(t *testing.T) {
 	t.Parallel()
 	all := map[string]string{"OPENAI_API_KEY": "openai-key", "ANTHROPIC_API_KEY": "anthropic-key", "OPENAI_BASE_URL": "http://common/v1", "OLLAMA_HOST": "gpu", "LLM_MODEL": "m"}
@@ -128,7 +128,7 @@ func TestProvider_ProblemsAndNotices(t *testing.T) {
 	}
 }
 
-// An embedding model is not asked with another provider's key or at a server that has none.
+// An embedding model is not called with another provider's key or at a server without embeddings.
 func TestProvider_Embeddings(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -66,7 +66,7 @@ func scheduleFields(s *schedule.Spec) []field {
 			"if the previous batch is still running; queue: fire when it has ended",
 			choice(&s.Overlap, schedule.OverlapSkip, schedule.OverlapQueue)),
 		setting("pause_after", strconv.Itoa(schedule.DefaultPauseAfter), "nights",
-			"number of failed nights in a row after which it pauses itself",
+			"number of consecutive failed nights after which the schedule pauses",
 			number(&s.PauseAfter, 1, 1000)),
 	}
 }
@@ -152,7 +152,7 @@ func (w *walker) walkSchedules(node ast.Node) {
 	group, ok := node.(*ast.MappingNode)
 	if !ok {
 		if _, none := node.(*ast.NullNode); !none {
-			w.problem(lineOf(node), schedulesPath, "must be schedules, each as name: and its settings")
+			w.problem(lineOf(node), schedulesPath, "must map schedule names to their settings")
 		}
 		return
 	}
@@ -166,7 +166,7 @@ func (w *walker) walkSchedules(node ast.Node) {
 		path := schedulesPath + "." + name
 		if !ok || w.twice(line, path) {
 			if !ok {
-				w.problem(line, schedulesPath, "has a name that is not a plain word")
+				w.problem(line, schedulesPath, "has a name that is not a plain string")
 			}
 			continue
 		}
@@ -177,7 +177,7 @@ func (w *walker) walkSchedules(node ast.Node) {
 func (w *walker) walkSchedule(line int, name, path string, node ast.Node) {
 	group, ok := node.(*ast.MappingNode)
 	if !ok {
-		w.problem(line, path, "must be settings, each as key: value; cron and topics at least")
+		w.problem(line, path, "must contain settings as key: value, at least cron and topics")
 		return
 	}
 	s, before := schedule.Spec{Name: name}, len(w.problems)
@@ -195,14 +195,14 @@ func (w *walker) walkSchedule(line int, name, path string, node ast.Node) {
 		f, known := fields[key]
 		switch {
 		case !known:
-			w.problem(line, path+"."+key, "unknown setting of a schedule; there are "+strings.Join(keys, ", "))
+			w.problem(line, path+"."+key, "unknown setting of a schedule; known settings: "+strings.Join(keys, ", "))
 			continue
 		case w.twice(line, path+"."+key), pair.Value.Type() == ast.NullType:
 			continue
 		}
 		value, ok := scalar(pair.Value)
 		if !ok {
-			w.problem(line, path+"."+key, "must be a single value, without anchor, alias or tag")
+			w.problem(line, path+"."+key, "must be a single value without anchor, alias or tag")
 			continue
 		}
 		if err := f.set(strings.TrimSpace(value)); err != nil {

@@ -62,13 +62,13 @@ schedules:
 func TestProblemsOfSchedules(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
-		"schedules: [a]":                                 {":1: schedules: must be schedules"},
-		"schedules:\n  a: daily":                         {":2: schedules.a: must be settings"},
-		"schedules:\n  a: {cron: 1, topic: x}":           {`schedules.a.cron "1": expected exactly 5 fields`, "schedules.a.topic: unknown setting of a schedule; there are cron, timezone, topics"},
+		"schedules: [a]":                                 {":1: schedules: must map schedule names"},
+		"schedules:\n  a: daily":                         {":2: schedules.a: must contain settings"},
+		"schedules:\n  a: {cron: 1, topic: x}":           {`schedules.a.cron "1": expected exactly 5 fields`, "schedules.a.topic: unknown setting of a schedule; known settings: cron, timezone, topics"},
 		"schedules:\n  a: {cron: '@daily'}":              {":2: schedules.a: a schedule needs a list of topics"},
 		"schedules:\n  a: {topics: x}":                   {"minute, hour"},
 		"schedules:\n  a b: {cron: '@daily', topics: x}": {`schedule name "a b"`},
-		"schedules:\n  a: {cron: '@daily', topics: x}\n  a: {cron: '@daily', topics: x}":    {":3: schedules.a: is set twice, first in line 2"},
+		"schedules:\n  a: {cron: '@daily', topics: x}\n  a: {cron: '@daily', topics: x}":    {":3: schedules.a: is set twice; the first is in line 2"},
 		"schedules:\n  a: {cron: '@daily', topics: x, timezone: Mars, overlap: both}":       {"schedules.a.timezone \"Mars\"", "one of skip, queue"},
 		"schedules:\n  a: {cron: '@daily', topics: [x], priority: urgent, preset: longest}": {"single value", "high, normal, low", "quick, medium, deep, auto"},
 	} {

@@ -14,9 +14,9 @@ func checkServe(c Config) Problems {
 	case s.ReadToken == (Secret{}):
 		return nil
 	case s.Token == (Secret{}):
-		why = "it needs serve.token: without that, whoever uses this machine may do everything"
+		why = "it needs serve.token: without it, everyone on this machine has full access"
 	case s.Token == s.ReadToken:
-		why = "it must be another one than serve.token: who has that may do everything"
+		why = "it must differ from serve.token, which gives full access"
 	default:
 		return nil
 	}

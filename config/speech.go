@@ -102,7 +102,7 @@ func checkSpeech(c Config, known Problems) Problems {
 	if s.Enabled() && serverOf(s.BaseURL) == openAIServer && s.APIKey == (Secret{}) &&
 		!known.about("speech.api_key", "speech.base_url", "llm.api_key", "llm.base_url") {
 		return Problems{{Key: "speech.model", Value: clip(s.Model), Source: c.source("speech.model"),
-			Reason: "there is neither a key nor a server for it: set SPEECH_API_KEY, or SPEECH_BASE_URL for a server " +
+			Reason: "it needs a key or a server: set SPEECH_API_KEY, or SPEECH_BASE_URL for a server " +
 				"that needs no key"}}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// How reports are read aloud has a second name, that of the message schema's settings.
+// The audio mode has a second name, that of the message schema's settings.
 func TestSpeech_Mode(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]string{"ours": "reporting:\n  audio: dual_podcast_overview\n",
@@ -31,7 +31,7 @@ func TestSpeech_Mode(t *testing.T) {
 	}
 }
 
-// A key goes only to the server that it was meant for.
+// A key is sent only to the server that it was set for.
 func TestSpeech_Key(t *testing.T) {
 	t.Parallel()
 	const local, other = "http://127.0.0.1:8880/v1", "http://127.0.0.1:8080/v1"

@@ -71,16 +71,16 @@ type source struct {
 
 var sourceKinds = []source{
 	{"kb", []string{"rag_hybrid", "rag_naive", "query_item"}, []string{"rag_hybrid", "rag_naive", "query_item"},
-		"there is no knowledge base to search: name one with --kb or kb_name, and switch on " +
+		"no knowledge base is configured: name one with --kb or kb_name, and enable " +
 			"researching.enable_rag_hybrid, enable_rag_naive or enable_query_item"},
 	{"web", []string{"web_search", "open_page"}, []string{"web_search", "open_page"},
 		"web search is not configured: set up a search engine, for example with SEARXNG_URL, or set " +
 			"researching.enable_open_page to true"},
 	{"papers", []string{"paper_search", "open_page"}, []string{"paper_search"},
-		"the search for papers is switched off: set researching.enable_paper_search to true"},
+		"paper search is disabled: set researching.enable_paper_search to true"},
 	{"code", []string{"run_code"}, []string{"run_code"},
-		"running programs is switched off: set researching.enable_run_code to true"},
-	{ownTools, nil, nil, "there are no tools of your own: name them in tools.file"},
+		"running programs is disabled: set researching.enable_run_code to true"},
+	{ownTools, nil, nil, "no tools of your own are configured: list them in tools.file"},
 }
 
 // ownTools is the source type of the tools in tools.file.

@@ -88,7 +88,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// The strategy has a second name in settings files and in what a topic asks for.
+// The strategy has a second name in settings files and topic columns.
 func TestStrategyMode(t *testing.T) {
 	t.Parallel()
 	filed := load(t, "researching:\n  strategy_mode: focused\n", nil, nil)

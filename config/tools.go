@@ -152,14 +152,14 @@ func strict(data []byte, into any) error {
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
 	if err == nil && d.More() {
-		err = errors.New("there is more behind the first value")
+		err = errors.New("unexpected data after the first JSON value")
 	}
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
 		line := 1 + bytes.Count(data[:min(len(data), int(syntax.Offset))], []byte("\n"))
-		return fmt.Errorf("not valid JSON in line %d", line)
+		return fmt.Errorf("invalid JSON in line %d", line)
 	case errors.As(err, &kind):
 		return fmt.Errorf("%s must be of type %s", kind.Field, kind.Type)
 	case err != nil:
@@ -177,7 +177,7 @@ func (r *toolsReader) own(name string, data json.RawMessage) OwnTool {
 	}
 	r.name(key, name, name)
 	if strings.TrimSpace(f.Description) == "" {
-		r.problem(key, "needs a description: the model chooses by it")
+		r.problem(key, "needs a description, by which the model chooses tools")
 	}
 	var schema map[string]any
 	if json.Unmarshal(f.Schema, &schema) != nil || schema["type"] != "object" {
@@ -200,7 +200,7 @@ func (r *toolsReader) server(name string, data json.RawMessage) MCPServer {
 		r.problem(key, `needs "tools": the names of the tools that may be used`)
 	}
 	if f.Type == "sse" {
-		r.problem(key, `has the type "sse", which is no longer in use; give the address of its streamable HTTP`)
+		r.problem(key, `has the unsupported type "sse": use the server's streamable HTTP address`)
 	}
 	s := MCPServer{Name: name, Allow: f.Tools, Remote: r.remote(key, f.remoteFile)}
 	for _, tool := range f.Tools {
@@ -230,9 +230,9 @@ func (r *toolsReader) name(key, full, given string) {
 	case full == given && !ownName.MatchString(given):
 		r.problem(key, "its name must be lower-case letters, digits and underscores, and begin with a letter")
 	case strings.TrimSpace(given) == "":
-		r.problem(key, "names a tool that has no name")
+		r.problem(key, "contains an empty tool name")
 	case r.taken[full]:
-		r.problem(key, "there is another tool called %s", full)
+		r.problem(key, "the tool name %s is already in use", full)
 	}
 	r.taken[full] = true
 }
@@ -283,7 +283,7 @@ func (r *toolsReader) secrets(key string, values map[string]string, of *Remote) 
 			of.Hidden = append(of.Hidden, NewSecret(filled))
 		}
 		if printable(filled) != nil || strings.ContainsAny(name, "=:\x00\r\n ") || name == "" {
-			r.problem(key+"."+clip(name), "has signs that no such name or value can have")
+			r.problem(key+"."+clip(name), "contains invalid characters")
 		}
 		out[name] = NewSecret(filled)
 	}

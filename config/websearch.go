@@ -119,7 +119,7 @@ func engineNames(s string) ([]string, error) {
 	var names []string
 	for _, name := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if !slices.Contains(SearchEngineNames(), name) {
-			return nil, fmt.Errorf("must be names with commas between them: %s", strings.Join(SearchEngineNames(), ", "))
+			return nil, fmt.Errorf("must be comma-separated names: %s", strings.Join(SearchEngineNames(), ", "))
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -173,7 +173,7 @@ func checkWebSearch(c Config) (problems Problems) {
 		if slices.Contains(names, e.name) && !e.there() {
 			problems = append(problems, Problem{Key: "web_search.providers", Value: clip(c.WebSearch.Providers),
 				Source: c.source("web_search.providers"),
-				Reason: fmt.Sprintf("%s is not set up: set %s", e.name, strings.ToUpper(e.setting))})
+				Reason: fmt.Sprintf("%s is not configured: set %s", e.name, strings.ToUpper(e.setting))})
 		}
 	}
 	return problems

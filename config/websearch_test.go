@@ -50,9 +50,11 @@ func TestEngines(t *testing.T) {
 func TestWebSearch_Problems(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ variable, value, want string }{
-		{"NIGHTDESK_WEB_SEARCH_PROVIDERS", "bing", `web_search.providers "bing": must be names with commas between them: searxng, tavily, brave, serper, exa`},
-		{"NIGHTDESK_WEB_SEARCH_PROVIDERS", "brave", `web_search.providers "brave": brave is not set up: set BRAVE_API_KEY`},
-		{"NIGHTDESK_WEB_SEARCH_PROVIDERS", "searxng", `searxng is not set up: set SEARXNG_URL`},
+		{"NIGHTDESK_WEB_SEARCH_PROVIDERS", "bing",
+			`web_search.providers "bing": must be comma-separated names: searxng, tavily, brave, serper, exa`},
+		{"NIGHTDESK_WEB_SEARCH_PROVIDERS", "brave",
+			`web_search.providers "brave": brave is not configured: set BRAVE_API_KEY`},
+		{"NIGHTDESK_WEB_SEARCH_PROVIDERS", "searxng", `searxng is not configured: set SEARXNG_URL`},
 		{"NIGHTDESK_WEB_SEARCH_PER_SECOND", "brave=many", `brave must be from 0.001 to 1000 requests a second`},
 		{"NIGHTDESK_WEB_SEARCH_PER_SECOND", "brave=NaN", `brave must be from 0.001 to 1000 requests a second`},
 		{"NIGHTDESK_WEB_SEARCH_PER_SECOND", "20", `must be NAME=VALUE, ... with the names`},
@@ -71,7 +73,7 @@ func TestWebSearch_Problems(t *testing.T) {
 	}
 }
 
-// What `config` shows of opening pages is what runs get.
+// `config` shows the value of open_page that runs get.
 func TestWebSearch_OpenPageIsShown(t *testing.T) {
 	t.Parallel()
 	for _, e := range load(t, "", map[string]string{"TAVILY_API_KEY": "t"}, nil).Effective() {

@@ -35,7 +35,7 @@ func (h answerHandler) work(ctx context.Context, a *attempt) error {
 	if a.Block.Iterations > 0 { // the worker that stored it died before it ended the block
 		fallbacks := a.Memory.Fallbacks
 		if a.Memory.Answer == "" && len(fallbacks) == 0 {
-			fallbacks = []string{noAnswer + "the model gave none"}
+			fallbacks = []string{noAnswer + "the model gave no answer"}
 		}
 		return a.endBlock(ctx, topicqueue.BlockCompleted, "", researching.Result{Fallbacks: fallbacks})
 	}

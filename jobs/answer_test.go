@@ -28,7 +28,7 @@ import (
 
 const question = "How much does the coefficient of performance of an air source heat pump fall in winter?"
 
-// answerOptions are those of the preset shallow.
+// answerOptions are the options of the preset shallow.
 func answerOptions() topicqueue.Options {
 	o := options(1, 1, 1)
 	o.Preset, o.Path, o.MaxTurns, o.MaxToolCalls = "shallow", topicqueue.PathShallow, 10, 5
@@ -67,7 +67,7 @@ func bundleFile(t *testing.T, b *bench, runID, name string) string {
 	return string(body)
 }
 
-// A shallow run has one conversation, and its report is the answer: cited, checked, in a bundle that holds.
+// TestAnswer: a shallow run has one conversation. Its report is the answer, cited and checked, in a valid bundle.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	model := newAsked()
@@ -104,7 +104,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// threeTurns is a model that searches, searches again, and then answers as answering does.
+// threeTurns is a model that searches twice and then answers like answering.
 func threeTurns(q llmtest.Question) (string, []llmtest.Call, bool) {
 	if len(q.Messages) == 3 {
 		return "Looking further.", []llmtest.Call{{Name: "rag_hybrid", Arguments: `{"query":"noise of outdoor units"}`},
@@ -113,8 +113,8 @@ func threeTurns(q llmtest.Question) (string, []llmtest.Call, bool) {
 	return answering(q)
 }
 
-// TestAnswerSurvivesEachCall stops a worker in the middle of each model call of a conversation, with time to end the
-// call and without: the next worker asks nothing again but the call that was lost, and there is one report, the same.
+// TestAnswerSurvivesEachCall stops a worker during each model call of a conversation, with and without time to finish
+// the call. The next worker repeats only a lost call, and the report is the same.
 func TestAnswerSurvivesEachCall(t *testing.T) {
 	t.Parallel()
 	plain := newAsked()
@@ -172,11 +172,12 @@ func TestAnswerSurvivesEachCall(t *testing.T) {
 	}
 }
 
-// What a model does instead of answering costs no topic: the run ends with what its sources say, and says why.
+// TestAnswerWithoutItsModel: whatever a model does instead of answering, the run ends with quotes of its sources and
+// states the reason.
 func TestAnswerWithoutItsModel(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		stub   *llmtest.Stub // nil: there is no model
+		stub   *llmtest.Stub // nil: no model
 		state  topicqueue.RunState
 		reason string
 	}{
@@ -216,7 +217,7 @@ func TestAnswerWithoutItsModel(t *testing.T) {
 	}
 }
 
-// With the preset route one small question decides which way a run goes, and the run keeps why.
+// TestRoute: with the preset route, a model call chooses the path of a run, and the run keeps the reason.
 func TestRoute(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"shallow": "run:answer", "deep": "block:research"} {
@@ -257,7 +258,7 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// A figure without a citation is marked where it stands, and the bundle holds all the same.
+// TestAnswerMarksUncitedFigures: a figure without a citation is marked in the report, and the bundle is valid.
 func TestAnswerMarksUncitedFigures(t *testing.T) {
 	t.Parallel()
 	model := newAsked()
@@ -280,7 +281,7 @@ func TestAnswerMarksUncitedFigures(t *testing.T) {
 	checkBundle(t, b.services.Store, id)
 }
 
-// dies is a connection that is cut when a command passes that says this, as by a worker that is killed before it.
+// dies is a connection that is cut before a command that contains this text, as if its worker was killed.
 type dies struct {
 	at   string
 	dead atomic.Bool
@@ -310,7 +311,7 @@ func (d *dies) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
-// A worker that is killed when it has stored the answer, and before it has ended the block, has done its work.
+// TestAnswerStoredAndKilled: a worker killed between storing the answer and ending the block has done its work.
 func TestAnswerStoredAndKilled(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
@@ -356,9 +357,9 @@ func TestAnswerStoredAndKilled(t *testing.T) {
 	}
 }
 
-// TestAnswersFromAManual asks 30 questions of the manual of this program. Whatever the model calls, side by side or one
-// after the other, no conversation has more tool calls or turns than it may, and no report has a figure that neither
-// cites a source nor is marked.
+// TestAnswersFromAManual asks 30 questions about the manual of this program. No conversation exceeds its limits of tool
+// calls and turns, whatever the model calls, in parallel or in sequence. Every figure of a report cites a source or is
+// marked.
 func TestAnswersFromAManual(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
@@ -426,7 +427,8 @@ func TestAnswersFromAManual(t *testing.T) {
 	}
 }
 
-// A budget that does not suffice for another question ends a conversation with what was found, and is never exceeded.
+// TestAnswerWithinItsBudget: a conversation that cannot pay for another call ends with its findings and never exceeds
+// the budget.
 func TestAnswerWithinItsBudget(t *testing.T) {
 	t.Parallel()
 	for name, tokens := range map[string]int64{"nothing": 10, "one question": 3_000, "enough": 100_000} {

@@ -13,8 +13,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// The documents of a run are summarized once, whatever becomes of the worker in between, and the questions that decide
-// what is looked up show the summaries. A model that writes none leaves those that are made of the documents.
+// TestAttached: the documents of a run are summarized once, even if the worker is replaced, and the prompts that decide
+// what to look up show the summaries. If the model writes none, the summaries are made from the documents.
 func TestAttached(t *testing.T) {
 	t.Parallel()
 	const written = `{"summaries":[{"document":1,"summary":"All about heat pumps."},` +

@@ -26,7 +26,7 @@ const saveTime = 5 * time.Second
 var (
 	errDrain  = errors.New("the worker is stopping")
 	errPaused = errors.New("the run is paused")
-	errTimeUp = errors.New("its time is over")
+	errTimeUp = errors.New("its time is used up")
 )
 
 // attempt is one try at a unit of work. It holds the unit's lease.
@@ -132,7 +132,7 @@ func stageError(doing string, err error) error {
 func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.HandlerFunc {
 	return func(asynqCtx context.Context, task *asynq.Task) error {
 		if !w.handlers.enter() {
-			return errDrain // dequeued at the last moment: it goes back, see server
+			return errDrain // dequeued at the last moment and returned to the queue, see server
 		}
 		defer w.handlers.leave()
 		var p payload
@@ -167,7 +167,7 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		}
 
 		started := w.Now()
-		log.Info().Str("kind", task.Type()).Func(a.named(redisqueue.UnitPlan)).Msg("started")
+		log.Info().Str("kind", task.Type()).Func(a.named(redisqueue.UnitPlan)).Msg("attempt started")
 		err = guard(ctx, a, do)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause // regardless of how do wrapped it
@@ -175,7 +175,7 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		a.traceAttempt(started, w.Now(), err)
 		if err == nil {
 			log.Info().Str("kind", task.Type()).Dur("took_ms",
-				w.Now().Sub(started)).Func(a.named(redisqueue.UnitPublish)).Msg("ended")
+				w.Now().Sub(started)).Func(a.named(redisqueue.UnitPublish)).Msg("attempt ended")
 			return a.concluded(ctx, task)
 		}
 		return a.settle(ctx, asynqCtx, task, err)
@@ -225,7 +225,7 @@ func (w *Worker) plainHandler(do func(context.Context, *asynq.Task) error) asynq
 		log := w.Log.Warn().Err(err).Str("kind", task.Type())
 		tried, _ := asynq.GetRetryCount(asynqCtx)
 		if last, _ := asynq.GetMaxRetry(asynqCtx); tried >= last || errors.Is(err, asynq.SkipRetry) {
-			log.Msg("given up")
+			log.Msg("task failed; no more retries")
 		} else {
 			log.Msg("to be tried again")
 		}
@@ -250,8 +250,8 @@ func (a *attempt) named(unit string) func(*zerolog.Event) {
 func guard(ctx context.Context, a *attempt, do func(context.Context, *attempt) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			zerolog.Ctx(ctx).Error().Bytes("stack", debug.Stack()).Interface("panic", r).Msg("panic in a handler")
-			err = endedError{fmt.Errorf("a defect in nightdesk: %v", r)}
+			zerolog.Ctx(ctx).Error().Bytes("stack", debug.Stack()).Interface("panic", r).Msg("handler panicked")
+			err = endedError{fmt.Errorf("internal error (please report): %v", r)}
 		}
 	}()
 	return do(ctx, a)
@@ -272,18 +272,18 @@ func (a *attempt) settle(ctx, asynqCtx context.Context, task *asynq.Task, err er
 	retried, _ := asynq.GetRetryCount(asynqCtx)
 	switch {
 	case errors.Is(err, redisqueue.ErrFenced):
-		log.Warn().Err(err).Msg("stopped: another attempt has taken over this unit")
+		log.Warn().Err(err).Msg("attempt stopped: another attempt has taken over this unit")
 		return revoked(err)
 	case errors.Is(err, errDrain), errors.Is(err, errPaused):
-		if err := a.end(saveCtx, "hand on", func(ctx context.Context) ([]redisqueue.Intent, error) {
+		if err := a.end(saveCtx, "yield the unit", func(ctx context.Context) ([]redisqueue.Intent, error) {
 			return a.queue.Yield(ctx, a.Lease)
 		}); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
-			return fmt.Errorf("hand %s of run %s on: %w", a.Lease.Unit, a.Lease.RunID, err)
+			return fmt.Errorf("yield %s of run %s: %w", a.Lease.Unit, a.Lease.RunID, err)
 		}
-		log.Info().AnErr("because", err).Msg("handed on")
+		log.Info().AnErr("because", err).Msg("attempt yielded to another worker")
 		return revoked(err)
 	case errors.Is(err, errTimeUp):
-		log.Warn().Err(err).Msg("stopped")
+		log.Warn().Err(err).Msg("attempt stopped")
 		if err := a.timeUp(saveCtx); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
 			return fmt.Errorf("end %s of run %s: %w", a.Lease.Unit, a.Lease.RunID, err)
 		}
@@ -292,7 +292,7 @@ func (a *attempt) settle(ctx, asynqCtx context.Context, task *asynq.Task, err er
 		}
 		return a.concluded(ctx, task)
 	case a.Lease.Unit != redisqueue.UnitPublish && (errors.As(err, &ended) || retried >= maxRetry):
-		log.Warn().Err(err).Msg("failed")
+		log.Warn().Err(err).Msg("attempt failed")
 		if saveErr := a.fail(saveCtx, err.Error()); errors.Is(saveErr, redisqueue.ErrFenced) {
 			return revoked(err)
 		} else if saveErr != nil {
@@ -302,7 +302,7 @@ func (a *attempt) settle(ctx, asynqCtx context.Context, task *asynq.Task, err er
 	}
 	log.Warn().Err(err).Int("tried", retried+1).Msg("to be tried again")
 	if releaseErr := a.queue.Release(saveCtx, a.Lease); releaseErr != nil {
-		log.Warn().Err(releaseErr).Msg("lease not given back")
+		log.Warn().Err(releaseErr).Msg("lease not released")
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// BenchmarkRun takes one topic through the pipeline (5 blocks, 4 iterations each) with a model that answers at once:
-// what the desk itself costs per run.
+// BenchmarkRun researches one topic (5 blocks, 4 iterations each) with a model that answers at once, to measure the
+// program's own cost per run.
 func BenchmarkRun(b *testing.B) {
 	desk := setup(b, redistest.Server(b), stubModel(b, &llmtest.Stub{}))
 	w := desk.start(jobs.Settings{Concurrency: 20})

@@ -26,8 +26,7 @@ const (
 // heldPause is the first pause of a call that waits for other calls of its run, which hold the rest of the budget.
 const heldPause = 50 * time.Millisecond
 
-// budget tracks what the run of an attempt may spend, and its time. It reports what is left, reserves for calls and
-// records what has to be cut.
+// budget tracks the remaining money and time of an attempt's run. It reserves the cost of calls and records cuts.
 type budget struct {
 	a       *attempt
 	model   llm.Model // nil: no costs
@@ -43,7 +42,8 @@ type budget struct {
 // budgeted reports whether the run has a budget and a model that costs something.
 func (b *budget) budgeted() bool { return b.model != nil && b.a.Run.Options.Limit().Amount() > 0 }
 
-// price returns what a call of most's model takes from the budget, for these numbers of question and answer tokens.
+// price returns the cost of a call of most's model with these numbers of question and answer tokens, in the unit of the
+// budget.
 func (b *budget) price(most topicqueue.Usage, question, answer int) (int64, bool) {
 	most.PromptTokens, most.CompletionTokens = question, answer
 	if cost, known := b.prices.Cost(most); known {
@@ -109,7 +109,7 @@ func (b *budget) reserve(ctx context.Context, place string, most topicqueue.Usag
 	return limit, nil
 }
 
-// cutBy returns what a run omits when it cannot pay for a call.
+// cutBy returns the cut to record if the run cannot pay for a call.
 func (b *budget) cutBy(call topicqueue.Usage) string {
 	switch {
 	case llm.Role(call.Role) == llm.Judge:

@@ -19,13 +19,13 @@ var (
 	budgetShare  = flag.Int("budget.share", 60, "its budget, in percent of what full depth costs")
 )
 
-// What each run of these tests has.
+// Sizes of the runs in these tests.
 const (
 	budgetBlocks     = 3
 	budgetIterations = 3
 )
 
-// spender is a desk whose model counts its tokens.
+// spender is a bench whose model counts its tokens.
 type spender struct {
 	*bench
 	model *callLog
@@ -41,13 +41,13 @@ func newSpender(t *testing.T) *spender {
 	return &spender{b, m}
 }
 
-// counted is what the model has counted, in tokens.
+// counted returns the tokens counted by the model.
 func (s *spender) counted() int64 {
 	stats := s.model.stub.Stats()
 	return int64(stats.PromptTokens + stats.CompletionTokens)
 }
 
-// recorded is what the accounts of a run have, in tokens, and the tokens of its largest call.
+// recorded returns the tokens in the accounts of a run, and the tokens of its largest call.
 func (s *spender) recorded(runID string) (sum, largest int64) {
 	s.t.Helper()
 	usage, err := s.services.Queue.Usage(s.t.Context(), runID)
@@ -67,7 +67,7 @@ func (s *spender) options() topicqueue.Options {
 	return o
 }
 
-// iterations is how many the blocks of a run have had.
+// iterations returns the number of iterations of a run.
 func (s *spender) iterations(runID string) (n int) {
 	s.t.Helper()
 	blocks, err := s.services.Queue.Blocks(s.t.Context(), runID)
@@ -80,8 +80,8 @@ func (s *spender) iterations(runID string) (n int) {
 	return n
 }
 
-// TestRunBudget gives one run less and less money: it always has a report, never spends more than that and what was in
-// flight, and loses its review first, then iterations, then blocks, and last the model's text.
+// TestRunBudget gives a run less and less money. It always has a report and never spends more than its budget and the
+// calls in flight. It loses its review first, then iterations, then blocks, and last the model's text.
 func TestRunBudget(t *testing.T) {
 	t.Parallel()
 	s := newSpender(t)
@@ -125,7 +125,7 @@ func TestRunBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetIsTold: that a run does less because of its budget is told once, whatever is cut.
+// TestBudgetIsTold: a run that does less because of its budget announces that once, whatever is cut.
 func TestBudgetIsTold(t *testing.T) {
 	t.Parallel()
 	s := newSpender(t)
@@ -154,8 +154,8 @@ func TestBudgetIsTold(t *testing.T) {
 	}
 }
 
-// TestBatchBudget works a batch whose budget is less than full depth costs: every run has a report, the sum is not more
-// than the budget and what was in flight, and runs of high priority lose nothing.
+// TestBatchBudget works on a batch whose budget is less than the cost of full depth. Every run has a report, the total
+// is at most the budget and the calls in flight, and runs of high priority lose nothing.
 func TestBatchBudget(t *testing.T) {
 	t.Parallel()
 	s := newSpender(t)
@@ -208,7 +208,7 @@ func TestBatchBudget(t *testing.T) {
 		float64(depth[jobs.LaneHigh])/float64(number[jobs.LaneHigh]), float64(depth[""])/float64(number[""]), float64(depth[jobs.LaneLow])/float64(number[jobs.LaneLow]))
 }
 
-// atOnce is the largest number of calls that were in flight at once.
+// atOnce returns the maximum number of concurrent calls.
 func (m *callLog) atOnce() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -225,9 +225,9 @@ func (m *callLog) atOnce() int {
 	return most
 }
 
-// TestPoorBatchBudget works a batch whose budget is what two of its runs take, with a model whose answers ignore
-// max_tokens: the run of high priority has all that it needs, and no more is spent than the budget, but for the first
-// answer of a role by which this shows.
+// TestPoorBatchBudget works on a batch whose budget suffices for two of its runs, with a model that ignores max_tokens.
+// The run of high priority gets everything it needs. The budget is not exceeded, except by the first answer of a role,
+// which shows that the model ignores the limit.
 func TestPoorBatchBudget(t *testing.T) {
 	t.Parallel()
 	s := newSpender(t)
@@ -280,8 +280,8 @@ func TestPoorBatchBudget(t *testing.T) {
 	}
 }
 
-// TestAnswersBeyondTheirLimit: what a server that ignores max_tokens has shown is set aside for its answers, which cannot be made
-// shorter: a run whose budget is nearly spent does without them.
+// TestAnswersBeyondTheirLimit: if a server ignores max_tokens, the observed length of its answers is reserved. A run
+// whose budget is nearly spent does without them.
 func TestAnswersBeyondTheirLimit(t *testing.T) {
 	t.Parallel()
 	s := newSpender(t)

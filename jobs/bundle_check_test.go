@@ -15,8 +15,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestCheckBundle changes a bundle in every way that could go unseen: each must be seen, and the bundle as it was has
-// no problem.
+// TestCheckBundle changes a bundle in all ways that could go unnoticed. Each change is reported, and the original
+// bundle has no problems.
 func TestCheckBundle(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), nil)
@@ -98,13 +98,16 @@ func TestCheckBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	manifest := storage.ManifestKey(id)
-	if p := b.check(id).Problems; len(p) != 1 || p[0].File != manifest || !strings.HasPrefix(p[0].What, "is missing beside") {
+	isOnly := func(p []storage.Problem, what string) bool {
+		return len(p) == 1 && p[0].File == manifest && strings.HasPrefix(p[0].What, what)
+	}
+	if p := b.check(id).Problems; !isOnly(p, "is missing although there are") {
 		t.Errorf("without a manifest: %v", p)
 	}
 	if err := store.Put(t.Context(), manifest, []byte(`{"files":`)); err != nil {
 		t.Fatal(err)
 	}
-	if p := b.check(id).Problems; len(p) != 1 || p[0].File != manifest || !strings.HasPrefix(p[0].What, "is no manifest") {
+	if p := b.check(id).Problems; !isOnly(p, "is not a valid manifest") {
 		t.Errorf("with a garbled manifest: %v", p)
 	}
 	if _, err := bundle.Verify(t.Context(), store, id+"x"); !errors.Is(err, bundle.ErrNoBundle) {
@@ -112,7 +115,7 @@ func TestCheckBundle(t *testing.T) {
 	}
 }
 
-// TestReplay writes the report of a bundle again: without a model, as every extractive report, it is the same.
+// TestReplay writes the report of a bundle again without a model. An extractive report stays the same.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), nil)

@@ -19,7 +19,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestForgedBundle changes files of a bundle together with its manifest: what the report says and cites is proved all the same.
+// TestForgedBundle changes files of a bundle together with its manifest. The text and citations of the report are still
+// verified.
 func TestForgedBundle(t *testing.T) {
 	t.Parallel()
 	for _, style := range []string{topicqueue.CitationAnchors, topicqueue.CitationNumbered} {
@@ -46,18 +47,18 @@ func TestForgedBundle(t *testing.T) {
 				forge func(body string) string
 				want  string
 			}{
-				"a word of a sentence": {report, func(s string) string { return strings.Replace(s, string(sentence), "Not "+string(sentence), 1) }, "a sentence that was checked"},
+				"a word of a sentence": {report, func(s string) string { return strings.Replace(s, string(sentence), "Not "+string(sentence), 1) }, "lacks a checked sentence or its citations"},
 				"a sentence twice": {report, func(s string) string {
 					return strings.Replace(s, string(sentence), string(sentence)+"\n\n"+string(sentence), 1)
-				}, "a citation that was not checked"},
+				}, "an unchecked citation"},
 				"a sentence of its own": {report, func(s string) string {
 					return strings.Replace(s, string(sentence), "Pumps are loud. "+markers[0]+"\n\n"+string(sentence), 1)
-				}, "a citation that was not checked"},
-				"the source of one":    {report, func(s string) string { return strings.Replace(s, markers[0], other, 1) }, "not with its citations"},
-				"where a marker leads": {report, func(s string) string { return strings.Replace(s, "](#ref-", "](#ref-x", 1) }, "not with its citations"},
+				}, "an unchecked citation"},
+				"the source of one":    {report, func(s string) string { return strings.Replace(s, markers[0], other, 1) }, "lacks a checked sentence or its citations"},
+				"where a marker leads": {report, func(s string) string { return strings.Replace(s, "](#ref-", "](#ref-x", 1) }, "lacks a checked sentence or its citations"},
 				"an entry of references": {report, func(s string) string {
 					return regexp.MustCompile(`(?s)(<a id="ref-.*?)\.md`).ReplaceAllString(s, "${1}x.md")
-				}, "a reference that is not the one"},
+				}, "has a reference that differs from the checked one"},
 				"a claim":         {claims, func(s string) string { return strings.Replace(s, `"text":"`, `"text":"Not `, 1) }, "the claims of the blocks"},
 				"one claim fewer": {claims, func(s string) string { return s[strings.IndexByte(s, '\n')+1:] }, "the claims of the blocks"},
 			} {
@@ -79,7 +80,7 @@ func TestForgedBundle(t *testing.T) {
 			if check, err := bundle.Verify(t.Context(), store, id); err != nil || len(check.Problems) > 0 || check.Otherwise > 0 {
 				t.Errorf("restored: %q, %v, %d otherwise", check.Problems, err, check.Otherwise)
 			}
-			// Another version had other rules: what these have judged otherwise is no forgery.
+			// Sentences judged differently by the rules of another version are not a forgery.
 			verification := storage.CacheKey(id, "verification.json")
 			body := string(get(t, store, verification))
 			older := strings.Replace(strings.Replace(body, `"verdict": "supported"`, `"verdict": "unverified"`, 1), fmt.Sprintf(`"rules": %d`, support.Rules), `"rules": 0`, 1)
@@ -94,7 +95,7 @@ func TestForgedBundle(t *testing.T) {
 	}
 }
 
-// replace stores another body of a file of a bundle, and a manifest to which it belongs.
+// replace changes a file of a bundle and stores a matching manifest.
 func replace(t *testing.T, store storage.Store, id, key, body string) {
 	t.Helper()
 	sum := func(b []byte) string {

@@ -8,8 +8,8 @@ import (
 	"nightdesk/storage"
 )
 
-// TestBundleOfEarlierRules: a bundle that was checked by the first rules, with names and words, is read and not taken for forged; that its
-// sentences come out otherwise is counted.
+// TestBundleOfEarlierRules: a bundle checked by the first rules is readable and not reported as forged. Sentences with
+// another verdict are counted.
 func TestBundleOfEarlierRules(t *testing.T) {
 	t.Parallel()
 	const id = "research_20261122_153205_fro4lwpnkw"

@@ -62,7 +62,7 @@ func (c *calls) withoutModel() llm.Model {
 type noModel struct{}
 
 func (noModel) Generate(context.Context, llm.Request) (llm.Response, error) {
-	return llm.Response{}, fmt.Errorf("it is not asked any more: %w", llm.ErrUnavailable)
+	return llm.Response{}, fmt.Errorf("no model calls in this phase: %w", llm.ErrUnavailable)
 }
 
 // model returns the run's access to models; nil without a model. It asks nothing twice, records the cost of every call,

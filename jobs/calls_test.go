@@ -25,12 +25,12 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// callParallel is how many blocks of a run are researched at once.
+// callParallel is the number of blocks of a run researched in parallel.
 const callParallel = 5
 
-// TestCallsOfARun counts what a run asks of its model: calls, the longest chain of calls of which each waits for the one
-// before, and characters of its questions. One action an iteration, answers of 4,000 characters, a review that finds no gap.
-// With -v it says what each step takes.
+// TestCallsOfARun counts the model calls of a run, the longest chain of calls that wait for each other, and the
+// characters of the questions. Each iteration has one action, answers have 4,000 characters, and the review finds no
+// gap. With -v it prints the counts of each step.
 func TestCallsOfARun(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -135,10 +135,10 @@ func TestCallsOfARun(t *testing.T) {
 	}
 }
 
-// mostOff is by what factor an estimate of the tokens of a run may be wrong, when the model answers as this one does.
+// mostOff is the maximum factor by which an estimate of a run's tokens may be wrong with this model.
 const mostOff = 1.25
 
-// modelCall is one question to the model.
+// modelCall is one call of the model.
 type modelCall struct {
 	step       string
 	block      string // of researching
@@ -148,9 +148,9 @@ type modelCall struct {
 	answer     int // characters of it
 }
 
-// chain is the longest sequence of calls of which each may have waited for the one before: that had ended before it began.
-// Two blocks that were researched side by side do not wait for each other; one that was begun after the end of another may
-// have waited for its place.
+// chain returns the length of the longest sequence of calls in which each began after the end of the one before.
+// Parallel blocks do not wait for each other. A block that began after the end of another may have waited for its
+// place.
 func chain(calls []modelCall) int {
 	first, last := map[string]time.Time{}, map[string]time.Time{}
 	for _, c := range calls {
@@ -184,7 +184,7 @@ func chain(calls []modelCall) int {
 	return slices.Max(append(longest, 0))
 }
 
-// atOnce is the largest number of calls for blocks that were under way at the same time.
+// atOnce returns the maximum number of concurrent calls for blocks.
 func atOnce(calls []modelCall) int {
 	most := 0
 	for _, c := range calls {
@@ -199,9 +199,9 @@ func atOnce(calls []modelCall) int {
 	return most
 }
 
-// callLog is a model server that answers sensibly and notes every call. What a run should ask at once it answers when all
-// of it has arrived: a busy machine does not make a chain of it, and a run that waits for the first answer before it asks
-// the second gets it late and is found out.
+// callLog is a model server that gives sensible answers and records every call. It answers calls that a run should make
+// in parallel only when all of them have arrived. A busy machine therefore does not serialize them, and a run that
+// makes them in sequence is slow and detected.
 type callLog struct {
 	stub   llmtest.Stub
 	blocks int
@@ -211,13 +211,13 @@ type callLog struct {
 	groups map[string]*callGroup
 }
 
-// callGroup is questions that should be asked at once.
+// callGroup is a group of calls that should be made in parallel.
 type callGroup struct {
 	arrived int
 	whole   chan struct{}
 }
 
-// gather waits until so many questions of a group have arrived, or have had time to.
+// gather waits until a group has this many calls, or a time limit.
 func (m *callLog) gather(name string, size int) {
 	if m.groups == nil {
 		return
@@ -260,7 +260,7 @@ func (m *callLog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(kept.body.Bytes())
 }
 
-// keptResponse holds an answer back.
+// keptResponse delays an answer.
 type keptResponse struct {
 	header http.Header
 	status int
@@ -296,7 +296,7 @@ var (
 	callWriting = regexp.MustCompile(`(?m)^Write the (section|introduction)\b`)
 )
 
-// answer answers a question and notes how long the answer is.
+// answer answers a question and records the length of the answer.
 func (m *callLog) answer(q llmtest.Question) (string, bool) {
 	text, ok := m.reply(q)
 	n, _ := strconv.Atoi(q.Header.Get("Call"))
@@ -396,13 +396,13 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 	return string(data), err == nil
 }
 
-// yearbookClaims is how many claims a note takes of one answer of the yearbook.
+// yearbookClaims is the number of claims noted from one answer of the yearbook.
 const yearbookClaims = 8
 
-// yearbook is a tool whose answers have 4,000 characters, other ones for every question.
+// yearbook is a tool with different answers of 4,000 characters for every question.
 type yearbook struct{}
 
-// yearbooks gives it to every run.
+// yearbooks gives every run a yearbook.
 func yearbooks(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
 	return jobs.Toolbox{Tools: tools.Set{yearbook{}}}, nil
 }

@@ -20,7 +20,7 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// companyForm is how the files of a corpus tell of companies. %[1]s is the name of one, %[2]d a number of its own.
+// companyForm is the wording of files about companies. %[1]s is the name of a company, %[2]d a number specific to it.
 type companyForm struct {
 	topic, file string
 
@@ -29,8 +29,8 @@ type companyForm struct {
 	cosmetic                             [][2]string
 }
 
-// The rules of what has changed were made with the first form; the third one was written when they were done, and nothing was mended
-// for it.
+// The change detection was developed with the first form. The third form was written afterwards, without any
+// adaptation.
 var companyForms = map[string]companyForm{
 	"prose": {
 		topic: "Revenue, lawsuits and investigations of the companies",
@@ -76,7 +76,7 @@ var companyForms = map[string]companyForm{
 
 const companies = 200
 
-// company writes a part of the file of company i.
+// company returns a text of the file of company i.
 func company(i int, text string) string {
 	syllables := []string{"Ar", "Bel", "Cor", "Dan", "El", "Far", "Gor", "Hal", "Is", "Jor", "Kel", "Lun", "Mor", "Nor", "Or", "Pel"}
 	name := syllables[i%16] + strings.ToLower(syllables[i/16]) + "ton Works"
@@ -94,7 +94,8 @@ func companyFiles(t *testing.T, dir string) func(i int, text string) {
 	}
 }
 
-// One topic over two hundred short files, of which thirteen change in what the topic asks for, and others in what it does not.
+// TestWhatChangedAmongCompanies researches one topic over two hundred short files. Thirteen of them change in ways
+// relevant to the topic, others in irrelevant ways.
 func TestWhatChangedAmongCompanies(t *testing.T) {
 	t.Parallel()
 	for name, form := range companyForms {
@@ -166,8 +167,8 @@ func TestWhatChangedAmongCompanies(t *testing.T) {
 	}
 }
 
-// Many topics over one base, each about one company: a report tells what changed of its company and nothing of others,
-// although all files have the same words.
+// TestWhatChangedOfOneCompany: many topics over one knowledge base, each about one company. A report states the changes
+// of its company and none of others, although all files use the same words.
 func TestWhatChangedOfOneCompany(t *testing.T) {
 	t.Parallel()
 	form := companyForms["prose"]
@@ -233,7 +234,7 @@ func TestWhatChangedOfOneCompany(t *testing.T) {
 	}
 }
 
-// edit changes files and says what there is to tell.
+// edit changes files and returns the expected findings.
 func (form companyForm) edit(t *testing.T, write func(int, string), deleted string) (want []wanted) {
 	t.Helper()
 	swap := func(i int, pair [2]string) string {
@@ -279,7 +280,7 @@ type wanted struct {
 
 func parts(i int, text string) []string { return []string{company(i, text)} }
 
-// reads counts what is read of the documents of a knowledge base.
+// reads counts the reads of a knowledge base's documents.
 type reads struct{ n atomic.Int64 }
 
 func (r *reads) of(base *knowledge.Base) researching.Documents { return &readBase{base, r} }
@@ -304,7 +305,7 @@ func (b *readBase) Like(ctx context.Context, text string, limit int) ([]topicque
 	return b.Base.Like(ctx, text, limit)
 }
 
-// publishBase indexes a directory, and returns what was published of it.
+// publishBase indexes a directory, and returns the published version.
 func publishBase(t *testing.T, store knowledge.SnapshotStore, dir string) (version string, base *knowledge.Base) {
 	t.Helper()
 	made, err := knowledge.Create(filepath.Join(t.TempDir(), "base.sqlite"))

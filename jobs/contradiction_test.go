@@ -23,7 +23,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// disputing is a model whose review finds that two claims contradict each other. silent: its sections pass over one side.
+// disputing is a model whose review reports that two claims contradict each other. silent: its sections omit one side.
 type disputing struct {
 	nightModel
 	silent bool
@@ -82,8 +82,8 @@ func (m *disputing) Generate(_ context.Context, req llm.Request) (llm.Response, 
 	})
 }
 
-// A contradiction that the review confirms stands in the report, its metadata and the digest of the batch, with what explains it,
-// and again on the next night: told by the section or, where the writer passes over it, below the sections.
+// TestConfirmedContradiction: a contradiction confirmed by the review is in the report, its metadata and the digest of
+// the batch, with an explanation, and again the next night. If the section omits it, it is shown below the sections.
 func TestConfirmedContradiction(t *testing.T) {
 	t.Parallel()
 	for name, silent := range map[string]bool{"told": false, "passed over": true} {
@@ -138,8 +138,8 @@ func TestConfirmedContradiction(t *testing.T) {
 	}
 }
 
-// A night on which something has moved is reviewed again, once: what contradicts a document that has come is found, and
-// a contradiction whose document has gone is dropped. A night on which nothing has moved has no review.
+// TestReviewOfTheNextNight: a night with changes is reviewed once. It finds contradictions with new documents and drops
+// contradictions with removed ones. A night without changes has no review.
 func TestReviewOfTheNextNight(t *testing.T) {
 	t.Parallel()
 	model := &disputing{}
@@ -183,7 +183,7 @@ func TestReviewOfTheNextNight(t *testing.T) {
 	}
 }
 
-// unread is a model that remembers what its reviews were asked.
+// unread is a model that records the questions of its reviews.
 type unread struct {
 	disputing
 	mu    sync.Mutex
@@ -199,7 +199,8 @@ func (m *unread) Generate(ctx context.Context, req llm.Request) (llm.Response, e
 	return m.disputing.Generate(ctx, req)
 }
 
-// The first review of a run over a small knowledge base names the documents that no search has returned.
+// TestReviewNamesUnreadDocuments: the first review of a run over a small knowledge base lists the documents that no
+// search has returned.
 func TestReviewNamesUnreadDocuments(t *testing.T) {
 	t.Parallel()
 	model := &unread{}

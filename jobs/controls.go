@@ -22,7 +22,7 @@ type Refusal string
 func (r Refusal) Error() string { return string(r) }
 
 // ErrNothingFailed refuses to retry the failed parts of a completed run.
-const ErrNothingFailed = Refusal("nothing in it failed")
+const ErrNothingFailed = Refusal("it has no failed parts")
 
 // Cancel ends a run now. report: whether to write a report on the findings so far.
 func (c Controls) Cancel(ctx context.Context, run topicqueue.Run, reason string, report bool) error {
@@ -54,7 +54,7 @@ func (c Controls) Resume(ctx context.Context, run topicqueue.Run) error {
 func (c Controls) Retry(ctx context.Context, run topicqueue.Run, what string) error {
 	switch {
 	case !run.State.Final():
-		return Refusal("it has not ended, it is " + string(run.State))
+		return Refusal("it has not ended: its state is " + string(run.State))
 	case run.State == topicqueue.RunCompleted && what == redisqueue.RetryBlocks:
 		return ErrNothingFailed
 	}

@@ -17,14 +17,14 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// atMost is how long after the later of its deadline and the first ready worker a run may end. Without its deadline
-// it would wait for the limit of a model call, which is a minute.
+// atMost is the maximum time from the deadline, or from the first ready worker if later, to the end of the run. Without
+// a deadline, the run would wait a minute for a model call.
 var atMost = scaletest.Of(20*time.Second, 5*time.Second)
 
-// length is the time of the runs: enough for a busy machine to plan and to research one block.
+// length is the duration of the runs. It suffices for a busy machine to plan and to research one block.
 const length = 6 * time.Second
 
-// TestDeadline: whatever hangs, a run has ended and is published in time, with a valid stream and what was found.
+// TestDeadline: whatever hangs, a run ends and is published in time, with a valid stream and its findings.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	bounded := func() topicqueue.Options {
@@ -161,7 +161,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// deaf is a tool whose second block never gets an answer, whatever its context says.
+// deaf is a tool that never answers the second block, even if the context ends.
 type deaf struct {
 	tools.Tool
 	b *bench
@@ -174,7 +174,7 @@ func (d deaf) Call(ctx context.Context, call tools.Call) (tools.Result, error) {
 	return d.Tool.Call(ctx, call)
 }
 
-// dead plans a run and researches its first block; whoever holds the second one is never heard of again.
+// dead plans a run and researches its first block. The holder of the second block never responds again.
 func (b *bench) dead(id string) {
 	b.t.Helper()
 	b.plan(id)

@@ -188,7 +188,7 @@ func facts(ctx context.Context, store storage.Store, runs []topicqueue.Run) ([]d
 				return err
 			}
 			if out[i].Facts, err = digest.Read(body); err != nil {
-				zerolog.Ctx(ctx).Warn().Err(err).Str("run", run.ID).Msg("left out of the digest")
+				zerolog.Ctx(ctx).Warn().Err(err).Str("run", run.ID).Msg("unreadable run omitted from the digest")
 			}
 			return nil
 		})

@@ -21,7 +21,7 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// digestOf waits for the digest of a batch that knows of so many generations.
+// digestOf waits for a batch's digest of this generation.
 func (b *bench) digestOf(batch string, generation int) digest.Digest {
 	b.t.Helper()
 	for deadline := time.Now().Add(scaletest.Patience); ; time.Sleep(20 * time.Millisecond) {
@@ -59,7 +59,7 @@ func (b *bench) seal(batch string) {
 	}
 }
 
-// TestDigestOfABatch lets real runs end: without a model, two have reports and one finds nothing.
+// TestDigestOfABatch works on three runs without a model: two have reports and one finds nothing.
 func TestDigestOfABatch(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -94,7 +94,7 @@ func TestDigestOfABatch(t *testing.T) {
 	})
 }
 
-// TestDigestShowsPlantedThings plants what a person must see into the metadata of runs that have ended.
+// TestDigestShowsPlantedThings plants noteworthy facts in the metadata of ended runs.
 func TestDigestShowsPlantedThings(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
@@ -159,7 +159,7 @@ func TestDigestShowsPlantedThings(t *testing.T) {
 	}
 }
 
-// TestDigestWhoseTaskIsDead: what asynq has archived does not keep a batch from its digest.
+// TestDigestWhoseTaskIsDead: a batch gets its digest even if asynq has archived the task.
 func TestDigestWhoseTaskIsDead(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)

@@ -29,7 +29,8 @@ func TestNewRun(t *testing.T) {
 	}
 }
 
-// TestEnqueueAll: many runs of two lanes, of which some are there; the list has them in their order, and each lane has tasks.
+// TestEnqueueAll enqueues many runs in two lanes, some of which exist. The list keeps their order, and each lane has
+// tasks.
 func TestEnqueueAll(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), nil)

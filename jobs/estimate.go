@@ -125,7 +125,7 @@ func (e Estimate) Took(atOnce int) time.Duration {
 	return max(e.Chain, e.Busy/time.Duration(max(1, atOnce)))
 }
 
-// Amount returns what the runs take from a budget, in the unit of the given budget. It returns false if a price is
+// Amount returns the cost of the runs, in the unit of the given budget. It returns false if a price is
 // unknown.
 func (e Estimate) Amount(unit topicqueue.Budget, prices llm.Prices,
 	models map[llm.Role]string) (topicqueue.Budget, bool) {

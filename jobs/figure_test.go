@@ -35,7 +35,7 @@ func (drawingBox) Run(context.Context, string) (sandbox.Outcome, error) {
 	return sandbox.Outcome{Stdout: printed + "\n", Files: []sandbox.File{{Name: "a.svg", Body: []byte(`<svg><script>1</script><title>Performance by temperature</title></svg>`)}}}, nil
 }
 
-// computing is a model that runs a program in every block, notes what it prints, and fails at everything else.
+// computing is a model that runs a program in every block and notes its output. All other calls fail.
 type computing struct{}
 
 func (computing) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
@@ -54,7 +54,7 @@ func (computing) Generate(_ context.Context, req llm.Request) (llm.Response, err
 	return llm.Response{Text: string(text)}, err
 }
 
-// A program's figure is in the bundle, and the report shows it by a path that leads there.
+// TestFigureInTheReport: a program's figure is in the bundle, and the report shows it with a valid path.
 func TestFigureInTheReport(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.InProcess(t), computing{})
@@ -104,12 +104,12 @@ func TestFigureInTheReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	check, err := bundle.Verify(t.Context(), store, id)
-	if text := fmt.Sprint(check.Problems); err != nil || !strings.Contains(text, key+" is missing") || !strings.Contains(text, "figures/other.svg, which the manifest does not have") {
+	if text := fmt.Sprint(check.Problems); err != nil || !strings.Contains(text, key+" is missing") || !strings.Contains(text, "figures/other.svg, which is not in the manifest") {
 		t.Errorf("%s, %v", text, err)
 	}
 }
 
-// drawn is a model of which one block has a program draw a figure, and the other reads how many people there are.
+// drawn is a model with two blocks: one has a program draw a figure, the other reads a number of people.
 type drawn struct{ nightModel }
 
 var employs = regexp.MustCompile(`Alder Harbour employs \d+ people\.`)
@@ -151,8 +151,8 @@ func (m *drawn) Generate(_ context.Context, req llm.Request) (llm.Response, erro
 	})
 }
 
-// A night that goes on from a report with a figure has the figure in its own bundle, which verifies, and introduction and
-// conclusion are written anew when a section is.
+// TestFigureOfTheLastNight: an updated report has the figure of the last one in its own valid bundle. If a section is
+// rewritten, so are introduction and conclusion.
 func TestFigureOfTheLastNight(t *testing.T) {
 	t.Parallel()
 	model := &drawn{}

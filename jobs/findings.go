@@ -123,8 +123,8 @@ func (f *findings) returned(ctx context.Context, in reporting.Input) []topicqueu
 		calls, err = bundle.ReadReturned(ctx, f.store, in.Run.ID, pages.InOrder(in.Blocks))
 	}
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("what tools returned is not known to the report: links of its text " +
-			"are taken out")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("lists of returned sources not readable: unknown links of the report " +
+			"are removed")
 	}
 	return calls
 }

@@ -29,7 +29,8 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// firms is a desk that researches the firms of a firmstest.Web night after night; firm i suffers edit i between the first two.
+// firms is a bench that researches the firms of a firmstest.Web every night. Firm i gets edit i between the first two
+// nights.
 type firms struct {
 	*nights
 	model *firmModel
@@ -39,7 +40,7 @@ type firms struct {
 	extractive bool
 }
 
-// some returns every eighth of a list, and all of it with FULL_TESTS set.
+// some returns every eighth element of a list, or all of them if FULL_TESTS is set.
 func some[T any](all []T) (out []T) {
 	each := scaletest.Of(8, 1)
 	for i := each - 1; i < len(all); i += each {
@@ -65,7 +66,7 @@ func newFirms(t *testing.T, edits []firmstest.Edit, extractive bool) *firms {
 	return f
 }
 
-// research is a night, with a client that remembers nothing of the one before.
+// research runs a night with a new HTTP client.
 func (f *firms) research(number int) map[string]nightReport {
 	f.t.Helper()
 	outside := fetch.New(fetch.Settings{Allow: []string{f.web.Allow()}, PerHost: 1})
@@ -78,14 +79,14 @@ func (f *firms) research(number int) map[string]nightReport {
 	return f.night(number)
 }
 
-// edit does all edits.
+// edit applies all edits.
 func (f *firms) edit() {
 	for i, e := range f.edits {
 		f.web.Edit(i, e.Do)
 	}
 }
 
-// finding is what a report tells.
+// finding is a change stated in a report.
 type finding struct{ kind, old, now, place string }
 
 func findings(c *recurring.Changes) (list []finding) {
@@ -110,7 +111,7 @@ func holds(quote string, parts []string) bool {
 	return true
 }
 
-// score compares what a report tells with what there is to tell.
+// score compares the changes stated in a report with the expected ones.
 type score struct {
 	told, right, wanted, found int
 	lines                      []string
@@ -124,8 +125,8 @@ func (s *score) add(other score) {
 func (s *score) precision() float64 { return float64(s.right) / float64(max(1, s.told)) }
 func (s *score) recall() float64    { return float64(s.found) / float64(max(1, s.wanted)) }
 
-// judge compares. What the night before did not know is not missed: where it changes, it may be told as new, or with what it was. Without a model no page is opened: what
-// no excerpt shows is not missed.
+// judge returns the score. Facts unknown to the first night are not required; if they change, they may be reported as
+// new or as changed. Without a model no page is opened, so facts that no excerpt shows are not required.
 func (f *firms) judge(edit firmstest.Edit, firm *firmstest.Firm, before, after nightReport) (s score) {
 	var want []firmstest.Finding
 	if edit.Want != nil {
@@ -174,7 +175,7 @@ func (f *firms) judge(edit firmstest.Edit, firm *firmstest.Firm, before, after n
 	return s
 }
 
-// elsewhere reports a finding that another firm's edit has brought about: a report may cite other firms, too.
+// elsewhere reports whether a finding is due to another firm's edit, because a report may cite other firms.
 func (f *firms) elsewhere(firm *firmstest.Firm, g finding) bool {
 	for i, other := range f.web.Firms {
 		if other == firm || f.edits[i].Want == nil {
@@ -195,7 +196,7 @@ var textOfThen = regexp.MustCompile(
 	`\[as of [0-9: UTC-]+(?: · the source is no longer there)?\]\(\.\./(cache/[^/)]+/pages/[0-9a-f]{64}\.txt)\)`,
 )
 
-// linked checks that what was said before leads to a text that has it.
+// linked checks that former statements link to a text that contains them.
 func (f *firms) linked(r nightReport) {
 	f.t.Helper()
 	for _, old := range slices.Concat(oldSides(r.changes.Changed), taken(r.changes.Withdrawn)) {
@@ -212,7 +213,7 @@ func (f *firms) linked(r nightReport) {
 	}
 }
 
-// moves reports that what a report cites has moved: that of firm i, or of another firm that the report cites, too.
+// moves reports whether sources cited by a report have moved: those of firm i, or of another firm that it cites.
 func (f *firms) moves(i int, before nightReport) bool {
 	for n, other := range f.web.Firms {
 		if f.edits[n].Moves && (n == i || slices.ContainsFunc(slices.Collect(maps.Keys(before.quotes)), func(quote string) bool { return strings.Contains(quote, other.Name) })) {
@@ -222,7 +223,8 @@ func (f *firms) moves(i int, before nightReport) bool {
 	return false
 }
 
-// A web that the rules of what changed were not made for: what is told of each kind of edit.
+// TestWhatChangedElsewhere checks the reported changes for each kind of edit, on a web that the change detection was
+// not developed with.
 func TestWhatChangedElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
@@ -237,7 +239,7 @@ func TestWhatChangedElsewhere(t *testing.T) {
 	}
 }
 
-// compare judges what the reports of the second night tell, and what they cost.
+// compare checks the changes reported in the second night, and its cost.
 func (f *firms) compare(first, second map[string]nightReport, precision, recall float64) {
 	f.t.Helper()
 	var all score
@@ -267,7 +269,8 @@ func (f *firms) compare(first, second map[string]nightReport, precision, recall 
 	}
 }
 
-// The same edits of files in a directory, and what happens to files only.
+// TestWhatChangedInDirectories applies the same edits to files in a directory, and further edits that only files can
+// have.
 func TestWhatChangedInDirectories(t *testing.T) {
 	t.Parallel()
 	if scaletest.Race && !scaletest.Full {
@@ -292,7 +295,7 @@ func TestWhatChangedInDirectories(t *testing.T) {
 	})
 }
 
-// directories judges two nights over a directory of files; filing i happens to those of firm i.
+// directories checks two nights over a directory of files. Filing i is applied to the files of firm i.
 func directories(t *testing.T, filings []firmstest.Filing, precision, recall float64) {
 	t.Helper()
 	edits := make([]firmstest.Edit, len(filings))
@@ -363,8 +366,8 @@ func directories(t *testing.T, filings []firmstest.Filing, precision, recall flo
 	f.compare(first, night(2), precision, recall)
 }
 
-// firmModel researches firms as nightModel does harbours: it opens what it finds and notes every sentence and row on the firm that has its
-// name or a figure, except what is only about the delivery of the page.
+// firmModel researches firms as nightModel does harbours. It opens all pages found and notes every sentence and row
+// about the firm that has its name or a figure, except delivery data of the page.
 type firmModel struct {
 	nightModel
 	tool string // that searches
@@ -427,8 +430,8 @@ func noteFirm(question, subject string) prompts.NoteAnswer {
 	return a
 }
 
-// Nights in a row: each is compared with the last good one. What is away for a night is no news, neither when it goes nor when it comes back; what goes
-// back to what it was is a change.
+// TestNightsInARow: each night is compared with the last good one. A page that is unavailable for one night is not a
+// change, neither when it disappears nor when it returns. A value that returns to its former state is a change.
 func TestNightsInARow(t *testing.T) {
 	t.Parallel()
 	names := []string{"back", "away", "login", "gone", "later", "still"}
@@ -476,7 +479,7 @@ func TestNightsInARow(t *testing.T) {
 		"gone": {"withdrawn % uses 1,639 cubic metres of water a week.", "withdrawn The plant of % can make 7,739 units a day."},
 	})
 
-	// A night that fails: nothing of it is remembered.
+	// A failed night is not remembered.
 	f.web.Edit(at("later"), people("6,006"))
 	good := f.services.Toolbox
 	f.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {

@@ -16,7 +16,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// The page and the document of a report are part of its bundle, in both styles of citations.
+// TestFormats: the page and the document of a report are in its bundle, in both citation styles.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for _, style := range []string{topicqueue.CitationAnchors, topicqueue.CitationNumbered} {
@@ -62,7 +62,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// A form that cannot be made costs that form, and not the report.
+// TestFormatsFail: a format that cannot be rendered is missing; the report remains.
 func TestFormatsFail(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -113,7 +113,7 @@ func TestFormatsFail(t *testing.T) {
 	}
 }
 
-// rendering returns what a stream tells between its report and its statistics: step keys and statuses.
+// rendering returns the step keys and statuses of a stream between report and statistics.
 func rendering(events []topicqueue.Event) string {
 	var told []string
 	for _, e := range events {

@@ -10,7 +10,7 @@ import (
 
 var givenID = regexp.MustCompile(`\[((?:PLAN|CIT-\d+)-\d+)\]`)
 
-// goodAnswer quotes what stands in documents, and cites what it was given; other answers are the stub's own.
+// goodAnswer quotes documents and cites the given markers. Other answers are those of the stub.
 func goodAnswer(q llmtest.Question) (string, bool) {
 	switch {
 	case strings.HasPrefix(q.Name, "note"):

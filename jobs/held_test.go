@@ -12,8 +12,9 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// TestHeldRunsHoldUpNobody: runs that wait for their shares of a batch's budget take no slot and no place from runs of no budget, though
-// there are two slots only; and whoever lives when the shares are given back begins them, when the worker that let them wait is gone.
+// TestHeldRunsHoldUpNobody: runs that wait for their share of a batch's budget block no slots for runs without a
+// budget, although there are only two slots. If the worker that held them back is gone, any other worker begins them
+// when shares are returned.
 func TestHeldRunsHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	s := newSpender(t)

@@ -23,7 +23,7 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// asked is a model that notes its questions and lets the test stop it in the middle of one.
+// asked is a model that records its questions and can be stopped by the test during a call.
 type asked struct {
 	llmtest.Stub
 	mu        sync.Mutex
@@ -54,7 +54,7 @@ func (a *asked) onEach(hold func(n int, q llmtest.Question)) {
 	a.hold = hold
 }
 
-// repeated returns how many questions were asked again, and how many there were.
+// repeated returns the number of repeated questions, and of all questions.
 func (a *asked) repeated() (again, total int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,17 +80,17 @@ func (b *bench) until(runID, what string, ok func(topicqueue.Run) bool) topicque
 
 func published(r topicqueue.Run) bool { return !r.PublishedAt.IsZero() }
 
-// seriesOptions leave no room for chance: one block after the other.
+// seriesOptions research one block after the other, so that runs are deterministic.
 func seriesOptions() topicqueue.Options {
 	o := options(3, 2, 1)
 	o.MaxLoops = 1
 	return o
 }
 
-// dayOfHead is the day in the head of a report: midnight may pass between two runs.
+// dayOfHead matches the day in the head of a report, because midnight may pass between two runs.
 var dayOfHead = regexp.MustCompile(`(?m)^> [0-9]{4}-[0-9]{2}-[0-9]{2} · run `)
 
-// reportOf returns the report of a run without what differs between two runs of one topic.
+// reportOf returns the report of a run without the parts that differ between runs of one topic.
 func reportOf(t *testing.T, store storage.Store, runID string) string {
 	t.Helper()
 	body, err := store.Get(t.Context(), storage.ReportKey(runID))
@@ -100,7 +100,7 @@ func reportOf(t *testing.T, store storage.Store, runID string) string {
 	return strings.ReplaceAll(dayOfHead.ReplaceAllString(string(body), "> DAY · run "), runID, "RUN")
 }
 
-// undisturbed returns the report of a run that nothing happens to, and how often it asks the same at different places.
+// undisturbed returns the report of an uninterrupted run, and the number of equal questions at different places.
 func undisturbed(t *testing.T, o topicqueue.Options) (report string, again int) {
 	t.Helper()
 	model := newAsked()
@@ -113,8 +113,8 @@ func undisturbed(t *testing.T, o topicqueue.Options) (report string, again int) 
 	return reportOf(t, b.services.Store, id), again
 }
 
-// TestDrainRepeatsNothing stops one worker after the other in the middle of calls, as SIGTERM does: calls in flight end
-// and are kept, no question is asked twice, and the report is that of an undisturbed run.
+// TestDrainRepeatsNothing stops workers during calls, as SIGTERM does. Calls in flight end and are kept, no question is
+// repeated, and the report is that of an uninterrupted run.
 func TestDrainRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	want, same := undisturbed(t, seriesOptions())
@@ -158,8 +158,8 @@ func TestDrainRepeatsNothing(t *testing.T) {
 	})
 }
 
-// TestLostCallsAloneAreRepeated ends workers without any grace, so that calls in flight are lost: only those are asked
-// again.
+// TestLostCallsAloneAreRepeated stops workers without a grace period, so that calls in flight are lost. Only these are
+// repeated.
 func TestLostCallsAloneAreRepeated(t *testing.T) {
 	t.Parallel()
 	o := seriesOptions()
@@ -215,7 +215,7 @@ func TestLostCallsAloneAreRepeated(t *testing.T) {
 	}
 }
 
-// TestCancel ends a run in the middle of calls that never come back: at once, and for all workers.
+// TestCancel cancels a run during calls that never return. It ends at once for all workers.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -275,7 +275,8 @@ func (b *bench) blocksDone() []string {
 	return done
 }
 
-// TestPauseAndResume: a paused run begins no call; what is in flight ends and is kept; resumed, it goes on as if nothing had been.
+// TestPauseAndResume: a paused run begins no call, and calls in flight end and are kept. After resuming, it continues
+// normally.
 func TestPauseAndResume(t *testing.T) {
 	t.Parallel()
 	want, same := undisturbed(t, seriesOptions())
@@ -345,7 +346,7 @@ func (b *bench) idle() {
 	b.t.Fatal("tasks are active for ever")
 }
 
-// TestRetry lets a run whose blocks failed go on: what was found is not asked again.
+// TestRetry retries a run whose blocks failed. Answers found before are not requested again.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

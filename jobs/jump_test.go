@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestClockJumps: a clock that jumps by two hours in the middle of a run, whosever it is, takes nothing from the run's time.
+// TestClockJumps: a run loses no time if any clock jumps by two hours during the run.
 func TestClockJumps(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ redis, worker bool }{

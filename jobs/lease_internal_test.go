@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// TestLostLeases: an attempt whose lease is lost stops; one that gives it up does not, for it may have done so in a call
-// whose reply was lost, and has tasks to enqueue.
+// TestLostLeases: an attempt that loses its lease stops. An attempt that releases it does not, because the reply of the
+// release may be lost, and it still has tasks to enqueue.
 func TestLostLeases(t *testing.T) {
 	t.Parallel()
 	l := newLeases(time.Minute)
@@ -33,8 +33,8 @@ func TestLostLeases(t *testing.T) {
 	}
 }
 
-// TestFrozenPublisher: one that was frozen and whose lease another has taken meanwhile changes nothing of the bundle that this one has
-// made whole; one that still has its lease goes on.
+// TestFrozenPublisher: a publisher that was frozen and lost its lease does not change the bundle that another one has
+// completed. A publisher that still holds its lease continues.
 func TestFrozenPublisher(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string][]string{"taken over": {redisqueue.UnitPublish}, "still its own": nil} {

@@ -17,7 +17,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// losingStore loses one text, which a machine has that does not come back.
+// losingStore loses one text, as if the machine that has it did not return.
 type losingStore struct {
 	storage.Store
 	hash string
@@ -32,7 +32,7 @@ func (s losingStore) Put(ctx context.Context, key string, body []byte) error {
 	return s.Store.Put(ctx, key, body)
 }
 
-// chatter is an engine whose second page says nothing.
+// chatter is an engine whose second page is empty of facts.
 type chatter struct{ *engine }
 
 func (c chatter) Call(ctx context.Context, call tools.Call) (tools.Result, error) {
@@ -43,14 +43,14 @@ func (c chatter) Call(ctx context.Context, call tools.Call) (tools.Result, error
 	return r, err
 }
 
-// TestLostTexts: a text that no claim and no link rests on is lost with its machine: the run is what it was and its sources say so. The bundle
-// is proved, also when the machine comes back after all. One that a claim rests on makes the run partial.
+// TestLostTexts: a lost text that no claim and no link depends on does not change the run; its sources list the loss.
+// The bundle is valid, even if the machine returns. A lost text that a claim depends on makes the run partial.
 func TestLostTexts(t *testing.T) {
 	t.Parallel()
 	o := options(2, 2, 2)
 	o.KnowledgeBase, o.Tools = "", []string{"paper_search"}
-	// work lets a desk of its own work the topic, whose storage never gets one text, and returns its sources. Nobody waits for the text:
-	// it is late already.
+	// work researches the topic on a separate bench whose storage never receives one text, and returns its sources. The
+	// waiting time for the text is already over.
 	work := func(t *testing.T, hash string) (b *bench, behind storage.Store, lost []byte, id string, lines []registered) {
 		b = setup(t, redistest.InProcess(t), nil)
 		e := &engine{outcomes: map[string]int{}, returned: map[string]bool{}}

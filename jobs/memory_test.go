@@ -17,8 +17,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// BenchmarkMemoryQueued measures what a waiting topic of 100 characters takes in Redis, its task in asynq included:
-// go test ./jobs -run '^$' -bench MemoryQueued -benchtime 10000x
+// BenchmarkMemoryQueued measures the Redis memory of a waiting topic of 100 characters, including its task in asynq: go
+// test ./jobs -run '^$' -bench MemoryQueued -benchtime 10000x
 func BenchmarkMemoryQueued(b *testing.B) {
 	desk := setup(b, redistest.Server(b), nil)
 	before := usedMemory(b, desk.services.Redis)
@@ -31,8 +31,8 @@ func BenchmarkMemoryQueued(b *testing.B) {
 	families(b, desk.services.Redis, b.N)
 }
 
-// BenchmarkMemoryFinished measures what a finished run of 5 blocks with 4 iterations each leaves in Redis:
-// go test ./jobs -run '^$' -bench MemoryFinished -benchtime 100x
+// BenchmarkMemoryFinished measures the Redis memory of a finished run of 5 blocks with 4 iterations each: go test
+// ./jobs -run '^$' -bench MemoryFinished -benchtime 100x
 func BenchmarkMemoryFinished(b *testing.B) {
 	desk := setup(b, redistest.Server(b), stubModel(b, &llmtest.Stub{}))
 	w := desk.start(jobs.Settings{Concurrency: 20})
@@ -64,7 +64,7 @@ func usedMemory(b *testing.B, rdb redis.UniversalClient) int64 {
 	return n
 }
 
-// families logs the memory of the keys, summed over those that differ in ids and numbers only.
+// families logs the memory of keys, summed over keys that differ only in ids and numbers.
 func families(b *testing.B, rdb redis.UniversalClient, n int) {
 	b.Helper()
 	ctx := context.WithoutCancel(b.Context())

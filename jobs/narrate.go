@@ -154,7 +154,7 @@ func (a *attempt) narrated(ctx context.Context, n topicqueue.Narration) error {
 			topicqueue.StepEvent(topicqueue.StepEndAudio, fmt.Sprintf("%.0f s", n.Seconds)),
 		}
 	}
-	return a.end(ctx, "end the narration", func(ctx context.Context) ([]redisqueue.Intent, error) {
+	return a.end(ctx, "record the narration", func(ctx context.Context) ([]redisqueue.Intent, error) {
 		return a.queue.Narrated(ctx, a.Lease, n, events...)
 	})
 }

@@ -25,7 +25,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// voice is an engine whose words are silence of 10 ms for each byte. It notes what it was asked for.
+// voice is an engine that returns 10 ms of silence for each byte. It records its input.
 type voice struct {
 	mu    sync.Mutex
 	said  map[string]int // by voice and text
@@ -78,7 +78,7 @@ func narrated(mode string) topicqueue.Options {
 	return o
 }
 
-// audioOf returns what the metadata of a run say of its narration.
+// audioOf returns the narration in the metadata of a run.
 func audioOf(t *testing.T, store storage.Store, id string) (n topicqueue.Narration) {
 	t.Helper()
 	var m struct{ Audio *topicqueue.Narration }
@@ -102,7 +102,7 @@ func scripted(t *testing.T) llm.Model {
 	}})
 }
 
-// A report is read aloud in all forms; the sound and its transcript are parts of a bundle that can be proved.
+// TestNarration: a report is read aloud in all modes. The sound and its transcript are in a valid bundle.
 func TestNarration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -166,8 +166,7 @@ func TestNarration(t *testing.T) {
 	}
 }
 
-// decoded returns the sound of a file, which takes as long as its metadata say. Where there is no program to decode it
-// the test is left out, and in CI fails.
+// decoded returns the sound of a file and checks its duration. Without a decoder the test is skipped, and fails in CI.
 func decoded(t *testing.T, body []byte, n topicqueue.Narration) narration.Sound {
 	t.Helper()
 	program, err := exec.LookPath("ffmpeg")
@@ -190,8 +189,8 @@ func decoded(t *testing.T, body []byte, n topicqueue.Narration) narration.Sound 
 	return sound
 }
 
-// Reports in English and Chinese are read aloud by espeak-ng: for as long as their words take, without clipping, by two
-// voices, with what the transcript says where it says it.
+// TestNarrationByEspeak: espeak-ng reads reports in English and Chinese. Duration, loudness, voices and the times of
+// the transcript are correct.
 func TestNarrationByEspeak(t *testing.T) {
 	t.Parallel()
 	engine, err := narration.FindEspeak()
@@ -232,7 +231,7 @@ func TestNarrationByEspeak(t *testing.T) {
 	}
 }
 
-// loudness returns how loud a sound is between two times, at the most, as a share of its peak.
+// loudness returns the maximum loudness of a sound between two times, as a share of its peak.
 func loudness(s narration.Sound, from, to time.Duration) float64 {
 	const late = 80 * time.Millisecond // encoders put some milliseconds before a sound
 	at := func(d time.Duration) int { return min(len(s.Samples), int((d+late).Seconds()*float64(s.Rate))) }
@@ -241,7 +240,7 @@ func loudness(s narration.Sound, from, to time.Duration) float64 {
 	return loudest(part) / loudest(s.Samples)
 }
 
-// A narration that fails leaves the run as its report has it, and says why.
+// TestNarrationFails: if the narration fails, the run keeps the outcome of its report and states the reason.
 func TestNarrationFails(t *testing.T) {
 	t.Parallel()
 	page := func(w http.ResponseWriter, _ *http.Request) {
@@ -262,14 +261,14 @@ func TestNarrationFails(t *testing.T) {
 		prepare func(t *testing.T, b *bench, o *topicqueue.Options)
 		says    string
 	}{
-		"no engine": {func(*testing.T, *bench, *topicqueue.Options) {}, "there is no speech engine"},
+		"no engine": {func(*testing.T, *bench, *topicqueue.Options) {}, "no speech engine is available"},
 		"the engine fails": {func(_ *testing.T, b *bench, _ *topicqueue.Options) {
 			b.services.Speech = &voice{err: errors.New("out of breath")}
 		}, "out of breath"},
 		"a page":           {server(page, time.Minute), "text/html"},
-		"a hanging server": {server(hang, 100*time.Millisecond), "no whole answer within"},
+		"a hanging server": {server(hang, 100*time.Millisecond), "no complete answer within"},
 		"half a file":      {server(halfAFile, time.Minute), "truncated"},
-		"another type":     {server(mp3, time.Minute), "no WAV file"},
+		"another type":     {server(mp3, time.Minute), "not a WAV file"},
 		"no budget": {func(t *testing.T, b *bench, o *topicqueue.Options) {
 			server(page, time.Minute)(t, b, o)
 			b.services.Model = scripted(t)
@@ -295,7 +294,7 @@ func TestNarrationFails(t *testing.T) {
 	}
 }
 
-// server gives the bench a speech server on this machine, which has so long for an answer.
+// server starts a local speech server for the bench, with this timeout.
 func server(handler http.HandlerFunc, timeout time.Duration) func(*testing.T, *bench, *topicqueue.Options) {
 	return func(t *testing.T, b *bench, _ *topicqueue.Options) {
 		t.Helper()
@@ -318,7 +317,7 @@ func server(handler http.HandlerFunc, timeout time.Duration) func(*testing.T, *b
 	}
 }
 
-// Workers that are stopped while they narrate hand on what they have: no piece is spoken twice.
+// TestNarrationGoesOn: workers that are stopped during narration yield it with its progress. No piece is spoken twice.
 func TestNarrationGoesOn(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -354,7 +353,8 @@ func TestNarrationGoesOn(t *testing.T) {
 	})
 }
 
-// A run that is cancelled, or out of time, while it is narrated ends as its report has it.
+// TestNarrationIsBrokenOff: a run that is cancelled or out of time during narration ends with the outcome of its
+// report.
 func TestNarrationIsBrokenOff(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -395,7 +395,7 @@ func TestNarrationIsBrokenOff(t *testing.T) {
 	}
 }
 
-// A run that is tried again drops the sound of its first report.
+// TestNarrationOfARetry: a retried run drops the sound of its first report.
 func TestNarrationOfARetry(t *testing.T) {
 	t.Parallel()
 	b, v := setup(t, redistest.InProcess(t), nil), &voice{}
@@ -408,7 +408,7 @@ func TestNarrationOfARetry(t *testing.T) {
 	intents, err := b.services.Queue.Retry(t.Context(), id, "report", 1)
 	b.dispatched(intents, err)
 	b.until(id, "published again", func(r topicqueue.Run) bool { return published(r) && r.State.Final() })
-	if n := audioOf(t, b.services.Store, id); !strings.Contains(n.Problem, "no speech engine") {
+	if n := audioOf(t, b.services.Store, id); !strings.Contains(n.Problem, "no speech engine is available") {
 		t.Errorf("%+v", n)
 	}
 	for _, key := range []string{first.File, first.Transcript} {

@@ -144,7 +144,7 @@ func (s sender) deliver(ctx context.Context, task *asynq.Task) error {
 	}
 	i := slices.IndexFunc(s.webhooks, func(h *notify.Webhook) bool { return h.Key() == p.To })
 	if i < 0 {
-		return errors.New("this webhook.url is not in this worker's settings: give all workers the same settings")
+		return errors.New("the address is not in this worker's webhook.url: give all workers the same settings")
 	}
 	err := s.webhooks[i].Deliver(ctx, p.ID, p.Body, s.now())
 	var refused *notify.RefusedError
@@ -212,7 +212,7 @@ type budgetReached struct {
 	Batch  string            `json:"batch"`
 	RunID  string            `json:"run_id"` // the first run that is cut because of it
 	Topic  string            `json:"topic"`
-	// what is cut first in this run: see topicqueue.CutReview
+	// first cut of this run: see topicqueue.CutReview
 	Cut string `json:"cut"`
 }
 

@@ -27,7 +27,7 @@ import (
 
 const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// receiver is somebody who wants to know of events. It answers what answer says to the nth delivery of an event, counted from 1.
+// receiver receives events. answer decides the response to the nth delivery of an event, counted from 1.
 type receiver struct {
 	t      *testing.T
 	server *httptest.Server
@@ -86,7 +86,7 @@ func newReceiver(t *testing.T, answer func(event string, n int) int) *receiver {
 
 func (r *receiver) webhooks() []*notify.Webhook { return []*notify.Webhook{hookAt(r.t, r.server.URL)} }
 
-// hookAt is the webhook at an address.
+// hookAt returns the webhook at an address.
 func hookAt(t testing.TB, address string) *notify.Webhook {
 	t.Helper()
 	secret, err := notify.ParseSecret(hookSecret)
@@ -113,7 +113,7 @@ func (r *receiver) next() delivery {
 	return delivery{}
 }
 
-// TestEventsAreDelivered lets a batch end while its receiver fails at first.
+// TestEventsAreDelivered ends a batch whose receiver fails at first.
 func TestEventsAreDelivered(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
@@ -143,7 +143,7 @@ func TestEventsAreDelivered(t *testing.T) {
 		t.Errorf("batch.ended says %+v", ended)
 	}
 
-	// What is told again is not sent again; what nobody wants is not sent.
+	// Repeated events and unwanted events are not sent.
 	for _, e := range []notify.Event{{Type: notify.RunEnded, Subject: good + "/0"}, {Type: notify.SchedulePaused, Subject: "x"}, {Type: notify.BatchEnded, Subject: "another"}} {
 		if err := b.services.Dispatcher.Notify(t.Context(), e); err != nil {
 			t.Fatal(err)
@@ -154,8 +154,8 @@ func TestEventsAreDelivered(t *testing.T) {
 	}
 }
 
-// TestReceiversThatTakeNothing: one that is gone is not asked again, one that fails is; what each has not had can be told,
-// and sent again.
+// TestReceiversThatTakeNothing: deliveries to a removed receiver are not retried, those to a failing one are.
+// Undelivered events are listed and can be sent again.
 func TestReceiversThatTakeNothing(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
@@ -211,8 +211,8 @@ func TestReceiversThatTakeNothing(t *testing.T) {
 	}
 }
 
-// TestDeadReceiverDelaysNoOther: of two receivers one hangs, with more events than it has slots; the other has them all
-// meanwhile. Each is asked again by itself, and has each event under its id once it takes it.
+// TestDeadReceiverDelaysNoOther: one of two receivers hangs, with more events than it has slots. The other one gets all
+// events meanwhile. Retries are independent, and each event arrives under its id.
 func TestDeadReceiverDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), nil)
@@ -260,7 +260,7 @@ func TestDeadReceiverDelaysNoOther(t *testing.T) {
 	taken(dead, 1)
 }
 
-// TestEventOfAnOlderVersion: what a version that knew one webhook only has left in its queue comes to all there are, once.
+// TestEventOfAnOlderVersion: events queued by a version with a single webhook are sent to all webhooks once.
 func TestEventOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
@@ -282,7 +282,7 @@ func TestEventOfAnOlderVersion(t *testing.T) {
 	}
 }
 
-// TestNotifyingProcess is a worker in a process of its own, for the test that kills it.
+// TestNotifyingProcess is a worker in a separate process, for the test that kills it.
 func TestNotifyingProcess(t *testing.T) {
 	socket := os.Getenv("NOTIFYING_PROCESS_REDIS")
 	if socket == "" {
@@ -295,8 +295,8 @@ func TestNotifyingProcess(t *testing.T) {
 	<-t.Context().Done() // until it is killed
 }
 
-// TestKilledBetweenDeliveryAndCommit kills a worker that has delivered an event before it can say so: another one delivers the
-// event again, under the same id.
+// TestKilledBetweenDeliveryAndCommit kills a worker after it has delivered an event and before it has recorded that.
+// Another one delivers the event again, under the same id.
 func TestKilledBetweenDeliveryAndCommit(t *testing.T) {
 	t.Parallel()
 	socket := redistest.Socket(t)

@@ -46,7 +46,7 @@ func (a *attempt) concluded(ctx context.Context, task *asynq.Task) error {
 		_, err = task.ResultWriter().Write([]byte(line))
 	}
 	if err != nil {
-		zerolog.Ctx(ctx).Debug().Err(err).Msg("result not shown")
+		zerolog.Ctx(ctx).Debug().Err(err).Msg("result line not stored")
 	}
 	return nil
 }
@@ -79,9 +79,9 @@ func (a *attempt) resultLine(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if why := run.Narration.Problem; why != "" {
-			return topicqueue.Clip(topicqueue.OneLine("not read aloud: "+why), maxResult), nil
+			return topicqueue.Clip(topicqueue.OneLine("no narration: "+why), maxResult), nil
 		}
-		return fmt.Sprintf("read aloud: %.0f s, %s", run.Narration.Seconds, callsOf(usage, func(u topicqueue.Usage) bool {
+		return fmt.Sprintf("narrated: %.0f s, %s", run.Narration.Seconds, callsOf(usage, func(u topicqueue.Usage) bool {
 			return u.Stage == "narrating"
 		})), nil
 	case redisqueue.UnitReport:
@@ -188,7 +188,7 @@ func notNeeded(asynqCtx, ctx context.Context, q *redisqueue.Queue, d *Dispatcher
 	if err != nil {
 		return err
 	}
-	log.Info().Msg("retried: its archived task was run by hand")
+	log.Info().Msg("run retried because its archived task was run again")
 	return d.Dispatch(ctx, intents)
 }
 

@@ -21,10 +21,10 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// shown is a task as a dashboard shows it.
+// shown is a task as displayed in a dashboard.
 type shown struct{ Queue, Kind, Unit, Error, Result string }
 
-// tasks returns what a dashboard lists in a state.
+// tasks returns the tasks in a state, as displayed in a dashboard.
 func (b *bench) tasks(state asynq.TaskState) (out []shown) {
 	b.t.Helper()
 	inspector := asynq.NewInspectorFromRedisClient(b.services.Redis)
@@ -52,7 +52,7 @@ func (b *bench) tasks(state asynq.TaskState) (out []shown) {
 	return out
 }
 
-// eventually waits for what a worker does.
+// eventually waits for a condition.
 func (b *bench) eventually(what string, ok func() bool) {
 	b.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
@@ -62,8 +62,8 @@ func (b *bench) eventually(what string, ok func() bool) {
 	}
 }
 
-// TestTasksTellWhatBecameOfThem: a block that failed and a run that failed are one archived task each, with the reason, and count as
-// failed; all others that did something stay with a result. Running an archived one again tries the run again.
+// TestTasksTellWhatBecameOfThem: a failed block and a failed run each leave an archived task with the reason, counted
+// as failed. All other tasks that did work keep a result. Running an archived task retries the run.
 func TestTasksTellWhatBecameOfThem(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -142,7 +142,8 @@ func TestTasksTellWhatBecameOfThem(t *testing.T) {
 	})
 }
 
-// TestArchivedBlockIsTriedAgain: running the archived task of a block again tries its run again when that has ended, and not before.
+// TestArchivedBlockIsTriedAgain: running the archived task of a block retries its run once that has ended, but not
+// before.
 func TestArchivedBlockIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -160,7 +161,7 @@ func TestArchivedBlockIsTriedAgain(t *testing.T) {
 		if err := q.Pause(ctx, id); err != nil {
 			t.Fatal(err)
 		}
-		// The worker has died before it could say so to asynq: its task comes again.
+		// The worker died before it reported to asynq, so its task is delivered again.
 		if err := b.services.Dispatcher.Dispatch(ctx, []redisqueue.Intent{{RunID: id, Unit: "block_2", Generation: 1}}); err != nil {
 			t.Fatal(err)
 		}
@@ -210,8 +211,8 @@ func TestArchivedBlockIsTriedAgain(t *testing.T) {
 	})
 }
 
-// TestPayloadsSayWhatTheyAreAbout: a task carries its topic, the title of its block and its batch, cut at a rune, and never more than
-// some hundred bytes of them.
+// TestPayloadsSayWhatTheyAreAbout: a task contains its topic, block title and batch, cut between characters to a few
+// hundred bytes.
 func TestPayloadsSayWhatTheyAreAbout(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), nil)

@@ -19,8 +19,8 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// Topics of one batch that overlap: every page is fetched and read once, and every search made once, for all of them; and each
-// report has what it has when every run looks for itself.
+// TestOverlappingTopics: in a batch of overlapping topics, every page is fetched once and every search is made once.
+// Each report is the same as if its run had searched alone.
 func TestOverlappingTopics(t *testing.T) {
 	t.Parallel()
 	quotes := map[bool]map[string][]string{}
@@ -59,7 +59,7 @@ func TestOverlappingTopics(t *testing.T) {
 		}
 		t.Logf("sharing %v: %d pages and %d searches", sharing, sum(counts.Fetched), sum(counts.Searched))
 	}
-	// Blocks of one run are told what the others have asked, so their order decides about a quote here and there.
+	// Blocks of a run know each other's queries, so their order affects some quotes.
 	alone, together, both := 0, 0, 0
 	for topic, found := range quotes[false] {
 		alone += len(found)
@@ -76,7 +76,8 @@ func TestOverlappingTopics(t *testing.T) {
 	}
 }
 
-// What stands in a knowledge base reaches the runs that name it, and no other run of the batch, though all ask the same.
+// TestPrivateBasesAreNotShared: content of a knowledge base reaches only the runs of the batch that name it, even if
+// all runs make the same queries.
 func TestPrivateBasesAreNotShared(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), researcher{Model: stubModel(t, &llmtest.Stub{}), noWriter: true, decide: func(_ string, k int, _ string) prompts.DecideAnswer {

@@ -12,7 +12,7 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// An idle worker costs Redis one command a round, however many queues it serves, and takes what comes.
+// TestIdleWorker: an idle worker sends Redis one command per round, whatever the number of queues, and takes new tasks.
 func TestIdleWorker(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)

@@ -16,8 +16,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestCaptivePortal: a network that answers every question with its login page is an outage. All runs of the night wait
-// for the model server and complete.
+// TestCaptivePortal: a network that answers every request with its login page is an outage. All runs wait for the model
+// server and complete.
 func TestCaptivePortal(t *testing.T) {
 	t.Parallel()
 	var portal atomic.Bool
@@ -59,7 +59,7 @@ func TestCaptivePortal(t *testing.T) {
 	t.Logf("%d runs; %d answers of the portal", runs, pages.Load())
 }
 
-// until waits for what another goroutine does.
+// until waits for a condition set by another goroutine.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {

@@ -16,8 +16,9 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// Runs of one batch with the same words and the same tools, each with a knowledge base of its own or none, night after night: what they share of
-// the web, they share; nothing of a knowledge base stands in any file of a run that does not name it, nor in what is remembered for it.
+// TestKnowledgeBasesArePrivate: runs of a batch with equal topics and tools have different knowledge bases or none,
+// night after night. They share web results. Content of a knowledge base is in no file and no memory of a run that does
+// not name it.
 func TestKnowledgeBasesArePrivate(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), nil)
@@ -100,7 +101,7 @@ func TestKnowledgeBasesArePrivate(t *testing.T) {
 	}
 }
 
-// private checks that a file has no secret of a knowledge base but its own.
+// private checks that a file contains no secret of other knowledge bases.
 func (b *bench) private(key, own string, secrets map[string]string, found map[string]bool) {
 	b.t.Helper()
 	body, err := b.services.Store.Get(b.t.Context(), key)

@@ -12,7 +12,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// progressEvent is one of a progress file.
+// progressEvent is an event of a progress file.
 type progressEvent struct {
 	Status    string
 	Timestamp time.Time
@@ -29,7 +29,7 @@ func progressOf(t *testing.T, store storage.Store, runID, stage string) []progre
 	return file.Events
 }
 
-// names returns those of events, of one block or (empty) of all. Equal ones in a row are one.
+// names returns the names of the events of a block, or of all if block is empty. Consecutive equal names are merged.
 func names(events []progressEvent, block string) string {
 	var out []string
 	for _, e := range events {
@@ -40,7 +40,7 @@ func names(events []progressEvent, block string) string {
 	return strings.Join(slices.Compact(out), " ")
 }
 
-// TestProgressFiles: they tell of a run under the names that readers of such files know.
+// TestProgressFiles: progress files use the names that their readers know.
 func TestProgressFiles(t *testing.T) {
 	t.Parallel()
 	var reviews []string

@@ -33,7 +33,7 @@ func (h publishHandler) work(ctx context.Context, a *attempt) error {
 		err := h.put(ctx, a)
 		if err != nil && !errors.Is(err, redisqueue.ErrFenced) && ctx.Err() == nil {
 			if noteErr := a.queue.Unpublished(ctx, a.Lease, err.Error()); noteErr != nil {
-				zerolog.Ctx(ctx).Warn().Err(noteErr).Msg("reason not noted")
+				zerolog.Ctx(ctx).Warn().Err(noteErr).Msg("publish error not recorded")
 			}
 		}
 		return err

@@ -34,9 +34,9 @@ func (w *purging) attached(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		why := "the data of its runs is gone"
+		why := "the data of its runs no longer exists"
 		if len(users[key]) == 0 {
-			why = "no run has them"
+			why = "no run uses them"
 		}
 		used, err := w.haveData(ctx, users[key])
 		if err != nil {

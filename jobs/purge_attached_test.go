@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Documents that are attached to runs go with the data of the last of these runs, whatever is kept of knowledge bases.
-// Those that no run has wait, because their enqueueing may be under way.
+// TestPurgeAttached: attached documents are deleted with the data of the last run that uses them, whatever is kept of
+// knowledge bases. Unused documents are kept for a while, because their run may be being enqueued.
 func TestPurgeAttached(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, a *attic) {
@@ -42,7 +42,7 @@ func TestPurgeAttached(t *testing.T) {
 	})
 }
 
-// only returns what of a purge is about attached documents.
+// only returns the part of a purge that concerns attached documents.
 func only(gone []string) (out []string) {
 	for _, line := range gone {
 		if len(line) > 9 && line[:9] == "attached " {

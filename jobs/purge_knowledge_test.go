@@ -14,8 +14,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Versions of knowledge bases go by age and number, but not the newest, nor those that a run of the lists may need: one that waits, one that has
-// ended and can be retried from its state or from its data.
+// TestPurgeKnowledge: versions of knowledge bases are deleted by age and number, except the newest and those that a
+// listed run may need: a waiting run, or an ended run that can be retried.
 func TestPurgeKnowledge(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, a *attic) {
@@ -77,7 +77,7 @@ func TestPurgeKnowledge(t *testing.T) {
 				t.Errorf("%s: %s", tt.name, diff)
 			}
 		}
-		// Runs that go from the lists in the same purge hold nothing back, the waiting one does.
+		// Runs removed from the lists in the same purge protect nothing, but the waiting run does.
 		want := []string{name("law", 3), name("law", 4)}
 		var got []string
 		for _, line := range a.purge(jobs.Purge{Now: later, Knowledge: jobs.Keep{Days: 30}, Runs: jobs.Keep{Days: 1}}) {

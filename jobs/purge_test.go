@@ -30,7 +30,7 @@ type attic struct {
 	options func(*topicqueue.Options) // of the runs that are created; nil: as they are
 }
 
-// atticDay is a day of March 2026, at nine in the evening.
+// atticDay returns 9 p.m. on a day of March 2026.
 func atticDay(day int) time.Time { return time.Date(2026, 3, day, 21, 0, 0, 0, time.UTC) }
 
 func eachStore(t *testing.T, test func(t *testing.T, a *attic)) {
@@ -90,7 +90,7 @@ func (a *attic) run(batch string, day int, topic string, state topicqueue.RunSta
 	return id
 }
 
-// expired is what time does to the state of a finished run.
+// expired removes the state of finished runs, as expiry does.
 func (a *attic) expired(runs ...string) {
 	a.t.Helper()
 	for _, id := range runs {
@@ -100,13 +100,13 @@ func (a *attic) expired(runs ...string) {
 	}
 }
 
-// purge returns what goes, sorted.
+// purge returns the purged items, sorted.
 func (a *attic) purge(p jobs.Purge) []string {
 	a.t.Helper()
 	return slices.Sorted(slices.Values(a.told(p)))
 }
 
-// told is purge in the order in which it is told.
+// told returns the purged items in the order of their messages.
 func (a *attic) told(p jobs.Purge) (gone []string) {
 	a.t.Helper()
 	p.Queue, p.Store = a.queue, a.store
@@ -192,7 +192,7 @@ func TestPurge(t *testing.T) {
 	})
 }
 
-// TestPurgeOfTopics: the newest memory stays, and so does the run whose pages the next night reads.
+// TestPurgeOfTopics: the newest memory and the run whose pages the next night reads are kept.
 func TestPurgeOfTopics(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, a *attic) {
@@ -214,7 +214,7 @@ func TestPurgeOfTopics(t *testing.T) {
 	})
 }
 
-// TestPurgeTellsInOrder: what goes is told as the dry run has told it.
+// TestPurgeTellsInOrder: a purge reports the same items in the same order as its dry run.
 func TestPurgeTellsInOrder(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, a *attic) {
@@ -236,7 +236,7 @@ func TestPurgeTellsInOrder(t *testing.T) {
 	})
 }
 
-// breaks is a store whose deletions end after some.
+// breaks is a store whose deletions fail after a number of calls.
 type breaks struct {
 	storage.Store
 	left    int
@@ -280,7 +280,7 @@ func TestPurgeGoesOn(t *testing.T) {
 }
 
 // TestPurge_TouchesMetadata: the metadata of a report that loses its bundle are stored again, so that search indexes
-// forget its claims; those of the others are left alone.
+// drop its claims. Other metadata are unchanged.
 func TestPurge_TouchesMetadata(t *testing.T) {
 	t.Parallel()
 	rdb, dir := redistest.InProcess(t), storage.NewDir(t.TempDir())

@@ -22,8 +22,8 @@ const (
 	hope = 1.2
 )
 
-// cost returns what calls take from the budget of the run. Calls without a known price count 0; each call reports that
-// itself.
+// cost returns the cost of calls in the unit of the run's budget. Calls without a known price count 0; each call
+// reports that itself.
 func (b *budget) cost(calls ...askedCall) (sum int64) {
 	for _, c := range calls {
 		t := b.experience().tokens(c)
@@ -73,7 +73,7 @@ func (b *budget) estimate(evidence, sections int) topicqueue.Estimate {
 // number of additional blocks that the run would like.
 func (b *budget) purse(ctx context.Context, more int) (p topicqueue.Purse, e topicqueue.Estimate, err error) {
 	look := func(share int64) {
-		err = steady(ctx, "look at the budget", func(ctx context.Context) (err error) {
+		err = steady(ctx, "read the budget", func(ctx context.Context) (err error) {
 			p, err = b.a.queue.Purse(ctx, b.a.Run.ID, share, "")
 			return err
 		})
@@ -91,7 +91,7 @@ func (b *budget) purse(ctx context.Context, more int) (p topicqueue.Purse, e top
 	e = b.estimate(p.Evidence, max(1, sections))
 	if b.a.Run.Options.Common() {
 		var share int64
-		err = steady(ctx, "draw on the budget", func(ctx context.Context) (err error) {
+		err = steady(ctx, "draw the run's share of the budget", func(ctx context.Context) (err error) {
 			share, err = b.draw(ctx, p, e, more)
 			return err
 		})
@@ -103,7 +103,7 @@ func (b *budget) purse(ctx context.Context, more int) (p topicqueue.Purse, e top
 	return p, e, err
 }
 
-// draw returns what the run may spend from its share of the budgets of its batch and its night.
+// draw returns the run's share of the budgets of its batch and its night.
 func (b *budget) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Estimate,
 	more int) (share int64, err error) {
 	o := b.a.Run.Options
@@ -153,7 +153,7 @@ func (b *budget) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) redi
 		return p.Spent + int64(spareShare*float64(rest)) + int64(more)*p.Block(o.MaxIterations, e)
 	}
 	claim.Wants, claim.High = wants(more), wants(more)
-	// a high-priority run holds from the start what other runs request when they need it
+	// a high-priority run holds from the start the amount that other runs request when needed
 	if o.MaxLoops > 0 && b.a.Lease.Unit != redisqueue.UnitReport {
 		claim.High = wants(max(more, 1))
 	}
@@ -168,7 +168,7 @@ func (b *budget) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) redi
 }
 
 // errHeld means that other runs hold the run's share of a common budget.
-var errHeld = errors.New("it waits for its share of the budget, which other runs hold")
+var errHeld = errors.New("it waits because other runs hold the rest of the budget")
 
 // Values of boundBy.
 const (
@@ -206,12 +206,12 @@ func (b *budget) longest(role llm.Role) int64 {
 	return cost
 }
 
-// cut records what was cut because of the budget.
+// cut records a cut caused by the budget.
 func (b *budget) cut(ctx context.Context, what string) {
 	if slices.Contains(b.a.Run.Cuts, what) {
 		return
 	}
-	err := steady(ctx, "record what the budget has cut", func(ctx context.Context) error {
+	err := steady(ctx, "record the cuts by the budget", func(ctx context.Context) error {
 		// notify first; a repetition sends the same event, because an attempt that finds the cut recorded sends none
 		if what != topicqueue.CutTime {
 			if err := b.tell(ctx, what); away(err) {
@@ -289,7 +289,7 @@ func (b *budget) roomFor(ctx context.Context, wanted int) (int, error) {
 	return p.Room(b.a.Run.Options.MaxIterations, e), nil
 }
 
-// budgetReason describes what budget and deadline have cut, or returns "".
+// budgetReason describes the cuts by budget and deadline, or returns "".
 func budgetReason(run topicqueue.Run) string {
 	words := map[string]string{topicqueue.CutReview: "no review", topicqueue.CutIterations: "fewer iterations",
 		topicqueue.CutBlocks: "fewer topic blocks", topicqueue.CutReport: "a shorter report",

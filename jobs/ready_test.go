@@ -14,8 +14,8 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// slowClock is the time of a desk on which every iteration takes so long, however fast the machine is: each note that the model
-// writes moves it on, and takes that from what the runs have left.
+// slowClock is a clock on which every iteration takes a fixed time, however fast the machine is. Each note of the model
+// advances it and shortens the remaining time of the runs.
 type slowClock struct {
 	iteration time.Duration
 	slots     int
@@ -27,12 +27,12 @@ type slowClock struct {
 	runs []string
 }
 
-// passes takes time from what a run has left. KEYS: the run. ARGV: ms.
+// passes shortens the remaining time of a run. KEYS: the run. ARGV: ms.
 const passes = `for _, f in ipairs({ 'deadline', 'seal', 'final' }) do
   if (tonumber(redis.call('HGET', KEYS[1], f) or '0') or 0) > 0 then redis.call('HINCRBY', KEYS[1], f, -ARGV[1]) end
 end`
 
-// tick passes the time of one iteration, of which slots are under way at once.
+// tick advances the clock by one iteration, divided by the number of slots.
 func (c *slowClock) tick() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +51,7 @@ func (c *slowClock) now() time.Time {
 	return time.Now().Add(c.gone)
 }
 
-// readyDesk is a desk of four slots whose iterations take two minutes, and which knows that.
+// readyDesk returns a bench with four slots whose iterations take two minutes, with that experience recorded.
 func readyDesk(t *testing.T) (*spender, *slowClock) {
 	t.Helper()
 	s := newSpender(t)
@@ -71,8 +71,8 @@ func readyDesk(t *testing.T) (*spender, *slowClock) {
 	return s, clock
 }
 
-// enqueueDue enqueues so many topics that are due when all slots together can have made so many iterations. budget: of them all,
-// in tokens; 0: none.
+// enqueueDue enqueues topics whose deadline leaves all slots together time for this many iterations. budget: for all of
+// them, in tokens; 0: none.
 func (c *slowClock) enqueueDue(s *spender, topics, iterations int, budget int64) []string {
 	c.t.Helper()
 	o := s.options()
@@ -88,8 +88,8 @@ func (c *slowClock) enqueueDue(s *spender, topics, iterations int, budget int64)
 	return c.runs
 }
 
-// TestReadyBy works more runs by a deadline than there is time for at full depth: iterations and blocks are trimmed, by what
-// iterations take on this desk, so that all reports are there before the time is over.
+// TestReadyBy works on more runs than there is time for at full depth. Iterations and blocks are trimmed according to
+// experience, so that all reports are finished by the deadline.
 func TestReadyBy(t *testing.T) {
 	t.Parallel()
 	topics, full := scaletest.Of(5, 16), budgetBlocks*budgetIterations

@@ -49,7 +49,7 @@ func (w *Worker) attend(ctx context.Context) {
 	}
 	all, err := w.attendance.Beat(ctx)
 	if err != nil {
-		w.Log.Warn().Err(err).Msg("heartbeat of this worker not written")
+		w.Log.Warn().Err(err).Msg("heartbeat of this worker not recorded")
 		return
 	}
 	w.slots.Store(int64(all.Slots))
@@ -63,7 +63,7 @@ func (w *Worker) leave() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.work), time.Second)
 	defer cancel()
 	if err := w.attendance.End(ctx); err != nil {
-		w.Log.Warn().Err(err).Msg("stop of this worker not written; others notice it later")
+		w.Log.Warn().Err(err).Msg("stop of this worker not recorded; others notice it later")
 	}
 }
 
@@ -71,7 +71,7 @@ func (w *Worker) leave() {
 func (w *Worker) feed(ctx context.Context) {
 	for _, lane := range w.settings.Lanes {
 		if err := w.Dispatcher.feed(ctx, w.Queue, lane, 2*w.settings.Concurrency, int(w.slots.Load())); err != nil {
-			w.Log.Warn().Err(err).Msg("no waiting runs taken up")
+			w.Log.Warn().Err(err).Msg("could not start waiting runs")
 		}
 	}
 }
@@ -108,11 +108,11 @@ func (w *Worker) force(l redisqueue.Lease) {
 			err = w.reports.final(ctx, w.newAttempt(redisqueue.Begun{Lease: l, Run: run}))
 		}
 		if err != nil {
-			log.Warn().Err(err).Msg("no report at the deadline; the next sweep tries again")
+			log.Warn().Err(err).Msg("report not written at the deadline; the next sweep retries")
 			return
 		}
 		if err := w.publishHere(ctx, l.RunID); err != nil { // all slots may be taken by hanging handlers
-			log.Debug().Err(err).Msg("publishing left to the job queue")
+			log.Debug().Err(err).Msg("run not published directly; its queued task will do it")
 		}
 	})
 }
@@ -165,8 +165,8 @@ func (w *Worker) flush(ctx context.Context) {
 	}
 	switch n, err := f.Flush(ctx); {
 	case err != nil:
-		w.Log.Warn().Err(err).Msg("texts kept on this machine until the storage is back")
+		w.Log.Warn().Err(err).Msg("storage is unavailable; texts are kept on this machine")
 	case n > 0:
-		w.Log.Info().Int("texts", n).Msg("kept texts are now in storage")
+		w.Log.Info().Int("texts", n).Msg("texts kept on this machine are now in storage")
 	}
 }

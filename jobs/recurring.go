@@ -51,7 +51,7 @@ func (s *memories) recall(ctx context.Context, run topicqueue.Run) (m *recurring
 			}
 			if err := s.adopt(ctx, run.ID, found); errors.Is(err, storage.ErrNotExist) {
 				zerolog.Ctx(ctx).Warn().Err(err).Str("memory",
-					version).Msg("the evidence of the last run is gone: the topic is researched from the start")
+					version).Msg("evidence of the last run no longer exists; the topic is researched from the start")
 				return nil
 			} else if err != nil {
 				return err
@@ -90,7 +90,7 @@ func (s *memories) load(ctx context.Context, run topicqueue.Run, at string) (*re
 	}
 	m, err := recurring.Decode(body, recurring.Key(run.Topic, run.Options))
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Str("memory", at).Msg("not used")
+		zerolog.Ctx(ctx).Warn().Err(err).Str("memory", at).Msg("topic memory unreadable, ignored")
 		return nil, nil
 	}
 	return m, nil
@@ -206,9 +206,9 @@ func (s *memories) documents(ctx context.Context, run topicqueue.Run, m *recurri
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err != nil { // the memory keeps what was reported from them
+	if err != nil { // the memory keeps the statements reported from them
 		zerolog.Ctx(ctx).Warn().Err(err).Str("version",
-			m.KnowledgeVersion).Msg("the knowledge base of the last run is gone: unread parts of it may be " +
+			m.KnowledgeVersion).Msg("the knowledge base version of the last run no longer exists: unread parts may be " +
 			"reported as new")
 		return nil, nil
 	}

@@ -14,13 +14,13 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// nightModel researches harbours of a corpustest as a good model would: it searches, opens the pages that it finds, notes every sentence with
-// a figure, and writes what its claims say. It counts its calls by run.
+// nightModel researches harbours of a corpustest like a good model. It searches, opens the pages found, notes every
+// sentence with a figure, and writes what its claims state. It counts its calls by run.
 type nightModel struct {
 	mu    sync.Mutex
 	calls map[string]int
 	steps map[string]map[string]int
-	heard map[string][]string // by run: what its writers were told
+	heard map[string][]string // by run: the writer's questions
 }
 
 var (
@@ -70,7 +70,7 @@ func (m *nightModel) Generate(_ context.Context, req llm.Request) (llm.Response,
 	})
 }
 
-// reply answers with what own says of a step and the subject of the question, and as every such model where it says nothing.
+// reply answers with the result of own for a step and subject. If that is empty, it answers like all such models.
 func (m *nightModel) reply(req llm.Request, subjects *regexp.Regexp, own func(step, subject string) any) (llm.Response, error) {
 	step, _, _ := strings.Cut(req.Position.Step, ".")
 	m.count(req.Position.RunID, step)
@@ -103,7 +103,7 @@ func (m *nightModel) reply(req llm.Request, subjects *regexp.Regexp, own func(st
 	return llm.Response{Text: strings.ReplaceAll(string(text), ":null", ":[]")}, err
 }
 
-// decideNight opens the pages of a subject that the last actions have found, and searches where there are none.
+// decideNight opens the pages of a subject found by the last actions, and searches if there are none.
 func decideNight(req llm.Request, subject string, search prompts.Action) prompts.DecideAnswer {
 	a := prompts.DecideAnswer{Reasoning: "more", Actions: []prompts.Action{}, NewSubTopics: []prompts.NewSubTopic{}}
 	if req.Position.Iteration > 1 {
@@ -121,7 +121,7 @@ func decideNight(req llm.Request, subject string, search prompts.Action) prompts
 	return a
 }
 
-// outlineNight has a section for each of two blocks.
+// outlineNight returns an outline with a section for each of two blocks.
 func outlineNight(title, first, second string) prompts.OutlineAnswer {
 	return prompts.OutlineAnswer{Title: title, Introduction: "Sum up.", Conclusion: "Sum up.", Sections: []prompts.OutlineSection{
 		{Title: first, BlockIDs: []string{"block_1"}, Subsections: []prompts.OutlineSubsection{}},
@@ -129,7 +129,7 @@ func outlineNight(title, first, second string) prompts.OutlineAnswer {
 	}}
 }
 
-// framed says what finished sections say, in at most so many sentences.
+// framed summarizes finished sections in at most this many sentences.
 func framed(question string, most int) string {
 	var text []string
 	for _, c := range citedBefore.FindAllStringSubmatch(question, -1) {
@@ -140,7 +140,7 @@ func framed(question string, most int) string {
 	return strings.Join(text, " ")
 }
 
-// nightText says what the claims of a question say, or the finished sections.
+// nightText returns the claims of a question as text, or the finished sections.
 func nightText(question, step string) string {
 	if step != "section" {
 		text := framed(question, 2)
@@ -157,7 +157,7 @@ func nightText(question, step string) string {
 
 var figured = regexp.MustCompile(`[A-Z][^.?!<>]*\d{4,}[^.?!<>]*\.`)
 
-// noteFigures makes a claim of every sentence on the subject that has a figure.
+// noteFigures returns a claim for every sentence about the subject that has a figure.
 func noteFigures(question, subject string) prompts.NoteAnswer {
 	a := prompts.NoteAnswer{}
 	_, sources, _ := strings.Cut(question, "Sources:")

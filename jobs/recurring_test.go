@@ -31,7 +31,7 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// nights is a desk that researches the harbours of a corpus night after night.
+// nights is a bench that researches the harbours of a corpus every night.
 type nights struct {
 	*bench
 	corpus   *corpustest.Corpus
@@ -76,7 +76,7 @@ func (n *nights) options() topicqueue.Options {
 	return o
 }
 
-// report is what one run of a night came to.
+// nightReport is the result of one run.
 type nightReport struct {
 	run      topicqueue.Run
 	markdown string
@@ -86,7 +86,7 @@ type nightReport struct {
 	steps    map[string]int
 }
 
-// topicOf is the topic on a subject.
+// topicOf returns the topic about a subject.
 func topicOf(subject string) string {
 	if strings.Contains(subject, "Harbour") {
 		return "What is known of " + subject + "?"
@@ -97,7 +97,7 @@ func topicOf(subject string) string {
 // night researches all subjects and returns the reports by subject.
 func (n *nights) night(number int) map[string]nightReport { return n.nightOf(number, nil) }
 
-// nightOf is night with options that the test changes.
+// nightOf is night with changed options.
 func (n *nights) nightOf(number int, change func(*topicqueue.Options)) map[string]nightReport {
 	n.t.Helper()
 	reports := map[string]nightReport{}
@@ -107,7 +107,7 @@ func (n *nights) nightOf(number int, change func(*topicqueue.Options)) map[strin
 	return reports
 }
 
-// work researches all subjects and returns the runs, which have ended.
+// work researches all subjects and returns the ended runs.
 func (n *nights) work(number int, change func(*topicqueue.Options)) map[string]string {
 	n.t.Helper()
 	w := n.start(jobs.Settings{Concurrency: 16})
@@ -139,7 +139,7 @@ func (n *nights) work(number int, change func(*topicqueue.Options)) map[string]s
 	return runs
 }
 
-// read reads what a run has left behind that has completed, and checks it.
+// read reads and checks the results of a completed run.
 func (n *nights) read(subject, runID string) nightReport {
 	n.t.Helper()
 	if run := n.run(runID); run.State != topicqueue.RunCompleted {
@@ -152,7 +152,7 @@ func (n *nights) read(subject, runID string) nightReport {
 	return n.left(subject, runID)
 }
 
-// left reads what a run has left behind, however it has ended, and checks it.
+// left reads and checks the results of an ended run in any state.
 func (n *nights) left(subject, runID string) nightReport {
 	n.t.Helper()
 	r := nightReport{run: n.run(runID), quotes: map[string]bool{}}
@@ -187,14 +187,14 @@ func (n *nights) left(subject, runID string) nightReport {
 	return r
 }
 
-// facts are what should be told of one subject.
+// facts are the changes that should be reported about a subject.
 type facts struct{ fresh, changed, withdrawn []string }
 
-// inOtherOrder is the edit that only moves sentences.
+// inOtherOrder is the edit that only reorders sentences.
 const inOtherOrder = 4
 
-// edit changes the corpus between two nights and says what there is to be told, by subject. What the first night has not found is not
-// missed: where it changes, it is new.
+// edit changes the corpus between two nights and returns the expected changes by subject. Facts that the first night
+// did not find are not required; if they change, they are new.
 func (n *nights) edit(first map[string]nightReport) map[string]facts {
 	want := map[string]facts{}
 	for i, subject := range n.subjects {
@@ -249,7 +249,7 @@ func (n *nights) edit(first map[string]nightReport) map[string]facts {
 	return want
 }
 
-// change expects a change to be told with what it was: the text of each page is at hand, noted or not.
+// change adds an expected change with its former value, because the former text of each page is stored.
 func (f *facts) change(old, now string) { f.changed = append(f.changed, old+" => "+now) }
 
 func (f *facts) withdraw(known map[string]bool, gone ...string) {
@@ -260,7 +260,7 @@ func (f *facts) withdraw(known map[string]bool, gone ...string) {
 	}
 }
 
-// told is what a report says has changed.
+// told returns the changes stated in a report.
 func told(c *recurring.Changes) facts {
 	var f facts
 	for _, s := range c.New {
@@ -275,7 +275,7 @@ func told(c *recurring.Changes) facts {
 	return f
 }
 
-// tally counts what was told rightly and wrongly, and what was not told.
+// tally counts correct, wrong and missing changes.
 type tally struct {
 	hit, wrong, missed int
 	lines              []string
@@ -298,7 +298,7 @@ func (y *tally) add(subject, kind string, want, got []string) {
 	}
 }
 
-// rest returns the report without the part on what has changed, and without the id and batch of its run.
+// rest returns the report without its list of changes and without run id and batch.
 func (r nightReport) rest() string {
 	markdown := strings.NewReplacer(r.run.ID, "this run", "batch "+r.run.Batch, "batch").
 		Replace(dayOfHead.ReplaceAllString(r.markdown, "> DAY · run "))
@@ -310,8 +310,8 @@ func (r nightReport) rest() string {
 	return head + body
 }
 
-// Topics, two nights, seven kinds of edits between them: the reports tell of all that moved and of nothing else, and what has not
-// moved costs next to nothing and stays as it was.
+// TestWhatChanged runs topics in two nights with seven kinds of edits in between. The reports state all changes and
+// nothing else. Unchanged content costs almost nothing and stays the same.
 func TestWhatChanged(t *testing.T) {
 	t.Parallel()
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
@@ -378,7 +378,7 @@ func sum(counts map[string]int) int {
 	return n
 }
 
-// checkBothNights checks that what was said before leads to the text of the night before.
+// checkBothNights checks that former statements link to the text of the first night.
 func checkBothNights(t *testing.T, subject string, one, two nightReport) {
 	t.Helper()
 	for _, old := range slices.Concat(oldSides(two.changes.Changed), taken(two.changes.Withdrawn)) {
@@ -408,7 +408,8 @@ func taken(withdrawn []recurring.Withdrawn) (list []recurring.Said) {
 	return list
 }
 
-// Where nothing was edited, nothing is told, nothing is asked of the model, and the reports are what they were; the third night as the second.
+// TestNothingChanged: without edits, the second and third nights report no change, make no model call, and have the
+// same reports.
 func TestNothingChanged(t *testing.T) {
 	t.Parallel()
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
@@ -433,8 +434,8 @@ func TestNothingChanged(t *testing.T) {
 	}
 }
 
-// What is remembered is versions: of two runs of a topic that end at once each writes one, and the run that was enqueued later
-// has the last word.
+// TestMemoryIsVersioned: if two runs of a topic end at once, each writes a version of the memory. The version of the
+// run that was enqueued later is used.
 func TestMemoryIsVersioned(t *testing.T) {
 	t.Parallel()
 	n := newNights(t, 1, true)
@@ -484,7 +485,7 @@ func TestMemoryIsVersioned(t *testing.T) {
 	}
 }
 
-// A run whose last night's evidence is gone begins anew, and says nothing of changes that it cannot show.
+// TestEvidenceIsGone: if the evidence of the last night no longer exists, the run starts over and reports no changes.
 func TestEvidenceIsGone(t *testing.T) {
 	t.Parallel()
 	n := newNights(t, 1, true)
@@ -507,8 +508,8 @@ func TestEvidenceIsGone(t *testing.T) {
 	}
 }
 
-// Documents of a knowledge base are compared as a whole: what was edited is told, also where a search never showed it, and neither
-// order nor white space is.
+// TestDocumentsChange: documents of a knowledge base are compared as a whole. Edits are reported even where no search
+// returned them. Changes of order and white space are not reported.
 func TestDocumentsChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), nil)
@@ -557,7 +558,7 @@ func TestDocumentsChange(t *testing.T) {
 	ingest(nil)
 	fourth := night(4)
 	got := told(fourth.changes)
-	// a paragraph is told as one
+	// a paragraph is reported as a whole
 	want = facts{withdrawn: []string{
 		"A berth at Alder Harbour costs 12 euros a night. Alder Harbour grants a rebate of 3 euros in winter.",
 	}}
@@ -566,7 +567,7 @@ func TestDocumentsChange(t *testing.T) {
 	}
 }
 
-// A block of which all is withdrawn has done its work: the run has not failed in part.
+// TestBlockIsWithdrawn: a block whose claims are all withdrawn is completed. The run is not partial.
 func TestBlockIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), nil)
@@ -607,8 +608,8 @@ func TestBlockIsWithdrawn(t *testing.T) {
 	}
 }
 
-// A run that is retried goes on from the night before, not from itself: it tells the same again, and what it then knows is what is
-// remembered.
+// TestRetriedNight: a retried run continues from the night before, not from itself. It reports the same changes again,
+// and its memory is that of the retry.
 func TestRetriedNight(t *testing.T) {
 	t.Parallel()
 	n := newNights(t, 2, true)
@@ -637,7 +638,8 @@ func TestRetriedNight(t *testing.T) {
 	}
 }
 
-// A topic whose sources are all gone has a report that opens with what was withdrawn, and is partial; the next night goes on from it.
+// TestAllIsWithdrawn: if all sources of a topic are gone, the report starts with the withdrawn statements and is
+// partial. The next night continues from it.
 func TestAllIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {

@@ -26,8 +26,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// engine is a search of papers that answers one query always alike: some not at all, some with nothing, the others with pages of which some
-// have no excerpt. It notes what it has returned.
+// engine is a paper search with a fixed kind of answer for each query: a failure, an empty result, or pages, some
+// without an excerpt. It records its answers.
 type engine struct {
 	mu       sync.Mutex
 	calls    int
@@ -37,7 +37,7 @@ type engine struct {
 	onCall   func(n int)
 }
 
-// kind says how a query is answered.
+// kind returns the kind of answer for a query.
 func (e *engine) kind(key string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -104,8 +104,8 @@ type registered struct {
 	Cited      bool     `json:"cited"`
 }
 
-// TestRegistry works a run whose workers are stopped again and again. Its sources are exactly what the tool has returned, each with
-// the calls that returned it; what one adds to them, takes away or changes is seen.
+// TestRegistry works on a run whose workers are stopped repeatedly. Its sources are exactly those that the tool
+// returned, each with the calls that returned it. Added, removed and changed sources are detected.
 func TestRegistry(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), stubModel(t, &llmtest.Stub{}))
@@ -184,7 +184,7 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 
-	// The manifest is made anew each time, so that only the registry can tell.
+	// The manifest is updated each time, so that only the registry can detect the change.
 	first, _, _ := bytes.Cut(body, []byte("\n"))
 	other := bytes.ReplaceAll(bytes.ReplaceAll(first, []byte("src_"), []byte("src_f")), []byte("/page/"), []byte("/page/9"))
 	for name, changed := range map[string][]byte{
@@ -201,7 +201,7 @@ func TestRegistry(t *testing.T) {
 		}
 	}
 
-	// A bundle of the version before: it has the sources of traces, and says nothing of calls.
+	// A bundle of the previous version has the sources of traces but no calls.
 	plain := strings.NewReplacer(`"returned": `, `"before": `)
 	var old bytes.Buffer
 	for line := range bytes.Lines(body) {
@@ -229,7 +229,7 @@ func TestRegistry(t *testing.T) {
 	t.Logf("%v in %d calls %v with %d stops", counts, e.calls, e.outcomes, stops)
 }
 
-// rebundle changes files of a bundle and makes its manifest anew.
+// rebundle changes files of a bundle and updates its manifest.
 func rebundle(t *testing.T, store storage.Store, runID string, changed map[string][]byte) {
 	t.Helper()
 	body, err := store.Get(t.Context(), storage.ManifestKey(runID))
@@ -261,8 +261,8 @@ func rebundle(t *testing.T, store storage.Store, runID string, changed map[strin
 	}
 }
 
-// TestLinkedSources lets a writer link a page that the search has only named: the link is resolved, its sentence is not verified, and the
-// source counts as cited. The bundle proves it.
+// TestLinkedSources: a writer links a page without an excerpt. The link is resolved, its sentence is unverified, and
+// the source counts as cited. The bundle is valid.
 func TestLinkedSources(t *testing.T) {
 	t.Parallel()
 	e := &engine{outcomes: map[string]int{}, returned: map[string]bool{}}

@@ -14,8 +14,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// TestRemarks: what a reader says about a report reaches the writers of the next one on its topic, once, whether that
-// goes on from the last or not; a section that a remark is about is written again although nothing has moved.
+// TestRemarks: a reader's remark on a report reaches the writers of the next report on its topic once, whether or not
+// that updates the last report. The section that a remark concerns is rewritten even without changes.
 func TestRemarks(t *testing.T) {
 	t.Parallel()
 	n := newNights(t, 1, false)
@@ -60,7 +60,7 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
-// aSentence returns a sentence of a report that was checked.
+// aSentence returns a checked sentence of a report.
 func (n *nights) aSentence(runID string) string {
 	n.t.Helper()
 	var v reporting.Verification

@@ -247,7 +247,7 @@ func quotedAlone(blocks []reporting.BlockEvidence) (n int, why string) {
 	return n, why
 }
 
-// maxNearest is the maximum number of documents named when none of them bears on the topic.
+// maxNearest is the maximum number of documents named when none is relevant to the topic.
 const maxNearest = 3
 
 // nearest returns the names of the first documents that the searches of a run returned.

@@ -55,7 +55,7 @@ func TestReportWithoutTheModelSaysWhy(t *testing.T) {
 	}
 }
 
-// Why there is nothing to report, with the documents that came nearest.
+// TestNoEvidence: the reason for a missing report lists the nearest documents.
 func TestNoEvidence(t *testing.T) {
 	t.Parallel()
 	returned := []topicqueue.Returned{{Sources: []topicqueue.Source{
@@ -91,7 +91,8 @@ func TestNoEvidence(t *testing.T) {
 	}
 }
 
-// A run without evidence that could not pay its model says so: other words for the topic would not help it.
+// TestNoEvidenceForWantOfMoney: a run without evidence that could not pay for its model states that reason, because
+// rephrasing the topic would not help.
 func TestNoEvidenceForWantOfMoney(t *testing.T) {
 	t.Parallel()
 	in := reporting.Input{Blocks: []reporting.BlockEvidence{{Block: topicqueue.Block{ID: "block_1", Reason: "nothing was found"}}}}

@@ -114,7 +114,7 @@ func (h reviewHandler) unread(ctx context.Context, run topicqueue.Run, in report
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the review does not know which documents no search has returned")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("unread documents not listed; the review continues without them")
 	}
 	return list, nil
 }

@@ -24,7 +24,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// wanting is a model that never has enough: every review asks for another block.
+// wanting is a model whose every review asks for another block.
 func wanting(reviews *[]string) *llmtest.Stub {
 	var mu sync.Mutex
 	return &llmtest.Stub{Answer: func(q llmtest.Question) (string, bool) {
@@ -48,8 +48,7 @@ func reviewAnswer(titles ...string) string {
 	return string(text)
 }
 
-// TestReviewLoops: a run is reviewed and grows at most max_loops times, within the length of its queue, and its
-// stream is valid with the blocks that joined it.
+// TestReviewLoops: a run is reviewed and grows at most max_loops times, within its queue length. Its stream is valid.
 func TestReviewLoops(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -114,7 +113,7 @@ func TestReviewLoops(t *testing.T) {
 	}
 }
 
-// metadataFile is what these tests read of a run's metadata.
+// metadataFile is the part of a run's metadata that these tests read.
 type metadataFile struct {
 	State      topicqueue.RunState
 	Statistics struct {
@@ -136,7 +135,7 @@ func (b *bench) metadata(runID string) (m metadataFile) {
 	return m
 }
 
-// TestReviewThatCannotBeDone: the run goes on to its report, says so, and is none the worse for it.
+// TestReviewThatCannotBeDone: if the review fails, the run continues to its report and states that.
 func TestReviewThatCannotBeDone(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(http.ResponseWriter, llmtest.Question) bool{
@@ -175,8 +174,8 @@ func TestReviewThatCannotBeDone(t *testing.T) {
 	}
 }
 
-// TestReviewThatHangs ends while there is time for a block, and the report is written in its own time: the run is not
-// cut short.
+// TestReviewThatHangs: a hanging review ends while there is time for a block, and the report is written on time. The
+// run is not cut short.
 func TestReviewThatHangs(t *testing.T) {
 	t.Parallel()
 	m, end := newCallLog(2), make(chan struct{})
@@ -205,8 +204,8 @@ func TestReviewThatHangs(t *testing.T) {
 	}
 }
 
-// TestReviewOfADeadWorker: whoever reviewed is never heard of again. A worker takes the review over, or what it has
-// come to, and the blocks are added once.
+// TestReviewOfADeadWorker: if the worker of a review dies, another worker takes over the review or its result, and the
+// blocks are added once.
 func TestReviewOfADeadWorker(t *testing.T) {
 	t.Parallel()
 	const gap = "Defrosting of the outdoor unit"
@@ -263,7 +262,7 @@ func TestReviewOfADeadWorker(t *testing.T) {
 	}
 }
 
-// TestReviewsTask: a review stands in the queue of reports, under an id that another loop does not share.
+// TestReviewsTask: the task of a review is in the queue of reports, with an id specific to its loop.
 func TestReviewsTask(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
@@ -300,8 +299,8 @@ func TestReviewsTask(t *testing.T) {
 	}
 }
 
-// TestOpenWithoutReview: where the review gives no usable answer, the writer of the conclusion is told what each block
-// called missing.
+// TestOpenWithoutReview: if the review gives no usable answer, the writer of the conclusion gets what each block called
+// missing.
 func TestOpenWithoutReview(t *testing.T) {
 	t.Parallel()
 	const missing = "How long a defrost cycle takes is missing."

@@ -25,7 +25,7 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// night is a Redis, a storage and a clock for schedulers.
+// night holds Redis, storage and clock for schedulers.
 type night struct {
 	t     *testing.T
 	rdb   *redis.Client
@@ -57,7 +57,7 @@ func (n *night) set(t time.Time) { n.clock.Store(t.Unix()) }
 
 func (n *night) now() time.Time { return time.Unix(n.clock.Load(), 0) }
 
-// scheduler returns another scheduler, on a connection of its own. hook: nil, or what its connection meets.
+// scheduler returns another scheduler on a separate connection. hook: for its connection; nil: none.
 func (n *night) scheduler(hook redis.Hook) *firing.Scheduler {
 	rdb := redis.NewClient(n.rdb.Options())
 	n.t.Cleanup(func() { rdb.Close() })
@@ -143,7 +143,7 @@ func (n *night) runs(batch string) (topics []string) {
 	return topics
 }
 
-// killed is the connection of a process that is killed after so many commands: from then on nothing reaches Redis.
+// killed is the connection of a process that is killed after this many commands. Later commands do not reach Redis.
 type killed struct {
 	left   atomic.Int64
 	onLast func() // instead of being killed
@@ -192,9 +192,8 @@ func (k *killed) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 	}
 }
 
-// TestSchedulersThroughChangesOfClocks lets three schedulers look every half hour through the four nights of 2026 in
-// which clocks are changed in Berlin and Sydney, each of them at the same time as the others. One is killed in the
-// middle of a long list.
+// TestSchedulersThroughChangesOfClocks runs three schedulers every half hour through the four nights of 2026 with clock
+// changes in Berlin and Sydney. One is killed in the middle of a long list.
 func TestSchedulersThroughChangesOfClocks(t *testing.T) {
 	t.Parallel()
 	many := scaletest.Of(1000, 10_000)
@@ -266,7 +265,7 @@ func TestSchedulersThroughChangesOfClocks(t *testing.T) {
 	}
 	through(two)
 
-	// The first scheduler fires the long list alone, and dies on the way.
+	// The first scheduler fires the long list alone and dies in the middle.
 	victim.left.Store(int64(2 * many))
 	if err := schedulers[0].Look(t.Context()); !errors.Is(err, errKilled) {
 		t.Fatalf("the first scheduler was not killed: %v", err)
@@ -330,8 +329,8 @@ func TestSchedulersThroughChangesOfClocks(t *testing.T) {
 	}
 }
 
-// TestSnapshotStands: topics that change while a firing goes on change nothing, and of two schedulers that read at the
-// same time the first one's topics stand.
+// TestSnapshotStands: changes of the topics during a firing have no effect. If two schedulers read at the same time,
+// the topics of the first are used.
 func TestSnapshotStands(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -356,7 +355,8 @@ func TestSnapshotStands(t *testing.T) {
 	})
 }
 
-// TestStoppedInSubmission: who is asked to stop hands its firing on, and the next one need not wait for a sign of life.
+// TestStoppedInSubmission: a stopping scheduler yields its firing, and the next one continues without waiting for a
+// missed heartbeat.
 func TestStoppedInSubmission(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -393,8 +393,8 @@ func TestStoppedInSubmission(t *testing.T) {
 	})
 }
 
-// TestFailingSchedule: topics that cannot be read are tried again, then the night has failed; nights that fail pause the
-// schedule, which somebody is told once.
+// TestFailingSchedule: reading topics is retried, and then the night has failed. Failed nights pause the schedule,
+// which is announced once.
 func TestFailingSchedule(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -431,7 +431,7 @@ func TestFailingSchedule(t *testing.T) {
 		}
 		n.look(s) // those who want to know are told once
 		told, err := asynq.NewInspectorFromRedisClient(rdb).ListPendingTasks("notifying-" + hookAt(t, "http://hooks.example/nightdesk").Key())
-		if err != nil || len(told) != 1 || !strings.Contains(string(told[0].Payload), "2 nights in a row failed") {
+		if err != nil || len(told) != 1 || !strings.Contains(string(told[0].Payload), "2 consecutive nights failed") {
 			t.Errorf("told of %d, %v", len(told), err)
 		}
 		n.set(due.AddDate(0, 0, 2))
@@ -502,7 +502,7 @@ func TestFireByHand(t *testing.T) {
 	})
 }
 
-// TestSchedulerStarted: a started scheduler fires at the due time, is counted, and stands in asynq's list.
+// TestSchedulerStarted: a started scheduler fires at the due time, is counted, and is in asynq's list.
 func TestSchedulerStarted(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC) // 01:00 in Berlin
@@ -527,7 +527,7 @@ func TestSchedulerStarted(t *testing.T) {
 		return err == nil && running == 1
 	})
 	n.set(due)
-	// What asynq's scheduler enqueues wakes ours.
+	// A task enqueued by asynq's scheduler triggers ours.
 	if _, err := asynq.NewClientFromRedisClient(n.rdb).Enqueue(asynq.NewTask(firing.KindFire, nil), asynq.Queue("scheduling")); err != nil {
 		t.Fatal(err)
 	}
@@ -545,7 +545,7 @@ func TestSchedulerStarted(t *testing.T) {
 	}
 }
 
-// within waits for a state that nothing announces.
+// within waits for a condition that has no event.
 func within(t *testing.T, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(scaletest.Patience); !holds(); time.Sleep(5 * time.Millisecond) {

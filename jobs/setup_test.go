@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
 }
 
-// bench is a desk of one test: its Redis, storage, knowledge base and model.
+// bench holds the services of one test: Redis, storage, knowledge base and model.
 type bench struct {
 	t        testing.TB
 	services jobs.Services
@@ -47,7 +47,7 @@ type bench struct {
 	end      chan struct{} // closed by a test that lets calls hang, at its end
 }
 
-// documents is a small corpus with something to say on its topics.
+// documents is a small corpus about its topics.
 var documents = map[string]string{
 	"heat-pumps.md": `# Heat pumps
 
@@ -167,7 +167,7 @@ func (b *bench) start(settings jobs.Settings) *jobs.Worker {
 	return w
 }
 
-// next returns a word that no earlier topic of the bench had.
+// next returns a word that no earlier topic of the bench contains.
 func (b *bench) next() string { return fmt.Sprint("number ", b.seq) }
 
 func (b *bench) enqueue(topic string, o topicqueue.Options, lane string) string {
@@ -185,7 +185,7 @@ func (b *bench) enqueue(topic string, o topicqueue.Options, lane string) string 
 	return sub.Run.ID
 }
 
-// wait returns the events of a run when its stream has ended.
+// wait waits for the end of a run's stream and returns the events.
 func (b *bench) wait(runID string) []topicqueue.Event {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), scaletest.Patience)
@@ -230,7 +230,7 @@ func (b *bench) run(runID string) topicqueue.Run {
 	return run
 }
 
-// check proves the bundle of a run.
+// check verifies the bundle of a run.
 func (b *bench) check(runID string) bundle.Check {
 	b.t.Helper()
 	check, err := bundle.Verify(b.t.Context(), b.services.Store, runID)

@@ -22,8 +22,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// researcher is a model whose decisions and notes are the test's, from the first iteration on: it plans no queries. The rest is
-// a stub's. Without a writer, the report is made of what was found.
+// researcher is a model whose decisions and notes come from the test, from the first iteration on, because it plans no
+// queries. The other answers are a stub's. Without a writer, the report consists of findings.
 type researcher struct {
 	llm.Model
 	decide   func(block string, k int, question string) prompts.DecideAnswer
@@ -48,7 +48,7 @@ func (m researcher) Generate(ctx context.Context, req llm.Request) (llm.Response
 	return llm.Response{Text: strings.ReplaceAll(string(text), ":null", ":[]")}, err
 }
 
-// unplanned asks for a plan and takes the queries out of it.
+// unplanned requests a plan and removes its queries.
 func (m researcher) unplanned(ctx context.Context, req llm.Request) (llm.Response, error) {
 	res, err := m.Model.Generate(ctx, req)
 	if err != nil {
@@ -66,7 +66,8 @@ func (m researcher) unplanned(ctx context.Context, req llm.Request) (llm.Respons
 	return res, err
 }
 
-// noteFacts makes a claim of each line of the question that begins with Fact; of quays only when they are the subject.
+// noteFacts returns a claim for each line of the question that begins with Fact. Facts about quays count only if they
+// are the subject.
 func noteFacts(question string) prompts.NoteAnswer {
 	a := prompts.NoteAnswer{}
 	for line := range strings.Lines(question) {
@@ -77,7 +78,7 @@ func noteFacts(question string) prompts.NoteAnswer {
 	return a
 }
 
-// counted is a tool of this name that keeps what it was asked.
+// counted is a tool of this name that records its queries.
 type counted struct {
 	name   string
 	answer func(query string) (address, text string)
@@ -100,15 +101,15 @@ func (c *counted) Call(_ context.Context, call tools.Call) (tools.Result, error)
 	return tools.Result{Text: text, Sources: []topicqueue.Source{{Kind: topicqueue.SourceWeb, Title: "Source", URL: address, Text: text}}}, nil
 }
 
-// shares gives the bench's workers what they share.
+// shares enables sharing for the bench's workers.
 func (b *bench) shares() {
 	calls := shared.NewCalls(b.services.Redis, shared.Lease)
 	b.t.Cleanup(func() { calls.Close() })
 	b.services.Shared = calls
 }
 
-// Blocks of two runs on two workers ask much the same: each question is asked once in the batch, the runs know what that
-// saved, and each run's bundle is whole.
+// TestQueriesAreShared: blocks of two runs on two workers make similar queries. Each query is made once in the batch,
+// the runs count what was saved, and each bundle is complete.
 func TestQueriesAreShared(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -182,8 +183,8 @@ func TestQueriesAreShared(t *testing.T) {
 	})
 }
 
-// A block reads five documents; the one that it leads to knows them, reads one of them again for another fact, and one
-// that is new. Every document is fetched once, and the report has both facts.
+// TestContinuation: a block reads five documents. The block that continues it knows them, reads one of them again for
+// another fact, and reads a new one. Every document is fetched once, and the report has both facts.
 func TestContinuation(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// awayStore is a store that is away as long as it is told to be.
+// awayStore is a store that can be made unavailable.
 type awayStore struct {
 	storage.Store
 	away *atomic.Bool
@@ -62,8 +62,8 @@ func (s awayStore) List(ctx context.Context, prefix string) ([]string, error) {
 	return s.Store.List(ctx, prefix)
 }
 
-// TestStorageAway: while the storage is away a run is researched and reported, and nothing of it can be seen as whole;
-// when the storage is back, its bundle is whole and can be proved.
+// TestStorageAway: while the storage is unavailable, a run is researched and reported, but no complete bundle is
+// visible. When the storage is back, the bundle is complete and valid.
 func TestStorageAway(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.InProcess(t), nil)
@@ -89,8 +89,9 @@ func TestStorageAway(t *testing.T) {
 	}
 }
 
-// TestSpoolLost: while the storage is away a machine keeps the texts that a run has read, and goes. A second machine waits for them
-// with the publishing. When the first one is back the bundle is whole; when it stays away, the run is no success and says why.
+// TestSpoolLost: while the storage is unavailable, a machine keeps the texts of a run and then disappears. A second
+// machine delays publishing. If the first one returns, the bundle is complete. If it does not, the run is partial and
+// states the reason.
 func TestSpoolLost(t *testing.T) {
 	t.Parallel()
 	for name, back := range map[string]bool{"the machine comes back": true, "the machine is lost": false} {

@@ -47,7 +47,7 @@ func steady(ctx context.Context, doing string, do func(ctx context.Context) erro
 			return fmt.Errorf("%s: %w (%w)", doing, context.Cause(ctx), err)
 		}
 		if time.Since(said) > 10*time.Second {
-			zerolog.Ctx(ctx).Warn().Err(err).Str("doing", doing).Msg("waiting for a service that is away")
+			zerolog.Ctx(ctx).Warn().Err(err).Str("doing", doing).Msg("service unavailable; retrying")
 			said = time.Now()
 		}
 		_ = retry.Sleep(ctx, pause) // do is called once more even after the end of ctx
@@ -87,7 +87,7 @@ func (e givenUpError) Unwrap() []error { return []error{e.error, asynq.SkipRetry
 
 // emit appends events on behalf of the attempt.
 func (a *attempt) emit(ctx context.Context, events ...topicqueue.Event) error {
-	return steady(ctx, "tell the stream", func(ctx context.Context) error {
+	return steady(ctx, "append events", func(ctx context.Context) error {
 		return a.queue.Emit(ctx, a.Lease, events...)
 	})
 }

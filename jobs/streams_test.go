@@ -24,7 +24,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// streams are runs that go well and wrong in all ways: each returns the id of one that is published.
+// streams are runs with all kinds of outcomes. Each function returns the id of a published run.
 var streams = map[string]func(t *testing.T, b *bench) string{
 	"no model": func(_ *testing.T, b *bench) string { return b.ended(withForms()) },
 	"rephrased, no background": func(t *testing.T, b *bench) string {
@@ -135,14 +135,14 @@ func withForms() topicqueue.Options {
 	return o
 }
 
-// withFormsFor is withForms for a person who answers within this time.
+// withFormsFor is withForms with this waiting time for answers.
 func withFormsFor(wait time.Duration) topicqueue.Options {
 	o := humanOptions(wait)
 	o.Formats = formats.Names()
 	return o
 }
 
-// ended returns a run that a worker has worked to its end.
+// ended returns a run that a worker has completed.
 func (b *bench) ended(o topicqueue.Options) string {
 	b.t.Helper()
 	w := b.start(jobs.Settings{})
@@ -162,8 +162,8 @@ func (b *bench) dispatched(intents []redisqueue.Intent, err error) {
 	}
 }
 
-// TestStreams reads streams as a strict client does, as the bundle keeps them. Together they tell all that the schema
-// can tell, but for what is in no stored stream.
+// TestStreams parses the streams in bundles with a strict client. Together they contain everything that the schema
+// allows in a stored stream.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -189,7 +189,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// parsed reads the stored stream of a run as a strict client does and returns what it tells of: types and step keys.
+// parsed parses the stored stream of a run with a strict client and returns its types and step keys.
 func parsed(t *testing.T, b *bench, id string) (names []string) {
 	t.Helper()
 	for line := range strings.Lines(string(get(t, b.services.Store, storage.CacheKey(id, "events.jsonl")))) {
@@ -202,7 +202,7 @@ func parsed(t *testing.T, b *bench, id string) (names []string) {
 	return names
 }
 
-// unplanned is a tool that fails while a run is planned.
+// unplanned is a tool that fails during planning.
 type unplanned struct{ tools.Tool }
 
 func (u unplanned) Call(ctx context.Context, call tools.Call) (tools.Result, error) {
@@ -212,7 +212,7 @@ func (u unplanned) Call(ctx context.Context, call tools.Call) (tools.Result, err
 	return u.Tool.Call(ctx, call)
 }
 
-// formless returns what makes the forms of reports, but not these.
+// formless returns a renderer that fails for these formats.
 func formless(names ...string) func(string, formats.Report) ([]byte, error) {
 	return func(name string, r formats.Report) ([]byte, error) {
 		if slices.Contains(names, name) {

@@ -13,14 +13,14 @@ import (
 	"nightdesk/pipeline/llm/llmtest"
 )
 
-// weakModel answers as small models do on a bad day. It copies lines of its instructions together with their example
-// markers, repeats itself, lies about figures, makes up markers and links, wraps answers in fences, HTML and thoughts,
-// and stops in the middle of a marker. The same question always has the same answer.
+// weakModel answers like a small model on a bad day. It copies instructions with their example markers, repeats itself,
+// invents figures, markers and links, wraps answers in fences, HTML and reasoning, and stops in the middle of a marker.
+// The same question always has the same answer.
 func weakModel() *llmtest.Stub {
 	return &llmtest.Stub{Answer: weakAnswer, Intercept: weakIntercept}
 }
 
-// weak are the choices of one answer.
+// weak holds the random choices of one answer.
 type weak struct {
 	*rand.Rand
 	q llmtest.Question
@@ -36,7 +36,7 @@ func (w weak) once(in int) bool { return w.IntN(in) == 0 }
 
 func oneOf[T any](w weak, list ...T) T { return list[w.IntN(len(list))] }
 
-// weakIntercept cuts some answers off where no token limit would.
+// weakIntercept truncates some answers without a token limit.
 func weakIntercept(rw http.ResponseWriter, q llmtest.Question) bool {
 	w := newWeak(q, "intercept")
 	text, _ := weakAnswer(q)
@@ -84,7 +84,7 @@ func weakAnswer(q llmtest.Question) (string, bool) {
 	return w.wrapped(string(text)), true
 }
 
-// wrapped dresses an answer as weak models do.
+// wrapped wraps an answer as weak models do.
 func (w weak) wrapped(text string) string {
 	switch w.IntN(12) {
 	case 0:
@@ -101,7 +101,7 @@ func (w weak) wrapped(text string) string {
 	return text
 }
 
-// lines are what the model has read.
+// lines returns the lines that the model has read.
 func (w weak) lines() []string {
 	var lines []string
 	for line := range strings.Lines(w.q.System + "\n" + w.q.User) {
@@ -130,7 +130,7 @@ var (
 	weakBlockID = regexp.MustCompile(`block_\d+`)
 )
 
-// marker is one that was given, copied from the instructions, or made up.
+// marker returns a marker that was given, copied from the instructions, or invented.
 func (w weak) marker() string {
 	given := weakGiven.FindAllString(w.q.User, -1)
 	copied := weakGiven.FindAllString(w.q.System, -1)
@@ -145,7 +145,7 @@ func (w weak) marker() string {
 		"[CIT-1-01, CIT-1-02]", "[source](https://bit.ly/3xYz)", "https://example.com/a", "[CIT-1-", "[CIT-1-01](heat-pumps.md)")...)
 }
 
-// sentence is a line of what was read, true or not, with markers at its end or elsewhere.
+// sentence returns a line of the input, true or not, with markers at its end or elsewhere.
 func (w weak) sentence() string {
 	text := strings.TrimLeft(w.line(), "-#> ")
 	if quoted := weakQuoted.FindAllStringSubmatch(w.q.User, -1); len(quoted) > 0 && w.once(2) {
@@ -176,7 +176,7 @@ func (w weak) sentence() string {
 	return end + " " + w.marker() + "."
 }
 
-// text is a section: paragraphs, lists, tables, code and headings of sentences, some of them twice.
+// text returns a section: paragraphs, lists, tables, code and headings made of sentences, some of them twice.
 func (w weak) text() string {
 	var b strings.Builder
 	last := ""
@@ -221,7 +221,7 @@ func (w weak) text() string {
 	return text
 }
 
-// claims are quotes that stand in the sources, and some that do not.
+// claims returns quotes, some of which are not in the sources.
 func (w weak) claims() []map[string]any {
 	claims := []map[string]any{}
 	for _, m := range weakQuoted.FindAllStringSubmatch(w.q.User, -1) {

@@ -15,15 +15,15 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// go test ./jobs -run TestWeakModelNight -v -args -weak.topics 200 is a whole night.
+// A whole night: go test ./jobs -run TestWeakModelNight -v -args -weak.topics 200
 var weakTopics = flag.Int("weak.topics", map[bool]int{false: 48, true: 18}[scaletest.Race],
 	"topics of TestWeakModelNight")
 
-// unlinked is a marker that leads nowhere: it is no text of a link.
+// unlinked matches a marker outside of a link text.
 var unlinked = regexp.MustCompile(`(?:^|[^\[>] |[^\[ ])(\[(?:CIT|PLAN)-[^\[\]]{1,12}\])`)
 
-// TestWeakModelNight: whatever a weak model writes, the bundles of its runs have no problems, and no marker without a
-// source is left in a report.
+// TestWeakModelNight: whatever a weak model writes, the bundles of its runs are valid, and no report has a marker
+// without a source.
 func TestWeakModelNight(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), stubModel(t, weakModel()))
@@ -69,8 +69,8 @@ func TestWeakModelNight(t *testing.T) {
 	if states[topicqueue.RunCompleted]+states[topicqueue.RunPartial] < len(ids)/2 || citations == 0 {
 		t.Errorf("states %v, %d citations: the test shows nothing", states, citations)
 	}
-	// At most one in twenty, and in a sample as small as the usual one three standard deviations of a count more: which
-	// nonsense the model makes of a prompt changes with each word of it.
+	// At most one in twenty, plus three standard deviations of the count in a small sample, because the model's nonsense
+	// changes with each word of a prompt.
 	most := float64(sentences) / 20
 	if *weakTopics < 200 {
 		most += 3 * math.Sqrt(most)

@@ -14,8 +14,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestModelThatGoesAway: whatever part of the research had to do without its model, its run has a report and is not
-// completed.
+// TestModelThatGoesAway: if any part of the research had to do without its model, the run has a report and is partial.
 func TestModelThatGoesAway(t *testing.T) {
 	t.Parallel()
 	ofBlock := func(q llmtest.Question) bool { return q.Name == "decide" || q.Name == "note" }
@@ -50,8 +49,8 @@ func TestModelThatGoesAway(t *testing.T) {
 	}
 }
 
-// TestModelAwayForGood: whatever a model server does instead of answering, the run goes on without it within its time,
-// and has a report of what its sources say, with the reason. All runs wait at the same time.
+// TestModelAwayForGood: whatever a model server does instead of answering, the run continues without it in time. It has
+// a report that quotes its sources and states the reason. All runs wait at the same time.
 func TestModelAwayForGood(t *testing.T) {
 	t.Parallel()
 	end := make(chan struct{})

@@ -27,7 +27,7 @@ import (
 
 const topic = "How do heat pumps work in winter?"
 
-// TestTopicToReport takes topics through the whole pipeline, with models that are good, bad and away.
+// TestTopicToReport takes topics through the whole pipeline, with good, bad and unavailable models.
 func TestTopicToReport(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -86,7 +86,7 @@ func TestTopicToReport(t *testing.T) {
 	}
 }
 
-// checkBundle checks that the manifest is true and that the report cites only what is there.
+// checkBundle checks that the manifest is correct and that the report cites only existing sources.
 func checkBundle(t *testing.T, store storage.Store, runID string) {
 	t.Helper()
 	data, err := store.Get(t.Context(), storage.ManifestKey(runID))
@@ -148,7 +148,7 @@ func checkBundle(t *testing.T, store storage.Store, runID string) {
 	}
 }
 
-// checkQuotes checks that every sentence of an extractive report stands word for word in the source that it cites.
+// checkQuotes checks that every sentence of an extractive report is verbatim in the source that it cites.
 func checkQuotes(t *testing.T, store storage.Store, runID string) {
 	t.Helper()
 	get := func(key string) []byte {
@@ -171,7 +171,7 @@ func checkQuotes(t *testing.T, store storage.Store, runID string) {
 	}
 }
 
-// meter is a tool that counts the blocks of each run which are in flight.
+// meter is a tool that counts the concurrent blocks of each run.
 type meter struct {
 	tools.Tool
 	mu    sync.Mutex
@@ -236,7 +236,7 @@ func TestNeverMoreBlocksInFlightThanAllowed(t *testing.T) {
 	})
 }
 
-// TestStoppedWorkerHandsOn stops a worker in the middle of a block; another one finishes the run.
+// TestStoppedWorkerHandsOn stops a worker in the middle of a block. Another one finishes the run.
 func TestStoppedWorkerHandsOn(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -268,7 +268,7 @@ func TestStoppedWorkerHandsOn(t *testing.T) {
 	})
 }
 
-// hanging is a tool whose calls for blocks never return before they are cancelled.
+// hanging is a tool whose calls for blocks return only when they are cancelled.
 type hanging struct {
 	tools.Tool
 	reached func()
@@ -283,7 +283,7 @@ func (h hanging) Call(ctx context.Context, call tools.Call) (tools.Result, error
 	return tools.Result{}, context.Cause(ctx)
 }
 
-// fullStore is a store that has no room for reports while it is full.
+// fullStore is a store that rejects reports while it is full.
 type fullStore struct {
 	storage.Store
 	full *atomic.Bool
@@ -298,7 +298,7 @@ func (s fullStore) Put(ctx context.Context, key string, body []byte) error {
 	return s.Store.Put(ctx, key, body)
 }
 
-// TestFullStorageKeepsTheReport: a report that cannot be stored is kept in the queue, which says so, until it can.
+// TestFullStorageKeepsTheReport: a report that cannot be stored is kept in the queue, with the reason, until it can.
 func TestFullStorageKeepsTheReport(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.InProcess(t), nil)
@@ -345,7 +345,7 @@ func TestCheckTopic(t *testing.T) {
 	}
 }
 
-// unauthorized answers as a provider does to a bad key.
+// unauthorized answers like a provider that rejects the key.
 func unauthorized(w http.ResponseWriter, _ llmtest.Question) bool {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusUnauthorized)

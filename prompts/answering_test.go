@@ -4,7 +4,7 @@ import "nightdesk/prompts"
 
 func questions() []question { return append(reportQuestions(), answeringQuestions()...) }
 
-// answeringQuestions are those of a conversation that answers a question.
+// answeringQuestions are the prompts of a conversation that answers a question.
 func answeringQuestions() []question {
 	return []question{
 		{

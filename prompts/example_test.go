@@ -10,14 +10,13 @@ import (
 	"nightdesk/prompts"
 )
 
-// marker is one in the text of a template, not one that is filled in.
+// marker matches a marker in the text of a template.
 var marker = regexp.MustCompile(`\[((?:CIT|PLAN)-[^\]{}]*)\]`)
 
-// exampleBlock is the block of the examples' ids. No run has so many blocks: queue.max_length is 200 at most.
+// exampleBlock is the block in the ids of examples. No run has so many blocks: queue.max_length is 200 at most.
 const exampleBlock = 999
 
-// TestExamplesCiteNothing: models copy the markers of our examples, so these must be ids that are recognised and that no
-// run has.
+// TestExamplesCiteNothing: models copy the markers of examples, so these must be valid ids that no run has.
 func TestExamplesCiteNothing(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -40,7 +39,7 @@ func TestExamplesCiteNothing(t *testing.T) {
 	}
 }
 
-// TestNoMarkerToCopy: what a section's question says in our own words has no marker, which a model would copy.
+// TestNoMarkerToCopy: our own text in a section's prompt has no marker that a model could copy.
 func TestNoMarkerToCopy(t *testing.T) {
 	t.Parallel()
 	for lang, d := range map[string]prompts.SectionData{"en": sectionEN, "zh": sectionZH} {

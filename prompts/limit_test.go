@@ -7,8 +7,8 @@ import (
 	"nightdesk/prompts"
 )
 
-// The limit of an answer leaves room for several times a good one: the example that the prompt shows, or the length
-// that it asks for, at 4 bytes or two thirds of a word a token.
+// The limit of an answer allows several times a good answer: the example in the prompt, or the requested length at 4
+// bytes or two thirds of a word per token.
 func TestLimitsLeaveRoom(t *testing.T) {
 	t.Parallel()
 	claims := make([]prompts.ClaimLine, 20)

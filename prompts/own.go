@@ -72,10 +72,10 @@ var languages = []string{"en", "zh"}
 // take parses one template into a copy of the built-in templates of its language.
 func (o *Own) take(lang, file, text string) error {
 	if !slices.Contains(languages, lang) {
-		return fmt.Errorf("%s: templates stand in the folders %s", path.Join(lang, file), strings.Join(languages, " and "))
+		return fmt.Errorf("%s: templates must be in the folders %s", path.Join(lang, file), strings.Join(languages, " and "))
 	}
 	if _, err := templateFiles.Open("templates/" + lang + "/" + file); err != nil {
-		return fmt.Errorf("%s/%s: there is no template of this name; there are %s", lang, file,
+		return fmt.Errorf("%s/%s: unknown template; known templates: %s", lang, file,
 			strings.Join(names(lang), ", "))
 	}
 	if strings.TrimSpace(text) == "" {

@@ -19,9 +19,9 @@ func TestReadOwn(t *testing.T) {
 			"zh/note.user.tmpl": "{{topic .Topic}}", "README.md": "Ours.", ".git/config": "x"}, nil},
 		"shared parts": {map[string]string{"en/shared.tmpl": `{{define "input"}}All of it is data.{{end}}`}, nil},
 		"no such name": {map[string]string{"en/decide.tmpl": "x"},
-			[]string{"en/decide.tmpl: there is no template of this name", "decide.system.tmpl"}},
+			[]string{"en/decide.tmpl: unknown template", "decide.system.tmpl"}},
 		"no such language": {map[string]string{"de/decide.system.tmpl": "x", "note.user.tmpl": "x"},
-			[]string{"de/decide.system.tmpl: templates stand in the folders en and zh", "note.user.tmpl: templates"}},
+			[]string{"de/decide.system.tmpl: templates must be in the folders en and zh", "note.user.tmpl: templates"}},
 		"empty": {map[string]string{"en/note.user.tmpl": " \n"}, []string{"en/note.user.tmpl: is empty"}},
 		"not a template": {map[string]string{"en/note.user.tmpl": "a\n{{if .Topic}}"},
 			[]string{"en/note.user.tmpl:2: "}},
@@ -57,7 +57,7 @@ func TestReadOwn(t *testing.T) {
 	}
 }
 
-// Every built-in template can be taken, changed, and given back: what checks it works for all of them.
+// Every built-in template can be exported, modified and loaded.
 func TestOwnBuiltIn(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{}
@@ -67,7 +67,7 @@ func TestOwnBuiltIn(t *testing.T) {
 			t.Fatal(name)
 		}
 		files[name] = &fstest.MapFile{Data: []byte("Ours. " + text)}
-		// With a field that nothing has, each is refused, unless it only defines what others include.
+		// With an unknown field, each template is rejected, unless it only defines parts of others.
 		_, err := prompts.ReadOwn(fstest.MapFS{name: &fstest.MapFile{Data: []byte(text + "{{.Nothing}}")}})
 		definitions := strings.HasSuffix(name, "shared.tmpl") || strings.HasSuffix(name, "cite.tmpl")
 		if (err == nil) != definitions {

@@ -12,7 +12,7 @@ import (
 
 var opening = regexp.MustCompile(`^<material-([0-9a-f]{8})>\n`)
 
-// enclosed returns what stands between the marks of a quoted text and the code in them.
+// enclosed returns the text between the marks of a quoted text, and their code.
 func enclosed(t *testing.T, quoted string) (text, code string) {
 	t.Helper()
 	m := opening.FindStringSubmatch(quoted)
@@ -80,7 +80,7 @@ func TestQuoteCannotBeClosed(t *testing.T) {
 	}
 }
 
-// A list that grows at its end keeps its opening mark, so that a provider's prefix cache keeps hitting.
+// A list that grows at its end keeps its opening mark, so that a provider's prefix cache still matches.
 func TestQuoteKeepsPrefix(t *testing.T) {
 	t.Parallel()
 	a, b := prompts.Quote("one\ntwo"), prompts.Quote("one\ntwo\nthree")
@@ -137,7 +137,7 @@ func BenchmarkQuote(b *testing.B) {
 	}
 }
 
-// A remark of the templates on the number of sources is none of the statement.
+// The number of sources, added by the templates, is not part of a statement.
 func TestUnmarkedRemarks(t *testing.T) {
 	t.Parallel()
 	said := prompts.ClaimLine{CitationID: "CIT-1-01", Text: "The fee is 4 euros.", Support: 2}

@@ -24,7 +24,7 @@ type schema struct {
 	Additional  *bool    `json:"additionalProperties"`
 }
 
-// members keeps the order of an object's keys.
+// members are an object's keys in order.
 type members []member
 
 type member struct {
@@ -52,7 +52,7 @@ func (m *members) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// A schema and its answer struct have the same keys and types in the same order; every object is closed and whole.
+// A schema and its answer struct have the same keys and types in the same order. Every object is closed and complete.
 func TestSchemasFitAnswers(t *testing.T) {
 	t.Parallel()
 	for _, q := range questions() {
@@ -115,7 +115,7 @@ func fits(t *testing.T, path string, s schema, typ reflect.Type) {
 	}
 }
 
-// The examples that the prompts show are correct answers. The schema stands beside the question, not in it.
+// The examples in the prompts are valid answers. The schema is sent with the question, not in it.
 func TestExamplesFitSchemas(t *testing.T) {
 	t.Parallel()
 	for _, q := range questions() {
@@ -176,7 +176,7 @@ func compile(t *testing.T, raw []byte) *jsonschema.Schema {
 	return compiled
 }
 
-// A caller that edits a schema does not change the next prompt.
+// A caller that modifies a schema does not change the next prompt.
 func TestSchemaIsACopy(t *testing.T) {
 	t.Parallel()
 	for _, q := range questions() {

@@ -10,7 +10,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// values are all that texts may want, of one thing and of several.
+// values are all parameters of texts, in singular and plural.
 func values(n int) prompts.V {
 	v := prompts.V{"Local": []string{"outline", "conclusion", "review"}[:min(n, 3)], "Terms": []string{"tape", "disk", "heron"}[:min(n, 3)], "Judged": n - 1}
 	for _, name := range []string{"Words", "Claims", "Documents", "Sections", "Citations", "Quotes", "LeftOut", "Sentences", "Supported", "Confirmed", "Repaired",
@@ -23,7 +23,7 @@ func values(n int) prompts.V {
 	return v
 }
 
-// Every language has every text, and each can be said of one thing and of several.
+// Every language has every text, in singular and plural.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	files, err := os.ReadDir("texts")

@@ -34,14 +34,14 @@ func CheckBundle(ctx context.Context, s Store, runID string) (Manifest, []Proble
 			return m, nil, cmp.Or(listErr, err)
 		}
 		return m, []Problem{{at,
-			fmt.Sprintf("is missing beside %d other files: it is written last, so either the run is not "+
+			fmt.Sprintf("is missing although there are %d other files: it is written last, so either the run is not "+
 				"completely stored or the file was removed", len(rest))}}, nil
 	}
 	if err != nil {
 		return m, nil, err
 	}
 	if err := json.Unmarshal(body, &m); err != nil {
-		return Manifest{}, []Problem{{at, "is no manifest: " + err.Error()}}, nil
+		return Manifest{}, []Problem{{at, "is not a valid manifest: " + err.Error()}}, nil
 	}
 	var problems []Problem
 	sum, err := m.sum()

@@ -10,7 +10,7 @@ import (
 	"nightdesk/storage"
 )
 
-// counted is a store that counts how often it makes sure that something survives a power cut.
+// counted is a store that counts calls that must survive a power failure.
 type counted struct {
 	*storage.Dir
 	puts []string // the keys of each call
@@ -26,7 +26,7 @@ func (c *counted) PutMany(ctx context.Context, list []storage.Artefact) error {
 	return c.Dir.PutMany(ctx, list)
 }
 
-// TestBundleIsStoredAtOnce: the files of a bundle are stored in one go, and when all of them are there, the manifest.
+// TestBundleIsStoredAtOnce: all files of a bundle are stored in one call, followed by the manifest.
 func TestBundleIsStoredAtOnce(t *testing.T) {
 	t.Parallel()
 	s := &counted{Dir: storage.NewDir(t.TempDir())}

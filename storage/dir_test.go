@@ -43,7 +43,7 @@ func TestDirLeavesNothingHalfVisible(t *testing.T) {
 	}
 }
 
-// TestDirPutsAllOrShowsNone: what cannot be written keeps everything beside it from being seen.
+// TestDirPutsAllOrShowsNone: if one file cannot be written, none of the call's files becomes visible.
 func TestDirPutsAllOrShowsNone(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -6,7 +6,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails when a goroutine is left behind. Connections that wait for their next request end on their own.
+// TestMain fails if a goroutine leaks. Idle connections end by themselves.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"),

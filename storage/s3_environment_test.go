@@ -18,7 +18,7 @@ import (
 
 var quiet = log.New(io.Discard, "", 0)
 
-// bare takes everything out of the environment from which credentials could come.
+// bare removes all sources of credentials from the environment.
 func bare(t *testing.T) {
 	nowhere := filepath.Join(t.TempDir(), "none")
 	for name, value := range map[string]string{
@@ -35,7 +35,7 @@ func TestS3CredentialsOfTheEnvironment(t *testing.T) {
 	anonymous := server
 	anonymous.AccessKey, anonymous.SecretKey = "", ""
 	s := hasty(t, anonymous)
-	wantError(t, storage.Check(t.Context(), s), server, "there are no credentials that can be used", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	wantError(t, storage.Check(t.Context(), s), server, "no usable credentials", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 
 	t.Setenv("AWS_ACCESS_KEY_ID", server.AccessKey)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", server.SecretKey)
@@ -44,7 +44,7 @@ func TestS3CredentialsOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// The CA bundle of the environment is honoured, and nothing but the body is stored over https.
+// TestS3OverTLS: the CA bundle of the environment is used, and objects contain only the body.
 func TestS3OverTLS(t *testing.T) {
 	plain := storagetest.FakeS3(t)
 	target, err := url.Parse(plain.Endpoint)

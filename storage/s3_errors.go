@@ -85,7 +85,7 @@ func status(err error) int {
 func (s *S3) explain(err error) string {
 	var missing credentialsError
 	if errors.As(err, &missing) {
-		return fmt.Sprintf("there are no credentials that can be used (%s): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+		return fmt.Sprintf("no usable credentials (%s): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 			plain(missing.err.Error()))
 	}
 	if status(err) != 0 {
@@ -109,11 +109,11 @@ func (s *S3) explain(err error) string {
 	case errors.As(err, &op) && op.Op == "dial":
 		return fmt.Sprintf("no connection (%s): start the server, correct S3_ENDPOINT, or check the network", op.Err)
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return "the server does not speak TLS: write http:// in S3_ENDPOINT, or give the server a certificate"
+		return "the server does not use TLS: write http:// in S3_ENDPOINT, or give the server a certificate"
 	case errors.As(err, &slow):
-		return slow.Error() + ": look at its log, or check the network"
+		return slow.Error() + ": check its log, or the network"
 	case errors.As(err, &req):
-		return fmt.Sprintf("the connection broke off (%s): look at the server's log, or check the network",
+		return fmt.Sprintf("the connection was interrupted (%s): check the server's log, or the network",
 			plain(req.Err.Error()))
 	case errors.As(err, &call):
 		return plain(call.Err.Error())
@@ -146,18 +146,18 @@ func (s *S3) explainAnswer(err error) string {
 		return fmt.Sprintf("the bucket is in another region than %s (%s): correct S3_REGION",
 			s.client.Options().Region, answer)
 	case status(err) == http.StatusForbidden:
-		return fmt.Sprintf("access is refused (%s): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they may "+
+		return fmt.Sprintf("access denied (%s): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they may "+
 			"get, put and list objects", answer)
 	case status(err) == http.StatusNotImplemented:
-		return fmt.Sprintf("the server cannot do this (%s): use another S3 server", answer)
+		return fmt.Sprintf("the server does not support this operation (%s): use another S3 server", answer)
 	case status(err) == http.StatusInsufficientStorage, c == "QuotaExceeded", c == "XMinioStorageFull":
-		return fmt.Sprintf("there is no room (%s): make room there", answer)
+		return fmt.Sprintf("the server's disk is full (%s): free disk space there", answer)
 	case status(err) == http.StatusServiceUnavailable, status(err) == http.StatusTooManyRequests:
-		return fmt.Sprintf("the server is overloaded or away (%s): try again later, or with fewer workers", answer)
+		return fmt.Sprintf("the server is overloaded or unavailable (%s): try again later, or with fewer workers", answer)
 	case status(err) >= 500:
-		return fmt.Sprintf("the server is in trouble (%s): look at its log, or try again later", answer)
+		return fmt.Sprintf("the server has an internal error (%s): check its log, or try again later", answer)
 	case !spoken:
-		return fmt.Sprintf("the server does not answer like an S3 server (%s): correct S3_ENDPOINT", answer)
+		return fmt.Sprintf("the answer is not that of an S3 server (%s): correct S3_ENDPOINT", answer)
 	}
 	return "the server answers " + answer
 }

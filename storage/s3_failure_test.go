@@ -77,14 +77,14 @@ func TestS3SaysWhatToDo(t *testing.T) {
 		spoil spoil
 		want  string
 	}{
-		"no right":          {answer(403, "AccessDenied", "Access Denied."), "access is refused (403 AccessDenied: Access Denied.): check AWS_ACCESS_KEY_ID"},
+		"no right":          {answer(403, "AccessDenied", "Access Denied."), "access denied (403 AccessDenied: Access Denied.): check AWS_ACCESS_KEY_ID"},
 		"session over":      {answer(400, "ExpiredToken", "The provided token has expired."), "renew"},
 		"clock":             {answer(403, "RequestTimeTooSkewed", "The difference is too large."), "set the clock"},
 		"region":            {answer(400, "AuthorizationHeaderMalformed", "expecting 'eu-west-1'"), "another region than us-east-1 (400 AuthorizationHeaderMalformed: expecting 'eu-west-1'): correct S3_REGION"},
 		"region, redirect":  {answer(301, "PermanentRedirect", "use another endpoint"), "correct S3_REGION"},
-		"no room":           {answer(507, "XMinioStorageFull", "Storage backend has reached its minimum free drive threshold."), "make room"},
+		"no room":           {answer(507, "XMinioStorageFull", "Storage backend has reached its minimum free drive threshold."), "free disk space"},
 		"not implemented":   {answer(501, "NotImplemented", "A header you provided implies functionality that is not implemented"), "use another S3 server"},
-		"bad gateway":       {page(502), "the server is in trouble (502"},
+		"bad gateway":       {page(502), "the server has an internal error (502"},
 		"a website":         {page(200), "correct S3_ENDPOINT"},
 		"a website, 404":    {page(404), "correct S3_ENDPOINT"},
 		"a website, 405":    {page(405), "correct S3_ENDPOINT"},
@@ -104,7 +104,7 @@ func TestS3SaysWhatToDo(t *testing.T) {
 	}
 }
 
-// A short access key is a word, and messages say that word for other reasons.
+// TestS3ShortAccessKeyHidesNothing: a short access key may be a common word, which messages contain for other reasons.
 func TestS3ShortAccessKeyHidesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, every, answer(404, "NoSuchBucket", "The bucket of desk is gone."))
@@ -139,7 +139,7 @@ func TestS3NoServer(t *testing.T) {
 	wantError(t, hasty(t, settings).Put(t.Context(), "a", nil), settings, `store "a"`, host(t, settings), "connection refused",
 		"start the server, correct S3_ENDPOINT", "(4 attempts)")
 
-	// The usual pauses are longer than this context lives: its end hides neither itself nor the reason.
+	// The usual pauses are longer than this context. The error has both the end of the context and the reason.
 	s, err := storage.NewS3(t.Context(), settings)
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestS3WithoutTLS(t *testing.T) {
 	t.Parallel()
 	settings := storagetest.FakeS3(t)
 	settings.Endpoint = "https://" + host(t, settings)
-	wantError(t, hasty(t, settings).Put(t.Context(), "a", nil), settings, "does not speak TLS: write http:// in S3_ENDPOINT")
+	wantError(t, hasty(t, settings).Put(t.Context(), "a", nil), settings, "does not use TLS: write http:// in S3_ENDPOINT")
 }
 
 func TestS3UntrustedCertificate(t *testing.T) {
@@ -215,7 +215,7 @@ func TestS3SlowServer(t *testing.T) {
 			t.Parallel()
 			f := newFront(t, method("GET"), spoil)
 			body, err := f.impatient(t).Get(t.Context(), "a")
-			wantError(t, err, f.S3Settings, `fetch "a"`, "the server is too slow: no complete answer within 300ms")
+			wantError(t, err, f.S3Settings, `fetch "a"`, "the server is too slow: no complete response within 300ms")
 			if body != nil || f.requests.Load() < 3 {
 				t.Errorf("Get = %d bytes after %d requests", len(body), f.requests.Load())
 			}
@@ -256,7 +256,7 @@ func TestS3DamagedDownload(t *testing.T) {
 		spoil spoil
 		want  string
 	}{
-		"cut":               {truncated, "the answer broke off after"},
+		"cut":               {truncated, "the response ended after"},
 		"short and nothing": {shortened, "the content is damaged"},
 		"a bit flipped":     {flipped, "the content is damaged"},
 		"server's checksum": {foreign, "checksum"},

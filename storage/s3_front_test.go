@@ -15,14 +15,14 @@ import (
 	"nightdesk/storage/storagetest"
 )
 
-// front is a server before a working one, which spoils what it is told to.
+// front is a proxy before a working server that can cause failures.
 type front struct {
 	storage.S3Settings              // of the front
 	behind             *storage.S3  // the same bucket and folder, without the front
 	requests           atomic.Int64 // all that came
 }
 
-// spoil answers a request itself, or passes it on by pass. n counts the requests for which match was true, from 1.
+// spoil answers a request itself, or forwards it by pass. n counts the matching requests from 1.
 type spoil func(w http.ResponseWriter, r *http.Request, n int64, pass http.Handler)
 
 // newFront spoils the requests that match.
@@ -53,10 +53,10 @@ func newFront(t *testing.T, match func(*http.Request) bool, spoil spoil) *front 
 	return f
 }
 
-// hasty returns the store by way of the front.
+// hasty returns the store behind the front.
 func (f *front) hasty(t *testing.T) *storage.S3 { return hasty(t, f.S3Settings) }
 
-// impatient is hasty and soon gives up a slow answer.
+// impatient is hasty with a short timeout.
 func (f *front) impatient(t *testing.T) *storage.S3 {
 	return withPatience(t, f.S3Settings, 300*time.Millisecond)
 }
@@ -80,10 +80,10 @@ func method(m string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return r.Method == m }
 }
 
-// cut ends the connection without an answer.
+// cut closes the connection without an answer.
 func cut() { panic(http.ErrAbortHandler) }
 
-// firstly spoils the first n requests and passes the others on.
+// firstly spoils the first n requests and forwards the others.
 func firstly(n int64, s spoil) spoil {
 	return func(w http.ResponseWriter, r *http.Request, i int64, pass http.Handler) {
 		if i > n {
@@ -94,7 +94,7 @@ func firstly(n int64, s spoil) spoil {
 	}
 }
 
-// answer is an S3 error.
+// answer returns an S3 error.
 func answer(status int, code, message string) spoil {
 	return func(w http.ResponseWriter, r *http.Request, _ int64, _ http.Handler) {
 		io.Copy(io.Discard, r.Body)
@@ -104,13 +104,13 @@ func answer(status int, code, message string) spoil {
 	}
 }
 
-// cutInMidUpload reads a part of the request's body and ends the connection.
+// cutInMidUpload reads a part of the request body and closes the connection.
 func cutInMidUpload(_ http.ResponseWriter, r *http.Request, _ int64, _ http.Handler) {
 	io.CopyN(io.Discard, r.Body, r.ContentLength/2)
 	cut()
 }
 
-// loseAnswer lets the server do its work and ends the connection instead of answering.
+// loseAnswer lets the server process the request and closes the connection instead of answering.
 func loseAnswer(_ http.ResponseWriter, r *http.Request, _ int64, pass http.Handler) {
 	pass.ServeHTTP(httptest.NewRecorder(), r)
 	cut()
@@ -130,7 +130,7 @@ func rewrite(change func(h http.Header, body []byte) []byte) spoil {
 	}
 }
 
-// wantError checks what an error says and that it holds no credentials.
+// wantError checks the parts of an error and that it contains no credentials.
 func wantError(t *testing.T, err error, settings storage.S3Settings, parts ...string) {
 	t.Helper()
 	if err == nil {

@@ -60,10 +60,10 @@ func (s *S3) download(ctx context.Context, key string) ([]byte, error) {
 	length := aws.ToInt64(out.ContentLength)
 	body.Grow(int(min(length, 64<<20)) + bytes.MinRead) // a hint, bounded because the server's value may be wrong
 	if _, err := body.ReadFrom(out.Body); err != nil {
-		return nil, bodyError{fmt.Errorf("the answer broke off after %d of %d bytes: %w", body.Len(), length, err)}
+		return nil, bodyError{fmt.Errorf("the response ended after %d of %d bytes: %w", body.Len(), length, err)}
 	}
 	if out.ContentLength != nil && int64(body.Len()) != length {
-		return nil, bodyError{fmt.Errorf("the answer has %d bytes, %d were announced", body.Len(), length)}
+		return nil, bodyError{fmt.Errorf("the response has %d bytes instead of %d", body.Len(), length)}
 	}
 	if want, got := out.Metadata[metaSum], sumOf(body.Bytes()); want != "" && got != want {
 		return nil, bodyError{fmt.Errorf("the content is damaged: its SHA-256 is %s, but it was stored with %s", got, want)}

@@ -98,7 +98,7 @@ func lastTry(ctx context.Context) error {
 type slowError struct{ limit time.Duration }
 
 func (e slowError) Error() string {
-	return fmt.Sprintf("the server is too slow: no complete answer within %s", e.limit)
+	return fmt.Sprintf("the server is too slow: no complete response within %s", e.limit)
 }
 func (e slowError) Timeout() bool { return true }
 

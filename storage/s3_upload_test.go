@@ -18,7 +18,7 @@ var long = bytes.Repeat([]byte("0123456789abcdef"), 18<<20/16)
 
 func isPart(r *http.Request) bool { return r.Method == "PUT" && r.URL.Query().Has("partNumber") }
 
-// isComplete is the request that puts the parts together.
+// isComplete reports whether a request joins the parts of an upload.
 func isComplete(r *http.Request) bool { return r.Method == "POST" && r.URL.Query().Has("uploadId") }
 
 // absent checks that nothing is visible under any key.
@@ -80,10 +80,10 @@ func TestS3UploadFailsWhole(t *testing.T) {
 		spoil spoil
 		want  string
 	}{
-		"overloaded":           {[]byte("x"), method("PUT"), answer(503, "SlowDown", "reduce your request rate"), "overloaded or away (503 SlowDown: reduce your request rate): try again later, or with fewer workers (4 attempts)"},
-		"connection cut":       {long[:1<<20], method("PUT"), cutInMidUpload, "look at the server's log, or check the network (4 attempts)"},
+		"overloaded":           {[]byte("x"), method("PUT"), answer(503, "SlowDown", "reduce your request rate"), "overloaded or unavailable (503 SlowDown: reduce your request rate): try again later, or with fewer workers (4 attempts)"},
+		"connection cut":       {long[:1<<20], method("PUT"), cutInMidUpload, "check the server's log, or the network (4 attempts)"},
 		"part: connection cut": {long, isPart, cutInMidUpload, "(4 attempts)"},
-		"part: refused":        {long, isPart, answer(403, "AccessDenied", "no"), "access is refused"},
+		"part: refused":        {long, isPart, answer(403, "AccessDenied", "no"), "access denied"},
 		"last step: trouble":   {long, isComplete, answer(500, "InternalError", "we are sorry"), "500 InternalError"},
 	} {
 		t.Run(name, func(t *testing.T) {

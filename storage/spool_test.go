@@ -13,7 +13,7 @@ import (
 	"nightdesk/storage/storagetest"
 )
 
-// outage is a store that can be away.
+// outage is a store that can be unavailable.
 type outage struct {
 	storage.Store
 	away  atomic.Bool
@@ -53,8 +53,8 @@ func call(o *outage, do func() error) error {
 	return do()
 }
 
-// TestSpool: what may wait is kept while the store is away, can be read meanwhile, and is brought there afterwards; what
-// may not wait fails.
+// TestSpool: while the store is unavailable, artefacts that may wait are kept and readable, and are stored later.
+// Others fail.
 func TestSpool(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -96,7 +96,8 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestSpoolAsksOnce: a store that is away takes its time to say so, and is asked once until somebody looks whether it is back.
+// TestSpoolAsksOnce: an unavailable store takes time to fail, so it is called once until the next check of its
+// availability.
 func TestSpoolAsksOnce(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -146,7 +147,7 @@ func TestSpoolAsksOnce(t *testing.T) {
 	}
 }
 
-// A spool whose store is there is that store.
+// TestSpoolIsAStore: with an available store, the spool behaves like that store.
 func TestSpoolIsAStore(t *testing.T) {
 	t.Parallel()
 	storagetest.Exercise(t, func(t *testing.T) storage.Store { return storage.NewSpool(storage.NewDir(t.TempDir()), t.TempDir()) })

@@ -14,7 +14,7 @@ import (
 var ErrNotExist = errors.New("nothing is stored under this key")
 
 // ErrAway means that the store is temporarily unusable: it is unreachable, failing or full.
-var ErrAway = errors.New("the store is away")
+var ErrAway = errors.New("storage is temporarily unavailable")
 
 // awayError wraps an error and also matches ErrAway.
 type awayError struct{ error }

@@ -9,7 +9,8 @@ import (
 	"nightdesk/storage"
 )
 
-// Several that end at once write one after the other: each version once, none lost, and the copy is the newest.
+// TestTopicVersions: if several runs end at once, each version is written once, none is lost, and the copy is the
+// newest.
 func TestTopicVersions(t *testing.T) {
 	t.Parallel()
 	const writers = 8

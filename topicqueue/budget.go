@@ -101,7 +101,7 @@ func ParseTokens(text string) (Budget, error) {
 	}
 	n, err := strconv.ParseFloat(number, 64)
 	if n *= factor; err != nil || !(n >= 1 && n <= 1e12) {
-		return Budget{}, fmt.Errorf("%q is not a number of tokens: give one such as 2000000, 500k or 2M", Clip(text, 40))
+		return Budget{}, fmt.Errorf("%q is not a number of tokens: write for example 2000000, 500k or 2M", Clip(text, 40))
 	}
 	return Budget{Tokens: int64(n)}, nil
 }

@@ -8,7 +8,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// TestCommon checks that short forms of topics keep what tells the topics apart.
+// TestCommon: short forms of topics keep the parts in which the topics differ.
 func TestCommon(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

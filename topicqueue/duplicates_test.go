@@ -9,7 +9,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// pairwise is what Duplicates finds, by comparing each with each.
+// pairwise returns the result of Duplicates by comparing all pairs.
 func pairwise(titles, scopes []string) []int32 {
 	out := make([]int32, len(titles))
 	for i := range titles {
@@ -58,7 +58,7 @@ func TestDuplicates(t *testing.T) {
 	checkDuplicates(t, titles, scopes)
 }
 
-// TestDuplicatesOfMany makes titles of few words, so that many are near each other, and compares with comparing each.
+// TestDuplicatesOfMany compares Duplicates with pairwise on titles of few words, many of which are similar.
 func TestDuplicatesOfMany(t *testing.T) {
 	t.Parallel()
 	words := strings.Fields("harbour quay crane pilot tugboat Inspection of the cost repair 2024 2025 EU winter storm harbours unpiloted dredging lock overview")

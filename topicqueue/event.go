@@ -185,7 +185,7 @@ type Gap struct {
 
 func (g *Gap) Error() string {
 	if g.To < g.From {
-		return fmt.Sprintf("the events of run %s end at %d, before the %d that was asked for", g.RunID, g.To, g.From)
+		return fmt.Sprintf("the events of run %s end at %d, before the requested %d", g.RunID, g.To, g.From)
 	}
 	return fmt.Sprintf("the events %d to %d of run %s are no longer kept", g.From, g.To, g.RunID)
 }

@@ -165,7 +165,7 @@ func (s Source) Label() string {
 	return strings.Join(slices.DeleteFunc(known, func(k string) bool { return k == "" || k == GenreUnknown }), ", ")
 }
 
-// Name returns the title of a document or page with what distinguishes it: "Changelog, queue/CHANGES.md".
+// Name returns the title of a document or page with a distinguishing part: "Changelog, queue/CHANGES.md".
 func (s Source) Name() string {
 	parts := []string{OneLine(s.Title), cmp.Or(s.URL, s.key())}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")

@@ -6,7 +6,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Only what is known to be the beginning of a document is called so.
+// TestHeadAt: only the known beginning of a document is called the beginning.
 func TestHeadAt(t *testing.T) {
 	t.Parallel()
 	const page = "```\nReport of 2023\n```\nThe tide was high."

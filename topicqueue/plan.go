@@ -8,7 +8,7 @@ type Plan struct {
 	Queries   []string    `json:"queries"`            // queries of the background search
 	Traces    []ToolTrace `json:"traces"`             // PLAN-01, ...: results of the background search
 	Fallbacks []string    `json:"fallbacks"`          // steps that a model should have done but did not, for display
-	Returned  string      `json:"returned,omitempty"` // what the background search returned: see Checkpoint.Returned
+	Returned  string      `json:"returned,omitempty"` // sources returned by the background search: see Checkpoint.Returned
 	// storage key of the memory of the run that this one updates; empty: none
 	Memory string `json:"memory,omitempty"`
 	// no model is available for a review, so the report follows the last block

@@ -1,6 +1,6 @@
 package topicqueue
 
-// Values of Run.Cuts: what a budget or a deadline has cut from a run.
+// Values of Run.Cuts: the cuts of a run by a budget or a deadline.
 const (
 	CutReview     = "review"     // no review for gaps
 	CutIterations = "iterations" // fewer iterations than allowed

@@ -38,7 +38,7 @@ func TestReturned(t *testing.T) {
 	}
 }
 
-// FuzzDecodeReturned: what can be read is written and read again alike.
+// FuzzDecodeReturned: decoded data is encoded and decoded again without change.
 func FuzzDecodeReturned(f *testing.F) {
 	f.Add(`{"tool_id":"block_1/1.1","tool_type":"web_search","query":"q","sources":[{"source_id":"src_1","url":"https://a.example/","retrieved_at":"2026-03-01T20:00:00Z"}]}` + "\n")
 	f.Add("{}\n\n{")

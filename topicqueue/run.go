@@ -182,7 +182,7 @@ type Run struct {
 
 	Limit int64    `json:"limit,omitempty"` // current spending limit, in the unit of its budget
 	Spent int64    `json:"spent,omitempty"` // in the same unit; 0 without a budget
-	Cuts  []string `json:"cuts,omitempty"`  // what the budget has cut: Cut... constants
+	Cuts  []string `json:"cuts,omitempty"`  // cuts by the budget: Cut... constants
 
 	Tally *Tally `json:"tally,omitempty"` // report figures for lists; nil: no report in storage
 

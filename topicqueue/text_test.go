@@ -24,7 +24,8 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-// What terminals and browsers obey goes; what scripts and emoji need stays; the second time nothing changes.
+// TestPrintable: control characters are removed, characters needed by scripts and emoji are kept, and a second call
+// changes nothing.
 func TestPrintable(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -66,7 +67,7 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// A clipped line is a line, fits, and is a beginning of the text or the text itself.
+// FuzzClip: a clipped line is one line, fits, and is a prefix of the text.
 func FuzzClip(f *testing.F) {
 	f.Add("Spring tides\nare high.", uint8(9))
 	f.Add("\xff大潮\x00小潮", uint8(7))

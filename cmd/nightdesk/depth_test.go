@@ -58,11 +58,11 @@ func (l *workerLog) Write(p []byte) (int, error) {
 		}
 		took := time.Duration(e.Took * float64(time.Millisecond))
 		switch run := l.runs[e.Run]; {
-		case e.Message == "started":
+		case e.Message == "attempt started":
 			if l.starts = append(l.starts, e.Run+" "+e.Unit); len(l.starts) == 1 {
 				l.began = time.Now()
 			}
-		case e.Message != "ended":
+		case e.Message != "attempt ended":
 		case e.Unit == "plan":
 			run.plan = took
 		case e.Unit == "report":

@@ -118,7 +118,7 @@ func TestRollingRestart(t *testing.T) {
 	if again.all() > 0 {
 		t.Errorf("%d calls were made again", again.all())
 	}
-	if n := len(s.logged("handed on")); n == 0 {
+	if n := len(s.logged("attempt yielded to another worker")); n == 0 {
 		t.Error("nothing was handed on: the test shows nothing")
 	}
 	calls := map[string]int{}
@@ -136,5 +136,5 @@ func TestRollingRestart(t *testing.T) {
 		}
 	}
 	t.Logf("%d topics on %d machines; a worker ended at most %s after SIGTERM; units handed on: %d; calls by worker: %v; warnings: %s",
-		topics, len(machines), longest.Round(10*time.Millisecond), len(s.logged("handed on")), calls, strings.TrimPrefix(fmt.Sprint(s.warnings()), "map"))
+		topics, len(machines), longest.Round(10*time.Millisecond), len(s.logged("attempt yielded to another worker")), calls, strings.TrimPrefix(fmt.Sprint(s.warnings()), "map"))
 }

@@ -157,7 +157,7 @@ func TestFrozenWorker(t *testing.T) {
 	}
 	t.Logf("%d topics; first block taken over %s after the freeze, %d in all; frozen for %s; %d calls repeated; %d blocks that it asked about afterwards; %d attempts of it refused; at most %d blocks of a run in flight",
 		topics, takenAfter.Round(100*time.Millisecond), taken(), thawed.Sub(stopped).Round(100*time.Millisecond), repeated.all(), len(late),
-		len(s.logged("stopped: another attempt has taken over this unit")), most)
+		len(s.logged("attempt stopped: another attempt has taken over this unit")), most)
 	t.Logf("warnings: %v", s.warnings())
 }
 
@@ -209,13 +209,13 @@ func TestStoppedWorker(t *testing.T) {
 	checkSameRuns(t, runs, want)
 	s.checkCalls(questions, runs)
 	handed, latest := 0, time.Duration(0)
-	for _, h := range s.logged("handed on") {
+	for _, h := range s.logged("attempt yielded to another worker") {
 		if topicqueue.BlockNumber(h.Unit) == 0 {
 			continue
 		}
 		handed++
 		found := false
-		for _, b := range s.logged("started") {
+		for _, b := range s.logged("attempt started") {
 			if b.Run == h.Run && b.Unit == h.Unit && b.Attempt == h.Attempt+1 {
 				found, latest = true, max(latest, b.at.Sub(h.at))
 			}

@@ -359,7 +359,7 @@ func TestTracesWithoutCollector(t *testing.T) {
 		if name == "disabled" {
 			want = 0
 		}
-		if n := strings.Count(out, "traces are lost") + strings.Count(out, "no traces are sent"); n != want {
+		if n := strings.Count(out, "traces are lost") + strings.Count(out, "tracing disabled"); n != want {
 			t.Errorf("%s: %d warnings, want %d:\n%s", name, n, want, out)
 		}
 	}

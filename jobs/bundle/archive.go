@@ -32,7 +32,7 @@ func (a Archive) Runs(ctx context.Context) ([]topicqueue.Run, error) {
 		group.Go(func() error {
 			run, err := a.Run(groupCtx, id)
 			if err != nil && groupCtx.Err() == nil {
-				zerolog.Ctx(ctx).Warn().Err(err).Str("run", id).Msg("run left out")
+				zerolog.Ctx(ctx).Warn().Err(err).Str("run", id).Msg("unreadable bundle skipped")
 				return nil
 			}
 			runs[i] = run

@@ -17,7 +17,7 @@ func (b *Writer) findNarration(ctx context.Context) (silent bool, err error) {
 		return false, nil
 	}
 	if b.audio = run.Narration; b.audio == nil {
-		b.audio = &topicqueue.Narration{Mode: run.Options.Audio, Problem: "the run ended before"}
+		b.audio = &topicqueue.Narration{Mode: run.Options.Audio, Problem: "the run ended before the narration was made"}
 	}
 	if b.audio.File == "" {
 		return false, nil
@@ -32,7 +32,7 @@ func (b *Writer) findNarration(ctx context.Context) (silent bool, err error) {
 	}
 	if silent {
 		b.audio = &topicqueue.Narration{Mode: run.Options.Audio,
-			Problem: "it is lost: the machine that kept it during the storage outage did not return"}
+			Problem: "it is lost: the machine that held it during the storage outage did not return"}
 		return true, nil
 	}
 	b.staged = append(b.staged, files...)

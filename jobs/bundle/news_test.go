@@ -11,7 +11,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// TestNews: the page of a report that goes on from another one knows which of its sentences and rows are new.
+// TestNews: the page of an updated report marks its new sentences and rows.
 func TestNews(t *testing.T) {
 	t.Parallel()
 	store := storage.NewDir(t.TempDir())

@@ -96,7 +96,7 @@ type progressLog struct {
 
 type foundCall struct{ block, tool, query string }
 
-// startedIteration holds what the stream says about an iteration.
+// startedIteration holds the stream's data about an iteration.
 type startedIteration struct {
 	topicqueue.About
 	last  time.Time // time of its last reference

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNoBundle means that the storage has no complete bundle of a run.
-var ErrNoBundle = errors.New("there is no whole bundle of the run")
+var ErrNoBundle = errors.New("no complete bundle of run")
 
 // ReadRun reads the run, in its final state, from its bundle. Errors are those of Read.
 func ReadRun(ctx context.Context, store storage.Store, runID string) (run topicqueue.Run, err error) {
@@ -35,7 +35,7 @@ func readJSON(ctx context.Context, store storage.Store, key string, into any) er
 		return err
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("read %s: it is not what a bundle has there: %w", store.Location(key), err)
+		return fmt.Errorf("read %s: invalid file format: %w", store.Location(key), err)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func Sources(ctx context.Context, store storage.Store, runID string) ([]topicque
 type storedBundle struct {
 	reporting.Input
 	metadata metadata
-	lists    bool // whether it lists what calls returned
+	lists    bool // whether it lists the sources returned by calls
 	missing  bool // whether some of these lists are lost
 }
 

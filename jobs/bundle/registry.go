@@ -101,7 +101,7 @@ func citedOf(citations []string, v *reporting.Verification) []string {
 	return cited
 }
 
-// ReturnedPages are hashes of texts that list what calls returned (topicqueue.Checkpoint.Returned), by unit.
+// ReturnedPages are hashes of texts that list the sources returned by calls (topicqueue.Checkpoint.Returned), by unit.
 type ReturnedPages map[string][]string
 
 // InOrder returns all hashes: first of planning, then by block.
@@ -141,7 +141,7 @@ func ReadReturned(ctx context.Context, store storage.Store, runID string,
 }
 
 // registered compares sources.jsonl with the traces and calls of the run. A bundle of an older version does not list
-// what its calls returned, and only has the sources of its traces. The error is the store's.
+// the sources returned by calls, and has only those of its traces. The error is the store's.
 func (c *Check) registered(ctx context.Context, store storage.Store, m storage.Manifest, in storedBundle,
 	v *reporting.Verification) error {
 	file := storage.CacheKey(c.RunID, "sources.jsonl")
@@ -170,19 +170,19 @@ func (c *Check) registered(ctx context.Context, store storage.Store, m storage.M
 		delete(there, want.ID)
 		switch {
 		case !known:
-			c.add(file, "does not have %s, which %s returned", want.ID,
+			c.add(file, "lacks source %s, which %s returned", want.ID,
 				strings.Join(append(want.ReturnedBy, want.Citations...), ", "))
 		case !in.lists:
 		case whole && len(want.ReturnedBy) == 0 && !earlier[want.ID]:
-			c.add(file, "has %s, which no tool call of the run returned", want.ID)
+			c.add(file, "lists source %s, which no tool call of the run returned", want.ID)
 		case !sameLine(got, want):
-			c.add(file, "says of %s something else than the calls that returned it", want.ID)
+			c.add(file, "describes %s differently from the calls that returned it", want.ID)
 		case got.Read && !pages[storage.PageKey(c.RunID, got.Hash)]:
-			c.add(file, "says that %s was read, and the manifest does not have its text", want.ID)
+			c.add(file, "says that %s was read, but its text is not in the manifest", want.ID)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(there)) {
-		c.add(file, "has %s, which no tool call of the run returned", id)
+		c.add(file, "lists source %s, which no tool call of the run returned", id)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 	in, err := readBundle(ctx, store, runID)
 	if err != nil { // caused by missing or garbled files
 		if len(problems) == 0 {
-			check.add(storage.ManifestKey(runID), "lists files of a bundle that cannot be read: %v", err)
+			check.add(storage.ManifestKey(runID), "lists unreadable files: %v", err)
 		}
 		return check, nil
 	}
@@ -119,7 +119,7 @@ func withoutLate(ctx context.Context, store storage.Store, runID string, problem
 	return left, nil
 }
 
-var errGarbled = errors.New("is not what a bundle has there")
+var errGarbled = errors.New("has an invalid format")
 
 // storedVerification reads the recorded check of a run's report. It returns nil if the file is missing, because the
 // report was written by a version without checks, or because of a problem that the manifest check reports.
@@ -158,9 +158,9 @@ func (c *Check) evidence(ctx context.Context, store storage.Store, runID string,
 			c.Claims++
 			switch {
 			case claim.Start < 0 || claim.End < claim.Start || claim.End > len(text):
-				c.add(file, "%s has its quote outside of the source's text", claim.ID)
+				c.add(file, "%s: its quote is outside the text of its source", claim.ID)
 			case text[claim.Start:claim.End] != claim.Quote:
-				c.add(file, "the quote of %s does not stand in %s where it should", claim.ID, path.Base(t.RawAnswer))
+				c.add(file, "%s: its quote is not at the recorded position in %s", claim.ID, path.Base(t.RawAnswer))
 			}
 		}
 		claims = append(claims, t.Claims...)
@@ -171,7 +171,7 @@ func (c *Check) evidence(ctx context.Context, store storage.Store, runID string,
 	}
 	eachLine(body, func(claim topicqueue.Claim) { listed = append(listed, claim) })
 	if !slices.Equal(claims, listed) {
-		c.add(file, "does not have the claims of the blocks in queue.json")
+		c.add(file, "does not match the claims of the blocks in queue.json")
 	}
 	return nil
 }
@@ -188,13 +188,13 @@ func (c *Check) report(runID, markdown, style string, traces []topicqueue.ToolTr
 	for _, anchor := range anchors(givenAnchor, markdown, code) {
 		given[anchor] = true
 		if _, known := registry.Lookup(strings.ToUpper(anchor)); !known && style != topicqueue.CitationNumbered {
-			c.add(file, "refers to %s, which no source has", strings.ToUpper(anchor))
+			c.add(file, "lists reference %s, but the run has no such source", strings.ToUpper(anchor))
 		}
 	}
 	cited := anchors(citedAnchor, markdown, code)
 	for _, anchor := range cited {
 		if !given[anchor] {
-			c.add(file, "cites %s, which its references do not have", strings.ToUpper(anchor))
+			c.add(file, "cites %s, which is missing from its references", strings.ToUpper(anchor))
 		}
 	}
 	c.Citations = len(cited)
@@ -224,7 +224,7 @@ func (c *Check) shown(m storage.Manifest, markdown string) {
 			key = storage.CacheKey(m.RunID, rest[strings.IndexByte(rest, '/')+1:])
 		}
 		if !slices.ContainsFunc(m.Files, func(f storage.File) bool { return f.Key == key }) {
-			c.add(file, "leads to %s, which the manifest does not have", key)
+			c.add(file, "links to %s, which is not in the manifest", key)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func (c *Check) verification(ctx context.Context, store storage.Store, v *report
 			linked[id] = true
 		}
 		if again, ok := registry.Lead(l.URL); !ok || again.Address != l.Address || again.Match != l.Match {
-			c.add(file, "has %s lead to %s, which the sources of the run do not", l.URL, l.Address)
+			c.add(file, "records that %s leads to %s, but the run's sources disagree", l.URL, l.Address)
 		}
 	}
 	for _, s := range in.AllReturned() {
@@ -266,7 +266,7 @@ func (c *Check) verification(ctx context.Context, store storage.Store, v *report
 	}
 	wrong, otherwise := v.Recheck(sources, in.SourceOf(registry))
 	for _, i := range wrong {
-		c.add(file, "sentence %d is recorded as %s, and its sources do not confirm the record: %s", i+1,
+		c.add(file, "records sentence %d as %s, but its sources do not confirm that: %s", i+1,
 			v.Sentences[i].Verdict, v.Sentences[i].Text)
 	}
 	c.Sentences, c.Otherwise = len(v.Sentences), otherwise
@@ -277,14 +277,14 @@ func (c *Check) verification(ctx context.Context, store storage.Store, v *report
 		return nil
 	}
 	for _, sentence := range d.Absent {
-		c.add(storage.ReportKey(c.RunID), "does not have a sentence that was checked, or not with its citations: %s",
+		c.add(storage.ReportKey(c.RunID), "lacks a checked sentence or its citations: %s",
 			sentence)
 	}
 	for _, passage := range d.Unchecked {
-		c.add(storage.ReportKey(c.RunID), "has a citation that was not checked: ...%s", passage)
+		c.add(storage.ReportKey(c.RunID), "has an unchecked citation: ...%s", passage)
 	}
 	for _, entry := range d.References {
-		c.add(storage.ReportKey(c.RunID), "has a reference that is not the one that was checked: %s", entry)
+		c.add(storage.ReportKey(c.RunID), "has a reference that differs from the checked one: %s", entry)
 	}
 	return nil
 }

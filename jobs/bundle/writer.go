@@ -28,7 +28,7 @@ type Writer struct {
 	files    *storage.Bundle
 	services Services
 	leased   storage.Store     // storage for changes to the bundle
-	In       reporting.Input   // findings of the run; Gather adds what its calls returned
+	In       reporting.Input   // findings of the run; Gather adds the sources returned by its calls
 	report   *reporting.Report // nil without a report
 	staged   []string          // pages and figures already in storage
 	pages    ReturnedPages
@@ -161,15 +161,16 @@ func (b *Writer) Gather(ctx context.Context) error {
 		wait = textsWait
 	}
 	if silent && b.services.Now().Before(b.In.Run.EndedAt.Add(otherWait)) {
-		return errors.New("the narration is on another machine, which waits for the storage")
+		return errors.New("the narration is on another machine that cannot reach the storage yet")
 	}
 	if n := len(b.Missing); n > 0 && b.services.Now().Before(b.In.Run.EndedAt.Add(wait)) {
-		return fmt.Errorf("%d texts of the run are on another machine, which waits for the storage", n)
+		return fmt.Errorf("%d texts of the run are on another machine that cannot reach the storage yet", n)
 	}
 	return nil
 }
 
-// findMissing reads what calls returned, and records texts that traces and calls refer to and that are not staged.
+// findMissing reads the lists of returned sources, and records texts that traces and calls refer to and that are not
+// staged.
 func (b *Writer) findMissing(ctx context.Context) (err error) {
 	b.Missing, b.Lost = nil, 0
 	there, linked := map[string]bool{}, map[string]bool{}
@@ -236,7 +237,7 @@ type queueFile struct {
 type queueBlock struct {
 	topicqueue.Block
 	ToolTraces []topicqueue.ToolTrace `json:"tool_traces"`
-	// pages/<sha256>.txt: list of what the calls of each iteration returned
+	// pages/<sha256>.txt: sources returned by the calls of each iteration
 	Returned []string       `json:"returned,omitempty"`
 	Metadata map[string]any `json:"metadata"`
 }
@@ -287,7 +288,7 @@ type planningFile struct {
 	TotalSubTopics int                    `json:"total_subtopics"`
 	Mode           string                 `json:"mode"`
 	Traces         []topicqueue.ToolTrace `json:"tool_traces"`
-	// pages/<sha256>.txt: list of what the calls of planning returned
+	// pages/<sha256>.txt: sources returned by the calls of planning
 	Returned string `json:"returned,omitempty"`
 	Path     string `json:"path,omitempty"`        // shallow: the topic was answered in one conversation
 	Why      string `json:"path_reason,omitempty"` // why a model chose it

@@ -8,8 +8,8 @@ import (
 	"nightdesk/jobs/history"
 )
 
-// TestCompare: what differs between two reports stands in its section, what stayed is told once, and what only the
-// older one says stands where its neighbours do.
+// TestCompare: differences between two reports are shown in their section, common text once, and text of the older
+// report next to its former neighbours.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	const old = "The port is busy every day.\n\n## Size\n\nThe port has **40** cranes on three piers. " +

@@ -43,7 +43,7 @@ func Record(ctx context.Context, store storage.Store, run topicqueue.Run) error 
 	body, err := json.Marshal(Night{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State,
 		Reason: run.Reason, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt})
 	if err != nil {
-		return fmt.Errorf("encode run %s as a night of its topic: %w", run.ID, err)
+		return fmt.Errorf("encode the history entry of run %s: %w", run.ID, err)
 	}
 	return store.Put(ctx, storage.TopicNightKey(KeyOf(run), run.ID), body)
 }

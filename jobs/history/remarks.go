@@ -22,7 +22,7 @@ const (
 )
 
 // ErrNoWords means that a remark is empty.
-var ErrNoWords = fmt.Errorf("a remark needs words")
+var ErrNoWords = fmt.Errorf("the remark is empty")
 
 // Remark stores a reader's remark about the report of a run. Fields beyond the limits are cut. The error is ErrNoWords
 // or the store's.

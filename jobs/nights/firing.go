@@ -172,7 +172,7 @@ func (s *Scheduler) freeze(ctx context.Context, r schedule.Record, f *schedule.F
 	defer cancel()
 	snapshot, err := s.Read(readCtx, r.Spec, f.Due, s.Now())
 	if err == nil && len(snapshot.Topics) == 0 {
-		err = errors.New("there is no topic in the list")
+		err = errors.New("the list has no topics")
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

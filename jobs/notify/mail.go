@@ -144,8 +144,8 @@ func (m *Mail) dial(ctx context.Context, then func(*smtp.Client) error) error {
 			return fmt.Errorf("start TLS: %w", err)
 		}
 	} else if !m.tlsFirst && !m.local() {
-		return errors.New("it offers no STARTTLS, and mail is not sent unencrypted: use smtps:// or a server " +
-			"with STARTTLS")
+		return errors.New("the server does not offer STARTTLS, and mail is never sent unencrypted: use smtps:// " +
+			"or a server with STARTTLS")
 	}
 	if m.user != "" {
 		if err := c.Auth(smtp.PlainAuth("", m.user, m.password, m.host)); err != nil {

@@ -21,7 +21,7 @@ import (
 	"nightdesk/jobs/notify"
 )
 
-// mailbox is a mail server that keeps what it is sent.
+// mailbox is a mail server that keeps received mails.
 type mailbox struct {
 	got chan letter
 }

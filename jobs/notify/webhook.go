@@ -103,7 +103,7 @@ type RefusedError struct {
 
 // Error names the host, the status and a likely fix.
 func (e *RefusedError) Error() string {
-	text := fmt.Sprintf("the webhook at %s answers %d %s", e.Host, e.Status, http.StatusText(e.Status))
+	text := fmt.Sprintf("the webhook at %s answered %d %s", e.Host, e.Status, http.StatusText(e.Status))
 	switch {
 	case e.Status >= 300 && e.Status < 400:
 		text += ": redirects are not followed; set webhook.url to the final address"
@@ -149,7 +149,7 @@ func (w *Webhook) failed(ctx context.Context, err error) error {
 	var asked *url.Error // contains the whole address
 	if errors.As(err, &asked) {
 		if asked.Timeout() {
-			return fmt.Errorf("the webhook at %s does not answer within %s", w.address.Host, w.client.Timeout)
+			return fmt.Errorf("the webhook at %s did not answer within %s", w.address.Host, w.client.Timeout)
 		}
 		err = asked.Err
 	}

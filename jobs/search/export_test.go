@@ -1,6 +1,6 @@
 package search
 
-// Snippets returns what a result shows of a report.
+// Snippets returns the excerpts of a report that a result shows.
 func Snippets(report, query string) []Snippet {
 	return snippets(reportLines([]byte(report)), nil, parse(query))
 }

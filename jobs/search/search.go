@@ -39,7 +39,7 @@ type Index struct {
 
 	state  sync.Mutex
 	caught time.Time // when CatchUp last succeeded
-	behind string    // what the index lacks, shown to users; empty: nothing known
+	behind string    // missing parts of the index, shown to users; empty: none known
 }
 
 // format is the version of the file layout and of the rules for splitting texts into tokens and lines. A file with
@@ -185,7 +185,7 @@ func (x *Index) note(behind string) {
 	}
 }
 
-// noted returns when the index last matched the storage (zero: never) and what it lacks now.
+// noted returns when the index last matched the storage (zero: never) and its missing parts.
 func (x *Index) noted() (caught time.Time, behind string) {
 	x.state.Lock()
 	defer x.state.Unlock()

@@ -16,7 +16,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// archive is a storage with runs, and an index of it.
+// archive is a storage with runs and an index.
 type archive struct {
 	*testing.T
 	store *storage.Dir
@@ -56,7 +56,7 @@ func (a *archive) put(key string, body any) {
 	}
 }
 
-// publish stores the files of a run that a search reads.
+// publish stores the files of a run that the index reads.
 func (a *archive) publish(id, topic, report string, claims ...topicqueue.Claim) {
 	a.Helper()
 	run := topicqueue.Run{ID: id, Batch: "night", Topic: topic, State: topicqueue.RunCompleted,
@@ -74,7 +74,7 @@ func (a *archive) publish(id, topic, report string, claims ...topicqueue.Claim) 
 	a.put(storage.ManifestKey(id), "{}")
 }
 
-// catchUp brings the index up to date; it must read and remove as many runs.
+// catchUp updates the index, which must add and remove this many runs.
 func (a *archive) catchUp(added, removed int) {
 	a.Helper()
 	done, err := a.CatchUp(a.Context(), nil)
@@ -83,7 +83,7 @@ func (a *archive) catchUp(added, removed int) {
 	}
 }
 
-// finds returns the ids of the runs that a query finds, separated by spaces.
+// finds returns the ids of the runs found by a query, separated by spaces.
 func (a *archive) finds(query string) string {
 	a.Helper()
 	found, err := a.Search(a.Context(), search.Query{Text: query})
@@ -114,7 +114,7 @@ Private banks in **Genève** [[CIT-1-01](#ref-cit-1-01)] hold [old money](https:
 <a id="ref-cit-1-01"></a> [CIT-1-01] rag_hybrid: lugano
 `
 
-// TestSearch: reports and claims are found by what they say, in every script; head and references are not looked at.
+// TestSearch: reports and claims are found by their content, in every script. Head and references are not indexed.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
@@ -173,7 +173,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearch_Snippets: a result shows the sentences in which the words stand, as a reader sees them.
+// TestSearch_Snippets: a result shows the sentences with the words, as displayed to a reader.
 func TestSearch_Snippets(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
@@ -217,7 +217,7 @@ func TestSearch_Snippets(t *testing.T) {
 	}
 }
 
-// TestCatchUp follows what becomes of runs in the storage.
+// TestCatchUp: the index follows changes of runs in the storage.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
@@ -268,7 +268,7 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
-// TestIndex_Damaged: a file that is no index is made anew, at the start and while it is used.
+// TestIndex_Damaged: a damaged index is rebuilt, at the start and during use.
 func TestIndex_Damaged(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
@@ -311,8 +311,8 @@ func TestIndex_Damaged(t *testing.T) {
 	}
 }
 
-// TestIndex_Shared: two processes that share the file find the same; one that searches while the other reads waits for
-// nobody.
+// TestIndex_Shared: two processes that share the file find the same runs. A search does not wait while the other
+// process updates the index.
 func TestIndex_Shared(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
@@ -345,7 +345,7 @@ func TestIndex_Shared(t *testing.T) {
 	}
 }
 
-// TestSearch_Interrupted returns the cause of the end.
+// TestSearch_Interrupted: an ended context is returned as its cause.
 func TestSearch_Interrupted(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
@@ -360,7 +360,7 @@ func TestSearch_Interrupted(t *testing.T) {
 	}
 }
 
-// FuzzSearch: any text is a query, and what it finds is shown as it stands in the report.
+// FuzzSearch: every text is a valid query, and results show text of the report.
 func FuzzSearch(f *testing.F) {
 	for _, query := range []string{"sand", `"sand is`, "-sand", "sa*", "搜", "a AND (b OR", `""`, "NEAR(a b)",
 		"{topic}:x", "\x00\xff",
@@ -392,7 +392,7 @@ func FuzzSearch(f *testing.F) {
 	})
 }
 
-// TestCatchUp_S3: machines that share nothing but a bucket find the same.
+// TestCatchUp_S3: machines that share only a bucket find the same runs.
 func TestCatchUp_S3(t *testing.T) {
 	t.Parallel()
 	storagetest.EachS3(t, func(t *testing.T, settings storage.S3Settings) {

@@ -70,7 +70,7 @@ func Endpoint() (string, error) {
 		return "", nil
 	}
 	if exporter != "" && exporter != "otlp" {
-		return "", fmt.Errorf("%s is %q, but traces can only be sent with otlp", exporterVariable, exporter)
+		return "", fmt.Errorf("%s is %q, but the only supported trace exporter is otlp", exporterVariable, exporter)
 	}
 	if protocol := cmp.Or(os.Getenv(tracesProtocolVariable), os.Getenv(protocolVariable)); protocol == "grpc" {
 		return "", fmt.Errorf("%s is grpc, but traces are sent by HTTP: set it to http/protobuf and use the "+
@@ -95,10 +95,10 @@ func Start(ctx context.Context, log zerolog.Logger) *Tracer {
 		t, err = start(ctx, log)
 	}
 	if err != nil {
-		log.Warn().Err(err).Msg("no traces are sent")
+		log.Warn().Err(err).Msg("tracing disabled")
 		return nil
 	}
-	log.Info().Str("endpoint", endpoint).Msg("sending traces")
+	log.Info().Str("endpoint", endpoint).Msg("tracing enabled")
 	return t
 }
 
@@ -204,9 +204,9 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	err := e.SpanExporter.ExportSpans(ctx, spans)
 	switch {
 	case err != nil && !e.failing.Swap(true):
-		e.log.Warn().Err(err).Msg("traces are lost because the collector cannot be reached; runs are not affected")
+		e.log.Warn().Err(err).Msg("trace collector cannot be reached, so traces are lost; runs are not affected")
 	case err == nil && e.failing.Swap(false):
-		e.log.Info().Msg("traces are sent again")
+		e.log.Info().Msg("trace collector can be reached again")
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"nightdesk/jobs/tracing"
 )
 
-// sent counts the spans of each trace that a collector gets.
+// sent counts the received spans of each trace.
 type sent struct {
 	mu     sync.Mutex
 	traces map[string]int
@@ -40,7 +40,8 @@ func (s *sent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Of a sampled half, a run is traced as a whole or not at all, whichever process writes its spans.
+// TestSampledRunsAreWhole: with a sampling rate of one half, a run is traced completely or not at all, whichever
+// process writes its spans.
 func TestSampledRunsAreWhole(t *testing.T) {
 	got := &sent{traces: map[string]int{}}
 	server := httptest.NewServer(got)
@@ -71,7 +72,7 @@ func TestSampledRunsAreWhole(t *testing.T) {
 	}
 }
 
-// A collector that hangs holds nobody up, however much is written.
+// TestWritingNeverBlocks: a hanging collector does not block writers of spans.
 func TestWritingNeverBlocks(t *testing.T) {
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))

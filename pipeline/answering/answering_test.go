@@ -21,13 +21,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fact is what the tools of a bench say.
+// fact is the text returned by the tools of a bench.
 const fact = "The ferry carried 41,200 passengers in 2025, and 38,000 in the year before."
 
-// cited is an answer that rests on it.
+// cited is an answer based on it.
 const cited = "The ferry carried 41,200 passengers in 2025 [CIT-1-01]."
 
-// bench is a question with everything around it.
+// bench is a question with its environment.
 type bench struct {
 	t      *testing.T
 	stub   *llmtest.Stub
@@ -43,7 +43,7 @@ type bench struct {
 	a      *answering.Answerer
 }
 
-// reply is what the model says and calls.
+// reply is the text and the calls of the model.
 type reply struct {
 	text  string
 	calls []llmtest.Call
@@ -51,7 +51,7 @@ type reply struct {
 
 func say(text string) reply { return reply{text: text} }
 
-// search are calls of the search with these queries.
+// search returns search calls with these queries.
 func search(queries ...string) reply {
 	var r reply
 	for _, q := range queries {
@@ -163,7 +163,7 @@ func (b *bench) ask() answering.Result {
 	return result
 }
 
-// behaviour is what a model does, and what is to come of it.
+// behaviour is the behaviour of a model and the expected result.
 type behaviour struct {
 	say    func(n int, q llmtest.Question) reply
 	search func(query string) tools.Result
@@ -173,7 +173,7 @@ type behaviour struct {
 	called int
 }
 
-// searchOnce searches first and then says this.
+// searchOnce searches first and then answers with this text.
 func searchOnce(then string) func(int, llmtest.Question) reply {
 	return func(n int, _ llmtest.Question) reply {
 		if n == 1 {
@@ -183,7 +183,7 @@ func searchOnce(then string) func(int, llmtest.Question) reply {
 	}
 }
 
-// first does something once before what a model does else.
+// first calls do once before the other behaviour.
 func first(r reply, then func(int, llmtest.Question) reply) func(int, llmtest.Question) reply {
 	return func(n int, q llmtest.Question) reply {
 		if n == 1 {
@@ -193,7 +193,7 @@ func first(r reply, then func(int, llmtest.Question) reply) func(int, llmtest.Qu
 	}
 }
 
-// until calls as long as it may and then says what it found.
+// until makes calls as long as possible and then answers.
 func until(calls func(n int) reply) func(int, llmtest.Question) reply {
 	return func(n int, q llmtest.Question) reply {
 		if len(q.Tools) == 0 {
@@ -203,14 +203,14 @@ func until(calls func(n int) reply) func(int, llmtest.Question) reply {
 	}
 }
 
-// always says the same.
+// always gives the same answer.
 func always(text string) func(int, llmtest.Question) reply {
 	return func(int, llmtest.Question) reply { return say(text) }
 }
 
 func call(name, arguments string) llmtest.Call { return llmtest.Call{Name: name, Arguments: arguments} }
 
-// behaviours by name: what models do that call too much, too little or wrongly.
+// behaviours by name: models that make too many, too few or wrong calls.
 func behaviours() map[string]behaviour {
 	again := func(n int) reply { return search(fmt.Sprint("query ", n)) }
 	eight := search("a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8")
@@ -258,8 +258,8 @@ func behaviours() map[string]behaviour {
 	}
 }
 
-// Whatever a model does, the conversation ends within its limits, with an answer that cites its sources or with a
-// cause.
+// TestAnswer: whatever a model does, the conversation ends within its limits, with an answer that cites its sources
+// or with a cause.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tc := range behaviours() {
@@ -293,7 +293,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// The order to answer stands at the end of the context, and no tools are bound with it.
+// TestOrderToAnswer: the instruction to answer is at the end of the context, and no tools are bound.
 func TestOrderToAnswer(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(n int, q llmtest.Question) reply {
@@ -320,7 +320,8 @@ func TestOrderToAnswer(t *testing.T) {
 	}
 }
 
-// A model that cannot call tools goes through the same steps with JSON objects: by its settings, or when it refuses.
+// TestWithoutNativeCalls: a model without tool calling, by settings or after a refusal, takes the same steps with JSON
+// objects.
 func TestWithoutNativeCalls(t *testing.T) {
 	t.Parallel()
 	for name, native := range map[string]bool{"settings": false, "refusal": true} {
@@ -357,7 +358,7 @@ func TestWithoutNativeCalls(t *testing.T) {
 	}
 }
 
-// Where results do not fit the window, the oldest are shortened; every source keeps its marker.
+// TestCompaction: if results do not fit the window, the oldest are shortened. Every source keeps its marker.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("Nothing of this says anything about ships or people. ", 400)
@@ -389,7 +390,8 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// A model that drips is not waited for beyond its time; one that is away is why there is no answer.
+// TestModelAway: a slow model is not waited for beyond its time. An unavailable model is the reason for a missing
+// answer.
 func TestModelAway(t *testing.T) {
 	t.Parallel()
 	t.Run("drips", func(t *testing.T) {
@@ -432,8 +434,8 @@ func (b *bench) once(ctx context.Context, place string,
 	return value, err
 }
 
-// An attempt that begins again has the same conversation, also where a tool that failed would now work: what the model
-// said next was said to the failure.
+// TestSameConversationAgain: a new attempt has the same conversation, even if a failed tool would now succeed, because
+// the model's next message depends on the failure.
 func TestSameConversationAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(n int, q llmtest.Question) reply {

@@ -144,7 +144,8 @@ type weighing struct {
 }
 
 func newWeighing(claims []Claim, sketches map[string]sources.Sketch) *weighing {
-	w := &weighing{claims: claims, said: make([]said, len(claims)), family: make([]int, len(claims)), origin: make([]int, len(claims))}
+	n := len(claims)
+	w := &weighing{claims: claims, said: make([]said, n), family: make([]int, n), origin: make([]int, n)}
 	list := Sources(claims)
 	at := make(map[string]int, len(list))
 	inOrder := make([]sources.Sketch, len(list))
@@ -297,8 +298,10 @@ func (w *weighing) forms() map[string]bool {
 // side returns a side: claim i with all claims of its statement.
 func (w *weighing) side(i int, value string) Side {
 	group := w.groups[w.root[i]]
-	s := Side{Value: strings.TrimSpace(value), Statement: w.claims[i].statement(), Quote: topicqueue.OneLine(w.claims[i].Quote), Claims: w.ids(group), Support: w.support(group)}
-	s.Citations = append(s.Citations, w.claims[i].CitationID) // citation of the shown claim first
+	shown := w.claims[i]
+	s := Side{Value: strings.TrimSpace(value), Statement: shown.statement(), Quote: topicqueue.OneLine(shown.Quote),
+		Claims: w.ids(group), Support: w.support(group)}
+	s.Citations = append(s.Citations, shown.CitationID) // citation of the shown claim first
 	for _, claim := range group {
 		if id := w.claims[claim].CitationID; !slices.Contains(s.Citations, id) {
 			s.Citations = append(s.Citations, id)

@@ -11,7 +11,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// claim makes a claim of its own source. about: title and, behind @, the year of the source.
+// claim returns a claim with its own source. about: title and, after @, the year of the source.
 func claim(n int, about, text string) evidence.Claim {
 	title, year, _ := strings.Cut(about, "@")
 	s := topicqueue.Source{
@@ -22,8 +22,8 @@ func claim(n int, about, text string) evidence.Claim {
 	return evidence.Claim{Claim: topicqueue.Claim{ID: id + ".1", CitationID: id, SourceID: s.ID, Text: text, Quote: text}, Source: sources.Describe(s, sources.Page{})}
 }
 
-// What contradicts what without a model, in both orders: the same words with another value. What is said in other
-// words is for a model.
+// TestContradictions without a model, in both orders: the same words with another value. Contradictions in other words
+// need a model.
 func TestContradictions(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -64,7 +64,7 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// The same words with four values are a form that each source fills in for its own subject.
+// The same words with four values are a template that each source fills in for its own subject.
 func TestFormsDoNotContradict(t *testing.T) {
 	t.Parallel()
 	claims := []evidence.Claim{
@@ -80,7 +80,7 @@ func TestFormsDoNotContradict(t *testing.T) {
 	}
 }
 
-// Of claims that a model was asked about, its word counts, and nothing else.
+// For claims shown to a model, only its verdict counts.
 func TestJudgedContradictions(t *testing.T) {
 	t.Parallel()
 	claims := []evidence.Claim{
@@ -134,7 +134,7 @@ func TestSupport(t *testing.T) {
 	}
 }
 
-// What a program of the run has computed neither contradicts nor confirms what it was computed from.
+// Program output neither contradicts nor confirms its inputs.
 func TestComputedClaims(t *testing.T) {
 	t.Parallel()
 	of := []evidence.Claim{claim(1, "", "The Harbour has 4 cranes."), claim(2, "", "The Harbour has 5 cranes.")}
@@ -147,7 +147,7 @@ func TestComputedClaims(t *testing.T) {
 	}
 }
 
-// A text does not contradict its copy, whatever a note made of it.
+// A text does not contradict its copy, whatever was noted.
 func TestCopiesDoNotContradict(t *testing.T) {
 	t.Parallel()
 	a, b := claim(1, "Harbour", "The Harbour has 4 cranes in use."), claim(2, "Harbour", "The Harbour has 5 cranes in use.")

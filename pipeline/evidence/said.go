@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -60,8 +61,8 @@ func confirms(a, b said) bool {
 			return !slices.ContainsFunc(others, func(o quantity.Quantity) bool { return quantity.Agree(q, o) })
 		})
 	}
-	return len(values) > 0 && within(values, b.figures) && likeness(a, b) >= likely &&
-		(len(timesB) == 0 || within(timesA, timesB))
+	sameTime := len(timesB) == 0 || within(timesA, timesB)
+	return len(values) > 0 && within(values, b.figures) && likeness(a, b) >= likely && sameTime
 }
 
 // understand parses a claim.
@@ -92,7 +93,7 @@ func same(a, b said) bool {
 // sorted orders figures by kind and value, because a sentence may begin or end with its year.
 func sorted(list []quantity.Quantity) []quantity.Quantity {
 	return slices.SortedFunc(slices.Values(list), func(a, b quantity.Quantity) int {
-		return slices.Compare([]float64{float64(a.Kind), a.Low, float64(a.When.Year)}, []float64{float64(b.Kind), b.Low, float64(b.When.Year)})
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Low, b.Low), cmp.Compare(a.When.Year, b.When.Year))
 	})
 }
 
@@ -110,12 +111,13 @@ func likeness(a, b said) float64 {
 // contradict reports whether two claims have the same words but differ in one value. Without dates, sources of
 // different years may both be right.
 func contradict(a, b said) bool {
-	dated := func(s said) bool {
-		return s.year == "" || slices.ContainsFunc(s.figures, func(q quantity.Quantity) bool { return q.Kind == quantity.Date })
-	}
+	isDate := func(q quantity.Quantity) bool { return q.Kind == quantity.Date }
+	dated := func(s said) bool { return s.year == "" || slices.ContainsFunc(s.figures, isDate) }
 	va, vb, ok := rival(a, b)
-	return ok && len(va) == 1 && len(vb) == 1 && len(a.figures) == len(b.figures) && len(a.terms) >= 2 && slices.Equal(a.words, b.words) &&
-		(a.year == b.year || dated(a) && dated(b))
+	oneValue := ok && len(va) == 1 && len(vb) == 1 && len(a.figures) == len(b.figures)
+	sameWords := len(a.terms) >= 2 && slices.Equal(a.words, b.words)
+	sameYear := a.year == b.year || dated(a) && dated(b)
+	return oneValue && sameWords && sameYear
 }
 
 // differing returns the figures that agree with none of others, but have one of the same kind and unit there.

@@ -23,7 +23,7 @@ var exam = struct{ texts, judge, model, key *string }{
 	flag.String("exam.key", "", "its key"),
 }
 
-// examText is a text with sentences that are true to it and false ones.
+// examText is a text with true and false sentences about it.
 type examText struct {
 	ID, Language, Title, Published, Text string
 	Sentences                            []examSentence
@@ -60,9 +60,8 @@ func (s score) String() string {
 	return b.String()
 }
 
-// TestExam judges the sentences of a directory of texts and prints by kind what came of them: without a judge, and
-// with the one of -exam.judge. A file holds {id, language, title, published, text, sentences: [{text, true,
-// kind}]}.
+// TestExam judges the sentences of a directory of texts and prints the results by kind, without a judge and with that
+// of -exam.judge. A file holds {id, language, title, published, text, sentences: [{text, true, kind}]}.
 func TestExam(t *testing.T) {
 	if *exam.texts == "" {
 		t.Skip("no texts: -exam.texts DIR")
@@ -98,7 +97,7 @@ func TestExam(t *testing.T) {
 	}
 }
 
-// examCall is how many sentences of a text one call is asked about, as many as a section has.
+// examCall is the number of sentences per call, as in a typical section.
 const examCall = 20
 
 // grade adds the verdicts about the sentences of a text.

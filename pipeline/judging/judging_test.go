@@ -20,7 +20,7 @@ var (
 	survey = support.Source{ID: "survey", Text: "Marine life was not harmed.\n\n" + strings.Repeat("Nothing else was seen.\n\n", 400)}
 )
 
-// titled describes a source as a judge is told of it.
+// titled returns a source's description for the judge.
 func titled(at support.Span) prompts.Passage {
 	return prompts.Passage{Title: "Title of " + at.Source, By: "Lind", Date: "2024-05", Head: "Begin of " + at.Source}
 }
@@ -29,7 +29,7 @@ func sentence(corpus *support.Corpus, text string, sources ...string) judging.Se
 	return judging.Sentence{Text: text, Sources: sources, Findings: corpus.Check(text, "", sources)}
 }
 
-// serve starts a model server and returns a client of it for the judge.
+// serve starts a model server and returns a client for the judge.
 func serve(t *testing.T, provider llm.Provider, window int, answer func(q llmtest.Question) string) (llm.Model, *llmtest.Stub) {
 	t.Helper()
 	stub := &llmtest.Stub{Answer: func(q llmtest.Question) (string, bool) { return answer(q), true }}
@@ -49,8 +49,8 @@ func say(findings ...prompts.JudgeFinding) string {
 	return string(body)
 }
 
-// TestJudge asks servers of all protocols, as a small checker on Ollama is asked: each sentence with the passages
-// of its own sources, once.
+// TestJudge uses servers of all protocols, including a small checker on Ollama. Each sentence is judged once, with the
+// passages of its own sources.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []llm.Provider{llm.ProviderOpenAI, llm.ProviderAnthropic, llm.ProviderOllama} {
@@ -101,8 +101,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestEverySource: a sentence that cites many sources is shown with words of each, those of its claims' quotes first,
-// however long the others are.
+// TestEverySource: a sentence that cites many sources is shown with passages of each, first those of its claims'
+// quotes, however long the others are.
 func TestEverySource(t *testing.T) {
 	t.Parallel()
 	var sources []support.Source
@@ -147,8 +147,8 @@ func TestPlacesOfFigures(t *testing.T) {
 	}
 }
 
-// TestShown: a passage that is cut from its source comes with its headings, the line above its table and the head of
-// that, and what is known of the source is told once. Arithmetic is offered where its figures stand together.
+// TestShown: a passage is shown with its headings, the line above its table and the table's header. Metadata of a
+// source is shown once. Computations are suggested if their operands are close together.
 func TestShown(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat("Nothing of it is told here, and nothing of the harbours.\n\n", 60)
@@ -190,8 +190,8 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// TestSmallWindow: a question that does not fit is asked with shorter passages; sentences that one call has no room
-// for are left.
+// TestSmallWindow: a prompt that does not fit is repeated with shorter passages. Sentences without room in the call are
+// left.
 func TestSmallWindow(t *testing.T) {
 	t.Parallel()
 	model, stub := serve(t, llm.ProviderOpenAI, 8000, func(llmtest.Question) string { return say() })

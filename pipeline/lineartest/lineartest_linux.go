@@ -1,5 +1,5 @@
-// Package lineartest says for tests whether what reads a text takes no longer than its length allows. It measures the
-// processor's time: what else the machine does is not counted.
+// Package lineartest checks in tests that processing time grows linearly with text length. It measures CPU time, so
+// other load on the machine does not count.
 package lineartest
 
 import (
@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// Check fails unless do takes about as many times longer for a text as that is longer than a short one of the same
-// kind, and not the square of it. What takes less than half a second is good enough. It returns what the long text
-// took.
+// Check fails if do's CPU time grows faster than linearly with the text length. short and long are texts of the same
+// kind. Times below half a second always pass. Check returns the CPU time for the long text.
 func Check(t testing.TB, name, short, long string, do func(text string)) time.Duration {
 	t.Helper()
 	took := cpuTime(t, long, do)
@@ -20,7 +19,7 @@ func Check(t testing.TB, name, short, long string, do func(text string)) time.Du
 	}
 	few := min(cpuTime(t, short, do), cpuTime(t, short, do), cpuTime(t, short, do))
 	bound := 5 * float64(len(long)) / float64(len(short)) * float64(few)
-	if float64(took) > bound { // collecting garbage of other tests counts for the thread that must help with it
+	if float64(took) > bound { // garbage collection for other tests may have run on this thread
 		took = min(took, cpuTime(t, long, do))
 	}
 	if float64(took) > bound {
@@ -29,7 +28,7 @@ func Check(t testing.TB, name, short, long string, do func(text string)) time.Du
 	return took
 }
 
-// cpuTime is what do takes of the thread that it runs on.
+// cpuTime returns the CPU time of do on its thread.
 func cpuTime(t testing.TB, text string, do func(text string)) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

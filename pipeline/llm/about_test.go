@@ -10,7 +10,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// heard is a model that remembers what it was asked.
+// heard is a model that records its questions.
 type heard []llm.Request
 
 func (h *heard) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
@@ -18,7 +18,7 @@ func (h *heard) Generate(_ context.Context, req llm.Request) (llm.Response, erro
 	return llm.Response{Text: `{"queries":["tides"]}`}, nil
 }
 
-// The background of a run stands before the data of a question, and the journal tells questions apart by it.
+// TestAbout: the background of a run precedes the data of a question, and is part of the question for the journal.
 func TestAbout(t *testing.T) {
 	t.Parallel()
 	var model heard

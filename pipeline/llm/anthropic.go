@@ -33,8 +33,8 @@ func connectAnthropic(s RoleSettings, client *http.Client) (llms.Model, error) {
 		anthropic.WithHTTPClient(client))
 }
 
-// askAnthropic adds what langchaingo leaves out: the tool choice, without which the model may answer in prose, and
-// the mark up to which the prompt is cached. The system part is the same for all questions of a kind. A part too
+// askAnthropic adds the fields that langchaingo omits: the tool choice, without which the model may answer in prose,
+// and the mark up to which the prompt is cached. The system part is the same for all questions of a kind. A part too
 // short for caching costs no more with the mark.
 func askAnthropic(s RoleSettings, q question, ex *wire.Exchange) []llms.CallOption {
 	ex.NoAuth = s.APIKey == ""

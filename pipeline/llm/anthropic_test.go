@@ -41,7 +41,7 @@ func TestAnthropicAlwaysHasALimit(t *testing.T) {
 	}
 }
 
-// Newer models refuse any temperature, smaller ones a limit that is above their own. Both are found out once.
+// Newer models refuse any temperature, and smaller ones a limit above their own. Both are learned once.
 func TestAnthropicFormsAreFoundOutOnce(t *testing.T) {
 	t.Parallel()
 	small := refuseOver(512, "max_tokens: %d > 512, which is the maximum allowed number of output tokens for test-model")

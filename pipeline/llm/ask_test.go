@@ -81,7 +81,7 @@ func TestAskRefusalStatuses(t *testing.T) {
 	}
 }
 
-// A transport that has worked once is not given up because of one schema that the server does not like.
+// A transport that has worked once is kept even if the server rejects one schema.
 func TestOneRefusedSchemaDoesNotChangeTheTransport(t *testing.T) {
 	t.Parallel()
 	var transports []string

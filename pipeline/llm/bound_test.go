@@ -51,7 +51,7 @@ func TestBoundsAreSentButNotEnforced(t *testing.T) {
 	}
 }
 
-// A server that refuses bounds is asked without them, over the same transport, and not asked with them again.
+// A server that refuses bounds is asked without them over the same transport, and not with them again.
 func TestRefusedBoundsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -114,7 +114,7 @@ func TestBoundsComeBackWithTheTool(t *testing.T) {
 	}
 }
 
-// Every bound of a real prompt finds its place, and the narrowed schema is valid.
+// Every bound of a real prompt is inserted, and the narrowed schema is valid.
 func TestBoundsOfThePromptsFit(t *testing.T) {
 	t.Parallel()
 	blocks := []prompts.BlockDigest{{ID: "block_1"}, {ID: "block_2"}}

@@ -35,7 +35,7 @@ func (r *role) judge(ex *wire.Exchange, inTime bool, err error) (outcome, error)
 	foreign := ex.Foreign()
 	switch {
 	case !inTime:
-		return late, fmt.Errorf("%s gave no whole answer within %s; when it is slow, allow a model call more time", r.host,
+		return late, fmt.Errorf("%s gave no complete answer within %s; if it is slow, allow a model call more time", r.host,
 			r.settings.Timeout)
 	case foreign != nil:
 		return broken, r.tell(foreign, ex.Wanted)
@@ -117,7 +117,7 @@ func (r *role) providerError(ex *wire.Exchange) *ProviderError {
 		e.Status = http.StatusBadGateway // the server reports a failure without a status
 	}
 	if strings.HasPrefix(strings.TrimSpace(message), "<") {
-		message = "a web page instead of an error message"
+		message = "an HTML page instead of an error message"
 	}
 	e.Message = redact(message, r.settings.APIKey)
 	e.Code, e.Type = redact(e.Code, r.settings.APIKey), redact(e.Type, r.settings.APIKey)

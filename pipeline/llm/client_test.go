@@ -98,7 +98,7 @@ func TestErrorClasses(t *testing.T) {
 		{"window of llama.cpp", status(400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`), []error{llm.ErrPermanent, llm.ErrContextLength}, nil, 400, ""},
 		{"no credit", status(429, `{"error":{"message":"quota","code":"insufficient_quota"}}`), []error{llm.ErrPermanent}, nil, 429, "credit"},
 		{"busy", status(429, `{}`), []error{llm.ErrUnavailable}, []error{llm.ErrPermanent}, 429, "would be too late"},
-		{"broken", status(500, `<html>oops`), []error{llm.ErrUnavailable}, nil, 500, "web page"},
+		{"broken", status(500, `<html>oops`), []error{llm.ErrUnavailable}, nil, 500, "an HTML page"},
 		{"error with status 200", status(200, `{"error":{"message":"upstream","code":502}}`), []error{llm.ErrUnavailable}, nil, 502, "upstream"},
 		{"redirect", status(308, ``), []error{llm.ErrPermanent}, nil, 308, "redirects"},
 		{"web page with status 200", status(200, "<!doctype html><h1>Welcome"), []error{llm.ErrUnavailable}, nil, 0, "/v1"},
@@ -299,7 +299,7 @@ func TestLongAndOddAnswers(t *testing.T) {
 	}
 }
 
-// refuseOver refuses limits above most, in these words.
+// refuseOver refuses limits above most with this message.
 func refuseOver(most int, message string) func(http.ResponseWriter, llmtest.Question) bool {
 	return func(w http.ResponseWriter, q llmtest.Question) bool {
 		if q.MaxTokens <= most {
@@ -341,7 +341,7 @@ func TestFormsAreFoundOutOnce(t *testing.T) {
 	}
 }
 
-// Servers that know only max_tokens ignore the newer field without a word, and then nothing limits the answer.
+// Servers that know only max_tokens silently ignore the newer field, so the answer is not limited.
 func TestTokenFieldFitsTheServer(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{
@@ -387,8 +387,8 @@ func TestPromptThatCannotFitIsNotSent(t *testing.T) {
 	}
 }
 
-// TestDenseTokenizer has a model that makes more tokens of a text than is estimated: what a server has counted once is
-// heeded from then on, so that it gets no prompt that is longer than its window.
+// TestDenseTokenizer has a model with more tokens per text than estimated. The client uses the server's count from then
+// on, so that no prompt exceeds the window.
 func TestDenseTokenizer(t *testing.T) {
 	t.Parallel()
 	const window = 2000

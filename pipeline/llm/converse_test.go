@@ -29,8 +29,8 @@ func talk(t *testing.T, provider llm.Provider, stub *llmtest.Stub) *llm.Client {
 	return client
 }
 
-// A conversation reaches the server as it was: the model's words, its calls, the result of each call, what is said
-// after them; and the calls of an answer come back.
+// A conversation reaches the server unchanged: the model's text, its calls, their results, and what follows. The calls
+// of an answer are returned.
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []llm.Provider{llm.ProviderOpenAI, llm.ProviderAnthropic} {
@@ -82,7 +82,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// A server that takes no tools is asked with them once.
+// A server that does not support tools gets them once.
 func TestServerWithoutTools(t *testing.T) {
 	t.Parallel()
 	stub := &llmtest.Stub{Refuse: []string{"tools"}}
@@ -97,7 +97,7 @@ func TestServerWithoutTools(t *testing.T) {
 	}
 }
 
-// Only what is another question in a conversation has another place in the journal.
+// Only different questions of a conversation have different places in the journal.
 func TestJournalOfConversation(t *testing.T) {
 	t.Parallel()
 	places := map[string]bool{}

@@ -112,7 +112,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		to := min(from+int(e.batch.Load()), len(texts))
 		part, into := prefixed[from:to], out[from:to]
 		group.Go(func() error {
-			_, err := e.some(groupCtx, part, into, &refusal, false)
+			_, err := e.embedBatch(groupCtx, part, into, &refusal, false)
 			return err
 		})
 		from = to
@@ -134,7 +134,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 // a search also works with words.
 func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
 	out := make([][]float32, 1)
-	err := e.one(ctx, e.prefixes.query+query, out, false)
+	err := e.embedOne(ctx, e.prefixes.query+query, out, false)
 	return out[0], err
 }
 
@@ -218,11 +218,11 @@ func (e *Embedder) exchange(ctx context.Context, texts []string,
 // agree checks that all vectors have the same length.
 func (e *Embedder) agree(dimensions int) error {
 	if e.wanted > 0 && dimensions != e.wanted {
-		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions instead of %d: set "+
+		return &dimensionsError{fmt.Sprintf("returned vectors of %d dimensions instead of %d: set "+
 			"EMBEDDING_DIMENSIONS to the model's, or leave it empty", dimensions, e.wanted)}
 	}
 	if !e.found.CompareAndSwap(0, int64(dimensions)) && e.found.Load() != int64(dimensions) {
-		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions, but earlier ones had %d: does "+
+		return &dimensionsError{fmt.Sprintf("returned vectors of %d dimensions, but earlier ones had %d: does "+
 			"the server use several models?", dimensions, e.found.Load())}
 	}
 	return nil

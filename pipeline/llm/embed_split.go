@@ -12,14 +12,14 @@ import (
 // it.
 const leastText = 128
 
-// some embeds the texts of one batch. Servers limit the number of texts, the length of each, and sometimes the
-// content, and refuse the whole batch. some then splits it until all acceptable texts have their vectors. part: texts
-// is a part of such a batch. whole reports whether one request was enough.
-func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, refusal *firstError,
+// embedBatch embeds the texts of one batch. Servers limit the number of texts, their length, and sometimes their
+// content, and refuse the whole batch. embedBatch then splits it until all acceptable texts have vectors. part: texts
+// is a part of a split batch. whole reports whether one request was enough.
+func (e *Embedder) embedBatch(ctx context.Context, texts []string, out [][]float32, refusal *firstError,
 	part bool) (whole bool, _ error) {
 	if len(texts) == 1 {
-		err := e.one(ctx, texts[0], out, true)
-		if err != nil && aboutTexts(err) { // a refused text among others is not an error; its vector is nil
+		err := e.embedOne(ctx, texts[0], out, true)
+		if err != nil && aboutTexts(err) { // a single refused text is not an error; its vector is nil
 			refusal.set(err)
 			return false, nil
 		}
@@ -33,25 +33,25 @@ func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, re
 		// If neither the first nor the last text is accepted alone, the refusal is not about single texts or their
 		// number.
 		last := len(texts) - 1
-		if err := e.one(ctx, texts[0], out, true); err != nil &&
-			(!aboutTexts(err) || e.one(ctx, texts[last], out[last:], true) != nil) {
+		if err := e.embedOne(ctx, texts[0], out, true); err != nil &&
+			(!aboutTexts(err) || e.embedOne(ctx, texts[last], out[last:], true) != nil) {
 			return false, err
 		}
 	}
 	half := len(texts) / 2
-	first, err := e.some(ctx, texts[:half], out[:half], refusal, true)
+	first, err := e.embedBatch(ctx, texts[:half], out[:half], refusal, true)
 	if err != nil {
 		return false, err
 	}
-	second, err := e.some(ctx, texts[half:], out[half:], refusal, true)
+	second, err := e.embedBatch(ctx, texts[half:], out[half:], refusal, true)
 	if first && second { // the batch had too many texts
 		e.batch.Store(min(e.batch.Load(), int64(len(texts)-half)))
 	}
 	return false, err
 }
 
-// one embeds one text, or as much of its beginning as the server accepts. patient: see request.
-func (e *Embedder) one(ctx context.Context, text string, out [][]float32, patient bool) error {
+// embedOne embeds a text, or as much of its beginning as the server accepts. patient: see request.
+func (e *Embedder) embedOne(ctx context.Context, text string, out [][]float32, patient bool) error {
 	for text = e.clip(text); ; {
 		err := e.request(ctx, []string{text}, out[:1], patient)
 		if err == nil || len(text) <= leastText || !isTooLong(err) {

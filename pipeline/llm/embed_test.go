@@ -53,7 +53,7 @@ func numbered(n int) []string {
 	return out
 }
 
-// check compares vectors with those that the server gives; missing: positions whose vector must be nil.
+// check compares vectors with those of the server. missing: positions whose vector must be nil.
 func check(t *testing.T, s *llmtest.Embeddings, texts []string, got [][]float32, missing ...int) {
 	t.Helper()
 	if len(got) != len(texts) {
@@ -103,7 +103,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// Models that want to know whether a text is searched or searched for are told.
+// Models that distinguish queries from searched texts get the right prefix.
 func TestEmbed_Prefixes(t *testing.T) {
 	t.Parallel()
 	for model, want := range map[string][2]string{
@@ -130,7 +130,7 @@ func TestEmbed_Prefixes(t *testing.T) {
 	}
 }
 
-// A text that is too long costs neither the others nor itself: its beginning is embedded.
+// A text that is too long does not affect the others, and its beginning is embedded.
 func TestEmbed_TooLong(t *testing.T) {
 	t.Parallel()
 	long := strings.TrimSpace(strings.Repeat("überlang ", 300))
@@ -185,7 +185,7 @@ func TestEmbed_TooLong(t *testing.T) {
 	}
 }
 
-// A text that the server refuses for what it says has no vector; the others have theirs.
+// A text whose content the server refuses has no vector. The others have theirs.
 func TestEmbed_RefusedText(t *testing.T) {
 	t.Parallel()
 	for _, at := range [][]int{{0}, {31}, {63}, {0, 40}, {5, 6}} {
@@ -252,8 +252,8 @@ func TestEmbed_Failures(t *testing.T) {
 			return true
 		}, llm.ErrUnavailable, "", 0},
 		{"too few", body(200, `{"data":[{"index":0,"embedding":[1]}]}`), llm.ErrUnavailable, "1 vectors for 2 texts", 3},
-		{"twice the same", body(200, `{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}]}`), llm.ErrUnavailable, "out of place", 3},
-		{"beyond", body(200, `{"data":[{"index":1,"embedding":[1]},{"index":2,"embedding":[1]}]}`), llm.ErrUnavailable, "out of place", 3},
+		{"twice the same", body(200, `{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}]}`), llm.ErrUnavailable, "is invalid", 3},
+		{"beyond", body(200, `{"data":[{"index":1,"embedding":[1]},{"index":2,"embedding":[1]}]}`), llm.ErrUnavailable, "is invalid", 3},
 		{"null for NaN", body(200, `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[null]}]}`), llm.ErrUnavailable, "not a number", 3},
 		{"NaN", body(200, `{"data":[{"index":0,"embedding":[NaN]},{"index":1,"embedding":[1]}]}`), llm.ErrUnavailable, "invalid character", 3},
 		{"too large", body(200, `{"data":[{"index":0,"embedding":[1e39]},{"index":1,"embedding":[1]}]}`), llm.ErrUnavailable, "1e39", 3},

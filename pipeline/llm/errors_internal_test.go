@@ -2,7 +2,7 @@ package llm
 
 import "testing"
 
-// A key is hidden in what a server says; a word that stands for "no key" is not.
+// A key is redacted in server messages, but a word that means "no key" is not.
 func TestRedact(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ text, key, want string }{

@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// foreign are answers that are of no protocol.
+// foreign are answers that follow no protocol.
 var foreign = []struct {
 	name     string
 	status   int
@@ -62,8 +62,8 @@ func (p *portal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, p.body)
 }
 
-// TestForeignAnswersAreAnOutage: who answers in no protocol is not the model server. The governor is told so, patient
-// calls wait until the server is back, and no try is used up.
+// TestForeignAnswersAreAnOutage: an answer that follows no protocol is not from the model server. The governor records
+// an outage, patient calls wait until the server is back, and no try is used up.
 func TestForeignAnswersAreAnOutage(t *testing.T) {
 	t.Parallel()
 	forProviders(t, func(t *testing.T, p llm.Provider, _ func(*llm.RoleSettings)) {
@@ -118,7 +118,7 @@ func TestEmbed_ForeignAnswersAreAnOutage(t *testing.T) {
 	}
 }
 
-// outage runs a call against a server that is down after one answer, and up again a minute later.
+// outage makes a call to a server that goes down after one answer and is up a minute later.
 func outage(t *testing.T, odd bool, call func(t *testing.T, d *desk) *portal) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -139,7 +139,7 @@ func outage(t *testing.T, odd bool, call func(t *testing.T, d *desk) *portal) {
 	})
 }
 
-// TestRedirectWithinAHost: a server that redirects to itself has another base URL, and says which.
+// TestRedirectWithinAHost: a server that redirects to itself has another base URL, which the error names.
 func TestRedirectWithinAHost(t *testing.T) {
 	t.Parallel()
 	at := &portal{status: http.StatusMovedPermanently, location: "https://model.test/v1/chat/completions", most: 100}
@@ -149,7 +149,7 @@ func TestRedirectWithinAHost(t *testing.T) {
 	}
 }
 
-// TestReachForeign: what no server of models answers is told by the check, too.
+// TestReachForeign: the check also reports answers that are not from a model server.
 func TestReachForeign(t *testing.T) {
 	t.Parallel()
 	forProviders(t, func(t *testing.T, _ llm.Provider, with func(*llm.RoleSettings)) {

@@ -16,8 +16,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// Four workers with many callers share a server that takes eight calls at a time, then four, and is away in between:
-// no call fails. How well the server is used is measured in redisqueue (TestGovernorUnderLoad).
+// TestWorkersShareAServer: four workers with many callers share a server that accepts eight concurrent calls, then
+// four, with an outage in between. No call fails. Utilization is measured in redisqueue (TestGovernorUnderLoad).
 func TestWorkersShareAServer(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)

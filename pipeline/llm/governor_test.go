@@ -17,7 +17,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// desk is a governor that writes down what it is told. down: it holds patient calls back until up is closed.
+// desk is a governor that records its calls. down: it blocks patient calls until up is closed.
 type desk struct {
 	up     chan struct{} // nil: the server is never down
 	queued bool
@@ -99,7 +99,7 @@ func governedBy(t *testing.T, p llm.Provider, handler http.Handler, d *desk) *ll
 	return c
 }
 
-// statuses answers with these, one after the other, then well.
+// statuses answers with these statuses in order, then successfully.
 func statuses(codes ...int) *llmtest.Stub {
 	return &llmtest.Stub{Intercept: func(w http.ResponseWriter, q llmtest.Question) bool {
 		if q.Number > len(codes) {
@@ -199,7 +199,7 @@ func TestOutageIsWaitedOut(t *testing.T) {
 	})
 }
 
-// Who looks on is not made to wait: a probe goes past the governor and takes no for an answer.
+// A probe does not wait: it bypasses the governor and accepts a refusal.
 func TestProbeIsPrompt(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{429, 503, 500} {
@@ -214,8 +214,8 @@ func TestProbeIsPrompt(t *testing.T) {
 	}
 }
 
-// A try that was late because others were served first is repeated as it was; it is not one of the two that may be
-// late.
+// A try that was late because others were served first is repeated unchanged. It does not count as one of the two late
+// tries.
 func TestQueuedIsNotLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestQueuedIsNotLate(t *testing.T) {
 	})
 }
 
-// Whoever searches has words, too: a query does not wait for an embedding server that is known to be down. Passages do.
+// A query does not wait for an embedding server that is down, because it can search by words. Passages wait.
 func TestEmbed_Outage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

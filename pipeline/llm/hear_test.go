@@ -12,7 +12,7 @@ import (
 	"nightdesk/pipeline/llm/llmtest"
 )
 
-// hearing returns a client whose answers are read along, and what was heard: a try each.
+// hearing returns a client whose answers are read along, and the text heard in each try.
 func hearing(t *testing.T, handler http.Handler, change func(*llm.RoleSettings)) (*llm.Client, *[]string) {
 	t.Helper()
 	s := llm.RoleSettings{Model: "test-model", BaseURL: llmtest.NewServer(t, handler), APIKey: testKey, MaxTokens: 1000,
@@ -38,7 +38,7 @@ func hearing(t *testing.T, handler http.Handler, change func(*llm.RoleSettings))
 	return c, &heard
 }
 
-// An answer that is read along is the same as one that arrives whole, usage included.
+// An answer that is read along equals one that arrives whole, including usage.
 func TestHear(t *testing.T) {
 	t.Parallel()
 	forProviders(t, func(t *testing.T, _ llm.Provider, with func(*llm.RoleSettings)) {
@@ -113,7 +113,7 @@ func TestHearToolCalls(t *testing.T) {
 	}
 }
 
-// A server that refuses to stream is asked without, from then on.
+// A server that refuses streaming is asked without it from then on.
 func TestHearRefused(t *testing.T) {
 	t.Parallel()
 	for _, field := range []string{"stream", "stream_options"} {
@@ -130,7 +130,7 @@ func TestHearRefused(t *testing.T) {
 	}
 }
 
-// Streams that are cut, broken or foreign are no answers: the call is tried again, and the text begins anew.
+// A truncated, broken or foreign stream is not an answer. The call is retried, and the text starts over.
 func TestHearBrokenStreams(t *testing.T) {
 	t.Parallel()
 	const chunk = `data: {"choices":[{"index":0,"delta":{"content":"It r"}}]}` + "\n\n"
@@ -163,7 +163,7 @@ func TestHearBrokenStreams(t *testing.T) {
 	}
 }
 
-// A server that does not know streams answers whole; so does one that says nothing of its usage.
+// Servers without streaming answer whole. Some do not report usage.
 func TestHearUnstreamed(t *testing.T) {
 	t.Parallel()
 	bodies := []string{`{"choices":[{"message":{"content":"It rains."},"finish_reason":"stop"}]}`,

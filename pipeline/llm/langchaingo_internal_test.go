@@ -19,7 +19,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// documented are answers as the documentation of each provider has them.
+// documented are answers from the documentation of each provider.
 var documented = map[Provider]struct {
 	text, tool string // bodies: of a text, of a call of the tool "note"
 	usage      topicqueue.Usage
@@ -49,8 +49,8 @@ var documented = map[Provider]struct {
 	},
 }
 
-// TestDocumentedAnswers: text, tool calls, usage and the end of documented answers come through; the text, and OpenAI's
-// tool calls, are what langchaingo makes of the body as it is.
+// TestDocumentedAnswers: text, tool calls, usage and finish reason of documented answers are decoded. The text and
+// OpenAI's tool calls are decoded by langchaingo from the original body.
 func TestDocumentedAnswers(t *testing.T) {
 	t.Parallel()
 	for provider, answer := range documented {
@@ -85,8 +85,8 @@ func TestDocumentedAnswers(t *testing.T) {
 	}
 }
 
-// TestLangchaingo shows why package wire reads answers, too: what langchaingo alone makes of a body, and what comes of
-// it here. A row that fails since langchaingo does it right is a reason less, see wire/read.go.
+// TestLangchaingo shows why package wire decodes answers too: the result of langchaingo alone, and our result. If a row
+// fails because langchaingo has been fixed, the code for it can go; see wire/read.go.
 func TestLangchaingo(t *testing.T) {
 	t.Parallel()
 	failed := func(_ *llms.ContentResponse, err error) bool { return err != nil }
@@ -166,7 +166,7 @@ func TestLangchaingo(t *testing.T) {
 	})
 }
 
-// langchaingo asks a server that answers with body, without anything of ours between them.
+// langchaingo queries a server that answers with body, by langchaingo alone.
 func langchaingo(t *testing.T, provider Provider, body string) (resp *llms.ContentResponse, err error) {
 	t.Helper()
 	s := settingsFor(t, provider, body)
@@ -182,7 +182,7 @@ func langchaingo(t *testing.T, provider Provider, body string) (resp *llms.Conte
 	return model.GenerateContent(t.Context(), []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "?")})
 }
 
-// ask asks the same by a Client.
+// ask makes the same query by a Client.
 func ask(t *testing.T, provider Provider, transport Transport, body string) (Response, error) {
 	t.Helper()
 	s := settingsFor(t, provider, body)
@@ -212,7 +212,7 @@ func settingsFor(t *testing.T, provider Provider, body string) RoleSettings {
 	return s
 }
 
-// oneLine takes the line breaks out of a body: Ollama sends none.
+// oneLine removes the line breaks of a body, because Ollama sends none.
 func oneLine(body string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(body, "\n", ""), "\t", "")
 }
@@ -225,8 +225,8 @@ func (s serving) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body}, nil
 }
 
-// Whatever a server answers with status 200: langchaingo does not stumble over what it is given of it, and makes the
-// same of that when it is read again.
+// FuzzAnswerBody: for any answer with status 200, langchaingo accepts the body that it gets, and decodes it to the same
+// result.
 func FuzzAnswerBody(f *testing.F) {
 	for _, a := range documented {
 		f.Add([]byte(a.text))

@@ -12,7 +12,7 @@ import (
 )
 
 // form is the form of a request to one model. It covers the differences between servers of the same protocol. adapt
-// changes it after a refusal; learned keeps what worked.
+// changes it after a refusal; learned keeps the form that worked.
 type form struct {
 	transport     Transport // for a structured question; empty for free text
 	noTemperature bool
@@ -36,12 +36,18 @@ type form struct {
 const maxHalvings = 5 // 12,000 becomes 375
 
 var (
-	aboutContext = regexp.MustCompile(`context[ _-]?(length|window|size|limit)|maximum context|too many (input )?tokens|(prompt|input)( is)? too long|exceeds? the (maximum|available|model)|reduce the length`)
-	aboutLimit   = regexp.MustCompile(`max_tokens|max_completion_tokens|max_new_tokens|max_output_tokens|completion tokens|in the completion|output tokens`)
-	aboutSize    = regexp.MustCompile(`too (large|high|big|many)|at most|maximum|exceed|less than|smaller|larger|greater|up to|range|<=`)
-	aboutUnknown = regexp.MustCompile(`unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|extra (input|field)|not permitted|not allowed|does not support|no such|instead`)
-	aboutModel   = regexp.MustCompile(`model.{0,80}(not found|does not exist|not exist|unknown|not available|no access)|(unknown|invalid|no such) model`)
-	aboutSchema  = regexp.MustCompile(`response_format|response format|json_schema|json schema|structured|grammar|guided|tool|function`)
+	aboutContext = regexp.MustCompile(`context[ _-]?(length|window|size|limit)|maximum context|` +
+		`too many (input )?tokens|(prompt|input)( is)? too long|exceeds? the (maximum|available|model)|reduce the length`)
+	aboutLimit = regexp.MustCompile(`max_tokens|max_completion_tokens|max_new_tokens|max_output_tokens|` +
+		`completion tokens|in the completion|output tokens`)
+	aboutSize = regexp.MustCompile(`too (large|high|big|many)|at most|maximum|exceed|less than|smaller|larger|` +
+		`greater|up to|range|<=`)
+	aboutUnknown = regexp.MustCompile(`unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|` +
+		`extra (input|field)|not permitted|not allowed|does not support|no such|instead`)
+	aboutModel = regexp.MustCompile(`model.{0,80}(not found|does not exist|not exist|unknown|not available|no access)|` +
+		`(unknown|invalid|no such) model`)
+	aboutSchema = regexp.MustCompile(`response_format|response format|json_schema|json schema|structured|grammar|` +
+		`guided|tool|function`)
 )
 
 // adapt returns the form to try after a refusal. It returns false if no other form can help.
@@ -122,7 +128,7 @@ func isAboutModel(e *ProviderError) bool {
 	return aboutModel.MatchString(strings.ToLower(e.Code + " " + e.Type + " " + e.Message))
 }
 
-// learned is what calls have learned about one model of one server. Roles with the same model share it.
+// learned is the experience with one model of one server. Roles with the same model share it.
 type learned struct {
 	mu            sync.Mutex
 	noTemperature bool
@@ -202,7 +208,7 @@ func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 	return f
 }
 
-// worked records what an answered call shows about its form. A transport that has worked once stays. A later refusal
+// worked records the form of an answered call. A transport that has worked once stays. A later refusal
 // concerns one schema only, and that call works around it.
 func (l *learned) worked(f form) {
 	l.mu.Lock()

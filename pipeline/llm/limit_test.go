@@ -42,7 +42,7 @@ func TestQuestionsHaveLimitsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A model that thinks although nobody said so may use up a question's own limit before it answers.
+// A model that reasons unexpectedly may use up the limit of a question before it answers.
 func TestThinkingLiftsTheLimit(t *testing.T) {
 	t.Parallel()
 	var limits []int
@@ -67,7 +67,7 @@ func TestThinkingLiftsTheLimit(t *testing.T) {
 	}
 }
 
-// llama-cpp-python says "tool_calls" of arguments that its limit has cut.
+// llama-cpp-python reports "tool_calls" for arguments truncated by its limit.
 func TestAnswerOfExactlyTheLimitIsCut(t *testing.T) {
 	t.Parallel()
 	for completion, want := range map[int]bool{999: false, 1000: true, 1001: false} { // more: the server knows no limit
@@ -82,7 +82,7 @@ func TestAnswerOfExactlyTheLimitIsCut(t *testing.T) {
 	}
 }
 
-// When the window has no room for the second question, the first one was not too long: callers need not shorten it.
+// If the window has no room for the second question, the first one was not too long, so callers need not shorten it.
 func TestReaskThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	stub := always(`{"title":"` + strings.Repeat("rain ", 2000) + `"}`)
@@ -93,7 +93,7 @@ func TestReaskThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// A late answer is asked for once more, half as long.
+// A late answer is requested once more with half the length.
 func TestLateAnswerIsAskedForShorter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestLateAnswerIsAskedForShorter(t *testing.T) {
 	})
 }
 
-// An answer that takes too long twice is given up, so that the step can do without it. Others are not concerned.
+// After two late answers the call fails, so that the step can do without it. Other calls are not affected.
 func TestLateTwice(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,8 @@ func TestLateTwice(t *testing.T) {
 	})
 }
 
-// A model that thinks until the limit is given no field to think in any more. One that was cut later keeps it.
+// A model whose reasoning reaches the limit gets no field for reasoning any more. A model that was truncated later
+// keeps it.
 func TestCutWhileThinking(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -40,7 +40,7 @@ func TestOllamaStreams(t *testing.T) {
 	}
 }
 
-// Ollama leaves out the count of a prompt that it had in its cache.
+// Ollama omits the token count of a cached prompt.
 func TestOllamaPromptFromTheCacheIsEstimated(t *testing.T) {
 	t.Parallel()
 	resp, err := setup(t, body(`{"message":{"content":"x"},"done":true,"eval_count":3}`), local).Generate(t.Context(), free())

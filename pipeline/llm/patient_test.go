@@ -12,8 +12,8 @@ import (
 	"nightdesk/pipeline/llm/llmtest"
 )
 
-// TestPatienceEnds: a call waits for a server that is down, or that asks for a very long rest, until its patience ends,
-// and says why there is no answer. A server that answers is asked afterwards, too.
+// TestPatienceEnds: a call waits until its patience ends for a server that is down or asks for a very long pause, and
+// reports the reason. An available server is called even after that.
 func TestPatienceEnds(t *testing.T) {
 	t.Parallel()
 	const patience = time.Minute

@@ -20,7 +20,8 @@ func (c *Client) Probe(ctx context.Context, name Role) (Transport, time.Duration
 	type sum struct {
 		Sum int `json:"sum"`
 	}
-	schema := json.RawMessage(`{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"],"additionalProperties":false}`)
+	schema := json.RawMessage(`{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"],` +
+		`"additionalProperties":false}`)
 	start := time.Now()
 	_, err := Ask[sum](ctx, once{c}, Request{
 		Position: Position{Stage: "probe", Step: "probe"},

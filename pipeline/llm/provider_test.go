@@ -152,7 +152,7 @@ func TestProvidersFailAlike(t *testing.T) {
 	})
 }
 
-// refusing refuses every request with an error in the words of a provider.
+// refusing refuses every request with an error in the format of a provider.
 func refusing(p llm.Provider, status int, message string) *llmtest.Stub {
 	return &llmtest.Stub{Intercept: func(w http.ResponseWriter, _ llmtest.Question) bool {
 		w.WriteHeader(status)
@@ -259,8 +259,8 @@ func TestProviderSettings(t *testing.T) {
 		says     string
 	}{
 		{llm.RoleSettings{Provider: "gemini", Model: "m"}, `unknown provider "gemini"`},
-		{llm.RoleSettings{Provider: llm.ProviderAnthropic, Model: "m", Transport: llm.TransportSchema}, `transport "json_schema" is not one of anthropic's`},
-		{llm.RoleSettings{Provider: llm.ProviderOllama, Model: "m", Transport: llm.TransportTool}, `transport "tool" is not one of ollama's`},
+		{llm.RoleSettings{Provider: llm.ProviderAnthropic, Model: "m", Transport: llm.TransportSchema}, `transport "json_schema" is not supported by anthropic`},
+		{llm.RoleSettings{Provider: llm.ProviderOllama, Model: "m", Transport: llm.TransportTool}, `transport "tool" is not supported by ollama`},
 		{llm.RoleSettings{Provider: llm.ProviderOllama, Model: "m", BaseURL: "http://[::1"}, "http://127.0.0.1:11434"}, // and the program goes on
 		{llm.RoleSettings{Provider: llm.ProviderOllama, Model: "m", BaseURL: "127.0.0.1:11434"}, "http://127.0.0.1:11434"},
 	} {

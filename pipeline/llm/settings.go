@@ -105,10 +105,10 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 		wrong = append(wrong, errors.New("no model name"))
 	}
 	if u, err := url.Parse(s.BaseURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		wrong = append(wrong, fmt.Errorf("the base URL must look like %s", p.baseURL))
+		wrong = append(wrong, fmt.Errorf("the base URL must have the form %s", p.baseURL))
 	}
 	if s.Transport != TransportAuto && !slices.Contains(p.transports, s.Transport) {
-		wrong = append(wrong, fmt.Errorf("transport %q is not one of %s's: use one of %v or leave it empty", s.Transport,
+		wrong = append(wrong, fmt.Errorf("transport %q is not supported by %s: use one of %v or leave it empty", s.Transport,
 			s.Provider, p.transports))
 	}
 	switch s.TokenField {

@@ -32,7 +32,7 @@ type card struct {
 
 const goodCard = `{"title":"Rain","score":0.5,"pages":3,"done":true,"tags":["a","b"]}`
 
-// structured is a question as the real ones are: a model should think first.
+// structured is a realistic question: a model should think first.
 func structured() llm.Request {
 	return llm.Request{
 		Position: llm.Position{RunID: "r", Stage: "researching", Block: "block_3", Step: "card"},

@@ -17,7 +17,7 @@ import (
 	"nightdesk/pipeline/llm"
 )
 
-// soundOf is what a speech server answers; it is no more than its check wants.
+// soundOf is the answer of a speech server, which only needs to pass the check.
 const soundOf = "RIFF sound"
 
 func speaker(t *testing.T, handler http.HandlerFunc, change func(*llm.SpeakerSettings)) *llm.Speaker {
@@ -34,7 +34,7 @@ func speaker(t *testing.T, handler http.HandlerFunc, change func(*llm.SpeakerSet
 	settings := llm.SpeakerSettings{Model: "tts", BaseURL: server.URL + "/v1/audio/speech", APIKey: "sk-secret-key",
 		MaxTries: 3, Timeout: time.Minute, HTTPClient: server.Client(), Check: func(wav []byte) error {
 			if !strings.HasPrefix(string(wav), "RIFF") {
-				return errors.New("it is no WAV file")
+				return errors.New("not a WAV file")
 			}
 			return nil
 		}}
@@ -76,7 +76,7 @@ func TestSpeaker(t *testing.T) {
 	}
 }
 
-// What a server does instead of speaking: each has a defined outcome after a bounded number of tries.
+// TestSpeakerTroubles: each failure of a server has a defined outcome after a limited number of tries.
 func TestSpeakerTroubles(t *testing.T) {
 	t.Parallel()
 	answer := func(kind, body string) http.HandlerFunc {
@@ -94,7 +94,7 @@ func TestSpeakerTroubles(t *testing.T) {
 		"a page": {answer("text/html; charset=utf-8", "<!DOCTYPE html><title>Log in</title>"),
 			"login page of the network, or a wrong base URL", llm.ErrUnavailable, 3},
 		"JSON":            {answer("application/json", `{"url":"x"}`), "not with speech as WAV", llm.ErrUnavailable, 3},
-		"MP3":             {answer("audio/mpeg", "ID3"), "it is no WAV file", llm.ErrUnavailable, 3},
+		"MP3":             {answer("audio/mpeg", "ID3"), "not a WAV file", llm.ErrUnavailable, 3},
 		"another type":    {answer("application/octet-stream", soundOf), "", nil, 1},
 		"nothing":         {answer("audio/wav", ""), "an empty body", llm.ErrUnavailable, 3},
 		"half of a file":  {half, "unexpected EOF", llm.ErrUnavailable, 3},
@@ -105,7 +105,7 @@ func TestSpeakerTroubles(t *testing.T) {
 			http.Redirect(w, r, "https://login.example/", http.StatusFound)
 		}, "a redirect to login.example", llm.ErrUnavailable, 3},
 		"a hanging server": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-			"no whole answer within", llm.ErrUnavailable, 2},
+			"no complete answer within", llm.ErrUnavailable, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,7 +149,7 @@ func half(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(soundOf))
 }
 
-// A call ends with its context, whose cause it names.
+// A call ends with its context and returns the cause.
 func TestSpeakerEnds(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("the run was cancelled")

@@ -10,7 +10,8 @@ import (
 
 const (
 	thinkText     = "The first key of the answer is think: the considerations behind the answer, in at most 150 words."
-	thinkProperty = `"think":{"type":"string","description":"think first: the considerations behind the answer, in at most 150 words"}`
+	thinkProperty = `"think":{"type":"string","description":` +
+		`"think first: the considerations behind the answer, in at most 150 words"}`
 )
 
 // withThink inserts a think string before the other properties of the answer, for models that do not reason by

@@ -114,9 +114,9 @@ type outage struct{ last atomic.Pointer[error] } // last error of an outage; nil
 func (o *outage) tell(ctx context.Context, what outcome, verdict topicqueue.CallVerdict, err error) {
 	switch {
 	case what == answered && o.last.Swap(nil) != nil:
-		zerolog.Ctx(ctx).Info().Msg("the model server answers again")
+		zerolog.Ctx(ctx).Info().Msg("model server is available again")
 	case isOutage(what) && verdict.Down && o.last.Swap(&err) == nil:
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("model server is down or overloaded; calls wait until it answers")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("model server is down or overloaded; calls wait until it is available")
 	}
 }
 

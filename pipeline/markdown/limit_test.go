@@ -11,7 +11,7 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// Text that is slow for parsers that look back or ahead too often.
+// hostile is text that is slow for parsers with excessive look-back or look-ahead.
 func hostile(size int) map[string]string {
 	fill := func(unit string) string { return strings.Repeat(unit, max(1, size/len(unit))) }
 	lines := func(unit string) string { return fill(unit + "\n") }
@@ -82,7 +82,7 @@ func hostile(size int) map[string]string {
 	}
 }
 
-// TestHostile: time grows in proportion to the text, and no block is deeper than a walk may go.
+// TestHostile: time is linear in the length of the text, and nesting is limited.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	size := scaletest.Of(1<<16, 1<<20)

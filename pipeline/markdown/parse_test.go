@@ -12,7 +12,7 @@ import (
 	"nightdesk/pipeline/markdown"
 )
 
-// outline returns the tree in one line: the kind of each node with what is in it, the text of each other.
+// outline returns the tree on one line: the kind of each node with its children or its text.
 func outline(n ast.Node, source string) string {
 	switch n := n.(type) {
 	case *ast.Text:
@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is beyond a limit is text, and all of it is there.
+// Markup beyond a limit is text, and all of it is kept.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{strings.Repeat(">", 1000) + "x", strings.Repeat("- ", 1000) + "x",
@@ -74,8 +74,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzParse: code and the segments of the text lie in the source, in order and without overlap, and none begins or ends
-// within a character.
+// FuzzParse: code ranges and text segments are in the source, in order and without overlap, on character boundaries.
 func FuzzParse(f *testing.F) {
 	for _, in := range hostile(200) {
 		f.Add(in)

@@ -16,7 +16,7 @@ import (
 const EspeakProgram = "espeak-ng"
 
 // ErrNoEngine means that no speech engine is available.
-var ErrNoEngine = errors.New("there is no speech engine: set speech.model or install " + EspeakProgram)
+var ErrNoEngine = errors.New("no speech engine is available: set speech.model or install " + EspeakProgram)
 
 // programTime is the maximum run time of a program for one piece or one recording.
 const programTime = 2 * time.Minute
@@ -137,7 +137,7 @@ func FindEncoder() (Encoder, bool) {
 func (e Encoder) Encode(ctx context.Context, wav []byte) ([]byte, error) {
 	body, err := pipe(ctx, wav, e.Program, e.args...)
 	if err == nil && len(body) == 0 {
-		err = errors.New("it wrote nothing")
+		err = errors.New("it wrote no output")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create the %s of the narration with %s: %w", e.Format, e.Program, err)

@@ -68,7 +68,7 @@ func lines(s narration.Script) (out []string) {
 	return out
 }
 
-// Without a model the script is taken from the report, as it can be said.
+// Without a model, the script is taken from the report in speakable form.
 func TestScriptWithoutModel(t *testing.T) {
 	t.Parallel()
 	title := "0 Committed data survives a server failure"
@@ -92,7 +92,7 @@ func TestScriptWithoutModel(t *testing.T) {
 	}
 }
 
-// What a published report says of its run is not read aloud, nor shown to the model; other quotes are.
+// Run data in a published report is neither read aloud nor shown to the model. Other block quotes are.
 func TestScriptOfPublished(t *testing.T) {
 	t.Parallel()
 	const text = "# T\n\n> **Topic:** Ships\\\n> 2026-03-01 · run `research_x`\n\n> A quote.\n\nOpening.\n"
@@ -135,7 +135,7 @@ func (w *writer) Generate(_ context.Context, req llm.Request) (llm.Response, err
 	return llm.Response{Text: string(body)}, err
 }
 
-// A model's script is spoken without what cannot be said, and without figures that the report does not have.
+// A model's script is cleaned of unspeakable parts and of figures that are not in the report.
 func TestScriptOfModel(t *testing.T) {
 	t.Parallel()
 	w := &writer{turns: []prompts.NarrateTurn{
@@ -157,7 +157,7 @@ func TestScriptOfModel(t *testing.T) {
 	}
 }
 
-// Only one voice of two says something: they take turns.
+// If only one of two voices speaks, they alternate.
 func TestScriptOfOneVoice(t *testing.T) {
 	t.Parallel()
 	w := &writer{turns: []prompts.NarrateTurn{{Speaker: "A", Text: "One."}, {Speaker: "A", Text: "Two."}}}
@@ -167,7 +167,7 @@ func TestScriptOfOneVoice(t *testing.T) {
 	}
 }
 
-// A model that fails costs its words alone.
+// A failed model call only loses the model's text.
 func TestScriptFallsBack(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{topicqueue.AudioExtended, topicqueue.AudioSingle, topicqueue.AudioDual} {
@@ -181,7 +181,7 @@ func TestScriptFallsBack(t *testing.T) {
 	}
 }
 
-// A report that exceeds the model's window is shown by the beginnings of its sections.
+// A report that exceeds the model's window is shown with the beginnings of its sections.
 func TestScriptOfSmallWindow(t *testing.T) {
 	t.Parallel()
 	long := "# T\n\n" + strings.Repeat("Words.\n\n", 64) + "## S\n\n" + strings.Repeat("More.\n\n", 64)
@@ -230,7 +230,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// tone is a sound as an engine gives it.
+// tone returns a sound like that of an engine.
 func tone(rate int, seconds, peak float64) []byte {
 	s := narration.Sound{Rate: rate}
 	for i := range int(float64(rate) * seconds) {
@@ -239,7 +239,8 @@ func tone(rate int, seconds, peak float64) []byte {
 	return s.WAV()
 }
 
-// Sounds of different rates and loudness become one without clicks and clipping, whose transcript has the right times.
+// Sounds with different rates and levels are joined without clicks and clipping, and the transcript has the right
+// times.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	pieces := narration.Pieces([]narration.Turn{{Text: "One <b> & more."}, {Voice: 1, Text: "Two."}, {Text: "Three."}})
@@ -267,7 +268,7 @@ func TestRecord(t *testing.T) {
 	if peak >= 30_000 || peak < 28_000 {
 		t.Errorf("the peak is %d", peak)
 	}
-	// a tone of 440 Hz with this peak moves by no more between two samples; a click does
+	// the maximum step between two samples of a 440 Hz tone with this peak; clicks are larger
 	if most := int(float64(peak)*2*math.Pi*440/24000) + 400; step > most {
 		t.Errorf("the sound jumps by %d, more than %d", step, most)
 	}
@@ -295,7 +296,7 @@ func at(s narration.Sound, d time.Duration) int {
 	return min(len(s.Samples), int(d.Seconds()*float64(s.Rate)))
 }
 
-// silent reports that nothing is heard, but for a sample where a time was rounded.
+// silent reports whether a part is silent, except for one sample where a time was rounded.
 func silent(samples []int16) bool {
 	for _, v := range samples[min(len(samples), 30):max(min(len(samples), 30), len(samples)-30)] {
 		if v != 0 {
@@ -354,9 +355,9 @@ func TestReadWAV(t *testing.T) {
 		"half":                   {whole[:len(whole)/2], 0, "truncated"},
 		"only the head":          {whole[:44], 0, "truncated"},
 		"no samples":             {slices.Concat(whole[:40], make([]byte, 4)), 0, "no samples"},
-		"HTML":                   {[]byte("<!DOCTYPE html><p>Log in"), 0, "no WAV"},
-		"MP3":                    {[]byte("ID3\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), 0, "no WAV"},
-		"nothing":                {nil, 0, "no WAV"},
+		"HTML":                   {[]byte("<!DOCTYPE html><p>Log in"), 0, "not a WAV"},
+		"MP3":                    {[]byte("ID3\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), 0, "not a WAV"},
+		"nothing":                {nil, 0, "not a WAV"},
 		"floats":                 {float, 0, "16-bit PCM"},
 	} {
 		got, err := narration.ReadWAV(test.body)
@@ -369,7 +370,7 @@ func TestReadWAV(t *testing.T) {
 	}
 }
 
-// FuzzReadWAV reads what it has written.
+// FuzzReadWAV: a written file is read back unchanged.
 func FuzzReadWAV(f *testing.F) {
 	f.Add(tone(8000, 0.01, 100))
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -384,7 +385,7 @@ func FuzzReadWAV(f *testing.F) {
 	})
 }
 
-// engine returns espeak-ng; where it is missing the test is left out, and in CI fails.
+// engine returns espeak-ng. Without it the test is skipped, and fails in CI.
 func engine(t *testing.T) narration.Espeak {
 	t.Helper()
 	e, err := narration.FindEspeak()
@@ -397,7 +398,7 @@ func engine(t *testing.T) narration.Espeak {
 	return e
 }
 
-// A report in English and one in Chinese, spoken by espeak-ng with two voices and encoded by what is installed.
+// Reports in English and Chinese, spoken by espeak-ng with two voices and encoded by the installed program.
 func TestEspeak(t *testing.T) {
 	t.Parallel()
 	e := engine(t)

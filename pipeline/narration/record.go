@@ -109,7 +109,7 @@ const atOnce = 4
 // the recording.
 func Record(ctx context.Context, pieces []Piece, say func(context.Context, Piece) ([]byte, error)) (Recording, error) {
 	if len(pieces) == 0 {
-		return Recording{}, errors.New("there is nothing to read aloud")
+		return Recording{}, errors.New("the script is empty")
 	}
 	sounds, pauses := make([]Sound, len(pieces)), make([]time.Duration, len(pieces))
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -125,7 +125,7 @@ func Record(ctx context.Context, pieces []Piece, say func(context.Context, Piece
 				return err
 			}
 			if sounds[i], err = ReadWAV(body); err != nil {
-				return fmt.Errorf("read what was spoken of %q: %w", text.Clip(p.Text, 40), err)
+				return fmt.Errorf("read the audio of %q: %w", text.Clip(p.Text, 40), err)
 			}
 			return nil
 		})

@@ -75,7 +75,7 @@ func (w Writer) Script(ctx context.Context, r Report) (Script, error) {
 			turns, err := asked.turns(groupCtx)
 			written[i], leftOut[i] = check.only(turns)
 			if len(written[i]) == 0 && err == nil {
-				err = errors.New("nothing of what it wrote stands in the report")
+				err = errors.New("no sentence of the script is in the report")
 			}
 			failed[i] = err
 			return context.Cause(groupCtx)

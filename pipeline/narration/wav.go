@@ -40,7 +40,7 @@ const (
 // to a pipe. A truncated file is an error.
 func ReadWAV(body []byte) (Sound, error) {
 	if len(body) < headSize || string(body[:4]) != "RIFF" || string(body[8:headSize]) != "WAVE" {
-		return Sound{}, errors.New("it is no WAV file")
+		return Sound{}, errors.New("not a WAV file")
 	}
 	sound, channels := Sound{}, 0
 	for rest := body[headSize:]; len(rest) >= chunkHead; {
@@ -49,7 +49,7 @@ func ReadWAV(body []byte) (Sound, error) {
 		unknown := size >= endless || size == 0 && name == "data"
 		switch {
 		case size > len(rest) && !(unknown && name == "data"):
-			return Sound{}, fmt.Errorf("the WAV file is truncated: it has %d of %d bytes of its chunk %q", len(rest), size, name)
+			return Sound{}, fmt.Errorf("the WAV file is truncated: it has %d of %d bytes of chunk %q", len(rest), size, name)
 		case unknown:
 			size = len(rest)
 		}
@@ -77,7 +77,7 @@ func ReadWAV(body []byte) (Sound, error) {
 
 func readFormat(chunk []byte) (rate, channels int, err error) {
 	if len(chunk) < 16 {
-		return 0, 0, errors.New("the format of the WAV file is cut off")
+		return 0, 0, errors.New("the format chunk of the WAV file is truncated")
 	}
 	format, bits := binary.LittleEndian.Uint16(chunk), binary.LittleEndian.Uint16(chunk[14:])
 	channels, rate = int(binary.LittleEndian.Uint16(chunk[2:])), int(binary.LittleEndian.Uint32(chunk[4:]))

@@ -95,7 +95,7 @@ func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 		d.fallBack("queries: background was searched with the topic alone: the model gave no query")
 		return own, nil
 	}
-	// Queries that share no word with the topic find what a weak model made up.
+	// Queries that share no word with the topic are inventions of a weak model.
 	if own := questionOf(d.run.Topic); text.Coverage(strings.Join(queries, "\n"), own) == 0 {
 		queries = append([]string{own}, queries...)
 	}

@@ -11,7 +11,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// The gate either asks or lets through. It has looked into the knowledge base before, and makes one call of the model.
+// TestClarify: the step either asks or continues. It searches the knowledge base first and makes one model call.
 func TestClarify(t *testing.T) {
 	t.Parallel()
 	exchange := func(outcome, answer string) topicqueue.Exchange {
@@ -78,7 +78,7 @@ func TestClarify(t *testing.T) {
 	}
 }
 
-// Nobody is asked without a model, or when no person is there.
+// TestClarifyAsksNobody: nothing is asked without a model or without a user.
 func TestClarifyAsksNobody(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -91,7 +91,7 @@ func TestClarifyAsksNobody(t *testing.T) {
 	}
 }
 
-// What the user has said is part of the topic that is planned, and of the brief that takes its place.
+// TestPlanKnowsTheDialogue: the user's answers are part of the planned topic, and of the brief that replaces it.
 func TestPlanKnowsTheDialogue(t *testing.T) {
 	t.Parallel()
 	for _, rephrase := range []bool{false, true} {

@@ -67,7 +67,7 @@ func TestParseGivenSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// items is a plan with n items that have nothing in common.
+// items returns a plan with n dissimilar items.
 func items(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -76,7 +76,7 @@ func items(n int) string {
 	return b.String()
 }
 
-// A plan that is given costs no call, keeps every item and its order, and tells watchers what every plan tells.
+// TestGiven: a given plan needs no call, keeps every item in order, and emits the events of every plan.
 func TestGiven(t *testing.T) {
 	t.Parallel()
 	for _, model := range []bool{true, false} {

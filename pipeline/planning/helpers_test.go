@@ -17,7 +17,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// desk is a planner with a scripted model, a scripted search and a record of what it did.
+// desk is a planner with a scripted model, a scripted search and a record of its calls.
 type desk struct {
 	t       *testing.T
 	mu      sync.Mutex

@@ -229,7 +229,7 @@ func TestStarterQueries(t *testing.T) {
 	}
 }
 
-// When nothing helps, the topic itself is the plan.
+// If nothing else works, the topic itself is the plan.
 func TestLastResort(t *testing.T) {
 	t.Parallel()
 	for _, model := range []bool{true, false} {
@@ -249,7 +249,7 @@ func TestLastResort(t *testing.T) {
 	}
 }
 
-// A window that is too small for the background gets less of it.
+// If the window is too small for the background, less of it is shown.
 func TestDecomposeShrinks(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -312,7 +312,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// An only sub-topic bears the name of the topic; what the model says about it stays.
+// A single sub-topic has the title of the topic. The model's description is kept.
 func TestOnlySubTopic(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"manual", "auto"} {
@@ -331,7 +331,7 @@ func TestOnlySubTopic(t *testing.T) {
 	}
 }
 
-// What background retrieval found for a query of the model, and not for the topic, is not shown to it again.
+// Background found for a query of the model, but not for the topic, is not shown to the model again.
 func TestBackgroundOffTheTopic(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -360,8 +360,7 @@ func TestBackgroundOffTheTopic(t *testing.T) {
 	}
 }
 
-// Every query has its place among the passages, however much the first ones have found; documents of one title are told
-// apart.
+// Every query contributes passages, however many the first ones found. Documents with the same title are distinguished.
 func TestPassagesOfEachQuery(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -392,7 +391,7 @@ func TestPassagesOfEachQuery(t *testing.T) {
 	}
 }
 
-// A weak model copies the marks of its question and makes up the rest: the user's own words are searched all the same.
+// If a weak model copies the marks of its question and invents the rest, the user's own words are still searched.
 func TestQueriesOffTheTopic(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -407,7 +406,8 @@ func TestQueriesOffTheTopic(t *testing.T) {
 	}
 }
 
-// Two places of a corpus are two starter queries, whatever words they share: a section may be called like its document.
+// Two sections of a corpus are two starter queries, whatever words they share, because a section may be named like its
+// document.
 func TestPlacesOfTheSameWords(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

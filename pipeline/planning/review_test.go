@@ -16,7 +16,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// ended is a block with so many claims of so many bytes.
+// ended returns a block with this many claims of this many bytes.
 func ended(n int, title string, claims, size int) planning.BlockEvidence {
 	e := planning.BlockEvidence{Block: topicqueue.Block{
 		ID: topicqueue.BlockID(n), Title: title, Overview: "About " + title + ".", Queries: []string{title + " when"}, Status: topicqueue.BlockCompleted,
@@ -32,7 +32,7 @@ func ended(n int, title string, claims, size int) planning.BlockEvidence {
 	return e
 }
 
-// review asks the desk's model about two blocks with evidence and one that failed.
+// review asks the desk's model about two blocks with evidence and a failed one.
 func (d *desk) review(change func(*planning.Reviewer, *topicqueue.Run, *planning.Evidence)) (topicqueue.Review, error) {
 	run := d.run
 	run.Options.QueueMaxLength = 6
@@ -148,7 +148,7 @@ func TestReview_ShowsEvidenceAndTrouble(t *testing.T) {
 	}
 }
 
-// TestReview_SmallWindow: what is too long is asked with less of every block, and all blocks stay.
+// TestReview_SmallWindow: a prompt that is too long is repeated with less of every block. All blocks stay.
 func TestReview_SmallWindow(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -187,7 +187,7 @@ func TestReview_SmallWindow(t *testing.T) {
 	}
 }
 
-// TestReview_Contradictions: a review names claims by their numbers, of any blocks.
+// TestReview_Contradictions: a review refers to claims of any blocks by their numbers.
 func TestReview_Contradictions(t *testing.T) {
 	t.Parallel()
 	block := func(n int, texts ...string) planning.BlockEvidence { // each claim of a source of its own
@@ -235,7 +235,7 @@ func TestReview_Contradictions(t *testing.T) {
 	}
 }
 
-// What several blocks have noted of one quote is shown once; the claims keep their numbers.
+// A quote noted by several blocks is shown once. The claims keep their numbers.
 func TestReview_OneQuoteOnce(t *testing.T) {
 	t.Parallel()
 	first, second := ended(1, "Spring tides", 2, 10), ended(2, "Neap tides", 2, 12)

@@ -29,7 +29,7 @@ func corpus(t *testing.T, name string) *knowledge.Base {
 	return base
 }
 
-// Without a model the topic itself is the first sub-topic, to which the best section belongs; others are documents and sections
+// Without a model the first sub-topic is the topic itself with the best section. The others are documents and sections
 // that answer it nearly as well.
 func TestFromSources(t *testing.T) {
 	t.Parallel()

@@ -67,7 +67,8 @@ func (p *parser) date(i int) int {
 func (p input) begins(i int) bool {
 	named := func(word string) bool {
 		low := strings.ToLower(word)
-		return months[low] > 0 || smallMonths[word] > 0 || quarters[low] > 0 || low == "q" || low == "h" || word == "FY"
+		listed := months[low] > 0 || smallMonths[word] > 0 || quarters[low] > 0
+		return listed || low == "q" || low == "h" || word == "FY"
 	}
 	if word, _ := wordAt(p.s, i); !digitAt(p.s, i) {
 		return named(word)
@@ -161,7 +162,9 @@ func (p input) isYear(q *Quantity, before string) bool {
 	if year < 1500 || year >= 2100 {
 		return false
 	}
-	if r, _ := utf8.DecodeRuneInString(p.s[next:]); !lower && r < 0x2e80 && (next >= len(p.s) || r != '-' && r != '–') {
+	r, _ := utf8.DecodeRuneInString(p.s[next:])
+	hyphen := next < len(p.s) && (r == '-' || r == '–')
+	if !lower && r < 0x2e80 && !hyphen {
 		return true
 	}
 	article := before == "the" || before == "a" || before == "its" || before == "s"

@@ -19,7 +19,8 @@ type number struct {
 
 // The forms of numbers; the text after a match is checked separately.
 var (
-	grouped  = regexp.MustCompile(`^\d{1,3}(?:(?:,\d{3})+|(?:\.\d{3})+|(?:['’]\d{3})+|(?:[ \x{a0}\x{202f}\x{2009}]\d{3})+|(?:,\d\d)+,\d{3})`)
+	grouped = regexp.MustCompile(`^\d{1,3}(?:(?:,\d{3})+|(?:\.\d{3})+|(?:['’]\d{3})+|` +
+		`(?:[ \x{a0}\x{202f}\x{2009}]\d{3})+|(?:,\d\d)+,\d{3})`)
 	version  = regexp.MustCompile(`^\d+(?:\.\d+){2,}`)
 	decimals = regexp.MustCompile(`^[.,](\d+)`)
 	power    = regexp.MustCompile(`^(?:[eE]([+-]?\d{1,3})(?:[^\p{L}\d]|$)` +

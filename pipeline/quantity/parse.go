@@ -204,11 +204,12 @@ func (p input) name(q *Quantity, n number, written bool) {
 	}
 	before := p.wordBefore(q.Start)
 	low := strings.ToLower(strings.Trim(before, "."))
+	fourDigits := n.whole && !n.grouped && n.end-q.Start == 4
 	switch {
 	case n.dots > 1, labels[low], before == "No.", before == "no.", strings.HasSuffix(p.s[:q.Start], "#"),
 		strings.HasSuffix(strings.TrimRight(p.s[:q.Start], " "), "§"):
 		q.Kind = Label
-	case n.whole && !n.grouped && n.end-q.Start == 4 && n.value >= 1000 && n.value < 2200 && p.isYear(q, low):
+	case fourDigits && n.value >= 1000 && n.value < 2200 && p.isYear(q, low):
 		q.Kind, q.When = Date, When{Year: int(n.value)}
 	}
 }

@@ -14,7 +14,7 @@ var kinds = map[quantity.Kind]string{
 	quantity.Date: "date ", quantity.Ordinal: "ordinal ", quantity.Label: "label ",
 }
 
-// show writes quantities as "about 1200000 USD", "date 2024-3-5", "10..12 km".
+// show formats quantities as "about 1200000 USD", "date 2024-3-5", "10..12 km".
 func show(qs []quantity.Quantity) string {
 	var out []string
 	for _, q := range qs {
@@ -287,7 +287,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Of two days, the same limit with another figure is another statement.
+// The same limit with another figure is a different statement.
 func TestEqual(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -317,7 +317,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// Whatever the text, places are in order and lie within it, and nothing agrees and differs at once.
+// FuzzParse: positions are in order and within the text, and no two quantities both agree and differ.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"It cost about €3.5 million in Q1 2024", "10-12 km/h, 5.-6.3.2024", "1亿2000万 百分之五", "twenty-five per cent", "US$ 1'234.5e3 × 10^9", "1990s 3rd v1.2.3"} {
 		f.Add(s)

@@ -7,7 +7,7 @@ import (
 	"nightdesk/pipeline/recurring"
 )
 
-// The first row names the columns unless its cells are figures; a figure in a name makes it none.
+// The first row names the columns unless its cells are figures. A name with a figure does not count.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	const row = "| 2025 | 10.6 | 9.7 |"

@@ -46,8 +46,8 @@ type Ended struct {
 func Make(base *Memory, e Ended) *Memory {
 	m := &Memory{
 		Schema: schema, Key: Key(e.Run.Topic, e.Run.Options), Topic: e.Run.Topic, RunID: e.Run.ID, Epoch: e.Epoch,
-		Date: e.Run.Date(e.Run.EndedAt), CreatedAt: e.Run.CreatedAt, EndedAt: e.Run.EndedAt, Plan: e.Plan, Blocks: []Block{}, Open: e.Open, Text: e.Text,
-		Review:        e.Review.Standing(""),
+		Date: e.Run.Date(e.Run.EndedAt), CreatedAt: e.Run.CreatedAt, EndedAt: e.Run.EndedAt, Plan: e.Plan,
+		Blocks: []Block{}, Open: e.Open, Text: e.Text, Review: e.Review.Standing(""),
 		KnowledgeBase: e.Run.Options.KnowledgeBase, KnowledgeVersion: e.Run.Options.KnowledgeVersion,
 	}
 	if m.Open == nil {
@@ -78,11 +78,14 @@ func Make(base *Memory, e Ended) *Memory {
 func block(b BlockEvidence, old Block, returned []topicqueue.Returned, date string) Block {
 	t := b.Block
 	out := Block{
-		ID: t.ID, SubTopic: topicqueue.SubTopic{Title: t.Title, Overview: t.Overview, Queries: t.Queries, Parent: t.Parent, Why: t.Why},
+		ID: t.ID, SubTopic: topicqueue.SubTopic{
+			Title: t.Title, Overview: t.Overview, Queries: t.Queries, Parent: t.Parent, Why: t.Why,
+		},
 		LastSeq: old.LastSeq, Traces: []topicqueue.ToolTrace{}, Asked: slices.Clone(old.Asked),
 	}
-	done := t.Status == topicqueue.BlockCompleted && t.Reason == "" || t.Status == topicqueue.BlockFailed && t.Reason == NothingFound
-	out.Unfinished = !done
+	completed := t.Status == topicqueue.BlockCompleted && t.Reason == ""
+	nothing := t.Status == topicqueue.BlockFailed && t.Reason == NothingFound
+	out.Unfinished = !completed && !nothing
 	for _, trace := range b.Traces {
 		out.LastSeq = max(out.LastSeq, seq(trace.CitationID))
 		if len(trace.Claims) == 0 {

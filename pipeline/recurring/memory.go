@@ -23,8 +23,8 @@ const schema = 2
 // knowledge base and the tools. Runs with different sources have separate memories, so that content of a private
 // knowledge base never reaches a run that does not name it.
 func Key(topic string, o topicqueue.Options) string {
-	names := slices.Sorted(slices.Values(o.Tools))
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", topicqueue.TopicKey(topic), o.KnowledgeBase, strings.Join(names, ",")))
+	names := strings.Join(slices.Sorted(slices.Values(o.Tools)), ",")
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", topicqueue.TopicKey(topic), o.KnowledgeBase, names))
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -121,7 +121,8 @@ func Decode(body []byte, key string) (*Memory, error) {
 		return nil, fmt.Errorf("decode the memory of topic %s: %w", key, err)
 	}
 	if m.Schema != schema || m.Key != key || m.RunID == "" {
-		return nil, fmt.Errorf("the memory of topic %s has format %d, key %q and run %q: the next run replaces it", key, m.Schema, m.Key, m.RunID)
+		return nil, fmt.Errorf("the memory of topic %s has format %d, key %q and run %q: the next run replaces it",
+			key, m.Schema, m.Key, m.RunID)
 	}
 	return m, nil
 }

@@ -35,7 +35,9 @@ func (s Span) Moved(old, now string) (d text.Difference, respelt []text.Pair) {
 		listed := i > 0 && stood[units[i-1].Mark] || i+1 < len(units) && stood[units[i+1].Mark]
 		return entry && !listed || alone(now, u) && s.delivered("", now[u.Start:u.End])
 	})
-	d.Withdrawn = slices.DeleteFunc(d.Withdrawn, func(u text.Unit) bool { return alone(old, u) && s.delivered("", old[u.Start:u.End]) })
+	d.Withdrawn = slices.DeleteFunc(d.Withdrawn, func(u text.Unit) bool {
+		return alone(old, u) && s.delivered("", old[u.Start:u.End])
+	})
 	return d, respelt
 }
 
@@ -134,7 +136,8 @@ func same(a, b string) bool {
 // equal reports whether two figures have the same value, independent of notation and unit prefix.
 func equal(a, b quantity.Quantity) bool {
 	near := func(x, y float64) bool { return x == y || x-y < 1e-9*max(x, y, -x, -y) && y-x < 1e-9*max(x, y, -x, -y) }
-	return a.Kind == b.Kind && a.Unit == b.Unit && a.When == b.When && a.To == b.To && near(a.Low, b.Low) && near(a.High, b.High)
+	sameForm := a.Kind == b.Kind && a.Unit == b.Unit && a.When == b.When && a.To == b.To
+	return sameForm && near(a.Low, b.Low) && near(a.High, b.High)
 }
 
 // farAlike is the minimum similarity of two sentences for one to replace the other in another text.
@@ -147,7 +150,11 @@ func Follows(old, now string) bool {
 	within := func(x, y []string) bool {
 		return !slices.ContainsFunc(x, func(t string) bool { return !slices.Contains(y, t) })
 	}
-	return len(a) > 0 && len(b) > 0 && (within(a, b) || within(b, a)) && float64(2*min(len(a), len(b))) >= farAlike*float64(len(a)+len(b))
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	likeness := float64(2*min(len(a), len(b))) / float64(len(a)+len(b))
+	return (within(a, b) || within(b, a)) && likeness >= farAlike
 }
 
 // terms returns the content words of a text without its figures.
@@ -178,5 +185,6 @@ func misspelt(a, b string) bool {
 	if len(x) == 2 && len(y) == 2 {
 		return x[0] == y[1] && x[1] == y[0]
 	}
-	return tail > 0 && len(x) <= 1 && len(y) <= 1 && min(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) >= leastMisspelt
+	shorter := min(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
+	return tail > 0 && len(x) <= 1 && len(y) <= 1 && shorter >= leastMisspelt
 }

@@ -9,7 +9,7 @@ import (
 	"nightdesk/pipeline/recurring"
 )
 
-// moved shows what Moved tells in lines.
+// moved formats the result of Moved as lines.
 func moved(old, now string) []string {
 	d, _ := recurring.Span{Since: "2026-03-01", Now: "2026-03-02"}.Moved(old, now)
 	var lines []string

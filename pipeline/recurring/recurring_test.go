@@ -99,8 +99,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// What blocks have found is put together: each fact is told once, and what has moved from one source to another is no
-// news.
+// Findings of all blocks are combined. Each fact is listed once, and a fact that moved to another source is not a
+// change.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	quote := func(id, s string) topicqueue.Claim { return topicqueue.Claim{CitationID: id, Text: s, Quote: s} }
@@ -161,7 +161,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// What a source says in other words is no change when the model has noted the same of both; another figure is one.
+// A rephrased statement is not a change if the model noted the same of both. Another figure is a change.
 func TestRestated(t *testing.T) {
 	t.Parallel()
 	const noted = "The police see no focus of crime in the library."
@@ -190,7 +190,7 @@ func TestRestated(t *testing.T) {
 	}
 }
 
-// A paragraph that is withdrawn is told as one, and documents of one title are told apart.
+// A withdrawn paragraph is listed as a whole, and documents with the same title are distinguished.
 func TestToldByParagraph(t *testing.T) {
 	t.Parallel()
 	source := func(document string) topicqueue.Source {
@@ -225,8 +225,7 @@ func TestToldByParagraph(t *testing.T) {
 	}
 }
 
-// What a document that is new says is told together, in its order and as a model has noted it, whichever block has read
-// it.
+// Statements of a new document are listed together, in its order and as noted by a model, whichever block read it.
 func TestNewDocument(t *testing.T) {
 	t.Parallel()
 	const body = "Elm decided. It drops 480 beds. It proposes 380 beds. The fund refused it. It asked for 6 million."
@@ -275,7 +274,7 @@ func TestNewDocument(t *testing.T) {
 	}
 }
 
-// The day of the last report is told with its time where tonight's report has the same day.
+// The day of the last report is shown with its time if the new report has the same day.
 func TestSince(t *testing.T) {
 	t.Parallel()
 	ended := time.Date(2026, 3, 1, 5, 40, 0, 0, time.UTC)

@@ -12,8 +12,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// The extractive form on a real knowledge base: what answers the topic is there, each claim at its place in the document, and
-// documents on other things are not cited.
+// TestCorpus: on a real knowledge base without a model, the answers to the topic are found, each claim has its position
+// in the document, and unrelated documents are not cited.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -71,7 +71,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// corpus is a knowledge base of the documents that the tests of planning have, too.
+// corpus returns a knowledge base of the documents that the planning tests also use.
 func corpus(t *testing.T, name string) *knowledge.Base {
 	t.Helper()
 	base, err := knowledge.Create(filepath.Join(t.TempDir(), name+".sqlite"))

@@ -8,7 +8,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// What a block has from a document in several iterations stands in one place, and names it once.
+// TestClaimsByDocument: claims of a block from one document are grouped below its name, across iterations.
 func TestClaimsByDocument(t *testing.T) {
 	t.Parallel()
 	trace := func(title, section, text string) topicqueue.ToolTrace {

@@ -111,7 +111,8 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// A model that asks the same in every iteration: every query of the run is issued once, and the loop ends.
+// TestRepeatingModel: if a model makes the same queries in every iteration, each query is made once in the run, and the
+// loop ends.
 func TestRepeatingModel(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -139,7 +140,7 @@ func TestRepeatingModel(t *testing.T) {
 	}
 }
 
-// Iterations for which nothing is left to ask are recorded and cost no call.
+// TestNothingToAsk: iterations without queries are recorded and make no call.
 func TestNothingToAsk(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -225,7 +226,7 @@ func TestDecideFailures(t *testing.T) {
 	}
 }
 
-// A window that is too small for everything gets less, not nothing.
+// TestDecideShrinks: a prompt that does not fit the window is shortened, not dropped.
 func TestDecideShrinks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -250,7 +251,7 @@ func TestDecideShrinks(t *testing.T) {
 	}
 }
 
-// The brief of a topic does not stand in every question: the user's words do, or the brief where it is shorter.
+// TestBriefIsNotRepeated: questions contain the user's words, or the brief if it is shorter.
 func TestBriefIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	words, long := "How tides work", "Find out how tides work. "+strings.Repeat("Spell it out. ", 50)
@@ -269,7 +270,8 @@ func TestBriefIsNotRepeated(t *testing.T) {
 	}
 }
 
-// Of what other blocks have asked, a block sees what is most like its own title, and how much else there is.
+// TestQueriesOfOthers: a block sees the queries of other blocks that are most similar to its title, and the number of
+// others.
 func TestQueriesOfOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -294,7 +296,7 @@ func TestQueriesOfOthers(t *testing.T) {
 	}
 }
 
-// A block that was planned with queries begins with them: nobody is asked what is known.
+// TestStarters: a block with planned queries starts with them, without a model call.
 func TestStarters(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -355,7 +357,7 @@ func TestStarters(t *testing.T) {
 	}
 }
 
-// A model that fails to plan while pages are to be found: they are opened, as without a model.
+// TestPagesAreOpenedWhenDecideFails: if the model fails while pages were found, they are opened as without a model.
 func TestPagesAreOpenedWhenDecideFails(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -375,8 +377,8 @@ func TestPagesAreOpenedWhenDecideFails(t *testing.T) {
 	}
 }
 
-// TestDecideSaysWhatHelps: a question names the phase of the research only where there is something to choose between,
-// and shows how a program begins that was run, not all of it.
+// TestDecideSaysWhatHelps: a question names the phase of the research only if there is a choice, and shows only the
+// beginning of executed programs.
 func TestDecideSaysWhatHelps(t *testing.T) {
 	t.Parallel()
 	program := "print(1)  # " + strings.Repeat("a long comment ", 40)
@@ -403,7 +405,7 @@ func TestDecideSaysWhatHelps(t *testing.T) {
 	}
 }
 
-// A model is offered one search of the knowledge base: the better one that the run may use.
+// TestOneSearchIsOffered: a model gets one search of the knowledge base, the better one of those enabled.
 func TestOneSearchIsOffered(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ enabled, offered, other string }{

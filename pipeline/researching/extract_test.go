@@ -18,7 +18,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// shared are sources that a search of a knowledge base has ranked: share by share of the best one's score.
+// shared returns sources ranked by a knowledge base search. shares: scores relative to the best one.
 func shared(shares []float64, texts ...string) tools.Result {
 	r := found(texts...)
 	for i := range r.Sources {
@@ -27,7 +27,7 @@ func shared(shares []float64, texts ...string) tools.Result {
 	return r
 }
 
-// web gives the block a search of the web that finds three pages, of which one can be opened and bears on the topic.
+// web gives the block a web search that finds three pages, one of which can be opened and is relevant.
 func (b *bench) web(*testing.T) {
 	b.run.Options.Tools = []string{"web_search", "open_page"}
 	b.tools["web_search"] = func(string) tools.Result {
@@ -53,7 +53,7 @@ func (b *bench) web(*testing.T) {
 	}
 }
 
-// claimLines returns the claims of the block, a line for each: citation id and text. Each must stand at its place.
+// claimLines returns the claims of the block as lines of citation id and text. Each must be at its position.
 func (b *bench) claimLines() []string {
 	b.t.Helper()
 	var lines []string
@@ -68,7 +68,8 @@ func (b *bench) claimLines() []string {
 	return lines
 }
 
-// Without a model a block asks what it was planned for and what its topic names, in as many iterations as that takes, and ends.
+// TestExtractive: without a model, a block makes its planned queries and look-ups of items in its topic, in as many
+// iterations as needed, and ends.
 func TestExtractive(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -93,7 +94,7 @@ func TestExtractive(t *testing.T) {
 	}
 }
 
-// Every search is asked what the block was planned for; the title where it was planned with no queries.
+// TestExtractiveSearches: every search gets the planned queries, or the title if there are none.
 func TestExtractiveSearches(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -124,7 +125,8 @@ func TestExtractiveSearches(t *testing.T) {
 	}
 }
 
-// A block whose pages cannot be opened says which call failed and why: that is what its user can mend.
+// TestCallsThatFailed: if pages cannot be opened, the block reports the failed call and the reason, which the user can
+// fix.
 func TestCallsThatFailed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -144,7 +146,7 @@ func TestCallsThatFailed(t *testing.T) {
 	}
 }
 
-// A claim of a block without a model is a paragraph, a list with its introduction, a table or code, whole.
+// TestExtractiveBlocks: without a model, a claim is a whole paragraph, list with introduction, table or code block.
 func TestExtractiveBlocks(t *testing.T) {
 	t.Parallel()
 	blocks := []string{
@@ -169,7 +171,7 @@ func TestExtractiveBlocks(t *testing.T) {
 	}
 }
 
-// What is kept beside the best passage, by what returned it.
+// TestShares: passages kept in addition to the best one, by the tool that returned them.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	abstract := func(title, text string) tools.Result {
@@ -245,7 +247,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// A source that two searches return counts as much as it does in the better one.
+// TestShareOfTheBetterSearch: a source returned by two searches gets the better of its scores.
 func TestShareOfTheBetterSearch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -265,8 +267,8 @@ func TestShareOfTheBetterSearch(t *testing.T) {
 	}
 }
 
-// A long page is read in pieces, also when no window is wide enough for the model that should have read it: of its passages
-// those are kept that answer the topic, each where it stands.
+// TestExtractiveLongPage: of a long page, the relevant passages are kept, each at its position, even if no window fits
+// the model that should have read it.
 func TestExtractiveLongPage(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
@@ -309,7 +311,7 @@ func TestExtractiveLongPage(t *testing.T) {
 	}
 }
 
-// Without a model the best pages are opened and read: what an engine shows of them is no finding.
+// TestExtractiveWeb: without a model, the best pages are opened and read. Search excerpts are not findings.
 func TestExtractiveWeb(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -328,7 +330,8 @@ func TestExtractiveWeb(t *testing.T) {
 	}
 }
 
-// The same on servers: a search engine, and pages of which one is missing. Four are found, three are opened.
+// TestExtractiveWebOnServers: the same with servers: a search engine, and pages, one of which is missing. Four are
+// found and three are opened.
 func TestExtractiveWebOnServers(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
@@ -378,7 +381,8 @@ func TestExtractiveWebOnServers(t *testing.T) {
 	}
 }
 
-// A corpus that has nothing on the topic is no error: the caller judges a block without claims.
+// TestExtractiveNothing: a corpus without relevant documents is not an error. The caller handles a block without
+// claims.
 func TestExtractiveNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -390,7 +394,7 @@ func TestExtractiveNothing(t *testing.T) {
 	}
 }
 
-// Options of the run come before what the worker is set to.
+// TestActionsOfTheRun: options of the run take precedence over the worker's settings.
 func TestActionsOfTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -410,7 +414,7 @@ func TestActionsOfTheRun(t *testing.T) {
 	}
 }
 
-// What a model did not read is kept as it stands, and says how well it bears on the topic; what a model read does not.
+// TestShareOfClaims: claims that no model read are quoted and have a relevance score. Claims of a model have none.
 func TestShareOfClaims(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -20,7 +20,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// bench is one block with everything around it: a scripted model, scripted tools, a queue in memory.
+// bench is one block with its environment: a scripted model, scripted tools, a queue in memory.
 type bench struct {
 	brief  string // of the plan; empty: the topic as it is
 	t      *testing.T
@@ -42,11 +42,11 @@ type bench struct {
 	r     *researching.Researcher
 }
 
-// starters are the queries of a block that was planned with some.
+// starters are the planned queries of a block.
 var starters = []string{"spring tides cause", "spring tides moon phase"}
 
-// newBench makes a block without starter queries, of a run in fixed mode with three iterations and the search of a knowledge
-// base, whose every query finds one new source that holds one fact.
+// newBench returns a block without planned queries, of a run in fixed mode with three iterations and a knowledge base
+// search. Every query finds one new source with one fact.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, pages: map[string]string{}, tools: map[string]func(string) tools.Result{}}
@@ -80,12 +80,12 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// fact is the text of the source that answers a query.
+// fact returns the text of the source that answers a query.
 func fact(query string) string {
 	return fmt.Sprintf("An opening line. The answer to %s is forty-two metres. A closing line.", query)
 }
 
-// found is a result with one source per text, each in a document of its own.
+// found returns a result with one source per text, each in a different document.
 func found(texts ...string) tools.Result {
 	r := tools.Result{Text: strings.Join(texts, "\n")}
 	for _, text := range texts {
@@ -95,10 +95,10 @@ func found(texts ...string) tools.Result {
 	return r
 }
 
-// aboveText is what stands above a source's text, of which nothing is quoted.
+// aboveText matches the context shown above a source's text, which is not quoted.
 var aboveText = regexp.MustCompile(`(?m)^The document begins: .*$`)
 
-// honestNote makes one claim of each source that the question shows: its "The answer to ..." sentence.
+// honestNote returns one claim for each source of the question: its "The answer to ..." sentence.
 func honestNote(req llm.Request) prompts.NoteAnswer {
 	a := prompts.NoteAnswer{}
 	n := 0
@@ -202,7 +202,7 @@ func (s scriptedTool) Call(_ context.Context, c tools.Call) (tools.Result, error
 	return s.b.tools[s.name](c.Query), nil
 }
 
-// memoryQueue keeps checkpoints and judges proposals as the real queue does.
+// memoryQueue stores checkpoints and judges proposals like the real queue.
 type memoryQueue struct {
 	view        topicqueue.View
 	max         int

@@ -12,7 +12,8 @@ import (
 const maxItems = 2
 
 var itemPatterns = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)\b(?:theorem|lemma|proposition|corollary|definition|algorithm|equation|table|figure|fig\.|listing|section|chapter|appendix)\s+\d+(?:\.\d+)*\b`),
+	regexp.MustCompile(`(?i)\b(?:theorem|lemma|proposition|corollary|definition|algorithm|equation|table|figure|fig\.|` +
+		`listing|section|chapter|appendix)\s+\d+(?:\.\d+)*\b`),
 	regexp.MustCompile(`§\s?\d+(?:\.\d+)*`),
 	regexp.MustCompile(`\b[A-Za-z]\w+(?:(?:\.|::)[A-Za-z]\w+)+`), // sync.Mutex, std::vector
 	regexp.MustCompile(`\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b`),        // max_wal_size

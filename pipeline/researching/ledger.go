@@ -9,7 +9,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Limits of what one iteration shares with other blocks, and of what their prompts show.
+// Limits of the findings that one iteration shares with other blocks, and of those shown in their prompts.
 const (
 	maxFindings   = 4     // per iteration
 	maxFinding    = 240   // bytes per finding

@@ -60,7 +60,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A model that is always content and never asks anything still works through the plan's queries in fixed mode.
+// TestSufficientWithoutActions: in fixed mode, the plan's queries are used even if the model is always satisfied and
+// asks nothing.
 func TestSufficientWithoutActions(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"fixed", "flexible"} {
@@ -137,7 +138,7 @@ func TestContinue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A second attempt begins after the first checkpoint; the texts of its sources are no longer at hand.
+	// A second attempt begins after the first checkpoint. The texts of its sources are no longer available.
 	c := newBench(t)
 	c.start.Block.Iterations = 1
 	c.start.View.Queries = b.queue.checkpoints[0].Queries
@@ -162,7 +163,7 @@ func TestContinue(t *testing.T) {
 	if req := c.questions("decide")[0]; req.Position.Iteration != 2 || !strings.Contains(req.Prompt.User, whole1) {
 		t.Errorf("the first question is for iteration %d, without the earlier claim", req.Position.Iteration)
 	}
-	// A block whose iterations are used up is done.
+	// A block that has used up its iterations is done.
 	c.start.Block.Iterations = 3
 	c.asked = nil
 	if res, err := c.research(); err != nil || res.Iterations != 3 || res.Claims != 1 || len(c.asked) != 0 {
@@ -262,7 +263,7 @@ func TestProposals(t *testing.T) {
 	}
 }
 
-// A model that proposes topics without end is told what became of them; the queue's limit holds.
+// TestEndlessProposals: a model that proposes topics endlessly is told the outcomes, and the limit of the queue holds.
 func TestEndlessProposals(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -296,7 +297,7 @@ func TestEndlessProposals(t *testing.T) {
 	}
 }
 
-// What is proposed together with "sufficient" reaches the queue.
+// TestProposalAtTheEnd: a proposal made together with "sufficient" reaches the queue.
 func TestProposalAtTheEnd(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

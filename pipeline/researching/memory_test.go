@@ -16,7 +16,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// digestOf is what a block has told of one iteration.
+// digestOf returns a block's digest of one iteration.
 func digestOf(block string, texts ...string) topicqueue.Digest {
 	d := topicqueue.Digest{Block: block}
 	for i, text := range texts {
@@ -46,8 +46,8 @@ func TestLedgerIsShown(t *testing.T) {
 	}
 }
 
-// Much that was found by many blocks leaves each of them a share of what the window has room for, says how much is left out, and goes first when the
-// window is small.
+// TestLedgerIsBounded: if many blocks have many findings, each gets a share of the window, and the omitted number is
+// shown. The ledger is dropped first if the window is small.
 func TestLedgerIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -96,7 +96,8 @@ func TestLedgerIsBounded(t *testing.T) {
 	}
 }
 
-// A block that another led to sees first and in full what that one has found, and what it has read.
+// TestContinuationKnowsItsParent: a block proposed by another sees that one's findings first and in full, and the
+// documents that it has read.
 func TestContinuationKnowsItsParent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -118,7 +119,7 @@ func TestContinuationKnowsItsParent(t *testing.T) {
 	}
 }
 
-// What a block tells of an iteration: of each source first what bears most on it, and all that was read.
+// TestDigest: a digest has the most relevant claims of each source first, and all sources read.
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -151,7 +152,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// Pages that a search has found and nobody has opened are named, those with a claim first.
+// TestUnopenedPages: pages that were found and not opened are listed, those with a claim first.
 func TestUnopenedPages(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -199,7 +200,7 @@ func TestUnopenedPages(t *testing.T) {
 	}
 }
 
-// What one search has found does not hide what another one has found first.
+// TestPagesOfAllSearchesAreSuggested: results of one search do not hide the best results of another.
 func TestPagesOfAllSearchesAreSuggested(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -226,7 +227,8 @@ func TestPagesOfAllSearchesAreSuggested(t *testing.T) {
 	}
 }
 
-// Four calls of different tools are under way at the same time; one that fails and a name that does not exist are told, in order.
+// TestMixedTools: four calls of different tools run in parallel. A failed call and an unknown name are reported, in
+// order.
 func TestMixedTools(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

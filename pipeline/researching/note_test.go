@@ -92,7 +92,7 @@ func TestNoteClaims(t *testing.T) {
 	}
 }
 
-// An over-long quote is cut to the sentences that fit.
+// TestLongQuote: an overlong quote is cut to the sentences that fit.
 func TestLongQuote(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -114,7 +114,7 @@ func TestLongQuote(t *testing.T) {
 	}
 }
 
-// A row of a table says something with a label and a value; either alone does not.
+// TestQuotedRow: a table row is quoted with a label and a value. Either alone says nothing.
 func TestQuotedRow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -143,7 +143,7 @@ func TestQuotedRow(t *testing.T) {
 	}
 }
 
-// Quotes that stand nowhere: the sentences of the source itself take their place.
+// TestInventedQuotes: quotes that are not in the source are replaced by sentences of the source.
 func TestInventedQuotes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -216,8 +216,8 @@ func TestNoteFailures(t *testing.T) {
 	}
 }
 
-// The sources of all calls of an iteration share one question; each claim goes to the call that found its source, and
-// the next decide learns which call found nothing.
+// TestOneNote: the sources of all calls of an iteration share one question. Each claim belongs to the call that found
+// its source, and the next decide prompt lists the calls without findings.
 func TestOneNote(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -255,7 +255,7 @@ func TestOneNote(t *testing.T) {
 	}
 }
 
-// An answer about several calls may have as many claims as one about each of them.
+// TestManyClaims: an answer about several calls may have as many claims as one answer for each.
 func TestManyClaims(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -280,7 +280,8 @@ func TestManyClaims(t *testing.T) {
 	}
 }
 
-// While the server is away for one note, that one is taken without it and the others are the model's.
+// TestServerAwayBetweenNotes: if the server is down during one note, that note is made without the model, the others
+// with it.
 func TestServerAwayBetweenNotes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -310,7 +311,7 @@ func TestServerAwayBetweenNotes(t *testing.T) {
 	}
 }
 
-// When the server goes away over a long page, the rest of it is read without asking again.
+// TestServerAwayOverLongPage: if the server goes down during a long page, the rest is read without the model.
 func TestServerAwayOverLongPage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -326,7 +327,7 @@ func TestServerAwayOverLongPage(t *testing.T) {
 	}
 }
 
-// A server that is away from the beginning to the end: the block ends with evidence of its plan's queries.
+// TestServerAway: if the server is down all the time, the block ends with evidence from its planned queries.
 func TestServerAway(t *testing.T) {
 	t.Parallel()
 	away := fmt.Errorf("503: %w", llm.ErrUnavailable)
@@ -338,7 +339,7 @@ func TestServerAway(t *testing.T) {
 	if err != nil || res.Claims == 0 || res.Iterations != 1 || !slices.Contains(b.called, "rag_hybrid: spring tides cause") {
 		t.Fatalf("%+v, %v, called %q", res, err, b.called)
 	}
-	// Without evidence it goes through all iterations.
+	// Without evidence, all iterations run.
 	b = newBench(t)
 	b.decide = func(int, llm.Request) any { return away }
 	b.tools["rag_hybrid"] = func(string) tools.Result { return tools.Result{} }
@@ -347,7 +348,8 @@ func TestServerAway(t *testing.T) {
 	}
 }
 
-// One source that two calls return is noted once; a source that was noted without a claim is not read again.
+// TestSourcesAreReadOnce: a source returned by two calls is noted once. A source noted without a claim is not read
+// again.
 func TestSourcesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -364,7 +366,7 @@ func TestSourcesAreReadOnce(t *testing.T) {
 	}
 }
 
-// A statement that the block has from an earlier iteration is not taken again, nor is a source of that time read again.
+// TestNothingTwice: statements and sources of earlier iterations are not noted again.
 func TestNothingTwice(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -392,7 +394,7 @@ func TestNothingTwice(t *testing.T) {
 	}
 }
 
-// A long page is read chunk by chunk; a window that is smaller gets smaller chunks; every part is read once.
+// TestLongPage: a long page is read in chunks that fit the window. Every part is read once.
 func TestLongPage(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
@@ -429,7 +431,7 @@ func TestLongPage(t *testing.T) {
 	}
 }
 
-// Of a page that is too long to be read whole, a bounded number of chunks is read.
+// TestEndlessPage: of a very long page, a limited number of chunks is read.
 func TestEndlessPage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -448,7 +450,7 @@ func TestEndlessPage(t *testing.T) {
 	}
 }
 
-// A passage comes with who wrote and published its document, when, and once for each document with how that begins.
+// TestNotesSeeBylines: a passage has author, publisher and date of its document, and once per document its beginning.
 func TestNotesSeeBylines(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

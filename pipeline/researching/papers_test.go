@@ -21,8 +21,8 @@ type noWait struct{}
 
 func (noWait) Wait(ctx context.Context, _ string, _ time.Duration) error { return ctx.Err() }
 
-// A block searches papers in servers that speak the indexes' formats, one of which is down, and notes claims: each stands
-// in an abstract, and none in what the desk itself says about a paper.
+// TestResearchPapers: a block searches papers on servers with the indexes' formats, one of which is down. All claims
+// quote abstracts, not our own text about a paper.
 func TestResearchPapers(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{papers.ArXiv: "arxiv.xml", papers.Crossref: "crossref.json", papers.EuropePMC: "europepmc.json"}

@@ -11,7 +11,7 @@ import (
 	"nightdesk/pipeline/llm"
 )
 
-// hanging never answers from an iteration on.
+// hanging never answers from a given iteration on.
 type hanging struct {
 	llm.Model
 	from int
@@ -25,8 +25,8 @@ func (h hanging) Generate(ctx context.Context, req llm.Request) (llm.Response, e
 	return h.Model.Generate(ctx, req)
 }
 
-// TestPatience: a block that has nothing goes on without a model that hangs while there is time for it; one that has
-// something asks as long as it may.
+// TestPatience: a block without evidence continues without a hanging model while there is time for that. A block with
+// evidence waits as long as allowed.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	const patience, limit = time.Minute, 3 * time.Minute

@@ -8,7 +8,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// What is cut for the note model is the whole text, in order, in pieces that fit and that begin and end with a rune.
+// FuzzCut: the pieces for the note model contain the whole text in order, fit, and begin and end between characters.
 func FuzzCut(f *testing.F) {
 	f.Add("One line.\n\nAnother paragraph. With two sentences.", uint16(12))
 	f.Add(strings.Repeat("大潮小潮。", 20), uint16(7))
@@ -47,8 +47,8 @@ func FuzzCut(f *testing.F) {
 	})
 }
 
-// Of a text that is too long, the parts that bear on the question are read, wherever they stand in it; parts that follow
-// each other are one piece.
+// TestMostRelevant: of a text that is too long, the relevant parts are read wherever they are. Adjacent parts are one
+// piece.
 func TestMostRelevant(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder

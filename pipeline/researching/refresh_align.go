@@ -29,7 +29,7 @@ func (v *visit) align(ctx context.Context, l *look) error {
 	if l.excerpt || l.then.Text == "" && l.cited { // the text around the claims is unknown
 		l.diff.New = nil
 	}
-	if l.moved() { // else all claims stand, and counterparts would cut both texts for nothing
+	if l.moved() { // otherwise all claims hold, and computing counterparts would be wasted
 		l.places = counterparts(l.then.Text, l.text, slices.Concat(l.respelt, l.diff.Changed))
 	}
 	l.vanished = l.vanishing()

@@ -49,8 +49,8 @@ func (f files) Hashes(context.Context) (map[string]string, error) {
 
 func (f files) Like(context.Context, string, int) ([]topicqueue.Source, error) { return nil, nil }
 
-// A document that has come or changed is read for every block whose searches show it, also in the last place, and else
-// for the block that it fits best.
+// TestDocumentsReachTheirBlocks: a new or changed document is read for every block whose searches return it in any
+// place, otherwise for the block that it fits best.
 func TestDocumentsReachTheirBlocks(t *testing.T) {
 	t.Parallel()
 	const fresh = "How tides work: spring tides of Elm reach 9 metres."
@@ -113,8 +113,8 @@ func TestDocumentsReachTheirBlocks(t *testing.T) {
 	}
 }
 
-// Without a model, what changes in a document that no search shows is told where half of the knowledge base is about
-// the topic; in a base about many things it is not.
+// TestEditsInDocumentsThatRankLow: without a model, changes in documents that no search returns are reported if half of
+// the knowledge base is about the topic, but not if it covers many subjects.
 func TestEditsInDocumentsThatRankLow(t *testing.T) {
 	t.Parallel()
 	then := files{
@@ -150,7 +150,7 @@ func TestEditsInDocumentsThatRankLow(t *testing.T) {
 	}
 }
 
-// ranked is files that are about any text as much as it says.
+// ranked is files with given scores.
 type ranked struct {
 	files
 	shares map[string]float64

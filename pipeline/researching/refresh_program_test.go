@@ -16,7 +16,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// printing is a sandbox whose programs print what they are in it, and draw a figure where it says so.
+// printing is a sandbox with fixed outcomes by program.
 type printing map[string]sandbox.Outcome
 
 func (p printing) Name() string                { return sandbox.NameWASM }
@@ -25,8 +25,8 @@ func (p printing) Run(_ context.Context, program string) (sandbox.Outcome, error
 	return p[program], nil
 }
 
-// What a program has computed from a number that its source has no longer is withdrawn, and the model may compute it
-// anew; what it has computed from others stands.
+// TestProgramsOfTheLastNight: results computed from a number that its source no longer states are withdrawn, and the
+// model may recompute them. Other results are kept.
 func TestProgramsOfTheLastNight(t *testing.T) {
 	t.Parallel()
 	const twice, days = "Twice the 7 metres are 14 metres.", "As hours, 24 days are 576."
@@ -108,7 +108,7 @@ func TestProgramsOfTheLastNight(t *testing.T) {
 	}
 }
 
-// computed returns the quotes of programs' outputs, sorted.
+// computed returns the quotes of program outputs, sorted.
 func (w *web) computed() (quotes []string) {
 	for _, trace := range w.queue.traces() {
 		for _, c := range trace.Claims {

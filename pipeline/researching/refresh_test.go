@@ -17,7 +17,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// web is pages by address, and a search that finds all of them, in the order of their addresses, with their first sentences.
+// web is a set of pages by address, with a search that finds all of them in address order, with their first sentences.
 type web struct {
 	*bench
 	pages map[string]string
@@ -87,7 +87,7 @@ func (w *web) addresses() []string {
 	return list
 }
 
-// first researches the block, and returns what is remembered of it.
+// first researches the block and returns its memory.
 func (w *web) first() *recurring.Memory {
 	w.t.Helper()
 	result, err := w.research()
@@ -107,7 +107,7 @@ func (w *web) remembered(base *recurring.Memory) *recurring.Memory {
 	return m
 }
 
-// all is what the calls of the block have returned.
+// all returns the sources returned by the block's calls.
 func (w *web) all() (list []topicqueue.Returned) {
 	w.t.Helper()
 	hashes := []string{w.last}
@@ -130,7 +130,7 @@ func (w *web) blocks() []recurring.BlockEvidence {
 	return []recurring.BlockEvidence{{Block: block, Traces: w.queue.traces()}}
 }
 
-// again looks at the block a night later, and returns what has changed and how often the model was asked.
+// again refreshes the block a night later, and returns the changes and the number of model calls.
 func (w *web) again(m *recurring.Memory) (recurring.Changes, int) {
 	w.t.Helper()
 	w.queue = &memoryQueue{view: w.start.View, max: 8, emit: w.r.Emit}
@@ -156,7 +156,7 @@ func (w *web) again(m *recurring.Memory) (recurring.Changes, int) {
 	return recurring.Compare(m, "2026-03-02", w.blocks()), len(w.asked)
 }
 
-// what shows changes in lines.
+// what formats changes as lines.
 func what(c recurring.Changes) []string {
 	lines := []string{}
 	for _, s := range c.New {
@@ -183,7 +183,7 @@ const (
 	tidesB = "Spring tides at the harbour flood the lower quay on 24 days of a year.\n\nThe lower quay lies 4 metres above the sea."
 )
 
-// What becomes of a page, and what is told of it.
+// TestRefresh: changes of a page and how they are reported.
 func TestRefresh(t *testing.T) {
 	t.Parallel()
 	replaced := func(page, old, now string) func(*web) {
@@ -262,7 +262,7 @@ func TestRefresh(t *testing.T) {
 			if calls != tt.calls {
 				t.Errorf("%d calls of the model, want %d", calls, tt.calls)
 			}
-			// The night after, all of this is known.
+			// The following night knows all of this.
 			second := w.remembered(m)
 			if changes, calls := w.again(second); !changes.None() || calls > 0 {
 				t.Errorf("the night after: %q, %d calls", what(changes), calls)
@@ -271,8 +271,8 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// A claim that stands although its page says something else now keeps its number and its text, and is quoted from what
-// the page says tonight. Only what the page no longer says is of an earlier day.
+// TestKeptClaimIsQuotedFromTonight: a valid claim of a changed page keeps its number and text, and is quoted from
+// tonight's page. Only statements that the page no longer makes have an earlier date.
 func TestKeptClaimIsQuotedFromTonight(t *testing.T) {
 	t.Parallel()
 	const quay = "Spring tides at the harbour flood the lower quay on 24 days of a year."
@@ -314,7 +314,7 @@ func TestKeptClaimIsQuotedFromTonight(t *testing.T) {
 	}
 }
 
-// What has changed beside a noted change is told unless the note says it, too.
+// TestChangeBesideANotedOne: a change next to a noted change is reported unless the note states it too.
 func TestChangeBesideANotedOne(t *testing.T) {
 	t.Parallel()
 	const before = "At spring tides the ferries made 4 crossings. They carried 900 people. " +

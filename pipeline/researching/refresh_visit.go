@@ -340,7 +340,8 @@ func (v *visit) keepTexts(ctx context.Context, traces []topicqueue.ToolTrace) er
 			} else if i < len(l.now)-1 {
 				continue
 			}
-			o.answer.Sources = append([]topicqueue.Source{s}, o.answer.Sources...) // the whole document is last, and goes first
+			// the whole document comes last and must be first
+			o.answer.Sources = append([]topicqueue.Source{s}, o.answer.Sources...)
 		}
 		shows := func(t topicqueue.ToolTrace) bool { return t.ToolID == l.call.id }
 		if !cited && !l.cited || l.state == asItWas && !slices.ContainsFunc(traces, shows) {

@@ -12,7 +12,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// returned reads what was stored under a hash, a line for each call: its id, and the addresses or documents.
+// returned decodes the stored list with this hash, a line per call: its id, and the addresses or documents.
 func (b *bench) returned(hash string) []string {
 	b.t.Helper()
 	calls, err := topicqueue.DecodeReturned(b.pages[hash])
@@ -37,7 +37,8 @@ func (b *bench) returned(hash string) []string {
 	return lines
 }
 
-// Each checkpoint names what its calls have returned: also what no claim came of, not what failed or was empty.
+// TestReturned: each checkpoint lists the sources returned by its calls, including those without claims, but not failed
+// or empty calls.
 func TestReturned(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -85,7 +86,7 @@ func TestReturned(t *testing.T) {
 	}
 }
 
-// What is opened for the next run, after the last checkpoint, is returned too.
+// TestReturnedAtTheEnd: pages opened for the next run, after the last checkpoint, are listed too.
 func TestReturnedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

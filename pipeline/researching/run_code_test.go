@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// ranBox is a sandbox in which every program ends like this.
+// ranBox is a sandbox with one outcome for all programs.
 type ranBox sandbox.Outcome
 
 func (b ranBox) Name() string                { return sandbox.NameWASM }
@@ -60,8 +60,8 @@ func (b *bench) runCode(program string, out sandbox.Outcome, quotes ...string) {
 	}
 }
 
-// A claim can quote what a program printed, and nothing else of what the tool says: not the program, which says
-// whatever its author likes, and none of our own words about it.
+// TestClaimsQuoteTheOutputOfPrograms: a claim can quote the output of a program, but neither the program, which says
+// what its author likes, nor our own text about it.
 func TestClaimsQuoteTheOutputOfPrograms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -106,7 +106,8 @@ func TestClaimsQuoteTheOutputOfPrograms(t *testing.T) {
 	}
 }
 
-// A program that fails is no source, whatever it printed before; the model is told why.
+// TestFailedProgramsAreNoSources: a failed program is not a source, whatever it printed before. The model gets the
+// reason.
 func TestFailedProgramsAreNoSources(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -129,7 +130,7 @@ func TestFailedProgramsAreNoSources(t *testing.T) {
 	}
 }
 
-// What a tool says that found nothing, such as how to ask instead, is told to the model.
+// TestNothingFoundIsExplained: the hints of a tool without results reach the model.
 func TestNothingFoundIsExplained(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -7,7 +7,7 @@ import (
 	"nightdesk/pipeline/tools"
 )
 
-// called is a tool with nothing but a name.
+// called is a tool that has only a name.
 type called string
 
 func (c called) Name() string { return string(c) }

@@ -31,7 +31,7 @@ type assignment struct {
 	tools tools.Set // enabled for this run
 }
 
-// progress is the state of a block, and what it knows of the others.
+// progress is the state of a block, with its view of the others.
 type progress struct {
 	view      topicqueue.View
 	issued    issued // queries of all blocks of the run

@@ -86,7 +86,8 @@ func identities(s topicqueue.Source) []string {
 var (
 	doiAddress   = regexp.MustCompile(`^(?:dx\.)?doi\.org/(10\.\d{4,}/.+)$`)
 	arxivAddress = regexp.MustCompile(`^(?:export\.)?arxiv\.org/(?:abs|pdf|html)/([^?v]+(?:/\d+)?)(?:v\d+)?(?:\.pdf)?$`)
-	clickID      = regexp.MustCompile(`(?i)^(?:utm_.*|gclid|fbclid|msclkid|yclid|igshid|mc_cid|mc_eid|ref|ref_src|amp|cmpid|ocid|smid|share)$`)
+	clickID      = regexp.MustCompile(`(?i)^(?:utm_.*|gclid|fbclid|msclkid|yclid|igshid|mc_cid|mc_eid|` +
+		`ref|ref_src|amp|cmpid|ocid|smid|share)$`)
 )
 
 // canonical normalizes an address for comparison. It removes scheme, www, m and amp, default ports, fragment, click ids
@@ -124,13 +125,15 @@ func canonical(address string) string {
 }
 
 // platforms are domains that publish unrelated authors, so a shared domain does not indicate a shared origin.
-var platforms = wordSet(`arxiv.org doi.org biorxiv.org medrxiv.org ssrn.com github.com gitlab.com bitbucket.org codeberg.org sourceforge.net
-	youtube.com youtu.be vimeo.com bilibili.com medium.com substack.com dev.to reddit.com stackoverflow.com stackexchange.com quora.com zhihu.com
-	twitter.com x.com facebook.com linkedin.com mastodon.social bsky.app zenodo.org figshare.com researchgate.net academia.edu
-	europepmc.org nih.gov semanticscholar.org openalex.org nature.com sciencedirect.com springer.com wiley.com tandfonline.com mdpi.com
-	frontiersin.org plos.org acm.org ieee.org jstor.org oup.com cambridge.org sagepub.com aclanthology.org openreview.net mlr.press
-	archive.org wordpress.com blogspot.com google.com googleusercontent.com amazonaws.com huggingface.co kaggle.com pypi.org npmjs.com osf.io
-	csdn.net cnblogs.com juejin.cn weibo.com baidu.com qq.com science.org pnas.org bmj.com cell.com acs.org rsc.org aps.org iop.org`)
+var platforms = wordSet(`arxiv.org doi.org biorxiv.org medrxiv.org ssrn.com github.com gitlab.com bitbucket.org
+	codeberg.org sourceforge.net youtube.com youtu.be vimeo.com bilibili.com medium.com substack.com dev.to reddit.com
+	stackoverflow.com stackexchange.com quora.com zhihu.com twitter.com x.com facebook.com linkedin.com mastodon.social
+	bsky.app zenodo.org figshare.com researchgate.net academia.edu europepmc.org nih.gov semanticscholar.org openalex.org
+	nature.com sciencedirect.com springer.com wiley.com tandfonline.com mdpi.com frontiersin.org plos.org acm.org
+	ieee.org jstor.org oup.com cambridge.org sagepub.com aclanthology.org openreview.net mlr.press archive.org
+	wordpress.com blogspot.com google.com googleusercontent.com amazonaws.com huggingface.co kaggle.com pypi.org
+	npmjs.com osf.io csdn.net cnblogs.com juejin.cn weibo.com baidu.com qq.com science.org pnas.org bmj.com cell.com
+	acs.org rsc.org aps.org iop.org`)
 
 // origins returns keys that sources of one origin share.
 func origins(s topicqueue.Source) []string {

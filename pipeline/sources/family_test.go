@@ -95,7 +95,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// One publisher under two domains is one origin; one journal is not.
+// One publisher with two domains is one origin. One journal is not.
 func TestPublishers(t *testing.T) {
 	t.Parallel()
 	list := []topicqueue.Source{
@@ -110,7 +110,7 @@ func TestPublishers(t *testing.T) {
 	}
 }
 
-// However sentences are cut out or words changed, a copy of one text is found, and other texts stay apart.
+// Copies of a text with removed sentences or changed words are found, and other texts are not.
 func TestCopiesOfManyLengths(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{60, 200, 1000, 20_000} {

@@ -56,7 +56,8 @@ func genre(s topicqueue.Source, about Page) string {
 	return topicqueue.GenreUnknown
 }
 
-var preprintServer = regexp.MustCompile(`(?i)\b(?:arxiv|biorxiv|medrxiv|chemrxiv|psyarxiv|ssrn|research square|preprints?(?:\.org)?|osf preprints)\b`)
+var preprintServer = regexp.MustCompile(`(?i)\b(?:arxiv|biorxiv|medrxiv|chemrxiv|psyarxiv|ssrn|research square|` +
+	`preprints?(?:\.org)?|osf preprints)\b`)
 
 // byHost looks up the host, then its parent domains. Longer listed paths take precedence.
 func byHost(host, path string) string {
@@ -185,8 +186,9 @@ func byHostName(host string) string {
 
 // Top-level domains reserved for governments and for other organisations.
 var (
-	governmentHost = regexp.MustCompile(`(?:^|\.)(?:gov|mil|europa\.eu|(?:gov|gob|gouv|go|govt|gub|mil|gc|admin|gv|bund|government)\.[a-z]{2})$`)
-	bodyHost       = regexp.MustCompile(`(?:^|\.)(?:edu|int|museum|(?:edu|ac|org)\.[a-z]{2})$`)
+	governmentHost = regexp.MustCompile(`(?:^|\.)(?:gov|mil|europa\.eu|` +
+		`(?:gov|gob|gouv|go|govt|gub|mil|gc|admin|gv|bund|government)\.[a-z]{2})$`)
+	bodyHost = regexp.MustCompile(`(?:^|\.)(?:edu|int|museum|(?:edu|ac|org)\.[a-z]{2})$`)
 )
 
 func byTopLevel(host string) string {
@@ -205,8 +207,11 @@ var paths = []struct {
 	genre   string
 }{
 	{regexp.MustCompile(`/doi/(?:abs/|full/|pdf/|epdf/)?10\.\d{4,}/`), topicqueue.GenrePaper},
-	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:docs?|documentation|manual|handbook|api-?docs?|javadoc|developers?|guides?|reference)(?:/|$)|/(?:docs|documentation|manual|api-reference)/`), topicqueue.GenreDocumentation},
-	{regexp.MustCompile(`^/(?:forums?|community|discussions?|questions?|threads?|boards?)/|/(?:viewtopic|showthread|viewthread)\b|^/t/[^/]+/\d+`), topicqueue.GenreForum},
+	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:docs?|documentation|manual|handbook|api-?docs?|javadoc|` +
+		`developers?|guides?|reference)(?:/|$)|/(?:docs|documentation|manual|api-reference)/`),
+		topicqueue.GenreDocumentation},
+	{regexp.MustCompile(`^/(?:forums?|community|discussions?|questions?|threads?|boards?)/|` +
+		`/(?:viewtopic|showthread|viewthread)\b|^/t/[^/]+/\d+`), topicqueue.GenreForum},
 	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:blogs?|posts?)(?:/|$)|/blogs?/`), topicqueue.GenreBlog},
 	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:news|newsroom|press|press-releases?|media-center)(?:/|$)`),
 		topicqueue.GenreNews},
@@ -231,7 +236,8 @@ func byPath(host, path string) string {
 }
 
 // newsName matches typical names of newspapers and agencies.
-var newsName = regexp.MustCompile(`(?i)\b(?:news|times|daily|herald|tribune|gazette|zeitung|nachrichten|courier|chronicle|morning post|tageblatt|anzeiger)\b`)
+var newsName = regexp.MustCompile(`(?i)\b(?:news|times|daily|herald|tribune|gazette|zeitung|` +
+	`nachrichten|courier|chronicle|morning post|tageblatt|anzeiger)\b`)
 
 // byPublisher is the last resort: it uses the DOI of a paper or the name of a newspaper.
 func byPublisher(s topicqueue.Source) string {

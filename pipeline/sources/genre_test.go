@@ -10,7 +10,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// testdata/genres.txt has an address and what a reader would call it on each line.
+// testdata/genres.txt has an address and its genre, as a reader would name it, on each line.
 func TestGenresOfRealAddresses(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/genres.txt")

@@ -19,12 +19,12 @@ var openAbbreviation = set(`e.g i.e eg ie cf viz vs resp approx ca dr mr mrs ms 
 	mme mlle sr sra srta dra ud uds pág págs núm p.ej p.ej`)
 
 // countedAbbreviation lists abbreviations that do not end a sentence before a number, a letter or a bracket.
-var countedAbbreviation = set(`no nos fig figs sec secs eq eqs ch chap vol vols pp p pg art thm lem prop tab app ref refs ver
-	v al ed para paras kap abb bd s n nn l ll bk pt`)
+var countedAbbreviation = set(`no nos fig figs sec secs eq eqs ch chap vol vols pp p pg art thm lem prop tab app ref
+	refs ver v al ed para paras kap abb bd s n nn l ll bk pt`)
 
 // closingAbbreviation lists abbreviations that may also end a sentence. Many of them are words in code.
-var closingAbbreviation = set(`etc inc ltd corp co llc jr plc bros a.m p.m usw min max avg temp col gen rep sen gov def syn
-	ant orig repr transl trans jan feb mar apr jun jul aug sep sept oct nov dec str abs env av ej ee`)
+var closingAbbreviation = set(`etc inc ltd corp co llc jr plc bros a.m p.m usw min max avg temp col gen rep sen gov
+	def syn ant orig repr transl trans jan feb mar apr jun jul aug sep sept oct nov dec str abs env av ej ee`)
 
 var germanArticle = set(`am der die das dem den des im vom zum beim bis ab seit und ein eine einen jeder jeden`)
 

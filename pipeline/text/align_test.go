@@ -7,7 +7,7 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// FuzzAlign: nothing differs from itself, all that is told stands in its text, and nothing is told twice.
+// FuzzAlign: a text does not differ from itself, and every reported unit is in its text and reported once.
 func FuzzAlign(f *testing.F) {
 	f.Add("# A\n\nThe quay is 77 metres long.\n\n| a | b |\n\xff\n|", "The quay is 78 metres long.\n\n- one two\n- two")
 	f.Add(`{"a": 1} {"b": 2}`, `{"a": 2}`)

@@ -46,7 +46,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// Blocks lie in order, do not overlap, have no white space around them, and leave nothing out.
+// FuzzBlocks: blocks are in order, do not overlap, have no surrounding white space, and cover all text.
 func FuzzBlocks(f *testing.F) {
 	for _, s := range []string{"a:\n\n- b\n```\n\nc", "| a |\n\n| b |", "1. x\n   y\n\n\n2) z", "~~~\n```\n~~~", "\xff\n-"} {
 		f.Add(s)

@@ -45,8 +45,8 @@ func TestBM25(t *testing.T) {
 	}
 }
 
-// The figure is worked out by hand: two documents of three words on average, one with the word, so that its weight is
-// ln(1 + 1.5/1.5).
+// The expected score is computed by hand: two documents of three words on average, one of which has the word, so its
+// weight is ln(1 + 1.5/1.5).
 func TestBM25Formula(t *testing.T) {
 	t.Parallel()
 	got := text.BM25("pump", []text.Document{{Text: "pump pump river dam"}, {Text: "river dam"}})

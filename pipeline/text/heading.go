@@ -43,10 +43,14 @@ func Heading(s string) string {
 }
 
 var (
-	numberWord = regexp.MustCompile(`^(?i:chapter|section|part|appendix|lesson|unit|kapitel|abschnitt|capítulo|chapitre|step)\s+([0-9]+(\.[0-9]+)*|[IVXLC]+|[A-Z])(\.[0-9]+)*\s*([.:)—–-]\s*|\s+)`)
-	numberLead = regexp.MustCompile(`^(§\s*)?([0-9]+(\.[0-9]+)+\.?|[0-9]{1,3}[.)]|[A-Z]\.[0-9]+(\.[0-9]+)*\.?|[IVX]{1,5}\.|第[0-9一二三四五六七八九十百]+[章节節部])[\s:：—–-]+`)
+	numberWord = regexp.MustCompile(`^(?i:chapter|section|part|appendix|lesson|unit|kapitel|abschnitt|capítulo|` +
+		`chapitre|step)\s+([0-9]+(\.[0-9]+)*|[IVXLC]+|[A-Z])(\.[0-9]+)*\s*([.:)—–-]\s*|\s+)`)
+	numberLead = regexp.MustCompile(`^(§\s*)?([0-9]+(\.[0-9]+)+\.?|[0-9]{1,3}[.)]|` +
+		`[A-Z]\.[0-9]+(\.[0-9]+)*\.?|[IVX]{1,5}\.|第[0-9一二三四五六七八九十百]+[章节節部])[\s:：—–-]+`)
 	separators = regexp.MustCompile(`\s+[|–—·»:-]\s+|\s+::\s+`)
-	siteWord   = regexp.MustCompile(`(?i)\b(documentation|docs|manual|wiki|wikipedia|blog|handbook|reference|guide|home ?page|website|developers?|tutorials?|\.com|\.org|\.io|\.dev|github|gitlab|stack overflow|[0-9]+\.[0-9]+(\.[0-9]+)*)\b`)
+	siteWord   = regexp.MustCompile(`(?i)\b(documentation|docs|manual|wiki|wikipedia|blog|handbook|` +
+		`reference|guide|home ?page|website|developers?|tutorials?|` +
+		`\.com|\.org|\.io|\.dev|github|gitlab|stack overflow|[0-9]+\.[0-9]+(\.[0-9]+)*)\b`)
 )
 
 // numbering removes leading numbers, unless nothing would remain.
@@ -75,7 +79,9 @@ func siteSuffix(s string) string {
 		last := all[len(all)-1]
 		before, mark, after := s[:last[0]], strings.TrimSpace(s[last[0]:last[1]]), s[last[1]:]
 		always := mark == "|" || mark == "·" || mark == "»" || mark == "::"
-		if strings.IndexFunc(before, unicode.IsLetter) < 0 || len(strings.Fields(after)) > 6 || mark == ":" || !always && !siteWord.MatchString(after) {
+		titled := strings.IndexFunc(before, unicode.IsLetter) >= 0 && len(strings.Fields(after)) <= 6
+		site := mark != ":" && (always || siteWord.MatchString(after))
+		if !titled || !site {
 			return s
 		}
 		s = strings.TrimSpace(before)

@@ -78,7 +78,7 @@ func FuzzFindQuote(f *testing.F) {
 			}
 		}
 		check(quote, false)
-		// Words that stand in the text are found, however they are spaced.
+		// FuzzFind: words of the text are found with any spacing.
 		words := strings.Fields(text)
 		first := min(int(from), len(words))
 		some := words[first:min(first+int(count), len(words))]

@@ -39,7 +39,8 @@ func scan(text string, found func(token)) {
 
 func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
-		return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' || r == '_'
+		letter := r|0x20 >= 'a' && r|0x20 <= 'z'
+		return letter || r >= '0' && r <= '9' || r == '_'
 	}
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)) && !Wide(r)
 }
@@ -61,7 +62,8 @@ func wordEnd(text string, i int) int {
 			break
 		}
 		next, _ := utf8.DecodeRuneInString(text[i+size:])
-		if i+size >= len(text) || !wordRune(next) || r == ',' && !(digit(text[i-1]) && unicode.IsDigit(next)) {
+		decimal := digit(text[i-1]) && unicode.IsDigit(next)
+		if i+size >= len(text) || !wordRune(next) || r == ',' && !decimal {
 			break
 		}
 		i += size

@@ -125,7 +125,7 @@ func itemMarker(line string) int {
 		for n < len(body) && body[n] >= '0' && body[n] <= '9' {
 			n++
 		}
-		if n == 0 || n > 3 || n == len(body) || (body[n] != '.' && body[n] != ')') {
+		if n == 0 || n > 3 || n == len(body) || strings.IndexByte(".)", body[n]) < 0 {
 			return 0
 		}
 		size = n + 1

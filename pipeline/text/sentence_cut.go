@@ -70,7 +70,7 @@ func cut(p string) []span {
 func stops(p string, i int) int {
 	for i < len(p) {
 		r, size := utf8.DecodeRuneInString(p[i:])
-		if !wideStop(r) && r != '.' && r != '!' && r != '?' && r != '…' {
+		if !wideStop(r) && !strings.ContainsRune(".!?…", r) {
 			break
 		}
 		i += size
@@ -143,7 +143,8 @@ func boundary(before, mark, rest string) bool {
 	case openAbbreviation[lowPrev]:
 		return false
 	case closingAbbreviation[lowPrev]: // etc. Inc. a.m.
-		return !lower && !unicode.IsDigit(r) && opened == word && (lowPrev == "etc" || lowPrev == "usw" || starter[low])
+		starts := lowPrev == "etc" || lowPrev == "usw" || starter[low]
+		return !lower && !unicode.IsDigit(r) && opened == word && starts
 	case initials(prev): // J. Smith, U.S., z. B.
 		return starter[low] && !lower
 	case germanOrdinal(before, prev) && !starter[low]: // am 3. Oktober
@@ -151,7 +152,7 @@ func boundary(before, mark, rest string) bool {
 	case lower:
 		return identifierLike(opened) || letters(prev) && utf8.RuneCountInString(prev) >= 4 || strings.HasSuffix(prev, ")")
 	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || opened != word || r == '@' || r == '$' || r == '<' || r == '/' || r == '.'
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || opened != word || strings.ContainsRune("@$</.", r)
 }
 
 // lowerNext reports whether the next word begins in lower case, so that the closed bracket or quote was part of a
@@ -165,7 +166,11 @@ func lowerNext(rest string) bool {
 func initials(w string) bool {
 	n := 0
 	for i, r := range w {
-		if n%2 == 0 && !unicode.IsLetter(r) || n%2 == 1 && r != '.' || i > 12 {
+		fits := r == '.'
+		if n%2 == 0 {
+			fits = unicode.IsLetter(r)
+		}
+		if !fits || i > 12 {
 			return false
 		}
 		n++
@@ -182,8 +187,11 @@ func germanOrdinal(before, number string) bool {
 }
 
 func romanOrLetter(w string) bool {
-	w = strings.TrimRight(w, ".,;:)]")
-	return w != "" && w != "I" && w != "A" && (len(w) == 1 || strings.Trim(w, "IVXLC") == "")
+	switch w = strings.TrimRight(w, ".,;:)]"); w {
+	case "", "I", "A":
+		return false
+	}
+	return len(w) == 1 || strings.Trim(w, "IVXLC") == ""
 }
 
 func letters(s string) bool {
@@ -223,7 +231,7 @@ func identifierLike(w string) bool {
 		if i == 0 {
 			continue
 		}
-		if r == '.' || r == '/' || r == '_' || r == '(' || unicode.IsDigit(r) || unicode.IsUpper(r) {
+		if strings.ContainsRune("./_(", r) || unicode.IsDigit(r) || unicode.IsUpper(r) {
 			return true
 		}
 	}

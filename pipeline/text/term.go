@@ -96,7 +96,8 @@ func appendParts(out, parts []string) []string {
 // 1.5x.
 func appendNumber(out []string, low string) []string {
 	digits, unit := low, ""
-	if i := strings.IndexFunc(low, unicode.IsLetter); i > 0 && len(low)-i <= 3 && !strings.ContainsAny(low[i:], "0123456789") {
+	i := strings.IndexFunc(low, unicode.IsLetter)
+	if i > 0 && len(low)-i <= 3 && !strings.ContainsAny(low[i:], "0123456789") {
 		digits, unit = low[:i], low[i:]
 	} else if strings.ContainsAny(low, "-/:") { // 2024-01-31, 24/7, 10-20
 		for _, p := range strings.FieldsFunc(low, func(r rune) bool { return strings.ContainsRune("-/:", r) }) {

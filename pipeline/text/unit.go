@@ -50,7 +50,9 @@ func Units(s string) []Unit {
 	}
 	within := func(start, end int) bool {
 		i, found := slices.BinarySearchFunc(records, start, func(r []int, at int) int { return r[0] - at })
-		return found || i < len(records) && records[i][0] < end || i > 0 && start < records[i-1][1]
+		return found || slices.ContainsFunc(records[max(0, i-1):min(len(records), i+1)], func(r []int) bool {
+			return r[0] < end && start < r[1]
+		})
 	}
 	for _, p := range paragraphs(s) {
 		before := strings.TrimSpace(s[strings.LastIndexByte(s[:p.start], '\n')+1 : p.start])
@@ -171,7 +173,8 @@ func Words(s string) []string {
 		case Wide(r):
 			end(i)
 			words = append(words, string(r))
-		case letterOrDigit(r) || unicode.IsMark(r) || strings.ContainsRune("%€$£¥°+#&@/=<>", r), unicode.Is(unicode.Sc, r), joins(s, i, r):
+		case letterOrDigit(r), unicode.IsMark(r), strings.ContainsRune("%€$£¥°+#&@/=<>", r), unicode.Is(unicode.Sc, r),
+			joins(s, i, r):
 			if begin < 0 {
 				begin = i
 			}

@@ -7,7 +7,7 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// What is preformatted is told line by line; a value goes on in the lines below it.
+// Preformatted text is compared line by line. A value continues in the lines below it.
 func TestPreformattedLinesAreUnits(t *testing.T) {
 	t.Parallel()
 	const register = "Register\n\n```\nDocket:   PT 57\nStatus:   PENDING; hearing fixed\n" +

@@ -58,7 +58,7 @@ func Command(argv, env []string) func(context.Context, json.RawMessage) (Output,
 
 var errTooLong = fmt.Errorf("its answer has more than %d MB and was not read; ask for less", maxOwnOutput>>20)
 
-// bounded keeps the start of what is written, and calls full when there is more. It does not embed a bytes.Buffer,
+// bounded keeps the start of the written data, and calls full if there is more. It does not embed a bytes.Buffer,
 // whose ReadFrom would read without bounds.
 type bounded struct {
 	kept []byte

@@ -6,14 +6,14 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// PageAddress returns the address that a model means.
+// PageAddress returns the address in a model's query.
 func PageAddress(query string) (string, bool) { return pageAddress(query) }
 
-// ReadPage returns title and text of what was fetched.
+// ReadPage returns title and text of a response.
 func ReadPage(ctx context.Context, r fetch.Response) (title, text string, err error) {
 	p, err := readPage(ctx, r)
 	return p.title, p.text, err
 }
 
-// PageKey returns the form of an address by which equal pages are recognised.
+// PageKey returns the key that identifies equal pages.
 func PageKey(address string) string { return pageKey(address) }

@@ -58,7 +58,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// The key of a page does not change when it is made of its own form, whatever a model writes.
+// FuzzPageKey: the key of a page is its own key, for any input.
 func FuzzPageKey(f *testing.F) {
 	for _, s := range []string{"https://A.example:443//x//?utm_a=1&b=%2f#c", "http://[::1]:80", "see https://a.example/(x)", "a.example/%zz", "https://a.example/%2F/"} {
 		f.Add(s)

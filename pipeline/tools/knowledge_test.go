@@ -42,7 +42,7 @@ func base(t *testing.T) *knowledge.Base {
 	return b
 }
 
-// conformance is what every tool must do. A new tool is one more line in TestTools.
+// conformance is the test of one tool. A new tool needs one more line in TestTools.
 type conformance struct {
 	tool    tools.Tool
 	query   string // finds something
@@ -131,7 +131,7 @@ func TestPassageHead(t *testing.T) {
 	}
 }
 
-// A knowledge base that is gone fails the call, not the run.
+// TestBaseBreaks: a missing knowledge base fails the call, not the run.
 func TestBaseBreaks(t *testing.T) {
 	t.Parallel()
 	b := base(t)

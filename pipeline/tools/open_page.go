@@ -139,7 +139,7 @@ func final(err error) bool {
 	return errors.As(err, &refused)
 }
 
-// gone reports whether the site says that the page does not exist.
+// gone reports whether the site reports that the page does not exist.
 func gone(err error) bool {
 	var status *fetch.StatusError
 	return errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone)

@@ -23,7 +23,7 @@ func smallPDF(lines ...string) string {
 		"6 0 obj\n<< /Title (Ferry statistics) /CreationDate (D:20250301120000Z) >>\nendobj\ntrailer\n<< /Root 1 0 R /Info 6 0 R /Size 7 >>\n%%EOF\n"
 }
 
-// A page may be a file. Its type is what the server says, else what it looks like.
+// TestOpenPageFiles: a page may be a file. Its type is that of the server, otherwise it is detected.
 func TestOpenPageFiles(t *testing.T) {
 	t.Parallel()
 	paper := smallPDF("The ferry carried 412 passengers on an average day of the year 2024,", "which is nine percent more than in the year before it.")

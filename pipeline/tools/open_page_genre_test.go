@@ -8,7 +8,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// What a page says of its kind reaches the source, together with the name of its site.
+// TestPageSaysWhatItIs: the metadata of a page determine the genre of the source and the name of its site.
 func TestPageSaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	heads := map[string]string{

@@ -14,7 +14,7 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// fetched is a response as the client would give it.
+// fetched returns a response like that of the client.
 func fetched(kind, body string) fetch.Response {
 	media, parameters, _ := strings.Cut(kind, ";")
 	_, charset, _ := strings.Cut(parameters, "charset=")
@@ -24,10 +24,10 @@ func fetched(kind, body string) fetch.Response {
 	}
 }
 
-// fill repeats s up to 256 KB. Work and memory are in proportion: the largest page that is read takes 20 times as much.
+// fill repeats s up to 256 KB. Time and memory are linear; the largest page that is read takes 20 times as much.
 func fill(s string) string { return strings.Repeat(s, 256<<10/len(s)) }
 
-// Whatever a page is made of, reading it takes a bounded time and memory.
+// TestHostilePages: time and memory for reading a page are bounded, whatever its content.
 func TestHostilePages(t *testing.T) {
 	formatting := strings.Builder{}
 	for i := range 400 {
@@ -147,7 +147,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// Whatever comes, the text is valid UTF-8 without NUL bytes and is bounded, and reading it again gives the same.
+// FuzzPage: the text is always bounded, valid UTF-8 without NUL bytes, and reading it again gives the same text.
 func FuzzPage(f *testing.F) {
 	for _, kind := range []string{"text/html; charset=utf-8", "text/html; charset=gbk", "text/plain", "text/markdown", "application/pdf"} {
 		f.Add(kind, "<title>T</title><meta property=og:site_name content=S><table><tr><td>a<td>b</table><pre>x\n y</pre><math><msup><mi>n</mi><mn>2</mn></msup></math>")

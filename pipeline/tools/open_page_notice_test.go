@@ -11,7 +11,7 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// What a site sends with status 200 in the place of a page is not the page.
+// TestNoticesAreNoPages: a notice with status 200 is not treated as the page.
 func TestNoticesAreNoPages(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("<p>The harbour of Alder has 12 quays, and ships call at each of them on most days.</p>", 30)

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// opener returns the tool and a site that it can reach.
+// opener returns the tool and the address of a test site.
 func opener(t *testing.T, site http.HandlerFunc) (tools.Tool, string) {
 	t.Helper()
 	s := httptest.NewServer(site)
@@ -140,7 +140,7 @@ func TestOpenPageFails(t *testing.T) {
 	}
 }
 
-// What a model writes around an address does not matter.
+// TestPageAddress: text around an address is ignored.
 func TestPageAddress(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{

@@ -63,7 +63,7 @@ func NewOwn(o Own) (Tool, error) {
 func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
-		return nil, fmt.Errorf("its schema is no JSON: %w", err)
+		return nil, fmt.Errorf("its schema is not valid JSON: %w", err)
 	}
 	object, ok := doc.(map[string]any)
 	if !ok || object["type"] != "object" {

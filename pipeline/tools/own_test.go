@@ -67,7 +67,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// The end of the caller's context stops the call and is told as such.
+// TestCommandCancelled: the end of the caller's context stops the call and is returned.
 func TestCommandCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -137,7 +137,7 @@ func TestService(t *testing.T) {
 func TestNewOwn(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]string{
-		`{"type":"string"}`: "must describe an object", `{`: "no JSON",
+		`{"type":"string"}`: "must describe an object", `{`: "not valid JSON",
 		`{"type":"object","properties":{"a":{"type":"x"}}}`:                   "schema",
 		`{"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}}`:  "schema",
 		`{"type":"object","description":"` + strings.Repeat("x", 5000) + `"}`: "5",

@@ -47,7 +47,7 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	}
 	address, err := url.Parse(r.URL)
 	if err != nil {
-		return page{}, fmt.Errorf("its address cannot be read")
+		return page{}, fmt.Errorf("its address is invalid")
 	}
 	if kind == extract.TypeText && looksLikeHTML(r.Body) {
 		kind = extract.TypeHTML

@@ -20,19 +20,19 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// noWait lets everybody through.
+// noWait is a pace without waiting.
 type noWait struct{}
 
 func (noWait) Wait(ctx context.Context, _ string, _ time.Duration) error { return ctx.Err() }
 
-// paperFiles are answers of the providers in their documented form.
+// paperFiles are documented answers of the providers.
 var paperFiles = map[string]string{
 	papers.ArXiv: "arxiv.xml", papers.Crossref: "crossref.json", papers.EuropePMC: "europepmc.json",
 	papers.OpenAlex: "openalex.json", papers.SemanticScholar: "semanticscholar.json",
 }
 
-// paperSearch returns the tool with a server in the place of all providers. status: what a provider answers in place of
-// its file; 0 is an answer without papers.
+// paperSearch returns the tool with one server for all providers. status: the status that a provider returns instead of
+// its file; 0: an answer without papers.
 func paperSearch(t *testing.T, limit int, status map[string]int) tools.Tool {
 	t.Helper()
 	empty := map[string]string{
@@ -170,7 +170,7 @@ func TestPaperSearchAbsence(t *testing.T) {
 	}
 }
 
-// index gives answers without a server.
+// index returns fixed answers without a server.
 type index []papers.Answer
 
 func (i index) Ask(context.Context, papers.Query) []papers.Answer { return i }

@@ -104,15 +104,15 @@ func asPNG(body []byte) (out []byte, err error) {
 	size, _, err := image.DecodeConfig(bytes.NewReader(body))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("it is no picture: %w", err)
+		return nil, fmt.Errorf("not an image: %w", err)
 	case size.Width < minSide || size.Height < minSide:
-		return nil, fmt.Errorf("it is too small: %d x %d pixels", size.Width, size.Height)
+		return nil, fmt.Errorf("image too small: %d x %d pixels", size.Width, size.Height)
 	case size.Width > maxPixels/size.Height:
-		return nil, fmt.Errorf("it is too large: %d x %d pixels", size.Width, size.Height)
+		return nil, fmt.Errorf("image too large: %d x %d pixels", size.Width, size.Height)
 	}
 	picture, _, err := image.Decode(bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("it is no whole picture: %w", err)
+		return nil, fmt.Errorf("truncated image: %w", err)
 	}
 	if longer := max(size.Width, size.Height); longer > shownSide {
 		small := image.NewNRGBA(image.Rect(0, 0, max(1, size.Width*shownSide/longer), max(1, size.Height*shownSide/longer)))
@@ -196,7 +196,7 @@ func (r *Runner) fetchPicture(ctx context.Context, runID, toolID string, p Pictu
 		case ctx.Err() != nil:
 			return nil, false, context.Cause(ctx)
 		case err != nil:
-			zerolog.Ctx(ctx).Debug().Err(err).Str("picture", fetch.Redact(p.URL)).Msg("picture was not fetched")
+			zerolog.Ctx(ctx).Debug().Err(err).Str("picture", fetch.Redact(p.URL)).Msg("picture not fetched")
 		default:
 			sum := sha256.Sum256(body)
 			path = figuresDir + hex.EncodeToString(sum[:]) + ".png"

@@ -40,7 +40,7 @@ func picture(wide, high int, encode func(io.Writer, image.Image) error) []byte {
 func asJPEG(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) }
 func asGIF(w io.Writer, m image.Image) error  { return gif.Encode(w, m, nil) }
 
-// bomb is a small PNG that says it has 60,000 x 60,000 pixels.
+// bomb returns a small PNG that claims 60,000 x 60,000 pixels.
 func bomb() []byte {
 	b := picture(200, 200, png.Encode)
 	binary.BigEndian.PutUint32(b[16:], 60_000)
@@ -53,7 +53,7 @@ var photo = sync.OnceValue(func() []byte { return picture(1600, 800, asJPEG) })
 
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="300" height="300"><script>alert(1)</script></svg>`
 
-// gallery is a site with one page and all kinds of pictures. It counts what is asked for.
+// gallery is a site with one page and all kinds of pictures. It counts requests.
 type gallery struct {
 	*httptest.Server
 	page string
@@ -132,7 +132,8 @@ func pageOpener(t *testing.T, timeout time.Duration) tools.Tool {
 	return tools.NewOpenPage(client)
 }
 
-// A picture is what can be decoded as one, whatever its name and type say; it comes as PNG of a bounded size.
+// TestPicture: a picture is decoded by its content, whatever its name and type. It is returned as a PNG of limited
+// size.
 func TestPicture(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t, "")
@@ -142,16 +143,16 @@ func TestPicture(t *testing.T) {
 		"/moving":        "200x120",
 		"/pixel.png":     "too small",
 		"/bomb.png":      "too large",
-		"/page.png":      "no picture",
+		"/page.png":      "not an image",
 		"/honest.png":    `of type "text/html"`,
 		"/drawing.svg":   `of type "image/svg+xml"`,
-		"/drawing.png":   "no picture",
-		"/half.png":      "no whole picture",
+		"/drawing.png":   "not an image",
+		"/half.png":      "truncated image",
 		"/announced.png": "larger than 8 MB",
 		"/huge.png":      "larger than 8 MB",
 		"/slow.png":      "no complete answer",
 		"/round.png":     "redirects more than",
-		"/inside.png":    "not a public one",
+		"/inside.png":    "is not public",
 		"/none.png":      "404",
 	} {
 		t.Run(path, func(t *testing.T) {
@@ -213,8 +214,8 @@ func (m *memory) once(ctx context.Context, place string,
 	return value, err
 }
 
-// TestIllustrate opens a page and gives a claim the pictures of its section: not those of another section, of the
-// page's frame, without words, or too small. A second attempt fetches nothing again.
+// TestIllustrate opens a page and adds the pictures of its section to a claim, but no pictures of other sections, of
+// the page layout, without captions, or too small ones. A second attempt fetches nothing again.
 func TestIllustrate(t *testing.T) {
 	t.Parallel()
 	g := newGallery(t, illustrated)

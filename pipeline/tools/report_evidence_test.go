@@ -8,7 +8,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// TestReportEvidence: the sources of a report are ranked by their best passage, each once, and keep what they are.
+// TestReportEvidence: the sources of a report are ranked by their best passage, without duplicates, and are unchanged.
 func TestReportEvidence(t *testing.T) {
 	t.Parallel()
 	sources := []topicqueue.Source{

@@ -13,7 +13,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// box answers every program with the same outcome; the programs themselves are run in the tests of sandbox.
+// box is a sandbox with one outcome for all programs, which are executed only in the tests of package sandbox.
 type box struct {
 	out sandbox.Outcome
 	err error
@@ -41,7 +41,7 @@ type stocked struct {
 
 func (s stocked) Packages() []string { return s.names }
 
-// The tool promises the packages that are there, and no other.
+// TestRunCodePackages: the tool's description lists exactly the available packages.
 func TestRunCodePackages(t *testing.T) {
 	t.Parallel()
 	for want, b := range map[string]sandbox.Sandbox{

@@ -87,7 +87,7 @@ type Runner struct {
 }
 
 // errGone means that the texts of a shared answer no longer exist at the stored place.
-var errGone = errors.New("the text is gone")
+var errGone = errors.New("shared text no longer exists")
 
 // errTimeout is the cancellation cause of a call's own time limit, to distinguish it from the end of the caller's
 // context.

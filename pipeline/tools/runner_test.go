@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// bundle keeps what is stored and counts how often.
+// bundle stores texts and counts calls.
 type bundle struct {
 	mu    sync.Mutex
 	texts map[string]string // "run/hash" -> text
@@ -39,7 +39,7 @@ func (b *bundle) Page(_ context.Context, runID, hash string) (string, error) {
 	return b.texts[runID+"/"+hash], nil
 }
 
-// fake is a tool that does what the test says.
+// fake is a tool whose behaviour is set by the test.
 type fake func(ctx context.Context, call tools.Call) (tools.Result, error)
 
 func (fake) Name() string        { return "fake" }
@@ -88,7 +88,8 @@ func TestRunnerStoresAndCompletes(t *testing.T) {
 	}
 }
 
-// What a page, a program or a search writes for terminals to obey is neither stored nor shown.
+// TestRunnerStoresPrintableText: control sequences in pages, program outputs and search results are neither stored nor
+// shown.
 func TestRunnerStoresPrintableText(t *testing.T) {
 	t.Parallel()
 	const dirty, clean = "a \x1b[31mred\u202e\u200b word\x00", "a [31mred word"

@@ -19,7 +19,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// named is a tool of this name that does what the test says.
+// named is a tool of this name whose behaviour is set by the test.
 type named struct {
 	name string
 	do   func(ctx context.Context, query string) (tools.Result, error)
@@ -37,7 +37,7 @@ func hit(query string) (tools.Result, error) {
 	return tools.Result{Text: "answer: " + query, Sources: []topicqueue.Source{{Kind: topicqueue.SourceWeb, URL: "https://a.example/" + topicqueue.TextHash(query)[:8], Text: text}}}, nil
 }
 
-// office is several workers on one Redis and one storage.
+// office holds several workers on one Redis and one storage.
 type office struct {
 	t     *testing.T
 	rdb   *redis.Client
@@ -45,7 +45,7 @@ type office struct {
 	lease time.Duration
 }
 
-// worker is a Runner with a connection of its own. looked gets a value for each of its looks into Redis.
+// worker returns a Runner with a separate connection. looked receives a value for each of its reads from Redis.
 func (o *office) worker(tool tools.Tool) (r *tools.Runner, rdb *redis.Client, looked <-chan struct{}) {
 	o.t.Helper()
 	rdb = redis.NewClient(&redis.Options{Network: o.rdb.Options().Network, Addr: o.rdb.Options().Addr, MaxRetries: -1})
@@ -60,7 +60,7 @@ func (o *office) worker(tool tools.Tool) (r *tools.Runner, rdb *redis.Client, lo
 		Scope: tools.Scope{Public: "batch", Private: "run"}, Lifetime: time.Hour}, rdb, looks
 }
 
-// lookHook tells when a script has been answered.
+// lookHook signals the reply of a script.
 type lookHook chan struct{}
 
 func (h lookHook) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -80,7 +80,7 @@ func (h lookHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	return next
 }
 
-// lookOrEnd waits for a look into Redis of a call that waits for another one. The call must not end before.
+// lookOrEnd waits for a Redis read of a waiting call. The call must not end before.
 func lookOrEnd(t *testing.T, looked, ended <-chan struct{}) bool {
 	t.Helper()
 	select {
@@ -99,7 +99,8 @@ func offices(t *testing.T, test func(t *testing.T, o *office)) {
 	})
 }
 
-// Three blocks on three workers ask ten queries each, of which twelve are others in another form: 18 calls are made.
+// TestShareQueries: three blocks on three workers make ten queries each, twelve of which are other forms of the same
+// queries: 18 calls are made.
 func TestShareQueries(t *testing.T) {
 	t.Parallel()
 	offices(t, func(t *testing.T, o *office) {
@@ -156,7 +157,7 @@ func TestShareQueries(t *testing.T) {
 	})
 }
 
-// The first call fails in a way that may pass: one who waits tries again, and both get what that brings.
+// TestShareAfterFailure: the first call fails temporarily. One waiting caller tries again, and both get its result.
 func TestShareAfterFailure(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -208,7 +209,7 @@ func TestShareAfterFailure(t *testing.T) {
 	}
 }
 
-// A failure that nobody waited for is not kept.
+// TestShareForgetsFailures: a failure without waiting callers is not stored.
 func TestShareForgetsFailures(t *testing.T) {
 	t.Parallel()
 	offices(t, func(t *testing.T, o *office) {
@@ -245,7 +246,8 @@ func TestShareForgetsFailures(t *testing.T) {
 	})
 }
 
-// Twenty pages are opened, eight of them under another spelling of their address or through a redirect: twelve fetches.
+// TestSharePages: twenty pages are opened, eight of them by another spelling of their address or through a redirect:
+// twelve fetches.
 func TestSharePages(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -291,7 +293,8 @@ func TestSharePages(t *testing.T) {
 	})
 }
 
-// The maker dies in the middle of the call: one who waits makes it when the lease is over.
+// TestShareOutlivesItsMaker: the caller dies during the call. A waiting caller makes the call when the lease has
+// expired.
 func TestShareOutlivesItsMaker(t *testing.T) {
 	t.Parallel()
 	offices(t, func(t *testing.T, o *office) {
@@ -322,7 +325,8 @@ func TestShareOutlivesItsMaker(t *testing.T) {
 	})
 }
 
-// The maker's run is cancelled: the call goes on for those who wait. A lease that is renewed does not lapse meanwhile.
+// TestShareOutlivesItsRun: the run of the caller is cancelled. The call continues for waiting callers, and its renewed
+// lease does not expire.
 func TestShareOutlivesItsRun(t *testing.T) {
 	t.Parallel()
 	offices(t, func(t *testing.T, o *office) {
@@ -371,7 +375,7 @@ func TestShareOutlivesItsRun(t *testing.T) {
 	})
 }
 
-// What is shared stays where it belongs, and whoever cannot share makes the call.
+// TestShareWithWhom: results are shared only within their scope. A caller that cannot share makes the call.
 func TestShareWithWhom(t *testing.T) {
 	t.Parallel()
 	offices(t, func(t *testing.T, o *office) {

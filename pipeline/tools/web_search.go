@@ -52,7 +52,7 @@ func (t webSearch) Call(ctx context.Context, call Call) (Result, error) {
 		return Result{}, context.Cause(ctx)
 	}
 	if err != nil {
-		zerolog.Ctx(ctx).Debug().Err(err).Msg("web was not searched")
+		zerolog.Ctx(ctx).Debug().Err(err).Msg("web search failed")
 		return failed("web_search could not search: %s. Go on with other tools; it may work again later.", failures(err)), nil
 	}
 	return pages(query, found), nil

@@ -11,7 +11,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// engines is a search whose answer is known.
+// engines is a search with a fixed answer.
 type engines func(ctx context.Context, query string, n int) (websearch.Found, error)
 
 func (e engines) Search(ctx context.Context, query string, n int) (websearch.Found, error) {

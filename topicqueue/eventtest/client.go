@@ -83,7 +83,7 @@ func Parse(line []byte) (typ, stepKey string, err error) {
 	fields, known := contents[typ]
 	switch {
 	case !known:
-		return "", "", fmt.Errorf("there is no such status or type: %q", typ)
+		return "", "", fmt.Errorf("unknown status or type: %q", typ)
 	case typ != message.Status:
 		return "", "", fmt.Errorf("content of type %q in a message of status %q", typ, message.Status)
 	}
@@ -153,7 +153,7 @@ func kind[T any](raw json.RawMessage) error {
 		return err
 	}
 	if v == nil {
-		return errors.New("it is null")
+		return errors.New("value is null")
 	}
 	return nil
 }

@@ -18,11 +18,11 @@ func TestParse(t *testing.T) {
 	for _, tc := range []struct{ name, old, new, want string }{
 		{"no type", `"type":"pipeline_step",`, ``, "the type of the content"},
 		{"another type", `"type":"pipeline_step"`, `"type":"wait"`, `type "wait" in a message of status "pipeline_step"`},
-		{"an invented type", `"type":"pipeline_step"`, `"type":"step"`, `no such status or type: "step"`},
+		{"an invented type", `"type":"pipeline_step"`, `"type":"step"`, `unknown status or type: "step"`},
 		{"an invented step", `start_author`, `start_writing`, `"start_writing" is none of`},
 		{"a field is missing", `,"info":""`, ``, "no field info"},
 		{"a field too many", `"info":""`, `"info":"","tool":1`, "unknown field tool"},
-		{"null", `"info":""`, `"info":null`, "field info: it is null"},
+		{"null", `"info":""`, `"info":null`, "field info: value is null"},
 		{"a number for a text", `"info":""`, `"info":1`, "field info: "},
 		{"a text for content", `{"type":"pipeline_step","step_key":"start_author","info":""}`, `"x"`, "field content: "},
 		{"a placement without a lane", `"lane":0,`, ``, "field placement: no field lane"},

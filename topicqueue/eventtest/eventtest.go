@@ -107,7 +107,7 @@ func (s *Stream) envelope(e topicqueue.Event, fault faultFunc) {
 		fault("attempt %d", e.Attempt)
 	}
 	if line, err := json.Marshal(e); err != nil {
-		fault("it is not JSON: %v", err)
+		fault("invalid JSON: %v", err)
 	} else if _, _, err := Parse(line); err != nil {
 		fault("a strict client: %v", err)
 	}
@@ -115,7 +115,7 @@ func (s *Stream) envelope(e topicqueue.Event, fault faultFunc) {
 		fault("block_id %q", e.BlockID)
 	}
 	if e.Status == topicqueue.StatusGap {
-		fault("a gap stands in no stream")
+		fault("a stored stream must not contain a gap")
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 	ending = ` summary 1; complete completed`
 )
 
-// streams are in order.
+// streams are valid streams.
 var streams = map[string]string{
 	"success":             research + author + ending,
 	"a third question":    begin + `1 thought; progress 0 3; 3 thought; 3 done; progress 1 3; 1 done; progress 2 3; 2 done; progress 3 3;` + author + ` summary 0; complete completed`,
@@ -48,7 +48,7 @@ var streams = map[string]string{
 	"cancelled while written":  research + `start_author; fail_author; iterative_research_pipeline_aborted; summary 1; complete cancelled`,
 }
 
-// written makes a stream of a script: step keys, and what a block does after its number.
+// written builds a stream from a script: step keys, and for each block number what the block does.
 func written(t testing.TB, script string) []topicqueue.Event {
 	t.Helper()
 	var events []topicqueue.Event
@@ -80,7 +80,7 @@ func written(t testing.TB, script string) []topicqueue.Event {
 	return events
 }
 
-// said returns the event that some words of a script stand for. n: the block that says it.
+// said returns the event for some words of a script. n: the block that sends it.
 func said(words []string, n int) topicqueue.Event {
 	arg := func(i int) int { v, _ := strconv.Atoi(words[i]); return v }
 	event := func(status string, payload any) topicqueue.Event { return topicqueue.NewEvent("", status, payload) }
@@ -124,7 +124,7 @@ func TestStreamsInOrder(t *testing.T) {
 	}
 }
 
-// TestTimeBeforeTheFirstEvent: planning may have begun in an attempt that died before it said a word, but only then.
+// TestTimeBeforeTheFirstEvent: planning may have begun in an attempt that died before its first event, but not earlier.
 func TestTimeBeforeTheFirstEvent(t *testing.T) {
 	t.Parallel()
 	for attempt, faults := range map[int]int{1: 1, 2: 0} {
@@ -144,7 +144,8 @@ func TestTimeBeforeTheFirstEvent(t *testing.T) {
 	}
 }
 
-// TestEveryEventCounts leaves out and repeats single events: no stream bears it. What a block thinks and finds is free.
+// TestEveryEventCounts omits and repeats single events, which makes a stream invalid. Thoughts and findings of blocks
+// are optional.
 func TestEveryEventCounts(t *testing.T) {
 	t.Parallel()
 	free := []string{topicqueue.StatusThought, topicqueue.StatusReference, topicqueue.StatusWait}
@@ -184,56 +185,57 @@ func TestBrokenStreams(t *testing.T) {
 		"time goes back":    {good, set(4, func(e *topicqueue.Event) { e.Time = e.Time.Add(-time.Hour) }), "time"},
 		"no attempt":        {good, set(4, func(e *topicqueue.Event) { e.Attempt = -1 }), "attempt -1"},
 		"an older attempt":  {good, set(9, func(e *topicqueue.Event) { e.Attempt = 3 }), "attempt 1 after attempt 3"},
-		"content is broken": {good, set(4, func(e *topicqueue.Event) { e.Content = []byte("{") }), "not JSON"},
+		"content is broken": {good, set(4, func(e *topicqueue.Event) { e.Content = []byte("{") }), "invalid JSON"},
 		"a field too many": {good, set(4, func(e *topicqueue.Event) {
 			e.Content = []byte(`{"type":"pipeline_step","step_key":"start_author","info":"","tool":1}`)
 		}), "a strict client"},
 		"total_tasks": {good, set(8, func(e *topicqueue.Event) {
 			e.Content = []byte(`{"type":"ir_progress","processed_tasks":0,"total_tasks":2}`)
 		}), "no field total_task"},
-		"an invented status":       {swap("report;", "report; sent;"), nil, "no such status"},
-		"an invented step":         {swap("start_author", "start_writing"), nil, "no place for this step"},
-		"a gap":                    {swap("report;", "report; gap;"), nil, "stands in no stream"},
-		"a wave is left out":       {good, set(7, func(e *topicqueue.Event) { e.Placement.Wave = 2 }), "wave 2 after wave 0"},
-		"a wave ends early":        {strings.Replace(good, "2 done;", "", 1), nil, "while block_2 of wave 1 is open"},
-		"lane of another block":    {good, set(9, func(e *topicqueue.Event) { e.Placement.Lane = 2 }), `lane 2 for block_id "block_1"`},
-		"a step repeats":           {good, set(13, func(e *topicqueue.Event) { e.Placement.Step = 1 }), "step 1, call 0 after step 1, call 0"},
-		"a step is left out":       {good, set(13, func(e *topicqueue.Event) { e.Placement.Step = 3 }), "step 3, call 0 after"},
-		"a call is left out":       {good, set(13, func(e *topicqueue.Event) { e.Placement.Step, e.Placement.Call = 1, 2 }), "step 1, call 2 after"},
-		"question of another":      {good, set(9, func(e *topicqueue.Event) { e.BlockID, e.Placement.Lane = "block_2", 2 }), "question_id of block_2"},
-		"question that is none":    {swap("2 thought", "3 thought"), nil, "question_id of 2 questions"},
-		"a lane not announced":     {swap("2 thought", "3 thought; 3 done; progress 1 3"), nil, "question_id of 2 questions"},
+		"an invented status":    {swap("report;", "report; sent;"), nil, "unknown status"},
+		"an invented step":      {swap("start_author", "start_writing"), nil, "unknown step key"},
+		"a gap":                 {swap("report;", "report; gap;"), nil, "must not contain a gap"},
+		"a wave is left out":    {good, set(7, func(e *topicqueue.Event) { e.Placement.Wave = 2 }), "wave 2 after wave 0"},
+		"a wave ends early":     {strings.Replace(good, "2 done;", "", 1), nil, "while block_2 of wave 1 is open"},
+		"lane of another block": {good, set(9, func(e *topicqueue.Event) { e.Placement.Lane = 2 }), `lane 2 for block_id "block_1"`},
+		"a step repeats":        {good, set(13, func(e *topicqueue.Event) { e.Placement.Step = 1 }), "step 1, call 0 after step 1, call 0"},
+		"a step is left out":    {good, set(13, func(e *topicqueue.Event) { e.Placement.Step = 3 }), "step 3, call 0 after"},
+		"a call is left out":    {good, set(13, func(e *topicqueue.Event) { e.Placement.Step, e.Placement.Call = 1, 2 }), "step 1, call 2 after"},
+		"question of another": {good, set(9, func(e *topicqueue.Event) { e.BlockID, e.Placement.Lane = "block_2", 2 }),
+			"does not match block_id block_2"},
+		"question that is none":    {swap("2 thought", "3 thought"), nil, "invalid question_id: there are 2 questions"},
+		"a lane not announced":     {swap("2 thought", "3 thought; 3 done; progress 1 3"), nil, "invalid question_id: there are 2 questions"},
 		"thought after the end":    {swap("progress 1 2;", "progress 1 2; 1 thought;"), nil, "question 1 has ended before"},
 		"reference after the end":  {swap("progress 1 2;", "progress 1 2; 1 reference https://a.example/9;"), nil, "question 1 has ended before"},
 		"ends twice":               {swap("2 done;", "1 done; progress 2 2; 2 done;"), nil, "question 1 has ended before"},
 		"progress falls":           {swap("progress 2 2", "progress 0 2"), nil, "2 questions have ended"},
 		"progress too far":         {swap("progress 1 2", "progress 2 2"), nil, "1 questions have ended"},
-		"total falls":              {swap("progress 1 2", "progress 1 1"), nil, "total_task was 2"},
-		"begins with another N":    {swap("progress 0 2", "progress 0 5"), nil, "begins with 0 of 2"},
-		"failure without its step": {swap("1 done", "1 failed"), nil, "no step has said that question 1 failed"},
+		"total falls":              {swap("progress 1 2", "progress 1 1"), nil, "total_task has decreased from 2"},
+		"begins with another N":    {swap("progress 0 2", "progress 0 5"), nil, "must be 0 of 2"},
+		"failure without its step": {swap("1 done", "1 failed"), nil, "no step for the failure of question 1"},
 		"step without failure":     {swap("1 done;", "1 done; 1 task_failed;"), nil, "has just failed"},
 		"author before the end":    {begin + "1 done; progress 1 2;" + author + " summary 0; complete completed", nil, "1 of 2 questions ended"},
-		"report before its author": {swap("end_author; report", "report; end_author"), nil, "follows end_author"},
-		"planner before rewriter":  {strings.TrimPrefix(strings.TrimSpace(good), "start_query_rewriter; end_query_rewriter_no_feedback;"), nil, `it follows ""`},
+		"report before its author": {swap("end_author; report", "report; end_author"), nil, "must follow end_author"},
+		"planner before rewriter":  {strings.TrimPrefix(strings.TrimSpace(good), "start_query_rewriter; end_query_rewriter_no_feedback;"), nil, `must not follow ""`},
 		"two ends":                 {swap("end_author;", "end_author; fail_author;"), nil, "start_author is not open"},
 		"no end":                   {swap("end_search_background;", ""), nil, "start_search_background has no end"},
-		"report after a failure":   {swap("end_author", "fail_author"), nil, "follows end_author"},
+		"report after a failure":   {swap("end_author", "fail_author"), nil, "must follow end_author"},
 		"file outside":             {swap("report;", "report; html;"), nil, "outside of rendering"},
 		"rendering without a file": {swap("report;", "report; start_render_report; end_render_report;"), nil, "nothing was rendered"},
-		"audio before the render":  {swap("report;", "report; start_audio; audio; end_audio; start_render_report; html; end_render_report;"), nil, `it follows "end_audio"`},
+		"audio before the render":  {swap("report;", "report; start_audio; audio; end_audio; start_render_report; html; end_render_report;"), nil, `must not follow "end_audio"`},
 		"statistics before audio":  {swap("summary 1;", "summary 1; start_audio; audio; end_audio;"), nil, "only complete follows"},
 		"wrong hosts":              {swap("summary 1", "summary 2"), nil, "name 1 hosts"},
 		"wrong time":               {good, set(-2, func(e *topicqueue.Event) { e.Time = e.Time.Add(7 * time.Second) }), "0.117 minutes"},
-		"no statistics":            {swap("summary 1;", ""), nil, "complete follows summary_statistics"},
-		"not complete":             {swap("complete completed", ""), nil, "there is no complete"},
-		"goes on after complete":   {good + "; 1 thought", nil, "follows the end"},
+		"no statistics":            {swap("summary 1;", ""), nil, "complete must follow summary_statistics"},
+		"not complete":             {swap("complete completed", ""), nil, "complete is missing"},
+		"goes on after complete":   {good + "; 1 thought", nil, "after the end of the stream"},
 		"completed, no report":     {swap("report;", ""), nil, "report: false"},
 		"failed with a report":     {swap("complete completed", "complete failed"), nil, "report: true"},
 		"not final":                {swap("complete completed", "complete reporting"), nil, "not final"},
 		"aborted, completed":       {begin + "1 done; progress 1 2; iterative_research_pipeline_aborted;" + author + "summary 0; complete completed", nil, "was aborted"},
-		"aborted, none done":       {begin + "iterative_research_pipeline_aborted;" + author + "summary 0; complete partial", nil, "without a question that is done"},
-		"aborted, no author":       {begin + "1 done; progress 1 2; iterative_research_pipeline_aborted; summary 0; complete failed", nil, "no report was tried"},
-		"cancelled without a word": {begin + "summary 0; complete cancelled", nil, "nothing says why"},
+		"aborted, none done":       {begin + "iterative_research_pipeline_aborted;" + author + "summary 0; complete partial", nil, "before any question was done"},
+		"aborted, no author":       {begin + "1 done; progress 1 2; iterative_research_pipeline_aborted; summary 0; complete failed", nil, "no attempt at a report"},
+		"cancelled without a word": {begin + "summary 0; complete cancelled", nil, "no step with the reason"},
 		"rewritten without answer": {"start_follow_up; fail_clarification; start_query_rewriter; end_query_rewriter", nil, "no feedback"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -257,7 +259,7 @@ func set(i int, change func(*topicqueue.Event)) func([]topicqueue.Event) []topic
 	}
 }
 
-// FuzzNext: no content makes the validator panic, and what is no payload is a fault.
+// FuzzNext: no content makes the validator panic, and an invalid payload is reported.
 func FuzzNext(f *testing.F) {
 	f.Add("ir_progress", `{"processed_tasks":1,"total_task":1e9}`, "block_1")
 	f.Add("reference", `{"question_id":1,"references":{"http://[":""}}`, "block_01")
@@ -268,7 +270,7 @@ func FuzzNext(f *testing.F) {
 		e := events[n-1]
 		e.Seq, e.Status, e.Content, e.BlockID = e.Seq+1, status, []byte(content), block
 		faults := eventtest.Faults(append(events, e))
-		if !json.Valid(e.Content) && !strings.Contains(strings.Join(faults, "\n"), "not JSON") {
+		if !json.Valid(e.Content) && !strings.Contains(strings.Join(faults, "\n"), "invalid JSON") {
 			t.Errorf("%s is no fault: %s", content, fmt.Sprint(faults))
 		}
 	})

@@ -40,7 +40,7 @@ func newOrder() order {
 
 func (o *order) note(key string, fault faultFunc) {
 	if o.seen[key] {
-		fault("%s stands twice", key)
+		fault("duplicate %s", key)
 	}
 	o.seen[key] = true
 	o.lastKey = key
@@ -54,7 +54,7 @@ func decode[T any](e topicqueue.Event) (v T, ok bool) {
 
 func (o *order) next(e topicqueue.Event, fault faultFunc) {
 	if o.ended {
-		fault("it follows the end of the stream")
+		fault("event after the end of the stream")
 	}
 	if o.owed && e.Status != topicqueue.StatusProgress && e.Status != topicqueue.StatusPipelineStep {
 		fault("ir_progress must come first")
@@ -73,7 +73,7 @@ func (o *order) next(e topicqueue.Event, fault faultFunc) {
 				fault("research_questions outside of planning")
 			}
 			if len(q.Questions) == 0 {
-				fault("no questions")
+				fault("research_questions is empty")
 			}
 			o.questions = len(q.Questions)
 			o.note(e.Status, fault)
@@ -111,12 +111,12 @@ func (o *order) next(e topicqueue.Event, fault faultFunc) {
 // question checks that an event belongs to a question that is being researched.
 func (o *order) question(id int, e topicqueue.Event, fault faultFunc) {
 	if !o.research || o.progress == nil {
-		fault("it comes outside of research")
+		fault("event outside of research")
 	} else if id < 1 || id > o.progress.TotalTask {
-		fault("question_id of %d questions", o.progress.TotalTask)
+		fault("invalid question_id: there are %d questions", o.progress.TotalTask)
 	}
 	if e.BlockID != topicqueue.BlockID(id) {
-		fault("question_id of %s", e.BlockID)
+		fault("question_id does not match block_id %s", e.BlockID)
 	}
 	if o.done[id] {
 		fault("question %d has ended before", id)
@@ -132,23 +132,23 @@ func (o *order) takeDone(d topicqueue.QuestionDone, e topicqueue.Event, fault fa
 	case "failed":
 		o.failed = d.QuestionID
 	default:
-		fault("status is done or failed")
+		fault("status must be done or failed")
 	}
 }
 
 func (o *order) takeProgress(p topicqueue.Progress, fault faultFunc) {
 	switch {
 	case !o.research:
-		fault("it comes outside of research")
+		fault("event outside of research")
 	case o.progress == nil && (p.ProcessedTasks != 0 || p.TotalTask != o.questions):
-		fault("research begins with 0 of %d", o.questions)
+		fault("the first progress of research must be 0 of %d", o.questions)
 	case o.progress != nil && p.TotalTask < o.progress.TotalTask:
-		fault("total_task was %d", o.progress.TotalTask)
+		fault("total_task has decreased from %d", o.progress.TotalTask)
 	case o.progress != nil && p == *o.progress:
-		fault("nothing has changed")
+		fault("progress is unchanged")
 	}
 	if o.failed != 0 {
-		fault("no step has said that question %d failed", o.failed)
+		fault("there is no step for the failure of question %d", o.failed)
 	}
 	if p.ProcessedTasks != len(o.done) || p.ProcessedTasks > p.TotalTask {
 		fault("%d questions have ended", len(o.done))
@@ -163,7 +163,7 @@ func (o *order) summary(s topicqueue.SummaryStatistics, e topicqueue.Event, faul
 	}
 	if !o.seen[topicqueue.StatusReport] && !o.aborted && !o.seen[topicqueue.StepFailResearchPlanner] &&
 		!o.seen[topicqueue.StepFailAuthor] {
-		fault("there is no report and nothing says why")
+		fault("there is no report and no step with the reason")
 	}
 	if s.WebsiteNum != len(o.hosts) {
 		fault("the references name %d hosts", len(o.hosts))
@@ -178,27 +178,27 @@ func (o *order) untyped(e topicqueue.Event, fault faultFunc) {
 	switch e.Status {
 	case topicqueue.StatusWait: // may come several times
 		if o.open != topicqueue.StepStartFollowUp && o.open != topicqueue.StepStartResearchPlanner {
-			fault("there is nothing to wait for")
+			fault("wait outside of a question to the user")
 		}
 		return
 	case topicqueue.StatusReport:
 		if o.lastKey != topicqueue.StepEndAuthor {
-			fault("the report follows end_author")
+			fault("report must follow end_author")
 		}
 	case topicqueue.StatusHTML, topicqueue.StatusDOCX:
 		o.files++
 		if o.open != topicqueue.StepStartRenderReport {
-			fault("it comes outside of rendering")
+			fault("event outside of rendering")
 		}
 	case topicqueue.StatusAudio:
 		if o.open != topicqueue.StepStartAudio {
-			fault("it comes outside of the narration")
+			fault("event outside of the narration")
 		}
 	case topicqueue.StatusComplete:
 		o.complete(e, fault)
 		o.ended = true
 	default:
-		fault("the schema has no such status")
+		fault("unknown status")
 	}
 	o.note(e.Status, fault)
 }
@@ -206,7 +206,7 @@ func (o *order) untyped(e topicqueue.Event, fault faultFunc) {
 // complete checks that the state of the run matches the stream.
 func (o *order) complete(e topicqueue.Event, fault faultFunc) {
 	if o.lastKey != topicqueue.StatusSummaryStatistics {
-		fault("complete follows summary_statistics")
+		fault("complete must follow summary_statistics")
 	}
 	var c struct {
 		State topicqueue.RunState `json:"state"`
@@ -223,15 +223,15 @@ func (o *order) complete(e topicqueue.Event, fault faultFunc) {
 	case o.aborted && c.State == topicqueue.RunCompleted:
 		fault("the research was aborted")
 	case !o.aborted && c.State == topicqueue.RunCancelled:
-		fault("no step has said that it was cancelled")
+		fault("there is no step for the cancellation")
 	case o.aborted && c.State != topicqueue.RunCancelled && o.doneCount > 0 && !o.seen[topicqueue.StepStartAuthor]:
-		fault("%d questions are done and no report was tried", o.doneCount)
+		fault("%d questions are done, but there was no attempt at a report", o.doneCount)
 	}
 }
 
 func (o *order) end(fault faultFunc) {
 	if !o.ended {
-		fault("there is no complete")
+		fault("complete is missing")
 	}
 	if !o.aborted && o.progress != nil && o.progress.ProcessedTasks != o.progress.TotalTask {
 		fault("%d of %d questions ended", o.progress.ProcessedTasks, o.progress.TotalTask)
@@ -277,7 +277,7 @@ func (o *order) step(s topicqueue.PipelineStep, e topicqueue.Event, fault faultF
 	case start != "":
 		o.close(key, start, fault)
 	default:
-		fault("the schema has no place for this step")
+		fault("unknown step key")
 	}
 	o.note(key, fault)
 }
@@ -287,7 +287,7 @@ func (o *order) start(key string, before []string, fault faultFunc) {
 		fault("%s has no end", o.open)
 	}
 	if !slices.Contains(before, o.lastKey) {
-		fault("it follows %q", o.lastKey)
+		fault("step must not follow %q", o.lastKey)
 	}
 	switch key {
 	case topicqueue.StepStartIterativeResearch:
@@ -298,7 +298,7 @@ func (o *order) start(key string, before []string, fault faultFunc) {
 		case !o.research:
 			fault("there was no research")
 		case o.aborted && o.doneCount == 0:
-			fault("the research was aborted without a question that is done")
+			fault("the research was aborted before any question was done")
 		case !o.aborted && len(o.done) != o.progressTotal():
 			fault("%d of %d questions ended", len(o.done), o.progressTotal())
 		}
@@ -322,7 +322,7 @@ func (o *order) close(key, start string, fault faultFunc) {
 	switch key {
 	case topicqueue.StepEndResearchPlanner:
 		if o.questions == 0 {
-			fault("there are no research_questions")
+			fault("research_questions is missing")
 		}
 	case topicqueue.StepEndQueryRewriter:
 		if o.seen[topicqueue.StepFailClarification] {

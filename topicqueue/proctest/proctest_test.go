@@ -12,10 +12,10 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// roleEnv says which process of TestKilledParent this is.
+// roleEnv is the environment variable with the role of a process of TestKilledParent.
 const roleEnv = "PROCTEST_ROLE"
 
-// TestKilledParent: a killed process takes along those that were tied to it, by itself or by themselves.
+// TestKilledParent: killing a process also ends the processes tied to it, directly or indirectly.
 func TestKilledParent(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -51,7 +51,8 @@ func TestKilledParent(t *testing.T) {
 	}
 }
 
-// TestProcess is a process of TestKilledParent: the parent starts the child, which says that it is ready and goes on.
+// TestProcess is a process of TestKilledParent. The parent starts the child, which reports that it is ready and keeps
+// running.
 func TestProcess(*testing.T) {
 	child := exec.Command(os.Args[0], "-test.run", "^TestProcess$")
 	child.Stdout = os.Stdout

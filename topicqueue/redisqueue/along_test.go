@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestAlong: what a model writes reaches who reads along, whole and in order, and nobody else.
+// TestAlong: the live text of a model reaches those who read along, complete and in order.
 func TestAlong(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -78,7 +78,7 @@ func TestAlong(t *testing.T) {
 	})
 }
 
-// TestAlongWithoutRedis: an answer is not held up by a Redis that is away.
+// TestAlongWithoutRedis: an unreachable Redis does not delay an answer.
 func TestAlongWithoutRedis(t *testing.T) {
 	t.Parallel()
 	rdb := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})

@@ -208,7 +208,7 @@ type BrokenError struct{ Runs []BrokenRun }
 func (e *BrokenError) Error() string {
 	var lines []string
 	for _, r := range e.Runs {
-		lines = append(lines, fmt.Sprintf("run %s cannot be read from Redis: %s holds something else (%v); "+
+		lines = append(lines, fmt.Sprintf("run %s cannot be read from Redis: key %s has an unexpected value (%v); "+
 			"remove it with redis-cli DEL '%s'", r.ID, r.Key, r.Err, r.Key))
 	}
 	return strings.Join(lines, "\n")

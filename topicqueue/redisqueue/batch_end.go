@@ -53,7 +53,7 @@ func (q *batches) SealBatch(ctx context.Context, name string) error {
 // noteBatch ensures that a batch is checked within in.
 func (q *batches) noteBatch(ctx context.Context, name string, in time.Duration) error {
 	if err := batchNoteScript.Run(ctx, q.rdb, []string{digestsKey}, name, in.Milliseconds()).Err(); err != nil {
-		return fmt.Errorf("note batch %q in Redis: %w", name, err)
+		return fmt.Errorf("record batch %q in Redis: %w", name, err)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ type DueBatch struct {
 	until string // its next check, by other sweepers
 }
 
-// DueBatches returns batches that may want a digest. Each goes to one caller, and to another after 30 s.
+// DueBatches returns batches that may need a digest. Each is returned to one caller, and after 30 s to another.
 func (q *batches) DueBatches(ctx context.Context) ([]DueBatch, error) {
 	values, err := batchDueScript.Run(ctx, q.rdb, []string{digestsKey}, batchLooks, sweepTime.Milliseconds()).Slice()
 	if err != nil {
@@ -122,7 +122,7 @@ func (q *batches) SweepBatch(ctx context.Context, b DueBatch) (generation int, e
 		return 0, q.checkOpen(ctx, b.Name, open)
 	}
 	if err := batchForgetScript.Run(ctx, q.rdb, []string{digestsKey}, b.Name, b.until).Err(); err != nil {
-		return 0, fmt.Errorf("forget batch %q in Redis: %w", b.Name, err)
+		return 0, fmt.Errorf("remove batch %q from Redis: %w", b.Name, err)
 	}
 	return 0, nil
 }
@@ -158,7 +158,7 @@ func (q *batches) checkOpen(ctx context.Context, batch string, open []string) er
 // wanted.
 func (q *batches) Digested(ctx context.Context, name string, generation int) error {
 	if err := batchDigestedScript.Run(ctx, q.rdb, []string{batchKey(name, "state")}, generation).Err(); err != nil {
-		return fmt.Errorf("note the digest of batch %q in Redis: %w", name, err)
+		return fmt.Errorf("record the digest of batch %q in Redis: %w", name, err)
 	}
 	return q.noteBatch(ctx, name, 0)
 }

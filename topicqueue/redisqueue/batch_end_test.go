@@ -13,7 +13,7 @@ import (
 
 const digestsKey = "nightdesk:{index}:digests"
 
-// cancelled ends a run that waits, and publishes it.
+// cancelled cancels a waiting run and publishes it.
 func cancelled(t *testing.T, q *redisqueue.Queue, run topicqueue.Run) {
 	t.Helper()
 	ctx := t.Context()
@@ -24,7 +24,7 @@ func cancelled(t *testing.T, q *redisqueue.Queue, run topicqueue.Run) {
 	}
 }
 
-// wanted looks at a batch, if it is announced, and returns the generation of the digest that it wants.
+// wanted checks a due batch, and returns the generation of the wanted digest.
 func wanted(t *testing.T, q *redisqueue.Queue, batch string) int {
 	t.Helper()
 	for _, b := range must[[]redisqueue.DueBatch](t)(q.DueBatches(t.Context())) {
@@ -35,7 +35,7 @@ func wanted(t *testing.T, q *redisqueue.Queue, batch string) int {
 	return 0
 }
 
-// digest makes the digest that a batch wants, as far as the queue is concerned, and lets the index forget the batch.
+// digest records the wanted digest of a batch, and lets the index drop the batch.
 func digest(t *testing.T, q *redisqueue.Queue, batch string) {
 	t.Helper()
 	generation := wanted(t, q, batch)
@@ -50,7 +50,7 @@ func digest(t *testing.T, q *redisqueue.Queue, batch string) {
 	}
 }
 
-// again lets the next look at all batches come now.
+// again makes the next check of all batches due.
 func again(t *testing.T, rdb *redis.Client, q *redisqueue.Queue, batch string) int {
 	t.Helper()
 	rdb.ZAddXX(t.Context(), digestsKey, redis.Z{Member: batch})
@@ -93,7 +93,7 @@ func TestDigestIsDueOnceWhenABatchHasEnded(t *testing.T) {
 			t.Errorf("it has its digest: generation %d is wanted, index %v", n, rdb.ZRange(ctx, digestsKey, 0, -1).Val())
 		}
 
-		// The same enqueue again adds nothing and wants nothing.
+		// Repeating the enqueue adds nothing and requests nothing.
 		must[time.Time](t)(q.OpenBatch(ctx, "night", created))
 		if added := must[bool](t)(q.Create(ctx, first)); added {
 			t.Error("a run that is published was created again")
@@ -127,7 +127,7 @@ func TestCrashesDoNotKeepABatchOpen(t *testing.T) {
 		must[time.Time](t)(q.OpenBatch(ctx, "night", created))
 		must[bool](t)(q.Create(ctx, run))
 		cancelled(t, q, run)
-		// A run that was never created, and one whose retry broke off.
+		// A run that was never created, and a run whose retry was interrupted.
 		rdb.SAdd(ctx, "nightdesk:batch:{night}:open", "research_never_created", run.ID)
 		if err := q.SealBatch(ctx, "night"); err != nil {
 			t.Fatal(err)

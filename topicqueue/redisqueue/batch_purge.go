@@ -24,7 +24,7 @@ func (q *batches) Unlist(ctx context.Context, batch string, runs []string) (gone
 		runs = runs[n:]
 		empty, err := batchPurgeScript.Run(ctx, q.rdb, keys, args...).Int()
 		if err != nil {
-			return false, fmt.Errorf("take runs of batch %q out of the lists in Redis: %w", batch, err)
+			return false, fmt.Errorf("remove runs of batch %q from the lists in Redis: %w", batch, err)
 		}
 		gone = empty == 1
 	}
@@ -32,7 +32,7 @@ func (q *batches) Unlist(ctx context.Context, batch string, runs []string) (gone
 		return false, nil
 	}
 	if err := q.rdb.ZRem(ctx, batchesKey, batch).Err(); err != nil {
-		return false, fmt.Errorf("forget batch %q in Redis: %w", batch, err)
+		return false, fmt.Errorf("remove batch %q from Redis: %w", batch, err)
 	}
 	return true, nil
 }

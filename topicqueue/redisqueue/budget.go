@@ -46,13 +46,13 @@ func (q *attempts) Reserve(ctx context.Context, l Lease, place string, r Reserva
 }
 
 // Purse returns the budget state of a run. share is the run's total share of a common budget, besides its own limit;
-// 0: unchanged. cut is a word for what the budget has cut, added to Run.Cuts; empty: nothing.
+// 0: unchanged. cut is a value of Run.Cuts to add; empty: none.
 func (q *attempts) Purse(ctx context.Context, runID string, share int64, cut string) (topicqueue.Purse, error) {
 	limit := ""
 	if share > 0 {
 		limit = strconv.FormatInt(share, 10)
 	}
-	r, err := q.run(ctx, purseScript, "look at the budget", runID, limit, cut)
+	r, err := q.run(ctx, purseScript, "read the budget", runID, limit, cut)
 	if err != nil {
 		return topicqueue.Purse{}, err
 	}

@@ -41,7 +41,7 @@
 //
 // From a final state, Retry leads to researching, or to queued for the whole run, and starts the run's next epoch.
 //
-// # Who may call what
+// # Permitted calls
 //
 // A unit of work is a run's plan, one of its blocks, its review, report, narration, or its publishing. Begin takes a
 // unit's lease for one generation and writes the owner token of the attempt. Every later script of the attempt passes
@@ -169,15 +169,15 @@
 // # Failures and their handling
 //
 //   - A worker dies between a script and the enqueueing of its intents: a sweep returns them again.
-//   - A worker dies under its lease: after the lease a sweep gives the unit to its next generation, which continues after
-//     the last checkpoint.
+//   - A worker dies while it holds a lease: after the lease, a sweep gives the unit to its next generation, which
+//     continues after the last checkpoint.
 //   - A worker freezes and comes back: it is refused if the unit has a new generation.
 //   - A reply is lost, and the caller or the client itself repeats the call: Begin, CommitPlan, Await, Answer,
 //     Checkpoint, EndBlock, CloseReview, Finish, Narrated, Retry and Published recognize the repetition and answer as
-//     before, with all that the run now wants. Cancel, Pause, Resume and Sweep do the remaining work. Create reports that
-//     the run exists. Yield and Release return ErrFenced, which is harmless. Answered records a call once.
-//   - The last two blocks end at the same time: the script that ends a block checks whether any are left, so exactly one
-//     finds none.
+//     before, with all that the run now wants. Cancel, Pause, Resume and Sweep do the remaining work. Create reports
+//     that the run exists. Yield and Release return ErrFenced, which is harmless. Answered records a call once.
+//   - The last two blocks end at the same time: the script that ends a block checks whether any are left, so exactly
+//     one finds none.
 //   - A task is delivered twice: Begin returns ErrHeld, or ErrStale if the unit has moved on. Neither is a fault.
 //   - Two blocks propose the same topic at the same time: proposals are judged outside the script (topicqueue.Judge)
 //     against a number of blocks. The script refuses if that number has changed, and the caller judges again.
@@ -191,25 +191,25 @@
 // redis-server 7 for a run of five blocks with four iterations each. They exclude traces, usage and the events of
 // workers, which grow with the findings.
 //
-//	key                              type        there                                                size
-//	nightdesk:{RUN}:run              hash        from Create                                          1.5 KB
-//	nightdesk:{RUN}:work             hash        leases, generations, memories of blocks, times       1.8 KB
-//	nightdesk:{RUN}:plan             string      from CommitPlan                                      0.6 KB
-//	nightdesk:{RUN}:blocks           hash        from CommitPlan                                      0.6 KB per block
-//	nightdesk:{RUN}:queries          list        from the first query                                 0.1 KB per query
+//	key                              type        there                                            size
+//	nightdesk:{RUN}:run              hash        from Create                                      1.5 KB
+//	nightdesk:{RUN}:work             hash        leases, generations, memories of blocks, times   1.8 KB
+//	nightdesk:{RUN}:plan             string      from CommitPlan                                  0.6 KB
+//	nightdesk:{RUN}:blocks           hash        from CommitPlan                                  0.6 KB per block
+//	nightdesk:{RUN}:queries          list        from the first query                             0.1 KB per query
 //	nightdesk:{RUN}:ledger           list        from the first iteration that found something
-//	nightdesk:{RUN}:returned         list        from the first call that returned something          0.1 KB per iteration
+//	nightdesk:{RUN}:returned         list        from the first call that returned something      0.1 KB per iteration
 //	nightdesk:{RUN}:traces:plan      list        from CommitPlan, if any
 //	nightdesk:{RUN}:traces:BLOCK     list        from the block's first trace
 //	nightdesk:{RUN}:usage            list        from the first model call
-//	nightdesk:{RUN}:calls            hash        with a budget, while model calls are in flight       0.1 KB per call
-//	nightdesk:{RUN}:events           stream      from the first event                                 5 KB
-//	nightdesk:{RUN}:watched          string      for ten seconds after ReadAlong                      0.1 KB
-//	nightdesk:{RUN}:deltas           stream      for a minute after the last piece of an answer       0.3 KB
-//	nightdesk:{RUN}:once             set         with events: keys already sent                       0.8 KB
+//	nightdesk:{RUN}:calls            hash        with a budget, while model calls are in flight   0.1 KB per call
+//	nightdesk:{RUN}:events           stream      from the first event                             5 KB
+//	nightdesk:{RUN}:watched          string      for ten seconds after ReadAlong                  0.1 KB
+//	nightdesk:{RUN}:deltas           stream      for a minute after the last piece of an answer   0.3 KB
+//	nightdesk:{RUN}:once             set         with events: keys already sent                   0.8 KB
 //	nightdesk:{RUN}:todo             list        while blocks wait
 //	nightdesk:{RUN}:active           sorted set  while blocks are in flight
-//	nightdesk:{RUN}:report           string      from Finish to Published                             the report
+//	nightdesk:{RUN}:report           string      from Finish to Published                         the report
 //	nightdesk:{RUN}:journal:plan     hash        see Journal
 //	nightdesk:{RUN}:journal:review   hash        see Journal
 //	nightdesk:{RUN}:journal:report   hash        see Journal
@@ -223,16 +223,16 @@
 //	nightdesk:{index}:begun:LANE     set         an entry while the run is planned or researched
 //	nightdesk:{index}:workers        sorted set  an entry until a worker's stop, or a week after its death
 //	nightdesk:{index}:digests        sorted set  an entry from SealBatch until the batch has its digest
-//	nightdesk:{index}:clock          hash        for ever                                             0.1 KB
-//	nightdesk:{index}:stats          hash        for ever                                             0.2 KB
-//	nightdesk:{index}:schedules      hash        for ever, one entry per schedule                     0.5 KB, 0.3 KB per firing
+//	nightdesk:{index}:clock          hash        for ever                                         0.1 KB
+//	nightdesk:{index}:stats          hash        for ever                                         0.2 KB
+//	nightdesk:{index}:schedules      hash        for ever, one entry per schedule                 0.5 KB, 0.3 KB a firing
 //	nightdesk:batches                sorted set  for ever, one entry per batch
-//	nightdesk:batch:{BATCH}:state    hash        for ever, from SealBatch or the first published run  0.1 KB
-//	nightdesk:batch:{BATCH}:open     set         an entry from Create until the run is published      0.09 KB per run
-//	nightdesk:batch:{BATCH}:runs     sorted set  for ever, one entry per run                          0.15 KB per run
-//	nightdesk:batch:{BATCH}:lines    hash        for ever, one entry per published run                0.95 KB per run
-//	nightdesk:batch:{BATCH}:budget   hash        for ever, if it has one                              0.1 KB per run
-//	nightdesk:{index}:night:DATE     hash        8 days, for a night with a budget                    0.1 KB per run
+//	nightdesk:batch:{BATCH}:state    hash        from SealBatch or the first published run    0.1 KB
+//	nightdesk:batch:{BATCH}:open     set         an entry from Create until the run is published  0.09 KB per run
+//	nightdesk:batch:{BATCH}:runs     sorted set  for ever, one entry per run                      0.15 KB per run
+//	nightdesk:batch:{BATCH}:lines    hash        for ever, one entry per published run            0.95 KB per run
+//	nightdesk:batch:{BATCH}:budget   hash        for ever, if it has one                          0.1 KB per run
+//	nightdesk:{index}:night:DATE     hash        8 days, for a night with a budget                0.1 KB per run
 //	nightdesk:probe                  string      for a minute after Writable
 //
 // A run's keys never expire before it is published. Published deletes report, todo, active and the journals of

@@ -13,8 +13,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestDueFirst: of runs that wait, those that are due first are planned first, then the oldest; a run that was paused
-// and goes on has its place again.
+// TestDueFirst: waiting runs are planned in the order of their deadlines, then by age. A resumed run has its former
+// place.
 func TestDueFirst(t *testing.T) {
 	t.Parallel()
 	for _, shift := range []time.Duration{0, 9 * time.Hour, 20 * time.Hour} { // whatever the hour is
@@ -64,8 +64,8 @@ func testDueFirst(t *testing.T, shift time.Duration) {
 	})
 }
 
-// TestDeadlineByRedisClock: a run is looked at when its deadline has come by Redis's clock, whatever the clock of the
-// machine that has enqueued it.
+// TestDeadlineByRedisClock: the deadline of a run is checked by Redis's clock, whatever the clock of the enqueuing
+// machine.
 func TestDeadlineByRedisClock(t *testing.T) {
 	t.Parallel()
 	for name, apart := range map[string]time.Duration{"Redis is ahead": 2 * time.Hour, "Redis is behind": -2 * time.Hour} {

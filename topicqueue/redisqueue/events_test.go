@@ -16,7 +16,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// reference returns an event that names a source.
+// referenceOf returns an event that names a source.
 func referenceOf(block, call int, key string) topicqueue.Event {
 	e := topicqueue.NewEvent(fmt.Sprintf("block_%d/1/reference/%d", block, call), topicqueue.StatusReference,
 		topicqueue.Reference{QuestionID: block, References: map[string]string{key: "x"}})
@@ -28,7 +28,7 @@ func thought(block, iteration int) topicqueue.Event {
 	return topicqueue.NewEvent(fmt.Sprintf("block_%d/%d/thought", block, iteration), topicqueue.StatusThought, topicqueue.Thought{QuestionID: block, Thought: "hm"})
 }
 
-// TestPlacement: waves, lanes, steps and calls are the scripts', whichever attempt sends.
+// TestPlacement: the scripts assign waves, lanes, steps and calls, whichever attempt sends the events.
 func TestPlacement(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -86,7 +86,7 @@ func TestPlacement(t *testing.T) {
 	})
 }
 
-// TestPlanThatFails: at whatever step planning ends, its stream is that of a planner that failed.
+// TestPlanThatFails: if planning ends at any step, its stream is that of a failed planner.
 func TestPlanThatFails(t *testing.T) {
 	t.Parallel()
 	steps := []string{topicqueue.StepStartQueryRewriter, topicqueue.StepEndQueryRewriter, topicqueue.StepStartSearchBackground,
@@ -114,7 +114,7 @@ func TestPlanThatFails(t *testing.T) {
 	})
 }
 
-// TestGaps: a reader is told what it cannot have any more, and goes on after it.
+// TestGaps: a reader gets a gap for events that are no longer stored, and continues after it.
 func TestGaps(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -160,7 +160,7 @@ func TestGaps(t *testing.T) {
 	})
 }
 
-// TestRunawayStream: a stream is bounded, and its numbers go on.
+// TestRunawayStream: a stream is bounded, and its numbers continue.
 func TestRunawayStream(t *testing.T) {
 	t.Parallel()
 	ctx, rdb := t.Context(), redistest.InProcess(t)

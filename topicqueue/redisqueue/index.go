@@ -14,7 +14,7 @@ import (
 
 // Keys of the run index. They share a hash tag of their own, so no script can change them together with a run's keys.
 // The index is written after the run. Every run is announced to the sweep before it changes, so that the sweep finds
-// what a crash leaves out.
+// updates lost in a crash.
 const (
 	indexKey = lua.Prefix + "{index}:runs" // sorted set: run by time of its next check (ms)
 	// the same for runs that have ended, so that a backlog of publishing does not delay checks of runs in work
@@ -78,7 +78,7 @@ func (q *base) note(ctx context.Context, runID string, n note) error {
 	}
 	if err := noteScript.Run(ctx, q.rdb, indexKeys(n.lane), runID, string(n.state), n.check, soonest, n.wait,
 		ms(q.watchTime()), slots).Err(); err != nil {
-		return fmt.Errorf("note run %s in Redis: %w", runID, err)
+		return fmt.Errorf("record run %s in Redis: %w", runID, err)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 
 var hasty = redisqueue.Timing{Lease: 40 * time.Millisecond, Stuck: 20 * time.Millisecond, Gap: time.Hour, Quiet: 0}
 
-// lapse waits until Redis has seen a lease end: its clock is the one that counts.
+// lapse waits until a lease has expired by Redis's clock.
 func lapse(t *testing.T, rdb *redis.Client, d time.Duration) {
 	t.Helper()
 	start, err := rdb.Time(t.Context()).Result()
@@ -228,8 +228,8 @@ func TestAdvancePastDeadTasks(t *testing.T) {
 	})
 }
 
-// TestIndexKeepsWhatWasAnnouncedMeanwhile: a sweep looks at a run and then tells the index when to look again. What
-// happened between the two must not be lost.
+// TestIndexKeepsWhatWasAnnouncedMeanwhile: between the check of a run by a sweep and its update of the index, other
+// changes of the index are kept.
 func TestIndexKeepsWhatWasAnnouncedMeanwhile(t *testing.T) {
 	t.Parallel()
 	type deed func(ctx context.Context, t *testing.T, q *redisqueue.Queue, run topicqueue.Run)
@@ -289,7 +289,7 @@ func TestIndexKeepsWhatWasAnnouncedMeanwhile(t *testing.T) {
 	}
 }
 
-// beforeNote does something once, before the first script on the index.
+// beforeNote returns a hook that calls do once, before the first script on the index.
 func beforeNote(do func()) redis.Hook { return &noteHook{do: sync.OnceFunc(do)} }
 
 type noteHook struct {
@@ -306,7 +306,7 @@ func (h *noteHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// TestCountsOfEndedRuns: a run that has ended is counted once, whatever is then asked of it.
+// TestCountsOfEndedRuns: an ended run is counted once, whatever calls follow.
 func TestCountsOfEndedRuns(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -329,7 +329,7 @@ func TestCountsOfEndedRuns(t *testing.T) {
 	})
 }
 
-// TestLineOfALatePublisher: what a batch lists of an expired run is what its last epoch ended as.
+// TestLineOfALatePublisher: the stored line of an expired run has the outcome of its last epoch.
 func TestLineOfALatePublisher(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

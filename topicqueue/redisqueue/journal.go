@@ -53,7 +53,7 @@ func (q *attempts) Answered(ctx context.Context, l Lease, epoch int, place strin
 	}
 	if u.OverLimit {
 		if err := longestScript.Run(ctx, q.rdb, []string{statsKey}, "longest"+of, u.CompletionTokens).Err(); err != nil {
-			return nil, fmt.Errorf("note the longest answer in Redis: %w", err)
+			return nil, fmt.Errorf("record the longest answer in Redis: %w", err)
 		}
 	}
 	return stands, q.count(ctx, counters)

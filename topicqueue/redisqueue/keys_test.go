@@ -24,7 +24,7 @@ type family struct {
 	forever bool
 }
 
-// families reads the table of keys.
+// families parses the table of keys.
 var families = sync.OnceValue(func() []family {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -41,7 +41,7 @@ var families = sync.OnceValue(func() []family {
 	return out
 })
 
-// familyOf returns the documented family of a key; nil when there is none.
+// familyOf returns the documented family of a key, or nil.
 func familyOf(key string) *family {
 	for _, f := range families() {
 		if f.pattern.MatchString(key) {
@@ -51,7 +51,7 @@ func familyOf(key string) *family {
 	return nil
 }
 
-// TestKeys lets a run see everything and compares the keys that there are with the documented ones.
+// TestKeys takes a run through all states and compares the existing keys with the documented ones.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

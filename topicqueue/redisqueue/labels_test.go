@@ -12,7 +12,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestLabels: what a run is known by, and what it came to, is there as long as its line.
+// TestLabels: labels and results of a run are stored as long as its line.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

@@ -19,7 +19,7 @@ type Claim struct {
 	Wants int64 // total for everything that it may do
 	Needs int64 // total to finish the run
 	Least int64 // minimum to leave for each waiting run
-	Spare int64 // desired extra, if all others have what they want
+	Spare int64 // desired extra, if all others get their wanted amounts
 	High  int64 // total that it would want with high priority; 0: Wants
 }
 
@@ -58,7 +58,7 @@ func (q *budgets) join(ctx context.Context, run topicqueue.Run) error {
 }
 
 // DrawBatch returns the run's total spending limit from its share of the batch's budget. The budget is divided again
-// on every call, so what others have not used becomes available.
+// on every call, so unused amounts of other runs become available.
 func (q *budgets) DrawBatch(ctx context.Context, run topicqueue.Run, c Claim) (int64, error) {
 	share, err := q.draw(ctx, "draw", batchPool(run.Batch), run, c, "", "", "")
 	return max(1, share), err
@@ -77,7 +77,7 @@ func (q *budgets) MayBegin(ctx context.Context, run topicqueue.Run, at time.Time
 		return ok, err
 	}
 	if err := q.rdb.ZAddXX(ctx, fedKey(run.Lane), redis.Z{Member: run.ID, Score: math.Inf(1)}).Err(); err != nil {
-		return false, fmt.Errorf("note in Redis that run %s is held: %w", run.ID, err)
+		return false, fmt.Errorf("record in Redis that run %s is held: %w", run.ID, err)
 	}
 	return false, nil
 }

@@ -12,7 +12,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// pooled is a run that shares a budget, as the test keeps its accounts.
+// pooled is a run that shares a budget, with the test's own accounts.
 type pooled struct {
 	run            topicqueue.Run
 	share, spent   int64
@@ -20,9 +20,9 @@ type pooled struct {
 	started, ended bool
 }
 
-// TestPool lets runs of all kinds draw on a common budget, spend what they have, and end, in any order and some calls
-// twice: the sum of what was spent and may be spent never exceeds the budget, every run that ends had at least the
-// least, and those of high priority have all that they want while it is there.
+// TestPool lets runs of all kinds draw on a shared budget, spend and end, in any order and with repeated calls. The sum
+// of spent and available amounts never exceeds the budget. Every ended run had at least the minimum, and runs of high
+// priority get everything they want while it is available.
 func TestPool(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -95,8 +95,8 @@ func TestPool(t *testing.T) {
 	})
 }
 
-// TestLateRunWaitsForItsShare: a run that comes when others have been given everything begins when they have given
-// back what is its share, and not before.
+// TestLateRunWaitsForItsShare: a run that arrives when everything has been given out begins once others have returned
+// its share, but not earlier.
 func TestLateRunWaitsForItsShare(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -145,8 +145,7 @@ func TestLateRunWaitsForItsShare(t *testing.T) {
 	})
 }
 
-// TestHighKeepsItsShare: what a run of high priority has been given stays its own when others come; those give way
-// that are not.
+// TestHighKeepsItsShare: the share of a high-priority run stays its own when others arrive. Other runs give way.
 func TestHighKeepsItsShare(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

@@ -13,8 +13,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestPoorBudget: of a budget that does not bring all runs to their ends those that come first have what one needs at
-// least; the others wait for what these will give back, and for nothing when nobody holds so much.
+// TestPoorBudget: if a budget does not suffice for all runs, the first ones get the minimum. Others wait for what these
+// return, but do not wait if nothing is held.
 func TestPoorBudget(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -63,8 +63,8 @@ func TestPoorBudget(t *testing.T) {
 	})
 }
 
-// TestRunsThatComeLateWaitTogether: for their shares all of them wait for some minutes, not each for some when its
-// turn has come; and what they leave in Redis goes with the night.
+// TestRunsThatComeLateWaitTogether: late runs wait for their shares together for some minutes, not one after the other.
+// Their data in Redis expires with the night.
 func TestRunsThatComeLateWaitTogether(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

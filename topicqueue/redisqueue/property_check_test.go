@@ -16,7 +16,7 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// check compares all that can be seen of the run with the reference.
+// check compares all visible data of the run with the reference.
 func (w *world) check(ctx context.Context) error {
 	for _, look := range []func(context.Context) error{w.checkRun, w.checkBlocks, w.checkKeys, w.checkJournal, w.checkStream} {
 		if err := look(ctx); err != nil {
@@ -245,7 +245,7 @@ func (w *world) checkJournal(ctx context.Context) error {
 	return differ("the journal", w.ref.journal, got)
 }
 
-// stream is what a watcher of one epoch has seen so far.
+// stream is the part of an epoch's stream seen by a watcher.
 type stream struct {
 	seq      int64
 	epoch    int
@@ -254,7 +254,7 @@ type stream struct {
 	last     []string // the statuses, in order
 }
 
-// checkStream reads on in the run's events and checks the order of design and package documentation.
+// checkStream reads the next events of the run and checks their order.
 func (w *world) checkStream(ctx context.Context) error {
 	r, s := w.ref, &w.stream
 	if s.done == nil || s.epoch != r.epoch || !r.exists {

@@ -10,7 +10,7 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// life is the clean life of a run, in which every transition comes once: what TestEveryCrash interrupts.
+// life is a run without faults, in which every transition occurs once. TestEveryCrash interrupts it.
 func life(w *world) []func() *call {
 	begin := func(unit string) func() *call {
 		return func() *call {
@@ -45,10 +45,9 @@ func life(w *world) []func() *call {
 	}
 }
 
-// TestEveryCrash interrupts each call in the life of a run before each of its commands, once by the death of its
-// worker and once by a pause in which the others look at the run, and has a clean worker bring the run to its end,
-// which must find everything by itself. By default it interrupts every fourth call, and others by a pause than by a
-// death.
+// TestEveryCrash interrupts each call of a run before each of its commands, once by the death of its worker and once by
+// a pause during which other workers check the run. A worker without knowledge of the run then completes it. By
+// default, it interrupts every fourth call.
 func TestEveryCrash(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ kind, first int }{"death": {faultCrash, 0}, "pause": {faultFreeze, 2}} {
@@ -68,7 +67,7 @@ func TestEveryCrash(t *testing.T) {
 	}
 }
 
-// interrupted lives a run to its n-th call. more: there is one; hit: it has the command before which it is interrupted.
+// interrupted runs a life up to its n-th call. more: the call exists; hit: it has the command to interrupt.
 func (v *virtual) interrupted(ctx context.Context, n int, f fault) (more, hit bool, err error) {
 	v.server.FlushAll()
 	now := time.Now().Round(time.Millisecond)

@@ -8,10 +8,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// errCrash is what a worker that died sees, if it still sees something.
+// errCrash is the error seen by a dead worker.
 var errCrash = errors.New("the worker died here")
 
-// What may happen to a call at one of its Redis commands.
+// Faults of a call at one of its Redis commands.
 const (
 	faultNone   = iota
 	faultCrash  // before the command
@@ -20,7 +20,7 @@ const (
 	faultTwice  // its first reply is lost, and the client sends it again by itself
 )
 
-// fault makes one call go wrong at its command number at, counted from 0.
+// fault affects one call at its command number at, counted from 0.
 type fault struct {
 	kind, at int
 	commands int
@@ -33,7 +33,7 @@ type fault struct {
 
 type faultKey struct{}
 
-// faults is the hook that carries out what the context of a call asks for.
+// faults is the hook that applies the fault in the context of a call.
 type faults struct{}
 
 func (faults) DialHook(next redis.DialHook) redis.DialHook {
@@ -102,7 +102,7 @@ func (f *fault) around(script redis.Cmder, do func() error, cmds ...redis.Cmder)
 	return err
 }
 
-// isScript reports a script on the run which did what it was called for.
+// isScript reports whether a command is a script on the run that had an effect.
 func (f *fault) isScript(cmd redis.Cmder) bool {
 	args := cmd.Args()
 	if name := cmd.Name(); name != "eval" && name != "evalsha" || len(args) < 4 || args[3] != f.key {

@@ -13,13 +13,13 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// errSlow ends a history on a real server in which a step took so long that its moment cannot be told.
+// errSlow ends a history on a real server if a step took so long that its time is unknown.
 var errSlow = errors.New("the machine was too slow for this history")
 
-// blur is how exactly the moment of a step is known where the clock does not stand still.
+// blur is the precision of a step's time on a running clock.
 const blur = 60 * time.Millisecond
 
-// real is a world whose clock goes on by itself: no step is made close to a moment at which something changes.
+// real is a world with a running clock. It makes no step close to the time of an automatic change.
 type real struct {
 	*world
 	mark time.Time // the last moment that the reference knows of
@@ -52,7 +52,7 @@ func (r *real) settle(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// moments are the times at which something changes by itself.
+// moments returns the times of automatic changes.
 func (r *reference) moments() []int64 {
 	out := []int64{r.seal, r.final, r.deadline, r.forcedUntil}
 	for _, u := range r.units {
@@ -64,7 +64,7 @@ func (r *reference) moments() []int64 {
 	return out
 }
 
-// TestTransitionsOnAServer is TestTransitions on a real redis-server, where time passes as it likes.
+// TestTransitionsOnAServer is TestTransitions on a real redis-server with a running clock.
 func TestTransitionsOnAServer(t *testing.T) {
 	t.Parallel()
 	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: redistest.Socket(t), MaxRetries: -1})

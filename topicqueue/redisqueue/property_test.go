@@ -22,13 +22,13 @@ var (
 	propertySeed  = flag.Uint64("property.seed", 0, "seed of TestTransitions; 0: a new one, which a failure prints")
 )
 
-// A history is what happens to one run, as bytes: the run's settings, then one step after the other.
+// A history is the encoded life of one run: its settings, then its steps.
 const (
 	settingsBytes = 4
 	stepBytes     = 3
 )
 
-// newWorld makes a run from the first bytes of a history.
+// newWorld creates a run from the first bytes of a history.
 func newWorld(rdb *redis.Client, timing redisqueue.Timing, start time.Time, s [settingsBytes]byte) *world {
 	unit := timing.Lease
 	run := newRun("rivers", int(s[0]%3)+1)
@@ -52,7 +52,7 @@ func newWorld(rdb *redis.Client, timing redisqueue.Timing, start time.Time, s [s
 	return w
 }
 
-// live makes everything of a history happen, then lets one clean worker bring the run to its end.
+// live executes a history, then lets one worker without faults complete the run.
 func (w *world) live(ctx context.Context, steps []byte) error {
 	defer func() {
 		for len(w.frozen) > 0 { // nobody waits for ever
@@ -92,7 +92,7 @@ func (w *world) after(ctx context.Context) error {
 	return w.check(ctx)
 }
 
-// step makes one thing happen. what: which; how: in which way; wrong: what goes wrong with it.
+// step executes one step. what: its kind; how: its variant; wrong: its fault.
 func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error {
 	f := fault{}
 	switch wrong % 16 {
@@ -238,7 +238,7 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 	return w.perform(ctx, c, f)
 }
 
-// choose returns an attempt that does something now: mostly one that holds its lease, else any that ever began.
+// choose returns the attempt to act next: usually one that holds its lease, otherwise any earlier one.
 func (w *world) choose(how int) *worked {
 	var live []*worked
 	for _, a := range w.attempts {
@@ -255,7 +255,7 @@ func (w *world) choose(how int) *worked {
 	return nil
 }
 
-// deliver returns the next task of the job queue: mostly one that is wanted, else any that ever was there.
+// deliver returns the next task of the job queue: usually one that is wanted, otherwise any earlier one.
 func (w *world) deliver(how int) (redisqueue.Intent, bool) {
 	var fresh []redisqueue.Intent
 	for _, i := range w.ref.wanted() {
@@ -272,7 +272,7 @@ func (w *world) deliver(how int) (redisqueue.Intent, bool) {
 	return redisqueue.Intent{}, false
 }
 
-// killer lets something that the run wants kill one worker after the other.
+// killer lets a unit kill one worker after the other.
 func (w *world) killer(ctx context.Context, how int) error {
 	var unit string
 	for range redisqueue.MaxLapses {
@@ -308,7 +308,7 @@ func (w *world) resume() *call {
 	return c
 }
 
-// answer replies to the last question, or to one that lies so many before it.
+// answer replies to the last question, or to an earlier one.
 func (w *world) answer(text string, before int) *call {
 	number := max(1, w.ref.asks-before)
 	reply := topicqueue.Reply{Outcome: topicqueue.ReplyAnswered, Text: text}
@@ -333,7 +333,7 @@ func (w *world) retry(what string) *call {
 	})
 }
 
-// lookAround is what every worker does each second: feed, then sweep what is due.
+// lookAround does what every worker does each second: feed, then sweep due runs.
 func (w *world) lookAround(ctx context.Context, f fault) error {
 	fed, err := w.queue.Feed(ctx, w.run.Lane, 2, 0)
 	if err != nil {
@@ -355,7 +355,7 @@ func (w *world) lookAround(ctx context.Context, f fault) error {
 	return nil
 }
 
-// forgotten reports that no worker looks at the run any more.
+// forgotten reports whether workers no longer check the run.
 func (w *world) forgotten(ctx context.Context) bool {
 	for _, key := range []string{"nightdesk:{index}:runs", "nightdesk:{index}:ended", "nightdesk:{index}:waiting:", "nightdesk:{index}:fed:"} {
 		if w.rdb.ZCard(ctx, key).Val() > 0 {
@@ -365,7 +365,7 @@ func (w *world) forgotten(ctx context.Context) bool {
 	return w.rdb.HLen(ctx, "nightdesk:{index}:states").Val()+w.rdb.SCard(ctx, "nightdesk:{index}:begun:").Val() == 0
 }
 
-// expire lets the time pass after which the state of a published run is gone.
+// expire advances the clock until the state of a published run has expired.
 func (w *world) expire(ctx context.Context) error {
 	if !w.forgotten(ctx) {
 		return nil
@@ -377,8 +377,8 @@ func (w *world) expire(ctx context.Context) error {
 	return nil
 }
 
-// finishAll is the proof that nothing was lost: a worker that finds everything by itself, through the index, brings the
-// run to its end, and then nothing is left of it but what the package's documentation says.
+// finishAll shows that nothing was lost: a worker that finds all work through the index completes the run. Only the
+// documented data remains.
 func (w *world) finishAll(ctx context.Context) error {
 	for range 400 {
 		if (w.ref.published || !w.ref.exists) && w.forgotten(ctx) {
@@ -416,7 +416,7 @@ func (w *world) finishAll(ctx context.Context) error {
 	return fmt.Errorf("the run never ends: %v", w.ref)
 }
 
-// workOff does what is in the job queue and what follows from it.
+// workOff executes the job queue and all following tasks.
 func (w *world) workOff(ctx context.Context, begun int) error {
 	for len(w.tasks) > 0 || len(w.attempts) > begun {
 		for _, a := range w.attempts[begun:] {
@@ -442,7 +442,7 @@ func (w *world) workOff(ctx context.Context, begun int) error {
 	return nil
 }
 
-// leftovers checks what there is of the run when it was published, and when its state has expired.
+// leftovers checks the remaining data of the run after publishing and after expiry.
 func (w *world) leftovers(ctx context.Context) error {
 	if err := w.check(ctx); err != nil {
 		return err
@@ -473,7 +473,7 @@ func (w *world) leftovers(ctx context.Context) error {
 	return nil
 }
 
-// virtual is an in-process Redis whose clock the test moves.
+// virtual is an in-process Redis with a clock controlled by the test.
 type virtual struct {
 	server *miniredis.Miniredis
 	rdb    *redis.Client
@@ -488,7 +488,7 @@ func newVirtual(t testing.TB) *virtual {
 	return &virtual{m, rdb}
 }
 
-// live tells what a history shows to be wrong; nil when nothing is.
+// live returns the error that a history reveals, or nil.
 func (v *virtual) live(ctx context.Context, history []byte) (log string, err error) {
 	var settings [settingsBytes]byte
 	n := copy(settings[:], history)
@@ -510,7 +510,7 @@ func (v *virtual) live(ctx context.Context, history []byte) (log string, err err
 	return fmt.Sprintf("%+v\n%s\n%v", w.run.Options, w.history(), w.ref), err
 }
 
-// historySteps is how long a history is: long enough for several epochs.
+// historySteps is the number of steps in a history, enough for several epochs.
 const historySteps = 120
 
 func randomHistory(random *rand.Rand) []byte {
@@ -518,7 +518,7 @@ func randomHistory(random *rand.Rand) []byte {
 	for i := range history {
 		history[i] = byte(random.Uint32())
 	}
-	// What goes wrong beside what workers and people do: nothing, some calls, or every second one.
+	// Faults in addition to the actions of workers and users: none, some, or every second call.
 	trouble, meddling := random.IntN(3), random.IntN(2) == 0
 	for i := settingsBytes; i+stepBytes <= len(history); i += stepBytes {
 		switch {
@@ -534,7 +534,7 @@ func randomHistory(random *rand.Rand) []byte {
 	return history
 }
 
-// TestTransitions lets many runs live through anything that may happen and compares each step with the reference.
+// TestTransitions executes many random histories and compares each step with the reference.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	seed := *propertySeed
@@ -553,7 +553,7 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// shorten leaves out what is not needed for a history to fail.
+// shorten removes the parts of a history that are not needed for it to fail.
 func shorten(history []byte, fails func([]byte) bool) []byte {
 	for size := len(history) / stepBytes; size > 0; {
 		shorter := false
@@ -581,10 +581,10 @@ func shorten(history []byte, fails func([]byte) bool) []byte {
 	return history
 }
 
-// FuzzTransitions is TestTransitions with histories that a fuzzer makes up.
+// FuzzTransitions is TestTransitions with histories from a fuzzer.
 func FuzzTransitions(f *testing.F) {
 	f.Add([]byte{})
-	// A pause that is frozen before it tells the index, while the run is resumed, cancelled and retried.
+	// A pause that is frozen before it updates the index, while the run is resumed, cancelled and retried.
 	f.Add([]byte("\x00\x00\x00\x00.\x00\x13/\x00\a:\x00\x001\x00\a*\x00\a6\a\x00I\x00\a\xcc\x00\x00\xea\x00\a"))
 	for seed := range uint64(12) {
 		f.Add(randomHistory(rand.New(rand.NewPCG(seed, 1))))

@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// world is one run with its workers, its job queue and its clock, all of them virtual, beside the reference.
+// world is one run with its workers, job queue and clock, all virtual, and the reference.
 type world struct {
 	rdb    *redis.Client
 	queue  *redisqueue.Queue
@@ -34,7 +34,7 @@ type world struct {
 	log      []string
 }
 
-// worked is one attempt, as its worker sees it.
+// worked is one attempt from its worker's view.
 type worked struct {
 	lease redisqueue.Lease
 	ref   refLease
@@ -45,14 +45,14 @@ type worked struct {
 	again func() *call // its last call once more
 }
 
-// expiry is how long a published run is kept.
+// expiry is the lifetime of a published run.
 const expiry = 24 * time.Hour
 
 const maxIterations = 2
 
 func (w *world) key(name string) string { return "nightdesk:{" + w.run.ID + "}:" + name }
 
-// call is one call of the queue, which may go wrong in its middle.
+// call is one call of the queue, which may fail at any command.
 type call struct {
 	name  string
 	do    func(ctx context.Context) error
@@ -66,14 +66,14 @@ type call struct {
 	done  int
 }
 
-// follow lets the reference do what the scripts have done.
+// follow applies the executed scripts to the reference.
 func (c *call) follow() {
 	for ; c.done < c.fault.executed; c.done++ {
 		c.apply()
 	}
 }
 
-// perform makes a call until it has ended or is frozen, and brings the reference along.
+// perform makes a call until it has ended or is frozen, and updates the reference.
 func (w *world) perform(ctx context.Context, c *call, f fault) error {
 	f.key, f.frozen, f.thaw = w.key("run"), make(chan struct{}), make(chan struct{})
 	c.fault, c.err = &f, make(chan error, 1)
@@ -143,7 +143,7 @@ func (w *world) ended(c *call, err error, intact bool) error {
 
 func (w *world) say(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
 
-// dispatch puts tasks into the job queue, unless their worker dies before.
+// dispatch adds tasks to the job queue, unless their worker dies before.
 func (w *world) dispatch(intents []redisqueue.Intent) {
 	for _, i := range intents {
 		if !slices.Contains(w.tasks, i) {
@@ -152,7 +152,7 @@ func (w *world) dispatch(intents []redisqueue.Intent) {
 	}
 }
 
-// returning makes a call that returns the tasks that are wanted now.
+// returning builds a call that returns the wanted tasks.
 func (w *world) returning(name string, do func(context.Context) ([]redisqueue.Intent, error), apply func() ([]redisqueue.Intent, error)) *call {
 	var got, want []redisqueue.Intent
 	var wantErr error
@@ -168,7 +168,7 @@ func (w *world) returning(name string, do func(context.Context) ([]redisqueue.In
 	}
 }
 
-// plain makes a call that returns nothing.
+// plain builds a call without a result.
 func plain(name string, do func(context.Context) error, apply func() error) *call {
 	var want error
 	return &call{name: name, do: do, apply: func() { want = apply() }, want: func() error { return want }}
@@ -237,7 +237,7 @@ func (w *world) seenBegun(want refBegun, b redisqueue.Begun) error {
 	return nil
 }
 
-// seenOf is a view as the reference tells it.
+// seenOf converts a view for comparison with the reference.
 func seenOf(v topicqueue.View) refSeen {
 	s := refSeen{blocks: len(v.Blocks), queries: len(v.Queries), own: len(v.Own)}
 	for _, d := range v.Ledger {
@@ -268,18 +268,18 @@ func subTopics(titles []string) []topicqueue.SubTopic {
 	return out
 }
 
-// reviewOf is a review that adds blocks with these titles.
+// reviewOf returns a review that adds blocks with these titles.
 func reviewOf(titles ...string) topicqueue.Review {
 	return topicqueue.Review{Gaps: subTopics(titles)}
 }
 
-// act makes an attempt go on with its work. how decides in which of several ways.
+// act returns the next call of an attempt. how selects a variant.
 func (w *world) act(a *worked, how int) *call {
 	a.again = w.deed(a, how)
 	return a.again()
 }
 
-// deed returns how the next call of an attempt is made, as often as it may be needed.
+// deed returns a function that makes the next call of an attempt. It may be called repeatedly.
 func (w *world) deed(a *worked, how int) func() *call {
 	q, r, name := w.queue, w.ref, func(what string) string {
 		return fmt.Sprintf("%s %s/%d by %d", what, a.ref.unit, a.ref.generation, a.ref.owner)
@@ -507,7 +507,7 @@ func (w *world) write(a *worked, place string) *call {
 	}
 }
 
-// pay makes a model call of an attempt: sets something aside for it, or records it.
+// pay returns a reservation or record of a model call of an attempt.
 func (w *world) pay(a *worked, how int) *call {
 	place := []string{"1/decide", "1/note/1"}[how%2]
 	if how%4 < 2 {
@@ -544,5 +544,5 @@ func (w *world) pay(a *worked, how int) *call {
 	}
 }
 
-// history is what has happened, for a person.
+// history returns the log of steps.
 func (w *world) history() string { return strings.Join(w.log, "\n") }

@@ -42,7 +42,7 @@ func task(run topicqueue.Run, unit string, generation int) redisqueue.Intent {
 	return redisqueue.Intent{RunID: run.ID, Unit: unit, Generation: generation}
 }
 
-// sameTasks compares tasks but for what they are about, which TestAbout does.
+// sameTasks compares tasks without their descriptions, which TestAbout checks.
 func sameTasks(want, got []redisqueue.Intent) bool {
 	return cmp.Equal(want, got, cmpopts.IgnoreFields(redisqueue.Intent{}, "About"))
 }
@@ -79,7 +79,7 @@ func planned(t *testing.T, q *redisqueue.Queue, run topicqueue.Run, titles ...st
 	return must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, b.Lease, planOf(titles...)))
 }
 
-// fed chooses runs to be planned and returns the tasks of this one.
+// fed feeds runs and returns the tasks of this one.
 func fed(t *testing.T, q *redisqueue.Queue, run topicqueue.Run) []redisqueue.Intent {
 	t.Helper()
 	if runs := must[[]string](t)(q.Feed(t.Context(), run.Lane, 1000, 0)); len(runs) == 0 {
@@ -255,8 +255,8 @@ func TestLostRepliesChangeNothing(t *testing.T) {
 	})
 }
 
-// TestBlocksAtOnce works many blocks with many workers and checks that no more than the allowed number is ever in
-// flight, that every block ends once, and that the report is wanted exactly once.
+// TestBlocksAtOnce works on many blocks with many workers. The number of blocks in flight never exceeds the limit,
+// every block ends once, and the report is wanted exactly once.
 func TestBlocksAtOnce(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -332,7 +332,7 @@ func workBlock(ctx context.Context, q *redisqueue.Queue, task redisqueue.Intent,
 		send(intents)
 		view = res.View
 	}
-	// Fill the queue for certain, so that the number of blocks at the end is known.
+	// Fill the queue, so that the number of blocks at the end is known.
 	var more []topicqueue.SubTopic
 	for n := range maxLength {
 		more = append(more, topicqueue.SubTopic{Title: fmt.Sprintf("Canal number %d", n)})
@@ -378,7 +378,7 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// A key of another type and one with damaged values do not hide the other runs of a batch.
+// TestRunsWithBrokenOnes: a key of another type and a key with damaged values do not hide the other runs of a batch.
 func TestRunsWithBrokenOnes(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

@@ -174,7 +174,7 @@ func (q *reader) Traces(ctx context.Context, runID, unit string) ([]topicqueue.T
 func (q *reader) Returned(ctx context.Context, runID string) (map[string][]string, error) {
 	lines, err := q.rdb.LRange(ctx, key(runID, "returned"), 0, -1).Result()
 	if err != nil {
-		return nil, fmt.Errorf("read what the calls of run %s returned from Redis: %w", runID, err)
+		return nil, fmt.Errorf("read the returned sources of run %s from Redis: %w", runID, err)
 	}
 	out := map[string][]string{}
 	for _, line := range lines {

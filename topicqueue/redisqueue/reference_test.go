@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// reference is one run as it is meant to behave: what the scripts do, in plain Go and without a Redis, an index or
-// strings of keys. Times are Redis's, in ms. Owners are numbers; 0 is nobody.
+// reference is a model of one run: the behaviour of the scripts in plain Go, without Redis, index and keys. Times are
+// Redis's, in ms. Owners are numbers; 0 means none.
 type reference struct {
 	options topicqueue.Options
 	about   redisqueue.About
@@ -78,10 +78,10 @@ type refBlock struct {
 	feedback   int // number of the checkpoint that the memory is of
 }
 
-// refView is how much a block sees of the run.
+// refView is the size of the view that a block sees.
 type refView struct{ blocks, queries, digests int }
 
-// refSeen is what it sees of it.
+// refSeen is the content of that view.
 type refSeen struct {
 	blocks, queries, own int
 	ledger               string // block/checkpoint of each digest of another block
@@ -135,7 +135,7 @@ func (r *reference) block(unit string) *refBlock {
 func (u *refUnit) release() { u.owner, u.lease = 0, 0 }
 func (u *refUnit) fence()   { u.generation++; u.release(); u.calls = nil }
 
-// valid reports whether a lease is good; holds does for a call that is made under it, which is a sign of life.
+// valid reports whether a lease is valid. holds does the same for a call under the lease, which is a sign of life.
 func (r *reference) valid(l refLease) bool {
 	u := r.unit(l.unit)
 	return r.exists && u.generation == l.generation && u.owner == l.owner && l.owner != 0
@@ -152,7 +152,7 @@ func (r *reference) holds(l refLease) bool {
 	return true
 }
 
-// tick brings the clock of the run up to date. Between two signs of life of its workers it goes on for so long at most.
+// tick updates the clock of the run. Between two signs of life of its workers, at most this much time counts.
 func (r *reference) tick(most int64) {
 	if r.beat == 0 || r.ended > 0 {
 		return
@@ -170,7 +170,7 @@ func (r *reference) tick(most int64) {
 	}
 }
 
-// held reports whether somebody works the run, but for one unit.
+// held reports whether the run has a worker, ignoring one unit.
 func (r *reference) held(but string) bool {
 	for name, u := range r.units {
 		if name == but || u.owner == 0 {
@@ -184,13 +184,13 @@ func (r *reference) held(but string) bool {
 	return false
 }
 
-// stageOf is the unit that a run works on in a state; blocks are those of researching.
+// stageOf is the unit of a run in each state. The units of researching are the blocks.
 var stageOf = map[topicqueue.RunState]string{
 	topicqueue.RunQueued: "plan", topicqueue.RunPlanning: "plan", topicqueue.RunReviewing: "review",
 	topicqueue.RunReporting: "report", topicqueue.RunNarrating: "narrate",
 }
 
-// wantedUnits are those that should have a task or a worker now.
+// wantedUnits returns the units that need a task or a worker now.
 func (r *reference) wantedUnits() []string {
 	switch {
 	case !r.exists, r.ended > 0 && r.published, r.ended == 0 && r.paused:
@@ -232,7 +232,7 @@ func (r *reference) create() {
 	}
 }
 
-// refBegun is what Begin should hand out.
+// refBegun is the expected result of Begin.
 type refBegun struct {
 	lapses, epoch int
 	seal, final   int64 // ms; -1 = never
@@ -284,8 +284,8 @@ func (r *reference) begin(l refLease) (refBegun, error) {
 	return b, nil
 }
 
-// limit sets when research and the run end: after a duration, and not after a deadline. The time for writing is
-// reserved, but at most half of what there is.
+// limit sets the ends of research and of the run, from a duration and a deadline. The time for writing is reserved
+// first, but at most half of the total.
 func (r *reference) limit(duration, deadline int64) {
 	end := deadline
 	if duration > 0 {
@@ -307,7 +307,7 @@ func (r *reference) left(at int64) int64 {
 	return max(at-r.now, 0)
 }
 
-// admit brings waiting blocks into flight and returns them.
+// admit activates waiting blocks and returns them.
 func (r *reference) admit() []redisqueue.Intent {
 	var units []string
 	for !r.paused && len(r.waiting) > 0 && len(r.active) < r.options.MaxParallel {
@@ -320,7 +320,7 @@ func (r *reference) admit() []redisqueue.Intent {
 	return r.intents(units...)
 }
 
-// onward admits blocks, and moves the run on when none is left.
+// onward activates blocks, and moves the run on if none is left.
 func (r *reference) onward() []redisqueue.Intent {
 	admitted := r.admit()
 	if len(r.active) > 0 || len(r.waiting) > 0 {
@@ -386,7 +386,7 @@ func (r *reference) giveAnswer(number int, answer string) ([]redisqueue.Intent, 
 	return r.wanted(), nil
 }
 
-// refCheckpoint is one iteration; the number stands for what it found.
+// refCheckpoint is one iteration. The number represents its findings.
 type refCheckpoint struct {
 	iteration, traces, queries, number int
 	digest                             bool
@@ -514,7 +514,7 @@ func (r *reference) narrated(l refLease) ([]redisqueue.Intent, error) {
 	return r.wanted(), nil
 }
 
-// conclude ends the run: whoever works on one of its stages is refused from now on.
+// conclude ends the run and fences its units.
 func (r *reference) conclude(state topicqueue.RunState, reason string) {
 	r.state, r.reason, r.ended, r.paused = state, reason, r.now, false
 	for _, u := range r.units {
@@ -528,7 +528,7 @@ func (r *reference) conclude(state topicqueue.RunState, reason string) {
 	}
 }
 
-// drop ends all blocks that have not ended. What has found something counts as done.
+// drop ends all unfinished blocks. Blocks with findings count as completed.
 func (r *reference) drop() {
 	for _, n := range slices.Concat(r.active, r.waiting) {
 		if slices.Contains(r.active, n) {
@@ -542,7 +542,7 @@ func (r *reference) drop() {
 	}
 }
 
-// sealNow ends research: the report is due.
+// sealNow ends research, so that the report is next.
 func (r *reference) sealNow() {
 	if r.sealed != "" {
 		return
@@ -640,8 +640,8 @@ func (r *reference) write(l refLease, epoch int, place, value string) string {
 	return value
 }
 
-// reserve sets aside what a call may cost: its question, and of what is left a quarter, but no less than most answers
-// cost, and no more than the longest. The last of the budget goes to one call alone.
+// reserve reserves the cost of a call: its question, and a quarter of the rest, but at least the cost of a usual answer
+// and at most that of the longest. The last part of the budget goes to a single call.
 func (r *reference) reserve(l refLease, place string, x redisqueue.Reservation) (int64, error) {
 	if !r.holds(l) || r.ended > 0 {
 		return 0, redisqueue.ErrFenced
@@ -681,7 +681,7 @@ func (r *reference) reserve(l refLease, place string, x redisqueue.Reservation) 
 	return answer, nil
 }
 
-// setAside is the sum of what calls in flight have reserved.
+// setAside returns the sum reserved by calls in flight.
 func (r *reference) setAside() (sum int64) {
 	for _, u := range r.units {
 		for _, amount := range u.calls {
@@ -691,7 +691,7 @@ func (r *reference) setAside() (sum int64) {
 	return sum
 }
 
-// answered records a call and what it cost. recorded: it is recorded already.
+// answered records a call and its cost. recorded: it has been recorded before.
 func (r *reference) answered(l refLease, epoch int, place, value string, cost int64, recorded bool) string {
 	if !r.exists {
 		return value
@@ -731,7 +731,7 @@ func (r *reference) advance(unit string, generation int, active bool) []redisque
 	return r.intents(unit)
 }
 
-// sweep returns what is wanted and not worked. forced: generation of the report that the sweeper is to commit itself.
+// sweep returns the wanted tasks without an owner. forced: generation of the report that the sweeper commits itself.
 func (r *reference) sweep(takeover bool, owner int) (intents []redisqueue.Intent, forced int, err error) {
 	if !r.exists || r.published {
 		return nil, 0, redisqueue.ErrStale
@@ -778,7 +778,8 @@ func (r *reference) sweep(takeover bool, owner int) (intents []redisqueue.Intent
 	return intents, forced, nil
 }
 
-// lapse takes a unit from whoever held it. What lapsed too often without progress is given up.
+// lapse moves a unit with an expired lease to its next generation. After too many expiries without progress, the unit
+// ends.
 func (r *reference) lapse(unit string, u *refUnit) {
 	mark := [2]int{0, u.entries}
 	if b := r.block(unit); b != nil {
@@ -896,13 +897,13 @@ func (r *reference) publish(l refLease) error {
 	return nil
 }
 
-// expire is what the time after the publishing does.
+// expire applies the expiry of the state.
 func (r *reference) expire() {
 	*r = reference{id: r.id, about: r.about, options: r.options, lease: r.lease, stuck: r.stuck, now: r.now, line: r.line,
 		units: map[string]*refUnit{}, journal: map[string]map[string]string{}, done: map[int]int{}}
 }
 
-// String shows where the run stands.
+// String describes the state of the run.
 func (r *reference) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s epoch %d loop %d waiting %v active %v", r.state, r.epoch, r.loop, r.waiting, r.active)

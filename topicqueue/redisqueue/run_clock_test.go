@@ -10,7 +10,7 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// clocked is one run on a Redis whose clock the test moves. It has ten minutes, two of them for writing.
+// clocked is one run on a Redis with a clock controlled by the test. It has ten minutes, two of them for writing.
 type clocked struct {
 	*testing.T
 	v     *virtual
@@ -45,7 +45,7 @@ func (c *clocked) begin(unit string, generation int) {
 	c.begun = must[redisqueue.Begun](c.T)(c.q.Begin(c.Context(), c.run.ID, unit, generation))
 }
 
-// work lets the holder of the last lease work for so long.
+// work advances the clock while the holder of the last lease works.
 func (c *clocked) work(d time.Duration) {
 	c.Helper()
 	for every := redisqueue.DefaultTiming.Lease / 4; d > 0; d -= every {
@@ -72,7 +72,7 @@ func (c *clocked) commit() {
 	must[[]redisqueue.Intent](c.T)(c.q.CommitPlan(c.Context(), c.begun.Lease, planOf("Aletsch", "Rhone", "Fee")))
 }
 
-// TestClockOfARun: the duration of a run is time in which it is worked. Only a deadline is absolute.
+// TestClockOfARun: the duration of a run counts only while it is worked on. Only a deadline is absolute.
 func TestClockOfARun(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -217,7 +217,7 @@ func TestClockOfARun(t *testing.T) {
 	}
 }
 
-// TestTimes: a run knows when its stages were begun first and its iterations ended, until it is tried again.
+// TestTimes: a run stores when its stages first began and its iterations ended, until it is retried.
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	c := newClocked(t, 0)

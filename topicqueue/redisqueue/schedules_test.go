@@ -39,7 +39,7 @@ func TestSchedules(t *testing.T) {
 		if _, err := q.ChangeSchedule(ctx, "nightly", func(r *schedule.Record) error { r.Failures = 7; return wrong }); !errors.Is(err, wrong) {
 			t.Errorf("a change that fails: %v", err)
 		}
-		// Many at once: none is lost.
+		// Many concurrent changes: none is lost.
 		const writers, each = 8, 25
 		var wg sync.WaitGroup
 		for range writers {

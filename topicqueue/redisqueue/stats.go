@@ -20,8 +20,7 @@ import (
 // calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:..., longest:... of each model. Reading them does not
 // iterate over runs.
 type Stats struct {
-	// unpublished runs by state; nil before the first run was counted
-	Runs            map[topicqueue.RunState]int64
+	Runs            map[topicqueue.RunState]int64 // unpublished runs by state; nil before the first run was counted
 	Ended           map[topicqueue.RunState]int64 // all runs so far by final state
 	DeadlinesMissed int64                         // total
 	Lapses          int64                         // total of lapsed leases
@@ -30,10 +29,8 @@ type Stats struct {
 	Iterations      int64                           // total of block iterations
 	IterationTime   time.Duration                   // sum of their durations
 	Waiting         []Waiting                       // by lane, as requested
-	// runs with regular checks: all runs not yet published
-	Watched int64
-	// delay of the next check of a run that has not ended; it grows if no worker runs
-	Overdue time.Duration
+	Unpublished     int64                           // runs not yet published, which the sweep checks regularly
+	Overdue         time.Duration                   // how late the oldest due check is; it grows if no worker runs
 }
 
 // Waiting describes the runs of a lane that wait for planning and have no task yet.
@@ -74,7 +71,7 @@ func (q *upkeep) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 		return Stats{}, fmt.Errorf("read the statistics from Redis: %w", err)
 	}
 	s := decodeStats(counters.Val())
-	s.Watched, s.Overdue = watched.Val()+ended.Val(), sinceFirst(next.Val(), clock.Val())
+	s.Unpublished, s.Overdue = watched.Val()+ended.Val(), sinceFirst(next.Val(), clock.Val())
 	for i, lane := range lanes {
 		s.Waiting = append(s.Waiting,
 			Waiting{Lane: lane, Runs: waiting[i].Val(), Oldest: oldestOf(oldest[i].Val(), clock.Val().UnixMilli())})
@@ -101,8 +98,9 @@ func oldestOf(first []redis.Z, now int64) time.Duration {
 	return 0
 }
 
+// decodeStats parses the fields of the counters' hash. A value that is not a number counts as 0.
 func decodeStats(fields map[string]string) Stats {
-	var s Stats
+	s := Stats{Tools: map[string]topicqueue.ToolCalls{}}
 	if len(fields) > 0 {
 		s.Runs, s.Ended = map[topicqueue.RunState]int64{}, map[topicqueue.RunState]int64{}
 		for _, state := range topicqueue.RunStates {
@@ -112,60 +110,40 @@ func decodeStats(fields map[string]string) Stats {
 			}
 		}
 	}
-	s.Tools = map[string]topicqueue.ToolCalls{}
-	models := map[[2]string]*ModelStats{}
+	models := modelCounters{}
 	for field, text := range fields {
 		kind, name, _ := strings.Cut(field, ":")
-		n, _ := strconv.ParseInt(text, 10, 64) // a value that is not a number counts as 0
+		n, _ := strconv.ParseInt(text, 10, 64)
+		tool := s.Tools[name]
 		switch kind {
 		case "state":
 			s.Runs[topicqueue.RunState(name)] = n
-			continue
 		case "ended":
 			s.Ended[topicqueue.RunState(name)] = n
-			continue
 		case "deadline_missed":
 			s.DeadlinesMissed = n
-			continue
 		case "iterations":
 			s.Iterations = n
-			continue
 		case "iteration_ms":
 			s.IterationTime = time.Duration(n) * time.Millisecond
-			continue
 		case "lapses":
 			s.Lapses = n
-			continue
-		case "tool_asked", "tool_shared":
-			t := s.Tools[name]
-			if kind == "tool_asked" {
-				t.Asked = int(n)
-			} else {
-				t.Shared = int(n)
-			}
-			s.Tools[name] = t
-			continue
-		case "calls", "tokens_in", "tokens_out", "cost_usd", "longest":
-		default:
-			continue
-		}
-		role, model, _ := strings.Cut(name, ":") // names of models may contain colons
-		m := models[[2]string{role, model}]
-		if m == nil {
-			m = &ModelStats{Role: role, Model: model}
-			models[[2]string{role, model}] = m
-		}
-		switch kind {
+		case "tool_asked":
+			tool.Asked = int(n)
+			s.Tools[name] = tool
+		case "tool_shared":
+			tool.Shared = int(n)
+			s.Tools[name] = tool
 		case "calls":
-			m.Calls = n
+			models.of(name).Calls = n
 		case "tokens_in":
-			m.TokensIn = n
+			models.of(name).TokensIn = n
 		case "tokens_out":
-			m.TokensOut = n
+			models.of(name).TokensOut = n
 		case "longest":
-			m.Longest = n
+			models.of(name).Longest = n
 		case "cost_usd":
-			m.CostUSD, _ = strconv.ParseFloat(text, 64)
+			models.of(name).CostUSD, _ = strconv.ParseFloat(text, 64)
 		}
 	}
 	for _, m := range models {
@@ -175,4 +153,16 @@ func decodeStats(fields map[string]string) Stats {
 		return cmp.Or(strings.Compare(a.Role, b.Role), strings.Compare(a.Model, b.Model))
 	})
 	return s
+}
+
+// modelCounters are the counters of models by field name, which is role:model.
+type modelCounters map[string]*ModelStats
+
+// of returns the counters of a model, and adds them if necessary.
+func (c modelCounters) of(name string) *ModelStats {
+	if c[name] == nil {
+		role, model, _ := strings.Cut(name, ":") // model names may contain colons
+		c[name] = &ModelStats{Role: role, Model: model}
+	}
+	return c[name]
 }

@@ -18,7 +18,7 @@ func TestStats(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		ctx := t.Context()
 		q := redisqueue.New(rdb, redisqueue.DefaultTiming)
-		if s, err := q.Stats(ctx); err != nil || s.Runs != nil || s.Watched != 0 || s.Overdue != 0 {
+		if s, err := q.Stats(ctx); err != nil || s.Runs != nil || s.Unpublished != 0 || s.Overdue != 0 {
 			t.Errorf("empty: %+v, %v", s, err)
 		}
 		rdb.HSet(ctx, "nightdesk:{index}:stats", "state:planning", 3, "ended:failed", 2, "deadline_missed", 1, "lapses", "many",
@@ -31,8 +31,8 @@ func TestStats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Overdue < time.Minute || s.Overdue > 2*time.Minute || s.Watched != 2 {
-			t.Errorf("watched %d, overdue %s", s.Watched, s.Overdue)
+		if s.Overdue < time.Minute || s.Overdue > 2*time.Minute || s.Unpublished != 2 {
+			t.Errorf("watched %d, overdue %s", s.Unpublished, s.Overdue)
 		}
 		if s.Runs[topicqueue.RunPlanning] != 3 || len(s.Runs) != len(topicqueue.RunStates) || s.Ended[topicqueue.RunFailed] != 2 || s.DeadlinesMissed != 1 || s.Lapses != 0 {
 			t.Errorf("%+v", s)

@@ -17,8 +17,8 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// TestStreamsOfRandomRuns: whatever attempts do, yield, repeat and leave half done, and when ever it is cancelled, the
-// stream is in order, while it grows and as a whole.
+// TestStreamsOfRandomRuns: streams are valid at all times, whatever attempts do, yield, repeat and leave unfinished,
+// and whenever the run is cancelled.
 func TestStreamsOfRandomRuns(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -46,7 +46,7 @@ func TestStreamsOfRandomRuns(t *testing.T) {
 	})
 }
 
-// randomRun is a run whose work is done by chance.
+// randomRun is a run with random actions.
 type randomRun struct {
 	t      *testing.T
 	q      *redisqueue.Queue
@@ -67,7 +67,7 @@ func (r *randomRun) read() {
 	}
 }
 
-// attempt works a unit until it has ended or chance stops it.
+// attempt works on a unit until it has ended or a random event stops it.
 func (r *randomRun) attempt(ctx context.Context, i redisqueue.Intent) {
 	b, err := r.q.Begin(ctx, i.RunID, i.Unit, i.Generation)
 	if errors.Is(err, redisqueue.ErrStale) {
@@ -98,7 +98,7 @@ func (r *randomRun) attempt(ctx context.Context, i redisqueue.Intent) {
 	}
 }
 
-// acts returns what an attempt at this unit does, one after the other.
+// acts returns the actions of an attempt at this unit, in order.
 func (r *randomRun) acts(b redisqueue.Begun) []func(context.Context) error {
 	emit := func(events ...topicqueue.Event) func(context.Context) error {
 		return func(ctx context.Context) error { return r.q.Emit(ctx, b.Lease, events...) }

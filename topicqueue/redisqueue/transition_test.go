@@ -16,7 +16,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// reviewed brings a run with one block to its first review.
+// reviewed takes a run with one block to its first review.
 func reviewed(t *testing.T, q *redisqueue.Queue, run topicqueue.Run) redisqueue.Lease {
 	t.Helper()
 	planned(t, q, run, "Dykes")
@@ -37,7 +37,7 @@ func TestReviewThatFindsNothingLeadsToTheReport(t *testing.T) {
 	})
 }
 
-// Where no model is there that could review, the report follows the last block.
+// TestUnreviewedPlanLeadsToTheReport: without a model for reviews, the report follows the last block.
 func TestUnreviewedPlanLeadsToTheReport(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -73,7 +73,7 @@ func TestReviewCountsItsBlocksInTheProgress(t *testing.T) {
 	})
 }
 
-// TestReviewIsKept: the last review stays until blocks are researched again.
+// TestReviewIsKept: the last review is kept until blocks are researched again.
 func TestReviewIsKept(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -107,7 +107,7 @@ func TestReviewIsKept(t *testing.T) {
 	})
 }
 
-// TestReviewThatKillsItsWorkers: the run goes on without it and says so.
+// TestReviewThatKillsItsWorkers: the run continues without its review and states that.
 func TestReviewThatKillsItsWorkers(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -158,7 +158,7 @@ func TestAdvanceLeavesAlone(t *testing.T) {
 	})
 }
 
-// TestCancelEndsEveryBlock: a run that has ended has no block that has not, also when its report is then written again.
+// TestCancelEndsEveryBlock: all blocks of an ended run have ended, even if its report is then written again.
 func TestCancelEndsEveryBlock(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -179,7 +179,7 @@ func TestCancelEndsEveryBlock(t *testing.T) {
 	})
 }
 
-// TestSealKeepsWhatAWaitingBlockHasFound: one that is tried again waits with what it found before.
+// TestSealKeepsWhatAWaitingBlockHasFound: a retried block that waits keeps its former findings.
 func TestSealKeepsWhatAWaitingBlockHasFound(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -203,7 +203,7 @@ func TestSealKeepsWhatAWaitingBlockHasFound(t *testing.T) {
 	})
 }
 
-// resent sends every script twice, as a client does whose connection broke before the first reply came.
+// resent sends every script twice, like a client whose connection was interrupted before the first reply.
 type resent struct{ redis.Hook }
 
 func (resent) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -261,8 +261,8 @@ func TestScriptsThatAreSentTwice(t *testing.T) {
 	})
 }
 
-// TestStreamOfARetry: the stream of an epoch tells the end of every block once, also of those that were done before it,
-// and nothing after its own end.
+// TestStreamOfARetry: the stream of an epoch has the end of every block once, including blocks that were completed
+// before, and nothing after its own end.
 func TestStreamOfARetry(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -304,7 +304,8 @@ func TestStreamOfARetry(t *testing.T) {
 	})
 }
 
-// A run whose report is being read aloud ends as that report has it, whatever breaks the reading off, and says why.
+// TestBrokenOffNarrationKeepsItsReport: however a narration is interrupted, the run keeps the outcome of its report and
+// states the reason.
 func TestBrokenOffNarrationKeepsItsReport(t *testing.T) {
 	t.Parallel()
 	for name, report := range map[string]bool{"cancelled": false, "cancelled with its report": true} {

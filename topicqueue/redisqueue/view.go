@@ -81,7 +81,7 @@ func encodeDigest(d topicqueue.Digest) (string, error) {
 	return string(data), err
 }
 
-// iterationCounters returns what a checkpoint adds to the counters of Stats.
+// iterationCounters returns the increments of a checkpoint to the counters of Stats.
 func iterationCounters(cp topicqueue.Checkpoint) map[string]float64 {
 	counters := map[string]float64{"iterations": 1, "iteration_ms": float64(cp.Took.Milliseconds())}
 	for tool, n := range cp.Calls {

@@ -11,8 +11,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestRunsInWorkDoNotWaitForThoseThatEnded: however many cancelled runs are to be published and looked at, a run in
-// work is looked at as soon as its time has come.
+// TestRunsInWorkDoNotWaitForThoseThatEnded: an active run is checked when it is due, however many cancelled runs wait
+// for publishing.
 func TestRunsInWorkDoNotWaitForThoseThatEnded(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

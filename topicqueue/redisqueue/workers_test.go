@@ -11,8 +11,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestNoMoreRunsThanSlots: a run that has begun keeps its slot until it is researched, whether or not somebody works
-// it. High runs wait for high ones alone.
+// TestNoMoreRunsThanSlots: a run that has begun keeps its slot until it is researched, with or without a worker. Runs
+// of high priority wait only for each other.
 func TestNoMoreRunsThanSlots(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -75,7 +75,7 @@ func TestNoMoreRunsThanSlots(t *testing.T) {
 	})
 }
 
-// TestBegunPlan: only the plan of a run that has begun before says so in its task.
+// TestBegunPlan: only the planning task of a run that began before is marked as such.
 func TestBegunPlan(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -100,8 +100,8 @@ func TestBegunPlan(t *testing.T) {
 	})
 }
 
-// TestWorkersThatLive: a worker counts from its first sign of life until it stops or is silent. One that starts
-// counts others only when they are heard of since.
+// TestWorkersThatLive: a worker counts from its first heartbeat until it stops or misses heartbeats. A starting worker
+// counts only others with a later heartbeat.
 func TestWorkersThatLive(t *testing.T) {
 	t.Parallel()
 	v, ctx := newVirtual(t), t.Context()

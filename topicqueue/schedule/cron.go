@@ -42,7 +42,7 @@ func ParseCron(spec, zone string) (Cron, error) {
 		return c, nil
 	}
 	if strings.Contains(spec, "=") {
-		return Cron{}, fmt.Errorf("cron expression %q: the time zone is a setting of its own", spec)
+		return Cron{}, fmt.Errorf("cron expression %q: set the time zone with the separate setting", spec)
 	}
 	// The parser's errors repeat text that it does not understand.
 	if len(spec) > maxSpec || strings.ContainsFunc(spec, func(r rune) bool {
@@ -67,7 +67,7 @@ func ParseCron(spec, zone string) (Cron, error) {
 	const allHours = 1<<24 - 1
 	wall.Location, c.wall, c.hourly = time.UTC, wall, wall.Hour&allHours == allHours
 	if wall.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		return Cron{}, fmt.Errorf("cron expression %q: there is no such day", spec)
+		return Cron{}, fmt.Errorf("cron expression %q: it never fires, because there is no such day", spec)
 	}
 	return c, nil
 }

@@ -84,8 +84,8 @@ func TestParseCronRefuses(t *testing.T) {
 		{"@reboot", "", "@reboot"},
 		{"@every 10s", "", "a minute or more"},
 		{"@every soon", "", "@every 6h"},
-		{"TZ=", "", "setting of its own"},
-		{"CRON_TZ=UTC 0 0 * * *", "", "setting of its own"},
+		{"TZ=", "", "with the separate setting"},
+		{"CRON_TZ=UTC 0 0 * * *", "", "with the separate setting"},
 		{"0 1 * * *", "Europe/Atlantis", "Europe/Berlin"},
 		{"0 1 * * *", "Local", "Europe/Berlin"},
 		{"0 1 * * 7-9", "", "7-9"},
@@ -96,8 +96,8 @@ func TestParseCronRefuses(t *testing.T) {
 	}
 }
 
-// TestOncePerNamedTime counts over two years, through all changes of clocks: a time of day is due once a day; and
-// over one, that every hour that passes has one due time of an hourly schedule.
+// TestOncePerNamedTime: over two years with all clock changes, a time of day is due once a day. Over one year, an
+// hourly schedule is due once in every hour.
 func TestOncePerNamedTime(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"Europe/Berlin", "Australia/Sydney", "Australia/Lord_Howe", "America/St_Johns", "Africa/Casablanca", "Antarctica/Troll", "America/Santiago", "UTC"} {

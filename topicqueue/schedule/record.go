@@ -211,7 +211,7 @@ func (r *Record) fire(now time.Time, owner string) {
 	if missed > 0 {
 		reason := "no scheduler ran"
 		if missed > 1 {
-			reason = fmt.Sprintf("%s; it is the last of %d due times", reason, missed)
+			reason = fmt.Sprintf("%s; this is the last of %d due times", reason, missed)
 		}
 		r.add(Firing{Due: lastMissed.UTC(), State: Missed, Reason: reason})
 	}
@@ -300,8 +300,8 @@ func (r *Record) night(f *Firing, failed bool, now time.Time) {
 		r.Failures = 0
 	default:
 		if r.Failures++; r.Failures >= r.PauseAfter && r.Paused == "" {
-			r.Pause(fmt.Sprintf("%d nights in a row failed, the last one, due %s: %s", r.Failures, f.Due.Format(time.RFC3339),
-				f.Reason), now)
+			r.Pause(fmt.Sprintf("%d consecutive nights failed; the last one was due %s: %s", r.Failures,
+				f.Due.Format(time.RFC3339), f.Reason), now)
 		}
 	}
 }

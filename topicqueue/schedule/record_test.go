@@ -19,7 +19,7 @@ func spec(change func(*schedule.Spec)) schedule.Spec {
 	return s
 }
 
-// states lists what has become of each due time: "2 01:00 running".
+// states lists the state of each due time: "2 01:00 running".
 func states(r schedule.Record) string {
 	var out []string
 	for _, f := range r.Firings {
@@ -28,7 +28,7 @@ func states(r schedule.Record) string {
 	return strings.Join(out, ", ")
 }
 
-// ran says that the topics of a firing are in the queue.
+// ran records that the topics of a firing are in the queue.
 func ran(r *schedule.Record, due time.Time) { r.At(due).State = schedule.Running }
 
 func TestAdvance(t *testing.T) {
@@ -135,7 +135,8 @@ func TestUnreadTopics(t *testing.T) {
 	}
 }
 
-// TestFailedNights: so many in a row pause the schedule, and one with a report begins the count anew.
+// TestFailedNights: a number of consecutive failed nights pauses the schedule. A night with a report restarts the
+// count.
 func TestFailedNights(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -159,7 +160,7 @@ func TestFailedNights(t *testing.T) {
 			if paused := r.Paused != ""; paused != tt.paused {
 				t.Fatalf("paused: %q", r.Paused)
 			}
-			if tt.paused && !strings.Contains(r.Paused, "2 nights in a row failed, the last one, due 2026-03-03T01:00:00Z: 2 runs failed, 1 were cancelled") {
+			if tt.paused && !strings.Contains(r.Paused, "2 consecutive nights failed; the last one was due 2026-03-03T01:00:00Z: 2 runs failed, 1 were cancelled") {
 				t.Errorf("it says %q", r.Paused)
 			}
 		})

@@ -70,7 +70,7 @@ func (l *Reader) checkHeader(columns []string) error {
 	}
 	for _, v := range l.template.Variables() {
 		if !slices.Contains(columns, v) && !l.fallback.has(v) {
-			wrong = append(wrong, fmt.Errorf("the template names {%s}, which is none of the columns: %s", v, shown))
+			wrong = append(wrong, fmt.Errorf("{%s} is not a column; columns: %s", v, shown))
 		}
 	}
 	for _, name := range columns {
@@ -148,12 +148,12 @@ func (c *csvRows) read() ([]string, error) {
 	text := parse.Err.Error()
 	switch {
 	case errors.Is(parse.Err, csv.ErrBareQuote):
-		text = `a quote stands in a field without quotes around it; put the field into quotes and write each quote inside twice`
+		text = `a field contains a quote but is not quoted; quote the field and double each quote inside it`
 	case errors.Is(parse.Err, csv.ErrQuote) && parse.Line > parse.StartLine:
 		text = fmt.Sprintf("the quotes of a field that begins here are not closed properly (noticed on line %d); "+
-			"write each quote inside a field twice", parse.Line+c.before)
+			"double each quote inside a field", parse.Line+c.before)
 	case errors.Is(parse.Err, csv.ErrQuote):
-		text = `the quotes of a field are not closed as they should be; inside of a field each quote is written twice`
+		text = `the quotes of a field are not closed properly; double each quote inside a field`
 	}
 	return nil, &RowError{parse.StartLine + c.before, text}
 }

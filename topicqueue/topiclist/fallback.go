@@ -62,7 +62,7 @@ func (l *Reader) fillCells(r row) error {
 	}
 	for name := range r.values { // the columns of CSV and text are known already
 		if f.used[name] && !l.columns[name] {
-			return fmt.Errorf("it has %q, which rows above do not have; there {%s} was replaced by another value", name, name)
+			return fmt.Errorf("it has a column %q that earlier rows lack; there {%s} had another value", name, name)
 		}
 		l.columns[name] = true
 	}

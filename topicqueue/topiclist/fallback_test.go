@@ -11,8 +11,7 @@ import (
 	"nightdesk/topicqueue/topiclist"
 )
 
-// TestColumnsComeFirst uses lists as schedules do: variables have values of their own, and a column with the same name
-// takes precedence over them.
+// TestColumnsComeFirst: as in schedules, variables have values, and a column of the same name takes precedence.
 func TestColumnsComeFirst(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{"date": "2026-03-29", "year": "2026", "week": "2026-W13"}
@@ -43,7 +42,7 @@ func TestColumnsComeFirst(t *testing.T) {
 		"JSON Lines": {text: `{"ticker":"ABC","year":2025}` + "\n" + `{"ticker":"DEF"}`, template: "{ticker} in {year}",
 			want: []string{"ABC in 2025"}, clashes: []string{"year"}, problem: "line 2: the template needs {year}"},
 		"JSON Lines, the other way round": {text: `{"ticker":"ABC"}` + "\n" + `{"ticker":"DEF","year":2025}`, template: "{ticker} in {year}",
-			want: []string{"ABC in 2026"}, problem: `line 2: it has "year", which rows above do not have`},
+			want: []string{"ABC in 2026"}, problem: `line 2: it has a column "year" that earlier rows lack`},
 		"one topic for all": {text: "ticker,x\nABC,1\n", template: "News of {date}", problem: "all topics would be the same"},
 		"one line for all":  {text: "wind\nsun\n", template: "News of {date}", problem: "all topics would be the same"},
 	} {

@@ -13,8 +13,7 @@ import (
 	"nightdesk/topicqueue/topiclist"
 )
 
-// FuzzReader reads anything: rows stand in the order of their lines, no line is named that is not there, and the
-// reading ends.
+// FuzzReader: for any input, rows are in line order, line numbers exist, and reading ends.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("topic,id\n\"a\nb\",1\n"), "csv", "")
 	f.Add([]byte("sep=;\ntopic;x\na;1\n"), "", "{x} {topic}")
@@ -58,7 +57,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzCSV writes a row with the standard library and reads it back, from the line where it stands.
+// FuzzCSV writes a row with the standard library and reads it back from its line.
 func FuzzCSV(f *testing.F) {
 	f.Add("What, who?\nAnd \"why\"?", "7", "plain")
 	f.Fuzz(func(t *testing.T, topic, id, before string) {
@@ -100,7 +99,7 @@ func FuzzJSONLines(f *testing.F) {
 	})
 }
 
-// FuzzTemplate: what a template leaves out of its braces stands in every topic that it makes.
+// FuzzTemplate: text outside of braces is in every topic.
 func FuzzTemplate(f *testing.F) {
 	f.Add("What changed at {ticker} in {year}? {{x}}")
 	f.Fuzz(func(t *testing.T, text string) {

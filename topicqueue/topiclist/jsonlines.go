@@ -41,10 +41,10 @@ func objectValues(text []byte, means func(string) bool) (map[string]string, erro
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, fmt.Errorf("it is not JSON (%w); each line must be an object such as {\"topic\": \"...\"}", err)
+		return nil, fmt.Errorf("invalid JSON (%w); each line must be an object such as {\"topic\": \"...\"}", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more than one JSON value on the line; give one object a line")
+		return nil, errors.New("more than one JSON value on the line; give one object per line")
 	}
 	switch v := v.(type) {
 	case string:
@@ -65,13 +65,13 @@ func objectValues(text []byte, means func(string) bool) (map[string]string, erro
 				continue
 			}
 			if _, twice := values[c]; twice {
-				return nil, fmt.Errorf("%q stands there twice", c)
+				return nil, fmt.Errorf("duplicate key %q", c)
 			}
 			values[c] = text
 		}
 		return values, nil
 	case []any:
-		return nil, errors.New("a list was found; give one object a line (jq -c '.[]' FILE makes lines of a list)")
+		return nil, errors.New("the line is a JSON array; give one object per line (jq -c '.[]' FILE converts an array)")
 	}
 	return nil, errors.New("each line must be an object such as {\"topic\": \"...\"}, or a string")
 }
@@ -98,7 +98,7 @@ func valueText(v any) (string, error) {
 		var parts []string
 		for _, item := range v {
 			if _, list := item.([]any); list {
-				return "", errors.New("a list within a list cannot be used")
+				return "", errors.New("nested lists are not supported")
 			}
 			text, err := valueText(item)
 			if err != nil {
@@ -108,5 +108,5 @@ func valueText(v any) (string, error) {
 		}
 		return strings.Join(parts, ", "), nil
 	}
-	return "", errors.New("an object cannot be used; use a string, a number or a list of strings")
+	return "", errors.New("objects are not supported as values; use a string, a number or a list of strings")
 }

@@ -94,7 +94,7 @@ func NewReader(r io.Reader, name string, format Format, template *Template, valu
 		l.columns["topic"] = true
 		for _, v := range template.Variables() {
 			if v != "topic" && !l.fallback.has(v) {
-				return nil, fmt.Errorf("the template names {%s}, and a list of text has {topic} only, which is the line; give a "+
+				return nil, fmt.Errorf("the template uses {%s}, but a text list has only {topic}, which is the line; use a "+
 					"CSV or JSON Lines file", v)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"nightdesk/topicqueue/topiclist"
 )
 
-// read reads a whole list. problems: what is wrong with rows, as it is shown.
+// read reads a whole list. problems: errors of rows, as displayed.
 func read(t *testing.T, text, name string, format topiclist.Format, template string) (rows []topiclist.Row, problems []string, r *topiclist.Reader) {
 	t.Helper()
 	var tmpl *topiclist.Template
@@ -108,7 +108,7 @@ func TestReaderProblems(t *testing.T) {
 			text:   "topic,id\n\"a\nb\",1\nsay \"no\",2\nthree,3,3\n\"x\"y,4\ngood,5\nbad\xff,6\nlast,7\n\"open,8\nmore,9\n",
 			rows:   3,
 			format: topiclist.CSV,
-			want:   []string{"line 4: a quote stands", "line 5: it has 3 fields, but the header has 2", "line 6: the quotes of a field", "line 8: it is not UTF-8", "line 10: the quotes of a field that begins here are not closed properly (noticed on line 11)"},
+			want:   []string{"line 4: a field contains a quote", "line 5: it has 3 fields, but the header has 2", "line 6: the quotes of a field", "line 8: it is not UTF-8", "line 10: the quotes of a field that begins here are not closed properly (noticed on line 11)"},
 		},
 		"a field too large":            {text: "topic,id\na,1\n\"b\nc\",2\n\"" + strings.Repeat("x\n", 3<<20), rows: 2, want: []string{"line 5: the row has more than 4194304 bytes"}},
 		"a line too long":              {text: strings.Repeat("x", 5<<20) + "\nnext\n", rows: 1, want: []string{"line 1: it has more than 4194304 bytes"}},
@@ -117,11 +117,11 @@ func TestReaderProblems(t *testing.T) {
 		"a column twice":               {text: "topic,Topic \na,1\n", want: []string{`line 1: the column "topic" occurs twice`}},
 		"a column misspelt":            {text: "topic,presett\na,quick\n", want: []string{`did you mean "preset"?`}},
 		"several columns":              {format: topiclist.CSV, text: "topik,presett,x,x\na,quick\n", want: []string{`line 1: the column "x" occurs twice; unknown column "topik"; did you mean "topic"?; unknown column "presett"; did you mean "preset"?`}},
-		"a variable that is no column": {text: "topic,year\na,1\n", template: "{topic} {ticker}", format: topiclist.CSV, want: []string{"the template names {ticker}, which is none of the columns: topic, year"}},
-		"a variable of a text":         {text: "a\n", template: "{ticker}", want: []string{"a list of text has {topic} only"}},
+		"a variable that is no column": {text: "topic,year\na,1\n", template: "{topic} {ticker}", format: topiclist.CSV, want: []string{"{ticker} is not a column; columns: topic, year"}},
+		"a variable of a text":         {text: "a\n", template: "{ticker}", want: []string{"a text list has only {topic}"}},
 		"a variable that is empty":     {text: "ticker,year\nA,\nB,2\n", template: "{ticker} {year}", rows: 1, want: []string{"line 2: the template needs {year}"}},
 		"json": {text: "{\"topic\":\"a\"}\n{\"topic\":\n[1]\n{\"topic\":{}}\n{\"topic\":\"b\"} {}\n7\n{\"presett\":\"quick\",\"topic\":\"c\"}\n{\"topic\":\"d\",\"Topic\":\"e\"}\n{\"topic\":\"\xff\"}\n", rows: 1,
-			want: []string{"line 2: it is not JSON", "line 3: a list was found", `line 4: "topic": an object cannot be used`, "line 5: there is more than one", "line 6: each line must be", `line 7: unknown column "presett"; did you mean "preset"`, `line 8: "topic" stands there twice`, "line 9: it is not UTF-8"}},
+			want: []string{"line 2: invalid JSON", "line 3: the line is a JSON array", `line 4: "topic": objects are not supported`, "line 5: more than one", "line 6: each line must be", `line 7: unknown column "presett"; did you mean "preset"`, `line 8: duplicate key "topic"`, "line 9: it is not UTF-8"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,7 +149,7 @@ func TestUnused(t *testing.T) {
 func TestParseTemplate(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"plain": "contains no variable", "a {b": "without its }", "a } b {c}": "without its {", "{}": "without a name", "{a{b}}": "without its }", "": "contains no variable", "{{a}}": "contains no variable",
+		"plain": "contains no variable", "a {b": "without a }", "a } b {c}": "without a {", "{}": "without a name", "{a{b}}": "without a }", "": "contains no variable", "{{a}}": "contains no variable",
 	} {
 		if _, err := topiclist.ParseTemplate(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -37,15 +37,15 @@ func ParseTemplate(text string) (*Template, error) {
 			continue
 		}
 		if brace == '}' {
-			return nil, errors.New("the template has a } without its {; write }} for the brace itself")
+			return nil, errors.New("the template has a } without a {; write }} for a literal brace")
 		}
 		end := strings.IndexAny(rest, "{}")
 		if end < 0 || rest[end] == '{' {
-			return nil, errors.New("the template has a { without its }; write {{ for the brace itself")
+			return nil, errors.New("the template has a { without a }; write {{ for a literal brace")
 		}
 		name := canonical(rest[:end])
 		if name == "" {
-			return nil, errors.New("the template has a variable without a name, {}; write {{ and }} for the braces themselves")
+			return nil, errors.New("the template has a variable without a name, {}; write {{ and }} for literal braces")
 		}
 		rest = rest[end+1:]
 		t.parts = append(t.parts, part{text: plain.String()}, part{name: name})

@@ -160,7 +160,8 @@ func (h *health) facts(ctx context.Context) (p healthFacts, err error) {
 	}
 	p.Models = stats.Models
 	p.Facts = facts("Workers", strconv.Itoa(workers.Live), "Tasks at once", strconv.Itoa(workers.Slots),
-		"Runs not stored yet", strconv.FormatInt(stats.Watched, 10), "Waiting for planning", strconv.FormatInt(waiting, 10),
+		"Runs not stored yet", strconv.FormatInt(stats.Unpublished, 10),
+		"Waiting for planning", strconv.FormatInt(waiting, 10),
 		"Oldest of them waits", age, "Redis", a.Redis, "Storage", a.Storage)
 	if h.Services.Facts != nil {
 		p.Facts = append(p.Facts, facts(h.Services.Facts(ctx)...)...)

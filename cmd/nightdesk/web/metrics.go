@@ -93,7 +93,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 }
 
 func collectRuns(ch chan<- prometheus.Metric, s redisqueue.Stats) {
-	gauge(ch, watched, float64(s.Watched))
+	gauge(ch, watched, float64(s.Unpublished))
 	gauge(ch, overdue, s.Overdue.Seconds())
 	for _, w := range s.Waiting {
 		lane := cmp.Or(w.Lane, "normal")

@@ -63,7 +63,10 @@ func swap(sentence *string, old, now string) {
 }
 
 // Edits returns the possible edits. Each firm gets one of them.
-func Edits() []Edit {
+func Edits() []Edit { return slices.Concat(contentEdits(), pageEdits(), wordingEdits()) }
+
+// contentEdits change the facts of a page.
+func contentEdits() []Edit {
 	return []Edit{
 		{Name: "nothing", Do: func(*Firm) {}, Local: true},
 		{Name: "number in a table", Local: true, Do: func(f *Firm) {
@@ -111,6 +114,12 @@ func Edits() []Edit {
 		{Name: "fact gone from a page that stays", Local: true, Do: func(f *Firm) {
 			f.AboutLines = f.AboutLines[:1]
 		}, Want: always(withdrawn("scholarships"))},
+	}
+}
+
+// pageEdits add, move and remove pages.
+func pageEdits() []Edit {
+	return []Edit{
 		{Name: "page gone, 404", Do: func(f *Firm) { f.Page(Questions).State = "404" }, Want: func(f *Firm) []Finding {
 			return of(withdrawn, f.Answers[0][1], f.Answers[1][1], f.Answers[2][1])
 		}, Local: true},
@@ -147,6 +156,12 @@ func Edits() []Edit {
 		{Name: "page behind a login, redirected", Do: func(f *Firm) { f.Page(News).State = "login" }},
 		{Name: "page behind a login, in its place", Do: func(f *Firm) { f.Page(News).State = "wall" }},
 		{Name: "page forbidden to robots", Do: func(f *Firm) { f.Page(Live).State = "robots" }},
+	}
+}
+
+// wordingEdits change the form of a page, or facts in further ways.
+func wordingEdits() []Edit {
+	return []Edit{
 		{Name: "sections in another order", Local: true, Do: func(f *Firm) { f.Page(Article).Shuffle = true }},
 		{Name: "rows in another order", Local: true, Do: func(f *Firm) { f.Page(Products).Shuffle = true }},
 		{Name: "typing error mended", Local: true, Do: func(f *Firm) { swap(&f.Operations[4], "recieves", "receives") }},

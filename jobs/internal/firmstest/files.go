@@ -42,23 +42,37 @@ func (s Files) take(f *Firm, kind string) string {
 }
 
 // Filings returns the possible changes to files. Each firm gets one of them.
-func Filings() []Filing {
-	nothing := func(*Firm) {}
-	only := func(do func(f *Firm, files Files)) func(*Firm, Files, bool) {
-		return func(f *Firm, files Files, after bool) {
-			if after {
-				do(f, files)
-			}
+func Filings() []Filing { return slices.Concat(placeFilings(), formatFilings(), contentFilings()) }
+
+// nothing leaves a firm unchanged.
+func nothing(*Firm) {}
+
+// only applies a change to the files of the second night.
+func only(do func(f *Firm, files Files)) func(*Firm, Files, bool) {
+	return func(f *Firm, files Files, after bool) {
+		if after {
+			do(f, files)
 		}
 	}
-	revenue := func(f *Firm) { f.PressLines[0] = f.Name + " today announced a revenue of 999 million euros for 2025." }
-	told := always(Finding{"changed", []string{"revenue of"}, []string{"999 million"}})
-	press := func(name string, write func(title string, lines []string) string) func(*Firm, Files, bool) {
-		return func(f *Firm, files Files, _ bool) {
-			files.take(f, Press)
-			files[f.name(name)] = write(f.Page(Press).Title, f.press())
-		}
+}
+
+// revenue changes the revenue in the press release; revenueChanged returns the finding for it.
+func revenue(f *Firm) {
+	f.PressLines[0] = f.Name + " today announced a revenue of 999 million euros for 2025."
+}
+
+var revenueChanged = always(Finding{"changed", []string{"revenue of"}, []string{"999 million"}})
+
+// pressFile replaces the page of the press release by a file in the format of write.
+func pressFile(name string, write func(title string, lines []string) string) func(*Firm, Files, bool) {
+	return func(f *Firm, files Files, _ bool) {
+		files.take(f, Press)
+		files[f.name(name)] = write(f.Page(Press).Title, f.press())
 	}
+}
+
+// placeFilings move content between files.
+func placeFilings() []Filing {
 	return []Filing{
 		{Edit{Name: "file renamed", Do: nothing, Moves: true}, only(func(f *Firm, files Files) {
 			files[f.name("year-2025.html")] = files.take(f, Press)
@@ -96,9 +110,15 @@ func Filings() []Filing {
 			files.take(f, Press)
 			files[f.name("press.md")] = markdown(f.Page(Press).Title, f.press())
 		})},
-		{Edit{Name: "number in a DOCX", Do: revenue, Want: told}, press("press.docx", docx)},
-		{Edit{Name: "number in a PDF", Do: revenue, Want: told}, press("press.pdf", pdf)},
-		{Edit{Name: "number changed and file renamed", Do: revenue, Want: told, Moves: true},
+	}
+}
+
+// formatFilings change formats, encodings and metadata of files.
+func formatFilings() []Filing {
+	return []Filing{
+		{Edit{Name: "number in a DOCX", Do: revenue, Want: revenueChanged}, pressFile("press.docx", docx)},
+		{Edit{Name: "number in a PDF", Do: revenue, Want: revenueChanged}, pressFile("press.pdf", pdf)},
+		{Edit{Name: "number changed and file renamed", Do: revenue, Want: revenueChanged, Moves: true},
 			only(func(f *Firm, files Files) { files[f.name("year-2025.html")] = files.take(f, Press) })},
 		{Edit{Name: "another encoding", Do: nothing}, func(f *Firm, files Files, after bool) {
 			files.take(f, Press)
@@ -125,6 +145,12 @@ func Filings() []Filing {
 			files[f.name("press.md")] = "---\ntitle: Year\ndate: " + date + "\nstatus: final\n---\n" +
 				markdown(f.Page(Press).Title, f.press())
 		}},
+	}
+}
+
+// contentFilings change what files say.
+func contentFilings() []Filing {
+	return []Filing{
 		{Edit{Name: "two files gone, their facts with them", Do: nothing, Want: func(f *Firm) []Finding {
 			return append(of(withdrawn, f.NewsLines...), of(withdrawn, f.Answers[0][1], f.Answers[1][1], f.Answers[2][1])...)
 		}}, only(func(f *Firm, files Files) {
@@ -144,7 +170,7 @@ func Filings() []Filing {
 					" in short</title></head><body><h1>Today</h1><ul><li>" + strings.Join(lines, "</li><li>") +
 					"</li></ul><h1>Before</h1><p>" + strings.Join(f.History, "</p><p>") + "</p></body></html>"
 			})},
-		{Edit{Name: "sentence changed on its way to another file", Do: revenue, Want: told, Moves: true},
+		{Edit{Name: "sentence changed on its way to another file", Do: revenue, Want: revenueChanged, Moves: true},
 			func(f *Firm, files Files, after bool) {
 				files.take(f, Press)
 				files.take(f, News)
@@ -243,8 +269,15 @@ func docx(title string, lines []string) string {
 	z := zip.NewWriter(&b)
 	for _, part := range [][2]string{
 		{"[Content_Types].xml",
-			`<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`},
-		{"_rels/.rels", `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`},
+			`<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+				`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+				`<Override PartName="/word/document.xml" ContentType="application/` +
+				`vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`},
+		{"_rels/.rels", `<?xml version="1.0"?>` +
+			`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
+			`<Relationship Id="rId1" ` +
+			`Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" ` +
+			`Target="word/document.xml"/></Relationships>`},
 		{"word/document.xml",
 			`<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>` +
 				body.String() + `</w:body></w:document>`},

@@ -70,9 +70,10 @@ type Firm struct {
 }
 
 var (
-	firsts = strings.Fields(`Varna Kessel Oland Tirana Bruges Madero Sligo Havant Jutland Corvo Ardmore Lugano Pesaro Quimper Rostock Setubal Umbria Vilnius Wexford
-		Yarmouth Zadar Aveiro Bilbao Cadiz Dundee Evora Falmouth Gdansk Haarlem Imatra Kavala Limerick Mantua Narvik Orebro Padua Ravenna Segovia Tarbert Utrecht
-		Viborg Warsaw Xanthi Ystad Zermatt Ancona Bergamo Chester Delft Elgin Fulda Genoa`)
+	firsts = strings.Fields(`Varna Kessel Oland Tirana Bruges Madero Sligo Havant Jutland Corvo Ardmore Lugano Pesaro
+		Quimper Rostock Setubal Umbria Vilnius Wexford Yarmouth Zadar Aveiro Bilbao Cadiz Dundee Evora Falmouth Gdansk
+		Haarlem Imatra Kavala Limerick Mantua Narvik Orebro Padua Ravenna Segovia Tarbert Utrecht Viborg Warsaw Xanthi
+		Ystad Zermatt Ancona Bergamo Chester Delft Elgin Fulda Genoa`)
 	seconds = []string{"Optics", "Pumps", "Ferries", "Textiles", "Instruments"}
 	towns   = strings.Fields("Ashby Colne Dorking Enfield Fareham Goole Hexham Ilkley Kendal Louth")
 	people  = []string{"Ada Lind", "Boris Hale", "Clara Venn", "Dmitri Osk", "Edith Marr", "Felix Roth",
@@ -119,13 +120,7 @@ func newFirm(i int) *Firm {
 				name, n(120))},
 			{"Where can I buy?", fmt.Sprintf("The products of %s are sold by %s dealers.", name, n(540))},
 		},
-		Releases: []Release{
-			{"4.2", "12 January 2026", []string{fmt.Sprintf("The firmware of %s starts in %s milliseconds.", name, n(340)),
-				"Fixes a crash when the battery is removed."}},
-			{"4.1", "3 November 2025", []string{fmt.Sprintf("Adds support for %s further sensors of %s.", n(14), name),
-				"New translations."}},
-			{"4.0", "20 June 2025", []string{fmt.Sprintf("%s now stores %s measurements on the device.", name, k(20000))}},
-		},
+		Releases: releases(name, n(340), n(14), k(20000)),
 		PressLines: []string{
 			fmt.Sprintf("%s today announced a revenue of %s million euros for 2025.", name, n(830)),
 			fmt.Sprintf("Orders at the end of the year stood at %s million euros.", n(275)),
@@ -150,20 +145,29 @@ func newFirm(i int) *Firm {
 			fmt.Sprintf("%s has paid a dividend of %s cents per share.", name, n(44)),
 			fmt.Sprintf("The foundation of %s gives %s scholarships a year.", name, n(23)),
 		},
-		Sites: []string{
-			fmt.Sprintf("%s: foundry with %s workers", town, n(150)),
-			fmt.Sprintf("%s: warehouse with %s pallets", towns[(i+1)%len(towns)], k(6100)),
-			fmt.Sprintf("%s: training centre with %s seats", towns[(i+2)%len(towns)], n(90)),
-		},
 		Services: []string{
 			fmt.Sprintf("Calibration by %s within %s hours", name, n(48)),
 			fmt.Sprintf("Rental from %s euros a week", n(75)),
 		},
 	}
+	for place, site := range []string{"foundry with " + n(150) + " workers", "warehouse with " + k(6100) + " pallets",
+		"training centre with " + n(90) + " seats"} {
+		f.Sites = append(f.Sites, towns[(i+place)%len(towns)]+": "+site)
+	}
 	for _, kind := range []string{Article, News, Products, Questions, Changelog, Press, Forum, Listing, Live, About} {
 		f.Pages = append(f.Pages, &Page{Kind: kind, Path: kind, Title: fmt.Sprintf(titles[kind], name)})
 	}
 	return f
+}
+
+func releases(name, milliseconds, sensors, measurements string) []Release {
+	return []Release{
+		{"4.2", "12 January 2026", []string{fmt.Sprintf("The firmware of %s starts in %s milliseconds.", name, milliseconds),
+			"Fixes a crash when the battery is removed."}},
+		{"4.1", "3 November 2025", []string{fmt.Sprintf("Adds support for %s further sensors of %s.", sensors, name),
+			"New translations."}},
+		{"4.0", "20 June 2025", []string{fmt.Sprintf("%s now stores %s measurements on the device.", name, measurements)}},
+	}
 }
 
 var titles = map[string]string{

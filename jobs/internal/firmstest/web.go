@@ -211,13 +211,18 @@ func (w *Web) send(rw http.ResponseWriter, r *http.Request, f *Firm, p *Page) {
 }
 
 const loginPage = `<!doctype html><html><head><title>Sign in</title></head><body><main><h1>Please sign in to go on</h1>
-<form method="post" action="/login"><label>E-mail <input name="email"></label><label>Password <input type="password" name="password"></label>
-<button>Sign in</button></form><p>You have reached the limit of free articles this month. Subscribers read without limits.</p>
+<form method="post" action="/login"><label>E-mail <input name="email"></label>` +
+	`<label>Password <input type="password" name="password"></label>
+<button>Sign in</button></form><p>You have reached the limit of free articles this month. ` +
+	`Subscribers read without limits.</p>
 <p>Forgot your password? We can send you a new one.</p></main></body></html>`
 
-const consentPage = `<!doctype html><html><head><title>Before you continue</title></head><body><main><h1>Before you continue</h1>
+const consentPage = `<!doctype html><html><head><title>Before you continue</title></head>` +
+	`<body><main><h1>Before you continue</h1>
 <p>We and our 812 partners use cookies and data to deliver and maintain our services and to measure engagement.</p>
-<p>If you choose to accept all, we will also use cookies to develop and improve new services.</p><button>Accept all</button><button>Reject all</button></main></body></html>`
+<p>If you choose to accept all, we will also use cookies to develop and improve new services.</p>` +
+	`<button>Accept all</button><button>Reject all</button></main></body></html>`
 
 const softPage = `<!doctype html><html><head><title>Page not found</title></head><body><main><h1>Page not found</h1>
-<p>Sorry, the page that you are looking for does not exist or has been moved. Try our home page or the search.</p></main></body></html>`
+<p>Sorry, the page that you are looking for does not exist or has been moved. ` +
+	`Try our home page or the search.</p></main></body></html>`

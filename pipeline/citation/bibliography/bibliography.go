@@ -1,5 +1,5 @@
-// Package bibliography lists the sources of a report in the forms that reference managers import: BibTeX, RIS and
-// CSL-JSON. Everything in it is foreign text: it is escaped, and no field can end another or begin a new entry.
+// Package bibliography exports the sources of a report for reference managers: as BibTeX, RIS and CSL-JSON. All source
+// data is untrusted. It is escaped, so that no value can end a field or start another entry.
 //
 // Entry point: Make.
 package bibliography
@@ -15,17 +15,17 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Names of the formats, as --format takes them. They are the extensions of their files, too, except that CSL is JSON.
+// Names of the formats, as values of --format. They are also file extensions, except for CSL, which is JSON.
 const (
 	BibTeX = "bib"
 	RIS    = "ris"
 	CSL    = "csl"
 )
 
-// Names returns all formats. The slice is the caller's.
+// Names returns all formats. The caller owns the slice.
 func Names() []string { return []string{BibTeX, RIS, CSL} }
 
-// File returns the name of a file with the sources of a run in this format.
+// File returns the name of the exported file of a run.
 func File(runID, format string) string {
 	if format == CSL {
 		format = "csl.json"
@@ -33,8 +33,8 @@ func File(runID, format string) string {
 	return runID + "." + format
 }
 
-// Make lists sources in a format. Sources that are parts of one document are one entry; what a program or a tool put
-// out is none, since nobody can look it up. Equal sources give equal bytes.
+// Make exports sources in a format. Passages of one document become one entry. Outputs of programs and tools are
+// omitted, because readers cannot look them up. Equal sources give equal bytes. The error reports an unknown format.
 func Make(format string, sources []topicqueue.Source) ([]byte, error) {
 	entries := entriesOf(sources)
 	switch format {
@@ -45,21 +45,21 @@ func Make(format string, sources []topicqueue.Source) ([]byte, error) {
 	case CSL:
 		return csl(entries)
 	}
-	return nil, fmt.Errorf("there is no format %q of a bibliography", format)
+	return nil, fmt.Errorf("unknown bibliography format %q", format)
 }
 
 // entry is one document.
 type entry struct {
 	id, title, publisher, doi, url, note string
 	authors                              []person
-	others                               bool // further authors, not named
+	others                               bool // whether the author list is incomplete ("et al.")
 	date                                 []int
 	read                                 time.Time
 	kind                                 string
 }
 
-// person is an author. Without a given name, family is the whole name: of an organisation, or one that says nothing of
-// its parts.
+// person is an author. If given is empty, family is the whole name: that of an organisation, or one that cannot be
+// split.
 type person struct{ family, given string }
 
 func entriesOf(sources []topicqueue.Source) (out []entry) {
@@ -97,8 +97,8 @@ func entriesOf(sources []topicqueue.Source) (out []entry) {
 	return out
 }
 
-// people reads the names of authors. Only papers name persons one by one: what a page or a document names may be an
-// organisation, and stays whole.
+// people parses author names. Only papers list persons one by one. An author of a page or a document may be an
+// organisation, so its name is not split.
 func people(names []string, persons bool) (out []person, others bool) {
 	for _, name := range names {
 		name = text.Line(name)
@@ -112,10 +112,10 @@ func people(names []string, persons bool) (out []person, others bool) {
 		case strings.Count(name, ",") == 1:
 			family, given, _ := strings.Cut(name, ",")
 			out = append(out, person{strings.TrimSpace(family), strings.TrimSpace(given)})
-		case strings.HasSuffix(name, ".") || strings.Contains(name, ","): // Jr., an initial
+		case strings.HasSuffix(name, ".") || strings.Contains(name, ","): // a suffix such as Jr., or an initial
 			out = append(out, person{family: name})
 		default:
-			// A family name begins with its first word in lower case ("van der Berg"), as BibTeX reads it.
+			// As in BibTeX, a family name starts with the first word in lower case ("van der Berg").
 			at := slices.IndexFunc(words[1:], func(w string) bool { return strings.ToUpper(w[:1]) != w[:1] }) + 1
 			if at == 0 || at == len(words)-1 {
 				at = len(words) - 1
@@ -126,7 +126,7 @@ func people(names []string, persons bool) (out []person, others bool) {
 	return out, others
 }
 
-// dateOf returns year, month and day of a date, as far as it has them.
+// dateOf returns the year, month and day of a date, as far as they are given.
 func dateOf(date string) []int {
 	for i, layout := range []string{"2006", "2006-01", "2006-01-02"} {
 		if t, err := time.Parse(layout, date); err == nil {

@@ -35,10 +35,12 @@ func TestSourcesAreListedForReferenceManagers(t *testing.T) {
 			"date = {2024-03}", "@misc{src_2,\n", "author = {{Heat and Cold Board}}",
 			"url = {https://a.example/x_%7B1%7D?q=a%20b}",
 			"urldate = {2026-03-01}", "note = {notes/winter.md}"},
-		bibliography.RIS: {"TY  - JOUR\r\nID  - src_1\r\n", "AU  - van der Berg, Jan\r\n", "AU  - Heat and Cold Board\r\n",
+		bibliography.RIS: {"TY  - JOUR\r\nID  - src_1\r\n", "AU  - van der Berg, Jan\r\nAU  - et al.\r\n",
+			"AU  - Heat and Cold Board\r\n",
 			"DA  - 2024/03//\r\n", "DA  - 2025/12/31/\r\n", "DO  - 10.1000/a_b\r\n", "TI  - A page ER - }@misc{x,\r\n",
 			"Y2  - 2026/03/01/\r\n"},
-		bibliography.CSL: {`"family": "van der Berg"`, `"literal": "Heat and Cold Board"`, `"type": "article-journal"`},
+		bibliography.CSL: {`"family": "van der Berg"`, `"literal": "Heat and Cold Board"`, `"type": "article-journal"`,
+			`"literal": "et al."`},
 	}
 	for format, wants := range tests {
 		body, err := bibliography.Make(format, sources())

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// escapes makes LaTeX of text. BibTeX counts escaped braces as braces, so braces are written by their names.
+// escapes escapes text for LaTeX. BibTeX also counts escaped braces, so braces are replaced by commands.
 var escapes = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\textbraceleft{}`, `}`, `\textbraceright{}`,
 	`&`, `\&`, `%`, `\%`, `$`, `\$`,
 	`#`, `\#`, `_`, `\_`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`)
 
-// inURL replaces what would end a field in an address.
+// inURL escapes the characters that would end a field in an address.
 var inURL = strings.NewReplacer(`{`, "%7B", `}`, "%7D", `\`, "%5C", ` `, "%20")
 
 func bibTeX(entries []entry) []byte {
@@ -57,7 +57,7 @@ func bibTeX(entries []entry) []byte {
 	return []byte(b.String())
 }
 
-// dashed writes a date as ISO 8601 does.
+// dashed formats a date as in ISO 8601.
 func dashed(date []int) string {
 	var b strings.Builder
 	for i, n := range date {
@@ -90,6 +90,9 @@ func ris(entries []entry) []byte {
 			} else {
 				tag("AU", p.family+", "+p.given)
 			}
+		}
+		if e.others {
+			tag("AU", "et al.") // RIS has no other notation for an incomplete list
 		}
 		tag(by, e.publisher)
 		if len(e.date) > 0 {

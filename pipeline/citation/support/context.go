@@ -8,17 +8,17 @@ import (
 	"nightdesk/pipeline/quantity"
 )
 
-// Context is what a reader must know of a passage that is cut from its source.
+// Context is the text above a passage that a reader needs to understand it.
 type Context struct {
-	Headings []string // above it, from the top down
-	Lead     string   // the line above its table or list; empty: it is no part of one, or has the line itself
-	Head     string   // the first row of its table; empty in the same way
+	Headings []string // headings above it, from the top down
+	Lead     string   // line above its table or list; empty: not in one, or the passage includes the line
+	Head     string   // header row of its table; empty: not in a table, or the passage includes the row
 }
 
-// maxContext bounds a line of a context, in bytes.
+// maxContext is the maximum length of a context line in bytes.
 const maxContext = 300
 
-// Context returns what stands above a span that bears on it.
+// Context returns the context of a span.
 func (c *Corpus) Context(s Span) Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,7 +37,7 @@ func (c *Corpus) Context(s Span) Context {
 		return out
 	}
 	if lead := d.units[u.lead]; u.lead < first && lead.level == 0 {
-		if line := d.line(u.lead); strings.ContainsFunc(line, unicode.IsLetter) { // no number of an item
+		if line := d.line(u.lead); strings.ContainsFunc(line, unicode.IsLetter) { // not just an item number
 			out.Lead = line
 		}
 	}
@@ -61,7 +61,7 @@ func (d *document) headingsAbove(at int) []string {
 	return out
 }
 
-// topRow returns the first row of the table that a row is of.
+// topRow returns the header row of the row's table.
 func (d *document) topRow(row int) int {
 	for row > 0 && d.units[row-1].row && !strings.Contains(d.Text[d.units[row-1].end:d.units[row].start], "\n\n") {
 		row--
@@ -75,8 +75,8 @@ func (d *document) line(unit int) string {
 	return strings.ToValidUTF8(line[:min(len(line), maxContext)], "")
 }
 
-// Near reports whether the figures that g is computed from stand beside each other, or are those of the sentence
-// itself; far from each other they may give any number by chance. all: the figures of the sentence.
+// Near reports whether the operands of g are close to each other or are figures of the sentence itself. Operands far
+// apart may give any number by chance. all: the figures of the sentence.
 func (c *Corpus) Near(g Figure, all []Figure) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,17 +6,17 @@ import (
 	"unicode"
 )
 
-// Result is a verdict.
+// Result is the verdict on a sentence.
 type Result string
 
 // The verdicts.
 const (
-	Supported   Result = "supported"   // verbatim, or judged so with words that stand in a source
-	Unsupported Result = "unsupported" // judged so; a quotation is absent; not judged, and a source has another figure
+	Supported   Result = "supported"   // verbatim in a source, or judged supported by words found in one
+	Unsupported Result = "unsupported" // judged so, or a quotation is absent, or unjudged with a rival figure
 	Unverified  Result = "unverified"  // neither
 )
 
-// Judgement is what a model has said of a sentence.
+// Judgement is a model's answer about a sentence.
 type Judgement string
 
 // The judgements.
@@ -25,44 +25,45 @@ const (
 	JudgedContradicted Judgement = "contradicted"
 	JudgedPartly       Judgement = "partly"
 	JudgedAbsent       Judgement = "not_in_source"
-	// the sentence weighs, advises or infers, and the facts that it rests on are in the sources
+	// the sentence weighs, advises or infers, and the facts it is based on are in the sources
 	JudgedConclusion Judgement = "conclusion"
 )
 
-// Judged is the answer of a judge, or why there is none.
+// Judged is a model's answer about a sentence, or the reason why there is none.
 type Judged struct {
 	Judgement Judgement `json:"judgement,omitempty"` // "": there is none
-	Words     string    `json:"words,omitempty"`     // of a source, that decide it
-	Span      *Span     `json:"span,omitempty"`      // where these stand; nil: in no cited source
-	Wrong     string    `json:"wrong,omitempty"`     // one plain sentence
+	Words     string    `json:"words,omitempty"`     // decisive words of a source
+	Span      *Span     `json:"span,omitempty"`      // position of these words; nil: not found in a cited source
+	Wrong     string    `json:"wrong,omitempty"`     // what is wrong, in one plain sentence
 	By        string    `json:"by,omitempty"`        // "" for the judge; ByRepair
 	Missing   Missing   `json:"missing,omitempty"`   // why there is no judgement
 }
 
-// ByRepair marks the judgement of a repaired sentence: the repair has named the words that show it.
+// ByRepair marks a judgement made by the repair of a sentence, which quotes the words that support it.
 const ByRepair = "repair"
 
 // Missing says why a sentence was not judged.
 type Missing string
 
-// The reasons. A verbatim sentence needs no judge and has no Judged.
+// The reasons. A verbatim sentence needs no judgement and has no Judged.
 const (
 	NoJudge  Missing = "no_model"
-	NoAnswer Missing = "no_answer" // the call failed, or there was no money or time for it
+	NoAnswer Missing = "no_answer" // the call failed, or budget or time was used up
 	NoRoom   Missing = "no_room"   // the section has more sentences than one call holds
 	NoSource Missing = "no_text"   // no cited source has a text
 )
 
-// Decide gives the verdict.
+// Decide returns the verdict on a sentence.
 //
-// An absent figure counts against a sentence where the source has nearly the same one, or another date, instead: a
-// slip. Where nobody judges, it also counts where the place that matches the sentence best has another figure of its
-// kind and unit. Any other may be computed in a way that is not known here.
+// A verbatim sentence is supported; one with an absent quotation is not. An absent figure makes a sentence unsupported
+// if it is a slip: a source has nearly the same figure, or another date, in its place. Without a judgement, a rival
+// figure (same kind and unit, in the best-matching unit) does so too. Other absent figures may be computed in ways
+// unknown to this package.
 //
-// A judge's "supported" counts only with words that stand in a cited source. For a figure that is absent, these words
-// must have figures from which it may follow, and not the other figure of a slip. Its "partly" and "not_in_source" do
-// not count against figures that are computed: judges often miss that. A conclusion is the writer's own: it is not
-// confirmed, and no fault.
+// "supported" counts only if its quoted words are in a cited source. If a figure is absent, these words must contain
+// figures, but not the one that the absent figure misstates. "partly" and "not_in_source" do not count against
+// sentences with derived figures, because models often miss computations. A conclusion is the writer's own: it is
+// unverified, not wrong.
 func (f Findings) Decide(j Judged) Result {
 	switch {
 	case f.Quotation.Result == Verbatim:
@@ -83,21 +84,21 @@ func (f Findings) Decide(j Judged) Result {
 	return Unverified
 }
 
-// mayFollow reports whether absent figures may follow from words of a source: they have figures, and not one of which
-// an absent figure is a slip.
+// mayFollow reports whether the absent figures may follow from words of a source: the words contain figures, but none
+// that an absent figure misstates.
 func (f Findings) mayFollow(words string) bool {
 	slip := func(g Figure) bool { return g.Slip && strings.Contains(words, g.Instead) }
 	return strings.ContainsFunc(words, unicode.IsDigit) && !slices.ContainsFunc(f.Figures, slip)
 }
 
-// Has reports a figure with this finding.
+// Has reports whether some figure has this finding.
 func (f Findings) Has(r Finding) bool {
 	return slices.ContainsFunc(f.Figures, func(g Figure) bool { return g.Result == r })
 }
 
-// Shown returns the passage of the sources with these IDs that a reader should see beside a sentence: the words
-// that decided, else its quotation, else the sentence with one of its figures, else the one with most of its words;
-// the zero Span when there is none.
+// Shown returns the passage of the sources with these IDs to show beside a sentence: the words that decided the
+// judgement, else its quotation, else the sentence with one of its figures, else the sentence with most of its words.
+// It returns the zero Span if there is none.
 func (c *Corpus) Shown(sentence string, ids []string, f Findings, j Judged) Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,8 +125,8 @@ func (c *Corpus) Shown(sentence string, ids []string, f Findings, j Judged) Span
 	return Span{}
 }
 
-// Prove looks for the words of a judgement in the sources with these IDs, and notes where they stand. Where words
-// are left out with "...", each part must stand there; the place of the longest is noted.
+// Prove sets j.Span to the position of the judgement's words in the sources with these IDs, or to nil if they are not
+// found. If the words contain "...", every part must be found; the span is that of the longest part.
 func (c *Corpus) Prove(j Judged, ids []string) Judged {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +152,7 @@ func (c *Corpus) Prove(j Judged, ids []string) Judged {
 	return j
 }
 
-// find returns where words stand verbatim in one of the sources with these IDs.
+// find returns the position of words that are verbatim in one of the sources with these IDs.
 func (c *Corpus) find(words string, ids []string) (Span, bool) {
 	for _, d := range c.documents(ids) {
 		if start, end, ok := d.folded().Find(words); ok {

@@ -10,19 +10,19 @@ import (
 	"nightdesk/pipeline/quantity"
 )
 
-// maxOperands bounds the figures that a value may be computed from: pairs of them are tried.
+// maxOperands is the maximum number of figures from which a value is computed, because all pairs are tried.
 const maxOperands = 100
 
 // operand is a figure of a source.
 type operand struct {
 	value
-	doc   *document // nil: it stands in what else is known of a source
-	place int       // the unit of doc
-	named bool      // by the sentence itself
-	far   bool      // in a row that does not bear on the sentence, of a table with one that does
+	doc   *document // nil: it is in the metadata of a source
+	place int       // index of its unit in doc
+	named bool      // whether the sentence itself has it
+	far   bool      // whether it is in an irrelevant row of a table that has a relevant row
 }
 
-// spans returns where operands stand.
+// spans returns the positions of operands.
 func spans(operands ...operand) []Span {
 	var out []Span
 	for _, o := range operands {
@@ -33,8 +33,7 @@ func spans(operands ...operand) []Span {
 	return out
 }
 
-// operandsIn returns the figures of the units that bear on a sentence, the best units first, and the dates of the
-// sources.
+// operandsIn returns the figures of the relevant units, best units first, and the dates of the sources.
 func operandsIn(docs []*document, near units) []operand {
 	var out []operand
 	for _, d := range docs {
@@ -55,7 +54,7 @@ func operandsIn(docs []*document, near units) []operand {
 		if r, bears := near[o.doc][o.place]; bears {
 			return r
 		}
-		return len(o.doc.units) // behind those that bear by themselves
+		return len(o.doc.units) // after the relevant units
 	}
 	slices.SortStableFunc(out, func(a, b operand) int { return rank(a) - rank(b) })
 	out = out[:min(len(out), maxOperands)]
@@ -69,7 +68,7 @@ func operandsIn(docs []*document, near units) []operand {
 	return out
 }
 
-// tables returns the tables with a row that bears on a sentence, by what introduces them: who compares rows names one.
+// tables returns the leads of tables that have a relevant row. A sentence that compares rows may name only one of them.
 func (d *document) tables(near map[int]int) map[int]bool {
 	out := map[int]bool{}
 	for u := range near {
@@ -80,7 +79,7 @@ func (d *document) tables(near map[int]int) map[int]bool {
 	return out
 }
 
-// dayOf returns a bare number as the day that it is beside a date: 3 to 16 June.
+// dayOf returns a bare number before a date as a day of that date's month: 3 to 16 June.
 func (v value) dayOf(next []value) (value, bool) {
 	if len(next) == 0 || !v.bare() || next[0].When.Day == 0 || next[0].Start-v.End > maxGap {
 		return v, false
@@ -90,16 +89,16 @@ func (v value) dayOf(next []value) (value, bool) {
 	return day, v.Low == math.Trunc(v.Low) && v.Low > 0 && v.Low < float64(next[0].When.Day)
 }
 
-// link says how close two operands stand to each other.
+// link is the distance of two operands.
 type link int
 
 const (
-	together link = iota // in one sentence or row, or named by the sentence that is checked
-	column               // of one table
-	beside               // in sentences beside each other, or a table and the line above it
-	section              // below one heading
+	together link = iota // in the same sentence or row, or both in the checked sentence
+	column               // in the same table column
+	beside               // in neighbouring sentences, or in a table and the line above it
+	section              // below the same heading
 	apart
-	crossed // in different rows and columns of one table: nobody computes with these
+	crossed // in different rows and columns of one table; such pairs are not computed
 )
 
 func (a operand) linkTo(b operand) link {
@@ -126,14 +125,14 @@ func (a operand) linkTo(b operand) link {
 	return apart
 }
 
-// column returns the column of a figure that stands in a row of a table.
+// column returns the column of a figure in a table row.
 func (o operand) column() int {
 	return strings.Count(strings.TrimLeft(o.doc.Text[o.doc.units[o.place].start:o.Start], "| "), "|")
 }
 
-// derive returns how a figure can be computed from others: from two as difference, sum, mean, share, percent
-// change, ratio, product or quotient, as the sum of a sentence or column, as what is left of 100%, or as the time
-// between two dates; "" when it cannot.
+// derive returns how a figure can be computed from others, or "": from two as difference, sum, mean, share, percent
+// change, ratio, product or quotient; as the sum of a sentence or column; as the rest to 100%; or as the time between
+// two dates.
 func derive(v value, operands []operand) (operation string, used []Span) {
 	if v.Kind == quantity.Label {
 		return "", nil
@@ -144,7 +143,7 @@ func derive(v value, operands []operand) (operation string, used []Span) {
 		for _, b := range operands[i+1:] {
 			link := a.linkTo(b)
 			if link >= best || link != together && (a.small() || b.small()) {
-				continue // small numbers are everywhere
+				continue // small numbers match by chance
 			}
 			if oneFar := a.far != b.far; a.far && b.far || oneFar && link != column {
 				continue
@@ -167,9 +166,9 @@ func derive(v value, operands []operand) (operation string, used []Span) {
 	return "", nil
 }
 
-// by returns the operation by which v comes from two operands, in this order, as any of the three may be meant.
+// by returns the operation that gives v from a and b, in this order, in any of their readings; "" if there is none.
 func (v value) by(a, b operand, link link) string {
-	counted := func(noun string) bool { // 12 euros per head, and 500 heads
+	counted := func(noun string) bool { // 12 euros per head from 6,000 euros and 500 heads
 		if b.doc == nil {
 			return false
 		}
@@ -183,10 +182,10 @@ func (v value) by(a, b operand, link link) string {
 					return a.text + " / " + b.text
 				}
 				if link >= apart {
-					continue // there are so many pairs that some give any number by chance
+					continue // among so many pairs, some give any number by chance
 				}
 				if link > beside && (a.Kind != b.Kind || a.Unit != b.Unit || a.Kind == quantity.Number) {
-					continue // figures far from each other are of one unit
+					continue // distant figures must have the same unit
 				}
 				if operation := v.from(a, b, link <= beside); operation != "" {
 					return operation
@@ -197,13 +196,12 @@ func (v value) by(a, b operand, link link) string {
 	return ""
 }
 
-// from returns the operation by which v comes from a and b, in this order; "" when none does. near: they stand
-// close to each other.
+// from returns the operation that gives v from a and b, in this order, or "". near: they are close to each other.
 func (v value) from(a, b value, near bool) string {
 	if v.Kind == quantity.Date || a.Kind == quantity.Date || b.Kind == quantity.Date {
 		return v.fromDates(a, b)
 	}
-	if a.Unit == "K" && b.Unit == "K" && (v.Unit == "K" || v.Unit == "deg") { // degrees of what scale ever
+	if a.Unit == "K" && b.Unit == "K" && (v.Unit == "K" || v.Unit == "deg") { // degrees of any scale
 		v.Low = v.Digits
 		if v.near(math.Abs(a.Digits - b.Digits)) {
 			return a.text + " - " + b.text
@@ -211,7 +209,7 @@ func (v value) from(a, b value, near bool) string {
 		return ""
 	}
 	part := near && b.Kind == quantity.Percent && v.Unit != "%"
-	times := near && b.bare() && b.Low > 1 && b.Low == math.Trunc(b.Low) // a count
+	times := near && b.bare() && b.Low > 1 && b.Low == math.Trunc(b.Low) // b is a count
 	x, ok := v.reading(a, false)
 	y, okay := v.reading(b, false)
 	switch share := b.Low / 100; {
@@ -232,6 +230,7 @@ func (v value) from(a, b value, near bool) string {
 		return a.text + " / " + b.text
 	}
 	ratio := v.Unit == "x" || v.Unit == "" && v.Magnitude <= 1
+	clocks := a.Unit == clock && b.Unit == clock && a.Low > b.Low
 	quota := a.over(b)
 	switch {
 	case v.Kind == quantity.Percent && quota < 1 && v.near(100*quota):
@@ -246,13 +245,13 @@ func (v value) from(a, b value, near bool) string {
 		return a.text + " x " + b.text
 	case v.Unit == clock && a.Unit == clock && b.Unit == "s" && math.Abs(math.Abs(v.Low-a.Low)-b.Low) < 60:
 		return a.text + " and " + b.text
-	case v.Unit == "s" && a.Unit == clock && b.Unit == clock && a.Low > b.Low && v.near(a.Low-b.Low):
+	case v.Unit == "s" && clocks && v.near(a.Low-b.Low):
 		return a.text + " - " + b.text
 	}
 	return ""
 }
 
-// over returns v divided by b: figures of one unit, which one of them may say by time or the like; NaN for others.
+// over returns v divided by b after conversion to one unit, or NaN if they have no common unit.
 func (v value) over(b value) float64 {
 	if y, ok := v.reading(b, false); ok {
 		return v.Low / y
@@ -260,7 +259,7 @@ func (v value) over(b value) float64 {
 	return math.NaN()
 }
 
-// quotient returns the unit of a quotient of two units; "" when there is none.
+// quotient returns the unit of a quotient of two units, or "".
 func quotient(over, under string) string {
 	switch {
 	case over == "" || under == "" || over == under:
@@ -269,13 +268,13 @@ func quotient(over, under string) string {
 		return "W"
 	case over == "J" && under == "W":
 		return "s"
-	case perUnit(under, over): // what is spent, by what comes back a year
+	case perUnit(under, over): // an expense divided by its yearly return
 		return strings.TrimPrefix(under, over+"/")
 	}
 	return over + "/" + under
 }
 
-// fromDates returns how v comes from two dates, or from a date and a time.
+// fromDates returns how v follows from two dates, or from a date and a duration; "" if it does not.
 func (v value) fromDates(a, b value) string {
 	switch {
 	case a.Kind != quantity.Date || a.year() == 0:
@@ -304,11 +303,11 @@ func date(w quantity.When) time.Time {
 	return time.Date(w.Year, time.Month(max(1, w.Month)), max(1, w.Day), 0, 0, 0, 0, time.UTC)
 }
 
-// between reports whether v is the time from one date to another, as far as both say it.
+// between reports whether v is the time between two dates, as precisely as both are given.
 func (v value) between(from, to quantity.When) bool {
 	years := float64(to.Year - from.Year)
 	switch {
-	case v.Unit == "" && v.Magnitude <= 1: // years, without saying so
+	case v.Unit == "" && v.Magnitude <= 1: // a bare number of years
 		return years > 0 && v.Low == years
 	case v.Unit == "month" && (from.Month == 0 || to.Month == 0):
 		return years > 0 && v.near(12*years)
@@ -322,7 +321,7 @@ func (v value) between(from, to quantity.When) bool {
 	return false
 }
 
-// groupsOf returns figures of one unit that stand in one sentence, or in one column of a table.
+// groupsOf returns the figures of one unit in each sentence, and the figures of each table column.
 func groupsOf(operands []operand) [][]operand {
 	groups := map[string][]operand{}
 	var names []string
@@ -343,13 +342,13 @@ func groupsOf(operands []operand) [][]operand {
 	for _, name := range names {
 		group := groups[name]
 		slices.SortFunc(group, func(a, b operand) int { return a.Start - b.Start })
-		same := func(a, b operand) bool { return a.Start == b.Start } // the sentence names it, too
+		same := func(a, b operand) bool { return a.Start == b.Start } // also listed as a figure of the checked sentence
 		out = append(out, slices.CompactFunc(group, same))
 	}
 	return out
 }
 
-// ofGroup returns how v comes from all figures of a group together; "" when it does not.
+// ofGroup returns how v follows from all figures of a group together, or "".
 func (v value) ofGroup(group []operand) string {
 	sum, texts, sums := 0.0, make([]string, len(group)), []float64{0}
 	for i, o := range group {

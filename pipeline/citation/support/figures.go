@@ -7,10 +7,10 @@ import (
 	"nightdesk/pipeline/quantity"
 )
 
-// maxFigures bounds the figures of a sentence that are looked for.
+// maxFigures is the maximum number of figures of a sentence that are checked.
 const maxFigures = 60
 
-// figuresOf looks for the figures of a sentence; of a row of a table, head is the table's first row.
+// figuresOf checks the figures of a sentence. head: the header row, if the sentence is a table row.
 func figuresOf(sentence, head string, docs []*document) []Figure {
 	if head != "" {
 		sentence = rowText(sentence, head)
@@ -23,10 +23,10 @@ func figuresOf(sentence, head string, docs []*document) []Figure {
 	for _, d := range docs {
 		d.read()
 	}
-	near := bearingOn(sentence, docs)
+	near := relevantUnits(sentence, docs)
 	scaleSentence(own, nil)
 	out := make([]Figure, len(own))
-	var said []operand // by the sentence itself
+	var said []operand // figures of the sentence found so far
 	for i, v := range own {
 		out[i] = Figure{Text: v.text, Result: Absent}
 		if place, ok := v.find(docs, near); ok {
@@ -42,7 +42,7 @@ func figuresOf(sentence, head string, docs []*document) []Figure {
 		}
 		if operation, used := derive(v, append(slices.Clone(said), others...)); operation != "" {
 			out[i].Result, out[i].Operation, out[i].Spans = Derived, operation, used
-			said = append(said, operand{value: v, named: true}) // the share of a difference
+			said = append(said, operand{value: v, named: true}) // for others, as the share of a difference
 			continue
 		}
 		if out[i].Instead = v.slip(docs, near); out[i].Instead != "" {
@@ -54,7 +54,7 @@ func figuresOf(sentence, head string, docs []*document) []Figure {
 	return out
 }
 
-// rowText writes a row of a table with the units of its head.
+// rowText returns a table row with the units of its header row added.
 func rowText(row, head string) string {
 	heads, cells := cellsOf(head), cellsOf(row)
 	for i, cell := range cells {
@@ -69,15 +69,15 @@ func rowText(row, head string) string {
 	return strings.Join(cells, " | ")
 }
 
-// units holds the units of each document that bear on a sentence, with their rank: 0 for the one that matches it best.
+// units holds the relevant units of each document with their rank; 0 is the best match.
 type units map[*document]map[int]int
 
 const (
-	bestUnits = 8   // of a source that bear on a sentence, by BM25, each with its neighbours and what introduces it
-	fewWords  = 0.5 // of the sentence's words, as a share: a source without more of them cannot be ranked
+	bestUnits = 8   // units of a source taken by BM25, each with its neighbours and its lead
+	fewWords  = 0.5 // share of the sentence's words up to which a source cannot be ranked, and all its units count
 )
 
-func bearingOn(sentence string, docs []*document) units {
+func relevantUnits(sentence string, docs []*document) units {
 	near := units{}
 	for _, d := range docs {
 		near[d] = map[int]int{}
@@ -102,8 +102,8 @@ func bearingOn(sentence string, docs []*document) units {
 	return near
 }
 
-// find returns where a figure stands, in a unit that bears on the sentence if there is one. Without a place in the
-// text it stands in what else is known of a source.
+// find returns the position of a figure, preferably in a unit relevant to the sentence. The position is empty if only
+// the metadata of a source has the figure.
 func (v value) find(docs []*document, near units) (place operand, ok bool) {
 	for _, d := range docs {
 		for _, o := range d.values {
@@ -134,7 +134,7 @@ func (v value) find(docs []*document, near units) (place operand, ok bool) {
 	return operand{}, false
 }
 
-// hasYear reports whether the year of a date is said where o gives only day and month: somewhere in the source.
+// hasYear reports whether the source names the year of v anywhere, if o gives only day and month.
 func (d *document) hasYear(v, o value) bool {
 	if v.When.Year == 0 || o.When.Year > 0 {
 		return true
@@ -143,7 +143,7 @@ func (d *document) hasYear(v, o value) bool {
 	return slices.ContainsFunc(d.values, said) || slices.ContainsFunc(d.about, said)
 }
 
-// Factual reports a sentence that states what can be looked for: a figure or a quotation.
+// Factual reports whether a sentence contains a figure or quotation, which can be checked.
 func Factual(sentence string) bool {
 	sentence = plain(sentence)
 	return slices.ContainsFunc(valuesOf(sentence), value.figure) || len(quotesOf(sentence)) > 0

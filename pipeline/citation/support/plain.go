@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxSentence bounds what is checked of a sentence, in bytes: what is longer is no sentence.
+// maxSentence is the maximum number of bytes of a sentence that are checked.
 const maxSentence = 4000
 
-// plain returns the text that Markdown shows, without emphasis, escapes, code marks and the targets of links, at most
-// maxSentence bytes of it.
+// plain returns the text shown by Markdown, without emphasis, escapes, code marks and link targets, cut to maxSentence
+// bytes.
 func plain(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) > maxSentence {
@@ -27,7 +27,7 @@ func plain(s string) string {
 			i++
 			b.WriteByte(s[i])
 		case c == '*' || c == '[' && isLink(s[i:]):
-		case c == '_' && !(i > 0 && i+1 < len(s) && inName(s[i-1]) && inName(s[i+1])):
+		case c == '_' && !betweenNames(s, i):
 		case c == ']' && strings.HasPrefix(s[i:], "]("):
 			if n := strings.IndexByte(s[i:], ')'); n > 0 {
 				i += n
@@ -39,11 +39,17 @@ func plain(s string) string {
 	return strings.TrimSpace(strings.TrimLeft(b.String(), "#>- \t"))
 }
 
-func inName(b byte) bool {
-	return b == '_' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= utf8.RuneSelf
+// betweenNames reports whether the byte at i has characters of names on both sides.
+func betweenNames(s string, i int) bool {
+	return i > 0 && i+1 < len(s) && inName(s[i-1]) && inName(s[i+1])
 }
 
-// isLink reports that [ begins the text of a link.
+func inName(b byte) bool {
+	digit, letter := b >= '0' && b <= '9', b|0x20 >= 'a' && b|0x20 <= 'z'
+	return b == '_' || digit || letter || b >= utf8.RuneSelf
+}
+
+// isLink reports whether the [ at the start of s begins a link.
 func isLink(s string) bool {
 	end := strings.IndexByte(s[:min(len(s), 300)], ']')
 	return end > 0 && strings.HasPrefix(s[end:], "](")

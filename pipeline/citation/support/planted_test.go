@@ -11,14 +11,14 @@ import (
 	txt "nightdesk/pipeline/text"
 )
 
-// planted is a sentence with what is known of it.
+// planted is a sentence with its expected result.
 type planted struct {
 	kind, sentence string
-	source         string // ID of the one that it cites
-	second         string // and of another one, or empty
+	source         string // ID of the cited source
+	second         string // ID of a second cited source, or empty
 }
 
-// cites gives the IDs of the sources that the sentence cites.
+// cites returns the IDs of the cited sources.
 func (p planted) cites() []string {
 	if p.second != "" {
 		return []string{p.source, p.second}
@@ -26,19 +26,19 @@ func (p planted) cites() []string {
 	return []string{p.source}
 }
 
-// good reports a sentence that is true to its source: as it has it, in other words, rounded, in another unit, or
-// computed from its figures.
+// good reports whether the sentence is true to its source: verbatim, rephrased, rounded, in another unit, or computed
+// from its figures.
 func (p planted) good() bool {
 	return slices.Contains([]string{"verbatim", "paraphrase", "rounded", "converted", "derived", "both"}, p.kind)
 }
 
-// wrongFigure reports a sentence with a figure that its sources do not have.
+// wrongFigure reports whether the sentence has a figure that its sources do not have.
 func (p planted) wrongFigure() bool {
 	return slices.Contains([]string{"number", "unit", "magnitude", "year"}, p.kind)
 }
 
-// plant reads the texts of testdata: every sentence of them as it is, the cases that are written below, and every
-// third good one with a source that it does not come from.
+// plant reads the texts of testdata: every sentence unchanged, the cases below, and every third good sentence with an
+// unrelated source.
 func plant(t testing.TB) ([]support.Source, []planted) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/texts/*.txt")

@@ -8,11 +8,11 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// minQuote is the number of words from which quotation marks quote and do not just name; in scripts without spaces two
-// characters count as a word.
+// minQuote is the minimum number of words of a quotation. Shorter text in quotation marks is a name. In scripts without
+// spaces, two characters count as a word.
 const minQuote = 3
 
-// quotationOf looks for the sentence as a whole, and for the passages that it quotes.
+// quotationOf looks for the whole sentence and for its quoted passages.
 func quotationOf(sentence string, docs []*document) Quotation {
 	if wordsOf(sentence) >= minQuote {
 		for _, d := range docs {
@@ -25,7 +25,7 @@ func quotationOf(sentence string, docs []*document) Quotation {
 	}
 	q := Quotation{}
 	for _, quote := range quotesOf(sentence) {
-		if !sameScript(quote, docs) { // a translation
+		if !sameScript(quote, docs) { // the quotation is translated
 			continue
 		}
 		if span, ok := findQuote(quote, docs); ok {
@@ -40,8 +40,8 @@ func quotationOf(sentence string, docs []*document) Quotation {
 	return q
 }
 
-// standsAlone reports whether a stretch of a text is a sentence of it, or several: what is only a part of one may
-// lack the words that deny or limit it.
+// standsAlone reports whether s[start:end] consists of whole sentences. A part of a sentence may lack the words that
+// negate or limit it.
 func standsAlone(s string, start, end int) bool {
 	before := strings.TrimRight(s[:start], " \t\"'“”‘’«»„「『(*_#>|-•")
 	last, _ := utf8.DecodeLastRuneInString(before)
@@ -49,11 +49,12 @@ func standsAlone(s string, start, end int) bool {
 	own, _ := utf8.DecodeLastRuneInString(s[start:end])
 	next, _ := utf8.DecodeRuneInString(behind)
 	const stops = ".!?:;…。！？：；\n"
-	return (before == "" || strings.ContainsRune(stops, last)) &&
-		(behind == "" || strings.ContainsRune(stops, next) || strings.ContainsRune(stops, own))
+	starts := before == "" || strings.ContainsRune(stops, last)
+	ends := behind == "" || strings.ContainsRune(stops, next) || strings.ContainsRune(stops, own)
+	return starts && ends
 }
 
-// findQuote returns where a quotation stands; an empty span: in what else is known of a source.
+// findQuote returns the position of a quotation. The span is empty if only the metadata of a source has it.
 func findQuote(quote string, docs []*document) (Span, bool) {
 	for _, d := range docs {
 		if start, end, ok := d.folded().Find(quote); ok {
@@ -68,7 +69,8 @@ func findQuote(quote string, docs []*document) (Span, bool) {
 	return Span{}, false
 }
 
-// sameScript reports whether a quotation could stand in one of the sources without being translated.
+// sameScript reports whether a source uses the script of the quotation, so that the quotation need not be a
+// translation.
 func sameScript(quote string, docs []*document) bool {
 	for _, d := range docs {
 		if strings.ContainsFunc(quote, text.Wide) == strings.ContainsFunc(d.Text, text.Wide) {
@@ -78,10 +80,10 @@ func sameScript(quote string, docs []*document) bool {
 	return false
 }
 
-// closers maps opening quotation marks to those that may close them.
+// closers maps opening quotation marks to the marks that may close them.
 var closers = map[rune]string{'"': `"`, '“': `”"`, '„': `“”"`, '«': "»", '»': "«", '「': "」", '『': "』", '＂': "＂"}
 
-// quotesOf returns the quotations of a sentence, cut where words are left out or put in.
+// quotesOf returns the quotations of a sentence, split at omissions and insertions.
 func quotesOf(s string) []string {
 	var out []string
 	for i := 0; i < len(s); {
@@ -101,7 +103,7 @@ func quotesOf(s string) []string {
 	return out
 }
 
-// partsOf cuts a quotation at "..." and "[...]"; nil when it is too short for one.
+// partsOf splits a quotation at "..." and "[...]". It returns nil if the quotation is too short.
 func partsOf(quote string) []string {
 	if wordsOf(quote) < minQuote {
 		return nil
@@ -125,7 +127,7 @@ func partsOf(quote string) []string {
 	return out
 }
 
-// wordsOf counts words; two characters of a script without spaces are one.
+// wordsOf counts words; two characters of a script without spaces count as one.
 func wordsOf(s string) int {
 	wide := 0
 	for _, r := range s {

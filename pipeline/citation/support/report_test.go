@@ -12,8 +12,8 @@ import (
 	"nightdesk/pipeline/citation/support"
 )
 
-// TestPlantedReport sends a report of 200 sentences through verification and claim support, as `verify --report` does:
-// every citation that was made up is removed, and nothing wrong is supported.
+// TestPlantedReport sends a report of 200 sentences through verification and claim support, like `verify --report`.
+// Every invented citation is removed, and no false sentence is supported.
 func TestPlantedReport(t *testing.T) {
 	t.Parallel()
 	sources, cases := plant(t)
@@ -44,7 +44,7 @@ func TestPlantedReport(t *testing.T) {
 			registered[i].Key = s.ID + ".pdf"
 		}
 	}
-	// Each sentence has a number of its own in the text; sources have one entry, inventions one each.
+	// Each sentence has its own number in the text. Each source and each invention has one entry.
 	var body, references strings.Builder
 	number := map[string]int{}
 	entry := func(key, line string) int {

@@ -6,12 +6,10 @@ import (
 	"nightdesk/pipeline/quantity"
 )
 
-// slip returns the figure of the units that bear on a sentence of which v is a slip of the pen: the same digits with
-// another unit or magnitude, or the same unit and one edit of the digits, as most misspellings are (Damerau 1964, "A
-// technique for computer detection and correction of spelling errors"). Of a date in another year than all of them, it
-// is the one of the best unit: dates are told and not computed. "" when there is none: that a figure is in no source
-// and that no computation of it was found is no proof against it, since writers round, and compute what this package
-// does not.
+// slip returns the source figure that v probably misstates: the same digits with another unit, or one edit away
+// (Damerau 1964, "A technique for computer detection and correction of spelling errors"). For a date whose year no
+// relevant unit has, it is the date of the best unit. It returns "" if there is none. An absent figure alone proves
+// nothing, because writers round and compute.
 func (v value) slip(docs []*document, near units) string {
 	own := digits(v.text)
 	a := strings.Trim(own, "0")
@@ -28,7 +26,7 @@ func (v value) slip(docs []*document, near units) string {
 			if v.Kind == quantity.Date && o.Kind == v.Kind {
 				years[o.year()] = true
 				if (o.When.Month > 0) != (v.When.Month > 0) {
-					continue // a year is no slip of a month
+					continue // a year is not a misstated month
 				}
 				if date == "" || rank < best {
 					date, best = o.text, rank
@@ -37,22 +35,22 @@ func (v value) slip(docs []*document, near units) string {
 			other := digits(o.text)
 			same := own == other || a == strings.Trim(other, "0") && len(a) > 1
 			if same && len(a) < 3 && !v.likeKind(o) {
-				continue // two digits are shared by chance
+				continue // two shared digits may be chance
 			}
 			if len(own) > 1 && (same || v.Unit == o.Unit && oneEdit(own, other)) {
 				return o.text
 			}
 		}
 	}
-	if years[v.year()] { // its month may stand there in words that are no date
+	if years[v.year()] { // its month may be given in words that are not parsed as a date
 		return ""
 	}
 	return date
 }
 
-// rival returns the figure of v's kind and unit in the unit that matches the sentence best, "" when there is none: two
-// sentences about one thing that give different numbers contradict each other (de Marneffe, Rafferty and Manning 2008,
-// "Finding contradictions in text"). A model that reads both knows better whether they are about one thing.
+// rival returns the figure of v's kind and unit in the unit that matches the sentence best, or "". Two sentences about
+// the same thing that give different numbers contradict each other (de Marneffe, Rafferty and Manning 2008, "Finding
+// contradictions in text"). A model that reads both knows better whether they are about the same thing.
 func (v value) rival(docs []*document, near units) string {
 	if v.Kind == quantity.Label || v.Kind == quantity.Date {
 		return ""
@@ -67,14 +65,13 @@ func (v value) rival(docs []*document, near units) string {
 	return ""
 }
 
-// likeKind reports whether two figures are both money, both shares, both measures, ...
+// likeKind reports whether two figures are of the same kind. Percent and percentage points are one kind.
 func (v value) likeKind(o value) bool {
 	share := func(k quantity.Kind) bool { return k == quantity.Percent || k == quantity.Points }
 	return v.Kind == o.Kind || share(v.Kind) && share(o.Kind)
 }
 
-// oneEdit reports whether two texts of one length differ in one place at most, or in two neighbouring ones that are
-// exchanged.
+// oneEdit reports whether two texts of the same length differ in at most one character, or in two swapped neighbours.
 func oneEdit(a, b string) bool {
 	if len(a) != len(b) {
 		return false

@@ -9,7 +9,7 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// TestSpeed: a text that is made to be slow takes no longer than its length allows.
+// TestSpeed: time is linear in the length of a text made to be slow.
 func TestSpeed(t *testing.T) {
 	t.Parallel()
 	size := scaletest.Of(8_000, 128_000)

@@ -1,13 +1,12 @@
-// Package support finds in the sources that a sentence cites what shows the sentence to be right or wrong. It is
-// deterministic and asks no model.
+// Package support checks a sentence against the sources that it cites. It is deterministic and uses no model.
 //
-// There are two findings. Quotation: the sentence, or what it puts in quotation marks, stands verbatim in a cited
-// source. Figures: each figure and date is in a cited source, can be computed from figures that are, or is absent.
-// Words that sentence and source share prove nothing, so everything else is for a model (package judging), which
-// gets the Passages that bear on the sentence, and whose answer Decide combines with the findings.
+// There are two kinds of findings. Quotation: whether the sentence, or its text in quotation marks, is verbatim in a
+// cited source. Figures: whether each figure and date is in a cited source, can be computed from figures there, or is
+// absent. Words shared by sentence and source prove nothing, so a model decides the rest (package judging). It gets the
+// Passages relevant to the sentence, and Decide combines its answer with the findings.
 //
-// Entry points: New takes the sources, Corpus.Check finds, Decide gives the verdict. Time is linear in the length
-// of the texts; foreign text never makes anything fail.
+// Entry points: New takes the sources, Corpus.Check returns the findings, Decide the verdict. Time is linear in the
+// length of the texts. No input text causes an error.
 package support
 
 import (
@@ -17,68 +16,68 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Rules is the number of the rules by which this version checks. Raise it when a change makes other findings or
-// verdicts of the same texts: a bundle that was checked by other rules is then not taken for forged.
+// Rules is the version of the checking rules. Verification of older bundles depends on it: a bundle that was checked by
+// other rules is not reported as forged. Increment it with every change that affects findings or verdicts.
 const Rules = 10
 
 // Source is a text that can be cited.
 type Source struct {
 	ID    string
 	Text  string // UTF-8, any length
-	About string // what else is known of it: title, headings, authors, publisher, date
+	About string // metadata: title, headings, authors, publisher, date
 }
 
-// Span is a place in the text of a source.
+// Span is a range in the text of a source.
 type Span struct {
 	Source string `json:"source"` // Source.ID
-	Start  int    `json:"start"`  // bytes
+	Start  int    `json:"start"`  // in bytes
 	End    int    `json:"end"`
 }
 
-// Finding says what was found of a quotation or figure.
+// Finding is the result of looking for a quotation or figure.
 type Finding string
 
 // The findings.
 const (
-	Verbatim Finding = "verbatim" // the whole sentence stands in a source
-	Found    Finding = "found"    // all quoted passages do; the figure does
-	Derived  Finding = "derived"  // of a figure: it can be computed from figures of the sources
+	Verbatim Finding = "verbatim" // the whole sentence is in a source
+	Found    Finding = "found"    // all quoted passages, or the figure, are in a source
+	Derived  Finding = "derived"  // the figure can be computed from figures of the sources
 	Absent   Finding = "absent"
 )
 
-// Findings are what was found of one sentence.
+// Findings are the results for one sentence.
 type Findings struct {
-	NoText    bool      `json:"no_text,omitempty"` // no cited source has a text: nothing was looked for
+	NoText    bool      `json:"no_text,omitempty"` // no cited source has a text, so nothing was checked
 	Quotation Quotation `json:"quotation,omitzero"`
-	Figures   []Figure  `json:"figures,omitempty"` // in the order of the sentence
+	Figures   []Figure  `json:"figures,omitempty"` // in sentence order
 }
 
-// Quotation is the finding about verbatim words.
+// Quotation is the finding about verbatim text.
 type Quotation struct {
 	Result  Finding `json:"result"`          // Verbatim, Found or Absent
-	Spans   []Span  `json:"spans,omitempty"` // of the sentence, or of the quoted passages that stand in a text
+	Spans   []Span  `json:"spans,omitempty"` // positions of the sentence, or of the quoted passages found
 	Missing string  `json:"missing,omitempty"`
 }
 
 // Figure is the finding about one figure or date.
 type Figure struct {
-	Text      string  `json:"text"`                // as the sentence writes it
+	Text      string  `json:"text"`                // as written in the sentence
 	Result    Finding `json:"result"`              // Found, Derived or Absent
-	Spans     []Span  `json:"spans,omitempty"`     // where it or the operands stand; none: in About
-	Operation string  `json:"operation,omitempty"` // of a derived one: 41.6 - 38.2
-	Instead   string  `json:"instead,omitempty"`   // of an absent one: the figure that the source has in its place
-	Slip      bool    `json:"slip,omitempty"`      // Instead is nearly the same
+	Spans     []Span  `json:"spans,omitempty"`     // positions of it or of its operands; none: in About
+	Operation string  `json:"operation,omitempty"` // of a derived figure: 41.6 - 38.2
+	Instead   string  `json:"instead,omitempty"`   // of an absent figure: the figure that the source has instead
+	Slip      bool    `json:"slip,omitempty"`      // Instead is nearly the same figure
 }
 
-// Corpus holds sources in a form that many sentences can be checked by. A source is read when it is first cited.
-// Safe for concurrent use, one call at a time.
+// Corpus holds sources indexed for checking. A source is indexed when it is first cited. Safe for concurrent use, but
+// calls run one at a time.
 type Corpus struct {
-	mu      sync.Mutex // for what is made when it is first needed
+	mu      sync.Mutex // guards the lazily built fields
 	sources map[string]Source
 	read    map[string]*document
 }
 
-// New returns the corpus of these sources. Of two with one ID the first counts.
+// New returns the corpus of these sources. If two have the same ID, the first is used.
 func New(sources []Source) *Corpus {
 	c := &Corpus{sources: map[string]Source{}, read: map[string]*document{}}
 	for _, s := range sources {
@@ -89,7 +88,7 @@ func New(sources []Source) *Corpus {
 	return c
 }
 
-// Text returns the text of a span, empty when there is no such place.
+// Text returns the text of a span, or "" if the span is invalid.
 func (c *Corpus) Text(s Span) string {
 	source, ok := c.sources[s.Source]
 	if !ok || s.Start < 0 || s.Start > s.End || s.End > len(source.Text) {
@@ -98,7 +97,7 @@ func (c *Corpus) Text(s Span) string {
 	return source.Text[s.Start:s.End]
 }
 
-// Beginning returns the first bytes of a source's text, empty for one that is unknown.
+// Beginning returns the first bytes of a source's text, or "" for an unknown source.
 func (c *Corpus) Beginning(id string) string {
 	whole := c.sources[id].Text
 	return whole[:min(len(whole), beginning)]
@@ -106,9 +105,8 @@ func (c *Corpus) Beginning(id string) string {
 
 const beginning = 1000
 
-// Check looks for a sentence in the sources with these IDs; unknown ones are ignored. sentence: UTF-8 without citation
-// markers; Markdown emphasis, links and escapes are read as what they show. head: the first row of the table, when the
-// sentence is a row of one.
+// Check looks for a sentence in the sources with these IDs; unknown IDs are ignored. sentence: UTF-8 without citation
+// markers; Markdown emphasis, links and escapes are removed. head: the header row, if the sentence is a table row.
 func (c *Corpus) Check(sentence, head string, ids []string) Findings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,12 +117,12 @@ func (c *Corpus) Check(sentence, head string, ids []string) Findings {
 	sentence = plain(sentence)
 	quotation := quotationOf(sentence, docs)
 	if quotation.Result == Verbatim {
-		return Findings{Quotation: quotation} // and so its figures
+		return Findings{Quotation: quotation} // which includes its figures
 	}
 	return Findings{Quotation: quotation, Figures: figuresOf(sentence, plain(head), docs)}
 }
 
-// documents returns the sources with these IDs whose text is known, each once.
+// documents returns the sources with these IDs that have a text, without duplicates.
 func (c *Corpus) documents(ids []string) []*document {
 	var out []*document
 	seen := map[string]bool{}
@@ -144,15 +142,15 @@ func (c *Corpus) documents(ids []string) []*document {
 	return out
 }
 
-// document is a source that is checked by. What takes time to make is made when it is first needed.
+// document is an indexed source. Its indexes are built when first needed.
 type document struct {
 	Source
 	units  []unit
 	blocks []text.Block
 	fold   *text.Folded
 	index  *text.Index
-	values []value // of the text, in order
-	about  []value // of Source.About
+	values []value // figures of the text, in order
+	about  []value // figures of Source.About
 	valued bool
 }
 

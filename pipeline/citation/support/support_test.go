@@ -92,8 +92,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestOperations: figures are computed from those that the sentence names, if they do, also where one of two leaves its
-// unit to the other or says it by time, and from what the sentence itself has computed.
+// TestOperations: figures are computed from those of the sentence, if any, even if one of two omits the unit or gives
+// it per time, and from figures that the sentence itself computes.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	c := support.New([]support.Source{{ID: "x", Text: "Waste fell from 52 to 44 tonnes a year. Production is 61 % of it and disposal 27 %. A gown takes 6.1 litres of water per use, a throw-away one 3.9 litres.\n\n" +
@@ -121,7 +121,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestForms: a figure is found in whatever form the source writes it.
+// TestForms: a figure is found in any notation of the source.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	table := func(head, cell string) string {
@@ -160,8 +160,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestStructure: figures have the unit that a heading, a lead line or a table states. They are computed from figures of
-// one sentence, row or column, or of one unit, wherever these stand in a long text.
+// TestStructure: figures get the unit of a heading, lead line or table. They are computed from figures of one sentence,
+// row or column, or of one unit anywhere in a long text.
 func TestStructure(t *testing.T) {
 	t.Parallel()
 	ferry := "# Ferry of Skar\n\n## Accounts (millions of kroner)\n\n- Income: 14.6 (2021: 13.2)\n- Costs: 12.9\n\n" +
@@ -204,7 +204,8 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// TestTableOfYears: who compares the rows of a long table names one of them; the other one bears on the sentence, too.
+// TestTableOfYears: a sentence that compares rows of a long table may name only one of them. The other one is relevant
+// too.
 func TestTableOfYears(t *testing.T) {
 	t.Parallel()
 	table := "| Year | Leakage (Ml) | Share |\n|---|---|---|\n"
@@ -218,7 +219,7 @@ func TestTableOfYears(t *testing.T) {
 	}
 }
 
-// TestDenied: what stands verbatim in a sentence that denies it is not verbatim.
+// TestDenied: words quoted from a sentence that denies them are not verbatim.
 func TestDenied(t *testing.T) {
 	t.Parallel()
 	c := support.New([]support.Source{{ID: "x", Text: "It is not true that whales were seen. The harbour master said: whales were fed in the bay."}})
@@ -308,7 +309,7 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// TestPassages: around a quote and where the sentence's words are, of the cited sources alone, within the limit.
+// TestPassages: passages are around quotes and the sentence's words, only from cited sources, within the limit.
 func TestPassages(t *testing.T) {
 	t.Parallel()
 	long := support.Source{ID: "long", Text: strings.Repeat("Nothing of note happened on that day.\n\n", 200) + "The pier was built by Ann Rowe. It is 320 m long.\n\n" + strings.Repeat("Bees dance in the sun.\n\n", 200) + "The lamp was lit in 1911."}
@@ -326,7 +327,7 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-// TestTexts judges the sentences about the texts without a judge: what the documentation promises holds for them.
+// TestTexts decides the sentences about the texts without a judge, and checks the documented guarantees.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	sources, cases := plant(t)
@@ -359,7 +360,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// checkSpans: all places lie in their texts and cut no character.
+// checkSpans checks that all spans are in their texts, on character boundaries.
 func checkSpans(t testing.TB, corpus *support.Corpus, sources []support.Source, f support.Findings) {
 	t.Helper()
 	spans := slices.Clone(f.Quotation.Spans)
@@ -377,7 +378,7 @@ func checkSpans(t testing.TB, corpus *support.Corpus, sources []support.Source, 
 	}
 }
 
-// many makes 40 sources of so many bytes.
+// many returns 40 sources of this many bytes.
 func many(sources []support.Source, size int) []support.Source {
 	var all strings.Builder
 	for all.Len() < size {
@@ -414,7 +415,7 @@ func BenchmarkReport(b *testing.B) {
 	}
 }
 
-// FuzzCheck: foreign text never panics, places lie in their source, and the same texts have the same findings.
+// FuzzCheck: no text causes a panic, spans are in their sources, and equal texts have equal findings.
 func FuzzCheck(f *testing.F) {
 	sources, cases := plant(f)
 	for i, c := range cases {
@@ -444,7 +445,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// A source that is hardly longer than what may be shown of it is shown whole: its head says what its rows are.
+// TestPassagesOfAShortSource: a source that is not much longer than the limit is shown whole, because its header
+// explains its rows.
 func TestPassagesOfAShortSource(t *testing.T) {
 	t.Parallel()
 	table := "Ships by harbour\n\n| Harbour | Ships |\n|---|---|\n" +
@@ -458,7 +460,7 @@ func TestPassagesOfAShortSource(t *testing.T) {
 	}
 }
 
-// TestWholeBlocks: a passage around a row is the whole table with its head, where it fits.
+// TestWholeBlocks: a passage around a row is the whole table with its header, if it fits.
 func TestWholeBlocks(t *testing.T) {
 	t.Parallel()
 	const table = "Data of the store:\n\n| Item | Value |\n|---|---|\n| Area | 140 m2 |\n" +
@@ -476,7 +478,7 @@ func TestWholeBlocks(t *testing.T) {
 	}
 }
 
-// TestFigureForms: a time of day in either form, and a unit that is not the first thing in the brackets of a table.
+// TestFigureForms: a time of day in either notation, and a unit that is not first in the brackets of a table.
 func TestFigureForms(t *testing.T) {
 	t.Parallel()
 	const source = "Flights until 11.30 pm and from 5 am would still be allowed.\n\n| Item | Closure | Quota |\n" +
@@ -497,7 +499,7 @@ func TestFigureForms(t *testing.T) {
 	}
 }
 
-// TestQuotesAreShown: each quote of a sentence is shown, however little room there is.
+// TestQuotesAreShown: each quote of a sentence is shown, however small the limit.
 func TestQuotesAreShown(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat("Nothing of note happened on that day. ", 60)

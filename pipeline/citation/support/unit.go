@@ -9,17 +9,17 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// unit is a sentence of a source, or a line of what has no sentences, such as tables and code.
+// unit is a sentence of a source, or a line of text without sentences, such as a table row or code.
 type unit struct {
 	start, end int
-	heading    int  // the unit that is the heading above it
-	level      int  // of a heading, from 1; 0: it is none
-	lead       int  // the unit that introduces it: the heading, or the line above its table or list
-	row        bool // of a table
-	item       bool // of a list
+	heading    int  // index of the heading above it
+	level      int  // heading level, from 1; 0: not a heading
+	lead       int  // index of the unit that introduces it: the heading, or the line above its table or list
+	row        bool // whether it is a table row
+	item       bool // whether it is a list item
 }
 
-// maxUnit is the length in bytes above which a sentence is cut: what is longer is no sentence.
+// maxUnit is the maximum length of a unit in bytes. Longer text is split.
 const maxUnit = 2000
 
 func unitsOf(s string) []unit {
@@ -38,7 +38,7 @@ func unitsOf(s string) []unit {
 		}
 		out = append(out, unit{start: start, end: end})
 	}
-	prose := func(start, end int) { // what is not in a sentence goes by lines
+	prose := func(start, end int) { // text outside of sentences is split into lines
 		at := start
 		for _, sentence := range text.Sentences(s[start:end]) {
 			for line := range strings.Lines(s[at : start+sentence.Start]) {
@@ -66,7 +66,7 @@ func unitsOf(s string) []unit {
 	return introduced(s, out)
 }
 
-// introduced notes what introduces the units of a text.
+// introduced fills in headings, leads, rows and list items of the units.
 func introduced(s string, units []unit) []unit {
 	heading, lead := 0, 0
 	for i := range units {
@@ -90,7 +90,7 @@ func introduced(s string, units []unit) []unit {
 
 func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// words returns the index of the units.
+// words returns the search index of the units.
 func (d *document) words() *text.Index {
 	if d.index == nil {
 		docs := make([]text.Document, len(d.units))
@@ -102,7 +102,7 @@ func (d *document) words() *text.Index {
 	return d.index
 }
 
-// ranked returns the units of a document that have a word of the query, the best first, at most so many.
+// ranked returns up to most units that share a word with the query, best first.
 func (d *document) ranked(query string, most int) []int {
 	scores := d.words().BM25(query)
 	var found []int
@@ -115,7 +115,7 @@ func (d *document) ranked(query string, most int) []int {
 	return found[:min(len(found), most)]
 }
 
-// unitAt returns the unit around a byte of the text, or the one before it.
+// unitAt returns the unit that contains a byte of the text, or the one before it.
 func (d *document) unitAt(at int) int {
 	i, found := slices.BinarySearchFunc(d.units, at, func(u unit, at int) int { return u.start - at })
 	if !found {
@@ -124,16 +124,17 @@ func (d *document) unitAt(at int) int {
 	return max(0, i)
 }
 
-// Passages returns the places of the sources with these IDs that bear on a sentence: the quotes, what stands around
-// them, and the places with most of its words by BM25, one of a source that has quotes. They are whole blocks where
-// these fit in limit, in the order of their use; they may overlap. A source that is hardly longer than limit is shown
-// whole. Each of the others has its quotes and its first passage; the further ones have at most limit bytes with it.
+// Passages returns the passages of the sources with these IDs that are relevant to a sentence: the quotes with their
+// surroundings, and the best passages by BM25, only one for a source with quotes. A passage consists of whole blocks if
+// they fit in limit. Passages are in order of relevance and may overlap. A source not much longer than limit is
+// returned whole. Every other source gets its quotes and its best passage; its further passages share the rest of
+// limit.
 func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit int) []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []Span
 	left := limit
-	shown := map[string]bool{} // sources
+	shown := map[string]bool{} // sources with a passage
 	take := func(d *document, s Span) {
 		within := func(o Span) bool { return o.Source == s.Source && o.Start <= s.Start && s.End <= o.End }
 		tooLong := shown[d.ID] && s.End-s.Start > left
@@ -146,11 +147,11 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 	}
 	docs := c.documents(ids)
 	for _, d := range docs {
-		if len(d.units) > 0 && len(d.Text) <= wholeLimits*limit { // a cut often takes the head of a table away
+		if len(d.units) > 0 && len(d.Text) <= wholeLimits*limit { // a cut often removes the header of a table
 			take(d, Span{d.ID, d.units[0].start, d.units[len(d.units)-1].end})
 		}
 	}
-	var quoted []Span // the sentences of quotes for whose surroundings there is no room
+	var quoted []Span // sentences of the quotes, without their surroundings
 	for _, q := range quotes {
 		for _, d := range docs {
 			stands := q.Start >= 0 && q.Start < q.End && q.End <= len(d.Text)
@@ -167,7 +168,7 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 	rankings := make([][]int, len(docs))
 	for i, d := range docs {
 		most := mostPassages
-		if shown[d.ID] { // by its quotes and figures
+		if shown[d.ID] { // by its quotes
 			most = 1
 		}
 		rankings[i] = d.ranked(sentence, most)
@@ -182,8 +183,8 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 	return append(out, quoted...)
 }
 
-// around returns the whole blocks of the sentences beside some units: half a paragraph, list or table says less than
-// it seems to. Where these are longer than limit, the blocks of the units themselves, else the sentences.
+// around returns the whole blocks of some units and their neighbours, because half a paragraph, list or table can
+// mislead. If these exceed limit, it returns the blocks of the units alone, else the sentences.
 func (d *document) around(first, last, limit int) Span {
 	from, to := max(0, first-1), min(len(d.units)-1, last+1)
 	sentences := Span{d.ID, d.units[from].start, d.units[to].end}
@@ -200,14 +201,14 @@ func (d *document) around(first, last, limit int) Span {
 	return sentences
 }
 
-// wholeLimits is up to how many limits long a source is shown whole: a passage of a knowledge base is.
+// wholeLimits is the length, in limits, up to which a source is shown whole. A passage of a knowledge base is.
 const wholeLimits = 2
 
-// mostPassages bounds the passages of one source.
+// mostPassages is the maximum number of ranked passages of one source.
 const mostPassages = 4
 
-// Merge joins spans that overlap or touch, but for white space between paragraphs. Sources keep the order of their
-// first span, the spans of a source are in the order of its text. It may reorder what it is given.
+// Merge joins spans that overlap or are separated only by white space. Sources keep the order of their first span, and
+// the spans of a source are sorted by position. Merge may reorder its argument.
 func Merge(spans []Span) []Span {
 	order := map[string]int{}
 	for _, s := range spans {
@@ -229,11 +230,11 @@ func Merge(spans []Span) []Span {
 	return out
 }
 
-// mostly is the share of a source from which the rest of it is shown, too. The rest is then shorter than what it costs
-// to judge a sentence whose words were left out: a name in the head of a letter, a clause between two passages.
+// mostly is the share of a source above which all of it is shown. The small rest costs less than judging a sentence
+// without it, for example without the name in a letterhead or a clause between two passages.
 const mostly = 0.75
 
-// Filled returns merged spans with each source whole of which they are most.
+// Filled extends merged spans to the whole source where they already cover most of it.
 func (c *Corpus) Filled(spans []Span) []Span {
 	shown := map[string]int{} // bytes of each source
 	for _, s := range spans {

@@ -14,9 +14,9 @@ import (
 type value struct {
 	quantity.Quantity
 	text   string
-	scales []scale // of a bare number: what its sentence or table may mean it to be multiplied with
-	stated bool    // the table or heading states the unit: it has no other
-	before int     // of a date without a year: the one that its text names before it, or next
+	scales []scale // of a bare number: possible units and magnitudes from its sentence or table
+	stated bool    // whether the table or heading states the unit, which excludes other units
+	before int     // of a date without a year: the year named before it in its text, or next
 }
 
 func (v value) year() int {
@@ -26,22 +26,22 @@ func (v value) year() int {
 	return v.When.Year
 }
 
-// day returns a date with the year that is meant.
+// day returns the date with its year filled in.
 func (v value) day() quantity.When {
 	w := v.When
 	w.Year = v.year()
 	return w
 }
 
-// scale is a unit and magnitude that a bare number may have without saying so.
+// scale is a possible implicit unit and magnitude of a bare number.
 type scale struct {
 	kind   quantity.Kind
 	unit   string
 	factor float64
-	whole  float64 // the same for quantity.Quantity.Whole
+	whole  float64 // factor for quantity.Quantity.Whole
 }
 
-// in returns a bare number as its sentence or table may mean it.
+// in applies a scale to a bare number.
 func (v value) in(s scale) value {
 	v.Kind, v.Unit, v.Round, v.scales = s.kind, s.unit, v.Round*s.factor, nil
 	v.Low, v.High, v.Whole = v.Low*s.factor, v.Low*s.factor, v.Low*s.whole
@@ -51,7 +51,8 @@ func (v value) in(s scale) value {
 	return v
 }
 
-// meant yields what a figure may mean: itself, what its sentence or table adds, or another reading of its separator.
+// meant yields the possible readings of a figure: as written, with each of its scales, and with the separator read the
+// other way.
 func (v value) meant(yield func(value) bool) {
 	if !yield(v) {
 		return
@@ -61,23 +62,24 @@ func (v value) meant(yield func(value) bool) {
 			return
 		}
 	}
-	if v.Digits != math.Trunc(v.Digits) && oneSeparator.MatchString(v.text) { // 1.234 in the language of its source
+	// in the language of its source, 1.234 may mean 1,234
+	if v.Digits != math.Trunc(v.Digits) && oneSeparator.MatchString(v.text) {
 		v.Digits, v.Low, v.High, v.Whole = 1000*v.Digits, 1000*v.Low, 1000*v.High, 1000*v.Whole
 		v.Round = v.Low / v.Digits / 2
 		yield(v)
 	}
 }
 
-// oneSeparator finds a number with three places behind its only separator.
+// oneSeparator matches a number with exactly three digits after its only separator.
 var oneSeparator = regexp.MustCompile(`^\D*\d{1,3}[.,]\d{3}(?:[^\d.,]|$)`)
 
 // clock is the unit of times of day.
 const clock = "clock"
 
-// clockTime is a time of day, 23:30 or 11.30 pm; its value is in seconds since midnight, or since noon.
+// clockTime matches a time of day, such as 23:30 or 11.30 pm. The value is in seconds since midnight, or noon.
 var clockTime = regexp.MustCompile(`\b([01]?\d|2[0-4])(?::([0-5]\d)\b|(?:\.([0-5]\d))? ?[ap]\.?m\b)`)
 
-// maxValues bounds the figures that are read of a text.
+// maxValues is the maximum number of figures read from a text.
 const maxValues = 20_000
 
 // valuesOf returns the figures of a text in order. Percentage points count as percent.
@@ -87,7 +89,7 @@ func valuesOf(s string) []value {
 	times := clockTime.FindAllStringSubmatchIndex(s, maxValues-len(found))
 	for _, m := range times {
 		hours, _ := strconv.Atoi(s[m[2]:m[3]])
-		at := max(m[4], m[6]) // of the minutes, if any
+		at := max(m[4], m[6]) // start of the minutes, if any
 		minutes := 0
 		if at >= 0 {
 			minutes, _ = strconv.Atoi(s[at : at+2])
@@ -109,7 +111,7 @@ func valuesOf(s string) []value {
 		if q.When.Year > 0 {
 			year = q.When.Year
 		}
-		if n := len(out) - 1; n >= 0 && out[n].goesOn(s, q) {
+		if n := len(out) - 1; n >= 0 && out[n].continues(s, q) {
 			out[n].Low, out[n].High, out[n].Round, out[n].End = out[n].Low+q.Low, out[n].Low+q.Low, q.Round, q.End
 			out[n].text = s[out[n].Start:q.End]
 			continue
@@ -129,11 +131,11 @@ func valuesOf(s string) []value {
 	return out
 }
 
-// maxGap bounds the bytes between the two ends of a span of dates.
+// maxGap is the maximum number of bytes between the two ends of a date range.
 const maxGap = 24
 
-// goesOn reports that a quantity belongs to the one before it: two hours and 22 minutes.
-func (v value) goesOn(s string, q quantity.Quantity) bool {
+// continues reports whether q continues the quantity before it, as in two hours and 22 minutes.
+func (v value) continues(s string, q quantity.Quantity) bool {
 	if q.Unit != "s" || v.Unit != "s" || q.Low >= v.Low {
 		return false
 	}
@@ -141,8 +143,8 @@ func (v value) goesOn(s string, q quantity.Quantity) bool {
 	return slices.Contains([]string{"", "and", "und", "et", "y"}, between)
 }
 
-// figure reports what can be looked for: a token with digits, or a number word with a unit or magnitude. Fractions
-// and ordinals are none.
+// figure reports whether v can be checked against a source: it has digits, or is a number word with a unit or
+// magnitude. Fractions and ordinals cannot.
 func (v value) figure() bool {
 	if v.Kind == quantity.Ordinal {
 		return false
@@ -150,23 +152,23 @@ func (v value) figure() bool {
 	return strings.ContainsAny(v.text, "0123456789") || v.Magnitude > 1 || v.Unit != "" && v.Kind != quantity.Percent
 }
 
-// bare reports a number without unit and magnitude.
+// bare reports whether v is a number without unit and magnitude.
 func (v value) bare() bool { return v.Unit == "" && v.Magnitude <= 1 && v.Kind == quantity.Number }
 
-// numeric reports what is no date, time of day or name.
+// numeric reports whether v is not a date, time of day or name.
 func (v value) numeric() bool {
 	return v.Kind != quantity.Date && v.Kind != quantity.Label && v.Unit != clock
 }
 
-// small reports a number in words, or one that could be.
+// small reports whether v is a number in words, or could be written as one.
 func (v value) small() bool { return !v.figure() || v.bare() && v.oneDigit() && v.Low < 10 }
 
-// oneDigit reports a number with one figure that is no 0: it agrees with anything by chance.
+// oneDigit reports whether v has at most one significant digit, so that it matches other numbers by chance.
 func (v value) oneDigit() bool {
 	return len(v.significant()) < 2
 }
 
-// significant returns the figures of a number without the zeros at its ends.
+// significant returns the digits of a number without leading and trailing zeros.
 func (v value) significant() string { return strings.Trim(digits(v.text), "0") }
 
 func digits(s string) string {
@@ -178,20 +180,21 @@ func digits(s string) string {
 	}, s)
 }
 
-// seconds of the units of time; months are not equally long.
+// seconds holds the units of time in seconds. A month has its average length.
 var seconds = map[string]float64{"s": 1, "month": 365.2425 * 86400 / 12}
 
-// reading returns the number that o stands for in the unit of v. Both have one unit, or units that convert.
-// loosely: or one of the two has none.
+// reading converts o to the unit of v. ok reports whether both have the same unit or convertible units. loosely: one of
+// them may have no unit.
 func (v value) reading(o value, loosely bool) (x float64, ok bool) {
 	if !v.numeric() || !o.numeric() {
 		return 0, false
 	}
-	if v.Digits == 0 { // nothing has no unit to convert
+	if v.Digits == 0 { // zero: there is no factor to convert with
 		return o.Low, loosely && (v.Unit == o.Unit || v.Unit == "" || o.Unit == "")
 	}
-	unit := v.Low / (v.Digits * v.Magnitude) // of the number as written
+	unit := v.Low / (v.Digits * v.Magnitude) // factor of the unit
 	a, b := seconds[v.Unit], seconds[o.Unit]
+	unitless := o.Unit == "" && !o.stated && !(o.bare() && o.oneDigit())
 	switch {
 	case v.Unit == o.Unit:
 		return o.Low, true
@@ -199,7 +202,7 @@ func (v value) reading(o value, loosely bool) (x float64, ok bool) {
 		return o.Low * b / a, true
 	case o.Unit == "" && o.Magnitude > 1 && v.Kind == quantity.Money: // a further 38 million
 		return o.Low * unit, true
-	case perUnit(v.Unit, o.Unit): // 22 m a year, of each year
+	case perUnit(v.Unit, o.Unit): // 22 m a year, as the amount of each year
 		return o.Low * v.Low / v.Whole, true
 	case perUnit(o.Unit, v.Unit):
 		return o.Whole, true
@@ -207,13 +210,13 @@ func (v value) reading(o value, loosely bool) (x float64, ok bool) {
 		return o.Low / 100, true
 	case hundredth(v.Unit, o.Unit):
 		return o.Low * 100, true
-	case loosely && (v.Unit == "" || o.Unit == "" && !o.stated && !(o.bare() && o.oneDigit())):
+	case loosely && (v.Unit == "" || unitless):
 		return o.Digits * o.Magnitude * unit, true
 	}
 	return 0, false
 }
 
-// hundredth reports that one unit is cents of the other one, which is of a currency.
+// hundredth reports whether unit is the cent of the currency of.
 func hundredth(unit, of string) bool {
 	rest, cents := strings.CutPrefix(unit, "cents")
 	currency, behind, _ := strings.Cut(of, "/")
@@ -221,14 +224,14 @@ func hundredth(unit, of string) bool {
 	return cents && known && strings.TrimPrefix(rest, "/") == behind
 }
 
-// perUnit reports that one unit is another one by time or the like: m/s and m.
+// perUnit reports whether unit is a rate of the other unit: m/s and m.
 func perUnit(unit, of string) bool { return of != "" && strings.HasPrefix(unit, of+"/") }
 
-// nearly is how far "about", "more than" and "less than" reach, as a share of the number.
+// nearly is the tolerance of "about", "more than" and "less than", as a share of the number.
 const nearly = 0.1
 
-// near reports whether v says a number: rounded to the places that v writes, or within what "about" and "more than"
-// leave open.
+// near reports whether v states the number x: equal after rounding to v's places, or within the tolerance of "about" or
+// "more than".
 func (v value) near(x float64) bool {
 	off, size := x-v.Low, math.Abs(v.Low)
 	switch {
@@ -244,8 +247,8 @@ func (v value) near(x float64) bool {
 	return false
 }
 
-// computed returns v as one that is computed from other figures: about 43 leaves less open than when it tells of a
-// figure that stands there.
+// computed returns v with the tolerance for computed figures: "about 43" allows less when 43 is the result of a
+// computation than when the source states the figure.
 func (v value) computed() value {
 	if v.Bound == quantity.About {
 		v.Bound = quantity.Exact
@@ -254,13 +257,13 @@ func (v value) computed() value {
 	return v
 }
 
-// reach returns how far from v a value is of which people say that it is more or less than v: a tenth of v, or one
-// in the place of its last figure that is no 0, as 1,000 for "more than 5,000".
+// reach returns the tolerance for "more than v" and "less than v": a tenth of v, or one unit of its last significant
+// digit, as 1,000 for "more than 5,000".
 func (v value) reach() float64 {
 	return max(nearly*math.Abs(v.Low), v.place())
 }
 
-// place returns what one more in the last figure of v that is no 0 is worth.
+// place returns the value of one unit of v's last significant digit.
 func (v value) place() float64 {
 	place := 1.0
 	for v.Digits >= 10*place && math.Mod(v.Digits, 10*place) == 0 {
@@ -272,7 +275,7 @@ func (v value) place() float64 {
 	return place * math.Abs(v.Low/v.Digits)
 }
 
-// says reports whether v can be said of o, which a source has.
+// says reports whether v states the figure o of a source.
 func (v value) says(o value) bool {
 	switch {
 	case v.Kind == quantity.Date && o.Kind == quantity.Date:
@@ -291,7 +294,7 @@ func (v value) says(o value) bool {
 	}
 	for v := range v.meant {
 		for o := range o.meant {
-			if x, ok := v.reading(o, true); ok && (v.near(x) || v.near(-x)) { // "fell by 6 %", and -6 % in a table
+			if x, ok := v.reading(o, true); ok && (v.near(x) || v.near(-x)) { // "fell by 6 %" states -6 % of a table
 				return true
 			}
 		}
@@ -299,14 +302,14 @@ func (v value) says(o value) bool {
 	return false
 }
 
-// degrees reports a temperature, or a number of degrees without their scale.
+// degrees reports whether v is a temperature, or a number of degrees without a scale.
 func (v value) degrees() bool { return v.Unit == "K" || v.Unit == "deg" }
 
-// offset returns where the scale of a temperature begins; 0 where none is named.
+// offset returns the zero point of a temperature scale; 0 if no scale is named.
 func (v value) offset() float64 { return v.Low - v.Digits }
 
-// sameDay reports whether a date of a source has all that v says of the day, but for the year, which may stand
-// elsewhere, or go without saying in v.
+// sameDay reports whether the date o of a source has all parts of v's date. The years may differ if one of them is
+// missing, because the year may be elsewhere, or implied.
 func (v value) sameDay(o value) bool {
 	a, b := v.When, o.When
 	if !o.To.Zero() && a.Month == 0 { // the 1990s
@@ -317,12 +320,12 @@ func (v value) sameDay(o value) bool {
 		quarter = (b.Month + 2) / 3
 	}
 	year := a.Year == b.Year || a.Month > 0 && (a.Year == 0 || b.Year == 0)
-	says := func(said, has int) bool { return said == 0 || said == has }
-	return year && says(a.Month, b.Month) && says(a.Day, b.Day) && says(a.Quarter, quarter)
+	agrees := func(said, has int) bool { return said == 0 || said == has }
+	return year && agrees(a.Month, b.Month) && agrees(a.Day, b.Day) && agrees(a.Quarter, quarter)
 }
 
-// read finds the figures of a document. A bare number may have the unit and magnitude of another one of its
-// sentence, or what its row, the head of its column or the line above its table or list states.
+// read parses the figures of a document. A bare number gets the possible units and magnitudes of other figures in its
+// sentence, of its row, of its column's header, and of the line above its table or list.
 func (d *document) read() {
 	if d.valued {
 		return
@@ -330,7 +333,7 @@ func (d *document) read() {
 	d.valued = true
 	d.values, d.about = valuesOf(d.Text), valuesOf(d.About)
 	var head []string
-	var above []scale // of the line above
+	var above []scale // scales of the line above
 	aboveOf, at := -1, 0
 	for i, u := range d.units {
 		from := at
@@ -358,11 +361,11 @@ func (d *document) read() {
 	}
 }
 
-// scaleSentence gives the bare numbers of a sentence the scales of the others, and those of the line above its list.
-// Numbers with a magnitude but no unit get the units of the others.
+// scaleSentence gives the bare numbers of a sentence the scales of its other figures and of the line above its list.
+// Numbers with a magnitude but no unit get only the units.
 func scaleSentence(values []value, above []scale) {
 	said := slices.Clip(above)
-	var units []scale // those of said without their magnitudes
+	var units []scale // scales in said, without magnitudes
 	for _, v := range values {
 		s := scale{v.Kind, v.Unit, v.Low / v.Digits, v.Whole / v.Digits}
 		if v.numeric() && !v.bare() && v.Digits != 0 && !slices.Contains(said, s) {
@@ -382,7 +385,7 @@ func scaleSentence(values []value, above []scale) {
 	}
 }
 
-// scaleRow gives the numbers of a row of a table the scales that stand around them.
+// scaleRow gives the numbers of a table row the scales of their row, column header and surroundings.
 func scaleRow(values []value, start int, line string, head []string, above []scale) {
 	cells := cellsOf(line)
 	row := scalesIn(inBrackets(cells[0]), true)
@@ -394,7 +397,7 @@ func scaleRow(values []value, start int, line string, head []string, above []sca
 		v := &values[i]
 		column := strings.Count(strings.TrimLeft(line[:v.Start-start], " \t|"), "|")
 		switch {
-		case v.Kind == quantity.Money && len(row) == 1 && row[0].unit != "": // the price of one
+		case v.Kind == quantity.Money && len(row) == 1 && row[0].unit != "": // a unit price
 			v.scales = []scale{{quantity.Money, v.Unit + "/" + row[0].unit, 1 / row[0].factor, 1}}
 		case v.bare():
 			v.scales = slices.Clone(row)
@@ -413,7 +416,7 @@ func scaleRow(values []value, start int, line string, head []string, above []sca
 	}
 }
 
-// scalesAt returns the unit and magnitude that a heading or lead line names: in brackets, or in full.
+// scalesAt returns the units and magnitudes that a heading or lead line names, in brackets or in full.
 func scalesAt(line string) []scale {
 	rest, inFull := inBrackets(line), false
 	if thousands.MatchString(rest) {
@@ -434,7 +437,7 @@ func scalesAt(line string) []scale {
 				return found
 			}
 		}
-		if rest = behind; counted { // what is counted is no scale
+		if rest = behind; counted { // a counted noun is not a unit
 			_, rest, _ = strings.Cut(rest, " ")
 		}
 	}
@@ -442,12 +445,12 @@ func scalesAt(line string) []scale {
 }
 
 const (
-	maxLead  = 300 // bytes of a line that are searched for units
-	maxScale = 40  // of the name of a unit
+	maxLead  = 300 // bytes of a line searched for units
+	maxScale = 40  // bytes of a unit's name
 )
 
-// scalesIn reads a text that is a unit or magnitude, such as GWh, £m, million euros. bracketed: it stands in brackets,
-// where more may follow the unit, weeks from the order, and stand before it: annual, £m.
+// scalesIn parses a unit or magnitude, such as GWh, £m, million euros. bracketed: the text is in brackets, where other
+// words may follow the unit ("weeks from the order") or precede it ("annual, £m").
 func scalesIn(name string, bracketed bool) []scale {
 	name = strings.TrimSpace(name)
 	if last := strings.LastIndexAny(name, ",;"); bracketed && last >= 0 {
@@ -461,8 +464,8 @@ func scalesIn(name string, bracketed bool) []scale {
 		if len(v) == 0 || v[0].Start > 0 {
 			continue
 		}
-		if goesOn := v[0].Kind == quantity.Measure && v[0].End < len(one); goesOn && !bracketed {
-			continue // a second train is no second
+		if partial := v[0].Kind == quantity.Measure && v[0].End < len(one); partial && !bracketed {
+			continue // "a second train" does not name the unit second
 		}
 		if v[0].Digits == 1 && !v[0].bare() && v[0].numeric() {
 			return []scale{{v[0].Kind, v[0].Unit, v[0].Low, v[0].Whole}}
@@ -471,10 +474,10 @@ func scalesIn(name string, bracketed bool) []scale {
 	return nil
 }
 
-// number finds figures that are not those of a unit such as m3.
+// number matches a figure that is not part of a unit such as m3.
 var number = regexp.MustCompile(`(^|[^\pL\d])\d`)
 
-// headScales is scalesIn for the head of a column, which may count in thousands.
+// headScales is scalesIn for a column header, which may give thousands as 1,000.
 func headScales(name string, bracketed bool) []scale {
 	if len(name) <= maxScale && thousands.MatchString(name) {
 		v := valuesOf(thousands.ReplaceAllString(name, "${1}1000${2}"))
@@ -485,10 +488,10 @@ func headScales(name string, bracketed bool) []scale {
 	return scalesIn(name, bracketed)
 }
 
-// thousands finds how the heads of tables write a thousand: 1,000 t, '000 t, € 000.
+// thousands matches the ways in which table headers write a thousand: 1,000 t, '000 t, € 000.
 var thousands = regexp.MustCompile(`(^|[^\d.,])(?:1[,.  ]?|['’])?000($|[^\d.,])`)
 
-// withUnit writes a number with a unit: 5 GWh, £5m.
+// withUnit formats a number with a unit: 5 GWh, £5m.
 func withUnit(number, unit string) string {
 	if sign := strings.IndexAny(unit, "$€£¥"); sign >= 0 {
 		rest := strings.TrimLeft(unit[sign:], "$€£¥")
@@ -497,7 +500,7 @@ func withUnit(number, unit string) string {
 	return number + " " + unit
 }
 
-// inBrackets returns what a text has in brackets at its end.
+// inBrackets returns the bracketed text at the end of s, or "".
 func inBrackets(s string) string {
 	s = strings.Trim(strings.NewReplacer("（", "(", "）", ")").Replace(s), "*_:. \n")
 	open := strings.LastIndexByte(s, '(')
@@ -507,7 +510,7 @@ func inBrackets(s string) string {
 	return s[open+1 : len(s)-1]
 }
 
-// cellsOf cuts a row of a table at its bars.
+// cellsOf splits a table row into its cells.
 func cellsOf(line string) []string {
 	return strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 }

@@ -210,10 +210,10 @@ func parseObject(text string) (map[string]any, error) {
 		return nil, err
 	}
 	if value == nil {
-		return nil, errors.New("null is no object")
+		return nil, errors.New("the answer is null, not an object")
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("text behind the object")
+		return nil, errors.New("unexpected text after the JSON object")
 	}
 	return value, nil
 }

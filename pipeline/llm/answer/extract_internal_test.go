@@ -175,8 +175,8 @@ func TestHostileAnswersAreBounded(t *testing.T) {
 				t.Errorf("%s: answer %s", name, got)
 			}
 		}
-		// Under half a second alone; what the bounds keep away takes minutes. Between them lies a busy machine with the
-		// race detector.
+		// Alone this takes under half a second. Without the limits it takes minutes. The bound allows for a busy machine with
+		// the race detector.
 		if took := time.Since(start); took > 40*time.Second {
 			t.Errorf("%s: took %s", name, took)
 		} else {

@@ -44,14 +44,16 @@ func (s *Schema) mended(c candidate, cut bool) []map[string]any {
 	return out
 }
 
+// level is an open object or array of a truncated text.
+type level struct {
+	close byte
+	safe  int // offset after the last complete element
+}
+
 // shortened returns closed versions of an unterminated object. The first ends after its last complete element.
 // Because the parent of that element may now lack required members, the others end after the last complete element of
 // each level above. Only brackets are added. cut means that the last number or word may be incomplete.
 func shortened(text string, cut bool) []string {
-	type level struct {
-		close byte
-		safe  int // offset after the last complete element
-	}
 	var stack []level
 	inString, key := false, false // key: in an object, before its colon
 	word := false                 // in a number, true, false or null
@@ -119,6 +121,12 @@ scan:
 	if !cut {
 		endWord(len(text))
 	}
+	return closed(text, stack)
+}
+
+// closed returns the text cut after the last complete element of each level, innermost first, with all brackets
+// closed.
+func closed(text string, stack []level) []string {
 	var out []string
 	for top := len(stack); top > 0; top-- {
 		b := []byte(text[:stack[top-1].safe])

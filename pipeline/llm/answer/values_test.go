@@ -35,7 +35,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// What a JSON encoder writes comes out as it was, wherever it is cut.
+// FuzzValues: the output of a JSON encoder is unchanged, wherever it is split.
 func FuzzValues(f *testing.F) {
 	f.Add("plain", `{"a":"\ud83d`)
 	f.Add("q\"\\\n\u2028😀", "[[[[{")

@@ -23,7 +23,7 @@ type Embeddings struct {
 // message.
 type notEmbeddings struct{ why string }
 
-func (e notEmbeddings) Error() string        { return "not an answer with embeddings: " + e.why }
+func (e notEmbeddings) Error() string        { return "not an embeddings response: " + e.why }
 func (e notEmbeddings) Is(target error) bool { return target == ErrBody }
 
 // ReadEmbeddings decodes an answer to a question with n texts. It orders the vectors by their indexes; an answer
@@ -71,7 +71,7 @@ func ReadEmbeddings(body []byte, n int) (Embeddings, error) {
 		}
 		switch {
 		case at < 0 || at >= n || a.Vectors[at] != nil:
-			return wrong("index %d of a vector is out of place", at)
+			return wrong("the index %d of a vector is invalid", at)
 		case len(d.Embedding) == 0:
 			return wrong("vector %d is empty", at)
 		case len(d.Embedding) != len(raw.Data[0].Embedding):
@@ -90,7 +90,7 @@ func (v *vector) UnmarshalJSON(raw []byte) error {
 		raw = raw[1 : len(raw)-1]
 	}
 	if bytes.HasPrefix(raw, []byte(`"`)) {
-		return errors.New("a vector is a text instead of numbers")
+		return errors.New("a vector is a string instead of numbers")
 	}
 	if bytes.IndexByte(raw, 'n') >= 0 { // null, also for NaN on the server
 		return errors.New("a vector contains a value that is not a number")

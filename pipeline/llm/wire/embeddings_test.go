@@ -8,7 +8,7 @@ import (
 	"nightdesk/pipeline/llm/wire"
 )
 
-// Whatever a server sends, vectors are complete, of one length and made of numbers.
+// Vectors are complete, of equal length and numeric, whatever a server sends.
 func FuzzReadEmbeddings(f *testing.F) {
 	for _, seed := range []string{
 		`{"data":[{"index":1,"embedding":[0.5,-1]},{"index":0,"embedding":[1e-3,2]}],"usage":{"prompt_tokens":3}}`,

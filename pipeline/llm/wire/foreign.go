@@ -15,7 +15,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Foreign is an answer that is not of the protocol: the login page of a network, an empty body, JSON of another
+// Foreign is an answer that does not follow the protocol: a network's login page, an empty body, JSON of another
 // program. It counts as an outage, because the model server did not send it.
 type Foreign struct {
 	What string // description of the answer
@@ -69,9 +69,8 @@ func unreadable(err error) error {
 	return fmt.Errorf("%w: %w", ErrBody, err)
 }
 
-// Foreign describes an answer that is not of the protocol; nil for any other answer. Networks request a login by
-// redirecting to another host or page. A redirect to the same page name on the same host comes from a server that has
-// another address.
+// Foreign describes an answer that does not follow the protocol, or returns nil. A redirect to another host or page is
+// a network's login page. A redirect to the same page on the same host is not foreign: the server has moved.
 func (ex *Exchange) Foreign() *Foreign {
 	var e *Foreign
 	if errors.As(ex.Err, &e) {

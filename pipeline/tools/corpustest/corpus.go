@@ -82,8 +82,8 @@ func Subject(i int) string {
 }
 
 var (
-	names = strings.Fields(`Alder Birch Cedar Dogwood Elm Fir Ginkgo Hazel Ironwood Juniper Katsura Larch Maple Nutmeg Oak Pine Quince Rowan Spruce Tamarack
-		Umbra Viburnum Willow Xylia Yew Zelkova Aspen Beech Cypress Damson`)
+	names = strings.Fields(`Alder Birch Cedar Dogwood Elm Fir Ginkgo Hazel Ironwood Juniper Katsura Larch Maple Nutmeg
+		Oak Pine Quince Rowan Spruce Tamarack Umbra Viburnum Willow Xylia Yew Zelkova Aspen Beech Cypress Damson`)
 	prefixes = []string{"North", "South", "East", "West", "New", "Old"}
 )
 

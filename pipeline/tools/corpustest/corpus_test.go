@@ -10,7 +10,7 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// Every page of the corpus can be opened with the product's own tool, and what it states is in the text.
+// TestPagesCanBeRead: every page of the corpus can be opened with the real tool, and its text contains its facts.
 func TestPagesCanBeRead(t *testing.T) {
 	t.Parallel()
 	c := corpustest.Start(t, 40)
@@ -45,7 +45,7 @@ func TestPagesCanBeRead(t *testing.T) {
 	}
 }
 
-// Who has a version of a page is told whether it is still that one.
+// TestVersions: a client with a version of a page learns whether it is current.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	c := corpustest.Start(t, 1)

@@ -77,10 +77,13 @@ var filler = []string{
 // html returns a page with a menu, facts between filler text, and links.
 func (c *Corpus) html(p *Page) string {
 	var b strings.Builder
+	title := html.EscapeString(p.Title)
 	fmt.Fprintf(&b, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>%s</title>
-<meta property="article:published_time" content="%sT08:00:00Z"><meta property="og:site_name" content="%s pages"></head><body>
-<nav><a href="/">Home</a> <a href="/about">About</a> <a href="/private/admin">Sign in</a> %s</nav><main><article><h1>%s</h1>
-`, html.EscapeString(p.Title), p.Date, html.EscapeString(p.Subject), html.EscapeString(p.Menu), html.EscapeString(p.Title))
+<meta property="article:published_time" content="%sT08:00:00Z">`+
+		`<meta property="og:site_name" content="%s pages"></head><body>
+<nav><a href="/">Home</a> <a href="/about">About</a> <a href="/private/admin">Sign in</a> %s</nav>`+
+		`<main><article><h1>%s</h1>
+`, title, p.Date, html.EscapeString(p.Subject), html.EscapeString(p.Menu), title)
 	for i, fact := range p.Facts {
 		fmt.Fprintf(&b, "<h2>Part %d</h2><p>%s %s</p>\n<p>%s</p>\n", i+1,
 			html.EscapeString(fact), filler[i%len(filler)], filler[(i+1)%len(filler)])

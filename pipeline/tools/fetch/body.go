@@ -18,7 +18,7 @@ func unpack(resp *http.Response) (io.Reader, error) {
 		return gzip.NewReader(resp.Body)
 	default:
 		return nil, &RefusedError{Reason: RefusedEncoding,
-			Detail: fmt.Sprintf("its content is packed as %.40q, which was not asked for", encoding)}
+			Detail: fmt.Sprintf("its content has the encoding %.40q, which was not requested", encoding)}
 	}
 }
 
@@ -40,7 +40,7 @@ func readBody(resp *http.Response, limit int64, address *url.URL) ([]byte, error
 		return nil, tooLarge
 	}
 	if err != nil {
-		return nil, reason(fmt.Errorf("the answer ends early, after %s: %w", bytesText(int64(len(data))), err), address)
+		return nil, reason(fmt.Errorf("the response is truncated after %s: %w", bytesText(int64(len(data))), err), address)
 	}
 	return data, nil
 }

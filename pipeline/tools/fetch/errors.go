@@ -48,7 +48,7 @@ type StatusError struct {
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("%s answers %d %s", e.Host, e.Status, http.StatusText(e.Status))
 	if e.RetryAfter > 0 {
-		text += fmt.Sprintf(", asks to come back in %s", e.RetryAfter.Round(time.Second))
+		text += fmt.Sprintf(", with Retry-After %s", e.RetryAfter.Round(time.Second))
 	}
 	if e.Snippet != "" {
 		text += ": " + e.Snippet
@@ -139,7 +139,7 @@ func snippet(page string, secrets []string) string {
 func Redact(address string) string {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
-		return "an address that cannot be read"
+		return "an invalid address"
 	}
 	return redact(u)
 }

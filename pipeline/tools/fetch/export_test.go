@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// NewResolving returns a client that resolves names with a resolver of the test.
+// NewResolving returns a client with the resolver of a test.
 func NewResolving(s Settings, resolver *net.Resolver) *Client { return newClient(s, resolver) }
 
 // RobotsAllow reports whether a robots.txt lets a user agent read a path.

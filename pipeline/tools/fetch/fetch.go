@@ -46,8 +46,8 @@ type Pace interface {
 
 // Settings configures a Client. A zero field means the default.
 type Settings struct {
-	// Allow lists what may be reached even if its address is not public or its port is neither 80 nor 443. An entry is
-	// a host or an address, with a port or, for all ports, without, or a network (10.1.0.0/16).
+	// Allow lists hosts that may be reached even if their address is not public or its port is neither 80 nor 443. An
+	// entry is a host or an address, with a port or, for all ports, without, or a network (10.1.0.0/16).
 	Allow        []string
 	Timeout      time.Duration // of one Do, including redirects, waiting for its turn, and reading the body
 	MaxBytes     int64         // of a body, compressed and decompressed
@@ -243,7 +243,7 @@ func (c *Client) exchange(ctx context.Context, r Request, address *url.URL,
 		(method == http.MethodGet || method == http.MethodHead) {
 		if next, err = address.Parse(location); err != nil {
 			return Response{}, nil, &RefusedError{RefusedRedirect, redact(address),
-				"it redirects to something that is no address"}
+				"it redirects to an invalid address"}
 		}
 		next.User, next.Fragment = nil, ""
 		if sameOrigin(address, next) { // credentials in a redirect's address are ignored
@@ -317,7 +317,7 @@ func sameOrigin(a, b *url.URL) bool {
 func parse(address string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
-		return nil, &RefusedError{RefusedScheme, Redact(address), "this is not the address of a web page"}
+		return nil, &RefusedError{RefusedScheme, Redact(address), "not the address of a web page"}
 	}
 	u.Fragment = ""
 	return u, checkURL(u)

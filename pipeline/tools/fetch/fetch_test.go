@@ -10,7 +10,7 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// loopback allows the servers of tests.
+// loopback allows the test servers.
 var loopback = []string{"127.0.0.0/8"}
 
 // serve starts a server that ends with the test.
@@ -21,7 +21,7 @@ func serve(t *testing.T, handler http.HandlerFunc) string {
 	return s.URL
 }
 
-// client returns a client that reaches the servers of tests.
+// client returns a client that can reach the test servers.
 func client(t *testing.T, s fetch.Settings) *fetch.Client {
 	t.Helper()
 	s.Allow = append(s.Allow, loopback...)

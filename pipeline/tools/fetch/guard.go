@@ -47,7 +47,7 @@ func parseAllow(entry string) (*allowedHost, *allowedNet, error) {
 	if h, p, err := net.SplitHostPort(entry); err == nil {
 		host, port = h, p
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return nil, nil, fmt.Errorf("%q is no port", port)
+			return nil, nil, fmt.Errorf("%q is not a port", port)
 		}
 	}
 	if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
@@ -96,7 +96,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 func (g *guard) check(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return &RefusedError{Reason: RefusedAddress, Detail: "its address cannot be read"}
+		return &RefusedError{Reason: RefusedAddress, Detail: "its address is invalid"}
 	}
 	ip := target.Addr().Unmap()
 	for _, n := range g.nets {
@@ -105,11 +105,11 @@ func (g *guard) check(_, address string, _ syscall.RawConn) error {
 		}
 	}
 	if g.public.SafeAddr(ip) != nil {
-		return &RefusedError{Reason: RefusedAddress, Detail: fmt.Sprintf("its address %s is not a public one", ip)}
+		return &RefusedError{Reason: RefusedAddress, Detail: fmt.Sprintf("its address %s is not public", ip)}
 	}
 	if port := target.Port(); port != 80 && port != 443 {
 		return &RefusedError{Reason: RefusedAddress,
-			Detail: fmt.Sprintf("port %d is not one of the web, which are 80 and 443", port)}
+			Detail: fmt.Sprintf("port %d is not a web port (80 or 443)", port)}
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// nameServer answers questions for addresses as the test says, one after the other; the last answer stays.
+// nameServer is a DNS server with a list of answers for each name. The last answer is repeated.
 type nameServer struct {
 	mu      sync.Mutex
 	answers map[string][]string
@@ -37,7 +37,7 @@ func (n *nameServer) next(name string) string {
 	return list[0]
 }
 
-// resolver starts the server and returns what asks it.
+// resolver starts the server and returns a resolver that uses it.
 func resolver(t *testing.T, answers map[string][]string) *net.Resolver {
 	t.Helper()
 	n := &nameServer{answers: answers}
@@ -95,7 +95,7 @@ func (n *nameServer) reply(question []byte) []byte {
 	return out
 }
 
-// answerOf moves on with the question for IPv4 only: a lookup asks for both kinds.
+// answerOf advances the list only for IPv4 queries, because a lookup makes both kinds.
 func (n *nameServer) answerOf(name string, kind dnsmessage.Type) string {
 	n.mu.Lock()
 	list := n.answers[name]
@@ -109,7 +109,7 @@ func (n *nameServer) answerOf(name string, kind dnsmessage.Type) string {
 	return list[0]
 }
 
-// refused returns the error of a request that must not be made.
+// refused checks the error of a request that must not be made, and returns it.
 func refused(t *testing.T, err error, why string) *fetch.RefusedError {
 	t.Helper()
 	var refusal *fetch.RefusedError
@@ -149,8 +149,8 @@ func TestAddressesThatAreNotPublic(t *testing.T) {
 	}
 }
 
-// However an address is spelled, it is the one that is dialled which counts. What the resolver does not know as an
-// address is a name that nobody has.
+// TestOddSpellings: for any spelling of an address, the dialled address is checked. Spellings that the resolver does
+// not accept are unknown names.
 func TestOddSpellings(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int32
@@ -233,7 +233,8 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// A name that answers otherwise the second time is checked again: it is the connection that is guarded.
+// TestChangingAnswers: a name that resolves differently the second time is checked again, because the connection is
+// guarded.
 func TestChangingAnswers(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int32

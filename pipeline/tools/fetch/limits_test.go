@@ -156,7 +156,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// A bomb costs no more memory than the limit.
+// TestBombMemory: a decompression bomb takes no more memory than the limit.
 func TestBombMemory(t *testing.T) {
 	bomb := pack(t, 64<<20)
 	address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -280,7 +280,7 @@ func TestStatusErrors(t *testing.T) {
 	}
 }
 
-// A status counts, whenever the words that come with it end.
+// TestStatusWithEndlessWords: a status is reported even if its body never ends.
 func TestStatusWithEndlessWords(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -295,7 +295,7 @@ func TestStatusWithEndlessWords(t *testing.T) {
 	}
 }
 
-// Whatever fails, no error shows a credential.
+// TestErrorsAreClean: no error contains a credential.
 func TestErrorsAreClean(t *testing.T) {
 	t.Parallel()
 	c := fetch.NewResolving(fetch.Settings{Allow: loopback, Timeout: 5 * time.Second}, resolver(t, nil))

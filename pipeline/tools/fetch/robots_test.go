@@ -99,7 +99,7 @@ func TestRobots(t *testing.T) {
 	}
 }
 
-// recorder is a Pace that notes what it is asked.
+// recorder is a Pace that records its calls.
 type recorder struct {
 	mu    sync.Mutex
 	asked []string

@@ -32,7 +32,7 @@ type boundedBody struct {
 
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("the answer has more than %d MB", maxMessage>>20)
+		return 0, fmt.Errorf("the response has more than %d MB", maxMessage>>20)
 	}
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n

@@ -130,7 +130,7 @@ func (s *Server) list(ctx context.Context) ([]*sdk.Tool, error) {
 	for tool, err := range r.session.Tools(ctx, nil) {
 		if err != nil {
 			r.close()
-			s.failed, s.tried = s.error("it does not say what it offers", err, r), time.Now()
+			s.failed, s.tried = s.error("it declares no capabilities", err, r), time.Now()
 			return nil, s.failed
 		}
 		if offered = append(offered, tool); len(offered) == maxTools {
@@ -238,7 +238,7 @@ func (s *Server) call(ctx context.Context, tool string, arguments json.RawMessag
 			return tools.Output{}, s.error("the call failed", err, r)
 		}
 		r.close() // it ended, hangs, or sends unreadable messages; the next call restarts it
-		return tools.Output{}, s.error("the call got no answer", err, r)
+		return tools.Output{}, s.error("the call got no response", err, r)
 	}
 	out := output(result)
 	if result.IsError {

@@ -20,13 +20,13 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// asServer lets the test's own program be an MCP server.
+// asServer makes the test program an MCP server.
 const asServer = "NIGHTDESK_TEST_MCP_SERVER"
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(asServer) {
 	case "":
-		// The SDK's server by HTTP keeps a session for a client that may come back.
+		// The SDK's HTTP server keeps sessions for clients that may return.
 		goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(
 			"github.com/modelcontextprotocol/go-sdk/mcp.(*streamableServerConn).Read"))
 	case "silent": // starts and says nothing
@@ -45,7 +45,7 @@ type query struct {
 	Year  int    `json:"year,omitempty"`
 }
 
-// server offers a tool of each kind of behaviour.
+// server returns a server with a tool for each kind of behaviour.
 func server() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "tides", Version: "1"}, nil)
 	add := func(name string, do func(context.Context, query) (*sdk.CallToolResult, error)) {
@@ -222,7 +222,7 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// Only what is allowed is offered, and what does not exist is told.
+// TestAllowed: only allowed tools are offered, and missing ones are reported.
 func TestAllowed(t *testing.T) {
 	s, _ := started(t, "tools", time.Minute, "search-tides", "drop-tables")
 	set, problems, err := s.Tools(t.Context())
@@ -301,7 +301,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// A program ends with its server here, whatever it does.
+// TestClose: a program ends when its server is closed, whatever it does.
 func TestClose(t *testing.T) {
 	s, call := started(t, "tools", time.Minute, "search-tides")
 	call("search_tides", "Hallsund")

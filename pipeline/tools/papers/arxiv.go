@@ -19,7 +19,8 @@ import (
 const arXivEvery = 3 * time.Second
 
 // isWithdrawn matches a withdrawal note by an author, in the comment or in place of the abstract.
-var isWithdrawn = regexp.MustCompile(`(?i)^\s*this (?:paper|article|manuscript|submission|work) (?:has been|was|is) withdrawn|\bwithdrawn by (?:the )?(?:author|arxiv)`)
+var isWithdrawn = regexp.MustCompile(`(?i)^\s*this (?:paper|article|manuscript|submission|work) ` +
+	`(?:has been|was|is) withdrawn|\bwithdrawn by (?:the )?(?:author|arxiv)`)
 
 // arXiv queries the Atom interface (info.arxiv.org/help/api/user-manual.html). An empty first page is sometimes wrong,
 // with a total of all results or of 0 (github.com/lukasschwab/arxiv.py issues 129 and 158).

@@ -17,7 +17,7 @@ import (
 	"nightdesk/pipeline/tools/papers"
 )
 
-// desk is a search with servers of its own in the place of the providers.
+// desk is a search with test servers as providers.
 type desk struct {
 	*papers.Search
 	mu    sync.Mutex
@@ -27,7 +27,7 @@ type desk struct {
 	answer func(name string, w http.ResponseWriter, r *http.Request) bool
 }
 
-// turns is a Pace that notes what is asked of it, and lets everybody through but for those under a closed key.
+// turns is a Pace that records its calls and does not wait. Calls for a closed key fail.
 type turns struct {
 	mu     sync.Mutex
 	taken  map[string][]time.Duration
@@ -52,7 +52,7 @@ func (p *turns) of(name string) []time.Duration {
 	return slices.Clone(p.taken["papers:"+name])
 }
 
-// newDesk asks all providers, with keys.
+// newDesk returns a search of all providers, with keys.
 func newDesk(t *testing.T, change ...func(s *papers.Settings)) *desk {
 	t.Helper()
 	d := &desk{asked: map[string][]*http.Request{}, pace: &turns{taken: map[string][]time.Duration{}, closed: map[string]bool{}}}
@@ -101,7 +101,7 @@ func (d *desk) requests(name string) []*http.Request {
 	return slices.Clone(d.asked[name])
 }
 
-// Each provider is asked as it documents.
+// TestAsk: each provider is queried as documented.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -171,7 +171,7 @@ func TestAskWithoutKeys(t *testing.T) {
 	}
 }
 
-// What the providers' limits are in the product.
+// TestLimits: the rate limits of the providers.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -185,7 +185,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// arXiv wants one connection: workers keep the time apart that it needs for an answer.
+// TestArXivSlowAnswers: arXiv accepts one connection, so requests are spaced by the duration of an answer.
 func TestArXivSlowAnswers(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -200,7 +200,7 @@ func TestArXivSlowAnswers(t *testing.T) {
 	}
 }
 
-// Crossref says how often it may be asked.
+// TestCrossrefAllows: Crossref's response headers set the rate.
 func TestCrossrefAllows(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -222,7 +222,7 @@ func TestCrossrefAllows(t *testing.T) {
 	}
 }
 
-// An empty first page of arXiv may be a false one: it is asked for once more, in a turn of its own.
+// TestArXivEmptyPage: an empty first page of arXiv may be wrong and is requested again, in a separate turn.
 func TestArXivEmptyPage(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -245,7 +245,7 @@ func TestArXivEmptyPage(t *testing.T) {
 	}
 }
 
-// Each way to fail is told apart, for each provider, and costs no other provider its answer.
+// TestFailures: each kind of failure is distinguished for each provider, and does not affect other providers.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	status := func(code int, header ...string) http.HandlerFunc {
@@ -293,7 +293,7 @@ func TestFailures(t *testing.T) {
 			w.Header().Set("Content-Type", strings.TrimSpace(strings.Split(r.Header.Get("Accept"), ",")[0]))
 			w.Header().Set("Content-Length", "5000")
 			fmt.Fprint(w, `{"results": [{"title": "A`)
-		}, func(err error) bool { return strings.Contains(err.Error(), "ends early") }, 0},
+		}, func(err error) bool { return strings.Contains(err.Error(), "is truncated after") }, 0},
 		{"half", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", strings.TrimSpace(strings.Split(r.Header.Get("Accept"), ",")[0]))
 			fmt.Fprint(w, `{"results": [{"title": "A`)
@@ -337,7 +337,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A provider that hangs costs its own answer: the others' come within three quarters of the call's time.
+// TestSlowProvider: a hanging provider only loses its own answer. The others are returned within three quarters of the
+// call's time.
 func TestSlowProvider(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

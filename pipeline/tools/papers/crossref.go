@@ -26,7 +26,8 @@ func crossref(s Settings) service {
 		request: func(q Query) (string, url.Values, http.Header) {
 			query := url.Values{
 				"query": {q.text(false)}, "rows": {strconv.Itoa(q.Limit)},
-				"select": {"DOI,type,title,subtitle,author,abstract,container-title,published,issued,posted,is-referenced-by-count,URL,relation,updated-by,update-to"},
+				"select": {"DOI,type,title,subtitle,author,abstract,container-title,published,issued,posted," +
+					"is-referenced-by-count,URL,relation,updated-by,update-to"},
 			}
 			var filter []string
 			if q.From != 0 {

@@ -13,7 +13,7 @@ import (
 	"nightdesk/pipeline/tools/papers"
 )
 
-// fixtures are answers in the form that the providers document.
+// fixtures are documented answers of the providers.
 var fixtures = map[string]string{
 	papers.ArXiv: "arxiv.xml", papers.Crossref: "crossref.json", papers.EuropePMC: "europepmc.json",
 	papers.OpenAlex: "openalex.json", papers.SemanticScholar: "semanticscholar.json",
@@ -138,7 +138,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What is not in the documented format is an error, and never a list without papers.
+// TestDecodeRefuses: an answer in another format is an error, not an empty list.
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	for name, decode := range papers.Decoders {

@@ -2,15 +2,15 @@ package papers
 
 import "time"
 
-// Decoders read the answers of the providers.
+// Decoders parse the answers of the providers.
 var Decoders = map[string]func(body []byte) ([]Paper, error){
 	ArXiv: decodeArXiv, Crossref: decodeCrossref, EuropePMC: decodeEuropePMC, OpenAlex: decodeOpenAlex, SemanticScholar: decodeSemanticScholar,
 }
 
-// Normal returns a paper as a provider's answer shows it.
+// Normal returns a paper as returned for a provider's answer.
 func Normal(p Paper) Paper { return p.normal() }
 
-// Plain returns the text of what may hold markup.
+// Plain returns text without markup.
 func Plain(s string) string { return paragraphs(plain(s)) }
 
 // IDs returns the canonical forms of s as DOI, arXiv id and ids of PubMed.
@@ -18,7 +18,7 @@ func IDs(s string) (doi, arXiv, pmid, pmcid string) {
 	return canonicalDOI(s), canonicalArXiv(s), canonicalPMID(s), canonicalPMCID(s)
 }
 
-// Every returns the time between requests to a provider as it is now.
+// Every returns the current time between requests to a provider.
 func (s *Search) Every(name string) time.Duration {
 	for _, p := range s.providers {
 		if p.name == name {

@@ -7,10 +7,11 @@ import (
 )
 
 var (
-	doiForm      = regexp.MustCompile(`^10\.\d{4,9}(?:\.\d+)*/[^\s\p{C}]+$`)
-	arXivNew     = regexp.MustCompile(`^(\d{4}\.\d{4,5})(?:v\d+)?$`)
-	arXivOld     = regexp.MustCompile(`^([a-z-]+)(?:\.[a-z]{2})?(/\d{7})(?:v\d+)?$`) // math.GT/0309136 is math/0309136
-	pubMedForm   = regexp.MustCompile(`^(?:https?://[a-z.]*\bnlm\.nih\.gov/(?:pubmed/|(?:pmc/)?articles/)?)?(?i:pmc)?0*([1-9]\d{0,9})/?$`)
+	doiForm    = regexp.MustCompile(`^10\.\d{4,9}(?:\.\d+)*/[^\s\p{C}]+$`)
+	arXivNew   = regexp.MustCompile(`^(\d{4}\.\d{4,5})(?:v\d+)?$`)
+	arXivOld   = regexp.MustCompile(`^([a-z-]+)(?:\.[a-z]{2})?(/\d{7})(?:v\d+)?$`) // math.GT/0309136 is math/0309136
+	pubMedForm = regexp.MustCompile(`^(?:https?://[a-z.]*` +
+		`\bnlm\.nih\.gov/(?:pubmed/|(?:pmc/)?articles/)?)?(?i:pmc)?0*([1-9]\d{0,9})/?$`)
 	doiResolvers = []string{"https://", "http://", "www.", "dx.", "doi.org/", "doi:", "doi "}
 )
 

@@ -11,7 +11,7 @@ import (
 	"nightdesk/pipeline/tools/papers"
 )
 
-// fixtureAnswers returns what the providers' fixtures say, in the given order of names.
+// fixtureAnswers returns the answers of the providers' fixtures, in the given order.
 func fixtureAnswers(t testing.TB, names ...string) []papers.Answer {
 	t.Helper()
 	var answers []papers.Answer
@@ -21,7 +21,7 @@ func fixtureAnswers(t testing.TB, names ...string) []papers.Answer {
 	return answers
 }
 
-// One work that several indexes list is one paper with the best of all.
+// TestMergeFixtures: a work listed by several indexes is one paper with the best data of all.
 func TestMergeFixtures(t *testing.T) {
 	t.Parallel()
 	merged := papers.Merge(fixtureAnswers(t, papers.Names()...))
@@ -64,7 +64,7 @@ func TestMergeFixtures(t *testing.T) {
 	}
 }
 
-// The order in which answers come in makes no difference.
+// TestMergeIsDeterministic: the order of the answers does not matter.
 func TestMergeIsDeterministic(t *testing.T) {
 	t.Parallel()
 	names := papers.Names()
@@ -135,7 +135,8 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-// A preprint that looks like two articles belongs to one of them, and does not make them one.
+// TestMergeKeepsArticlesApart: a preprint that resembles two articles is merged with one of them and does not merge
+// both.
 func TestMergeKeepsArticlesApart(t *testing.T) {
 	t.Parallel()
 	paper := func(doi, kind string) papers.Paper {
@@ -150,7 +151,7 @@ func TestMergeKeepsArticlesApart(t *testing.T) {
 	}
 }
 
-// The abstract is that of the version which is cited.
+// TestMergeAbstract: the abstract is that of the cited version.
 func TestMergeAbstract(t *testing.T) {
 	t.Parallel()
 	long, short, other := strings.Repeat("The preprint says this. ", 30), strings.Repeat("The article says that. ", 20), strings.Repeat("An index says that. ", 22)

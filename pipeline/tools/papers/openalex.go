@@ -22,7 +22,8 @@ func openAlex(s Settings) service {
 		request: func(q Query) (string, url.Values, http.Header) {
 			query := url.Values{
 				"search": {q.text(true)}, "per_page": {strconv.Itoa(q.Limit)},
-				"select": {"id,doi,ids,title,authorships,publication_date,type,primary_location,best_oa_location,locations,cited_by_count,is_retracted,is_paratext,abstract_inverted_index"},
+				"select": {"id,doi,ids,title,authorships,publication_date,type,primary_location,best_oa_location," +
+					"locations,cited_by_count,is_retracted,is_paratext,abstract_inverted_index"},
 			}
 			var filter []string
 			if q.From != 0 {

@@ -11,8 +11,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// Two workers that share a Redis keep arXiv's interval together, retries of empty pages included, and each has one
-// request under way at a time.
+// TestArXivIntervalOverWorkers: two workers that share a Redis keep arXiv's interval together, including retries of
+// empty pages, with one request at a time each.
 func TestArXivIntervalOverWorkers(t *testing.T) {
 	t.Parallel()
 	const every = 60 * time.Millisecond
@@ -64,7 +64,7 @@ func TestArXivIntervalOverWorkers(t *testing.T) {
 	t.Logf("%d requests in %s, every %s", len(begun), took.Round(time.Millisecond), every)
 }
 
-// A refusal for hours keeps all workers away at once.
+// TestRestOverWorkers: a refusal for hours stops all workers.
 func TestRestOverWorkers(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)

@@ -14,9 +14,11 @@ import (
 
 // Further errors of an answer.
 var (
-	ErrFormat = errors.New("the answer is not in the documented format") // HTML, a truncated answer, another service
-	ErrQuery  = errors.New("the query is not understood")
-	ErrTurn   = errors.New("there is no turn in time") // too many requests are waiting, or the provider is paused
+	// ErrFormat means HTML, a truncated answer, or another service.
+	ErrFormat = errors.New("response is not in the documented format")
+	ErrQuery  = errors.New("query not understood")
+	// ErrTurn means that too many requests are waiting, or that the provider is paused.
+	ErrTurn = errors.New("rate limit: no request slot before the timeout")
 )
 
 // maxAnswer is the maximum size of an answer in bytes, enough for 25 papers with thousands of authors.

@@ -27,9 +27,10 @@ func semanticScholar(s Settings) service {
 		request: func(q Query) (string, url.Values, http.Header) {
 			query := url.Values{
 				// per the documentation, hyphenated words yield no matches
-				"query":  {strings.ReplaceAll(q.text(false), "-", " ")},
-				"limit":  {strconv.Itoa(q.Limit)},
-				"fields": {"title,abstract,authors,year,publicationDate,venue,journal,externalIds,openAccessPdf,citationCount,publicationTypes,url"},
+				"query": {strings.ReplaceAll(q.text(false), "-", " ")},
+				"limit": {strconv.Itoa(q.Limit)},
+				"fields": {"title,abstract,authors,year,publicationDate,venue,journal,externalIds," +
+					"openAccessPdf,citationCount,publicationTypes,url"},
 			}
 			if q.From != 0 || q.To != 0 {
 				query.Set("year", year(q.From, "")+"-"+year(q.To, ""))

@@ -21,10 +21,12 @@ const (
 )
 
 var (
-	isRetracted = regexp.MustCompile(`(?i)^\s*(?:(?:retracted|withdrawn)(?: (?:article|paper|chapter))?\s*(?::|\s[–—-]\s)|\[(?:retracted|withdrawn)[^\]]{0,20}\]:?)\s*`)
-	isNotice    = regexp.MustCompile(`(?i)^\s*(?:retraction\s*:|(?:retraction|withdrawal) (?:note|notice)\b|(?:notice|statement) of (?:retraction|withdrawal)\b)`)
-	headline    = regexp.MustCompile(`(?i)^(?:abstract|summary)\s*[:.]?\s*(?:\n|$)`)
-	isDate      = regexp.MustCompile(`^(?:1[5-9]|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?`)
+	isRetracted = regexp.MustCompile(`(?i)^\s*(?:(?:retracted|withdrawn)(?: (?:article|paper|chapter))?\s*` +
+		`(?::|\s[–—-]\s)|\[(?:retracted|withdrawn)[^\]]{0,20}\]:?)\s*`)
+	isNotice = regexp.MustCompile(`(?i)^\s*(?:retraction\s*:|(?:retraction|withdrawal) (?:note|notice)\b|` +
+		`(?:notice|statement) of (?:retraction|withdrawal)\b)`)
+	headline = regexp.MustCompile(`(?i)^(?:abstract|summary)\s*[:.]?\s*(?:\n|$)`)
+	isDate   = regexp.MustCompile(`^(?:1[5-9]|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?`)
 )
 
 // paragraphs returns s with one paragraph per line and normalized white space.

@@ -127,7 +127,7 @@ func TestParseQuery(t *testing.T) {
 	}
 }
 
-// Other years are another query.
+// TestQueryKey: queries with other years are different.
 func TestQueryKey(t *testing.T) {
 	t.Parallel()
 	key := func(s string) string { return papers.ParseQuery(s, 5).Key() }
@@ -160,7 +160,7 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-// bare returns what of a text is no white space and no control sign.
+// bare returns a text without white space and control characters.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.IsSpace(r) {

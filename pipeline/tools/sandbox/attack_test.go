@@ -7,7 +7,7 @@ import (
 	"nightdesk/pipeline/tools/sandbox"
 )
 
-// What a program leaves or starts in masses. Every program ends within its time, and nothing of it is left.
+// TestMasses: programs that create masses of files or processes end within their time, and nothing of them remains.
 func TestMasses(t *testing.T) {
 	t.Parallel()
 	const svg = `"<svg xmlns='http://www.w3.org/2000/svg'><title>t</title></svg>"`
@@ -106,7 +106,7 @@ atexit.register(stay)
 	}
 }
 
-// What Matplotlib draws is shown as it is meant: the rules for drawings leave it whole.
+// TestMatplotlib: drawings of Matplotlib pass the rules for drawings unchanged.
 func TestMatplotlib(t *testing.T) {
 	t.Parallel()
 	each(t, long, `

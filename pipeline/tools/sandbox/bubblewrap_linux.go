@@ -62,7 +62,7 @@ func NewBubblewrap(ctx context.Context, limits Limits) (Sandbox, error) {
 		}
 	}
 	if err != nil {
-		return nil, errors.New("there is no python3 in /usr/bin or /usr/local/bin")
+		return nil, errors.New("python3 is not in /usr/bin or /usr/local/bin")
 	}
 	if err := b.probe(ctx); err != nil {
 		return nil, err

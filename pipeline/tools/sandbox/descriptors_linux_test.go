@@ -11,7 +11,8 @@ import (
 	"nightdesk/pipeline/tools/sandbox"
 )
 
-// Descriptors that this process was started with, or that a library left open across exec, are not the program's.
+// TestInheritedDescriptors: programs do not inherit descriptors that this process was started with, or that a library
+// left open across exec.
 func TestInheritedDescriptors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

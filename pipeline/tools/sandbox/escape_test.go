@@ -13,7 +13,7 @@ import (
 	"nightdesk/pipeline/tools/sandbox"
 )
 
-// Every program tries what it must not be able to do and prints ESCAPED where it could.
+// TestEscapes: every program attempts forbidden actions and prints ESCAPED if one succeeds.
 func TestEscapes(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "nightdesk-host") // not t.TempDir: readable by all, so that only the sandbox hides it

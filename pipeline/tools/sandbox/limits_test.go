@@ -55,7 +55,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A disk that is full ends a program, or tells it so, and nothing of what it wrote is on the host.
+// TestFullDisk: a full disk ends a program or is reported to it, and nothing that it wrote is on the host.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	each(t, long, "import zipfile\nwith zipfile.ZipFile('bomb.zip', 'w') as z:\n    for i in range(100): z.writestr(str(i), bytes(1 << 20))\nprint('written')",
@@ -94,7 +94,7 @@ print("done: ä")
 	})
 }
 
-// One program leaves nothing for the next.
+// TestRunsAreSeparate: a program leaves nothing for the next.
 func TestRunsAreSeparate(t *testing.T) {
 	t.Parallel()
 	inEach(t, long, func(t *testing.T, box sandbox.Sandbox) {

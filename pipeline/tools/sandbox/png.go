@@ -38,11 +38,11 @@ func CleanPNG(body []byte) ([]byte, error) {
 	out := []byte(pngMagic)
 	for rest := body[len(pngMagic):]; ; {
 		if len(rest) < 12 {
-			return nil, errors.New("not a PNG picture: it has no end")
+			return nil, errors.New("not a PNG picture: it has no IEND chunk")
 		}
 		size, kind := binary.BigEndian.Uint32(rest), string(rest[4:8])
 		if int64(size) > int64(len(rest)-12) {
-			return nil, errors.New("not a PNG picture: it is cut off")
+			return nil, errors.New("not a PNG picture: it is truncated")
 		}
 		chunk := rest[:12+size]
 		rest = rest[12+size:]

@@ -13,7 +13,8 @@ import (
 	"nightdesk/pipeline/tools/sandbox"
 )
 
-// The probe refuses a bubblewrap that does less than it is asked for: here one that leaves out, or adds, an argument.
+// TestProbeRefusesAWeakerBubblewrap: the probe rejects a bubblewrap that isolates less than requested, here by omitting
+// or adding an argument.
 func TestProbeRefusesAWeakerBubblewrap(t *testing.T) { // sets PATH: not parallel
 	inEach(t, long, func(t *testing.T, box sandbox.Sandbox) {
 		if box.Name() != sandbox.NameBubblewrap {

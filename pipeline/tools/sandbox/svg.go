@@ -23,14 +23,15 @@ const (
 var (
 	svgElements = words(`svg g path rect circle ellipse line polyline polygon text tspan title desc defs use symbol marker
 		clipPath mask pattern linearGradient radialGradient stop style image`)
-	svgAttributes = words(`id class style transform viewBox preserveAspectRatio version width height x y x1 y1 x2 y2 cx cy r rx ry
-		dx dy fx fy d points pathLength rotate lengthAdjust textLength fill fill-opacity fill-rule stroke stroke-width stroke-opacity
-		stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit opacity color display visibility overflow
-		font font-family font-size font-style font-weight font-variant font-stretch letter-spacing word-spacing text-anchor
-		text-decoration text-rendering dominant-baseline alignment-baseline baseline-shift writing-mode direction
-		marker-start marker-end markerWidth markerHeight markerUnits refX refY orient clip-path clip-rule clipPathUnits
-		mask maskUnits maskContentUnits patternUnits patternContentUnits patternTransform gradientUnits gradientTransform
-		spreadMethod offset stop-color stop-opacity href shape-rendering image-rendering vector-effect paint-order type`)
+	svgAttributes = words(`id class style transform viewBox preserveAspectRatio version width height x y x1 y1 x2 y2 cx
+		cy r rx ry dx dy fx fy d points pathLength rotate lengthAdjust textLength fill fill-opacity fill-rule stroke
+		stroke-width stroke-opacity stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit
+		opacity color display visibility overflow font font-family font-size font-style font-weight font-variant
+		font-stretch letter-spacing word-spacing text-anchor text-decoration text-rendering dominant-baseline
+		alignment-baseline baseline-shift writing-mode direction marker-start marker-end markerWidth markerHeight
+		markerUnits refX refY orient clip-path clip-rule clipPathUnits mask maskUnits maskContentUnits patternUnits
+		patternContentUnits patternTransform gradientUnits gradientTransform spreadMethod offset stop-color stop-opacity
+		href shape-rendering image-rendering vector-effect paint-order type`)
 	ownReference = regexp.MustCompile(`^#[A-Za-z_][\w.:-]*$`)
 	ownURL       = regexp.MustCompile(`(?i)url\(\s*["']?#([A-Za-z_][\w.:-]*)["']?\s*\)`)
 )
@@ -91,9 +92,9 @@ func (c *cleaner) start(t xml.StartElement) error {
 	name, ours := t.Name.Local, t.Name.Space == svgSpace || t.Name.Space == ""
 	switch {
 	case len(c.open)+c.skip >= maxDepth:
-		return errors.New("an SVG picture that is nested too deeply")
+		return errors.New("the SVG picture is nested too deeply")
 	case len(c.open) == 0 && (c.drawn || name != "svg" || !ours):
-		return errors.New("not an SVG picture: its root is another element")
+		return errors.New("not an SVG picture: the root element is not svg")
 	case c.skip > 0 || c.inStyle() || !svgElements[name] || !ours:
 		c.skip++
 		return nil

@@ -12,7 +12,7 @@ const (
 	maxPicture = maxPixels * maxPixels
 )
 
-// parts tracks what is drawn more than once.
+// parts tracks elements that are drawn more than once.
 type parts struct {
 	open   []part // open elements, from the root down
 	size   map[string]int
@@ -91,12 +91,12 @@ func (p *parts) check() error {
 		}
 	}
 	if total > maxRedrawn {
-		return errors.New("an SVG picture that draws the same too often")
+		return errors.New("the SVG picture reuses its parts too often")
 	}
 	for _, e := range p.edges {
 		for _, id := range e.inside {
 			if drawn[id] && !p.simple[e.to] {
-				return errors.New("the SVG picture has parts that refer to other parts")
+				return errors.New("the SVG picture has reused parts that reuse other parts")
 			}
 		}
 	}

@@ -126,7 +126,7 @@ func TestCleanPNG(t *testing.T) {
 	}
 }
 
-// What comes out is a PNG picture that comes out again unchanged.
+// FuzzCleanPNG: the output is a PNG picture that is unchanged by a second call.
 func FuzzCleanPNG(f *testing.F) {
 	f.Add(picture(f, 3, 2))
 	f.Add(slices.Concat(picture(f, 1, 1)[:33], chunk("tEXt", "a\x00b"), picture(f, 1, 1)[33:]))
@@ -141,7 +141,7 @@ func FuzzCleanPNG(f *testing.F) {
 	})
 }
 
-// What comes out is SVG that comes out again unchanged, and has nothing in it that runs or fetches.
+// FuzzCleanSVG: the output is SVG that is unchanged by a second call and contains nothing that runs or fetches.
 func FuzzCleanSVG(f *testing.F) {
 	f.Add([]byte(`<svg xmlns="http://www.w3.org/2000/svg"><style>a{}</style><use xlink:href="#a"/><g style="fill:url(#b)">text</g></svg>`))
 	f.Add([]byte(`<svg><script>1</script><image href="data:image/png;base64,AA=="/></svg>`))

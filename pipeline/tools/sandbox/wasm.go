@@ -61,7 +61,7 @@ func (w *WASM) read() ([]byte, error) {
 		return nil, fmt.Errorf("read the Python WebAssembly module: %w", err)
 	}
 	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != w.sum {
-		return nil, fmt.Errorf("%s has the SHA-256 %x and not %s: it is not the file that is known; to trust it, set "+
+		return nil, fmt.Errorf("%s has the SHA-256 %x instead of %s, so it is not the known build; to trust it, set "+
 			"code.python_wasm_sum to its sum",
 			w.module, sum, w.sum)
 	}

@@ -45,7 +45,7 @@ func decodeBrave(body []byte) (a answer, err error) {
 		return a, err
 	}
 	if r.Type != "search" { // web is missing if nothing was found
-		return a, errors.New("its answer is not of the type search")
+		return a, errors.New("response is not of type search")
 	}
 	type result struct {
 		Title, URL, Description, Age string

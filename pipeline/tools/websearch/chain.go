@@ -174,7 +174,7 @@ func (c *Chain) remember(ctx context.Context, p *Provider, why *Error, pause tim
 		if why.Advice != "" {
 			event = event.Str("do", why.Advice)
 		}
-		event.Dur("pause_ms", pause).Msg("web search provider fails")
+		event.Dur("pause_ms", pause).Msg("web search provider failed")
 	}
 }
 

@@ -21,7 +21,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// world is the outside of a chain: what each provider says, in turn, the last for good. It notes who is asked.
+// world simulates the providers of a chain. Each returns its answers in order and repeats the last one. It records the
+// queried providers.
 type world struct {
 	mu    sync.Mutex
 	says  map[string][]func(ctx context.Context) (fetch.Response, error)
@@ -45,7 +46,7 @@ func (w *world) Do(ctx context.Context, r fetch.Request) (fetch.Response, error)
 	return fetch.Response{}, errors.New("nobody is there")
 }
 
-// asks returns who was asked since the last time.
+// asks returns the providers queried since the last call.
 func (w *world) asks() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -166,7 +167,7 @@ func TestChain(t *testing.T) {
 
 var errTime = errors.New("the time of the call is over")
 
-// Searches that are made while the only provider asks to come a little later wait for it: its rest is shared.
+// TestChain_Together: searches made while the only provider asks for a short pause wait for it together.
 func TestChain_Together(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,7 +198,8 @@ func TestChain_Together(t *testing.T) {
 	})
 }
 
-// What an operator must know is logged once, with what to do, until the provider is well again; the key never is.
+// TestChain_Log: problems for the operator are logged once, with advice, until the provider works again. The key is
+// never logged.
 func TestChain_Log(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -218,7 +220,7 @@ func TestChain_Log(t *testing.T) {
 	})
 }
 
-// The rate of a provider is that of all workers.
+// TestRateIsShared: all workers share the rate of a provider.
 func TestRateIsShared(t *testing.T) {
 	t.Parallel()
 	const every, each = 100 * time.Millisecond, 4
@@ -249,7 +251,7 @@ func TestRateIsShared(t *testing.T) {
 	}
 }
 
-// A turn that would come after the end of the call is not waited for.
+// TestNoTimeForATurn: a call does not wait for a turn after its end.
 func TestNoTimeForATurn(t *testing.T) {
 	t.Parallel()
 	w := &world{says: map[string][]func(context.Context) (fetch.Response, error){"brave": {gives(page)}, "exa": {gives(page)}}}
@@ -266,7 +268,7 @@ func TestNoTimeForATurn(t *testing.T) {
 	}
 }
 
-// slowed is a pace that remembers which rates were halved.
+// slowed is a pace that records slowed keys.
 type slowed struct {
 	freely
 	keys chan string
@@ -277,7 +279,7 @@ func (s slowed) Slow(_ context.Context, key string, _ time.Duration) error {
 	return nil
 }
 
-// Only an engine that is asked too often is asked less often.
+// TestRefusalsSlowDown: only an engine that reports too many requests is slowed down.
 func TestRefusalsSlowDown(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]int{429: 1, 500: 0, 200: 0} {

@@ -82,7 +82,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// The same page twice, more results than were asked for, pages without a text.
+// TestSearch_Sources: duplicate pages, more results than requested, pages without text.
 func TestSearch_Sources(t *testing.T) {
 	t.Parallel()
 	type object = map[string]any
@@ -131,7 +131,7 @@ func TestSearch_LongQuery(t *testing.T) {
 	}
 }
 
-// Whatever a provider says: no panic, and what is called a source is one.
+// FuzzDecode: no answer causes a panic, and all sources are valid.
 func FuzzDecode(f *testing.F) {
 	for _, name := range websearch.Names() {
 		f.Add(fixture(f, name))

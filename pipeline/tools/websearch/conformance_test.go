@@ -17,7 +17,7 @@ import (
 
 const html = "<!doctype html><title>Sign in</title><p>Sign in to continue"
 
-// TestConformance shows every provider the same world: what servers do, and what must come of it.
+// TestConformance tests every provider with the same server behaviours and expected results.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for _, name := range websearch.Names() {
@@ -141,7 +141,7 @@ func conforms(t *testing.T, name string) {
 	})
 }
 
-// refusedUnless returns Refused, but for one provider to whom a status means nothing.
+// refusedUnless returns Refused, except for one provider that does not use the status.
 func refusedUnless(name, except string) websearch.Class {
 	if name == except {
 		return websearch.Unavailable
@@ -149,7 +149,7 @@ func refusedUnless(name, except string) websearch.Class {
 	return websearch.Refused
 }
 
-// unlessPost returns the class of an error in following a redirect, which the request of some providers does not do.
+// unlessPost returns the class of an error in following a redirect. Providers that use POST do not follow redirects.
 func unlessPost(name string, class websearch.Class) websearch.Class {
 	if name == "searxng" || name == "brave" {
 		return class

@@ -12,14 +12,14 @@ func decode(body []byte, into any) error {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	switch {
 	case len(body) == 0:
-		return errors.New("it answers with nothing")
+		return errors.New("empty response")
 	case body[0] == '<':
-		return errors.New("it answers with a web page in the place of JSON")
+		return errors.New("HTML response, JSON expected")
 	case body[0] != '{':
-		return errors.New("it answers with something that is no JSON object")
+		return errors.New("response is not a JSON object")
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("its answer is not in the documented format: %w", err)
+		return fmt.Errorf("response is not in the documented format: %w", err)
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func each[T any](list []json.RawMessage) ([]T, error) {
 		out = append(out, item)
 	}
 	if len(out) == 0 && odd != nil {
-		return nil, fmt.Errorf("its results are not in the documented format: %w", odd)
+		return nil, fmt.Errorf("results are not in the documented format: %w", odd)
 	}
 	return out, nil
 }
@@ -51,7 +51,7 @@ func texts(list []json.RawMessage) []string {
 // mustHave returns an error if a list that every answer has is missing.
 func mustHave(list []json.RawMessage, name string) error {
 	if list == nil {
-		return fmt.Errorf("its answer has no %q", name)
+		return fmt.Errorf("response has no %q", name)
 	}
 	return nil
 }

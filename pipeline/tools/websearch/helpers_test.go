@@ -15,7 +15,7 @@ import (
 	"nightdesk/pipeline/tools/websearch"
 )
 
-// secretKey must never be seen in an error or a log.
+// secretKey must not occur in any error or log.
 const secretKey = "k3y-that-nobody-may-see"
 
 // freely is a pace without waiting.
@@ -31,7 +31,7 @@ func serve(t testing.TB, handler http.HandlerFunc) string {
 	return s.URL
 }
 
-// outside returns a client that reaches servers of tests.
+// outside returns a client that can reach the test servers.
 func outside(t testing.TB, timeout time.Duration) *fetch.Client {
 	t.Helper()
 	c := fetch.New(fetch.Settings{Allow: []string{"127.0.0.1"}, Timeout: timeout})
@@ -39,7 +39,7 @@ func outside(t testing.TB, timeout time.Duration) *fetch.Client {
 	return c
 }
 
-// provider returns a provider that asks a server of the test.
+// provider returns a provider that queries a test server.
 func provider(t testing.TB, name string, handler http.HandlerFunc) *websearch.Provider {
 	t.Helper()
 	return build(t, websearch.Settings{Name: name, BaseURL: serve(t, handler), Key: secretKey, Outside: outside(t, time.Minute), Pace: freely{}})
@@ -64,7 +64,7 @@ func fixture(t testing.TB, name string) []byte {
 	return data
 }
 
-// answers returns a server that always says the same.
+// answers returns a server with one answer.
 func answers(status int, kind string, body []byte, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -76,7 +76,7 @@ func answers(status int, kind string, body []byte, headers ...string) http.Handl
 	}
 }
 
-// nothing is the answer of each provider to a query that finds nothing.
+// nothing holds each provider's answer without results.
 var nothing = map[string]string{
 	"searxng": `{"query":"x","number_of_results":0,"results":[],"answers":[],"corrections":[],"infoboxes":[],"suggestions":[],"unresponsive_engines":[]}`,
 	"tavily":  `{"query":"x","answer":null,"images":[],"results":[],"response_time":0.5}`,
@@ -85,7 +85,7 @@ var nothing = map[string]string{
 	"exa":     `{"requestId":"1","results":[],"costDollars":{"total":0.005}}`,
 }
 
-// refusal returns the error of a search, and checks that it keeps the secret.
+// refusal returns the error of a search, and checks that it does not contain the secret.
 func refusal(t testing.TB, err error) *websearch.Error {
 	t.Helper()
 	var e *websearch.Error
@@ -98,7 +98,7 @@ func refusal(t testing.TB, err error) *websearch.Error {
 	return e
 }
 
-// says200 is an outside that always gives the same body.
+// says200 returns a fetcher that always returns the same body.
 func says200(body []byte) websearch.Fetcher { return bodyOnly(body) }
 
 type bodyOnly []byte

@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// TestProviders asks each provider as its documentation has it, and reads its documented answer.
+// TestProviders queries each provider as documented, and parses its documented answer.
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -124,7 +124,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// What providers say in ways of their own about keys and plans.
+// TestProviders_Refusals: provider-specific messages about keys and plans.
 func TestProviders_Refusals(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -196,7 +196,7 @@ func TestNew_Problems(t *testing.T) {
 		s    websearch.Settings
 		want string
 	}{
-		{websearch.Settings{Name: "searxng", Key: secretKey}, "searxng has no standard address"},
+		{websearch.Settings{Name: "searxng", Key: secretKey}, "searxng has no default address"},
 		{websearch.Settings{Name: "bing", Key: secretKey}, `"bing" is not a search provider: use searxng, tavily, brave, serper, exa`},
 	} {
 		if _, err := websearch.New(tc.s); err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), secretKey) {

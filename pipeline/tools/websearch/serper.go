@@ -45,7 +45,7 @@ func decodeSerper(body []byte) (a answer, err error) {
 		return a, err
 	}
 	if r.Organic == nil && r.SearchParameters == nil {
-		return a, errors.New(`its answer has neither "organic" nor "searchParameters"`)
+		return a, errors.New(`response has neither "organic" nor "searchParameters"`)
 	}
 	results, err := each[result](r.Organic)
 	if err != nil {

@@ -60,7 +60,9 @@ func sources(hits []hit, n int, now time.Time) (out, others []topicqueue.Source)
 }
 
 // tracking matches URL parameters that describe where a visitor came from, not the page.
-var tracking = regexp.MustCompile(`(?i)^(utm_[a-z_]+|[gdy]clid|[gw]braid|fbclid|msclkid|twclid|igshid|srsltid|mc_[ce]id|mkt_tok|_hs(enc|mi)|vero_(id|conv)|_openstat|gs_lcrp|s_cid|oly_(anon|enc)_id)$`)
+var tracking = regexp.MustCompile(`(?i)^(utm_[a-z_]+|[gdy]clid|[gw]braid|fbclid|msclkid|twclid|` +
+	`igshid|srsltid|mc_[ce]id|mkt_tok|_hs(enc|mi)|` +
+	`vero_(id|conv)|_openstat|gs_lcrp|s_cid|oly_(anon|enc)_id)$`)
 
 // cleanAddress returns the address of a page without fragment, credentials and tracking parameters, and a key that is
 // equal for different spellings of it. ok is false if raw is not the address of a page.

@@ -18,7 +18,8 @@ const (
 
 var (
 	// tags matches the elements in excerpts. Other words in angle brackets are text, such as Vec<T>.
-	tags = regexp.MustCompile(`(?i)</?(?:strong|b|em|i|u|mark|span|br|p|div|a|sup|sub|small|wbr|font|code|pre|h[1-6]|ul|ol|li|blockquote|cite|q|time|table|tr|td|th)(?:\s[^<>]*)?/?>`)
+	tags = regexp.MustCompile(`(?i)</?(?:strong|b|em|i|u|mark|span|br|p|div|a|sup|sub|small|wbr|font|` +
+		`code|pre|h[1-6]|ul|ol|li|blockquote|cite|q|time|table|tr|td|th)(?:\s[^<>]*)?/?>`)
 	// hiddenParts matches comments, scripts and styles, which have no text.
 	hiddenParts = regexp.MustCompile(`(?is)<!--.*?-->|<(script|style)\b[^>]*>.*?</(script|style)\s*>`)
 	// blocks matches elements that break lines.

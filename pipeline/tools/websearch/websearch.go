@@ -113,7 +113,7 @@ func New(s Settings) (*Provider, error) {
 		}
 		s.BaseURL = strings.TrimRight(cmp.Or(s.BaseURL, known.base), "/")
 		if s.BaseURL == "" {
-			return nil, fmt.Errorf("%s has no standard address: give one", s.Name)
+			return nil, fmt.Errorf("%s has no default address: set one", s.Name)
 		}
 		s.Every = cmp.Or(s.Every, known.every)
 		return &Provider{known, s}, nil
@@ -162,7 +162,7 @@ func (p *Provider) Search(ctx context.Context, query string, n int) (Found, erro
 	found.Sources, found.Others = sources(a.hits, n, time.Now())
 	if len(found.Sources) == 0 && len(a.silent) > 0 { // the silent engines might have found something
 		return Found{}, &Error{Provider: p.name, Class: Unavailable,
-			Err: fmt.Errorf("some of its search engines do not answer, the others found nothing: %s",
+			Err: fmt.Errorf("some of its search engines did not answer, and the others found nothing: %s",
 				short(strings.Join(a.silent, ", ")))}
 	}
 	return found, nil
@@ -176,7 +176,7 @@ func (p *Provider) slow(ctx context.Context, err error) {
 	var e *Error
 	if can && errors.As(err, &e) && e.Class == Busy {
 		if err := pace.Slow(ctx, "search:"+p.name, p.settings.Every); err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Str("provider", p.name).Msg("web search goes on at the same rate")
+			zerolog.Ctx(ctx).Warn().Err(err).Str("provider", p.name).Msg("rate limit not reduced")
 		}
 	}
 }

@@ -150,7 +150,7 @@ func (s *governed) next(renew time.Duration) time.Duration {
 	return max(time.Until(at), 0)
 }
 
-// grant delivers a permit to its waiting call. If the call has gone, the permit is released.
+// grant delivers a permit to its waiting call. If the call no longer waits, the permit is released.
 func (s *governed) grant(p permit) {
 	w, ok := s.waiting[p.id]
 	if !ok {
@@ -206,7 +206,7 @@ func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool
 	}
 	if register { // before its keys, so that every state can be found
 		if err := g.rdb.HSet(ctx, hostsKey, s.id, s.host).Err(); err != nil {
-			return fmt.Errorf("note the calls to %s in Redis: %w", s.host, err)
+			return fmt.Errorf("record the calls to %s in Redis: %w", s.host, err)
 		}
 	}
 	values, err := speakScript.Run(ctx, g.rdb, []string{stateKey(s.id)}, said).Slice()

@@ -1,4 +1,4 @@
-// Package governor limits the calls of all workers to what each model server accepts. Start reading with Start,
+// Package governor limits the calls of all workers to the capacity of each model server. Start reading with Start,
 // Governor.Acquire and Stats.
 //
 // Per server (see topicqueue.Call) the governor limits requests per minute, tokens per minute and calls in flight. It
@@ -214,7 +214,7 @@ func (g *Governor) heard(m *redis.Message) {
 	}
 }
 
-// speak sends what is due to Redis and returns the time until more is due. last: the governor stops.
+// speak sends due data to Redis and returns the time until the next. last: the governor stops.
 func (g *Governor) speak(ctx context.Context, last bool) time.Duration {
 	g.mu.Lock()
 	servers := make([]*governed, 0, len(g.servers))

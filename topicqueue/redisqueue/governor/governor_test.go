@@ -31,7 +31,7 @@ func start(t testing.TB, rdb redis.UniversalClient, lease time.Duration) *govern
 	return g
 }
 
-// call is a patient call of a run.
+// callOf returns a patient call of a run.
 func callOf(run string) topicqueue.Call {
 	return topicqueue.Call{ID: run, Server: server, Host: "model.test", Run: run, Tokens: 100, Patient: true}
 }
@@ -66,7 +66,7 @@ func blocked(t testing.TB, g *governor.Governor, c topicqueue.Call) bool {
 	return err != nil
 }
 
-// eventually waits until the figures of the one server are so.
+// eventually waits for a condition on the statistics of the only server.
 func eventually(t testing.TB, rdb redis.UniversalClient, what string, is func(s governor.Stat) bool) {
 	t.Helper()
 	var stats []governor.Stat
@@ -92,8 +92,8 @@ func limit(n int) func(governor.Stat) bool {
 	return func(s governor.Stat) bool { return s.Limit == n }
 }
 
-// Refusals before there is a limit make it what is left; later ones lower it once an epoch, and only while calls are
-// answered: else it is not their number.
+// TestGovernor_LearnsFromRefusals: without a limit, refusals set the limit to the remaining calls. Later refusals lower
+// it once per epoch, and only while calls are answered, because otherwise concurrency is not the cause.
 func TestGovernor_LearnsFromRefusals(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -126,7 +126,8 @@ func TestGovernor_LearnsFromRefusals(t *testing.T) {
 	})
 }
 
-// A call whose time ran out while others were answered shows how many the server can take; see topicqueue.CallVerdict.
+// TestGovernor_LearnsFromLateness: a call that timed out while others were answered shows the capacity of the server;
+// see topicqueue.CallVerdict.
 func TestGovernor_LearnsFromLateness(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -162,7 +163,7 @@ func TestGovernor_LearnsFromLateness(t *testing.T) {
 	}
 }
 
-// A place that becomes free goes to another process within milliseconds.
+// TestGovernor_HandsPlacesOver: a freed place goes to another process within milliseconds.
 func TestGovernor_HandsPlacesOver(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -193,7 +194,7 @@ func TestGovernor_HandsPlacesOver(t *testing.T) {
 	})
 }
 
-// Reports go first, then the run that was served least, then who waits longest.
+// TestGovernor_Order: reports go first, then the run with the fewest granted calls, then the longest waiting call.
 func TestGovernor_Order(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -273,8 +274,8 @@ func TestGovernor_PerMinute(t *testing.T) {
 	})
 }
 
-// Three tries without an answer open the circuit, also those of one call; what only one question does to the server
-// does not.
+// TestGovernor_Circuit: three failed tries open the circuit, even if they belong to one call. Failures that only one
+// question causes do not.
 func TestGovernor_Circuit(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -339,7 +340,7 @@ func TestGovernor_Circuit(t *testing.T) {
 	})
 }
 
-// The places of a process that is heard of no more come back, and its waiting calls are in nobody's way.
+// TestGovernor_DeadProcess: the places of a dead process are freed, and its waiting calls block nobody.
 func TestGovernor_DeadProcess(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -366,7 +367,8 @@ func TestGovernor_DeadProcess(t *testing.T) {
 	})
 }
 
-// While Redis is away no call begins, those in flight end, and afterwards all goes on.
+// TestGovernor_RedisAway: while Redis is unreachable, no call begins and those in flight end. Afterwards everything
+// continues.
 func TestGovernor_RedisAway(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
@@ -395,7 +397,7 @@ func TestGovernor_RedisAway(t *testing.T) {
 	eventually(t, rdb, "all told", func(s governor.Stat) bool { return s.InFlight == 0 && s.Granted == 3 })
 }
 
-// Calls that outlasted a longer absence of Redis still count when it is back.
+// TestGovernor_RedisAwayForLong: calls that are still in flight after a long outage of Redis count again.
 func TestGovernor_RedisAwayForLong(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
@@ -411,7 +413,7 @@ func TestGovernor_RedisAwayForLong(t *testing.T) {
 	eventually(t, rdb, "released", inFlight(1))
 }
 
-// Waiting ends with ctx, and leaves nothing behind.
+// TestGovernor_WaitingIsCancelled: waiting ends with ctx and leaves no data.
 func TestGovernor_WaitingIsCancelled(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -450,7 +452,7 @@ func TestGovernor_WaitingIsCancelled(t *testing.T) {
 	})
 }
 
-// A governor that was closed turns calls away and gives back what waited.
+// TestGovernor_Close: a closed governor rejects calls and releases those that waited.
 func TestGovernor_Close(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.InProcess(t)
@@ -517,7 +519,7 @@ func (l *line) mend() {
 	l.away = false
 }
 
-// BenchmarkGovernor is one call after the other on an idle server, and many at once.
+// BenchmarkGovernor measures sequential calls on an idle server, and many parallel calls.
 func BenchmarkGovernor(b *testing.B) {
 	for _, callers := range []int{1, 64} {
 		b.Run(fmt.Sprint(callers), func(b *testing.B) {

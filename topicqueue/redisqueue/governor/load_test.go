@@ -17,12 +17,13 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// go test ./topicqueue/redisqueue/governor -run GovernorUnderLoad -governor.full -v takes five minutes and checks what
-// is promised: 90 % goodput and at most 2 % refused 10 s after the start and 30 s after the cap was halved, and an
-// outage of two minutes. Without the flag all times are short, and the machine may be busy with other tests.
+// full selects long runs: go test ./topicqueue/redisqueue/governor -run GovernorUnderLoad -governor.full -v takes five
+// minutes. It checks for 90 % goodput and at most 2 % refusals from 10 s after the start and 30 s after the capacity
+// was halved, and an outage of two minutes. Without the flag all times are short, because the machine may be busy with
+// other tests.
 var full = flag.Bool("governor.full", false, "long runs of the governor, to the promised figures")
 
-// provider is a model server that takes so many calls at a time and refuses more at once.
+// provider is a model server with a limit of concurrent calls, above which it refuses calls.
 type provider struct {
 	latency func() time.Duration
 	down    atomic.Bool
@@ -73,7 +74,7 @@ func (p *provider) setCap(n int) {
 	p.cap = n
 }
 
-// measure returns which part of the calls was refused, and which part of the cap's time was used, within d.
+// measure returns the share of refused calls, and the used share of the capacity, within d.
 func (p *provider) measure(t *testing.T, what string, d time.Duration) (refused, goodput float64) {
 	p.mu.Lock()
 	p.advance()
@@ -98,8 +99,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// fleet asks a provider without an end, with so many callers over each of so many governors. stop ends it and checks
-// that no call was given up.
+// fleet calls a provider continuously, with this many callers on each governor. stop ends it and checks that no call
+// was given up.
 func fleet(t *testing.T, rdb *redis.Client, p *provider, governors, callers int) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

@@ -1,5 +1,5 @@
--- ARGV: unit, generation, stuck (ms). The job queue has a task for this generation that will never begin: one that is
--- over, or (stuck > 0) one that began nothing for so long. Gives the unit to the next generation.
+-- ARGV: unit, generation, stuck (ms). Gives the unit to the next generation, because the job queue's task for this one
+-- will never run: the task is over, or (stuck > 0) it has not begun for this long.
 local unit, gen, stuck = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 if generation(unit) ~= gen or not wants(unit) or text(work, unit .. ':owner') ~= '' then return answer({}) end
 if stuck > 0 then

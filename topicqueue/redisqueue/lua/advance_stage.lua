@@ -1,9 +1,9 @@
--- ARGV: unit, generation, owner, what it found, what is kept of it: the ways of a run through the states between research and its end.
---   plan     question  (JSON) the plan waits for a person's answer, so many ms (0: for ever), and tells the stream (events, JSON)
---   review   [blocks]  (JSON list of texts): research goes on with them; none: the report is due. Kept: topicqueue.Review
---   narrate  narration (JSON) the run ends as its report has committed it; events (JSON)
+-- Moves a run on from a stage other than researching. ARGV: unit, generation, owner, then by unit
+--  plan     question (JSON), patience (ms; 0: no limit), events (JSON): the plan waits for a person's answer
+--  review   new blocks (JSON list of texts; empty: reporting is next), the topicqueue.Review (JSON)
+--  narrate  narration (JSON), events (JSON): the run ends with the outcome that its report committed
 local unit = ARGV[1]
-if text(work, unit .. ':ended') == ARGV[3] then return answer(wanted()) end -- the reply of the first call was lost
+if text(work, unit .. ':ended') == ARGV[3] then return answer(wanted()) end -- repeated call: its reply was lost
 if not holds(unit, ARGV[2], ARGV[3]) or stage[state()] ~= unit then return { 'fenced' } end
 redis.call('HSET', work, unit .. ':ended', ARGV[3])
 if unit == 'plan' then

@@ -1,6 +1,6 @@
--- ARGV: reply (JSON), number of the question. A person has replied to what the plan waits with: planning goes on.
+-- ARGV: reply (JSON), number of the question. Stores a person's answer to the question that the plan waits for.
 local n = ARGV[2]
-if text(run, 'reply:' .. n) == ARGV[1] then return answer(wanted()) end -- the reply of the first call was lost, or it came twice
+if text(run, 'reply:' .. n) == ARGV[1] then return answer(wanted()) end -- repeated call or duplicate answer
 if state() ~= 'awaiting_input' or num(run, 'asks') ~= tonumber(n) then return { 'stale' } end
 redis.call('HSET', run, 'reply:' .. n, ARGV[1], 'replied:' .. n, now, 'state', 'planning')
 return answer(wanted())

@@ -1,7 +1,7 @@
--- KEYS: workers by their last sign of life (sorted set: token, slots)
--- ARGV: the worker that calls (empty: somebody else), since when (ms) the others must have been heard of to count, ms of
--- silence after which one does not, ms after which it is forgotten
--- Returns the time, how many workers live, their slots in all, and how long ago the last one was heard of (-1: never).
+-- KEYS: workers by time of their last heartbeat (sorted set; member: token, slots)
+-- ARGV: calling worker (empty: not a worker), earliest heartbeat (ms) that counts, timeout (ms) of a heartbeat, age (ms)
+-- from which workers are deleted
+-- Returns the time, the number of live workers, their total slots, and the age (ms) of the last heartbeat (-1: none).
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 if ARGV[1] ~= '' then

@@ -1,6 +1,6 @@
 -- KEYS: state of a batch (hash)
--- ARGV: generation of a digest whose task will never run, for how long (ms) that must be wanted. Returns the generation
--- that is wanted now.
+-- ARGV: generation of a digest whose task will never run, minimum age (ms) of the request for it. Returns the generation
+-- wanted now.
 local generation = tonumber(redis.call('HGET', KEYS[1], 'generation') or '0')
 if generation ~= tonumber(ARGV[1]) then return generation end
 local clock = redis.call('TIME')

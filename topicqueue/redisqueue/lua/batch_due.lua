@@ -1,6 +1,6 @@
--- KEYS: batches by next look (sorted set)
--- ARGV: batches to return at the most, how long the caller has for each (ms)
--- Returns batches that are to be looked at, each with the time at which others see it again.
+-- KEYS: batches by time of their next check (sorted set)
+-- ARGV: maximum number of batches, time (ms) that the caller has for each
+-- Returns due batches, each with the time from which other callers can get it.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local out = {}

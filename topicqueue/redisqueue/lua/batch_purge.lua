@@ -1,5 +1,5 @@
--- KEYS: runs of a batch (sorted set), those that are not yet published (set), lines (hash), state (hash)
--- ARGV: runs that are no longer listed; open ones stay. Returns 1 when nothing is left of the batch.
+-- KEYS: runs of a batch (sorted set), its unpublished runs (set), lines (hash), state (hash)
+-- ARGV: runs to remove from the lists; unpublished runs stay. Returns 1 if the batch is empty and removed.
 for _, id in ipairs(ARGV) do
   if redis.call('SISMEMBER', KEYS[2], id) == 0 then
     redis.call('ZREM', KEYS[1], id)

@@ -18,13 +18,13 @@ if unit == 'plan' then
       if final == 0 or now + duration < final then final = now + duration end
     end
     if final > 0 then
-      -- The time for writing is reserved first, but never more than half of what there is.
+      -- Reserve the time for writing first, but at most half of the total.
       local reserve = math.min(num(run, 'reserve'), math.floor(math.max(final - now, 0) / 2))
       redis.call('HSET', run, 'final', final, 'seal', final - reserve)
     end
   end
 end
--- in how many milliseconds something is over; -1 = never
+-- left returns the time (ms) until a stored time; -1 if there is none.
 local function left(field)
   local at = num(run, field)
   if at == 0 then return -1 end

@@ -1,7 +1,7 @@
--- ARGV: reason, report (1: what was found is written up)
+-- ARGV: reason, report (1: write a report on the findings so far)
 if state() == '' then return { 'stale' } end
 if ended() then return answer(wanted()) end
-if state() == 'narrating' then -- it is written up
+if state() == 'narrating' then -- the report exists
   breakOff(ARGV[1], 0)
   return answer(wanted())
 end

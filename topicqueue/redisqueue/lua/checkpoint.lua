@@ -1,10 +1,10 @@
--- ARGV: unit, generation, owner, iteration, blocks the proposals were judged against, traces (JSON list of texts),
--- queries (JSON list), new blocks (JSON list of texts), admissions (JSON), lease (ms), memory (JSON),
--- events (JSON), digest (JSON; empty: none), calls (JSON list: tool, asked, shared, ...), bytes of its evidence,
--- what the calls returned (hash; empty: nothing)
+-- ARGV: unit, generation, owner, iteration, number of blocks that the proposals were compared with, traces (JSON list
+-- of texts), queries (JSON list), new blocks (JSON list of texts), admissions (JSON), lease (ms), memory (JSON), events
+-- (JSON), digest (JSON; empty: none), calls (JSON list: tool, asked, shared, ...), bytes of its evidence, sources
+-- returned by its calls (hash; empty: none)
 local unit, iteration = ARGV[1], tonumber(ARGV[4])
 if not holds(unit, ARGV[2], ARGV[3]) or state() ~= 'researching' then return { 'fenced' } end
-if num(blocks, unit .. ':iterations') >= iteration then -- the reply of the first call was lost
+if num(blocks, unit .. ':iterations') >= iteration then -- repeated call: its reply was lost
   return answer(wanted(), text(work, unit .. ':view'), text(work, unit .. ':admissions'))
 end
 if num(run, 'blocks') ~= tonumber(ARGV[5]) then return { 'changed' } end
@@ -23,7 +23,7 @@ addBlocks(new)
 redis.call('HSET', blocks, unit .. ':iterations', iteration, unit .. ':updated', now)
 redis.call('HSET', work, unit .. ':times', text(work, unit .. ':times') .. now .. ' ')
 redis.call('HSET', work, unit .. ':admissions', ARGV[9], unit .. ':lease', now + tonumber(ARGV[10]), unit .. ':memory', ARGV[11])
-redis.call('DEL', base .. 'journal:' .. unit) -- what was asked before this is decided
+redis.call('DEL', base .. 'journal:' .. unit) -- the checkpoint replaces the journal
 local list = cjson.decode(ARGV[12])
 if #new > 0 then progress(list) end
 emit(list, ARGV[2])

@@ -1,6 +1,6 @@
 -- ARGV: generation, owner, plan (JSON), traces (JSON list of texts), blocks (JSON list of texts), events (JSON),
 -- path of the run, reviewed (1)
-if text(work, 'plan:ended') == ARGV[2] then return answer(wanted()) end -- the reply of the first call was lost
+if text(work, 'plan:ended') == ARGV[2] then return answer(wanted()) end -- repeated call: its reply was lost
 if not holds('plan', ARGV[1], ARGV[2]) or state() ~= 'planning' then return { 'fenced' } end
 redis.call('HSET', work, 'plan:ended', ARGV[2])
 redis.call('SET', base .. 'plan', ARGV[3])

@@ -1,6 +1,6 @@
 -- ARGV: id, batch, topic, options (JSON), lane, parallel, duration (ms), reserve for writing (ms), deadline (ms since
--- 1970, 0 = none), review loops, narrate (1), own budget (0 = none), budget to begin with (0 = no limit); the last one:
--- labels (JSON, may be empty)
+-- 1970, 0 = none), review loops, narrate (1), own budget (0 = none), initial budget (0 = no limit), labels (JSON; may be
+-- empty)
 if redis.call('EXISTS', run) == 1 then return { 'exists', lane(), {}, state() } end
 redis.call('HSET', run, 'id', ARGV[1], 'batch', ARGV[2], 'topic', ARGV[3], 'options', ARGV[4], 'lane', ARGV[5],
   'parallel', ARGV[6], 'state', 'queued', 'created', now)

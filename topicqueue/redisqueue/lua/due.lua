@@ -1,9 +1,9 @@
--- KEYS: index of runs (sorted set: run by next check), that of runs that have ended, clock of the sweeps (hash)
--- ARGV: runs of each to return at the most, how long the caller has for each (ms), gap (ms), quiet (ms)
--- Returns whether leases may be taken over now, and the runs that are due, which other sweepers will not see for a while.
+-- KEYS: unfinished runs by next check (sorted set), ended runs by next check (sorted set), clock of the sweeps (hash)
+-- ARGV: maximum number of runs from each set, time (ms) that the caller has for each, gap (ms), quiet (ms)
+-- Returns whether leases may be taken over now, and the due runs. Other sweepers do not get these runs for the given time.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
--- After a gap in the sweeps Redis was away for everybody, or no worker ran: holders of leases get time to renew them.
+-- After a gap in the sweeps, Redis was unreachable or no worker ran. Lease holders then get time to renew.
 local last = tonumber(redis.call('HGET', KEYS[3], 'last') or '0')
 if now - last > tonumber(ARGV[3]) then redis.call('HSET', KEYS[3], 'quiet', now + tonumber(ARGV[4])) end
 redis.call('HSET', KEYS[3], 'last', now)

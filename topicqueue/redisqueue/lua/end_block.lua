@@ -1,6 +1,6 @@
--- ARGV: unit, generation, owner, status, reason, fallbacks (JSON), what its last calls returned (hash; empty: nothing)
+-- ARGV: unit, generation, owner, status, reason, fallbacks (JSON), sources returned by its last calls (hash; empty: none)
 local unit = ARGV[1]
-if text(work, unit .. ':ended') == ARGV[3] then return answer(wanted()) end -- the reply of the first call was lost
+if text(work, unit .. ':ended') == ARGV[3] then return answer(wanted()) end -- repeated call: its reply was lost
 if not holds(unit, ARGV[2], ARGV[3]) then return { 'fenced' } end
 redis.call('HSET', work, unit .. ':ended', ARGV[3])
 redis.call('HSET', blocks, unit .. ':fallbacks', ARGV[6])

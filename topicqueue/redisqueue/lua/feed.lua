@@ -1,9 +1,8 @@
--- KEYS: as note.lua, then of each lane that is served before this one the runs with a task (sorted set) and those that have
--- begun (set)
--- ARGV: tasks for planning that there shall be, ms until a run that got one is looked at again, slots of all workers (0 = any number)
--- Takes runs from those that wait, the oldest first, until there are so many that have a task, and returns them. Runs that
--- have begun, have a task, or go before take the slots that there are. Those that are held for their share of a budget, which
--- have the place inf, give their places to others: to three times as many as there shall be at most.
+-- KEYS: as in note.lua, then for each lane of higher priority: runs with a task (sorted set), runs that have begun (set)
+-- ARGV: wanted number of planning tasks, time (ms) until the next check of a fed run, slots of all workers (0 = unlimited)
+-- Moves waiting runs, oldest first, to the runs with a task until their number is reached, and returns them. Slots are
+-- taken by runs that have begun, have a task, or are in a lane of higher priority. Runs held for their share of a budget
+-- (place inf) do not count, up to three times the wanted number.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local tasks, slots = tonumber(ARGV[1]), tonumber(ARGV[3])

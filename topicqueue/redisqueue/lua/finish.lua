@@ -1,7 +1,7 @@
--- ARGV: unit (plan or report), generation, owner, state, reason, key of the report, the report (JSON, empty without
--- one), events (JSON)
+-- ARGV: unit (plan or report), generation, owner, state, reason, key of the report, the report (JSON; empty: none), events
+-- (JSON)
 local unit = ARGV[1]
-if text(work, unit .. ':ended') == ARGV[3] then return answer(wanted()) end -- the reply of the first call was lost
+if text(work, unit .. ':ended') == ARGV[3] then return answer(wanted()) end -- repeated call: its reply was lost
 if not holds(unit, ARGV[2], ARGV[3]) or ended() then return { 'fenced' } end
 redis.call('HSET', work, unit .. ':ended', ARGV[3])
 redis.call('HSET', run, 'report', ARGV[6])

@@ -1,14 +1,14 @@
 -- KEYS[1] is the state of one model server's governor; its other keys share prefix and hash tag.
--- ARGV[1] is what one process has to say, as JSON:
---   process: who speaks; channel: prefix of the channels on which processes hear of their grants
---   lease, wait: milliseconds for which a permit and a waiting call live without being mentioned
---   limits: in_flight, requests, tokens; 0 = none
---   ends:   tries that have ended: id, call, outcome, tokens (used minus reserved), epoch, answered, inside, why
---   keep:   ids of permits that are still used
---   asks:   calls that wait for a permit: id, run, class (0 before 1), tokens, patient
+-- ARGV[1] is the input of one process, as JSON:
+--  process: the process; channel: prefix of the channels on which processes receive their grants
+--  lease, wait: time (ms) after which a permit and a waiting call expire unless mentioned
+--  limits: in_flight, requests, tokens; 0 = none
+--  ends:   ended tries: id, call, outcome, tokens (used minus reserved), epoch, answered, inside, why
+--  keep:   ids of permits in use
+--  asks:   calls that wait for a permit: id, run, class (0 before 1), tokens, patient
 -- Returns the permits granted to this process as id, epoch, answered, inside, ...; the ids of impatient calls that are
--- refused because the server is down; for each end whether the server is down and whether the try was queued; and
--- in how many milliseconds to ask again.
+-- refused because the server is down; for each end whether the server is down and whether the try was queued; and the
+-- time (ms) until the next request.
 local base = string.sub(KEYS[1], 1, -6)
 local state, flight, failing, minute = KEYS[1], base .. 'flight', base .. 'failing', base .. 'minute'
 local waiter, lease, runs = base .. 'waiter', base .. 'lease', base .. 'runs'
@@ -18,11 +18,11 @@ local limits = batch.limits
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
-local keep_state = 3600000 -- of a server that nobody asks
-local step, longest = 3000, 30000 -- between two raises of the limit: after one that went well, after ones that did not
-local threshold = 3 -- tries without an answer between them that open the circuit
-local away, full = 1, 2 -- why the circuit is open
-local first_probe, last_probe = 1000, 15000 -- pauses between two probes
+local keep_state = 3600000 -- lifetime of an unused server's state
+local step, longest = 3000, 30000 -- pause between raises of the limit: after a success, and the maximum after failures
+local threshold = 3 -- consecutive failures that open the circuit
+local away, full = 1, 2 -- reasons for an open circuit
+local first_probe, last_probe = 1000, 15000 -- first and longest pause between probes
 
 -- The state is read once and written once.
 local names = { 'limit', 'epoch', 'changed', 'trial', 'pause', 'rounds', 'since', 'well', 'answered', 'granted', 'throttled',
@@ -32,7 +32,7 @@ local probe, why = raw[1] or '', raw[2] or ''
 for i, name in ipairs(names) do s[name] = tonumber(raw[i + 2] or 0) or 0 end
 if s.pause == 0 then s.pause, s.rounds = step, 1 end
 
--- score orders the runs of calls that wait: class, then calls granted so far, then the oldest waiting call's number.
+-- score orders the runs of waiting calls: by class, then by calls granted so far, then by the oldest waiting call.
 local function score(member, number)
   local served = tonumber(redis.call('GET', base .. 'served:' .. string.sub(member, 2)) or 0)
   return string.format('%.0f', tonumber(string.sub(member, 1, 1)) * 2 ^ 50 + math.min(served, 2 ^ 17 - 1) * 2 ^ 33
@@ -48,7 +48,7 @@ local function place(member)
   end
 end
 
--- A waiting call is written as tokens|process|class run.
+-- read parses a waiting call, stored as tokens|process|class run.
 local function read(id)
   local text = redis.call('HGET', waiter, id)
   if not text then return nil end
@@ -81,7 +81,7 @@ local function enqueue(a)
   place(member)
 end
 
--- What has not been mentioned for too long is gone.
+-- Delete expired permits and waiting calls.
 redis.call('ZREMRANGEBYSCORE', flight, '-inf', now)
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', lease, '-inf', now)) do drop(id) end
 
@@ -105,15 +105,16 @@ local function spend(requests, tokens)
   s.requests, s.tokens = s.requests + requests, s.tokens + tokens
 end
 
--- up: the server has answered something. When it was found away, only the probe's answer counts: others may have been
--- under way since before.
+-- up records an answer of the server. While the server is down, only the probe's answer counts, because other answers
+-- may belong to earlier calls.
 local function up(id)
   if s.open == away and id ~= probe then return end
   if s.failing > 0 then redis.call('DEL', failing) end
   s.failing, s.open, probe = 0, 0, ''
 end
 
--- down: a try e found nobody (how: away), or no capacity (full). what: the same for tries that count once.
+-- down records a try that could not reach the server (how: away) or found no capacity (full). Tries with the same what
+-- count once.
 local function down(e, what, how)
   local id = e.id
   why = e.why or why
@@ -132,16 +133,16 @@ local function down(e, what, how)
   end
 end
 
--- lower sets the limit after congestion and begins an epoch: what was granted before says nothing about this limit.
+-- lower sets the limit after congestion and begins an epoch. Calls granted in earlier epochs say nothing about this limit.
 local function lower(limit, rounds)
   if s.trial == 1 then s.pause = math.min(longest, 2 * s.pause) end
   s.limit, s.epoch, s.trial, s.rounds, s.changed = math.max(1, limit), s.epoch + 1, 0, rounds, now
   s.since, s.well = 0, 0
 end
 
--- throttled learns from a refusal. Calls of an earlier epoch were too many for an earlier limit. Before there was one,
--- all that were refused were too many: the limit follows the calls that remain. When nothing has been answered since the
--- limit was lowered, it is not the number of calls: a spent rate, or an overload that is an outage.
+-- throttled handles a 429 response. Calls of an earlier epoch exceeded an earlier limit. Without a limit, all throttled
+-- calls were too many, so the limit becomes the number of remaining calls. If no call has been answered since the limit
+-- was lowered, concurrency is not the cause: a rate is used up, or an overload amounts to an outage.
 local function throttled(e, inside)
   s.throttled = s.throttled + 1
   if s.limit > 0 and e.epoch == s.epoch and s.well == 0 then
@@ -160,8 +161,8 @@ local function throttled(e, inside)
   up(e.id)
 end
 
--- late learns from a try whose time ran out. A server can take as many calls at a time as it has answered within that
--- time, unless that is as many as there were.
+-- late handles a try that timed out. The server can process as many concurrent calls as it has answered in that time,
+-- unless it has answered all of them.
 local function late(e, inside)
   local meanwhile, most = s.answered - e.answered, math.max(e.inside, inside + 1)
   if meanwhile == 0 then down(e, e.call, full) end
@@ -194,11 +195,11 @@ for i, e in ipairs(batch.ends) do
     end
   end
 end
--- A permit whose lease has ended meanwhile is used all the same.
+-- A permit in use stays valid even if its lease has expired.
 for _, id in ipairs(batch.keep) do redis.call('ZADD', flight, now + batch.lease, id) end
 
--- raised adds a place when the limit has been reached for long enough without a refusal, and calls have been answered
--- under it. Returns false and in how many milliseconds it may be asked again otherwise.
+-- raised increases the limit by one if it has been reached for long enough without throttling and calls were answered
+-- under it. Otherwise it returns false and the time (ms) until the next check.
 local function raised()
   local pause = s.pause
   if s.trial == 1 then pause = step end
@@ -209,14 +210,14 @@ local function raised()
   return true
 end
 
--- room reports whether a call may go now; else in how many milliseconds to look again.
+-- room reports whether a call may start now; otherwise it returns the time (ms) until the next check.
 local function room(tokens)
   if s.open > 0 then
     if probe ~= '' and redis.call('ZSCORE', flight, probe) then return false, last_probe end
     return now >= s.probe_at, s.probe_at - now
   end
   local spent = limits.requests > 0 and s.requests >= limits.requests
-    or limits.tokens > 0 and s.tokens > 0 and s.tokens + tokens > limits.tokens -- a larger one has a minute for itself
+    or limits.tokens > 0 and s.tokens > 0 and s.tokens + tokens > limits.tokens -- a larger call gets its own minute
   if spent then
     local head = redis.call('LINDEX', minute, 0)
     return false, tonumber(string.match(head, '^%d+')) + 60000 - now
@@ -227,7 +228,7 @@ local function room(tokens)
   return true
 end
 
--- admit gives a call its permit.
+-- admit grants a permit to a call.
 local function admit(id, run, tokens)
   redis.call('ZADD', flight, now + batch.lease, id)
   redis.call('PEXPIRE', flight, keep_state)
@@ -248,7 +249,7 @@ local function grant(id, inside)
 end
 
 for _, a in ipairs(batch.asks) do
-  if redis.call('ZSCORE', flight, a.id) then -- the grant was not heard of
+  if redis.call('ZSCORE', flight, a.id) then -- the grant message was lost
     grant(a.id, redis.call('ZCARD', flight))
   elseif s.open > 0 and not a.patient then
     drop(a.id)
@@ -279,7 +280,7 @@ while true do
     else
       redis.call('PUBLISH', batch.channel .. w.process, cjson.encode({ KEYS[1], w.id, s.epoch, s.answered, inside }))
     end
-  else -- its keys have expired one before the other
+  else -- one of its keys has expired before the other
     redis.call('ZREMRANGEBYRANK', base .. 'queue:' .. member, 0, 0)
   end
   place(member)

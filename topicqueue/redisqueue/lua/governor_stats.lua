@@ -1,4 +1,4 @@
--- KEYS[1] is the state of one model server's governor. Returns its figures, nothing when it has none.
+-- KEYS[1] is the state of one model server's governor. Returns its statistics, or nothing if there are none.
 local base = string.sub(KEYS[1], 1, -6)
 if redis.call('EXISTS', KEYS[1]) == 0 then return {} end
 local clock = redis.call('TIME')

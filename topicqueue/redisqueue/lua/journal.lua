@@ -1,8 +1,8 @@
--- ARGV: unit, epoch, field, value ('': nothing to keep), usage (JSON; '': it cost nothing), cost in the unit of the
--- run's budget, generation. Stores what was answered at a place of the run, and what the call cost, in one step: an answer that is
--- kept is paid for, and one that is paid for is not asked for again. Of answers the first writer wins, whatever its
--- generation; returns what stands there. A usage says when the call was made: what is there already is the same call,
--- whose reply was lost. Of a run whose state has expired nothing is kept.
+-- ARGV: unit, epoch, field, value ('': store none), usage (JSON; '': no cost), cost in the unit of the run's budget,
+-- generation. Stores the answer at a place of the run and the cost of its call in one step, so that a stored answer is
+-- paid for and no paid call is repeated. The first stored answer wins, whatever its generation, and is returned. A usage
+-- contains the time of its call, so an equal usage is a repeated call whose reply was lost. If the run's state has
+-- expired, nothing is stored.
 if state() == '' then return { 'ok', ARGV[4] } end
 local unit, place, value, usage = ARGV[1], ARGV[3], ARGV[4], ARGV[5]
 if usage ~= '' then
@@ -20,7 +20,7 @@ end
 if value == '' or ended() or num(run, 'epoch') ~= tonumber(ARGV[2]) then return { 'ok', value } end
 local key = base .. 'journal:' .. unit
 if redis.call('HSETNX', key, place, value) == 1 then
-  redis.call('HINCRBY', work, unit .. ':entries', 1) -- progress, by which poison is told from bad luck
+  redis.call('HINCRBY', work, unit .. ':entries', 1) -- progress: see sweep.lua
   return { 'ok', value }
 end
 return { 'ok', redis.call('HGET', key, place) }

@@ -1,8 +1,8 @@
--- KEYS: lines of a batch (hash: run -> JSON), its runs that are not yet published (set), its state (hash)
--- ARGV: run, line. Of two, of which one comes late, that of the later epoch stays. Returns 1 when the batch now wants a
--- digest: it is sealed, nothing of it is open, and something has ended since the last digest.
+-- KEYS: lines of a batch (hash: run -> JSON), its unpublished runs (set), its state (hash)
+-- ARGV: run, line. If two epochs of a run write a line, the later epoch's line stays. Returns 1 if the batch needs a
+-- digest: it is sealed, no run is open, and a run has ended since the last digest.
 local old = redis.call('HGET', KEYS[1], ARGV[1])
--- Times are in UTC and have as many decimals as they need: without the Z the earlier one comes first.
+-- Times are in UTC with a variable number of decimals. Without the Z, earlier times sort first.
 local function ended_at(line) return (string.gsub(cjson.decode(line).ended_at or '', 'Z$', '')) end
 local before, ended = old and ended_at(old), ended_at(ARGV[2])
 if old and before > ended then return 0 end

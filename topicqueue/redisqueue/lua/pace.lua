@@ -1,6 +1,7 @@
--- KEYS: the time of the next free turn, in ms; what was learned, see pace_slow. ARGV: ms between turns; ms that the caller
--- can wait, -1 for ever.
--- Returns 1 and the ms until the caller's turn; 0 and those until the next one when it would come too late: nobody takes it.
+-- KEYS: time (ms) of the next free turn; the learned pace, see pace_slow. ARGV: time (ms) between turns; maximum wait (ms),
+-- -1 = unlimited.
+-- Returns 1 and the time (ms) until the caller's turn. If that exceeds the maximum, it returns 0 and the time, and takes
+-- no turn.
 local every, patience = tonumber(ARGV[1]), tonumber(ARGV[2])
 every = math.max(every, tonumber(redis.call('HGET', KEYS[2], 'every') or '0'))
 local clock = redis.call('TIME')

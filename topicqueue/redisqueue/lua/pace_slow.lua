@@ -1,5 +1,5 @@
--- A server has refused a request. KEYS[1]: every (ms between turns) and at (when it last refused). ARGV: ms between turns
--- where it has never refused; the most of them; ms that this is remembered. Refusals within a second are one.
+-- Slows down after a server has refused a request. KEYS[1]: every (time between turns, ms), at (time of the last refusal).
+-- ARGV: initial time between turns (ms); its maximum; lifetime (ms) of this state. Refusals within a second count once.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local every = math.max(tonumber(ARGV[1]), tonumber(redis.call('HGET', KEYS[1], 'every') or '0'))

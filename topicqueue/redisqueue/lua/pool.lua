@@ -1,19 +1,19 @@
--- A budget that runs share: of a batch, or of a night. It is shared out anew whenever a run asks.
--- KEYS: the pool (hash): limit, per run what it is (kind, stage, amount, and how much of that it has besides what it wants),
--- and per kind and stage how many there are (n:), their amounts in all (sum:) and what of these is besides (besides:).
--- Stages: waiting; active, with what it may spend in all; done, with what it has spent.
+-- A budget shared by the runs of a batch or of a night. It is divided again whenever a run asks.
+-- KEYS: the pool (hash): limit; per run its kind, stage, amount, and the part of the amount that is extra; per kind and
+-- stage the number of runs (n:), their total amount (sum:) and total extra (besides:).
+-- Stages: waiting; active, with the amount it may spend in total; done, with the amount spent.
 -- ARGV: what, run, then
---   join   kind (high, normal, low)
---   draw   kind, spent, what it wants in all, what it needs in all to be brought to its end, limit of the pool, the least that a
---          waiting run is left, how many of each kind wait ('': as the pool knows), and what it would like besides: it gets that
---          as far as there is so much left when all others have what this one wants; ms for ask; what it would want if it were high
---   ask    as draw. Answers 1 when the run that has not begun should, its share being drawn, and 0 when others hold what it is
---          to have, who will give it back when they ask anew: for so many ms at most, counted from when the first run of its kind
---          was held, as long as none has found its share since: many that come late wait together, not one after the other
---   leave  spent
--- Returns what the run may spend in all.
+--  join   kind (high, normal, low)
+--  draw   kind, spent, total wanted, total needed to finish what was begun, limit of the pool, minimum reserved for a
+--         waiting run, waiting runs of each kind ('': as stored in the pool), extra (granted as far as all other runs can
+--         still get what this one wants), time (ms) for ask, total wanted by a run of kind high
+--  ask    as draw. Returns 1 if the waiting run should begin, and draws its share. Returns 0 while other runs hold its
+--         share and will return it when they ask again, but for at most the given time. The time counts from when the
+--         first run of its kind was held and none has got its share since, so that many late runs wait together
+--  leave  spent
+-- Returns the total amount that the run may spend.
 local pool, what, id = KEYS[1], ARGV[1], 'run:' .. ARGV[2]
-local kinds = { high = 0, normal = 2, low = 1 } -- weights; high ones get what they want
+local kinds = { high = 0, normal = 2, low = 1 } -- weights; runs of kind high get what they want
 local function num(field) return tonumber(redis.call('HGET', pool, field) or '0') or 0 end
 local function add(field, n)
   if n ~= 0 then redis.call('HINCRBY', pool, field, string.format('%.0f', n)) end
@@ -52,7 +52,7 @@ local function waiting(k, given)
   if stage == 'waiting' and k == kind then n = n - 1 end
   return n
 end
--- Of a night the desk counts those that wait: this one is among them as long as it has not begun.
+-- For a night, the caller counts the waiting runs. That includes this run until it has begun.
 if what == 'ask' and ARGV[9] ~= '' then
   local own = ({ high = 9, normal = 10, low = 11 })[kind]
   ARGV[own] = tostring(math.max(0, tonumber(ARGV[own]) - 1))
@@ -60,31 +60,31 @@ end
 local wait = { high = waiting('high', ARGV[9]), normal = waiting('normal', ARGV[10]), low = waiting('low', ARGV[11]) }
 local mine = 0
 if stage == 'active' then mine = amount end
-local free, waits = limit, 0 -- what neither was spent nor is granted to others
+local free, waits = limit, 0 -- neither spent nor granted to others
 for k in pairs(kinds) do
   free = free - num('sum:' .. k .. ':done') - num('sum:' .. k .. ':active')
   waits = waits + wait[k]
 end
 free = free + mine
-if stage == 'done' then free = free + amount end -- it goes on: a retry
+if stage == 'done' then free = free + amount end -- a retry
 free = free - waits * least
-local share, fair, first -- fair: when all others have but what they should; first: what is free when others are not left the least
+local share, fair, first -- fair: if others hold only their share; first: free without the others' minimum
 local high = num('sum:high:active') - num('besides:high:active')
 if kind == 'high' then
-  share = math.min(wants, math.max(free, mine)) -- when more runs come, those give way that are not high
+  share = math.min(wants, math.max(free, mine)) -- other kinds give way to further runs of kind high
   fair = limit - waits * least - high
   for k, weight in pairs(kinds) do
     fair = fair - num('sum:' .. k .. ':done')
     if weight > 0 then fair = fair - num('n:' .. k .. ':active') * least end
   end
   fair = math.min(wants, fair)
-  if free < math.min(wants, least) then -- too little for all: it comes first
+  if free < math.min(wants, least) then -- too little for all: high goes first
     first = free + (waits - wait.high) * least
     share = math.min(wants, math.max(first, mine))
     fair = math.max(fair, math.min(wants, least))
   end
 else
-  -- What is not for high ones goes to the others, whether they are active or wait: the least to each, the rest by weight.
+  -- The rest goes to the other kinds, active or waiting: the minimum to each run, the remainder by weight.
   local known = num('n:high:active') + num('n:high:done')
   local usual = math.max(wants, tonumber(ARGV[14]))
   if known > 0 then usual = (high + num('sum:high:done')) / known end
@@ -100,14 +100,14 @@ else
   fair = math.min(wants, each + (rest - runs * each) * kinds[kind] / weights)
   share = math.min(fair, free - wait.high * math.max(usual - least, 0))
   fair = math.min(fair, least)
-  if each < least then -- too little for all: those that come first have the least, the others what is given back
+  if each < least then -- too little for all: the first runs get the minimum, later ones what is returned
     share, fair = math.min(least, free + waits * least - wait.high * usual), least
   end
 end
--- What others hold, all of which they may have spent.
+-- Amount held by other runs. They may have spent all of it.
 local held = -mine
 for k in pairs(kinds) do held = held + num('sum:' .. k .. ':active') end
-if held < least and (kind == 'high' or wait.high == 0) then fair = share end -- nobody waits for what nobody holds
+if held < least and (kind == 'high' or wait.high == 0) then fair = share end -- other runs hold nothing to wait for
 if what == 'ask' then
   local field, since = 'asked:' .. ARGV[2], 'held:' .. kind
   if stage ~= 'active' and stage ~= 'done' and share < fair - 1 then
@@ -123,7 +123,7 @@ if what == 'ask' then
   if stage ~= 'active' and stage ~= 'done' then move(kind, 'active', math.max(0, math.floor(share)), 0) end
   return '1'
 end
--- What was begun is brought to its end: from what it had, or from what is free.
+-- A run can finish what it has begun, from its own amount or from the free amount.
 share = math.floor(math.max(share, math.min(needs, math.max(mine, free)), spent, 0))
 local active = 1
 for k in pairs(kinds) do active = active + num('n:' .. k .. ':active') end

@@ -1,4 +1,4 @@
--- KEYS[1] is the hash of one run. All keys of the run share its prefix and hash tag, so they lie in one slot.
+-- KEYS[1] is the hash of one run. All keys of the run share its prefix and hash tag, so they are in one slot.
 local base = string.sub(KEYS[1], 1, -4)
 local run, work, blocks = KEYS[1], base .. 'work', base .. 'blocks'
 local todo, active = base .. 'todo', base .. 'active'
@@ -15,15 +15,15 @@ local function ended() return redis.call('HEXISTS', run, 'ended') == 1 end
 local function paused() return redis.call('HEXISTS', run, 'paused') == 1 end
 local function lane() return text(run, 'lane') end
 
--- generation returns which attempt at a unit (plan, block_n, review, report, narrate, publish) is the valid one.
+-- generation returns the number of the valid attempt at a unit (plan, block_n, review, report, narrate, publish).
 local function generation(unit)
   local g = num(work, unit .. ':gen')
   if g == 0 then return 1 end
   return g
 end
 
--- tick brings the clock of the run up to date. Of the time since the last sign of life of its workers at most so many ms count; the
--- rest puts off the end of research and of the run, but never beyond the deadline, which is absolute.
+-- tick updates the clock of the run. At most this many ms since the last sign of life of its workers count. The rest
+-- postpones the end of research and of the run, but not the deadline.
 local function tick(most)
   local beat = num(run, 'beat')
   if beat == 0 or ended() then return end
@@ -40,7 +40,7 @@ local function tick(most)
   redis.call('HSET', run, 'until', till, 'final', final, 'seal', final - reserve)
 end
 
--- holds reports whether this owner took the lease of this generation and nobody took it since. Asking is a sign of life.
+-- holds reports whether the owner still holds the lease of this generation. The call counts as a sign of life.
 local function holds(unit, gen, owner)
   if generation(unit) ~= tonumber(gen) or redis.call('HGET', work, unit .. ':owner') ~= owner then return false end
   if num(run, 'beat') > 0 and not ended() then
@@ -50,28 +50,28 @@ local function holds(unit, gen, owner)
   return true
 end
 
--- dropCalls gives back what a unit has reserved for calls that nobody waits for any more.
+-- dropCalls releases the reservations for calls of a unit whose attempt has ended.
 local function dropCalls(unit)
   for _, call in ipairs(redis.call('HKEYS', base .. 'calls')) do
     if string.sub(call, 1, #unit + 1) == unit .. ' ' then redis.call('HDEL', base .. 'calls', call) end
   end
 end
 
--- release leaves a unit without an owner.
+-- release clears the owner of a unit.
 local function release(unit) redis.call('HSET', work, unit .. ':owner', '', unit .. ':lease', 0) end
 
--- fence gives a unit to its next generation: whoever works on it is refused from now on.
+-- fence moves a unit to its next generation. Writes of the current attempt are rejected from now on.
 local function fence(unit)
   dropCalls(unit)
   redis.call('HSET', work, unit .. ':gen', generation(unit) + 1, unit .. ':owner', '', unit .. ':lease', 0)
 end
 
--- How many events a stream keeps. A run has about a thousand; one that runs away must not fill the memory.
+-- Maximum number of events in a stream. A run has about a thousand; the limit protects the memory from runaway runs.
 local keep = 10000
 
--- emit appends events; one with a key only once in the life of the run. It gives them their place: a wave begins with
--- the research and with the author, lane 0 is the run's own and lane n that of block n, and steps count up in a lane,
--- whichever attempt sends them. Every content, a JSON object with at least one field, gets the status as its type.
+-- emit appends events. An event with a key is appended only once per run. emit assigns the position: a wave begins with
+-- research and with the author, lane 0 belongs to the run and lane n to block n, and steps count up within a lane, across
+-- attempts. The status is added to the content, a JSON object with at least one field, as its type.
 local function emit(list, attempt)
   for _, e in ipairs(list) do
     if e.key == '' or redis.call('SADD', once, e.key) == 1 then
@@ -98,7 +98,7 @@ local function emit(list, attempt)
   end
 end
 
--- step returns a pipeline_step. The ways in which one step can end share a key, as in topicqueue.StepEvent.
+-- step returns a pipeline_step event. The possible ends of a step share a key, as in topicqueue.StepEvent.
 local function step(name, info)
   local key = name
   local verb, of = string.match(name, '^(%a+)_(.+)')
@@ -116,7 +116,7 @@ local function progress(list)
   return list
 end
 
--- admit moves waiting blocks into flight while the run may have more, and returns them as unit, generation, ...
+-- admit activates waiting blocks up to the limit of the run, and returns them as unit, generation, ...
 local function admit()
   local out = {}
   if paused() then return out end
@@ -131,10 +131,10 @@ local function admit()
   return out
 end
 
--- stage is the unit that a run works on in each state; blocks are the units of researching.
+-- stage is the unit of a run in each state. The units of researching are the blocks.
 local stage = { queued = 'plan', planning = 'plan', reviewing = 'review', reporting = 'report', narrating = 'narrate' }
 
--- wanted computes every task that the run wants now from its state alone.
+-- wanted returns all tasks that the run needs now, computed from its state alone.
 local function wanted()
   if ended() then
     if redis.call('HEXISTS', run, 'published') == 1 then return {} end
@@ -153,8 +153,8 @@ local function wanted()
   return out
 end
 
--- held reports whether somebody has the lease of something that the run wants, or has in work while it is paused. but: a
--- unit that does not count.
+-- held reports whether a unit that the run needs, or that is active while the run is paused, has an owner. but: a unit to
+-- ignore.
 local function held(but)
   local unit = stage[state()]
   if unit then return unit ~= but and text(work, unit .. ':owner') ~= '' end
@@ -164,9 +164,8 @@ local function held(but)
   return false
 end
 
--- answer is the reply of every script that returns tasks: lane, tasks and state of the run stand first. Before the tasks
--- comes what they are about, for a person: the first bytes of topic and batch, and after each the title of its block;
--- between them the path of the run.
+-- answer builds the reply of all scripts that return tasks: lane, tasks, state of the run. The tasks start with the first
+-- bytes of topic and batch and the path of the run. Each task has the title of its block.
 local function answer(list, ...)
   local tasks = {}
   if #list > 0 then tasks = { string.sub(text(run, 'topic'), 1, 400), string.sub(text(run, 'batch'), 1, 400), text(run, 'path') } end
@@ -178,7 +177,7 @@ local function answer(list, ...)
   return { 'ok', lane(), tasks, state(), ... }
 end
 
--- wants reports whether the run wants this unit worked on now.
+-- wants reports whether the run needs this unit now.
 local function wants(unit)
   if unit == 'publish' then return ended() and redis.call('HEXISTS', run, 'published') == 0 end
   if ended() or paused() then return false end
@@ -187,7 +186,7 @@ local function wants(unit)
   return s == 'researching' and redis.call('ZSCORE', active, unit)
 end
 
--- addBlocks appends blocks to the waiting ones. list: one JSON text each, in the order of their numbers.
+-- addBlocks appends waiting blocks. list: JSON texts in the order of their numbers.
 local function addBlocks(list)
   for _, item in ipairs(list) do
     local id = 'block_' .. redis.call('HINCRBY', run, 'blocks', 1)
@@ -196,14 +195,14 @@ local function addBlocks(list)
   end
 end
 
--- freeze fixes what the next iteration of a block sees: how many blocks, queries and digests of the run, which only ever grow.
+-- freeze stores the view of the next iteration: the number of blocks, queries and digests of the run, which only grow.
 local function freeze(unit)
   local view = num(run, 'blocks') .. ':' .. redis.call('LLEN', queries) .. ':' .. redis.call('LLEN', ledger)
   redis.call('HSET', work, unit .. ':view', view)
   return view
 end
 
--- doneEvents returns what the stream is told of a block that has ended.
+-- doneEvents returns the events for a block that has ended.
 local function doneEvents(unit, status, reason)
   local content = { question_id = tonumber(string.sub(unit, 7)), status = 'done' }
   if status == 'FAILED' then content.status, content.message = 'failed', reason end
@@ -216,7 +215,7 @@ local function doneEvents(unit, status, reason)
   return list
 end
 
--- closeBlock writes how a block has ended and tells the stream. attempt: the last one at it, 0 when there was none.
+-- closeBlock stores the end of a block and emits its events. attempt: its last attempt, 0 if there was none.
 local function closeBlock(unit, status, reason, attempt)
   redis.call('HSET', blocks, unit .. ':status', status, unit .. ':reason', reason, unit .. ':updated', now)
   redis.call('ZREM', active, unit)
@@ -227,10 +226,10 @@ local function closeBlock(unit, status, reason, attempt)
   emit(progress(doneEvents(unit, status, reason)), attempt)
 end
 
--- settled moves a run on when none of its blocks is left. Returns what the run wants next.
+-- settled moves a run on if no block is left. It returns the tasks that the run needs next.
 local function settled(list)
   if state() ~= 'researching' or redis.call('ZCARD', active) > 0 or redis.call('LLEN', todo) > 0 then return list end
-  -- an answer has no blocks that a review could add to
+  -- a run that is a single answer has no blocks to review
   local reviews = text(run, 'path') ~= 'shallow' and num(run, 'loops') or 0
   if num(run, 'loop') < reviews and redis.call('HEXISTS', run, 'sealed') == 0 then
     redis.call('HSET', run, 'state', 'reviewing')
@@ -240,14 +239,14 @@ local function settled(list)
   return wanted()
 end
 
--- endBlock ends a block that is in flight. Returns what the run wants next.
+-- endBlock ends an active block. It returns the tasks that the run needs next.
 local function endBlock(unit, status, reason, attempt)
   release(unit)
   closeBlock(unit, status, reason, attempt)
   return settled(admit())
 end
 
--- closeStep ends the step that is open: every start has its end, in whatever way the run ends.
+-- closeStep ends the open step, so that every started step ends, however the run ends.
 local function closeStep(reason, attempt)
   local of = redis.call('HGET', run, 'open')
   if not of then return end
@@ -256,7 +255,7 @@ local function closeStep(reason, attempt)
   emit({ step(closing[of] or 'fail_' .. of, reason) }, attempt)
 end
 
--- dropBlocks ends every block that has not ended. What is in flight is fenced; what has found something counts as done.
+-- dropBlocks ends all unfinished blocks. Active blocks are fenced. Blocks with findings count as completed.
 local function dropBlocks(reason)
   local function drop(id, attempt, why)
     if redis.call('LLEN', base .. 'traces:' .. id) > 0 then
@@ -276,7 +275,7 @@ end
 
 local aborted = 'iterative_research_pipeline_aborted'
 
--- seal takes no more research: what waits is dropped, what is in flight is fenced, and the report is due.
+-- seal ends the research: waiting blocks are dropped, active units are fenced, and the report is next.
 local function seal(reason)
   if ended() or redis.call('HEXISTS', run, 'sealed') == 1 then return end
   redis.call('HSET', run, 'sealed', reason)
@@ -285,11 +284,11 @@ local function seal(reason)
   if stage[s] then fence(stage[s]) end
   dropBlocks(reason)
   closeStep(reason, 0)
-  if redis.call('EXISTS', base .. 'plan') == 1 then emit({ step(aborted, reason) }, 0) end -- else the plan has failed
+  if redis.call('EXISTS', base .. 'plan') == 1 then emit({ step(aborted, reason) }, 0) end -- otherwise the plan has failed
   redis.call('HSET', run, 'state', 'reporting')
 end
 
--- conclude ends the run. What is left to do is to publish what it leaves behind.
+-- conclude ends the run. Only publishing its results remains.
 local function conclude(final, reason, attempt)
   redis.call('HSET', run, 'state', final, 'reason', reason, 'ended', now)
   redis.call('HDEL', run, 'paused')
@@ -299,7 +298,7 @@ local function conclude(final, reason, attempt)
     if text(work, unit .. ':owner') ~= '' then fence(unit) end
   end
   closeStep(reason, attempt)
-  if redis.call('EXISTS', base .. 'plan') == 0 and final == 'failed' then -- whatever it came to: each of these is sent once
+  if redis.call('EXISTS', base .. 'plan') == 0 and final == 'failed' then -- each of these is sent at most once
     for _, name in ipairs({ 'start_query_rewriter', 'end_query_rewriter_no_feedback', 'start_search_background',
       'fail_search_background', 'start_research_planner', 'fail_research_planner' }) do
       emit({ step(name, reason) }, attempt)
@@ -315,17 +314,17 @@ local function conclude(final, reason, attempt)
   }, attempt)
 end
 
--- unspoken says why a report is not read aloud.
+-- unspoken stores why a report is not read aloud.
 local function unspoken(why) redis.call('HSET', run, 'narration', cjson.encode({ problem = why })) end
 
--- breakOff ends a run whose report is being read aloud, as that report has it.
+-- breakOff ends a run during its narration, with the outcome that its report committed.
 local function breakOff(why, attempt)
   unspoken(why)
   closeStep(why, attempt)
   conclude(text(run, 'outcome'), text(run, 'reason'), attempt)
 end
 
--- kept returns the keys that stay when a run has ended, until they expire.
+-- kept returns the keys of an ended run that remain until they expire.
 local function kept()
   local keys = { run, work, blocks, queries, ledger, returned, events, once, base .. 'plan', base .. 'traces:plan', base .. 'usage' }
   for n = 1, num(run, 'blocks') do table.insert(keys, base .. 'traces:block_' .. n) end

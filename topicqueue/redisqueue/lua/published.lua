@@ -1,6 +1,6 @@
--- ARGV: generation, owner, time until the state expires (ms), state and reason: the run's, or worse ones; tally ('' = none)
--- What the run leaves behind is whole in storage: its state here is no longer needed but for a retry.
-if text(work, 'publish:ended') == ARGV[2] then return answer({}) end -- the reply of the first call was lost
+-- ARGV: generation, owner, time until the state expires (ms), state and reason, which may be worse than the run's, tally
+-- ('' = none). All results of the run are in storage, so its state is only needed for a retry.
+if text(work, 'publish:ended') == ARGV[2] then return answer({}) end -- repeated call: its reply was lost
 if not holds('publish', ARGV[1], ARGV[2]) then return { 'fenced' } end
 redis.call('HSET', run, 'published', now, 'state', ARGV[4], 'reason', ARGV[5])
 if ARGV[6] ~= '' then redis.call('HSET', run, 'tally', ARGV[6]) end

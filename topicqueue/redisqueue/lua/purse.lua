@@ -1,6 +1,6 @@
--- ARGV: what the run may spend in all by its share of a common budget ('': as before), a word for what the budget has
--- cut ('': nothing). Returns what the run may spend in all, what it has spent, how many bytes of claims it has, and of each
--- block whether it has ended (2) or begun (1), its iterations, what they cost, and whether the next one is under way.
+-- ARGV: total that the run may spend by its share of a common budget ('': unchanged), what the budget has cut ('':
+-- nothing). Returns the total that the run may spend, what it has spent, the bytes of its claims, and for each block its
+-- stage (1 begun, 2 ended), its iterations, their cost, and whether the next iteration has begun.
 if state() == '' then return { 'stale' } end
 if ARGV[1] ~= '' then
   local limit, own = tonumber(ARGV[1]), num(run, 'ceiling')

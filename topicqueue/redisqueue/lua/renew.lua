@@ -1,5 +1,5 @@
--- ARGV: lease (ms), then unit, generation, owner of each. Returns the units that are no longer held, and whether the
--- run is paused.
+-- ARGV: lease (ms), then unit, generation, owner of each lease. Returns the units no longer held, and whether the run is
+-- paused.
 local lost = {}
 for i = 2, #ARGV, 3 do
   if holds(ARGV[i], ARGV[i + 1], ARGV[i + 2]) then

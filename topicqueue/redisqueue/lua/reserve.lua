@@ -1,8 +1,8 @@
--- ARGV: unit, generation, owner, place, amount of the question, of the longest answer, of an answer that most are
--- shorter than, of one that is hardly worth a call, and what is to stay for others.
--- Sets aside what a model call may cost, until it is recorded, and returns the amount that its answer may have. Near
--- the end of the budget long answers are not provided for: each call may have a quarter of what is left. Refused (-1)
--- when the budget does not suffice; -2: it may when calls that are in flight have ended.
+-- ARGV: unit, generation, owner, place, cost of the question, of the longest answer, of a usual answer, of the shortest
+-- useful answer, and the amount to leave for other work.
+-- Reserves the cost of a model call until the call is recorded, and returns the amount for its answer. Near the end of the
+-- budget, each call may use a quarter of the rest. Returns -1 if the budget is insufficient, and -2 if it may suffice when
+-- calls in flight have ended.
 if not holds(ARGV[1], ARGV[2], ARGV[3]) or ended() then return { 'fenced' } end
 local question, longest, usual, least = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local limit = num(run, 'limit')

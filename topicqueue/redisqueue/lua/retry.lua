@@ -1,6 +1,6 @@
--- ARGV: what (blocks: what failed or was cut short; report: the report alone; all: the whole run), iterations that a
--- block may have; token of the call; own budget (0 = none). A run that has ended goes on with its next epoch.
-if text(run, 'retried') == ARGV[3] then return answer(wanted()) end -- the reply of the first call was lost
+-- ARGV: what (blocks: failed and incomplete blocks; report: the report; all: the whole run), maximum iterations of a block,
+-- token of the call, own budget (0 = none). Continues an ended run with its next epoch.
+if text(run, 'retried') == ARGV[3] then return answer(wanted()) end -- repeated call: its reply was lost
 if not ended() then return { 'running' } end
 local what = ARGV[1]
 if redis.call('EXISTS', base .. 'plan') == 0 then what = 'all' end
@@ -20,12 +20,12 @@ redis.call('HINCRBY', run, 'epoch', 1)
 redis.call('HSET', run, 'retried', ARGV[3])
 for _, key in ipairs(kept()) do redis.call('PERSIST', key) end
 redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'unpublished', 'outcome', 'tally', 'narration', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'cuts', 'beat', 'idle', 'until')
-if redis.call('HEXISTS', run, 'limit') == 1 then -- what was spent is spent: the budget begins anew
+if redis.call('HEXISTS', run, 'limit') == 1 then -- the budget starts over, in addition to what was spent
   local spent, own = num(run, 'spent'), tonumber(ARGV[4])
   if own > 0 then redis.call('HSET', run, 'ceiling', spent + own) end
   redis.call('HSET', run, 'limit', spent + math.max(own, 1))
 end
-redis.call('HSET', run, 'since', num(run, 'seq')) -- the events of this epoch come after it
+redis.call('HSET', run, 'since', num(run, 'seq')) -- the events of this epoch have larger numbers
 redis.call('DEL', events, once, base .. 'report')
 for _, unit in ipairs({ 'plan', 'review', 'report', 'narrate', 'publish' }) do
   fence(unit)
@@ -35,7 +35,7 @@ for _, id in ipairs(again) do
   fence(id)
   redis.call('HDEL', work, id .. ':lapses', id .. ':mark', id .. ':ended', id .. ':view')
   redis.call('HDEL', blocks, id .. ':began')
-  -- One that did all its iterations and found nothing starts anew, and may ask again what it asked in vain.
+  -- A block that has used all iterations without findings starts over, and may repeat its queries.
   if num(blocks, id .. ':iterations') >= tonumber(ARGV[2]) then
     redis.call('HDEL', blocks, id .. ':iterations')
     redis.call('HDEL', work, id .. ':memory', id .. ':admissions', id .. ':times')
@@ -62,16 +62,16 @@ if what == 'all' then
   redis.call('HSET', run, 'state', 'queued')
   return answer({})
 end
--- Planning is over: the time of the run begins now.
+-- Planning is done, so the time of the run starts now.
 redis.call('HSET', run, 'started', now, 'beat', now, 'processed', num(run, 'blocks') - #again)
 if num(run, 'duration') > 0 then
   local final = now + num(run, 'duration')
   redis.call('HSET', run, 'until', final, 'final', final, 'seal', final - math.min(num(run, 'reserve'), math.floor(num(run, 'duration') / 2)))
 end
 if #again > 0 then redis.call('RPUSH', todo, unpack(again)) end
-if what ~= 'report' then redis.call('HDEL', run, 'review') end -- it knows nothing of what comes
+if what ~= 'report' then redis.call('HDEL', run, 'review') end -- the old review is obsolete
 redis.call('HSET', run, 'state', 'researching')
--- The stream begins anew, and readers know nothing of the last one: it tells again what is done.
+-- The stream starts over, and readers do not know the previous one, so completed steps are emitted again.
 for _, field in ipairs(redis.call('HKEYS', work)) do
   if string.find(field, '^step ') then redis.call('HDEL', work, field) end
 end

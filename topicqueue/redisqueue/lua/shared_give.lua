@@ -1,6 +1,6 @@
--- KEYS: as in shared_take. ARGV: token, what came of it (kept, failed, broken), value, lifetime (ms) of a value that is
--- kept, how near (ms) the last sign of somebody who waits is, lifetime (ms) of a failure, how long (ms) an entry waits to be
--- taken over. Returns join when others go on and the caller can have what they get.
+-- KEYS: as in shared_take. ARGV: token, outcome (kept, failed, broken), value, lifetime (ms) of a kept value, maximum age
+-- (ms) of the last sign of a waiting caller, lifetime (ms) of a failure, time (ms) that an entry waits for a new owner.
+-- Returns join if waiting callers take over and the caller can have their result.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local e = redis.call('HMGET', KEYS[1], 'value', 'owner', 'wanted', 'failures')
@@ -19,7 +19,7 @@ if not e[3] or now - tonumber(e[3]) > tonumber(ARGV[5]) then
   return ''
 end
 if ARGV[2] == 'failed' then
-  if e[4] then -- the second of those who waited failed as well: all have tried enough
+  if e[4] then -- a second caller failed too: share the failure
     put(ARGV[6])
     return ''
   end

@@ -1,5 +1,6 @@
--- KEYS: what is shared under one key (hash). ARGV: token, lease (ms), whether the caller may make it (1 or 0), how long
--- (ms) the entry outlives its lease. A value is there; or another makes it, which takes a while; or the caller is to.
+-- KEYS: shared entry of one key (hash). ARGV: token, lease (ms), whether the caller may make the value (1 or 0), time
+-- (ms) that the entry outlives its lease. Returns the value, or the time to wait for another caller's, or asks the
+-- caller to make it.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local e = redis.call('HMGET', KEYS[1], 'value', 'owner', 'lease')

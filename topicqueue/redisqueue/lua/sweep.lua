@@ -1,9 +1,9 @@
--- ARGV: takeover (1: lapsed leases may be taken over), lapses that a unit may have without progress, milliseconds until
--- the next look at a run that is worked; owner and lease (ms) of whoever sweeps
--- Returns what the run wants and nobody works, in how many milliseconds to look again (-1: never by itself), and, past
--- the run's final time, the generation of its report, which then belongs to the sweeper; then whether that time has passed
--- since the last look, and how many leases had lapsed. A unit whose lease has lapsed is given to a new
--- generation; one that lapsed too often without any progress kills its workers and is ended.
+-- ARGV: takeover (1: expired leases may be taken over), maximum number of expired leases of a unit without progress, time
+-- (ms) until the next check of a run that is worked on, owner and lease (ms) of the sweeper
+-- Returns the needed tasks without an owner, the time (ms) until the next check (-1: none needed), after the run's final
+-- time the generation of its report, which the sweeper then owns, whether the final time has passed since the last check,
+-- and the number of expired leases. A unit with an expired lease gets a new generation. A unit whose leases expire too
+-- often without progress kills its workers and is ended.
 if state() == '' or redis.call('HEXISTS', run, 'published') == 1 then return { 'stale' } end
 local takeover, most = ARGV[1] == '1', tonumber(ARGV[2])
 local forced, missed, lapses = 0, 0, 0
@@ -21,7 +21,7 @@ if not ended() then
       breakOff('the time of the run was used up', 0)
     else
       seal('the time of the run was used up')
-      if num(work, 'report:forced') <= now then -- nobody else is doing it
+      if num(work, 'report:forced') <= now then -- no other sweeper is writing it
         forced = generation('report') + 1
         redis.call('HSETNX', work, 'report:began', now)
         redis.call('HSET', work, 'report:gen', forced, 'report:owner', ARGV[4], 'report:lease', now + tonumber(ARGV[5]),
@@ -33,7 +33,7 @@ if not ended() then
   end
 end
 
--- Nobody has answered in time: planning goes on without.
+-- The waiting time for an answer is over, so planning continues without it.
 local asks = text(run, 'asks')
 local patience = 0
 if state() == 'awaiting_input' then
@@ -43,7 +43,7 @@ if state() == 'awaiting_input' then
   end
 end
 
--- lapsed gives a lapsed unit to its next generation and returns how often it lapsed without progress.
+-- lapsed moves a unit with an expired lease to its next generation. It returns the number of expiries without progress.
 local function lapsed(unit)
   local mark = num(blocks, unit .. ':iterations') .. '/' .. num(work, unit .. ':entries')
   local n = 1
@@ -65,7 +65,7 @@ for i = 1, #list, 2 do
       redis.call('HSET', run, 'state', 'reporting', 'review', cjson.encode({ not_done = reason }))
     elseif unit == 'narrate' then
       breakOff(reason, generation('narrate'))
-    elseif string.find(unit, '^block_') then -- a report goes on without its model, see Begun.Lapses; publishing goes on
+    elseif string.find(unit, '^block_') then -- a report continues without its model, see Begun.Lapses; publishing continues
       endBlock(unit, 'FAILED', reason, generation(unit) - 1)
     end
   end
@@ -82,7 +82,7 @@ local next = tonumber(ARGV[3])
 if not ended() then
   local final, deadline = num(run, 'final'), num(run, 'deadline')
   local reserve = final - num(run, 'seal')
-  -- A person, the end of patience or the feeder moves it on: meanwhile its clock stands.
+  -- A person, the end of the waiting time or the feeder continues such a run. Its clock stops meanwhile.
   if state() == 'queued' or state() == 'awaiting_input' or paused() and not held() then next, final = -1, deadline end
   for _, at in ipairs({ final - reserve, final, patience }) do
     if at > now and (next < 0 or at - now < next) then next = at - now end

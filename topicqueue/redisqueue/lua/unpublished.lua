@@ -1,4 +1,4 @@
--- ARGV: generation, owner, reason. Says why what a run leaves behind is not in storage yet.
+-- ARGV: generation, owner, reason. Stores why the results of a run are not in storage yet.
 if not holds('publish', ARGV[1], ARGV[2]) then return { 'fenced' } end
 redis.call('HSET', run, 'unpublished', ARGV[3])
 return { 'ok' }

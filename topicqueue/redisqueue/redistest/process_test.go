@@ -11,7 +11,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestPortInUse: a server whose port another program has for a while is there when Begin returns, and not that program.
+// TestPortInUse: if another program uses the port for a while, Begin returns when the server runs on it.
 func TestPortInUse(t *testing.T) {
 	t.Parallel()
 	p := redistest.Start(t, "--port", "PORT", "--save", "", "--appendonly", "yes")

@@ -105,7 +105,7 @@ func (c *Calls) Do(ctx context.Context, key string,
 		case err != nil && made, status == statusNobody && time.Since(seen) > patience:
 			return value, true, nil
 		case err != nil:
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("an answer is not shared")
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("result not shared with other workers")
 			m, err := call(ctx)
 			return m.Value, true, err
 		case status == statusThere:
@@ -147,7 +147,7 @@ func (c *Calls) take(ctx context.Context, key, token string,
 	reply, err := takeScript.Run(ctx, c.rdb, []string{callKey(key)}, token, c.lease.Milliseconds(), mayMake,
 		entryStays.Milliseconds()).Slice()
 	if err != nil {
-		return "", nil, 0, fmt.Errorf("look for a shared answer in Redis: %w", err)
+		return "", nil, 0, fmt.Errorf("look for a shared result in Redis: %w", err)
 	}
 	status, left = lua.Text(reply, 0), lastLook
 	if status == statusWait {
@@ -221,7 +221,7 @@ func (c *Calls) give(ctx context.Context, key, token string, m topicqueue.Made, 
 			waitingFor.Milliseconds(), failureLife.Milliseconds(), entryStays.Milliseconds()).Text()
 		cancel()
 		if err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Msg("an answer is not shared")
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("result not shared with other workers")
 		}
 		join = join || said == "join"
 	}

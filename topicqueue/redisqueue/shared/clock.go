@@ -14,7 +14,7 @@ const (
 )
 
 // Clock tells the time by Redis's clock, which its scripts use too. Machines with different clocks therefore agree on
-// what is due and whose turn is over. While Redis is unreachable it uses the last known difference. Safe for
+// due times and the ends of turns. While Redis is unreachable it uses the last known difference. Safe for
 // concurrent use.
 type Clock struct {
 	rdb   redis.UniversalClient

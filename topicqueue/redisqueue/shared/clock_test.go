@@ -37,7 +37,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestClockOfRedisThatIsAway: it is the time of this machine.
+// TestClockOfRedisThatIsAway: without Redis, the local time is used.
 func TestClockOfRedisThatIsAway(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.InProcess(t)

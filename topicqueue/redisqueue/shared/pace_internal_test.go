@@ -11,7 +11,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Who waits goes run by run, in the order in which the runs came, and within a run in that of the calls.
+// TestTurnsGoRunByRun: waiting calls are served run by run, in order of arrival, and within a run in order of the
+// calls.
 func TestTurnsGoRunByRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// Two workers share one rate.
+// TestPace: two workers share one rate.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -82,7 +82,7 @@ func TestPaceThatComesTooLate(t *testing.T) {
 	})
 }
 
-// A server that refuses gets half as many turns, from all workers.
+// TestPaceThatIsSlowed: a refusing server gets half as many requests from all workers.
 func TestPaceThatIsSlowed(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

@@ -111,7 +111,7 @@ func TestControl(t *testing.T) {
 	post("/v1/runs/a/pause", `{}`, `"paused":true`)
 	post("/v1/runs/a/resume", `{}`, `"state":"queued"`)
 	d.problem(http.MethodPost, "/v1/runs/a/resume", `{}`, 409, "it is not paused")
-	d.problem(http.MethodPost, "/v1/runs/a/retry", `{}`, 409, "it has not ended, it is queued")
+	d.problem(http.MethodPost, "/v1/runs/a/retry", `{}`, 409, "it has not ended: its state is queued")
 	d.problem(http.MethodPost, "/v1/runs/a/answer", `{"text":"yes"}`, 409, "not waiting for an answer")
 	d.problem(http.MethodPost, "/v1/runs/a/answer", `{"text":"`+strings.Repeat("a", 9000)+`"}`, 422, "at most 8192")
 	post("/v1/runs/a/cancel", `{"reason":"no money"}`, `"state":"cancelled"`, `"reason":"no money"`)
