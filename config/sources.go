@@ -62,6 +62,7 @@ func builtInTools(r *Researching) []builtInTool {
 			doc: "reads a web page or PDF; unset: on if web_search is available"},
 		{name: "run_code", enabled: &r.EnableRunCode, initial: true, kinds: []string{sourceCode}, needsOthers: true,
 			doc: "runs Python programs, if a sandbox is available"},
+		{name: "report_evidence"},
 	}
 }
 
