@@ -41,8 +41,7 @@ func setting(path, fallback, unit, doc string, v value) field {
 // no NIGHTDESK_ prefix.
 func isService(path string) bool {
 	group, _, _ := strings.Cut(path, ".")
-	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding", "speech",
-		"searxng_url", "tavily_api_key", "brave_api_key", "serper_api_key", "exa_api_key"}, group) ||
+	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding", "speech"}, group) ||
 		slices.Contains(paperServices, group)
 }
 
