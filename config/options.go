@@ -81,6 +81,7 @@ func (c Config) options() topicqueue.Options {
 		Pictures:         c.Reporting.Pictures,
 		Length:           c.Reporting.Length,
 		Audience:         c.Reporting.Audience,
+		QuotedWords:      quotedWords(c.Preset),
 		OnUnsupported:    c.Reporting.OnUnsupported,
 		Formats:          reportFormats(c.Reporting.Formats),
 		Audio:            audioMode(c.Reporting.Audio),

@@ -59,7 +59,7 @@ func runCommand(p *program) *cobra.Command {
 
 // addTopicFlags adds the flags that control how topics are researched.
 func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
-	p.settingFlag(cmd, false, "preset", "preset", "limits of the research: shallow, route, quick, medium, deep or auto")
+	p.settingFlag(cmd, false, "preset", "preset", intake.PresetUsage())
 	p.settingFlag(cmd, false, "kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first")
 	p.settingFlag(cmd, false, "language", "language", "language language of the report: en, zh or another "+
 		"language tag")
