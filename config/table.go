@@ -41,8 +41,8 @@ func setting(path, fallback, unit, doc string, v value) field {
 // no NIGHTDESK_ prefix.
 func isService(path string) bool {
 	group, _, _ := strings.Cut(path, ".")
-	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding", "speech"}, group) ||
-		slices.Contains(paperServices, group)
+	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding",
+		"speech"}, group) || slices.Contains(paperServices, group)
 }
 
 // table returns all settings, bound to c, in display order. It is the only place that declares a setting: default,
