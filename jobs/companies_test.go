@@ -192,12 +192,14 @@ func TestWhatChangedOfOneCompany(t *testing.T) {
 	for i := 0; i < companies; i += 20 {
 		n.subjects = append(n.subjects, company(i, "%[1]s"))
 	}
+	deleted := company(150, "%[1]s")
 	n.subjects = append(n.subjects, slices.Sorted(maps.Keys(edited))...)
-	night := func(number int) map[string]nightReport {
+	n.subjects = append(n.subjects, deleted)
+	night := func(number int) map[string]string {
 		t.Helper()
 		version, base := publishBase(t, b.services.Store, dir)
 		published[version] = base
-		return n.nightOf(number, func(o *topicqueue.Options) {
+		return n.work(number, func(o *topicqueue.Options) {
 			o.KnowledgeBase, o.KnowledgeVersion, o.Tools = "companies", version, []string{"rag_hybrid"}
 		})
 	}
@@ -207,10 +209,21 @@ func TestWhatChangedOfOneCompany(t *testing.T) {
 	}
 	write(64, strings.Replace(form.file, form.lawsuit[0], form.lawsuit[1], 1))
 	write(102, strings.Replace(form.file, form.lawsuit[0], form.lawsuit[0]+form.investigation, 1))
-	for name, report := range night(2) {
-		told := findings(report.changes)
-		if want := map[bool]int{true: 1}[edited[name]]; len(told) != want {
-			t.Errorf("%s: told %d changes, want %d: %+v", name, len(told), want, told)
+	if err := os.Remove(filepath.Join(dir, "company-150.md")); err != nil {
+		t.Fatal(err)
+	}
+	for name, runID := range night(2) {
+		report := n.left(name, runID)
+		told, want := findings(report.changes), 0
+		if edited[name] {
+			want = 1
+		}
+		state := topicqueue.RunCompleted
+		if name == deleted {
+			state, want = topicqueue.RunPartial, len(report.changes.Withdrawn)
+		}
+		if report.run.State != state || len(told) != want || name == deleted && want == 0 {
+			t.Errorf("%s: %s, told %d changes, want %s and %d: %+v", name, report.run.State, len(told), state, want, told)
 		}
 		for _, other := range n.subjects {
 			if other != name && strings.Contains(report.markdown, other) {

@@ -150,8 +150,8 @@ const reportParallel = 12
 func judge(in reporting.Input, rep reporting.Report, away string) (topicqueue.RunState, string) {
 	var reasons []string
 	if c := in.Changes; c != nil && claimsOf(in) == 0 {
-		reasons = append(reasons, fmt.Sprintf("of what the report of %s says nothing stands in its sources any more, and "+
-			"nothing new was found; that report is kept as run %s", c.Since, c.RunID))
+		reasons = append(reasons, fmt.Sprintf("the sources no longer support any statement of the report of %s, and "+
+			"nothing new was found; run %s keeps that report", c.Since, c.RunID))
 	}
 	if in.Run.Sealed != "" {
 		reasons = append(reasons, in.Run.Sealed)

@@ -208,6 +208,12 @@ type Tally struct {
 	Unpriced    int     `json:"unpriced,omitempty"` // calls of unknown cost
 }
 
+// Mentions reports whether the topic, the ids or the tags contain a text. It ignores case and surrounding space.
+func (r Run) Mentions(text string) bool {
+	said := strings.Join([]string{r.Topic, r.Ref, r.ID, strings.Join(r.Tags, ", ")}, "\n")
+	return strings.Contains(strings.ToLower(said), strings.ToLower(strings.TrimSpace(text)))
+}
+
 // Date returns the day of the run, YYYY-MM-DD in UTC, for prompts. It is the day when the run started, not the
 // attempt, because a repeated question must be identical. A run that has not started uses now.
 func (r Run) Date(now time.Time) string {

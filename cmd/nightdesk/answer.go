@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -27,8 +27,12 @@ func answerCommand(p *program) *cobra.Command {
 reads the answer from standard input. The run then continues at once. With an empty answer or --skip
 it continues without one.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return answerRun(ctx, cfg, con, args[0], strings.Join(args[1:], " "), skip)
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+			text := strings.Join(args[1:], " ")
+			if skip && text != "" {
+				return view.Usage(errors.New("--skip continues without an answer: give no text"))
+			}
+			return s.withDesk(ctx, func(d *wiring.Desk) error { return answerRun(ctx, s, d, args[0], text, skip) })
 		}),
 	}
 	cmd.Flags().BoolVar(&skip, "skip", false, "continue the run without an answer")
@@ -42,21 +46,13 @@ type answered struct {
 	topicqueue.Reply
 }
 
-func answerRun(ctx context.Context, cfg config.Config, con *view.Console, name, text string, skip bool) (err error) {
-	if skip && text != "" {
-		return view.Usage(errors.New("--skip continues without an answer: give no text"))
-	}
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	if name, err = fullID(ctx, cfg, d.Queue, name); err != nil {
+func answerRun(ctx context.Context, s *session, d *wiring.Desk, name, text string, skip bool) (err error) {
+	if name, err = lookup.FullID(ctx, s.cfg, d, name); err != nil {
 		return err
 	}
 	run, err := d.Queue.Run(ctx, name)
 	if errors.Is(err, redisqueue.ErrNotFound) {
-		return unknownName(ctx, cfg, name)
+		return lookup.Unknown(ctx, s.cfg, name)
 	}
 	if err != nil {
 		return err
@@ -69,7 +65,7 @@ func answerRun(ctx context.Context, cfg config.Config, con *view.Console, name, 
 		return notAsked(run)
 	}
 	if text == "" && !skip {
-		if text, err = readAnswer(con, question); err != nil {
+		if text, err = readAnswer(s.Console, question); err != nil {
 			return err
 		}
 	}
@@ -87,10 +83,10 @@ func answerRun(ctx context.Context, cfg config.Config, con *view.Console, name, 
 	if err != nil {
 		return err
 	}
-	if con.JSON {
-		return con.PrintJSON(answered{name, question.Question, reply}, false)
+	if s.JSON {
+		return s.PrintJSON(answered{name, question.Question, reply}, false)
 	}
-	fmt.Fprintf(con.Out, "run %s: %s\n", name, reply.Outcome)
+	fmt.Fprintf(s.Out, "run %s: %s\n", name, reply.Outcome)
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,13 +14,11 @@ import (
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
 // maxEarlier is the maximum number of earlier questions and answers that a question is asked with.
@@ -40,54 +37,49 @@ these texts do not suffice. It cites its sources, is checked like a report, and 
 questions and answers. Without QUESTION, on a terminal, the command asks for one question after
 another until an empty line.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return askAbout(ctx, cfg, con, args[0], strings.Join(args[1:], " "), f, p.load)
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+			return askAbout(ctx, s, args[0], strings.Join(args[1:], " "), f)
 		}),
 	}
-	p.settingFlag(cmd, false, "kb", "kb_name", "knowledge base to search besides the run's evidence (default: "+
+	p.settingFlag(cmd.Flags(), "kb", "kb_name", "knowledge base to search besides the run's evidence (default: "+
 		"that of the run)")
-	p.settingFlag(cmd, false, "duration", "limits.run_duration", "maximum duration of an answer, such as 2m")
+	p.settingFlag(cmd.Flags(), "duration", "limits.run_duration", "maximum duration of an answer, such as 2m")
 	budgetFlags(p, cmd)
 	return cmd
 }
 
 // askAbout answers one question, or all questions that the user types at the terminal.
-func askAbout(ctx context.Context, cfg config.Config, con *view.Console, name, question string, f intake.Flags,
-	load loader) error {
-	about, err := storedRun(ctx, cfg, name)
+func askAbout(ctx context.Context, s *session, name, question string, f intake.Flags) error {
+	about, err := storedRun(ctx, s, name)
 	if err != nil {
 		return err
 	}
 	if question != "" {
-		return ask(ctx, cfg, con, about, question, f, load)
+		return ask(ctx, s, about, question, f)
 	}
-	if !view.IsTerminal(con.Out) {
+	if !view.IsTerminal(s.Out) {
 		return view.Usage(fmt.Errorf("there is no question: nightdesk ask %s \"...\"", name))
 	}
-	fmt.Fprintf(con.Err, "Questions about: %s\nAn empty line ends.\n", topicqueue.OneLine(about.Topic))
-	lines := bufio.NewScanner(con.In)
+	fmt.Fprintf(s.Err, "Questions about: %s\nAn empty line ends.\n", topicqueue.OneLine(about.Topic))
+	lines := bufio.NewScanner(s.In)
 	for {
-		fmt.Fprint(con.Err, "\n> ")
+		fmt.Fprint(s.Err, "\n> ")
 		if !lines.Scan() || strings.TrimSpace(lines.Text()) == "" {
 			return lines.Err()
 		}
-		err := ask(ctx, cfg, con, about, lines.Text(), f, load)
+		err := ask(ctx, s, about, lines.Text(), f)
 		if ctx.Err() != nil {
 			return err
 		}
 		if err != nil { // continue: the next question may succeed
-			con.Say("%v", err)
+			s.Say("%v", err)
 		}
 	}
 }
 
 // storedRun returns a run in storage that has a report.
-func storedRun(ctx context.Context, cfg config.Config, name string) (run topicqueue.Run, err error) {
-	id, err := fullID(ctx, cfg, nil, name)
-	if err != nil {
-		return run, err
-	}
-	store, err := wiring.OpenStore(ctx, cfg)
+func storedRun(ctx context.Context, s *session, name string) (run topicqueue.Run, err error) {
+	store, id, err := s.openRun(ctx, name)
 	if err != nil {
 		return run, err
 	}
@@ -100,42 +92,40 @@ func storedRun(ctx context.Context, cfg config.Config, name string) (run topicqu
 }
 
 // ask answers one question about a run and prints the answer.
-func ask(ctx context.Context, cfg config.Config, con *view.Console, about topicqueue.Run, question string,
-	f intake.Flags, load loader) error {
-	if !cfg.LLM.Enabled() {
-		return quoteEvidence(ctx, cfg, con, about, question)
+func ask(ctx context.Context, s *session, about topicqueue.Run, question string, f intake.Flags) error {
+	if !s.cfg.LLM.Enabled() {
+		return quoteEvidence(ctx, s, about, question)
 	}
-	cfg, err := load(askedSettings(ctx, cfg, con, about))
+	cfg, err := s.load(askedSettings(ctx, s, about))
 	if err != nil {
 		return err
 	}
 	f.Follows = true
-	return workTopic(ctx, cfg, con, question, f, working{
+	return workTopic(ctx, s.with(cfg), question, f, working{
 		batch: askedBatch(about.ID),
 		prepare: func(ctx context.Context, d *wiring.Desk, store storage.Store, o *topicqueue.Options) error {
 			return askedOptions(ctx, d, store, about, o)
 		},
-		show: func(con *view.Console, result runResult, report []byte) error {
-			if con.JSON {
-				return con.PrintJSON(struct {
+		show: func(result runResult, report []byte) error {
+			if s.JSON {
+				return s.PrintJSON(struct {
 					runResult
 					Follows string `json:"follows"`
 					Answer  string `json:"answer"` // Markdown with its references
 				}{result, about.ID, answerOf(report)}, false)
 			}
-			_, err := fmt.Fprintln(con.Out, answerOf(report))
+			_, err := fmt.Fprintln(s.Out, answerOf(report))
 			return err
 		},
 	})
 }
 
 // askedSettings returns the settings for a question about a run.
-func askedSettings(ctx context.Context, cfg config.Config, con *view.Console,
-	about topicqueue.Run) map[string]string {
+func askedSettings(ctx context.Context, s *session, about topicqueue.Run) map[string]string {
 	settings := map[string]string{"preset": "shallow", "language": about.Options.Language}
-	if !cfg.Given("kb_name") {
+	if !s.cfg.Given("kb_name") {
 		settings["kb_name"] = about.Options.KnowledgeBase
-		if _, _, err := newBases(cfg, con).find(ctx, about.Options.KnowledgeBase); err != nil { // removed, or elsewhere
+		if _, _, err := newBases(s).Find(ctx, about.Options.KnowledgeBase); err != nil { // removed, or elsewhere
 			settings["kb_name"] = ""
 		}
 	}
@@ -153,11 +143,9 @@ func askedOptions(ctx context.Context, d *wiring.Desk, store storage.Store, abou
 
 // apiQuestions enqueues questions about reports with high priority, so that workers answer them before other research.
 type apiQuestions struct {
-	cfg   config.Config
-	con   *view.Console
+	*session
 	desk  *wiring.Desk
 	store storage.Store
-	load  loader
 }
 
 // ask implements api.Services.Ask.
@@ -166,11 +154,11 @@ func (q apiQuestions) ask(ctx context.Context, about topicqueue.Run, question st
 		return run, refused(view.Usage(view.Hint(errors.New("without LLM_MODEL no question is answered"),
 			"Use /v1/search to find passages, or set LLM_MODEL for nightdesk serve and the workers.")))
 	}
-	cfg, err := q.load(askedSettings(ctx, q.cfg, q.con, about))
+	cfg, err := q.load(askedSettings(ctx, q.session, about))
 	if err != nil {
 		return run, refused(err)
 	}
-	kb, _, err := newBases(cfg, q.con).find(ctx, cfg.KBName)
+	kb, _, err := newBases(q.with(cfg)).Find(ctx, cfg.KBName)
 	if err != nil {
 		return run, refused(err)
 	}
@@ -182,12 +170,10 @@ func (q apiQuestions) ask(ctx context.Context, about topicqueue.Run, question st
 		return run, err
 	}
 	now := q.desk.Clock.Now()
-	name := askedBatch(about.ID) + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
-	created, err := q.desk.Queue.OpenBatch(ctx, name, now)
+	batch, err := openBatch(ctx, q.desk, newBatchName(askedBatch(about.ID), now), now)
 	if err != nil {
 		return run, err
 	}
-	batch := redisqueue.Batch{Name: name, CreatedAt: created}
 	sub, err := q.desk.Dispatcher.Enqueue(ctx, q.desk.Queue, batch, question, options, jobs.LaneHigh, now)
 	return sub.Run, err
 }
@@ -236,9 +222,8 @@ func earlierAsked(ctx context.Context, d *wiring.Desk, store storage.Store, runI
 }
 
 // quoteEvidence answers a question without a model: it prints the passages of the run's evidence that match best.
-func quoteEvidence(ctx context.Context, cfg config.Config, con *view.Console, about topicqueue.Run,
-	question string) error {
-	store, err := wiring.OpenStore(ctx, cfg)
+func quoteEvidence(ctx context.Context, s *session, about topicqueue.Run, question string) error {
+	store, err := wiring.OpenStore(ctx, s.cfg)
 	if err != nil {
 		return err
 	}
@@ -251,17 +236,17 @@ func quoteEvidence(ctx context.Context, cfg config.Config, con *view.Console, ab
 	if err != nil {
 		return err
 	}
-	if con.JSON {
-		return con.PrintJSON(map[string]any{"follows": about.ID, "answer": found.Text, "sources": found.Sources}, false)
+	if s.JSON {
+		return s.PrintJSON(map[string]any{"follows": about.ID, "answer": found.Text, "sources": found.Sources}, false)
 	}
 	if len(found.Sources) == 0 {
 		return view.Hint(fmt.Errorf("no text of run %s contains a word of the question", about.ID),
 			"Rephrase the question, or research it with `nightdesk run`.")
 	}
-	con.Say("no LLM_MODEL: these are the passages that match best, quoted; no model judged whether they answer")
-	for i, s := range found.Sources {
-		where := strings.Join(append([]string{cmp.Or(s.Title, s.Document, s.URL)}, s.Section...), " › ")
-		if _, err := fmt.Fprintf(con.Out, "[%d] %s\n\n%s\n\n", i+1, where, topicqueue.Printable(s.Text)); err != nil {
+	s.Say("no LLM_MODEL: these are the passages that match best, quoted; no model judged whether they answer")
+	for i, source := range found.Sources {
+		where := strings.Join(append([]string{cmp.Or(source.Title, source.Document, source.URL)}, source.Section...), " › ")
+		if _, err := fmt.Fprintf(s.Out, "[%d] %s\n\n%s\n\n", i+1, where, topicqueue.Printable(source.Text)); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/watch"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/planning"
@@ -26,19 +27,25 @@ import (
 
 // askPerson enables questions to a person for a run of this process, if there is someone to ask: at a terminal, or
 // through the configured command or URL.
-func askPerson(o *topicqueue.Options, cfg config.Config, con *view.Console) error {
-	human := cfg.Planning.Human
+func askPerson(o *topicqueue.Options, s *session) error {
+	human := s.cfg.Planning.Human
 	custom := human.InputMethod == config.InputCustom
 	if custom && strings.TrimSpace(human.Input) == "" {
 		return view.Usage(view.Hint(errors.New("planning.user_input_method is custom, but planning.user_input is "+
 			"not set"),
 			"Set planning.user_input to a command or a URL, or planning.user_input_method to terminal."))
 	}
-	if human.InTheLoop && cfg.LLM.Enabled() && (custom || con.Interactive()) {
+	if human.InTheLoop && s.cfg.LLM.Enabled() && (custom || s.Interactive()) {
 		o.HumanInTheLoop, o.AnswerTime, o.ApprovePlan = true, human.WaitTime, human.ApprovePlan
 	}
 	return nil
 }
+
+// A question that is shown is looked up again after a pause, because it can be answered elsewhere.
+const (
+	questionPause = 500 * time.Millisecond
+	questionTime  = 3 * time.Second // timeout of one look
+)
 
 // asker shows a run, asks a person its questions and passes the answers back.
 type asker struct {
@@ -52,7 +59,7 @@ type asker struct {
 	reads bool // a goroutine is reading a line into typed
 }
 
-// Show implements viewer.
+// Show implements watch.Viewer.
 func (a *asker) Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
 	n, question := run.Waiting()
 	if n > 0 { // the question is shown below
@@ -134,9 +141,9 @@ func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int,
 				continue
 			}
 			return a.give(ctx, run.ID, number, reply)
-		case <-time.After(lookPause):
+		case <-time.After(questionPause):
 		}
-		lookCtx, cancel := context.WithTimeout(ctx, lookTime)
+		lookCtx, cancel := context.WithTimeout(ctx, questionTime)
 		now, err := a.desk.Queue.Run(lookCtx, run.ID)
 		cancel()
 		if waits, _ := now.Waiting(); err == nil && waits != number {
@@ -354,6 +361,6 @@ func (a *asker) cancelWaiting(ctx context.Context, runID string, usable func(con
 	if err != nil {
 		return false
 	}
-	_ = awaitPublished(ctx, a.desk.Queue, runID, usable, a) // best effort: missing files do no harm
+	_ = watch.AwaitPublished(ctx, a.desk.Queue, runID, usable, a) // best effort: missing files do no harm
 	return true
 }

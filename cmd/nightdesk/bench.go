@@ -11,7 +11,6 @@ import (
 
 	"nightdesk/cmd/nightdesk/bench"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/config"
 )
 
 // benchFlags are the flags of bench.
@@ -37,8 +36,8 @@ web. Your own settings and data are neither used nor changed. The scenarios (def
 ` + about.String() + `
   nightdesk bench single batch --json > before.json
   nightdesk bench single batch --baseline before.json`,
-		RunE: p.command(func(ctx context.Context, _ config.Config, con *view.Console, args []string) error {
-			return measure(ctx, con, args, f)
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+			return measure(ctx, s.Console, args, f)
 		}),
 	}
 	flags := cmd.Flags()

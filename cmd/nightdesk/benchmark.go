@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
@@ -21,7 +22,7 @@ const deepResearchBench = "deep-research-bench"
 
 // printBenchmark prints the reports of a batch or a run, one JSON line each.
 func printBenchmark(ctx context.Context, con *view.Console, store storage.Store, name string) error {
-	runs, err := storedRunsOf(ctx, con, store)
+	runs, err := lookup.StoredRuns(ctx, con, store)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 // budgetFlags adds the flags for the budget of a run.
 func budgetFlags(p *program, cmd *cobra.Command) {
-	p.settingFlag(cmd, false, "budget", "limits.run_budget", "budget of a run for models, in US dollars, such as 2.50")
+	p.settingFlag(cmd.Flags(), "budget", "limits.run_budget", "budget of a run for models, in US dollars, such as 2.50")
 	cmd.Flags().Func("budget-tokens", "budget of a run in tokens, such as 2M", func(value string) error {
 		b, err := topicqueue.ParseTokens(value)
 		p.overrides["limits.run_budget"] = b.String()

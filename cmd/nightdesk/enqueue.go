@@ -1,24 +1,19 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
-	"nightdesk/jobs"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
 // enqueueFlags are the flags of enqueue.
@@ -67,7 +62,7 @@ are. A file with errors is rejected as a whole, unless you give --skip-invalid.`
 	return cmd
 }
 
-func (f *enqueueFlags) run(ctx context.Context, cfg config.Config, con *view.Console, args []string) (err error) {
+func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err error) {
 	f.File = args[0]
 	switch f.dedupe {
 	case intake.Keep, intake.Skip, intake.Merge:
@@ -79,44 +74,83 @@ func (f *enqueueFlags) run(ctx context.Context, cfg config.Config, con *view.Con
 			return err
 		}
 	}
-	attached, err := newBases(cfg, con).attach(ctx, f.Attach)
+	attached, err := newBases(s).Attach(ctx, f.Attach)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, attached.Close()) }()
-	cfg.Attached = attached != nil
-	list, err := f.open(ctx, cfg, con)
+	s.cfg.Attached = attached != nil
+	list, err := f.open(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
-	if err := showProblems(con, list, f.skipInvalid); err != nil {
+	if err := showProblems(s.Console, list, f.skipInvalid); err != nil {
 		return err
 	}
 	if len(list.Lines) == 0 {
 		return view.Usage(fmt.Errorf("there is no topic in %s: give one per line", list.Name))
 	}
-	plan, err := intake.NewPlan(con, list, f.dedupe)
+	plan, err := intake.NewPlan(s.Console, list, f.dedupe)
 	if err != nil {
 		return err
 	}
 	if f.dryRun {
 		for i := range list.Options {
-			list.Options[i].Attached = attached.name()
+			list.Options[i].Attached = attached.Name()
 		}
 		if list.Apart != nil {
-			con.Say("not compared with what batch %s has: %v", f.Batch, list.Apart)
+			s.Say("not compared with what batch %s has: %v", f.Batch, list.Apart)
 		}
-		return showEstimate(ctx, cfg, con, list, plan, f.Batch)
+		return f.estimate(ctx, s, list, plan)
 	}
 	if list.Apart != nil {
 		return list.Apart
 	}
-	return submitList(ctx, cfg, con, list, plan, attached, f.Batch)
+	return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error {
+		return f.submit(ctx, s, d, order{list: list, plan: plan, attached: attached, batch: f.Batch})
+	})
 }
 
-func (f *enqueueFlags) open(ctx context.Context, cfg config.Config, con *view.Console) (*intake.List, error) {
-	in := con.In
+// estimate prints the expected cost of a list. Nothing is enqueued.
+func (f *enqueueFlags) estimate(ctx context.Context, s *session, list *intake.List, plan *intake.Plan) error {
+	doc, err := estimate.Of(ctx, s.cfg, s.Console, list, plan, f.Batch)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.PrintJSON(doc, false)
+	}
+	doc.Print(s.Out)
+	s.Say("nothing was enqueued (--dry-run)")
+	return nil
+}
+
+// submit enqueues an order and prints its runs or their number.
+func (f *enqueueFlags) submit(ctx context.Context, s *session, d *wiring.Desk, o order) error {
+	o.queued = func(run topicqueue.Run, line int, created bool) error {
+		if !s.JSON {
+			return nil
+		}
+		l := lineOf(run, "", created)
+		l.Line = line
+		return s.PrintJSON(l, true)
+	}
+	batch, added, err := submit(ctx, s, d, o)
+	if err != nil || s.JSON {
+		return err
+	}
+	fmt.Fprintf(s.Out, "batch %s: %s enqueued", batch, view.Counted(added, "topic"))
+	if known := o.plan.Topics - added; known > 0 {
+		fmt.Fprintf(s.Out, ", %d there already", known)
+	}
+	fmt.Fprintln(s.Out)
+	s.Say("process them with `nightdesk worker`; show them with `nightdesk list --batch %s`", batch)
+	return nil
+}
+
+func (f *enqueueFlags) open(ctx context.Context, s *session) (*intake.List, error) {
+	in := s.In
 	if f.File != "-" {
 		file, err := os.Open(f.File)
 		if err != nil {
@@ -126,10 +160,10 @@ func (f *enqueueFlags) open(ctx context.Context, cfg config.Config, con *view.Co
 		in = file
 	}
 	var err error
-	if f.KB, _, err = newBases(cfg, con).find(ctx, cfg.KBName); err != nil {
+	if f.KB, _, err = newBases(s).Find(ctx, s.cfg.KBName); err != nil {
 		return nil, err
 	}
-	return intake.Read(ctx, cfg, con, in, f.Request)
+	return intake.Read(ctx, s.cfg, s.Console, in, f.Request)
 }
 
 // showProblems prints the invalid lines of a list. It returns them as an error unless skipInvalid is set.
@@ -147,129 +181,5 @@ func showProblems(con *view.Console, list *intake.List, skipInvalid bool) error 
 			"Nothing was enqueued. Correct them, or leave them out with --skip-invalid."))
 	}
 	con.Say("%s", text)
-	return nil
-}
-
-// submitChunk is the number of topics added to the queue at a time.
-const submitChunk = 500
-
-// submitList opens the queue and adds the topics of a list.
-func submitList(ctx context.Context, cfg config.Config, con *view.Console, list *intake.List, plan *intake.Plan,
-	attached *attachment, batch string) (err error) {
-	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	return submitTo(ctx, cfg, con, d, list, plan, attached, batch)
-}
-
-// submitTo adds the topics of a list to the queue of d.
-func submitTo(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, list *intake.List,
-	plan *intake.Plan, attached *attachment, batch string) error {
-	if err := publishBases(ctx, newBases(cfg, con), cfg.KBName, list); err != nil {
-		return err
-	}
-	version, err := attached.publish(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range list.Options {
-		list.Options[i].Attached = version
-	}
-	now := d.Clock.Now()
-	name := cmp.Or(batch, "batch_"+now.UTC().Format("20060102_150405")+"_"+strings.ToLower(rand.Text()[:6]))
-	created, err := d.Queue.OpenBatch(ctx, name, now)
-	if err != nil {
-		return err
-	}
-	into := redisqueue.Batch{Name: name, CreatedAt: created}
-	if err := warnOfLimits(ctx, cfg, con, d, list, plan, name); err != nil {
-		return err
-	}
-	bar := view.NewBar(con.Err, "enqueueing")
-	added, done, first := 0, 0, 0
-	var runs []topicqueue.Run
-	var lines []int
-	flush := func() error {
-		if len(runs) == 0 {
-			return nil
-		}
-		isNew, err := d.Dispatcher.EnqueueAll(ctx, d.Queue, runs)
-		there := done // topics known to be in the queue
-		for i, run := range runs {
-			if isNew[i] {
-				added++
-				there++
-			}
-			if con.JSON && err == nil {
-				line := lineOf(run, "", isNew[i])
-				line.Line = lines[i]
-				if err := con.PrintJSON(line, true); err != nil {
-					return err
-				}
-			}
-		}
-		if err != nil {
-			if ctx.Err() != nil {
-				err = errors.New("interrupted")
-			}
-			return view.Hint(fmt.Errorf("lines %d to %d: %w", lines[0], lines[len(lines)-1], err),
-				fmt.Sprintf("At least %d of %s are in the queue; enqueue the file again with --batch %s to add the rest.", there,
-					view.Counted(plan.Topics, "topic"), name))
-		}
-		done += len(runs)
-		bar.Set(done, plan.Topics, "")
-		runs, lines = runs[:0], lines[:0]
-		return nil
-	}
-	err = plan.Each(list, func(t intake.Topic) error {
-		options := list.Options[t.Options]
-		options.Deadline = t.Deadline
-		// Creation times are 1 ms apart and end now, so that runs are listed and worked in the order of the file.
-		at := now.Add(-time.Duration(plan.Topics-1-first) * time.Millisecond)
-		first++
-		runs = append(runs, jobs.NewRun(into, t.Topic, options, t.Lane, topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, at))
-		lines = append(lines, t.Line)
-		if len(runs) < submitChunk {
-			return nil
-		}
-		return flush()
-	})
-	if err == nil {
-		err = flush()
-	}
-	bar.End()
-	if err != nil {
-		return err
-	}
-	if err := d.Queue.SealBatch(ctx, name); err != nil { // the digest follows the last report of a sealed batch
-		return view.Hint(err,
-			fmt.Sprintf("All topics are in the queue; enqueue the file again with --batch %s for the digest.", name))
-	}
-	if !con.JSON {
-		fmt.Fprintf(con.Out, "batch %s: %s enqueued", name, view.Counted(added, "topic"))
-		if known := plan.Topics - added; known > 0 {
-			fmt.Fprintf(con.Out, ", %d there already", known)
-		}
-		fmt.Fprintln(con.Out)
-		con.Say("process them with `nightdesk worker`; show them with `nightdesk list --batch %s`", name)
-	}
-	return nil
-}
-
-// plainLetters have no special meaning in Redis, storage or a shell.
-const plainLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-// checkBatchName restricts batch names, because they are part of Redis and storage keys.
-func checkBatchName(name string) error {
-	ok := name != "" && len(name) <= 100 && name[0] != '.'
-	for _, r := range name {
-		ok = ok && strings.ContainsRune(plainLetters+"-_.", r)
-	}
-	if !ok {
-		return view.Usage(fmt.Errorf("batch name %q: use at most 100 characters: letters, digits, - _ and dots, not "+
-			"beginning with a dot", name))
-	}
 	return nil
 }

@@ -19,51 +19,51 @@ import (
 )
 
 // newScheduler returns a scheduler that reads topics and options with the settings of this process.
-func newScheduler(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk,
-	load loader) (*nights.Scheduler, error) {
-	store, err := wiring.OpenWritableStore(ctx, cfg, con)
+func newScheduler(ctx context.Context, s *session, d *wiring.Desk) (*nights.Scheduler, error) {
+	store, err := wiring.OpenWritableStore(ctx, s.cfg, s.Console)
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := wiring.Outlets(cfg, d); err != nil { // check only: workers send the notifications
+	if _, _, err := wiring.Outlets(s.cfg, d); err != nil { // check only: workers send the notifications
 		return nil, err
 	}
 	return nights.New(nights.Services{
-		Redis: d.Redis, Queue: d.Queue, Dispatcher: d.Dispatcher, Store: store, Log: con.Log, Now: d.Clock.Now,
+		Redis: d.Redis, Queue: d.Queue, Dispatcher: d.Dispatcher, Store: store, Log: s.Log, Now: d.Clock.Now,
 		Read: func(ctx context.Context, spec schedule.Spec, due, now time.Time) (nights.Snapshot, error) {
-			return readFiring(ctx, con, d, load, spec, due, now)
+			return readFiring(ctx, s, d, spec, due, now)
 		},
 	}), nil
 }
 
 // readFiring reads what a schedule enqueues at a due time. now is the time of firing, which is later than due when the
 // scheduler catches up.
-func readFiring(ctx context.Context, con *view.Console, d *wiring.Desk, load loader, spec schedule.Spec,
-	due, now time.Time) (s nights.Snapshot, err error) {
-	cfg, flags, err := scheduledSettings(load, spec, now)
+func readFiring(ctx context.Context, s *session, d *wiring.Desk, spec schedule.Spec,
+	due, now time.Time) (shot nights.Snapshot, err error) {
+	cfg, flags, err := scheduledSettings(s, spec, now)
 	if err != nil {
-		return s, err
+		return shot, err
 	}
-	quiet := &view.Console{Out: io.Discard, Err: io.Discard, Log: con.Log} // only errors matter here
-	list, err := scheduledList(ctx, cfg, quiet, d, spec, flags, due, now)
+	quiet := s.with(cfg)
+	quiet.Console = &view.Console{Out: io.Discard, Err: io.Discard, Log: s.Log} // only errors matter here
+	list, err := scheduledList(ctx, quiet, d, spec, flags, due, now)
 	if err != nil {
-		return s, withHint(err)
+		return shot, withHint(err)
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
-	if err := publishBases(ctx, newBases(cfg, quiet), cfg.KBName, list); err != nil {
-		return s, withHint(err)
+	if err := newBases(quiet).PublishAll(ctx, cfg.KBName, list); err != nil {
+		return shot, withHint(err)
 	}
-	plan, err := intake.NewPlan(quiet, list, intake.Keep)
+	plan, err := intake.NewPlan(quiet.Console, list, intake.Keep)
 	if err != nil {
-		return s, err
+		return shot, err
 	}
-	s.Options = list.Options
+	shot.Options = list.Options
 	err = plan.Each(list, func(t intake.Topic) error {
-		s.Topics = append(s.Topics, nights.Topic{Topic: t.Topic, Options: t.Options, Lane: t.Lane,
+		shot.Topics = append(shot.Topics, nights.Topic{Topic: t.Topic, Options: t.Options, Lane: t.Lane,
 			Labels: topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, Deadline: t.Deadline})
 		return nil
 	})
-	return s, err
+	return shot, err
 }
 
 // withHint appends an error's hint to its text, for errors that are read away from the terminal.
@@ -84,7 +84,7 @@ func scheduleZone(spec schedule.Spec) *time.Location {
 
 // scheduledSettings loads the settings of a schedule. It reads the settings file again, so that changes take effect at
 // the next firing.
-func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg config.Config, f intake.Flags, err error) {
+func scheduledSettings(s *session, spec schedule.Spec, now time.Time) (cfg config.Config, f intake.Flags, err error) {
 	f.Incremental = spec.Incremental
 	own := map[string]string{}
 	for path, value := range map[string]string{
@@ -106,15 +106,14 @@ func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg conf
 		}
 		f.Deadline = deadline.Format(time.RFC3339)
 	}
-	cfg, err = load(own)
+	cfg, err = s.load(own)
 	return cfg, f, err
 }
 
 // scheduledList reads and checks the topics of a schedule and fills in its variables.
-func scheduledList(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, spec schedule.Spec,
-	f intake.Flags,
-	due, now time.Time) (*intake.List, error) {
-	source, err := intake.OpenSource(ctx, cfg, d, spec.Topics)
+func scheduledList(ctx context.Context, s *session, d *wiring.Desk, spec schedule.Spec,
+	f intake.Flags, due, now time.Time) (*intake.List, error) {
+	source, err := intake.OpenSource(ctx, s.cfg, d, spec.Topics)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +127,11 @@ func scheduledList(ctx context.Context, cfg config.Config, con *view.Console, d 
 		return nil, fmt.Errorf("list of topics %s: more than %d bytes: split it between schedules", name, intake.MaxList)
 	}
 	zone := scheduleZone(spec)
-	kb, _, err := newBases(cfg, con).find(ctx, cfg.KBName)
+	kb, _, err := newBases(s).Find(ctx, s.cfg.KBName)
 	if err != nil {
 		return nil, err
 	}
-	list, err := intake.Read(ctx, cfg, con, bytes.NewReader(text), intake.Request{
+	list, err := intake.Read(ctx, s.cfg, s.Console, bytes.NewReader(text), intake.Request{
 		Flags: f, KB: kb, File: name, Priority: spec.Priority, Template: spec.Template,
 		Variables: schedule.Values(due.In(zone)),
 		Tags:      strings.Split(spec.Tags, ","), Now: now.In(zone),

@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 
 	"github.com/spf13/cobra"
 )
@@ -25,7 +23,7 @@ within the last ten seconds. Exit codes: 0 alive, 1 not alive or Redis does not 
 	}
 }
 
-func checkHealth(ctx context.Context, cfg config.Config, con *view.Console, args []string) (err error) {
+func checkHealth(ctx context.Context, s *session, args []string) error {
 	service := args[0]
 	if !slices.Contains([]string{serviceWorker, serviceScheduler}, service) {
 		return view.Usage(fmt.Errorf("health %s: check worker or scheduler; `serve` has /healthz", service))
@@ -34,19 +32,18 @@ func checkHealth(ctx context.Context, cfg config.Config, con *view.Console, args
 	if err != nil {
 		return err
 	}
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
+	var processes, tasks int
+	err = s.withDesk(ctx, func(d *wiring.Desk) (err error) {
+		processes, tasks, err = d.Dispatcher.Alive(host, service == serviceScheduler)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	processes, tasks, err := d.Dispatcher.Alive(host, service == serviceScheduler)
-	if err != nil {
-		return err
-	}
-	if con.JSON {
-		err = con.PrintJSON(map[string]any{"service": service, "host": host, "processes": processes, "tasks": tasks}, true)
+	if s.JSON {
+		err = s.PrintJSON(map[string]any{"service": service, "host": host, "processes": processes, "tasks": tasks}, true)
 	} else if processes > 0 {
-		_, err = fmt.Fprintf(con.Out, "%s %s: alive, %s in progress\n", service, host, view.Counted(tasks, "task"))
+		_, err = fmt.Fprintf(s.Out, "%s %s: alive, %s in progress\n", service, host, view.Counted(tasks, "task"))
 	}
 	if processes == 0 {
 		return view.Ended(view.Hint(fmt.Errorf("no %s of host %s is alive", service, host), "Start `nightdesk "+service+

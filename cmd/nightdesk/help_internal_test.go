@@ -1,12 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"nightdesk/cmd/nightdesk/manual"
-	"nightdesk/cmd/nightdesk/view"
 )
 
 // TestTopics_Names: a command and a topic cannot have one name, and every topic says what it is about.
@@ -22,50 +24,32 @@ func TestTopics_Names(t *testing.T) {
 	}
 }
 
-func TestLayOutTables(t *testing.T) {
+// TestHelpRepeatsNoWords: no help text has a word or two words twice in a row, or a brace right after a colon.
+func TestHelpRepeatsNoWords(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		text, want string
-		width      int
-	}{
-		"aligned": {
-			text:  "Before.\n\n| a | b |\n|---|---|\n| long cell | `x\\|y` |\n\nAfter.\n",
-			want:  "Before.\n\na          b\nlong cell  `x|y`\n\nAfter.\n",
-			width: 80,
-		},
-		"too wide": {
-			text:  "| name | what |\n|---|---|\n| one | two three four five |\n",
-			want:  "name\n    what\none\n    two three\n    four five\n",
-			width: 14,
-		},
-		"code stays": {
-			text:  "```sh\n| a | b |\n```\n",
-			want:  "```sh\n| a | b |\n```\n",
-			width: 4,
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := layOutTables(test.text, test.width); got != test.want {
-				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+	check := func(where, text string) {
+		words := strings.Fields(text)
+		for i := range words {
+			for _, n := range []int{1, 2} {
+				if i+2*n > len(words) || strings.HasSuffix(words[i+n-1], ",") { // "day of month, month"
+					continue
+				}
+				if slices.Equal(words[i:i+n], words[i+n:i+2*n]) {
+					t.Errorf("%s says %q twice", where, strings.Join(words[i:i+n], " "))
+				}
 			}
-		})
-	}
-}
-
-// TestPager: the pager of the user gets the text; without one, the caller prints it.
-func TestPager(t *testing.T) {
-	t.Parallel()
-	for pager, want := range map[string]string{"head -n 1": "one\n", "no-such-pager": ""} {
-		var out bytes.Buffer
-		con := &view.Console{Out: &out, Err: os.Stderr}
-		getenv := func(name string) string {
-			return map[string]string{"PAGER": pager}[name]
 		}
-		err := inPager(con, getenv, "one\ntwo\n")
-		if out.String() != want || (err == nil) != (want != "") {
-			t.Errorf("PAGER=%q: %q, %v", pager, out.String(), err)
+		if strings.Contains(text, ":{") {
+			t.Errorf("%s lacks a space after a colon: %s", where, text)
 		}
 	}
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		check(cmd.CommandPath(), cmd.Short+"\n\n"+cmd.Long)
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { check(cmd.CommandPath()+" --"+f.Name, f.Usage) })
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(newRoot())
 }

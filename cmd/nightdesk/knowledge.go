@@ -5,17 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
-	"nightdesk/pipeline/knowledge/extract"
 )
 
 func kbCommand(p *program) *cobra.Command {
@@ -26,11 +22,11 @@ func kbCommand(p *program) *cobra.Command {
 	add := &cobra.Command{
 		Use: "add PATH|URL...", Short: "Index files, directories and web pages; later calls read only what changed",
 		Args: cobra.MinimumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 			if name == "" {
 				name = knowledge.Name(args[0])
 			}
-			return kbAdd(ctx, con, newBases(cfg, con), name, args, reembed)
+			return kbAdd(ctx, s.Console, newBases(s), name, args, reembed)
 		}),
 	}
 	add.Flags().StringVar(&name, "name", "", "name of the knowledge base (default: made from the first path)")
@@ -39,8 +35,8 @@ func kbCommand(p *program) *cobra.Command {
 	var limit int
 	search := &cobra.Command{
 		Use: "search NAME QUERY...", Short: "Search a knowledge base", Args: cobra.MinimumNArgs(2),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return kbSearch(ctx, con, newBases(cfg, con), args[0], strings.Join(args[1:], " "), mode, limit)
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+			return kbSearch(ctx, s.Console, newBases(s), args[0], strings.Join(args[1:], " "), mode, limit)
 		}),
 	}
 	search.Flags().StringVar(&mode, "mode", "hybrid", "hybrid, naive or item")
@@ -51,86 +47,15 @@ func kbCommand(p *program) *cobra.Command {
 		&cobra.Command{Use: "show NAME", Short: "Show the documents of a knowledge base", Args: cobra.ExactArgs(1),
 			RunE: p.command(kbShow)},
 		&cobra.Command{Use: "remove NAME", Short: "Delete a knowledge base", Args: cobra.ExactArgs(1),
-			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-				b := newBases(cfg, con)
-				if err := b.exists(args[0]); err != nil {
+			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+				b := newBases(s)
+				if err := b.Exists(args[0]); err != nil {
 					return err
 				}
-				return knowledge.Remove(b.dir, args[0])
+				return knowledge.Remove(b.Dir, args[0])
 			})},
 	)
 	return cmd
-}
-
-// ingest indexes paths into the named knowledge base and embeds new passages if there is an embedding model. It reports
-// progress. reembed recomputes all vectors.
-func (b *bases) ingest(ctx context.Context, name string, paths []string, reembed bool) (knowledge.Report, error) {
-	for _, p := range paths {
-		var err error
-		if knowledge.IsURL(p) {
-			_, err = knowledge.PageKey(p)
-		} else {
-			_, err = os.Stat(p)
-		}
-		if err != nil {
-			return knowledge.Report{}, view.Usage(fmt.Errorf("knowledge base %s: %w", name, err))
-		}
-	}
-	path, err := knowledge.Path(b.dir, name)
-	if err != nil {
-		return knowledge.Report{}, view.Usage(err)
-	}
-	_, statErr := os.Stat(path)
-	base, err := knowledge.Create(path)
-	if err != nil {
-		return knowledge.Report{}, fmt.Errorf("make knowledge base %s: %w", name, err)
-	}
-	defer base.Close()
-	download, err := wiring.NewDownloader(b.cfg, paths)
-	if err != nil {
-		return knowledge.Report{}, err
-	}
-	base.SetDownloader(download)
-	bar := view.NewBar(b.con.Err, "indexing "+name)
-	rep, err := base.Ingest(ctx, paths, func(done, total int, document string) { bar.Set(done, total, document) })
-	bar.End()
-	if errors.Is(err, knowledge.ErrEmpty) {
-		if statErr != nil { // just created
-			err = errors.Join(err, knowledge.Remove(b.dir, name))
-		}
-		if soleURL(rep) {
-			return rep, err
-		}
-		return rep, view.Hint(err, extract.Readable+" can be read; give a directory that contains some.")
-	}
-	if err != nil {
-		return rep, fmt.Errorf("index into knowledge base %s: %w", name, err)
-	}
-	return rep, b.embed(ctx, base, name, reembed)
-}
-
-// soleURL reports whether exactly one item was skipped and it is a web page; the error then gives the reason.
-func soleURL(rep knowledge.Report) bool {
-	return len(rep.Skipped) == 1 && knowledge.IsURL(rep.Skipped[0].Document)
-}
-
-// embed computes missing vectors. An unavailable server is not an error, because search by words still works.
-func (b *bases) embed(ctx context.Context, base *knowledge.Base, name string, again bool) error {
-	embedder, err := b.embedding.Embedder(nil)
-	if err != nil || embedder == nil {
-		return err
-	}
-	base.SetEmbedder(embedder)
-	bar := view.NewBar(b.con.Err, "embedding "+name)
-	done, err := base.Embed(ctx, again, func(done, total int) { bar.Set(done, total, "") })
-	bar.End()
-	if ctx.Err() != nil || errors.Is(err, knowledge.ErrModel) {
-		return err
-	}
-	if err != nil {
-		b.con.Say("%d passages of %s have no vector and are searched by words; run kb add again: %v", done.Missing, name, err)
-	}
-	return nil
 }
 
 type kbLine struct {
@@ -139,10 +64,10 @@ type kbLine struct {
 	Report *knowledge.Report `json:"report,omitempty"`
 }
 
-func kbAdd(ctx context.Context, con *view.Console, b *bases, name string, paths []string, reembed bool) error {
-	rep, err := b.ingest(ctx, name, paths, reembed)
+func kbAdd(ctx context.Context, con *view.Console, b *bases.Bases, name string, paths []string, reembed bool) error {
+	rep, err := b.Ingest(ctx, name, paths, reembed)
 	for i, s := range rep.Skipped {
-		if errors.Is(err, knowledge.ErrEmpty) && soleURL(rep) {
+		if errors.Is(err, knowledge.ErrEmpty) && bases.SoleURL(rep) {
 			break
 		}
 		if i == 20 {
@@ -154,7 +79,7 @@ func kbAdd(ctx context.Context, con *view.Console, b *bases, name string, paths 
 	if err != nil {
 		return err
 	}
-	base, err := b.open(name)
+	base, err := b.Open(name)
 	if err != nil {
 		return err
 	}
@@ -172,67 +97,53 @@ func kbAdd(ctx context.Context, con *view.Console, b *bases, name string, paths 
 	return nil
 }
 
-func kbList(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
-	b := newBases(cfg, con)
-	names, err := knowledge.List(b.dir)
+func kbList(ctx context.Context, s *session, _ []string) error {
+	b := newBases(s)
+	names, err := knowledge.List(b.Dir)
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
-	if !con.JSON && len(names) > 0 {
-		fmt.Fprintln(table, "NAME\tDOCUMENTS\tPASSAGES\tVERSION\tUPDATED")
-	}
+	table := view.NewTable(s.Console, "NAME", "DOCUMENTS", "PASSAGES", "VERSION", "UPDATED")
 	var broken []error
 	for _, name := range names {
-		err := b.with(name, func(base *knowledge.Base) error {
+		err := b.With(name, func(base *knowledge.Base) error {
 			info, err := base.Info(ctx)
 			if err != nil {
 				return err
 			}
-			if con.JSON {
-				return con.PrintJSON(kbLine{Name: name, Info: info}, true)
-			}
-			fmt.Fprintf(table, "%s\t%d\t%d\t%.12s\t%s\n", name, info.Documents, info.Passages, info.Version,
-				info.Updated.Format("2006-01-02 15:04"))
-			return nil
+			return table.Row(kbLine{Name: name, Info: info}, name, info.Documents, info.Passages,
+				fmt.Sprintf("%.12s", info.Version), info.Updated.Format("2006-01-02 15:04"))
 		})
 		if err != nil && ctx.Err() == nil {
 			broken = append(broken, fmt.Errorf("knowledge base %s cannot be read: %w; `nightdesk kb remove %s` removes it",
 				name, err, name))
 		}
 	}
-	if err := table.Flush(); err != nil || ctx.Err() != nil || len(broken) == 0 {
+	if err := table.End(); err != nil || ctx.Err() != nil || len(broken) == 0 {
 		return cmp.Or(err, context.Cause(ctx))
 	}
 	return view.Ended(errors.Join(broken...), view.ExitPartial)
 }
 
-func kbShow(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-	return newBases(cfg, con).with(args[0], func(base *knowledge.Base) error {
+func kbShow(ctx context.Context, s *session, args []string) error {
+	return newBases(s).With(args[0], func(base *knowledge.Base) error {
 		documents, err := base.Documents(ctx)
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
-		if !con.JSON {
-			fmt.Fprintln(table, "DOCUMENT\tPASSAGES\tBYTES\tDATE\tTITLE\tBY")
-		}
+		table := view.NewTable(s.Console, "DOCUMENT", "PASSAGES", "BYTES", "DATE", "TITLE", "BY")
 		for _, d := range documents {
-			if con.JSON {
-				if err := con.PrintJSON(d, true); err != nil {
-					return err
-				}
-				continue
+			if err := table.Row(d, d.Key, d.Passages, d.Bytes, d.Date, d.Title, d.By()); err != nil {
+				return err
 			}
-			fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%s\n", d.Key, d.Passages, d.Bytes, d.Date, d.Title, d.By())
 		}
-		return table.Flush()
+		return table.End()
 	})
 }
 
-func kbSearch(ctx context.Context, con *view.Console, b *bases, name, query, mode string, limit int) error {
-	return b.with(name, func(base *knowledge.Base) error {
-		embedder, err := b.embedding.Embedder(nil)
+func kbSearch(ctx context.Context, con *view.Console, b *bases.Bases, name, query, mode string, limit int) error {
+	return b.With(name, func(base *knowledge.Base) error {
+		embedder, err := b.Embedding.Embedder(nil)
 		if err != nil {
 			return err
 		}

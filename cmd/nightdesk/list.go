@@ -3,16 +3,15 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -23,7 +22,7 @@ func listCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs", Args: cobra.NoArgs,
 		Long: `List runs, oldest first. On a terminal, each run is one line with the last ten characters of its id,
-which all commands accept. Elsewhere, lines have the full id and the location of the report. Without
+which all commands accept. Elsewhere, lines have the full id and the lookup.Location of the report. Without
 a queue, runs in storage are listed.`,
 		RunE: p.command(f.run),
 	}
@@ -69,28 +68,23 @@ func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
 	return l
 }
 
-func (f *listFlags) run(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
+func (f *listFlags) run(ctx context.Context, s *session, _ []string) error {
 	pick, err := f.check(time.Now())
 	if err != nil {
 		return err
 	}
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	var from runLister
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	switch {
-	case wiring.IsNoQueue(err):
-		if from, err = storedRunsOf(ctx, con, store); err != nil {
+	return s.withRuns(ctx, func(store storage.Store, d *wiring.Desk) error {
+		from, err := lookup.ListerOf(ctx, s.Console, store, d)
+		if err != nil {
 			return err
 		}
-	case err != nil:
-		return err
-	default:
-		defer func() { err = errors.Join(err, d.Close()) }()
-		from = d.Queue
-	}
+		return f.list(ctx, s, store, from, pick)
+	})
+}
+
+// list prints the runs that pick accepts.
+func (f *listFlags) list(ctx context.Context, s *session, store storage.Store, from lookup.Lister,
+	pick func(topicqueue.Run) bool) error {
 	batches, err := from.Batches(ctx)
 	if err != nil {
 		return err
@@ -99,10 +93,10 @@ func (f *listFlags) run(ctx context.Context, cfg config.Config, con *view.Consol
 		known := batches
 		batches = slices.DeleteFunc(slices.Clone(batches), func(b redisqueue.Batch) bool { return b.Name != f.batch })
 		if len(batches) == 0 {
-			return noBatch(f.batch, known)
+			return lookup.NoBatch(f.batch, known)
 		}
 	}
-	stream := con.JSON && f.sort == "" && f.limit == 0 // unbounded output
+	stream := s.JSON && f.sort == "" && f.limit == 0 // unbounded output
 	var lines []listLine
 	var broken []error
 	for _, b := range batches {
@@ -110,9 +104,9 @@ func (f *listFlags) run(ctx context.Context, cfg config.Config, con *view.Consol
 			if !pick(run) {
 				return nil
 			}
-			line := listLine{lineOf(run, location(store, run)), view.State(run)}
+			line := listLine{lineOf(run, lookup.Location(store, run)), view.State(run)}
 			if stream {
-				return con.PrintJSON(line.runLine, true)
+				return s.PrintJSON(line.runLine, true)
 			}
 			lines = append(lines, line)
 			return nil
@@ -124,7 +118,7 @@ func (f *listFlags) run(ctx context.Context, cfg config.Config, con *view.Consol
 			return err
 		}
 	}
-	if err := showList(con, f.order(lines)); err != nil || len(broken) == 0 {
+	if err := showList(s.Console, f.order(lines)); err != nil || len(broken) == 0 {
 		return err
 	}
 	return view.Ended(errors.Join(broken...), view.ExitPartial)
@@ -136,35 +130,4 @@ func tagText(tags []string) string {
 		return ""
 	}
 	return " [" + view.Clip(strings.Join(tags, ", "), 40) + "]"
-}
-
-// noBatch returns the error for an unknown batch name.
-func noBatch(name string, batches []redisqueue.Batch) error {
-	return view.Usage(view.Hint(noBatchError(name), "There are: "+batchNames(batches)))
-}
-
-// noBatchError holds the name of an unknown batch.
-type noBatchError string
-
-func (e noBatchError) Error() string { return fmt.Sprintf("there is no batch %q", string(e)) }
-
-func batchNames(batches []redisqueue.Batch) string {
-	var names []string
-	for _, b := range batches {
-		names = append(names, b.Name)
-	}
-	if len(names) == 0 {
-		return "none yet"
-	}
-	if n := len(names); n > 20 {
-		names = names[n-20:]
-	}
-	return strings.Join(names, ", ")
-}
-
-func location(store storage.Store, run topicqueue.Run) string {
-	if run.Report == "" || run.PublishedAt.IsZero() {
-		return ""
-	}
-	return store.Location(run.Report)
 }

@@ -54,7 +54,6 @@ func (f listFlags) check(now time.Time) (pick func(topicqueue.Run) bool, err err
 	if err != nil {
 		return nil, err
 	}
-	search := strings.ToLower(f.search)
 	return func(run topicqueue.Run) bool {
 		lacks := func(tag string) bool { return !slices.Contains(run.Tags, tag) }
 		switch {
@@ -63,8 +62,7 @@ func (f listFlags) check(now time.Time) (pick func(topicqueue.Run) bool, err err
 		case run.CreatedAt.Before(since) && run.EndedAt.Before(since):
 			return false
 		}
-		said := []string{run.Topic, run.Ref, run.ID, strings.Join(run.Tags, ", ")}
-		return strings.Contains(strings.ToLower(strings.Join(said, "\n")), search)
+		return run.Mentions(f.search)
 	}, nil
 }
 

@@ -19,7 +19,6 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web/api"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs/search"
 )
 
@@ -31,40 +30,35 @@ func mcpCommand(p *program) *cobra.Command {
 research, list runs, read a run and its report, search all reports, ask about a report. It needs a
 queue and a worker: run "nightdesk up" as well.`,
 		Args: cobra.NoArgs,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
-			return serveMCP(ctx, cfg, con, p.load)
+		RunE: p.command(func(ctx context.Context, s *session, _ []string) error {
+			return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error { return serveMCP(ctx, s, d) })
 		}),
 	}
 }
 
-func serveMCP(ctx context.Context, cfg config.Config, con *view.Console, load loader) (err error) {
-	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
+func serveMCP(ctx context.Context, s *session, d *wiring.Desk) (err error) {
+	store, err := wiring.OpenStore(ctx, s.cfg)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	index, err := wiring.OpenSearch(cfg, store)
+	index, err := wiring.OpenSearch(s.cfg, store)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, index.Close()) }()
-	a := assistant{cfg: cfg, con: con, load: load, desk: api.New(api.Services{
-		Queue: d.Queue, Dispatcher: d.Dispatcher, Store: store, ShownSource: intake.ShownSource, Log: con.Log,
-		Enqueue: apiOrders{cfg, d, con.Log}.enqueue,
+	a := assistant{session: s, desk: api.New(api.Services{
+		Queue: d.Queue, Dispatcher: d.Dispatcher, Store: store, ShownSource: intake.ShownSource, Log: s.Log,
+		Enqueue: apiOrders{s, d}.enqueue,
 		Search: func(ctx context.Context, q search.Query) (search.Results, error) {
 			if _, err := index.CatchUp(ctx, nil); err != nil {
-				con.Log.Warn().Err(err).Msg("search may miss new reports")
+				s.Log.Warn().Err(err).Msg("search may miss new reports")
 			}
 			return index.Search(ctx, q)
 		},
 	})}
 	server := sdk.NewServer(&sdk.Implementation{Name: "nightdesk", Version: versionText()}, nil)
 	a.offer(server)
-	err = server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(con.In), Writer: unclosed{con.Out}})
+	err = server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(s.In), Writer: unclosed{s.Out}})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) { // stopped, or the assistant has closed the connection
 		return nil
 	}
@@ -80,9 +74,7 @@ func (unclosed) Close() error { return nil }
 
 // assistant answers tool calls of an assistant through the HTTP API of this process.
 type assistant struct {
-	cfg  config.Config
-	con  *view.Console
-	load loader
+	*session
 	desk http.Handler
 }
 
@@ -106,40 +98,48 @@ type (
 	}
 )
 
-func (a assistant) offer(s *sdk.Server) {
-	sdk.AddTool(s, &sdk.Tool{Name: "start_research", Description: "Put topics into the research queue. Each becomes a " +
-		"run, which takes minutes to hours; read_run says how far it is. The same topic in the same batch is one run."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, order api.Order) (toolAnswer, any, error) {
+func (a assistant) offer(server *sdk.Server) {
+	offer(server, "start_research", "Put topics into the research queue. Each becomes a run, which takes minutes to "+
+		"hours; read_run says how far it is. The same topic in the same batch is one run.",
+		func(ctx context.Context, order api.Order) (toolAnswer, error) {
 			body, err := json.Marshal(order)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			return a.request(ctx, http.MethodPost, "/v1/batches", nil, body)
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "list_runs", Description: "List runs, those of the newest batch first."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in listArguments) (toolAnswer, any, error) {
+	offer(server, "list_runs", "List runs, those of the newest batch first.",
+		func(ctx context.Context, in listArguments) (toolAnswer, error) {
 			most := strconv.Itoa(cmp.Or(in.Limit, 20))
 			return a.get(ctx, "/v1/runs", "batch", in.Batch, "state", in.State, "limit", most)
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "read_run", Description: "Show the progress of a run: its state, blocks and " +
-		"questions."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in runArguments) (toolAnswer, any, error) {
+	offer(server, "read_run", "Show the progress of a run: its state, blocks and questions.",
+		func(ctx context.Context, in runArguments) (toolAnswer, error) {
 			return a.get(ctx, "/v1/runs/"+url.PathEscape(in.RunID))
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "read_report", Description: "Read the report of a run, as Markdown with references."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in runArguments) (toolAnswer, any, error) {
+	offer(server, "read_report", "Read the report of a run, as Markdown with references.",
+		func(ctx context.Context, in runArguments) (toolAnswer, error) {
 			return a.get(ctx, "/v1/runs/"+url.PathEscape(in.RunID)+"/report")
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "search_reports", Description: "Find words in the reports and claims of all runs."},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in searchArguments) (toolAnswer, any, error) {
+	offer(server, "search_reports", "Find words in the reports and claims of all runs.",
+		func(ctx context.Context, in searchArguments) (toolAnswer, error) {
 			return a.get(ctx, "/v1/search", "q", in.Query, "batch", in.Batch)
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "ask_report", Description: "Ask about a report. The answer comes from what the run " +
-		"has read and cites it."}, a.ask)
+	offer(server, "ask_report", "Ask about a report. The answer comes from what the run has read and cites it.", a.ask)
+}
+
+// offer adds a tool to the server.
+func offer[Arguments any](server *sdk.Server, name, about string,
+	do func(context.Context, Arguments) (toolAnswer, error)) {
+	sdk.AddTool(server, &sdk.Tool{Name: name, Description: about},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in Arguments) (toolAnswer, any, error) {
+			answer, err := do(ctx, in)
+			return answer, nil, err
+		})
 }
 
 // get sends a GET request to the API. It omits empty parameters.
-func (a assistant) get(ctx context.Context, path string, pairs ...string) (toolAnswer, any, error) {
+func (a assistant) get(ctx context.Context, path string, pairs ...string) (toolAnswer, error) {
 	query := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -151,15 +151,15 @@ func (a assistant) get(ctx context.Context, path string, pairs ...string) (toolA
 
 // request calls the API of this process. An error status becomes a tool result that is marked as an error.
 func (a assistant) request(ctx context.Context, method, path string, query url.Values,
-	body []byte) (toolAnswer, any, error) {
+	body []byte) (toolAnswer, error) {
 	r, err := http.NewRequestWithContext(ctx, method, path+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, fmt.Errorf("unknown name: %w", err)
+		return nil, fmt.Errorf("unknown name: %w", err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	answer := recorded{header: http.Header{}}
 	a.desk.ServeHTTP(&answer, r)
-	return said(answer.body.String(), answer.status != http.StatusOK), nil, context.Cause(ctx)
+	return said(answer.body.String(), answer.status != http.StatusOK), context.Cause(ctx)
 }
 
 // recorded records a response of the API.
@@ -183,15 +183,16 @@ func said(text string, refused bool) toolAnswer {
 }
 
 // ask answers a question about a report, like the command ask.
-func (a assistant) ask(ctx context.Context, _ *sdk.CallToolRequest, in askArguments) (toolAnswer, any, error) {
-	about, err := storedRun(ctx, a.cfg, in.RunID)
+func (a assistant) ask(ctx context.Context, in askArguments) (toolAnswer, error) {
+	about, err := storedRun(ctx, a.session, in.RunID)
 	if err != nil {
-		return nil, nil, withHint(err)
+		return nil, withHint(err)
 	}
 	var out bytes.Buffer
-	con := &view.Console{In: bytes.NewReader(nil), Out: &out, Err: io.Discard, JSON: true, Log: a.con.Log}
-	if err := ask(ctx, a.cfg, con, about, in.Question, intake.Flags{}, a.load); err != nil {
-		return nil, nil, withHint(err)
+	s := a.with(a.cfg)
+	s.Console = &view.Console{In: bytes.NewReader(nil), Out: &out, Err: io.Discard, JSON: true, Log: a.Log}
+	if err := ask(ctx, s, about, in.Question, intake.Flags{}); err != nil {
+		return nil, withHint(err)
 	}
-	return said(out.String(), false), nil, nil
+	return said(out.String(), false), nil
 }

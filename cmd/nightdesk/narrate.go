@@ -12,7 +12,6 @@ import (
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/narration"
@@ -30,8 +29,8 @@ written by the configured model, or taken from the report without one. The store
 changed. To keep a narration with the report's files, use --audio of run or enqueue.
 
 See "nightdesk help audio" for voices and scripts.`,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return narrateRun(ctx, cfg, con, args[0], mode, out)
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+			return narrateRun(ctx, s, args[0], mode, out)
 		}),
 	}
 	cmd.Flags().StringVar(&mode, "audio", topicqueue.AudioSingle,
@@ -47,23 +46,19 @@ type narrateResult struct {
 	topicqueue.Narration
 }
 
-func narrateRun(ctx context.Context, cfg config.Config, con *view.Console, name, mode, out string) error {
-	_, err := cfg.With(map[string]string{"reporting.audio": mode})
+func narrateRun(ctx context.Context, s *session, name, mode, out string) error {
+	_, err := s.cfg.With(map[string]string{"reporting.audio": mode})
 	if mode == "none" {
 		err = errors.New("--audio none would produce no audio")
 	}
 	if err != nil {
 		return view.Usage(err)
 	}
-	speaker, err := wiring.NewSpeech(cfg, nil)
+	speaker, err := wiring.NewSpeech(s.cfg, nil)
 	if err != nil {
 		return view.Usage(err)
 	}
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	runID, err := fullID(ctx, cfg, nil, name)
+	store, runID, err := s.openRun(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -87,7 +82,7 @@ func narrateRun(ctx context.Context, cfg config.Config, con *view.Console, name,
 		return view.Usage(fmt.Errorf("--out %s: a file here ends in .wav%s", out,
 			map[bool]string{true: " or ." + encoder.Format}[encodes]))
 	}
-	n, sound, transcript, err := narrate(ctx, cfg, con, speaker, narration.Report{RunID: runID, Mode: mode,
+	n, sound, transcript, err := narrate(ctx, s, speaker, narration.Report{RunID: runID, Mode: mode,
 		Published: true, Language: run.Options.Language, Markdown: string(markdown)})
 	if err != nil {
 		return err
@@ -103,22 +98,22 @@ func narrateRun(ctx context.Context, cfg config.Config, con *view.Console, name,
 			return fmt.Errorf("write the narration: %w", err)
 		}
 	}
-	if con.JSON {
-		return con.PrintJSON(narrateResult{runID, n}, false)
+	if s.JSON {
+		return s.PrintJSON(narrateResult{runID, n}, false)
 	}
 	for _, why := range n.Fallbacks {
-		con.Say("without the model: %s", why)
+		s.Say("without the model: %s", why)
 	}
-	fmt.Fprintln(con.Out, n.Transcript)
-	fmt.Fprintln(con.Out, n.File)
+	fmt.Fprintln(s.Out, n.Transcript)
+	fmt.Fprintln(s.Out, n.File)
 	return nil
 }
 
 // narrate reads a report aloud and returns the sound as a WAV file, and its transcript.
-func narrate(ctx context.Context, cfg config.Config, con *view.Console, speaker narration.Speaker,
+func narrate(ctx context.Context, s *session, speaker narration.Speaker,
 	r narration.Report) (n topicqueue.Narration, sound, transcript []byte, err error) {
 	var w narration.Writer
-	model, err := wiring.NewModel(cfg, nil, nil)
+	model, err := wiring.NewModel(s.cfg, nil, nil)
 	if err != nil {
 		return n, nil, nil, err
 	}
@@ -128,7 +123,7 @@ func narrate(ctx context.Context, cfg config.Config, con *view.Console, speaker 
 		}
 		w.Model = model
 	} else {
-		con.Say("LLM_MODEL is not set: the script is taken from the report")
+		s.Say("LLM_MODEL is not set: the script is taken from the report")
 	}
 	n = topicqueue.Narration{Mode: r.Mode, Engine: speaker.Name()}
 	if n.Voices, err = speaker.Voices(ctx, r.Language); err != nil {

@@ -7,30 +7,30 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
-	"github.com/rs/zerolog"
-
+	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/web/api"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
+	"nightdesk/topicqueue"
 )
 
-// apiOrders enqueues orders from the API, as the command enqueue does with a JSON Lines file.
+// apiOrders enqueues orders from the API and lists from the pages, as the command enqueue does with a file.
 type apiOrders struct {
-	cfg  config.Config
+	*session
 	desk *wiring.Desk
-	log  zerolog.Logger
 }
 
 // enqueue implements api.Services.Enqueue.
 func (o apiOrders) enqueue(ctx context.Context, order api.Order) (done api.Enqueued, err error) {
-	var lines, out, notes bytes.Buffer
-	con := &view.Console{Out: &out, Err: &notes, JSON: true, Log: o.log}
+	var lines, notes bytes.Buffer
+	s := o.saying(&notes, o.cfg)
 	enc := json.NewEncoder(&lines)
 	for _, t := range order.Topics {
 		t.OrderOptions = withDefaults(t.OrderOptions, order.OrderOptions)
@@ -43,39 +43,26 @@ func (o apiOrders) enqueue(ctx context.Context, order api.Order) (done api.Enque
 			return done, refused(err)
 		}
 	}
-	request := intake.Request{File: "the order", Batch: order.Batch, Priority: "normal", Format: "jsonl",
-		Foreign: true}
-	if request.KB, _, err = newBases(o.cfg, con).find(ctx, o.cfg.KBName); err != nil {
+	request := intake.Request{File: "the order", Batch: order.Batch, Format: "jsonl"}
+	if request.KB, _, err = newBases(s).Find(ctx, s.cfg.KBName); err != nil {
 		return done, err
 	}
-	list, err := intake.Read(ctx, o.cfg, con, &lines, request)
+	list, plan, err := readForeign(ctx, s, &lines, request)
 	if err != nil {
 		return done, refused(err)
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
 	if list.Problems.Count > 0 {
-		return done, &api.Problem{Type: "about:blank", Title: http.StatusText(http.StatusUnprocessableEntity),
-			Status: http.StatusUnprocessableEntity, Do: "Correct them. Nothing was enqueued.",
-			Detail: fmt.Sprintf("%d of the topics cannot be enqueued; a line is a topic, counted from 1", list.Problems.Count),
-			Errors: strings.Split(list.Problems.Text(), "\n  ")}
+		p := api.Refused(http.StatusUnprocessableEntity, fmt.Sprintf("%d of the topics cannot be enqueued; "+
+			"a line is a topic, counted from 1", list.Problems.Count), "Correct them. Nothing was enqueued.")
+		p.Errors = strings.Split(list.Problems.Text(), "\n  ")
+		return done, p
 	}
-	if list.Apart != nil && !wiring.IsNoQueue(list.Apart) { // this process has the only queue
-		return done, list.Apart
-	}
-	plan, err := intake.NewPlan(con, list, intake.Keep)
-	if err != nil {
-		return done, err
-	}
-	if err := submitTo(ctx, o.cfg, con, o.desk, list, plan, nil, order.Batch); err != nil {
-		return done, refused(err)
-	}
-	return enqueued(&out, &notes)
+	return o.submit(ctx, s, list, plan, order.Batch, &notes)
 }
 
 // draft implements web.Services.Draft: it acts like the command enqueue with a file, with or without --dry-run.
 func (o apiOrders) draft(ctx context.Context, d web.Draft, enqueue bool) (done web.Drafted, err error) {
-	var out, notes bytes.Buffer
-	con := &view.Console{Out: &out, Err: &notes, JSON: enqueue, Log: o.log}
 	own := map[string]string{}
 	for path, value := range map[string]string{"preset": d.Preset, "kb_name": d.KB, "language": d.Language} {
 		if value != "" {
@@ -89,61 +76,76 @@ func (o apiOrders) draft(ctx context.Context, d web.Draft, enqueue bool) (done w
 	if err := checkBatchName(d.Batch); err != nil {
 		return done, refused(err)
 	}
-	request := intake.Request{File: "the list", Batch: d.Batch, Priority: "normal", Format: d.Format, Foreign: true}
-	if request.KB, _, err = newBases(cfg, con).find(ctx, cfg.KBName); err != nil {
+	var notes bytes.Buffer
+	s := o.saying(&notes, cfg)
+	request := intake.Request{File: "the list", Batch: d.Batch, Format: d.Format}
+	if request.KB, _, err = newBases(s).Find(ctx, cfg.KBName); err != nil {
 		return done, refused(err)
 	}
-	list, err := intake.Read(ctx, cfg, con, strings.NewReader(d.List), request)
+	list, plan, err := readForeign(ctx, s, strings.NewReader(d.List), request)
 	if err != nil {
 		return done, refused(err)
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
-	if list.Problems.Count > 0 {
+	switch {
+	case list.Problems.Count > 0:
 		done.Problems = strings.Split(list.Problems.Text(), "\n  ")
 		return done, nil
-	}
-	if len(list.Lines) == 0 {
+	case len(list.Lines) == 0:
 		return done, refused(view.Usage(view.Hint(errors.New("there is no topic in the list"), "Write one a line.")))
+	case enqueue:
+		made, err := o.submit(ctx, s, list, plan, d.Batch, &notes)
+		done.Topics, done.Known, done.Said = made.Created, made.Known, strings.Join(made.Notes, "\n")
+		return done, err
 	}
-	plan, err := intake.NewPlan(con, list, intake.Keep)
+	doc, err := estimate.Of(ctx, s.cfg, s.Console, list, plan, d.Batch)
 	if err != nil {
 		return done, refused(err)
 	}
-	if !enqueue {
-		if err := showEstimate(ctx, cfg, con, list, plan, d.Batch); err != nil {
-			return done, refused(err)
-		}
-		said := strings.ReplaceAll(notes.String(), "nightdesk: "+saidDryRun+"\n", "") + out.String()
-		done.Said, done.Topics = strings.ReplaceAll("\n"+said, "\nnightdesk: ", "\n")[1:], plan.Topics-plan.Known
-		return done, nil
-	}
-	if list.Apart != nil && !wiring.IsNoQueue(list.Apart) {
-		return done, list.Apart
-	}
-	if err := submitTo(ctx, cfg, con, o.desk, list, plan, nil, d.Batch); err != nil {
-		return done, refused(err)
-	}
-	made, err := enqueued(&out, &notes)
-	done.Topics, done.Known, done.Said = made.Created, made.Known, strings.Join(made.Notes, "\n")
-	return done, err
+	doc.Print(&notes)
+	done.Said, done.Topics = strings.ReplaceAll("\n"+notes.String(), "\nnightdesk: ", "\n")[1:], doc.Topics
+	return done, nil
 }
 
-// enqueued parses the output of submitTo.
-func enqueued(out, notes *bytes.Buffer) (done api.Enqueued, err error) {
-	for dec := json.NewDecoder(out); dec.More(); {
-		var line runLine
-		if err := dec.Decode(&line); err != nil {
-			return done, err
-		}
-		run := api.EnqueuedRun{RunID: line.RunID, Topic: line.Topic, ID: line.Ref,
-			Created: line.Created != nil && *line.Created}
-		done.Batch = line.Batch
-		done.Runs = append(done.Runs, run)
-		if run.Created {
-			done.Created++
-		} else {
-			done.Known++
-		}
+// saying returns a session with these settings whose messages go to notes.
+func (o apiOrders) saying(notes *bytes.Buffer, cfg config.Config) *session {
+	return &session{&view.Console{Out: notes, Err: notes, Log: o.Log}, cfg, o.load}
+}
+
+// readForeign reads, checks and plans a list that comes from a client. The caller must close the list.
+func readForeign(ctx context.Context, s *session, in io.Reader, r intake.Request) (*intake.List, *intake.Plan, error) {
+	r.Priority, r.Foreign = "normal", true
+	list, err := intake.Read(ctx, s.cfg, s.Console, in, r)
+	if err != nil || list.Problems.Count > 0 {
+		return list, nil, err
+	}
+	plan, err := intake.NewPlan(s.Console, list, intake.Keep)
+	if err != nil {
+		return nil, nil, errors.Join(err, list.Close())
+	}
+	return list, plan, nil
+}
+
+// submit enqueues a list. notes are the messages about it so far.
+func (o apiOrders) submit(ctx context.Context, s *session, list *intake.List, plan *intake.Plan, batch string,
+	notes *bytes.Buffer) (api.Enqueued, error) {
+	if list.Apart != nil && !wiring.IsNoQueue(list.Apart) { // this process has the only queue
+		return api.Enqueued{}, list.Apart
+	}
+	var done api.Enqueued
+	_, _, err := submit(ctx, s, o.desk, order{list: list, plan: plan, batch: batch,
+		queued: func(run topicqueue.Run, _ int, created bool) error {
+			done.Batch = run.Batch
+			done.Runs = append(done.Runs, api.EnqueuedRun{RunID: run.ID, Topic: run.Topic, ID: run.Ref, Created: created})
+			if created {
+				done.Created++
+			} else {
+				done.Known++
+			}
+			return nil
+		}})
+	if err != nil {
+		return api.Enqueued{}, refused(err)
 	}
 	for note := range strings.Lines(notes.String()) {
 		note = strings.TrimSpace(strings.TrimPrefix(note, "nightdesk: "))
@@ -159,9 +161,8 @@ func refused(err error) error {
 	if !view.IsUsage(err) {
 		return err
 	}
-	return &api.Problem{Type: "about:blank", Title: http.StatusText(http.StatusUnprocessableEntity),
-		Status: http.StatusUnprocessableEntity, Detail: err.Error(),
-		Do: cmp.Or(view.HintOf(err), "Correct the order. Nothing was enqueued.")}
+	return api.Refused(http.StatusUnprocessableEntity, err.Error(),
+		cmp.Or(view.HintOf(err), "Correct the order. Nothing was enqueued."))
 }
 
 // withDefaults returns the options of a topic, with those of its order as defaults.

@@ -9,7 +9,6 @@ import (
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/prompts"
 )
 
@@ -28,16 +27,16 @@ type promptLine struct {
 	Own  bool   `json:"own"` // replaced by a file in prompts.dir
 }
 
-func listPrompts(_ context.Context, cfg config.Config, con *view.Console, args []string) error {
+func listPrompts(_ context.Context, s *session, args []string) error {
 	if len(args) == 1 {
 		text, ok := prompts.BuiltIn(args[0])
 		if !ok {
 			return view.Usage(view.Hint(fmt.Errorf("there is no template %q", args[0]), "`nightdesk prompts` lists them."))
 		}
-		_, err := fmt.Fprint(con.Out, text)
+		_, err := fmt.Fprint(s.Out, text)
 		return err
 	}
-	own, err := wiring.OwnPrompts(cfg)
+	own, err := wiring.OwnPrompts(s.cfg)
 	if err != nil {
 		return err
 	}
@@ -45,20 +44,15 @@ func listPrompts(_ context.Context, cfg config.Config, con *view.Console, args [
 	if own != nil {
 		files = own.Files()
 	}
+	table := view.NewTable(s.Console)
 	for _, name := range prompts.Names() {
-		line := promptLine{Name: name, Own: slices.Contains(files, name)}
-		if con.JSON {
-			err = con.PrintJSON(line, true)
-		} else {
-			mark := ""
-			if line.Own {
-				mark = "  (yours)"
-			}
-			_, err = fmt.Fprintln(con.Out, name+mark)
+		line, shown := promptLine{Name: name, Own: slices.Contains(files, name)}, name
+		if line.Own {
+			shown += "  (yours)"
 		}
-		if err != nil {
+		if err := table.Row(line, shown); err != nil {
 			return err
 		}
 	}
-	return nil
+	return table.End()
 }

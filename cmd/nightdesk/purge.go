@@ -24,12 +24,12 @@ func purgeCommand(p *program) *cobra.Command {
 list entries with their digests, old memories of recurring topics, and old versions of knowledge
 bases. Also delete temporary files of killed processes that are older than a day. Data in use is
 kept: unfinished runs and batches, and what the next run of a recurring topic needs.`,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 			if dry == yes {
 				return view.Usage(view.Hint(errors.New("purge deletes permanently: choose --dry-run or --yes"),
 					"--dry-run shows what would be deleted; --yes deletes it."))
 			}
-			return purgeStorage(ctx, cfg, con, dry)
+			return purgeStorage(ctx, s, dry)
 		}),
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be deleted, without deleting it")
@@ -37,18 +37,18 @@ kept: unfinished runs and batches, and what the next run of a recurring topic ne
 	return cmd
 }
 
-func purgeStorage(ctx context.Context, cfg config.Config, con *view.Console, dry bool) (err error) {
-	d, err := wiring.OpenDesk(ctx, cfg, con,
+func purgeStorage(ctx context.Context, s *session, dry bool) (err error) {
+	d, err := wiring.OpenDesk(ctx, s.cfg, s.Console,
 		true) // the queue knows what is in use; starts a private one if needed
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	store, err := wiring.OpenStore(ctx, cfg)
+	store, err := wiring.OpenStore(ctx, s.cfg)
 	if err != nil {
 		return err
 	}
-	r := cfg.Retention
+	r := s.cfg.Retention
 	things, files, total := 0, 0, int64(0)
 	p := jobs.Purge{
 		Queue: d.Queue, Store: store, Now: d.Clock.Now(), Dry: dry,
@@ -61,19 +61,19 @@ func purgeStorage(ctx context.Context, cfg config.Config, con *view.Console, dry
 		things++
 		files += gone.Files
 		if gone.Kind == "attached" && !dry { // also delete the local copy
-			if err := knowledge.Discard(wiring.KnowledgeDir(cfg), knowledge.Attached, gone.Name); err != nil {
+			if err := knowledge.Discard(wiring.KnowledgeDir(s.cfg), knowledge.Attached, gone.Name); err != nil {
 				return err
 			}
 		}
-		if con.JSON {
-			return con.PrintJSON(gone, true)
+		if s.JSON {
+			return s.PrintJSON(gone, true)
 		}
 		size := ""
 		if gone.Bytes > 0 {
 			size = fmt.Sprintf(", %.1f MB", float64(gone.Bytes)/1e6)
 			total += gone.Bytes
 		}
-		_, err := fmt.Fprintf(con.Out, "%s %s (%s%s)\n", gone.Kind, gone.Name, gone.Why, size)
+		_, err := fmt.Fprintf(s.Out, "%s %s (%s%s)\n", gone.Kind, gone.Name, gone.Why, size)
 		return err
 	})
 	if err != nil {
@@ -88,12 +88,12 @@ func purgeStorage(ctx context.Context, cfg config.Config, con *view.Console, dry
 		size = fmt.Sprintf(" (versions of knowledge bases: %.1f MB)", float64(total)/1e6)
 	}
 	if r == (config.Retention{}) {
-		con.Say("everything is kept, because no retention.* setting is set; `nightdesk config` lists them")
+		s.Say("everything is kept, because no retention.* setting is set; `nightdesk config` lists them")
 	}
 	if things == 0 {
-		con.Say("%s", none)
+		s.Say("%s", none)
 		return nil
 	}
-	con.Say("%s, %s %s%s", view.Counted(things, "item"), view.Counted(files, "file"), done, size)
+	s.Say("%s, %s %s%s", view.Counted(things, "item"), view.Counted(files, "file"), done, size)
 	return nil
 }

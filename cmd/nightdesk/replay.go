@@ -16,7 +16,6 @@ import (
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/llm"
@@ -42,11 +41,11 @@ func replayCommand(p *program) *cobra.Command {
 		Long: `Write a run's report again from its stored evidence, without searching: with the configured model
 (LLM_MODEL, LLM_WRITER_MODEL), in another language, citation style or format, or with a template.
 The stored report is not changed. The new one goes to standard output or to --out FILE.`,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 			if cmd.Flags().Changed("template") {
 				f.template = &template
 			}
-			return replayRun(ctx, cfg, con, args[0], f)
+			return replayRun(ctx, s, args[0], f)
 		}),
 	}
 	flags := cmd.Flags()
@@ -88,18 +87,14 @@ type replayResult struct {
 	CompletionTokens int                `json:"completion_tokens"`
 }
 
-func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name string, f replayFlags) error {
+func replayRun(ctx context.Context, s *session, name string, f replayFlags) error {
 	if f.format != "md" && !slices.Contains(formats.Names(), f.format) {
 		return view.Usage(fmt.Errorf("--format %s: it is md, %s", f.format, strings.Join(formats.Names(), " or ")))
 	}
-	if f.format != "md" && f.out == "" && (con.JSON || view.IsTerminal(con.Out)) {
+	if f.format != "md" && f.out == "" && (s.JSON || view.IsTerminal(s.Out)) {
 		return view.Usage(fmt.Errorf("--format %s needs a file: --out FILE", f.format))
 	}
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	runID, err := fullID(ctx, cfg, nil, name)
+	store, runID, err := s.openRun(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -111,7 +106,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 	asked := map[string]string{"language": cmp.Or(f.language, o.Language),
 		"reporting.citation_style": cmp.Or(f.style, o.CitationStyle),
 		"reporting.length":         cmp.Or(f.length, o.Length), "reporting.audience": cmp.Or(f.audience, o.Audience)}
-	changed, err := cfg.With(asked)
+	changed, err := s.cfg.With(asked)
 	if err != nil {
 		return view.Usage(err)
 	}
@@ -125,7 +120,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 	r := reporting.Reporter{Now: time.Now}
 	result := replayResult{RunID: runID, Language: o.Language, CitationStyle: o.CitationStyle, Template: o.Template != ""}
 	if !f.extractive {
-		if err := replayModel(ctx, cfg, con, in.Run, &r, &result); err != nil {
+		if err := replayModel(ctx, s, in.Run, &r, &result); err != nil {
 			return err
 		}
 	}
@@ -154,7 +149,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 	} else {
 		result.Markdown = string(body)
 	}
-	if err := printReplay(con, result); err != nil {
+	if err := printReplay(s.Console, result); err != nil {
 		return err
 	}
 	if len(report.Fallbacks) > 0 && !f.extractive {
@@ -168,14 +163,14 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 }
 
 // replayModel gives r the configured model, if any, and counts its calls and tokens in result.
-func replayModel(ctx context.Context, cfg config.Config, con *view.Console, run topicqueue.Run, r *reporting.Reporter,
+func replayModel(ctx context.Context, s *session, run topicqueue.Run, r *reporting.Reporter,
 	result *replayResult) error {
-	model, err := wiring.NewModel(cfg, nil, nil)
+	model, err := wiring.NewModel(s.cfg, nil, nil)
 	if err != nil {
 		return err
 	}
 	if model == nil { // a nil *Client in the interface would not be nil
-		con.Say("no LLM_MODEL: the report is made of verbatim quotes")
+		s.Say("no LLM_MODEL: the report is made of verbatim quotes")
 		return nil
 	}
 	if err := checkModel(ctx, model, llm.Writer); err != nil {
@@ -193,7 +188,7 @@ func replayModel(ctx context.Context, cfg config.Config, con *view.Console, run 
 		return llm.Background{Language: run.Options.Language, Date: run.Date(time.Now()), UserInfo: run.Options.UserInfo,
 			Length: run.Options.Length, Audience: run.Options.Audience}
 	})
-	result.Model = cfg.LLM.Writer.Name
+	result.Model = s.cfg.LLM.Writer.Name
 	return nil
 }
 

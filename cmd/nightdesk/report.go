@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/links"
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/citation/bibliography"
 	"nightdesk/pipeline/reporting/formats"
@@ -29,7 +29,7 @@ type reportFlags struct {
 	lifetime   time.Duration // of the link
 }
 
-// linkFlags adds the flags that print a location instead of the text.
+// linkFlags adds the flags that print a lookup.Location instead of the text.
 func (f *reportFlags) linkFlags(cmd *cobra.Command, thing string) {
 	cmd.Flags().BoolVar(&f.path, "path", false, "print where the "+thing+" is instead of its text")
 	cmd.Flags().BoolVar(&f.link, "link", false, "print a link that opens the "+thing+" without credentials (S3 storage)")
@@ -40,8 +40,8 @@ func reportCommand(p *program) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use: "report RUN|BATCH", Short: "Print the report of a run, or the digest of a batch", Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return printReport(ctx, cfg, con, args[0], f)
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+			return printReport(ctx, s, args[0], f)
 		}),
 	}
 	cmd.Flags().StringVar(&f.format, "format", "md",
@@ -53,7 +53,7 @@ func reportCommand(p *program) *cobra.Command {
 }
 
 // printReport prints a report from storage. It works without a queue, even after the run's state has expired.
-func printReport(ctx context.Context, cfg config.Config, con *view.Console, name string, f reportFlags) error {
+func printReport(ctx context.Context, s *session, name string, f reportFlags) error {
 	format, onDemand := f.format, f.format == "pdf" || slices.Contains(bibliography.Names(), f.format)
 	known := slices.Concat([]string{"md", deepResearchBench}, formats.Names(), spokenFormats)
 	if !onDemand && !slices.Contains(known, format) {
@@ -61,29 +61,25 @@ func printReport(ctx context.Context, cfg config.Config, con *view.Console, name
 			format, strings.Join(formats.Names(), ", "), strings.Join(spokenFormats, " or "),
 			strings.Join(bibliography.Names(), ", ")))
 	}
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	runID, err := fullID(ctx, cfg, nil, name)
+	store, runID, err := s.openRun(ctx, name)
 	if err != nil {
 		return err
 	}
 	if format == deepResearchBench {
-		return printBenchmark(ctx, con, store, runID)
+		return printBenchmark(ctx, s.Console, store, runID)
 	}
 	if onDemand {
-		return printMade(ctx, con, store, runID, f)
+		return printMade(ctx, s.Console, store, runID, f)
 	}
 	if slices.Contains(spokenFormats, format) {
-		return printSpoken(ctx, con, store, runID, f)
+		return printSpoken(ctx, s.Console, store, runID, f)
 	}
 	key := storage.FormatKey(runID, format)
 	body, err := store.Get(ctx, key)
 	digestHasIt := format == "md" || format == formats.NameHTML && f.link
-	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && digestHasIt {
-		err := printDigest(ctx, cfg, con, runID, f)
-		if errors.As(err, new(noBatchError)) {
+	if errors.Is(err, storage.ErrNotExist) && !lookup.IsRunID(runID) && digestHasIt {
+		err := printDigest(ctx, s, runID, f)
+		if errors.As(err, new(lookup.NoBatchError)) {
 			return view.Usage(view.Hint(fmt.Errorf("there is no run and no batch %q", runID),
 				"`nightdesk list` shows what there is."))
 		}
@@ -104,9 +100,9 @@ func printReport(ctx context.Context, cfg config.Config, con *view.Console, name
 		return err
 	}
 	if f.link {
-		return printLink(ctx, con, store, key, f.lifetime)
+		return printLink(ctx, s.Console, store, key, f.lifetime)
 	}
-	if con.JSON {
+	if s.JSON {
 		out := map[string]string{"run_id": runID, "report": store.Location(key)}
 		switch format {
 		case "md":
@@ -114,17 +110,17 @@ func printReport(ctx context.Context, cfg config.Config, con *view.Console, name
 		case formats.NameHTML:
 			out["html"] = string(body)
 		}
-		return con.PrintJSON(out, false)
+		return s.PrintJSON(out, false)
 	}
 	if f.path {
-		fmt.Fprintln(con.Out, store.Location(key))
+		fmt.Fprintln(s.Out, store.Location(key))
 		return nil
 	}
-	if format == formats.NameDOCX && view.IsTerminal(con.Out) {
+	if format == formats.NameDOCX && view.IsTerminal(s.Out) {
 		return view.Usage(view.Hint(errors.New("a document is nothing to read in a terminal"),
 			"Write it to a file: nightdesk report "+runID+" --format docx > report.docx; or see where it is with --path."))
 	}
-	_, err = con.Out.Write(body)
+	_, err = s.Out.Write(body)
 	return err
 }
 
@@ -209,15 +205,9 @@ func made(ctx context.Context, store storage.Store, runID, format string) ([]byt
 	return printer.Print(ctx, page)
 }
 
-// printLink prints a link to an artefact that opens without credentials. The page's links to other pages are signed
-// too.
+// printLink prints a link to an artefact that opens without credentials.
 func printLink(ctx context.Context, con *view.Console, store storage.Store, key string, lifetime time.Duration) error {
-	s, err := newSharer(ctx, store, lifetime)
-	if err != nil {
-		return err
-	}
-	const depth = 2 // a digest and its reports
-	link, err := s.link(ctx, key, depth)
+	link, err := links.To(ctx, store, key, lifetime)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,8 @@ func TestRetryNotifications(t *testing.T) {
 	con.Out, con.Err, cfg.Webhook.URL = &out, &out, config.NewSecret("https://new.example.org/hook")
 	for _, want := range []string{"2 events for an address that is not in webhook.url", "nightdesk: no notification"} {
 		out.Reset()
-		if err := retryNotifications(t.Context(), cfg, con); err != nil || !strings.HasPrefix(out.String(), want) {
+		s := &session{Console: con, cfg: cfg}
+		if err := retryNotifications(t.Context(), s); err != nil || !strings.HasPrefix(out.String(), want) {
 			t.Errorf("%q, %v; want %q", out.String(), err, want)
 		}
 		cfg.Webhook.URL = config.NewSecret("")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -9,9 +10,14 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"nightdesk/cmd/nightdesk/bases"
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
+	"nightdesk/storage"
 )
 
 // program is one invocation of the program.
@@ -46,7 +52,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 		}
 	}
 	if view.HintOf(err) == "" {
-		err = withRoom(p.cfg, err)
+		err = wiring.WithRoom(p.cfg, err)
 	}
 	view.PrintError(stderr, err)
 	return code
@@ -79,8 +85,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.configFile, "config", "", "settings file (default: "+config.DefaultFile+" when it exists)")
 	flags.BoolVar(&p.JSON, "json", false, "print JSON: one document, or one line per item")
-	p.settingFlag(root, true, "data-dir", "data_dir", "where knowledge bases, reports and the local Redis live")
-	p.settingFlag(root, true, "log-level", "log_level", "trace, debug, info, warn or error")
+	p.settingFlag(flags, "data-dir", "data_dir", "where knowledge bases, reports and the local Redis live")
+	p.settingFlag(flags, "log-level", "log_level", "trace, debug, info, warn or error")
 	root.AddCommand(runCommand(p), askCommand(p), enqueueCommand(p), workerCommand(p), scheduleCommand(p),
 		schedulerCommand(p),
 		listCommand(p), statusCommand(p), watchCommand(p),
@@ -96,12 +102,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	return root
 }
 
-// settingFlag adds a flag that sets one setting. A persistent flag also applies to subcommands.
-func (p *program) settingFlag(cmd *cobra.Command, persistent bool, name, path, usage string) {
-	flags := cmd.Flags()
-	if persistent {
-		flags = cmd.PersistentFlags()
-	}
+// settingFlag adds a flag that sets one setting.
+func (p *program) settingFlag(flags *pflag.FlagSet, name, path, usage string) {
 	flags.Func(name, usage, func(value string) error {
 		p.overrides[path] = value
 		return nil
@@ -116,11 +118,69 @@ func (p *program) settingSwitch(cmd *cobra.Command, name, path, usage string) {
 	})
 }
 
-// work is the body of a command; it receives the settings and the console.
-type work func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error
+// session is one execution of a command: its console and its settings.
+type session struct {
+	*view.Console
+	cfg config.Config
+	// load loads the settings again. more overrides settings, including those from flags.
+	load func(more map[string]string) (config.Config, error)
+}
 
-// loader loads the settings again. more overrides settings, including those from flags.
-type loader func(more map[string]string) (config.Config, error)
+// with returns a session with other settings.
+func (s session) with(cfg config.Config) *session {
+	s.cfg = cfg
+	return &s
+}
+
+// withDesk opens the queue, calls do with it, and closes it.
+func (s *session) withDesk(ctx context.Context, do func(*wiring.Desk) error) error {
+	d, err := wiring.OpenDesk(ctx, s.cfg, s.Console, false)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(d), d.Close())
+}
+
+// withWorkingDesk is like withDesk, for commands that add or process tasks. start: start a local Redis if there is
+// none.
+func (s *session) withWorkingDesk(ctx context.Context, start bool, do func(*wiring.Desk) error) error {
+	d, err := wiring.OpenWorkingDesk(ctx, s.cfg, s.Console, start)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(d), d.Close())
+}
+
+// withRuns calls do with the storage and the queue. d is nil if there is no queue; do then shows the runs in storage.
+func (s *session) withRuns(ctx context.Context, do func(store storage.Store, d *wiring.Desk) error) error {
+	store, err := wiring.OpenStore(ctx, s.cfg)
+	if err != nil {
+		return err
+	}
+	d, err := wiring.OpenDesk(ctx, s.cfg, s.Console, false)
+	if wiring.IsNoQueue(err) {
+		return do(store, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(store, d), d.Close())
+}
+
+// newBases returns the knowledge bases that a session uses.
+func newBases(s *session) *bases.Bases { return bases.New(s.cfg, s.Console) }
+
+// openRun opens the storage and returns the full id of a run in it.
+func (s *session) openRun(ctx context.Context, name string) (store storage.Store, runID string, err error) {
+	if store, err = wiring.OpenStore(ctx, s.cfg); err != nil {
+		return nil, "", err
+	}
+	runID, err = lookup.FullID(ctx, s.cfg, nil, name)
+	return store, runID, err
+}
+
+// work is the body of a command.
+type work func(ctx context.Context, s *session, args []string) error
 
 // command wraps the work of a command: it loads the settings first.
 func (p *program) command(do work) func(*cobra.Command, []string) error {
@@ -135,11 +195,11 @@ func (p *program) command(do work) func(*cobra.Command, []string) error {
 			p.Say("%s", n)
 		}
 		redis.SetLogger(redisLog{p.Console}) // the default logger writes to standard error
-		return do(cmd.Context(), cfg, p.Console, args)
+		return do(cmd.Context(), &session{p.Console, cfg, p.load}, args)
 	}
 }
 
-// load implements loader.
+// load implements session.load.
 func (p *program) load(more map[string]string) (config.Config, error) {
 	file := p.configFile
 	if file == "" {

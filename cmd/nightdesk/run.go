@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -15,16 +14,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/intake"
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/watch"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
-	"nightdesk/topicqueue/retry"
 )
 
 // interruptGrace is how long an interrupted `run` waits for calls in flight.
@@ -40,51 +39,52 @@ func runCommand(p *program) *cobra.Command {
 		Use:   "run TOPIC",
 		Short: "Research one topic in this process; the report's path is the last line",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return runTopic(ctx, cfg, con, strings.Join(args, " "), out, f, p.load)
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+			return runTopic(ctx, s, strings.Join(args, " "), out, f)
 		}),
 	}
 	cmd.Long = "Research one topic in this process. The last line of output is the report's path.\n" +
 		"TOPIC is a line or a paragraph. With -, it is read from standard input."
 	addTopicFlags(p, cmd, &f)
 	addAttach(cmd, &f)
-	p.settingFlag(cmd, false, "human-in-the-loop", "planning.human_in_the_loop",
+	p.settingFlag(cmd.Flags(), "human-in-the-loop", "planning.human_in_the_loop",
 		"false: never ask questions, even if the topic is unclear")
 	p.settingSwitch(cmd, "approve-plan", "planning.approve_plan",
 		"show the plan first, so that you can approve it, edit it, or say what to change")
-	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
+	p.concurrencyFlag(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
 	return cmd
 }
 
 // addTopicFlags adds the flags that control how topics are researched.
 func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
-	p.settingFlag(cmd, false, "preset", "preset", intake.PresetUsage())
-	p.settingFlag(cmd, false, "kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first")
-	p.settingFlag(cmd, false, "language", "language", "language language of the report: en, zh or another "+
-		"language tag")
-	p.settingFlag(cmd, false, "duration", "limits.run_duration",
-		"maximum duration, counted from the start of planning, such as 20m")
-	cmd.Flags().StringVar(&f.Deadline, "deadline", "",
-		"when the report is due, including time in the queue: 07:00, 2026-03-01 07:00 or RFC 3339")
-	budgetFlags(p, cmd)
-	cmd.Flags().BoolVar(&f.Incremental, "incremental", false,
-		"update the last report on this topic: research only what changed and list the changes first")
-	p.settingFlag(cmd, false, "plan", "planning.plan",
-		"file with the sub-topics as a Markdown list, one item each")
-	p.settingFlag(cmd, false, "user-info", "user_info", "who asks and why, as text for all prompts")
-	p.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
-	p.settingFlag(cmd, false, "sources", "researching.sources",
-		"allowed kinds of sources, comma-separated: kb, web, papers, code, own (default: all that "+
-			"are configured)")
-	p.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
-	p.settingFlag(cmd, false, "report-template", "reporting.template",
-		"sections of the report with instructions: a Markdown `file`, or a name from \"nightdesk styles\"")
+	flags := cmd.Flags()
+	for _, s := range []struct{ name, path, usage string }{
+		{"preset", "preset", intake.PresetUsage()},
+		{"kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first"},
+		{"language", "language", "language of the report: en, zh or another language tag"},
+		{"duration", "limits.run_duration", "maximum duration, counted from the start of planning, such as 20m"},
+		{"plan", "planning.plan", "file with the sub-topics as a Markdown list, one item each"},
+		{"user-info", "user_info", "who asks and why, as text for all prompts"},
+		{"strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)"},
+		{"sources", "researching.sources",
+			"allowed kinds of sources, comma-separated: kb, web, papers, code, own (default: all that are configured)"},
+		{"citation-style", "reporting.citation_style", "anchors or numbered"},
+		{"report-template", "reporting.template",
+			"sections of the report with instructions: a Markdown `file`, or a name from \"nightdesk styles\""},
+		{"length", "reporting.length", "length of the report, in your own words: \"one page\""},
+		{"audience", "reporting.audience",
+			"readers of the report, in your own words: \"engineers who know databases\""},
+		{"audio", "reporting.audio", audioUsage},
+	} {
+		p.settingFlag(flags, s.name, s.path, s.usage)
+	}
 	p.settingSwitch(cmd, "pictures", "reporting.pictures", "show pictures of the web pages that are cited")
-	p.settingFlag(cmd, false, "length", "reporting.length", "length of the report, in your own words: \"one page\"")
-	p.settingFlag(cmd, false, "audience", "reporting.audience",
-		"readers of the report, in your own words: \"engineers who know databases\"")
-	p.settingFlag(cmd, false, "audio", "reporting.audio", audioUsage)
+	flags.StringVar(&f.Deadline, "deadline", "",
+		"when the report is due, including time in the queue: 07:00, 2026-03-01 07:00 or RFC 3339")
+	flags.BoolVar(&f.Incremental, "incremental", false,
+		"update the last report on this topic: research only what changed and list the changes first")
+	budgetFlags(p, cmd)
 }
 
 // audioUsage is the usage text of --audio.
@@ -123,10 +123,9 @@ type runResult struct {
 	TookMS           int64               `json:"took_ms"`
 }
 
-func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, out string, f intake.Flags,
-	load loader) (err error) {
+func runTopic(ctx context.Context, s *session, topic, out string, f intake.Flags) error {
 	if topic == "-" {
-		text, err := io.ReadAll(io.LimitReader(con.In, maxLine))
+		text, err := io.ReadAll(io.LimitReader(s.In, maxLine))
 		if err != nil {
 			return fmt.Errorf("read the topic from standard input: %w", err)
 		}
@@ -140,15 +139,17 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 		if err != nil {
 			return view.Usage(fmt.Errorf("--out %s: %w", out, err))
 		}
-		if cfg, err = load(map[string]string{"storage_url": "file://" + dir}); err != nil {
+		cfg, err := s.load(map[string]string{"storage_url": "file://" + dir})
+		if err != nil {
 			return err
 		}
+		s = s.with(cfg)
 	}
-	return workTopic(ctx, cfg, con, topic, f, working{batch: "run_",
+	return workTopic(ctx, s, topic, f, working{batch: "run_",
 		prepare: func(_ context.Context, _ *wiring.Desk, _ storage.Store, o *topicqueue.Options) error {
-			return askPerson(o, cfg, con)
+			return askPerson(o, s)
 		},
-		show: func(con *view.Console, result runResult, _ []byte) error { return showResult(con, result) },
+		show: func(result runResult, _ []byte) error { return showResult(s.Console, result) },
 	})
 }
 
@@ -158,72 +159,73 @@ type working struct {
 	// prepare completes the options.
 	prepare func(ctx context.Context, d *wiring.Desk, store storage.Store, o *topicqueue.Options) error
 	// show prints the result. report is Markdown, or nil if there is no report.
-	show func(con *view.Console, result runResult, report []byte) error
+	show func(result runResult, report []byte) error
 }
 
 // workTopic researches one topic in this process, from start to end.
-func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic string, f intake.Flags,
-	how working) (err error) {
+func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, how working) (err error) {
 	if err := jobs.CheckTopic(topic); err != nil {
 		return view.Usage(err)
 	}
-	if !cfg.Given("log_level") {
-		con.Log = newLogger(cfg, con, zerolog.ErrorLevel) // progress shows the rest
+	if !s.cfg.Given("log_level") {
+		s.Log = newLogger(s.cfg, s.Console, zerolog.ErrorLevel) // progress shows the rest
 	}
-	wiring.FitSlots(con, &cfg.Worker)
-	local := newBases(cfg, con)
-	kb, err := local.resolve(ctx, cfg.KBName)
+	wiring.FitSlots(s.Console, &s.cfg.Worker)
+	local := newBases(s)
+	kb, err := local.Resolve(ctx, s.cfg.KBName)
 	if err != nil {
 		return err
 	}
-	attached, err := local.attach(ctx, f.Attach)
+	attached, err := local.Attach(ctx, f.Attach)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, attached.Close()) }()
-	cfg.Attached = attached != nil
-	options, err := f.Options(cfg, kb)
+	s.cfg.Attached = attached != nil
+	options, err := f.Options(s.cfg, kb)
 	if err != nil {
 		return err
 	}
-	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, true)
+	d, err := wiring.OpenWorkingDesk(ctx, s.cfg, s.Console, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	services, err := wiring.NewServices(ctx, cfg, con, d, local.embedding)
+	services, err := wiring.NewServices(ctx, s.cfg, s.Console, d, local.Embedding)
 	if err != nil {
 		return err
 	}
-
 	if err := checkModel(ctx, services.Model, llm.Planner); err != nil {
 		return err
 	}
 	if err := how.prepare(ctx, d, services.Store, &options); err != nil {
 		return err
 	}
-	if options.Attached, err = attached.publish(ctx); err != nil {
+	if options.Attached, err = attached.Publish(ctx); err != nil {
 		return err
 	}
 	if options.Incremental { // the next run compares the knowledge base with this version
-		if options.KnowledgeVersion, err = local.publish(ctx, options.KnowledgeBase); err != nil {
+		if options.KnowledgeVersion, err = local.Publish(ctx, options.KnowledgeBase); err != nil {
 			return err
 		}
 	}
+	return workRun(ctx, s, d, services, topic, options, how)
+}
 
-	// Use a separate lane, so that this process works only on its own run, and no other process does.
+// workRun enqueues a topic in a lane of its own, so that this process works only on this run, and no other process
+// does.
+func workRun(ctx context.Context, s *session, d *wiring.Desk, services jobs.Services, topic string,
+	options topicqueue.Options, how working) error {
 	now := d.Clock.Now()
-	name := how.batch + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
-	created, err := d.Queue.OpenBatch(ctx, name, now)
+	batch, err := openBatch(ctx, d, newBatchName(how.batch, now), now)
 	if err != nil {
 		return err
 	}
-	sub, err := d.Dispatcher.Enqueue(ctx, d.Queue, redisqueue.Batch{Name: name, CreatedAt: created}, topic,
-		options, name, now)
+	sub, err := d.Dispatcher.Enqueue(ctx, d.Queue, batch, topic, options, batch.Name, now)
 	if err != nil {
 		return err
 	}
-	settings := wiring.WorkerSettings(cfg, name)
+	settings := wiring.WorkerSettings(s.cfg, batch.Name)
 	settings.ReportConcurrency = 0 // a single run has a single report
 	settings.PollInterval = 10 * time.Millisecond
 	settings.Grace = interruptGrace
@@ -231,19 +233,19 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 	if err := worker.Start(ctx); err != nil {
 		return err
 	}
-	screen := view.NewRunScreen(con.Err, sub.Run, false)
+	screen := view.NewRunScreen(s.Err, sub.Run, false)
 	usable := usable(d.Queue, services.Store)
-	ask := &asker{RunScreen: screen, con: con, desk: d, human: cfg.Planning.Human}
-	_, followErr := follow(ctx, d.Queue, sub.Run.ID, 0, usable, ask)
+	ask := &asker{RunScreen: screen, con: s.Console, desk: d, human: s.cfg.Planning.Human}
+	_, followErr := watch.Follow(ctx, d.Queue, sub.Run.ID, 0, usable, ask)
 	screen.End()
 	if ctx.Err() != nil && ask.cancelWaiting(ctx, sub.Run.ID, usable) {
 		worker.Stop()
-		dropLane(d, name)
+		dropLane(d, batch.Name)
 		return view.Hint(fmt.Errorf("interrupted while waiting for an answer; run %s is cancelled", sub.Run.ID),
 			"Run the command again to start over. With --human-in-the-loop false it asks nothing.")
 	}
 	if followErr == nil {
-		followErr = awaitPublished(ctx, d.Queue, sub.Run.ID, usable, screen)
+		followErr = watch.AwaitPublished(ctx, d.Queue, sub.Run.ID, usable, screen)
 	}
 	worker.Stop()
 	if ctx.Err() != nil {
@@ -253,7 +255,7 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 	if followErr != nil {
 		return followErr
 	}
-	dropLane(d, name)
+	dropLane(d, batch.Name)
 	run, err := d.Queue.Run(ctx, sub.Run.ID)
 	if err != nil {
 		return err
@@ -268,7 +270,7 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 			return err
 		}
 	}
-	return how.show(con, result, report)
+	return how.show(result, report)
 }
 
 // usable returns a check whether a run of this process can continue: Redis and a local storage directory accept writes.
@@ -279,35 +281,6 @@ func usable(q *redisqueue.Queue, store storage.Store) func(context.Context) erro
 			err = storage.Check(ctx, store)
 		}
 		return err
-	}
-}
-
-// awaitPublished waits until all files of a run that has ended are in storage. For usable, see follow.
-func awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error,
-	n noter) error {
-	for o := (outage{noter: n, since: time.Now(), patience: outageTime}); ; {
-		run, err := q.Run(ctx, runID)
-		switch {
-		case err != nil:
-		case !run.PublishedAt.IsZero():
-			return nil
-		case run.Unpublished != "":
-			err = fmt.Errorf("run %s is %s, but its report cannot be stored: %s", runID, run.State, run.Unpublished)
-		default:
-			err = usable(ctx)
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err == nil {
-			o.off()
-			err = retry.Sleep(ctx, 20*time.Millisecond)
-		} else {
-			err = o.on(ctx, err)
-		}
-		if err != nil {
-			return err
-		}
 	}
 }
 
@@ -335,12 +308,20 @@ func dropLane(d *wiring.Desk, lane string) {
 	}
 }
 
+// runReader reads one run.
+type runReader interface {
+	Run(ctx context.Context, runID string) (topicqueue.Run, error)
+	Blocks(ctx context.Context, runID string) ([]topicqueue.Block, error)
+	Traces(ctx context.Context, runID, unit string) ([]topicqueue.ToolTrace, error)
+	Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error)
+}
+
 // resultOf collects the results of a finished run.
 func resultOf(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run,
 	started time.Time) (runResult, error) {
 	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason,
 		Unpublished: run.Unpublished, TookMS: time.Since(started).Milliseconds()}
-	r.Report, r.Cuts = location(store, run), run.Cuts
+	r.Report, r.Cuts = lookup.Location(store, run), run.Cuts
 	r.Spent, r.Budget = spentOf(run)
 	blocks, err := from.Blocks(ctx, run.ID)
 	if err != nil {
@@ -420,5 +401,5 @@ func showResult(con *view.Console, r runResult) error {
 			}
 		}
 	}
-	return outcome(topicqueue.Run{ID: r.RunID, State: r.State, Reason: r.Reason})
+	return watch.Outcome(topicqueue.Run{ID: r.RunID, State: r.State, Reason: r.Reason})
 }

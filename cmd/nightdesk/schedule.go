@@ -27,36 +27,35 @@ func scheduleCommand(p *program) *cobra.Command {
 		Use: "schedule", Short: "Recurring batches: add, list, show, remove, pause, resume, fire",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	named := func(use, short string, do func(context.Context, *view.Console, *wiring.Desk, string) error) *cobra.Command {
+	named := func(use, short string, do func(context.Context, *session, *wiring.Desk, string) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use + " NAME", Short: short, Args: cobra.ExactArgs(1),
-			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-				return withSchedule(ctx, cfg, con, args[0], do)
+			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+				return s.withDesk(ctx, func(d *wiring.Desk) error {
+					return knownSchedule(ctx, d, args[0], do(ctx, s, d, args[0]))
+				})
 			}),
 		}
 	}
-	fire := &cobra.Command{
-		Use: "fire NAME", Short: "Fire a schedule now, whatever its due times", Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return withSchedule(ctx, cfg, con, args[0],
-				func(ctx context.Context, con *view.Console, d *wiring.Desk, name string) error {
-					return scheduleFire(ctx, cfg, con, p.load, d, name)
-				})
-		}),
-	}
+	var reason string
+	pause := named("pause", "Stop a schedule from firing until it is resumed; a running batch continues",
+		func(ctx context.Context, s *session, d *wiring.Desk, name string) error {
+			return changeSchedule(ctx, s, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, d.Clock.Now()) })
+		})
+	pause.Flags().StringVar(&reason, "reason", "by a person", "what list and show say")
 	cmd.AddCommand(scheduleAddCommand(p),
 		&cobra.Command{
 			Use: "list", Short: "List schedules", Args: cobra.NoArgs,
-			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-				return scheduleList(ctx, cfg, con)
+			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+				return s.withDesk(ctx, func(d *wiring.Desk) error { return scheduleList(ctx, s, d) })
 			}),
 		},
 		named("show", "Show one schedule: its settings, next due times, and the results of the last ones",
 			scheduleShow),
 		named("remove", "Remove a schedule; its batches are kept", scheduleRemove),
-		schedulePauseCommand(p),
+		pause,
 		named("resume", "Resume a paused schedule", scheduleResume),
-		fire)
+		named("fire", "Fire a schedule now, whatever its due times", scheduleFire))
 	return cmd
 }
 
@@ -67,15 +66,24 @@ func scheduleAddCommand(p *program) *cobra.Command {
 		Use:   "add NAME --cron EXPRESSION --topics FILE|URL|s3://BUCKET/KEY",
 		Short: "Add a schedule, which `nightdesk scheduler` fires",
 		Long: `Add a schedule, which "nightdesk scheduler" fires. At each due time, the list of topics is read and
-enqueued as batch NAME-YYYYMMDDTHHMMSSZ. Topics can contain these variables of the due time:` + strings.Join(schedule.Variables(), " ") + `.
+enqueued as batch NAME-YYYYMMDDTHHMMSSZ. Topics can contain these variables of the due time: ` +
+			strings.Join(schedule.Variables(), " ") + `.
 
 EXPRESSION has five fields (minute, hour, day of month, month, day of week), or is @hourly, @daily, @weekly, @monthly,
 @yearly or @every 6h. When clocks change, a time that is skipped fires at the end of the gap, and a time that occurs
 twice fires once, at the first.`,
-		Example: `  nightdesk schedule add nightly --cron '0 1 * * *' --tz Europe/Berlin --topics topics.txt --preset quick --deadline 07:00`,
-		Args:    cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return scheduleAdd(ctx, cfg, con, args[0], values, replace, p.load)
+		Example: "  nightdesk schedule add nightly --cron '0 1 * * *' --tz Europe/Berlin --topics topics.txt " +
+			"--preset quick --deadline 07:00",
+		Args: cobra.ExactArgs(1),
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+			spec, err := config.NewSchedule(args[0], values)
+			if err != nil {
+				return view.Usage(err)
+			}
+			if spec, err = normalSpec(spec, wiring.KnowledgeDir(s.cfg)); err != nil {
+				return err
+			}
+			return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error { return scheduleAdd(ctx, s, d, spec, replace) })
 		}),
 	}
 	for _, f := range []struct{ name, key, usage string }{
@@ -99,8 +107,8 @@ twice fires once, at the first.`,
 		{"deadline", "deadline", "time of day at which the reports are due, such as 07:00"},
 		{"catch-up", "catch_up", "after missed due times: once (fire the latest, default) or skip"},
 		{"overlap", "overlap", "if the previous batch is still running: skip (default) or queue (fire when it has ended)"},
-		{"pause-after", "pause_after", "number of number of failed nights in a row after which the schedule is " +
-			"paused (default 3)"},
+		{"pause-after", "pause_after", "number of failed nights in a row after which the schedule is paused " +
+			"(default 3)"},
 	} {
 		cmd.Flags().Func(f.name, f.usage, func(value string) error { values[f.key] = value; return nil })
 	}
@@ -142,20 +150,9 @@ func normalSpec(spec schedule.Spec, baseDir string) (schedule.Spec, error) {
 	return spec, nil
 }
 
-func scheduleAdd(ctx context.Context, cfg config.Config, con *view.Console, name string, values map[string]string,
-	replace bool, load loader) (err error) {
-	spec, err := config.NewSchedule(name, values)
-	if err != nil {
-		return view.Usage(err)
-	}
-	if spec, err = normalSpec(spec, wiring.KnowledgeDir(cfg)); err != nil {
-		return err
-	}
-	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
+// scheduleAdd adds a schedule, after a check that it is due some time and that its list and sources can be used.
+func scheduleAdd(ctx context.Context, s *session, d *wiring.Desk, spec schedule.Spec, replace bool) (err error) {
+	name := spec.Name
 	if _, err := d.Queue.Schedule(ctx, name); err == nil && !replace {
 		return view.Usage(view.Hint(fmt.Errorf("there is a schedule %q already", name),
 			"Change it with --replace, or look at it with `nightdesk schedule show "+name+"`."))
@@ -169,26 +166,26 @@ func scheduleAdd(ctx context.Context, cfg config.Config, con *view.Console, name
 			"Does its month have that day? Fields are minute, hour, day of month, month, day of week."))
 	}
 	now := d.Clock.Now()
-	cfg, flags, err := scheduledSettings(load, spec, now)
+	cfg, flags, err := scheduledSettings(s, spec, now)
 	if err != nil {
 		return err
 	}
-	list, err := scheduledList(ctx, cfg, con, d, spec, flags, next[0], now)
+	list, err := scheduledList(ctx, s.with(cfg), d, spec, flags, next[0], now)
 	if err != nil {
 		return view.Usage(err)
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
-	plan, err := intake.NewPlan(con, list, intake.Keep)
+	plan, err := intake.NewPlan(s.Console, list, intake.Keep)
 	if err != nil {
 		return err
 	}
 	for _, name := range list.Clashes {
-		con.Say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.", name,
+		s.Say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.", name,
 			name,
 			list.ShortName())
 	}
 	if len(list.Unknown) > 0 {
-		con.Say("%s in topics is not a variable and stays as it is. The variables are %s", strings.Join(list.Unknown, " "),
+		s.Say("%s in topics is not a variable and stays as it is. The variables are %s", strings.Join(list.Unknown, " "),
 			strings.Join(schedule.Variables(), " "))
 	}
 	did, err := putSchedule(ctx, d, spec, false)
@@ -199,54 +196,38 @@ func scheduleAdd(ctx context.Context, cfg config.Config, con *view.Console, name
 	if err != nil {
 		return err
 	}
-	if con.JSON {
-		return con.PrintJSON(viewOf(r, d.Clock.Now()), true)
+	if s.JSON {
+		return s.PrintJSON(viewOf(r, d.Clock.Now()), true)
 	}
-	fmt.Fprintf(con.Out, "schedule %s %s: %d topics, next due %s\n", name, did, plan.Topics, view.DueTime(next[0]))
+	fmt.Fprintf(s.Out, "schedule %s %s: %d topics, next due %s\n", name, did, plan.Topics, view.DueTime(next[0]))
 	if running, err := d.Dispatcher.Schedulers(); err == nil && running == 0 {
-		con.Say("no scheduler is running: start one with `nightdesk scheduler`")
+		s.Say("no scheduler is running: start one with `nightdesk scheduler`")
 	}
 	return nil
 }
 
-func schedulePauseCommand(p *program) *cobra.Command {
-	var reason string
-	cmd := &cobra.Command{
-		Use: "pause NAME", Short: "Stop a schedule from firing until it is resumed; a running batch continues",
-		Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			pause := func(ctx context.Context, con *view.Console, d *wiring.Desk, name string) error {
-				return changeSchedule(ctx, con, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, d.Clock.Now()) })
-			}
-			return withSchedule(ctx, cfg, con, args[0], pause)
-		}),
-	}
-	cmd.Flags().StringVar(&reason, "reason", "by a person", "what list and show say")
-	return cmd
+func scheduleResume(ctx context.Context, s *session, d *wiring.Desk, name string) error {
+	return changeSchedule(ctx, s, d, name, "resumed", func(r *schedule.Record) { r.Resume(d.Clock.Now()) })
 }
 
-func scheduleResume(ctx context.Context, con *view.Console, d *wiring.Desk, name string) error {
-	return changeSchedule(ctx, con, d, name, "resumed", func(r *schedule.Record) { r.Resume(d.Clock.Now()) })
-}
-
-func changeSchedule(ctx context.Context, con *view.Console, d *wiring.Desk, name, done string,
+func changeSchedule(ctx context.Context, s *session, d *wiring.Desk, name, done string,
 	change func(*schedule.Record)) error {
 	r, err := d.Queue.ChangeSchedule(ctx, name, func(r *schedule.Record) error { change(r); return nil })
 	if err != nil {
 		return err
 	}
-	if con.JSON {
-		return con.PrintJSON(viewOf(r, d.Clock.Now()), true)
+	if s.JSON {
+		return s.PrintJSON(viewOf(r, d.Clock.Now()), true)
 	}
 	text := ""
 	if next := viewOf(r, d.Clock.Now()).Next; len(next) > 0 {
 		text = ", next due " + view.DueTime(next[0])
 	}
-	fmt.Fprintf(con.Out, "schedule %s %s%s\n", name, done, text)
+	fmt.Fprintf(s.Out, "schedule %s %s%s\n", name, done, text)
 	return nil
 }
 
-func scheduleRemove(ctx context.Context, con *view.Console, d *wiring.Desk, name string) error {
+func scheduleRemove(ctx context.Context, s *session, d *wiring.Desk, name string) error {
 	r, err := d.Queue.Schedule(ctx, name)
 	if err != nil {
 		return err
@@ -254,43 +235,35 @@ func scheduleRemove(ctx context.Context, con *view.Console, d *wiring.Desk, name
 	if _, err := d.Queue.RemoveSchedule(ctx, name); err != nil {
 		return err
 	}
-	if con.JSON {
-		return con.PrintJSON(map[string]string{"removed": name}, true)
+	if s.JSON {
+		return s.PrintJSON(map[string]string{"removed": name}, true)
 	}
-	fmt.Fprintf(con.Out, "schedule %s removed; its batches stay\n", name)
+	fmt.Fprintf(s.Out, "schedule %s removed; its batches stay\n", name)
 	if r.Declared {
-		con.Say("it comes from a settings file: remove it there, or the next scheduler that starts adds it again")
+		s.Say("it comes from a settings file: remove it there, or the next scheduler that starts adds it again")
 	}
 	return nil
 }
 
-func scheduleFire(ctx context.Context, cfg config.Config, con *view.Console, load loader, d *wiring.Desk,
-	name string) error {
-	s, err := newScheduler(ctx, cfg, con, d, load)
+func scheduleFire(ctx context.Context, s *session, d *wiring.Desk, name string) error {
+	scheduler, err := newScheduler(ctx, s, d)
 	if err != nil {
 		return err
 	}
-	f, err := s.Fire(ctx, name)
+	f, err := scheduler.Fire(ctx, name)
 	if err != nil {
 		return err
 	}
-	if con.JSON {
-		return con.PrintJSON(f, true)
+	if s.JSON {
+		return s.PrintJSON(f, true)
 	}
-	fmt.Fprintf(con.Out, "batch %s: %s enqueued\n", f.Batch, view.Counted(f.Topics, "topic"))
+	fmt.Fprintf(s.Out, "batch %s: %s enqueued\n", f.Batch, view.Counted(f.Topics, "topic"))
 	return nil
 }
 
-// withSchedule opens the queue for a command about one schedule. If the schedule does not exist, the error lists the
-// existing ones.
-func withSchedule(ctx context.Context, cfg config.Config, con *view.Console, name string,
-	do func(context.Context, *view.Console, *wiring.Desk, string) error) (err error) {
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	err = do(ctx, con, d, name)
+// knownSchedule returns err, or if it means that there is no schedule of this name, an error that lists the existing
+// ones.
+func knownSchedule(ctx context.Context, d *wiring.Desk, name string, err error) error {
 	if !errors.Is(err, redisqueue.ErrNoSchedule) {
 		return err
 	}

@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs/nights"
 	"nightdesk/topicqueue/schedule"
 )
@@ -28,45 +25,35 @@ func schedulerCommand(p *program) *cobra.Command {
 		Long: `Fire schedules until stopped: those added with "schedule add" and those of the settings file. You
 can run any number of schedulers, on any machines. Each due time fires once.`,
 		Args: cobra.NoArgs,
-		RunE: p.serviceCommand(serviceScheduler,
-			func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
-				return runScheduler(ctx, cfg, con, p.load)
-			}),
+		RunE: p.serviceCommand(serviceScheduler, func(ctx context.Context, s *session, _ []string) error {
+			return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error { return fireSchedules(ctx, s, d) })
+		}),
 	}
-}
-
-func runScheduler(ctx context.Context, cfg config.Config, con *view.Console, load loader) (err error) {
-	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	return fireSchedules(ctx, cfg, con, load, d)
 }
 
 // fireSchedules fires the schedules until ctx ends.
-func fireSchedules(ctx context.Context, cfg config.Config, con *view.Console, load loader, d *wiring.Desk) error {
-	s, err := newScheduler(ctx, cfg, con, d, load)
+func fireSchedules(ctx context.Context, s *session, d *wiring.Desk) error {
+	scheduler, err := newScheduler(ctx, s, d)
 	if err != nil {
 		return err
 	}
-	if err := declare(ctx, cfg, con, d); err != nil {
+	if err := declare(ctx, s, d); err != nil {
 		return err
 	}
-	if err := s.Start(ctx, nights.Settings{LookInterval: lookInterval, Heartbeat: boardInterval}); err != nil {
+	if err := scheduler.Start(ctx, nights.Settings{LookInterval: lookInterval, Heartbeat: boardInterval}); err != nil {
 		return err
 	}
-	con.Log.Info().Msg("scheduler started; stop it with Ctrl-C or SIGTERM")
+	s.Log.Info().Msg("scheduler started; stop it with Ctrl-C or SIGTERM")
 	<-ctx.Done()
-	s.Stop()
-	con.Log.Info().Msg("scheduler stopped")
+	scheduler.Stop()
+	s.Log.Info().Msg("scheduler stopped")
 	return nil
 }
 
 // declare stores the schedules of the settings file.
-func declare(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk) error {
-	for _, spec := range cfg.Schedules {
-		spec, err := normalSpec(spec, wiring.KnowledgeDir(cfg))
+func declare(ctx context.Context, s *session, d *wiring.Desk) error {
+	for _, spec := range s.cfg.Schedules {
+		spec, err := normalSpec(spec, wiring.KnowledgeDir(s.cfg))
 		if err != nil {
 			return fmt.Errorf("schedule %s of the settings file: %w", spec.Name, err)
 		}
@@ -79,8 +66,8 @@ func declare(ctx context.Context, cfg config.Config, con *view.Console, d *wirin
 		return err
 	}
 	for _, r := range records {
-		if r.Declared && !slices.ContainsFunc(cfg.Schedules, func(s schedule.Spec) bool { return s.Name == r.Name }) {
-			con.Log.Warn().Str("schedule",
+		if r.Declared && !slices.ContainsFunc(s.cfg.Schedules, func(s schedule.Spec) bool { return s.Name == r.Name }) {
+			s.Log.Warn().Str("schedule",
 				r.Name).Msg("schedule comes from a settings file but is not in this one; it continues until " +
 				"`nightdesk schedule remove`")
 		}

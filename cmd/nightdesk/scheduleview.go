@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -33,34 +31,20 @@ func viewOf(r schedule.Record, now time.Time) scheduleView {
 		shownNext)...)}
 }
 
-func scheduleList(ctx context.Context, cfg config.Config, con *view.Console) (err error) {
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
+func scheduleList(ctx context.Context, s *session, d *wiring.Desk) error {
 	records, err := d.Queue.Schedules(ctx)
 	if err != nil {
 		return err
 	}
-	if waiting := schedule.Missing(cfg.Schedules, records); len(waiting) > 0 {
-		con.Say("in the settings file; loaded when a scheduler starts: %s", strings.Join(waiting, ", "))
+	if waiting := schedule.Missing(s.cfg.Schedules, records); len(waiting) > 0 {
+		s.Say("in the settings file; loaded when a scheduler starts: %s", strings.Join(waiting, ", "))
 	}
 	if running, err := d.Dispatcher.Schedulers(); err == nil && running == 0 && len(records) > 0 {
-		con.Say("no scheduler is running: schedules will not fire; start one with `nightdesk scheduler`")
+		s.Say("no scheduler is running: schedules will not fire; start one with `nightdesk scheduler`")
 	}
-	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
-	if len(records) > 0 && !con.JSON {
-		fmt.Fprintln(table, "SCHEDULE\tCRON\tZONE\tNEXT\tLAST\tTOPICS")
-	}
+	table := view.NewTable(s.Console, "SCHEDULE", "CRON", "ZONE", "NEXT", "LAST", "TOPICS")
 	for _, r := range records {
 		v := viewOf(r, d.Clock.Now())
-		if con.JSON {
-			if err := con.PrintJSON(v, true); err != nil {
-				return err
-			}
-			continue
-		}
 		next, last := "never", "never"
 		if r.Paused != "" {
 			next = "paused: " + view.Clip(r.Paused, 60)
@@ -70,22 +54,24 @@ func scheduleList(ctx context.Context, cfg config.Config, con *view.Console) (er
 		if n := len(r.Firings); n > 0 {
 			last = showFiring(r.Firings[n-1])
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, r.Cron, r.Zone, next, last, v.Topics)
+		if err := table.Row(v, r.Name, r.Cron, r.Zone, next, last, v.Topics); err != nil {
+			return err
+		}
 	}
-	return table.Flush()
+	return table.End()
 }
 
-func scheduleShow(ctx context.Context, con *view.Console, d *wiring.Desk, name string) error {
+func scheduleShow(ctx context.Context, s *session, d *wiring.Desk, name string) error {
 	r, err := d.Queue.Schedule(ctx, name)
 	if err != nil {
 		return err
 	}
 	v := viewOf(r, d.Clock.Now())
-	if con.JSON {
-		return con.PrintJSON(v, false)
+	if s.JSON {
+		return s.PrintJSON(v, false)
 	}
-	fmt.Fprintf(con.Out, "schedule %s: %s in %s\n", r.Name, r.Cron, r.Zone)
-	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(s.Out, "schedule %s: %s in %s\n", r.Name, r.Cron, r.Zone)
+	table := tabwriter.NewWriter(s.Out, 0, 4, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"topics", v.Topics}, {"template", r.Template}, {"tags", r.Tags}, {"preset", r.Preset}, {"language", r.Language},
 		{"kb", r.KnowledgeBase}, {"strategy", r.Strategy}, {"sources", r.Sources},

@@ -30,9 +30,9 @@ A run must contain all words. Use quotation marks for a phrase, a star for a pre
 exclude a word. Case, accents and English endings are ignored. If no run contains all words, runs
 with some of them are listed.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 			q.Text = strings.Join(args, " ")
-			return searchReports(ctx, cfg, con, q)
+			return searchReports(ctx, s, q)
 		}),
 	}
 	cmd.Flags().StringVar(&q.Batch, "batch", "", "only runs of this batch")
@@ -48,22 +48,22 @@ func indexCommand(p *program) *cobra.Command {
 new reports by themselves and replace a damaged index. The index lies in the data directory of this
 machine.`,
 		Args: cobra.NoArgs,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
-			index, err := openSearch(ctx, cfg)
+		RunE: p.command(func(ctx context.Context, s *session, _ []string) (err error) {
+			index, err := openSearch(ctx, s.cfg)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, index.Close()) }()
-			bar, begun := view.NewBar(con.Err, "reading reports"), time.Now()
-			done, err := index.Rebuild(con.Log.WithContext(ctx), func(done, total int) { bar.Set(done, total, "") })
+			bar, begun := view.NewBar(s.Err, "reading reports"), time.Now()
+			done, err := index.Rebuild(s.Log.WithContext(ctx), func(done, total int) { bar.Set(done, total, "") })
 			bar.End()
 			if err != nil {
 				return err
 			}
-			if con.JSON {
-				return con.PrintJSON(done, false)
+			if s.JSON {
+				return s.PrintJSON(done, false)
 			}
-			fmt.Fprintf(con.Out, "%s indexed in %s\n", view.Counted(done.Runs, "run"), view.Duration(time.Since(begun)))
+			fmt.Fprintf(s.Out, "%s indexed in %s\n", view.Counted(done.Runs, "run"), view.Duration(time.Since(begun)))
 			return nil
 		}),
 	}
@@ -77,20 +77,20 @@ func openSearch(ctx context.Context, cfg config.Config) (*search.Index, error) {
 	return wiring.OpenSearch(cfg, store)
 }
 
-func searchReports(ctx context.Context, cfg config.Config, con *view.Console, q search.Query) (err error) {
-	index, err := openSearch(ctx, cfg)
+func searchReports(ctx context.Context, s *session, q search.Query) (err error) {
+	index, err := openSearch(ctx, s.cfg)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, index.Close()) }()
-	bar := view.NewBar(con.Err, "reading new reports")
-	_, err = index.CatchUp(con.Log.WithContext(ctx), func(done, total int) { bar.Set(done, total, "") })
+	bar := view.NewBar(s.Err, "reading new reports")
+	_, err = index.CatchUp(s.Log.WithContext(ctx), func(done, total int) { bar.Set(done, total, "") })
 	bar.End()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil { // reports that are already indexed can be searched
-		con.Warn("%v", err)
+		s.Warn("%v", err)
 	}
 	found, err := index.Search(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
@@ -99,10 +99,10 @@ func searchReports(ctx context.Context, cfg config.Config, con *view.Console, q 
 	if err != nil {
 		return err
 	}
-	if con.JSON {
-		return con.PrintJSON(found, false)
+	if s.JSON {
+		return s.PrintJSON(found, false)
 	}
-	showFound(con, q, found)
+	showFound(s.Console, q, found)
 	return nil
 }
 

@@ -50,59 +50,55 @@ token (serve.token, NIGHTDESK_SERVE_TOKEN). Browsers ask for it once; programs s
 Authorization: Bearer TOKEN. A second token (serve.read_token, NIGHTDESK_SERVE_READ_TOKEN) gives
 read-only access.`,
 		Args: cobra.NoArgs,
-		RunE: p.serviceCommand(servicePages,
-			func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
-				return servePages(ctx, cfg, con, p.load)
-			}),
+		RunE: p.serviceCommand(servicePages, servePages),
 	}
-	p.settingFlag(cmd, false, "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
+	p.listenFlag(cmd)
 	return cmd
 }
 
-func servePages(ctx context.Context, cfg config.Config, con *view.Console, load loader) (err error) {
-	d, err := wiring.OpenUnchecked(ctx, cfg, con)
+func servePages(ctx context.Context, s *session, _ []string) (err error) {
+	d, err := wiring.OpenUnchecked(ctx, s.cfg, s.Console)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	listener, err := listen(cfg)
+	listener, err := listen(s.cfg)
 	if err != nil {
 		return err
 	}
-	return serveDesk(ctx, cfg, con, load, d, listener)
+	return serveDesk(ctx, s, d, listener)
 }
 
 // serveDesk serves the web pages and the API until ctx ends.
-func serveDesk(ctx context.Context, cfg config.Config, con *view.Console, load loader, d *wiring.Desk,
-	listener net.Listener) error {
-	store, err := wiring.OpenStore(ctx, cfg)
+func serveDesk(ctx context.Context, s *session, d *wiring.Desk, listener net.Listener) error {
+	store, err := wiring.OpenStore(ctx, s.cfg)
 	if err != nil {
 		return err
 	}
-	find, endSearch := keepSearch(ctx, cfg, con, store)
+	find, endSearch := keepSearch(ctx, s, store)
 	defer endSearch()
 	server := &http.Server{
 		Handler: web.New(web.Services{
-			Redis: d.Redis, Queue: d.Queue, Store: store, Log: con.Log,
-			Token: cfg.Serve.Token.Reveal(), ReadToken: cfg.Serve.ReadToken.Reveal(),
+			Redis: d.Redis, Queue: d.Queue, Store: store, Log: s.Log,
+			Token: s.cfg.Serve.Token.Reveal(), ReadToken: s.cfg.Serve.ReadToken.Reveal(),
 			Search: find, ShownSource: intake.ShownSource, Dispatcher: d.Dispatcher,
-			Enqueue: apiOrders{cfg, d, con.Log}.enqueue,
-			Draft:   apiOrders{cfg, d, con.Log}.draft,
+			Enqueue: apiOrders{s, d}.enqueue,
+			Draft:   apiOrders{s, d}.draft,
 			Presets: config.PresetNames(),
-			Bases:   func() ([]string, error) { return knowledge.List(wiring.KnowledgeDir(cfg)) },
+			Bases:   func() ([]string, error) { return knowledge.List(wiring.KnowledgeDir(s.cfg)) },
 			Fire: func(ctx context.Context, name string) (schedule.Firing, error) {
-				scheduler, err := newScheduler(ctx, cfg, con, d, load)
+				scheduler, err := newScheduler(ctx, s, d)
 				if err != nil {
 					return schedule.Firing{}, err
 				}
 				return scheduler.Fire(ctx, name)
 			},
-			Knowledge: newBases(cfg, con).infos,
-			Ask:       apiQuestions{cfg, con, d, store, load}.ask,
+			Knowledge: newBases(s).Infos,
+			Ask:       apiQuestions{s, d, store}.ask,
 			Storage:   func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
 			Facts:     func(ctx context.Context) []string { return doctor.Facts(ctx, d, store) },
 			Troubles:  func(ctx context.Context) []web.Trouble { return doctor.Troubles(ctx, d, store) },
-			Doctor:    func(ctx context.Context) iter.Seq[web.Checkup] { return doctor.Look(ctx, cfg, con, false) },
+			Doctor:    func(ctx context.Context) iter.Seq[web.Checkup] { return doctor.Look(ctx, s.cfg, s.Console, false) },
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout:    2 * time.Minute,
@@ -111,13 +107,13 @@ func serveDesk(ctx context.Context, cfg config.Config, con *view.Console, load l
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	address := "http://" + listener.Addr().String() + "/"
-	if con.JSON {
-		err = con.PrintJSON(map[string]string{"url": address}, true)
+	if s.JSON {
+		err = s.PrintJSON(map[string]string{"url": address}, true)
 	} else {
-		_, err = fmt.Fprintln(con.Out, address)
+		_, err = fmt.Fprintln(s.Out, address)
 	}
 	if err == nil { // /healthz shows what it waits for
-		err = wiring.AwaitUsable(ctx, cfg, con, d, store)
+		err = wiring.AwaitUsable(ctx, s.cfg, s.Console, d, store)
 	}
 	if err == nil {
 		select {
@@ -126,7 +122,7 @@ func serveDesk(ctx context.Context, cfg config.Config, con *view.Console, load l
 		case <-ctx.Done():
 		}
 	}
-	con.Log.Info().Msg("the pages are being closed")
+	s.Log.Info().Msg("the pages are being closed")
 	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serveGrace)
 	defer cancel()
 	if server.Shutdown(stopCtx) != nil { // requests are still in progress
@@ -144,26 +140,25 @@ type searcher = func(context.Context, search.Query) (search.Results, error)
 
 // keepSearch keeps the search index up to date until end is called. If there is no index, pages still work, and
 // searches return the error.
-func keepSearch(ctx context.Context, cfg config.Config, con *view.Console,
-	store storage.Store) (find searcher, end func()) {
-	index, err := wiring.OpenSearch(cfg, store)
+func keepSearch(ctx context.Context, s *session, store storage.Store) (find searcher, end func()) {
+	index, err := wiring.OpenSearch(s.cfg, store)
 	if err != nil {
-		con.Log.Error().Err(err).Msg("reports cannot be searched")
+		s.Log.Error().Err(err).Msg("reports cannot be searched")
 		return func(context.Context, search.Query) (search.Results, error) { return search.Results{}, err }, func() {}
 	}
-	keepCtx, cancel := context.WithCancel(con.Log.WithContext(ctx))
+	keepCtx, cancel := context.WithCancel(s.Log.WithContext(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		index.Keep(keepCtx, indexPause, func(err error) {
-			con.Log.Warn().Err(err).Msg("search may miss new reports")
+			s.Log.Warn().Err(err).Msg("search may miss new reports")
 		})
 	}()
 	return index.Search, func() {
 		cancel()
 		<-done
 		if err := index.Close(); err != nil {
-			con.Log.Warn().Err(err).Msg("closing the search index failed")
+			s.Log.Warn().Err(err).Msg("closing the search index failed")
 		}
 	}
 }

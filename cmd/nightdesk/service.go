@@ -7,9 +7,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-
-	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/config"
 )
 
 // Names of the commands that run until they are stopped.
@@ -23,10 +20,10 @@ const (
 // serviceCommand wraps a command that runs until it is stopped. Such a command waits for Redis and storage at startup,
 // and its messages go to the log with the host and process name.
 func (p *program) serviceCommand(name string, do work) func(*cobra.Command, []string) error {
-	run := p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-		err := do(ctx, cfg, con, args)
+	run := p.command(func(ctx context.Context, s *session, args []string) error {
+		err := do(ctx, s, args)
 		if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) { // stopped while waiting
-			con.Log.Info().Msg(name + " stopped")
+			s.Log.Info().Msg(name + " stopped")
 			return nil
 		}
 		return err
@@ -35,6 +32,14 @@ func (p *program) serviceCommand(name string, do work) func(*cobra.Command, []st
 		p.Service = name
 		return run(cmd, args)
 	}
+}
+
+func (p *program) concurrencyFlag(cmd *cobra.Command) {
+	p.settingFlag(cmd.Flags(), "concurrency", "worker.concurrency", "number of tasks to run in parallel")
+}
+
+func (p *program) listenFlag(cmd *cobra.Command) {
+	p.settingFlag(cmd.Flags(), "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
 }
 
 // serviceName returns the host name and the name of this process, host:pid, as asynq shows it.

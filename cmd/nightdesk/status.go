@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,11 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/doctor"
+	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
+	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -46,65 +46,50 @@ type runStatus struct {
 	ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"` // by tool
 }
 
-func showStatus(ctx context.Context, cfg config.Config, con *view.Console, args []string) (err error) {
-	name := args[0]
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	if wiring.IsNoQueue(err) {
-		return storedStatus(ctx, cfg, con, store, name)
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	if name, err = fullID(ctx, cfg, d.Queue, name); err != nil {
-		return err
-	}
-	run, err := d.Queue.Run(ctx, name)
-	switch {
-	case err == nil:
-		if !run.State.Final() && jobs.SharedLane(run.Lane) {
-			doctor.WarnOfTroubles(ctx, con, d, store)
-		}
-		return showRunStatus(ctx, con, d.Queue, store, run)
-	case !errors.Is(err, redisqueue.ErrNotFound):
-		return err
-	case isRunID(name): // its state may have expired
-		return storedStatus(ctx, cfg, con, store, name)
-	}
-	open, err := showBatchStatus(ctx, con, d.Queue, name)
-	if open {
-		doctor.WarnOfTroubles(ctx, con, d, store)
-	}
-	return err
-}
-
-// storedStatus shows the status from the bundles in storage.
-func storedStatus(ctx context.Context, cfg config.Config, con *view.Console, store storage.Store, name string) error {
-	name, err := fullID(ctx, cfg, nil, name)
-	if err != nil {
-		return err
-	}
-	archive := bundle.Archive{Store: store}
-	if isRunID(name) {
-		run, err := archive.Run(ctx, name)
-		if errors.Is(err, bundle.ErrNoBundle) {
-			return noSuch(name)
-		}
+func showStatus(ctx context.Context, s *session, args []string) error {
+	return s.withRuns(ctx, func(store storage.Store, d *wiring.Desk) error {
+		name, err := lookup.FullID(ctx, s.cfg, d, args[0])
 		if err != nil {
 			return err
 		}
-		return showRunStatus(ctx, con, archive, store, asStored(run))
+		if d != nil {
+			run, err := d.Queue.Run(ctx, name)
+			if err == nil {
+				if !run.State.Final() && jobs.SharedLane(run.Lane) {
+					doctor.WarnOfTroubles(ctx, s.Console, d, store)
+				}
+				return showRunStatus(ctx, s.Console, d.Queue, store, run)
+			}
+			if !errors.Is(err, redisqueue.ErrNotFound) {
+				return err
+			}
+		}
+		if lookup.IsRunID(name) { // its state may have expired
+			return storedStatus(ctx, s, store, name)
+		}
+		from, err := lookup.ListerOf(ctx, s.Console, store, d)
+		if err != nil {
+			return err
+		}
+		open, err := showBatchStatus(ctx, s.Console, from, name)
+		if open && d != nil {
+			doctor.WarnOfTroubles(ctx, s.Console, d, store)
+		}
+		return err
+	})
+}
+
+// storedStatus shows the status of a run from its bundle.
+func storedStatus(ctx context.Context, s *session, store storage.Store, name string) error {
+	archive := bundle.Archive{Store: store}
+	run, err := archive.Run(ctx, name)
+	if errors.Is(err, bundle.ErrNoBundle) {
+		return lookup.NoSuch(name)
 	}
-	stored, err := storedRunsOf(ctx, con, store)
 	if err != nil {
 		return err
 	}
-	_, err = showBatchStatus(ctx, con, stored, name)
-	return err
+	return showRunStatus(ctx, s.Console, archive, store, run)
 }
 
 // showRunStatus prints the status of one run.
@@ -229,7 +214,7 @@ type batchStatus struct {
 }
 
 // showBatchStatus prints the status of a batch. open reports whether a run waits for workers that all runs share.
-func showBatchStatus(ctx context.Context, con *view.Console, from runLister, name string) (open bool, err error) {
+func showBatchStatus(ctx context.Context, con *view.Console, from lookup.Lister, name string) (open bool, err error) {
 	s := batchStatus{Batch: name, States: map[topicqueue.RunState]int{}}
 	err = from.Runs(ctx, name, func(run topicqueue.Run) error {
 		s.Runs++
@@ -253,7 +238,7 @@ func showBatchStatus(ctx context.Context, con *view.Console, from runLister, nam
 		return false, err
 	}
 	if s.Runs == 0 {
-		return false, noSuch(name)
+		return false, lookup.NoSuch(name)
 	}
 	if con.JSON {
 		return open, con.PrintJSON(s, false)
@@ -279,27 +264,14 @@ func showBatchStatus(ctx context.Context, con *view.Console, from runLister, nam
 	return open, nil
 }
 
-// runMetadata is the part of a report's metadata that commands use.
-type runMetadata struct {
-	Citations []string             `json:"citations"`
-	Audio     topicqueue.Narration `json:"audio"`
-	Formats   []struct {
-		Format string `json:"format"`
-		File   string `json:"file"` // storage key; empty: it could not be made
-	} `json:"formats"`
-}
-
 // readMetadata returns the metadata of a run's report, or the zero value if there is none yet.
-func readMetadata(ctx context.Context, store storage.Store, runID string) (m runMetadata, err error) {
+func readMetadata(ctx context.Context, store storage.Store, runID string) (digest.Facts, error) {
 	data, err := store.Get(ctx, storage.MetadataKey(runID))
 	if errors.Is(err, storage.ErrNotExist) {
-		return m, nil
+		return digest.Facts{}, nil
 	}
 	if err != nil {
-		return m, err
+		return digest.Facts{}, err
 	}
-	if err := json.Unmarshal(data, &m); err != nil {
-		return m, fmt.Errorf("decode %s: %w", storage.MetadataKey(runID), err)
-	}
-	return m, nil
+	return digest.Read(data)
 }

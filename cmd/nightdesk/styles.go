@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/config"
 	"nightdesk/pipeline/reporting"
 )
 
@@ -23,15 +22,15 @@ and schedule add, or change a copy:
   nightdesk run "Heat pump or district heating?" --report-template mine.md
 
 See "nightdesk help templates" for the format.`,
-		RunE: p.command(func(_ context.Context, _ config.Config, con *view.Console, args []string) error {
+		RunE: p.command(func(_ context.Context, s *session, args []string) error {
 			if len(args) == 0 {
-				return listStyles(con)
+				return listStyles(s.Console)
 			}
 			text, err := reporting.ShippedTemplate(args[0], language)
 			if err != nil {
 				return view.Usage(err)
 			}
-			_, err = fmt.Fprint(con.Out, text)
+			_, err = fmt.Fprint(s.Out, text)
 			return err
 		}),
 	}

@@ -7,9 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 )
 
 func upCommand(p *program) *cobra.Command {
@@ -22,31 +20,28 @@ Without REDIS_URL it starts a private redis-server in the data directory. Other 
 same data directory use it too. If redis-server is not installed, the queue is kept in the memory of
 this process. Then add topics through the API; topics still waiting when the process stops are lost.`,
 		Args: cobra.NoArgs,
-		RunE: p.serviceCommand(serviceAll,
-			func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
-				return runAll(ctx, cfg, con, p.load)
-			}),
+		RunE: p.serviceCommand(serviceAll, runAll),
 	}
-	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
-	p.settingFlag(cmd, false, "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
+	p.concurrencyFlag(cmd)
+	p.listenFlag(cmd)
 	return cmd
 }
 
 // runAll runs a worker, a scheduler and the pages until ctx ends. If one part fails, it stops the others.
-func runAll(ctx context.Context, cfg config.Config, con *view.Console, load loader) (err error) {
-	listener, err := listen(cfg)
+func runAll(ctx context.Context, s *session, _ []string) (err error) {
+	listener, err := listen(s.cfg)
 	if err != nil {
 		return err
 	}
-	wiring.FitSlots(con, &cfg.Worker)
-	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, true)
+	wiring.FitSlots(s.Console, &s.cfg.Worker)
+	d, err := wiring.OpenWorkingDesk(ctx, s.cfg, s.Console, true)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return serveDesk(ctx, cfg, con, load, d, listener) })
-	group.Go(func() error { return workQueue(ctx, cfg, con, d) })
-	group.Go(func() error { return fireSchedules(ctx, cfg, con, load, d) })
+	group.Go(func() error { return serveDesk(ctx, s, d, listener) })
+	group.Go(func() error { return workQueue(ctx, s, d) })
+	group.Go(func() error { return fireSchedules(ctx, s, d) })
 	return group.Wait()
 }

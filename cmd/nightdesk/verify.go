@@ -3,15 +3,17 @@ package main
 import (
 	"context"
 	"errors"
-
-	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/config"
+	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"nightdesk/cmd/nightdesk/foreign"
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/jobs/bundle"
 )
 
 func verifyCommand(p *program) *cobra.Command {
-	var foreign foreignReport
+	var f foreign.Report
 	cmd := &cobra.Command{
 		Use: "verify RUN | verify --report FILE.md --sources FILE.jsonl",
 		Short: "Check offline that a run's files are unchanged and its citations hold; or check the citations of a report " +
@@ -27,20 +29,83 @@ document. Each line of the sources is a JSON object with url or citation_key ("h
 Exit codes with --report: 0 every citation is valid, 3 something was removed, 1 no citation is
 valid, 2 wrong use.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			if foreign.given() {
+		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+			if f.File != "" || f.Sources != "" {
 				if len(args) > 0 {
 					return view.Usage(errors.New("verify takes a run or a report, not both"))
 				}
-				return verifyReport(ctx, cfg, con, foreign)
+				return f.Verify(ctx, s.cfg, s.Console)
 			}
 			if len(args) == 0 {
 				return view.Usage(view.Hint(errors.New("verify needs a run, or a report and its sources"),
 					"nightdesk verify RUN, or nightdesk verify --report report.md --sources sources.jsonl"))
 			}
-			return verifyBundle(ctx, cfg, con, args[0])
+			return verifyBundle(ctx, s, args[0])
 		}),
 	}
-	foreign.flags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.File, "report", "", "Markdown file with the report")
+	flags.StringVar(&f.Sources, "sources", "", "file with the sources, one JSON object per line")
+	flags.BoolVar(&f.Listed, "numbered-sources", false,
+		"[1] is the first source, and so on; adds a reference list if the report has none")
+	flags.BoolVar(&f.NoSanitize, "no-sanitize", false,
+		"leave numbers, and addresses outside the references, unchanged")
+	flags.BoolVar(&f.NoSupport, "no-support", false, "do not compare sentences with their sources")
+	flags.BoolVar(&f.Judge, "judge", false,
+		"ask the configured model (LLM_JUDGE_MODEL, else LLM_MODEL) whether they do; else only quotations and figures "+
+			"are compared")
+	cmd.MarkFlagsMutuallyExclusive("no-support", "judge")
 	return cmd
+}
+
+// verifyBundle verifies the bundle of a run with the files in storage alone.
+func verifyBundle(ctx context.Context, s *session, name string) error {
+	store, runID, err := s.openRun(ctx, name)
+	if err != nil {
+		return err
+	}
+	check, err := bundle.Verify(ctx, store, runID)
+	if err != nil {
+		return noBundle(err)
+	}
+	if s.JSON {
+		if err := s.PrintJSON(check, false); err != nil {
+			return err
+		}
+	} else {
+		for _, p := range check.Problems {
+			fmt.Fprintf(s.Out, "%s %s\n", p.File, p.What)
+		}
+		fmt.Fprintf(s.Out,
+			"%s: %d files, %d claims of %d sources among %d that tools returned, %d citations, %d sentences with citations: ",
+			runID, check.Files, check.Claims, check.Sources, check.Returned, check.Citations, check.Sentences)
+		if len(check.Problems) == 0 {
+			fmt.Fprintln(s.Out, "no problems found")
+		} else {
+			fmt.Fprintln(s.Out, view.Counted(len(check.Problems), "problem"))
+		}
+	}
+	if check.Outside > 0 {
+		s.Say("%s of the report could not be checked when it was written: see \"outside\" in verification.json",
+			view.Counted(check.Outside, "passage"))
+	}
+	if check.Otherwise > 0 {
+		s.Say("%s checked by another version's rules get other verdicts by this version's rules; this is not a "+
+			"fault",
+			view.Counted(check.Otherwise, "sentence"))
+	}
+	if len(check.Problems) > 0 {
+		return view.Ended(errors.New("the files do not match what the bundle records; the lines above say where"),
+			view.ExitFailed)
+	}
+	return nil
+}
+
+// noBundle adds a hint to the error that a run has no bundle. It returns other errors unchanged.
+func noBundle(err error) error {
+	if errors.Is(err, bundle.ErrNoBundle) {
+		return view.Usage(view.Hint(err,
+			"`nightdesk list` shows which runs have ended; STORAGE_URL or --data-dir says where their bundles are."))
+	}
+	return err
 }

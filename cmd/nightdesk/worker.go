@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
-	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs"
 )
 
@@ -19,42 +16,37 @@ func workerCommand(p *program) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  p.serviceCommand(serviceWorker, runWorker),
 	}
-	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
+	p.concurrencyFlag(cmd)
 	return cmd
 }
 
-func runWorker(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
-	wiring.FitSlots(con, &cfg.Worker)
-	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	return workQueue(ctx, cfg, con, d)
+func runWorker(ctx context.Context, s *session, _ []string) error {
+	wiring.FitSlots(s.Console, &s.cfg.Worker)
+	return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error { return workQueue(ctx, s, d) })
 }
 
 // workQueue processes the queue until ctx ends.
-func workQueue(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk) error {
-	services, err := wiring.NewServices(ctx, cfg, con, d, wiring.NewEmbedding(cfg))
+func workQueue(ctx context.Context, s *session, d *wiring.Desk) error {
+	services, err := wiring.NewServices(ctx, s.cfg, s.Console, d, wiring.NewEmbedding(s.cfg))
 	if err != nil {
 		return err
 	}
-	if services.Webhooks, services.Mail, err = wiring.Outlets(cfg, d); err != nil {
+	if services.Webhooks, services.Mail, err = wiring.Outlets(s.cfg, d); err != nil {
 		return err
 	}
-	for _, e := range cfg.Effective() {
-		if cfg.Given(e.Path) {
-			con.Log.Info().Str("setting", e.Path).Str("value", e.Value).Str("source", e.Source).Msg("effective setting")
+	for _, e := range s.cfg.Effective() {
+		if s.cfg.Given(e.Path) {
+			s.Log.Info().Str("setting", e.Path).Str("value", e.Value).Str("source", e.Source).Msg("effective setting")
 		}
 	}
-	w := jobs.NewWorker(services, wiring.WorkerSettings(cfg, jobs.LaneHigh, "", jobs.LaneLow))
+	w := jobs.NewWorker(services, wiring.WorkerSettings(s.cfg, jobs.LaneHigh, "", jobs.LaneLow))
 	if err := w.Start(ctx); err != nil {
 		return err
 	}
-	con.Log.Info().Int("concurrency", cfg.Worker.Concurrency).Msg("worker started; stop it with Ctrl-C or SIGTERM")
+	s.Log.Info().Int("concurrency", s.cfg.Worker.Concurrency).Msg("worker started; stop it with Ctrl-C or SIGTERM")
 	<-ctx.Done()
-	con.Log.Info().Msg("worker is stopping: finishing work in progress or handing it to other workers")
+	s.Log.Info().Msg("worker is stopping: finishing work in progress or handing it to other workers")
 	w.Stop()
-	con.Log.Info().Msg("worker stopped")
+	s.Log.Info().Msg("worker stopped")
 	return nil
 }

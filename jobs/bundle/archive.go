@@ -3,6 +3,7 @@ package bundle
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
 )
 
 // Archive reads runs from their bundles in storage. It has the same methods as redisqueue.Queue, which reads runs from
@@ -64,9 +66,33 @@ func (a Archive) IDs(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// Run returns the run in its final state. The error wraps ErrNoBundle if it has no complete bundle.
+// Run returns the run in its final state, as published: the files of early versions do not say so. The error wraps
+// ErrNoBundle if it has no complete bundle.
 func (a Archive) Run(ctx context.Context, runID string) (topicqueue.Run, error) {
-	return ReadRun(ctx, a.Store, runID)
+	run, err := ReadRun(ctx, a.Store, runID)
+	if run.PublishedAt.IsZero() {
+		run.PublishedAt = run.EndedAt
+	}
+	run.Unpublished = ""
+	return run, err
+}
+
+// Find returns a run and its blocks from the queue or, if it is no longer there, from its bundle; stored tells which.
+// The error wraps ErrNoBundle if neither has the run.
+func (a Archive) Find(ctx context.Context, queue *redisqueue.Queue, runID string) (run topicqueue.Run,
+	blocks []topicqueue.Block, stored bool, err error) {
+	if run, err = queue.Run(ctx, runID); err == nil {
+		blocks, err = queue.Blocks(ctx, runID)
+		return run, blocks, false, err
+	}
+	if !errors.Is(err, redisqueue.ErrNotFound) {
+		return run, nil, false, err
+	}
+	if run, err = a.Run(ctx, runID); err != nil {
+		return run, nil, true, err
+	}
+	blocks, err = a.Blocks(ctx, runID)
+	return run, blocks, true, err
 }
 
 // Blocks returns the topic blocks of a run.

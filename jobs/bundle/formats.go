@@ -117,7 +117,7 @@ func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input
 	if r.Notes, err = notes(ctx, store, in.Run.ID, registry, rep); err != nil {
 		return r, err
 	}
-	r.Checks, r.Words = checks(rep.Verification), formats.CheckWords(reporting.CheckWords(r.Language))
+	r.Checks, r.Words = checks(rep.Verification), formats.WordsIn(r.Language)
 	if r.News, err = news(ctx, store, in, rep); err != nil {
 		return r, err
 	}

@@ -178,6 +178,22 @@ func Cited(ctx context.Context, store storage.Store, runID string) (cited []topi
 	return cited, nil
 }
 
+// Lines reads a JSON Lines file of a bundle. The error wraps storage.ErrNotExist if there is no such file.
+func Lines[T any](ctx context.Context, store storage.Store, key string) (out []T, err error) {
+	body, err := store.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(body) {
+		var v T
+		if err := json.Unmarshal(line, &v); err != nil {
+			return nil, fmt.Errorf("read %s: %w", store.Location(key), err)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
 // eachLine calls yield for every line that decodes as a T.
 func eachLine[T any](body []byte, yield func(T)) {
 	for line := range bytes.Lines(body) {

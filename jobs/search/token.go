@@ -2,11 +2,9 @@ package search
 
 import (
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
-	snowball "github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
 
 	"nightdesk/pipeline/text"
@@ -40,7 +38,7 @@ func each(s string, may func(first byte) bool, yield func(token)) {
 				i += size
 			}
 			if i-start <= maxToken && (may == nil || may(s[start])) {
-				yield(token{start: start, end: i, word: stem(fold(s[start:i]))})
+				yield(token{start: start, end: i, word: text.Stem(fold(s[start:i]))})
 			}
 		default:
 			i += size
@@ -90,35 +88,6 @@ func fold(s string) string {
 		return unicode.ToLower(r)
 	}, norm.NFKD.String(s))
 	return norm.NFKC.String(s) // recomposes Hangul
-}
-
-// stems caches the results of stem, because texts repeat their words. It is emptied when it is full.
-var stems = struct {
-	sync.RWMutex
-	of map[string]string
-}{of: map[string]string{}}
-
-const maxStems = 1 << 16
-
-// stem returns the English stem of a folded word. Words with letters other than a to z are unchanged.
-func stem(w string) string {
-	if len(w) < 3 || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" {
-		return w
-	}
-	stems.RLock()
-	s, ok := stems.of[w]
-	stems.RUnlock()
-	if ok {
-		return s
-	}
-	s = snowball.Stem(w, true)
-	stems.Lock()
-	if len(stems.of) >= maxStems {
-		clear(stems.of)
-	}
-	stems.of[w] = s
-	stems.Unlock()
-	return s
 }
 
 // indexed returns the indexed form of a text: its tokens, separated by spaces.

@@ -21,9 +21,10 @@ type Run struct {
 	Facts Facts // zero if there is no metadata
 }
 
-// Facts are the parts of a report's metadata that a digest uses.
+// Facts are the parts of a report's metadata that digests, pages and commands use.
 type Facts struct {
 	Title          string                   `json:"title"`
+	Citations      []string                 `json:"citations"`
 	Usage          Usage                    `json:"usage"`
 	Contradictions []evidence.Contradiction `json:"contradictions"`
 	Origins        int                      `json:"origins"`   // independent origins of the sources; 0: unknown
@@ -108,6 +109,9 @@ type Digest struct {
 	Reports []Ref `json:"reports"` // in the order of enqueueing, at most 2,000
 }
 
+// More returns the number of reports that are not listed.
+func (d Digest) More() int { return d.Runs - len(d.Reports) }
+
 // Section holds the items of one kind, most important first.
 type Section struct {
 	Items []Item `json:"items"` // at most 50
@@ -125,6 +129,9 @@ type Item struct {
 
 	weight float64
 }
+
+// More returns the number of runs that are not listed.
+func (i Item) More() int { return i.Count - len(i.Runs) }
 
 // Ref refers to a run.
 type Ref struct {

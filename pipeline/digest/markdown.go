@@ -32,8 +32,8 @@ func (d Digest) Markdown(link func(key string) string) []byte {
 	for _, r := range d.Reports {
 		fmt.Fprintf(&b, "- %s: %s%s\n", r.State, linked(r, false, link), listen(r, link))
 	}
-	if more := d.Runs - len(d.Reports); more > 0 {
-		fmt.Fprintf(&b, "\n%d more are not listed; `nightdesk list --batch %s` has all.\n", more, d.Batch)
+	if d.More() > 0 {
+		fmt.Fprintf(&b, "\n%d more are not listed; `nightdesk list --batch %s` has all.\n", d.More(), d.Batch)
 	}
 	return []byte(b.String())
 }
@@ -44,8 +44,8 @@ func writeItem(b *strings.Builder, mark string, item Item, link func(string) str
 	for i, r := range item.Runs {
 		b.WriteString([]string{" ", "; "}[min(i, 1)] + linked(r, len(item.Runs) > 1, link))
 	}
-	if more := item.Count - len(item.Runs); more > 0 {
-		fmt.Fprintf(b, " and %d more", more)
+	if item.More() > 0 {
+		fmt.Fprintf(b, " and %d more", item.More())
 	}
 	fmt.Fprintf(b, ": %s\n", citation.Escape(item.Text))
 	for _, side := range item.Sides {
@@ -62,8 +62,8 @@ func (i Item) Line() string {
 	for n, r := range i.Runs {
 		text += []string{" ", "; "}[min(n, 1)] + r.Name(len(i.Runs) > 1)
 	}
-	if more := i.Count - len(i.Runs); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+	if i.More() > 0 {
+		text += fmt.Sprintf(" and %d more", i.More())
 	}
 	return text + ": " + i.Text
 }
@@ -94,22 +94,14 @@ func linkTo(text, address string) string {
 	return "[" + text + "](<" + escaped + ">)"
 }
 
-// Word returns the label of a kind of items.
-func Word(kind string) string {
-	switch kind {
-	case KindFailed:
-		return "Failed"
-	case KindChanged:
-		return "Changed"
-	case KindContradiction:
-		return "Contradiction"
-	case KindPartial:
-		return "Cut short"
-	case KindRemark:
-		return "Remark"
-	}
-	return "Thin evidence"
+// words are the labels of the kinds of items.
+var words = map[string]string{
+	KindFailed: "Failed", KindChanged: "Changed", KindContradiction: "Contradiction", KindPartial: "Cut short",
+	KindThin: "Thin evidence", KindRemark: "Remark",
 }
+
+// Word returns the label of a kind of items.
+func Word(kind string) string { return words[kind] }
 
 // Listed is a section for display.
 type Listed struct {

@@ -1,7 +1,6 @@
 package reporting
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -11,89 +10,77 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// draft is a report before its citations are rendered. Its texts have canonical markers and no headings above level 3.
-type draft struct {
-	opening    passage
-	sections   []section
-	conclusion passage // empty in an extractive report
-	extractive bool
-	quotes     int // quotes shown in an extractive report
-}
-
-// repeated returns the sentences removed because the report already says the same.
-func (d draft) repeated() []string {
-	out := slices.Concat(d.opening.repeated, d.conclusion.repeated)
-	for _, s := range d.sections {
-		out = append(out, s.repeated...)
-	}
-	return out
-}
-
 // assembler builds a report from its checked texts.
 type assembler struct{ *material }
 
 // assemble joins the parts, places the figures, renders the citations and adds gaps, references and the note on how the
 // report was made and checked.
 func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
-	parts := []string{"# " + citation.Escape(outline.Title), d.opening.body}
+	parts := []string{"# " + citation.Escape(outline.Title), d.opening.Body}
 	if changed := a.whatChanged(); changed != "" {
 		parts = []string{parts[0], changed, "---", parts[1]}
 	}
-	removed := append([]citation.Removal{}, d.opening.removed...)
-	written := !d.opening.local || !d.conclusion.local
-	if len(d.opening.claims) > 0 {
-		a.stats.UncitedSentences += uncited(d.opening.body)
+	if d.answer {
+		a.stats.UncitedSentences += uncited(d.opening.Body)
 	}
-	figures, gone := a.figures(d.sections)
-	removed = append(removed, gone...)
+	figures, removed := a.figures(d.sections)
 	var shown []string
 	for i, s := range d.sections {
-		written = written || !s.local
-		parts = append(parts, "## "+citation.Escape(s.title), citation.CloseCode(s.body))
+		parts = append(parts, "## "+citation.Escape(s.title), citation.CloseCode(s.Body))
+		if !d.extractive && !s.Local {
+			a.stats.UncitedSentences += uncited(s.Body)
+		}
 		for _, f := range figures[i] {
 			shown = append(shown, a.show(len(shown)+1, f))
 			parts = append(parts, shown[len(shown)-1])
 		}
-		removed = append(removed, s.removed...)
-		if !d.extractive && !s.local {
-			a.stats.UncitedSentences += uncited(s.body)
-		}
 	}
-	if d.conclusion.body != "" {
-		parts = append(parts, "## "+a.texts.Conclusion.String(), d.conclusion.body)
-		removed = append(removed, d.conclusion.removed...)
+	if d.conclusion.Body != "" {
+		parts = append(parts, "## "+a.texts.Conclusion.String(), d.conclusion.Body)
 	}
 	if len(a.gaps) > 0 {
 		parts = append(parts, "## "+a.texts.Gaps.String(), a.texts.GapsLead.String(), a.gapList())
 	}
-	rendered := a.registry.Render(strings.Join(parts, "\n\n"), citation.Options{
+	body := strings.Join(parts, "\n\n")
+	rendered := a.registry.Render(body, citation.Options{
 		Style: a.run.Options.CitationStyle, Bundle: a.bundle(), Genres: a.texts.Genres, AsOf: a.asOf,
 	})
+	written := false
+	for _, p := range d.parts() {
+		written = written || !p.Local
+		removed = append(removed, p.Removed...)
+	}
 	a.stats.Sections = len(d.sections)
 	a.stats.Figures = len(shown)
 	a.stats.Citations = len(rendered.Cited)
-	a.stats.Documents = a.citedDocuments(rendered.Cited)
+	a.stats.Documents = a.documents(rendered.Cited)
 	markdown := rendered.Body
 	if rendered.References != "" {
 		markdown += "\n\n## " + a.texts.References.String() + "\n\n" + rendered.References
 	}
 	if len(a.claims) > 0 {
-		markdown += "\n\n*" + citation.Escape(strings.Join(a.note(d, v, written, len(removed)), a.texts.Space)) + "*"
+		note := strings.Join(a.note(d, v, written, len(removed)), a.texts.Space)
+		markdown += "\n\n*" + citation.Escape(note) + "*"
 	}
-	markdown += "\n"
 	return Report{
-		Title: outline.Title, Markdown: markdown, Outline: outline, Cited: rendered.Cited, Numbers: rendered.Numbers,
-		Removed: removed, Words: countWords(strings.Join(parts, "\n\n")) - countWords(strings.Join(shown, "\n\n")), Gaps: append([]Gap{}, a.gaps...),
-		Fallbacks: append([]string{}, a.fallbacks...), Statistics: a.stats, Evidence: a.weighed,
-		Verification: v,
+		Title: outline.Title, Markdown: markdown + "\n", Outline: outline, Cited: rendered.Cited,
+		Numbers: rendered.Numbers, Removed: removed, Gaps: append([]Gap{}, a.gaps...),
+		Words:     countWords(body) - countWords(strings.Join(shown, "\n\n")),
+		Fallbacks: append([]string{}, a.fallbacks...), Statistics: a.stats, Evidence: a.weighed, Verification: v,
 	}
 }
 
 // note returns the sentences on how a report was made and checked. written: a model wrote at least one part; removed:
 // number of removed markers and links.
 func (a assembler) note(d draft, v *Verification, written bool, removed int) []string {
-	of := prompts.V{"Claims": a.stats.Claims, "Citations": a.stats.Citations, "Documents": a.stats.Documents, "Local": a.fallbacks,
-		"Quotes": d.quotes, "LeftOut": a.stats.ClaimsLeftOut, "Language": a.run.Options.Language}
+	quotes := 0
+	for _, s := range d.sections {
+		quotes += len(s.excerpts)
+	}
+	of := prompts.V{
+		"Claims": a.stats.Claims, "Citations": a.stats.Citations, "Documents": a.stats.Documents,
+		"Local": a.fallbacks, "Quotes": quotes, "LeftOut": a.stats.ClaimsLeftOut, "Language": a.run.Options.Language,
+	}
 	made := a.texts.MadeLocally
 	switch {
 	case d.extractive:
@@ -137,16 +124,6 @@ func (a assembler) gapList() string {
 		lines[i] = "- **" + citation.Escape(g.Title) + "**: " + citation.Escape(g.Reason)
 	}
 	return strings.Join(lines, "\n")
-}
-
-func (a assembler) citedDocuments(ids []string) int {
-	var cited []claim
-	for _, id := range ids {
-		if t, ok := a.registry.Lookup(id); ok {
-			cited = append(cited, claim{source: t.Source})
-		}
-	}
-	return documents(cited)
 }
 
 // countWords counts the words of Markdown without markers and markup. A Chinese or Japanese character counts as one

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/recurring"
@@ -34,15 +33,7 @@ func (a assembler) whatChanged() string {
 		fresh = append(fresh, toldLine{s, ""})
 	}
 	for _, ch := range c.Changed {
-		if ch.What != "" {
-			changed = append(changed, a.changedRow(ch))
-			continue
-		}
-		line := "- " + where(ch.New)
-		if ch.Old.Value != "" && ch.New.Value != "" {
-			line = "- " + titled(ch.New) + "**" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "** "
-		}
-		changed = append(changed, line+said(ch.New)+"  \n  "+a.texts.Before.String()+": "+said(ch.Old))
+		changed = append(changed, a.changed(ch))
 	}
 	for _, t := range c.Withdrawn {
 		why := a.texts.Unsaid
@@ -122,11 +113,9 @@ func titled(s recurring.Said) string {
 // said renders a source's statement with its citations: the quote if it is a whole sentence, otherwise the claim's
 // text.
 func said(s recurring.Said) string {
-	text := s.Statement
-	if s.Noted {
-		return citation.Escape(text) + markers(s)
-	}
-	if first, _ := utf8.DecodeRuneInString(s.Quote); !unicode.IsLower(first) && strings.HasSuffix(strings.TrimRight(s.Quote, `"”’)`), ".") {
+	text, first := s.Statement, []rune(s.Quote + " ")[0]
+	stops := strings.HasSuffix(strings.TrimRight(s.Quote, `"”’)`), ".")
+	if !s.Noted && !unicode.IsLower(first) && stops {
 		text = s.Quote
 	}
 	return citation.Escape(text) + markers(s)
@@ -142,13 +131,24 @@ func markers(s recurring.Said) (list string) {
 	return list
 }
 
-// changedRow renders the change of a table row: what the values describe, and both values with citations.
-func (a assembler) changedRow(ch recurring.Change) string {
-	return "- " + titled(ch.New) + movedRow(ch) + markers(ch.New) + "  \n  " + a.texts.Before.String() + ": " +
-		citation.Escape(ch.Old.Value) + markers(ch.Old)
+// changed renders a change: the current statement with citations, and the former one. Of a table row, these are what
+// the values describe with both values, and the former value.
+func (a assembler) changed(ch recurring.Change) string {
+	before := "  \n  " + a.texts.Before.String() + ": "
+	if ch.What != "" {
+		before += citation.Escape(ch.Old.Value) + markers(ch.Old)
+		return "- " + titled(ch.New) + movedRow(ch) + markers(ch.New) + before
+	}
+	start := where(ch.New)
+	if ch.Old.Value != "" && ch.New.Value != "" {
+		start = titled(ch.New) + movedValue(ch) + " "
+	}
+	return "- " + start + said(ch.New) + before + said(ch.Old)
 }
 
 // movedRow renders what the values of a row describe, and both values.
-func movedRow(ch recurring.Change) string {
-	return citation.Escape(ch.What) + ": **" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "**"
+func movedRow(ch recurring.Change) string { return citation.Escape(ch.What) + ": " + movedValue(ch) }
+
+func movedValue(ch recurring.Change) string {
+	return "**" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "**"
 }

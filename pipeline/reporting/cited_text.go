@@ -71,7 +71,9 @@ func newCitedText(report string, registry *citation.Registry, references []citat
 			plain = append(plain, ' ')
 		}
 		label := report[m[2]:m[3]]
-		t.markers = append(t.markers, marker{label: label, at: len(plain), place: t.leadsTo(label, report[m[4]:m[5]]), checked: alone(report, m[2])})
+		t.markers = append(t.markers, marker{
+			label: label, at: len(plain), place: t.leadsTo(label, report[m[4]:m[5]]), checked: alone(report, m[2]),
+		})
 	}
 	write(report[last:])
 	t.text, t.taken = string(plain), make([]bool, len(plain))
@@ -170,9 +172,11 @@ func (t *citedText) take(sentence string, places []string) bool {
 
 // begins reports whether a sentence can begin at a position, which must not be inside another one.
 func (t *citedText) begins(at int) bool {
+	if n := t.marker(at - 1); t.lines[at] || n < len(t.markers) && t.markers[n].at <= at {
+		return true
+	}
 	before, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(t.text[:at], " "))
-	n := t.marker(at - 1)
-	return t.lines[at] || !isWord(before) && before != ',' || n < len(t.markers) && t.markers[n].at <= at
+	return !isWord(before) && before != ','
 }
 
 // marker returns the index of the first marker at or after a position.

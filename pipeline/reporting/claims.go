@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/text"
@@ -66,7 +67,9 @@ func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []cl
 			gaps = append(gaps, gap)
 		}
 		if len(found) > 0 {
-			blocks = append(blocks, blockEvidence{id: b.Block.ID, title: blockTitle(b.Block), overview: text.Line(b.Block.Overview), block: b.Block})
+			blocks = append(blocks, blockEvidence{
+				id: b.Block.ID, title: blockTitle(b.Block), overview: text.Line(b.Block.Overview), block: b.Block,
+			})
 			claims = append(claims, found...)
 		}
 	}
@@ -149,28 +152,22 @@ func distinct(claims []claim) (list []claim) {
 	return list
 }
 
-func because(texts *prompts.Texts, what prompts.Text, reason string) string {
-	if reason == "" {
-		return what.String()
-	}
-	return texts.Because.With(prompts.V{"What": what.String(), "Reason": strings.TrimRight(reason, ".。")})
-}
-
 // gapOf describes what is missing of a block; false if nothing is.
 func gapOf(b topicqueue.Block, claims int, texts *prompts.Texts) (Gap, bool) {
-	gap := Gap{BlockID: b.ID, Title: blockTitle(b)}
-	reason := text.Line(b.Reason)
+	what := texts.NotDone
 	switch {
-	case b.Status == topicqueue.BlockFailed && claims == 0:
-		gap.Reason = because(texts, texts.Failed, reason)
-	case claims == 0 && b.Status == topicqueue.BlockCompleted:
-		gap.Reason = because(texts, texts.Nothing, reason)
-	case claims == 0:
-		gap.Reason = because(texts, texts.NotDone, reason)
-	case b.Status != topicqueue.BlockCompleted:
-		gap.Reason = because(texts, texts.Unfinished, reason)
-	default:
-		return gap, false
+	case claims > 0 && b.Status == topicqueue.BlockCompleted:
+		return Gap{}, false
+	case claims > 0:
+		what = texts.Unfinished
+	case b.Status == topicqueue.BlockFailed:
+		what = texts.Failed
+	case b.Status == topicqueue.BlockCompleted:
+		what = texts.Nothing
+	}
+	gap := Gap{BlockID: b.ID, Title: blockTitle(b), Reason: what.String()}
+	if reason := strings.TrimRight(text.Line(b.Reason), ".。"); reason != "" {
+		gap.Reason = texts.Because.With(prompts.V{"What": gap.Reason, "Reason": reason})
 	}
 	return gap, true
 }
@@ -197,4 +194,65 @@ func citations(claims []claim) []string {
 // words returns the text that describes the subject of a claim: statement, quote and section headings.
 func (c claim) words() string {
 	return c.statement() + "\n" + c.quote() + "\n" + strings.Join(c.source.Section, " ")
+}
+
+const digestTries = 4 // prompt sizes tried, each half of the last, for small context windows
+
+// carriedShare is the minimum share of a quote's words that a statement must contain to carry the quote.
+const carriedShare = 0.7
+
+// claimLine converts a claim for a prompt. It omits a quote that the statement already carries.
+func claimLine(c claim) prompts.ClaimLine {
+	line := prompts.ClaimLine{CitationID: c.CitationID, Text: c.statement(), Source: sourceLine(c), Support: c.support}
+	if q := c.quote(); !carries(line.Text, q) {
+		line.Quote = q
+	}
+	return line
+}
+
+// carries reports whether a statement contains the content of a quote: all terms with digits and most of the others.
+func carries(statement, quote string) bool {
+	if statement == quote {
+		return true
+	}
+	has := map[string]bool{}
+	for _, term := range text.Terms(statement) {
+		has[term] = true
+	}
+	asked, carried := 0, 0
+	for _, term := range text.Terms(quote) {
+		asked++
+		if has[term] {
+			carried++
+		} else if strings.ContainsFunc(term, unicode.IsDigit) {
+			return false
+		}
+	}
+	return asked > 0 && float64(carried) >= carriedShare*float64(asked)
+}
+
+// sourceLine describes a claim's source: title, place, genre and date.
+func sourceLine(c claim) string {
+	s := c.source
+	title, line := text.Line(s.Title), s.Place()
+	if title != "" && !strings.HasPrefix(line, title) {
+		line = strings.Trim(title+", "+line, ", ")
+	}
+	if label := s.Label(); label != "" {
+		line += " (" + label + ")"
+	}
+	return line
+}
+
+func size(l prompts.ClaimLine) int {
+	return len(l.CitationID) + len(l.Text) + len(l.Quote) + len(l.Source) + 40 // including the surrounding words
+}
+
+// sizeOf returns the size of claims in a prompt, in bytes.
+func sizeOf(claims []claim) int {
+	sum := 0
+	for _, c := range claims {
+		sum += size(claimLine(c))
+	}
+	return sum
 }

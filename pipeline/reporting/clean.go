@@ -6,35 +6,28 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/prompts"
 )
 
 var (
-	atxHeading  = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t]*$`)
-	setext      = regexp.MustCompile(`^ {0,3}(?:=+|-{2,})[ \t]*$`)
 	thematic    = regexp.MustCompile(`^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$`)
 	boldLine    = regexp.MustCompile(`^\*\*([^*]{1,120})\*\*:?$`)
 	htmlComment = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
-	// the beginning of a refusal to do the task
-	refusal = regexp.MustCompile(`(?i)^(?:i['’]?m sorry|i am sorry|sorry,|i apologi[sz]e|i can(?:['’]t|not) (?:help|assist|write|provide|fulfil|comply|do)|i['’]?m unable|i am unable|as an ai\b|as a language model|unfortunately, i (?:can|am)|很抱歉|抱歉|对不起|我无法|我不能|作为(?:一个)?(?:ai|人工智能|语言模型))`)
-	// "Here is the section:", "Sure!": an introduction by the model
-	preamble = regexp.MustCompile(`(?i)^(?:sure|certainly|of course|okay|here(?:['’]s| is| are)|below is|以下是|好的)\b?[^\n]{0,160}[:：!！]$`)
-	// headings of lists of sources, which are removed, because a model's references are invented
-	sourceHeadings = []string{"references", "sources", "bibliography", "citations", "works cited", "reference list", "参考文献", "参考资料", "引用", "来源", "literatur", "quellen", "bibliographie", "referencias"}
 )
 
 // maxHeadingLevel is the deepest heading level: report, section, subsection, and one below.
 const maxHeadingLevel = 4
 
 // cleanSection converts a model's text to the body of a section. Headings get level 3 or deeper and clean titles, and
-// code blocks are closed. It removes the section's own title, a list of references, and introductions by the model. It
-// returns false if the text is not a section: empty, a refusal, or data.
+// code blocks are closed. It removes the section's own title, a list of references, because a model's references are
+// invented, and introductions by the model. It returns false if the text is not a section: empty, a refusal, or data.
 func cleanSection(text, title string) (string, bool) {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r", "\n"))
-	if first, rest, more := strings.Cut(text, "\n"); more && preamble.MatchString(strings.TrimSpace(first)) {
+	if first, rest, more := strings.Cut(text, "\n"); more && prompts.Introduces(strings.TrimSpace(first)) {
 		text = strings.TrimSpace(rest)
 	}
-	if text == "" || refusal.MatchString(text) || isData(text) {
+	if text == "" || prompts.Refuses(text) || isData(text) {
 		return "", false
 	}
 	text = citation.CloseCode(withoutComments(text))
@@ -42,36 +35,28 @@ func cleanSection(text, title string) (string, bool) {
 	shift := headingShift(text, title)
 	started := false // some text or heading was kept
 	for _, l := range markdownLines(text) {
-		if l.code {
-			out, started = append(out, l.text), true
-			continue
-		}
-		level, heading := l.level, CleanTitle(l.heading)
-		if m := boldLine.FindStringSubmatch(strings.TrimSpace(l.text)); level == 0 && m != nil {
-			if bold := CleanTitle(m[1]); !started && sameTitle(bold, title) {
+		heading := CleanTitle(l.heading)
+		if m := boldLine.FindStringSubmatch(strings.TrimSpace(l.text)); m != nil && l.level == 0 && !l.code {
+			heading = CleanTitle(m[1])
+			if !started && sameTitle(heading, title) {
 				continue
-			} else if isSourceHeading(bold) {
-				level, heading = 1, bold
 			}
 		}
 		switch {
-		case level == 0 && thematic.MatchString(l.text):
-		case level == 0:
+		case l.code:
+			out, started = append(out, l.text), true
+		case prompts.HeadsSources(heading):
+			return dropEmptyHeadings(strings.Join(out, "\n")), true
+		case l.level == 0 && thematic.MatchString(l.text):
+		case l.level == 0:
 			out = append(out, strings.TrimRight(l.text, " \t"))
 			started = started || strings.TrimSpace(l.text) != ""
-		case isSourceHeading(heading):
-			return dropEmptyHeadings(strings.Join(out, "\n")), true
-		case heading == "" || sameTitle(heading, title):
-		default:
-			out = append(out, "", strings.Repeat("#", min(max(level+shift, 3), maxHeadingLevel))+" "+citation.Escape(heading), "")
-			started = true
+		case heading != "" && !sameTitle(heading, title):
+			marks := strings.Repeat("#", min(max(l.level+shift, 3), maxHeadingLevel))
+			out, started = append(out, "", marks+" "+citation.Escape(heading), ""), true
 		}
 	}
 	return dropEmptyHeadings(strings.Join(out, "\n")), true
-}
-
-func isSourceHeading(heading string) bool {
-	return slices.Contains(sourceHeadings, strings.ToLower(heading))
 }
 
 // withoutComments removes HTML comments outside code. An unclosed comment would hide the text after it.
@@ -88,55 +73,9 @@ func withoutComments(text string) string {
 
 // isData reports whether the text is JSON or XML rather than prose.
 func isData(text string) bool {
-	trimmed := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "```json"), "```"))
-	return strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, `["`) || strings.HasPrefix(trimmed, "[{") ||
-		strings.HasPrefix(trimmed, "<?xml") || strings.HasPrefix(strings.ToLower(trimmed), "<!doctype")
-}
-
-// line is a line of Markdown.
-type line struct {
-	text    string
-	code    bool   // inside a code block
-	level   int    // heading level; 0: not a heading
-	heading string // text of the heading
-}
-
-// markdownLines splits Markdown into lines and recognizes headings. A line underlined with === or --- becomes one
-// heading.
-func markdownLines(text string) []line {
-	blocks := citation.Code(text)
-	var lines []line
-	offset := 0
-	for raw := range strings.SplitSeq(text, "\n") {
-		start, end := offset, offset+len(raw)
-		offset = end + 1
-		for len(blocks) > 0 && blocks[0][1] <= start {
-			blocks = blocks[1:]
-		}
-		if len(blocks) > 0 && blocks[0][0] <= start && start < blocks[0][1] && (end <= blocks[0][1] || raw == "") {
-			lines = append(lines, line{text: raw, code: true})
-			continue
-		}
-		if m := atxHeading.FindStringSubmatch(raw); m != nil {
-			lines = append(lines, line{text: raw, level: len(m[1]), heading: strings.TrimRight(m[2], "# \t")})
-			continue
-		}
-		if last := len(lines) - 1; last >= 0 && setext.MatchString(raw) && isParagraphLine(lines[last]) && (last == 0 || !isParagraphLine(lines[last-1])) {
-			level := 2
-			if strings.Contains(raw, "=") {
-				level = 1
-			}
-			lines[last] = line{text: lines[last].text, level: level, heading: lines[last].text}
-			continue
-		}
-		lines = append(lines, line{text: raw})
-	}
-	return lines
-}
-
-func isParagraphLine(l line) bool {
-	t := strings.TrimSpace(l.text)
-	return !l.code && l.level == 0 && t != "" && !strings.ContainsAny(t[:1], "|>-*+#")
+	text = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "```json"), "```")))
+	begins := func(mark string) bool { return strings.HasPrefix(text, mark) }
+	return slices.ContainsFunc([]string{"{", `["`, "[{", "<?xml", "<!doctype"}, begins)
 }
 
 // headingShift returns the difference that moves the highest heading of a section to level 3.
@@ -159,25 +98,17 @@ func dropEmptyHeadings(text string) string {
 	var kept []line
 	for i, l := range lines {
 		if l.level > 0 {
-			next := slices.IndexFunc(lines[i+1:], func(n line) bool { return n.code || strings.TrimSpace(n.text) != "" })
+			next := slices.IndexFunc(lines[i+1:], func(n line) bool { return !n.blank() })
 			if next < 0 || lines[i+1+next].level > 0 && lines[i+1+next].level <= l.level {
 				continue
 			}
 		}
-		blank := !l.code && strings.TrimSpace(l.text) == ""
-		if blank && (len(kept) == 0 || !kept[len(kept)-1].code && strings.TrimSpace(kept[len(kept)-1].text) == "") {
+		if l.blank() && (len(kept) == 0 || kept[len(kept)-1].blank()) {
 			continue
 		}
 		kept = append(kept, l)
 	}
-	var b strings.Builder
-	for i, l := range kept {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(l.text)
-	}
-	return strings.Trim(b.String(), "\n")
+	return joined(kept)
 }
 
 // tidy removes headings that became empty when markers were removed, and surrounding space.
@@ -185,11 +116,14 @@ func tidy(text string) string { return strings.TrimSpace(dropEmptyHeadings(text)
 
 // withoutHeadings removes the heading lines of a text.
 func withoutHeadings(text string) string {
-	var out []string
-	for _, l := range markdownLines(text) {
-		if l.level == 0 {
-			out = append(out, l.text)
-		}
+	return joined(slices.DeleteFunc(markdownLines(text), func(l line) bool { return l.level > 0 }))
+}
+
+// joined returns lines as text, without empty lines around it.
+func joined(lines []line) string {
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[i] = l.text
 	}
-	return strings.Join(out, "\n")
+	return strings.Trim(strings.Join(texts, "\n"), "\n")
 }

@@ -1,13 +1,13 @@
 package reporting
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
-	"nightdesk/topicqueue"
 )
 
 // freshYears is the maximum age of a fresh source, in years before the run.
@@ -52,26 +52,29 @@ type Freshness struct {
 // evaluate measures a draft and its verification without changing them. date: day of the run, YYYY-MM-DD.
 func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 	e := Evaluation{Structure: Structure{Sections: len(d.sections)}, Freshness: Freshness{Years: freshYears}}
-	removed := countCitations(d.opening.removed) + countCitations(d.conclusion.removed)
-	texts := []string{d.opening.body}
 	for _, s := range d.sections {
-		removed += countCitations(s.removed)
-		texts = append(texts, s.body)
-		words := countWords(s.body)
+		words := countWords(s.Body)
+		e.Structure.LongestText = max(e.Structure.LongestText, words)
 		if e.Structure.ShortestText == 0 || words < e.Structure.ShortestText {
 			e.Structure.ShortestText = words
 		}
-		e.Structure.LongestText = max(e.Structure.LongestText, words)
-		for _, l := range markdownLines(s.body) {
-			if l.level > 0 {
+		for _, p := range paragraphs(s.Body) {
+			if p.heading {
 				e.Structure.Headings++
 			}
 		}
 	}
-	texts = append(texts, d.conclusion.body)
+	removed, texts := 0, []string{}
+	for _, p := range d.parts() {
+		texts = append(texts, p.Body)
+		for _, r := range p.Removed {
+			if r.Reason != citation.ReasonMarkup { // a citation
+				removed++
+			}
+		}
+	}
 	whole := strings.Join(texts, "\n\n")
 	e.Structure.Words = countWords(whole)
-	cited := a.registry.Render(whole, citation.Options{}).Cited
 	used := map[string]int{} // uses of each citation id
 	total := 0
 	for _, id := range anyMarker.FindAllString(whole, -1) {
@@ -92,30 +95,18 @@ func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 		e.EffectiveCitations = math.Round(10_000*float64(len(effective))/float64(e.Structure.Words)) / 10
 	}
 	a.coverage(&e, used)
-	a.sourcesOf(&e, cited, used, total, date)
+	a.sourcesOf(&e, a.citedIn(whole), used, total, date)
 	e.Redundancy = redundancy(texts)
 	return e
 }
 
-// countCitations counts removed citations, not removed markup.
-func countCitations(removed []citation.Removal) int {
-	n := 0
-	for _, r := range removed {
-		if r.Reason != citation.ReasonMarkup {
-			n++
-		}
-	}
-	return n
-}
-
 // coverage measures the shares of blocks and claims that the citations cover.
 func (a assembler) coverage(e *Evaluation, used map[string]int) {
-	blocks, covered, claims, told := map[string]bool{}, map[string]bool{}, 0, 0
+	blocks, covered, told := map[string]bool{}, map[string]bool{}, 0
 	for _, b := range a.blocks {
 		blocks[b.id] = true
 	}
 	for _, c := range a.claims {
-		claims++
 		if used[c.CitationID] > 0 {
 			told++
 			covered[c.block] = true
@@ -126,7 +117,7 @@ func (a assembler) coverage(e *Evaluation, used map[string]int) {
 		blocks[g.BlockID] = true
 	}
 	delete(covered, backgroundID)
-	e.PlanCoverage, e.ClaimCoverage = share(len(covered), len(blocks)), share(told, claims)
+	e.PlanCoverage, e.ClaimCoverage = share(len(covered), len(blocks)), share(told, len(a.claims))
 }
 
 // sourcesOf measures the diversity and freshness of the cited sources.
@@ -140,39 +131,31 @@ func (a assembler) sourcesOf(e *Evaluation, cited []string, used map[string]int,
 		}
 		s := t.Source
 		document := claim{source: s}.document()
-		domain := s.Domain
-		if domain == "" {
-			domain = document
-		}
-		domains[domain] += used[id]
+		domains[cmp.Or(s.Domain, document)] += used[id]
 		if documents[document] {
 			continue
 		}
 		documents[document] = true
-		if year := yearOf(s); year > 0 {
+		if year := yearOf(s.Date); year > 0 {
 			e.Freshness.Dated++
-			if now, err := strconv.Atoi(date[:min(4, len(date))]); err == nil && now-year <= freshYears {
+			if yearOf(date)-year <= freshYears {
 				fresh++
 			}
 		}
 	}
 	e.Freshness.Share = share(fresh, e.Freshness.Dated)
 	e.Diversity = Diversity{Documents: len(documents), Domains: len(domains)}
-	most := 0
 	for _, n := range domains {
-		most = max(most, n)
+		e.Diversity.LargestShare = max(e.Diversity.LargestShare, share(n, total))
 	}
-	e.Diversity.LargestShare = share(most, total)
 }
 
-func yearOf(s topicqueue.Source) int {
-	if len(s.Date) < 4 {
+// yearOf returns the year of a date YYYY-MM-DD, or 0.
+func yearOf(date string) int {
+	if len(date) < 4 {
 		return 0
 	}
-	year, err := strconv.Atoi(s.Date[:4])
-	if err != nil {
-		return 0
-	}
+	year, _ := strconv.Atoi(date[:4]) // 0 for an invalid date
 	return year
 }
 
@@ -182,7 +165,7 @@ func redundancy(texts []string) float64 {
 	all, again := 0, 0
 	for _, text := range texts {
 		for _, s := range statementsOf(text, false) {
-			if key := sentenceKey(s.text); !s.row && !tooShort(key) {
+			if key := s.key(); !s.row && !tooShort(key) {
 				all++
 				if said[key] {
 					again++

@@ -51,9 +51,9 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 	var shown []excerpt
 	add := func(title string, body []string, of []excerpt) {
 		shown = append(shown, of...)
-		d.sections = append(d.sections, section{title: title, body: strings.Join(body, "\n\n"),
+		d.sections = append(d.sections, part{title: title, partText: partText{Body: strings.Join(body, "\n\n")},
 			claims: claimsOfExcerpts(of), excerpts: of})
-		plan.sections = append(plan.sections, sectionPlan{title: title, claims: claimsOfExcerpts(of)})
+		plan.sections = append(plan.sections, newSectionPlan(title, "", claimsOfExcerpts(of)...))
 	}
 	if w.template != nil {
 		filled, err := outliner{w.material}.planned(ctx)
@@ -63,12 +63,12 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 		plan.title, plan.introduction, plan.conclusion = filled.title, filled.introduction, filled.conclusion
 		for _, s := range filled.sections {
 			if len(s.claims) == 0 {
-				d.sections = append(d.sections, w.nothingFor(s.title))
-				plan.sections = append(plan.sections, sectionPlan{title: s.title})
+				d.sections = append(d.sections, w.nothingFor(s.Title))
+				plan.sections = append(plan.sections, newSectionPlan(s.Title, ""))
 				continue
 			}
 			best := choose(w.excerptsOf(s.claims), w.quotedWords()/len(filled.sections))
-			add(s.title, bodies(best, ""), best)
+			add(s.Title, bodies(best, ""), best)
 		}
 	} else {
 		weak := func(e excerpt) bool { return e.relevance < further*enoughShare }
@@ -82,7 +82,6 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 	left := w.stats.Claims
 	for _, e := range shown {
 		left -= len(e.claims)
-		d.quotes++
 	}
 	w.stats.ClaimsLeftOut = left
 	if s, ids := w.disagreementSection(nil); len(ids) > 0 {
@@ -92,7 +91,7 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 	if missing := w.unmentioned(shown); len(missing) > 0 {
 		opening += w.texts.Space + w.texts.Missing.With(prompts.V{"Terms": missing})
 	}
-	d.opening = passage{body: opening, local: true}
+	d.opening = localPart("", opening)
 	w.reached(MomentOutlined, plan.titles()...)
 	for _, s := range d.sections {
 		w.reached(MomentSection, s.title)
@@ -335,9 +334,8 @@ func (w *writer) checkQuoted(d draft) *Verification {
 		for _, e := range s.excerpts {
 			first, last := e.claims[0], e.claims[len(e.claims)-1]
 			checked := CheckedSentence{
-				Text: text.Line(anyMarker.ReplaceAllString(e.body, "")), Section: s.title,
-				Citations: []string{first.CitationID},
-				Verdict:   support.Supported, Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
+				Text: plain(e.body), Section: s.title, Citations: []string{first.CitationID}, Verdict: support.Supported,
+				Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
 			}
 			if first.source.Hash != "" {
 				checked.Page = topicqueue.PagePath(first.source.Hash)

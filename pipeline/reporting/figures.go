@@ -23,14 +23,14 @@ type figure struct {
 // figures assigns the figures of cited sources to sections, in the order of their citations. Each figure is shown once,
 // in the first section that cites it. Titles are written by models, so citations and addresses unknown to the run are
 // removed from them.
-func (a assembler) figures(sections []section) (placed [][]figure, removed []citation.Removal) {
-	placed = make([][]figure, len(sections))
+func (a assembler) figures(sections []part) (placed [][]figure, removed []citation.Removal) {
+	placed, removed = make([][]figure, len(sections)), []citation.Removal{}
 	shown := map[string]bool{}
-	place := func(i int) {
-		for _, id := range a.registry.Render(sections[i].body, citation.Options{}).Cited {
+	for i, s := range sections {
+		for _, id := range a.citedIn(s.Body) {
 			trace, _ := a.registry.Lookup(id)
 			for _, f := range trace.Source.Figures {
-				if shown[f.Path] || !figureName.MatchString(f.Path) || !beside(f, id, sections[i].claims) {
+				if shown[f.Path] || !figureName.MatchString(f.Path) || !beside(f, id, s.claims) {
 					continue
 				}
 				shown[f.Path] = true
@@ -39,9 +39,6 @@ func (a assembler) figures(sections []section) (placed [][]figure, removed []cit
 				removed = append(removed, gone...)
 			}
 		}
-	}
-	for i := range sections {
-		place(i)
 	}
 	return placed, removed
 }
@@ -54,21 +51,20 @@ func beside(f topicqueue.Figure, id string, claims []claim) bool {
 	})
 }
 
-// plannedFigures assigns the figures of claims' sources to sections. Each figure goes to the first section that has it.
-func (w sectionWriter) plannedFigures(plan reportPlan) [][]figure {
-	planned := make([][]figure, len(plan.sections))
+// placeFigures assigns the figures of claims' sources to sections. Each figure goes to the first section that has it.
+func (w sectionWriter) placeFigures(plan reportPlan) {
 	given := map[string]bool{}
 	for i, s := range plan.sections {
 		for _, c := range s.claims {
 			for _, f := range c.source.Figures {
 				if !given[f.Path] && figureName.MatchString(f.Path) && f.BesideClaim(c.Claim) {
 					given[f.Path] = true
-					planned[i] = append(planned[i], figure{f.Path, text.Line(f.Title), c.CitationID})
+					shown := figure{f.Path, text.Line(f.Title), c.CitationID}
+					plan.sections[i].figures = append(plan.sections[i].figures, shown)
 				}
 			}
 		}
 	}
-	return planned
 }
 
 // figureLines returns the figures of the claims' sources for a prompt.

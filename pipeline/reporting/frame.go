@@ -12,20 +12,11 @@ import (
 	"nightdesk/prompts"
 )
 
-// passage is the text of an introduction, a conclusion or an answer.
-type passage struct {
-	body     string
-	removed  []citation.Removal
-	repeated []string  // repeated sentences that were removed
-	local    bool      // fixed text of this program
-	claims   []claim   // claims that an answer may cite, if the report is a single answer
-	past     *keptPart // part of the last report, kept unchanged; nil: new text
-	told     told
-}
-
 // frame writes introduction and conclusion from the finished sections. If an answer lacks one of them, it asks again.
 // The only error is the end of ctx.
-func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []section) (opening, conclusion passage, err error) {
+func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []part) (
+	opening, conclusion part, err error,
+) {
 	var cited []claim
 	for _, s := range sections {
 		cited = append(cited, w.citedOf(s)...)
@@ -48,26 +39,30 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []se
 		}
 		first, second := splitFrame(answer)
 		if !openingOK {
-			opening, openingOK = w.accept(withoutHeadings(first), "", ids)
+			opening.partText, openingOK = w.accept(withoutHeadings(first), "", ids)
 		}
 		if !conclusionOK {
-			conclusion, conclusionOK = w.accept(withoutHeadings(second), "", ids)
+			conclusion.partText, conclusionOK = w.accept(withoutHeadings(second), "", ids)
 		}
 	}
 	if !openingOK {
 		w.fellBack("introduction")
-		opening = passage{local: true, body: w.texts.Opening.With(prompts.V{"Topic": citation.Escape(w.title), "Claims": len(distinct(cited)), "Documents": documents(cited)})}
+		opening = localPart("", w.texts.Opening.With(prompts.V{
+			"Topic": citation.Escape(w.title), "Claims": len(distinct(cited)), "Documents": w.documents(ids),
+		}))
 	}
 	if !conclusionOK {
 		w.fellBack("conclusion")
-		conclusion = passage{local: true, body: w.texts.Closing.With(prompts.V{"Sections": len(sections), "Citations": len(ids), "Gaps": len(w.gaps)})}
+		conclusion = localPart("", w.texts.Closing.With(prompts.V{
+			"Sections": len(sections), "Citations": len(ids), "Gaps": len(w.gaps),
+		}))
 	}
 	return opening, conclusion, nil
 }
 
 // frameData builds the prompt data for introduction and conclusion. Each increment of shrink halves the sections, for
 // models with a small context window.
-func (w sectionWriter) frameData(plan reportPlan, sections []section, shrink int) prompts.FrameData {
+func (w sectionWriter) frameData(plan reportPlan, sections []part, shrink int) prompts.FrameData {
 	d := prompts.FrameData{
 		Topic: w.topic, ReportTitle: plan.title, Introduction: plan.introduction, Conclusion: plan.conclusion,
 		Remarks: w.remarks,
@@ -102,8 +97,8 @@ func splitFrame(answer string) (introduction, conclusion string) {
 }
 
 // shownSection returns a finished section for a prompt. Each increment of shrink halves its paragraphs.
-func shownSection(s section, shrink int) prompts.WrittenSection {
-	all := paragraphs(s.body)
+func shownSection(s part, shrink int) prompts.WrittenSection {
+	all := paragraphs(s.Body)
 	shown := max(1, len(all)>>shrink)
 	out := prompts.WrittenSection{Title: s.title, Left: max(0, len(all)-shown)}
 	var texts []string
@@ -114,11 +109,13 @@ func shownSection(s section, shrink int) prompts.WrittenSection {
 	return out
 }
 
-// documents counts the distinct documents and pages of claims.
-func documents(claims []claim) int {
+// documents counts the distinct documents and pages of citations.
+func (m *material) documents(ids []string) int {
 	distinct := map[string]bool{}
-	for _, c := range claims {
-		distinct[c.document()] = true
+	for _, id := range ids {
+		if t, ok := m.registry.Lookup(id); ok {
+			distinct[claim{source: t.Source}.document()] = true
+		}
 	}
 	return len(distinct)
 }

@@ -16,18 +16,17 @@ import (
 
 // askJudge asks the model to judge the statements that are not verbatim, with several calls in parallel. The only error
 // is the end of ctx.
-func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]decision) error {
+func (c *checker) askJudge(ctx context.Context) error {
 	var groups []group
-	for i, p := range parts {
-		frame := i == 0 || i == len(parts)-1
+	for i, p := range c.parts {
+		frame := i == 0 || i == len(c.parts)-1
 		open, paragraph := group{}, -1
-		for j := range decisions[i] {
-			d := &decisions[i][j]
-			d.judged.Missing = c.unjudged(*d)
+		for _, d := range p.decisions {
+			d.judged.Missing = c.unjudged(d)
 			if d.judged.Missing != "" || d.findings.Quotation.Result == support.Verbatim {
 				continue
 			}
-			if at := strings.Count((*p.body)[:d.start], "\n\n"); frame && at != paragraph {
+			if at := strings.Count(p.Body[:d.start], "\n\n"); frame && at != paragraph {
 				groups = append(groups, open)
 				open, paragraph = group{}, at
 			}
@@ -57,9 +56,7 @@ func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]deci
 	for n, answer := range answers {
 		if errs[n] != nil {
 			c.v.Counts.JudgeFailed++
-			if c.silent == nil {
-				c.silent = errs[n]
-			}
+			c.silent = cmp.Or(c.silent, errs[n])
 		}
 		for i, j := range answer {
 			groups[n].decisions[i].judged = j
@@ -129,7 +126,7 @@ func (g group) shared(o group) int {
 }
 
 // unjudged returns why a statement is not sent to the judge, or "".
-func (c *checker) unjudged(d decision) support.Missing {
+func (c *checker) unjudged(d *decision) support.Missing {
 	switch {
 	case d.findings.Quotation.Result == support.Verbatim:
 		return ""
@@ -151,33 +148,21 @@ func (c *checker) describe(at support.Span) prompts.Passage {
 	}
 }
 
-// quotesFor returns the positions of the quotes of all claims that a statement cites.
-func quotesFor(s statement, claims []claim) []support.Span {
-	cited := citedBy(s, claims)
-	out := make([]support.Span, len(cited))
-	for i, from := range cited {
-		out[i] = support.Span{Source: from.source.ID, Start: from.Start, End: from.End}
+// quotesFor returns the positions of the quotes of all claims that a statement cites, most similar first.
+func quotesFor(s statement, claims []claim) (quotes []support.Span) {
+	cited := slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return !slices.Contains(s.ids, c.CitationID) })
+	for _, from := range byLikeness(s, cited) {
+		quotes = append(quotes, support.Span{Source: from.source.ID, Start: from.Start, End: from.End})
 	}
-	return out
+	return quotes
 }
 
-// citedBy returns the claims that a statement cites, most similar first.
-func citedBy(s statement, claims []claim) []claim {
-	var cited []claim
-	for _, from := range claims {
-		if slices.Contains(s.ids, from.CitationID) {
-			cited = append(cited, from)
-		}
-	}
-	return byLikeness(s, cited)
-}
-
-// byLikeness sorts claims in place by similarity to a statement, most similar first.
+// byLikeness returns claims sorted by similarity to a statement, most similar first.
 func byLikeness(s statement, claims []claim) []claim {
 	alike := map[string]float64{}
 	for _, c := range claims {
 		alike[c.ID] = text.Similarity(c.statement(), s.text)
 	}
-	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) })
-	return claims
+	more := func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) }
+	return slices.SortedStableFunc(slices.Values(claims), more)
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
@@ -23,31 +22,15 @@ type Text struct {
 	Audience   string         `json:"audience,omitempty"`
 	Places     map[string]int `json:"places,omitempty"` // template section of each claim id, from 0
 	Outline    Outline        `json:"outline"`          // with the claims of each section
-	Opening    keptPart       `json:"opening"`
-	Sections   []keptPart     `json:"sections"` // parallel to Outline.Sections
-	Conclusion keptPart       `json:"conclusion"`
+	Opening    partText       `json:"opening"`
+	Sections   []partText     `json:"sections"` // parallel to Outline.Sections
+	Conclusion partText       `json:"conclusion"`
 }
 
 // fits reports whether a report with options o may keep parts of t.
 func (t *Text) fits(o topicqueue.Options) bool {
 	same := t.Language == o.Language && t.Template == o.Template && t.Length == o.Length && t.Audience == o.Audience
 	return same && len(t.Sections) == len(t.Outline.Sections)
-}
-
-// keptPart is a part of a report: Markdown with canonical markers.
-type keptPart struct {
-	Body     string             `json:"body"`
-	Removed  []citation.Removal `json:"removed,omitempty"`
-	Repeated []string           `json:"repeated_sentences,omitempty"` // sentences that were removed
-	Local    bool               `json:"local,omitempty"`              // assembled, so the next run rewrites it
-	told
-}
-
-// told is the result of the check of a part.
-type told struct {
-	Checked      []CheckedSentence `json:"checked,omitempty"`
-	FactsUncited int               `json:"facts_uncited,omitempty"`
-	Uncited      []string          `json:"uncited,omitempty"` // the uncited sentences
 }
 
 // ReadText parses the JSON of a Text. An empty body gives nil.
@@ -67,34 +50,20 @@ func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
 	}
 	t := &Text{
 		Language: a.run.Options.Language, Template: a.run.Options.Template, Length: a.run.Options.Length,
-		Audience: a.run.Options.Audience, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion),
+		Audience: a.run.Options.Audience, Outline: outline, Opening: d.opening.partText, Conclusion: d.conclusion.partText,
 	}
-	for i, s := range outline.Sections {
-		for _, id := range s.AllClaimIDs() {
-			if a.template != nil {
-				t.place(id, i)
+	if a.template != nil {
+		t.Places = map[string]int{}
+		for i, s := range outline.Sections {
+			for _, id := range s.AllClaimIDs() {
+				t.Places[id] = i
 			}
 		}
 	}
 	for _, s := range d.sections[:len(outline.Sections)] { // sections added after the outline are rebuilt by the next run
-		t.Sections = append(t.Sections, keptPart{Body: s.body, Removed: s.removed, Repeated: s.repeated, Local: s.local, told: s.told})
+		t.Sections = append(t.Sections, s.partText)
 	}
 	return t
-}
-
-func (t *Text) place(claim string, section int) {
-	if t.Places == nil {
-		t.Places = map[string]int{}
-	}
-	t.Places[claim] = section
-}
-
-func keptOf(p passage) keptPart {
-	return keptPart{Body: p.body, Removed: p.removed, Repeated: p.repeated, Local: p.local, told: p.told}
-}
-
-func (k *keptPart) passage() passage {
-	return passage{body: k.Body, removed: k.Removed, repeated: k.Repeated, local: k.Local, past: k}
 }
 
 // citedAs returns t with citations replaced according to now.
@@ -104,7 +73,7 @@ func (t Text) citedAs(now map[string]string) *Text {
 		pairs = append(pairs, "["+was+"]", "["+is+"]")
 	}
 	markers := strings.NewReplacer(pairs...)
-	part := func(k keptPart) keptPart {
+	part := func(k partText) partText {
 		k.Body, k.Checked = markers.Replace(k.Body), slices.Clone(k.Checked)
 		for i, s := range k.Checked {
 			k.Checked[i].Citations = citedAs(s.Citations, now)
@@ -173,9 +142,9 @@ func (m *material) goOn(in Input) {
 
 // keptSection returns the section of the last report with the same title and claims, if the evidence that it cites is
 // unchanged.
-func (w sectionWriter) keptSection(s sectionPlan) (section, bool) {
+func (w sectionWriter) keptSection(s sectionPlan) (kept part, ok bool) {
 	if w.before == nil || s.again {
-		return section{}, false
+		return kept, false
 	}
 	ids := make([]string, len(s.claims))
 	for i, c := range s.claims {
@@ -183,17 +152,19 @@ func (w sectionWriter) keptSection(s sectionPlan) (section, bool) {
 	}
 	slices.Sort(ids)
 	i := slices.IndexFunc(w.before.Outline.Sections, func(b OutlineSection) bool {
-		return b.Title == s.title && slices.Equal(slices.Sorted(slices.Values(b.everyClaim())), ids)
+		return b.Title == s.Title && slices.Equal(slices.Sorted(slices.Values(b.everyClaim())), ids)
 	})
 	moved := func(c claim) bool { return w.moved[c.CitationID] }
 	if i < 0 || slices.ContainsFunc(s.claims, moved) {
-		return section{}, false
+		return kept, false
 	}
 	past := &w.before.Sections[i]
-	if past.Local || w.remarked(*past) || !w.holds(past.Body) {
-		return section{}, false
+	if !w.stands(past) {
+		return kept, false
 	}
-	return section{title: s.title, claims: s.claims, body: past.Body, removed: past.Removed, repeated: past.Repeated, past: past}, true
+	kept = past.kept()
+	kept.title, kept.claims = s.Title, s.claims
+	return kept, true
 }
 
 // lastBody returns the text of a section of the last report, or "" if no model wrote it.
@@ -208,84 +179,34 @@ func (m *material) lastBody(title string) string {
 	return m.before.Sections[i].Body
 }
 
-// remarked reports whether a reader remarked on a part of the last report, or on the whole report. Such a part is
-// rewritten.
-func (m *material) remarked(part keptPart) bool {
-	wordsOf := func(s string) string { return " " + strings.Join(text.Words(s), " ") + " " }
-	return slices.ContainsFunc(m.remarks, func(r prompts.RemarkLine) bool {
-		about := wordsOf(r.Sentence)
-		return r.Sentence == "" || slices.ContainsFunc(part.sentences(), func(s string) bool {
-			return strings.Contains(wordsOf(s), about)
-		})
-	})
-}
-
-// sentences returns the sentences recorded in the check of the part, without citations.
-func (k keptPart) sentences() []string {
-	list := slices.Clone(k.Uncited)
-	for _, c := range k.Checked {
-		list = append(list, c.Text)
+// stands reports whether a part of the last report can be kept: the model wrote it, no reader remarked on it or on the
+// whole report, and all evidence that it cites is unchanged. It is false for a text with links, which are not checked
+// for changes.
+func (m *material) stands(past *partText) bool {
+	moved := func(id string) bool { return m.moved[id] }
+	if past.Local || hasAddress(past.Body) || slices.ContainsFunc(m.citedIn(past.Body), moved) {
+		return false
 	}
-	return list
-}
-
-// holds reports whether all evidence that a text cites is unchanged. It is false for a text with links, which are not
-// checked for changes.
-func (m *material) holds(body string) bool {
-	return !hasAddress(body) && !slices.ContainsFunc(m.registry.Render(body, citation.Options{}).Cited, func(id string) bool { return m.moved[id] })
+	wordsOf := func(s string) string { return " " + strings.Join(text.Words(s), " ") + " " }
+	sentences := slices.Clone(past.Uncited)
+	for _, c := range past.Checked {
+		sentences = append(sentences, c.Text)
+	}
+	return !slices.ContainsFunc(m.remarks, func(r prompts.RemarkLine) bool {
+		about := func(s string) bool { return strings.Contains(wordsOf(s), wordsOf(r.Sentence)) }
+		return r.Sentence == "" || slices.ContainsFunc(sentences, about)
+	})
 }
 
 // keptFrame returns the last report if its introduction and conclusion can be kept: all its sections are kept and there
 // are no others.
-func (w sectionWriter) keptFrame(sections []section) *Text {
-	written := func(s section) bool { return s.past == nil }
+func (w sectionWriter) keptFrame(sections []part) *Text {
+	written := func(s part) bool { return s.past == nil }
 	if w.before == nil || len(sections) != len(w.before.Sections) || slices.ContainsFunc(sections, written) {
 		return nil
 	}
-	for _, part := range []keptPart{w.before.Opening, w.before.Conclusion} {
-		if part.Local || w.remarked(part) || !w.holds(part.Body) {
-			return nil
-		}
+	if !w.stands(&w.before.Opening) || !w.stands(&w.before.Conclusion) {
+		return nil
 	}
 	return w.before
-}
-
-// renewed returns the outline of the last report without the instructions and titles that depend on changed evidence.
-// It removes the instructions of the affected sections, of the introduction and of the conclusion. It replaces titles
-// with figures that no claim has any more.
-func (ol outliner) renewed(o Outline) Outline {
-	standing, said := map[string]bool{}, ""
-	for _, c := range ol.claims {
-		standing[c.ID] = !ol.moved[c.CitationID]
-		said += c.Text + "\n" + c.Quote + "\n"
-	}
-	figures := quantity.Parse(said)
-	outdated := func(title string) bool {
-		return slices.ContainsFunc(quantity.Parse(title), func(q quantity.Quantity) bool {
-			has := func(o quantity.Quantity) bool { return quantity.Equal(o, q) }
-			return q.Kind != quantity.Label && !slices.ContainsFunc(figures, has)
-		})
-	}
-	o.Sections = slices.Clone(o.Sections)
-	stale := false
-	for i := range o.Sections {
-		s := &o.Sections[i]
-		if !slices.ContainsFunc(s.everyClaim(), func(id string) bool { return !standing[id] }) {
-			continue
-		}
-		stale, s.Instruction, s.Subsections = true, "", slices.Clone(s.Subsections)
-		for n := range s.Subsections {
-			s.Subsections[n].Instruction = ""
-		}
-		if outdated(s.Title) {
-			s.Title = ol.titleFor(*s)
-		}
-	}
-	if stale {
-		o.Introduction, o.Conclusion = "", ""
-		if outdated(o.Title) {
-			o.Title = ol.title
-		}
-	}
-	return o
 }

@@ -27,13 +27,13 @@ func (m *material) links(d draft) []citation.Linked {
 	if d.extractive { // quotations only
 		return out
 	}
-	texts := []string{d.opening.body}
-	for _, s := range d.sections {
-		if !s.local {
-			texts = append(texts, s.body)
+	var texts []string
+	for _, p := range d.parts() {
+		if !p.Local {
+			texts = append(texts, p.Body)
 		}
 	}
-	for _, l := range m.registry.Links(strings.Join(append(texts, d.conclusion.body), "\n\n")) {
+	for _, l := range m.registry.Links(strings.Join(texts, "\n\n")) {
 		if written, known := m.found[l.Address]; known {
 			l.URL, l.Match = written.URL, written.Match
 		}
@@ -58,14 +58,13 @@ func hasAddress(text string) bool {
 	return strings.Contains(text, "://") || strings.Contains(text, "www.")
 }
 
-// linkedStatement returns a statement that links sources instead of citing them; ok is false for others.
-func (m *material) linkedStatement(p part, s statement) (statement, bool) {
-	if len(s.ids) > 0 || p.whole || s.text == "" {
-		return s, false
+// linkedStatement returns a statement with the ids of the sources that it links, if it does not cite any.
+func (m *material) linkedStatement(p *part, s statement) statement {
+	if len(s.ids) == 0 && !p.Local && s.text != "" {
+		s.ids = m.linked(s.raw(p.Body))
+		s.linked = len(s.ids) > 0
 	}
-	s.ids = m.linked(s.raw(*p.body))
-	s.linked = len(s.ids) > 0
-	return s, s.linked
+	return s
 }
 
 // source returns the source of a citation id or a source id.

@@ -1,11 +1,15 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/evidence"
@@ -67,28 +71,34 @@ func (m *material) titleFor(s OutlineSection) string {
 }
 
 // nothingFor returns a template section without evidence.
-func (m *material) nothingFor(title string) section {
-	return section{title: title, body: m.texts.NothingFor.String(), local: true, empty: true}
+func (m *material) nothingFor(title string) part {
+	p := localPart(title, m.texts.NothingFor.String())
+	p.empty = true
+	return p
 }
 
 // accept cleans a written text, removes repetitions and resolves its markers among the ids given to the writer. Weak
 // models repeat themselves. The text is usable if it is not empty and cites at least one of the ids, if there are any.
-func (m *material) accept(text, title string, ids []string) (p passage, usable bool) {
+func (m *material) accept(text, title string, ids []string) (p partText, usable bool) {
 	body, ok := cleanSection(text, title)
 	if !ok {
-		return passage{}, false
+		return partText{}, false
 	}
 	body, removed, links := m.registry.Only(ids).ResolveLinks(body)
-	p.removed = removed
+	p.Removed = removed
 	m.noteLinks(links)
-	p.body, p.repeated = withoutLoops(tidy(body))
-	cited := m.registry.Render(p.body, citation.Options{}).Cited
-	return p, p.body != "" && (len(ids) == 0 || len(cited) > 0)
+	p.Body, p.Repeated = withoutLoops(tidy(body))
+	return p, p.Body != "" && (len(ids) == 0 || len(m.citedIn(p.Body)) > 0)
+}
+
+// citedIn returns the citation ids of a text, each once.
+func (m *material) citedIn(body string) []string {
+	return m.registry.Render(body, citation.Options{}).Cited
 }
 
 // citedOf returns the claims of a section that its text cites.
-func (m *material) citedOf(s section) []claim {
-	ids := m.registry.Render(s.body, citation.Options{}).Cited
+func (m *material) citedOf(s part) []claim {
+	ids := m.citedIn(s.Body)
 	var cited []claim
 	for _, c := range s.claims {
 		if slices.Contains(ids, c.CitationID) {
@@ -96,12 +106,6 @@ func (m *material) citedOf(s section) []claim {
 		}
 	}
 	return cited
-}
-
-// disagreements returns the contradictions to report, those with the most support.
-func (m *material) disagreements() []evidence.Contradiction {
-	all := m.weighed.Contradictions
-	return all[:min(len(all), maxDisagreements)]
 }
 
 // block returns the block with claims of this id, or nil.
@@ -171,4 +175,39 @@ func ended(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// readAtOnce is the number of texts read in parallel.
+const readAtOnce = 8
+
+// readSources calls then with the text of each source, in parallel, and with the error if the text cannot be read
+// within limit.
+func (m *material) readSources(
+	ctx context.Context, limit time.Duration, list []topicqueue.Source, then func(i int, text string, err error),
+) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var g errgroup.Group
+	g.SetLimit(readAtOnce)
+	for i, s := range list {
+		g.Go(func() error {
+			text, err := m.sourceText(ctx, s)
+			then(i, text, err)
+			return nil
+		})
+	}
+	_ = g.Wait() // no function returns an error
+}
+
+// sourceText returns the text of a source, from storage if necessary. It is empty if there is no storage.
+func (m *material) sourceText(ctx context.Context, s topicqueue.Source) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a defect of the storage must not lose the report
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	if text = cmp.Or(s.Text, m.read[s.ID]); text != "" || m.Page == nil {
+		return text, nil
+	}
+	return m.Page(ctx, m.run.ID, s.Hash)
 }

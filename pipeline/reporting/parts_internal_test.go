@@ -30,14 +30,17 @@ func TestCleanSection(t *testing.T) {
 		"bold references":   {in: "A.\n\n**Sources:**\n\n- x", want: "A."},
 		"comment":           {in: "A. <!-- b\n\nc --> D. <!-- open\n\nE.", want: "A.  D."},
 		"comment in code":   {in: "A `<!-- x -->`.", want: "A `<!-- x -->`."},
-		"code":              {in: "A.\n\n```\n# no heading\n\n\nx\n```\n\nB.", want: "A.\n\n```\n# no heading\n\n\nx\n```\n\nB."},
-		"open code":         {in: "A.\n\n```\n# x", want: "A.\n\n```\n# x\n```"},
-		"table":             {in: "| a | b |\n|---|---|\n| c | d |", want: "| a | b |\n|---|---|\n| c | d |"},
-		"empty":             {in: " \n ", bad: true},
-		"refusal":           {in: "I'm sorry, but I can't help with that.", bad: true},
-		"refusal in zh":     {in: "抱歉，我无法完成。", bad: true},
-		"JSON":              {in: `{"section_content": "A."}`, bad: true},
-		"fenced JSON":       {in: "```json\n{\"a\": 1}\n```", bad: true},
+		"code": {
+			in:   "A.\n\n```\n# no heading\n\n\nx\n```\n\nB.",
+			want: "A.\n\n```\n# no heading\n\n\nx\n```\n\nB.",
+		},
+		"open code":     {in: "A.\n\n```\n# x", want: "A.\n\n```\n# x\n```"},
+		"table":         {in: "| a | b |\n|---|---|\n| c | d |", want: "| a | b |\n|---|---|\n| c | d |"},
+		"empty":         {in: " \n ", bad: true},
+		"refusal":       {in: "I'm sorry, but I can't help with that.", bad: true},
+		"refusal in zh": {in: "抱歉，我无法完成。", bad: true},
+		"JSON":          {in: `{"section_content": "A."}`, bad: true},
+		"fenced JSON":   {in: "```json\n{\"a\": 1}\n```", bad: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,27 +80,27 @@ func FuzzCleanSection(f *testing.F) {
 func TestDropRepeated(t *testing.T) {
 	t.Parallel()
 	const first = "Every change is appended to the log before the data pages are altered [CIT-1-01]. Recovery reads the log from its last checkpoint on. [CIT-1-02]"
-	sections := []section{
-		{body: first + " It is short."},
-		{body: "A standby applies the records at once. [CIT-2-01] Every change is appended to the log before the data pages are altered. [CIT-2-02] That takes four minutes [CIT-2-03]."},
-		{body: "### Costs\n\nThroughput dropped by 38 % [CIT-3-02].\n\nRecovery reads the log from its last checkpoint on [CIT-3-01].\n\n### Again\n\n" +
-			"Recovery reads the log from its last checkpoint on [CIT-3-01].\n\nThat mark has moved since [CIT-3-03]."},
-		{body: "Recovery reads the log from its last checkpoint on [CIT-4-01]."},
+	sections := []part{
+		{partText: partText{Body: first + " It is short."}},
+		{partText: partText{Body: "A standby applies the records at once. [CIT-2-01] Every change is appended to the log before the data pages are altered. [CIT-2-02] That takes four minutes [CIT-2-03]."}},
+		{partText: partText{Body: "### Costs\n\nThroughput dropped by 38 % [CIT-3-02].\n\nRecovery reads the log from its last checkpoint on [CIT-3-01].\n\n### Again\n\n" +
+			"Recovery reads the log from its last checkpoint on [CIT-3-01].\n\nThat mark has moved since [CIT-3-03]."}},
+		{partText: partText{Body: "Recovery reads the log from its last checkpoint on [CIT-4-01]."}},
 	}
 	want := []string{
-		sections[0].body, sections[1].body, // another sentence of the paragraph may refer to the repeated one
+		sections[0].Body, sections[1].Body, // another sentence of the paragraph may refer to the repeated one
 		// at the end of its part; what follows the other one may refer to it
 		"### Costs\n\nThroughput dropped by 38 % [CIT-3-02].\n\n### Again\n\nRecovery reads the log from its last checkpoint on [CIT-3-01].\n\n" +
 			"That mark has moved since [CIT-3-03].",
-		sections[3].body, // all there is
+		sections[3].Body, // all there is
 	}
 	dropRepeated(sections)
 	for i, s := range sections {
-		if diff := cmp.Diff(want[i], s.body); diff != "" {
+		if diff := cmp.Diff(want[i], s.Body); diff != "" {
 			t.Errorf("section %d (-want +got):\n%s", i, diff)
 		}
 	}
-	if diff := cmp.Diff([]string{"Recovery reads the log from its last checkpoint on."}, sections[2].repeated); diff != "" {
+	if diff := cmp.Diff([]string{"Recovery reads the log from its last checkpoint on."}, sections[2].Repeated); diff != "" {
 		t.Errorf("recorded (-want +got):\n%s", diff)
 	}
 }
@@ -117,6 +120,7 @@ func TestWithoutLoops(t *testing.T) {
 		said + " " + other + " " + said + " That costs time.":                       said + " " + other + " " + said + " That costs time.",
 		other + " " + said + "\n\n### Why\n\nIt does.\n\n" + said:                   other + " " + said + "\n\n### Why\n\nIt does.",
 		said + "\n\nIt does.\n\n" + said + "\n\n- a\n- b":                           said + "\n\nIt does.\n\n" + said + "\n\n- a\n- b",
+		"Run:\n\n    make all\n\n" + said + "\n\n" + said:                           "Run:\n\n    make all\n\n" + said, // indented code stays code
 		"It is short. " + said + " It is short.":                                    "It is short. " + said + " It is short.",
 	} {
 		got, dropped := withoutLoops(in)

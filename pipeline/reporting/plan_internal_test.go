@@ -32,10 +32,10 @@ func planner() outliner {
 func (ol outliner) shape(p reportPlan) string {
 	var sections []string
 	for _, s := range p.sections {
-		line := s.title
-		for part := range len(s.parts) + 1 {
+		line := s.Title
+		for part := range len(s.Subsections) + 1 {
 			if part > 0 {
-				line += " / " + s.parts[part-1].Title
+				line += " / " + s.Subsections[part-1].Title
 			}
 			for i, c := range ol.claims {
 				for _, own := range s.claims {
@@ -148,12 +148,12 @@ func FuzzPlan(f *testing.F) {
 		p := planOf(t, w, in)
 		placed := map[string]int{}
 		for i, s := range p.sections {
-			if s.title == "" || len(s.claims) == 0 {
+			if s.Title == "" || len(s.claims) == 0 {
 				t.Fatalf("unusable section %+v", s)
 			}
 			for _, o := range p.sections[:i] {
-				if sameTitle(s.title, o.title) && titleKey(s.title) != "" && titleKey(o.title) != "" {
-					t.Fatalf("two sections %q", s.title)
+				if sameTitle(s.Title, o.Title) && titleKey(s.Title) != "" && titleKey(o.Title) != "" {
+					t.Fatalf("two sections %q", s.Title)
 				}
 			}
 			for _, c := range s.claims {

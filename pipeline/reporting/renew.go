@@ -4,21 +4,15 @@ import (
 	"context"
 	"slices"
 
+	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
 
-// renewal is the plan to update the last report.
-type renewal struct {
-	again map[int]string   // sections to rewrite, from 0, with their new instructions
-	also  map[string][]int // further sections that need a claim, by claim id
-}
-
 // renew asks the model which sections of the last report need the new claims and which sections are outdated. It
-// updates places. The only error is the end of ctx. If the model fails, only sections whose own claims changed are
-// rewritten.
-func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place) (renewal, error) {
-	r := renewal{again: map[int]string{}, also: map[string][]int{}}
+// returns the sections to rewrite, from 0, with their new instructions, and updates places and the shared claims of o.
+// The only error is the end of ctx. If the model fails, only sections whose own claims changed are rewritten.
+func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place) (again map[int]string, err error) {
 	planned := map[string]bool{}
 	for _, s := range ol.before.Outline.Sections {
 		for _, id := range s.everyClaim() {
@@ -38,25 +32,27 @@ func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place
 		}
 	}
 	if ol.Model == nil || len(moved) == 0 && len(ol.changes.Withdrawn) == 0 {
-		return r, nil
+		return nil, nil
 	}
 	answer, err := ask[prompts.RenewAnswer](ctx, ol.material, func(shrink int) prompts.Prompt {
 		return prompts.Renew(ol.run.Options.Language, ol.renewData(o, moved, shrink))
 	})
 	if ctx.Err() != nil {
-		return r, err
+		return nil, err
 	}
 	if err != nil {
 		ol.fellBack("renew")
-		return r, nil
+		return nil, nil
 	}
+	again = map[int]string{}
 	first := map[string]int{}
 	for _, s := range answer.Sections {
 		at := s.Section - 1
 		if at < 0 || at >= len(o.Sections) {
 			continue
 		}
-		r.again[at] = text.Line(r.again[at] + " " + s.Instruction)
+		again[at] = text.Line(again[at] + " " + s.Instruction)
+		shared := slices.Clone(o.Sections[at].Shared)
 		for _, n := range s.Claims {
 			if n < 1 || n > len(moved) {
 				continue
@@ -66,24 +62,20 @@ func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place
 				first[what] = at
 			}
 			for i, c := range ol.claims {
-				if said[i] == what {
-					r.needs(c, planned[c.ID], at, first[what], places)
+				if said[i] != what {
+					continue
+				}
+				if !planned[c.ID] && at == first[what] { // a claim of the last report keeps its place
+					places[c.ID] = place{at, 0}
+				}
+				if places[c.ID].section != at {
+					shared = append(shared, c.ID)
 				}
 			}
 		}
+		o.Sections[at].Shared = shared
 	}
-	return r, nil
-}
-
-// needs records that a section needs a claim. A new claim belongs to the first such section; a claim of the last report
-// keeps its place.
-func (r renewal) needs(c claim, planned bool, section, first int, places map[string]place) {
-	if !planned && section == first {
-		places[c.ID] = place{section, 0}
-	}
-	if places[c.ID].section != section && !slices.Contains(r.also[c.ID], section) {
-		r.also[c.ID] = append(r.also[c.ID], section)
-	}
+	return again, nil
 }
 
 // renewData builds the prompt data: the last report and what has changed since. For a small context window it has only
@@ -107,5 +99,42 @@ func (ol outliner) renewData(o Outline, moved []string, shrink int) prompts.Rene
 	return data
 }
 
-// everyClaim returns the ids of all claims of a section, including shared ones.
-func (s OutlineSection) everyClaim() []string { return append(s.AllClaimIDs(), s.Shared...) }
+// renewed returns the outline of the last report without the instructions and titles that depend on changed evidence.
+// It removes the instructions of the affected sections, of the introduction and of the conclusion. It replaces titles
+// with figures that no claim has any more.
+func (ol outliner) renewed(o Outline) Outline {
+	standing, said := map[string]bool{}, ""
+	for _, c := range ol.claims {
+		standing[c.ID] = !ol.moved[c.CitationID]
+		said += c.Text + "\n" + c.Quote + "\n"
+	}
+	figures := quantity.Parse(said)
+	outdated := func(title string) bool {
+		return slices.ContainsFunc(quantity.Parse(title), func(q quantity.Quantity) bool {
+			has := func(o quantity.Quantity) bool { return quantity.Equal(o, q) }
+			return q.Kind != quantity.Label && !slices.ContainsFunc(figures, has)
+		})
+	}
+	o.Sections = slices.Clone(o.Sections)
+	stale := false
+	for i := range o.Sections {
+		s := &o.Sections[i]
+		if !slices.ContainsFunc(s.everyClaim(), func(id string) bool { return !standing[id] }) {
+			continue
+		}
+		stale, s.Instruction, s.Subsections = true, "", slices.Clone(s.Subsections)
+		for n := range s.Subsections {
+			s.Subsections[n].Instruction = ""
+		}
+		if outdated(s.Title) {
+			s.Title = ol.titleFor(*s)
+		}
+	}
+	if stale {
+		o.Introduction, o.Conclusion = "", ""
+		if outdated(o.Title) {
+			o.Title = ol.title
+		}
+	}
+	return o
+}

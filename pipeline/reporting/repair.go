@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/text"
@@ -23,28 +22,26 @@ const (
 
 // repairAll asks the model to correct unsupported sentences, with one call per part and several parts in parallel.
 // Table rows are not sent. Sentences that the model does not correct stay unchanged. The only error is the end of ctx.
-func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]decision) error {
+func (c *checker) repairAll(ctx context.Context) error {
 	if c.m.Model == nil {
 		return nil
 	}
-	answers, asked := make([]map[int]prompts.SentenceRepair, len(parts)), make([][]int, len(parts))
-	failed := make([]bool, len(parts))
+	answers, errs := make([]map[int]prompts.SentenceRepair, len(c.parts)), make([]error, len(c.parts))
+	asked := make([][]*decision, len(c.parts))
 	var g errgroup.Group
 	g.SetLimit(parallel(c.m.Parallel))
-	for i, p := range parts {
-		var wrong []int
-		for j, d := range decisions[i] {
-			if d.verdict == support.Unsupported && !d.linked && !d.row && len(wrong) < repairSentence {
-				wrong = append(wrong, j)
+	for i, p := range c.parts {
+		for _, d := range p.decisions {
+			if d.verdict == support.Unsupported && !d.linked && !d.row && len(asked[i]) < repairSentence {
+				asked[i] = append(asked[i], d)
 			}
 		}
-		if len(wrong) == 0 {
+		if len(asked[i]) == 0 {
 			continue
 		}
-		asked[i] = wrong
-		data := c.repairData(p, decisions[i], wrong)
+		data := c.repairData(p, asked[i])
 		g.Go(func() error {
-			answers[i], failed[i] = c.askRepair(ctx, i, data, wrong)
+			answers[i], errs[i] = c.askRepair(ctx, i, data)
 			return nil
 		})
 	}
@@ -52,15 +49,15 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	for i, p := range parts {
-		if failed[i] {
+	for i, p := range c.parts {
+		if errs[i] != nil {
 			c.v.Counts.RepairsFailed++
 		}
-		for _, j := range asked[i] {
-			if r, ok := answers[i][j]; ok {
-				c.repair(p, &decisions[i][j], prompts.Unmarked(r.Text), r.Span)
+		for n, d := range asked[i] {
+			if r, ok := answers[i][n+1]; ok {
+				c.repair(p, d, prompts.Unmarked(r.Text), r.Span)
 			} else {
-				decisions[i][j].refused = refusedMissing
+				d.refused = refusedMissing
 			}
 		}
 	}
@@ -69,29 +66,23 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 
 // repairData builds the prompt data for a part: its unsupported sentences and the claims that they cite. It adds
 // similar claims of the part, because a true sentence may have the wrong citation.
-func (c *checker) repairData(p part, all []decision, wrong []int) prompts.RepairSectionData {
+func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSectionData {
 	data := prompts.RepairSectionData{Title: p.title}
 	shown := map[string]bool{} // ids of claims, and passages
-	for n, j := range wrong {
-		d := all[j]
-		taken := map[string]int{}
-		for _, from := range citedBy(d.statement, p.claims) {
-			if taken[from.CitationID]++; taken[from.CitationID] <= repairClaims {
+	for n, d := range wrong {
+		taken := map[string]int{} // by citation; "": those that the sentence does not cite
+		for _, from := range byLikeness(d.statement, p.claims) {
+			of := ""
+			if slices.Contains(d.ids, from.CitationID) {
+				of = from.CitationID
+			}
+			if taken[of]++; taken[of] <= repairClaims {
 				shown[from.ID] = true
 			}
 		}
-		var others []claim
-		for _, from := range p.claims {
-			if !slices.Contains(d.statement.ids, from.CitationID) {
-				others = append(others, from)
-			}
-		}
-		for _, from := range byLikeness(d.statement, others)[:min(repairClaims, len(others))] {
-			shown[from.ID] = true
-		}
 		line := prompts.UnsupportedLine{
-			Number: n + 1, Text: d.raw(*p.body), Passage: c.passage(p, d),
-			Problem: c.m.problem(d.findings, d.judged),
+			Number: n + 1, Text: d.raw(p.Body), Passage: c.passage(p, d),
+			Problem: c.problem(d.findings, d.judged),
 		}
 		if shown[line.Passage] { // already shown
 			line.Passage = ""
@@ -112,7 +103,7 @@ func (c *checker) repairData(p part, all []decision, wrong []int) prompts.Repair
 }
 
 // passage returns the source text around the evidence for the verdict on a sentence.
-func (c *checker) passage(p part, d decision) string {
+func (c *checker) passage(p *checkedPart, d *decision) string {
 	quotes := quotesFor(d.statement, p.claims)
 	if d.judged.Span != nil {
 		quotes = []support.Span{*d.judged.Span}
@@ -121,27 +112,22 @@ func (c *checker) passage(p part, d decision) string {
 	for _, s := range support.Merge(c.corpus.Passages(d.statement.text, c.sourcesOf(d.ids), quotes, passageBytes)) {
 		texts = append(texts, text.Line(c.corpus.Text(s)))
 	}
-	return clipRunes(strings.Join(texts, " […] "), passageBytes)
+	return text.Clip(strings.Join(texts, " […] "), passageBytes)
 }
 
-// askRepair returns the corrections by index of decision. failed is true if the model gave no answer.
-func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.RepairSectionData, wrong []int) (
-	repairs map[int]prompts.SentenceRepair, failed bool,
+// askRepair returns the corrections by number of the sentence, from 1.
+func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.RepairSectionData) (
+	map[int]prompts.SentenceRepair, error,
 ) {
 	prompt := prompts.RepairSection(c.m.run.Options.Language, data)
 	answer, err := llm.Ask[prompts.RepairSectionAnswer](ctx, c.m.Model, llm.Request{
 		Position: c.m.position(prompt.Name, ordinal, 0), Role: llm.Writer, Prompt: prompt,
 	})
-	if err != nil {
-		return nil, true
-	}
-	repairs = map[int]prompts.SentenceRepair{}
+	repairs := map[int]prompts.SentenceRepair{}
 	for _, r := range answer.Repairs {
-		if r.Sentence >= 1 && r.Sentence <= len(wrong) {
-			repairs[wrong[r.Sentence-1]] = r
-		}
+		repairs[r.Sentence] = r
 	}
-	return repairs, false
+	return repairs, err
 }
 
 // Reasons why a correction is rejected.
@@ -154,20 +140,20 @@ const (
 
 // repair replaces an unsupported sentence with the model's correction. If the correction fails the checks, the reason
 // is recorded and the sentence stays. An empty correction removes it. words: source text that supports the correction.
-func (c *checker) repair(p part, d *decision, answer, words string) {
+func (c *checker) repair(p *checkedPart, d *decision, answer, words string) {
 	if answer = text.Line(answer); answer == "" {
 		d.action, d.changed, d.text = ActionRemoved, true, ""
-		d.checked = []CheckedSentence{c.entry(p, *d)}
+		d.checked = []CheckedSentence{c.entry(p, d)}
 		return
 	}
 	d.proposed = answer
 	written, _ := c.m.accept(answer, "", citations(p.claims))
-	body := text.Line(written.body)
+	body := text.Line(written.Body)
 	if body == "" {
 		d.refused = refusedEmpty
 		return
 	}
-	if len(c.m.registry.Render(body, citation.Options{}).Cited) == 0 {
+	if len(c.m.citedIn(body)) == 0 {
 		body = withMarkers(body, d.ids)
 	}
 	checked, refused := c.repaired(p, statementsOf(body, false), words)
@@ -183,7 +169,9 @@ func (c *checker) repair(p part, d *decision, answer, words string) {
 
 // repaired checks the statements of a correction and returns why it is rejected, or "". The rules are those of the
 // draft: if words support the correction, a missing figure leaves it unverified.
-func (c *checker) repaired(p part, statements []statement, words string) (checked []CheckedSentence, refused string) {
+func (c *checker) repaired(p *checkedPart, statements []statement, words string) (
+	checked []CheckedSentence, refused string,
+) {
 	for _, s := range statements {
 		if len(s.ids) == 0 {
 			if support.Factual(s.text) {
@@ -191,12 +179,12 @@ func (c *checker) repaired(p part, statements []statement, words string) (checke
 			}
 			continue
 		}
-		d := decision{statement: s, findings: c.look(p, s), action: ActionRepaired}
+		d := &decision{statement: s, findings: c.look(s), action: ActionRepaired}
 		said := support.Judged{Judgement: support.JudgedSupported, Words: words, By: support.ByRepair}
 		d.judged = c.corpus.Prove(said, c.sourcesOf(s.ids))
 		d.verdict = d.findings.Decide(d.judged)
 		if d.verdict == support.Unsupported {
-			return nil, c.m.problem(d.findings, d.judged)
+			return nil, c.problem(d.findings, d.judged)
 		}
 		if d.judged.Span == nil && d.findings.Has(support.Absent) {
 			return nil, refusedFigure + s.text
@@ -207,12 +195,4 @@ func (c *checker) repaired(p part, statements []statement, words string) (checke
 		return nil, refusedEmpty
 	}
 	return checked, ""
-}
-
-func clipRunes(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n]) + "…"
 }

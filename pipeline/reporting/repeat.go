@@ -1,42 +1,9 @@
 package reporting
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-
-	"nightdesk/pipeline/text"
 )
-
-// markersAhead matches markers that follow a full stop and belong to the preceding sentence.
-var markersAhead = regexp.MustCompile(`^\s*(?:\[(?:CIT-\d+-\d+|PLAN-\d+)\])+`)
-
-var anyMarker = regexp.MustCompile(`\s*\[(?:CIT-\d+-\d+|PLAN-\d+)\]`)
-
-// sentence is a sentence of a written paragraph, with the markers after it.
-type sentence struct {
-	start, end int
-	text       string // without markers
-	key        string // equal for sentences with the same words
-	cited      bool
-}
-
-// sentencesOf splits a paragraph of prose into sentences.
-func sentencesOf(paragraph string) []sentence {
-	var found []sentence
-	for _, s := range text.Sentences(paragraph) {
-		start, end := s.Start, s.End
-		start += len(markersAhead.FindString(paragraph[start:]))
-		end += len(markersAhead.FindString(paragraph[end:]))
-		if start >= end {
-			continue
-		}
-		whole := paragraph[start:end]
-		bare := text.Line(anyMarker.ReplaceAllString(whole, ""))
-		found = append(found, sentence{start: start, end: end, text: bare, key: sentenceKey(bare), cited: anyMarker.MatchString(whole)})
-	}
-	return found
-}
 
 // sentenceKey normalizes a sentence to its words: it ignores case, white space and punctuation.
 func sentenceKey(s string) string {
@@ -50,25 +17,23 @@ func tooShort(key string) bool { return countWords(key) < minRepeatWords }
 
 // dropRepeated removes paragraphs whose sentences all appear in another section, if nothing can refer back to them (see
 // spare). Sections kept from the last report are not changed. A section that would become empty stays as it is.
-func dropRepeated(sections []section) {
+func dropRepeated(sections []part) {
 	said := map[string]bool{}
 	note := func(body string) {
-		for _, p := range paragraphs(body) {
-			for _, s := range sentencesOf(p.text) {
-				said[s.key] = true
-			}
+		for _, s := range statementsOf(body, false) {
+			said[s.key()] = true
 		}
 	}
 	for _, s := range sections {
 		if s.past != nil {
-			note(s.body)
+			note(s.Body)
 		}
 	}
 	for i := range sections {
 		if s := &sections[i]; s.past == nil {
-			body, dropped := withoutParagraphs(s.body, said)
-			s.body, s.repeated = body, append(s.repeated, dropped...)
-			note(s.body)
+			body, dropped := withoutParagraphs(s.Body, said)
+			s.Body, s.Repeated = body, append(s.Repeated, dropped...)
+			note(s.Body)
 		}
 	}
 }
@@ -106,21 +71,20 @@ func spare(list []item) []bool {
 // if no text would be left.
 func withoutParagraphs(body string, said map[string]bool) (left string, dropped []string) {
 	all := paragraphs(body)
-	list := make([]item, len(all))
+	list, sentences := make([]item, len(all)), make([][]string, len(all))
 	for i, p := range all {
-		list[i] = item{key: sentenceKey(anyMarker.ReplaceAllString(p.text, "")), heading: p.heading()}
-		list[i].again = p.prose && !slices.ContainsFunc(sentencesOf(p.text), func(s sentence) bool {
-			return !said[s.key] || tooShort(s.key)
-		})
+		list[i] = item{key: sentenceKey(plain(p.text)), heading: p.heading, again: p.prose}
+		for _, s := range statementsIn(body, p, false) {
+			list[i].again = list[i].again && said[s.key()] && !tooShort(s.key())
+			sentences[i] = append(sentences[i], s.text)
+		}
 	}
 	var out []string
 	for i, gone := range spare(list) {
-		if !gone {
+		if gone {
+			dropped = append(dropped, sentences[i]...)
+		} else {
 			out = append(out, all[i].text)
-			continue
-		}
-		for _, s := range sentencesOf(all[i].text) {
-			dropped = append(dropped, s.text)
 		}
 	}
 	if left = tidy(strings.Join(out, "\n\n")); len(dropped) > 0 && left != "" {
@@ -132,99 +96,41 @@ func withoutParagraphs(body string, said map[string]bool) (left string, dropped 
 // withoutLoops removes sentences that repeat an earlier one of the same text (see spare) and returns them. Weak models
 // produce such loops.
 func withoutLoops(body string) (left string, dropped []string) {
-	type place struct {
-		paragraph int
-		sentence
-	}
-	all, said := paragraphs(body), map[string]bool{}
+	said := map[string]bool{}
 	var list []item
-	var places []place
-	for i, p := range all {
+	var statements []statement
+	for _, p := range paragraphs(body) {
 		if !p.prose { // a list may depend on the sentence that introduces it
-			list, places = append(list, item{heading: p.heading()}), append(places, place{paragraph: i})
+			list, statements = append(list, item{heading: p.heading}), append(statements, statement{})
 			continue
 		}
-		for _, s := range sentencesOf(p.text) {
-			list = append(list, item{key: s.key, again: said[s.key] && !tooShort(s.key)})
-			places = append(places, place{i, s})
-			said[s.key] = true
+		for _, s := range statementsIn(body, p, false) {
+			key := s.key()
+			list, statements = append(list, item{key: key, again: said[key] && !tooShort(key)}), append(statements, s)
+			said[key] = true
 		}
 	}
-	gone := spare(list)
-	for n, at := range slices.Backward(places) {
-		if gone[n] {
-			all[at.paragraph].text = without(all[at.paragraph].text, at.sentence)
-			dropped = append(dropped, at.text)
+	left = body
+	for i, gone := range slices.Backward(spare(list)) {
+		if gone {
+			left, dropped = statements[i].withText(left, ""), append(dropped, statements[i].text)
 		}
 	}
 	slices.Reverse(dropped)
-	var out []string
-	for _, p := range all {
-		if p.text = strings.TrimSpace(p.text); !p.prose || anyMarker.ReplaceAllString(p.text, "") != "" { // else only markers are left
-			out = append(out, p.text)
-		}
-	}
-	if left = tidy(strings.Join(out, "\n\n")); len(dropped) > 0 && left != "" {
+	if left = tidy(left); len(dropped) > 0 && left != "" {
 		return left, dropped
 	}
 	return body, nil
 }
 
-// without removes a sentence and leaves at most one space in its place.
-func without(text string, s sentence) string {
-	before, after := strings.TrimRight(text[:s.start], " \n"), strings.TrimLeft(text[s.end:], " \n")
-	spaced := len(before)+len(after) < s.start+len(text)-s.end || strings.HasPrefix(text[s.start:], " ")
-	if spaced && before != "" && after != "" {
-		return before + " " + after
-	}
-	return before + after
-}
-
 // uncited counts the sentences of a text without a marker.
-func uncited(body string) int {
-	n := 0
+func uncited(body string) (n int) {
 	for _, p := range paragraphs(body) {
-		if p.prose {
-			for _, s := range sentencesOf(p.text) {
-				if !s.cited {
-					n++
-				}
+		for _, s := range statementsIn(body, p, false) {
+			if p.prose && len(s.ids) == 0 {
+				n++
 			}
 		}
 	}
 	return n
-}
-
-// paragraph is a part of Markdown between blank lines.
-type paragraph struct {
-	text  string
-	prose bool // not a heading, list, table, quotation or code
-}
-
-func (p paragraph) heading() bool { return !p.prose && strings.HasPrefix(p.text, "#") }
-
-var notProse = regexp.MustCompile(`^\s*(?:[-*+>|#]|\d{1,3}[.)]\s)|\n\s*[|]|\n\s*(?:[-*+]|\d{1,3}[.)])\s`)
-
-func paragraphs(body string) []paragraph {
-	var found []paragraph
-	var lines []string
-	code := false
-	flush := func() {
-		if body := strings.Join(lines, "\n"); strings.TrimSpace(body) != "" {
-			found = append(found, paragraph{text: strings.Trim(body, "\n"), prose: !code && !notProse.MatchString(body)})
-		}
-		lines, code = nil, false
-	}
-	for _, l := range markdownLines(body) {
-		switch {
-		case l.code && !code, !l.code && code, l.level > 0, !l.code && strings.TrimSpace(l.text) == "":
-			flush()
-		}
-		lines, code = append(lines, l.text), l.code
-		if l.level > 0 {
-			flush()
-		}
-	}
-	flush()
-	return found
 }

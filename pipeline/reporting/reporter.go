@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
@@ -150,7 +152,9 @@ func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 	report.Moments = append([]Moment{{Name: MomentDeduplicated, Time: deduplicated.UTC()}}, w.moments...)
 	r.verify(ctx, w.registry, &report)
 	report.Verification.deliver(report.Markdown, w.registry, report.Changes)
-	report.Info = texts.Written.With(prompts.V{"Sections": report.Statistics.Sections, "Words": report.Words, "Citations": report.Statistics.Citations})
+	report.Info = texts.Written.With(prompts.V{
+		"Sections": report.Statistics.Sections, "Words": report.Words, "Citations": report.Statistics.Citations,
+	})
 	return report, nil
 }
 
@@ -162,4 +166,25 @@ func (r *Reporter) emit(ctx context.Context, e topicqueue.Event) error {
 		return fmt.Errorf("send %s: %w", e.Key, err)
 	}
 	return nil
+}
+
+// verify runs the verification that external reports get, without sanitizing: the model's text is already resolved, and
+// quotes stay verbatim. If the verifier fails, the report is unchanged and unverified.
+func (r *Reporter) verify(ctx context.Context, registry *citation.Registry, report *Report) {
+	verify := r.Verify
+	if verify == nil {
+		verify = func(registry *citation.Registry, markdown string) citation.Verification {
+			return registry.Verify(markdown, citation.VerifyOptions{})
+		}
+	}
+	v, err := citation.Guarded(report.Markdown, func() citation.Verification { return verify(registry, report.Markdown) })
+	if err != nil {
+		zerolog.Ctx(ctx).Error().Err(err).Msg("report not verified")
+	}
+	report.Verification.Valid, report.Verification.Removed = v.Valid, v.Removed
+	if v.Status != citation.StatusVerified {
+		report.Verification.Status, report.Verification.Reason = v.Status, v.Reason
+	}
+	report.Markdown = v.Report
+	report.Verification.Tail = tailOf(report.Markdown)
 }

@@ -3,29 +3,15 @@ package reporting
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
 )
-
-// section is one written section: Markdown with canonical markers, without its own heading.
-type section struct {
-	title    string
-	body     string
-	claims   []claim // claims of its writer
-	removed  []citation.Removal
-	repeated []string  // sentences removed because the report already says the same
-	local    bool      // assembled from the claims, not written by the model
-	excerpts []excerpt // excerpts shown, in a report without a model
-	empty    bool      // template section without evidence
-	past     *keptPart // part of the last report, kept unchanged; nil: new text
-	told     told
-}
 
 // attempts is the number of calls for a section before its local form is used. A second answer is often good, a third
 // hardly ever.
@@ -40,9 +26,10 @@ const (
 type sectionWriter struct{ *material }
 
 // sections writes all sections of the plan in parallel.
-func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]section, error) {
-	titles := plan.titles()
-	written, placed, figures := make([]section, len(plan.sections)), w.placed(plan), w.plannedFigures(plan)
+func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]part, error) {
+	w.placeDisagreements(plan)
+	w.placeFigures(plan)
+	written := make([]part, len(plan.sections))
 	g, groupCtx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel(w.Parallel))
 	for i, s := range plan.sections {
@@ -51,17 +38,17 @@ func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]section
 			continue
 		}
 		g.Go(func() (err error) {
-			w.reached(MomentSection, s.title)
-			written[i], err = w.section(groupCtx, plan.title, titles, i, s, extras{placed[i], figures[i]})
+			w.reached(MomentSection, s.Title)
+			written[i], err = w.section(groupCtx, plan, i)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, ended(ctx, err)
 	}
-	for i, s := range written { // in the order of the report, not of the answers
-		if s.local && !s.empty {
-			w.fellBack("section " + quoteTitle(written[i].title))
+	for _, s := range written { // in the order of the report, not of the answers
+		if s.Local && !s.empty {
+			w.fellBack("section “" + s.title + "”")
 		}
 	}
 	return written, nil
@@ -74,42 +61,32 @@ func parallel(n int) int {
 	return n
 }
 
-func quoteTitle(title string) string { return "“" + title + "”" }
-
-// extras is the content of a section besides its claims.
-type extras struct {
-	disagreements []evidence.Contradiction
-	figures       []figure
-}
-
-// section writes one section from its own claims and extras, in as many parts as the context window requires. The only
-// error is the end of ctx.
-func (w sectionWriter) section(
-	ctx context.Context, reportTitle string, titles []string, index int, s sectionPlan, with extras,
-) (section, error) {
+// section writes a section of the plan, in as many parts as the context window requires. The only error is the end of
+// ctx.
+func (w sectionWriter) section(ctx context.Context, plan reportPlan, index int) (part, error) {
+	s := plan.sections[index]
 	if len(s.claims) == 0 {
-		return w.nothingFor(s.title), nil
+		return w.nothingFor(s.Title), nil
 	}
-	out := section{title: s.title, claims: s.claims}
-	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: s.title, Instruction: s.instruction,
-		Remarks: w.remarks, Last: w.lastBody(s.title)}
+	out := part{title: s.Title, claims: s.claims}
+	data := prompts.SectionData{
+		Topic: w.topic, ReportTitle: plan.title, Sections: plan.titles(), Title: s.Title, Instruction: s.Instruction,
+		Remarks: w.remarks, Last: w.lastBody(s.Title),
+	}
 	budget := sizeOf(s.claims)
-	for cut := range sectionCuts {
-		written, err := w.parts(ctx, data, s, index, cut, inParts(s.claims, budget), with)
-		if ctx.Err() != nil {
-			return out, context.Cause(ctx)
-		}
-		if errors.Is(err, llm.ErrContextLength) {
-			budget /= 3
-			continue
-		}
-		if err != nil {
-			break
-		}
-		out.body, out.removed, out.repeated = w.withHeadings(written.body, s), written.removed, written.repeated
-		return out, nil
+	err := llm.ErrContextLength
+	for cut := 0; cut < sectionCuts && errors.Is(err, llm.ErrContextLength); cut++ {
+		out.partText, err = w.parts(ctx, data, s, index, cut, inParts(s.claims, budget))
+		budget /= 3
 	}
-	out.local, out.body = true, w.localSection(s)
+	switch {
+	case ctx.Err() != nil:
+		return out, context.Cause(ctx)
+	case err != nil:
+		out.partText = partText{Local: true, Body: w.localSection(s)}
+	default:
+		out.Body = w.withHeadings(out.Body, s)
+	}
 	return out, nil
 }
 
@@ -118,16 +95,15 @@ var errUnusable = errors.New("no usable text")
 
 // parts writes a section in parts, each from its own claims, and joins them.
 func (w sectionWriter) parts(
-	ctx context.Context, data prompts.SectionData, s sectionPlan, index, cut int, claims [][]claim, with extras,
-) (passage, error) {
-	disagreements, figures := with.disagreements, with.figures
-	var whole passage
+	ctx context.Context, data prompts.SectionData, s sectionPlan, index, cut int, claims [][]claim,
+) (whole partText, err error) {
 	for i, part := range claims {
-		data.Disagreements = disagreementLines(disagreements)
-		ids := withSides(citations(part), disagreements)
-		disagreements = nil // only the first part gets them
-		data.Claims, data.Subsections, data.Figures = claimLines(part, 0), nil, figureLines(part, figures)
-		for n, sub := range s.parts {
+		if i > 0 {
+			s.disagreements = nil // only the first part gets them
+		}
+		data.Disagreements = disagreementLines(s.disagreements)
+		data.Claims, data.Subsections, data.Figures = claimLines(part, 0), nil, figureLines(part, s.figures)
+		for n, sub := range s.Subsections {
 			line := prompts.SubsectionLine{Title: sub.Title, Instruction: sub.Instruction, Claims: claimLines(part, n+1)}
 			if len(claims) == 1 || len(line.Claims) > 0 {
 				data.Subsections = append(data.Subsections, line)
@@ -136,18 +112,18 @@ func (w sectionWriter) parts(
 		if len(claims) > 1 {
 			data.Part, data.Parts, data.Last = i+1, len(claims), ""
 		}
-		p, err := w.part(ctx, data, index+i*partStep, cut, ids)
+		p, err := w.part(ctx, data, index+i*partStep, cut, withSides(citations(part), s.disagreements))
 		if err != nil {
-			return passage{}, err
+			return partText{}, err
 		}
-		whole.body = strings.TrimSpace(whole.body + "\n\n" + p.body)
-		whole.removed = append(whole.removed, p.removed...)
-		whole.repeated = append(whole.repeated, p.repeated...)
+		whole.Body = strings.TrimSpace(whole.Body + "\n\n" + p.Body)
+		whole.Removed = append(whole.Removed, p.Removed...)
+		whole.Repeated = append(whole.Repeated, p.Repeated...)
 	}
 	if len(claims) > 1 {
 		var repeated []string
-		whole.body, repeated = withoutLoops(whole.body)
-		whole.repeated = append(whole.repeated, repeated...)
+		whole.Body, repeated = withoutLoops(whole.Body)
+		whole.Repeated = append(whole.Repeated, repeated...)
 	}
 	return whole, nil
 }
@@ -164,7 +140,9 @@ func claimLines(claims []claim, part int) []prompts.ClaimLine {
 }
 
 // part asks for a text that may cite ids.
-func (w sectionWriter) part(ctx context.Context, data prompts.SectionData, ordinal, cut int, ids []string) (p passage, err error) {
+func (w sectionWriter) part(
+	ctx context.Context, data prompts.SectionData, ordinal, cut int, ids []string,
+) (p partText, err error) {
 	var removed []citation.Removal
 	for attempt := range attempts {
 		text, err := w.text(ctx, prompts.Section(w.run.Options.Language, data), ordinal, cut*attempts+attempt)
@@ -175,9 +153,9 @@ func (w sectionWriter) part(ctx context.Context, data prompts.SectionData, ordin
 			continue
 		}
 		written, usable := w.accept(text, data.Title, ids)
-		removed = append(removed, written.removed...)
+		removed = append(removed, written.Removed...)
 		if usable {
-			written.removed = removed
+			written.Removed = removed
 			return written, nil
 		}
 	}
@@ -216,10 +194,53 @@ func (w sectionWriter) localSection(s sectionPlan) string {
 	if lines := list(0); lines != "" {
 		parts = append(parts, lines)
 	}
-	for n, p := range s.parts {
+	for n, p := range s.Subsections {
 		if lines := list(n + 1); lines != "" {
 			parts = append(parts, "### "+citation.Escape(p.Title), lines)
 		}
 	}
 	return tidy(strings.Join(parts, "\n\n"))
+}
+
+// withHeadings restores missing subsection headings, each before the first paragraph that cites mainly the subsection's
+// claims. If the paragraphs of a subsection are not consecutive, or the text has such headings, it returns the text
+// unchanged.
+func (w sectionWriter) withHeadings(body string, s sectionPlan) string {
+	if len(s.Subsections) == 0 {
+		return body
+	}
+	var out []string
+	begun, last := map[int]bool{}, 0
+	for _, p := range paragraphs(body) {
+		names := func(sub OutlineSubsection) bool { return sameTitle(strings.TrimLeft(p.text, "# "), sub.Title) }
+		if p.heading && slices.ContainsFunc(s.Subsections, names) {
+			return body // the writer set headings
+		}
+		if part := w.partOf(p.text, s); part > 0 && part != last {
+			if begun[part] {
+				return body
+			}
+			begun[part], last = true, part
+			out = append(out, "### "+citation.Escape(s.Subsections[part-1].Title))
+		}
+		out = append(out, p.text)
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// partOf returns the subsection that more than half of a paragraph's citations belong to; 0: none.
+func (w sectionWriter) partOf(paragraph string, s sectionPlan) int {
+	cited := w.citedIn(paragraph)
+	for part := len(s.Subsections); part > 0; part-- {
+		n := 0
+		for _, id := range cited {
+			if slices.ContainsFunc(s.claims, func(c claim) bool { return c.CitationID == id && c.part == part }) {
+				n++
+			}
+		}
+		if 2*n > len(cited) {
+			return part
+		}
+	}
+	return 0
 }

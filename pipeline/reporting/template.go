@@ -1,14 +1,17 @@
 package reporting
 
 import (
+	"embed"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
 )
 
 // Limits of a template, whose text is stored with every run.
@@ -30,12 +33,6 @@ type Template struct {
 	Sections     []OutlineSection
 	Conclusion   string // instruction
 }
-
-// Section titles with a special meaning.
-var (
-	introductions = []string{"introduction", "引言", "导言"}
-	conclusions   = []string{"conclusion", "conclusions", "结论"}
-)
 
 // ParseTemplate parses a template. The error lists up to 20 invalid lines.
 func ParseTemplate(text string) (Template, error) {
@@ -125,20 +122,20 @@ func (p *templateParser) title(n int, title string) {
 }
 
 func (p *templateParser) section(n int, title string) {
-	lower := strings.ToLower(title)
-	p.framed = false
+	part := prompts.FrameOf(title)
+	p.framed = part == prompts.Introduction || part == prompts.Conclusion
 	switch {
-	case slices.Contains(introductions, lower):
-		p.into, p.framed = &p.Introduction, true
+	case part == prompts.Introduction:
+		p.into = &p.Introduction
 		return
-	case slices.Contains(conclusions, lower):
-		p.into, p.framed = &p.Conclusion, true
+	case part == prompts.Conclusion:
+		p.into = &p.Conclusion
 		return
-	case slices.Contains(frameTitles, lower):
+	case part == prompts.OtherFrame:
 		p.wrong(n, "%q is written automatically: rename the section, or remove it", title)
 	case len(p.Sections) == maxTemplateSections:
 		p.wrong(n, "more than %d sections", maxTemplateSections)
-	case slices.ContainsFunc(p.Sections, func(s OutlineSection) bool { return sameTitle(s.Title, title) || s.Title == title }):
+	case slices.ContainsFunc(p.Sections, func(s OutlineSection) bool { return sameTitle(s.Title, title) }):
 		p.wrong(n, "there is a section %q already", title)
 	}
 	p.Sections = append(p.Sections, OutlineSection{Title: title, BlockIDs: []string{}, Subsections: []OutlineSubsection{}})
@@ -154,7 +151,7 @@ func (p *templateParser) subsection(n int, title string) {
 	switch {
 	case len(s.Subsections) == maxSubsections:
 		p.wrong(n, "the section %q has more than %d subsections", s.Title, maxSubsections)
-	case slices.ContainsFunc(s.Subsections, func(o OutlineSubsection) bool { return o.Title == title || sameTitle(o.Title, title) }):
+	case slices.ContainsFunc(s.Subsections, func(o OutlineSubsection) bool { return sameTitle(o.Title, title) }):
 		p.wrong(n, "the section %q has a part %q already", s.Title, title)
 	}
 	s.Subsections = append(s.Subsections, OutlineSubsection{Title: title})
@@ -184,4 +181,34 @@ func (t Template) outlineFor(topic string) Outline {
 		o.Sections = append(o.Sections, s)
 	}
 	return o
+}
+
+//go:embed templates
+var shipped embed.FS
+
+// ShippedTemplates returns the names of the embedded templates.
+func ShippedTemplates() []string {
+	files, err := shipped.ReadDir("templates/en")
+	if err != nil {
+		panic(err) // the templates are embedded
+	}
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = strings.TrimSuffix(f.Name(), ".md")
+	}
+	return names
+}
+
+// ShippedTemplate returns the text of an embedded template. language: that of the report. The error lists the available
+// templates or languages.
+func ShippedTemplate(name, language string) (string, error) {
+	text, err := shipped.ReadFile(path.Join("templates", language, name+".md"))
+	if err == nil {
+		return string(text), nil
+	}
+	if !slices.Contains(ShippedTemplates(), name) {
+		return "", fmt.Errorf("there is no template %q; there are %s", name, strings.Join(ShippedTemplates(), ", "))
+	}
+	return "", fmt.Errorf("the template %q is there for reports in English (en) and Chinese (zh), not in %q", name,
+		language)
 }

@@ -18,11 +18,14 @@ var (
 	// emphasis with underscores, but not a single name such as __init__
 	titleEmphasis = regexp.MustCompile(`^(_{1,3})([^_].* .*[^_])(_{1,3})$`)
 	// numbering such as "1.", "2)", "3:", "IV.", "1.2.3 ", but not the number of "3 ways to wait" or "2024 in numbers"
-	titleNumber = regexp.MustCompile(`^(?:\d{1,2}(?:\.\d{1,2})+[.):]?(?:\s+|$)|\d{1,2}[.):](?:\s+|$)|\d{1,2}、\s*|[IVX]{1,5}[.)]\s+|[一二三四五六七八九十]{1,3}、\s*)`)
+	titleNumber = regexp.MustCompile(`^(?:\d{1,2}(?:\.\d{1,2})+[.):]?(?:\s+|$)|\d{1,2}[.):](?:\s+|$)|\d{1,2}、\s*|` +
+		`[IVX]{1,5}[.)]\s+|[一二三四五六七八九十]{1,3}、\s*)`)
 	// "Section 3:", "Chapter 2 -", "第三章"
-	titlePart = regexp.MustCompile(`(?i)^(?:(?:sub)?(?:section|chapter|part)\s+\d{1,2}(?:\.\d{1,2})*\s*[:.–—-]\s*|第[0-9一二三四五六七八九十]{1,3}[章节部分]+[:：、\s]*)`)
+	titlePart = regexp.MustCompile(`(?i)^(?:(?:sub)?(?:section|chapter|part)\s+\d{1,2}(?:\.\d{1,2})*\s*[:.–—-]\s*|` +
+		`第[0-9一二三四五六七八九十]{1,3}[章节部分]+[:：、\s]*)`)
 	// ids of this program, which do not belong in headings
-	titleIDs = regexp.MustCompile(`(?i)[\[(【（]*\b(?:CIT-\d+-\d+|PLAN-\d+|block[_ ]\d+)\b[\])】）]*(?:\(#[^)]*\))?[\])】）]*\s*[:：–—-]?`)
+	titleIDs = regexp.MustCompile(`(?i)[\[(【（]*\b(?:CIT-\d+-\d+|PLAN-\d+|block[_ ]\d+)\b[\])】）]*` +
+		`(?:\(#[^)]*\))?[\])】）]*\s*[:：–—-]?`)
 )
 
 // CleanTitle converts a line from a model or a document to a heading. It removes numbering, markup, ids of citations

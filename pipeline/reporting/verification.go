@@ -9,7 +9,6 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/text"
-	"nightdesk/prompts"
 )
 
 // Outcomes of the check of a sentence.
@@ -178,14 +177,4 @@ func newVerification() *Verification {
 		Rules: support.Rules, Status: citation.StatusVerified, Valid: []citation.Valid{}, Removed: []citation.Removed{},
 		Links: []citation.Linked{}, Sentences: []CheckedSentence{},
 	}
-}
-
-// CheckTexts are the labels for checked sentences in the HTML page of a report.
-type CheckTexts struct{ Show, Confirmed, Conclusion, Unconfirmed, Unsupported, News string }
-
-// CheckWords returns the labels in the language of a report.
-func CheckWords(language string) CheckTexts {
-	t := prompts.TextsIn(language)
-	return CheckTexts{t.ShowChecks.String(), t.CheckConfirmed.String(), t.CheckConclusion.String(),
-		t.CheckUnconfirmed.String(), t.CheckUnsupported.String(), t.ShowNews.String()}
 }

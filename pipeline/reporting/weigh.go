@@ -3,17 +3,11 @@ package reporting
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/sources"
-	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -21,13 +15,10 @@ import (
 // unread sources are detected only by hash and address.
 const weighTime = 15 * time.Second
 
-// readAtOnce is the number of texts read in parallel.
-const readAtOnce = 8
-
 // weigh compares all claims of the run and finds support and contradictions among them.
 func (w *writer) weigh(ctx context.Context, in Input) error {
 	claims := evidence.Collect(in.Traces())
-	sketches := w.sketches(ctx, in.Run.ID, evidence.Sources(claims))
+	sketches := w.sketches(ctx, evidence.Sources(claims))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -69,7 +60,7 @@ func reviewed(in Input) map[string]bool {
 }
 
 // matters returns the ids of the claims behind the report: those whose citation is used in their section.
-func (w *writer) matters(sections []section) map[string]bool {
+func (w *writer) matters(sections []part) map[string]bool {
 	ids := map[string]bool{}
 	for _, s := range sections {
 		for _, c := range w.citedOf(s) {
@@ -79,167 +70,16 @@ func (w *writer) matters(sections []section) map[string]bool {
 	return ids
 }
 
-// sketches returns sketches of the sources' texts by source id. A text that cannot be read in time gives an empty
-// sketch.
-func (w *writer) sketches(ctx context.Context, runID string, list []topicqueue.Source) map[string]sources.Sketch {
-	ctx, cancel := context.WithTimeout(ctx, weighTime)
-	defer cancel()
+// sketches returns sketches of the sources' texts by source id and keeps the texts. A text that cannot be read in time
+// gives an empty sketch: its copies are detected only by hash and address.
+func (w *writer) sketches(ctx context.Context, list []topicqueue.Source) map[string]sources.Sketch {
 	read, texts := make([]sources.Sketch, len(list)), make([]string, len(list))
-	var g errgroup.Group
-	g.SetLimit(readAtOnce)
-	for i, s := range list {
-		g.Go(func() error {
-			text := s.Text
-			if text == "" && w.Page != nil && ctx.Err() == nil {
-				text, _ = w.Page(ctx, runID, s.Hash) // unreadable texts are compared by hash and address
-			}
-			read[i], texts[i] = sources.NewSketch(text), text
-			return nil
-		})
-	}
-	_ = g.Wait() // no function returns an error
+	w.readSources(ctx, weighTime, list, func(i int, text string, _ error) {
+		read[i], texts[i] = sources.NewSketch(text), text
+	})
 	found := make(map[string]sources.Sketch, len(list))
 	for i, s := range list {
-		found[s.ID] = read[i]
-		w.read[s.ID] = texts[i]
+		found[s.ID], w.read[s.ID] = read[i], texts[i]
 	}
 	return found
-}
-
-// Maximum number of disagreements per report, and of citations per side. More would hide the others.
-const maxDisagreements, maxSideCitations = 12, 3
-
-// placed assigns each disagreement to the first section that has a claim of either side.
-func (w sectionWriter) placed(plan reportPlan) [][]evidence.Contradiction {
-	placed := make([][]evidence.Contradiction, len(plan.sections))
-	for _, c := range w.disagreements() {
-		side := func(k claim) bool { return slices.Contains(c.A.Claims, k.ID) || slices.Contains(c.B.Claims, k.ID) }
-		for i, s := range plan.sections {
-			if slices.ContainsFunc(s.claims, side) {
-				placed[i] = append(placed[i], c)
-				break
-			}
-		}
-	}
-	return placed
-}
-
-// disagreementLines converts contradictions for a prompt.
-func disagreementLines(list []evidence.Contradiction) []prompts.Disagreement {
-	var lines []prompts.Disagreement
-	for _, c := range list {
-		lines = append(lines, prompts.Disagreement{A: disagreementSide(c.A), B: disagreementSide(c.B), Why: c.Why})
-	}
-	return lines
-}
-
-func disagreementSide(s evidence.Side) prompts.DisagreementSide {
-	return prompts.DisagreementSide{Text: s.Statement, CitationIDs: sideCitations(s), Support: s.Support}
-}
-
-func sideCitations(s evidence.Side) []string {
-	var ids []string
-	for _, raw := range s.Citations {
-		if id, ok := citation.ParseID(raw); ok && len(ids) < maxSideCitations {
-			ids = append(ids, id.String())
-		}
-	}
-	return ids
-}
-
-// withSides adds the citations of contradictions to the ids that a section may cite.
-func withSides(ids []string, list []evidence.Contradiction) []string {
-	ids = slices.Clone(ids)
-	for _, c := range list {
-		for _, side := range []evidence.Side{c.A, c.B} {
-			for _, id := range sideCitations(side) {
-				if !slices.Contains(ids, id) {
-					ids = append(ids, id)
-				}
-			}
-		}
-	}
-	return ids
-}
-
-// tells reports whether a paragraph of the sections presents both sides of a contradiction. It either cites both sides,
-// or it has both values and cites their documents at other passages.
-func (w *writer) tells(sections []section, c evidence.Contradiction) bool {
-	for _, s := range sections {
-		for _, p := range paragraphs(s.body) {
-			if citesOne(p.text, sideCitations(c.A)) && citesOne(p.text, sideCitations(c.B)) {
-				return true
-			}
-			values := hasValue(p.text, c.A.Value) && hasValue(p.text, c.B.Value)
-			if values && citesOne(p.text, w.beside(c.A)) && citesOne(p.text, w.beside(c.B)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// hasValue reports whether a text contains a value as written, and not as part of a longer number.
-func hasValue(text, value string) bool {
-	for at := 0; value != ""; at++ {
-		i := strings.Index(text[at:], value)
-		if i < 0 {
-			return false
-		}
-		at += i
-		before, after := text[:at], text[at+len(value):]
-		if !partOfNumber.MatchString(before) && !goesOn.MatchString(after) {
-			return true
-		}
-	}
-	return false
-}
-
-var partOfNumber, goesOn = regexp.MustCompile(`\d[.,]?$`), regexp.MustCompile(`^[.,]?\d`)
-
-func citesOne(text string, ids []string) bool {
-	return slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(text, "["+id+"]") })
-}
-
-// beside returns the citations of all claims from the documents of a side.
-func (w *writer) beside(s evidence.Side) []string {
-	documents := map[string]bool{}
-	for _, id := range sideCitations(s) {
-		if source, ok := w.source(id); ok {
-			documents[documentOf(source)] = true
-		}
-	}
-	var ids []string
-	for _, c := range w.claims {
-		if documents[documentOf(c.source)] && !slices.Contains(ids, c.CitationID) {
-			ids = append(ids, c.CitationID)
-		}
-	}
-	return ids
-}
-
-// documentOf identifies the document that a source belongs to.
-func documentOf(s topicqueue.Source) string { return cmp.Or(s.Document, s.URL, s.ID) }
-
-// disagreementSection lists the contradictions that the written sections do not present, one line per side, and returns
-// the citations used. Both are empty if nothing is left. Without a model the lines are verbatim quotes.
-func (w *writer) disagreementSection(written []section) (s section, cited []string) {
-	var lines []string
-	side := func(indent string, s evidence.Side) {
-		if ids := sideCitations(s); len(ids) > 0 { // only the first one's text is shown
-			said := s.Quote
-			if w.Model != nil {
-				said = s.Statement
-			}
-			lines = append(lines, indent+"- "+citation.Escape(said)+" ["+ids[0]+"]")
-			cited = append(cited, ids[0])
-		}
-	}
-	for _, c := range w.disagreements() {
-		if c.A.Quote != "" && c.B.Quote != "" && !w.tells(written, c) {
-			side("", c.A)
-			side("  ", c.B)
-		}
-	}
-	return section{title: w.texts.Disagree.String(), body: strings.Join(lines, "\n"), local: true}, cited
 }

@@ -25,7 +25,7 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 	if strings.TrimSpace(m.topic) == "" {
 		m.topic = in.Run.Topic
 	}
-	m.title = headline(in.Run.Topic, texts.Untitled.String())
+	m.title = cmp.Or(text.Title(in.Run.Topic), texts.Untitled.String())
 	m.blocks, m.claims, m.gaps = gather(in, texts)
 	m.cited = citeOnce(m.claims, in.Traces())
 	m.registry = in.Registry()
@@ -50,17 +50,12 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 	return &writer{m}
 }
 
-// headline returns the report's title for the topic that the user entered.
-func headline(topic, untitled string) string {
-	return cmp.Or(text.Title(topic), untitled)
-}
-
 // write produces the report, with the model if there is one.
 func (w *writer) write(ctx context.Context) (Report, error) {
 	if len(w.claims) == 0 { // only withdrawn claims are left to report
 		w.gaps = nil
 		return w.finish(ctx, Outline{Title: w.title},
-			draft{extractive: true, opening: passage{body: w.texts.AllGone.String(), local: true}})
+			draft{extractive: true, opening: localPart("", w.texts.AllGone.String())})
 	}
 	if w.answer != "" {
 		return w.answered(ctx)
@@ -84,11 +79,23 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 		d.sections = append(slices.Clone(sections), s)
 	}
 	if past := author.keptFrame(sections); past != nil {
-		d.opening, d.conclusion = past.Opening.passage(), past.Conclusion.passage()
+		d.opening, d.conclusion = past.Opening.kept(), past.Conclusion.kept()
 	} else if d.opening, d.conclusion, err = author.frame(ctx, plan, d.sections); err != nil {
 		return Report{}, err
 	}
 	return w.finish(ctx, plan.outline(), d)
+}
+
+// answered turns the answer of a one-conversation run into a report without sections, with the same check, references
+// and note as other reports. If nothing in the answer is usable, it reports quotes of the sources.
+func (w *writer) answered(ctx context.Context) (Report, error) {
+	text, usable := w.accept(w.answer, w.title, citations(w.claims))
+	if !usable {
+		w.fellBack("answer")
+		return w.quoted(ctx)
+	}
+	d := draft{answer: true, opening: part{partText: text, claims: w.claims}}
+	return w.finish(ctx, Outline{Title: w.title, Sections: []OutlineSection{}}, d)
 }
 
 // finish checks a draft and assembles the report.
@@ -100,7 +107,10 @@ func (w *writer) finish(ctx context.Context, outline Outline, d draft) (Report, 
 	} else if d, v, err = w.check(ctx, d); err != nil {
 		return Report{}, err
 	}
-	v.Links, v.Repeated = w.links(d), d.repeated()
+	v.Links = w.links(d)
+	for _, p := range d.parts() {
+		v.Repeated = append(v.Repeated, p.Repeated...)
+	}
 	w.stats.RepeatedSentences = len(v.Repeated)
 	w.stats.Origins = w.weighed.Origins(w.matters(d.sections))
 	v.Evaluation = assembler{w.material}.evaluate(d, v, w.run.Date(w.now()))

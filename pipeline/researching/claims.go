@@ -2,7 +2,6 @@ package researching
 
 import (
 	"strings"
-	"unicode"
 
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
@@ -37,7 +36,7 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 			break
 		}
 		quote := shortened(c.Quote)
-		if words := quoteWords(quote); words < minQuoteWords &&
+		if words := text.CountWords(quote); words < minQuoteWords &&
 			(words < minRowWords || !strings.Contains(strings.Trim(quote, "| "), "|")) {
 			continue
 		}
@@ -93,23 +92,4 @@ func shortened(quote string) string {
 		end = s.End
 	}
 	return quote[:end]
-}
-
-func quoteWords(quote string) int {
-	words, wide := 0, 0
-	for _, field := range strings.Fields(quote) {
-		latin := false
-		for _, r := range field {
-			switch {
-			case text.Wide(r):
-				wide++
-			case unicode.IsLetter(r), unicode.IsDigit(r):
-				latin = true
-			}
-		}
-		if latin {
-			words++
-		}
-	}
-	return words + wide/2
 }

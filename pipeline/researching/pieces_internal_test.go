@@ -91,17 +91,6 @@ func TestNamedItems(t *testing.T) {
 	}
 }
 
-func TestQuoteWords(t *testing.T) {
-	t.Parallel()
-	for quote, want := range map[string]int{
-		"": 0, "— , .": 0, "two words": 2, "the range is 6.1 m": 5, "大潮发生": 2, "大潮发生在新月": 3, "x = y": 2,
-	} {
-		if got := quoteWords(quote); got != want {
-			t.Errorf("quoteWords(%q) = %d, want %d", quote, got, want)
-		}
-	}
-}
-
 func TestClip(t *testing.T) {
 	t.Parallel()
 	long := []string{strings.Repeat("ä", 50), strings.Repeat("word ", 20), strings.Repeat("潮", 40)}

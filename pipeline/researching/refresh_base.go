@@ -138,17 +138,11 @@ func (v *visit) compareTopic(ctx context.Context, edited, documents int) error {
 	return nil
 }
 
-// lookAtShown compares the changed documents that the searches returned: at any rank with a model, which decides what
-// matters; without one, in passages that match nearly as well as the best one.
+// lookAtShown compares the changed documents that the searches returned at any rank.
 func (v *visit) lookAtShown(ctx context.Context, found []outcome) error {
 	for _, o := range found {
-		var shares []float64
-		if v.Model == nil && ranked(o.answer.Sources) {
-			shares = inOrder(o.answer.Sources)
-		}
-		for i, s := range o.answer.Sources {
-			weak := shares != nil && shares[i] < enoughShare
-			if s.Kind != topicqueue.SourceDocument || !v.edited[s.Document] || weak {
+		for _, s := range o.answer.Sources {
+			if s.Kind != topicqueue.SourceDocument || !v.edited[s.Document] {
 				continue
 			}
 			if err := v.lookAtDocument(ctx, s.Document, false); err != nil {

@@ -199,7 +199,8 @@ func (j *judgement) settle(ctx context.Context) error {
 	return nil
 }
 
-// elsewhere finds a lost sentence in another text.
+// elsewhere finds a lost sentence in another text that is nearly as close to the topic: another company's file may have
+// the same sentence about that company.
 func (j *judgement) elsewhere(l *look, u text.Unit) (spot, bool) {
 	if j.places == nil {
 		j.places = map[uint64][]spot{}
@@ -209,7 +210,10 @@ func (j *judgement) elsewhere(l *look, u text.Unit) (spot, bool) {
 			}
 		}
 	}
-	others := slices.DeleteFunc(slices.Clone(j.places[u.Mark]), func(p spot) bool { return p.look == l })
+	near := nearly * j.relevance.about(l.title(), l.then.Text, u.Start, u.End)
+	others := slices.DeleteFunc(slices.Clone(j.places[u.Mark]), func(p spot) bool {
+		return p.look == l || j.relevance.about(p.look.title(), p.look.text, p.start, p.end) < near
+	})
 	many := ofMany(l.then.Text[u.Start:u.End], len(others))
 	for _, p := range others {
 		if many && p.look.stood == nil {

@@ -39,23 +39,22 @@ func (r relevance) about(title, s string, start, end int) float64 {
 	return r.words.Weighted(title+"\n"+around, r.topic)
 }
 
-// matters reports whether a changed unit may be reported. With a model, which decides later, units without weigh pass.
-// Without one, every change in an edited document passes if the knowledge base is about the topic. In all cases,
-// passages found by searches pass, as do units whose topic coverage is near that of the best claim.
+// matters reports whether a changed unit may be reported. With a model, which decides later, units without weigh and
+// those in passages found by searches pass. Without one, every change in an edited document passes if the knowledge
+// base is about the topic. In all cases, units pass whose topic coverage is near that of the best claim.
 func (r relevance) matters(l *look, s string, u text.Unit) bool {
 	shown := func(passage string) bool { return strings.Contains(passage, s[u.Start:u.End]) }
 	switch {
-	case slices.ContainsFunc(l.shown, shown), !l.weigh && r.model, r.broad && l.edited():
+	case r.model && (!l.weigh || slices.ContainsFunc(l.shown, shown)), r.broad && l.edited():
 		return true
 	}
 	return r.about(l.title(), s, u.Start, u.End) >= nearly*r.most
 }
 
-// changeMatters reports whether a change is reported without a model. In documents that searches return, every change
-// is.
+// changeMatters reports whether a change is reported without a model. In documents that the block has read, every
+// change is.
 func (r relevance) changeMatters(l *look, p text.Pair) bool {
-	returned := l.cited || len(l.shown) > 0
-	return !r.model && (returned && l.edited() || r.matters(l, l.text, p.New))
+	return !r.model && (l.cited && l.edited() || r.matters(l, l.text, p.New))
 }
 
 // moved returns the changed paragraphs of a text.

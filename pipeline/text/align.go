@@ -247,7 +247,7 @@ func newLikeness(texts, among []unitText) *likeness {
 // fieldName returns the name of a line "name: value", or "" for other texts.
 func fieldName(s string) string {
 	name, value, ok := strings.Cut(s, ":")
-	if words := countWords(name); !ok || words == 0 || words > maxFieldName || countWords(value) == 0 {
+	if words := CountWords(name); !ok || words == 0 || words > maxFieldName || CountWords(value) == 0 {
 		return ""
 	}
 	return strings.Join(Words(name), " ")

@@ -49,3 +49,14 @@ func TestScripts(t *testing.T) {
 		}
 	}
 }
+
+func TestCountWords(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]int{
+		"": 0, "— , .": 0, "two words": 2, "the range is 6.1 m": 5, "大潮发生": 2, "大潮发生在新月": 3, "x = y": 2,
+	} {
+		if got := text.CountWords(s); got != want {
+			t.Errorf("CountWords(%q) = %d, want %d", s, got, want)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func appendTerms(out []string, t token) []string {
 	if parts := camelParts(t.text); len(parts) > 1 {
 		return appendParts(append(out, low), parts)
 	}
-	return append(out, stem(low))
+	return append(out, Stem(low))
 }
 
 // appendCompound appends the terms of a word that contains marks or digits. raw keeps the capitals, which separate the
@@ -87,7 +87,7 @@ func appendParts(out, parts []string) []string {
 		if p == "" || stopWords[p] || len(p) < 2 && !digit(p[0]) {
 			continue
 		}
-		out = append(out, stem(p))
+		out = append(out, Stem(p))
 	}
 	return out
 }
@@ -103,7 +103,7 @@ func appendNumber(out []string, low string) []string {
 			if digit(p[0]) {
 				out = appendNumber(out, p)
 			} else {
-				out = append(out, stem(p))
+				out = append(out, Stem(p))
 			}
 		}
 		return out
@@ -154,7 +154,7 @@ func fold(s string) string {
 	return strings.ToLower(s)
 }
 
-// stems caches the results of stem, because texts repeat words and a report compares each text with many. It is cleared
+// stems caches the results of Stem, because texts repeat words and a report compares each text with many. It is cleared
 // when it is full.
 var stems = struct {
 	sync.RWMutex
@@ -163,8 +163,8 @@ var stems = struct {
 
 const maxStems = 1 << 16
 
-// stem returns the English stem of a folded word. It leaves words with letters other than a to z unchanged.
-func stem(w string) string {
+// Stem returns the English stem of a folded word. It leaves words with letters other than a to z unchanged.
+func Stem(w string) string {
 	if len(w) < 3 || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return w
 	}

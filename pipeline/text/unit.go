@@ -111,7 +111,7 @@ var fieldLine = regexp.MustCompile(`^[^:]*\S:[ \t]+`)
 // formOf returns the form of a sentence. before: the text before its paragraph on the line, such as a list or heading
 // marker.
 func formOf(s, before string) Form {
-	words := countWords(s)
+	words := CountWords(s)
 	bare := strings.TrimRight(s, "\"'”’»)]*_` ")
 	last, _ := utf8.DecodeLastRuneInString(bare)
 	name, value, named := strings.Cut(bare, ":")
@@ -120,7 +120,7 @@ func formOf(s, before string) Form {
 		return Label
 	case strings.ContainsRune(".!。！", last) && words >= sentenceWords, words >= lineWords:
 		return Statement
-	case named && countWords(name) > 0 && countWords(value) > 0:
+	case named && CountWords(name) > 0 && CountWords(value) > 0:
 		return Statement
 	case before != "" && words >= itemWords:
 		return Statement
@@ -130,8 +130,8 @@ func formOf(s, before string) Form {
 	return Label
 }
 
-// countWords counts words. Two characters of a script without spaces count as one word.
-func countWords(s string) int {
+// CountWords returns the number of words in s. Two characters of a script without spaces count as one word.
+func CountWords(s string) int {
 	words, wide := 0, 0
 	scan(s, func(t token) {
 		if t.wide {

@@ -112,7 +112,7 @@ func local(next http.Handler) http.Handler {
 // refuse rejects a request with the given status and reason.
 func refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
-		api.WriteProblem(w, &api.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: why})
+		api.WriteProblem(w, api.Refused(status, why, ""))
 		return
 	}
 	http.Error(w, why, status)

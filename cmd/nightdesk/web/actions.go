@@ -21,26 +21,26 @@ type action struct {
 	Done string // completes "3 runs are ..."
 	// fits reports whether the action is available for a run.
 	fits func(topicqueue.Run) bool
-	do   func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error
+	do   func(c jobs.Controls, ctx context.Context, run topicqueue.Run) error
 }
 
 // actions lists all actions in the order of their buttons.
 var actions = []action{
 	{"retry", "Do again what failed", "queued again", func(r topicqueue.Run) bool {
 		return r.State == topicqueue.RunFailed || r.State == topicqueue.RunPartial || r.State == topicqueue.RunCancelled
-	}, func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error {
+	}, func(c jobs.Controls, ctx context.Context, run topicqueue.Run) error {
 		return c.Retry(ctx, run, redisqueue.RetryBlocks)
 	}},
 	{"pause", "Pause", "paused", func(r topicqueue.Run) bool { return !r.State.Final() && !r.Paused },
-		func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error { return c.Pause(ctx, run) }},
+		jobs.Controls.Pause},
 	{"resume", "Resume", "going on", func(r topicqueue.Run) bool { return r.Paused },
-		func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error { return c.Resume(ctx, run) }},
+		jobs.Controls.Resume},
 	{"report", "End, and write up what was found", "ended and will be written up", unended,
-		func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error {
+		func(c jobs.Controls, ctx context.Context, run topicqueue.Run) error {
 			return c.Cancel(ctx, run, "ended on the page", true)
 		}},
 	{"cancel", "Cancel", "cancelled", unended,
-		func(ctx context.Context, c jobs.Controls, run topicqueue.Run) error {
+		func(c jobs.Controls, ctx context.Context, run topicqueue.Run) error {
 			return c.Cancel(ctx, run, "cancelled on the page", false)
 		}},
 }
@@ -92,7 +92,7 @@ func (s actionPages) act(ctx context.Context, r *http.Request) (string, any, err
 	for _, id := range ids {
 		run, err := s.controls.Queue.Run(ctx, id)
 		if err == nil {
-			err = a.do(ctx, s.controls, run)
+			err = a.do(s.controls, ctx, run)
 		}
 		var refusal jobs.Refusal
 		switch {

@@ -32,9 +32,6 @@ func (f filter) fits(run topicqueue.Run) bool {
 	case f.State != "" && f.State != string(run.State), f.ID != "" && !strings.EqualFold(f.ID, run.Ref),
 		f.Tag != "" && !slices.ContainsFunc(run.Tags, has):
 		return false
-	case f.Query == "":
-		return true
 	}
-	whole := strings.ToLower(strings.Join(append([]string{run.Topic, run.ID, run.Ref}, run.Tags...), "\n"))
-	return strings.Contains(whole, strings.ToLower(f.Query))
+	return run.Mentions(f.Query)
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,24 +33,11 @@ func (s runReader) find(ctx context.Context, id string) (run topicqueue.Run, blo
 	if !runID.MatchString(id) {
 		return run, nil, false, noRun(id)
 	}
-	if run, err = s.queue.Run(ctx, id); err == nil {
-		blocks, err = s.queue.Blocks(ctx, id)
-		return run, blocks, false, err
-	}
-	if !errors.Is(err, redisqueue.ErrNotFound) {
-		return run, nil, false, err
-	}
-	archive := bundle.Archive{Store: s.store}
-	run, err = archive.Run(ctx, id)
+	run, blocks, left, err = bundle.Archive{Store: s.store}.Find(ctx, s.queue, id)
 	if errors.Is(err, bundle.ErrNoBundle) {
-		return run, nil, true, noRun(id)
+		err = noRun(id)
 	}
-	if err != nil {
-		return run, nil, true, err
-	}
-	run.PublishedAt = cmp.Or(run.PublishedAt, run.EndedAt)
-	blocks, err = archive.Blocks(ctx, id)
-	return run, blocks, true, err
+	return run, blocks, left, err
 }
 
 // verification returns the check results of a run's report.

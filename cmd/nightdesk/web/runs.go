@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -21,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/history"
 	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/reporting/formats/pdf"
@@ -327,11 +327,11 @@ func (s runPages) reportOf(ctx context.Context, run string, page []byte) (templa
 	if !ok {
 		return "", nil
 	}
-	sources, err := lines[storedSource](ctx, s.store, storage.CacheKey(run, "sources.jsonl"))
+	sources, err := bundle.Lines[storedSource](ctx, s.store, storage.CacheKey(run, "sources.jsonl"))
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return "", err
 	}
-	claims, err := lines[storedClaim](ctx, s.store, storage.CacheKey(run, "claims.jsonl"))
+	claims, err := bundle.Lines[storedClaim](ctx, s.store, storage.CacheKey(run, "claims.jsonl"))
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return "", err
 	}
@@ -398,25 +398,9 @@ type storedClaim struct {
 	End      int    `json:"end"`
 }
 
-// lines reads a JSON Lines file of a bundle.
-func lines[T any](ctx context.Context, store storage.Store, key string) (out []T, err error) {
-	body, err := store.Get(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	for line := range bytes.Lines(body) {
-		var v T
-		if err := json.Unmarshal(line, &v); err != nil {
-			return nil, fmt.Errorf("read %s: %w", store.Location(key), err)
-		}
-		out = append(out, v)
-	}
-	return out, nil
-}
-
 // sources lists the sources that a report cites.
 func (s runPages) sources(ctx context.Context, runID string) (out []sourceLine, err error) {
-	all, err := lines[storedSource](ctx, s.store, storage.CacheKey(runID, "sources.jsonl"))
+	all, err := bundle.Lines[storedSource](ctx, s.store, storage.CacheKey(runID, "sources.jsonl"))
 	if errors.Is(err, storage.ErrNotExist) {
 		return nil, nil
 	}

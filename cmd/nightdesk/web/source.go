@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/cmd/nightdesk/web/api"
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
@@ -44,7 +45,7 @@ func (s runPages) source(ctx context.Context, r *http.Request) (string, any, err
 	if !runID.MatchString(run) {
 		return "", nil, noRun(run)
 	}
-	all, err := lines[storedSource](ctx, s.store, storage.CacheKey(run, "sources.jsonl"))
+	all, err := bundle.Lines[storedSource](ctx, s.store, storage.CacheKey(run, "sources.jsonl"))
 	if err != nil {
 		return "", nil, err
 	}
@@ -57,7 +58,7 @@ func (s runPages) source(ctx context.Context, r *http.Request) (string, any, err
 	if err != nil {
 		return "", nil, err
 	}
-	claims, err := lines[storedClaim](ctx, s.store, storage.CacheKey(run, "claims.jsonl"))
+	claims, err := bundle.Lines[storedClaim](ctx, s.store, storage.CacheKey(run, "claims.jsonl"))
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return "", nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -73,7 +74,7 @@ func (s runPages) events(ctx context.Context, id string) ([]topicqueue.Event, er
 		var gap *topicqueue.Gap
 		switch {
 		case errors.Is(err, redisqueue.ErrNotFound):
-			all, err = lines[topicqueue.Event](ctx, s.store, storage.CacheKey(id, "events.jsonl"))
+			all, err = bundle.Lines[topicqueue.Event](ctx, s.store, storage.CacheKey(id, "events.jsonl"))
 			if errors.Is(err, storage.ErrNotExist) {
 				err = nil
 			}

@@ -78,8 +78,8 @@ type Checkup struct {
 func (s Services) fire(ctx context.Context, name string) (schedule.Firing, error) {
 	firing, err := s.Fire(ctx, name)
 	if view.IsUsage(err) {
-		err = &api.Problem{Type: "about:blank", Title: http.StatusText(http.StatusConflict), Status: http.StatusConflict,
-			Detail: err.Error(), Do: cmp.Or(view.HintOf(err), "/v1/schedules/"+name+" says how the schedule is.")}
+		err = api.Refused(http.StatusConflict, err.Error(),
+			cmp.Or(view.HintOf(err), "/v1/schedules/"+name+" says how the schedule is."))
 	}
 	return firing, err
 }
@@ -111,7 +111,8 @@ type Trouble struct {
 //	/readyz       200 if there are no problems, else 503
 func New(s Services) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(newCollector(s), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(newCollector(s), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /manual/{$}", func(w http.ResponseWriter, _ *http.Request) { showManual(w, manualTopics()) })
 	mux.HandleFunc("GET /manual/{topic}", func(w http.ResponseWriter, r *http.Request) {

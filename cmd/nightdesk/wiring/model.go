@@ -2,12 +2,15 @@ package wiring
 
 import (
 	"fmt"
+	"os"
+	"slices"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/wordvec"
 	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -98,4 +101,53 @@ func (v *Embedding) Embedder(governor llm.Governor) (knowledge.Embedder, error) 
 		return nil, view.Usage(err)
 	}
 	return embedder, nil
+}
+
+// Unpriced returns the configured models without a known price.
+func Unpriced(models config.LLM) ([]string, error) {
+	prices, err := llm.ParsePrices(models.Prices)
+	if err != nil {
+		return nil, fmt.Errorf("llm.prices: %w", err)
+	}
+	var unknown []string
+	for _, m := range RoleModels(models) {
+		if _, known := prices.Cost(topicqueue.Usage{Model: m.Name}); !known && !slices.Contains(unknown, m.Name) {
+			unknown = append(unknown, m.Name)
+		}
+	}
+	return unknown, nil
+}
+
+func PriceHint(model string) string {
+	return fmt.Sprintf("Say it in US dollars per million tokens of question and answer, such as %s, or give the "+
+		"budget in tokens.", PriceExample(model))
+}
+
+func PriceExample(model string) string { return fmt.Sprintf("LLM_PRICES='%s=0.50/1.50'", model) }
+
+// OwnPrompts reads and checks the templates of prompts.dir. It returns nil if prompts.dir is not set.
+func OwnPrompts(cfg config.Config) (*prompts.Own, error) {
+	if cfg.PromptsDir == "" {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(cfg.PromptsDir)
+	if err != nil {
+		return nil, view.Usage(fmt.Errorf("prompts.dir: %w", err))
+	}
+	defer root.Close()
+	own, err := prompts.ReadOwn(root.FS())
+	if err != nil {
+		return nil, view.Usage(view.Hint(fmt.Errorf("prompts.dir %s:\n%w", cfg.PromptsDir, err),
+			"Correct the files, or remove them. `nightdesk prompts NAME` prints the built-in template."))
+	}
+	return own, nil
+}
+
+// usePrompts makes this process use the templates of prompts.dir.
+func usePrompts(cfg config.Config) error {
+	own, err := OwnPrompts(cfg)
+	if err == nil && own != nil {
+		prompts.Use(own)
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"fmt"
 	"net"
 	"net/url"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/pipeline/tools/papers"
 	"nightdesk/pipeline/tools/websearch"
 )
 
@@ -44,4 +46,17 @@ func hostPort(address string) string {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// NewPaperIndex returns the client for paper_search.
+func NewPaperIndex(cfg config.Config, outside papers.Fetcher, pace fetch.Pace) (*papers.Search, error) {
+	p := cfg.PaperSearch
+	index, err := papers.New(papers.Settings{
+		Providers: p.Names(), OpenAlexKey: p.OpenAlexKey.Reveal(), SemanticScholarKey: p.SemanticScholarKey.Reveal(),
+		CrossrefMailto: p.CrossrefMailto, Outside: outside, Pace: pace,
+	})
+	if err != nil {
+		return nil, view.Usage(fmt.Errorf("paper_search.providers: %w", err))
+	}
+	return index, nil
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"nightdesk/pipeline/knowledge/extract/document"
 )
 
 // separators are the supported field separators of a CSV file.
@@ -21,22 +23,22 @@ func CSV(text string) Document {
 	if !ok {
 		return plainText(text)
 	}
-	b := newBuilder()
+	b := document.NewBuilder()
 	var header []string
 	begin := 0
 	_ = csvRows(text, separator, func(row []string) bool {
 		switch {
 		case header == nil:
 			header = row
-		case b.buf.Len()-begin > csvTable && isHeader(header):
-			b.last = min(b.last, blockText) // start a new table
-			begin = b.buf.Len()
-			b.row(slices.Clone(header))
+		case b.Len()-begin > csvTable && isHeader(header):
+			b.EndTable()
+			begin = b.Len()
+			b.Row(slices.Clone(header))
 		}
-		b.row(slices.Clone(row))
+		b.Row(slices.Clone(row))
 		return true
 	})
-	return b.document(stated{})
+	return b.Document(document.Metadata{})
 }
 
 // isHeader reports whether a first row names the columns: no field is empty or a number.

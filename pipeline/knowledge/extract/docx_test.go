@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/knowledge/extract/office"
 )
 
 const docxStylesXML = `<w:styles xmlns:w="w">
@@ -25,6 +26,8 @@ const docxNumbering = `<w:numbering xmlns:w="w">
 <w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl></w:abstractNum>
 <w:abstractNum w:abstractNumId="2"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="x"/></w:lvl></w:abstractNum>
 <w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="2"/></w:num>
+<w:num w:numId="4"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="3"/></w:lvlOverride>
+<w:lvlOverride w:ilvl="1"><w:startOverride w:val="5"/></w:lvlOverride></w:num>
 <w:num w:numId="3"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>
 </w:numbering>`
 
@@ -74,6 +77,9 @@ func TestDOCX(t *testing.T) {
 		{"tracked changes", wp("", wr("It is "), `<w:del><w:r><w:delText>not </w:delText></w:r></w:del><w:ins>`+wr("now ")+`</w:ins>`, `<w:moveFrom>`+wr("gone ")+`</w:moveFrom>`, wr("so.")), "It is now so."},
 		{"deleted paragraph", `<w:del>` + wp("", wr("out")) + `</w:del>` + wp("", wr("in")), "in"},
 		{"hidden", wp("", wr("seen"), `<w:r><w:rPr><w:vanish/></w:rPr><w:t> unseen</w:t></w:r>`), "seen"},
+		{"no longer hidden", wp("", `<w:r><w:rPr><w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange></w:rPr>`+
+			`<w:t>seen</w:t></w:r>`), "seen"},
+		{"numbers of two levels that start elsewhere", wp(wlist("4", "1"), wr("a")), "- 2.5 a"},
 		{"field", wp("", `<w:r><w:fldChar/></w:r><w:r><w:instrText>PAGEREF x</w:instrText></w:r>`, wr("12")), "12"},
 		{"note", wp("", wr("It takes 11 ms."), `<w:r><w:footnoteReference w:id="2"/></w:r>`) + wp("", wr("Next.")), "It takes 11 ms.\n\nMeasured in 2023.\n\nNext."},
 		{"bullets", wp(wlist("2", "0"), wr("a")) + wp(wlist("2", "0"), wr("b")), "- a\n- b"},
@@ -160,7 +166,7 @@ func FuzzDOCX(f *testing.F) {
 	f.Add(wp(`<w:pStyle w:val="Kapitel"/>`, wr("h")) + `<w:sdt><w:sdtContent>` + wp(`<w:pStyle w:val="Code"/>`, wr("c")) + `</w:sdtContent></w:sdt>`)
 	f.Fuzz(func(t *testing.T, body string) {
 		start := time.Now()
-		doc, err := extract.DOCX(makeDOCX(body))
+		doc, err := office.DOCX(makeDOCX(body))
 		if took := time.Since(start); took > 10*time.Second {
 			t.Fatalf("took %v", took)
 		}
@@ -174,7 +180,7 @@ func FuzzDOCX(f *testing.F) {
 func FuzzDOCXFile(f *testing.F) {
 	f.Add(makeDOCX(wp("", wr("text"))))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if doc, err := extract.DOCX(data); err == nil {
+		if doc, err := office.DOCX(data); err == nil {
 			check(t, doc)
 		}
 	})

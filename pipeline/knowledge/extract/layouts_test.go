@@ -11,8 +11,9 @@ import (
 	"nightdesk/pipeline/knowledge/extract"
 )
 
-// The pages of testdata/layouts are made as publishing systems make them, with places for texts: {{M}} a paragraph of the
-// article, {{m}} a short text of it, {{B}} a sentence of what surrounds it, {{b}} a label or link there, {{C}} a comment.
+// The pages of testdata/layouts are made as publishing systems make them, with places for texts: {{M}} a paragraph of
+// the article, {{m}} a short text of it, {{B}} a sentence of what surrounds it, {{b}} a label or link there, {{C}} a
+// comment.
 var place = regexp.MustCompile(`\{\{([MmBbC])\}\}`)
 
 // fills are texts for the places; %s is a mark by which each is found again.
@@ -101,8 +102,8 @@ func measureLayouts(t *testing.T, set string) kept {
 	return all
 }
 
-// The rules for what surrounds an article were found with the layouts of set a and are judged by those of set b. Shares of
-// what is planted: of the article that is kept, of what surrounds it and of comments that get through.
+// The rules for what surrounds an article were found with the layouts of set a and are judged by those of set b. Shares
+// of what is planted: of the article that is kept, of what surrounds it and of comments that get through.
 func TestLayouts(t *testing.T) {
 	t.Parallel()
 	for set, most := range map[string]float64{"a": 0.05, "b": 0.15} {

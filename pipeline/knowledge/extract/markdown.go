@@ -10,23 +10,27 @@ import (
 	extensionast "github.com/yuin/goldmark/extension/ast"
 
 	md "nightdesk/pipeline/markdown"
+
+	"nightdesk/pipeline/knowledge/extract/charset"
+	"nightdesk/pipeline/knowledge/extract/document"
+	"nightdesk/pipeline/knowledge/extract/webpage"
 )
 
 // Markdown extracts CommonMark with GitHub's tables and alerts, front matter, footnotes, definition lists and heading
 // ids. Embedded HTML follows the rules of HTML. The anchor of a heading is its {#id}, else the one that GitHub and Hugo
 // derive from its text.
 func Markdown(text string) Document {
-	text = strings.ToValidUTF8(normaliseLines(text), "\ufffd")
-	front, rest := frontMatter(text)
+	text = strings.ToValidUTF8(charset.Lines(text), "\ufffd")
+	front, rest := document.FrontMatter(text)
 	rest = linkShortcode.ReplaceAllString(rest, "]()")
-	m := &markdown{b: newBuilder(), slugs: map[string]int{}, source: []byte(rest)}
+	m := &markdown{b: document.NewBuilder(), slugs: map[string]int{}, source: []byte(rest)}
 	m.blocks(dialect.Parse(m.source))
-	front.or(headLines(rest))
-	return m.b.document(front)
+	front.Or(document.HeadLines(rest))
+	return m.b.Document(front)
 }
 
 type markdown struct {
-	b      *builder
+	b      *document.Builder
 	source []byte
 	slugs  map[string]int // number of uses of each anchor
 	marker string         // marker of the list item whose first text follows
@@ -48,16 +52,16 @@ func (m *markdown) blocks(parent ast.Node) {
 		case *ast.Heading:
 			m.heading(n.Level, m.inline(n))
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
-			m.b.code(md.Lines(n, m.source))
+			m.b.Code(md.Lines(n, m.source))
 		case *ast.HTMLBlock:
-			htmlFragment(m.b, md.Lines(n, m.source))
+			webpage.Fragment(m.b, md.Lines(n, m.source))
 		case *ast.Blockquote:
 			m.alert(n)
 			m.blocks(n)
 		case *extensionast.Table:
 			m.table(n)
 		case *extensionast.DefinitionTerm:
-			m.b.term(m.inline(n), "")
+			m.b.Term(m.inline(n), "")
 		default: // a definition list and its descriptions
 			m.blocks(n)
 		}
@@ -66,13 +70,13 @@ func (m *markdown) blocks(parent ast.Node) {
 
 // text writes a paragraph or the first line of a list item.
 func (m *markdown) text(text string) {
-	switch text = clean(text); {
+	switch text = document.Clean(text); {
 	case text == "":
 	case m.marker != "":
-		m.b.item(m.marker, text)
+		m.b.Item(m.marker, text)
 		m.marker = ""
 	default:
-		m.b.paragraph(text)
+		m.b.Paragraph(text)
 	}
 }
 
@@ -135,11 +139,11 @@ func (m *markdown) heading(level int, text string) {
 			text = text[:i]
 		}
 	}
-	text = clean(text)
+	text = document.Clean(text)
 	if slug := m.slug(text); anchor == "" {
 		anchor = slug
 	}
-	m.b.heading(level, text, anchor)
+	m.b.Heading(level, text, anchor)
 }
 
 // slug returns GitHub's anchor for a heading: lower case, hyphens for spaces, no punctuation, numbered if repeated.
@@ -167,9 +171,9 @@ func (m *markdown) table(table ast.Node) {
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
 			cells = append(cells, m.inline(cell))
 		}
-		m.b.row(cells)
+		m.b.Row(cells)
 	}
-	m.b.last = min(m.b.last, blockText)
+	m.b.EndTable()
 }
 
 // alertName matches the first line of an alert.
@@ -187,7 +191,7 @@ func (m *markdown) alert(quote ast.Node) {
 		return
 	}
 	name := string(found[1])
-	m.b.paragraph(strings.ToUpper(name[:1]) + strings.ToLower(name[1:]))
+	m.b.Paragraph(strings.ToUpper(name[:1]) + strings.ToLower(name[1:]))
 	for c := first.FirstChild(); c != nil && c.Pos() < line.Stop; c = first.FirstChild() {
 		first.RemoveChild(first, c)
 	}

@@ -15,16 +15,22 @@ var (
 )
 
 // check matches pages that first verify that the visitor is human.
-var check = regexp.MustCompile(`(?i)captcha|verify (?:that )?you are (?:a )?human|checking your browser|just a moment|enable javascript|access denied|unusual traffic|are you a robot`)
+var check = regexp.MustCompile(`(?i)captcha|verify (?:that )?you are (?:a )?human|checking your browser|` +
+	`just a moment|enable javascript|access denied|unusual traffic|are you a robot`)
 
 // noSuchPage matches titles of error pages that servers send with status 200 for missing pages.
-var noSuchPage = regexp.MustCompile(`(?i)^(?:(?:error )?404\b|(?:sorry, )?(?:the |this )?page (?:(?:was |is |could |can )?not (?:be )?found|does not exist|doesn.t exist|no longer exists)\b|not found$|seite (?:wurde )?nicht gefunden|页面不存在|找不到页面)`)
+var noSuchPage = regexp.MustCompile(`(?i)^(?:(?:error )?404\b|(?:sorry, )?(?:the |this )?page ` +
+	`(?:(?:was |is |could |can )?not (?:be )?found|does not exist|doesn.t exist|no longer exists)\b|` +
+	`not found$|seite (?:wurde )?nicht gefunden|页面不存在|找不到页面)`)
 
 // secret matches a password field in a form.
 var secret = regexp.MustCompile(`(?i)<input\b[^>]*\btype\s*=\s*["']?password\b`)
 
 // outOfOrder matches pages of sites that are unavailable or under maintenance.
-var outOfOrder = regexp.MustCompile(`(?i)\b(?:site|website|page|server|service|portal)s? (?:is|are) (?:currently |temporarily )?(?:down|offline|unavailable|under(?:going)?(?: scheduled)? maintenance)\b|^(?:(?:scheduled |site )?maintenance|(?:site )?under maintenance|(?:503 )?service (?:temporarily )?unavailable|wartungsarbeiten|系统维护)\W*$`)
+var outOfOrder = regexp.MustCompile(`(?i)\b(?:site|website|page|server|service|portal)s? (?:is|are) ` +
+	`(?:currently |temporarily )?(?:down|offline|unavailable|under(?:going)?(?: scheduled)? maintenance)\b|` +
+	`^(?:(?:scheduled |site )?maintenance|(?:site )?under maintenance|(?:503 )?service (?:temporarily )?unavailable|` +
+	`wartungsarbeiten|系统维护)\W*$`)
 
 // longestNotice is the maximum length of a notice, in bytes.
 const longestNotice = 1500

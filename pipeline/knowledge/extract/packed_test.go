@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/knowledge/extract/office"
 )
 
 // pack makes a zip file of parts, given as name and content in turn.
@@ -172,9 +173,9 @@ func FuzzPacked(f *testing.F) {
 	f.Fuzz(func(t *testing.T, shapes, chapter, rows string) {
 		for _, doc := range []func() (extract.Document, error){
 			func() (extract.Document, error) {
-				return extract.PPTX(pack("ppt/presentation.xml", "<p/>", "ppt/slides/slide1.xml", slide(shapes)))
+				return office.PPTX(pack("ppt/presentation.xml", "<p/>", "ppt/slides/slide1.xml", slide(shapes)))
 			},
-			func() (extract.Document, error) { return extract.EPUB(epub("OEBPS/text/one.xhtml", chapter)) },
+			func() (extract.Document, error) { return office.EPUB(epub("OEBPS/text/one.xhtml", chapter)) },
 			func() (extract.Document, error) { return extract.CSV(strings.ToValidUTF8(rows, "")), nil },
 		} {
 			if d, err := doc(); err == nil && d.Text != "" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/knowledge/extract/pdflayout"
 )
 
 // pdfText is a line of a page for makePDF: where it begins, from the lower left corner in points.
@@ -253,7 +254,7 @@ func TestPDFCancelled(t *testing.T) {
 	for range 300 {
 		pages = append(pages, column(70, 780, 12, "F1", 10, strings.Split(strings.Repeat("some words of a line\n", 50), "\n")...))
 	}
-	if _, err := extract.PDF(ctx, makePDF(pages, "", "", nil, nil)); !errors.Is(err, why) {
+	if _, err := pdflayout.Read(ctx, makePDF(pages, "", "", nil, nil)); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -290,7 +291,7 @@ func TestPDFHostile(t *testing.T) {
 			if len(file) > 200<<10 {
 				t.Fatalf("the file has %d bytes", len(file))
 			}
-			if doc, err := extract.PDF(t.Context(), []byte(file)); !errors.Is(err, tt.want) {
+			if doc, err := pdflayout.Read(t.Context(), []byte(file)); !errors.Is(err, tt.want) {
 				t.Errorf("%d bytes of text, %v, want %v", len(doc.Text), err, tt.want)
 			}
 		})
@@ -302,7 +303,7 @@ func FuzzPDF(f *testing.F) {
 	f.Add(makePDF([][]pdfText{column(70, 700, 14, "F1", 10, "one two three four five six seven eight nine ten")}, "t", "", []string{"one"}, []int{0}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		start := time.Now()
-		doc, err := extract.PDF(t.Context(), data)
+		doc, err := pdflayout.Read(t.Context(), data)
 		if took := time.Since(start); took > 10*time.Second {
 			t.Fatalf("took %v", took)
 		}
@@ -328,7 +329,7 @@ func BenchmarkPDF300Pages(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := extract.PDF(b.Context(), data); err != nil {
+		if _, err := pdflayout.Read(b.Context(), data); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,79 +7,40 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/pipeline/knowledge/extract/charset"
+	"nightdesk/pipeline/knowledge/extract/document"
 )
 
 // plainText extracts text without markup. Underlined lines (as in reStructuredText) are headings. Numbered lines ("3.",
 // "3.1") are headings if the whole text uses them this way. Tables and diagrams drawn with spaces are kept verbatim as
 // code. Each message of a correspondence is a section.
 func plainText(text string) Document {
-	text = strings.ToValidUTF8(normaliseLines(text), "\ufffd")
+	text = strings.ToValidUTF8(charset.Lines(text), "\ufffd")
 	lines := withoutPageBreaks(strings.Split(text, "\n"))
-	p := &plain{b: newBuilder(), numbered: usesNumbers(lines), messages: messages(lines)}
+	p := &plain{b: document.NewBuilder(), numbered: usesNumbers(lines), messages: document.Messages(lines)}
 	for i := 0; i < len(lines); {
 		i += p.block(lines, i)
 	}
 	p.flush()
-	said := headLines(text)
+	said := document.HeadLines(text)
 	if len(p.messages) > 0 {
-		said.authors, said.date = nil, ""
+		said.Authors, said.Date = nil, ""
 	}
 	for _, i := range slices.Sorted(maps.Keys(p.messages)) {
-		said.author(p.messages[i].from)
-		said.date = max(said.date, date(p.messages[i].sent))
+		said.AddAuthor(p.messages[i].From)
+		said.Date = max(said.Date, document.ParseDate(p.messages[i].Sent))
 	}
-	return p.b.document(said)
-}
-
-// message holds sender and date from the header of an e-mail.
-type message struct{ from, sent string }
-
-// messages finds the first line of each message of a correspondence. It returns nil for fewer than two messages.
-func messages(lines []string) map[int]message {
-	all := map[int]message{}
-	for i := range lines {
-		if i > 0 && isField(lines[i-1]) {
-			continue
-		}
-		if m, ok := messageAt(lines[i:]); ok {
-			all[i] = m
-		}
-	}
-	if len(all) < 2 {
-		return nil
-	}
-	return all
-}
-
-// messageAt reads the header fields of a message at the first line. ok reports whether it has a sender and a date.
-func messageAt(lines []string) (m message, ok bool) {
-	for _, line := range lines {
-		if !isField(line) {
-			break
-		}
-		switch key, value := fieldOf(line); fields[strings.ToLower(key)] {
-		case "from":
-			m.from = value
-		case "date":
-			m.sent = value
-		}
-	}
-	return m, m.from != "" && date(m.sent) != ""
-}
-
-// isField reports whether a line is a header field that is not quoted in a reply.
-func isField(line string) bool {
-	key, _ := fieldOf(line)
-	return key != "" && line[0] != '>'
+	return p.b.Document(said)
 }
 
 type plain struct {
-	b         *builder
+	b         *document.Builder
 	paragraph []string
 	literal   bool   // the last paragraph ended with "::", so a following indented block is code
 	marks     string // underline characters in order of first use; the first is the highest level
 	numbered  bool
-	messages  map[int]message // by line
+	messages  map[int]document.Message // by line
 }
 
 // block processes line i and returns the number of lines consumed.
@@ -95,7 +56,7 @@ func (p *plain) block(lines []string, i int) int {
 	}
 	if m, begins := p.messages[i]; begins {
 		p.flush()
-		p.b.heading(1, person(m.from)+", "+m.sent, "")
+		p.b.Heading(1, document.Person(m.From)+", "+m.Sent, "")
 	}
 	if len(p.paragraph) == 0 {
 		if p.literal && (line[0] == ' ' || line[0] == '\t') {
@@ -115,7 +76,7 @@ func (p *plain) block(lines []string, i int) int {
 		}
 		if p.numbered && next == "" {
 			if level := numberedHeading(line); level > 0 {
-				p.b.heading(level, line, "")
+				p.b.Heading(level, line, "")
 				return 1
 			}
 		}
@@ -131,7 +92,7 @@ func (p *plain) heading(text, mark string) {
 	if !strings.Contains(p.marks, mark) {
 		p.marks += mark
 	}
-	p.b.heading(min(6, 1+strings.Index(p.marks, mark)), text, "")
+	p.b.Heading(min(6, 1+strings.Index(p.marks, mark)), text, "")
 }
 
 func (p *plain) indented(lines []string) int {
@@ -144,7 +105,7 @@ func (p *plain) indented(lines []string) int {
 		code = append(code, lines[n])
 	}
 	p.literal = false
-	p.b.code(strings.Join(code, "\n"))
+	p.b.Code(strings.Join(code, "\n"))
 	return n
 }
 
@@ -156,23 +117,23 @@ func (p *plain) flush() {
 		return
 	}
 	if drawn(lines) {
-		p.b.code(strings.Join(lines, "\n"))
+		p.b.Code(strings.Join(lines, "\n"))
 		return
 	}
 	marker := ""
 	var said []string
 	write := func() {
 		if text := strings.Join(said, "\n"); marker != "" {
-			p.b.item(marker, text)
+			p.b.Item(marker, text)
 		} else {
-			p.b.paragraph(text)
+			p.b.Paragraph(text)
 		}
 	}
 	for _, line := range lines {
 		rest := strings.TrimSpace(line)
-		if bullet, after := listMarker(strings.Replace(rest, "• ", "- ", 1)); bullet != "" &&
-			strings.TrimSpace(after) != "" &&
-			(marker != "" || len(said) == 0 || strings.HasSuffix(said[len(said)-1], ":") || bullet == "-" && line != rest) {
+		bullet, after := listMarker(strings.Replace(rest, "• ", "- ", 1))
+		begins := marker != "" || len(said) == 0 || strings.HasSuffix(said[len(said)-1], ":")
+		if strings.TrimSpace(after) != "" && (begins || bullet == "-" && line != rest) {
 			write()
 			marker, said = bullet, []string{after}
 			continue
@@ -212,12 +173,10 @@ func underlines(line, title string) bool {
 	return len(line) >= utf8.RuneCountInString(title) && strings.ContainsFunc(title, unicode.IsLetter)
 }
 
-var numberedLine = regexp.MustCompile(`^(\d{1,3}(?:\.\d{1,3}){0,4})\.? {1,4}\pL`)
-
 // numberedHeading returns the level of a heading such as "3.1. Title", where a single number is level 1. It returns 0
 // for other lines, such as sentences and long lines.
 func numberedHeading(line string) int {
-	match := numberedLine.FindStringSubmatch(line)
+	match := document.NumberedLine.FindStringSubmatch(line)
 	if match == nil || len(line) > 80 || strings.ContainsAny(line[len(line)-1:], ".,;:!?") {
 		return 0
 	}
@@ -282,37 +241,18 @@ func withoutPageBreaks(lines []string) []string {
 	return out
 }
 
+// listItem matches a list item: a bullet or a number, and the text. Four spaces before the text belong to it.
+var listItem = regexp.MustCompile(`(?s)^(?:[-*+]|(\d{1,9})[.)])(?:[ \t](?: {0,3}([^ ].*)|(.*)))?$`)
+
 // listMarker splits a line into list marker and text. The marker is "-" for every bullet and "3." for a number; it is
 // empty if the line is not a list item.
-func listMarker(rest string) (marker, text string) {
-	if rest == "" {
+func listMarker(line string) (marker, text string) {
+	m := listItem.FindStringSubmatch(line)
+	switch {
+	case m == nil:
 		return "", ""
+	case m[1] != "":
+		return m[1] + ".", m[2] + m[3]
 	}
-	n := 1
-	switch c := rest[0]; {
-	case c == '-' || c == '*' || c == '+':
-		marker = "-"
-	case c >= '0' && c <= '9':
-		for n < len(rest) && n < 9 && rest[n] >= '0' && rest[n] <= '9' {
-			n++
-		}
-		if n == len(rest) || rest[n] != '.' && rest[n] != ')' {
-			return "", ""
-		}
-		marker = rest[:n] + "."
-		n++
-	default:
-		return "", ""
-	}
-	if n == len(rest) {
-		return marker, ""
-	}
-	if rest[n] != ' ' && rest[n] != '\t' {
-		return "", ""
-	}
-	text = rest[n+1:]
-	if trimmed := strings.TrimLeft(text, " "); len(text)-len(trimmed) < 4 {
-		text = trimmed
-	}
-	return marker, text
+	return "-", m[2] + m[3]
 }

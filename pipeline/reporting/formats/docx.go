@@ -3,10 +3,12 @@ package formats
 import (
 	"archive/zip"
 	"bytes"
+	_ "embed"
 	"encoding/xml"
 	"fmt"
 	"strconv"
 	"strings"
+	"text/template"
 	"time"
 
 	"nightdesk/pipeline/text"
@@ -51,17 +53,78 @@ var zipTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 type word struct {
 	d         *document
 	body      strings.Builder
-	relations strings.Builder
-	lists     []block // one per numbering
+	relations []relation
+	lists     []wordList
 	bookmarks map[string]int
 	targets   map[string]string // relationship ids by address
 	media     []part
-	pictures  int
+}
+
+// relation is a relationship of the document to another part or an address.
+type relation struct {
+	ID, Kind, Target string
+	External         bool
+}
+
+// wordList is a list with a numbering of its own.
+type wordList struct {
+	ID      int
+	Ordered bool
+	Start   int
 }
 
 type part struct {
 	name string
 	body []byte
+}
+
+var (
+	//go:embed docx.tmpl
+	wordParts string
+	//go:embed styles.xml
+	wordStyles []byte
+
+	wordTemplates = template.Must(template.New("").Funcs(template.FuncMap{"escaped": escaped}).Parse(wordParts))
+)
+
+// fill returns a template of docx.tmpl filled with data.
+func fill(name string, data any) []byte {
+	var out bytes.Buffer
+	if err := wordTemplates.ExecuteTemplate(&out, name, data); err != nil {
+		panic(fmt.Sprintf("make %s of the document: %v", name, err)) // a bug in the template, which tests would find
+	}
+	return out.Bytes()
+}
+
+// parts returns the files of the document after its blocks are written.
+func (w *word) parts() []part {
+	type level struct {
+		Number, Indent  int
+		Bullet, Decimal string
+	}
+	data := struct {
+		Report    Report
+		Body      string
+		Relations []relation
+		Levels    []level
+		Lists     []wordList
+	}{Report: w.d.Report, Body: w.body.String(), Lists: w.lists, Relations: append([]relation{
+		{ID: "styles", Kind: "styles", Target: "styles.xml"},
+		{ID: "numbering", Kind: "numbering", Target: "numbering.xml"},
+		{ID: "footer", Kind: "footer", Target: "footer.xml"},
+	}, w.relations...)}
+	for n := range maxListLevel + 1 {
+		bullet := []string{"•", "–"}[n%2]
+		data.Levels = append(data.Levels, level{n, listIndent * (n + 1), bullet, fmt.Sprintf("%%%d.", n+1)})
+	}
+	var parts []part
+	for _, name := range []string{
+		"[Content_Types].xml", "_rels/.rels", "docProps/core.xml", "word/document.xml", "word/_rels/document.xml.rels",
+		"word/numbering.xml", "word/footer.xml",
+	} {
+		parts = append(parts, part{name, fill(name, data)})
+	}
+	return append(append(parts, part{"word/styles.xml", wordStyles}), w.media...)
 }
 
 // escaped returns text escaped for XML, without characters that change the text direction. Characters that XML does not
@@ -72,8 +135,8 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// maxListLevel is the deepest list level in Word.
-const maxListLevel = 8
+// maxListLevel is the deepest list level in Word, listIndent the indentation of each in twentieths of a point.
+const maxListLevel, listIndent = 8, 720
 
 // blocks writes blocks. properties: those of their paragraphs.
 func (w *word) blocks(blocks []block, level int, properties string) {
@@ -96,7 +159,8 @@ func (w *word) blocks(blocks []block, level int, properties string) {
 		case table:
 			w.table(b)
 		case rule:
-			w.body.WriteString(`<w:p><w:pPr><w:pBdr><w:bottom w:val="single" w:sz="4" w:space="1" w:color="BFBFBF"/></w:pBdr></w:pPr></w:p>`)
+			w.body.WriteString(`<w:p><w:pPr><w:pBdr>` +
+				`<w:bottom w:val="single" w:sz="4" w:space="1" w:color="BFBFBF"/></w:pBdr></w:pPr></w:p>`)
 		}
 	}
 }
@@ -107,7 +171,8 @@ func (w *word) paragraph(properties string, b block) {
 		w.body.WriteString("<w:pPr>" + properties + "</w:pPr>")
 	}
 	if id := w.bookmarks[b.anchor]; b.anchor != "" && id > 0 {
-		fmt.Fprintf(&w.body, `<w:bookmarkStart w:id="%d" w:name="%s"/><w:bookmarkEnd w:id="%d"/>`, id, bookmark(b.anchor), id)
+		fmt.Fprintf(&w.body, `<w:bookmarkStart w:id="%[1]d" w:name="%[2]s"/><w:bookmarkEnd w:id="%[1]d"/>`,
+			id, bookmark(b.anchor))
 	}
 	w.runs(b.runs)
 	w.body.WriteString("</w:p>")
@@ -122,17 +187,18 @@ func (w *word) code(text string) {
 		if i > 0 {
 			w.body.WriteString(`<w:r><w:br/></w:r>`)
 		}
-		w.text("", line)
+		w.text("", line, false)
 	}
 	w.body.WriteString("</w:p>")
 }
 
 func (w *word) list(b block, level int) {
-	w.lists = append(w.lists, b)
-	id, level := len(w.lists), min(level, maxListLevel)
+	id, level := len(w.lists)+1, min(level, maxListLevel)
+	w.lists = append(w.lists, wordList{id, b.ordered, b.start})
+	const style = `<w:pStyle w:val="ListParagraph"/>`
+	first := style + fmt.Sprintf(`<w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr>`, level, id)
+	rest := style + fmt.Sprintf(`<w:ind w:left="%d"/>`, listIndent*(level+1))
 	for _, item := range b.items {
-		first := fmt.Sprintf(`<w:pStyle w:val="ListParagraph"/><w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr>`, level, id)
-		rest := fmt.Sprintf(`<w:pStyle w:val="ListParagraph"/><w:ind w:left="%d"/>`, 720*(level+1))
 		if len(item) > 0 && item[0].kind == paragraph {
 			w.paragraph(first, item[0])
 			item = item[1:]
@@ -151,7 +217,8 @@ func (w *word) table(b block) {
 	for _, r := range b.rows {
 		columns = max(columns, len(r))
 	}
-	w.body.WriteString(`<w:tbl><w:tblPr><w:tblStyle w:val="TableGrid"/><w:tblW w:w="5000" w:type="pct"/><w:tblLook w:val="0420"/></w:tblPr><w:tblGrid>`)
+	w.body.WriteString(`<w:tbl><w:tblPr><w:tblStyle w:val="TableGrid"/><w:tblW w:w="5000" w:type="pct"/>` +
+		`<w:tblLook w:val="0420"/></w:tblPr><w:tblGrid>`)
 	for range columns {
 		fmt.Fprintf(&w.body, `<w:gridCol w:w="%d"/>`, pageWidth/columns)
 	}
@@ -190,11 +257,8 @@ func (w *word) runs(runs []run) {
 			w.picture(*x.figure)
 			continue
 		}
-		closing, write := w.open(x), w.text
-		if x.cited != "" {
-			write = w.label
-		}
-		write(properties(x), x.text)
+		closing := w.open(x)
+		w.text(properties(x), x.text, x.cited != "")
 		w.body.WriteString(closing)
 		if x.broken {
 			w.body.WriteString("<w:r><w:br/></w:r>")
@@ -231,7 +295,7 @@ func (w *word) target(address string) string {
 	if !known {
 		id = "link" + strconv.Itoa(len(w.targets)+1)
 		w.targets[address] = id
-		fmt.Fprintf(&w.relations, `<Relationship Id="%s" Type="%s/hyperlink" Target="%s" TargetMode="External"/>`, id, relationTypes, escaped(address))
+		w.relations = append(w.relations, relation{ID: id, Kind: "hyperlink", Target: address, External: true})
 	}
 	return id
 }
@@ -261,22 +325,15 @@ func properties(x run) string {
 	return p
 }
 
-func (w *word) text(properties, text string) {
+// text writes a run. label: the text of a citation, whose hyphens do not break.
+func (w *word) text(properties, text string, label bool) {
 	w.body.WriteString("<w:r>")
 	if properties != "" {
 		w.body.WriteString("<w:rPr>" + properties + "</w:rPr>")
 	}
-	w.body.WriteString(`<w:t xml:space="preserve">` + escaped(text) + "</w:t></w:r>")
-}
-
-// label writes the text of a citation with non-breaking hyphens.
-func (w *word) label(properties, text string) {
-	w.body.WriteString("<w:r><w:rPr>" + properties + "</w:rPr>")
-	for i, piece := range strings.Split(text, "-") {
-		if i > 0 {
-			w.body.WriteString("<w:noBreakHyphen/>")
-		}
-		w.body.WriteString(`<w:t xml:space="preserve">` + escaped(piece) + "</w:t>")
+	text = `<w:t xml:space="preserve">` + escaped(text) + "</w:t>"
+	if label {
+		text = strings.ReplaceAll(text, "-", `</w:t><w:noBreakHyphen/><w:t xml:space="preserve">`)
 	}
-	w.body.WriteString("</w:r>")
+	w.body.WriteString(text + "</w:r>")
 }

@@ -19,32 +19,21 @@ const (
 	maxHeight   = 20 * 360_000 // 20 cm
 )
 
-// picture embeds a figure in the document. Word requires two references to an SVG file.
+// picture embeds a figure in the document.
 func (w *word) picture(f figure) {
-	w.pictures++
-	n, name, extra := w.pictures, "png", ""
+	n, kind := len(w.media)+1, "png"
 	if f.svg {
-		name = "svg"
+		kind = "svg"
 	}
+	name, id := fmt.Sprintf("media/figure%d.%s", n, kind), fmt.Sprintf("media%d", n)
+	w.media = append(w.media, part{"word/" + name, f.body})
+	w.relations = append(w.relations, relation{ID: id, Kind: "image", Target: name})
 	wide, high := sizeOf(f)
-	id, title := w.medium(fmt.Sprintf("figure%d.%s", n, name), f.body), escaped(text.Clip(f.title, maxTip))
-	if f.svg {
-		extra = `<a:extLst><a:ext uri="{96DAC541-7B7A-43D3-8B79-37D633B846F1}"><asvg:svgBlip xmlns:asvg="http://schemas.microsoft.com/office/drawing/2016/SVG/main" r:embed="` + id + `"/></a:ext></a:extLst>`
-	}
-	fmt.Fprintf(&w.body, `<w:r><w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0"><wp:extent cx="%d" cy="%d"/><wp:docPr id="%d" name="Figure %d" descr="%s"/>`+
-		`<a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture">`+
-		`<pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:nvPicPr><pic:cNvPr id="%d" name="Figure %d"/><pic:cNvPicPr/></pic:nvPicPr>`+
-		`<pic:blipFill><a:blip r:embed="%s">%s</a:blip><a:stretch><a:fillRect/></a:stretch></pic:blipFill>`+
-		`<pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="%d" cy="%d"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></pic:spPr></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>`,
-		wide, high, n, n, title, n, n, id, extra, wide, high)
-}
-
-// medium adds a media file and returns its relationship id.
-func (w *word) medium(name string, body []byte) string {
-	w.media = append(w.media, part{"word/media/" + name, body})
-	id := "media" + strconv.Itoa(len(w.media))
-	fmt.Fprintf(&w.relations, `<Relationship Id="%s" Type="%s/image" Target="media/%s"/>`, id, relationTypes, name)
-	return id
+	w.body.Write(fill("picture", struct {
+		Number, Wide, High int
+		Title, Medium      string
+		SVG                bool
+	}{n, wide, high, text.Clip(f.title, maxTip), id, f.svg}))
 }
 
 // sizeOf returns the displayed size of a figure, limited to the page.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/knowledge/extract/office"
 	"nightdesk/pipeline/reporting/formats"
 )
 
@@ -124,7 +124,7 @@ func TestDOCX(t *testing.T) {
 			t.Errorf("%s: the document has no %s", name, want)
 		}
 	}
-	got, err := extract.DOCX(body)
+	got, err := office.DOCX(body)
 	if err != nil {
 		t.Fatal(err)
 	}

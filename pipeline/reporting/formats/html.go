@@ -35,7 +35,7 @@ func HTML(r Report) ([]byte, error) {
 	return []byte(w.out.String()), nil
 }
 
-// page renders a document as HTML. All text goes through text, and all addresses go through attribute.
+// page renders a document as HTML. All text goes through text, and all addresses go through open.
 type page struct {
 	d   *document
 	out strings.Builder
@@ -43,23 +43,49 @@ type page struct {
 
 func (w *page) text(s string) { w.out.WriteString(html.EscapeString(ordered.Replace(s))) }
 
-func (w *page) attribute(name, value string) {
-	w.out.WriteString(" " + name + `="` + html.EscapeString(ordered.Replace(value)) + `"`)
+// open writes a start tag with attributes, given as name and value.
+func (w *page) open(tag string, attributes ...string) {
+	w.out.WriteString("<" + tag)
+	for pair := range slices.Chunk(attributes, 2) {
+		w.out.WriteString(" " + pair[0] + `="` + html.EscapeString(ordered.Replace(pair[1])) + `"`)
+	}
+	w.out.WriteString(">")
+}
+
+// shut writes an end tag. A block element ends its line.
+func (w *page) shut(tag string) {
+	w.out.WriteString("</" + tag + ">")
+	if slices.Contains(blockTags, tag) {
+		w.out.WriteString("\n")
+	}
+}
+
+var blockTags = []string{
+	"p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "tr", "details", "summary", "nav",
+}
+
+// element writes an element with text.
+func (w *page) element(text, tag string, attributes ...string) {
+	w.open(tag, attributes...)
+	w.text(text)
+	w.shut(tag)
 }
 
 func (w *page) head() {
 	sum := sha256.Sum256([]byte(StyleSheet))
-	hash := base64.StdEncoding.EncodeToString(sum[:])
-	w.out.WriteString("<!DOCTYPE html>\n<html")
+	w.out.WriteString("<!DOCTYPE html>\n")
 	if w.d.Language != "" {
-		w.attribute("lang", w.d.Language)
+		w.open("html", "lang", w.d.Language)
+	} else {
+		w.open("html")
 	}
-	w.out.WriteString(">\n<head>\n<meta charset=\"utf-8\">\n" +
-		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-` + hash + `'; base-uri 'none'; form-action 'none'">` + "\n" +
+	w.out.WriteString("\n<head>\n<meta charset=\"utf-8\">\n" +
+		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-` +
+		base64.StdEncoding.EncodeToString(sum[:]) + `'; base-uri 'none'; form-action 'none'">` + "\n" +
 		`<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n" +
-		`<meta name="referrer" content="no-referrer">` + "\n<title>")
-	w.text(w.d.Title)
-	w.out.WriteString("</title>\n<style>" + StyleSheet + "</style>\n</head>\n<body>\n<main>\n")
+		`<meta name="referrer" content="no-referrer">` + "\n")
+	w.element(w.d.Title, "title")
+	w.out.WriteString("\n<style>" + StyleSheet + "</style>\n</head>\n<body>\n<main>\n")
 }
 
 // fewSections is the maximum number of sections without a table of contents.
@@ -86,38 +112,47 @@ func (w *page) contents() {
 	}
 	w.out.WriteString("<nav>\n<ul>\n")
 	for _, h := range sections {
-		w.out.WriteString("<li><a")
-		w.attribute("href", "#"+h.anchor)
-		w.out.WriteString(">")
-		w.text(plainText(h.runs))
-		w.out.WriteString("</a></li>\n")
+		w.open("li")
+		w.element(plainText(h.runs), "a", "href", "#"+h.anchor)
+		w.shut("li")
 	}
-	w.out.WriteString("</ul>\n</nav>\n")
+	w.shut("ul")
+	w.shut("nav")
 }
 
 // legend writes the controls to show new sentences and verdicts.
 func (w *page) legend() {
-	if len(w.d.News) > 0 && w.d.Words.News != "" {
-		w.out.WriteString(`<p class="checks"><label><input type="checkbox" id="show-news"> `)
-		w.text(w.d.Words.News)
-		w.out.WriteString("</label></p>\n")
+	words := w.d.Words
+	if len(w.d.News) > 0 && words.News != "" {
+		w.checkbox("show-news", words.News)
+		w.shut("p")
 	}
-	if len(w.d.Checks) == 0 || w.d.Words.Show == "" {
+	if len(w.d.Checks) == 0 || words.Show == "" {
 		return
 	}
-	w.out.WriteString(`<p class="checks"><label><input type="checkbox" id="show-checks"> `)
-	w.text(w.d.Words.Show)
-	w.out.WriteString("</label>")
-	for _, v := range []Verdict{Confirmed, Conclusion, Unconfirmed, Unsupported} {
-		word := map[Verdict]string{Confirmed: w.d.Words.Confirmed, Conclusion: w.d.Words.Conclusion,
-			Unconfirmed: w.d.Words.Unconfirmed, Unsupported: w.d.Words.Unsupported}[v]
-		if slices.ContainsFunc(w.d.Checks, func(c Check) bool { return c.Verdict == v }) {
-			w.out.WriteString(` <span class="` + classes[v] + `">`)
-			w.text(word)
-			w.out.WriteString("</span>")
+	w.checkbox("show-checks", words.Show)
+	for _, v := range []struct {
+		Verdict
+		word string
+	}{
+		{Confirmed, words.Confirmed}, {Conclusion, words.Conclusion}, {Unconfirmed, words.Unconfirmed},
+		{Unsupported, words.Unsupported},
+	} {
+		if slices.ContainsFunc(w.d.Checks, func(c Check) bool { return c.Verdict == v.Verdict }) {
+			w.out.WriteString(" ")
+			w.element(v.word, "span", "class", classes[v.Verdict])
 		}
 	}
-	w.out.WriteString("</p>\n")
+	w.shut("p")
+}
+
+// checkbox opens a paragraph with a checkbox and its label.
+func (w *page) checkbox(id, label string) {
+	w.open("p", "class", "checks")
+	w.open("label")
+	w.open("input", "type", "checkbox", "id", id)
+	w.text(" " + label)
+	w.shut("label")
 }
 
 // blocks writes blocks. tight: the first paragraph is a list item.
@@ -126,21 +161,19 @@ func (w *page) blocks(blocks []block, tight bool) {
 		switch b.kind {
 		case heading:
 			tag := "h" + strconv.Itoa(b.level)
-			w.out.WriteString("<" + tag)
-			w.attribute("id", b.anchor)
-			w.out.WriteString(">")
+			w.open(tag, "id", b.anchor)
 			w.runs(b.runs)
-			w.out.WriteString("</" + tag + ">\n")
+			w.shut(tag)
 		case paragraph:
 			w.paragraph(b, tight && i == 0)
 		case code:
-			w.out.WriteString("<pre><code>")
-			w.text(b.text)
-			w.out.WriteString("</code></pre>\n")
+			w.open("pre")
+			w.element(b.text, "code")
+			w.out.WriteString("</pre>\n")
 		case quote:
 			w.out.WriteString("<blockquote>\n")
 			w.blocks(b.blocks, false)
-			w.out.WriteString("</blockquote>\n")
+			w.shut("blockquote")
 		case list:
 			w.list(b)
 		case table:
@@ -158,38 +191,35 @@ func (w *page) paragraph(b block, bare bool) {
 	case bare:
 		w.runs(b.runs)
 	default:
-		w.out.WriteString("<p>")
+		w.open("p")
 		w.runs(b.runs)
-		w.out.WriteString("</p>\n")
+		w.shut("p")
 	}
 }
 
 // reference writes an entry of the references: the entry, links back to the citations, and its passages.
 func (w *page) reference(b block) {
-	w.out.WriteString(`<div class="ref"`)
-	w.attribute("id", b.anchor)
-	w.out.WriteString("><p>")
+	w.open("div", "class", "ref", "id", b.anchor)
+	w.open("p")
 	w.runs(b.runs)
 	for i, n := range w.d.cites[b.anchor] {
 		label := strconv.Itoa(i + 1)
 		if i == 0 {
 			label = "↩\ufe0e" + label
 		}
-		w.out.WriteString(` <a class="back"`)
-		w.attribute("href", "#cite-"+strconv.Itoa(n))
-		w.out.WriteString(">" + label + "</a>")
+		w.out.WriteString(" ")
+		w.element(label, "a", "class", "back", "href", "#cite-"+strconv.Itoa(n))
 	}
-	w.out.WriteString("</p>\n")
+	w.shut("p")
 	if passages := w.d.Notes[b.anchor].passages(); len(passages) > 0 {
-		w.out.WriteString("<details><summary>")
-		w.text("“" + text.Clip(passages[0].Quote, 60) + "”")
-		w.out.WriteString("</summary>\n")
+		w.open("details")
+		w.element("“"+text.Clip(passages[0].Quote, 60)+"”", "summary")
 		for _, p := range passages {
-			w.out.WriteString("<blockquote>")
+			w.open("blockquote")
 			w.passage(p)
-			w.out.WriteString("</blockquote>\n")
+			w.shut("blockquote")
 		}
-		w.out.WriteString("</details>\n")
+		w.shut("details")
 	}
 	w.out.WriteString("</div>\n")
 }
@@ -199,17 +229,18 @@ func (w *page) list(b block) {
 	if b.ordered {
 		tag = "ol"
 	}
-	w.out.WriteString("<" + tag)
 	if b.ordered && b.start != 1 {
-		w.attribute("start", strconv.Itoa(b.start))
+		w.open(tag, "start", strconv.Itoa(b.start))
+	} else {
+		w.open(tag)
 	}
-	w.out.WriteString(">\n")
+	w.out.WriteString("\n")
 	for _, item := range b.items {
-		w.out.WriteString("<li>")
+		w.open("li")
 		w.blocks(item, true)
-		w.out.WriteString("</li>\n")
+		w.shut("li")
 	}
-	w.out.WriteString("</" + tag + ">\n")
+	w.shut(tag)
 }
 
 func (w *page) table(b block) {
@@ -219,17 +250,17 @@ func (w *page) table(b block) {
 		if i == 0 {
 			tag = "th"
 		}
-		w.out.WriteString("<tr>")
+		w.open("tr")
 		for _, c := range r {
-			w.out.WriteString("<" + tag)
 			if c.right {
-				w.attribute("class", "right")
+				w.open(tag, "class", "right")
+			} else {
+				w.open(tag)
 			}
-			w.out.WriteString(">")
 			w.runs(c.runs)
-			w.out.WriteString("</" + tag + ">")
+			w.shut(tag)
 		}
-		w.out.WriteString("</tr>\n")
+		w.shut("tr")
 	}
 	w.out.WriteString("</table></div>\n")
 }
@@ -254,13 +285,11 @@ func (w *page) runs(runs []run) {
 			x.link = w.d.Files[x.text]
 		}
 		if x.link != "" {
-			w.out.WriteString("<a")
-			w.attribute("href", x.link)
-			w.out.WriteString(">")
+			w.open("a", "href", x.link)
 		}
 		w.styled(x)
 		if x.link != "" {
-			w.out.WriteString("</a>")
+			w.shut("a")
 		}
 		if x.broken {
 			w.out.WriteString("<br>\n")
@@ -274,47 +303,39 @@ func (w *page) styled(x run) {
 		class = strings.TrimSpace(class + " news")
 	}
 	if class != "" && strings.TrimSpace(x.text) != "" {
-		w.out.WriteString(`<span class="` + class + `"`)
+		attributes := []string{"class", class}
 		if x.checked > 0 {
-			w.attribute("data-sentence", strconv.Itoa(x.checked))
+			attributes = append(attributes, "data-sentence", strconv.Itoa(x.checked))
 		}
-		w.out.WriteString(">")
-		defer w.out.WriteString("</span>")
+		w.open("span", attributes...)
+		defer w.shut("span")
 	}
 	for _, t := range tags {
 		if x.style&t.style != 0 {
-			w.out.WriteString("<" + t.tag + ">")
+			w.open(t.tag)
+			defer w.shut(t.tag)
 		}
 	}
 	w.text(x.text)
-	for i := len(tags) - 1; i >= 0; i-- {
-		if x.style&tags[i].style != 0 {
-			w.out.WriteString("</" + tags[i].tag + ">")
-		}
-	}
 }
 
 // citation writes the link to a reference, with the source and the passage, which are shown on hover.
 func (w *page) citation(x run) {
-	id := "cite-" + strconv.Itoa(x.number)
-	w.out.WriteString(`<span class="cite"><a`)
-	w.attribute("id", id)
-	w.attribute("href", "#"+x.cited)
-	w.out.WriteString(">")
+	w.open("span", "class", "cite")
+	w.open("a", "id", "cite-"+strconv.Itoa(x.number), "href", "#"+x.cited)
 	w.styled(x)
-	w.out.WriteString("</a>")
+	w.shut("a")
 	if title := w.d.Notes[x.cited].Title; title != "" || x.passage.Quote != "" {
-		w.out.WriteString(`<span class="note"><b>`)
-		w.text(text.Clip(title, maxPassage))
-		w.out.WriteString("</b>")
+		w.open("span", "class", "note")
+		w.element(text.Clip(title, maxPassage), "b")
 		if x.passage.Quote != "" {
-			w.out.WriteString("<q>")
+			w.open("q")
 			w.passage(x.passage)
-			w.out.WriteString("</q>")
+			w.shut("q")
 		}
-		w.out.WriteString("</span>")
+		w.shut("span")
 	}
-	w.out.WriteString("</span>")
+	w.shut("span")
 }
 
 // passage writes a passage with its context.
@@ -322,9 +343,7 @@ func (w *page) passage(p Passage) {
 	if p.Before != "" {
 		w.text(p.Before + " ")
 	}
-	w.out.WriteString("<strong>")
-	w.text(p.Quote)
-	w.out.WriteString("</strong>")
+	w.element(p.Quote, "strong")
 	if p.After != "" {
 		w.text(" " + p.After)
 	}
@@ -335,8 +354,6 @@ func (w *page) picture(f figure) {
 	if f.svg {
 		kind = "image/svg+xml"
 	}
-	w.out.WriteString("<img")
-	w.attribute("alt", f.title)
-	w.attribute("src", fmt.Sprintf("data:%s;base64,%s", kind, base64.StdEncoding.EncodeToString(f.body)))
-	w.out.WriteString(">")
+	w.open("img", "alt", f.title,
+		"src", fmt.Sprintf("data:%s;base64,%s", kind, base64.StdEncoding.EncodeToString(f.body)))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -86,7 +87,7 @@ func (w *inline) node(n ast.Node, as run) {
 		title := plainText(w.out[from:])
 		w.out = w.out[:from]
 		if f := w.picture(markdown.Plain(string(n.Destination)), title); f != nil {
-			w.out = append(w.out, run{figure: f, text: ""})
+			w.out = append(w.out, run{figure: f})
 		} else {
 			add(title)
 		}
@@ -153,6 +154,25 @@ var verdict = regexp.MustCompile(`\[(?:unsupported|无来源支持)\]`)
 // tidy merges runs with the same style, moves the brackets around citations into their runs, and splits off verdicts.
 func tidy(runs []run) []run {
 	var out []run
+	for _, x := range merged(runs) {
+		at := 0
+		if x.cited == "" && x.style&fixed == 0 {
+			for _, m := range verdict.FindAllStringIndex(x.text, -1) {
+				before, mark := x, x
+				before.text, before.broken = x.text[at:m[0]], false
+				mark.text, mark.style, mark.broken = x.text[m[0]:m[1]], x.style|marked, false
+				out, at = append(out, before, mark), m[1]
+			}
+		}
+		x.text = x.text[at:]
+		out = append(out, x)
+	}
+	return slices.DeleteFunc(out, func(x run) bool { return x.text == "" && x.figure == nil && !x.broken })
+}
+
+// merged merges runs with the same style, and moves the brackets around citations into their runs.
+func merged(runs []run) []run {
+	var out []run
 	var text []byte // text of the last run of out; a paragraph may have a hundred thousand lines
 	end := func() {
 		if n := len(out); n > 0 {
@@ -161,13 +181,14 @@ func tidy(runs []run) []run {
 		text = text[:0]
 	}
 	for i, x := range runs {
-		if x.cited != "" && i > 0 && i+1 < len(runs) && len(out) > 0 && runs[i-1].cited != x.cited &&
-			bytes.HasSuffix(text, []byte("[")) && strings.HasPrefix(runs[i+1].text, "]") {
-			text = text[:len(text)-1]
-			runs[i+1].text = runs[i+1].text[1:]
-			x.text = "[" + x.text + "]"
+		if x.cited != "" && len(out) > 0 && i+1 < len(runs) && runs[i-1].cited != x.cited {
+			if bytes.HasSuffix(text, []byte("[")) && strings.HasPrefix(runs[i+1].text, "]") {
+				text = text[:len(text)-1]
+				runs[i+1].text = runs[i+1].text[1:]
+				x.text = "[" + x.text + "]"
+			}
 		}
-		if n := len(out); n > 0 && x.figure == nil && out[n-1].figure == nil && !out[n-1].broken && out[n-1].style == x.style && out[n-1].link == x.link && x.cited == "" && out[n-1].cited == "" {
+		if n := len(out); n > 0 && out[n-1].goesOn(x) {
 			text = append(text, x.text...)
 			out[n-1].broken = x.broken
 			continue
@@ -176,27 +197,13 @@ func tidy(runs []run) []run {
 		out, text = append(out, x), append(text, x.text...)
 	}
 	end()
-	var split []run
-	for _, x := range out {
-		if x.text == "" && x.figure == nil && !x.broken {
-			continue
-		}
-		at := 0
-		if x.cited == "" && x.style&fixed == 0 {
-			for _, m := range verdict.FindAllStringIndex(x.text, -1) {
-				before, mark := x, x
-				before.text, before.broken = x.text[at:m[0]], false
-				mark.text, mark.style, mark.broken = x.text[m[0]:m[1]], x.style|marked, false
-				if before.text != "" {
-					split = append(split, before)
-				}
-				split, at = append(split, mark), m[1]
-			}
-		}
-		x.text = x.text[at:]
-		if x.text != "" || x.figure != nil || x.broken {
-			split = append(split, x)
-		}
+	return out
+}
+
+// goesOn reports whether the next run has the same style and neither is a citation or a figure.
+func (x run) goesOn(next run) bool {
+	if x.broken || x.figure != nil || next.figure != nil || x.cited+next.cited != "" {
+		return false
 	}
-	return split
+	return x.style == next.style && x.link == next.link
 }

@@ -94,7 +94,8 @@ func eachBlock(blocks []block, yield func(*block)) {
 
 // ordered removes characters that change the direction of following text, because a title could disguise that text. The
 // marks that right-to-left text needs are kept.
-var ordered = strings.NewReplacer("\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "", "\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
+var ordered = strings.NewReplacer("\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "",
+	"\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
 
 // plainText joins the text of runs.
 func plainText(runs []run) string {

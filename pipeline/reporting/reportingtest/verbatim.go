@@ -81,5 +81,6 @@ func CheckVerbatim(markdown string, sourceText func(citationID string) string) [
 
 // words returns the words of a text (letters and digits), joined by spaces.
 func words(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return strings.Join(strings.FieldsFunc(s, between), " ")
 }

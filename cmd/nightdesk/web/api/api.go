@@ -66,6 +66,9 @@ func problem(status int, do, format string, args ...any) *Problem {
 		Detail: fmt.Sprintf(format, args...), Do: do}
 }
 
+// Refused returns an error for a client. detail describes the error, do the remedy.
+func Refused(status int, detail, do string) *Problem { return problem(status, do, "%s", detail) }
+
 // WriteProblem sends a problem as the response.
 func WriteProblem(w http.ResponseWriter, p *Problem) {
 	writeJSON(w, p.Status, "application/problem+json", p)

@@ -143,7 +143,7 @@ type Reply struct {
 type Nothing struct{}
 
 // control is an operation on a run.
-type control func(ctx context.Context, ctl jobs.Controls, run topicqueue.Run) error
+type control func(ctl jobs.Controls, ctx context.Context, run topicqueue.Run) error
 
 // change applies an operation to a queued run and returns the changed run. For a batch path, it applies the operation
 // to all runs of the batch.
@@ -163,7 +163,7 @@ func (a orders) change(c *call, do control) (any, error) {
 
 // changeOne applies an operation to one run. The error is a *Problem if the run is unchanged.
 func (a orders) changeOne(ctx context.Context, run topicqueue.Run, do control) error {
-	err := do(ctx, jobs.Controls{Queue: a.queue, Dispatcher: a.dispatcher}, run)
+	err := do(jobs.Controls{Queue: a.queue, Dispatcher: a.dispatcher}, ctx, run)
 	var why jobs.Refusal
 	switch {
 	case errors.As(err, &why):
@@ -216,26 +216,18 @@ func (a orders) cancel(c *call) (any, error) {
 	if o.Reason == "" {
 		o.Reason = "cancelled by a program"
 	}
-	return a.change(c, func(ctx context.Context, ctl jobs.Controls, run topicqueue.Run) error {
+	return a.change(c, func(ctl jobs.Controls, ctx context.Context, run topicqueue.Run) error {
 		return ctl.Cancel(ctx, run, topicqueue.Clip(topicqueue.OneLine(o.Reason), longestText), o.Report)
 	})
 }
 
-func (a orders) pause(c *call) (any, error) { return a.change(c, pauseRun) }
+func (a orders) pause(c *call) (any, error) { return a.change(c, jobs.Controls.Pause) }
 
-func (a orders) resume(c *call) (any, error) { return a.change(c, resumeRun) }
-
-func pauseRun(ctx context.Context, ctl jobs.Controls, run topicqueue.Run) error {
-	return ctl.Pause(ctx, run)
-}
-
-func resumeRun(ctx context.Context, ctl jobs.Controls, run topicqueue.Run) error {
-	return ctl.Resume(ctx, run)
-}
+func (a orders) resume(c *call) (any, error) { return a.change(c, jobs.Controls.Resume) }
 
 func (a orders) retry(c *call) (any, error) {
 	what := cmp.Or(string(c.body.(*RetryOptions).What), redisqueue.RetryBlocks)
-	return a.change(c, func(ctx context.Context, ctl jobs.Controls, run topicqueue.Run) error {
+	return a.change(c, func(ctl jobs.Controls, ctx context.Context, run topicqueue.Run) error {
 		err := ctl.Retry(ctx, run, what)
 		if errors.Is(err, jobs.ErrNothingFailed) {
 			return problem(http.StatusConflict, "Use report to rewrite the report, or all to start over.",
@@ -250,7 +242,7 @@ func (a orders) answer(c *call) (any, error) {
 	if err != nil {
 		return nil, problem(http.StatusUnprocessableEntity, "Shorten it.", "%v", err)
 	}
-	return a.change(c, func(ctx context.Context, ctl jobs.Controls, run topicqueue.Run) error {
+	return a.change(c, func(ctl jobs.Controls, ctx context.Context, run topicqueue.Run) error {
 		number, _ := run.Waiting()
 		if number == 0 {
 			return jobs.Refusal("it is not waiting for an answer; it is " + string(run.State))

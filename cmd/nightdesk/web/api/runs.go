@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -10,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"nightdesk/jobs/bundle"
@@ -148,7 +146,7 @@ func (a runs) listRuns(c *call) (any, error) {
 		if state != "" && state != string(r.State) || tag != "" && !slices.Contains(r.Tags, tag) {
 			return false
 		}
-		return has(r, query.Get("q"))
+		return r.Mentions(query.Get("q"))
 	}
 	for _, b := range batches {
 		start := 0
@@ -208,26 +206,10 @@ func (a runs) batch(ctx context.Context, name string) (redisqueue.Batch, error) 
 
 // find returns a run from the queue or, if it is no longer there, from its bundle.
 func (a runs) find(ctx context.Context, id string) (topicqueue.Run, []topicqueue.Block, error) {
-	run, err := a.queue.Run(ctx, id)
-	if err == nil {
-		blocks, err := a.queue.Blocks(ctx, id)
-		return run, blocks, err
-	}
-	if !errors.Is(err, redisqueue.ErrNotFound) {
-		return run, nil, err
-	}
-	archive := bundle.Archive{Store: a.store}
-	run, err = archive.Run(ctx, id)
+	run, blocks, _, err := bundle.Archive{Store: a.store}.Find(ctx, a.queue, id)
 	if errors.Is(err, bundle.ErrNoBundle) {
-		return run, nil, noRun(id)
+		err = noRun(id)
 	}
-	if err != nil {
-		return run, nil, err
-	}
-	if run.PublishedAt.IsZero() { // stored by an early version
-		run.PublishedAt = run.EndedAt
-	}
-	blocks, err := archive.Blocks(ctx, id)
 	return run, blocks, err
 }
 
@@ -286,7 +268,7 @@ func FormatType(format string) string { return cmp.Or(formatTypes[format], "appl
 // stored reads a JSON Lines file of a run.
 func stored[T any](a runs, c *call, name string) (any, error) {
 	id := c.PathValue("run")
-	body, err := a.store.Get(c.Context(), storage.CacheKey(id, name))
+	all, err := bundle.Lines[T](c.Context(), a.store, storage.CacheKey(id, name))
 	if errors.Is(err, storage.ErrNotExist) {
 		if _, _, err := a.find(c.Context(), id); err != nil {
 			return nil, err
@@ -296,15 +278,7 @@ func stored[T any](a runs, c *call, name string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []T{}
-	for line := range bytes.Lines(body) {
-		var v T
-		if err := json.Unmarshal(line, &v); err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
+	return list(all), nil
 }
 
 func (a runs) listClaims(c *call) (any, error) {
@@ -326,10 +300,4 @@ func (a runs) verifyRun(c *call) (any, error) {
 		return nil, err
 	}
 	return check, nil
-}
-
-// has reports whether the topic, IDs or tags of a run contain query, ignoring case.
-func has(r topicqueue.Run, query string) bool {
-	whole := strings.Join(append([]string{r.Topic, r.ID, r.Ref}, r.Tags...), "\n")
-	return strings.Contains(strings.ToLower(whole), strings.ToLower(strings.TrimSpace(query)))
 }

@@ -21,7 +21,8 @@ func cffIndex(entries ...[]byte) []byte {
 	return append(out, slices.Concat(entries...)...)
 }
 
-// cffFont is a font with the glyphs .notdef, A, fi and omega.alt, of which it shows fi as 12, A as 65 and omega.alt as 200.
+// cffFont is a font with the glyphs .notdef, A, fi and omega.alt, of which it shows fi as 12, A as 65 and omega.alt as
+// 200.
 func cffFont(format byte) []byte {
 	number := func(n int) []byte { return []byte{28, byte(n >> 8), byte(n)} }
 	top := func(charset, encoding, glyphs int) []byte {

@@ -89,7 +89,11 @@ func (d fonts) parseCMap(s *stream, depth int) *cmap {
 			for i := 0; i+1 < len(stack); i += 2 {
 				from, ok1 := stack[i].(text)
 				to, ok2 := stack[i+1].(text)
-				if n := len(from); ok1 && ok2 && n >= 1 && n <= 4 && len(m.spaces[n]) < 100 {
+				n := len(from)
+				if !ok1 || !ok2 || n < 1 || n > 4 {
+					continue
+				}
+				if len(m.spaces[n]) < 100 {
 					m.spaces[n] = append(m.spaces[n], [2]int{codeOf(from), codeOf(to)})
 				}
 			}

@@ -202,7 +202,10 @@ func (d *document) unpack(num int) {
 	for range min(n, len(data)/4+1) {
 		id, ok1 := l.object().(int)
 		off, ok2 := l.object().(int)
-		if !ok1 || !ok2 || off < 0 || first+off < 0 || first+off >= len(data) {
+		if !ok1 || !ok2 || off < 0 {
+			break
+		}
+		if first+off < 0 || first+off >= len(data) {
 			break
 		}
 		if old, had := d.place[id]; !had || old.at <= d.place[num].at {

@@ -1,0 +1,185 @@
+// Package bases indexes, finds and publishes the knowledge bases of this machine and the documents of --attach.
+//
+// Entry point: [New].
+package bases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nightdesk/cmd/nightdesk/intake"
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/pipeline/knowledge"
+)
+
+// Bases gives access to the knowledge bases of this machine.
+type Bases struct {
+	cfg       config.Config
+	con       *view.Console
+	Dir       string
+	Embedding *wiring.Embedding
+}
+
+// New returns the knowledge bases in the data directory.
+func New(cfg config.Config, con *view.Console) *Bases {
+	return &Bases{cfg: cfg, con: con, Dir: wiring.KnowledgeDir(cfg), Embedding: wiring.NewEmbedding(cfg)}
+}
+
+// Open opens an existing knowledge base.
+func (b *Bases) Open(name string) (*knowledge.Base, error) {
+	path, err := knowledge.Path(b.Dir, name)
+	if err != nil {
+		return nil, view.Usage(err)
+	}
+	return knowledge.Open(path)
+}
+
+// Exists returns nil if a knowledge base has this name; otherwise its error lists the existing ones.
+func (b *Bases) Exists(name string) error {
+	names, err := knowledge.List(b.Dir)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	hint := "There is none yet; make one with `nightdesk kb add --name NAME DIR`."
+	if len(names) > 0 {
+		hint = "There are: " + strings.Join(names, ", ")
+	}
+	return view.Usage(view.Hint(fmt.Errorf("there is no knowledge base and no directory %q", name), hint))
+}
+
+// With calls do with an existing knowledge base, then closes it.
+func (b *Bases) With(name string, do func(*knowledge.Base) error) error {
+	if err := b.Exists(name); err != nil {
+		return err
+	}
+	base, err := b.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(base), base.Close())
+}
+
+// check returns an error if a knowledge base does not exist or is empty.
+func (b *Bases) check(ctx context.Context, name string) error {
+	return b.With(name, func(kb *knowledge.Base) error {
+		info, err := kb.Info(ctx)
+		if err == nil && info.Passages == 0 {
+			err = view.Hint(fmt.Errorf("knowledge base %s is empty", name), "Fill it with `nightdesk kb add --name "+
+				name+" DIR`.")
+		}
+		return err
+	})
+}
+
+// Resolve returns the knowledge base that a value of --kb means: its name, or a directory or file, which Resolve
+// indexes first.
+func (b *Bases) Resolve(ctx context.Context, value string) (string, error) {
+	name, path, err := b.Find(ctx, value)
+	if err != nil || path == "" {
+		return name, err
+	}
+	rep, err := b.Ingest(ctx, name, []string{path}, false)
+	if err == nil {
+		b.con.Say("%s is knowledge base %s: %s%s", path, name, view.Counted(rep.Added+rep.Updated+rep.Unchanged, "document"),
+			skippedNote(rep, path))
+	}
+	return name, err
+}
+
+// Find returns the knowledge base that a value of --kb means, without indexing anything. path is the directory or file
+// to index; it is empty for an existing knowledge base. If a name matches both, the knowledge base wins, unless the
+// value is written as a path.
+func (b *Bases) Find(ctx context.Context, value string) (name, path string, err error) {
+	if value == "" {
+		return "", "", nil
+	}
+	_, statErr := os.Stat(value)
+	looksLikePath := strings.ContainsRune(value, filepath.Separator) || value == "." || value == ".."
+	if !looksLikePath {
+		names, err := knowledge.List(b.Dir)
+		if err != nil {
+			return "", "", err
+		}
+		if slices.Contains(names, value) {
+			return value, "", b.check(ctx, value)
+		}
+	}
+	if statErr != nil {
+		if looksLikePath {
+			return "", "", view.Usage(fmt.Errorf("knowledge base: %w", statErr))
+		}
+		return "", "", b.Exists(value)
+	}
+	return knowledge.Name(value), value, nil
+}
+
+func skippedNote(rep knowledge.Report, path string) string {
+	if len(rep.Skipped) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s skipped (`nightdesk kb add %s` says why)", view.Counted(len(rep.Skipped), "file"), path)
+}
+
+// PublishAll indexes the batch's knowledge base if it is a directory. It then publishes the knowledge bases that
+// topics use to storage.
+func (b *Bases) PublishAll(ctx context.Context, kb string, list *intake.List) error {
+	if _, err := b.Resolve(ctx, kb); err != nil {
+		return err
+	}
+	versions := map[string]string{}
+	for i := range list.Options {
+		o := &list.Options[i]
+		version, ok := versions[o.KnowledgeBase]
+		if !ok {
+			var err error
+			if version, err = b.Publish(ctx, o.KnowledgeBase); err != nil {
+				return err
+			}
+			versions[o.KnowledgeBase] = version
+		}
+		o.KnowledgeVersion = version
+	}
+	return nil
+}
+
+// Publish copies the current knowledge base to storage, from where workers on any machine fetch it. It returns the
+// version for the runs to use, so that later changes do not affect them.
+func (b *Bases) Publish(ctx context.Context, kb string) (version string, err error) {
+	if kb == "" {
+		return "", nil
+	}
+	store, err := wiring.OpenWritableStore(ctx, b.cfg, b.con)
+	if err != nil {
+		return "", err
+	}
+	err = b.With(kb, func(base *knowledge.Base) error {
+		version, err = knowledge.Publish(ctx, base, store)
+		return err
+	})
+	return version, err
+}
+
+// Infos describes all knowledge bases.
+func (b *Bases) Infos(ctx context.Context) (all []knowledge.Info, err error) {
+	names, err := knowledge.List(b.Dir)
+	for _, name := range names {
+		if err == nil {
+			err = b.With(name, func(base *knowledge.Base) error {
+				info, err := base.Info(ctx)
+				all = append(all, info)
+				return err
+			})
+		}
+	}
+	return all, err
+}

@@ -1,0 +1,204 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/retry"
+)
+
+// Viewer shows one run.
+type Viewer interface {
+	Noter
+	// Show receives new events and the current run. It is called about once a second, even without events.
+	Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error
+	// Along reports whether the viewer also shows model output while it is being written.
+	Along() bool
+}
+
+// Noter shows messages that are not events, such as that Redis is unavailable.
+type Noter interface {
+	Note(format string, args ...any)
+}
+
+const (
+	// outageTime is how long `run`, which has nothing else to do, waits while Redis or storage is unusable.
+	outageTime = 15 * time.Second
+	fullTime   = 3 * time.Second        // the same for a full disk or memory, which does not recover by itself
+	newsPause  = 100 * time.Millisecond // between polls for events
+	lookPause  = 500 * time.Millisecond // between reads of a run without events
+	alongPause = 3 * time.Second        // between marks that someone is reading along
+	lookTime   = 3 * time.Second        // timeout of one poll; a slower Redis counts as unavailable
+	outageLook = 200 * time.Millisecond // between polls while Redis is unavailable
+)
+
+// Follow shows a run's events after number seq until its stream ends, and returns the run in its final state.
+//
+// usable checks whether the run can continue in this process. Its error ends Follow after outageTime of failures. If
+// usable is nil, other processes work on the run, and Follow waits out an outage of any length.
+func Follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
+	usable func(context.Context) error, v Viewer) (topicqueue.Run, error) {
+	l := looker{q: q, runID: runID, usable: usable, along: v.Along()}
+	o := outage{Noter: v, since: time.Now()}
+	if usable != nil {
+		o.patience = outageTime
+	}
+	for looked := (time.Time{}); ; {
+		n, err := l.look(ctx, seq, time.Since(looked) >= lookPause)
+		if ctx.Err() != nil {
+			return n.run, context.Cause(ctx)
+		}
+		if errors.Is(err, redisqueue.ErrNotFound) {
+			return n.run, err
+		}
+		if err != nil {
+			if err := o.on(ctx, err); err != nil {
+				return n.run, err
+			}
+			continue
+		}
+		o.off()
+		if n.looked {
+			looked = time.Now()
+			if err := v.Show(ctx, n.run, slices.Concat(n.deltas, n.events)); err != nil {
+				return n.run, err
+			}
+		}
+		// A run that has ended adds no events, even if its stream was trimmed.
+		ended := n.looked && !n.run.EndedAt.IsZero() && len(n.events) == 0
+		for _, e := range n.events {
+			seq = e.Seq
+			ended = ended || e.Status == topicqueue.StatusComplete
+		}
+		if ended {
+			return n.run, nil
+		}
+		if len(n.events) == 0 {
+			_ = retry.Sleep(ctx, newsPause)
+		}
+	}
+}
+
+// news is the result of one poll of a run.
+type news struct {
+	events []topicqueue.Event // may include a gap
+	deltas []topicqueue.Event
+	looked bool // run was read
+	run    topicqueue.Run
+}
+
+// looker polls one run.
+type looker struct {
+	q      *redisqueue.Queue
+	runID  string
+	usable func(context.Context) error // see Follow
+	along  bool                        // read model output too
+	marked time.Time                   // time of the last mark that someone is reading along
+	after  string                      // id of the last delta read
+}
+
+// deltas reads what models are writing. It ignores errors, because nothing depends on the deltas.
+func (l *looker) deltas(ctx context.Context) (out []topicqueue.Event) {
+	if !l.along {
+		return nil
+	}
+	if time.Since(l.marked) > alongPause && l.q.ReadAlong(ctx, l.runID) == nil {
+		l.marked = time.Now()
+	}
+	out, l.after, _ = l.q.Deltas(ctx, l.runID, l.after)
+	return out
+}
+
+// look reads the next events of a run. If there are any, or if ask is set, it then reads the run too. It polls rather
+// than blocking in Redis, because a blocked client is slow to notice an outage or an interrupt.
+func (l *looker) look(ctx context.Context, seq int64, ask bool) (n news, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	n.deltas = l.deltas(ctx)
+	n.events, err = l.q.Events(ctx, l.runID, seq, 0)
+	var gap *topicqueue.Gap
+	if errors.As(err, &gap) {
+		n.events, err = []topicqueue.Event{gap.Event(time.Now().UTC())}, nil
+	}
+	n.looked = ask || len(n.events)+len(n.deltas) > 0
+	if err != nil || !n.looked {
+		return n, err
+	}
+	if l.usable != nil && len(n.events) == 0 {
+		if err := l.usable(ctx); err != nil {
+			return n, err
+		}
+	}
+	n.run, err = l.q.Run(ctx, l.runID)
+	return n, err
+}
+
+// AwaitPublished waits until all files of a run that has ended are in storage. For usable, see Follow.
+func AwaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error,
+	n Noter) error {
+	for o := (outage{Noter: n, since: time.Now(), patience: outageTime}); ; {
+		run, err := q.Run(ctx, runID)
+		switch {
+		case err != nil:
+		case !run.PublishedAt.IsZero():
+			return nil
+		case run.Unpublished != "":
+			err = fmt.Errorf("run %s is %s, but its report cannot be stored: %s", runID, run.State, run.Unpublished)
+		default:
+			err = usable(ctx)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
+			o.off()
+			err = retry.Sleep(ctx, 20*time.Millisecond)
+		} else {
+			err = o.on(ctx, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// outage tracks an outage of Redis and tells the viewer about it.
+type outage struct {
+	Noter
+	since    time.Time // Redis was last reachable
+	patience time.Duration
+	told     bool
+}
+
+// on handles an error and sleeps briefly before the next try. It returns an error when patience has run out.
+func (o *outage) on(ctx context.Context, err error) error {
+	away, full := time.Since(o.since), wiring.NoRoom(err)
+	switch {
+	case o.patience == 0:
+	case full && away > fullTime:
+		return err
+	case away > o.patience:
+		return view.Hint(fmt.Errorf("the run cannot go on: %w", err),
+			"Restore Redis and the storage, then run the command again.")
+	}
+	if !o.told && away > 2*time.Second && !(full && o.patience > 0) {
+		o.told = true
+		o.Note("waiting for recovery: %v", err)
+	}
+	_ = retry.Sleep(ctx, outageLook)
+	return nil
+}
+
+func (o *outage) off() {
+	if o.told {
+		o.Note("it works again, after %s", view.Duration(time.Since(o.since)))
+	}
+	o.told, o.since = false, time.Now()
+}

@@ -1,0 +1,297 @@
+// Package watch shows runs and batches of the queue until they have ended. It waits out an outage of Redis.
+//
+// Entry points: [Name] for a command, [Follow] for a run of this process.
+package watch
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nightdesk/cmd/nightdesk/doctor"
+	"nightdesk/cmd/nightdesk/lookup"
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/retry"
+)
+
+// Name watches the run or batch called name, or the one called batch, or without both the newest batch, until it has
+// ended. d is nil if there is no queue. from is the number of the last message of a run that is known. The error has an
+// exit code if not everything is completed.
+func Name(ctx context.Context, cfg config.Config, con *view.Console, store storage.Store, d *wiring.Desk,
+	name, batch string, from int64) (err error) {
+	w := &watcher{con: con, store: store, messages: jsonViewer{con, !cfg.Watch.ReturnIntermediateResults}}
+	if d != nil {
+		w.queue, w.servers = d.Queue, modelServers{redis: d.Redis}
+		w.troubles.look = func(ctx context.Context) []web.Trouble { return doctor.Troubles(ctx, d, store) }
+	}
+	if name, err = lookup.FullID(ctx, cfg, d, name); err != nil {
+		return err
+	}
+	if name != "" && w.queue != nil {
+		run, err := d.Queue.Run(ctx, name)
+		if err == nil {
+			return w.run(ctx, run, from)
+		}
+		if !errors.Is(err, redisqueue.ErrNotFound) {
+			return err
+		}
+	}
+	if lookup.IsRunID(name) {
+		run, events, ok := w.archive(ctx, name)
+		if !ok {
+			return lookup.NoSuch(name)
+		}
+		return w.replay(ctx, run, after(events, from))
+	}
+	if from > 0 {
+		return view.Usage(errors.New("--from is for one run, because each run numbers its messages separately"))
+	}
+	return w.anyBatch(ctx, name, batch)
+}
+
+// anyBatch watches the batch called batch or name, or the newest batch without both. name may be meant as a run.
+func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
+	var from lookup.Lister = w.queue
+	watch := w.batch
+	if w.queue == nil {
+		stored, err := lookup.StoredRuns(ctx, w.con, w.store)
+		if err != nil {
+			return err
+		}
+		from, watch = stored, func(ctx context.Context, name string) error { return w.storedBatch(ctx, stored, name) }
+	}
+	batches, err := from.Batches(ctx)
+	if err != nil {
+		return err
+	}
+	batch = cmp.Or(batch, name)
+	if batch == "" && len(batches) > 0 {
+		batch = batches[len(batches)-1].Name
+	}
+	switch {
+	case slices.ContainsFunc(batches, func(b redisqueue.Batch) bool { return b.Name == batch }):
+		return watch(ctx, batch)
+	case batch == "":
+		return view.Usage(view.Hint(errors.New("there is nothing to watch"),
+			"Put topics into the queue with `nightdesk enqueue`."))
+	case name != "":
+		return lookup.NoSuch(name)
+	}
+	return lookup.NoBatch(batch, batches)
+}
+
+// storedBatch shows a batch whose runs are all in storage and therefore have ended.
+func (w *watcher) storedBatch(ctx context.Context, stored lookup.Stored, name string) error {
+	b := w.newBatchWatch(name)
+	err := stored.Runs(ctx, name, func(run topicqueue.Run) error {
+		b.view.Runs++
+		b.final[run.State]++
+		b.ended = append(b.ended, run)
+		if !w.con.JSON {
+			return nil
+		}
+		run, events, _ := w.archive(ctx, run.ID)
+		return b.printMessages(ctx, run, events)
+	})
+	if err != nil {
+		return err
+	}
+	if !w.con.JSON {
+		b.screen = view.NewScreen(w.con.Out)
+	}
+	b.view.States = b.final
+	if err := b.print(); err != nil {
+		return err
+	}
+	if b.screen != nil {
+		b.screen.Draw(nil, nil)
+	}
+	return b.summary()
+}
+
+// watcher holds what watching needs.
+type watcher struct {
+	con      *view.Console
+	queue    *redisqueue.Queue // nil: no queue, show the runs in storage
+	store    storage.Store
+	messages jsonViewer // printer for --json
+	servers  modelServers
+	troubles watchedTroubles
+}
+
+// run watches one run.
+func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error {
+	v, end := w.viewer(run)
+	ended, err := Follow(ctx, w.queue, run.ID, from, nil, healer{v, w})
+	if err == nil {
+		ended, err = w.stored(ctx, ended, v)
+	}
+	end()
+	if ctx.Err() != nil {
+		return fmt.Errorf("stopped watching; run %s continues", run.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return w.summary(ended)
+}
+
+// stored waits until the files of a run that has ended are in storage, or cannot be stored.
+func (w *watcher) stored(ctx context.Context, run topicqueue.Run, v Viewer) (topicqueue.Run, error) {
+	o := outage{Noter: v, since: time.Now()}
+	for run.PublishedAt.IsZero() && run.Unpublished == "" && ctx.Err() == nil {
+		_ = retry.Sleep(ctx, newsPause)
+		now, err := w.queue.Run(ctx, run.ID)
+		if errors.Is(err, redisqueue.ErrNotFound) {
+			return run, nil
+		}
+		if err != nil {
+			_ = o.on(ctx, err) // patience is unlimited
+			continue
+		}
+		o.off()
+		if run = now; run.EndedAt.IsZero() {
+			return run, fmt.Errorf("run %s is still running: it is being retried", run.ID)
+		}
+	}
+	return run, context.Cause(ctx)
+}
+
+// viewer returns the viewer for one run, and a function that removes its live lines.
+func (w *watcher) viewer(run topicqueue.Run) (Viewer, func()) {
+	if w.con.JSON {
+		return w.messages, func() {}
+	}
+	s := view.NewRunScreen(w.con.Out, run, true)
+	if s.Screen == nil {
+		_ = view.PrintLines(w.con.Out,
+			[]string{fmt.Sprintf("%s  %s%s", run.ID, view.State(run), view.TimeUsed(run, time.Now())), run.Topic})
+	}
+	return s, s.End
+}
+
+// replay shows a run whose state has expired from the queue.
+func (w *watcher) replay(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
+	v, end := w.viewer(run)
+	err := v.Show(ctx, run, events)
+	end()
+	if err != nil {
+		return err
+	}
+	return w.summary(run)
+}
+
+// summary prints the result of a run.
+func (w *watcher) summary(run topicqueue.Run) error {
+	if !w.con.JSON {
+		lines := []string{run.ID + "  " + view.State(run) + view.TimeUsed(run, run.EndedAt)}
+		if run.Unpublished != "" {
+			lines = append(lines, "its report is kept in the queue until it can be stored: "+run.Unpublished)
+		}
+		if report := lookup.Location(w.store, run); report != "" {
+			lines = append(lines, report)
+		}
+		if err := view.PrintLines(w.con.Out, lines); err != nil {
+			return err
+		}
+	}
+	return Outcome(run)
+}
+
+// Outcome returns the error, with its exit code, for a run that has ended.
+func Outcome(run topicqueue.Run) error {
+	switch run.State {
+	case topicqueue.RunCompleted:
+		return nil
+	case topicqueue.RunPartial:
+		return view.Ended(fmt.Errorf("run %s is partial: %s", run.ID, run.Reason), view.ExitPartial)
+	}
+	return view.Ended(fmt.Errorf("run %s is %s: %s", run.ID, run.State, run.Reason), view.ExitFailed)
+}
+
+// archive returns a run and its events from storage. They are complete if there is a manifest.
+func (w *watcher) archive(ctx context.Context, runID string) (run topicqueue.Run, events []topicqueue.Event, ok bool) {
+	run, err := bundle.Archive{Store: w.store}.Run(ctx, runID)
+	if err != nil {
+		return run, nil, false
+	}
+	events, err = bundle.Lines[topicqueue.Event](ctx, w.store, storage.CacheKey(runID, "events.jsonl"))
+	return run, events, err == nil && len(events) > 0
+}
+
+// after returns the events with a number greater than seq.
+func after(events []topicqueue.Event, seq int64) []topicqueue.Event {
+	i := slices.IndexFunc(events, func(e topicqueue.Event) bool { return e.Seq > seq })
+	if i < 0 {
+		return nil
+	}
+	return events[i:]
+}
+
+// healer fills gaps in the stream of an ended run from storage.
+type healer struct {
+	Viewer
+	w *watcher
+}
+
+func (h healer) Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
+	if err := h.Viewer.Show(ctx, run, h.w.heal(ctx, run, events)); err != nil {
+		return err
+	}
+	h.w.servers.look(ctx, h.Viewer)
+	if !run.State.Final() && jobs.SharedLane(run.Lane) {
+		h.w.troubles.tell(ctx, h.Viewer)
+	}
+	return nil
+}
+
+func (w *watcher) heal(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) []topicqueue.Event {
+	if len(events) != 1 || events[0].Status != topicqueue.StatusGap || run.EndedAt.IsZero() {
+		return events
+	}
+	var gap topicqueue.Gap
+	_, kept, ok := w.archive(ctx, run.ID)
+	if !ok || json.Unmarshal(events[0].Content, &gap) != nil || gap.To < gap.From {
+		return events
+	}
+	kept = slices.DeleteFunc(kept, func(e topicqueue.Event) bool { return e.Seq < gap.From || e.Seq > gap.To })
+	if int64(len(kept)) != gap.To-gap.From+1 {
+		return events
+	}
+	return kept
+}
+
+// jsonViewer prints messages unchanged.
+type jsonViewer struct {
+	con     *view.Console
+	results bool // only results, see topicqueue.Event.Result
+}
+
+func (v jsonViewer) Show(_ context.Context, _ topicqueue.Run, events []topicqueue.Event) error {
+	for _, e := range events {
+		if v.results && !e.Result() {
+			continue
+		}
+		if err := v.con.PrintJSON(e, true); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+	}
+	return nil
+}
+
+// Along implements Viewer.
+func (v jsonViewer) Along() bool { return !v.results }
+
+func (v jsonViewer) Note(format string, args ...any) { v.con.Say(format, args...) }

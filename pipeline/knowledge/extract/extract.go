@@ -1,0 +1,204 @@
+// Package extract converts Markdown, HTML, plain text, CSV, PDF, Word, PowerPoint and EPUB files to a common text form,
+// a Document.
+//
+// In the common form, paragraphs are separated by blank lines, and each paragraph is one line, with hard line breaks
+// joined. List items begin with "- " or "1. " and occupy one line each. Code is kept verbatim between ``` fences; table
+// rows have the form "| a | b |". Headings are stored as section paths, not in the text. Inline markup is removed; only
+// the text of links and code remains.
+//
+// Package knowledge reads the files and cuts passages. The entry point is File. The formats are in packages of their
+// own: webpage (HTML), office (Word, PowerPoint, EPUB) and pdflayout (PDF); text, Markdown and CSV are here. Package
+// document has the Builder that they write with. To add a format, write a function that returns a Document and call it
+// in Bytes; formats with pages set Document.Pages.
+package extract
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"nightdesk/pipeline/knowledge/extract/charset"
+	"nightdesk/pipeline/knowledge/extract/document"
+	"nightdesk/pipeline/knowledge/extract/office"
+	"nightdesk/pipeline/knowledge/extract/pdf"
+	"nightdesk/pipeline/knowledge/extract/pdflayout"
+	"nightdesk/pipeline/knowledge/extract/webpage"
+)
+
+// Reasons why a file yields no document.
+var (
+	ErrType      = errors.New("unknown type of file")
+	ErrBinary    = charset.ErrBinary
+	ErrEncoding  = charset.ErrEncoding
+	ErrEmpty     = document.ErrEmpty
+	ErrEncrypted = document.ErrEncrypted
+	ErrDamaged   = document.ErrDamaged
+	ErrTooLarge  = document.ErrTooLarge
+	ErrNoText    = pdflayout.ErrNoText
+	ErrGarbled   = pdflayout.ErrGarbled
+)
+
+// The common form.
+type (
+	Document = document.Document
+	Section  = document.Section
+	Term     = document.Term
+	Image    = document.Image
+)
+
+// Type is a file type.
+type Type string
+
+// The supported file types.
+const (
+	TypeHTML     Type = "html"
+	TypeMarkdown Type = "markdown"
+	TypeText     Type = "text"
+	TypePDF      Type = "pdf"
+	TypeDOCX     Type = "docx"
+	TypePPTX     Type = "pptx"
+	TypeEPUB     Type = "epub"
+	TypeCSV      Type = "csv"
+)
+
+// Readable lists the supported file types for messages.
+const Readable = "HTML, PDF, Word (.docx), PowerPoint (.pptx), EPUB, CSV, Markdown (.md) and text (.txt, .rst)"
+
+// Extension returns the file name extension that TypeOf maps to the type.
+func (t Type) Extension() string {
+	switch t {
+	case TypeMarkdown:
+		return ".md"
+	case TypeText:
+		return ".txt"
+	}
+	return "." + string(t)
+}
+
+// media maps media types to file types.
+var media = map[string]Type{
+	"text/html": TypeHTML, "application/xhtml+xml": TypeHTML,
+	"text/markdown": TypeMarkdown, "text/x-markdown": TypeMarkdown, "text/plain": TypeText,
+	"application/pdf": TypePDF, "application/x-pdf": TypePDF,
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.document":   TypeDOCX,
+	"application/vnd.openxmlformats-officedocument.presentationml.presentation": TypePPTX,
+	"application/epub+zip": TypeEPUB, "text/csv": TypeCSV, "text/tab-separated-values": TypeCSV,
+}
+
+// TypeOfMedia returns the file type for a media type, or false if it is not supported.
+func TypeOfMedia(kind string) (Type, bool) {
+	t, ok := media[kind]
+	return t, ok
+}
+
+// TypeOf returns the file type for a file name, or false if it is not supported.
+func TypeOf(name string) (Type, bool) {
+	base := path.Base(name)
+	switch strings.ToLower(path.Ext(base)) {
+	case ".html", ".htm", ".xhtml":
+		return TypeHTML, true
+	case ".md", ".markdown", ".mkd", ".mdx":
+		return TypeMarkdown, true
+	case ".txt", ".text", ".rst":
+		return TypeText, true
+	case ".pdf":
+		return TypePDF, true
+	case ".docx", ".docm", ".dotx":
+		return TypeDOCX, true
+	case ".pptx", ".pptm", ".ppsx":
+		return TypePPTX, true
+	case ".epub":
+		return TypeEPUB, true
+	case ".csv", ".tsv":
+		return TypeCSV, true
+	case "":
+		switch strings.ToUpper(base) {
+		case "README", "NEWS", "CHANGES", "CHANGELOG", "TODO", "FAQ", "INSTALL", "AUTHORS", "HISTORY", "CONTRIBUTING":
+			return TypeText, true
+		}
+	}
+	return "", false
+}
+
+// File extracts one file. The type is derived from name, unless data is a PDF, Word, PowerPoint or EPUB file; data is
+// the whole content. The error wraps ErrType, ErrBinary, ErrEncoding, ErrEmpty or an error of PDF or DOCX, or is
+// context.Cause(ctx). File never panics.
+func File(ctx context.Context, name string, data []byte) (Document, error) {
+	kind, ok := TypeOf(name)
+	if !ok {
+		return Document{}, fmt.Errorf("%w: %q", ErrType, path.Ext(name))
+	}
+	return Bytes(ctx, Sniff(kind, data), data, "")
+}
+
+// Sniff returns the type indicated by the start of data, or kind if it is inconclusive.
+func Sniff(kind Type, data []byte) Type {
+	if bytes.HasPrefix(data, []byte("%PDF-")) || kind == TypeDOCX && pdf.IsPDF(data) {
+		return TypePDF
+	}
+	if packed, ok := office.TypeOf(data); ok {
+		return Type(packed)
+	}
+	return kind
+}
+
+// Bytes extracts content of a known type. contentType is the HTTP Content-Type header for HTML, or empty. Errors are
+// as for File.
+func Bytes(ctx context.Context, kind Type, data []byte, contentType string) (doc Document, err error) {
+	defer func() { // one broken file must not stop the indexing of ten thousand
+		if r := recover(); r != nil {
+			doc, err = Document{}, fmt.Errorf("extract %s: internal error: %v", kind, r)
+		}
+	}()
+	switch kind {
+	case TypePDF:
+		doc, err = pdflayout.Read(ctx, data)
+	case TypeDOCX:
+		doc, err = office.DOCX(data)
+	case TypePPTX:
+		doc, err = office.PPTX(data)
+	case TypeEPUB:
+		doc, err = office.EPUB(data)
+	default:
+		doc, err = textual(kind, data, contentType)
+	}
+	if err == nil && doc.Text == "" {
+		err = ErrEmpty
+	}
+	if err != nil {
+		return Document{}, err
+	}
+	return doc, nil
+}
+
+// textual extracts text-based formats.
+func textual(kind Type, data []byte, contentType string) (doc Document, err error) {
+	var text string
+	if kind == TypeHTML {
+		text, err = charset.DecodeHTML(data, contentType)
+	} else {
+		text, err = charset.DecodeText(data)
+	}
+	if err != nil {
+		return Document{}, err
+	}
+	switch kind {
+	case TypeHTML:
+		doc = webpage.Read(text)
+	case TypeMarkdown:
+		doc = Markdown(text)
+	case TypeText:
+		doc = plainText(text)
+	case TypeCSV:
+		doc = CSV(text)
+	default:
+		return Document{}, fmt.Errorf("%w: %q", ErrType, kind)
+	}
+	return doc, nil
+}
+
+// HTML extracts a page. page is UTF-8 and may be malformed; the result is empty if the page has no text.
+func HTML(page string) Document { return webpage.Read(page) }

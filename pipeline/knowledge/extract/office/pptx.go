@@ -1,0 +1,139 @@
+package office
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/knowledge/extract/charset"
+	"nightdesk/pipeline/knowledge/extract/document"
+	"nightdesk/pipeline/knowledge/extract/xmltree"
+)
+
+// PPTX extracts a presentation. Each slide is a page with its title as heading; speaker notes follow the slide's text.
+// The error wraps ErrDamaged, ErrEncrypted, ErrTooLarge or charset.ErrBinary.
+func PPTX(data []byte) (document.Document, error) {
+	f, err := openOffice(data, "pptx")
+	if err != nil {
+		return document.Document{}, err
+	}
+	slides := f.slides()
+	if len(slides) == 0 {
+		return document.Document{}, fmt.Errorf("%w: a zip file without slides", charset.ErrBinary)
+	}
+	b := document.NewBuilder()
+	var first []int // section of each slide
+	for i, name := range slides {
+		s, err := f.slide(name)
+		if err != nil {
+			return document.Document{}, err
+		}
+		_, kinds := f.related(name)
+		notes, err := f.slide(kinds["notesSlide"])
+		if err != nil {
+			return document.Document{}, err
+		}
+		first = append(first, b.Section()+1)
+		s.write(b, i+1, notes)
+	}
+	doc := b.Document(f.properties())
+	for _, section := range first {
+		doc.Pages = append(doc.Pages, doc.Sections[section].Offset)
+	}
+	return doc, nil
+}
+
+// slides returns the parts of the slides in presentation order.
+func (f *archive) slides() []string {
+	const main = "ppt/presentation.xml"
+	targets, _ := f.related(main)
+	var names []string
+	_ = f.each(main, "sldId", func(e *xmltree.Element) {
+		if part := targets[e.Attr["id"]]; f.parts[part] != nil && !slices.Contains(names, part) {
+			names = append(names, part)
+		}
+	})
+	if len(names) > 0 {
+		return names
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.parts)) {
+		if ok, _ := path.Match("ppt/slides/slide*.xml", name); ok {
+			names = append(names, name)
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return len(a) - len(b) }) // slide10 after slide9
+	return names
+}
+
+// slideText is the text of a slide or of its notes.
+type slideText struct {
+	title  string
+	blocks []func(*document.Builder) // writes a paragraph, an item or a table
+}
+
+// write writes the slide with number n, followed by its notes.
+func (s slideText) write(b *document.Builder, n int, notes slideText) {
+	b.Heading(2, cmp.Or(document.Clean(s.title), fmt.Sprintf("Slide %d", n)), "")
+	for _, write := range append(s.blocks, notes.blocks...) {
+		write(b)
+	}
+}
+
+// notShown are the types of placeholders that repeat on all slides.
+var notShown = document.Set("sldNum dt ftr hdr sldImg")
+
+// slide reads the text of a slide or of its notes. The result is empty if the part does not exist.
+func (f *archive) slide(name string) (s slideText, err error) {
+	err = f.each(name, "sp tbl", func(e *xmltree.Element) {
+		if e.Name == "tbl" {
+			s.blocks = append(s.blocks, func(b *document.Builder) { writeTable(b, e) })
+			return
+		}
+		kind := ""
+		if placeholder := e.Find("ph"); placeholder.Name != "" {
+			kind = cmp.Or(placeholder.Attr["type"], "body")
+		}
+		for _, p := range e.All("p") {
+			text := slideLine(p)
+			switch {
+			case notShown[kind]:
+			case kind == "title" || kind == "ctrTitle":
+				s.title = strings.TrimSpace(s.title + " " + text)
+			case kind == "body":
+				s.blocks = append(s.blocks, func(b *document.Builder) { b.Item("-", text) })
+			default:
+				s.blocks = append(s.blocks, func(b *document.Builder) { b.Paragraph(text) })
+			}
+		}
+	})
+	return s, err
+}
+
+func writeTable(b *document.Builder, table *xmltree.Element) {
+	for _, row := range table.All("tr") {
+		var cells []string
+		for _, cell := range row.All("tc") {
+			cells = append(cells, slideLine(cell))
+		}
+		b.Row(cells)
+	}
+	b.EndTable()
+}
+
+// slideLine returns the text of a paragraph or cell as one line.
+func slideLine(e *xmltree.Element) string {
+	var b strings.Builder
+	e.Visit(func(k *xmltree.Element) bool {
+		switch k.Name {
+		case "t":
+			b.WriteString(k.Text)
+		case "br", "tab", "p":
+			b.WriteByte(' ')
+		}
+		return true
+	})
+	return b.String()
+}

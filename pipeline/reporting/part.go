@@ -1,0 +1,56 @@
+package reporting
+
+import "nightdesk/pipeline/citation"
+
+// partText is the text of a part of a report, as the next run of the topic gets it: Markdown with canonical markers,
+// and the result of its check.
+type partText struct {
+	Body     string             `json:"body"`
+	Removed  []citation.Removal `json:"removed,omitempty"`
+	Repeated []string           `json:"repeated_sentences,omitempty"` // sentences removed, as the report has them already
+	Local    bool               `json:"local,omitempty"`              // assembled, not written by the model
+	told
+}
+
+// told is the result of the check of a part.
+type told struct {
+	Checked      []CheckedSentence `json:"checked,omitempty"`
+	FactsUncited int               `json:"facts_uncited,omitempty"`
+	Uncited      []string          `json:"uncited,omitempty"` // the uncited sentences
+}
+
+// part is the introduction, a section or the conclusion of a report, without its own heading.
+type part struct {
+	partText
+	title    string
+	claims   []claim   // claims that the text may cite
+	excerpts []excerpt // excerpts shown, in a report without a model
+	empty    bool      // template section without evidence
+	past     *partText // part of the last report, kept unchanged; nil: new text
+}
+
+// localPart returns a part that is not written by the model.
+func localPart(title, body string) part {
+	return part{title: title, partText: partText{Body: body, Local: true}}
+}
+
+// kept returns a part of the last report.
+func (t *partText) kept() part { return part{partText: *t, past: t} }
+
+// draft is a report before its citations are rendered. Its texts have no headings above level 3.
+type draft struct {
+	opening    part
+	sections   []part
+	conclusion part // empty in an extractive report
+	extractive bool
+	answer     bool // the report is a single answer: the opening
+}
+
+// parts returns the parts of a draft in the order of the report.
+func (d *draft) parts() []*part {
+	all := []*part{&d.opening}
+	for i := range d.sections {
+		all = append(all, &d.sections[i])
+	}
+	return append(all, &d.conclusion)
+}
