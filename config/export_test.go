@@ -27,3 +27,13 @@ func File(c Config) string {
 	}
 	return b.String()
 }
+
+// KindsOf returns the source types that allow a built-in tool.
+func KindsOf(tool string) []string {
+	for _, t := range builtInTools(new(Researching)) {
+		if t.name == tool {
+			return t.kinds
+		}
+	}
+	return nil
+}

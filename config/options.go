@@ -81,6 +81,7 @@ func (c Config) options() topicqueue.Options {
 		Pictures:         c.Reporting.Pictures,
 		Length:           c.Reporting.Length,
 		Audience:         c.Reporting.Audience,
+		QuotedWords:      quotedWords(c.Preset),
 		OnUnsupported:    c.Reporting.OnUnsupported,
 		Formats:          reportFormats(c.Reporting.Formats),
 		Audio:            audioMode(c.Reporting.Audio),
@@ -111,32 +112,6 @@ func (c Config) options() topicqueue.Options {
 // QueueLengthFor returns the minimum queue length, in blocks, for a number of sub-topics. It leaves room for topics
 // that research discovers.
 func QueueLengthFor(subTopics int) int { return subTopics + max(2, subTopics/2) }
-
-// tools returns the enabled tools in the order shown to the model.
-func (c Config) tools() []string {
-	tools := []string{}
-	kb := c.KBName != "" || c.Attached
-	for _, tool := range []struct {
-		name    string
-		enabled bool
-	}{
-		{"rag_hybrid", kb && c.Researching.EnableRAGHybrid},
-		{"rag_naive", kb && c.Researching.EnableRAGNaive},
-		{"query_item", kb && c.Researching.EnableQueryItem},
-		{"web_search", c.searchesWeb()},
-		{"paper_search", c.Researching.EnablePaperSearch},
-		{"open_page", c.Researching.EnableOpenPage},
-	} {
-		if tool.enabled {
-			tools = append(tools, tool.name)
-		}
-	}
-	tools = append(tools, c.Tools.Names()...)
-	if len(tools) > 0 && c.Researching.EnableRunCode { // a program alone finds nothing
-		tools = append(tools, "run_code")
-	}
-	return tools
-}
 
 // primaryTag returns the base language of a valid tag: pt of pt-BR.
 func primaryTag(tag string) string {

@@ -18,14 +18,14 @@ func medium() topicqueue.Options {
 	return topicqueue.Options{
 		Preset: "medium", Language: "en", KnowledgeBase: "handbook", DecomposeMode: "manual", SubTopics: 5, MaxParallel: 5, MaxIterations: 4,
 		IterationMode: "flexible", MaxLoops: 1, QueueMaxLength: 7, NewTopicMinScore: 0.85, Tools: kbTools,
-		CitationStyle: "anchors", OnUnsupported: "mark", Formats: []string{"html", "docx"},
+		CitationStyle: "anchors", QuotedWords: 900, OnUnsupported: "mark", Formats: []string{"html", "docx"},
 		Duration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute,
 	}
 }
 
-// times sets the time limits of the presets.
-func times(o *topicqueue.Options, duration, writing time.Duration) {
-	o.Duration, o.WritingTime = duration*time.Minute, writing*time.Minute
+// sized sets what the presets say about time and the words of a report without a model.
+func sized(o *topicqueue.Options, duration, writing time.Duration, words int) {
+	o.Duration, o.WritingTime, o.QuotedWords = duration*time.Minute, writing*time.Minute, words
 }
 
 func TestRunOptions(t *testing.T) {
@@ -40,31 +40,31 @@ func TestRunOptions(t *testing.T) {
 		{name: "medium by default", kb: "handbook", want: func(o *topicqueue.Options) {}},
 		{name: "quick", preset: "quick", kb: "handbook", want: func(o *topicqueue.Options) {
 			o.Preset, o.IterationMode, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "quick", "fixed", 1, 1, 0, 5
-			times(o, 15, 3)
+			sized(o, 15, 3, 300)
 		}},
 		{name: "deep", preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
 			o.Preset, o.IterationMode, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "deep", "fixed", 8, 7, 2, 12
-			times(o, 90, 15)
+			sized(o, 90, 15, 1800)
 		}},
 		{name: "auto", preset: "auto", kb: "handbook", want: func(o *topicqueue.Options) {
 			o.Preset, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.IterationMode, o.QueueMaxLength = "auto", "auto", 8, 6, "flexible", 12
-			times(o, 90, 15)
+			sized(o, 90, 15, 1800)
 		}},
 		{name: "configured preset, another asked for", flags: map[string]string{"preset": "auto"}, preset: "medium", kb: "handbook", want: func(o *topicqueue.Options) {}},
 		{name: "set in file before any preset", file: "researching: {max_iterations: 5}\n", preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
 			o.Preset, o.IterationMode, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "deep", "fixed", 8, 5, 2, 12
-			times(o, 90, 15)
+			sized(o, 90, 15, 1800)
 		}},
 		{name: "set in environment", env: map[string]string{"NIGHTDESK_PLANNING_DECOMPOSE_INITIAL_SUBTOPICS": "3"}, preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
 			o.Preset, o.IterationMode, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "deep", "fixed", 3, 7, 2, 5
-			times(o, 90, 15)
+			sized(o, 90, 15, 1800)
 		}},
 		{name: "set by flag", flags: map[string]string{"researching.iteration_mode": "fixed"}, kb: "handbook",
 			want: func(o *topicqueue.Options) { o.IterationMode = "fixed" }},
 		{name: "mode set, number of that mode is the default", flags: map[string]string{"planning.decompose.mode": "auto"}, preset: "quick", kb: "handbook", want: func(o *topicqueue.Options) {
 			o.Preset, o.IterationMode, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.MaxLoops,
 				o.QueueMaxLength = "quick", "fixed", "auto", 8, 1, 0, 12
-			times(o, 15, 3)
+			sized(o, 15, 3, 300)
 		}},
 		{name: "long queue stays", file: "queue: {max_length: 40}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.QueueMaxLength = 40 }},
 		{name: "no review", file: "researching: {max_loops: 0}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.MaxLoops = 0 }},

@@ -8,60 +8,89 @@ import (
 
 // Preset is a named set of limits of a run. Settings made by the user take precedence.
 type Preset struct {
-	Name   string
-	Doc    string
-	Values map[string]string // by setting path, as written in the file
+	Name        string
+	Doc         string
+	QuotedWords int               // of a report without a model, about
+	Values      map[string]string // by setting path, as written in the file
 }
 
-// Presets returns all presets, smallest first.
+// Presets returns all presets in display order. The order also says what each can afford: when a budget is too small
+// for a preset, `enqueue` suggests the last one that fits. Add a preset before those that cost more.
 func Presets() []Preset {
 	return []Preset{
-		{"shallow", "an answer from one conversation with a model, about 20 s, at most 5 minutes; without a model as quick",
-			along(topicqueue.PathShallow,
-				limits(topicqueue.DecomposeManual, "1", topicqueue.IterationFixed, "1", "0", "5m", "1m"))},
-		{"route", "a model chooses between shallow and auto, and says why",
-			along(topicqueue.PathRoute,
-				limits(topicqueue.DecomposeAuto, "8", topicqueue.IterationFlexible, "6", "1", "90m", "15m"))},
-		{"quick", "one sub-topic, one iteration, 15 minutes",
-			limits(topicqueue.DecomposeManual, "1", topicqueue.IterationFixed, "1", "0", "15m", "3m")},
-		{"medium", "five sub-topics, up to four iterations each, as many as the evidence needs, 45 minutes",
-			limits(topicqueue.DecomposeManual, "5", topicqueue.IterationFlexible, "4", "1", "45m", "9m")},
-		{"deep", "eight sub-topics, seven iterations each, 90 minutes",
-			limits(topicqueue.DecomposeManual, "8", topicqueue.IterationFixed, "7", "2", "90m", "15m")},
-		{"auto", "up to eight sub-topics, up to six iterations, as many as the topic needs, 90 minutes",
-			limits(topicqueue.DecomposeAuto, "8", topicqueue.IterationFlexible, "6", "1", "90m", "15m")},
+		{Name: "shallow", QuotedWords: 300,
+			Doc: "an answer from one conversation with a model, about 20 s, at most 5 minutes; without a model as quick",
+			Values: limits{path: topicqueue.PathShallow, decompose: topicqueue.DecomposeManual, subTopics: "1",
+				iterate: topicqueue.IterationFixed, iterations: "1", loops: "0", duration: "5m", writing: "1m"}.values()},
+		{Name: "route", QuotedWords: 900,
+			Doc: "a model chooses between shallow and auto, and says why",
+			Values: limits{path: topicqueue.PathRoute, decompose: topicqueue.DecomposeAuto, subTopics: "8",
+				iterate: topicqueue.IterationFlexible, iterations: "6", loops: "1", duration: "90m", writing: "15m"}.values()},
+		{Name: "quick", QuotedWords: 300,
+			Doc: "one sub-topic, one iteration, 15 minutes",
+			Values: limits{decompose: topicqueue.DecomposeManual, subTopics: "1",
+				iterate: topicqueue.IterationFixed, iterations: "1", loops: "0", duration: "15m", writing: "3m"}.values()},
+		{Name: "medium", QuotedWords: 900,
+			Doc: "five sub-topics, up to four iterations each, as many as the evidence needs, 45 minutes",
+			Values: limits{decompose: topicqueue.DecomposeManual, subTopics: "5",
+				iterate: topicqueue.IterationFlexible, iterations: "4", loops: "1", duration: "45m", writing: "9m"}.values()},
+		{Name: "deep", QuotedWords: 1800,
+			Doc: "eight sub-topics, seven iterations each, 90 minutes",
+			Values: limits{decompose: topicqueue.DecomposeManual, subTopics: "8",
+				iterate: topicqueue.IterationFixed, iterations: "7", loops: "2", duration: "90m", writing: "15m"}.values()},
+		{Name: "auto", QuotedWords: 1800,
+			Doc: "up to eight sub-topics, up to six iterations, as many as the topic needs, 90 minutes",
+			Values: limits{decompose: topicqueue.DecomposeAuto, subTopics: "8",
+				iterate: topicqueue.IterationFlexible, iterations: "6", loops: "1", duration: "90m", writing: "15m"}.values()},
 	}
 }
 
-func limits(decompose, subtopics, iterate, iterations, loops, duration, writing string) map[string]string {
+// limits are the values of a preset, as written in the file.
+type limits struct {
+	path                       string // empty: the default, a researched report
+	decompose, subTopics       string
+	iterate, iterations, loops string
+	duration, writing          string
+}
+
+// values returns the limits by setting path.
+func (l limits) values() map[string]string {
 	number := "planning.decompose.initial_subtopics"
-	if decompose == topicqueue.DecomposeAuto {
+	if l.decompose == topicqueue.DecomposeAuto {
 		number = "planning.decompose.auto_max_subtopics"
 	}
-	return map[string]string{
-		"planning.decompose.mode":    decompose,
-		number:                       subtopics,
-		"researching.iteration_mode": iterate,
-		"researching.max_iterations": iterations,
-		"researching.max_loops":      loops,
-		"limits.run_duration":        duration,
-		"limits.writing_time":        writing,
+	values := map[string]string{
+		"planning.decompose.mode":    l.decompose,
+		number:                       l.subTopics,
+		"researching.iteration_mode": l.iterate,
+		"researching.max_iterations": l.iterations,
+		"researching.max_loops":      l.loops,
+		"limits.run_duration":        l.duration,
+		"limits.writing_time":        l.writing,
 	}
-}
-
-// along adds the path of a run to its limits.
-func along(path string, values map[string]string) map[string]string {
-	values["answering.path"] = path
+	if l.path != "" {
+		values["answering.path"] = l.path
+	}
 	return values
 }
 
-// PresetNames returns the names of all presets, smallest first.
+// PresetNames returns the names of all presets, in the order of Presets.
 func PresetNames() []string {
 	var names []string
 	for _, p := range Presets() {
 		names = append(names, p.Name)
 	}
 	return names
+}
+
+// quotedWords returns the number of quoted words of a preset.
+func quotedWords(preset string) int {
+	for _, p := range Presets() {
+		if p.Name == preset {
+			return p.QuotedWords
+		}
+	}
+	return 0
 }
 
 // isGoverned reports whether a preset sets this setting.

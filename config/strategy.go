@@ -1,10 +1,7 @@
 package config
 
 import (
-	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"nightdesk/topicqueue"
 )
@@ -59,76 +56,4 @@ func scaled(n int, factor float64) int {
 		return int(math.Ceil(x))
 	}
 	return max(1, int(math.Round(x)))
-}
-
-// source is a source type in researching.sources.
-type source struct {
-	name    string
-	tools   []string
-	needs   []string // the source is configured if one of these tools is enabled
-	missing string   // advice if none is
-}
-
-var sourceKinds = []source{
-	{"kb", []string{"rag_hybrid", "rag_naive", "query_item"}, []string{"rag_hybrid", "rag_naive", "query_item"},
-		"no knowledge base is configured: name one with --kb or kb_name, and enable " +
-			"researching.enable_rag_hybrid, enable_rag_naive or enable_query_item"},
-	{"web", []string{"web_search", "open_page"}, []string{"web_search", "open_page"},
-		"web search is not configured: set up a search engine, for example with SEARXNG_URL, or set " +
-			"researching.enable_open_page to true"},
-	{"papers", []string{"paper_search", "open_page"}, []string{"paper_search"},
-		"paper search is disabled: set researching.enable_paper_search to true"},
-	{"code", []string{"run_code"}, []string{"run_code"},
-		"running programs is disabled: set researching.enable_run_code to true"},
-	{ownTools, nil, nil, "no tools of your own are configured: list them in tools.file"},
-}
-
-// ownTools is the source type of the tools in tools.file.
-const ownTools = "own"
-
-// sourceNames returns the names in a list such as "kb, web", in lower case and without duplicates.
-func sourceNames(list string) []string {
-	var names []string
-	for _, name := range strings.FieldsFunc(strings.ToLower(list), func(r rune) bool { return r == ',' || r == ' ' }) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-const sourcesAllowed = "some of kb, web, papers, code, own with commas between them; empty: all that are configured"
-
-func checkSources(list string) error {
-	for _, name := range sourceNames(list) {
-		if !slices.ContainsFunc(sourceKinds, func(s source) bool { return s.name == name }) {
-			return fmt.Errorf("%q is not a kind of source; use %s", clip(name), sourcesAllowed)
-		}
-	}
-	return nil
-}
-
-// limitSources keeps only the tools of the sources in researching.sources. A source that is not configured is a
-// problem, because ignoring it would produce a different report than requested.
-func limitSources(c Config, o *topicqueue.Options) Problems {
-	names := sourceNames(c.Researching.Sources)
-	if len(names) == 0 {
-		return nil
-	}
-	var problems Problems
-	var allowed []string
-	for _, s := range sourceKinds {
-		if !slices.Contains(names, s.name) {
-			continue
-		}
-		if s.name == ownTools {
-			s.tools, s.needs = c.Tools.Names(), c.Tools.Names()
-		}
-		allowed = append(allowed, s.tools...)
-		if !slices.ContainsFunc(s.needs, func(tool string) bool { return slices.Contains(o.Tools, tool) }) {
-			problems = append(problems, Problem{Key: "researching.sources", Value: s.name, Reason: s.missing})
-		}
-	}
-	o.Tools = slices.DeleteFunc(o.Tools, func(tool string) bool { return !slices.Contains(allowed, tool) })
-	return problems
 }

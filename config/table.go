@@ -41,9 +41,8 @@ func setting(path, fallback, unit, doc string, v value) field {
 // no NIGHTDESK_ prefix.
 func isService(path string) bool {
 	group, _, _ := strings.Cut(path, ".")
-	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding", "speech",
-		"searxng_url", "tavily_api_key", "brave_api_key", "serper_api_key", "exa_api_key"}, group) ||
-		slices.Contains(paperServices, group)
+	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding",
+		"speech"}, group) || slices.Contains(paperServices, group)
 }
 
 // table returns all settings, bound to c, in display order. It is the only place that declares a setting: default,
@@ -56,8 +55,8 @@ func table(c *Config) []field {
 
 // deskTable returns the core settings. They suffice for the options of a run.
 func deskTable(c *Config) []field {
-	return slices.Concat(serviceTable(c), researchingTable(&c.Researching), toolTable(c), dialogueTable(&c.Planning),
-		runTable(c))
+	return slices.Concat(serviceTable(c), researchingTable(&c.Researching), switchTable(&c.Researching), toolTable(c),
+		dialogueTable(&c.Planning), runTable(c))
 }
 
 // serviceTable returns the settings of a process: its data, services and concurrency.
@@ -153,27 +152,6 @@ func researchingTable(research *Researching) []field {
 		setting("researching.shared_lifetime", "12h", "",
 			"how long the runs of a batch share web search results and pages",
 			duration(&research.SharedLifetime, time.Minute, 7*24*time.Hour)),
-		setting("researching.enable_rag_hybrid", "true", "",
-			"tool rag_hybrid: searches the knowledge base by meaning and words",
-			toggle(&research.EnableRAGHybrid)),
-		setting("researching.enable_rag_naive", "true", "", "tool rag_naive: searches the knowledge base by "+
-			"meaning or words alone",
-			toggle(&research.EnableRAGNaive)),
-		setting("researching.enable_query_item", "true", "",
-			"tool query_item: finds a named item, such as Theorem 3.1 or Table 2",
-			toggle(&research.EnableQueryItem)),
-		setting("researching.enable_web_search", "true", "",
-			"tool web_search: asks the configured web search engines",
-			toggle(&research.EnableWebSearch)),
-		setting("researching.enable_paper_search", "false", "",
-			"tool paper_search: finds scientific papers; off by default, because its queries go to public services",
-			toggle(&research.EnablePaperSearch)),
-		setting("researching.enable_open_page", "false", "",
-			"tool open_page: reads a web page or PDF; unset: on if web_search is available",
-			toggle(&research.EnableOpenPage)),
-		setting("researching.enable_run_code", "true", "",
-			"tool run_code: runs Python programs, if a sandbox is available",
-			toggle(&research.EnableRunCode)),
 	}
 }
 

@@ -102,7 +102,7 @@ func readTools(t *Tools, getenv func(string) string) Problems {
 		return nil
 	}
 	r := toolsReader{getenv: getenv, dir: filepath.Dir(t.File), taken: map[string]bool{}}
-	for _, name := range builtInTools {
+	for _, name := range BuiltInToolNames() {
 		r.taken[name] = true
 	}
 	data, err := readCapped(t.File)
@@ -130,10 +130,6 @@ func readTools(t *Tools, getenv func(string) string) Problems {
 	}
 	return r.problems
 }
-
-// builtInTools lists the names that own tools must not use.
-var builtInTools = []string{"rag_hybrid", "rag_naive", "query_item", "web_search", "paper_search", "open_page",
-	"run_code"}
 
 type toolsReader struct {
 	file, dir string

@@ -28,40 +28,70 @@ type SearchEngine struct {
 	PerSecond float64 // requests of all workers together; 0: limit of the engine's smallest plan
 }
 
-// searchEngine is the configuration of a search engine.
+// searchEngine is a known search engine with its setting: a key, or an address for an engine of the operator.
 type searchEngine struct {
-	name, setting string
-	key           Secret
-	url           URL
+	name string
+	doc  string  // of the setting
+	key  *Secret // NAME_api_key; nil: url
+	url  *URL    // NAME_url
 }
 
-// engines returns all known search engines in the order of use, including unavailable ones.
-func (w WebSearch) engines() []searchEngine {
+// searchEngines returns all known search engines in the order of use, with their settings in w. Package websearch has
+// a list with the same names.
+func searchEngines(w *WebSearch) []searchEngine {
 	return []searchEngine{
-		{name: "searxng", setting: "searxng_url", url: w.SearXNGURL},
-		{name: "tavily", setting: "tavily_api_key", key: w.TavilyAPIKey},
-		{name: "brave", setting: "brave_api_key", key: w.BraveAPIKey},
-		{name: "serper", setting: "serper_api_key", key: w.SerperAPIKey},
-		{name: "exa", setting: "exa_api_key", key: w.ExaAPIKey},
+		{name: "searxng", url: &w.SearXNGURL,
+			doc: "start page of your own SearXNG search engine, which must answer in JSON (search.formats)"},
+		{name: "tavily", key: &w.TavilyAPIKey, doc: "key of the search engine Tavily, best set in the environment"},
+		{name: "brave", key: &w.BraveAPIKey, doc: "key of the search engine Brave"},
+		{name: "serper", key: &w.SerperAPIKey, doc: "key of the search engine Serper, which asks Google"},
+		{name: "exa", key: &w.ExaAPIKey, doc: "key of the search engine Exa"},
 	}
 }
 
-func (e searchEngine) there() bool { return e.key != (Secret{}) || e.url != (URL{}) }
+// setting returns the setting of the engine. Its environment variable has no NIGHTDESK_ prefix, because other programs
+// use it too.
+func (e searchEngine) setting() field {
+	var f field
+	if e.url != nil {
+		f = setting(e.name+"_url", "", "", e.doc,
+			address(e.url, "http:// or https://, such as http://127.0.0.1:8888", httpAddress))
+	} else {
+		f = setting(e.name+"_api_key", "", "", e.doc, secret(e.key))
+	}
+	f.Env = strings.ToUpper(f.Path)
+	return f
+}
+
+func (e searchEngine) there() bool {
+	return e.key != nil && *e.key != (Secret{}) || e.url != nil && *e.url != (URL{})
+}
 
 // SearchEngineNames returns the names of all search engines.
 func SearchEngineNames() []string {
 	var names []string
-	for _, e := range (WebSearch{}).engines() {
+	for _, e := range searchEngines(new(WebSearch)) {
 		names = append(names, e.name)
 	}
 	return names
+}
+
+// SearchEngineKeys returns the environment variables for the keys of the search engines, in the order of use.
+func SearchEngineKeys() []string {
+	var variables []string
+	for _, e := range searchEngines(new(WebSearch)) {
+		if e.key != nil {
+			variables = append(variables, e.setting().Env)
+		}
+	}
+	return variables
 }
 
 // Engines returns the available search engines in the order of use.
 func (w WebSearch) Engines() []SearchEngine {
 	rates, _ := pairs(w.PerSecond, requestRate)
 	addresses, _ := pairs(w.BaseURLs.Reveal(), httpAddress)
-	all := w.engines()
+	all := searchEngines(&w)
 	order, _ := engineNames(w.Providers)
 	if len(order) == 0 {
 		order = SearchEngineNames()
@@ -72,7 +102,12 @@ func (w WebSearch) Engines() []SearchEngine {
 		if i < 0 || !all[i].there() {
 			continue
 		}
-		e := SearchEngine{Name: name, BaseURL: all[i].url, Key: all[i].key}
+		e := SearchEngine{Name: name}
+		if all[i].url != nil {
+			e.BaseURL = *all[i].url
+		} else {
+			e.Key = *all[i].key
+		}
 		if address := addresses[name]; address != "" {
 			e.BaseURL = NewURL(address)
 		}
@@ -83,15 +118,11 @@ func (w WebSearch) Engines() []SearchEngine {
 }
 
 func webSearchTable(w *WebSearch) []field {
-	const key = "key of the search engine "
-	return []field{
-		setting("searxng_url", "", "",
-			"start page of your own SearXNG search engine, which must answer in JSON (search.formats)",
-			address(&w.SearXNGURL, "http:// or https://, such as http://127.0.0.1:8888", httpAddress)),
-		setting("tavily_api_key", "", "", key+"Tavily, best set in the environment", secret(&w.TavilyAPIKey)),
-		setting("brave_api_key", "", "", key+"Brave", secret(&w.BraveAPIKey)),
-		setting("serper_api_key", "", "", key+"Serper, which asks Google", secret(&w.SerperAPIKey)),
-		setting("exa_api_key", "", "", key+"Exa", secret(&w.ExaAPIKey)),
+	var fields []field
+	for _, e := range searchEngines(w) {
+		fields = append(fields, e.setting())
+	}
+	return append(fields,
 		setting("web_search.providers", "", "",
 			"search engines in the order of use, such as brave, searxng; the next is used when one fails; empty: "+
 				"all that are configured",
@@ -110,8 +141,7 @@ func webSearchTable(w *WebSearch) []field {
 			address(&w.BaseURLs, "NAME=URL, ... such as tavily=https://gateway.internal/tavily", func(s string) error {
 				_, err := pairs(s, httpAddress)
 				return err
-			})),
-	}
+			})))
 }
 
 // engineNames parses comma-separated names and removes duplicates.
@@ -169,11 +199,11 @@ func (c Config) searchesWeb() bool {
 // checkWebSearch checks the combination of these settings.
 func checkWebSearch(c Config) (problems Problems) {
 	names, _ := engineNames(c.WebSearch.Providers)
-	for _, e := range c.WebSearch.engines() {
+	for _, e := range searchEngines(&c.WebSearch) {
 		if slices.Contains(names, e.name) && !e.there() {
 			problems = append(problems, Problem{Key: "web_search.providers", Value: clip(c.WebSearch.Providers),
 				Source: c.source("web_search.providers"),
-				Reason: fmt.Sprintf("%s is not configured: set %s", e.name, strings.ToUpper(e.setting))})
+				Reason: fmt.Sprintf("%s is not configured: set %s", e.name, e.setting().Env)})
 		}
 	}
 	return problems

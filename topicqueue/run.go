@@ -90,6 +90,7 @@ type Options struct {
 	CitationStyle      string   `json:"citation_style"`
 	Length             string   `json:"length,omitempty"`         // report length that the user wants, for the writers
 	Audience           string   `json:"audience,omitempty"`       // readers of the report, for the writers
+	QuotedWords        int      `json:"quoted_words,omitempty"`   // about, in a report without a model; 0: by preset
 	OnUnsupported      string   `json:"on_unsupported,omitempty"` // UnsupportedMark (also when empty) or UnsupportedRemove
 	Template           string   `json:"template,omitempty"`       // text of the report template; empty: none
 	Formats            []string `json:"formats,omitempty"`        // report formats besides Markdown: "html", "docx"

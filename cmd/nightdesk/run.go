@@ -60,7 +60,7 @@ func runCommand(p *program) *cobra.Command {
 func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 	flags := cmd.Flags()
 	for _, s := range []struct{ name, path, usage string }{
-		{"preset", "preset", "limits of the research: shallow, route, quick, medium, deep or auto"},
+		{"preset", "preset", intake.PresetUsage()},
 		{"kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first"},
 		{"language", "language", "language of the report: en, zh or another language tag"},
 		{"duration", "limits.run_duration", "maximum duration, counted from the start of planning, such as 20m"},

@@ -105,8 +105,8 @@ func (w *work) check(c llm.ToolCall) outcome {
 func (w *work) searchItself(ctx context.Context) error {
 	query := topicqueue.Clip(topicqueue.OneLine(w.run.Topic), maxQuery)
 	first := len(w.outcomes)
-	for _, name := range []string{tools.NameReportEvidence, "rag_hybrid", "rag_naive", "web_search",
-		"paper_search"} {
+	for _, name := range []string{tools.NameReportEvidence, tools.NameRAGHybrid, tools.NameRAGNaive,
+		tools.NameWebSearch, tools.NamePaperSearch} {
 		_, ok := w.tools.Lookup(name)
 		if key := tools.Key(name, query); !ok || key == "" || w.issued[key] || w.calls >= w.maxCalls {
 			continue

@@ -31,7 +31,7 @@ func (d *draft) background(ctx context.Context) error {
 	enabled := d.Runner.Tools.Enabled(d.run.Options.Tools)
 	tool, ok := enabled.Retrieval()
 	if !ok {
-		tool = "web_search"
+		tool = tools.NameWebSearch
 		_, ok = enabled.Lookup(tool)
 	}
 	if !ok {

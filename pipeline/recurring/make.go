@@ -15,8 +15,8 @@ import (
 const NothingFound = "no source was found that says something about this"
 
 const (
-	openPage = "open_page"
-	runCode  = "run_code"
+	openPage = tools.NameOpenPage
+	runCode  = tools.NameRunCode
 
 	// ReadDocument is the tool name of reading a whole document of a knowledge base. Its first source is the document,
 	// the others are passages of it.

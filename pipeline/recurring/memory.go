@@ -101,7 +101,7 @@ func PageKey(s topicqueue.Source) string {
 
 // AddressKey returns the PageKey of a web page.
 func AddressKey(address string) string {
-	_, form, _ := strings.Cut(tools.Key("open_page", address), "\x00")
+	_, form, _ := strings.Cut(tools.Key(tools.NameOpenPage, address), "\x00")
 	return "web:" + form
 }
 

@@ -27,12 +27,13 @@ const (
 	// enoughShare is the minimum share of the best passage's score for a passage to be shown, as in the search of a
 	// block (package researching).
 	enoughShare = 0.6
-	// defaultWords is the report length for presets that are not in quotedWords.
+	// defaultWords is the report length of older runs whose preset is not in olderWords.
 	defaultWords = 900
 )
 
-// quotedWords is the approximate number of quoted words in a report without a model, by preset.
-var quotedWords = map[string]int{"shallow": 300, "quick": 300, "medium": 900, "deep": 1800, "auto": 1800}
+// olderWords is the report length by preset for runs from before Options.QuotedWords, so that writing such a report
+// again has the same result. A new preset needs no entry.
+var olderWords = map[string]int{"shallow": 300, "quick": 300, "deep": 1800, "auto": 1800}
 
 // excerpt is a continuous passage that a report without a model shows: adjacent claims of one source.
 type excerpt struct {
@@ -106,7 +107,10 @@ func claimsOfExcerpts(excerpts []excerpt) []claim {
 	return claims
 }
 
-func (w *writer) quotedWords() int { return cmp.Or(quotedWords[w.run.Options.Preset], defaultWords) }
+// quotedWords returns the approximate number of quoted words of the report.
+func (w *writer) quotedWords() int {
+	return cmp.Or(w.run.Options.QuotedWords, olderWords[w.run.Options.Preset], defaultWords)
+}
 
 // excerptsOf merges adjacent claims of each citation into excerpts. The order is that of the claims' traces.
 func (w *writer) excerptsOf(claims []claim) []excerpt {

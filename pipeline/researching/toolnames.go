@@ -8,13 +8,13 @@ import (
 
 // Tools that the loop treats specially.
 const (
-	ragHybrid   = "rag_hybrid"
-	ragNaive    = "rag_naive"
-	queryItem   = "query_item"
-	webSearch   = "web_search"
-	paperSearch = "paper_search"
-	openPage    = "open_page"
-	runCode     = "run_code"
+	ragHybrid   = tools.NameRAGHybrid
+	ragNaive    = tools.NameRAGNaive
+	queryItem   = tools.NameQueryItem
+	webSearch   = tools.NameWebSearch
+	paperSearch = tools.NamePaperSearch
+	openPage    = tools.NameOpenPage
+	runCode     = tools.NameRunCode
 )
 
 // retrieval reports whether the tool searches the knowledge base in natural language.

@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"nightdesk/pipeline/tools/papers"
 	"nightdesk/topicqueue"
 )
 
@@ -19,20 +18,15 @@ import (
 func Key(tool, query string) string {
 	query = strings.TrimSpace(query)
 	form := topicqueue.CanonicalQuery(query)
+	known := builtInCalled(tool)
 	switch {
-	case tool == "open_page":
-		if form = query; form != "" {
-			if address, ok := pageAddress(query); ok {
-				form = pageKey(address)
-			}
-		}
+	case known.form != nil:
+		form = known.form(query)
 	case object(query) != "": // tool with a schema: the order of keys does not matter
 		form = object(query)
-	case tool == "run_code", topicqueue.IsPlace(query):
+	case known.verbatim, topicqueue.IsPlace(query):
 		// a place is not identified by its words: a section can have the same name as its document
 		form = query
-	case tool == "paper_search":
-		form = papers.ParseQuery(query, 0).Key()
 	default:
 		if without := excluded(query); form != "" && without != "" {
 			form += " -" + without
@@ -42,6 +36,14 @@ func Key(tool, query string) string {
 		return ""
 	}
 	return tool + "\x00" + form
+}
+
+// addressForm returns the canonical form of a query of open_page.
+func addressForm(query string) string {
+	if address, ok := pageAddress(query); ok {
+		return pageKey(address)
+	}
+	return query
 }
 
 // object returns the canonical form of a query that is a JSON object, or "" for any other query.

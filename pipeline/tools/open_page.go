@@ -45,7 +45,7 @@ type openPage struct {
 func NewOpenPage(outside Fetcher) Tool { return openPage{outside, make(chan struct{}, readAtOnce)} }
 
 // Name returns the tool's name.
-func (openPage) Name() string { return "open_page" }
+func (openPage) Name() string { return NameOpenPage }
 
 // Description returns the description for the model.
 func (openPage) Description() string { return strings.TrimSpace(openPageDescription) }

@@ -270,7 +270,7 @@ func QueryOf(t Tool, arguments string) string {
 
 // Verbatim reports whether every character of a tool's query counts, as in a program, an address or an object.
 func (s Set) Verbatim(name string) bool {
-	if name == "run_code" || name == "open_page" {
+	if builtInCalled(name).verbatim {
 		return true
 	}
 	t, ok := s.Lookup(name)

@@ -45,7 +45,7 @@ type paperSearch struct {
 func NewPaperSearch(index PaperIndex, limit int) Tool { return paperSearch{index, limit} }
 
 // Name returns the tool's name.
-func (paperSearch) Name() string { return "paper_search" }
+func (paperSearch) Name() string { return NamePaperSearch }
 
 // Description returns the description for the model.
 func (paperSearch) Description() string { return strings.TrimSpace(paperSearchDescription) }

@@ -13,7 +13,7 @@ var ragHybridDescription string
 // NewRAGHybrid returns rag_hybrid: retrieval by several rankings, from several documents. limit: passages per call.
 func NewRAGHybrid(base Retriever, limit int) Tool {
 	return &passageTool{
-		name: "rag_hybrid", description: ragHybridDescription, limit: limit,
+		name: NameRAGHybrid, description: ragHybridDescription, limit: limit,
 		retrieve: func(ctx context.Context, query string, limit int) ([]knowledge.Passage, error) {
 			return base.Search(ctx, query, limit, knowledge.Hybrid)
 		},

@@ -13,7 +13,7 @@ var ragNaiveDescription string
 // NewRAGNaive returns rag_naive: retrieval by the text alone. limit: passages per call.
 func NewRAGNaive(base Retriever, limit int) Tool {
 	return &passageTool{
-		name: "rag_naive", description: ragNaiveDescription, limit: limit,
+		name: NameRAGNaive, description: ragNaiveDescription, limit: limit,
 		retrieve: func(ctx context.Context, query string, limit int) ([]knowledge.Passage, error) {
 			return base.Search(ctx, query, limit, knowledge.Naive)
 		},

@@ -12,9 +12,6 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// NameReportEvidence is the name of the tool that NewReportEvidence returns.
-const NameReportEvidence = "report_evidence"
-
 //go:embed report_evidence.md
 var reportEvidenceDescription string
 

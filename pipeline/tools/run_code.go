@@ -29,7 +29,7 @@ func NewRunCode(box sandbox.Sandbox, limits sandbox.Limits) Tool {
 }
 
 // Name returns run_code.
-func (t *codeTool) Name() string { return "run_code" }
+func (t *codeTool) Name() string { return NameRunCode }
 
 // Description returns the description for the model.
 func (t *codeTool) Description() string {

@@ -30,13 +30,20 @@ type Scope struct {
 	Private string // for the knowledge base
 }
 
-// of returns the scope of a tool. Answers of run_code are not shared, because a program depends on the block that wrote
-// it.
+// scope is the group of a Scope that shares the answers of a tool.
+type scope int
+
+const (
+	public scope = iota + 1
+	private
+)
+
+// of returns the name of the group that shares the answers of a tool.
 func (s Scope) of(tool string) string {
-	switch tool {
-	case "web_search", "paper_search", "open_page":
+	switch builtInCalled(tool).scope {
+	case public:
 		return s.Public
-	case "rag_hybrid", "rag_naive", "query_item":
+	case private:
 		return s.Private
 	}
 	return ""
@@ -113,7 +120,7 @@ func (r *Runner) makeForAll(ctx context.Context, runID, tool string, call Call,
 	case answer.Failed, scope == r.Scope.Private:
 		m.Lifetime = min(r.Lifetime, shortLife)
 	}
-	if tool == "open_page" && len(answer.Sources) == 1 { // the address after redirects
+	if tool == NameOpenPage && len(answer.Sources) == 1 { // the address after redirects
 		if form := Key(tool, answer.Sources[0].URL); form != Key(tool, call.Query) {
 			m.Also = []string{scope + "\x00" + form}
 		}

@@ -82,7 +82,7 @@ func (s Set) Enabled(names []string) Set {
 
 // Retrieval returns the name of the best knowledge base search in the set, or false if the set has none.
 func (s Set) Retrieval() (string, bool) {
-	for _, name := range []string{"rag_hybrid", "rag_naive"} {
+	for _, name := range []string{NameRAGHybrid, NameRAGNaive} {
 		if _, ok := s.Lookup(name); ok {
 			return name, true
 		}

@@ -36,7 +36,7 @@ type webSearch struct {
 func NewWebSearch(engines WebSearcher, limit int) Tool { return webSearch{engines, limit} }
 
 // Name returns the tool's name.
-func (webSearch) Name() string { return "web_search" }
+func (webSearch) Name() string { return NameWebSearch }
 
 // Description returns the description for the model.
 func (webSearch) Description() string { return strings.TrimSpace(webSearchDescription) }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/localredis"
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/config"
 )
 
 // desk is a separate directory in which this program runs, with its own server and optionally its own Redis.
@@ -28,9 +30,15 @@ type desk struct {
 	started []*process
 }
 
-// ours are prefixes of environment variables that would affect the measurement.
-var ours = []string{"NIGHTDESK_", "LLM_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "EMBEDDING_", "REDIS_URL=",
-	"STORAGE_URL=", "S3_", "AWS_", "SEARXNG_", "TAVILY_", "BRAVE_", "SERPER_", "EXA_", "MCP_", "SMTP_"}
+// ours are prefixes of environment variables, besides those of the settings, that would affect the measurement.
+var ours = []string{"NIGHTDESK_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "AWS_", "MCP_"}
+
+// affects reports whether an environment variable, as NAME=value, would affect the measurement.
+func affects(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return slices.ContainsFunc(config.Settings(), func(s config.Setting) bool { return s.Env == name }) ||
+		slices.ContainsFunc(ours, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
 
 // newDesk creates a desk. queue adds a Redis; web enables web search.
 func newDesk(ctx context.Context, s *server, queue, web bool) (d *desk, err error) {
@@ -41,15 +49,7 @@ func newDesk(ctx context.Context, s *server, queue, web bool) (d *desk, err erro
 	if d.dir, err = os.MkdirTemp("", "nightdesk-bench-"); err != nil {
 		return nil, err
 	}
-	for _, variable := range os.Environ() {
-		mine := false
-		for _, name := range ours {
-			mine = mine || strings.HasPrefix(variable, name)
-		}
-		if !mine {
-			d.env = append(d.env, variable)
-		}
-	}
+	d.env = slices.DeleteFunc(os.Environ(), affects)
 	d.env = append(d.env, "NIGHTDESK_LOG_LEVEL=error", "NIGHTDESK_FETCH_ALLOW=127.0.0.0/8",
 		"NIGHTDESK_FETCH_PER_HOST=10ms", "LLM_MODEL=bench", "LLM_BASE_URL="+s.url+"/v1")
 	if web {

@@ -59,7 +59,7 @@ func checkWebSearch(ctx context.Context, cfg config.Config, _ *view.Console) []c
 	if len(engines) == 0 {
 		return []checkup{{Name: name, Result: "note", Text: "no web search engine is configured: only knowledge " +
 			"bases are searched",
-			Hint: "Set SEARXNG_URL for a SearXNG of your own, or TAVILY_API_KEY, BRAVE_API_KEY, SERPER_API_KEY or EXA_API_KEY."}}
+			Hint: "Set SEARXNG_URL for a SearXNG of your own, or " + view.Either(config.SearchEngineKeys()...) + "."}}
 	}
 	const startIt = "Start it, or correct its address (SEARXNG_URL, web_search.base_urls)."
 	var out []checkup

@@ -13,6 +13,7 @@ import (
 	"nightdesk/config"
 	"nightdesk/pipeline/planning"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 )
 
@@ -24,6 +25,9 @@ type Flags struct {
 	Follows     bool     // the topic is a question about a report, whose evidence can be searched
 	Attach      []string // files of documents that belong only to these runs
 }
+
+// PresetUsage returns the usage text of --preset.
+func PresetUsage() string { return "limits of the research: " + view.Either(config.PresetNames()...) }
 
 // Options returns the options for researching topics with a knowledge base.
 func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error) {
@@ -62,7 +66,7 @@ func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error)
 
 // checkAttached rejects attached documents that cannot be searched, or that the next incremental run would lack.
 func checkAttached(cfg config.Config, o topicqueue.Options) error {
-	searched := slices.Contains(o.Tools, "rag_hybrid") || slices.Contains(o.Tools, "rag_naive")
+	searched := slices.Contains(o.Tools, tools.NameRAGHybrid) || slices.Contains(o.Tools, tools.NameRAGNaive)
 	switch {
 	case !cfg.Attached:
 		return nil

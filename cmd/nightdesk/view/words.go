@@ -23,6 +23,15 @@ func Counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// Either lists alternatives: a, b or c.
+func Either(names ...string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 // Size formats a number of bytes.
 func Size(n int64) string {
 	for _, unit := range []struct {

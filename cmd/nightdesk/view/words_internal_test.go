@@ -10,3 +10,12 @@ func TestSize(t *testing.T) {
 		}
 	}
 }
+
+func TestEither(t *testing.T) {
+	t.Parallel()
+	for want, names := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
+		if got := Either(names...); got != want {
+			t.Errorf("%v: %q, want %q", names, got, want)
+		}
+	}
+}

@@ -1,7 +1,3 @@
-// Package wiring creates the adapters of a process from its settings: Redis and the queue, storage, models, search,
-// sandboxes, webhooks. Only this package chooses implementations according to settings.
-//
-// Entry points: [OpenDesk], [OpenStore] and [NewServices].
 package wiring
 
 import (

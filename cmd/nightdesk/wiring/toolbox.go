@@ -45,46 +45,53 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 	if len(shelf) > 0 {
 		box.Sections = shelf
 	}
-	own := t.own.Set(ctx, run.Options.Tools)
+	has, err := t.available(ctx, run, shelf)
+	if err != nil {
+		return jobs.Toolbox{}, err
+	}
+	box.Tools = has.Enabled(run.Options.Tools)
 	for _, name := range run.Options.Tools {
-		common, ok := t.common.Lookup(name)
-		if !ok {
-			common, ok = own.Lookup(name)
-		}
-		switch {
-		case name == tools.NameReportEvidence:
-			sources, err := bundle.Sources(ctx, t.store, run.Options.Follows)
-			if errors.Is(err, bundle.ErrNoBundle) { // purged in the meantime; the other tools remain usable
-				continue
-			}
-			if err != nil {
-				return jobs.Toolbox{}, err
-			}
-			box.Tools = append(box.Tools, tools.NewReportEvidence(sources, t.bases.limit))
-		case ok:
-			box.Tools = append(box.Tools, common)
-		case name == "web_search":
-			zerolog.Ctx(ctx).Warn().Str("run",
-				run.ID).Msg("a run needs web_search, but this worker has no search engine: set SEARXNG_URL or a " +
-				"search key on this worker")
-		case name == "run_code":
-			// programs run only after planning
-			if t.code == nil || run.State == topicqueue.RunQueued || run.State == topicqueue.RunPlanning {
-				continue
-			}
-			if code := t.code(ctx); code != nil {
-				box.Tools = append(box.Tools, code)
-			}
-		case !slices.Contains([]string{"rag_hybrid", "rag_naive", "query_item"}, name):
-			zerolog.Ctx(ctx).Warn().Str("tool", name).Msg("a run wants a tool that cannot be used here: see tools.file")
-		case len(shelf) == 0:
-		case name == "rag_hybrid":
-			box.Tools = append(box.Tools, tools.NewRAGHybrid(shelf, t.bases.limit))
-		case name == "rag_naive":
-			box.Tools = append(box.Tools, tools.NewRAGNaive(shelf, t.bases.limit))
-		default:
-			box.Tools = append(box.Tools, tools.NewQueryItem(shelf, t.bases.limit))
+		if _, ok := has.Lookup(name); !ok {
+			warnMissing(ctx, run, name)
 		}
 	}
 	return box, nil
+}
+
+// available returns all tools that this worker has for a run. shelf: the documents of the run.
+func (t toolbox) available(ctx context.Context, run topicqueue.Run, shelf knowledge.Shelf) (tools.Set, error) {
+	has := slices.Clone(t.common)
+	if len(shelf) > 0 {
+		has = append(has, tools.NewRAGHybrid(shelf, t.bases.limit), tools.NewRAGNaive(shelf, t.bases.limit),
+			tools.NewQueryItem(shelf, t.bases.limit))
+	}
+	if slices.Contains(run.Options.Tools, tools.NameReportEvidence) {
+		sources, err := bundle.Sources(ctx, t.store, run.Options.Follows)
+		if err != nil && !errors.Is(err, bundle.ErrNoBundle) { // if purged in the meantime, the other tools remain usable
+			return nil, err
+		}
+		if err == nil {
+			has = append(has, tools.NewReportEvidence(sources, t.bases.limit))
+		}
+	}
+	afterPlanning := run.State != topicqueue.RunQueued && run.State != topicqueue.RunPlanning
+	if afterPlanning && t.code != nil && slices.Contains(run.Options.Tools, tools.NameRunCode) {
+		if code := t.code(ctx); code != nil {
+			has = append(has, code)
+		}
+	}
+	return append(has, t.own.Set(ctx, run.Options.Tools)...), nil
+}
+
+// warnMissing logs that this worker lacks a tool of a run, unless this is expected: a run can have no documents, no
+// sandbox, or no report any more.
+func warnMissing(ctx context.Context, run topicqueue.Run, name string) {
+	switch {
+	case name == tools.NameWebSearch:
+		zerolog.Ctx(ctx).Warn().Str("run", run.ID).Msg("a run needs web_search, but this worker has no search engine: " +
+			"set SEARXNG_URL or a search key on this worker")
+	case !slices.Contains(tools.BuiltInNames(), name):
+		zerolog.Ctx(ctx).Warn().Str("run", run.ID).Str("tool", name).Msg("a run needs a tool that this worker does not " +
+			"have: add it to tools.file, or update this worker if the tool is built into a newer version")
+	}
 }

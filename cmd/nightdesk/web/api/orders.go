@@ -30,7 +30,7 @@ type OrderTopic struct {
 
 // OrderOptions are research options, with the same names as the columns of a list (nightdesk help lists).
 type OrderOptions struct {
-	Preset        string `json:"preset,omitempty" jsonschema:"shallow, route, quick, medium, deep or auto"`
+	Preset        string `json:"preset,omitempty" jsonschema:"such as quick or deep: nightdesk help settings lists them"`
 	KB            string `json:"kb,omitempty" jsonschema:"name of a knowledge base"`
 	Language      string `json:"language,omitempty" jsonschema:"language of the report: en, zh or another language tag"`
 	Priority      string `json:"priority,omitempty" jsonschema:"high, normal or low"`
