@@ -88,7 +88,8 @@ func (b *meanings) prepareVectors(ctx context.Context, tx *sql.Tx, again bool) e
 		return nil
 	}
 	_, err = tx.ExecContext(ctx, `DELETE FROM embedded; DELETE FROM vectors; `+newVectorState+`;
-		UPDATE meta SET value = '' WHERE key = 'embedding_model'; UPDATE meta SET value = '0' WHERE key = 'embedding_dimensions'`)
+		UPDATE meta SET value = '' WHERE key = 'embedding_model';
+		UPDATE meta SET value = '0' WHERE key = 'embedding_dimensions'`)
 	return err
 }
 

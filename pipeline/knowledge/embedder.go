@@ -39,7 +39,8 @@ CREATE TABLE IF NOT EXISTS vectors(
 	id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, -- SHA-256 of the text that was embedded
 	scale REAL NOT NULL, vector BLOB NOT NULL);       -- int8 times scale; of length 1 together
 CREATE TABLE IF NOT EXISTS embedded(passage INTEGER PRIMARY KEY, vector INTEGER NOT NULL);
-CREATE TRIGGER IF NOT EXISTS embedded_passage AFTER DELETE ON passages WHEN EXISTS (SELECT 1 FROM embedded WHERE passage = old.id) BEGIN
+CREATE TRIGGER IF NOT EXISTS embedded_passage AFTER DELETE ON passages
+	WHEN EXISTS (SELECT 1 FROM embedded WHERE passage = old.id) BEGIN
 	DELETE FROM embedded WHERE passage = old.id;
 	UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'vectors';
 END;
@@ -73,7 +74,8 @@ func readEmbedding(ctx context.Context, q querier) (Embedding, error) {
 	}
 	err = q.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE key = 'embedding_model'),
 		(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'embedding_dimensions'),
-		(SELECT count(*) FROM embedded), (SELECT count(*) FROM passages)`).Scan(&e.Model, &e.Dimensions, &e.Passages, &e.Missing)
+		(SELECT count(*) FROM embedded), (SELECT count(*) FROM passages)`).
+		Scan(&e.Model, &e.Dimensions, &e.Passages, &e.Missing)
 	e.Missing -= e.Passages
 	return e, err
 }

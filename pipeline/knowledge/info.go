@@ -82,7 +82,8 @@ func (b *Base) Info(ctx context.Context) (Info, error) {
 	var created, updated string
 	err := b.read.QueryRowContext(ctx, `SELECT
 		(SELECT value FROM meta WHERE key = 'version'), (SELECT value FROM meta WHERE key = 'created'),
-		(SELECT value FROM meta WHERE key = 'updated'), count(*), coalesce(sum(passages), 0), coalesce(sum(bytes), 0) FROM documents`).
+		(SELECT value FROM meta WHERE key = 'updated'), count(*), coalesce(sum(passages), 0), coalesce(sum(bytes), 0)
+		FROM documents`).
 		Scan(&i.Version, &created, &updated, &i.Documents, &i.Passages, &i.Bytes)
 	if err != nil {
 		return Info{}, b.failed(ctx, "describe the knowledge base", err)

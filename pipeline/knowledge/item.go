@@ -11,7 +11,8 @@ import (
 )
 
 // around matches articles and words for kinds of items that users add to a name.
-var around = regexp.MustCompile(`^(?:the |a |an )?(.+?)(?: (?:function|method|type|command|setting|class|module|parameter|option|page|variable|statement|macro|struct|interface))?$`)
+var around = regexp.MustCompile(`^(?:the |a |an )?(.+?)(?: (?:function|method|type|command|setting|` +
+	`class|module|parameter|option|page|variable|statement|macro|struct|interface))?$`)
 
 // Item returns at most limit passages about a named item: "Theorem 3.1", "Table 2", "§ 4.2", "Chapter 3", a function or
 // setting, or a heading. Names must match exactly, except for case, spaces and common abbreviations: 3.1 never matches
@@ -55,7 +56,8 @@ func (b *finder) placed(ctx context.Context, name string, limit int) ([]Passage,
 	}
 	title = strings.TrimSpace(title)
 	path := strings.ReplaceAll(headings, topicqueue.PlaceSeparator, separator)
-	found, err := b.selectPassages(ctx, `WHERE p.document = (SELECT min(d.id) FROM documents d JOIN sections s ON s.document = d.id
+	found, err := b.selectPassages(ctx, `WHERE p.document = (
+			SELECT min(d.id) FROM documents d JOIN sections s ON s.document = d.id
 			WHERE d.title = ? COLLATE NOCASE AND s.path = ? COLLATE NOCASE)
 		AND (s.path = ? COLLATE NOCASE OR substr(s.path, 1, length(?) + 1) = (? || char(31)) COLLATE NOCASE)
 		ORDER BY p.offset LIMIT ?`, title, path, path, path, path, limit)
@@ -94,15 +96,24 @@ func variants(name string) []variant {
 		}
 	}
 	// sync.Mutex may be the heading Mutex on the page about sync.
-	if i := strings.LastIndexAny(bare, ".:#/"); i > 0 && i+1 < len(bare) && !strings.ContainsRune(bare, ' ') &&
-		!unicode.IsDigit(rune(bare[i+1])) {
+	i := strings.LastIndexAny(bare, ".:#/")
+	qualified := i > 0 && i+1 < len(bare) && !strings.ContainsRune(bare, ' ')
+	if qualified && !unicode.IsDigit(rune(bare[i+1])) {
 		add(bare[i+1:], strings.TrimRight(bare[:i], ":"))
 	}
 	return out
 }
 
-// labelled returns the passages for a name in the label table.
-func (b *finder) labelled(ctx context.Context, name, within string, limit int) ([]Passage, error) {
+// labelTarget is a place in a document that a label names.
+type labelTarget struct {
+	rank                     int
+	document                 int64
+	offset                   int
+	anchor, path, key, title string
+}
+
+// labelTargets returns the places that the label table has for a name.
+func (b *finder) labelTargets(ctx context.Context, name, within string, limit int) ([]labelTarget, error) {
 	rows, err := b.read.QueryContext(ctx, `SELECT l.rank, l.document, l.offset, l.anchor, s.path, d.key, d.title
 		FROM labels l JOIN sections s ON s.id = l.section JOIN documents d ON d.id = l.document
 		WHERE l.name = ? ORDER BY l.rank, d.key, l.offset LIMIT ?`, name, 4*limit)
@@ -110,15 +121,9 @@ func (b *finder) labelled(ctx context.Context, name, within string, limit int) (
 		return nil, err
 	}
 	defer rows.Close()
-	type target struct {
-		rank                     int
-		document                 int64
-		offset                   int
-		anchor, path, key, title string
-	}
-	var targets []target
+	var targets []labelTarget
 	for rows.Next() {
-		var t target
+		var t labelTarget
 		if err := rows.Scan(&t.rank, &t.document, &t.offset, &t.anchor, &t.path, &t.key, &t.title); err != nil {
 			return nil, err
 		}
@@ -126,11 +131,15 @@ func (b *finder) labelled(ctx context.Context, name, within string, limit int) (
 			targets = append(targets, t)
 		}
 	}
-	if err := rows.Err(); err != nil {
+	return targets, rows.Err()
+}
+
+// labelled returns the passages for a name in the label table.
+func (b *finder) labelled(ctx context.Context, name, within string, limit int) ([]Passage, error) {
+	targets, err := b.labelTargets(ctx, name, within, limit)
+	if err != nil {
 		return nil, err
 	}
-	rows.Close()
-
 	var out []Passage
 	seen := map[int64]bool{}
 	take := func(found []Passage, anchor string, rank, most int) {
@@ -240,13 +249,13 @@ func joined(before, after, name string) bool {
 	beyond, _ := utf8.DecodeRuneInString(after[size:])
 	first, _ := utf8.DecodeRuneInString(name)
 	final, _ := utf8.DecodeLastRuneInString(name)
+	joint := func(r rune) bool { return r == '.' || r == '-' }
 	word := func(r rune) bool { return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !ideograph(r) }
 	switch {
 	case word(last) && word(first), word(next) && word(final):
 		return true
-	case unicode.IsDigit(first) && (last == '.' || last == '-') && len(before) > 1 &&
-		unicode.IsDigit(rune(before[len(before)-2])):
+	case unicode.IsDigit(first) && joint(last) && len(before) > 1 && unicode.IsDigit(rune(before[len(before)-2])):
 		return true
 	}
-	return unicode.IsDigit(final) && (next == '.' || next == '-') && unicode.IsDigit(beyond)
+	return unicode.IsDigit(final) && joint(next) && unicode.IsDigit(beyond)
 }

@@ -42,7 +42,8 @@ var kinds = map[string]string{
 	"algorithm": "algorithm", "alg.": "algorithm", "listing": "listing", "rule": "rule", "step": "step", "box": "box",
 	"clause": "clause", "paragraph": "paragraph", "requirement": "requirement", "recommendation": "recommendation",
 	"schedule": "schedule", "note": "note", "item": "item", "rfc": "rfc",
-	"定理": "定理", "引理": "引理", "定义": "定义", "推论": "推论", "命题": "命题", "例": "例", "表": "表", "图": "图", "圖": "图", "算法": "算法",
+	"定理": "定理", "引理": "引理", "定义": "定义", "推论": "推论", "命题": "命题", "例": "例", "表": "表", "图": "图", "圖": "图",
+	"算法": "算法",
 }
 
 var (
@@ -52,7 +53,9 @@ var (
 	number  = regexp.MustCompile(`^((?:[a-z]\.)?\d+(?:\.\d+)*)\.?(?: |$)`)
 	chinese = regexp.MustCompile(`^第 ?([0-9一二三四五六七八九十百]+) ?([章节節条條])`)
 	// keyword matches the keywords before the name in a signature.
-	keyword = regexp.MustCompile(`^(?:(?:func|function|def|type|class|struct|interface|enum|const|var|let|method|property|exception|module|macro|async|static|abstract|public|attribute|classmethod|staticmethod|abstractmethod|coroutine|fn|trait|impl|package|command|option|setting|parameter)\s+)+`)
+	keyword = regexp.MustCompile(`^(?:(?:func|function|def|type|class|struct|interface|enum|const|var|let|method|` +
+		`property|exception|module|macro|async|static|abstract|public|attribute|classmethod|staticmethod|` +
+		`abstractmethod|coroutine|fn|trait|impl|package|command|option|setting|parameter)\s+)+`)
 	// receiver matches the receiver of a Go method; group 1 is the type.
 	receiver = regexp.MustCompile(`^\(\s*\w*\s*\*?(\w+)[^)]*\)\s*`)
 	// signature matches a line that declares a function: "string_agg(value text) → text".

@@ -4,25 +4,12 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"nightdesk/pipeline/text"
 )
 
 // maxTerms limits the words of a query, because a query may be a whole paragraph.
 const maxTerms = 32
-
-// stopWords carry no information about a topic. They are dropped if other words remain.
-var stopWords = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`a about above after again all also am an and any are aren't as at be because been before
-		being below between both but by can can't cannot could did do does doing don't down during each few for from further
-		get had has have having he her here hers him his how i if in into is isn't it it's its itself just let like me might
-		more most must my no nor not of off on once only or other ought our ours out over own please same shall she should
-		so some such than that that's the their theirs them then there these they this those through to too under until up
-		us use used using very via was we were what when where which while who whom whose why will with within without
-		would you your yours explain describe tell give show find`) {
-		m[w] = true
-	}
-	return m
-}()
 
 // terms returns the words of a query in order, without duplicates. It omits stop words if other words remain. Each word
 // contains a letter or number. Runs of ideographs are split into pairs.
@@ -39,7 +26,7 @@ func terms(query string) []string {
 		}
 		seen[w] = true
 		all = append(all, w)
-		if !stopWords[w] && !asks(w) {
+		if !text.StopWord(w) && !asks(w) {
 			content = append(content, w)
 		}
 	}

@@ -40,7 +40,8 @@ func (b *finder) Sections(ctx context.Context, query string, limit int) ([]Secti
 		var s SectionHit
 		var path, text string
 		err := b.read.QueryRowContext(ctx, `SELECT d.key, d.title, s.path, s.anchor, s.passages,
-			coalesce((SELECT text FROM passages p WHERE p.document = s.document AND p.offset >= s.offset ORDER BY p.offset LIMIT 1), '')
+			coalesce((SELECT text FROM passages p WHERE p.document = s.document AND p.offset >= s.offset
+				ORDER BY p.offset LIMIT 1), '')
 			FROM sections s JOIN documents d ON d.id = s.document WHERE s.id = ?`, h.id).
 			Scan(&s.Document, &s.Title, &path, &s.Anchor, &s.Passages, &text)
 		if err != nil {

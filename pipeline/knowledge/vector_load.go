@@ -21,7 +21,8 @@ func loadVectors(ctx context.Context, db database) (*vectorIndex, error) {
 	defer func() { _ = tx.Rollback() }() // nothing was written
 	x := &vectorIndex{}
 	var n int
-	err = tx.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE key = 'vectors'), (SELECT value FROM meta WHERE key = 'embedding_model'),
+	err = tx.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE key = 'vectors'),
+		(SELECT value FROM meta WHERE key = 'embedding_model'),
 		(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'embedding_dimensions'), (SELECT count(*) FROM embedded)`).
 		Scan(&x.state, &x.model, &x.dimensions, &n)
 	if err != nil || n == 0 {

@@ -28,7 +28,8 @@ func newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
 		to    **sql.Stmt
 		query string
 	}{
-		{&w.find, `SELECT id, size, mtime, hash, coalesce((SELECT value FROM meta WHERE meta.key = 'file/' || id), '') FROM documents WHERE key = ?`},
+		{&w.find, `SELECT id, size, mtime, hash, 
+			coalesce((SELECT value FROM meta WHERE meta.key = 'file/' || id), '') FROM documents WHERE key = ?`},
 		{&w.place, `INSERT OR REPLACE INTO meta VALUES ('file/' || ?, ?)`},
 		{&w.sign, `INSERT OR REPLACE INTO meta VALUES ('by/' || ?, ?)`},
 		{&w.displace, `DELETE FROM meta WHERE key IN ('file/' || ?1, 'by/' || ?1)`},

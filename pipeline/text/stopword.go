@@ -24,3 +24,6 @@ var stopWords = set(`i me my myself we our ours ourselves you your yours yoursel
 	`el los las una unos unas del al lo por con para como más pero sus su ya o este esta estos estas ese esa porque entre
 	cuando muy sin sobre también me hasta hay donde quien desde todo nos durante todos uno les ni contra otros es soy ser
 	fue son era está están ha han qué cuál cómo dónde quién`)
+
+// StopWord reports whether a lower-case word has no topical meaning.
+func StopWord(word string) bool { return stopWords[word] }
