@@ -227,7 +227,7 @@ func (w *Worker) plainHandler(do func(context.Context, *asynq.Task) error) asynq
 		if last, _ := asynq.GetMaxRetry(asynqCtx); tried >= last || errors.Is(err, asynq.SkipRetry) {
 			log.Msg("task failed; no more retries")
 		} else {
-			log.Msg("to be tried again")
+			log.Msg("task will be retried")
 		}
 		return err
 	}
@@ -300,7 +300,7 @@ func (a *attempt) settle(ctx, asynqCtx context.Context, task *asynq.Task, err er
 		}
 		return a.concluded(ctx, task)
 	}
-	log.Warn().Err(err).Int("tried", retried+1).Msg("to be tried again")
+	log.Warn().Err(err).Int("tried", retried+1).Msg("task will be retried")
 	if releaseErr := a.queue.Release(saveCtx, a.Lease); releaseErr != nil {
 		log.Warn().Err(releaseErr).Msg("lease not released")
 	}

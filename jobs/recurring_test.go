@@ -655,7 +655,8 @@ func TestAllIsWithdrawn(t *testing.T) {
 				n.corpus.Remove(p.URL)
 			}
 			second := night(2)
-			if second.run.State != topicqueue.RunPartial || !strings.HasPrefix(second.run.Reason, "of what the report of ") {
+			why := second.run.Reason
+			if second.run.State != topicqueue.RunPartial || !strings.HasPrefix(why, "the sources no longer support ") {
 				t.Fatalf("%s: %s", second.run.State, second.run.Reason)
 			}
 			_, body, _ := strings.Cut(second.markdown, "\n## ")

@@ -162,7 +162,7 @@ func checkLog(t *testing.T, s *logged) {
 			named[kind+" "+message] = true
 		}
 	}
-	if s.name == "worker" && (!named["run:plan started"] || !named["run:publish ended"]) {
+	if s.name == "worker" && (!named["run:plan attempt started"] || !named["run:publish attempt ended"]) {
 		t.Errorf("topic and batch are named by %v", named)
 	}
 }

@@ -285,8 +285,8 @@ func TestRedisAway(t *testing.T) {
 				t.Errorf("not all workers went on: %v", first)
 			}
 			for _, l := range s.logged("") {
-				if l.Message == "failed" || l.Message == "to be tried again" || l.Message == "stopped: another "+
-					"attempt has taken over this unit" {
+				if slices.Contains([]string{"attempt failed", "task will be retried",
+					"attempt stopped: another attempt has taken over this unit"}, l.Message) {
 					t.Errorf("%s: %s of run %s: %s: %s", l.process, l.Unit, l.Run, l.Message, l.Error)
 				}
 			}

@@ -154,7 +154,7 @@ var advices = []struct{ words, do string }{
 	{"time of the run was used up", "Give it more time (--duration), or the workers fewer topics at once; then "},
 	{"budget", "Raise the budget or choose a smaller preset; then "},
 	{"times without any progress", "It crashes its workers. Check their memory and logs before you "},
-	{"defect in nightdesk", "Please report it with the worker's log. It may help to "},
+	{"internal error (please report)", "Please report it with the worker's log. It may help to "},
 	{"API key", "`nightdesk doctor --model` says what is wrong with the model. Correct it, then "},
 	{"model", "`nightdesk doctor --model` says whether the model answers; then "},
 }

@@ -227,7 +227,7 @@
 //	nightdesk:{index}:stats          hash        for ever                                         0.2 KB
 //	nightdesk:{index}:schedules      hash        for ever, one entry per schedule                 0.5 KB, 0.3 KB a firing
 //	nightdesk:batches                sorted set  for ever, one entry per batch
-//	nightdesk:batch:{BATCH}:state    hash        from SealBatch or the first published run    0.1 KB
+//	nightdesk:batch:{BATCH}:state    hash        for ever, from SealBatch or a published run      0.1 KB
 //	nightdesk:batch:{BATCH}:open     set         an entry from Create until the run is published  0.09 KB per run
 //	nightdesk:batch:{BATCH}:runs     sorted set  for ever, one entry per run                      0.15 KB per run
 //	nightdesk:batch:{BATCH}:lines    hash        for ever, one entry per published run            0.95 KB per run
