@@ -312,7 +312,8 @@ func (s *spender) unforeseen(id string, longest map[string]int64) (unseen, spent
 }
 
 // TestAnswersBeyondTheirLimit: if a server ignores max_tokens, the observed length of its answers is reserved. A run
-// whose budget is nearly spent does without them.
+// whose budget is nearly spent does without them. A budget is exceeded only by what an answer is longer than any that
+// its role had given when the worker started, because nobody can reserve that.
 func TestAnswersBeyondTheirLimit(t *testing.T) {
 	t.Parallel()
 	s := newSpender(t)

@@ -23,10 +23,15 @@ type relevance struct {
 	most  float64     // highest topic coverage of a claim
 }
 
-// relevance returns the relevance for the compared texts, without most.
+// relevance returns the relevance for the compared texts, without most. If no text has changed, nothing is weighed, and
+// the texts are not indexed.
 func (v *visit) relevance() relevance {
+	looks := v.looks.inOrder()
+	if !slices.ContainsFunc(looks, (*look).moved) {
+		looks = nil
+	}
 	var docs []text.Document
-	for _, l := range v.looks.inOrder() {
+	for _, l := range looks {
 		docs = append(docs, text.Document{Heading: l.title(), Text: l.then.Text + "\n" + l.text})
 	}
 	return relevance{topic: v.run.Topic, model: v.Model != nil, broad: v.broad, words: text.NewIndex(docs)}
