@@ -16,7 +16,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -32,7 +32,7 @@ func TestBulk(t *testing.T) {
 	resident := map[int]int64{}
 	for _, n := range []int{*bulkTopics / 10, *bulkTopics} {
 		file, batch := fmt.Sprintf("list%d.csv", n), fmt.Sprintf("batch%d", n)
-		if err := bench.WriteList(filepath.Join(f.dir, file), n); err != nil {
+		if err := benchtest.WriteList(filepath.Join(f.dir, file), n); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []int{n, 0} {
@@ -74,7 +74,7 @@ func TestInterruptedEnqueue(t *testing.T) {
 	t.Parallel()
 	f := newDeskAt(t, "redis-socket://"+redistest.Socket(t))
 	const topics = 5000
-	if err := bench.WriteList(filepath.Join(f.dir, "list.csv"), topics); err != nil {
+	if err := benchtest.WriteList(filepath.Join(f.dir, "list.csv"), topics); err != nil {
 		t.Fatal(err)
 	}
 	said := regexp.MustCompile(`lines \d+ to \d+: interrupted\n  At least (\d+) of 5000 topics are in the queue; enqueue the file again with --batch night`)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/pipeline/tools/corpustest"
 	"nightdesk/topicqueue"
@@ -188,7 +188,7 @@ func (m *webModel) answer(q llmtest.Question) (string, bool) {
 		return answer(object{"sub_topics": topics})
 	case "decide":
 		m.decides++
-		k := bench.IterationOf(q.User)
+		k := benchtest.IterationOf(q.User)
 		words := []string{"", "overview", "figures", "history", "report"}[k]
 		actions := []object{{"tool_type": "web_search", "query": subject + " Harbour " + words, "rationale": "a gap"}}
 		var done []string
@@ -240,7 +240,7 @@ func (m *webModel) answer(q llmtest.Question) (string, bool) {
 
 // statements makes a claim of each sentence of the sources that states a figure of the subject.
 func statements(prompt, subject string) []map[string]any {
-	return slices.DeleteFunc(bench.Statements(prompt, stating, math.MaxInt32), func(c map[string]any) bool {
+	return slices.DeleteFunc(benchtest.Statements(prompt, stating, math.MaxInt32), func(c map[string]any) bool {
 		text, _ := c["text"].(string)
 		return !strings.Contains(text, subject)
 	})

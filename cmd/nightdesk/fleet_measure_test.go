@@ -20,7 +20,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/storage"
@@ -253,7 +253,7 @@ func (f *fleet) purged(rdb *redis.Client) {
 var ofTheDesk = regexp.MustCompile(`^(nightdesk:(\{index\}:(clock|stats|workers)|governors)|asynq:(queues|servers|workers|\{[a-z-]+\}:(processed|failed)(:.*)?))$`)
 
 // mostCommands says which commands Redis had most of, and how many a topic.
-func mostCommands(before, after bench.RedisCost) string {
+func mostCommands(before, after benchtest.RedisCost) string {
 	calls := func(name string) int { return (after.Commands[name] - before.Commands[name]) / *fleetTopics }
 	names := slices.SortedFunc(maps.Keys(after.Commands), func(a, b string) int { return cmp.Compare(calls(b), calls(a)) })
 	var out []string
@@ -265,7 +265,7 @@ func mostCommands(before, after bench.RedisCost) string {
 
 // residentMB reads a figure of a process that runs, such as VmRSS.
 func residentMB(p *exec.Cmd, figure string) int {
-	return int(bench.Resident(p.Process.Pid, figure) >> 20)
+	return int(benchtest.Resident(p.Process.Pid, figure) >> 20)
 }
 
 // processorTime returns what this process has used, in which the model server is.

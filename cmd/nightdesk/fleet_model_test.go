@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/pipeline/llm/llmtest"
 )
 
@@ -15,18 +15,18 @@ type span struct{ from, to time.Time }
 
 // fleetModel is a model that remembers when each block was worked.
 type fleetModel struct {
-	bench.Model
+	benchtest.Model
 	mu     sync.Mutex
 	blocks map[string]map[string]*span // topic -> title -> when
 	calls  int
 }
 
 func newFleetModel(parts int) *fleetModel {
-	return &fleetModel{Model: bench.Model{Parts: parts}, blocks: map[string]map[string]*span{}}
+	return &fleetModel{Model: benchtest.Model{Parts: parts}, blocks: map[string]map[string]*span{}}
 }
 
 func (f *fleetModel) answer(q llmtest.Question) (string, bool) {
-	title, topic, now := bench.BlockOf(q.User), bench.HarbourOf(q.User), time.Now()
+	title, topic, now := benchtest.BlockOf(q.User), benchtest.HarbourOf(q.User), time.Now()
 	f.mu.Lock()
 	f.calls++
 	if title != "" && (strings.HasPrefix(q.Name, "decide") || strings.HasPrefix(q.Name, "note")) {

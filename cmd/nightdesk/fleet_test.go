@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue/proctest"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -69,7 +69,7 @@ func (f *fleet) output(args ...string) string {
 // writeDocuments writes what is indexed as the knowledge base docs.
 func (f *fleet) writeDocuments() {
 	f.t.Helper()
-	if err := bench.WriteDocuments(filepath.Join(f.dir, "docs")); err != nil {
+	if err := benchtest.WriteDocuments(filepath.Join(f.dir, "docs")); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -79,7 +79,7 @@ func (f *fleet) enqueue(n int, args ...string) {
 	f.t.Helper()
 	var topics strings.Builder
 	for i := range n {
-		topics.WriteString(bench.Topic(i) + "\n")
+		topics.WriteString(benchtest.Topic(i) + "\n")
 	}
 	if err := writeFile(filepath.Join(f.dir, "topics.txt"), topics.String()); err != nil {
 		f.t.Fatal(err)

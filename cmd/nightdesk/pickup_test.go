@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -36,7 +36,7 @@ func TestPickUp(t *testing.T) {
 	w := f.worker(20)
 	var planned, reported []time.Duration
 	for i := range *pickUps {
-		topic := fmt.Sprintf("How does the harbour inspect its %s and %s in year %d?\n", bench.Subjects[i%16], bench.Subjects[(i+5)%16], i)
+		topic := fmt.Sprintf("How does the harbour inspect its %s and %s in year %d?\n", benchtest.Subjects[i%16], benchtest.Subjects[(i+5)%16], i)
 		if err := writeFile(filepath.Join(f.dir, "topic.txt"), topic); err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -53,8 +53,8 @@ func (f *fleet) enqueueParts(n int, args ...string) {
 	f.t.Helper()
 	var topics strings.Builder
 	for i := range n {
-		other := bench.Subjects[(i+1+i/16)%16]
-		fmt.Fprintf(&topics, "How does the harbour inspect its %s and %s?\n", bench.Subjects[i%16], other)
+		other := benchtest.Subjects[(i+1+i/16)%16]
+		fmt.Fprintf(&topics, "How does the harbour inspect its %s and %s?\n", benchtest.Subjects[i%16], other)
 	}
 	if err := writeFile(filepath.Join(f.dir, "topics.txt"), topics.String()); err != nil {
 		f.t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
@@ -127,7 +127,7 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 			end := make(chan struct{})
 			defer ts.Defer(func() { close(end) }) // before the server is closed
 			stub.Answer = func(q llmtest.Question) (string, bool) {
-				if bench.IterationOf(q.User) > 1 {
+				if benchtest.IterationOf(q.User) > 1 {
 					<-end
 				}
 				return readsHeatPumps(q)

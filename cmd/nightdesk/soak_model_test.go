@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/pipeline/llm/llmtest"
 )
 
@@ -141,8 +141,8 @@ func (m *soakModel) begin(credentials string, body []byte) *soakCall {
 	user, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(credentials, "Basic "))
 	process, _, _ := strings.Cut(string(user), ":")
 	c := &soakCall{process: process, hash: hex.EncodeToString(sum[:]), step: q.Format.Schema.Name,
-		topic: bench.HarbourOf(text.String()), from: time.Now()}
-	if title := bench.BlockOf(text.String()); title != "" && (strings.HasPrefix(c.step, "decide") || strings.HasPrefix(c.step, "note")) {
+		topic: benchtest.HarbourOf(text.String()), from: time.Now()}
+	if title := benchtest.BlockOf(text.String()); title != "" && (strings.HasPrefix(c.step, "decide") || strings.HasPrefix(c.step, "note")) {
 		c.block = title
 	}
 	m.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/scaletest"
 )
@@ -54,9 +54,9 @@ func undisturbed(t *testing.T, topics int) (runs map[string]soakRun, questions m
 	}
 	runs, questions = map[string]soakRun{}, map[string]int{}
 	for i := range topics {
-		topic := bench.Topic(i)
+		topic := benchtest.Topic(i)
 		runs[topic] = w.runs[topic]
-		for hash, n := range w.questions[bench.HarbourOf(topic)] {
+		for hash, n := range w.questions[benchtest.HarbourOf(topic)] {
 			questions[hash] += n
 		}
 	}

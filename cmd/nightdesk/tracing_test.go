@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 
 	collected "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/otlp/common/v1"
@@ -307,9 +307,9 @@ func TestTracesWithContent(t *testing.T) {
 	c := newCollector(t)
 	f := newFleet(t, 0, "LLM_API_KEY="+tracedSecret, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+c.URL+"/v1/traces",
 		"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true")
-	f.output("run", bench.Topic(0), "--preset", "quick", "--kb", "docs")
+	f.output("run", benchtest.Topic(0), "--preset", "quick", "--kb", "docs")
 	trees := c.trees(t)
-	if len(trees) != 1 || !bytes.Contains(c.bytes(), []byte(bench.Topic(0))) {
+	if len(trees) != 1 || !bytes.Contains(c.bytes(), []byte(benchtest.Topic(0))) {
 		t.Errorf("%d traces, or the topic is not in it", len(trees))
 	}
 	for _, tr := range trees {
@@ -349,7 +349,7 @@ func TestTracesWithoutCollector(t *testing.T) {
 		"grpc":          {"OTEL_EXPORTER_OTLP_ENDPOINT=" + gone.URL, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"},
 		"disabled":      {"OTEL_EXPORTER_OTLP_ENDPOINT=" + gone.URL, "OTEL_SDK_DISABLED=true"},
 	} {
-		cmd := f.command("run", bench.Topic(0), "--preset", "quick", "--kb", "docs")
+		cmd := f.command("run", benchtest.Topic(0), "--preset", "quick", "--kb", "docs")
 		cmd.Env = append(cmd.Env, append(env, "OTEL_BSP_SCHEDULE_DELAY=1")...)
 		out, err := combined(cmd)
 		if err != nil || !strings.Contains(out, ".md") {

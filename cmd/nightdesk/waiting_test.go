@@ -15,7 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/topicqueue/redisqueue/redistest"
 	"nightdesk/topicqueue/scaletest"
 )
@@ -25,9 +25,9 @@ var (
 	waitingWindow = flag.Duration("waiting.window", scaletest.Of(2*time.Second, 4*time.Second), "how long it looks at Redis")
 )
 
-func costOf(t *testing.T, rdb *redis.Client) bench.RedisCost {
+func costOf(t *testing.T, rdb *redis.Client) benchtest.RedisCost {
 	t.Helper()
-	c, err := bench.CostOf(t.Context(), rdb)
+	c, err := benchtest.CostOf(t.Context(), rdb)
 	if err != nil {
 		t.Fatal(err)
 	}

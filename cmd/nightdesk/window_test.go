@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"nightdesk/cmd/nightdesk/bench"
+	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/pipeline/llm/llmtest"
 )
 
@@ -57,10 +57,10 @@ func TestSmallWindow(t *testing.T) {
 // longCorpus writes documents with sections of about 20,000 bytes.
 func longCorpus(t *testing.T, dir string) {
 	t.Helper()
-	for i, part := range bench.Subjects {
+	for i, part := range benchtest.Subjects {
 		var doc strings.Builder
 		fmt.Fprintf(&doc, "# The %s of a harbour\n", part)
-		for j, part2 := range bench.Subjects[:4] {
+		for j, part2 := range benchtest.Subjects[:4] {
 			fmt.Fprintf(&doc, "\n## The %s and the %s\n\n", part, part2)
 			for k := range 200 {
 				fmt.Fprintf(&doc, "The harbour inspects the %s and the %s every %d days under rule %d.%d.%d. ", part, part2, 10+k, i+1, j+1, k+1)

@@ -1,4 +1,4 @@
-package bench
+package benchtest
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/localredis"
-	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 )
 
@@ -40,12 +39,9 @@ func affects(variable string) bool {
 		slices.ContainsFunc(ours, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// newDesk creates a desk. queue adds a Redis; web enables web search.
-func newDesk(ctx context.Context, s *server, queue, web bool) (d *desk, err error) {
-	d = &desk{server: s}
-	if d.program, err = os.Executable(); err != nil {
-		return nil, err
-	}
+// newDesk creates a desk. program is the path of nightdesk, queue adds a Redis, web enables web search.
+func newDesk(ctx context.Context, program string, s *server, queue, web bool) (d *desk, err error) {
+	d = &desk{server: s, program: program}
 	if d.dir, err = os.MkdirTemp("", "nightdesk-bench-"); err != nil {
 		return nil, err
 	}
@@ -60,8 +56,7 @@ func newDesk(ctx context.Context, s *server, queue, web bool) (d *desk, err erro
 			return nil, errors.Join(err, d.close())
 		}
 		if d.redis.InProcess {
-			return nil, errors.Join(view.Hint(errors.New("this scenario needs redis-server, which is not on PATH"),
-				"Install it (Debian: redis-server), or measure `nightdesk bench single`."), d.close())
+			return nil, errors.Join(errors.New("this scenario needs redis-server, which is not on PATH"), d.close())
 		}
 	}
 	return d, nil
@@ -196,10 +191,9 @@ func (d *desk) bundles() int {
 }
 
 // finish waits until a number of runs are in storage.
-func (d *desk) finish(ctx context.Context, runs int, each func(done int)) error {
+func (d *desk) finish(ctx context.Context, runs int) error {
 	for {
 		done := d.bundles()
-		each(done)
 		if done >= runs {
 			return nil
 		}

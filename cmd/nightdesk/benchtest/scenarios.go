@@ -1,4 +1,4 @@
-package bench
+package benchtest
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 
 // Settings determine the size of a scenario. Zero values stand for the scenario's defaults.
 type Settings struct {
+	Program string        `json:"-"` // path of nightdesk
 	Preset  string        `json:"preset,omitempty"`
 	Latency time.Duration `json:"latency,omitempty"` // of the model
 	Topics  int           `json:"topics,omitempty"`
@@ -37,7 +38,7 @@ const noteClaims = 12
 type Scenario struct {
 	Name, About string
 	settings    Settings
-	measure     func(ctx context.Context, s Settings, tell func(done, total int)) ([]Figure, error)
+	measure     func(ctx context.Context, s Settings) ([]Figure, error)
 }
 
 // Scenarios returns all scenarios in the order of measuring.
@@ -73,7 +74,7 @@ func (s Settings) open(ctx context.Context, queue bool) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := newDesk(ctx, server, queue, !s.KB)
+	d, err := newDesk(ctx, s.Program, server, queue, !s.KB)
 	if err != nil || !s.KB {
 		return d, err
 	}
@@ -95,7 +96,7 @@ func (s Settings) topics() []string {
 	return args
 }
 
-func single(ctx context.Context, s Settings, _ func(done, total int)) (f []Figure, err error) {
+func single(ctx context.Context, s Settings) (f []Figure, err error) {
 	d, err := s.open(ctx, false)
 	if err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func (t traffic) figures(u usage) []Figure {
 	}
 }
 
-func batch(ctx context.Context, s Settings, tell func(done, total int)) (f []Figure, err error) {
+func batch(ctx context.Context, s Settings) (f []Figure, err error) {
 	d, err := s.open(ctx, true)
 	if err != nil {
 		return nil, err
@@ -144,7 +145,7 @@ func batch(ctx context.Context, s Settings, tell func(done, total int)) (f []Fig
 		}
 		workers = append(workers, w)
 	}
-	if err := d.finish(ctx, s.Topics, func(done int) { tell(done, s.Topics) }); err != nil {
+	if err := d.finish(ctx, s.Topics); err != nil {
 		return nil, err
 	}
 	wall, sum := time.Since(began), usage{}
@@ -182,7 +183,7 @@ func (d *desk) completed(ctx context.Context) (n int, err error) {
 	return strings.Count(out, `"state":"completed"`), err
 }
 
-func storm(ctx context.Context, s Settings, tell func(done, total int)) (f []Figure, err error) {
+func storm(ctx context.Context, s Settings) (f []Figure, err error) {
 	d, err := s.open(ctx, true)
 	if err != nil {
 		return nil, err
@@ -213,7 +214,7 @@ func storm(ctx context.Context, s Settings, tell func(done, total int)) (f []Fig
 		}
 	}
 	last := time.Now()
-	if err := d.finish(ctx, s.Topics, func(done int) { tell(done, s.Topics) }); err != nil {
+	if err := d.finish(ctx, s.Topics); err != nil {
 		return nil, err
 	}
 	wall, after := time.Since(began), time.Since(last)
@@ -229,7 +230,7 @@ func storm(ctx context.Context, s Settings, tell func(done, total int)) (f []Fig
 		{Name: "calls made again", Value: float64(t.again)}}, err
 }
 
-func enqueue(ctx context.Context, s Settings, _ func(done, total int)) (f []Figure, err error) {
+func enqueue(ctx context.Context, s Settings) (f []Figure, err error) {
 	d, err := s.open(ctx, true)
 	if err != nil {
 		return nil, err
@@ -272,7 +273,7 @@ func WriteList(path string, topics int) error {
 	return errors.Join(list.Flush(), file.Close())
 }
 
-func idle(ctx context.Context, s Settings, _ func(done, total int)) (f []Figure, err error) {
+func idle(ctx context.Context, s Settings) (f []Figure, err error) {
 	d, err := s.open(ctx, true)
 	if err != nil {
 		return nil, err
@@ -307,7 +308,7 @@ func idle(ctx context.Context, s Settings, _ func(done, total int)) (f []Figure,
 		megabytes("memory at most", took[1].memory)}, nil
 }
 
-func index(ctx context.Context, s Settings, _ func(done, total int)) (f []Figure, err error) {
+func index(ctx context.Context, s Settings) (f []Figure, err error) {
 	d, err := s.open(ctx, false)
 	if err != nil {
 		return nil, err
@@ -326,7 +327,7 @@ func index(ctx context.Context, s Settings, _ func(done, total int)) (f []Figure
 		megabytes("memory at most", u.memory), {Name: "a search with the command", Unit: "ms", Value: ms(query.wall)}}, err
 }
 
-func verify(ctx context.Context, s Settings, _ func(done, total int)) (f []Figure, err error) {
+func verify(ctx context.Context, s Settings) (f []Figure, err error) {
 	d, err := s.open(ctx, false)
 	if err != nil {
 		return nil, err

@@ -1,10 +1,10 @@
-// Package bench measures this program. It runs the program as a user would, in a separate directory, with a model of
-// fixed latency and a small web on this machine. Measure repeats a scenario and takes the median of each figure. Report
-// compares and prints results.
+// Package benchtest measures the program for tests. It runs the program as a user would, in a separate directory, with a
+// model of fixed latency and a small web on this machine. Measure repeats a scenario and takes the median of each
+// figure. Report compares results.
 //
-// The figures depend on the program, its Redis and the machine; the quality of answers is not measured. Tests also use
-// Model and its pages.
-package bench
+// The figures depend on the program, its Redis and the machine; the quality of answers is not measured. Other tests also
+// use Model and its pages.
+package benchtest
 
 import (
 	"cmp"
@@ -93,13 +93,12 @@ func load() float64 {
 	return -1
 }
 
-// Measure measures a scenario the given number of times. set overrides settings of the scenario. tell receives the
-// progress within a repetition.
-func (s Scenario) Measure(ctx context.Context, set Settings, times int, tell func(done, total int)) (Result, error) {
+// Measure measures a scenario the given number of times. set overrides settings of the scenario.
+func (s Scenario) Measure(ctx context.Context, set Settings, times int) (Result, error) {
 	r := Result{Scenario: s.Name, Settings: s.with(set), Times: times, Load: load()}
 	var all [][]Figure
 	for range times {
-		figures, err := s.measure(ctx, r.Settings, tell)
+		figures, err := s.measure(ctx, r.Settings)
 		if err == nil {
 			err = context.Cause(ctx)
 		}
@@ -124,6 +123,7 @@ func (s Scenario) Measure(ctx context.Context, set Settings, times int, tell fun
 // with returns the scenario's settings, with those values of set that apply to the scenario.
 func (s Scenario) with(set Settings) Settings {
 	out := s.settings
+	out.Program = set.Program
 	if out.Preset != "" {
 		out.Preset = cmp.Or(set.Preset, out.Preset)
 		out.KB, out.Latency = set.KB, cmp.Or(set.Latency, out.Latency)
@@ -199,6 +199,7 @@ func (r Result) against(f Figure, earlier *Report) string {
 		return ""
 	}
 	for _, e := range earlier.Results {
+		e.Settings.Program = r.Settings.Program // compare versions, wherever they were built
 		if e.Scenario != r.Scenario || e.Settings != r.Settings {
 			continue
 		}
@@ -231,15 +232,4 @@ func number(v float64) string {
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}
 	return strconv.FormatFloat(v, 'f', 2, 64)
-}
-
-// Markdown formats a result as a table for the manual.
-func (r Result) Markdown() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n%s; median of %d, load %.1f before.\n\n| figure | value |\n|---|---|\n", r.Scenario,
-		r.Settings, r.Times, r.Load)
-	for _, f := range r.Figures {
-		fmt.Fprintf(&b, "| %s | %s |\n", f.Name, strings.TrimSpace(number(f.Value)+" "+f.Unit))
-	}
-	return b.String()
 }
