@@ -9,37 +9,52 @@ func TestInspect(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		body string
-		want violations
+		want int
 	}{
-		"all at the limit": {"\t_ = a && (b || !(c && d))\n//" + strings.Repeat("ü", 118) + strings.Repeat("\n", 76),
-			violations{}},
-		"a line":           {"//" + strings.Repeat("x", 119), violations{1, 0, 0}},
-		"a function":       {strings.Repeat("\n", 80), violations{0, 1, 0}},
-		"five terms":       {"\tif a || b && (c || !(d && e)) {\n\t}", violations{0, 0, 1}},
-		"terms of its own": {"\t_ = a && b && f(func() bool { return a && b && c && d })", violations{}},
+		"all at the limit": {"\t_ = a && (b || !(c && d))\n//" + strings.Repeat("ü", 118) + strings.Repeat("\n", 76), 0},
+		"a line":           {"//" + strings.Repeat("x", 119), 1},
+		"a function":       {strings.Repeat("\n", 80), 1},
+		"five terms":       {"\tif a || b && (c || !(d && e)) {\n\t}", 1},
+		"terms of its own": {"\t_ = a && b && f(func() bool { return a && b && c && d })", 0},
 	} {
-		got, _, err := inspect("x.go", []byte("package x\n\nfunc f() {\n"+tt.body+"\n}\n"))
-		if err != nil || got != tt.want {
-			t.Errorf("%s: %v, %v, want %v", name, got, err, tt.want)
+		got, err := inspect("x.go", []byte("package x\n\nfunc f() {\n"+tt.body+"\n}\n"))
+		if err != nil || len(got) != tt.want {
+			t.Errorf("%s: %q, %v, want %d", name, got, err, tt.want)
 		}
+	}
+}
+
+func TestCodeLines(t *testing.T) {
+	t.Parallel()
+	text := "// A comment.\npackage x // 1\n\n/* more\nof it */\nvar a = `2\n3\n\n5`\n\nfunc f() { // 6\n} // 7\n"
+	if got := codeLines([]byte(text)); got != 7 {
+		t.Errorf("%d lines of code, want 7", got)
 	}
 }
 
 func TestCompare(t *testing.T) {
 	t.Parallel()
-	known := map[string]violations{"old.go": {2, 0, 1}}
+	budget := map[string]int{"jobs": 10, "pipeline/llm": 5}
 	for name, tt := range map[string]struct {
-		found  map[string]violations
-		worse  int
-		better bool
+		lines map[string]int
+		over  int
 	}{
-		"as listed":            {map[string]violations{"old.go": {2, 0, 1}}, 0, false},
-		"clean":                {nil, 0, true},
-		"one kind for another": {map[string]violations{"old.go": {1, 0, 2}}, 1, true},
-		"a new file":           {map[string]violations{"old.go": {2, 0, 1}, "new.go": {0, 1, 0}}, 1, false},
+		"as allowed": {map[string]int{"jobs": 10, "pipeline/llm": 5}, 0},
+		"fewer":      {map[string]int{"jobs": 3}, 0},
+		"more":       {map[string]int{"jobs": 11, "pipeline/llm": 5}, 1},
+		"a new part": {map[string]int{"jobs": 10, "pipeline/x": 1}, 1},
 	} {
-		if worse, better := compare(tt.found, known, nil); worse != tt.worse || better != tt.better {
-			t.Errorf("%s: %d worse, better: %v", name, worse, better)
+		if over := compare(tt.lines, budget); len(over) != tt.over {
+			t.Errorf("%s: %q", name, over)
+		}
+	}
+}
+
+func TestPart(t *testing.T) {
+	t.Parallel()
+	for dir, want := range map[string]string{"cmd/nightdesk/web": "cmd", "pipeline/llm/wire": "pipeline/llm", "config": "config"} {
+		if got := part(dir); got != want {
+			t.Errorf("%s: %s, want %s", dir, got, want)
 		}
 	}
 }
