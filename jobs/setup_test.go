@@ -204,7 +204,7 @@ func (b *bench) wait(runID string) []topicqueue.Event {
 		}
 		events = append(events, more...)
 		if n := len(events); n > 0 && events[n-1].Status == topicqueue.StatusComplete && !b.run(runID).PublishedAt.IsZero() {
-			eventtest.Check(b.t, events)
+			eventtest.CheckRun(b.t, b.run(runID), events)
 			return events
 		}
 		if ctx.Err() != nil {

@@ -6,6 +6,7 @@ package eventtest
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,25 @@ func Check(t testing.TB, events []topicqueue.Event) {
 	}
 	if len(faults) > 0 {
 		t.Logf("the stream:\n%s", Lines(events))
+	}
+}
+
+// CheckRun is Check for a run that has ended: its statistics must also state the time since its planning began.
+func CheckRun(t testing.TB, run topicqueue.Run, events []topicqueue.Event) {
+	t.Helper()
+	Check(t, events)
+	spent := 0.0
+	if !run.StartedAt.IsZero() {
+		spent = run.EndedAt.Sub(run.StartedAt).Minutes()
+	}
+	stated := -1.0
+	for _, e := range events {
+		if s, ok := decode[topicqueue.SummaryStatistics](e); ok && e.Status == topicqueue.StatusSummaryStatistics {
+			stated = s.UsedTime
+		}
+	}
+	if math.Abs(stated-spent) > rounded {
+		t.Errorf("run %s: used_time is %.3f, but it took %.3f minutes", run.ID, stated, spent)
 	}
 }
 
@@ -93,7 +113,7 @@ func (s *Stream) envelope(e topicqueue.Event, fault faultFunc) {
 	}
 	if s.last.Seq == 0 {
 		s.first = e.Time
-		s.order.first, s.order.again = e.Time, e.Attempt > 1
+		s.order.first = e.Time
 	} else if e.RunID != s.last.RunID {
 		fault("run_id %q after %q", e.RunID, s.last.RunID)
 	}

@@ -124,25 +124,36 @@ func TestStreamsInOrder(t *testing.T) {
 	}
 }
 
-// TestTimeBeforeTheFirstEvent: planning may have begun in an attempt that died before its first event, but not earlier.
+// TestTimeBeforeTheFirstEvent: attempts may have failed before the first event, so only the run says how long it took.
 func TestTimeBeforeTheFirstEvent(t *testing.T) {
 	t.Parallel()
-	for attempt, faults := range map[int]int{1: 1, 2: 0} {
-		events := written(t, streams["success"])
-		for i := range events {
-			e := &events[i]
-			if e.BlockID == "" {
-				e.Attempt = attempt
-			}
-			if e.Status == topicqueue.StatusSummaryStatistics {
-				e.Content = []byte(`{"type":"summary_statistics","used_time":0.4,"website_num":1}`)
-			}
+	events := written(t, streams["success"])
+	for i := range events {
+		if events[i].Status == topicqueue.StatusSummaryStatistics {
+			events[i].Content = []byte(`{"type":"summary_statistics","used_time":0.4,"website_num":1}`)
 		}
-		if f := eventtest.Faults(events); len(f) != faults {
-			t.Errorf("attempt %d: %q, want %d faults", attempt, f, faults)
+	}
+	ended := time.Unix(1_800_000_000, 0)
+	for _, tc := range []struct {
+		started time.Time
+		fails   bool
+	}{{ended.Add(-24 * time.Second), false}, {ended.Add(-30 * time.Second), true}, {ended, true}, {time.Time{}, true}} {
+		said := &failures{TB: t}
+		eventtest.CheckRun(said, topicqueue.Run{StartedAt: tc.started, EndedAt: ended}, events)
+		if said.any != tc.fails {
+			t.Errorf("planning began at %v: failed %v, want %v", tc.started, said.any, tc.fails)
 		}
 	}
 }
+
+// failures records that a check has failed.
+type failures struct {
+	testing.TB
+	any bool
+}
+
+func (f *failures) Errorf(string, ...any) { f.any = true }
+func (f *failures) Error(...any)          { f.any = true }
 
 // TestEveryEventCounts omits and repeats single events, which makes a stream invalid. Thoughts and findings of blocks
 // are optional.

@@ -10,13 +10,12 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// usedTimeSlack is the permitted difference between used_time and the time between the events, in minutes.
-const usedTimeSlack = 0.1
+// rounded is how much used_time may differ because it has three decimals, in minutes.
+const rounded = 0.001
 
 // order is the state derived from the statuses and step keys of a stream.
 type order struct {
 	first   time.Time
-	again   bool            // sent by a later attempt, so the first attempt may have begun long before
 	seen    map[string]bool // step keys and untyped statuses
 	lastKey string          // the last of them
 	open    string          // start key without an end so far
@@ -168,8 +167,7 @@ func (o *order) summary(s topicqueue.SummaryStatistics, e topicqueue.Event, faul
 	if s.WebsiteNum != len(o.hosts) {
 		fault("the references name %d hosts", len(o.hosts))
 	}
-	wall := e.Time.Sub(o.first).Minutes()
-	if more := s.UsedTime - wall; more < -usedTimeSlack || more > usedTimeSlack && !o.again {
+	if wall := e.Time.Sub(o.first).Minutes(); s.UsedTime < wall-rounded { // attempts before the first event take time, too
 		fault("%.3f minutes have passed", wall)
 	}
 }

@@ -169,7 +169,7 @@ func TestLifeOfARun(t *testing.T) {
 		if traces := must[[]topicqueue.ToolTrace](t)(q.Traces(ctx, run.ID, redisqueue.UnitPlan)); len(plan.SubTopics) != 3 || len(traces) != 1 {
 			t.Errorf("plan: %+v, traces: %+v", plan, traces)
 		}
-		eventtest.Check(t, must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0)))
+		eventtest.CheckRun(t, got, must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0)))
 	})
 }
 
