@@ -6,18 +6,14 @@ import (
 	"strings"
 )
 
-// Embedding configures the vectors of knowledge bases. They come from an embedding model on an OpenAI-compatible
-// server or from a file of word vectors. Complete after Load.
+// Embedding configures the vectors of knowledge bases, which come from an embedding model on an OpenAI-compatible
+// server. Complete after Load.
 type Embedding struct {
-	Provider   string // openai, or ProviderStatic
-	Model      string // for ProviderStatic the path of the file; empty: none, knowledge bases support word search only
+	Model      string // empty: none, knowledge bases support word search only
 	BaseURL    URL    // empty: OpenAI's server
 	APIKey     Secret // empty: no key is sent
 	Dimensions int    // of a vector; 0: the model's default
 }
-
-// ProviderStatic selects a file of static word vectors, which needs no server.
-const ProviderStatic = "static"
 
 // Enabled reports whether an embedding model is configured.
 func (e Embedding) Enabled() bool { return e.Model != "" }
@@ -32,12 +28,9 @@ func embeddingTable(e *Embedding) []field {
 		secret(&e.APIKey))
 	key.alias = openAIKey
 	return []field{
-		setting("embedding.provider", providerOpenAI, "",
-			"openai: any server with this protocol; static: no server but a file of word vectors",
-			choice(&e.Provider, providerOpenAI, ProviderStatic)),
 		setting("embedding.model", "", "",
-			"embedding model for knowledge bases (static: path of the file); empty: none, search by words only",
-			text(&e.Model, "the name of an embedding model, or the path of a file", anyText)),
+			"embedding model for knowledge bases; empty: none, search by words only",
+			text(&e.Model, "the name of an embedding model", anyText)),
 		server,
 		key,
 		setting("embedding.dimensions", "0", "numbers",
@@ -50,20 +43,7 @@ const openAIKey = "OPENAI_API_KEY"
 
 // completeEmbedding fills in a missing key, but only with a key meant for the same server.
 func completeEmbedding(c *Config) {
-	e, path := &c.Embedding, "embedding.api_key"
-	from := c.source(path)
-	if e.Provider == ProviderStatic { // no server: the model's address and key do not apply
-		if !c.Given("embedding.base_url") {
-			e.BaseURL = URL{}
-			delete(c.origins, "embedding.base_url")
-		}
-		if !c.Given(path) || from == "environment "+openAIKey {
-			e.APIKey = Secret{}
-			delete(c.origins, path)
-		}
-		return
-	}
-	completeKey(c, path, e.BaseURL, &e.APIKey)
+	completeKey(c, "embedding.api_key", c.Embedding.BaseURL, &c.Embedding.APIKey)
 }
 
 const openAIServer = "https://api.openai.com"
@@ -87,7 +67,7 @@ func serverOf(u URL) string {
 // checkEmbedding checks the combination of these settings. known: problems of individual settings.
 func checkEmbedding(c Config, known Problems) Problems {
 	e := c.Embedding
-	asksOpenAI := e.Enabled() && e.Provider == providerOpenAI && serverOf(e.BaseURL) == openAIServer
+	asksOpenAI := e.Enabled() && serverOf(e.BaseURL) == openAIServer
 	if asksOpenAI && e.APIKey == (Secret{}) &&
 		!known.about("embedding.api_key", "embedding.base_url", "llm.api_key", "llm.base_url") {
 		return Problems{{Key: "embedding.model", Value: clip(e.Model), Source: c.source("embedding.model"),
@@ -99,19 +79,15 @@ func checkEmbedding(c Config, known Problems) Problems {
 
 // remarkEmbedding returns notices about settings that are valid but probably unintended.
 func remarkEmbedding(c Config) []string {
+	if c.Embedding.Enabled() {
+		return nil
+	}
 	var notices []string
-	for _, name := range []string{"base_url", "api_key", "dimensions"} {
-		path := "embedding." + name
-		switch {
-		case !c.Given(path) || c.source(path) == "environment "+openAIKey:
-		case !c.Embedding.Enabled():
+	for _, path := range []string{"embedding.base_url", "embedding.api_key", "embedding.dimensions"} {
+		if c.Given(path) && c.source(path) != "environment "+openAIKey {
 			notices = append(notices,
 				fmt.Sprintf("%s is set (%s) but EMBEDDING_MODEL is not: knowledge bases are searched by words; set "+
 					"EMBEDDING_MODEL=...", path, c.source(path)))
-		case c.Embedding.Provider == ProviderStatic:
-			notices = append(notices,
-				fmt.Sprintf("%s is set (%s) but does not apply to a file of word vectors: remove it, or set "+
-					"EMBEDDING_PROVIDER=openai", path, c.source(path)))
 		}
 	}
 	return notices

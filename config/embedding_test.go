@@ -39,7 +39,7 @@ func TestEmbedding_Key(t *testing.T) {
 			if e.BaseURL.Reveal() != tc.base || e.APIKey.Reveal() != tc.key {
 				t.Errorf("base URL %q, key %q, want %q and %q", e.BaseURL.Reveal(), e.APIKey.Reveal(), tc.base, tc.key)
 			}
-			if e.Provider != "openai" || e.Model != "m" || e.Dimensions != 0 || !e.Enabled() {
+			if e.Model != "m" || e.Dimensions != 0 || !e.Enabled() {
 				t.Errorf("%+v", e)
 			}
 		})
@@ -58,7 +58,6 @@ func TestEmbedding_Problems(t *testing.T) {
 			"LLM_MODEL": "c", "LLM_BASE_URL": "http://h/v1", "LLM_API_KEY": "hidden-key"}, "set EMBEDDING_API_KEY"},
 		{"no address", map[string]string{"EMBEDDING_MODEL": "m", "EMBEDDING_BASE_URL": "localhost:1"}, "embedding.base_url"},
 		{"no number", map[string]string{"EMBEDDING_DIMENSIONS": "-1"}, "embedding.dimensions"},
-		{"unknown provider", map[string]string{"EMBEDDING_PROVIDER": "other"}, "embedding.provider"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -80,29 +79,6 @@ func TestEmbedding_Notices(t *testing.T) {
 		t.Error("enabled without a model")
 	}
 	if n := load(t, "", map[string]string{"OPENAI_API_KEY": "common", "LLM_MODEL": "m", "EMBEDDING_MODEL": "e"}, nil).Notices(); len(n) != 0 {
-		t.Errorf("notices %q", n)
-	}
-}
-
-// A file of vectors needs neither key nor server, and does not get those of the model.
-func TestEmbedding_Static(t *testing.T) {
-	t.Parallel()
-	env := map[string]string{"EMBEDDING_PROVIDER": "static", "EMBEDDING_MODEL": "/data/words.vec", "OPENAI_API_KEY": "common",
-		"LLM_MODEL": "m", "LLM_PROVIDER": "ollama", "LLM_BASE_URL": "http://h:11434"}
-	c := load(t, "", env, nil)
-	if e := c.Embedding; !e.Enabled() || e.Provider != config.ProviderStatic || e.Model != "/data/words.vec" || e.BaseURL.Reveal() != "" || e.APIKey.Reveal() != "" {
-		t.Errorf("%+v", e)
-	}
-	if n := c.Notices(); len(n) != 0 {
-		t.Errorf("notices %q", n)
-	}
-	for _, e := range c.Effective() {
-		if strings.HasPrefix(e.Path, "embedding.") && e.Path != "embedding.provider" && e.Path != "embedding.model" && e.Source != "default" {
-			t.Errorf("%s comes from %s", e.Path, e.Source)
-		}
-	}
-	env["EMBEDDING_DIMENSIONS"], env["EMBEDDING_BASE_URL"] = "50", "http://h/v1"
-	if n := load(t, "", env, nil).Notices(); len(n) != 2 || !strings.Contains(n[0], "embedding.base_url") || !strings.Contains(n[1], "does not apply to a file") {
 		t.Errorf("notices %q", n)
 	}
 }

@@ -58,7 +58,6 @@ func TestLoad_Defaults(t *testing.T) {
 		Planning:  config.Planning{Human: config.Human{InTheLoop: true, InputMethod: "terminal", WaitTime: 5 * time.Minute}, Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},
 		Answering: config.Answering{Path: "deep", MaxLLMTurns: 10, MaxToolIterations: 5},
 		Reporting: config.Reporting{CitationStyle: "anchors", OnUnsupported: "mark", Formats: "html,docx", Audio: "none"},
-		Embedding: config.Embedding{Provider: "openai"},
 		LLM: config.LLM{
 			Timeout: 2 * time.Minute, MaxTries: 10,
 			Main: model(12000), Planner: model(4000), Researcher: model(2000), Note: model(4000), Writer: model(12000), Judge: model(4000),

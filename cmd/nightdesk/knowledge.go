@@ -143,7 +143,7 @@ func kbShow(ctx context.Context, s *session, args []string) error {
 
 func kbSearch(ctx context.Context, con *view.Console, b *bases.Bases, name, query, mode string, limit int) error {
 	return b.With(name, func(base *knowledge.Base) error {
-		embedder, err := b.Embedding.Embedder(nil)
+		embedder, err := b.Embedder()
 		if err != nil {
 			return err
 		}

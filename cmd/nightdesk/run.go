@@ -191,7 +191,7 @@ func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, ho
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	services, err := wiring.NewServices(ctx, s.cfg, s.Console, d, local.Embedding)
+	services, err := wiring.NewServices(ctx, s.cfg, s.Console, d)
 	if err != nil {
 		return err
 	}

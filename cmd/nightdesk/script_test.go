@@ -43,19 +43,20 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"redis":    startRedis,
-			"noredis":  noRedis,
-			"model":    startModel,
-			"asked":    checkAsked,
-			"exits":    exits,
-			"report":   lastLineIsReport,
-			"shortid":  setShortID,
-			"repeat":   repeat,
-			"waitfor":  waitFor,
-			"soon":     soon,
-			"becomes":  becomes,
-			"digested": waitDigest,
-			"hooks":    startHooks,
+			"redis":      startRedis,
+			"noredis":    noRedis,
+			"model":      startModel,
+			"asked":      checkAsked,
+			"embeddings": startEmbeddings,
+			"exits":      exits,
+			"report":     lastLineIsReport,
+			"shortid":    setShortID,
+			"repeat":     repeat,
+			"waitfor":    waitFor,
+			"soon":       soon,
+			"becomes":    becomes,
+			"digested":   waitDigest,
+			"hooks":      startHooks,
 
 			"overdue": makeOverdue,
 			"ended":   scheduleEnded,
@@ -157,6 +158,19 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("LLM_MODEL", "stub")
 	ts.Setenv("LLM_BASE_URL", server.URL+"/v1")
 	ts.Setenv("LLM_MAX_TRIES", "2")
+}
+
+// startEmbeddings starts an embedding server: embeddings [WORD=MEANING]...
+func startEmbeddings(ts *testscript.TestScript, _ bool, args []string) {
+	means := map[string]string{}
+	for _, a := range args {
+		word, meaning, _ := strings.Cut(a, "=")
+		means[word] = meaning
+	}
+	server := httptest.NewServer(&llmtest.Embeddings{Means: means})
+	ts.Defer(server.Close)
+	ts.Setenv("EMBEDDING_MODEL", "stub")
+	ts.Setenv("EMBEDDING_BASE_URL", server.URL+"/v1")
 }
 
 // heardOf has the questions to the model of each script that runs.

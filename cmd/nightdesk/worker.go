@@ -27,7 +27,7 @@ func runWorker(ctx context.Context, s *session, _ []string) error {
 
 // workQueue processes the queue until ctx ends.
 func workQueue(ctx context.Context, s *session, d *wiring.Desk) error {
-	services, err := wiring.NewServices(ctx, s.cfg, s.Console, d, wiring.NewEmbedding(s.cfg))
+	services, err := wiring.NewServices(ctx, s.cfg, s.Console, d)
 	if err != nil {
 		return err
 	}

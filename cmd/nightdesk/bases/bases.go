@@ -21,16 +21,18 @@ import (
 
 // Bases gives access to the knowledge bases of this machine.
 type Bases struct {
-	cfg       config.Config
-	con       *view.Console
-	Dir       string
-	Embedding *wiring.Embedding
+	cfg config.Config
+	con *view.Console
+	Dir string
 }
 
 // New returns the knowledge bases in the data directory.
 func New(cfg config.Config, con *view.Console) *Bases {
-	return &Bases{cfg: cfg, con: con, Dir: wiring.KnowledgeDir(cfg), Embedding: wiring.NewEmbedding(cfg)}
+	return &Bases{cfg: cfg, con: con, Dir: wiring.KnowledgeDir(cfg)}
 }
+
+// Embedder returns the configured embedder, or nil if there is none.
+func (b *Bases) Embedder() (knowledge.Embedder, error) { return wiring.NewEmbedder(b.cfg, nil) }
 
 // Open opens an existing knowledge base.
 func (b *Bases) Open(name string) (*knowledge.Base, error) {

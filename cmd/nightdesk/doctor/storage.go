@@ -3,13 +3,11 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
-	"nightdesk/pipeline/knowledge/wordvec"
 	"nightdesk/storage"
 )
 
@@ -40,30 +38,18 @@ func checkKnowledge(_ context.Context, cfg config.Config, _ *view.Console) []che
 		wiring.KnowledgeDir(cfg))}}
 }
 
-// checkEmbedding loads a file of word vectors. It does not call an embedding server.
+// checkEmbedding checks the settings of the embedding model. It does not call the server.
 func checkEmbedding(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "embedding"
 	if !cfg.Embedding.Enabled() {
 		return []checkup{{Name: name, Result: "note",
 			Text: "EMBEDDING_MODEL is not set: knowledge bases are searched by words",
-			Hint: "Set EMBEDDING_MODEL for a server, or EMBEDDING_PROVIDER=static and a file of word vectors, to search by " +
-				"meaning too."}}
+			Hint: "Set EMBEDDING_MODEL to search by meaning too."}}
 	}
-	embedder, err := (wiring.NewEmbedding(cfg)).Embedder(nil)
-	if err != nil {
+	if _, err := wiring.NewEmbedder(cfg, nil); err != nil {
 		return []checkup{failure(name, err)}
 	}
-	words, ok := embedder.(*wordvec.Embedder)
-	if !ok {
-		return nil
-	}
-	s, err := words.Load()
-	if err != nil {
-		return []checkup{failure(name, err)}
-	}
-	return []checkup{{Name: name, Result: "ok",
-		Text: fmt.Sprintf("%s: %d words, %d dimensions, loaded in %s; the vectors take %d MB",
-			cfg.Embedding.Model, s.Words, s.Dimensions, s.Took.Round(time.Millisecond), s.Bytes>>20)}}
+	return nil
 }
 
 // checkRoom returns a failure if one of the directories has too little free space for a night.

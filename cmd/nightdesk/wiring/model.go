@@ -8,7 +8,6 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
-	"nightdesk/pipeline/knowledge/wordvec"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -70,32 +69,16 @@ func auto[T ~string](setting string) T {
 	return T(setting)
 }
 
-// Embedding creates embedders. Static word vectors are loaded only once.
-type Embedding struct {
-	cfg    config.Config
-	static knowledge.Embedder // set after the first use
-}
-
-func NewEmbedding(cfg config.Config) *Embedding { return &Embedding{cfg: cfg} }
-
-// Embedder returns the configured embedder, or nil if there is none. governor: see NewModel.
-func (v *Embedding) Embedder(governor llm.Governor) (knowledge.Embedder, error) {
-	e := v.cfg.Embedding
-	if !e.Enabled() || v.static != nil {
-		return v.static, nil
-	}
-	if e.Provider == config.ProviderStatic {
-		words, err := wordvec.New(e.Model)
-		if err != nil {
-			return nil, view.Usage(fmt.Errorf("embedding.model: %w", err))
-		}
-		v.static = words
-		return words, nil
+// NewEmbedder returns the configured embedder, or nil if there is none. governor: see NewModel.
+func NewEmbedder(cfg config.Config, governor llm.Governor) (knowledge.Embedder, error) {
+	e := cfg.Embedding
+	if !e.Enabled() {
+		return nil, nil
 	}
 	embedder, err := llm.NewEmbedder(llm.EmbedderSettings{
 		Model: e.Model, BaseURL: e.BaseURL.Reveal(), APIKey: e.APIKey.Reveal(), Dimensions: e.Dimensions,
-		Timeout: v.cfg.LLM.Timeout, MaxTries: v.cfg.LLM.MaxTries, Governor: governor,
-		HTTPClient: llm.NewHTTPClient(idleConnections(v.cfg)),
+		Timeout: cfg.LLM.Timeout, MaxTries: cfg.LLM.MaxTries, Governor: governor,
+		HTTPClient: llm.NewHTTPClient(idleConnections(cfg)),
 	})
 	if err != nil {
 		return nil, view.Usage(err)

@@ -20,8 +20,7 @@ import (
 )
 
 // NewServices creates the services of a worker.
-func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *Desk, vectors *Embedding) (jobs.Services,
-	error) {
+func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *Desk) (jobs.Services, error) {
 	store, err := OpenWritableStore(ctx, cfg, con)
 	if err != nil {
 		return jobs.Services{}, err
@@ -58,7 +57,7 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 	} else {
 		con.Say("no LLM_MODEL: working extractively, reports are made of verbatim quotes")
 	}
-	embedder, err := vectors.Embedder(turns)
+	embedder, err := NewEmbedder(cfg, turns)
 	if err := cmp.Or(err, addSpeech(cfg, &s, turns)); err != nil {
 		return s, err
 	}
