@@ -108,17 +108,11 @@ func searchReports(ctx context.Context, s *session, q search.Query) (err error) 
 
 // showFound prints results, with matching words in bold on a terminal.
 func showFound(con *view.Console, q search.Query, found search.Results) {
-	bold, plain, width := "", "", 0
-	if s := view.NewScreen(con.Out); s != nil {
+	bold, plain, width := "", "", view.Width(con.Out)
+	if view.IsTerminal(con.Out) {
 		bold, plain = "\x1b[1m", "\x1b[0m"
-		width, _ = s.Size()
 	}
-	fit := func(s string) string {
-		if width > 0 {
-			return view.Clip(s, width-1)
-		}
-		return s
-	}
+	fit := func(s string) string { return view.Clip(s, width-1) }
 	for i, r := range found.Results {
 		if i > 0 {
 			fmt.Fprintln(con.Out)

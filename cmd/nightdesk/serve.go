@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nightdesk/cmd/nightdesk/doctor"
+	"nightdesk/cmd/nightdesk/desk/health"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
@@ -95,10 +95,9 @@ func serveDesk(ctx context.Context, s *session, d *wiring.Desk, listener net.Lis
 			},
 			Knowledge: newBases(s).Infos,
 			Ask:       apiQuestions{s, d, store}.ask,
-			Storage:   func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
-			Facts:     func(ctx context.Context) []string { return doctor.Facts(ctx, d, store) },
-			Troubles:  func(ctx context.Context) []web.Trouble { return doctor.Troubles(ctx, d, store) },
-			Doctor:    func(ctx context.Context) iter.Seq[web.Checkup] { return doctor.Look(ctx, s.cfg, s.Console, false) },
+			Health: func(ctx context.Context, scope health.Scope) iter.Seq[health.Check] {
+				return health.Checker{Config: s.cfg, Console: s.Console, Desk: d, Store: store}.Look(ctx, scope)
+			},
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout:    2 * time.Minute,

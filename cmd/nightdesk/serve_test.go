@@ -73,10 +73,9 @@ func (s served) checkPages() {
 	for path, want := range map[string][]string{
 		"": {`href="monitoring/"`, `href="manual/"`, `href="metrics"`, `href="healthz"`,
 			"3 topics: 3 queued"},
-		"batches":       {`<a href="batches/fleet">fleet</a>`},
-		"batches/fleet": {"3 of 3 runs", "How does the harbour inspect"},
-		"health": {"no worker is running and 3 runs are not finished", "<dt>Memory of Redis</dt>", ", no limit",
-			"<dt>Room for reports</dt>"},
+		"batches":               {`<a href="batches/fleet">fleet</a>`},
+		"batches/fleet":         {"3 of 3 runs", "How does the harbour inspect"},
+		"health":                {"no worker is running and 3 runs are not finished", "; memory: ", ", no limit", " free</dd>", "3 reports not stored yet"},
 		"healthz":               {`{"status":"ok","redis":"ok","storage":"ok","troubles":[`, `no worker is running and 3 runs are not finished`},
 		"monitoring/":           {`window.FLAG_READ_ONLY="true"`},
 		"monitoring/api/queues": {`"queue":"planning"`, `"pending":3`},

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nightdesk/cmd/nightdesk/doctor"
+	"nightdesk/cmd/nightdesk/desk/health"
 	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -56,7 +56,7 @@ func showStatus(ctx context.Context, s *session, args []string) error {
 			run, err := d.Queue.Run(ctx, name)
 			if err == nil {
 				if !run.State.Final() && jobs.SharedLane(run.Lane) {
-					doctor.WarnOfTroubles(ctx, s.Console, d, store)
+					health.Checker{Config: s.cfg, Desk: d, Store: store, Console: s.Console}.Warn(ctx)
 				}
 				return showRunStatus(ctx, s.Console, d.Queue, store, run)
 			}
@@ -73,7 +73,7 @@ func showStatus(ctx context.Context, s *session, args []string) error {
 		}
 		open, err := showBatchStatus(ctx, s.Console, from, name)
 		if open && d != nil {
-			doctor.WarnOfTroubles(ctx, s.Console, d, store)
+			health.Checker{Config: s.cfg, Desk: d, Store: store, Console: s.Console}.Warn(ctx)
 		}
 		return err
 	})

@@ -81,6 +81,18 @@ func Wrap(s string, n int) (lines []string) {
 	return lines
 }
 
+// Hanging returns texts behind a head, as lines of at most width columns. Lines after the first are indented.
+func Hanging(width int, head string, texts ...string) (lines []string) {
+	indent := Columns(head)
+	for _, text := range texts {
+		for _, line := range Wrap(text, max(30, width-1-indent)) {
+			lines = append(lines, head+line)
+			head = strings.Repeat(" ", indent)
+		}
+	}
+	return lines
+}
+
 // drawBar draws a progress bar of w columns.
 func drawBar(done, total, w int) string {
 	inner := max(1, w-2)

@@ -34,6 +34,15 @@ func NewScreen(out io.Writer) *Screen {
 	}}
 }
 
+// Width returns the number of columns of a terminal, or of other outputs a very large number.
+func Width(out io.Writer) int {
+	if s := NewScreen(out); s != nil {
+		width, _ := s.Size()
+		return width
+	}
+	return 1 << 20
+}
+
 // Room returns the width of live lines and their maximum number. The rest of the screen is for the lines printed above.
 func (s *Screen) Room() (columns, lines int) {
 	columns, rows := s.Size()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/cmd/nightdesk/desk/health"
 )
 
 // troubleLook is the interval between checks for troubles.
@@ -12,7 +12,7 @@ const troubleLook = 5 * time.Second
 
 // watchedTroubles tells a watcher why there is no progress.
 type watchedTroubles struct {
-	look func(ctx context.Context) []web.Trouble
+	look func(ctx context.Context) []health.Check
 	at   time.Time
 	told map[string]string // reported texts by subject
 }
@@ -26,8 +26,8 @@ func (w *watchedTroubles) tell(ctx context.Context, n Noter) {
 	defer cancel()
 	now := map[string]string{}
 	for _, t := range w.look(ctx) {
-		now[t.Of] = t.Text
-		if w.told[t.Of] == "" {
+		now[t.Name] = t.Text
+		if w.told[t.Name] == "" {
 			n.Note("%s. %s", t.Text, t.Hint)
 		}
 	}

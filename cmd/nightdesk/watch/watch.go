@@ -12,10 +12,9 @@ import (
 	"slices"
 	"time"
 
-	"nightdesk/cmd/nightdesk/doctor"
+	"nightdesk/cmd/nightdesk/desk/health"
 	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
@@ -34,7 +33,7 @@ func Name(ctx context.Context, cfg config.Config, con *view.Console, store stora
 	w := &watcher{con: con, store: store, messages: jsonViewer{con, !cfg.Watch.ReturnIntermediateResults}}
 	if d != nil {
 		w.queue, w.servers = d.Queue, modelServers{redis: d.Redis}
-		w.troubles.look = func(ctx context.Context) []web.Trouble { return doctor.Troubles(ctx, d, store) }
+		w.troubles.look = health.Checker{Config: cfg, Desk: d, Store: store}.Stopping
 	}
 	if name, err = lookup.FullID(ctx, cfg, d, name); err != nil {
 		return err

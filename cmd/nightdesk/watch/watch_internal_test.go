@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/cmd/nightdesk/desk/health"
 )
 
 type notes []string
@@ -17,8 +17,8 @@ func (n *notes) Note(format string, args ...any) { *n = append(*n, fmt.Sprintf(f
 // TestWatchedTroubles: a watcher is told of a trouble once, and when it is over.
 func TestWatchedTroubles(t *testing.T) {
 	t.Parallel()
-	now := []web.Trouble{{Of: "workers", Text: "no worker is running", Hint: "Start one."}}
-	w := watchedTroubles{look: func(context.Context) []web.Trouble { return now }}
+	now := []health.Check{{Name: "workers", Text: "no worker is running", Hint: "Start one."}}
+	w := watchedTroubles{look: func(context.Context) []health.Check { return now }}
 	var told notes
 	look := func() { w.at = time.Time{}; w.tell(t.Context(), &told) }
 	look()

@@ -3,17 +3,15 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
+	"nightdesk/cmd/nightdesk/desk/health"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue/redisqueue"
-	"nightdesk/topicqueue/redisqueue/governor"
 )
 
 const (
@@ -21,8 +19,8 @@ const (
 	healthAge  = 5 * time.Second // maximum age of a cached answer; makes frequent requests cheap
 )
 
-// health checks whether the services are available.
-type health struct {
+// healthPages show whether the services are available.
+type healthPages struct {
 	Services
 	mu     sync.Mutex
 	at     time.Time
@@ -35,17 +33,17 @@ type healthAnswer struct {
 	Redis   string `json:"redis"`   // ok, or the error
 	Storage string `json:"storage"` // ok, or the error
 
-	Troubles []Trouble `json:"troubles,omitempty"` // other problems that prevent queue processing
+	Troubles []health.Check `json:"troubles,omitempty"` // other problems that prevent queue processing
 }
 
 // alive responds 200 if Redis and storage are available, otherwise 503.
-func (h *health) alive(w http.ResponseWriter, r *http.Request) {
+func (h *healthPages) alive(w http.ResponseWriter, r *http.Request) {
 	a := h.check(context.WithoutCancel(r.Context())) // other requests wait for the same answer
 	tell(w, a, a.Status == "ok")
 }
 
 // ready responds 200 if queue processing is possible, otherwise 503.
-func (h *health) ready(w http.ResponseWriter, r *http.Request) {
+func (h *healthPages) ready(w http.ResponseWriter, r *http.Request) {
 	a := h.check(context.WithoutCancel(r.Context()))
 	if len(a.Troubles) > 0 {
 		a.Status = "failing"
@@ -62,7 +60,7 @@ func tell(w http.ResponseWriter, a healthAnswer, ok bool) {
 	_ = json.NewEncoder(w).Encode(a) // the client has disconnected
 }
 
-func (h *health) check(ctx context.Context) healthAnswer {
+func (h *healthPages) check(ctx context.Context) healthAnswer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.answer.Status == "ok" && len(h.answer.Troubles) == 0 && time.Since(h.at) < healthAge {
@@ -70,51 +68,59 @@ func (h *health) check(ctx context.Context) healthAnswer {
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
-	a := healthAnswer{Status: "ok"}
-	var both sync.WaitGroup
-	both.Go(func() { a.Redis = verdict(h.Queue.Writable(ctx)) })
-	both.Go(func() { a.Storage = verdict(h.Storage(ctx)) })
-	if h.Services.Troubles != nil {
-		both.Go(func() { a.Troubles = h.Services.Troubles(ctx) })
-	}
-	both.Wait()
-	if a.Redis != "ok" || a.Storage != "ok" {
-		a.Status = "failing"
+	a := healthAnswer{Status: "ok", Redis: "ok", Storage: "ok"}
+	for c := range h.Health(ctx, health.Vital) {
+		switch {
+		case c.Down:
+			a.Status = "failing"
+			*map[string]*string{"redis": &a.Redis, "storage": &a.Storage}[c.Name] = c.Text
+		case c.Stops:
+			a.Troubles = append(a.Troubles, c)
+		}
 	}
 	h.at, h.answer = time.Now(), a
 	return a
 }
 
-func verdict(err error) string {
-	if err != nil {
-		return err.Error()
-	}
-	return "ok"
+// healthPage is the data of the pages /health and /health/all.
+type healthPage struct {
+	Said   string // result of a form
+	All    bool
+	Stops  bool // a check has found what prevents queue processing
+	Unsent bool // notifications were not delivered
+	Checks []health.Check
+	Models []redisqueue.ModelStats
 }
 
-// healthFacts is the data of the page /health.
-type healthFacts struct {
-	Said     string // result of a form
-	Troubles []Trouble
-	Facts    []fact
-	Servers  []serverLine
-	Unsent   []string
-	Models   []redisqueue.ModelStats
-}
-
-type serverLine struct {
-	Host, Limit, State string
-	governor.Stat
-}
-
-// page shows problems that prevent queue processing, and the state of the queue.
-func (h *health) page(ctx context.Context, _ *http.Request) (string, any, error) {
-	p, err := h.facts(ctx)
+// page shows the checks of what all processes share, and what models were used.
+func (h *healthPages) page(ctx context.Context, _ *http.Request) (string, any, error) {
+	p, err := h.checks(ctx, health.Shared)
 	return "Health", p, err
 }
 
+// everything shows all checks of the doctor command.
+func (h *healthPages) everything(ctx context.Context, _ *http.Request) (string, any, error) {
+	p, err := h.checks(ctx, health.All)
+	return "All checks", p, err
+}
+
+func (h *healthPages) checks(ctx context.Context, scope health.Scope) (p healthPage, err error) {
+	p.All, p.Checks = scope == health.All, slices.Collect(h.Health(ctx, scope))
+	for _, c := range p.Checks {
+		p.Stops = p.Stops || c.Stops
+	}
+	stats, err := h.Queue.Stats(ctx)
+	if err != nil { // reported by a check
+		return p, nil
+	}
+	p.Models = stats.Models
+	unsent, err := jobs.UnsentEvents(h.Redis)
+	p.Unsent = slices.ContainsFunc(unsent, func(u jobs.Unsent) bool { return u.Failed+u.GivenUp > 0 })
+	return p, err
+}
+
 // sendAgain retries the undelivered notifications now.
-func (h *health) sendAgain(ctx context.Context, _ *http.Request) (string, any, error) {
+func (h *healthPages) sendAgain(ctx context.Context, _ *http.Request) (string, any, error) {
 	sent, err := jobs.RetryNotifications(h.Redis)
 	if err != nil {
 		return "", nil, err
@@ -123,73 +129,7 @@ func (h *health) sendAgain(ctx context.Context, _ *http.Request) (string, any, e
 	for _, u := range sent {
 		n += u.Waiting
 	}
-	p, err := h.facts(ctx)
+	p, err := h.checks(ctx, health.Shared)
 	p.Said = view.Counted(n, "notification") + " to be sent now, by the next worker that is free."
 	return "Health", p, err
-}
-
-// everything shows the results of the doctor command.
-func (h *health) everything(ctx context.Context, _ *http.Request) (string, any, error) {
-	return "All checks", slices.Collect(h.Doctor(ctx)), nil
-}
-
-func (h *health) facts(ctx context.Context) (p healthFacts, err error) {
-	a := h.check(context.WithoutCancel(ctx))
-	p.Troubles = a.Troubles
-	for _, service := range []Trouble{{Of: "redis", Text: a.Redis}, {Of: "storage", Text: a.Storage}} {
-		if service.Text != "ok" {
-			p.Troubles = append(p.Troubles, service)
-		}
-	}
-	stats, err := h.Queue.Stats(ctx, "", jobs.LaneHigh, jobs.LaneLow)
-	if err != nil {
-		return p, err
-	}
-	workers, err := h.Queue.Workers(ctx)
-	if err != nil {
-		return p, err
-	}
-	waiting, oldest := int64(0), time.Duration(0)
-	for _, w := range stats.Waiting {
-		waiting += w.Runs
-		oldest = max(oldest, w.Oldest)
-	}
-	age := ""
-	if waiting > 0 {
-		age = view.Duration(oldest)
-	}
-	p.Models = stats.Models
-	p.Facts = facts("Workers", strconv.Itoa(workers.Live), "Tasks at once", strconv.Itoa(workers.Slots),
-		"Runs not stored yet", strconv.FormatInt(stats.Unpublished, 10),
-		"Waiting for planning", strconv.FormatInt(waiting, 10),
-		"Oldest of them waits", age, "Redis", a.Redis, "Storage", a.Storage)
-	if h.Services.Facts != nil {
-		p.Facts = append(p.Facts, facts(h.Services.Facts(ctx)...)...)
-	}
-	if p.Servers, err = h.servers(ctx); err != nil {
-		return p, err
-	}
-	unsent, err := jobs.UnsentEvents(h.Redis)
-	for _, u := range unsent {
-		if u.Failed+u.GivenUp > 0 {
-			p.Unsent = append(p.Unsent, fmt.Sprintf("%d to be tried again, %d given up: %s", u.Failed, u.GivenUp, u.Error))
-		}
-	}
-	return p, err
-}
-
-// servers lists the model servers that were used within the last hour.
-func (h *health) servers(ctx context.Context) (out []serverLine, err error) {
-	stats, err := governor.Stats(ctx, h.Redis)
-	for _, s := range stats {
-		line := serverLine{Host: s.Host, Limit: "not known", State: "up", Stat: s}
-		if s.Limit > 0 {
-			line.Limit = strconv.Itoa(s.Limit)
-		}
-		if !s.Down.IsZero() {
-			line.State = "away since " + when(s.Down) + ": " + s.Why
-		}
-		out = append(out, line)
-	}
-	return out, err
 }

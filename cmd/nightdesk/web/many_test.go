@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -164,7 +163,7 @@ func TestManyRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	handler := web.New(web.Services{Redis: rdb, Queue: l.queue, Store: l.dir, Log: zerolog.Nop(), Search: index.Search,
-		Storage: func(context.Context) error { return nil }})
+		Health: sound()})
 	for _, path := range []string{"/", "/?q=subject+77", "/batches", "/batches/many", "/batches/many?q=subject+77",
 		"/search?q=geneva", "/search?q=word1+word2+word3", "/search?q=%22word1+word2%22", "/search?q=word19*",
 		"/search?q=xylophone", "/runs/" + stored, "/v1/runs", "/v1/runs?state=failed", "/v1/batches/many",

@@ -32,7 +32,7 @@ var (
 // site serves the pages for users: digests, batches, runs, reports and their sources.
 type site struct {
 	Services
-	health *health
+	health *healthPages
 	access *access
 }
 
@@ -188,7 +188,7 @@ func (s *site) handle(mux *http.ServeMux) {
 	mux.Handle("POST /act", http.MaxBytesHandler(s.show("act", false, act), maxForm))
 	mux.HandleFunc("GET /health", s.show("health", true, s.health.page))
 	mux.Handle("POST /health", http.MaxBytesHandler(s.show("health", true, s.health.sendAgain), maxForm))
-	mux.HandleFunc("GET /health/all", s.show("doctor", false, s.health.everything))
+	mux.HandleFunc("GET /health/all", s.show("health", true, s.health.everything))
 	mux.HandleFunc("GET /login", s.show("login", false, s.login))
 	mux.HandleFunc("POST /login", s.enter)
 	mux.HandleFunc("POST /logout", s.leave)

@@ -68,7 +68,7 @@ func newDesk(t *testing.T, token string) desk {
 			return schedule.Firing{Batch: "fired-" + name, Topics: 2}, nil
 		},
 		ShownSource: func(source string) string { return source },
-		Storage:     func(context.Context) error { return nil }})
+		Health: sound()})
 	return d
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
+	"nightdesk/cmd/nightdesk/desk/health"
 	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web/api"
@@ -37,8 +38,6 @@ type Services struct {
 	Store storage.Store
 	// Token grants full access, ReadToken only reading. Empty: no such token.
 	Token, ReadToken string
-	// Storage returns why the artefact store is unreachable, or nil if it is reachable.
-	Storage func(ctx context.Context) error
 	// Dispatcher adds tasks to the job queue. Enqueue adds topics to a batch.
 	Dispatcher *jobs.Dispatcher
 	Enqueue    func(ctx context.Context, order api.Order) (api.Enqueued, error)
@@ -57,21 +56,9 @@ type Services struct {
 	Search func(ctx context.Context, q search.Query) (search.Results, error)
 	// ShownSource returns a schedule's topic source in displayable form.
 	ShownSource func(source string) string
-	// Troubles returns other problems that prevent queue processing, now or soon. Nil: no check.
-	Troubles func(ctx context.Context) []Trouble
-	// Facts returns alternating names and values for the health page. Nil: none.
-	Facts func(ctx context.Context) []string
-	// Doctor runs all checks of the doctor command.
-	Doctor func(ctx context.Context) iter.Seq[Checkup]
+	// Health makes the checks of a scope.
+	Health func(ctx context.Context, scope health.Scope) iter.Seq[health.Check]
 	Log    zerolog.Logger
-}
-
-// Checkup is the result of one check of the doctor command.
-type Checkup struct {
-	Name   string `json:"check"`
-	Result string `json:"result"` // ok, note or failed
-	Text   string `json:"text"`
-	Hint   string `json:"hint,omitempty"`
 }
 
 // fire is Fire for the API.
@@ -82,13 +69,6 @@ func (s Services) fire(ctx context.Context, name string) (schedule.Firing, error
 			cmp.Or(view.HintOf(err), "/v1/schedules/"+name+" says how the schedule is."))
 	}
 	return firing, err
-}
-
-// Trouble describes a problem that prevents queue processing.
-type Trouble struct {
-	Of   string `json:"of"` // workers, schedulers, redis or storage
-	Text string `json:"text"`
-	Hint string `json:"hint"` // what to do
 }
 
 // New returns the handler of all pages:
@@ -123,7 +103,7 @@ func New(s Services) http.Handler {
 		}
 		showManual(w, topic)
 	})
-	h := &health{Services: s}
+	h := &healthPages{Services: s}
 	guard := &access{token: s.Token, readToken: s.ReadToken}
 	(&site{Services: s, health: h, access: guard}).handle(mux)
 	mux.Handle("/v1/", api.New(api.Services{Queue: s.Queue, Dispatcher: s.Dispatcher, Store: s.Store, Search: s.Search,

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http/httptest"
@@ -13,6 +12,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/rs/zerolog"
 
+	"nightdesk/cmd/nightdesk/desk/health"
 	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/topicqueue/redisqueue"
@@ -39,7 +39,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop(),
-		Storage: func(context.Context) error { return nil }})
+		Health: sound()})
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/metrics", nil))
 	body := answer.Body.String()
@@ -68,15 +68,15 @@ func TestMetrics(t *testing.T) {
 func TestHealth_Storage(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.InProcess(t)
-	var broken error
+	broken := []health.Check{{Name: "redis", Result: health.OK},
+		{Name: "storage", Result: health.Failed, Text: "no bucket reports", Stops: true, Down: true}}
 	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop(),
-		Storage: func(context.Context) error { return broken }})
+		Health: func(context.Context, health.Scope) iter.Seq[health.Check] { return slices.Values(broken) }})
 	ask := func() (int, string) {
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/healthz", nil))
 		return answer.Code, strings.TrimSpace(answer.Body.String())
 	}
-	broken = errors.New("no bucket reports")
 	if code, body := ask(); code != 503 || body != `{"status":"failing","redis":"ok","storage":"no bucket reports"}` {
 		t.Errorf("%d %s", code, body)
 	}
@@ -99,14 +99,16 @@ func TestHealth_Unsent(t *testing.T) {
 		t.Fatalf("%d archived, %v", n, err)
 	}
 	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming),
-		Log: zerolog.Nop(), Storage: func(context.Context) error { return nil },
-		Doctor: func(context.Context) iter.Seq[web.Checkup] {
-			return slices.Values([]web.Checkup{{Name: "redis", Result: "failed", Text: "<b>away", Hint: "Start it."}})
+		Log: zerolog.Nop(), Health: func(_ context.Context, scope health.Scope) iter.Seq[health.Check] {
+			if scope < health.All {
+				return sound()(t.Context(), scope)
+			}
+			return slices.Values([]health.Check{{Name: "redis", Result: health.Failed, Text: "<b>away", Hint: "Start it."}})
 		}})
 	for _, ask := range []struct{ method, path, has, lacks string }{
-		{"GET", "/health", "0 to be tried again, 1 given up", "to be sent now"},
-		{"POST", "/health", "1 notification to be sent now", "given up"},
-		{"GET", "/health", "Nothing keeps the queue from being worked", "Send them now"},
+		{"GET", "/health", "Send the notifications", "to be sent now"},
+		{"POST", "/health", "1 notification to be sent now", "Send the notifications"},
+		{"GET", "/health", "Nothing keeps the queue from being worked", "Send the notifications"},
 		{"GET", "/health/all", `<strong class="failed">failed</strong> &lt;b&gt;away<br><span class="do">Start it.`,
 			"<b>away"},
 	} {
@@ -120,13 +122,20 @@ func TestHealth_Unsent(t *testing.T) {
 	}
 }
 
+// sound returns the checks of a desk without problems.
+func sound() func(context.Context, health.Scope) iter.Seq[health.Check] {
+	return func(context.Context, health.Scope) iter.Seq[health.Check] {
+		return slices.Values([]health.Check{{Name: "redis", Result: health.OK}, {Name: "storage", Result: health.OK}})
+	}
+}
+
 // TestReady: what keeps the queue from being worked is named by both, and only /readyz fails for it.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.InProcess(t)
-	var troubles []web.Trouble
+	var troubles []health.Check
 	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop(),
-		Storage: func(context.Context) error { return nil }, Troubles: func(context.Context) []web.Trouble { return troubles }})
+		Health: func(context.Context, health.Scope) iter.Seq[health.Check] { return slices.Values(troubles) }})
 	ask := func(path string, code int, want string) {
 		t.Helper()
 		answer := httptest.NewRecorder()
@@ -135,8 +144,8 @@ func TestReady(t *testing.T) {
 			t.Errorf("%s: %d %s", path, answer.Code, body)
 		}
 	}
-	troubles = []web.Trouble{{Of: "workers", Text: "no worker is running", Hint: "Start one."}}
-	named := `,"redis":"ok","storage":"ok","troubles":[{"of":"workers","text":"no worker is running","hint":"Start one."}]}`
+	troubles = []health.Check{{Name: "workers", Result: health.Note, Text: "no worker is running", Hint: "Start one.", Stops: true}}
+	named := `,"redis":"ok","storage":"ok","troubles":[{"check":"workers","result":"note","text":"no worker is running","hint":"Start one.","stops":true}]}`
 	ask("/healthz", 200, `{"status":"ok"`+named)
 	ask("/readyz", 503, `{"status":"failing"`+named)
 	troubles = nil

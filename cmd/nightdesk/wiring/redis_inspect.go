@@ -26,7 +26,8 @@ type redisLevel int
 
 // Levels of findings, in increasing order of severity.
 const (
-	redisUnknown    redisLevel = iota // the setting cannot be determined
+	RedisMemory     redisLevel = iota // no problem: how much memory it uses, its limit and its eviction policy
+	redisUnknown                      // the setting cannot be determined
 	redisForgetful                    // a restart loses runs
 	RedisNearlyFull                   // writes will soon fail
 	RedisEvicting                     // runs may be evicted at any time
@@ -39,7 +40,19 @@ const leastMajor, leastMinor = 6, 2
 // InspectRedis looks for settings that can lose runs, on every master of a cluster. It uses only INFO, because some
 // servers restrict CONFIG to their owner.
 func InspectRedis(ctx context.Context, rdb redis.UniversalClient) []redisFinding {
-	all, err := ofMasters(ctx, rdb, inspectServer)
+	cluster, ok := rdb.(*redis.ClusterClient)
+	if !ok {
+		return inspectServer(ctx, rdb)
+	}
+	var mu sync.Mutex
+	var all []redisFinding
+	err := cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
+		found := inspectServer(ctx, master)
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, found...)
+		return nil
+	})
 	if err != nil {
 		all = append(all, redisFinding{redisUnknown,
 			fmt.Sprintf("not all masters of the cluster could be checked: %v", err), ""})
@@ -48,42 +61,8 @@ func InspectRedis(ctx context.Context, rdb redis.UniversalClient) []redisFinding
 	return all
 }
 
-// ofMasters collects the results of look for every master of a cluster, or for the single server.
-func ofMasters[T any](ctx context.Context, rdb redis.UniversalClient,
-	look func(context.Context, redis.UniversalClient) []T) (all []T, err error) {
-	cluster, ok := rdb.(*redis.ClusterClient)
-	if !ok {
-		return look(ctx, rdb), nil
-	}
-	var mu sync.Mutex
-	err = cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
-		found := look(ctx, master)
-		mu.Lock()
-		defer mu.Unlock()
-		all = append(all, found...)
-		return nil
-	})
-	return all, err
-}
-
-// RedisMemory describes the memory usage, limit and eviction policy of Redis, for each master of a cluster. It
-// returns "" if they are unknown.
-func RedisMemory(ctx context.Context, rdb redis.UniversalClient) string {
-	all, err := ofMasters(ctx, rdb, func(ctx context.Context, rdb redis.UniversalClient) []string {
-		text, err := rdb.Info(ctx).Result()
-		if err != nil {
-			return nil
-		}
-		return memoryOf(infoOf(text))
-	})
-	if err != nil {
-		return ""
-	}
-	slices.Sort(all)
-	return strings.Join(all, "; ")
-}
-
-func memoryOf(info map[string]string) []string {
+// memoryOf describes the memory usage, limit and eviction policy of Redis.
+func memoryOf(info map[string]string) []redisFinding {
 	used, err := strconv.ParseInt(info["used_memory"], 10, 64)
 	if err != nil {
 		return nil
@@ -96,7 +75,7 @@ func memoryOf(info map[string]string) []string {
 	if policy := info["maxmemory_policy"]; policy != "" {
 		said += ", " + policy
 	}
-	return []string{said}
+	return []redisFinding{{Level: RedisMemory, Text: said}}
 }
 
 func inspectServer(ctx context.Context, rdb redis.UniversalClient) []redisFinding {
@@ -126,7 +105,7 @@ func infoOf(text string) map[string]string {
 // judgeRedis evaluates the response to INFO. where: the server name for messages; cli: the redis-cli command for it.
 func judgeRedis(text, where, cli string) []redisFinding {
 	info := infoOf(text)
-	var found []redisFinding
+	found := memoryOf(info)
 	if version := info["redis_version"]; tooOld(version) {
 		found = append(found, redisFinding{redisTooOld, fmt.Sprintf("%s is version %s: %d.%d or later is needed", where,
 			version, leastMajor, leastMinor),

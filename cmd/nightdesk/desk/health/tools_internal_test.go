@@ -1,14 +1,12 @@
-package doctor
+package health
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/pipeline/tools/papers"
@@ -49,12 +47,12 @@ func TestDoctorAsksIndexes(t *testing.T) {
 		{"failed", "ask OpenAlex: ", "Check OPENALEX_API_KEY"},
 		{"failed", "ask Semantic Scholar: ", "Try again later"},
 	}
-	got := askIndexes(t.Context(), index)
+	got := made(func(r report) { askIndexes(t.Context(), r, index) })
 	if len(got) != len(want) {
 		t.Fatalf("%+v", got)
 	}
 	for i, c := range got {
-		if c.Name != "paper_search" || c.Result != want[i].result || !strings.HasPrefix(c.Text, want[i].text) || !strings.Contains(c.Hint, want[i].hint) ||
+		if c.Result != want[i].result || !strings.HasPrefix(c.Text, want[i].text) || !strings.Contains(c.Hint, want[i].hint) ||
 			strings.Contains(c.Text, "s3cret") {
 			t.Errorf("%+v, want %+v", c, want[i])
 		}
@@ -69,7 +67,7 @@ func TestIndexNames(t *testing.T) {
 			t.Errorf("there are %s, the setting takes %s", there, s.Allowed)
 		}
 	}
-	if got := checkPapers(context.Background(), config.Config{}, &view.Console{}); got != nil {
+	if got := made(func(r report) { _ = Checker{}.papers(t.Context(), r) }); got != nil {
 		t.Errorf("switched off: %+v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package doctor
+package health
 
 import (
 	"net"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/hibiken/asynq"
 
-	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
@@ -18,9 +17,7 @@ import (
 func TestDoctorTellsOfUnsentEvents(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
-	con := &view.Console{}
-	var cfg config.Config
-	cfg.RedisURL = config.NewURL("redis-socket://" + rdb.Options().Addr)
+	c := checkerOf(t, rdb)
 	removed, err := notify.NewWebhook("https://old.example.org/hook", notify.Secret{}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -34,8 +31,8 @@ func TestDoctorTellsOfUnsentEvents(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]int{"": 1, "https://new.example.org/hook": 1, "https://new.example.org/hook,https://old.example.org/hook": 0} {
-		cfg.Webhook.Secret, cfg.Webhook.URL = config.NewSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), config.NewSecret(address)
-		got := checkUnsent(t.Context(), cfg, con)
+		c.Config.Webhook.Secret, c.Config.Webhook.URL = config.NewSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), config.NewSecret(address)
+		got := named(t.Context(), c, "webhooks")
 		if len(got) != want || want == 1 && (!strings.HasPrefix(got[0].Text, "2 events for an address") || !strings.Contains(got[0].Hint, "notifying-"+removed.Key())) {
 			t.Errorf("webhook.url %q: %+v", address, got)
 		}
@@ -45,7 +42,9 @@ func TestDoctorTellsOfUnsentEvents(t *testing.T) {
 // Doctor tells of events that a receiver has refused, and asks the mail server before there is a digest to send.
 func TestDoctorTellsOfTroubles(t *testing.T) {
 	t.Parallel()
-	got := troubles(jobs.Unsent{Webhook: "abc", Queue: "notifying-abc", Waiting: 5, Failed: 2, GivenUp: 1, Error: "it answers 500"}, "webhooks", "event", " for hooks.example.org")
+	got := made(func(r report) {
+		undelivered(r, jobs.Unsent{Webhook: "abc", Queue: "notifying-abc", Waiting: 5, Failed: 2, GivenUp: 1, Error: "it answers 500"}, "event", " for hooks.example.org")
+	})
 	for i, want := range []string{"2 events for hooks.example.org to be sent again: it answers 500", "1 event for hooks.example.org given up: it answers 500"} {
 		if i >= len(got) || got[i].Text != want || !strings.Contains(got[i].Hint, "notifying-abc") {
 			t.Errorf("want %q: %+v", want, got)
@@ -56,7 +55,6 @@ func TestDoctorTellsOfTroubles(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close()
-	con := &view.Console{}
 	var cfg config.Config
 	for _, c := range []struct{ server, to, want string }{
 		{"", "", ""},
@@ -64,7 +62,11 @@ func TestDoctorTellsOfTroubles(t *testing.T) {
 		{"smtp://" + closed.Addr().String(), "b@example.org", closed.Addr().String()},
 	} {
 		cfg.Mail.Server, cfg.Mail.From, cfg.Mail.To = config.NewURL(c.server), "a@example.org", c.to
-		got := checkMail(t.Context(), cfg, con)
+		got := made(func(r report) {
+			if err := (Checker{Config: cfg}).mail(t.Context(), r); err != nil {
+				r.failed("", "%v", err)
+			}
+		})
 		if c.want == "" && got != nil || c.want != "" && (len(got) != 1 || got[0].Result != "failed" || !strings.Contains(got[0].Text, c.want)) {
 			t.Errorf("%q to %q: %+v", c.server, c.to, got)
 		}

@@ -1,4 +1,4 @@
-package doctor
+package view
 
 import (
 	"testing"
@@ -6,11 +6,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestDoctorFits(t *testing.T) {
+func TestHanging(t *testing.T) {
 	t.Parallel()
-	c := checkup{Name: "redis", Result: "failed",
-		Text: "the Redis at redis://127.0.0.1:6379 does not answer: connection refused",
-		Hint: "Start it there, or correct REDIS_URL."}
+	head, text := "failed  redis            ", "the Redis at redis://127.0.0.1:6379 does not answer: connection refused"
+	hint := "Start it there, or correct REDIS_URL."
 	want := []string{
 		"failed  redis            the Redis at",
 		"                         redis://127.0.0.1:6379 does",
@@ -18,10 +17,10 @@ func TestDoctorFits(t *testing.T) {
 		"                         Start it there, or correct",
 		"                         REDIS_URL.",
 	}
-	if d := cmp.Diff(want, linesOf(c, 56)); d != "" {
+	if d := cmp.Diff(want, Hanging(56, head, text, hint)); d != "" {
 		t.Error(d)
 	}
-	if got := linesOf(c, 1<<20); len(got) != 2 {
+	if got := Hanging(1<<20, head, text, hint); len(got) != 2 {
 		t.Errorf("without a terminal: %q", got)
 	}
 }

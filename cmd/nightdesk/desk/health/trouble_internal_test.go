@@ -1,7 +1,8 @@
-package doctor
+package health
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"strings"
 	"syscall"
@@ -31,9 +32,9 @@ func TestTroubles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	store := storage.NewDir(t.TempDir())
+	c := Checker{Config: cfg, Console: con, Desk: d, Store: storage.NewDir(t.TempDir())}
 	look := func() (texts []string) {
-		for _, trouble := range Troubles(ctx, d, store) {
+		for _, trouble := range c.Stopping(ctx) {
 			if trouble.Hint == "" {
 				t.Errorf("nothing says what to do about %+v", trouble)
 			}
@@ -54,8 +55,8 @@ func TestTroubles(t *testing.T) {
 		}
 	}
 	want("an idle desk", "no worker is running")
-	if c := checkWorkers(ctx, cfg, con); len(c) != 1 || c[0].Result != "note" {
-		t.Errorf("doctor of an idle desk: %+v", c)
+	if w := named(ctx, c, "workers"); len(w) != 1 || w[0].Result != "note" {
+		t.Errorf("doctor of an idle desk: %+v", w)
 	}
 	run := topicqueue.Run{ID: "research_20260301_200000_aaaaaaaaaa", Batch: "night", Topic: "bees", CreatedAt: time.Now()}
 	if _, err := d.Queue.Create(ctx, run); err != nil {
@@ -65,16 +66,16 @@ func TestTroubles(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("nobody works", "no worker is running and 1 run is not finished", "no scheduler is running and 1 schedule is to fire")
-	if c := checkWorkers(ctx, cfg, con); len(c) != 1 || c[0].Result != "failed" {
-		t.Errorf("doctor while a run waits: %+v", c)
+	if w := named(ctx, c, "workers"); len(w) != 1 || w[0].Result != "failed" {
+		t.Errorf("doctor while a run waits: %+v", w)
 	}
 	worker := d.Queue.Attend(3)
 	if _, err := worker.Beat(ctx); err != nil {
 		t.Fatal(err)
 	}
 	want("a worker has come", "no scheduler is running")
-	if c := checkWorkers(ctx, cfg, con); len(c) != 1 || c[0].Text != "1 worker with 3 slots" {
-		t.Errorf("doctor with a worker: %+v", c)
+	if w := named(ctx, c, "workers"); len(w) != 1 || w[0].Text != "1 worker with 3 slots" {
+		t.Errorf("doctor with a worker: %+v", w)
 	}
 	if err := worker.End(ctx); err != nil {
 		t.Fatal(err)
@@ -88,11 +89,11 @@ func TestTroubles(t *testing.T) {
 	if err := rdb.ConfigSet(ctx, "maxmemory", "1mb").Err(); err != nil {
 		t.Fatal(err)
 	}
-	want("Redis is full", "no worker is running", "no scheduler is running", "Redis takes no writes: OOM")
-	if c := checkRedis(ctx, cfg, con); !slices.ContainsFunc(c, func(c checkup) bool { return c.Result == "failed" && strings.Contains(c.Text, "OOM") }) {
-		t.Errorf("doctor with a full Redis: %+v", c)
+	want("Redis is full", "Redis takes no writes: OOM", "no worker is running", "no scheduler is running")
+	if got := named(ctx, c, "redis"); !slices.ContainsFunc(got, func(c Check) bool { return c.Result == Failed && strings.Contains(c.Text, "OOM") }) {
+		t.Errorf("doctor with a full Redis: %+v", got)
 	}
-	WarnOfTroubles(ctx, con, d, store)
+	c.Warn(ctx)
 	if told := stderr.String(); strings.Count(told, "nightdesk: warning: ") != 3 || strings.Contains(told, "..") {
 		t.Errorf("told %q", told)
 	}
@@ -111,7 +112,11 @@ func TestTroublesWithoutRedis(t *testing.T) {
 	}
 	defer d.Close()
 	server.End(syscall.SIGKILL)
-	if got := Troubles(t.Context(), d, storage.NewDir(t.TempDir())); len(got) > 0 {
+	c := Checker{Config: cfg, Console: con, Desk: d, Store: storage.NewDir(t.TempDir())}
+	if got := c.Stopping(t.Context()); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := named(t.Context(), c, "redis"); len(got) != 1 || !got[0].Down || got[0].Result != Failed {
 		t.Errorf("%+v", got)
 	}
 }
@@ -123,10 +128,23 @@ func TestSmallRoom(t *testing.T) {
 	if !known {
 		t.Skip("this system does not tell")
 	}
-	if trouble := smallRoom(t.TempDir(), room/roomOfRun+1); !strings.Contains(trouble.Text, " left, a night needs about ") || trouble.Hint == "" {
-		t.Errorf("%+v", trouble)
+	r := report{"storage", new([]Check)}
+	if !smallRoom(r, t.TempDir(), room/roomOfRun+1) || !strings.Contains((*r.results)[0].Text, " left, a night needs about ") {
+		t.Errorf("%+v", *r.results)
 	}
-	if trouble := smallRoom(t.TempDir(), 0); room > leastRoom && trouble.Text != "" {
-		t.Errorf("with %d bytes: %+v", room, trouble)
+	if room > leastRoom && smallRoom(r, t.TempDir(), 0) {
+		t.Errorf("with %d bytes: %+v", room, *r.results)
 	}
+}
+
+// named returns the results of the checks with a name.
+func named(ctx context.Context, c Checker, name string) []Check {
+	return slices.DeleteFunc(slices.Collect(c.Look(ctx, Shared)), func(c Check) bool { return c.Name != name })
+}
+
+// made returns the results of one check.
+func made(look func(r report)) []Check {
+	r := report{"check", new([]Check)}
+	look(r)
+	return *r.results
 }

@@ -1,6 +1,7 @@
-package doctor
+package health
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,8 +9,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools/papers"
+	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/governor"
@@ -21,18 +24,19 @@ import (
 func TestDoctorTellsOfServers(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
-	con := &view.Console{}
-	var cfg config.Config
-	cfg.RedisURL = config.NewURL("redis-socket://" + rdb.Options().Addr)
-	cfg.Researching.EnablePaperSearch = true
-	if got := checkServers(t.Context(), cfg, con); len(got) != 0 {
+	c := checkerOf(t, rdb)
+	c.Config.Researching.EnablePaperSearch = true
+	look := func() []Check {
+		return slices.Concat(named(t.Context(), c, "model server"), named(t.Context(), c, "paper_search"))
+	}
+	if got := look(); len(got) != 0 {
 		t.Fatalf("before anybody was asked: %+v", got)
 	}
 	ask(t, rdb)
 	if err := shared.NewPace(rdb).Wait(t.Context(), papers.PaceKey(papers.ArXiv), time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	got := checkServers(t.Context(), cfg, con)
+	got := look()
 	if len(got) != 2 {
 		t.Fatalf("%+v", got)
 	}
@@ -44,6 +48,18 @@ func TestDoctorTellsOfServers(t *testing.T) {
 			t.Errorf("%q, want %q", got[i].Text, want)
 		}
 	}
+}
+
+// checkerOf returns a checker of a desk with this Redis.
+func checkerOf(t *testing.T, rdb *redis.Client) Checker {
+	var cfg config.Config
+	cfg.RedisURL, cfg.DataDir = config.NewURL("redis-socket://"+rdb.Options().Addr), t.TempDir()
+	d, err := wiring.OpenDesk(t.Context(), cfg, &view.Console{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return Checker{Config: cfg, Console: &view.Console{}, Desk: d, Store: storage.NewDir(t.TempDir())}
 }
 
 // ask makes two calls, one of which is refused while the other is in flight.
@@ -65,7 +81,9 @@ func TestDoctorTellsOfLongAnswers(t *testing.T) {
 	t.Parallel()
 	var cfg config.LLM
 	cfg.Note.Name, cfg.Writer.Name = "stub", "other"
-	got := longAnswers(cfg, []redisqueue.ModelStats{{Role: "note", Model: "stub", Longest: 1441}, {Role: "note", Model: "former", Longest: 9000}, {Role: "writer", Model: "other"}})
+	got := made(func(r report) {
+		tooLong(r, cfg, []redisqueue.ModelStats{{Role: "note", Model: "stub", Longest: 1441}, {Role: "note", Model: "former", Longest: 9000}, {Role: "writer", Model: "other"}})
+	})
 	if len(got) != 1 || got[0].Result != "note" || !strings.HasPrefix(got[0].Text, "stub as note: answers of up to 1441 tokens") {
 		t.Errorf("%+v", got)
 	}
@@ -73,7 +91,9 @@ func TestDoctorTellsOfLongAnswers(t *testing.T) {
 
 func TestModelServer(t *testing.T) {
 	t.Parallel()
-	away := modelServer(governor.Stat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0), Why: "it \xff"})
+	away := made(func(r report) {
+		modelServer(r, governor.Stat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0), Why: "it \xff"})
+	})[0]
 	if away.Result != "note" || away.Hint == "" || !strings.HasPrefix(away.Text, "h? (short): no concurrency limit seen yet;") || !strings.Contains(away.Text, "; away since ") {
 		t.Errorf("%+v", away)
 	}

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package doctor
+package health
 
 import (
 	"errors"
