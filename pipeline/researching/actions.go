@@ -5,37 +5,24 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
-	"nightdesk/pipeline/tools"
-	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
-// call is a planned tool call.
-type call struct {
-	id    string // such as block_3/2.1
-	tool  string
-	query string
-	what  string        // purpose stated by the model, used to name programs
-	known fetch.Version // known version of a page
+// outcome is the result of a call.
+type outcome struct {
+	recheck.Result
+	fresh []topicqueue.Source // sources that no note of this block has read
+	only  []recheck.Part      // new parts of fresh; nil: all
 }
 
 // name returns the name of a call for messages: its query, or the purpose of a program.
-func (c call) name() string {
-	if c.tool == runCode && c.what != "" {
-		return c.what
+func (o outcome) name() string {
+	if o.Tool == runCode && o.Purpose != "" {
+		return o.Purpose
 	}
-	return topicqueue.Clip(topicqueue.OneLine(c.query), maxLine)
-}
-
-// outcome is the result of a call.
-type outcome struct {
-	call
-	answer tools.Answer
-	fresh  []topicqueue.Source // sources that no note of this block has read
-	only   []piece             // new parts of fresh; nil: all
+	return topicqueue.Clip(topicqueue.OneLine(o.Query), maxLine)
 }
 
 // callList collects the calls of one iteration. It rejects repeated ones.
@@ -44,7 +31,7 @@ type callList struct {
 	k     int
 	asked issued
 	limit int // maximum number of calls
-	calls []call
+	calls []recheck.Call
 }
 
 func (l *callList) full() bool { return len(l.calls) >= l.limit }
@@ -52,7 +39,7 @@ func (l *callList) full() bool { return len(l.calls) >= l.limit }
 func (l *callList) has(tool, query string) bool {
 	key := issuedKey(tool, query)
 	for _, c := range l.calls {
-		if issuedKey(c.tool, c.query) == key {
+		if issuedKey(c.Tool, c.Query) == key {
 			return true
 		}
 	}
@@ -64,15 +51,15 @@ func (l *callList) add(tool, query string) bool {
 	if l.full() || l.has(tool, query) {
 		return false
 	}
-	l.calls = append(l.calls, call{
-		id: fmt.Sprintf("%s/%d.%d", l.w.block.ID, l.k, len(l.calls)+1), tool: tool, query: query,
+	l.calls = append(l.calls, recheck.Call{
+		ID: fmt.Sprintf("%s/%d.%d", l.w.block.ID, l.k, len(l.calls)+1), Tool: tool, Query: query,
 	})
 	return true
 }
 
 // checkActions converts the actions of a model to calls. A rejected action becomes a feedback line for the next
 // iteration. A query of another block is not rejected, because its answer is reused.
-func (w *work) checkActions(k int, actions []prompts.Action) []call {
+func (w *work) checkActions(k int, actions []prompts.Action) []recheck.Call {
 	l := callList{w: w, k: k, asked: w.own, limit: w.maxActions()}
 	for _, a := range actions {
 		name := topicqueue.Clip(topicqueue.OneLine(strings.TrimSpace(a.ToolType)), maxLine)
@@ -98,7 +85,7 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 			w.tell("%s was not asked for %q: at most %d calls in one iteration", tool,
 				topicqueue.Clip(topicqueue.OneLine(query), maxLine), w.maxActions())
 		default:
-			l.calls[len(l.calls)-1].what = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(a.Rationale)), maxLine)
+			l.calls[len(l.calls)-1].Purpose = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(a.Rationale)), maxLine)
 		}
 	}
 	return l.calls
@@ -106,7 +93,7 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 
 // plannedCalls returns the calls that need no planning by a model: each query sent to each search, then look-ups of
 // items that the topic names. It returns none if all of them were already made.
-func (w *work) plannedCalls(k int, queries, searches []string) []call {
+func (w *work) plannedCalls(k int, queries, searches []string) []recheck.Call {
 	l := callList{w: w, k: k, asked: w.issued, limit: w.maxActions()}
 	_, items := w.tools.Lookup(queryItem)
 	for _, q := range queries {
@@ -132,11 +119,9 @@ func (w *work) plannedCalls(k int, queries, searches []string) []call {
 // searches returns the enabled tools that take a question, starting with the search of the knowledge base.
 func (a *assignment) searches() []string {
 	var names []string
-	if base, ok := firstOf(a.tools, ragHybrid, ragNaive); ok {
-		names = append(names, base)
-	}
-	for _, name := range []string{webSearch, paperSearch} {
-		if _, ok := a.tools.Lookup(name); ok {
+	for _, name := range []string{ragHybrid, ragNaive, webSearch, paperSearch} {
+		_, ok := a.tools.Lookup(name)
+		if twice := name == ragNaive && len(names) > 0; ok && !twice { // rag_hybrid finds everything that it finds
 			names = append(names, name)
 		}
 	}
@@ -144,25 +129,14 @@ func (a *assignment) searches() []string {
 }
 
 // act makes all calls in parallel and returns their outcomes in order. An error stops the block.
-func (w *work) act(ctx context.Context, calls []call) ([]outcome, error) {
-	outcomes := make([]outcome, len(calls))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(w.maxActions())
-	for i, c := range calls {
-		group.Go(func() error {
-			o, err := w.make(groupCtx, w.run.ID, c)
-			outcomes[i] = o
-			return err
-		})
-	}
-	err := group.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
+func (w *work) act(ctx context.Context, calls []recheck.Call) ([]outcome, error) {
+	results, err := recheck.Make(ctx, w.Runner, w.run.ID, calls, w.maxActions())
 	if err != nil {
 		return nil, err
 	}
-	for i := range outcomes {
+	outcomes := make([]outcome, len(results))
+	for i, r := range results {
+		outcomes[i].Result = r
 		w.takeFresh(&outcomes[i])
 	}
 	return outcomes, nil
@@ -175,20 +149,20 @@ const maxFailures = 3
 // takeFresh sets the sources of an outcome that are new to the block, and adds feedback on the call. A source belongs
 // to the first call that returned it.
 func (p *progress) takeFresh(o *outcome) {
-	said := o.answer.Text
-	if o.tool == runCode { // the first line is the reason, the others are the program's output
+	said := o.Answer.Text
+	if o.Tool == runCode { // the first line is the reason, the others are the program's output
 		said, _, _ = strings.Cut(said, "\n")
 	}
 	query, said := o.name(), topicqueue.Clip(topicqueue.OneLine(said), maxLine)
-	if o.answer.Failed {
-		p.tell("%s for %q failed: %s", o.tool, query, said)
+	if o.Answer.Failed {
+		p.tell("%s for %q failed: %s", o.Tool, query, said)
 		if len(p.failures) < maxFailures {
-			p.failures = append(p.failures, fmt.Sprintf("%s for %q failed: %s", o.tool, query, said))
+			p.failures = append(p.failures, fmt.Sprintf("%s for %q failed: %s", o.Tool, query, said))
 		}
 		return
 	}
 	readable := 0
-	for _, s := range o.answer.Sources {
+	for _, s := range o.Answer.Sources {
 		if strings.TrimSpace(s.Text) == "" {
 			continue
 		}
@@ -196,8 +170,8 @@ func (p *progress) takeFresh(o *outcome) {
 		if s.ID == "" {
 			s.ID = topicqueue.SourceID(s)
 		}
-		if s.Kind == topicqueue.SourceCode && o.what != "" { // the title of a program is its purpose
-			s.Title = "Program output: " + o.what
+		if s.Kind == topicqueue.SourceCode && o.Purpose != "" { // the title of a program is its purpose
+			s.Title = "Program output: " + o.Purpose
 		}
 		if !p.noted[s.ID] {
 			p.noted[s.ID] = true
@@ -206,10 +180,10 @@ func (p *progress) takeFresh(o *outcome) {
 	}
 	switch {
 	case readable == 0 && said != "": // a hint what else to try
-		p.tell("%s for %q found nothing: %s", o.tool, query, said)
+		p.tell("%s for %q found nothing: %s", o.Tool, query, said)
 	case readable == 0:
-		p.tell("%s for %q found nothing", o.tool, query)
+		p.tell("%s for %q found nothing", o.Tool, query)
 	case len(o.fresh) == 0:
-		p.tell("%s for %q found only what this block has read already", o.tool, query)
+		p.tell("%s for %q found only what this block has read already", o.Tool, query)
 	}
 }

@@ -3,6 +3,7 @@ package researching
 import (
 	"strings"
 
+	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -20,7 +21,7 @@ const (
 
 // check keeps the claims whose quote is in a source of the chunk: the source that the model named, or the only one that
 // contains the quote. The claim's span is that of the source's own bytes.
-func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
+func (t *noteTaker) check(chunk []recheck.Part, claims []prompts.NoteClaim) []recheck.Finding {
 	texts := map[int]text.Folded{} // by source; folded on first use
 	folded := func(source int) text.Folded {
 		f, ok := texts[source]
@@ -30,7 +31,7 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 		}
 		return f
 	}
-	var found []finding
+	var found []recheck.Finding
 	for _, c := range claims {
 		if len(found) == maxClaims*max(1, len(t.asked)) {
 			break
@@ -42,7 +43,7 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 		}
 		source, start, end, ok := 0, 0, 0, false
 		if n := c.Source - 1; n >= 0 && n < len(chunk) {
-			source = chunk[n].source
+			source = chunk[n].Source
 			start, end, ok = folded(source).Find(quote)
 		}
 		if !ok {
@@ -55,25 +56,25 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 		if statement == "" || len(statement) > maxClaim {
 			statement = topicqueue.OneLine(t.outcome.fresh[source].Text[start:end])
 		}
-		found = append(found, finding{source: source, text: statement, start: start, end: end})
+		found = append(found, recheck.Finding{Source: source, Text: statement, Start: start, End: end})
 	}
 	return found
 }
 
 // onlySource finds a quote that appears in exactly one source of the chunk.
-func onlySource(chunk []piece, folded func(int) text.Folded, quote string) (source, start, end int, ok bool) {
+func onlySource(chunk []recheck.Part, folded func(int) text.Folded, quote string) (source, start, end int, ok bool) {
 	tried := map[int]bool{}
 	for _, p := range chunk {
-		if tried[p.source] {
+		if tried[p.Source] {
 			continue
 		}
-		tried[p.source] = true
-		s, e, stands := folded(p.source).Find(quote)
+		tried[p.Source] = true
+		s, e, stands := folded(p.Source).Find(quote)
 		if stands && ok {
 			return 0, 0, 0, false
 		}
 		if stands {
-			source, start, end, ok = p.source, s, e, true
+			source, start, end, ok = p.Source, s, e, true
 		}
 	}
 	return source, start, end, ok

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -18,7 +19,7 @@ import (
 type decision struct {
 	thought    string
 	sufficient bool
-	calls      []call
+	calls      []recheck.Call
 	proposals  []topicqueue.SubTopic
 	extractive bool // planned without a model: also open the best pages found
 }
@@ -135,8 +136,9 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 		}
 		d.Tools = append(d.Tools, prompts.ToolLine{Name: t.Name(), Description: t.Description()})
 	}
+	searches := w.searches()
 	for _, q := range w.block.Queries {
-		if tool, ok := searchTool(w.tools); ok && !w.issued.has(tool, q) {
+		if len(searches) > 0 && !w.issued.has(searches[0], q) {
 			d.StarterQueries = append(d.StarterQueries, q)
 		}
 	}

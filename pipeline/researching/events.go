@@ -19,7 +19,7 @@ func (w *work) emitThought(ctx context.Context, k int, d decision) error {
 	if len(d.calls) > 0 && (thought == "" || w.Model == nil) {
 		queries := make([]string, len(d.calls))
 		for i, c := range d.calls {
-			queries[i] = shownQuery(c.query)
+			queries[i] = shownQuery(c.Query)
 		}
 		thought = strings.TrimSpace(thought + " Asking: " + strings.Join(queries, "; "))
 	}
@@ -32,7 +32,7 @@ func (w *work) emitThought(ctx context.Context, k int, d decision) error {
 	})
 	about := topicqueue.About{Iteration: k, Sufficient: d.sufficient}
 	for _, c := range d.calls {
-		about.Calls = append(about.Calls, topicqueue.ToolCall{Tool: c.tool, Query: shownQuery(c.query)})
+		about.Calls = append(about.Calls, topicqueue.ToolCall{Tool: c.Tool, Query: shownQuery(c.Query)})
 	}
 	if k == 1 {
 		about.Title = w.block.Title

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
@@ -42,21 +43,21 @@ func (a *assignment) question() string { return a.run.Topic + "\n" + a.block.Tit
 
 // bestPages returns calls that open the best results of web searches, because an engine's excerpt is not evidence. It
 // opens more pages for a recurring topic, so that new content can be told from content that was not read.
-func (w *work) bestPages(k int, calls []call, outcomes []outcome) []call {
+func (w *work) bestPages(k int, calls []recheck.Call, outcomes []outcome) []recheck.Call {
 	if _, ok := w.tools.Lookup(openPage); !ok {
 		return nil
 	}
 	most := maxOpenedPages
 	if w.run.Options.Incremental {
-		most = maxOpened
+		most = recheck.MaxOpened
 	}
 	l := callList{w: w, k: k, asked: w.issued, calls: slices.Clone(calls), limit: len(calls)}
 	for _, o := range outcomes {
-		if o.tool != webSearch {
+		if o.Tool != webSearch {
 			continue
 		}
 		l.limit += most
-		for _, s := range o.answer.Sources {
+		for _, s := range o.Answer.Sources {
 			if strings.HasPrefix(s.URL, "http") {
 				l.add(openPage, s.URL)
 			}
@@ -68,17 +69,17 @@ func (w *work) bestPages(k int, calls []call, outcomes []outcome) []call {
 
 // extract returns the passages that match the topic nearly as well as the best one. Each of their text blocks becomes a
 // claim whose text is its quote. shares: result of bestShares.
-func extract(o outcome, pieces []piece, shares passageShares) []finding {
-	var found []finding
+func extract(o outcome, pieces []recheck.Part, shares passageShares) []recheck.Finding {
+	var found []recheck.Finding
 	for _, p := range passagesOf(pieces) {
 		share := shares.of(o, p)
 		if share < enoughShare {
 			continue
 		}
-		for _, b := range text.Blocks(p.text) {
-			found = append(found, finding{
-				source: p.source, text: topicqueue.OneLine(p.text[b.Start:b.End]), start: p.at + b.Start,
-				end: p.at + b.End, share: share,
+		for _, b := range text.Blocks(p.Text) {
+			found = append(found, recheck.Finding{
+				Source: p.Source, Text: topicqueue.OneLine(p.Text[b.Start:b.End]), Start: p.At + b.Start,
+				End: p.At + b.End, Share: share,
 			})
 		}
 	}
@@ -86,11 +87,11 @@ func extract(o outcome, pieces []piece, shares passageShares) []finding {
 }
 
 // passagesOf splits pieces into passages, in order.
-func passagesOf(pieces []piece) []piece {
-	var out []piece
+func passagesOf(pieces []recheck.Part) []recheck.Part {
+	var out []recheck.Part
 	for _, p := range pieces {
-		for _, b := range text.Passages(p.text, nil) {
-			out = append(out, piece{source: p.source, at: p.at + b.Start, text: p.text[b.Start:b.End]})
+		for _, b := range text.Passages(p.Text, nil) {
+			out = append(out, recheck.Part{Source: p.Source, At: p.At + b.Start, Text: p.Text[b.Start:b.End]})
 		}
 	}
 	return out
@@ -104,10 +105,10 @@ type passageShare struct {
 	share      float64
 }
 
-func (s passageShares) of(o outcome, p piece) float64 {
+func (s passageShares) of(o outcome, p recheck.Part) float64 {
 	share := 0.0
-	for _, known := range s[o.fresh[p.source].ID] {
-		if known.start < p.at+len(p.text) && p.at < known.end {
+	for _, known := range s[o.fresh[p.Source].ID] {
+		if known.start < p.At+len(p.Text) && p.At < known.end {
 			share = max(share, known.share)
 		}
 	}
@@ -127,21 +128,21 @@ func (a *assignment) bestShares(outcomes []outcome) passageShares {
 	var spans []passageShare
 	for _, o := range outcomes {
 		switch {
-		case o.tool == webSearch:
-		case retrieval(o.tool) && ranked(o.answer.Sources):
-			for i, share := range inOrder(o.answer.Sources) {
-				whole(o.answer.Sources[i], share)
+		case o.Tool == webSearch:
+		case retrieval(o.Tool) && ranked(o.Answer.Sources):
+			for i, share := range inOrder(o.Answer.Sources) {
+				whole(o.Answer.Sources[i], share)
 			}
-		case o.tool == queryItem:
+		case o.Tool == queryItem:
 			for _, s := range o.fresh {
 				whole(s, 1)
 			}
 		default:
 			for _, p := range passagesOf(cut(o.fresh, noteBytes)) {
-				s := o.fresh[p.source]
+				s := o.fresh[p.Source]
 				docs = append(docs,
-					text.Document{Heading: strings.Join(append([]string{s.Title}, s.Section...), "\n"), Text: p.text})
-				ids, spans = append(ids, s.ID), append(spans, passageShare{start: p.at, end: p.at + len(p.text)})
+					text.Document{Heading: strings.Join(append([]string{s.Title}, s.Section...), "\n"), Text: p.Text})
+				ids, spans = append(ids, s.ID), append(spans, passageShare{start: p.At, end: p.At + len(p.Text)})
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -32,15 +33,7 @@ const (
 // note is the result of reading the sources of one tool call.
 type note struct {
 	summary string
-	found   []finding
-}
-
-// finding is a claim without an id.
-type finding struct {
-	source     int // index in outcome.fresh
-	text       string
-	start, end int     // byte offsets of the quote in the source's text
-	share      float64 // relevance of its passage, if no model chose it
+	found   []recheck.Finding
 }
 
 // takeNotes reads the fresh sources of all outcomes in parallel. notes[i] belongs to outcomes[i].
@@ -107,15 +100,15 @@ func (w *work) readings(outcomes []outcome) []*reading {
 }
 
 // line describes a call for a note prompt: its query, or the purpose and beginning of a program.
-func (c call) line() string {
-	if c.tool != runCode {
-		return c.tool + ": " + c.query
+func (o outcome) line() string {
+	if o.Tool != runCode {
+		return o.Tool + ": " + o.Query
 	}
-	program := topicqueue.Clip(topicqueue.OneLine(c.query), maxAsked)
-	if c.what == "" {
-		return c.tool + ": " + program
+	program := topicqueue.Clip(topicqueue.OneLine(o.Query), maxAsked)
+	if o.Purpose == "" {
+		return o.Tool + ": " + program
 	}
-	return c.tool + " (" + c.what + "): " + program
+	return o.Tool + " (" + o.Purpose + "): " + program
 }
 
 // maxAsked is the maximum length of a program in a note prompt, in bytes.
@@ -127,8 +120,8 @@ func (r *reading) share(n note, outcomes []outcome, notes []note) {
 	for _, i := range r.of {
 		after := first + len(outcomes[i].fresh)
 		for _, f := range n.found {
-			if f.source >= first && f.source < after {
-				f.source -= first
+			if f.Source >= first && f.Source < after {
+				f.Source -= first
 				notes[i].found = append(notes[i].found, f)
 			}
 		}
@@ -172,15 +165,15 @@ func (t *noteTaker) take(ctx context.Context) error {
 
 // dropOld removes findings outside the new pieces.
 func (t *noteTaker) dropOld() {
-	t.note.found = slices.DeleteFunc(t.note.found, func(f finding) bool {
-		return !slices.ContainsFunc(t.outcome.only, func(p piece) bool {
-			return p.source == f.source && p.at < f.end && f.start < p.at+len(p.text)
+	t.note.found = slices.DeleteFunc(t.note.found, func(f recheck.Finding) bool {
+		return !slices.ContainsFunc(t.outcome.only, func(p recheck.Part) bool {
+			return p.Source == f.Source && p.At < f.End && f.Start < p.At+len(p.Text)
 		})
 	})
 }
 
 // read asks the model for the note of one chunk of at most limit bytes.
-func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
+func (t *noteTaker) read(ctx context.Context, chunk []recheck.Part, limit int) error {
 	if t.away {
 		t.extract(chunk)
 		return nil
@@ -215,7 +208,7 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 		t.extract(chunk)
 		return nil
 	default:
-		return fmt.Errorf("note %s: %w", t.outcome.id, err)
+		return fmt.Errorf("note %s: %w", t.outcome.ID, err)
 	}
 	found := t.check(chunk, answer.Claims)
 	if len(answer.Claims) > 0 && len(found) == 0 {
@@ -228,33 +221,33 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 }
 
 // extract notes the passages of pieces without a model.
-func (t *noteTaker) extract(pieces []piece) {
+func (t *noteTaker) extract(pieces []recheck.Part) {
 	t.note.found = append(t.note.found, extract(t.outcome, pieces, t.shares)...)
 }
 
 // summaryOf joins the texts of findings.
-func summaryOf(found []finding) string {
+func summaryOf(found []recheck.Finding) string {
 	texts := make([]string, len(found))
 	for i, f := range found {
-		texts[i] = topicqueue.OneLine(f.text)
+		texts[i] = topicqueue.OneLine(f.Text)
 	}
 	return topicqueue.Clip(strings.Join(texts, " "), maxSummary)
 }
 
 // fallBack records a fallback. It shadows the method of work, which belongs to another goroutine.
 func (t *noteTaker) fallBack(format string, args ...any) {
-	t.fallbacks = append(t.fallbacks, fmt.Sprintf("note: "+format+" (%s)", append(args, t.outcome.id)...))
+	t.fallbacks = append(t.fallbacks, fmt.Sprintf("note: "+format+" (%s)", append(args, t.outcome.ID)...))
 }
 
 // passages converts a chunk for the prompt, with pieces numbered from 1.
-func (t *noteTaker) passages(chunk []piece) []prompts.Passage {
+func (t *noteTaker) passages(chunk []recheck.Part) []prompts.Passage {
 	out := make([]prompts.Passage, len(chunk))
 	begun := map[string]bool{}
 	for i, p := range chunk {
-		s := t.outcome.fresh[p.source]
+		s := t.outcome.fresh[p.Source]
 		out[i] = prompts.Passage{ID: strconv.Itoa(i + 1), Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date,
-			Place: s.Place(), Text: p.text}
-		if head := s.HeadAt(p.at); !begun[s.Document+s.URL] { // once per document
+			Place: s.Place(), Text: p.Text}
+		if head := s.HeadAt(p.At); !begun[s.Document+s.URL] { // once per document
 			begun[s.Document+s.URL] = true
 			out[i].Head = head
 		}

@@ -6,33 +6,27 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
-// piece is a part of a source's text that fits one prompt.
-type piece struct {
-	source int // index in the sources
-	at     int // byte offset in the source's text
-	text   string
-}
-
 // cut splits the sources' texts into pieces of at most limit bytes, in order and without gaps.
-func cut(sources []topicqueue.Source, limit int) []piece {
-	whole := make([]piece, len(sources))
+func cut(sources []topicqueue.Source, limit int) []recheck.Part {
+	whole := make([]recheck.Part, len(sources))
 	for i, s := range sources {
-		whole[i] = piece{source: i, text: s.Text}
+		whole[i] = recheck.Part{Source: i, Text: s.Text}
 	}
 	return cutPieces(whole, limit)
 }
 
-func cutPieces(pieces []piece, limit int) []piece {
-	var out []piece
+func cutPieces(pieces []recheck.Part, limit int) []recheck.Part {
+	var out []recheck.Part
 	for _, p := range pieces {
-		for len(p.text) > limit {
-			n := breakBefore(p.text, limit)
-			out = append(out, piece{source: p.source, at: p.at, text: p.text[:n]})
-			p.text, p.at = p.text[n:], p.at+n
+		for len(p.Text) > limit {
+			n := breakBefore(p.Text, limit)
+			out = append(out, recheck.Part{Source: p.Source, At: p.At, Text: p.Text[:n]})
+			p.Text, p.At = p.Text[n:], p.At+n
 		}
 		out = append(out, p)
 	}
@@ -55,28 +49,28 @@ func breakBefore(text string, limit int) int {
 	return limit // not UTF-8, because no rune is that long
 }
 
-// pack groups pieces, in order, so that each group has at most limit bytes. A larger piece is a group of its own.
-func pack(pieces []piece, limit int) [][]piece {
-	var groups [][]piece
+// pack groups pieces, in order, so that each group has at most limit bytes. A larger one is a group of its own.
+func pack(pieces []recheck.Part, limit int) [][]recheck.Part {
+	var groups [][]recheck.Part
 	size := 0
 	for _, p := range pieces {
-		if len(groups) == 0 || size+len(p.text) > limit {
+		if len(groups) == 0 || size+len(p.Text) > limit {
 			groups = append(groups, nil)
 			size = 0
 		}
 		last := len(groups) - 1
 		groups[last] = append(groups[last], p)
-		size += len(p.text)
+		size += len(p.Text)
 	}
 	return groups
 }
 
 // mostRelevant keeps the parts of pieces that match question best (BM25), in order and up to limit bytes. If all pieces
 // fit, it returns them unchanged.
-func mostRelevant(pieces []piece, question string, limit int) []piece {
+func mostRelevant(pieces []recheck.Part, question string, limit int) []recheck.Part {
 	total := 0
 	for _, p := range pieces {
-		total += len(p.text)
+		total += len(p.Text)
 	}
 	if total <= limit {
 		return pieces
@@ -84,19 +78,19 @@ func mostRelevant(pieces []piece, question string, limit int) []piece {
 	parts := cutPieces(pieces, choiceBytes)
 	docs, order := make([]text.Document, len(parts)), make([]int, len(parts))
 	for i, p := range parts {
-		docs[i], order[i] = text.Document{Text: p.text}, i
+		docs[i], order[i] = text.Document{Text: p.Text}, i
 	}
 	scores := text.BM25(question, docs)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	kept := order[:0]
 	for _, i := range order {
-		if limit -= len(parts[i].text); limit < 0 {
+		if limit -= len(parts[i].Text); limit < 0 {
 			break
 		}
 		kept = append(kept, i)
 	}
 	slices.Sort(kept)
-	out := make([]piece, len(kept))
+	out := make([]recheck.Part, len(kept))
 	for n, i := range kept {
 		out[n] = parts[i]
 	}
@@ -104,11 +98,11 @@ func mostRelevant(pieces []piece, question string, limit int) []piece {
 }
 
 // adjoined merges consecutive pieces of a source.
-func adjoined(pieces []piece) []piece {
-	var out []piece
+func adjoined(pieces []recheck.Part) []recheck.Part {
+	var out []recheck.Part
 	for _, p := range pieces {
-		if n := len(out) - 1; n >= 0 && out[n].source == p.source && out[n].at+len(out[n].text) == p.at {
-			out[n].text += p.text
+		if n := len(out) - 1; n >= 0 && out[n].Source == p.Source && out[n].At+len(out[n].Text) == p.At {
+			out[n].Text += p.Text
 			continue
 		}
 		out = append(out, p)

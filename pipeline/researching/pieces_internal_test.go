@@ -19,13 +19,13 @@ func FuzzCut(f *testing.F) {
 		pieces := cut([]topicqueue.Source{{Text: text}, {Text: text}}, limit)
 		whole := []string{"", ""}
 		for _, p := range pieces {
-			if p.at != len(whole[p.source]) || len(p.text) > limit {
-				t.Fatalf("piece of %d bytes at %d, limit %d", len(p.text), p.at, limit)
+			if p.At != len(whole[p.Source]) || len(p.Text) > limit {
+				t.Fatalf("piece of %d bytes at %d, limit %d", len(p.Text), p.At, limit)
 			}
-			if utf8.ValidString(text) && !utf8.ValidString(p.text) {
-				t.Fatalf("%q is cut within a rune: %q", text, p.text)
+			if utf8.ValidString(text) && !utf8.ValidString(p.Text) {
+				t.Fatalf("%q is cut within a rune: %q", text, p.Text)
 			}
-			whole[p.source] += p.text
+			whole[p.Source] += p.Text
 		}
 		if whole[0] != text || whole[1] != text {
 			t.Fatalf("%q is cut to %q", text, whole)
@@ -34,7 +34,7 @@ func FuzzCut(f *testing.F) {
 		for _, group := range pack(pieces, limit) {
 			total := 0
 			for _, p := range group {
-				total += len(p.text)
+				total += len(p.Text)
 			}
 			if total > limit || len(group) == 0 {
 				t.Fatalf("a group of %d bytes, limit %d", total, limit)
@@ -63,10 +63,10 @@ func TestMostRelevant(t *testing.T) {
 	got := adjoined(mostRelevant(cut([]topicqueue.Source{{Text: text}}, noteBytes), "neap tides", 40_000))
 	total, tides := 0, 0
 	for i, p := range got {
-		if text[p.at:p.at+len(p.text)] != p.text {
-			t.Errorf("piece %d at %d is not of the page", i, p.at)
+		if text[p.At:p.At+len(p.Text)] != p.Text {
+			t.Errorf("piece %d at %d is not of the page", i, p.At)
 		}
-		total, tides = total+len(p.text), tides+strings.Count(p.text, "Neap tides")
+		total, tides = total+len(p.Text), tides+strings.Count(p.Text, "Neap tides")
 	}
 	if tides != 10 || total > 40_000 || len(got) > 15 {
 		t.Errorf("%d of 10 places are read, in %d pieces of %d bytes", tides, len(got), total)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/topicqueue"
 )
 
@@ -19,14 +20,14 @@ func (w *work) record(k int, outcomes []outcome, notes []note) []topicqueue.Tool
 	texts := map[string]bool{} // new in this iteration
 	seq := w.lastSeq
 	for i, o := range outcomes {
-		bySource := make([][]finding, len(o.fresh))
+		bySource := make([][]recheck.Finding, len(o.fresh))
 		for _, f := range notes[i].found {
-			key := foldedText(f.text)
+			key := recheck.FoldedText(f.Text)
 			if w.texts[key] || texts[key] {
 				continue
 			}
 			texts[key] = true
-			bySource[f.source] = append(bySource[f.source], f)
+			bySource[f.Source] = append(bySource[f.Source], f)
 		}
 		for n, found := range bySource {
 			if len(found) == 0 {
@@ -36,7 +37,7 @@ func (w *work) record(k int, outcomes []outcome, notes []note) []topicqueue.Tool
 			traces = append(traces, w.trace(k, seq, o, o.fresh[n], notes[i].summary, found))
 		}
 		if len(o.fresh) > 0 && len(notes[i].found) == 0 {
-			w.tell("%s for %q returned %s, and no claim was noted from it", o.tool, o.name(), returnedLine(o.fresh))
+			w.tell("%s for %q returned %s, and no claim was noted from it", o.Tool, o.name(), returnedLine(o.fresh))
 		}
 	}
 	return traces
@@ -58,18 +59,20 @@ func returnedLine(fresh []topicqueue.Source) string {
 	return line
 }
 
-func (w *work) trace(k, seq int, o outcome, s topicqueue.Source, summary string, found []finding) topicqueue.ToolTrace {
+func (w *work) trace(
+	k, seq int, o outcome, s topicqueue.Source, summary string, found []recheck.Finding,
+) topicqueue.ToolTrace {
 	id := topicqueue.BlockCitationID(w.block.Number(), seq)
 	t := topicqueue.ToolTrace{
-		ToolID:                o.id,
+		ToolID:                o.ID,
 		CitationID:            id,
-		ToolType:              o.tool,
-		Query:                 o.query,
-		RawAnswer:             o.answer.Raw,
+		ToolType:              o.Tool,
+		Query:                 o.Query,
+		RawAnswer:             o.Answer.Raw,
 		Summary:               summary,
 		Timestamp:             w.now(),
-		RawAnswerTruncated:    o.answer.Truncated,
-		RawAnswerOriginalSize: o.answer.OriginalSize,
+		RawAnswerTruncated:    o.Answer.Truncated,
+		RawAnswerOriginalSize: o.Answer.OriginalSize,
 		BlockID:               w.block.ID,
 		Iteration:             k,
 		Source:                s,
@@ -80,11 +83,11 @@ func (w *work) trace(k, seq int, o outcome, s topicqueue.Source, summary string,
 			ID:         fmt.Sprintf("%s.%d", id, i+1),
 			CitationID: id,
 			SourceID:   s.ID,
-			Text:       f.text,
-			Quote:      s.Text[f.start:f.end],
-			Start:      f.start,
-			End:        f.end,
-			Share:      f.share,
+			Text:       f.Text,
+			Quote:      s.Text[f.Start:f.End],
+			Start:      f.Start,
+			End:        f.End,
+			Share:      f.Share,
 		}
 	}
 	return t
@@ -98,9 +101,9 @@ func (w *work) illustrate(ctx context.Context, traces []topicqueue.ToolTrace, ou
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(illustrated)
 	for i, t := range traces {
-		at := slices.IndexFunc(outcomes, func(o outcome) bool { return o.id == t.ToolID })
+		at := slices.IndexFunc(outcomes, func(o outcome) bool { return o.ID == t.ToolID })
 		group.Go(func() error {
-			if err := w.Runner.Illustrate(groupCtx, w.run.ID, outcomes[at].answer.Pictures, &traces[i]); err != nil {
+			if err := w.Runner.Illustrate(groupCtx, w.run.ID, outcomes[at].Answer.Pictures, &traces[i]); err != nil {
 				return fmt.Errorf("fetch pictures for %s: %w", t.ToolID, err)
 			}
 			return nil

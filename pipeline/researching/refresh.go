@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 )
@@ -29,212 +30,208 @@ func (r *Researcher) Refresh(
 	memory *recurring.Memory, old recurring.Block, q Queue,
 ) (Result, error) {
 	w := newWork(r, run, topic, start)
+	n := w.night()
+	n.Memory, n.Old = memory, old
+	n.Span = recurring.Span{Since: memory.Date, Now: run.Date(w.now())}
 	if start.Block.Iterations == 0 {
-		n := &night{
-			Researcher: r, assignment: w.assignment, memory: memory, old: old,
-			span: recurring.Span{Since: memory.Date, Now: run.Date(w.now())},
-		}
-		if err := (&refresh{w, n}).iterate(ctx, q); err != nil {
+		if err := w.refresh(ctx, q, n); err != nil {
 			return w.result(), err
 		}
 	}
 	if err := w.computeAnew(ctx, q); err != nil {
 		return w.result(), err
 	}
-	returned, err := w.remember(ctx, memory)
+	return w.remembered(ctx, n)
+}
+
+// night returns what a recheck of this block needs, without a last run.
+func (w *work) night() *recheck.Night {
+	return &recheck.Night{
+		Runner: w.Runner, Tools: w.tools, Documents: w.Documents, Before: w.Before, Modelled: w.Model != nil, Now: w.now,
+		Run: w.run, Block: w.block,
+	}
+}
+
+// remembered reads what the next run of a recurring topic will compare, and returns the result of the block.
+func (w *work) remembered(ctx context.Context, n *recheck.Night) (Result, error) {
+	if !w.run.Options.Incremental {
+		return w.result(), nil
+	}
+	asked := func(address string) bool { return w.own.has(openPage, address) }
+	read, err := n.Remember(ctx, w.traces, asked, w.SoftLimit)
+	if err != nil {
+		return w.result(), err
+	}
 	result := w.result()
-	result.Returned = returned
+	result.Returned, err = w.putReturned(ctx, read)
 	return result, err
 }
 
-// night is the read-only context of all phases of a refresh.
-type night struct {
-	*Researcher
-	assignment
-	memory *recurring.Memory
-	old    recurring.Block
-	span   recurring.Span
-}
-
-// sameBase reports whether the knowledge base has the version of the last run, so that it gives the same answers.
-func (n *night) sameBase() bool {
-	version := n.run.Options.KnowledgeVersion
-	return version != "" && version == n.memory.KnowledgeVersion
-}
-
-// failed wraps an error of comparing a text with its earlier version, or returns the cause of the end of ctx.
-func (n *night) failed(ctx context.Context, what string, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	what = topicqueue.Clip(topicqueue.OneLine(what), maxLine)
-	return fmt.Errorf("compare %q with what it was on %s: %w", what, n.memory.Date, err)
-}
-
-// refresh is the single iteration of Refresh. Each phase uses the results of the previous ones.
-type refresh struct {
-	*work
-	night *night
-}
-
-func (f *refresh) iterate(ctx context.Context, q Queue) error {
-	f.lastSeq = max(f.lastSeq, f.night.old.LastSeq)
-	v := &visit{night: f.night, looks: looks{}}
-	pages, searches := v.pageCalls(), f.searchCalls()
+// refresh is the iteration of a block that an earlier run researched.
+func (w *work) refresh(ctx context.Context, q Queue, n *recheck.Night) error {
+	w.lastSeq = max(w.lastSeq, n.Old.LastSeq)
+	v := n.Open()
+	pages, searches := v.PageCalls(), w.searchCalls(n)
 	thought := fmt.Sprintf("Looking again at what was found on %s: %d pages, %d searches.",
-		f.night.memory.Date, len(pages), len(searches))
-	if err := f.emitThought(ctx, 1, decision{thought: thought}); err != nil {
+		n.Memory.Date, len(pages), len(searches))
+	if err := w.emitThought(ctx, 1, decision{thought: thought}); err != nil {
 		return err
 	}
-	if err := v.all(ctx, pages, searches); err != nil {
-		return err
-	}
-	rel := v.relevance()
-	old, err := f.thenTraces(ctx, &rel)
+	checked, err := v.Recheck(ctx, pages, searches)
 	if err != nil {
 		return err
 	}
-	p, err := programsOf(ctx, v)
-	if err != nil {
-		return err
-	}
-	j := &judgement{visit: v, programs: p, relevance: rel}
-	j.judge(old)
-	for _, t := range j.carried {
+	for _, t := range checked.Carried {
 		for _, c := range t.Claims {
-			f.texts[foldedText(c.Text)] = true
+			w.texts[recheck.FoldedText(c.Text)] = true
 		}
 	}
-	f.number(p.formers)
-	f.feedback = append(f.feedback, p.lines...)
-	if err := j.settle(ctx); err != nil {
-		return err
-	}
-	traces, err := f.note(ctx, v.looks, rel)
+	w.number(checked.Formers)
+	w.feedback = append(w.feedback, checked.Lines...)
+	traces, err := w.noteChanges(ctx, checked)
 	if err != nil {
 		return err
 	}
-	if err := v.keepTexts(ctx, slices.Concat(traces, j.carried)); err != nil {
+	if err := v.KeepTexts(ctx, slices.Concat(traces, checked.Carried)); err != nil {
 		return err
 	}
-	return f.finish(ctx, q, v, j.carried, traces, p.formers)
+	return w.finishRefresh(ctx, q, checked, traces)
 }
 
 // searchCalls returns the searches of the block, including planned ones without results. It omits calls of the
 // knowledge base if that is unchanged.
-func (f *refresh) searchCalls() []call {
-	calls := f.plannedCalls(1, f.night.old.SubTopic.Queries, f.searches())
-	for _, a := range f.night.old.Asked {
-		same := func(c call) bool { return tools.Key(c.tool, c.query) == tools.Key(a.Tool, a.Query) }
-		if f.night.sameBase() && (retrieval(a.Tool) || a.Tool == queryItem) {
+func (w *work) searchCalls(n *recheck.Night) []recheck.Call {
+	calls := w.plannedCalls(1, n.Old.SubTopic.Queries, w.searches())
+	for _, a := range n.Old.Asked {
+		same := func(c recheck.Call) bool { return tools.Key(c.Tool, c.Query) == tools.Key(a.Tool, a.Query) }
+		if n.SameBase() && (retrieval(a.Tool) || a.Tool == queryItem) {
 			calls = slices.DeleteFunc(calls, same)
 			continue
 		}
-		if _, ok := f.tools.Lookup(a.Tool); ok && a.Tool != openPage && !slices.ContainsFunc(calls, same) {
-			calls = append(calls, call{tool: a.Tool, query: a.Query})
+		if _, ok := w.tools.Lookup(a.Tool); ok && a.Tool != openPage && !slices.ContainsFunc(calls, same) {
+			calls = append(calls, recheck.Call{Tool: a.Tool, Query: a.Query})
 		}
 	}
 	return calls
 }
 
-// thenTraces returns the traces of the last run with the texts of their sources. It sets rel.most to the highest topic
-// coverage of their claims.
-func (f *refresh) thenTraces(ctx context.Context, rel *relevance) (traces []topicqueue.ToolTrace, err error) {
-	traces = slices.Clone(f.night.old.Traces)
-	for i := range traces {
-		s := &traces[i].Source
-		if s.Text, err = f.Runner.Pages.Page(ctx, f.run.ID, s.Hash); err != nil {
-			return nil, f.night.failed(ctx, s.Title, err)
-		}
-		for _, c := range traces[i].Claims {
-			rel.most = max(rel.most, rel.about(s.Title, s.Text, c.Start, c.End))
-		}
+// noteChanges reads the changed parts and records the claims to cite.
+func (w *work) noteChanges(ctx context.Context, checked *recheck.Outcome) ([]topicqueue.ToolTrace, error) {
+	readings := checked.Readings()
+	outcomes := make([]outcome, len(readings))
+	for i, r := range readings {
+		outcomes[i] = outcome{Result: r.Result, fresh: r.Sources, only: r.Parts}
 	}
-	return traces, nil
-}
-
-// note reads the changed parts and records the claims to cite.
-func (f *refresh) note(ctx context.Context, looks looks, rel relevance) ([]topicqueue.ToolTrace, error) {
-	var noted []*look
-	var outcomes []outcome
-	for _, l := range looks.inOrder() {
-		o := l.call
-		o.fresh, o.only = l.now, rel.moved(l)
-		if len(o.only)+len(l.found)+len(l.added)+len(l.diff.Changed) > 0 {
-			noted, outcomes = append(noted, l), append(outcomes, o)
-		}
-	}
-	notes, err := f.read(ctx, outcomes)
+	notes, err := w.readChanges(ctx, outcomes)
 	if err != nil {
 		return nil, err
 	}
-	for i, l := range noted {
-		notes[i].found = slices.DeleteFunc(notes[i].found, l.stands)
-		rel.conclude(l, &notes[i])
+	for i, r := range readings {
+		notes[i].found = checked.Conclude(r, notes[i].found)
+		notes[i].summary = summaryOf(notes[i].found)
 	}
-	traces := f.record(1, outcomes, notes)
+	traces := w.record(1, outcomes, notes)
 	for _, t := range traces {
-		f.lastSeq = max(f.lastSeq, citationSeq(t.CitationID))
+		w.lastSeq = max(w.lastSeq, citationSeq(t.CitationID))
 	}
 	return traces, nil
 }
 
-// read sends the changed parts of all outcomes to the model together. Without a model the notes are empty.
-func (f *refresh) read(ctx context.Context, outcomes []outcome) ([]note, error) {
+// readChanges sends the changed parts of all outcomes to the model together. Without a model the notes are empty.
+func (w *work) readChanges(ctx context.Context, outcomes []outcome) ([]note, error) {
 	notes, starts := make([]note, len(outcomes)), make([]int, len(outcomes))
 	var all outcome
 	for i, o := range outcomes {
 		starts[i] = len(all.fresh)
 		all.fresh = append(all.fresh, o.fresh...)
 		for _, p := range o.only {
-			p.source += starts[i]
+			p.Source += starts[i]
 			all.only = append(all.only, p)
 		}
 	}
-	if f.Model == nil || len(all.only) == 0 {
+	if w.Model == nil || len(all.only) == 0 {
 		return notes, nil
 	}
-	all.call = call{id: outcomes[0].id, tool: outcomes[0].tool, query: f.block.Title}
-	read, err := f.takeNotes(ctx, 1, []outcome{all})
+	all.Call = recheck.Call{ID: outcomes[0].ID, Tool: outcomes[0].Tool, Query: w.block.Title}
+	read, err := w.takeNotes(ctx, 1, []outcome{all})
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range read[0].found {
-		i, exact := slices.BinarySearch(starts, o.source)
+		i, exact := slices.BinarySearch(starts, o.Source)
 		if !exact {
 			i--
 		}
-		o.source -= starts[i]
+		o.Source -= starts[i]
 		notes[i].found = append(notes[i].found, o)
 	}
 	return notes, nil
 }
 
 // number assigns citation ids to traces of withdrawn claims.
-func (f *refresh) number(formers []topicqueue.ToolTrace) {
+func (w *work) number(formers []topicqueue.ToolTrace) {
 	for i := range formers {
-		f.lastSeq++
+		w.lastSeq++
 		t := &formers[i]
-		t.CitationID = topicqueue.BlockCitationID(f.block.Number(), f.lastSeq)
+		t.CitationID = topicqueue.BlockCitationID(w.block.Number(), w.lastSeq)
 		for n := range t.Withdrawn {
 			t.Withdrawn[n].CitationID = t.CitationID
 		}
 	}
 }
 
-// finish stores the kept traces, the new ones and those of withdrawn claims.
-func (f *refresh) finish(
-	ctx context.Context, q Queue, v *visit, carried, traces, formers []topicqueue.ToolTrace,
+// finishRefresh stores the kept traces, the new ones and those of withdrawn claims.
+func (w *work) finishRefresh(
+	ctx context.Context, q Queue, checked *recheck.Outcome, traces []topicqueue.ToolTrace,
 ) error {
-	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, v.made)}
-	current := slices.Concat(traces, carried)
-	told := f.night.told(v.looks, current) // also updates current
-	f.number(told)
-	traces, carried = current[:len(traces)], current[len(traces):]
-	cp.Traces = slices.Concat(carried, traces, formers, told)
-	cp.Events = f.references(1, slices.Concat(carried, traces))
-	if err := f.addCalls(ctx, &cp, v.made); err != nil {
+	cp := topicqueue.Checkpoint{Iteration: 1, Digest: w.digest(traces, nil)}
+	current := slices.Concat(traces, checked.Carried)
+	told := checked.Told(current) // also updates current
+	w.number(told)
+	traces, carried := current[:len(traces)], current[len(traces):]
+	cp.Traces = slices.Concat(carried, traces, checked.Formers, told)
+	cp.Events = w.references(1, slices.Concat(carried, traces))
+	if err := w.addCalls(ctx, &cp, checked.Made); err != nil {
 		return err
 	}
-	return f.checkpoint(ctx, q, cp)
+	return w.checkpoint(ctx, q, cp)
+}
+
+// lastAnew is the last iteration for recomputing: one to find the current numbers, one to compute.
+const lastAnew = 3
+
+// computeAnew runs up to two more iterations if program output was withdrawn, until the model has run a program again.
+func (w *work) computeAnew(ctx context.Context, q Queue) error {
+	withdrawn := func(t topicqueue.ToolTrace) bool {
+		return t.Source.Kind == topicqueue.SourceCode && len(t.Withdrawn) > 0
+	}
+	_, runs := w.tools.Lookup(runCode)
+	if !runs || w.Model == nil || w.block.Iterations != 1 || !slices.ContainsFunc(w.traces, withdrawn) {
+		return nil
+	}
+	before, wanted := w.programs(), true
+	w.run.Options.MaxIterations = lastAnew
+	for k := 2; k <= lastAnew && wanted; k++ {
+		if w.May != nil {
+			if may, err := w.May(ctx, k); err != nil || !may {
+				return err
+			}
+		}
+		goOn, err := w.iterate(ctx, q, k)
+		if err != nil {
+			return err
+		}
+		wanted = goOn && w.programs() == before
+	}
+	return nil
+}
+
+// programs counts the block's traces of program output.
+func (w *work) programs() (n int) {
+	for _, t := range w.traces {
+		if t.Source.Kind == topicqueue.SourceCode {
+			n++
+		}
+	}
+	return n
 }

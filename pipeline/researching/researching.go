@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 )
@@ -51,6 +52,9 @@ type Researcher struct {
 	Documents Documents // run's knowledge base; nil: none
 	Before    Documents // that base in the last run; nil: unknown
 }
+
+// Documents provides the texts of a knowledge base.
+type Documents = recheck.Documents
 
 // Start is the state in which the work on a block starts or continues.
 type Start struct {
@@ -111,10 +115,7 @@ func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic str
 			break
 		}
 	}
-	returned, err := w.remember(ctx, nil)
-	result := w.result()
-	result.Returned = returned
-	return result, err
+	return w.remembered(ctx, w.night())
 }
 
 func (r *Researcher) now() time.Time {

@@ -1,11 +1,5 @@
 package researching
 
-import (
-	"strings"
-
-	"nightdesk/pipeline/text"
-)
-
 // Limits of text from a model or a tool that is shown again, in bytes.
 const (
 	maxLine    = 200   // a title, query or message within a sentence
@@ -13,9 +7,3 @@ const (
 	maxClaim   = 1_000 // text or quote of a claim
 	maxSummary = 8_000 // 500 words are about 3,500 bytes; longer text is not a summary
 )
-
-// foldedText normalizes a statement for comparison.
-func foldedText(s string) string {
-	s = text.Fold(strings.ToLower(s)).String()
-	return strings.TrimRight(s, ".!?。！？ ")
-}

@@ -24,17 +24,3 @@ func retrieval(tool string) bool { return tool == ragHybrid || tool == ragNaive 
 func toolName(s string) bool {
 	return strings.Contains(s, "_") && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
-
-// searchTool returns the first enabled tool that takes a query in natural language.
-func searchTool(enabled tools.Set) (string, bool) {
-	return firstOf(enabled, ragHybrid, ragNaive, webSearch, paperSearch)
-}
-
-func firstOf(enabled tools.Set, names ...string) (string, bool) {
-	for _, name := range names {
-		if _, ok := enabled.Lookup(name); ok {
-			return name, true
-		}
-	}
-	return "", false
-}

@@ -3,6 +3,7 @@ package researching
 import (
 	"strings"
 
+	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/topicqueue"
 )
 
@@ -11,27 +12,27 @@ const maxUnopened = 5
 
 // suggestPages adds feedback on pages that searches found and no block has opened. It takes them from each search in
 // turn, those with claims first.
-func (w *work) suggestPages(calls []call, outcomes []outcome, traces []topicqueue.ToolTrace) {
+func (w *work) suggestPages(calls []recheck.Call, outcomes []outcome, traces []topicqueue.ToolTrace) {
 	if _, ok := w.tools.Lookup(openPage); !ok {
 		return
 	}
 	opened := issued{}
 	for _, c := range calls {
-		opened.add(c.tool, c.query)
+		opened.add(c.Tool, c.Query)
 	}
 	var found [][]topicqueue.Source // by search: sources with claims, then other results
 	for _, o := range outcomes {
-		if o.tool == openPage {
+		if o.Tool == openPage {
 			continue
 		}
 		var pages []topicqueue.Source
 		for _, t := range traces {
-			if t.ToolID == o.id {
+			if t.ToolID == o.ID {
 				pages = append(pages, t.Source)
 			}
 		}
-		if !o.answer.Failed {
-			pages = append(pages, o.answer.Sources...)
+		if !o.Answer.Failed {
+			pages = append(pages, o.Answer.Sources...)
 		}
 		found = append(found, pages)
 	}

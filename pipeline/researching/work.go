@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/pipeline/tools"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -86,7 +87,7 @@ func (p *progress) keep(t topicqueue.ToolTrace) {
 	p.lastSeq = max(p.lastSeq, citationSeq(t.CitationID))
 	p.noted[t.Source.ID] = true
 	for _, c := range t.Claims {
-		p.texts[foldedText(c.Text)] = true
+		p.texts[recheck.FoldedText(c.Text)] = true
 		p.claims++
 	}
 }
@@ -187,9 +188,13 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 	if err := w.illustrate(ctx, traces, outcomes); err != nil {
 		return false, err
 	}
+	made := make([]recheck.Result, len(outcomes))
+	for i, o := range outcomes {
+		made[i] = o.Result
+	}
 	cp := topicqueue.Checkpoint{Iteration: k, Traces: traces, Proposals: d.proposals, Events: w.references(k, traces),
 		Digest: w.digest(traces, outcomes)}
-	if err := w.addCalls(ctx, &cp, outcomes); err != nil {
+	if err := w.addCalls(ctx, &cp, made); err != nil {
 		return false, err
 	}
 	if !d.sufficient {
@@ -202,26 +207,26 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 }
 
 // addCalls adds to a checkpoint the queries, the number of calls with shared answers, and the returned sources.
-func (w *work) addCalls(ctx context.Context, cp *topicqueue.Checkpoint, outcomes []outcome) (err error) {
+func (w *work) addCalls(ctx context.Context, cp *topicqueue.Checkpoint, made []recheck.Result) (err error) {
 	cp.Calls = map[string]topicqueue.ToolCalls{}
-	for _, o := range outcomes {
-		cp.Queries = append(cp.Queries, issuedLine(o.tool, o.query))
-		n := cp.Calls[o.tool]
+	for _, o := range made {
+		cp.Queries = append(cp.Queries, issuedLine(o.Tool, o.Query))
+		n := cp.Calls[o.Tool]
 		n.Asked++
-		if o.answer.Shared {
+		if o.Answer.Shared {
 			n.Shared++
 		}
-		cp.Calls[o.tool] = n
+		cp.Calls[o.Tool] = n
 	}
-	cp.Returned, err = w.putReturned(ctx, outcomes)
+	cp.Returned, err = w.putReturned(ctx, made)
 	return err
 }
 
 // putReturned stores everything that calls returned.
-func (w *work) putReturned(ctx context.Context, outcomes []outcome) (hash string, err error) {
+func (w *work) putReturned(ctx context.Context, made []recheck.Result) (hash string, err error) {
 	var calls []topicqueue.Returned
-	for _, o := range outcomes {
-		if r, ok := o.answer.Returned(o.id, o.tool, o.query); ok {
+	for _, o := range made {
+		if r, ok := o.Answer.Returned(o.ID, o.Tool, o.Query); ok {
 			calls = append(calls, r)
 		}
 	}

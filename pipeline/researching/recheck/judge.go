@@ -1,4 +1,4 @@
-package researching
+package recheck
 
 import (
 	"cmp"
@@ -11,71 +11,59 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// judgement decides which claims of the last run still hold in the aligned texts, and finds lost sentences in other
-// texts.
-type judgement struct {
-	visit     *visit
-	programs  *programs
-	relevance relevance
-	carried   []topicqueue.ToolTrace // traces with claims that hold
-	losses    []loss
-	places    map[uint64][]spot // by mark: positions of all current sentences; nil: not computed yet
+// spot is a sentence of a text.
+type spot struct {
+	look *look
+	unit text.Unit
 }
 
 // loss is a sentence of a claim that its source no longer contains.
 type loss struct {
-	look  *look
-	unit  text.Unit // in the old text
-	share float64   // share of the claim
-	noted bool      // part of a claim; else only next to one
-}
-
-// spot is the current position of a sentence.
-type spot struct {
-	look       *look
-	start, end int // byte offsets in the text of look
+	spot          // in the old text
+	share float64 // share of the claim
+	noted bool    // part of a claim; else only next to one
 }
 
 // judge keeps the traces whose claims hold. Claims in a changed paragraph are taken from its new text, and claims that
 // no source makes any more are recorded as losses.
-func (j *judgement) judge(traces []topicqueue.ToolTrace) {
+func (o *Outcome) judge(traces []topicqueue.ToolTrace) {
 	for _, t := range traces {
-		l := j.visit.looks.of(t.Source, j.visit.memory)
+		l := o.looks.of(t.Source, o.Memory)
 		switch {
 		case t.Source.Kind == topicqueue.SourceCode:
-			t = j.programs.withdraw(t)
+			t = o.withdraw(t)
 		case l == nil || l.state == unseen:
 			t.Unchecked = true
 		case l.state == asItWas:
 			t.Source.ETag = cmp.Or(l.now[0].ETag, t.Source.ETag)
 			t.Source.LastModified = cmp.Or(l.now[0].LastModified, t.Source.LastModified)
-			j.date(&t, l)
+			o.date(&t, l)
 		default:
-			t = j.standing(t, l)
-			j.date(&t, l)
+			t = o.standing(t, l)
+			o.date(&t, l)
 		}
 		if len(t.Claims) == 0 && t.Dropped == 0 {
 			continue
 		}
-		j.carried = append(j.carried, t)
+		o.Carried = append(o.Carried, t)
 	}
 }
 
 // date sets the date of a kept trace's text if its source says something else now.
-func (j *judgement) date(t *topicqueue.ToolTrace, l *look) {
+func (o *Outcome) date(t *topicqueue.ToolTrace, l *look) {
 	switch {
 	case t.Reread || strings.Contains(l.text, t.Source.Text): // or again
 		t.Source.AsOf = nil
 	case t.Source.AsOf != nil || l.moved():
 		t.Source.AsOf = &topicqueue.AsOf{
-			RunID: j.visit.run.ID, Date: recurring.Told(t.Timestamp, j.visit.span.Now), Gone: l.state == gone,
+			RunID: o.Run.ID, Date: recurring.Told(t.Timestamp, o.Span.Now), Gone: l.state == gone,
 		}
 	}
 }
 
 // standing returns a trace with the claims that still hold. They keep their ids and texts. If all of them are in the
 // current text, they are quoted from it; otherwise the trace keeps its old text.
-func (j *judgement) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTrace {
+func (o *Outcome) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTrace {
 	if !l.moved() {
 		return t
 	}
@@ -99,13 +87,13 @@ func (j *judgement) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTra
 			continue
 		}
 		slices.SortFunc(over, func(a, b text.Unit) int { return a.Start - b.Start })
-		from, to := paragraph(l.then.Text, over[0].Start, over[len(over)-1].End)
+		from, to := between(paragraph, l.then.Text, over[0].Start, over[len(over)-1].End)
 		l.claimed = append(l.claimed, text.Block{Start: from, End: to})
 		at, stands := l.standsAt(c, over)
-		whole := !j.relevance.model || !stands // no model chose the sentence, so the whole paragraph is the claim
+		whole := !o.Modelled || !stands // no model chose the sentence, so the whole paragraph is the claim
 		if l.renewed(c, over) || whole && l.around(over, from, to) {
 			t.Dropped++
-			j.renew(l, c, over)
+			o.renew(l, c, over)
 			continue
 		}
 		t.Claims = append(t.Claims, c)
@@ -115,13 +103,13 @@ func (j *judgement) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTra
 	}
 	l.kept = append(l.kept, now...)
 	if len(now) == len(t.Claims) {
-		j.reread(&t, l, now)
+		o.reread(&t, l, now)
 	}
 	return t
 }
 
 // reread makes a trace quote its claims from the current text of its source, at these positions.
-func (j *judgement) reread(t *topicqueue.ToolTrace, l *look, at []text.Block) {
+func (o *Outcome) reread(t *topicqueue.ToolTrace, l *look, at []text.Block) {
 	for _, s := range l.now {
 		outside := func(b text.Block) bool {
 			from, to := b.Start-s.Offset, b.End-s.Offset
@@ -130,9 +118,9 @@ func (j *judgement) reread(t *topicqueue.ToolTrace, l *look, at []text.Block) {
 		if len(at) == 0 || slices.ContainsFunc(at, outside) {
 			continue
 		}
-		t.ToolID, t.ToolType, t.Query, t.RawAnswer = l.call.id, l.call.tool, l.call.query, l.call.answer.Raw
-		t.RawAnswerTruncated, t.RawAnswerOriginalSize = l.call.answer.Truncated, l.call.answer.OriginalSize
-		t.Source, t.Timestamp, t.Iteration, t.Reread = s, j.visit.now(), 1, true
+		t.ToolID, t.ToolType, t.Query, t.RawAnswer = l.call.ID, l.call.Tool, l.call.Query, l.call.Answer.Raw
+		t.RawAnswerTruncated, t.RawAnswerOriginalSize = l.call.Answer.Truncated, l.call.Answer.OriginalSize
+		t.Source, t.Timestamp, t.Iteration, t.Reread = s, o.Now(), 1, true
 		for i, b := range at {
 			c := &t.Claims[i]
 			c.SourceID, c.Start, c.End = s.ID, b.Start-s.Offset, b.End-s.Offset
@@ -143,44 +131,43 @@ func (j *judgement) reread(t *topicqueue.ToolTrace, l *look, at []text.Block) {
 }
 
 // renew replaces the sentences of a claim with their new versions, or records them as losses.
-func (j *judgement) renew(l *look, c topicqueue.Claim, over []text.Unit) {
+func (o *Outcome) renew(l *look, c topicqueue.Claim, over []text.Unit) {
 	for _, u := range over {
 		if now, ok := l.places[u.Start]; ok {
-			l.found = l.quote(l.found, now, c.Share, !j.relevance.model)
+			l.found = l.quote(l.found, now, c.Share, !o.Modelled)
 			continue
 		}
 		if !slices.Contains(l.diff.Withdrawn, u) {
 			continue
 		}
-		j.losses = append(j.losses, loss{l, u, c.Share, true})
+		o.losses = append(o.losses, loss{spot{l, u}, c.Share, true})
 	}
 }
 
 // settle looks for lost sentences in all other pages and documents that the last run read. If a sentence is nowhere, it
 // adds the new sentences that may replace it.
-func (j *judgement) settle(ctx context.Context) error {
-	for _, l := range j.visit.looks.inOrder() {
+func (o *Outcome) settle(ctx context.Context) error {
+	for _, l := range o.looks.inOrder() {
 		for _, u := range l.diff.Withdrawn {
-			if l.weigh && j.relevance.matters(l, l.then.Text, u) || l.state != gone && l.beside(u) {
-				j.losses = append(j.losses, loss{look: l, unit: u})
+			if l.weigh && o.matters(l, l.then.Text, u) || l.state != gone && l.beside(u) {
+				o.losses = append(o.losses, loss{spot: spot{l, u}})
 			}
 		}
 	}
 	nowhere := func(l loss) bool {
-		_, ok := j.elsewhere(l.look, l.unit)
+		_, ok := o.elsewhere(l.spot)
 		return !ok
 	}
-	if slices.ContainsFunc(j.losses, nowhere) {
-		if err := j.visit.lookAtOthers(ctx, j.losses); err != nil {
+	if slices.ContainsFunc(o.losses, nowhere) {
+		if err := o.lookAtOthers(ctx, o.losses); err != nil {
 			return err
 		}
-		j.places = nil
+		o.places = nil
 	}
-	for _, l := range j.losses {
-		if p, ok := j.elsewhere(l.look, l.unit); ok {
+	for _, l := range o.losses {
+		if p, ok := o.elsewhere(l.spot); ok {
 			if l.noted {
-				there := text.Unit{Start: p.start, End: p.end}
-				p.look.found = p.look.quote(p.look.found, there, l.share, !j.relevance.model)
+				p.look.found = p.look.quote(p.look.found, p.unit, l.share, !o.Modelled)
 			}
 			continue
 		}
@@ -188,7 +175,7 @@ func (j *judgement) settle(ctx context.Context) error {
 			l.look.lost = append(l.look.lost, l.unit)
 		}
 		quote := l.look.then.Text[l.unit.Start:l.unit.End]
-		for _, other := range j.visit.looks.inOrder() {
+		for _, other := range o.looks.inOrder() {
 			for _, u := range other.diff.New {
 				if recurring.Follows(quote, other.text[u.Start:u.End]) && !slices.Contains(other.added, u) {
 					other.added = append(other.added, u)
@@ -201,18 +188,19 @@ func (j *judgement) settle(ctx context.Context) error {
 
 // elsewhere finds a lost sentence in another text that is nearly as close to the topic: another company's file may have
 // the same sentence about that company.
-func (j *judgement) elsewhere(l *look, u text.Unit) (spot, bool) {
-	if j.places == nil {
-		j.places = map[uint64][]spot{}
-		for _, l := range j.visit.looks.inOrder() {
+func (o *Outcome) elsewhere(lost spot) (spot, bool) {
+	l, u := lost.look, lost.unit
+	if o.places == nil {
+		o.places = map[uint64][]spot{}
+		for _, l := range o.looks.inOrder() {
 			for _, u := range text.Units(l.text) {
-				j.places[u.Mark] = append(j.places[u.Mark], spot{l, u.Start, u.End})
+				o.places[u.Mark] = append(o.places[u.Mark], spot{l, u})
 			}
 		}
 	}
-	near := nearly * j.relevance.about(l.title(), l.then.Text, u.Start, u.End)
-	others := slices.DeleteFunc(slices.Clone(j.places[u.Mark]), func(p spot) bool {
-		return p.look == l || j.relevance.about(p.look.title(), p.look.text, p.start, p.end) < near
+	near := nearly * o.about(l.title(), l.then.Text, u.Start, u.End)
+	others := slices.DeleteFunc(slices.Clone(o.places[u.Mark]), func(p spot) bool {
+		return p.look == l || o.about(p.look.title(), p.look.text, p.unit.Start, p.unit.End) < near
 	})
 	many := ofMany(l.then.Text[u.Start:u.End], len(others))
 	for _, p := range others {

@@ -1,4 +1,4 @@
-package researching
+package recheck
 
 import (
 	"context"
@@ -61,41 +61,23 @@ func (n numbers) and(o numbers) numbers {
 	return both
 }
 
-// programs handles the output of the last run's programs during a refresh.
-type programs struct {
-	*night
-	looks    looks
-	edited   map[string]bool // edited of the visit
-	outdated numbers
-	formers  []topicqueue.ToolTrace // traces of withdrawn output, without citation ids
-	lines    []string               // feedback to the model on withdrawn output
-}
-
-// programsOf returns the programs of a block. All its texts must be aligned.
-func programsOf(ctx context.Context, v *visit) (*programs, error) {
-	p := &programs{night: v.night, looks: v.looks, edited: v.edited}
+// outdatedNumbers returns the numbers quoted in claims of any block whose sources no longer have them, and in no other
+// claim. A block without program output needs none.
+func (o *Outcome) outdatedNumbers(ctx context.Context) (numbers, error) {
 	computed := func(t topicqueue.ToolTrace) bool { return t.Source.Kind == topicqueue.SourceCode }
-	if !slices.ContainsFunc(v.old.Traces, computed) {
-		return p, nil
+	if !slices.ContainsFunc(o.Old.Traces, computed) {
+		return nil, nil
 	}
-	var err error
-	p.outdated, err = p.find(ctx)
-	return p, err
-}
-
-// find returns the outdated numbers: those quoted in claims of any block whose sources no longer have them, and in no
-// other claim.
-func (p *programs) find(ctx context.Context) (numbers, error) {
 	gone, standing := numbers{}, numbers{}
 	now := map[string]numbers{} // numbers of the current texts, by page
-	for _, b := range p.memory.Blocks {
+	for _, b := range o.Memory.Blocks {
 		for _, t := range b.Traces {
 			if t.Source.Kind == topicqueue.SourceCode {
 				continue
 			}
 			key := recurring.PageKey(t.Source)
 			if _, known := now[key]; !known {
-				body, changed, err := p.tonight(ctx, t.Source)
+				body, changed, err := o.tonight(ctx, t.Source)
 				if err != nil {
 					return nil, err
 				}
@@ -119,16 +101,16 @@ func (p *programs) find(ctx context.Context) (numbers, error) {
 }
 
 // tonight returns the current text of a source. changed is false if it is unchanged or unknown.
-func (p *programs) tonight(ctx context.Context, s topicqueue.Source) (body string, changed bool, err error) {
-	if l := p.looks.of(s, p.memory); l != nil {
+func (o *Outcome) tonight(ctx context.Context, s topicqueue.Source) (body string, changed bool, err error) {
+	if l := o.looks.of(s, o.Memory); l != nil {
 		return l.text, !l.excerpt && len(l.diff.Changed)+len(l.diff.Withdrawn) > 0, nil
 	}
-	if !p.edited[s.Document] {
+	if !o.edited[s.Document] {
 		return "", false, nil
 	}
-	body, err = p.Documents.Text(ctx, s.Document)
+	body, err = o.Documents.Text(ctx, s.Document)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", false, p.failed(ctx, s.Document, err)
+		return "", false, o.failed(ctx, s.Document, err)
 	}
 	return body, true, nil
 }
@@ -138,15 +120,15 @@ const maxShownProgram = 4000
 
 // withdraw removes the claims of a program's output that used outdated numbers. If each of these numbers is in the
 // output and nothing was drawn, only claims on lines with such a number are removed; otherwise all.
-func (p *programs) withdraw(t topicqueue.ToolTrace) topicqueue.ToolTrace {
-	inputs := literalsOf(t.Query).and(p.outdated)
+func (o *Outcome) withdraw(t topicqueue.ToolTrace) topicqueue.ToolTrace {
+	inputs := literalsOf(t.Query).and(o.outdated)
 	if len(inputs) == 0 {
 		return t
 	}
 	whole := len(t.Source.Figures) > 0 || len(inputs.and(numbersOf(t.Source.Text))) < len(inputs)
 	var stale []topicqueue.Claim
 	t.Claims = slices.DeleteFunc(slices.Clone(t.Claims), func(c topicqueue.Claim) bool {
-		start, end := line(t.Source.Text, c.Start, c.End)
+		start, end := between("\n", t.Source.Text, c.Start, c.End)
 		drop := whole || len(numbersOf(t.Source.Text[start:end]).and(inputs)) > 0
 		if drop {
 			stale = append(stale, c)
@@ -157,69 +139,21 @@ func (p *programs) withdraw(t topicqueue.ToolTrace) topicqueue.ToolTrace {
 		return t
 	}
 	t.Dropped += len(stale)
-	p.formers = append(p.formers, p.former(t, stale))
+	o.Formers = append(o.Formers, o.formerOutput(t, stale))
 	told := fmt.Sprintf("The program %q was computed with numbers that its sources do not state any more (%s). What it "+
 		"printed with them is withdrawn. Where the report needs it, run it again with tonight's numbers.",
 		strings.TrimPrefix(t.Source.Title, "Program output: "), strings.Join(slices.Sorted(maps.Keys(inputs)), ", "))
 	if program, err := json.Marshal(t.Query); err == nil && len(program) <= maxShownProgram {
 		told += " It was, as a JSON string: " + string(program)
 	}
-	p.lines = append(p.lines, told)
+	o.Lines = append(o.Lines, told)
 	return t
 }
 
-// line extends a span to whole lines.
-func line(s string, start, end int) (from, to int) {
-	from = strings.LastIndexByte(s[:start], '\n') + 1
-	if to = strings.IndexByte(s[end:], '\n'); to < 0 {
-		return from, len(s)
-	}
-	return from, end + to
-}
-
-// former returns the trace of a program's withdrawn output.
-func (p *programs) former(t topicqueue.ToolTrace, stale []topicqueue.Claim) topicqueue.ToolTrace {
+// formerOutput returns the trace of a program's withdrawn output.
+func (o *Outcome) formerOutput(t topicqueue.ToolTrace, stale []topicqueue.Claim) topicqueue.ToolTrace {
 	t.Iteration, t.Claims, t.Withdrawn = 1, []topicqueue.Claim{}, slices.Clone(stale)
 	t.Dropped, t.Source.Figures = 0, nil
-	t.Source.AsOf = &topicqueue.AsOf{RunID: p.memory.RunID, Date: p.memory.Since(p.span.Now)}
+	t.Source.AsOf = &topicqueue.AsOf{RunID: o.Memory.RunID, Date: o.Memory.Since(o.Span.Now)}
 	return t
-}
-
-// lastAnew is the last iteration for recomputing: one to find the current numbers, one to compute.
-const lastAnew = 3
-
-// computeAnew runs up to two more iterations if program output was withdrawn, until the model has run a program again.
-func (w *work) computeAnew(ctx context.Context, q Queue) error {
-	withdrawn := func(t topicqueue.ToolTrace) bool {
-		return t.Source.Kind == topicqueue.SourceCode && len(t.Withdrawn) > 0
-	}
-	_, runs := w.tools.Lookup(runCode)
-	if !runs || w.Model == nil || w.block.Iterations != 1 || !slices.ContainsFunc(w.traces, withdrawn) {
-		return nil
-	}
-	before, wanted := w.programs(), true
-	w.run.Options.MaxIterations = lastAnew
-	for k := 2; k <= lastAnew && wanted; k++ {
-		if w.May != nil {
-			if may, err := w.May(ctx, k); err != nil || !may {
-				return err
-			}
-		}
-		goOn, err := w.iterate(ctx, q, k)
-		if err != nil {
-			return err
-		}
-		wanted = goOn && w.programs() == before
-	}
-	return nil
-}
-
-// programs counts the block's traces of program output.
-func (w *work) programs() (n int) {
-	for _, t := range w.traces {
-		if t.Source.Kind == topicqueue.SourceCode {
-			n++
-		}
-	}
-	return n
 }

@@ -1,4 +1,4 @@
-package researching
+package recheck
 
 import (
 	"maps"
@@ -21,7 +21,7 @@ type look struct {
 	then    topicqueue.Source   // everything known of the earlier version; without Text: nothing
 	text    string              // complete current text
 	now     []topicqueue.Source // sources with parts of text: the page, or a document's passages and the document
-	call    outcome             // call that returned it
+	call    Result              // call that returned it
 
 	diff    text.Difference
 	respelt []text.Pair
@@ -33,7 +33,7 @@ type look struct {
 	vanished []quantity.Quantity // figures of then that text no longer has
 
 	lost  []text.Unit // units of then that claims quote
-	found []finding   // recorded even if the model does not select it
+	found []Finding   // recorded even if the model does not select it
 	pairs []text.Pair // reported as changed
 	added []text.Unit // reported as new
 }
@@ -126,7 +126,7 @@ func (l *look) around(over []text.Unit, from, to int) bool {
 	}
 	for _, u := range over {
 		if now, ok := l.places[u.Start]; ok {
-			from, to = paragraph(l.text, now.Start, now.End)
+			from, to = between(paragraph, l.text, now.Start, now.End)
 			if slices.ContainsFunc(l.diff.New, inside) {
 				return true
 			}
@@ -172,8 +172,8 @@ func (l *look) beside(u text.Unit) bool {
 }
 
 // stands reports whether a finding repeats an unchanged claim that still holds.
-func (l *look) stands(o finding) bool {
-	b := text.Block{Start: l.now[o.source].Offset + o.start, End: l.now[o.source].Offset + o.end}
+func (l *look) stands(o Finding) bool {
+	b := text.Block{Start: l.now[o.Source].Offset + o.Start, End: l.now[o.Source].Offset + o.End}
 	over := func(start, end int) bool { return start < b.End && b.Start < end }
 	return slices.ContainsFunc(l.kept, func(k text.Block) bool { return over(k.Start, k.End) }) &&
 		!slices.ContainsFunc(l.diff.New, func(u text.Unit) bool { return over(u.Start, u.End) }) &&
@@ -181,7 +181,7 @@ func (l *look) stands(o finding) bool {
 }
 
 // quote adds a sentence to found. whole: add its whole block, as in runs without a model.
-func (l *look) quote(found []finding, u text.Unit, share float64, whole bool) []finding {
+func (l *look) quote(found []Finding, u text.Unit, share float64, whole bool) []Finding {
 	i, start, end, ok := l.within(u.Start, u.End)
 	if !ok {
 		return found
@@ -193,11 +193,11 @@ func (l *look) quote(found []finding, u text.Unit, share float64, whole bool) []
 			}
 		}
 	}
-	if slices.ContainsFunc(found, func(o finding) bool { return o.source == i && o.start < end && start < o.end }) {
+	if slices.ContainsFunc(found, func(o Finding) bool { return o.Source == i && o.Start < end && start < o.End }) {
 		return found
 	}
 	sentence := topicqueue.OneLine(l.now[i].Text[start:end])
-	return append(found, finding{source: i, text: sentence, start: start, end: end, share: share})
+	return append(found, Finding{Source: i, Text: sentence, Start: start, End: end, Share: share})
 }
 
 // citing returns the trace that cites a current sentence, and the sentence as a claim; nil: none does.
@@ -212,7 +212,7 @@ func (l *look) citing(traces []topicqueue.ToolTrace, u text.Unit) (*topicqueue.T
 		t := &traces[n]
 		for _, c := range t.Claims {
 			same := t.Source.ID == l.now[i].ID && c.Start < end && start < c.End
-			if same || best == nil && foldedText(c.Text) == foldedText(quote) { // another source with the same statement
+			if same || best == nil && FoldedText(c.Text) == FoldedText(quote) { // another source with the same statement
 				best = t
 			}
 		}
@@ -252,12 +252,15 @@ func counterparts(old, now string, pairs []text.Pair) map[int]text.Unit {
 	return places
 }
 
-// paragraph extends a span to the surrounding blank lines.
-func paragraph(s string, start, end int) (from, to int) {
-	if from = strings.LastIndex(s[:start], "\n\n"); from >= 0 {
-		from += 2
+// paragraph is what separates paragraphs.
+const paragraph = "\n\n"
+
+// between extends a span to the surrounding separators.
+func between(separator, s string, start, end int) (from, to int) {
+	if from = strings.LastIndex(s[:start], separator); from >= 0 {
+		from += len(separator)
 	}
-	if to = strings.Index(s[end:], "\n\n"); to < 0 {
+	if to = strings.Index(s[end:], separator); to < 0 {
 		return max(0, from), len(s)
 	}
 	return max(0, from), end + to
@@ -269,4 +272,10 @@ func marksOf(s string) map[uint64]bool {
 		marks[u.Mark] = true
 	}
 	return marks
+}
+
+// FoldedText normalizes a statement for comparison.
+func FoldedText(s string) string {
+	s = text.Fold(strings.ToLower(s)).String()
+	return strings.TrimRight(s, ".!?。！？ ")
 }

@@ -1,4 +1,4 @@
-package researching
+package recheck
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 const (
 	likePassages = 8    // passages of a knowledge base most similar to a sentence
 	maxCompared  = 1000 // changed documents; beyond it, only those found by a search are compared
-	farther      = 40   // passages found by such a search
 	mostPassages = 200  // maximum number of ranked passages of a knowledge base
 )
 
@@ -37,7 +36,7 @@ type Documents interface {
 }
 
 // lookAtDocument compares a document with its earlier version.
-func (v *visit) lookAtDocument(ctx context.Context, document string, cited bool) error {
+func (v *Visit) lookAtDocument(ctx context.Context, document string, cited bool) error {
 	key := keyOf(document)
 	if v.looks[key] != nil || v.Documents == nil {
 		return nil
@@ -51,7 +50,7 @@ func (v *visit) lookAtDocument(ctx context.Context, document string, cited bool)
 		return err
 	}
 	v.calls++
-	l.call.call = call{id: fmt.Sprintf("%s/1.%d", v.block.ID, v.calls), tool: recurring.ReadDocument, query: document}
+	l.call.Call = Call{ID: fmt.Sprintf("%s/1.%d", v.Block.ID, v.calls), Tool: recurring.ReadDocument, Query: document}
 	v.looks[key] = l
 	if l.then.Text != "" && v.edited != nil && !v.edited[document] {
 		l.state, l.now, l.text = asItWas, []topicqueue.Source{l.then}, l.then.Text
@@ -60,8 +59,8 @@ func (v *visit) lookAtDocument(ctx context.Context, document string, cited bool)
 	if l.then.Text == "" && v.Before != nil {
 		l.then, _, err = wholeDocument(ctx, v.Before, document)
 		if err == nil { // not kept by the last run
-			l.then.AsOf = &topicqueue.AsOf{RunID: v.run.ID, Date: v.memory.Since(v.span.Now)}
-			err = v.Runner.Pages.PutPage(ctx, v.run.ID, l.then.Hash, l.then.Text)
+			l.then.AsOf = &topicqueue.AsOf{RunID: v.Run.ID, Date: v.Memory.Since(v.Span.Now)}
+			err = v.Runner.Pages.PutPage(ctx, v.Run.ID, l.then.Hash, l.then.Text)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return v.failed(ctx, document, err)
@@ -78,7 +77,7 @@ func (v *visit) lookAtDocument(ctx context.Context, document string, cited bool)
 	default:
 		l.state, l.text, l.now = changed, now.Text, append(passages, now)
 	}
-	l.call.answer.Raw = topicqueue.PagePath(now.Hash)
+	l.call.Answer.Raw = topicqueue.PagePath(now.Hash)
 	return nil
 }
 
@@ -89,19 +88,19 @@ func keyOf(document string) string {
 
 // compareBases finds the documents added, changed or removed since the last run, if that run's knowledge base is
 // available.
-func (v *visit) compareBases(ctx context.Context) error {
-	if v.edited != nil || v.Documents == nil || v.Before == nil && !v.sameBase() {
+func (v *Visit) compareBases(ctx context.Context) error {
+	if v.edited != nil || v.Documents == nil || v.Before == nil && !v.SameBase() {
 		return nil
 	}
 	edited := map[string]bool{}
-	if !v.sameBase() {
+	if !v.SameBase() {
 		then, err := v.Before.Hashes(ctx)
 		if err != nil {
-			return v.failed(ctx, v.run.Options.KnowledgeBase, err)
+			return v.failed(ctx, v.Run.Options.KnowledgeBase, err)
 		}
 		now, err := v.Documents.Hashes(ctx)
 		if err != nil {
-			return v.failed(ctx, v.run.Options.KnowledgeBase, err)
+			return v.failed(ctx, v.Run.Options.KnowledgeBase, err)
 		}
 		for document, hash := range now {
 			edited[document] = then[document] != hash
@@ -120,13 +119,13 @@ func (v *visit) compareBases(ctx context.Context) error {
 
 // compareTopic sets broad if at least half of the documents of the last run's knowledge base are about the topic. It is
 // needed only without a model and if documents changed.
-func (v *visit) compareTopic(ctx context.Context, edited, documents int) error {
-	if v.Model != nil || edited == 0 || documents > mostPassages {
+func (v *Visit) compareTopic(ctx context.Context, edited, documents int) error {
+	if v.Modelled || edited == 0 || documents > mostPassages {
 		return nil
 	}
-	like, err := v.Before.Like(ctx, v.run.Topic, mostPassages)
+	like, err := v.Before.Like(ctx, v.Run.Topic, mostPassages)
 	if err != nil {
-		return v.failed(ctx, v.run.Topic, err)
+		return v.failed(ctx, v.Run.Topic, err)
 	}
 	about := map[string]bool{}
 	for _, s := range like {
@@ -139,9 +138,9 @@ func (v *visit) compareTopic(ctx context.Context, edited, documents int) error {
 }
 
 // lookAtShown compares the changed documents that the searches returned at any rank.
-func (v *visit) lookAtShown(ctx context.Context, found []outcome) error {
-	for _, o := range found {
-		for _, s := range o.answer.Sources {
+func (v *Visit) lookAtShown(ctx context.Context) error {
+	for _, o := range v.found {
+		for _, s := range o.Answer.Sources {
 			if s.Kind != topicqueue.SourceDocument || !v.edited[s.Document] {
 				continue
 			}
@@ -156,37 +155,18 @@ func (v *visit) lookAtShown(ctx context.Context, found []outcome) error {
 	return nil
 }
 
-// lookAtBase compares other changed documents that match this block better than the other blocks. If more than
-// maxCompared documents changed, it compares those that its searches find.
-func (v *visit) lookAtBase(ctx context.Context, searches []call) error {
-	ranking := map[string]bool{}
-	for _, c := range searches {
-		if len(v.edited) <= maxCompared || c.tool != ragHybrid && c.tool != ragNaive {
-			continue
-		}
-		for _, base := range []Documents{v.Documents, v.Before} {
-			found, err := base.Like(ctx, c.query, farther)
-			if err != nil {
-				return v.failed(ctx, c.query, err)
-			}
-			for _, s := range found {
-				ranking[s.Document] = true
-			}
-		}
+// lookAtBase compares other changed documents that match this block better than the other blocks, unless there are too
+// many of them.
+func (v *Visit) lookAtBase(ctx context.Context) error {
+	if len(v.edited) > maxCompared {
+		return nil
 	}
 	for _, document := range slices.Sorted(maps.Keys(v.edited)) {
-		if len(v.edited) > maxCompared && !ranking[document] {
-			continue
+		mine, err := v.isMine(ctx, document)
+		if err == nil && mine {
+			err = v.lookAtDocument(ctx, document, false)
 		}
-		if len(v.edited) <= maxCompared {
-			if mine, err := v.isMine(ctx, document); err != nil || !mine {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-		}
-		if err := v.lookAtDocument(ctx, document, false); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -195,7 +175,7 @@ func (v *visit) lookAtBase(ctx context.Context, searches []call) error {
 
 // isMine reports whether a document covers the words of this block's title, overview and queries better than those of
 // any other block. The first block wins ties. A removed document is judged by its old text.
-func (v *visit) isMine(ctx context.Context, document string) (bool, error) {
+func (v *Visit) isMine(ctx context.Context, document string) (bool, error) {
 	body, err := v.Documents.Text(ctx, document)
 	if errors.Is(err, fs.ErrNotExist) && v.Before != nil {
 		body, err = v.Before.Text(ctx, document)
@@ -204,20 +184,20 @@ func (v *visit) isMine(ctx context.Context, document string) (bool, error) {
 		return false, v.failed(ctx, document, err)
 	}
 	best, most := "", -1.0
-	for _, b := range v.memory.Blocks {
+	for _, b := range v.Memory.Blocks {
 		t := b.SubTopic
 		about := text.Coverage(body, strings.Join(append([]string{t.Title, t.Overview}, t.Queries...), "\n"))
 		if !b.Unfinished && about > most {
 			best, most = b.ID, about
 		}
 	}
-	return best == v.old.ID, nil
+	return best == v.Old.ID, nil
 }
 
 // lookAtLike compares the documents most similar to the lost sentences of claims.
-func (v *visit) lookAtLike(ctx context.Context, losses []loss) error {
+func (v *Visit) lookAtLike(ctx context.Context, losses []loss) error {
 	for _, l := range losses {
-		if v.Documents == nil || l.look.call.tool != recurring.ReadDocument {
+		if v.Documents == nil || l.look.call.Tool != recurring.ReadDocument {
 			continue
 		}
 		sentence := topicqueue.OneLine(l.look.then.Text[l.unit.Start:l.unit.End])

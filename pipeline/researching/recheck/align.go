@@ -1,4 +1,4 @@
-package researching
+package recheck
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 )
 
 // align finds the changes in a text.
-func (v *visit) align(ctx context.Context, l *look) error {
+func (v *Visit) align(ctx context.Context, l *look) error {
 	switch l.state {
 	case changed:
-		l.diff, l.respelt = v.span.Moved(l.then.Text, l.text)
+		l.diff, l.respelt = v.Span.Moved(l.then.Text, l.text)
 		v.dropRestless(ctx, l)
 	case gone:
 		l.diff.Withdrawn = slices.DeleteFunc(text.Units(l.then.Text), func(u text.Unit) bool { return u.Form == text.Label })
@@ -45,13 +45,13 @@ func withoutHeads(s string, units []text.Unit) []text.Unit {
 
 // dropRestless requests a changed page a second time. Content that differs again, such as a visitor count, is not news.
 // If the request fails, all changes count as news.
-func (v *visit) dropRestless(ctx context.Context, l *look) {
-	tool, ok := v.tools.Lookup(openPage)
-	if !ok || l.call.tool != openPage || len(l.diff.Changed)+len(l.diff.New) == 0 {
+func (v *Visit) dropRestless(ctx context.Context, l *look) {
+	tool, ok := v.Tools.Lookup(tools.NameOpenPage)
+	if !ok || l.call.Tool != tools.NameOpenPage || len(l.diff.Changed)+len(l.diff.New) == 0 {
 		return
 	}
 	// the runner would return its cached answer
-	again, err := tool.Call(ctx, tools.Call{ToolID: l.call.id, Query: l.call.query})
+	again, err := tool.Call(ctx, tools.Call{ToolID: l.call.ID, Query: l.call.Query})
 	if err != nil || again.Failed || len(again.Sources) == 0 {
 		return
 	}
@@ -76,12 +76,12 @@ func ofMany(sentence string, copies int) bool {
 
 // dropKnown removes new units that the last run read in another place, or that its knowledge base had in another place,
 // because pages are copied and files renamed.
-func (v *visit) dropKnown(ctx context.Context, l *look) error {
+func (v *Visit) dropKnown(ctx context.Context, l *look) error {
 	if len(l.diff.New) > 0 && v.seen == nil {
 		v.seen = map[uint64]int{}
-		needed, wanted := v.memory.Texts()
+		needed, wanted := v.Memory.Texts()
 		for _, hash := range append(needed, wanted...) {
-			if body, err := v.Runner.Pages.Page(ctx, v.run.ID, hash); err == nil { // otherwise the text is unknown
+			if body, err := v.Runner.Pages.Page(ctx, v.Run.ID, hash); err == nil { // otherwise the text is unknown
 				for mark := range marksOf(body) {
 					v.seen[mark]++
 				}
@@ -91,10 +91,10 @@ func (v *visit) dropKnown(ctx context.Context, l *look) error {
 	fresh := l.diff.New[:0]
 	for _, u := range l.diff.New {
 		copies := v.seen[u.Mark]
-		if copies == 0 && v.Before != nil && l.call.tool == recurring.ReadDocument {
-			like, err := v.Before.Like(ctx, topicqueue.Clip(topicqueue.OneLine(l.text[u.Start:u.End]), maxClaim), maxOpened)
+		if copies == 0 && v.Before != nil && l.call.Tool == recurring.ReadDocument {
+			like, err := v.Before.Like(ctx, topicqueue.Clip(topicqueue.OneLine(l.text[u.Start:u.End]), maxClaim), MaxOpened)
 			if err != nil {
-				return v.failed(ctx, l.call.query, err)
+				return v.failed(ctx, l.call.Query, err)
 			}
 			for _, s := range like {
 				if marksOf(s.Text)[u.Mark] {
