@@ -47,7 +47,7 @@ func serveMCP(ctx context.Context, s *session, d *wiring.Desk) (err error) {
 	}
 	defer func() { err = errors.Join(err, index.Close()) }()
 	a := assistant{session: s, desk: api.New(api.Services{
-		Queue: d.Queue, Dispatcher: d.Dispatcher, Store: store, ShownSource: intake.ShownSource, Log: s.Log,
+		Queue: d.Queue, Dispatcher: d.Dispatcher, Store: store, Schedules: s.schedules(d), Log: s.Log,
 		Enqueue: apiOrders{s, d}.enqueue,
 		Search: func(ctx context.Context, q search.Query) (search.Results, error) {
 			if _, err := index.CatchUp(ctx, nil); err != nil {
@@ -186,13 +186,13 @@ func said(text string, refused bool) toolAnswer {
 func (a assistant) ask(ctx context.Context, in askArguments) (toolAnswer, error) {
 	about, err := storedRun(ctx, a.session, in.RunID)
 	if err != nil {
-		return nil, withHint(err)
+		return nil, view.WithHint(err)
 	}
 	var out bytes.Buffer
 	s := a.with(a.cfg)
 	s.Console = &view.Console{In: bytes.NewReader(nil), Out: &out, Err: io.Discard, JSON: true, Log: a.Log}
 	if err := ask(ctx, s, about, in.Question, intake.Flags{}); err != nil {
-		return nil, withHint(err)
+		return nil, view.WithHint(err)
 	}
 	return said(out.String(), false), nil
 }

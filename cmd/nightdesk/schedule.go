@@ -1,24 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/pipeline/knowledge"
-	"nightdesk/pipeline/reporting"
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -27,36 +25,55 @@ func scheduleCommand(p *program) *cobra.Command {
 		Use: "schedule", Short: "Recurring batches: add, list, show, remove, pause, resume, fire",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	named := func(use, short string, do func(context.Context, *session, *wiring.Desk, string) error) *cobra.Command {
+	named := func(use, short string, do func(context.Context, *session, schedules.Desk, string) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use + " NAME", Short: short, Args: cobra.ExactArgs(1),
 			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-				return s.withDesk(ctx, func(d *wiring.Desk) error {
-					return knownSchedule(ctx, d, args[0], do(ctx, s, d, args[0]))
-				})
+				return s.withDesk(ctx, func(d *wiring.Desk) error { return do(ctx, s, s.schedules(d), args[0]) })
 			}),
 		}
 	}
 	var reason string
 	pause := named("pause", "Stop a schedule from firing until it is resumed; a running batch continues",
-		func(ctx context.Context, s *session, d *wiring.Desk, name string) error {
-			return changeSchedule(ctx, s, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, d.Clock.Now()) })
+		func(ctx context.Context, s *session, d schedules.Desk, name string) error {
+			r, err := d.Pause(ctx, name, reason)
+			return printChanged(s.Console, r, "paused", err)
 		})
 	pause.Flags().StringVar(&reason, "reason", "by a person", "what list and show say")
 	cmd.AddCommand(scheduleAddCommand(p),
 		&cobra.Command{
 			Use: "list", Short: "List schedules", Args: cobra.NoArgs,
 			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-				return s.withDesk(ctx, func(d *wiring.Desk) error { return scheduleList(ctx, s, d) })
+				return s.withDesk(ctx, func(d *wiring.Desk) error { return listSchedules(ctx, s, s.schedules(d)) })
 			}),
 		},
-		named("show", "Show one schedule: its settings, next due times, and the results of the last ones",
-			scheduleShow),
-		named("remove", "Remove a schedule; its batches are kept", scheduleRemove),
+		named("show", "Show one schedule: its settings, next due times, and the results of the last ones", showSchedule),
+		named("remove", "Remove a schedule; its batches are kept", removeSchedule),
 		pause,
-		named("resume", "Resume a paused schedule", scheduleResume),
-		named("fire", "Fire a schedule now, whatever its due times", scheduleFire))
+		named("resume", "Resume a paused schedule",
+			func(ctx context.Context, s *session, d schedules.Desk, name string) error {
+				r, err := d.Resume(ctx, name)
+				return printChanged(s.Console, r, "resumed", err)
+			}),
+		named("fire", "Fire a schedule now, whatever its due times", fireSchedule))
 	return cmd
+}
+
+func schedulerCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "scheduler", Short: "Fire schedules until stopped",
+		Long: `Fire schedules until stopped: those added with "schedule add" and those of the settings file. You
+can run any number of schedulers, on any machines. Each due time fires once.`,
+		Args: cobra.NoArgs,
+		RunE: p.serviceCommand(serviceScheduler, func(ctx context.Context, s *session, _ []string) error {
+			return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error { return s.schedules(d).Run(ctx) })
+		}),
+	}
+}
+
+// schedules returns the schedules of a queue.
+func (s *session) schedules(d *wiring.Desk) schedules.Desk {
+	return schedules.Desk{Desk: d, Config: s.cfg, Console: s.Console, Load: s.load}
 }
 
 func scheduleAddCommand(p *program) *cobra.Command {
@@ -80,10 +97,9 @@ twice fires once, at the first.`,
 			if err != nil {
 				return view.Usage(err)
 			}
-			if spec, err = normalSpec(spec, wiring.KnowledgeDir(s.cfg)); err != nil {
-				return err
-			}
-			return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error { return scheduleAdd(ctx, s, d, spec, replace) })
+			return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error {
+				return addSchedule(ctx, s, s.schedules(d), spec, replace)
+			})
 		}),
 	}
 	for _, f := range []struct{ name, key, usage string }{
@@ -125,114 +141,41 @@ twice fires once, at the first.`,
 	return cmd
 }
 
-// normalSpec makes the file paths of a schedule absolute, because another process reads the files.
-func normalSpec(spec schedule.Spec, baseDir string) (schedule.Spec, error) {
-	var err error
-	if spec.Topics, err = intake.NormalSource(spec.Topics); err != nil {
-		return spec, err
-	}
-	if spec.ReportTemplate != "" && !slices.Contains(reporting.ShippedTemplates(), spec.ReportTemplate) {
-		if spec.ReportTemplate, err = filepath.Abs(spec.ReportTemplate); err != nil {
-			return spec, fmt.Errorf("template of reports %s: %w", spec.ReportTemplate, err)
-		}
-	}
-	bases, err := knowledge.List(baseDir)
-	if err != nil {
-		return spec, err
-	}
-	kb := spec.KnowledgeBase
-	if _, err := os.Stat(kb); kb == "" || err != nil || slices.Contains(bases, kb) { // names take precedence
-		return spec, nil
-	}
-	if spec.KnowledgeBase, err = filepath.Abs(kb); err != nil {
-		return spec, fmt.Errorf("knowledge base %s: %w", kb, err)
-	}
-	return spec, nil
-}
-
-// scheduleAdd adds a schedule, after a check that it is due some time and that its list and sources can be used.
-func scheduleAdd(ctx context.Context, s *session, d *wiring.Desk, spec schedule.Spec, replace bool) (err error) {
-	name := spec.Name
-	if _, err := d.Queue.Schedule(ctx, name); err == nil && !replace {
-		return view.Usage(view.Hint(fmt.Errorf("there is a schedule %q already", name),
-			"Change it with --replace, or look at it with `nightdesk schedule show "+name+"`."))
-	} else if err != nil && !errors.Is(err, redisqueue.ErrNoSchedule) {
-		return err
-	}
-	// Check now rather than at night that the list is readable and there are sources to search.
-	next := spec.Next(d.Clock.Now(), 1)
-	if len(next) == 0 {
-		return view.Usage(view.Hint(fmt.Errorf("cron expression %q is never due", spec.Cron),
-			"Does its month have that day? Fields are minute, hour, day of month, month, day of week."))
-	}
-	now := d.Clock.Now()
-	cfg, flags, err := scheduledSettings(s, spec, now)
-	if err != nil {
-		return err
-	}
-	list, err := scheduledList(ctx, s.with(cfg), d, spec, flags, next[0], now)
-	if err != nil {
-		return view.Usage(err)
-	}
-	defer func() { err = errors.Join(err, list.Close()) }()
-	plan, err := intake.NewPlan(s.Console, list, intake.Keep)
-	if err != nil {
-		return err
-	}
-	for _, name := range list.Clashes {
-		s.Say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.", name,
-			name,
-			list.ShortName())
-	}
-	if len(list.Unknown) > 0 {
-		s.Say("%s in topics is not a variable and stays as it is. The variables are %s", strings.Join(list.Unknown, " "),
-			strings.Join(schedule.Variables(), " "))
-	}
-	did, err := putSchedule(ctx, d, spec, false)
-	if err != nil {
-		return err
-	}
-	r, err := d.Queue.Schedule(ctx, name)
+func addSchedule(ctx context.Context, s *session, d schedules.Desk, spec schedule.Spec, replace bool) error {
+	added, err := d.Add(ctx, spec, replace)
 	if err != nil {
 		return err
 	}
 	if s.JSON {
-		return s.PrintJSON(viewOf(r, d.Clock.Now()), true)
+		return s.PrintJSON(added, true)
 	}
-	fmt.Fprintf(s.Out, "schedule %s %s: %d topics, next due %s\n", name, did, plan.Topics, view.DueTime(next[0]))
+	fmt.Fprintf(s.Out, "schedule %s %s: %d topics, next due %s\n", added.Name, added.Did, added.Count,
+		view.DueTime(added.Next[0]))
 	if running, err := d.Dispatcher.Schedulers(); err == nil && running == 0 {
 		s.Say("no scheduler is running: start one with `nightdesk scheduler`")
 	}
 	return nil
 }
 
-func scheduleResume(ctx context.Context, s *session, d *wiring.Desk, name string) error {
-	return changeSchedule(ctx, s, d, name, "resumed", func(r *schedule.Record) { r.Resume(d.Clock.Now()) })
-}
-
-func changeSchedule(ctx context.Context, s *session, d *wiring.Desk, name, done string,
-	change func(*schedule.Record)) error {
-	r, err := d.Queue.ChangeSchedule(ctx, name, func(r *schedule.Record) error { change(r); return nil })
-	if err != nil {
+// printChanged prints a schedule that was changed.
+func printChanged(con *view.Console, r schedules.Schedule, done string, err error) error {
+	switch {
+	case err != nil:
 		return err
-	}
-	if s.JSON {
-		return s.PrintJSON(viewOf(r, d.Clock.Now()), true)
+	case con.JSON:
+		return con.PrintJSON(r, true)
 	}
 	text := ""
-	if next := viewOf(r, d.Clock.Now()).Next; len(next) > 0 {
-		text = ", next due " + view.DueTime(next[0])
+	if len(r.Next) > 0 {
+		text = ", next due " + view.DueTime(r.Next[0])
 	}
-	fmt.Fprintf(s.Out, "schedule %s %s%s\n", name, done, text)
-	return nil
+	_, err = fmt.Fprintf(con.Out, "schedule %s %s%s\n", r.Name, done, text)
+	return err
 }
 
-func scheduleRemove(ctx context.Context, s *session, d *wiring.Desk, name string) error {
-	r, err := d.Queue.Schedule(ctx, name)
+func removeSchedule(ctx context.Context, s *session, d schedules.Desk, name string) error {
+	r, err := d.Remove(ctx, name)
 	if err != nil {
-		return err
-	}
-	if _, err := d.Queue.RemoveSchedule(ctx, name); err != nil {
 		return err
 	}
 	if s.JSON {
@@ -245,38 +188,81 @@ func scheduleRemove(ctx context.Context, s *session, d *wiring.Desk, name string
 	return nil
 }
 
-func scheduleFire(ctx context.Context, s *session, d *wiring.Desk, name string) error {
-	scheduler, err := newScheduler(ctx, s, d)
-	if err != nil {
+func fireSchedule(ctx context.Context, s *session, d schedules.Desk, name string) error {
+	f, err := d.Fire(ctx, name)
+	switch {
+	case err != nil:
 		return err
-	}
-	f, err := scheduler.Fire(ctx, name)
-	if err != nil {
-		return err
-	}
-	if s.JSON {
+	case s.JSON:
 		return s.PrintJSON(f, true)
 	}
-	fmt.Fprintf(s.Out, "batch %s: %s enqueued\n", f.Batch, view.Counted(f.Topics, "topic"))
-	return nil
+	_, err = fmt.Fprintf(s.Out, "batch %s: %s enqueued\n", f.Batch, view.Counted(f.Topics, "topic"))
+	return err
 }
 
-// knownSchedule returns err, or if it means that there is no schedule of this name, an error that lists the existing
-// ones.
-func knownSchedule(ctx context.Context, d *wiring.Desk, name string, err error) error {
-	if !errors.Is(err, redisqueue.ErrNoSchedule) {
+func listSchedules(ctx context.Context, s *session, d schedules.Desk) error {
+	list, err := d.List(ctx)
+	if err != nil {
 		return err
 	}
-	records, listErr := d.Queue.Schedules(ctx)
-	if listErr != nil {
-		return listErr
+	if len(list.Declared) > 0 {
+		s.Say("in the settings file; loaded when a scheduler starts: %s", strings.Join(list.Declared, ", "))
 	}
-	names := []string{}
-	for _, r := range records {
-		names = append(names, r.Name)
+	if list.Schedulers == 0 && len(list.Schedules) > 0 {
+		s.Say("no scheduler is running: schedules will not fire; start one with `nightdesk scheduler`")
 	}
-	if len(names) == 0 {
-		names = []string{"none yet"}
+	table := view.NewTable(s.Console, "SCHEDULE", "CRON", "ZONE", "NEXT", "LAST", "TOPICS")
+	for _, r := range list.Schedules {
+		next, last := "never", "never"
+		if r.Paused != "" {
+			next = "paused: " + view.Clip(r.Paused, 60)
+		} else if len(r.Next) > 0 {
+			next = view.DueTime(r.Next[0])
+		}
+		if n := len(r.Firings); n > 0 {
+			last = view.Clip(schedules.Outcome(r.Firings[n-1]), 70)
+		}
+		if err := table.Row(r, r.Name, r.Cron, r.Zone, next, last, r.Topics); err != nil {
+			return err
+		}
 	}
-	return view.Usage(view.Hint(fmt.Errorf("there is no schedule %q", name), "There are: "+strings.Join(names, ", ")))
+	return table.End()
+}
+
+func showSchedule(ctx context.Context, s *session, d schedules.Desk, name string) error {
+	r, err := d.Show(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case s.JSON:
+		return s.PrintJSON(r, false)
+	}
+	fmt.Fprintf(s.Out, "schedule %s: %s in %s\n", r.Name, r.Cron, r.Zone)
+	table := tabwriter.NewWriter(s.Out, 0, 4, 2, ' ', 0)
+	for _, row := range [][2]string{
+		{"topics", r.Topics}, {"template", r.Template}, {"tags", r.Tags}, {"preset", r.Preset}, {"language", r.Language},
+		{"kb", r.KnowledgeBase}, {"strategy", r.Strategy}, {"sources", r.Sources},
+		{"priority", r.Priority}, {"budget", r.Budget}, {"batch budget", r.BatchBudget}, {"deadline", r.Deadline},
+		{"report template", r.ReportTemplate}, {"audio", r.Audio},
+		{"incremental", map[bool]string{true: "update the last report on each topic"}[r.Incremental]},
+		{"catch up", r.CatchUp}, {"overlap", r.Overlap},
+		{"pause after", strconv.Itoa(r.PauseAfter) + " failed nights"}, {"paused", r.Paused},
+	} {
+		if row[1] != "" {
+			fmt.Fprintf(table, "  %s\t%s\n", row[0], row[1])
+		}
+	}
+	for i, next := range r.Next {
+		fmt.Fprintf(table, "  %s\t%s\n", map[bool]string{true: "next due"}[i == 0], view.DueTime(next))
+	}
+	if err := table.Flush(); err != nil || len(r.Firings) == 0 {
+		return err
+	}
+	const most = 10
+	fmt.Fprintln(table, "DUE\tSTATE\tBATCH\tRUNS\tREASON")
+	for _, f := range slices.Backward(r.Firings[max(0, len(r.Firings)-most):]) {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", view.DueTime(f.Due.In(schedules.Zone(r.Spec))), f.State,
+			cmp.Or(f.Batch, "-"), cmp.Or(schedules.Runs(f), "-"), f.Reason)
+	}
+	return table.Flush()
 }

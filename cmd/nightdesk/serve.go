@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/desk/health"
-	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -21,7 +20,6 @@ import (
 	"nightdesk/jobs/search"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/storage"
-	"nightdesk/topicqueue/schedule"
 )
 
 // serveGrace is how long a shutdown waits for responses in progress.
@@ -81,18 +79,12 @@ func serveDesk(ctx context.Context, s *session, d *wiring.Desk, listener net.Lis
 		Handler: web.New(web.Services{
 			Redis: d.Redis, Queue: d.Queue, Store: store, Log: s.Log,
 			Token: s.cfg.Serve.Token.Reveal(), ReadToken: s.cfg.Serve.ReadToken.Reveal(),
-			Search: find, ShownSource: intake.ShownSource, Dispatcher: d.Dispatcher,
-			Enqueue: apiOrders{s, d}.enqueue,
-			Draft:   apiOrders{s, d}.draft,
-			Presets: config.PresetNames(),
-			Bases:   func() ([]string, error) { return knowledge.List(wiring.KnowledgeDir(s.cfg)) },
-			Fire: func(ctx context.Context, name string) (schedule.Firing, error) {
-				scheduler, err := newScheduler(ctx, s, d)
-				if err != nil {
-					return schedule.Firing{}, err
-				}
-				return scheduler.Fire(ctx, name)
-			},
+			Search: find, Dispatcher: d.Dispatcher,
+			Enqueue:   apiOrders{s, d}.enqueue,
+			Draft:     apiOrders{s, d}.draft,
+			Presets:   config.PresetNames(),
+			Bases:     func() ([]string, error) { return knowledge.List(wiring.KnowledgeDir(s.cfg)) },
+			Schedules: s.schedules(d),
 			Knowledge: newBases(s).Infos,
 			Ask:       apiQuestions{s, d, store}.ask,
 			Health: func(ctx context.Context, scope health.Scope) iter.Seq[health.Check] {

@@ -42,6 +42,6 @@ func runAll(ctx context.Context, s *session, _ []string) (err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serveDesk(ctx, s, d, listener) })
 	group.Go(func() error { return workQueue(ctx, s, d) })
-	group.Go(func() error { return fireSchedules(ctx, s, d) })
+	group.Go(func() error { return s.schedules(d).Run(ctx) })
 	return group.Wait()
 }

@@ -15,7 +15,21 @@ const (
 	ExitPartial = 3
 )
 
-type usageError struct{ error }
+// Kind says what a caller can do about an error. Each face shows it in its way: a command by its exit code, the API and
+// the pages by a status.
+type Kind int
+
+const (
+	Failure  Kind = iota // nothing: it is a fault of a service or of the program
+	Misuse               // give another command line, order or setting
+	Missing              // give the name of something that exists
+	Conflict             // wait until the state of the named thing allows it
+)
+
+type usageError struct {
+	error
+	kind Kind
+}
 
 func (e usageError) Unwrap() error { return e.error }
 
@@ -34,10 +48,23 @@ type hintError struct {
 func (e hintError) Unwrap() error { return e.error }
 
 // Usage marks an error that a different command line or setting would avoid.
-func Usage(err error) error { return usageError{err} }
+func Usage(err error) error { return usageError{err, Misuse} }
 
-// IsUsage reports whether an error was marked by Usage.
-func IsUsage(err error) bool { return errors.As(err, new(usageError)) }
+// NotFound marks the error for the name of something that does not exist, and adds advice.
+func NotFound(err error, hint string) error { return usageError{Hint(err, hint), Missing} }
+
+// Refused marks the error for something that is not possible in the present state of a thing, and adds advice.
+func Refused(err error, hint string) error { return usageError{Hint(err, hint), Conflict} }
+
+// KindOf returns the kind of an error.
+func KindOf(err error) Kind {
+	var usage usageError
+	errors.As(err, &usage)
+	return usage.kind
+}
+
+// IsUsage reports whether the caller caused an error.
+func IsUsage(err error) bool { return KindOf(err) != Failure }
 
 // Ended gives an exit code to the error of a command that has already printed its result.
 func Ended(err error, code int) error { return endedError{err, code} }
@@ -50,6 +77,14 @@ func HintOf(err error) string {
 	var hint hintError
 	errors.As(err, &hint)
 	return hint.hint
+}
+
+// WithHint appends an error's hint to its text, for errors that are read away from the terminal.
+func WithHint(err error) error {
+	if hint := HintOf(err); hint != "" {
+		return fmt.Errorf("%w. %s", err, hint)
+	}
+	return err
 }
 
 // ExitCode returns the exit code for an error.

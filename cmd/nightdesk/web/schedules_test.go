@@ -26,8 +26,8 @@ func TestSchedules(t *testing.T) {
 	if _, err := d.queue.AddSchedule(t.Context(), record); err != nil {
 		t.Fatal(err)
 	}
-	d.has("/schedules", "0 1 * * * Europe/Berlin", `<a href="./batches/nightly-1">nightly-1</a>`, "3 completed, 1 failed",
-		"the list is away", ">Pause<", "/lists/&lt;script&gt;")
+	d.has("/schedules", "0 1 * * * Europe/Berlin", `<a href="./batches/nightly-1">nightly-1</a>`, "ended: 1 failed, 3 completed",
+		"failed: the list is away", "No scheduler is running", ">Pause<", "/lists/&lt;script&gt;")
 	do := func(what, name string, status int) string {
 		return d.post("/schedules", "same-origin", url.Values{"do": {what}, "schedule": {name}}, status)
 	}
@@ -39,10 +39,10 @@ func TestSchedules(t *testing.T) {
 		t.Errorf("%q, %v", r.Paused, err)
 	}
 	do("resume", "nightly", http.StatusOK)
-	if body := do("fire", "nightly", http.StatusOK); !strings.Contains(body, "2 topics are in batch fired-nightly") {
+	if body := do("fire", "nightly", http.StatusOK); !strings.Contains(body, "2 topics are in batch nightly-") {
 		t.Errorf("%s", body)
 	}
-	do("pause", "weekly", http.StatusBadRequest)
+	do("pause", "weekly", http.StatusNotFound)
 	do("remove", "nightly", http.StatusBadRequest)
 	d.post("/schedules", "cross-site", url.Values{"do": {"pause"}, "schedule": {"nightly"}}, http.StatusForbidden)
 }

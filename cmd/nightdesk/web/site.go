@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 
+	"nightdesk/cmd/nightdesk/desk/schedules"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
@@ -55,9 +57,12 @@ type entry struct {
 // Home returns the URL of the start page.
 func (p page) Home() string { return "./" + p.Up }
 
+// functions format values in templates. segment escapes external text for use as a URL path segment.
+var functions = template.FuncMap{"segment": name, "when": when, "due": view.DueTime, "outcome": schedules.Outcome}
+
 // templates maps page names to templates. Each includes the layout.
 var templates = func() map[string]*template.Template {
-	layout := template.Must(template.ParseFS(pageFiles, "pages/layout.html"))
+	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(pageFiles, "pages/layout.html"))
 	all := map[string]*template.Template{}
 	files, err := pageFiles.ReadDir("pages")
 	if err != nil {
@@ -93,14 +98,16 @@ func (s *site) show(name string, wide bool,
 		status, used := http.StatusOK, name
 		var missing notHere
 		var bad wrong
+		kind := view.KindOf(err)
 		switch {
 		case err == nil:
 		case r.Context().Err() != nil:
 			return // the client has disconnected
-		case errors.As(err, &missing), errors.Is(err, redisqueue.ErrNotFound), errors.Is(err, storage.ErrNotExist):
+		case errors.As(err, &missing), errors.Is(err, redisqueue.ErrNotFound), errors.Is(err, storage.ErrNotExist),
+			kind == view.Missing:
 			status, used, title, content = http.StatusNotFound, "failure", "There is no such page", err.Error()
-		case errors.As(err, &bad):
-			status, used, title, content = http.StatusBadRequest, "failure", "This could not be done", err.Error()
+		case errors.As(err, &bad), kind == view.Misuse, kind == view.Conflict:
+			status, used, title, content = http.StatusBadRequest, "failure", "This could not be done", view.WithHint(err).Error()
 		default:
 			s.Log.Error().Err(err).Str("page", r.URL.Path).Msg("a page cannot be shown")
 			status, used, title = http.StatusInternalServerError, "failure", "This page is not available now"
@@ -178,9 +185,9 @@ func (s *site) handle(mux *http.ServeMux) {
 	mux.HandleFunc("GET /runs/{run}/bibliography/{format}", files.bibliography)
 	mux.HandleFunc("GET /a/{key...}", files.artefact)
 	mux.HandleFunc("GET /search", s.show("search", false, searchPages{s.Search, s.Log}.search))
-	schedules := schedulePages{s.Queue, s.ShownSource, s.Fire}
-	mux.HandleFunc("GET /schedules", s.show("schedules", false, schedules.schedules))
-	mux.Handle("POST /schedules", http.MaxBytesHandler(s.show("schedules", false, schedules.changeSchedule), maxForm))
+	schedules := schedulePages{s.Schedules}
+	mux.HandleFunc("GET /schedules", s.show("schedules", false, schedules.list))
+	mux.Handle("POST /schedules", http.MaxBytesHandler(s.show("schedules", false, schedules.change), maxForm))
 	intake := intakePages{s.Draft, s.Presets, s.Bases}
 	mux.HandleFunc("GET /new", s.show("new", false, intake.newResearch))
 	mux.Handle("POST /new", http.MaxBytesHandler(s.show("new", false, intake.draft), maxList))

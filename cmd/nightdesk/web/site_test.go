@@ -20,8 +20,12 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
+	"nightdesk/cmd/nightdesk/desk/schedules"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
+	"nightdesk/jobs/nights"
 	"nightdesk/jobs/search"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/digest"
@@ -33,6 +37,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/redisqueue/shared"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -61,14 +66,20 @@ func newDesk(t *testing.T, token string) desk {
 	t.Cleanup(func() { index.Close() })
 	d := desk{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: store, index: index}
 	dispatcher := jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
+	clock := shared.StartClock(t.Context(), rdb)
+	t.Cleanup(func() { _ = clock.Close() })
+	timetable := schedules.Desk{Desk: &wiring.Desk{Redis: rdb, Queue: d.queue, Dispatcher: dispatcher, Clock: clock},
+		Console: &view.Console{Log: zerolog.Nop()},
+		Read: func(context.Context, schedule.Spec, time.Time, time.Time) (nights.Snapshot, error) {
+			topics := []nights.Topic{{Topic: "bees"}, {Topic: "ants"}}
+			return nights.Snapshot{Options: make([]topicqueue.Options, 1), Topics: topics}, nil
+		}}
+	timetable.Config.DataDir = t.TempDir()
 	d.Handler = web.New(web.Services{Dispatcher: dispatcher, Redis: rdb, Queue: d.queue, Store: d.store, Token: token,
 		ReadToken: readToken, Log: zerolog.Nop(),
-		Search: index.Search,
-		Fire: func(_ context.Context, name string) (schedule.Firing, error) {
-			return schedule.Firing{Batch: "fired-" + name, Topics: 2}, nil
-		},
-		ShownSource: func(source string) string { return source },
-		Health: sound()})
+		Search:    index.Search,
+		Schedules: timetable,
+		Health:    sound()})
 	return d
 }
 

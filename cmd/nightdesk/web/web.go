@@ -6,7 +6,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -19,8 +18,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/cmd/nightdesk/desk/health"
+	"nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/manual"
-	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web/api"
 	"nightdesk/jobs"
 	"nightdesk/jobs/search"
@@ -28,7 +27,6 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
-	"nightdesk/topicqueue/schedule"
 )
 
 // Services holds the data and operations behind the pages. The caller closes them.
@@ -50,25 +48,13 @@ type Services struct {
 	Knowledge func(ctx context.Context) ([]knowledge.Info, error)
 	// Ask enqueues a question about a run that has a report. The error may be an *api.Problem.
 	Ask func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
-	// Fire enqueues the topics of a schedule now.
-	Fire func(ctx context.Context, name string) (schedule.Firing, error)
+	// Schedules are the schedules of the queue.
+	Schedules schedules.Desk
 	// Search searches the reports of Store.
 	Search func(ctx context.Context, q search.Query) (search.Results, error)
-	// ShownSource returns a schedule's topic source in displayable form.
-	ShownSource func(source string) string
 	// Health makes the checks of a scope.
 	Health func(ctx context.Context, scope health.Scope) iter.Seq[health.Check]
 	Log    zerolog.Logger
-}
-
-// fire is Fire for the API.
-func (s Services) fire(ctx context.Context, name string) (schedule.Firing, error) {
-	firing, err := s.Fire(ctx, name)
-	if view.IsUsage(err) {
-		err = api.Refused(http.StatusConflict, err.Error(),
-			cmp.Or(view.HintOf(err), "/v1/schedules/"+name+" says how the schedule is."))
-	}
-	return firing, err
 }
 
 // New returns the handler of all pages:
@@ -107,7 +93,7 @@ func New(s Services) http.Handler {
 	guard := &access{token: s.Token, readToken: s.ReadToken}
 	(&site{Services: s, health: h, access: guard}).handle(mux)
 	mux.Handle("/v1/", api.New(api.Services{Queue: s.Queue, Dispatcher: s.Dispatcher, Store: s.Store, Search: s.Search,
-		Enqueue: s.Enqueue, ShownSource: s.ShownSource, Bases: s.Knowledge, Ask: s.Ask, Fire: s.fire,
+		Enqueue: s.Enqueue, Schedules: s.Schedules, Bases: s.Knowledge, Ask: s.Ask,
 		Token: s.Token != "", Log: s.Log}))
 	mux.HandleFunc("GET /healthz", h.alive)
 	mux.HandleFunc("GET /readyz", h.ready)

@@ -19,13 +19,14 @@ import (
 
 	"github.com/rs/zerolog"
 
+	desk "nightdesk/cmd/nightdesk/desk/schedules"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs"
 	"nightdesk/jobs/search"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
-	"nightdesk/topicqueue/schedule"
 )
 
 // Services holds the dependencies of the API.
@@ -36,13 +37,11 @@ type Services struct {
 	Search     func(ctx context.Context, q search.Query) (search.Results, error)
 	// Enqueue adds topics to a batch, like the enqueue command. The error is a *Problem if the client caused it.
 	Enqueue func(ctx context.Context, order Order) (Enqueued, error)
-	// ShownSource returns a schedule's topic source in displayable form, because an address may contain a key.
-	ShownSource func(source string) string
-	// Fire enqueues the topics of a schedule now. The error is a *Problem if the client caused it.
-	Fire func(ctx context.Context, name string) (schedule.Firing, error)
+	// Schedules are the schedules of the queue.
+	Schedules desk.Desk
 	// Bases describes the knowledge bases of this machine.
 	Bases func(ctx context.Context) ([]knowledge.Info, error)
-	// Ask enqueues a question about a run that has a report. Errors: see Fire.
+	// Ask enqueues a question about a run that has a report. Errors: see Enqueue.
 	Ask   func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
 	Token bool // requests need a token
 	Log   zerolog.Logger
@@ -216,6 +215,10 @@ func (a *server) problemOf(r *http.Request, err error) *Problem {
 	switch {
 	case errors.As(err, &known):
 		return known
+	case view.IsUsage(err):
+		status := map[view.Kind]int{view.Misuse: http.StatusUnprocessableEntity, view.Missing: http.StatusNotFound,
+			view.Conflict: http.StatusConflict}[view.KindOf(err)]
+		return problem(status, view.HintOf(err), "%v", err)
 	case errors.Is(err, search.ErrNoWords):
 		return problem(http.StatusBadRequest, "Give at least one word in q.", "%v", err)
 	case errors.Is(err, storage.ErrAway), unreachable(err):

@@ -19,7 +19,10 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"nightdesk/cmd/nightdesk/desk/schedules"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web/api"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
 	"nightdesk/jobs/search"
 	"nightdesk/pipeline/knowledge"
@@ -27,6 +30,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/redisqueue/shared"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -67,9 +71,15 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.index.Close() })
+	dispatcher := jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
+	clock := shared.StartClock(t.Context(), rdb)
+	t.Cleanup(func() { _ = clock.Close() })
+	timetable := schedules.Desk{Desk: &wiring.Desk{Redis: rdb, Queue: d.queue, Dispatcher: dispatcher, Clock: clock},
+		Console: &view.Console{Log: zerolog.Nop()}, Read: d.topicsOf}
+	timetable.Config.DataDir = t.TempDir()
 	d.server = httptest.NewServer(api.New(api.Services{Queue: d.queue, Store: d.store, Search: d.index.Search,
-		Dispatcher: jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)),
-		Enqueue:    d.enqueue, ShownSource: strings.ToUpper, Log: zerolog.Nop(), Ask: d.ask, Fire: d.fire,
+		Dispatcher: dispatcher, Schedules: timetable,
+		Enqueue: d.enqueue, Log: zerolog.Nop(), Ask: d.ask,
 		Bases: func(context.Context) ([]knowledge.Info, error) {
 			return []knowledge.Info{{Name: "dunes", Documents: 3}}, nil
 		}}))
@@ -247,11 +257,11 @@ func TestReading(t *testing.T) {
 	d := newDesk(t)
 	d.has("/v1/runs", `{"runs":[]}`)
 	d.has("/v1/batches", `{"batches":[]}`)
-	d.has("/v1/schedules", `{"schedules":[]}`)
+	d.has("/v1/schedules", `{"schedules":[],"schedulers":0}`)
 	d.create("march", "a", "b", "c")
 	d.create("april", "x")
 	if _, err := d.queue.AddSchedule(t.Context(), schedule.New(schedule.Spec{Name: "nightly", Cron: "0 1 * * *",
-		Topics: "https://key@host"}, day)); err != nil {
+		Topics: "https://key@host/?x=y"}, day)); err != nil {
 		t.Fatal(err)
 	}
 	d.publish("stored")
@@ -268,7 +278,7 @@ func TestReading(t *testing.T) {
 	d.has("/v1/runs/stored/events", "id: 1\ndata: {", "id: 2\n")
 	d.has("/v1/batches/march", `"runs":3`, `"states":{"queued":3}`)
 	d.has("/v1/batches/march/digest", `"runs":3`)
-	d.has("/v1/schedules", `"topics":"HTTPS://KEY@HOST"`, `"next":["`)
+	d.has("/v1/schedules", `"topics":"https://host/?[redacted]"`, `"next":["`)
 	d.has("/v1/schedules/nightly", `"cron":"0 1 * * *"`)
 	d.has("/v1/knowledge", `"name":"dunes"`, `"documents":3`)
 	d.has("/v1/knowledge/dunes", `"documents":3`)

@@ -2,11 +2,15 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web/api"
+	"nightdesk/jobs/nights"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
 )
@@ -19,14 +23,12 @@ func (d *desk) ask(ctx context.Context, about topicqueue.Run, question string) (
 	return topicqueue.Run{ID: "answering", Batch: "ask_" + about.ID, Topic: question, State: topicqueue.RunQueued}, nil
 }
 
-func (d *desk) fire(ctx context.Context, name string) (schedule.Firing, error) {
-	if _, err := d.queue.Schedule(ctx, name); err != nil {
-		return schedule.Firing{}, err
+// topicsOf returns the topics of a firing.
+func (d *desk) topicsOf(_ context.Context, spec schedule.Spec, _, _ time.Time) (nights.Snapshot, error) {
+	if spec.Name == "busy" {
+		return nights.Snapshot{}, view.Usage(errors.New("its list is empty"))
 	}
-	if name == "busy" {
-		return schedule.Firing{}, &api.Problem{Title: "x", Status: http.StatusConflict, Detail: "it is being fired", Do: "y"}
-	}
-	return schedule.Firing{Batch: "fired", Topics: 2}, nil
+	return nights.Snapshot{Options: make([]topicqueue.Options, 1), Topics: []nights.Topic{{Topic: "bees"}, {Topic: "ants"}}}, nil
 }
 
 // TestSchedules: a schedule is paused, resumed and fired.
@@ -48,8 +50,8 @@ func TestSchedules(t *testing.T) {
 	post("/v1/schedules/nightly/pause", `{"reason":"holidays"}`, `"paused":"holidays`)
 	post("/v1/schedules/nightly/pause", `{}`, `"next":[]`)
 	post("/v1/schedules/nightly/resume", `{}`, `"next":["`)
-	post("/v1/schedules/nightly/fire", `{}`, `"batch":"fired"`)
-	d.problem(http.MethodPost, "/v1/schedules/busy/fire", `{}`, http.StatusConflict, "being fired")
+	post("/v1/schedules/nightly/fire", `{}`, `"topics":2`)
+	d.problem(http.MethodPost, "/v1/schedules/busy/fire", `{}`, http.StatusConflict, "list is empty")
 	for _, verb := range []string{"pause", "resume", "fire"} {
 		d.problem(http.MethodPost, "/v1/schedules/none/"+verb, `{}`, http.StatusNotFound, "there is no schedule")
 	}

@@ -39,7 +39,7 @@ func (a *server) endpoints() []endpoint {
 	document := endpoint{method: http.MethodGet, path: "/openapi.json", id: "document", about: "This document",
 		kinds: []string{"application/json"}, do: a.document}
 	return slices.Concat([]endpoint{document}, runs.endpoints(), batches{runs, a.Search}.endpoints(),
-		orders{runs, a.Enqueue, a.Dispatcher}.endpoints(), schedules{a.Queue, a.ShownSource, a.Fire}.endpoints(),
+		orders{runs, a.Enqueue, a.Dispatcher}.endpoints(), schedules{a.Schedules}.endpoints(),
 		bases{a.Bases}.endpoints(), questions{runs.find, a.Ask}.endpoints())
 }
 
