@@ -79,6 +79,11 @@ func parseFile(name string, data []byte, fields []field) (entries, []schedule.Sp
 	for name := range otherNames {
 		w.groups[parent(name)] = true
 	}
+	for _, g := range removed { // the group of a removed setting may be gone too
+		if path := parent(g.path); path != "" {
+			w.groups[path] = true
+		}
+	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if line, reason := tooMuch(data); reason != "" {
 		w.problem(line, "", reason)

@@ -52,6 +52,7 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 			apply(f, text, "environment "+f.Env)
 		}
 	}
+	problems = append(problems, removedVariables(getenv)...)
 	for _, path := range slices.Sorted(maps.Keys(overrides)) {
 		if f, ok := known[path]; ok {
 			apply(f, overrides[path], "flag")
@@ -78,8 +79,11 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 	return c, nil
 }
 
-// unknownSetting returns the reason for an unknown path, with suggestions.
+// unknownSetting returns the reason for an unknown path: the replacement of a removed setting, or suggestions.
 func unknownSetting(path string) string {
+	if reason, ok := reasonOfRemoved(path); ok {
+		return reason
+	}
 	var typos, namesakes []string
 	for _, s := range Settings() {
 		switch {

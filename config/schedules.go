@@ -34,28 +34,30 @@ func scheduleFields(s *schedule.Spec) []field {
 		setting("tags", "", "", "tags of all topics, comma-separated",
 			text(&s.Tags, "tags with commas between them; empty: none", anyText)),
 		setting("preset", "", "", "as --preset; empty: the setting",
-			text(&s.Preset, "a preset; empty: the setting", presetOrNone)),
+			optional(&s.Preset, "a preset; empty: the setting", choice(new(string), PresetNames()...))),
 		setting("language", "", "", "language of the reports; empty: the setting",
-			text(&s.Language, "a language tag; empty: the setting", tagOrNone)),
+			optional(&s.Language, "a language tag; empty: the setting", text(new(string), "", languageTag))),
 		setting("kb", "", "", "name of a knowledge base, or a directory, which is indexed at each firing; empty: the setting",
 			text(&s.KnowledgeBase, "a name or a directory; empty: the setting", anyText)),
 		setting("strategy", "", "", "exploratory, balanced or focused; empty: the setting",
-			text(&s.Strategy, "a strategy; empty: the setting", strategyOrNone)),
+			optional(&s.Strategy, "a strategy; empty: the setting",
+				choice(new(string), strategyExploratory, strategyBalanced, strategyFocused))),
 		setting("sources", "", "", "allowed kinds of sources, comma-separated: kb, web, papers, code, own; "+
 			"empty: the setting",
 			text(&s.Sources, sourcesAllowed, checkSources)),
 		setting("priority", "normal", "", "priority of the runs",
 			choice(&s.Priority, "high", "normal", "low")),
 		setting("budget", "", "", "budget of a run for models; empty: the setting",
-			text(&s.Budget, topicqueue.BudgetAllowed, checkBudget)),
+			optional(&s.Budget, topicqueue.BudgetAllowed, budget(new(topicqueue.Budget)))),
 		setting("batch_budget", "", "", "budget of all runs of one firing together; empty: no limit",
-			text(&s.BatchBudget, topicqueue.BudgetAllowed, checkBudget)),
+			optional(&s.BatchBudget, topicqueue.BudgetAllowed, budget(new(topicqueue.Budget)))),
 		setting("deadline", "", "", "time of day at which the reports are due, such as 07:00; empty: none",
-			text(&s.Deadline, "a time of day; empty: none", timeOfDayOrNone)),
+			optional(&s.Deadline, "a time of day; empty: none", timeOfDay(new(string)))),
 		setting("report_template", "", "", "file with the sections of the reports, read at each firing; empty: the setting",
 			text(&s.ReportTemplate, "a file; empty: the setting", anyText)),
 		setting("audio", "", "", "as --audio; empty: the setting",
-			text(&s.Audio, strings.Join(audioSettings, ", ")+"; empty: the setting", audioOrNone)),
+			optional(&s.Audio, strings.Join(audioSettings, ", ")+"; empty: the setting",
+				choice(new(string), audioSettings...))),
 		setting("incremental", "false", "",
 			"update the last report on each topic: research only what changed and list the changes first",
 			toggle(&s.Incremental)),
@@ -71,46 +73,24 @@ func scheduleFields(s *schedule.Spec) []field {
 	}
 }
 
-func checkBudget(s string) error {
-	return budget(new(topicqueue.Budget)).set(s)
+// optional is a text that may be empty or must pass the check of v. allowed describes it.
+func optional(p *string, allowed string, v value) value {
+	return text(p, allowed, func(s string) error {
+		if s == "" {
+			return nil
+		}
+		return v.set(s)
+	})
 }
 
-func audioOrNone(s string) error {
-	if s == "" {
+// timeOfDay is a time such as 07:00.
+func timeOfDay(p *string) value {
+	return text(p, "a time of day", func(s string) error {
+		if _, err := time.Parse("15:04", s); err != nil {
+			return errors.New("must be a time of day such as 07:00")
+		}
 		return nil
-	}
-	return choice(new(string), audioSettings...).set(s)
-}
-
-func presetOrNone(s string) error {
-	if s == "" {
-		return nil
-	}
-	return choice(new(string), PresetNames()...).set(s)
-}
-
-func tagOrNone(s string) error {
-	if s == "" {
-		return nil
-	}
-	return languageTag(s)
-}
-
-func strategyOrNone(s string) error {
-	if s == "" {
-		return nil
-	}
-	return choice(new(string), strategyExploratory, strategyBalanced, strategyFocused).set(s)
-}
-
-func timeOfDayOrNone(s string) error {
-	if s == "" {
-		return nil
-	}
-	if _, err := time.Parse("15:04", s); err != nil {
-		return errors.New("must be a time of day such as 07:00")
-	}
-	return nil
+	})
 }
 
 // NewSchedule returns a schedule with the given values, and defaults for the other settings. values: by key of the

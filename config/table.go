@@ -29,12 +29,17 @@ type field struct {
 
 // setting returns one row of the table. unit may be empty.
 func setting(path, fallback, unit, doc string, v value) field {
+	return field{Setting: Setting{Path: path, Env: environment(path), Type: v.kind, Default: fallback, Unit: unit,
+		Doc: doc, Allowed: v.allowed}, value: v}
+}
+
+// environment returns the environment variable of a setting.
+func environment(path string) string {
 	env := strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 	if !isService(path) {
 		env = "NIGHTDESK_" + env
 	}
-	return field{Setting: Setting{Path: path, Env: env, Type: v.kind, Default: fallback, Unit: unit, Doc: doc,
-		Allowed: v.allowed}, value: v}
+	return env
 }
 
 // isService reports whether a setting names a service that other programs also use. Its environment variable then has

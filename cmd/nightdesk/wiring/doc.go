@@ -28,6 +28,7 @@
 // Setting:
 //   - its field in Config, and a row with default, unit, doc and check in a table of package config (table.go)
 //   - the constructor in this package that uses it
+//   - if you remove one: a row in config/removed.go with the replacement, and a line in the changelog of the manual
 //
 // Command:
 //   - cmd/nightdesk/NAME.go: the command, with its help
