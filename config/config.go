@@ -111,9 +111,8 @@ type Fetch struct {
 
 // Code configures the sandbox of run_code.
 type Code struct {
-	PythonWASM    string // path of a python.wasm; empty: bubblewrap, if it works
-	PythonWASMSum string // lower-case hex; empty: checksum of the known build
-	TimeLimit     time.Duration
+	PythonWASM string // path of a python.wasm; empty: that in the data directory
+	TimeLimit  time.Duration
 }
 
 // Queue configures the Dynamic Topic Queue of a run.

@@ -61,7 +61,7 @@ func builtInTools(r *Researching) []builtInTool {
 		{name: "open_page", enabled: &r.EnableOpenPage, kinds: []string{sourceWeb, sourcePapers},
 			doc: "reads a web page or PDF; unset: on if web_search is available"},
 		{name: "run_code", enabled: &r.EnableRunCode, initial: true, kinds: []string{sourceCode}, needsOthers: true,
-			doc: "runs Python programs, if a sandbox is available"},
+			doc: "runs Python programs, if python.wasm is there"},
 		{name: "report_evidence"},
 	}
 }

@@ -79,14 +79,6 @@ func someText(s string) error {
 	return nil
 }
 
-// sha256Sum accepts "" or the output of sha256sum.
-func sha256Sum(s string) error {
-	if s != "" && (len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "") {
-		return errors.New("must be 64 hexadecimal digits in lower case, as sha256sum prints them")
-	}
-	return nil
-}
-
 func languageTag(s string) error {
 	if _, err := language.Parse(s); err != nil {
 		return errors.New("must be a language tag such as en, zh or pt-BR")

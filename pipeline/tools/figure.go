@@ -22,7 +22,7 @@ const figuresDir = "figures/"
 func newFigure(f sandbox.Figure) Figure {
 	sum := sha256.Sum256(f.Body)
 	return Figure{
-		Figure: topicqueue.Figure{Path: figuresDir + hex.EncodeToString(sum[:]) + "." + f.Ext, Title: f.Title},
+		Figure: topicqueue.Figure{Path: figuresDir + hex.EncodeToString(sum[:]) + ".svg", Title: f.Title},
 		Body:   f.Body,
 	}
 }

@@ -15,16 +15,21 @@ import (
 //go:embed run_code.md
 var runCodeDescription string
 
+// Interpreter runs programs, several in parallel; see sandbox.Python.
+type Interpreter interface {
+	Run(ctx context.Context, program string) (sandbox.Outcome, error)
+}
+
 // codeTool is the tool run_code.
 type codeTool struct {
-	box    sandbox.Sandbox
+	box    Interpreter
 	limits sandbox.Limits
 	slots  chan struct{} // semaphore of running programs
 }
 
 // NewRunCode returns run_code on a sandbox with these limits. One tool is enough for a process. Its calls run at most
 // GOMAXPROCS programs in parallel; others wait.
-func NewRunCode(box sandbox.Sandbox, limits sandbox.Limits) Tool {
+func NewRunCode(box Interpreter, limits sandbox.Limits) Tool {
 	return &codeTool{box: box, limits: limits, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
@@ -32,13 +37,7 @@ func NewRunCode(box sandbox.Sandbox, limits sandbox.Limits) Tool {
 func (t *codeTool) Name() string { return NameRunCode }
 
 // Description returns the description for the model.
-func (t *codeTool) Description() string {
-	packages := "Only the standard library is available."
-	if p, ok := t.box.(sandbox.Packaged); ok && len(p.Packages()) > 0 {
-		packages = "Available beside the standard library: " + strings.Join(p.Packages(), ", ") + "."
-	}
-	return strings.TrimSpace(strings.ReplaceAll(runCodeDescription, "{{.}}", packages))
-}
+func (t *codeTool) Description() string { return strings.TrimSpace(runCodeDescription) }
 
 // Call runs a program. Its source is only the standard output; program, figures and warnings are in Text. If the
 // program fails, exceeds a limit or prints nothing, the Result has Failed set.

@@ -20,8 +20,6 @@ type box struct {
 	run func(ctx context.Context, program string)
 }
 
-func (b box) Name() string                { return sandbox.NameWASM }
-func (b box) Close(context.Context) error { return nil }
 func (b box) Run(ctx context.Context, program string) (sandbox.Outcome, error) {
 	if b.run != nil {
 		b.run(ctx, program)
@@ -31,30 +29,7 @@ func (b box) Run(ctx context.Context, program string) (sandbox.Outcome, error) {
 
 var codeLimits = sandbox.DefaultLimits(20 * time.Second)
 
-var drawn = []sandbox.File{{Name: "a_b.svg", Body: []byte("<svg/>")}, {Name: "c.png", Body: []byte("x")}}
-
-// stocked is a box with packages.
-type stocked struct {
-	box
-	names []string
-}
-
-func (s stocked) Packages() []string { return s.names }
-
-// TestRunCodePackages: the tool's description lists exactly the available packages.
-func TestRunCodePackages(t *testing.T) {
-	t.Parallel()
-	for want, b := range map[string]sandbox.Sandbox{
-		"Only the standard library is available.":                   stocked{},
-		"Available beside the standard library: NumPy.":             stocked{names: []string{"NumPy"}},
-		"Available beside the standard library: NumPy, Matplotlib.": stocked{names: []string{"NumPy", "Matplotlib"}},
-	} {
-		if got := tools.NewRunCode(b, codeLimits).Description(); !strings.Contains(got, want) || strings.Contains(got,
-			"may be") {
-			t.Errorf("no %q in %q", want, got)
-		}
-	}
-}
+var drawn = []sandbox.File{{Name: "a_b.svg", Body: []byte("<svg/>")}, {Name: "c.svg", Body: []byte("x")}}
 
 func TestRunCode(t *testing.T) {
 	t.Parallel()
@@ -71,7 +46,7 @@ func TestRunCode(t *testing.T) {
 	}{
 		{name: "output", program: "print('4 m')", box: box{out: sandbox.Outcome{Stdout: "4 m\n"}}, sources: 1, begins: "[1] Output of a Python program (exit status 0)\n4 m\n", text: "4 m", has: []string{"The program:\nprint('4 m')"}},
 		{name: "warnings", program: "p", box: box{out: sandbox.Outcome{Stdout: "4", Stderr: "careful"}}, sources: 1, text: "4", has: []string{"stderr:\ncareful"}},
-		{name: "figures", program: "p", box: box{out: sandbox.Outcome{Stdout: "It grows.", Files: drawn}}, sources: 1, figures: 1, text: "It grows.", has: []string{"Figure figures/", ".svg (a_b.svg): a b", "Not kept: c.png"}},
+		{name: "figures", program: "p", box: box{out: sandbox.Outcome{Stdout: "It grows.", Files: drawn}}, sources: 1, figures: 1, text: "It grows.", has: []string{"Figure figures/", ".svg (a_b.svg): a b", "Not kept: c.svg"}},
 		{name: "figures alone", program: "p", box: box{out: sandbox.Outcome{Files: drawn}}, failed: true, begins: "The program printed nothing"},
 		{name: "nothing", program: "pass", box: box{}, failed: true, begins: "The program printed nothing", has: []string{"pass"}},
 		{name: "error", program: "1/0", box: box{out: sandbox.Outcome{Stdout: "5", Stderr: "Traceback\nZeroDivisionError: division by zero\n", Exit: 1}}, failed: true, begins: "The program failed: ZeroDivisionError: division by zero.\nExit status 1.", has: []string{"stdout:\n5"}},

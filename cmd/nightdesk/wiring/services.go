@@ -48,8 +48,8 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 	if err != nil {
 		return s, err
 	}
-	var code func(context.Context) tools.Tool // nil: no run_code
-	if model != nil {                         // a nil *Client in the interface would not be nil
+	var code tools.Tool // run_code; nil: none
+	if model != nil {   // a nil *Client in the interface would not be nil
 		s.Model = model
 		if code, err = codeTool(ctx, cfg, con, d); err != nil { // only models write programs
 			return s, err
@@ -85,8 +85,11 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 		return s, err
 	}
 	d.closers = append(d.closers, own.Close)
-	box := toolbox{bases: library, store: store, own: own, code: code,
+	box := toolbox{bases: library, store: store, own: own,
 		common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, limit)}}
+	if code != nil {
+		box.common = append(box.common, code)
+	}
 	if len(engines) > 0 {
 		box.common = append(box.common, tools.NewWebSearch(websearch.NewChain(engines...), limit))
 	}

@@ -22,7 +22,6 @@ type toolbox struct {
 	store  storage.Store
 	common tools.Set // shared by all runs
 	own    *OwnTools
-	code   func(context.Context) tools.Tool // run_code; nil if there is no sandbox
 }
 
 // of returns the tools of one run.
@@ -72,12 +71,6 @@ func (t toolbox) available(ctx context.Context, run topicqueue.Run, shelf knowle
 		}
 		if err == nil {
 			has = append(has, tools.NewReportEvidence(sources, t.bases.limit))
-		}
-	}
-	afterPlanning := run.State != topicqueue.RunQueued && run.State != topicqueue.RunPlanning
-	if afterPlanning && t.code != nil && slices.Contains(run.Options.Tools, tools.NameRunCode) {
-		if code := t.code(ctx); code != nil {
-			has = append(has, code)
 		}
 	}
 	return append(has, t.own.Set(ctx, run.Options.Tools)...), nil

@@ -2,7 +2,6 @@ package wiring
 
 import (
 	"bytes"
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -11,27 +10,8 @@ import (
 
 	"nightdesk/config"
 	"nightdesk/pipeline/tools"
-	"nightdesk/pipeline/tools/sandbox"
 	"nightdesk/topicqueue"
 )
-
-// A run is planned while it is not yet known whether there is a sandbox. Its blocks wait for that, and have run_code.
-func TestPlanningDoesNotWaitForTheSandbox(t *testing.T) {
-	t.Parallel()
-	found := make(chan tools.Tool)
-	box := toolbox{own: &OwnTools{}, code: func(context.Context) tools.Tool { return <-found }}
-	run := topicqueue.Run{State: topicqueue.RunPlanning, Options: topicqueue.Options{Tools: []string{"run_code"}}}
-	planned, err := box.of(t.Context(), run)
-	if err != nil || len(planned.Tools) != 0 {
-		t.Errorf("planning has %v, %v", planned.Tools, err)
-	}
-	go func() { found <- tools.NewRunCode(nil, sandbox.Limits{}) }()
-	run.State = topicqueue.RunResearching
-	researched, err := box.of(t.Context(), run)
-	if err != nil || len(researched.Tools) != 1 {
-		t.Errorf("a block has %v, %v", researched.Tools, err)
-	}
-}
 
 // The settings and the package of the tools know the same built-in tools.
 func TestBuiltInToolNames(t *testing.T) {

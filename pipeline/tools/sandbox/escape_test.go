@@ -138,7 +138,7 @@ else:
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			each(t, long, try+program, func(t *testing.T, out sandbox.Outcome) {
+			run(t, long, try+program, func(t *testing.T, out sandbox.Outcome) {
 				if strings.Contains(out.Stdout, "ESCAPED") || out.Ended != sandbox.EndedItself {
 					t.Error("the program has escaped, or not ended by itself")
 				}

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"encoding/xml"
 	"fmt"
 	"path"
@@ -9,15 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Figure is a checked, harmless picture.
+// Figure is a harmless SVG drawing.
 type Figure struct {
 	Name  string // the program's name of the file
-	Title string // the picture's own title, else the words of its file name; one line
-	Ext   string // svg or png
+	Title string // the drawing's own title, else the words of its file name; one line
 	Body  []byte
 }
 
-// Figures returns the cleaned pictures among the files, and a message for each file that is not a valid picture.
+// Figures returns the cleaned drawings among the files, and a message for each file that is not a valid drawing.
 func Figures(files []File) (figures []Figure, refused []string) {
 	for _, f := range files {
 		fig, err := figure(f)
@@ -30,26 +28,20 @@ func Figures(files []File) (figures []Figure, refused []string) {
 	return figures, refused
 }
 
-// figure checks and cleans a picture. It detects the type from the content, not the name.
-func figure(f File) (out Figure, err error) {
-	out.Name = printable(f.Name)
-	if bytes.HasPrefix(f.Body, []byte(pngMagic)) {
-		out.Ext = "png"
-		out.Body, err = CleanPNG(f.Body)
-	} else {
-		out.Ext = "svg"
-		if out.Body, err = CleanSVG(f.Body); err == nil {
-			out.Title = clipped(svgTitle(out.Body))
-		}
+func figure(f File) (Figure, error) {
+	out := Figure{Name: printable(f.Name)}
+	var err error
+	if out.Body, err = cleanSVG(f.Body); err != nil {
+		return Figure{}, err
 	}
-	if out.Title == "" {
+	if out.Title = clipped(svgTitle(out.Body)); out.Title == "" {
 		name := strings.TrimSuffix(out.Name, path.Ext(out.Name))
 		out.Title = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_- ", r) }), " ")
 	}
-	return out, err
+	return out, nil
 }
 
-// svgTitle returns the title of a whole drawing. body: the output of CleanSVG.
+// svgTitle returns the title of a whole drawing. body: the output of cleanSVG.
 func svgTitle(body []byte) string {
 	var svg struct {
 		Title string `xml:"title"`
@@ -92,9 +84,4 @@ func printable(name string) string {
 		name = string(r[:80])
 	}
 	return name
-}
-
-func isFigureName(name string) bool {
-	name = strings.ToLower(name)
-	return strings.HasSuffix(name, ".svg") || strings.HasSuffix(name, ".png")
 }

@@ -3,9 +3,7 @@ package sandbox_test
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -39,7 +37,7 @@ func TestLimits(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			each(t, cmp.Or(tc.time, long), tc.program, func(t *testing.T, out sandbox.Outcome) {
+			run(t, cmp.Or(tc.time, long), tc.program, func(t *testing.T, out sandbox.Outcome) {
 				if out.Ended != tc.ended || out.Exit == 0 || !strings.Contains(out.Stderr, tc.stderr) {
 					t.Errorf("ended by %q, want %q", out.Ended, tc.ended)
 				}
@@ -58,7 +56,7 @@ func TestLimits(t *testing.T) {
 // TestFullDisk: a full disk ends a program or is reported to it, and nothing that it wrote is on the host.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	each(t, long, "import zipfile\nwith zipfile.ZipFile('bomb.zip', 'w') as z:\n    for i in range(100): z.writestr(str(i), bytes(1 << 20))\nprint('written')",
+	run(t, long, "import zipfile\nwith zipfile.ZipFile('bomb.zip', 'w') as z:\n    for i in range(100): z.writestr(str(i), bytes(1 << 20))\nprint('written')",
 		func(t *testing.T, out sandbox.Outcome) {
 			if out.Exit == 0 || strings.Contains(out.Stdout, "written") || len(out.Files) > 0 {
 				t.Error("100 MB were written")
@@ -68,14 +66,14 @@ func TestFullDisk(t *testing.T) {
 
 func TestFiguresComeOut(t *testing.T) {
 	t.Parallel()
-	each(t, long, `
+	run(t, long, `
 import chart, os
 chart.line("b.svg", [2020, 2021, 2022], {"A": [1, 4, 9], "B & <C>": [2, 3, 5]}, title="Growth", x="year", y="units")
 chart.bar("a.svg", ["north", "south"], {"share": [0.3, -0.7]})
 chart.line("c.svg", [2024, 2025], {"Ratio (%)": [110, 116], "Losses (m)": [7.9, 7.4]})
 os.mkdir("d.svg")
 open("data.csv", "w").write("1,2")
-open("big.png", "wb").write(bytes(3 << 20))
+open("big.svg", "wb").write(bytes(3 << 20))
 print("done: ä")
 `, func(t *testing.T, out sandbox.Outcome) {
 		if out.Exit != 0 || out.Stdout != "done: ä\n" || len(out.Files) != 3 || out.Files[0].Name != "a.svg" || out.Files[1].Name != "b.svg" {
@@ -97,45 +95,40 @@ print("done: ä")
 // TestRunsAreSeparate: a program leaves nothing for the next.
 func TestRunsAreSeparate(t *testing.T) {
 	t.Parallel()
-	inEach(t, long, func(t *testing.T, box sandbox.Sandbox) {
-		for range 2 {
-			out, err := box.Run(t.Context(), "import os, sys\nprint(os.listdir('.'), hasattr(sys, 'left'), sorted({'a', 'b', 'c'}, key=hash))\nsys.left = 1\nopen('left.txt', 'w').write('x')")
-			if err != nil || out.Exit != 0 || !strings.HasPrefix(out.Stdout, "[] False") {
-				t.Errorf("%+v, %v", out, err)
-			}
+	box := python(t, long)
+	for range 2 {
+		out, err := box.Run(t.Context(), "import os, sys\nprint(os.listdir('.'), hasattr(sys, 'left'), sorted({'a', 'b', 'c'}, key=hash))\nsys.left = 1\nopen('left.txt', 'w').write('x')")
+		if err != nil || out.Exit != 0 || !strings.HasPrefix(out.Stdout, "[] False") {
+			t.Errorf("%+v, %v", out, err)
 		}
-	})
+	}
 }
 
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	why := errors.New("the desk closes")
-	inEach(t, long, func(t *testing.T, box sandbox.Sandbox) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		timer := time.AfterFunc(time.Second, func() { cancel(why) })
-		defer timer.Stop()
-		start := time.Now()
-		if _, err := box.Run(ctx, "while True: pass"); !errors.Is(err, why) || time.Since(start) > time.Minute {
-			t.Errorf("%v after %s", err, time.Since(start))
-		}
-	})
+	box := python(t, long)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	timer := time.AfterFunc(time.Second, func() { cancel(why) })
+	defer timer.Stop()
+	start := time.Now()
+	if _, err := box.Run(ctx, "while True: pass"); !errors.Is(err, why) || time.Since(start) > time.Minute {
+		t.Errorf("%v after %s", err, time.Since(start))
+	}
 }
 
 func TestUnknownModule(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/python.wasm"
-	if _, err := sandbox.NewWASM(path, "", t.TempDir(), sandbox.DefaultLimits(time.Second)); err == nil {
+	if _, err := sandbox.New(path, t.TempDir(), sandbox.DefaultLimits(time.Second)); err == nil {
 		t.Error("a file that is not there is taken")
 	}
 	if err := os.WriteFile(path, []byte("not python"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sandbox.NewWASM(path, "", t.TempDir(), sandbox.DefaultLimits(time.Second)); err == nil || !strings.Contains(err.Error(), "code.python_wasm_sum") {
-		t.Errorf("another file is taken: %v", err)
-	}
-	box, err := sandbox.NewWASM(path, fmt.Sprintf("%x", sha256.Sum256([]byte("not python"))), t.TempDir(), sandbox.DefaultLimits(time.Second))
+	box, err := sandbox.New(path, t.TempDir(), sandbox.DefaultLimits(time.Second))
 	if err != nil {
-		t.Fatalf("a file whose sum is configured is not taken: %v", err)
+		t.Fatal(err)
 	}
 	if _, err := box.Run(t.Context(), "print(1)"); err == nil {
 		t.Error("a file that is no module runs programs")

@@ -38,5 +38,5 @@ func (c *capped) String() string {
 func outOfMemory(stderr string) bool {
 	stderr = strings.TrimRight(stderr, "\n")
 	last := stderr[strings.LastIndexByte(stderr, '\n')+1:]
-	return strings.HasPrefix(last, "MemoryError") || strings.Contains(last, "_ArrayMemoryError")
+	return strings.HasPrefix(last, "MemoryError")
 }

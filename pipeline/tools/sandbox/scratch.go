@@ -12,7 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 )
 
-// scratch is an in-memory file system for one program of the WebAssembly sandbox. A host directory would not isolate,
+// scratch is an in-memory file system for one program. A host directory would not isolate,
 // because wazero follows symbolic links out of a mounted directory. scratch has files and directories, but no links or
 // permissions.
 //
@@ -206,12 +206,13 @@ func (s *scratch) children(dir string) []string {
 	return names
 }
 
-// figures returns the files with names and sizes of pictures.
+// figures returns the files with names and sizes of drawings.
 func (s *scratch) figures() []File {
 	var files []File
 	for _, name := range s.children("") {
 		n := s.nodes[name]
-		if !n.dir && isFigureName(name) && len(n.data) <= maxFigureBytes && len(files) < maxFigures {
+		drawing := !n.dir && strings.HasSuffix(strings.ToLower(name), ".svg")
+		if drawing && len(n.data) <= maxFigureBytes && len(files) < maxFigures {
 			files = append(files, File{Name: name, Body: slices.Clone(n.data)})
 		}
 	}

