@@ -163,8 +163,9 @@ func TestGaps(t *testing.T) {
 // TestRunawayStream: a stream is bounded, and its numbers continue.
 func TestRunawayStream(t *testing.T) {
 	t.Parallel()
-	ctx, rdb := t.Context(), redistest.InProcess(t)
-	q := redisqueue.New(rdb, redisqueue.DefaultTiming)
+	ctx, rdb, patient := t.Context(), redistest.InProcess(t), redisqueue.DefaultTiming
+	patient.Lease = time.Hour
+	q := redisqueue.New(rdb, patient)
 	run := newRun("runaway", 1)
 	planned(t, q, run, "One")
 	b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))

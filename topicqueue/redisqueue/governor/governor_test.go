@@ -163,11 +163,12 @@ func TestGovernor_LearnsFromLateness(t *testing.T) {
 	}
 }
 
-// TestGovernor_HandsPlacesOver: a freed place goes to another process within milliseconds.
+// TestGovernor_HandsPlacesOver: a freed place goes to another process at once. With such long leases, a process that is
+// not told looks only after 15 seconds.
 func TestGovernor_HandsPlacesOver(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		one, other := start(t, rdb, 0), start(t, rdb, 0)
+		one, other := start(t, rdb, time.Hour), start(t, rdb, time.Hour)
 		c := limited(callOf("run"), topicqueue.CallLimits{InFlight: 1})
 		took := time.Duration(0)
 		const n = 20
@@ -188,7 +189,7 @@ func TestGovernor_HandsPlacesOver(t *testing.T) {
 			took += (<-granted).Sub(start)
 			eventually(t, rdb, "free", inFlight(0))
 		}
-		if took/n > 50*time.Millisecond {
+		if took/n > 5*time.Second { // some of them on a busy machine, but not most
 			t.Errorf("a place was taken after %s", took/n)
 		}
 	})
