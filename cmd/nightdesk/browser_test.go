@@ -244,6 +244,7 @@ func (b *browser) chromium(command string, params map[string]any, value any) {
 
 // TestPages goes the way of somebody who puts topics in and reads the reports, in a browser.
 func TestPages(t *testing.T) {
+	scaletest.Processes(t)
 	t.Parallel()
 	b := newBrowser(t)
 	const token = "a-token-of-32-letters-for-a-test-"

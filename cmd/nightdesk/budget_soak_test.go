@@ -14,6 +14,7 @@ import (
 // the model server has counted, to the token, but for the calls that were in flight in a worker that was killed, and
 // each question is in them once.
 func TestAccountsUnderKills(t *testing.T) {
+	scaletest.Processes(t)
 	t.Parallel()
 	const topics = 6
 	kills := scaletest.Of(2, 3)

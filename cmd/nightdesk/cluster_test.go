@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // startCluster starts three masters, of which the last may throw keys away.
@@ -50,6 +51,7 @@ func startCluster(t *testing.T) (nodes []*redistest.Process, clients []*redis.Cl
 
 // TestRedisCluster works on three masters: no script, transaction or pipeline may need two of them.
 func TestRedisCluster(t *testing.T) {
+	scaletest.Processes(t)
 	t.Parallel()
 	nodes, clients := startCluster(t)
 	ctx := t.Context()
@@ -80,6 +82,7 @@ func TestRedisCluster(t *testing.T) {
 
 // TestClusterFailover kills a master that has a replica in the middle of a batch: the desk goes on with the replica.
 func TestClusterFailover(t *testing.T) {
+	scaletest.Processes(t)
 	t.Parallel()
 	nodes, clients := startCluster(t)
 	replica := redistest.Start(t, "--port", "PORT", "--save", "", "--appendonly", "no", "--cluster-enabled", "yes", "--cluster-node-timeout", "5000", "--repl-diskless-sync-delay", "0")
@@ -133,6 +136,7 @@ func hasSlot(t *testing.T, c *redis.Client, tag string) bool {
 // TestNightsOnCluster has a schedule fire twice on three masters, with budgets, sharing, memories, digests, webhooks
 // and purging: each is scripts on keys that must lie in one slot.
 func TestNightsOnCluster(t *testing.T) {
+	scaletest.Processes(t)
 	t.Parallel()
 	nodes, clients := startCluster(t)
 	if err := clients[2].ConfigSet(t.Context(), "maxmemory-policy", "noeviction").Err(); err != nil {

@@ -83,6 +83,7 @@ func alone(dir string) bool {
 // the worker of each in the middle of it, one after the other. What comes of it is what one undisturbed worker makes
 // of the topics, no model call is made twice, and what is on the machines is of no consequence.
 func TestRollingRestart(t *testing.T) {
+	scaletest.Processes(t)
 	t.Parallel()
 	topics, slots := scaletest.Of(9, 24), 2
 	s, machines := newMachines(t, 3)

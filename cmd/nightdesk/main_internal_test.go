@@ -30,22 +30,12 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// suite runs all tests, with a directory for the program that they build and no pause at the end of its processes.
+// suite runs all tests, with no pause at the end of the program's processes under the race detector.
 type suite struct{ *testing.M }
 
 func (s suite) Run() int {
-	dir, err := os.MkdirTemp("", "nightdesk-test")
-	if err != nil {
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")); err != nil {
 		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	for key, value := range map[string]string{
-		"TEST_BUILD_DIR": dir,
-		"GORACE":         "atexit_sleep_ms=0 " + os.Getenv("GORACE"), // else a process sleeps for a second at its end
-	} {
-		if err := os.Setenv(key, value); err != nil {
-			panic(err)
-		}
 	}
 	return s.M.Run()
 }

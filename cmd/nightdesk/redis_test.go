@@ -24,6 +24,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // newDeskAt returns the program with a knowledge base, no model and this Redis.
@@ -175,6 +176,7 @@ func makeCertificate(t *testing.T, dir string) (ca, cert, key string) {
 
 // TestRedisWithSentinels kills the master in the middle of a batch: the desk goes on with the replica.
 func TestRedisWithSentinels(t *testing.T) {
+	scaletest.Processes(t)
 	t.Parallel()
 	plain := []string{"--port", "PORT", "--save", "", "--appendonly", "no", "--requirepass", "data", "--masterauth", "data", "--repl-diskless-sync-delay", "0"}
 	master := redistest.Start(t, plain...)

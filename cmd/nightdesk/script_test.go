@@ -20,26 +20,38 @@ import (
 	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
-// raced are the scripts that run every command with the race detector: those in which a command does most at a time.
-var raced = []string{"ask", "bulk", "queue", "run_extractive", "watch"}
+// first are the scripts that run with -short and with the race detector: those in which a command does most at a time.
+var first = []string{"ask", "bulk", "queue", "run_extractive", "watch"}
+
+// scripts returns the scripts that run: all, or the first.
+func scripts(t *testing.T) (files []string) {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil || len(all) < len(first) {
+		t.Fatalf("%d scripts, %v", len(all), err)
+	}
+	if !testing.Short() && (!scaletest.Race || scaletest.Full) {
+		return all
+	}
+	for _, name := range first {
+		files = append(files, filepath.Join("testdata", "script", name+".txtar"))
+	}
+	return files
+}
 
 // TestScripts runs testdata/script/*.txtar: one behaviour each, with exit code, standard output and standard error.
 // Scripts that need a Redis call `redis`, those that need a model server call `model`.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	plain := t.TempDir()
-	link(t, plain)
 	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("testdata", "script"),
+		Files: scripts(t),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Values["t"] = t
-			if name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-"); !slices.Contains(raced, name) {
-				env.Setenv("PATH", plain+string(filepath.ListSeparator)+env.Getenv("PATH"))
-			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

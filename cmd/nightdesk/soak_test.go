@@ -27,6 +27,7 @@ var (
 // same topics, and no model call is made again but those that were in flight in a worker that was killed. With -v it
 // prints the figures.
 func TestSoak(t *testing.T) {
+	scaletest.Processes(t)
 	t.Parallel()
 	topics, every, restarts := *soakTopics, *soakEvery, 1
 	kills, slots := cmp.Or(*soakKills, max(2, topics/5)), *soakSlots

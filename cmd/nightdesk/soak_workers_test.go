@@ -104,6 +104,7 @@ func (s *soak) blocksOf(p *process) map[[2]string]time.Time {
 // TestFrozenWorker stops a worker with SIGSTOP in the middle of topic blocks until another one has taken them over,
 // and lets it go on: it does and writes nothing more of them.
 func TestFrozenWorker(t *testing.T) {
+	scaletest.Processes(t)
 	t.Parallel()
 	topics := scaletest.Of(4, 10) + int(soakFreeze.Seconds())
 	want, questions := undisturbed(t, topics)
@@ -185,6 +186,7 @@ func (s *soak) stopping(p *process, then func()) {
 // TestStoppedWorker stops a worker with SIGTERM in the middle of topic blocks: another one goes on with them at once,
 // and no model call is made again.
 func TestStoppedWorker(t *testing.T) {
+	scaletest.Processes(t)
 	t.Parallel()
 	topics := scaletest.Of(4, 10)
 	want, questions := undisturbed(t, topics)
