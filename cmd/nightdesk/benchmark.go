@@ -47,8 +47,7 @@ func printBenchmark(ctx context.Context, con *view.Console, store storage.Store,
 	}
 	switch {
 	case found == 0:
-		return view.Usage(view.Hint(fmt.Errorf("there is no run and no batch %q in %s", name, store.Location("reports")),
-			"`nightdesk list` shows what there is."))
+		return lookup.NoSuch(name)
 	case missing > 0:
 		return view.Ended(fmt.Errorf("%s without a report left out", view.Counted(missing, "run")), view.ExitPartial)
 	}

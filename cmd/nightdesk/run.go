@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
@@ -362,7 +363,7 @@ func resultOf(ctx context.Context, from runReader, store storage.Store, run topi
 	if r.Report == "" {
 		return r, nil
 	}
-	metadata, err := readMetadata(ctx, store, run.ID)
+	metadata, err := reports.Desk{Store: store}.Metadata(ctx, run.ID)
 	if err != nil {
 		return r, err
 	}

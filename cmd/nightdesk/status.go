@@ -18,7 +18,6 @@ import (
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
-	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -262,16 +261,4 @@ func showBatchStatus(ctx context.Context, con *view.Console, from lookup.Lister,
 		fmt.Fprintf(con.Out, "  %d of them not yet in storage\n", s.Unpublished)
 	}
 	return open, nil
-}
-
-// readMetadata returns the metadata of a run's report, or the zero value if there is none yet.
-func readMetadata(ctx context.Context, store storage.Store, runID string) (digest.Facts, error) {
-	data, err := store.Get(ctx, storage.MetadataKey(runID))
-	if errors.Is(err, storage.ErrNotExist) {
-		return digest.Facts{}, nil
-	}
-	if err != nil {
-		return digest.Facts{}, err
-	}
-	return digest.Read(data)
 }

@@ -43,18 +43,17 @@ func Unknown(ctx context.Context, cfg config.Config, name string) error {
 		return err
 	}
 	e := GoneError{run, cfg.Queue.StateExpiry.String()}
-	return view.Usage(view.Hint(e, fmt.Sprintf("`nightdesk report %s` prints its report.", name)))
+	return view.Refused(e, fmt.Sprintf("`nightdesk report %s` prints its report.", name))
 }
 
 // NoSuch returns the error for a name that is neither a run nor a batch.
 func NoSuch(name string) error {
-	return view.Usage(view.Hint(fmt.Errorf("there is no run and no batch %q", name),
-		"`nightdesk list` shows what there is."))
+	return view.NotFound(fmt.Errorf("there is no run and no batch %q", name), "`nightdesk list` shows what there is.")
 }
 
 // NoBatch returns the error for an unknown batch name.
 func NoBatch(name string, batches []redisqueue.Batch) error {
-	return view.Usage(view.Hint(NoBatchError(name), "There are: "+batchNames(batches)))
+	return view.NotFound(NoBatchError(name), "There are: "+batchNames(batches))
 }
 
 // NoBatchError holds the name of an unknown batch.

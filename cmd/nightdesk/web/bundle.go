@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"path"
@@ -22,17 +21,12 @@ func (s downloads) zip(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	manifest, err := s.store.Get(r.Context(), storage.ManifestKey(run))
-	if errors.Is(err, storage.ErrNotExist) {
-		http.NotFound(w, r)
-		return
-	}
 	var m storage.Manifest
 	if err == nil {
 		err = json.Unmarshal(manifest, &m)
 	}
 	if err != nil {
-		s.log.Error().Err(err).Str("run", run).Msg("a bundle cannot be read")
-		http.Error(w, err.Error(), http.StatusBadGateway)
+		s.refuse(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/zip")

@@ -81,7 +81,7 @@ func (s digestPages) morning(ctx context.Context, r *http.Request) (string, any,
 	if len(batches) == 0 {
 		return "This morning", digestPage{}, nil
 	}
-	d, err := jobs.MakeDigest(ctx, s.queue, s.store, batches[len(batches)-1].Name)
+	d, _, err := s.reports().Digest(ctx, batches[len(batches)-1].Name)
 	if err != nil {
 		return "", nil, err
 	}
@@ -94,19 +94,11 @@ func (s digestPages) digest(ctx context.Context, r *http.Request) (string, any, 
 	if err != nil {
 		return "", nil, err
 	}
-	batch := r.PathValue("batch")
-	d, err := jobs.ReadDigest(ctx, s.store, batch)
-	soFar := errors.Is(err, storage.ErrNotExist)
-	if soFar {
-		d, err = jobs.MakeDigest(ctx, s.queue, s.store, batch)
-	}
-	if errors.Is(err, redisqueue.ErrNotFound) {
-		return "", nil, noBatch(batch)
-	}
+	d, final, err := s.reports().Digest(ctx, r.PathValue("batch"))
 	if err != nil {
 		return "", nil, err
 	}
-	return s.digestPage(ctx, r, d, batches, soFar)
+	return s.digestPage(ctx, r, d, batches, !final)
 }
 
 func (s digestPages) digestPage(ctx context.Context, r *http.Request, d digest.Digest, batches []redisqueue.Batch,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
@@ -19,6 +20,8 @@ type runReader struct {
 	queue *redisqueue.Queue
 	store storage.Store
 }
+
+func (s runReader) reports() reports.Desk { return reports.Desk{Store: s.store, Queue: s.queue} }
 
 // runID matches valid run IDs. They have no special characters, so they are safe in storage keys.
 var runID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)

@@ -22,6 +22,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/history"
+	"nightdesk/pipeline/citation/bibliography"
 	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/reporting/formats/pdf"
 	"nightdesk/storage"
@@ -306,7 +307,10 @@ func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage)
 		p.Checked = "./" + name(run.ID) + "/checks"
 	}
 	if p.Sources, err = s.sources(ctx, run.ID); len(p.Sources) > 0 {
-		p.Lists = bibliographies(run.ID)
+		labels := map[string]string{bibliography.BibTeX: "BibTeX", bibliography.RIS: "RIS", bibliography.CSL: "CSL-JSON"}
+		for _, format := range bibliography.Names() {
+			p.Lists = append(p.Lists, link{Name: labels[format], URL: name(run.ID) + "/bibliography/" + format})
+		}
 	}
 	return err
 }

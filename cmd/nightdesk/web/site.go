@@ -181,8 +181,8 @@ func (s *site) handle(mux *http.ServeMux) {
 	mux.HandleFunc("GET /topics/{topic}/compare", s.show("compare", true, topics.compare))
 	files := downloads{s.Store, s.Log}
 	mux.HandleFunc("GET /runs/{run}/zip", files.zip)
-	mux.HandleFunc("GET /runs/{run}/pdf", files.pdf)
-	mux.HandleFunc("GET /runs/{run}/bibliography/{format}", files.bibliography)
+	mux.HandleFunc("GET /runs/{run}/pdf", files.report)
+	mux.HandleFunc("GET /runs/{run}/bibliography/{format}", files.report)
 	mux.HandleFunc("GET /a/{key...}", files.artefact)
 	mux.HandleFunc("GET /search", s.show("search", false, searchPages{s.Search, s.Log}.search))
 	schedules := schedulePages{s.Schedules}

@@ -16,7 +16,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"nightdesk/cmd/nightdesk/web/api"
+	"nightdesk/cmd/nightdesk/desk/reports"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/reporting"
@@ -181,13 +182,8 @@ func (s downloads) artefact(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, err := s.store.Get(r.Context(), key)
-	switch {
-	case errors.Is(err, storage.ErrNotExist):
-		http.NotFound(w, r)
-		return
-	case err != nil:
-		s.log.Error().Err(err).Str("key", key).Msg("artefact not served")
-		http.Error(w, err.Error(), http.StatusBadGateway)
+	if err != nil {
+		s.refuse(w, r, err)
 		return
 	}
 	kind := "text/plain; charset=utf-8"
@@ -200,10 +196,40 @@ func (s downloads) artefact(w http.ResponseWriter, r *http.Request) {
 	case ".svg", ".png", ".docx":
 		kind = cmp.Or(mime.TypeByExtension(ext), "application/octet-stream")
 	case ".mp3", ".opus", ".wav", ".vtt":
-		kind = api.FormatType(ext[1:])
+		kind = reports.TypeOf(ext[1:])
 		policy = "default-src 'none'; media-src 'self'" // browsers show a player in which the file plays itself
 	}
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("Content-Type", kind)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body)) // players request ranges
+}
+
+// report sends a report that is made on demand: as PDF, or its sources for reference managers.
+func (s downloads) report(w http.ResponseWriter, r *http.Request) {
+	run := r.PathValue("run")
+	if !runID.MatchString(run) {
+		http.NotFound(w, r)
+		return
+	}
+	file, err := reports.Desk{Store: s.store}.Report(r.Context(), run, cmp.Or(r.PathValue("format"), reports.PDF))
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", file.Type())
+	w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(file.Name))
+	_, _ = w.Write(file.Body) // the client has disconnected
+}
+
+// refuse answers a request for a file that cannot be sent.
+func (s downloads) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	switch kind := view.KindOf(err); {
+	case errors.Is(err, storage.ErrNotExist), kind == view.Missing, kind == view.Misuse:
+		http.NotFound(w, r)
+	case kind == view.Conflict:
+		http.Error(w, view.WithHint(err).Error(), http.StatusNotImplemented)
+	default:
+		s.log.Error().Err(err).Str("path", r.URL.Path).Msg("file not sent")
+		http.Error(w, err.Error(), http.StatusBadGateway)
+	}
 }

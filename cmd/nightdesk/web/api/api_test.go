@@ -349,7 +349,7 @@ func TestProblems(t *testing.T) {
 		"/v1/search?q=%22":                         "contains no word",
 		"/v1/search?q=%FF":                         "not UTF-8",
 		"/v1/search?q=a&batch=..":                  "it must match",
-		"/v1/runs/a/report?format=pdf":             "it is one of md, html, docx",
+		"/v1/runs/a/report?format=odt":             "it is one of md, html, docx",
 		"/v1/runs/a/events?after=minus":            "it must match",
 	} {
 		d.problem(http.MethodGet, path, "", 400, want)

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"nightdesk/jobs"
+	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/jobs/search"
-	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -88,18 +87,8 @@ func (a batches) readBatch(c *call) (any, error) {
 }
 
 func (a batches) readDigest(c *call) (any, error) {
-	name := c.PathValue("batch")
-	d, err := jobs.ReadDigest(c.Context(), a.store, name)
-	if errors.Is(err, storage.ErrNotExist) {
-		if _, err := a.batch(c.Context(), name); err != nil {
-			return nil, err
-		}
-		d, err = jobs.MakeDigest(c.Context(), a.queue, a.store, name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
+	d, _, err := reports.Desk{Store: a.store, Queue: a.queue}.Digest(c.Context(), c.PathValue("batch"))
+	return d, err
 }
 
 func (a batches) search(c *call) (any, error) {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/rs/zerolog"
 
+	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/search"
@@ -104,10 +106,10 @@ func (a runs) endpoints() []endpoint {
 			answer: RunDetail{}, refusals: none, do: a.readRun},
 		{method: http.MethodGet, path: "/runs/{run}/report", id: "readReport",
 			about: "The report of a run", params: []param{runParam, {name: "format", in: inQuery,
-				about:  "Form of the report; md if absent. mp3, opus and wav: as it is read aloud; vtt: the transcript of that",
-				values: []string{"md", "html", "docx", "mp3", "opus", "wav", "vtt"}}},
-			kinds: []string{"text/markdown", "text/html", "application/octet-stream", docxType, "audio/mpeg", "audio/ogg",
-				"audio/wav", "text/vtt"}, refusals: none,
+				about: "Form of the report; md if absent. audio: as it is read aloud; vtt: the transcript of that; bib, ris " +
+					"and csl: its sources",
+				values: reports.Formats()}},
+			kinds: reportTypes(), refusals: []int{http.StatusNotFound, http.StatusConflict},
 			do: a.readReport},
 		{method: http.MethodGet, path: "/runs/{run}/claims", id: "listClaims", params: []param{runParam},
 			about:  "The claims of a run that is in storage, each with its quote and where that stands in its source",
@@ -154,11 +156,19 @@ func (a batches) endpoints() []endpoint {
 }
 
 const (
-	docxType    = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	eventsAbout = "The events of a run as a stream. `id` is the number of an event, `data` the event as JSON. " +
 		"It begins after Last-Event-ID, and ends when the run has; then a client that comes back gets 204. Where " +
 		"events are no longer there, one with the status gap stands."
 )
+
+// reportTypes returns the media types of reports.
+func reportTypes() (out []string) {
+	for _, format := range reports.Formats() {
+		kind, _, _ := strings.Cut(reports.TypeOf(format), ";")
+		out = append(out, kind)
+	}
+	return out
+}
 
 func stateNames() (out []string) {
 	for _, s := range topicqueue.RunStates {

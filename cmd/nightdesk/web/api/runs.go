@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -237,33 +238,18 @@ func list[T any](s []T) []T {
 }
 
 func (a runs) readReport(c *call) (any, error) {
-	format := c.URL.Query().Get("format")
-	if format == "" {
-		format = "md"
-	}
-	id := c.PathValue("run")
-	body, err := a.store.Get(c.Context(), storage.FormatKey(id, format))
-	if errors.Is(err, storage.ErrNotExist) {
-		return nil, problem(http.StatusNotFound, "/v1/runs/"+id+" says how far the run is.",
-			"there is no report of run %q as %s", id, format)
-	}
+	format := cmp.Or(c.URL.Query().Get("format"), reports.Markdown)
+	file, err := reports.Desk{Store: a.store}.Report(c.Context(), c.PathValue("run"), format)
 	if err != nil {
 		return nil, err
 	}
 	h := c.w.Header()
-	h.Set("Content-Type", FormatType(format))
+	h.Set("Content-Type", file.Type())
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:")
-	_, _ = c.w.Write(body) // the client has disconnected
+	_, _ = c.w.Write(file.Body) // the client has disconnected
 	return nil, nil
 }
-
-// formatTypes maps report formats to content types.
-var formatTypes = map[string]string{"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8",
-	"docx": docxType, "mp3": "audio/mpeg", "opus": "audio/ogg", "wav": "audio/wav", "vtt": "text/vtt; charset=utf-8"}
-
-// FormatType returns the content type of a report format, given its extension.
-func FormatType(format string) string { return cmp.Or(formatTypes[format], "application/octet-stream") }
 
 // stored reads a JSON Lines file of a run.
 func stored[T any](a runs, c *call, name string) (any, error) {
