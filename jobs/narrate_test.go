@@ -334,10 +334,14 @@ func TestNarrationGoesOn(t *testing.T) {
 		stops := 0
 		for range 3 {
 			w := b.start(jobs.Settings{})
-			select {
-			case <-reached:
-				stops++
-			case <-time.After(5 * time.Second):
+			for ended := false; !ended; {
+				select {
+				case <-reached:
+					stops++
+					ended = true
+				case <-time.After(5 * time.Millisecond):
+					ended = b.run(id).State.Final()
+				}
 			}
 			w.Stop()
 		}

@@ -13,14 +13,15 @@ import (
 // kind. Times below half a second always pass. Check returns the CPU time for the long text.
 func Check(t testing.TB, name, short, long string, do func(text string)) time.Duration {
 	t.Helper()
-	took := cpuTime(t, long, do)
+	of := func(text string) time.Duration { return max(Time(t, func() { do(text) }), time.Millisecond) }
+	took := of(long)
 	if took < 500*time.Millisecond {
 		return took
 	}
-	few := min(cpuTime(t, short, do), cpuTime(t, short, do), cpuTime(t, short, do))
+	few := min(of(short), of(short), of(short))
 	bound := 5 * float64(len(long)) / float64(len(short)) * float64(few)
 	if float64(took) > bound { // garbage collection for other tests may have run on this thread
-		took = min(took, cpuTime(t, long, do))
+		took = min(took, of(long))
 	}
 	if float64(took) > bound {
 		t.Errorf("%s: %s for %d bytes, %s for %d", name, few, len(short), took, len(long))
@@ -28,8 +29,14 @@ func Check(t testing.TB, name, short, long string, do func(text string)) time.Du
 	return took
 }
 
-// cpuTime returns the CPU time of do on its thread.
-func cpuTime(t testing.TB, text string, do func(text string)) time.Duration {
+// Time returns the CPU time of do on its thread. On other systems than Linux it is the time that has passed.
+func Time(t testing.TB, do func()) time.Duration {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		start := time.Now()
+		do()
+		return time.Since(start)
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	used := func() time.Duration {
@@ -41,6 +48,6 @@ func cpuTime(t testing.TB, text string, do func(text string)) time.Duration {
 		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
 	start := used()
-	do(text)
-	return max(used()-start, time.Millisecond)
+	do()
+	return used() - start
 }

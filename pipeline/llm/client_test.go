@@ -108,27 +108,29 @@ func TestErrorClasses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			c := setup(t, tc.handler, func(s *llm.RoleSettings) { s.MaxTries = 2 })
-			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // who is busy is asked until then
-			defer cancel()
-			_, err := c.Generate(ctx, free())
-			for _, want := range tc.want {
-				if !errors.Is(err, want) {
-					t.Errorf("error %v is not %v", err, want)
+			synctest.Test(t, func(t *testing.T) {
+				c := inMemory(t, tc.handler, func(s *llm.RoleSettings) { s.MaxTries = 2 })
+				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // who is busy is asked until then
+				defer cancel()
+				_, err := c.Generate(ctx, free())
+				for _, want := range tc.want {
+					if !errors.Is(err, want) {
+						t.Errorf("error %v is not %v", err, want)
+					}
 				}
-			}
-			for _, not := range tc.not {
-				if errors.Is(err, not) {
-					t.Errorf("error %v is %v", err, not)
+				for _, not := range tc.not {
+					if errors.Is(err, not) {
+						t.Errorf("error %v is %v", err, not)
+					}
 				}
-			}
-			var perr *llm.ProviderError
-			if got := errors.As(err, &perr); got != (tc.status != 0) || got && perr.Status != tc.status {
-				t.Errorf("status of %v, want %d", err, tc.status)
-			}
-			if err != nil && (strings.Contains(err.Error(), testKey) || strings.Contains(err.Error(), "cdef") || !strings.Contains(err.Error(), tc.says)) {
-				t.Errorf("message %q", err)
-			}
+				var perr *llm.ProviderError
+				if got := errors.As(err, &perr); got != (tc.status != 0) || got && perr.Status != tc.status {
+					t.Errorf("status of %v, want %d", err, tc.status)
+				}
+				if err != nil && (strings.Contains(err.Error(), testKey) || strings.Contains(err.Error(), "cdef") || !strings.Contains(err.Error(), tc.says)) {
+					t.Errorf("message %q", err)
+				}
+			})
 		})
 	}
 }

@@ -137,16 +137,18 @@ func TestProvidersFailAlike(t *testing.T) {
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				t.Parallel()
-				c := setup(t, tc.stub, func(s *llm.RoleSettings) { with(s); s.MaxTries = 2 })
-				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // who is busy is asked until then
-				defer cancel()
-				resp, err := c.Generate(ctx, free())
-				if !errors.Is(err, tc.want) || resp.Text != "" {
-					t.Fatalf("%+v, %v", resp, err)
-				}
-				if !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), testKey) {
-					t.Errorf("message %q", err)
-				}
+				synctest.Test(t, func(t *testing.T) {
+					c := inMemory(t, tc.stub, func(s *llm.RoleSettings) { with(s); s.MaxTries = 2 })
+					ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // who is busy is asked until then
+					defer cancel()
+					resp, err := c.Generate(ctx, free())
+					if !errors.Is(err, tc.want) || resp.Text != "" {
+						t.Fatalf("%+v, %v", resp, err)
+					}
+					if !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), testKey) {
+						t.Errorf("message %q", err)
+					}
+				})
 			})
 		}
 	})

@@ -76,6 +76,15 @@ func TestSpeaker(t *testing.T) {
 	}
 }
 
+// hanging counts requests and answers none.
+type hanging struct{ asked *atomic.Int32 }
+
+func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	h.asked.Add(1)
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
 // TestSpeakerTroubles: each failure of a server has a defined outcome after a limited number of tries.
 func TestSpeakerTroubles(t *testing.T) {
 	t.Parallel()
@@ -104,8 +113,7 @@ func TestSpeakerTroubles(t *testing.T) {
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://login.example/", http.StatusFound)
 		}, "a redirect to login.example", llm.ErrUnavailable, 3},
-		"a hanging server": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-			"no complete answer within", llm.ErrUnavailable, 2},
+		"a hanging server": {nil, "no complete answer within", llm.ErrUnavailable, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,8 +122,8 @@ func TestSpeakerTroubles(t *testing.T) {
 				tries.Add(1)
 				test.handler(w, r)
 			}, func(s *llm.SpeakerSettings) {
-				if name == "a hanging server" {
-					s.Timeout = 50 * time.Millisecond
+				if test.handler == nil {
+					s.Timeout, s.HTTPClient = 50*time.Millisecond, &http.Client{Transport: hanging{&tries}}
 				}
 			})
 			wav, err := s.Speak(t.Context(), "alloy", "Good night.")

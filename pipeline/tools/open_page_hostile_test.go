@@ -10,8 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"nightdesk/pipeline/lineartest"
 	"nightdesk/pipeline/tools"
 	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // fetched returns a response like that of the client.
@@ -66,9 +68,9 @@ func TestHostilePages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			start := time.Now()
-			_, text, err := tools.ReadPage(t.Context(), fetched("text/html", page))
-			took := time.Since(start)
+			var text string
+			var err error
+			took := lineartest.Time(t, func() { _, text, err = tools.ReadPage(t.Context(), fetched("text/html", page)) })
 			runtime.ReadMemStats(&after)
 			spent := (after.TotalAlloc - before.TotalAlloc) >> 20
 			t.Logf("%s, %d MB allocated, %d bytes of text, %v", took.Round(time.Millisecond), spent, len(text), err)
@@ -155,11 +157,12 @@ func FuzzPage(f *testing.F) {
 	f.Add("text/html", "<script type=\"application/ld+json\">{\"datePublished\":\"2026-01-01\"}</script><h2>x</h2>\x00<p>\xff")
 	f.Add("text/plain", "\xff\xfea\x00")
 	f.Fuzz(func(t *testing.T, kind, body string) {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), scaletest.Patience)
 		defer cancel()
-		start := time.Now()
-		title, text, err := tools.ReadPage(ctx, fetched(kind, body))
-		if took := time.Since(start); took > 15*time.Second {
+		var title, text string
+		var err error
+		took := lineartest.Time(t, func() { title, text, err = tools.ReadPage(ctx, fetched(kind, body)) })
+		if took > 15*time.Second {
 			t.Errorf("%d bytes take %s", len(body), took)
 		}
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"nightdesk/pipeline/tools"
 	"nightdesk/pipeline/tools/mcp"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // asServer makes the test program an MCP server.
@@ -276,7 +277,7 @@ func TestHTTP(t *testing.T) {
 	with := func(key string) *mcp.Server {
 		s := mcp.New(mcp.Settings{Name: "tides", URL: service.URL + "/mcp?key=" + token,
 			Header: http.Header{"Authorization": {"Bearer " + key}}, Allow: allowed([]string{"search-tides", "much", "hang"}),
-			Timeout: 5 * time.Second, Secrets: []string{key, "Bearer " + key}})
+			Timeout: scaletest.Patience, Secrets: []string{key, "Bearer " + key}})
 		t.Cleanup(func() { s.Close() })
 		return s
 	}
