@@ -29,12 +29,6 @@ func hasAuthority(s string) bool {
 	return name != "" && strings.HasPrefix(s[len(name):], "://")
 }
 
-// wraps reports whether s is an address nested in another scheme, such as "blob:https://...".
-func wraps(s string) bool {
-	name := scheme(s)
-	return (name == "blob" || name == "view-source" || name == "filesystem") && hasAuthority(s[len(name)+1:])
-}
-
 // standsClose reports whether r may follow an address without a space, although addresses can contain it.
 func standsClose(r rune) bool { return text.CJK(r) || r == '—' || r == '・' }
 
@@ -81,7 +75,7 @@ func (w *walker) angle(i int) int {
 // bareURL handles an address in running text.
 func (w *walker) bareURL(i int) int {
 	anyScheme := w.external && hasAuthority(w.text[i:])
-	if !anyScheme && !isAddress(w.text[i:]) && !(w.external && wraps(w.text[i:])) {
+	if !anyScheme && !isAddress(w.text[i:]) {
 		return i
 	}
 	if before, _ := utf8.DecodeLastRuneInString(w.text[:i]); i > 0 && !anyScheme &&
@@ -117,11 +111,7 @@ func addressEnd(s string, i, limit int) int {
 	words := -1
 	for end := i; end < limit; {
 		r, size := utf8.DecodeRuneInString(s[end:])
-		escaped := "_*~(&#+=-"
-		if len(open) > 0 {
-			escaped += ")"
-		}
-		if r == '\\' && end+1 < limit && strings.IndexByte(escaped, s[end+1]) >= 0 { // escaped for Markdown
+		if r == '\\' && end+1 < limit && strings.IndexByte("_*~(&#+=-", s[end+1]) >= 0 { // escaped for Markdown
 			end++
 			continue
 		}

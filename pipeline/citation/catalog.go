@@ -91,62 +91,26 @@ func (c *catalog) hasTarget(line string) bool {
 	return key != "" || c.titled(line) >= 0
 }
 
-// isRemark reports whether a footnote is a remark: it has no target, or an address in the middle of a sentence.
-func (c *catalog) isRemark(note string) bool {
-	if !hasAddress(note) {
-		return !c.hasTarget(note)
-	}
-	found := noteAddress.FindAllStringIndex(note, -1)
-	if len(found) == 0 {
-		return false
-	}
-	before, after := note[:found[0][0]], note[found[len(found)-1][1]:]
-	return len(strings.Fields(before)) >= 5 && len(strings.Fields(after)) >= 2 && !visited.MatchString(after)
-}
+// noScheme is an address without a scheme.
+var noScheme = regexp.MustCompile(`(?i)(?:^|[\s(<\[*"“])((?:[\pL\pN-]+\.)+[\pL]{2,24}/[^\s<>"` + "`" + `|]+)`)
 
-var (
-	// brokenScheme is an address whose beginning is garbled: https:/x.org, htps://x.org, https:// x.org,
-	// https://https://x.org.
-	brokenScheme = regexp.MustCompile(`(?i)\b(?:hxxps?|h{1,2}t{1,3}ps?|h?ttp?ps?|ttps?)[ ]?(?::|;)?[ ]?[/\\]{0,3}[ ]?` +
-		`(?:https?(?::|;)?[/\\]{1,3})?` +
-		`((?:[\pL\pN-]+\.)+[\pL]{2,24}(?::[0-9]{1,5})?(?:[/?][^\s<>"` + "`" + `|]*)?)`)
-	// noScheme is an address without one.
-	noScheme = regexp.MustCompile(`(?i)(?:^|[\s(<\[*"“])((?:[\pL\pN-]+\.)+[\pL]{2,24}/[^\s<>"` + "`" + `|]+)`)
-)
-
-// mend repairs garbled addresses of an entry if the result is the address of a source. Other addresses are unchanged.
-func (c *catalog) mend(text string) string {
-	if len(text) > maxLine {
+// complete writes the names of papers and addresses without a scheme as addresses of sources.
+func (c *catalog) complete(text string) string {
+	if len(text) > maxLine || strings.Contains(text, "://") {
 		return text
 	}
-	text = c.replaceNames(text)
-	text = c.replaceAddress(text, brokenScheme)
-	if !strings.Contains(text, "://") {
-		text = c.replaceAddress(text, noScheme)
+	if text = c.replaceNames(text); strings.Contains(text, "://") {
+		return text
 	}
-	return text
-}
-
-func (c *catalog) replaceAddress(text string, pattern *regexp.Regexp) string {
-	var b strings.Builder
-	pos := 0
-	for _, m := range pattern.FindAllStringSubmatchIndex(text, 8) {
-		start := m[0]
-		if pattern == noScheme {
-			start = m[2]
-		}
+	var changes []change
+	for _, m := range noScheme.FindAllStringSubmatchIndex(text, 8) {
 		rest := text[m[2]:m[3]]
 		rest = strings.TrimRight(rest[:addressEnd(rest, 0, len(rest))], addressMarks)
-		if prefix := strings.ToLower(text[start:m[2]]); prefix == "http://" || prefix == "https://" {
-			continue // nothing is wrong with it
+		if c.HasURL("https://" + rest) {
+			changes = append(changes, change{m[2], m[2], "https://"})
 		}
-		if _, level, ok := c.matchURL("https://" + rest); !ok || level != MatchExact && isSite("https://"+rest) {
-			continue
-		}
-		b.WriteString(text[pos:start] + "https://" + rest)
-		pos = m[2] + len(rest)
 	}
-	return b.String() + text[pos:]
+	return outsideCode(text, changes)
 }
 
 // paperName is what papers are called by, doi:10.1000/182 and arXiv:2401.01234, and has an address by.
@@ -155,9 +119,6 @@ var paperName = regexp.MustCompile(`(?i)\b(?:doi[:：]?[ ]?(10\.[0-9]{4,9}/[^\s<
 
 // replaceNames writes the names of papers as the addresses of sources that they stand for.
 func (c *catalog) replaceNames(text string) string {
-	if strings.Contains(text, "://") {
-		return text
-	}
 	return paperName.ReplaceAllStringFunc(text, func(name string) string {
 		m := paperName.FindStringSubmatch(name)
 		address, after := "https://arxiv.org/abs/"+m[2], ""

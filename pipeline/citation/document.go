@@ -3,10 +3,8 @@ package citation
 import (
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -128,7 +126,7 @@ func standsAlone(s string, start, end int) bool {
 	if start > 0 {
 		last := s[start-1]
 		below := last == '/' && strings.Contains(s[start:end], "/") // a folder, as a link names it
-		if !below && (last == '.' || inName(last) || isWordPart(s[:start], s[start:end])) {
+		if !below && (last == '.' || inName(last)) {
 			return false
 		}
 	}
@@ -137,25 +135,6 @@ func standsAlone(s string, start, end int) bool {
 }
 
 func inName(c byte) bool { return alnumASCII(c) || strings.IndexByte("_-/\\%+", c) >= 0 }
-
-// isWordPart reports whether the word before a name is a part of it: in scripts without spaces all but the words that
-// lead to a document are.
-func isWordPart(before, name string) bool {
-	first, _ := utf8.DecodeRuneInString(name)
-	start := len(before)
-	for start > 0 {
-		r, size := utf8.DecodeLastRuneInString(before[:start])
-		if !unicode.IsLetter(r) || text.CJK(r) != text.CJK(first) {
-			break
-		}
-		start -= size
-	}
-	return start < len(before) && !slices.Contains(leadsTo, before[start:])
-}
-
-// leadsTo are words that can directly precede the name of a document.
-var leadsTo = []string{"见", "見", "详见", "詳見", "参见", "參見", "请见", "另见", "参考", "參考", "参阅", "參閱", "参照", "引自", "出自", "来自",
-	"來自", "来源", "根据", "依据", "文件", "文档", "资料"}
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 

@@ -2,7 +2,6 @@ package citation
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -15,7 +14,6 @@ type entry struct {
 	body       int  // byte at which its text begins
 	footnote   bool // defines its number in the middle of the text
 	line       int  // line of the original text, from 1; 0 = unknown
-	split      bool // follows another entry on the same line
 
 	found        // the target of the text
 	final int    // number in the result
@@ -47,7 +45,7 @@ func (p *entryParser) parse(first int) []*entry {
 	prose := false // there was other text since the last entry
 	for i := first; i < p.until; i++ {
 		line := p.line(i)
-		if p.all[i].code && (prose || p.plain || !p.isShifted(i)) {
+		if p.all[i].code {
 			prose = true
 			continue
 		}
@@ -55,8 +53,9 @@ func (p *entryParser) parse(first int) []*entry {
 			continue
 		}
 		pre, ok := p.start(i)
-		if !ok && hasAddress(line) {
-			pre, ok = p.unlabelled(line)
+		if isFirst := p.style == 0; !ok && hasAddress(line) && (isFirst || p.style == bulletStyle) {
+			m := bulletEntry.FindString(line)
+			pre, ok = label{style: bulletStyle, number: noNumber, indent: m, raw: m}, m != ""
 		}
 		if again := p.style == orderedStyle && pre.style == orderedStyle && pre.number == p.once; again && !prose {
 			pre.number = p.last + 1 // Markdown allows lists numbered 1. 1. 1.
@@ -67,7 +66,7 @@ func (p *entryParser) parse(first int) []*entry {
 			}
 			p.open(i, pre)
 			i = p.follow(i)
-			p.close()
+			p.entries = append(p.entries, p.cur)
 			prose = false
 			continue
 		}
@@ -82,26 +81,6 @@ func (p *entryParser) parse(first int) []*entry {
 	return p.entries
 }
 
-// unlabelled recognizes a list item or table row without a label.
-func (p *entryParser) unlabelled(line string) (label, bool) {
-	style, pattern := bulletStyle, bulletEntry
-	if strings.HasPrefix(strings.TrimLeft(line, " \t"), "|") {
-		style, pattern = rowStyle, rowEntry
-	}
-	if p.style != 0 && p.style != style {
-		return label{}, false
-	}
-	m := pattern.FindString(line)
-	return label{style: style, number: noNumber, indent: m, raw: m}, m != ""
-}
-
-// isShifted reports whether line i, which Markdown treats as indented code, is an entry of an indented list.
-func (p *entryParser) isShifted(i int) bool {
-	pre, ok := p.start(i)
-	isFirst := len(p.entries) == 0 || strings.TrimLeft(p.cur.indent, " \t") != p.cur.indent
-	return ok && isFirst && pre.style == bracketStyle && hasAddress(p.line(i))
-}
-
 // fits reports whether an apparent entry belongs to this list.
 func (p *entryParser) fits(pre label, i int, prose bool) bool {
 	if p.style != 0 && pre.style != p.style {
@@ -111,7 +90,7 @@ func (p *entryParser) fits(pre label, i int, prose bool) bool {
 	case p.leads(i) || p.nextHasTarget(i) || pre.id != "":
 		return true
 	case len(p.entries) == 0: // a to-do list below "Notes" has no targets
-		return !prose && (!p.plain || p.listHasTarget(i))
+		return !prose && (!p.plain || p.hasTargets(i))
 	case pre.style == bracketStyle:
 		return !prose
 	}
@@ -120,15 +99,22 @@ func (p *entryParser) fits(pre label, i int, prose bool) bool {
 
 // nextHasTarget reports whether the entry continues after line i with an address or document.
 func (p *entryParser) nextHasTarget(i int) bool {
-	for j := i + 1; j < p.until; j++ {
-		if p.isBlank(j) {
-			if j+1 == p.until || !isOnlyAddress(p.line(j+1)) {
-				return false
-			}
-			continue
-		}
+	for j := i + 1; j < p.until && !p.isBlank(j); j++ {
 		if !p.goesOn(j) || p.leads(j) {
 			return p.goesOn(j)
+		}
+	}
+	return false
+}
+
+// hasTargets reports whether a line of the list from line i on leads somewhere. A to-do list below "Notes" has none.
+func (p *entryParser) hasTargets(i int) bool {
+	for ; i < p.until; i++ {
+		if h, ok := p.heading(i); ok && isReferenceLabel(h.label) {
+			return false
+		}
+		if p.leads(i) || p.nextHasTarget(i) {
+			return true
 		}
 	}
 	return false
@@ -150,19 +136,6 @@ func (p *entryParser) goesOn(j int) bool {
 // isIndented reports whether a line is moved to the right, as lines are that continue an item.
 func isIndented(line string) bool {
 	return strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
-}
-
-// listHasTarget reports whether an item of the list that begins at line i has a target. Another list may follow.
-func (p *entryParser) listHasTarget(i int) bool {
-	for next := i; next < p.until; next++ {
-		if h, ok := p.heading(next); ok && isReferenceLabel(h.label) && next > i {
-			return false
-		}
-		if _, ok := p.start(next); ok && (p.leads(next) || p.nextHasTarget(next)) {
-			return true
-		}
-	}
-	return false
 }
 
 func (p *entryParser) open(i int, pre label) {
@@ -215,67 +188,13 @@ func isOnlyAddress(line string) bool {
 	return isAddress(line) && !strings.ContainsAny(line, " \t")
 }
 
-// several finds further entries on the same line.
-var several = regexp.MustCompile(`[ \t;,|]+\[([0-9]{1,3})\][ \t:]+`)
-
-// close adds the entry, split if its line has several.
-func (p *entryParser) close() {
-	base := p.cur.body
-	first, _, _ := strings.Cut(p.text[base:p.cur.end], "\n")
-	if p.cur.number >= 0 && p.cur.style != tableStyle && strings.Contains(first, "[") {
-		from := 0
-		for _, m := range several.FindAllStringSubmatchIndex(first, -1) {
-			n, _ := strconv.Atoi(first[m[2]:m[3]])
-			if n > p.cur.number && p.r.hasTarget(first[from:m[0]]) {
-				p.split(base+m[0], base+m[0], base+m[1])
-				p.cur.number, p.cur.indent, from = n, "", m[1]
-				p.last = max(p.last, n)
-			}
-		}
-	}
-	if p.cur.number == noNumber && p.cur.id == "" {
-		for _, m := range onlyAddresses(first) {
-			p.split(base+m[1], base+m[0], base+m[0])
-		}
-	}
-	p.entries = append(p.entries, p.cur)
-}
-
-// split ends the entry at a byte and opens the next one on its line. body: where the text of that begins.
-func (p *entryParser) split(end, start, body int) {
-	next := *p.cur
-	next.start, next.body, next.split = start, body, true
-	p.cur.end = end
-	p.entries, p.cur = append(p.entries, p.cur), &next
-}
-
-// oneAddress is an address, or a link.
-var oneAddress = regexp.MustCompile(`(?i)<?https?://[^\s,;|<>]+>?|\[[^\[\]]{1,200}\]\(<?https?://[^()\s]{1,1000}\)`)
-
-// onlyAddresses splits a line that has several addresses and no words. It returns the start of the second and each
-// further entry, and the end of the entry before it.
-func onlyAddresses(line string) (entries [][2]int) {
-	last := 0
-	for i, m := range oneAddress.FindAllStringIndex(line, -1) {
-		gap := line[last:m[0]]
-		if strings.Trim(gap, " \t,;|") != "" || i > 0 && gap == "" {
-			return nil
-		}
-		if i > 0 {
-			entries = append(entries, [2]int{m[0], last})
-		}
-		last = m[1]
-	}
-	if strings.Trim(line[last:], " \t.,;|") != "" {
-		return nil
-	}
-	return entries
-}
-
 // hasAddress reports whether a line holds a URL.
 func hasAddress(line string) bool {
 	return strings.Contains(line, "://") || strings.Contains(line, "www.")
 }
+
+// namedNote is the definition of a footnote.
+var namedNote = regexp.MustCompile(`^ {0,3}\[\^[^\[\]\s^]{1,80}\]:`)
 
 // entryStyle is the form of an entry's label. All entries of a list have the same style.
 type entryStyle int
@@ -285,7 +204,6 @@ const (
 	orderedStyle                       // 1. 1) (1)
 	tableStyle                         // | 1 |
 	bulletStyle                        // - https://...
-	rowStyle                           // | https://... |
 	plainStyle                         // https://...
 )
 
@@ -306,27 +224,20 @@ var (
 	bracketEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+` +
 		`|<(?:li|p|div|dt|dd)(?:[ ][^<>]{0,60})?>[ \t]*)?)` + anchorBefore + `(?:\*\*|__)?(?:` +
 		`\[\^?#?([0-9]{1,4}|[٠-٩۰-۹०-९]{1,4})\]|【([0-9]{1,4})(?:†[^】]{0,80})?】|［([0-9]{1,4})］|\\\[([0-9]{1,4})\\\]` +
-		`|\[\[([0-9]{1,4})\](?:\(#[^)\s]{0,100}\))?\]|<sup>\[?([0-9]{1,4})\]?</sup>` +
-		`|\[(?i:source|reference|ref|citation|quelle)[ .:#]{0,2}([0-9]{1,4})\]` +
-		`|(?i:source|reference|quelle|来源)[ ]?([0-9]{1,4})(?:[:：])` +
-		`|([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4})|\[((?i:CIT|PLAN)[-0-9]{2,20})\]` +
+		`|\[\[([0-9]{1,4})\](?:\(#[^)\s]{0,100}\))?\]|\[((?i:CIT|PLAN)[-0-9]{2,20})\]` +
 		`)(?:\*\*|__)?[.:：]?[ \t]*`)
 	orderedEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+)?)` + anchorBefore + `(?:\*\*|__)?(?:` +
 		`([0-9]{1,4})(?:[.):](?:\*\*|__)?[ \t]+|、[ \t]*|．[ \t]*)|\(([0-9]{1,4})\)[ \t]+|（([0-9]{1,4})）[ \t]*)`)
-	tableEntry = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*` +
+	tableEntry = regexp.MustCompile(`^([ \t]{0,3}\|[ \t]*)` + anchorBefore +
 		`(?:\[\^?([0-9]{1,4})\](?:[ \t]*\||[ \t]+)|([0-9]{1,4})\.?[ \t]*\|)`)
 	bulletEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|<li(?:[ ][^<>]{0,60})?>[ \t]*))`)
-	rowEntry    = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*`)
 )
-
-// labelWord is the word of labels such as "Source 1:".
-var labelWord = regexp.MustCompile(`^(?i:source|reference|quelle) ?[0-9]{1,4}:`)
 
 // entryStart recognizes the start of an entry with a label.
 func entryStart(line string) (label, bool) {
 	first := strings.TrimLeft(line[:min(len(line), 40)], " \t>-+*•_#")
 	begins := first != "" && (first[0] >= 0x80 || strings.IndexByte(`[(\<|0123456789`, first[0]) >= 0)
-	if !begins && !labelWord.MatchString(first) {
+	if !begins {
 		return label{}, false // nearly every line of a report
 	}
 	for i, pattern := range []*regexp.Regexp{bracketEntry, orderedEntry, tableEntry} {
@@ -335,18 +246,13 @@ func entryStart(line string) (label, bool) {
 		if m == nil {
 			continue
 		}
-		p := label{style: style, number: noNumber, raw: m[0]}
-		labels := m[1:]
-		if style != tableStyle {
-			p.indent, p.anchor, labels = m[1], m[2] != "", m[3:]
-			for _, mark := range []string{"**", "__"} { // emphasis that goes on behind the label
-				if label := m[0][len(m[1]):]; strings.HasPrefix(label, mark) && strings.Count(label, mark) == 1 {
-					p.indent += mark
-				}
+		p := label{style: style, number: noNumber, indent: m[1], anchor: m[2] != "", raw: m[0]}
+		for _, mark := range []string{"**", "__"} { // emphasis that goes on behind the label
+			if label := m[0][len(m[1]):]; strings.HasPrefix(label, mark) && strings.Count(label, mark) == 1 {
+				p.indent += mark
 			}
 		}
-		for _, label := range labels {
-			label = superscripts.Replace(label)
+		for _, label := range m[3:] {
 			if id, ok := ParseID(label); ok {
 				p.id = id.String()
 			} else if n, length := scanNumber(label); length > 0 && length == len(label) {
@@ -393,5 +299,5 @@ func (p *entryParser) parsePlain(first int) []*entry {
 func (p *entryParser) plainEntry(first, last int) {
 	p.open(first, label{style: plainStyle, number: noNumber})
 	p.cur.end = p.all[last].end
-	p.close()
+	p.entries = append(p.entries, p.cur)
 }

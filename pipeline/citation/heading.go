@@ -15,7 +15,6 @@ type heading struct {
 	label string // folded, without markup
 	level int    // 1 to 6; 7: bold or plain text on a line of its own
 	plain bool   // nothing but its words makes it a heading
-	html  bool   // made by tags that end elsewhere
 	lines int
 }
 
@@ -23,10 +22,8 @@ var (
 	atxLine      = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]*(.*?)[ \t]*#*[ \t]*$`)
 	emphasisLine = regexp.MustCompile(`^ {0,3}(?:\*{1,3}|_{1,3})([^*_]{1,60})(?:\*{1,3}|_{1,3})[ \t]*[:：]?[ \t]*$`)
 	htmlHeading  = regexp.MustCompile(`(?i)^ {0,3}<h([1-6])[^>]*>([^<]{1,80})</h[1-6]>[ \t]*$`)
-	tagsLine     = regexp.MustCompile(`(?i)^ {0,3}(?:<(?:details|summary|p|div|b|strong|section` +
-		`|h[1-6])>[ \t]*)+([^<]{1,60})(?:</[a-z0-9]+>[ \t]*)*$`)
-	underline = regexp.MustCompile(`^ {0,3}(?:=+|-{2,})[ \t]*$`)
-	numbering = regexp.MustCompile(`^(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})*[.)]?|[ivxIVX]{1,5}[.)]|[A-Z][.)]` +
+	underline    = regexp.MustCompile(`^ {0,3}(?:=+|-{2,})[ \t]*$`)
+	numbering    = regexp.MustCompile(`^(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})*[.)]?|[ivxIVX]{1,5}[.)]|[A-Z][.)]` +
 		`|[一二三四五六七八九十]{1,3}[、.．])\s*)`)
 )
 
@@ -47,8 +44,6 @@ func headingAt(text string, lines []textLine, i int) (heading, bool) {
 		if strings.Contains(lines[i+1].of(text), "=") {
 			h.level = 1
 		}
-	} else if m := tagsLine.FindStringSubmatch(line); m != nil {
-		h.html, label = true, m[1]
 	} else if m := emphasisLine.FindStringSubmatch(line); m != nil {
 		label = m[1]
 	} else if h.plain = true; len(line) > 80 {

@@ -47,7 +47,7 @@ func (w *walker) externalTag(i, next int, name, inside string) int {
 			}
 			v.keep = v.keep && isPlain(inside, a["href"])
 		}
-		if end := w.closing("</a>", next); end >= 0 && end < next+maxLinkText {
+		if end := w.closing("</a>", next, next+maxLinkText); end >= 0 {
 			w.tails[end] = linkTail{end + len("</a>"), v}
 		}
 		if v.keep {
@@ -62,7 +62,7 @@ func (w *walker) externalTag(i, next int, name, inside string) int {
 		}
 		return w.insert(v.after, next, true)
 	case (name == "script" || name == "style") && !closing:
-		if end := w.closing("</"+name, next); end >= 0 && end < next+20*maxLinkText {
+		if end := w.closing("</"+name, next, len(w.text)); end >= 0 {
 			next = end
 			if tag := strings.IndexByte(w.text[next:], '>'); tag >= 0 {
 				next += tag + 1
@@ -72,13 +72,18 @@ func (w *walker) externalTag(i, next int, name, inside string) int {
 	return w.closeGap(next)
 }
 
-// closingTag ends what a tag encloses.
-var closingTag = regexp.MustCompile(`</(?:a>|script|style)`)
-
-// closing returns where a closing tag begins next, whatever its case, and -1 when none does.
-func (w *walker) closing(tag string, from int) int {
-	if w.closings == nil {
-		w.closings = placesOf(closingTag, lowerASCII(w.text))
+// closing returns where a closing tag begins between two positions, whatever its case, and -1 when none does.
+func (w *walker) closing(tag string, from, to int) int {
+	if w.lower == "" {
+		w.lower, w.unclosed = lowerASCII(w.text), map[string]bool{}
 	}
-	return w.closings.next(tag, from)
+	if w.unclosed[tag] {
+		return -1
+	}
+	at := strings.Index(w.lower[from:min(to, len(w.lower))], tag)
+	if at < 0 {
+		w.unclosed[tag] = to >= len(w.lower)
+		return -1
+	}
+	return from + at
 }

@@ -22,7 +22,7 @@ type found struct {
 // judgeEntry looks up what an entry names: addresses first, then documents, titles, ids.
 func (v *verifier) judgeEntry(e *entry) {
 	e.source = -1
-	raw := v.Registry.mend(v.text[e.body:e.end])
+	raw := v.Registry.complete(v.text[e.body:e.end])
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
 	w := newWalker(raw, nil)
 	w.external, w.known = true, v.knows
@@ -57,10 +57,6 @@ func (v *verifier) judgeEntry(e *entry) {
 	switch {
 	case e.source >= 0:
 		e.place, e.detail = placeOf(v.Registry.sources[e.source]), ""
-		if unresolved > 0 {
-			e.text = strings.TrimRight(joiner.ReplaceAllString(e.text, ""), " ,;:–—-")
-			e.text = joinedStart.ReplaceAllString(e.text, "$1 ")
-		}
 		return
 	case unresolved > 0 || strings.Contains(raw, "://"):
 		if e.reason = ReasonUnknownURL; refused {
@@ -73,11 +69,6 @@ func (v *verifier) judgeEntry(e *entry) {
 		e.reason = ""
 	}
 }
-
-// joiner is the text that introduces an address and is removed with it.
-var joiner = regexp.MustCompile(`(?i)[\s,;:–—-]+(?:and|or|und|et|y|see also|also(?: at)?|mirror(?:ed)?(?: at)?)?\s*$`)
-
-var joinedStart = regexp.MustCompile(`(?i)([:,;–—-])\s*(?:and|or|und|et|y|,|;)\s+`)
 
 // judgeWords looks up an entry without an address.
 func (v *verifier) judgeWords(e *entry, raw string) {
@@ -176,9 +167,6 @@ func (v *verifier) judgeBody(dest string, kind linkKind) verdict {
 		}
 		v.verification.BodyURLsReplaced++
 		return verdict{after: v.citing(at, level).marker()}
-	}
-	if kind == linkLabelled {
-		return verdict{} // counted where it is defined
 	}
 	v.verification.BodyURLsRemoved++
 	if a, ok := address.Parse(d); k == destUnsafe || !ok || a.IsIP() {

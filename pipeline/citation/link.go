@@ -1,10 +1,6 @@
 package citation
 
-import (
-	"strings"
-
-	"nightdesk/pipeline/text"
-)
+import "strings"
 
 // linkKind says how an address is written.
 type linkKind int
@@ -13,7 +9,6 @@ const (
 	linkInline     linkKind = iota // [text](address), and <a href>
 	linkBare                       // in running text or in angle brackets
 	linkDefinition                 // [label]: address
-	linkLabelled                   // [text][label]
 )
 
 // verdict is the decision on an address.
@@ -74,18 +69,13 @@ func (w *walker) bracketed(i int) int {
 		return w.definition(i, closing+2)
 	}
 	dest, end, ok := linkDestination(w.text, closing+1)
-	kind := linkInline
-	if !ok && w.addresses != nil {
-		kind = linkLabelled
-		dest, end, ok = w.labelled(open, closing)
-	}
 	if !ok {
 		return i
 	}
 	if g, isGroup := parseGroup(w.text[:w.plainEnd(open)], open, 0); isGroup && w.isMarker(open, g) {
 		return i
 	}
-	v := w.judge(dest, kind)
+	v := w.judge(dest, linkInline)
 	label := w.text[open+1 : closing]
 	empty := strings.TrimSpace(label) == "" || v.after == "" && isOnlyAddress(label)
 	if !v.keep && (open > i || w.external && empty) { // what an image shows goes with it
@@ -97,23 +87,6 @@ func (w *walker) bracketed(i int) int {
 	}
 	return open + 1
 }
-
-// labelled finds the address of [text][label] and [label] among the definitions of the text.
-func (w *walker) labelled(open, closing int) (dest string, end int, ok bool) {
-	label, end := w.text[open+1:closing], closing+1
-	if strings.HasPrefix(w.text[end:], "[") {
-		if n := strings.IndexByte(w.text[end:min(len(w.text), end+maxLinkText)], ']'); n > 0 {
-			if n > 1 {
-				label = w.text[end+1 : end+n]
-			}
-			end += n + 1
-		}
-	}
-	dest, ok = w.addresses[foldLabel(label)]
-	return dest, end, ok
-}
-
-func foldLabel(label string) string { return strings.ToLower(text.Line(label)) }
 
 // linkTextEnd returns the position of the ] that closes the [ at open, and -1 when there is none in this paragraph.
 func (w *walker) linkTextEnd(open int) int {
@@ -175,23 +148,4 @@ func (w *walker) definition(i, after int) int {
 func definedAddress(rest string) string {
 	dest, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	return strings.Trim(dest, "<>")
-}
-
-// linkDefinitions returns the addresses that lines such as "[label]: https://..." define, without numbered ones: those
-// are references.
-func (t *reading) linkDefinitions() map[string]string {
-	labels := map[string]string{}
-	for _, l := range t.all {
-		label, rest, found := strings.Cut(strings.TrimLeft(l.of(t.text), " "), "]:")
-		if !found || l.code || len(label) < 2 || label[0] != '[' {
-			continue
-		}
-		if label = foldLabel(label[1:]); label == "" || label[0] == '^' || labels[label] != "" {
-			continue
-		}
-		if dest := definedAddress(rest); dest != "" {
-			labels[label] = dest
-		}
-	}
-	return labels
 }

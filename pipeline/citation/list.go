@@ -20,19 +20,15 @@ func (s *refSection) last() *entry { return s.entries[len(s.entries)-1] }
 
 // findSections finds the lists of references.
 func (t *reading) findSections() []*refSection {
-	sections := t.headed(true)
-	if len(sections) == 0 { // in a language, or by a name, that is not known here
-		sections = t.headed(false)
-	}
+	sections := t.headed()
 	if s := t.definitions(sections); s != nil {
 		sections = append(sections, s)
 	}
 	return sections
 }
 
-// headed finds the lists below headings. named: those whose headings name references; otherwise those of which each
-// item leads somewhere.
-func (t *reading) headed(named bool) []*refSection {
+// headed finds the lists below headings that name references.
+func (t *reading) headed() []*refSection {
 	lines := t.all
 	level := func(i int) int { // of a real heading
 		if h, ok := t.heading(i); ok && !h.plain && (h.level < 7 || isReferenceLabel(h.label)) {
@@ -50,21 +46,15 @@ func (t *reading) headed(named bool) []*refSection {
 	var sections []*refSection
 	for i := 0; i < len(lines); i++ {
 		h, ok := t.heading(i)
-		if !ok || named != isReferenceLabel(h.label) {
+		if !ok || !isReferenceLabel(h.label) {
 			continue
 		}
 		first := i + h.lines
 		until := next[min(first, len(lines))]
-		for named && until < len(lines) && level(until) > h.level {
+		for until < len(lines) && level(until) > h.level {
 			until = next[until+1]
 		}
-		if !named && (h.level == 7 || !t.isCitedList(first, until)) {
-			continue
-		}
 		s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end, until: lines[until-1].end}
-		if !named { // its heading is one of the text
-			s.start = s.end
-		}
 		p := entryParser{reading: t, until: until, plain: h.plain || softLabels[h.label], section: len(sections)}
 		if s.entries = p.parse(first); len(s.entries) == 0 && !p.plain && !t.labelled(first, until) {
 			s.entries = p.parsePlain(first)
@@ -82,7 +72,7 @@ func (t *reading) labelled(first, until int) bool {
 	for i := first; i < until; i++ {
 		if line := t.line(i); !t.all[i].code && !t.isBlank(i) {
 			_, ok := t.start(i)
-			return ok || strings.HasPrefix(strings.TrimSpace(line), "|") || namedNote.MatchString(line)
+			return ok || strings.HasPrefix(strings.TrimSpace(line), "|")
 		}
 	}
 	return false
@@ -118,7 +108,7 @@ func (t *reading) definitions(sections []*refSection) *refSection {
 		p.open(i, pre)
 		p.cur.footnote = i < tail
 		i = p.follow(i)
-		p.close()
+		p.entries = append(p.entries, p.cur)
 	}
 	if len(p.entries) == 0 {
 		return nil
@@ -126,22 +116,32 @@ func (t *reading) definitions(sections []*refSection) *refSection {
 	return &refSection{start: -1, entries: p.entries}
 }
 
-// splitHeads puts the entries of a list on a line of their own where they stand behind its heading: "**Sources:** [1]
-// ...".
-func (t *reading) splitHeads() *reading {
+// another is the label of a further entry on the same line.
+var another = regexp.MustCompile(`[ \t;,|]+\[([0-9]{1,3})\][ \t:]+`)
+
+// splitEntries puts the entries of a list that share a line on lines of their own, also behind its heading:
+// "**Sources:** [1] ... [2] ...".
+func (t *reading) splitEntries() *reading {
 	var breaks []change
-	for _, l := range t.all {
-		line := l.of(t.text)
-		at := strings.IndexAny(line[:min(len(line), 80)], "[【")
-		if at < 3 || l.code {
+	for i, l := range t.all {
+		line := t.line(i)
+		if l.code || strings.Count(line, "[") < 2 && !strings.ContainsAny(line, ":：") {
 			continue
 		}
-		head := strings.TrimRight(line[:at], " \t")
-		if !strings.ContainsAny(head, ":：#*_") || !isReferenceLabel(headingLabel(strings.TrimLeft(head, "# "))) {
-			continue
+		last, from := noNumber, 0
+		if pre, ok := t.start(i); ok {
+			last, from = pre.number, len(pre.raw)
 		}
-		if pre, ok := entryStart(line[at:]); ok && t.r.hasTarget(line[at+len(pre.raw):]) {
-			breaks = append(breaks, change{l.start + len(head), l.start + at, "\n"})
+		for _, m := range another.FindAllStringSubmatchIndex(line, -1) {
+			n, _ := strconv.Atoi(line[m[2]:m[3]])
+			follows := last >= 0 && n > last && m[0] >= from && t.r.hasTarget(line[from:m[0]])
+			heads := last < 0 && isReferenceLabel(headingLabel(strings.TrimLeft(line[:m[0]], "# "))) &&
+				t.r.hasTarget(line[m[1]:])
+			if !follows && !heads {
+				continue
+			}
+			breaks = append(breaks, change{l.start + m[0], l.start + m[2] - 1, "\n"})
+			last, from = n, m[1]
 		}
 	}
 	return t.changed(outsideCode(t.text, breaks))
@@ -184,19 +184,6 @@ func (t *reading) tail(until int) int {
 		return until
 	}
 	return at
-}
-
-// isCitedList reports whether the lines from first to until are nothing but such a list, and the text above it cites by
-// its numbers.
-func (t *reading) isCitedList(first, until int) bool {
-	for first < until && t.isBlank(first) {
-		first++
-	}
-	if first == until {
-		return false
-	}
-	_, ok := t.start(first)
-	return ok && t.tail(until) == first && t.cites(first, maxMarked)
 }
 
 // marked is a number in brackets, alone or the first of several.

@@ -15,7 +15,6 @@ type group struct {
 	numbers []int  // bare numbers
 	dest    string // of the link that the brackets make, if they do
 	locator string // what follows the only number: ", p. 5"
-	through string // what joins the first and the last number of a range of markers, [1]–[3]
 	hash    bool   // numbers are written #1, as those of other things are
 }
 
@@ -130,29 +129,6 @@ func closingBracket(open rune) rune {
 		return '］'
 	}
 	return 0
-}
-
-// upTo is the end of a range of markers: [1]–[3].
-var upTo = regexp.MustCompile(`^[ ]?[-–—~][ ]?\[\^?([0-9]{1,3})\]`)
-
-// throughMarker extends the group of one number at the end of which a range of markers goes on.
-func throughMarker(s string, g group) group {
-	if len(g.ids) > 0 || len(g.numbers) != 1 || g.dest != "" || g.locator != "" {
-		return g
-	}
-	m := upTo.FindStringSubmatchIndex(s[g.end:min(len(s), g.end+16)])
-	if m == nil || strings.HasPrefix(s[g.end+m[1]:], "(") {
-		return g
-	}
-	first := g.numbers[0]
-	last, _ := scanNumber(s[g.end+m[2]:])
-	if last <= first || last-first >= maxRange {
-		return g
-	}
-	g.numbers = appendRange(g.numbers, first+1, last)
-	g.through = s[g.end : g.end+strings.IndexByte(s[g.end:], '[')]
-	g.end += m[1]
-	return g
 }
 
 // linkDestination reads "(destination)" or "(destination "title")" at s[i]. The destination may hold balanced

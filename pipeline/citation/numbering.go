@@ -104,11 +104,6 @@ func (m meanings) of(number, pos int) (e *entry, known bool) {
 	return lists[min(at, len(lists)-1)].entry, true
 }
 
-// all reports whether lists have all these numbers, though the entries may be gone.
-func (m meanings) all(numbers []int) bool {
-	return !slices.ContainsFunc(numbers, func(n int) bool { return len(m[n]) == 0 })
-}
-
 // marker returns the citation of the entry as written in the result.
 func (e *entry) marker() string {
 	n := strconv.Itoa(e.final)
@@ -143,9 +138,6 @@ func (t *reading) list() *reading {
 	w := newWalker(t.text, t.code)
 	inRange := func(n int) bool { return n >= 1 && n <= len(t.r.sources) }
 	w.external = true
-	w.allKnown = func(numbers []int) bool {
-		return !slices.ContainsFunc(numbers, func(n int) bool { return !inRange(n) })
-	}
 	w.onGroup = func(at int, g group) (string, bool) {
 		if len(g.ids) == 0 && w.isCitation(at, g) {
 			cited = append(cited, slices.DeleteFunc(g.numbers, func(n int) bool { return !inRange(n) })...)

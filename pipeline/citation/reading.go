@@ -39,6 +39,22 @@ func (t *reading) changed(text string) *reading {
 	return newReading(t.r, text)
 }
 
+// plainMarkers returns a reading with all markers in the usual form. places: without a list, numbers are places in the
+// registry's sources.
+func (t *reading) plainMarkers(places bool) *reading {
+	listed := map[int]bool{}
+	for n := range t.r.sources {
+		listed[n+1] = places && len(t.lists()) == 0
+	}
+	for _, s := range t.lists() {
+		for i, e := range s.entries {
+			listed[e.number] = true
+			listed[i+1] = listed[i+1] || e.number == noNumber
+		}
+	}
+	return t.changed(plainMarkers(t.text, func(n int) bool { return listed[n] }))
+}
+
 // textLine is a line of Markdown: text[start:end] without its line break.
 type textLine struct {
 	start, end int

@@ -1,9 +1,6 @@
 package citation
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // record lists what was found, in the order of the text.
 func (v *verifier) record() {
@@ -85,7 +82,7 @@ func (v *verifier) findLines(original string) {
 	pos, line, misses := 0, 1, 0
 	for _, e := range v.entries {
 		at := e.start
-		if !same { // leaked calls were cut out of the text, or lists set off from their headings
+		if !same { // leaked calls were cut out of the text
 			first, _, _ := strings.Cut(strings.TrimSpace(v.original(e)), "\n")
 			at = strings.Index(original[pos:], first)
 			if at < 0 {
@@ -102,10 +99,4 @@ func (v *verifier) findLines(original string) {
 }
 
 // original returns an entry as the text had it.
-func (v *verifier) original(e *entry) string {
-	text := strings.TrimSpace(v.text[e.start:e.end])
-	if name := v.names[e.number]; name != "" {
-		text = strings.Replace(text, "[^"+strconv.Itoa(e.number)+"]", "[^"+name+"]", 1)
-	}
-	return text
-}
+func (v *verifier) original(e *entry) string { return strings.TrimSpace(v.text[e.start:e.end]) }

@@ -21,11 +21,8 @@ func (v *verifier) rewrite() string {
 			s := heads[0]
 			heads = heads[1:]
 			out.WriteString(v.body(pos, s.start))
-			if pos = s.end; v.keepsHeading(s) {
-				out.WriteString(v.heading(s))
-			} else {
-				pos += len(v.text[pos:]) - len(strings.TrimLeft(v.text[pos:], "\n"))
-			}
+			pos = s.end
+			out.WriteString(v.heading(s))
 		}
 		if pos < e.start {
 			out.WriteString(v.body(pos, e.start))
@@ -46,9 +43,7 @@ func (v *verifier) rewrite() string {
 	if v.last == nil && len(v.added) > 0 {
 		out.Reset()
 		out.WriteString(strings.TrimRight(CloseCode(result), " \t\n"))
-		if !endsWithHeading(out.String()) {
-			out.WriteString("\n\n## " + sourcesHeading(result))
-		}
+		out.WriteString("\n\n## " + sourcesHeading(result))
 		out.WriteByte('\n')
 		v.items(&out)
 		result = out.String()
@@ -83,25 +78,12 @@ func sourcesHeading(text string) string {
 	return "Sources"
 }
 
-// endsWithHeading reports whether the last line of a text is the heading of a list of references.
-func endsWithHeading(text string) bool {
-	line := text[strings.LastIndexByte(text, '\n')+1:]
-	h, ok := headingAt(line, textLines(line, codeSpans(line)), 0)
-	return ok && !h.plain && isReferenceLabel(h.label)
-}
-
-// keepsHeading reports whether a list's heading stays: unless all entries go and other text follows, which is no list.
-func (v *verifier) keepsHeading(s *refSection) bool {
-	return len(v.added) > 0 || slices.ContainsFunc(s.entries, (*entry).stays) ||
-		strings.TrimSpace(v.text[s.last().end:max(s.last().end, s.until)]) == ""
-}
-
 // heading returns the heading of a list by its own name, in one form for all where it is a plain one.
 func (v *verifier) heading(s *refSection) string {
 	raw := v.text[s.start:s.end]
 	line, _, _ := strings.Cut(raw, "\n")
 	name := strings.Trim(text.Line(line), "#*_:： ")
-	own := len(v.sections) > 1 || s.head.html || s.entries[0].anchor || s.entries[0].id != ""
+	own := len(v.sections) > 1 || s.entries[0].anchor || s.entries[0].id != ""
 	plain := s.head.level == 7 || english[s.head.label]
 	if own || !plain || strings.ToLower(name) != s.head.label {
 		return raw
@@ -111,14 +93,8 @@ func (v *verifier) heading(s *refSection) string {
 
 // item writes an entry, or nothing, and returns the byte at which the text goes on.
 func (v *verifier) item(out *bytes.Buffer, e *entry) int {
-	if e.split { // what stands between it and the entry before it
-		out.Truncate(len(bytes.TrimRight(out.Bytes(), " \t;,|")))
-	}
 	fresh := out.Len() == 0 || bytes.HasSuffix(out.Bytes(), []byte("\n"))
 	if e.stays() {
-		if e.split && !fresh {
-			out.WriteByte('\n')
-		}
 		out.WriteString(v.written(e))
 		return e.end
 	}
@@ -140,8 +116,6 @@ func (v *verifier) written(e *entry) string {
 	n := strconv.Itoa(e.final)
 	stays := e.number == noNumber && !v.o.Sanitize || e.bare && v.placed
 	switch {
-	case e.split && e.bare && v.placed:
-		return e.indent + e.text
 	case e.id != "" || stays:
 		return v.text[e.start:e.body] + e.text
 	case e.style == tableStyle:
@@ -178,9 +152,8 @@ func (v *verifier) body(start, end int) string {
 	w := newWalker(text, v.read.code.within(start, end))
 	w.external = true
 	isMarker := func(at int, g group) bool { return v.isMarker(w, start+at, at, g) }
-	w.allKnown = v.byNumber.all
 	if v.o.Sanitize {
-		w.judge, w.known, w.addresses = v.judgeBody, v.knows, v.labels
+		w.judge, w.known = v.judgeBody, v.knows
 		w.isMarker = isMarker
 	}
 	w.onGroup = func(at int, g group) (string, bool) {
@@ -188,24 +161,15 @@ func (v *verifier) body(start, end int) string {
 			return "", false
 		}
 		var markers []string
-		row := g.through != "" // both ends stay, and the numbers of what stays follow one another
-		last := 0
 		for _, id := range g.ids {
 			if e := v.byID[id.String()]; e != nil && e.reason == "" {
 				markers = append(markers, e.marker())
 			}
 		}
-		for i, n := range g.numbers {
+		for _, n := range g.numbers {
 			if e, _ := v.byNumber.of(n, start+at); e != nil {
 				markers = append(markers, e.located(g.locator))
-				row = row && (last == 0 || e.final == last+1)
-				last = e.final
-			} else if i == 0 || i == len(g.numbers)-1 {
-				row = false
 			}
-		}
-		if row {
-			markers = []string{markers[0] + g.through + markers[len(markers)-1]}
 		}
 		if g.dest != "" {
 			markers = v.linked(markers, g.dest)

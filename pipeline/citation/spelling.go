@@ -1,40 +1,40 @@
 package citation
 
 import (
-	"iter"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// spelled is what entities spell of markers and addresses, and the links and quotations of vendors' programs:
-// &#91;1&#93;, https&#58;//example.org, [oai_citation:0‡example.org](https://example.org), <cite
-// index="1-2">text</cite>.
-var spelled = form{starts: []string{"&#", "&l", "http", "[oai_citation:", "<cite index="}, limit: 6000,
-	pattern: regexp.MustCompile(`^(?i:(?:&#0{0,4}91;|&#x0{0,4}5b;|&lbrack;|&lsqb;)(\^?[0-9][0-9,; –-]{0,40})` +
-		`(?:&#0{0,4}93;|&#x0{0,4}5d;|&rbrack;|&rsqb;)` +
-		`|(https?)(?::|&#0{0,4}58;|&#x0{0,4}3a;|&colon;)(?:(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)){2}` +
-		`|\[oai_citation:[0-9]{1,4}‡[^\[\]\n]{0,200}\]\(([^()\s<>]{1,1000})\)` +
-		`|<cite index=["']?[0-9,: -]{1,60}["']?>([^<>]{0,1000})</cite>)`)}
+// otherMarker is a marker with one of the other spellings that models use: <sup>1</sup>, also with brackets and with a
+// link to a note, <ref>1</ref>, <a href="#ref-1">1</a>, ^1^ of Pandoc, \[1\] and &#91;1&#93; with escaped brackets, ¹.
+var otherMarker = regexp.MustCompile(`(?i)<(sup|ref|cite)(?:\s[^<>]{0,100})?> ?` +
+	`((?:<a\s[^<>]{0,40}href=["']?#[^<>]{0,100}>)?\[?)(` + numbers + `)\]?(?:</a>)? ?</(?:sup|ref|cite)>` +
+	`|<a\s[^<>]{0,60}href=["']?#[^<>]{0,100}> ?\[?(` + numbers + `)\]? ?</a>|\^(` + numbers + `)\^` +
+	`|(?:\\\[|&#91;|&#x5b;|&lbrack;)(` + numbers + `)(?:\\\]|&#93;|&#x5d;|&rbrack;)|([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})`)
 
-// plainForms rewrites these spellings in the usual form. Code is not changed.
-func plainForms(text string) string {
-	if !strings.Contains(text, "&") && !strings.Contains(text, "oai_citation") && !strings.Contains(text, "index=") {
-		return text
-	}
+const numbers = `[0-9]{1,3}(?:[,;–-] ?[0-9]{1,3}){0,9}(?:\]\[[0-9]{1,3}){0,9}`
+
+// superscripts are the raised digits of Unicode.
+var superscripts = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7",
+	"⁸", "8", "⁹", "9", "][", ",")
+
+// exponentBase ends with what a raised number is an exponent of, such as 10 and m.
+var exponentBase = regexp.MustCompile(`(?i)(?:[0-9]|(?:^|[^a-z])[a-z]{1,2}|[$√∑∏])$`)
+
+// plainMarkers rewrites markers in the usual form, [1], if listed has their numbers. Code is not changed.
+func plainMarkers(text string, listed func(number int) bool) string {
 	var changes []change
-	for m := range spelled.in(text) {
-		c := change{start: m[0], end: m[1]}
-		switch {
-		case m[2] >= 0:
-			c.with = "[" + text[m[2]:m[3]] + "]"
-		case m[4] >= 0:
-			c.with = text[m[4]:m[5]] + "://"
-		case m[6] >= 0:
-			c.with = "<" + text[m[6]:m[7]] + ">"
-		default:
-			c.with = text[m[8]:m[9]]
+	for _, m := range otherMarker.FindAllStringSubmatchIndex(text, -1) {
+		part := func(n int) string { return text[max(0, m[2*n]):max(0, m[2*n+1])] }
+		with := "[" + superscripts.Replace(part(3)+part(4)+part(5)+part(6)+part(7)) + "]"
+		g, ok := parseGroup(with, 0, 0)
+		raised := part(5)+part(7) != "" || strings.EqualFold(part(1), "sup") && part(2) == ""
+		if !ok || slices.ContainsFunc(g.numbers, func(n int) bool { return !listed(n) }) ||
+			raised && exponentBase.MatchString(text[max(0, m[0]-8):m[0]]) {
+			continue
 		}
-		changes = append(changes, c)
+		changes = append(changes, change{m[0], m[1], with})
 	}
 	return outsideCode(text, changes)
 }
@@ -97,49 +97,4 @@ func outsideCode(text string, changes []change) string {
 		pos = c.end
 	}
 	return b.String() + text[pos:]
-}
-
-// form is a pattern that is tried only at possible starts, because trying it at each byte would be slow.
-type form struct {
-	starts  []string          // of all that it matches, whatever their case
-	ends    map[string]string // by start: what follows in each match, if that is rare
-	limit   int               // maximum length of a match in bytes
-	pattern *regexp.Regexp    // anchored at its beginning
-}
-
-// in yields the matches in a text as FindAllStringSubmatchIndex returns them.
-func (f form) in(text string) iter.Seq[[]int] {
-	var first [256]bool
-	for _, s := range f.starts {
-		first[s[0]], first[strings.ToUpper(s)[0]] = true, true
-	}
-	return func(yield func([]int) bool) {
-		for i := 0; i < len(text); i++ {
-			if !first[text[i]] || !f.begins(text[i:]) {
-				continue
-			}
-			m := f.pattern.FindStringSubmatchIndex(text[i:min(len(text), i+f.limit)])
-			if m == nil {
-				continue
-			}
-			for n := range m {
-				if m[n] >= 0 {
-					m[n] += i
-				}
-			}
-			if !yield(m) {
-				return
-			}
-			i = m[1] - 1
-		}
-	}
-}
-
-func (f form) begins(text string) bool {
-	for _, s := range f.starts {
-		if foldPrefix(text, s) {
-			return strings.Contains(text[:min(len(text), f.limit)], f.ends[s])
-		}
-	}
-	return false
 }

@@ -125,12 +125,8 @@ func (r *Registry) Verify(report string, o VerifyOptions) Verification {
 }
 
 // maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. Two for real
-// text. In one that was made so that each leaked call which goes lays bare another one, those in code go from
-// hostilePass on.
-const (
-	maxPasses   = 16
-	hostilePass = 10
-)
+// text.
+const maxPasses = 16
 
 // verifier is one pass over a text.
 type verifier struct {
@@ -138,7 +134,6 @@ type verifier struct {
 	o        VerifyOptions
 	read     *reading
 	text     string
-	names    map[int]string // of footnotes, by the number that they were given
 	sections []*refSection
 	entries  []*entry
 	byNumber meanings
@@ -148,7 +143,6 @@ type verifier struct {
 	bySource map[string]*entry // by placeOf: the entry that cites a source
 	last     *entry            // of the last list with numbers; nil without one
 	added    []*entry          // for sources that only the text outside the references links to
-	labels   map[string]string // link definitions
 	trusting bool              // no sources to check against: entries stay, if they are safe
 
 	placed bool // the places of entries without numbers stay as they are
@@ -163,16 +157,15 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, pass int) *verifier 
 		text = unhide(text)
 	}
 	original := text
-	text = plainForms(text)
 	if o.Sanitize {
-		text = cutToolMarkup(text, pass < hostilePass)
+		text = cutToolMarkup(text)
 	}
-	read, names := newReading(r, text).splitHeads().renameNotes()
+	read := newReading(r, text).splitEntries().plainMarkers(o.Listed)
 	if o.Listed && pass == 0 {
 		read = read.list()
 	}
 	text = read.text
-	v := &verifier{Registry: r, o: o, read: read, text: text, names: names, byNumber: meanings{},
+	v := &verifier{Registry: r, o: o, read: read, text: text, byNumber: meanings{},
 		byID: map[string]*entry{}, bySource: map[string]*entry{}}
 	v.verification = Verification{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
 	v.sections = read.lists()
@@ -191,7 +184,6 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, pass int) *verifier 
 	v.findDuplicates()
 	v.placed = !o.Sanitize && !slices.ContainsFunc(v.entries, func(e *entry) bool { return e.reason != "" })
 	v.number()
-	v.labels = read.linkDefinitions()
 	v.result = v.rewrite()
 	if len(v.added) > 0 { // now that their numbers are known
 		v.verification.BodyURLsRemoved, v.verification.BodyURLsReplaced, v.verification.UnsafeURLs = 0, 0, []string{}

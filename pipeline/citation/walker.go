@@ -14,15 +14,14 @@ type walker struct {
 	onGroup func(start int, g group) (replacement string, ok bool)
 	judge   func(dest string, kind linkKind) verdict // nil: links, tags and ids without brackets are left alone
 
-	known     func(dest string) bool        // whether an address is that of a source
-	isMarker  func(start int, g group) bool // whether a group with a link is a marker all the same
-	allKnown  func(numbers []int) bool      // whether the references have all of them
-	note      func(marker, reason string)   // of tags that go
-	addresses map[string]string             // destinations of [label]: definitions, by folded label
+	known    func(dest string) bool        // whether an address is that of a source
+	isMarker func(start int, g group) bool // whether a group with a link is a marker all the same
+	note     func(marker, reason string)   // of tags that go
 
 	tails    map[int]linkTail // by where they begin
 	bracket  int              // the ] that comes next; -1 = none does
-	closings places           // of closing tags, when first needed
+	lower    string           // the text in lower case, when first needed
+	unclosed map[string]bool  // closing tags that do not occur any more
 }
 
 // newWalker returns a walker of a text with this code. It changes nothing until onGroup or judge say so.
@@ -31,8 +30,7 @@ func newWalker(text string, code spans) *walker {
 		tails:    map[int]linkTail{},
 		onGroup:  func(int, group) (string, bool) { return "", false },
 		note:     func(string, string) {},
-		isMarker: func(int, group) bool { return false },
-		allKnown: func([]int) bool { return false }}
+		isMarker: func(int, group) bool { return false }}
 }
 
 // run returns the changed text.
@@ -60,11 +58,6 @@ func (w *walker) run() string {
 
 // step handles what begins at i; it returns i when that is ordinary text.
 func (w *walker) step(i int) int {
-	if w.external {
-		if next := w.raisedNumber(i); next > i {
-			return next
-		}
-	}
 	if w.judge != nil {
 		if next := w.stepLink(i); next > i {
 			return next
@@ -78,9 +71,6 @@ func (w *walker) step(i int) int {
 	encloses := w.external && len(g.ids) == 0 && strings.ContainsRune("(（", first) // markers, which come next
 	if !ok || encloses || w.isEntryLabel(i) {
 		return i
-	}
-	if w.external {
-		g = throughMarker(w.text[:w.plainEnd(i)], g)
 	}
 	return w.replace(i, g)
 }
