@@ -175,7 +175,7 @@ func toolTable(c *Config) []field {
 			duration(&c.Fetch.PerHost, 10*time.Millisecond, time.Minute)),
 
 		setting("tools.file", "", "",
-			"JSON file with tools of your own: MCP servers, commands and HTTP services (`nightdesk help tools`)",
+			"JSON file with MCP servers, for tools of your own (`nightdesk help tools`)",
 			text(&c.Tools.File, "a file; empty: none", anyText)),
 		setting("code.python_wasm", "", "",
 			"Python as a WebAssembly file, for run_code; empty: python.wasm in data_dir, if it is there",

@@ -17,19 +17,15 @@ import (
 	"unicode/utf8"
 )
 
-// Tools holds the operator's own tools from tools.file.
+// Tools holds the MCP servers of tools.file, which have the operator's own tools.
 type Tools struct {
 	File string // empty: none
-	Own  []OwnTool
 	MCP  []MCPServer
 }
 
 // Names returns the names of all tools in the order shown to the model.
 func (t Tools) Names() []string {
 	var names []string
-	for _, o := range t.Own {
-		names = append(names, o.Name)
-	}
 	for _, s := range t.MCP {
 		names = append(names, s.ToolNames...)
 	}
@@ -54,14 +50,6 @@ type Remote struct {
 // bytes on. Hiding a shorter one would protect nothing and garble words.
 const leastKey, leastSecret = 16, 4
 
-// OwnTool is one tool.
-type OwnTool struct {
-	Name        string
-	Description string
-	Schema      json.RawMessage // of the arguments
-	Remote
-}
-
 // MCPServer is a server of the Model Context Protocol.
 type MCPServer struct {
 	Name      string
@@ -80,12 +68,6 @@ type remoteFile struct {
 	Timeout string            `json:"timeout"`
 }
 
-type ownFile struct {
-	Description string          `json:"description"`
-	Schema      json.RawMessage `json:"schema"`
-	remoteFile
-}
-
 type serverFile struct {
 	Tools []string `json:"tools"`
 	Type  string   `json:"type"` // written by other programs; redundant here
@@ -94,9 +76,8 @@ type serverFile struct {
 
 var ownName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
 
-// readTools reads tools.file, if set. The file has the format that other programs use for MCP servers, plus commands
-// and services under "tools". ${NAME} in values of env and headers is replaced by that environment variable, so that
-// the file needs no secrets.
+// readTools reads tools.file, if set. The file has the format that other programs use for MCP servers. ${NAME} in
+// values of env and headers is replaced by that environment variable, so that the file needs no secrets.
 func readTools(t *Tools, getenv func(string) string) Problems {
 	if t.File == "" {
 		return nil
@@ -116,14 +97,15 @@ func readTools(t *Tools, getenv func(string) string) Problems {
 	r.file = t.File
 	var file struct {
 		Servers map[string]json.RawMessage `json:"mcpServers"`
-		Tools   map[string]json.RawMessage `json:"tools"`
+		Tools   json.RawMessage            `json:"tools"`
 	}
 	if err := strict(data, &file); err != nil {
 		r.problem("", "%s", err)
 		return r.problems
 	}
-	for _, name := range slices.Sorted(maps.Keys(file.Tools)) {
-		t.Own = append(t.Own, r.own(name, file.Tools[name]))
+	if file.Tools != nil {
+		r.problem("tools", "is gone, with commands and HTTP services: put an MCP server around each, as "+
+			"`nightdesk help tools` shows, and name it in mcpServers")
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
 		t.MCP = append(t.MCP, r.server(name, file.Servers[name]))
@@ -162,24 +144,6 @@ func strict(data []byte, into any) error {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
-}
-
-func (r *toolsReader) own(name string, data json.RawMessage) OwnTool {
-	key := "tools." + clip(name)
-	var f ownFile
-	if err := strict(data, &f); err != nil {
-		r.problem(key, "%s", err)
-		return OwnTool{Name: name}
-	}
-	r.name(key, name, name)
-	if strings.TrimSpace(f.Description) == "" {
-		r.problem(key, "needs a description, by which the model chooses tools")
-	}
-	var schema map[string]any
-	if json.Unmarshal(f.Schema, &schema) != nil || schema["type"] != "object" {
-		r.problem(key, `needs a schema of its arguments: {"type": "object", "properties": {...}}`)
-	}
-	return OwnTool{Name: name, Description: f.Description, Schema: f.Schema, Remote: r.remote(key, f.remoteFile)}
 }
 
 func (r *toolsReader) server(name string, data json.RawMessage) MCPServer {
@@ -223,8 +187,6 @@ func mcpToolName(server, tool string) string {
 // name checks the name of a tool. full: the name in nightdesk; given: the name in the file.
 func (r *toolsReader) name(key, full, given string) {
 	switch {
-	case full == given && !ownName.MatchString(given):
-		r.problem(key, "its name must be lower-case letters, digits and underscores, and begin with a letter")
 	case strings.TrimSpace(given) == "":
 		r.problem(key, "contains an empty tool name")
 	case r.taken[full]:

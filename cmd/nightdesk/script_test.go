@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"nightdesk/cmd/nightdesk/benchtest"
+	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue/redisqueue/redistest"
 	"nightdesk/topicqueue/scaletest"
@@ -60,6 +61,7 @@ func TestScripts(t *testing.T) {
 			"model":      startModel,
 			"asked":      checkAsked,
 			"embeddings": startEmbeddings,
+			"example":    writeExample,
 			"exits":      exits,
 			"report":     lastLineIsReport,
 			"shortid":    setShortID,
@@ -128,11 +130,11 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 			stub.Answer = func(q llmtest.Question) (string, bool) {
 				text, ok := readsHeatPumps(q)
 				return strings.Replace(text, `"query":"defrost cycle of a heat pump","rationale":"a gap","tool_type":"rag_hybrid"`,
-					`"query":"{\"item\":\"heat pump\"}","rationale":"a price","tool_type":"prices"`, 1), ok
+					`"query":"{\"item\":\"heat pump\"}","rationale":"a price","tool_type":"shop_prices"`, 1), ok
 			}
 			stub.Converse = func(q llmtest.Question) (string, []llmtest.Call, bool) {
 				if len(q.Messages) == 1 {
-					return "", []llmtest.Call{{Name: "prices", Arguments: `{"item":"heat pump"}`}}, true
+					return "", []llmtest.Call{{Name: "shop_prices", Arguments: `{"item":"heat pump"}`}}, true
 				}
 				return "The price is 900 euros [CIT-1-01].", nil, true
 			}
@@ -183,6 +185,17 @@ func startEmbeddings(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(server.Close)
 	ts.Setenv("EMBEDDING_MODEL", "stub")
 	ts.Setenv("EMBEDDING_BASE_URL", server.URL+"/v1")
+}
+
+// writeExample writes an example of the manual to a file: example TOPIC LANGUAGE FILE.
+func writeExample(ts *testscript.TestScript, _ bool, args []string) {
+	topic, _ := manual.Find(args[0])
+	_, text, ok := strings.Cut(topic.Text, "```"+args[1]+"\n")
+	text, _, _ = strings.Cut(text, "```")
+	if !ok {
+		ts.Fatalf("the topic %s has no example in %s", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(text), 0o600))
 }
 
 // heardOf has the questions to the model of each script that runs.

@@ -17,11 +17,11 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Own is a tool that the operator supplies: a command, an HTTP service, or a tool of an MCP server. A call's query is a
-// JSON object that fits the schema Arguments. The output is untrusted, like a web page.
+// Own is a tool that the operator supplies by an MCP server. A call's query is a JSON object that fits the schema
+// Arguments. The output is untrusted, like a web page.
 type Own struct {
 	Name        string
-	Description string // by the operator or a server; cut to maxDescription
+	Description string // by the server; cut to maxDescription
 	Arguments   json.RawMessage
 	Timeout     time.Duration // limit for one call; 0 means only that of the runner
 	Secrets     []string      // secrets that the tool receives, redacted from all its text; none is empty
@@ -39,7 +39,6 @@ type Output struct {
 const (
 	maxDescription = 1_000
 	maxSchema      = 4_000
-	maxOwnOutput   = 8 << 20 // one answer, as received
 )
 
 // NewOwn returns o as a Tool. The error says what is wrong with the schema.
@@ -234,7 +233,7 @@ func (t *ownTool) readable(text string) string {
 	return text
 }
 
-// ReadOutput parses the output of a command or a service: an object {"sources": [{"title", "url", "date", "text"}]}, or
+// ReadOutput parses the text of an answer: an object {"sources": [{"title", "url", "date", "text"}]}, or
 // any other text unchanged.
 func ReadOutput(body []byte) Output {
 	var o struct {

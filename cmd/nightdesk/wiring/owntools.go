@@ -15,13 +15,11 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools"
-	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/pipeline/tools/mcp"
 )
 
 // OwnTools holds the tools of tools.file.
 type OwnTools struct {
-	fixed   tools.Set // commands and services
 	Servers []*OwnServer
 	mu      sync.Mutex
 	told    map[string]bool // problems already logged
@@ -36,33 +34,11 @@ type OwnServer struct {
 // NewOwnTools creates the tools of tools.file. It does not start any server. The caller closes the result.
 func NewOwnTools(cfg config.Config) (*OwnTools, error) {
 	own := &OwnTools{told: map[string]bool{}}
-	for _, o := range cfg.Tools.Own {
-		if err := missing(cfg, "tools."+o.Name, o.Remote); err != nil {
-			return nil, err
-		}
-	}
 	for _, s := range cfg.Tools.MCP {
-		if err := missing(cfg, "mcpServers."+s.Name, s.Remote); err != nil {
-			return nil, err
+		if len(s.Missing) > 0 {
+			return nil, view.Usage(fmt.Errorf("tools.file %s: mcpServers.%s needs %s in the environment", cfg.Tools.File,
+				s.Name, strings.Join(s.Missing, ", ")))
 		}
-	}
-	for _, o := range cfg.Tools.Own {
-		t := tools.Own{Name: o.Name, Description: o.Description, Arguments: o.Schema, Timeout: o.Timeout,
-			Secrets: secretsOf(o.Remote)}
-		if len(o.Command) > 0 {
-			t.Do = tools.Command(o.Command, environmentOf(o.Remote))
-		} else {
-			address := o.URL.Reveal()
-			client := fetch.New(fetch.Settings{Allow: []string{hostPort(address)}, Timeout: cfg.Researching.ToolTimeout})
-			t.Do = tools.Service(client, address, headerOf(o.Remote))
-		}
-		tool, err := tools.NewOwn(t)
-		if err != nil {
-			return nil, view.Usage(fmt.Errorf("tools.file %s: %w", cfg.Tools.File, err))
-		}
-		own.fixed = append(own.fixed, tool)
-	}
-	for _, s := range cfg.Tools.MCP {
 		allow := make([]mcp.Allowed, len(s.Allow))
 		for i, tool := range s.Allow {
 			allow[i] = mcp.Allowed{Tool: tool, Name: s.ToolNames[i]}
@@ -72,15 +48,6 @@ func NewOwnTools(cfg config.Config) (*OwnTools, error) {
 			Secrets: secretsOf(s.Remote)}), s})
 	}
 	return own, nil
-}
-
-// missing returns an error if environment variables of a tool are not set.
-func missing(cfg config.Config, key string, r config.Remote) error {
-	if len(r.Missing) == 0 {
-		return nil
-	}
-	return view.Usage(fmt.Errorf("tools.file %s: %s needs %s in the environment", cfg.Tools.File, key,
-		strings.Join(r.Missing, ", ")))
 }
 
 // environmentOf returns the environment variables of a program as NAME=value, sorted by name.
@@ -113,7 +80,7 @@ func secretsOf(r config.Remote) []string {
 // Set returns the tools with the given names. It starts servers as needed. Unusable servers and missing tools are
 // skipped and logged once.
 func (o *OwnTools) Set(ctx context.Context, names []string) tools.Set {
-	set := o.fixed.Enabled(names)
+	var set tools.Set
 	for _, s := range o.Servers {
 		if !slices.ContainsFunc(s.ToolNames, func(name string) bool { return slices.Contains(names, name) }) {
 			continue

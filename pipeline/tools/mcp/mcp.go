@@ -30,7 +30,7 @@ import (
 type Settings struct {
 	Name    string
 	Command []string // program and arguments, no shell
-	Env     []string // NAME=value, in addition to tools.Environment
+	Env     []string // NAME=value, in addition to a few variables of this process
 	URL     string
 	Header  http.Header
 	Allow   []Allowed     // tools that may be used

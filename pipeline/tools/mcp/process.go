@@ -2,12 +2,12 @@ package mcp
 
 import (
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"time"
 
-	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 )
 
@@ -23,8 +23,8 @@ type process struct {
 
 func begin(s Settings) (*process, error) {
 	p := &process{cmd: exec.Command(s.Command[0], s.Command[1:]...), said: &tail{}, exited: make(chan struct{})}
-	p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = tools.Environment(s.Env), p.said, endTime
-	p.kill = tools.OwnGroup(p.cmd)
+	p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = environment(s.Env), p.said, endTime
+	p.kill = ownGroup(p.cmd)
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -44,6 +44,18 @@ func begin(s Settings) (*process, error) {
 		close(p.exited)
 	}()
 	return p, nil
+}
+
+// environment returns the environment of a server: a few variables of this process, and the given variables. It leaves
+// out the keys of models and services.
+func environment(variables []string) []string {
+	var env []string
+	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ", "SystemRoot"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return append(env, variables...)
 }
 
 // why returns the last line of the program's standard error.

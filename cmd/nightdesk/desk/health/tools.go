@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -147,7 +146,7 @@ func (c Checker) pausedIndexes(ctx context.Context, r report) error {
 	return nil
 }
 
-// ownTools starts the MCP servers of tools.file. It does not call commands and services, whose effects are unknown.
+// ownTools starts the MCP servers of tools.file.
 func (c Checker) ownTools(ctx context.Context, r report) error {
 	if c.Config.Tools.File == "" {
 		return nil
@@ -158,15 +157,6 @@ func (c Checker) ownTools(ctx context.Context, r report) error {
 	}
 	defer own.Close()
 	correct := "Correct it in " + c.Config.Tools.File + "."
-	for _, o := range c.Config.Tools.Own {
-		if len(o.Command) == 0 {
-			r.ok("%s: the service is set; it is not called here", o.Name)
-		} else if _, err := exec.LookPath(o.Command[0]); err != nil {
-			r.failed(correct, "%s: %v", o.Name, err)
-		} else {
-			r.ok("%s: the program is there; it is not called here", o.Name)
-		}
-	}
 	for _, s := range own.Servers {
 		offered, problems, err := s.Tools(ctx)
 		if err != nil {
