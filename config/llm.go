@@ -37,24 +37,7 @@ type Model struct {
 	Temperature   float64
 	MaxTokens     int // per answer
 	Reasoning     bool
-	Transport     string // for structured answers: auto, json_schema, tool or prompt
-	TokenField    string // request field for MaxTokens: auto, max_tokens or max_completion_tokens
 }
-
-// Ways to request a structured answer.
-const (
-	transportAuto       = "auto" // detected by trying
-	transportJSONSchema = "json_schema"
-	transportTool       = "tool"
-	transportPrompt     = "prompt"
-)
-
-// Request fields for the maximum length of an answer. Older servers know only max_tokens.
-const (
-	tokenFieldAuto       = "auto" // detected by trying
-	tokenFieldMaxTokens  = "max_tokens"
-	tokenFieldCompletion = "max_completion_tokens"
-)
 
 // Enabled reports whether a model is configured.
 func (l LLM) Enabled() bool { return l.Main.Name != "" }
@@ -142,12 +125,6 @@ func modelTable(prefix string, m *Model) []field {
 			number(&m.MaxTokens, 16, 1_000_000)),
 		setting(prefix+".reasoning", "false", "", "let the model reason before it answers",
 			toggle(&m.Reasoning)),
-		setting(prefix+".transport", transportAuto, "",
-			"how structured answers are requested; auto: detected. anthropic has no json_schema, ollama no tool",
-			choice(&m.Transport, transportAuto, transportJSONSchema, transportTool, transportPrompt)),
-		setting(prefix+".token_field", tokenFieldAuto, "", "name of the max_tokens field in openai requests; "+
-			"auto: detected",
-			choice(&m.TokenField, tokenFieldAuto, tokenFieldMaxTokens, tokenFieldCompletion)),
 	}
 }
 

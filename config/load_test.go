@@ -69,7 +69,7 @@ func TestLoad_Defaults(t *testing.T) {
 }
 
 func model(maxTokens int) config.Model {
-	return config.Model{Provider: "openai", ContextTokens: 32768, Temperature: 0.5, MaxTokens: maxTokens, Transport: "auto", TokenField: "auto"}
+	return config.Model{Provider: "openai", ContextTokens: 32768, Temperature: 0.5, MaxTokens: maxTokens}
 }
 
 func TestLoad_Precedence(t *testing.T) {

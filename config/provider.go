@@ -60,7 +60,7 @@ func ollamaAddress(text string) string {
 
 // ofOneProvider lists the model settings that are specific to a provider. A role with another provider does not
 // inherit them from the main model.
-var ofOneProvider = []string{"model", "base_url", "api_key", "transport", "token_field"}
+var ofOneProvider = []string{"model", "base_url", "api_key"}
 
 // foreign reports whether a role's setting must not be inherited from the main model.
 func (l *LLM) foreign(path string) bool {

@@ -31,7 +31,7 @@ func TestProvider_KeysAndServers(t *testing.T) {
 			"", "http://gpu:11434", "openai-key", "http://common/v1"},
 		{"a role of openai's own", "", map[string]string{"LLM_PROVIDER": "ollama", "LLM_NOTE_PROVIDER": "openai", "LLM_NOTE_MODEL": "small", "OPENAI_BASE_URL": ""},
 			"", "http://gpu:11434", "openai-key", ""},
-		{"a role with all of its own", "", map[string]string{"LLM_NOTE_PROVIDER": "anthropic", "LLM_NOTE_MODEL": "small", "LLM_NOTE_API_KEY": "note", "LLM_NOTE_BASE_URL": "http://note", "LLM_TRANSPORT": "json_schema"},
+		{"a role with all of its own", "", map[string]string{"LLM_NOTE_PROVIDER": "anthropic", "LLM_NOTE_MODEL": "small", "LLM_NOTE_API_KEY": "note", "LLM_NOTE_BASE_URL": "http://note"},
 			"openai-key", "http://common/v1", "note", "http://note"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -48,9 +48,6 @@ func TestProvider_KeysAndServers(t *testing.T) {
 			}
 			if got := l.Note; got.APIKey.Reveal() != tc.noteKey || got.BaseURL.Reveal() != tc.noteBase {
 				t.Errorf("role: key %q, server %q", got.APIKey.Reveal(), got.BaseURL.Reveal())
-			}
-			if l.Note.Provider != l.Main.Provider && l.Note.Transport != "auto" {
-				t.Errorf("role: transport %q", l.Note.Transport)
 			}
 		})
 	}

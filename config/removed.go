@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 // gone is a setting of an earlier version.
 type gone struct {
 	path    string
@@ -8,8 +10,21 @@ type gone struct {
 
 // removed lists the settings that no longer exist. Setting one of them in the file, in the environment or by flag is
 // an error that names the replacement: otherwise the program would silently ignore a value that somebody relies on.
-var removed = []gone{
+var removed = slices.Concat([]gone{
 	{"embedding.provider", "vectors always come from an embedding server: set EMBEDDING_MODEL and EMBEDDING_BASE_URL"},
+	{"code.python_wasm_sum", "every python.wasm is accepted, because it has no rights"},
+},
+	ofModels("transport", "how a server gives structured answers is detected"),
+	ofModels("token_field", "the field that a server knows is detected"),
+)
+
+// ofModels returns a removed setting of the main model and of each role.
+func ofModels(key, instead string) []gone {
+	list := []gone{{"llm." + key, instead}}
+	for _, r := range roles {
+		list = append(list, gone{"llm." + r.name + "." + key, instead})
+	}
+	return list
 }
 
 // reasonOfRemoved returns why a path cannot be set any more, and false if it is not the path of a removed setting.

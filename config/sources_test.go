@@ -18,7 +18,8 @@ func TestBuiltInToolNamesAreReserved(t *testing.T) {
 	}
 	for _, name := range config.BuiltInToolNames() {
 		file := filepath.Join(t.TempDir(), "tools.json")
-		text := `{"tools": {"` + name + `": {"description": "d", "schema": {"type": "object"}, "command": "true"}}}`
+		server, tool, _ := strings.Cut(name, "_")
+		text := `{"mcpServers": {"` + server + `": {"tools": ["` + tool + `"], "command": "true"}}}`
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -91,14 +91,14 @@ func newBench(t *testing.T, say func(n int, q llmtest.Question) reply) *bench {
 		}
 		return "", false
 	}}
-	b.a = &answering.Answerer{Model: b.client(llm.TransportAuto), Runner: b.runner(), Emit: b.emit}
+	b.a = &answering.Answerer{Model: b.client(llm.ProviderOpenAI), Runner: b.runner(), Emit: b.emit}
 	return b
 }
 
-func (b *bench) client(transport llm.Transport) llm.Model {
+func (b *bench) client(provider llm.Provider) llm.Model {
 	client, err := llm.NewClient(llm.Settings{Roles: map[llm.Role]llm.RoleSettings{llm.Writer: {Model: "m",
 		BaseURL: llmtest.NewServer(b.t, b.stub), APIKey: "a-long-enough-key", MaxTokens: 2000, MaxTries: 2,
-		Timeout: time.Minute, Transport: transport}}})
+		Timeout: time.Minute, Provider: provider}}})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -320,11 +320,11 @@ func TestOrderToAnswer(t *testing.T) {
 	}
 }
 
-// TestWithoutNativeCalls: a model without tool calling, by settings or after a refusal, takes the same steps with JSON
+// TestWithoutNativeCalls: a model without tool calling, by its protocol or after a refusal, takes the same steps with JSON
 // objects.
 func TestWithoutNativeCalls(t *testing.T) {
 	t.Parallel()
-	for name, native := range map[string]bool{"settings": false, "refusal": true} {
+	for name, native := range map[string]bool{"protocol": false, "refusal": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			looks := 0
@@ -332,7 +332,7 @@ func TestWithoutNativeCalls(t *testing.T) {
 			free := b.stub.Answer
 			b.stub.Converse = nil
 			b.stub.Answer = func(q llmtest.Question) (string, bool) {
-				if q.Name != "look_up" {
+				if q.Schema == nil {
 					return free(q)
 				}
 				if looks++; looks == 1 {
@@ -344,7 +344,7 @@ func TestWithoutNativeCalls(t *testing.T) {
 			if native {
 				b.stub.Refuse = []string{"tools"}
 			} else {
-				b.a.Model = b.client(llm.TransportSchema)
+				b.a.Model = b.client(llm.ProviderOllama)
 			}
 			r := b.ask()
 			if r.Text != cited || len(b.called) != 1 || looks != 2 {

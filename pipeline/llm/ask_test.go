@@ -23,20 +23,17 @@ func TestAskOverEveryTransport(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		refuse []string
-		fixed  llm.Transport
 		want   llm.Transport
 		calls  int // of the first question; the second takes one
 	}{
-		{"json schema", nil, "", llm.TransportSchema, 1},
-		{"tool", []string{"response_format"}, "", llm.TransportTool, 2},
-		{"prompt", []string{"response_format", "tools"}, "", llm.TransportPrompt, 3},
-		{"configured tool", nil, llm.TransportTool, llm.TransportTool, 1},
-		{"configured prompt", []string{"response_format", "tools"}, llm.TransportPrompt, llm.TransportPrompt, 1},
+		{"json schema", nil, llm.TransportSchema, 1},
+		{"tool", []string{"response_format"}, llm.TransportTool, 2},
+		{"prompt", []string{"response_format", "tools"}, llm.TransportPrompt, 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			stub := &llmtest.Stub{Refuse: tc.refuse}
-			c := setup(t, stub, func(s *llm.RoleSettings) { s.Transport = tc.fixed })
+			c := setup(t, stub, nil)
 			for _, want := range []int{tc.calls, tc.calls + 1} {
 				got, err := llm.Ask[card](t.Context(), c, structured())
 				if err != nil || got.Title == "" || len(got.Tags) == 0 || stub.Stats().Calls != want {
@@ -74,10 +71,6 @@ func TestAskRefusalStatuses(t *testing.T) {
 				t.Errorf("%v after %d calls", err, stub.Stats().Calls)
 			}
 		})
-	}
-	stub := &llmtest.Stub{Refuse: []string{"response_format"}}
-	if _, err := llm.Ask[card](t.Context(), setup(t, stub, func(s *llm.RoleSettings) { s.Transport = llm.TransportSchema }), structured()); !errors.Is(err, llm.ErrPermanent) || stub.Stats().Calls != 1 {
-		t.Errorf("configured transport: %v after %d calls", err, stub.Stats().Calls)
 	}
 }
 

@@ -26,12 +26,13 @@ func bounded() llm.Request {
 func TestBoundsAreSentButNotEnforced(t *testing.T) {
 	t.Parallel()
 	outside := strings.Replace(goodCard, `["a","b"]`, `["a","b","c"]`, 1)
-	for _, transport := range []llm.Transport{llm.TransportSchema, llm.TransportTool, llm.TransportPrompt} {
+	for transport, refuse := range map[llm.Transport][]string{llm.TransportSchema: nil, llm.TransportTool: {"response_format"},
+		llm.TransportPrompt: {"response_format", "tools"}} {
 		t.Run(string(transport), func(t *testing.T) {
 			t.Parallel()
 			var seen llmtest.Question
-			stub := &llmtest.Stub{Answer: func(q llmtest.Question) (string, bool) { seen = q; return outside, true }}
-			c := setup(t, stub, func(s *llm.RoleSettings) { s.Transport, s.Reasoning = transport, true })
+			stub := &llmtest.Stub{Refuse: refuse, Answer: func(q llmtest.Question) (string, bool) { seen = q; return outside, true }}
+			c := setup(t, stub, func(s *llm.RoleSettings) { s.Reasoning = true })
 			got, err := llm.Ask[card](t.Context(), c, bounded())
 			if err != nil || len(got.Tags) != 3 {
 				t.Fatalf("an answer outside the bounds: %+v, %v", got, err)
@@ -55,19 +56,18 @@ func TestBoundsAreSentButNotEnforced(t *testing.T) {
 func TestRefusedBoundsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		refuses string // transport on which bounds are refused
-		fixed   llm.Transport
+		refuses string   // transport on which bounds are refused
+		lacks   []string // fields that the server refuses anyway
 		want    []string // transports asked; + = with bounds
 	}{
-		"schema":            {"json_schema", llm.TransportAuto, []string{"json_schema+", "json_schema", "json_schema"}},
-		"configured schema": {"json_schema", llm.TransportSchema, []string{"json_schema+", "json_schema", "json_schema"}},
-		"nothing":           {"", llm.TransportAuto, []string{"json_schema+", "json_schema+"}},
-		"tool":              {"tool", llm.TransportTool, []string{"tool+", "tool", "tool"}},
+		"schema":  {"json_schema", nil, []string{"json_schema+", "json_schema", "json_schema"}},
+		"nothing": {"", nil, []string{"json_schema+", "json_schema+"}},
+		"tool":    {"tool", []string{"response_format"}, []string{"json_schema+", "json_schema", "tool+", "tool", "tool"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var asked []string
-			stub := &llmtest.Stub{Intercept: func(w http.ResponseWriter, q llmtest.Question) bool {
+			stub := &llmtest.Stub{Refuse: tc.lacks, Intercept: func(w http.ResponseWriter, q llmtest.Question) bool {
 				has := strings.Contains(string(q.Schema), "maxItems")
 				if asked = append(asked, q.Transport); has {
 					asked[len(asked)-1] += "+"
@@ -79,7 +79,7 @@ func TestRefusedBoundsAreLeftOut(t *testing.T) {
 				_, _ = w.Write([]byte(`{"error":{"message":"Invalid schema for response_format: 'maxItems' is not permitted"}}`))
 				return true
 			}}
-			c := setup(t, stub, func(s *llm.RoleSettings) { s.Transport = tc.fixed })
+			c := setup(t, stub, nil)
 			for range 2 {
 				if _, err := llm.Ask[card](t.Context(), c, bounded()); err != nil {
 					t.Fatal(err)

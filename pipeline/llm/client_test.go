@@ -337,10 +337,6 @@ func TestFormsAreFoundOutOnce(t *testing.T) {
 			}
 		})
 	}
-	fixed := &llmtest.Stub{Refuse: []string{"max_tokens"}}
-	if _, err := setup(t, fixed, func(s *llm.RoleSettings) { s.TokenField = llm.TokenFieldLegacy }).Generate(t.Context(), free()); !errors.Is(err, llm.ErrPermanent) || fixed.Stats().Calls != 1 {
-		t.Errorf("a configured token field was changed: %v", err)
-	}
 }
 
 // Servers that know only max_tokens silently ignore the newer field, so the answer is not limited.
@@ -423,10 +419,10 @@ func TestDenseTokenizer(t *testing.T) {
 func TestNewClientListsAllProblems(t *testing.T) {
 	t.Parallel()
 	_, err := llm.NewClient(llm.Settings{Roles: map[llm.Role]llm.RoleSettings{
-		llm.Writer: {BaseURL: "localhost:8080", Transport: "xml"},
-		llm.Note:   {Model: "m", TokenField: "tokens", MaxTries: -1},
+		llm.Writer: {BaseURL: "localhost:8080"},
+		llm.Note:   {Model: "m", MaxTries: -1},
 	}})
-	for _, want := range []string{"writer", "no model name", "base URL", `"xml"`, "note", `"tokens"`, "negative"} {
+	for _, want := range []string{"writer", "no model name", "base URL", "note", "negative"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %s", err, want)
 		}

@@ -52,12 +52,10 @@ func CallsTools(m Model, role Role) bool {
 	return ok && c.CallsTools(role)
 }
 
-// CallsTools implements ToolCaller. A configured transport of json_schema or prompt means that the server does not
-// support tools.
+// CallsTools implements ToolCaller.
 func (c *Client) CallsTools(role Role) bool {
 	r, ok := c.roles[role]
-	if !ok || !slices.Contains(r.protocol.transports, TransportTool) ||
-		r.settings.Transport != TransportAuto && r.settings.Transport != TransportTool {
+	if !ok || !slices.Contains(r.protocol.transports, TransportTool) {
 		return false
 	}
 	r.learned.mu.Lock()

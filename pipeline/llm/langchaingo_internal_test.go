@@ -186,13 +186,14 @@ func langchaingo(t *testing.T, provider Provider, body string) (resp *llms.Conte
 func ask(t *testing.T, provider Provider, transport Transport, body string) (Response, error) {
 	t.Helper()
 	s := settingsFor(t, provider, body)
-	s.Transport, s.MaxTries = transport, 1
+	s.MaxTries = 1
 	client, err := NewClient(Settings{Roles: map[Role]RoleSettings{Note: s}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := prompts.Prompt{Name: "note", User: "?"}
 	if transport == TransportTool {
+		client.roles[Note].learned.transport = transport
 		p.Schema = []byte(`{"type":"object"}`)
 	}
 	return client.Generate(t.Context(), Request{Role: Note, Prompt: p})

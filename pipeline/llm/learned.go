@@ -16,21 +16,18 @@ import (
 type form struct {
 	transport     Transport // for a structured question; empty for free text
 	noTemperature bool
-	tokenField    string // one of the TokenField... constants, not auto
+	tokenField    string // one of the TokenField... constants; empty: the protocol has only one field
 	limit         int    // tokens of the answer; 0: not sent
 	bounds        bool   // the schema includes the prompt's bounds
 	think         bool   // the schema includes a think field
 	stream        bool   // the answer is requested as a stream
 	noStream      bool   // streaming was refused in this call
 
-	transports     []Transport // transports of the protocol, strictest first
-	fixedTransport bool        // configured, never changed
-	fixedField     bool
-	hasBounds      bool // the prompt has bounds
-	fell           bool // the transport was changed in this call
-	switched       bool // the token field was changed in this call
-	halved         int  // how often the limit was halved in this call
-	tooLarge       bool // the limit itself was refused, not its combination with this prompt
+	transports []Transport // transports of the protocol, strictest first
+	hasBounds  bool        // the prompt has bounds
+	switched   bool        // the token field was changed in this call
+	halved     int         // how often the limit was halved in this call
+	tooLarge   bool        // the limit itself was refused, not its combination with this prompt
 }
 
 const maxHalvings = 5 // 12,000 becomes 375
@@ -65,7 +62,7 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 		return f, true
 	case isContextLength(e):
 		return f, false
-	case f.transport == "", f.transport == TransportPrompt, f.fixedTransport && !f.bounds:
+	case f.transport == "", f.transport == TransportPrompt:
 		return f, false
 	case isAboutModel(e), e.Type == "not_found_error":
 		return f, false
@@ -82,7 +79,7 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 		f.bounds = false
 		return f, true
 	}
-	f.fell, f.bounds = true, f.hasBounds
+	f.bounds = f.hasBounds
 	f.transport = f.transports[slices.Index(f.transports, f.transport)+1]
 	return f, true
 }
@@ -91,9 +88,8 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 // otherwise halves the limit.
 func (f form) adaptLimit(words string) (form, bool) {
 	size := aboutSize.MatchString(words)
-	maySwitch := !f.fixedField && !f.switched
-	aboutField := strings.Contains(words, f.tokenField) && (aboutUnknown.MatchString(words) || !size)
-	if maySwitch && aboutField {
+	maySwitch := f.tokenField != "" && !f.switched
+	if maySwitch && strings.Contains(words, f.tokenField) && (aboutUnknown.MatchString(words) || !size) {
 		f.switched = true
 		if f.tokenField == TokenFieldCompletion {
 			f.tokenField = TokenFieldLegacy
@@ -189,10 +185,11 @@ func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 	defer l.mu.Unlock()
 	f := form{
 		noTemperature: l.noTemperature,
-		tokenField:    cmp.Or(s.TokenField, l.tokenField, s.firstTokenField()),
-		fixedField:    s.TokenField != TokenFieldAuto,
 		limit:         limit,
 		stream:        !l.noStream,
+	}
+	if s.Provider == ProviderOpenAI {
+		f.tokenField = cmp.Or(l.tokenField, s.firstTokenField())
 	}
 	if l.limit > 0 {
 		f.limit = min(f.limit, l.limit)
@@ -202,8 +199,7 @@ func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 		f.bounds = f.hasBounds && !l.noBounds
 		f.think = p.Think && !s.Reasoning && !l.noThink
 		f.transports = protocols[s.Provider].transports
-		f.transport = Transport(cmp.Or(string(s.Transport), string(l.transport), string(f.transports[0])))
-		f.fixedTransport = s.Transport != TransportAuto
+		f.transport = cmp.Or(l.transport, f.transports[0])
 	}
 	return f
 }
@@ -221,10 +217,10 @@ func (l *learned) worked(f form) {
 	if f.tooLarge {
 		l.limit = f.limit
 	}
-	if f.transport != "" && !f.fixedTransport && l.transport == "" {
+	if f.transport != "" && l.transport == "" {
 		l.transport = f.transport
 	}
-	if f.hasBounds && !f.bounds && (f.fixedTransport || f.transport == l.transport) {
+	if f.hasBounds && !f.bounds && f.transport == l.transport {
 		l.noBounds = true
 	}
 }

@@ -71,11 +71,14 @@ func TestThinkingLiftsTheLimit(t *testing.T) {
 func TestAnswerOfExactlyTheLimitIsCut(t *testing.T) {
 	t.Parallel()
 	for completion, want := range map[int]bool{999: false, 1000: true, 1001: false} { // more: the server knows no limit
-		stub := &llmtest.Stub{Intercept: func(w http.ResponseWriter, q llmtest.Question) bool {
+		stub := &llmtest.Stub{Refuse: []string{"response_format"}, Intercept: func(w http.ResponseWriter, q llmtest.Question) bool {
+			if q.Transport != "tool" {
+				return false
+			}
 			_, _ = fmt.Fprintf(w, `{"choices":[{"message":{"tool_calls":[{"function":{"name":"card","arguments":"{\"title\":"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":9,"completion_tokens":%d}}`, completion)
 			return true
 		}}
-		resp, err := setup(t, stub, func(s *llm.RoleSettings) { s.Transport = llm.TransportTool }).Generate(t.Context(), structured())
+		resp, err := setup(t, stub, nil).Generate(t.Context(), structured())
 		if err != nil || resp.Truncated != want {
 			t.Errorf("%d tokens: truncated %t, %v", completion, resp.Truncated, err)
 		}

@@ -37,9 +37,6 @@ func (c *Client) Probe(ctx context.Context, name Role) (Transport, time.Duration
 	if err != nil {
 		return "", took, err
 	}
-	if r.settings.Transport != TransportAuto {
-		return r.settings.Transport, took, nil
-	}
 	return r.learned.found(), took, nil
 }
 

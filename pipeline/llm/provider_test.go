@@ -261,8 +261,6 @@ func TestProviderSettings(t *testing.T) {
 		says     string
 	}{
 		{llm.RoleSettings{Provider: "gemini", Model: "m"}, `unknown provider "gemini"`},
-		{llm.RoleSettings{Provider: llm.ProviderAnthropic, Model: "m", Transport: llm.TransportSchema}, `transport "json_schema" is not supported by anthropic`},
-		{llm.RoleSettings{Provider: llm.ProviderOllama, Model: "m", Transport: llm.TransportTool}, `transport "tool" is not supported by ollama`},
 		{llm.RoleSettings{Provider: llm.ProviderOllama, Model: "m", BaseURL: "http://[::1"}, "http://127.0.0.1:11434"}, // and the program goes on
 		{llm.RoleSettings{Provider: llm.ProviderOllama, Model: "m", BaseURL: "127.0.0.1:11434"}, "http://127.0.0.1:11434"},
 	} {

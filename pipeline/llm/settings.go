@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,16 +20,13 @@ type Transport string
 
 // The transports, from the strictest to the one that every server supports.
 const (
-	TransportAuto   Transport = ""            // determined once per server and model
 	TransportSchema Transport = "json_schema" // response_format json_schema, strict
 	TransportTool   Transport = "tool"        // a forced tool call whose arguments are the answer
 	TransportPrompt Transport = "prompt"      // the prompt asks for JSON
 )
 
-// Request fields for the token limit.
+// Request fields for the token limit. Which one a server knows is determined once per server and model.
 const (
-	// max_completion_tokens for OpenAI and Azure, max_tokens for others; the other field if the server refuses it
-	TokenFieldAuto       = ""
 	TokenFieldCompletion = "max_completion_tokens"
 	TokenFieldLegacy     = "max_tokens"
 )
@@ -45,8 +41,6 @@ type RoleSettings struct {
 	MaxTokens     int           // of one answer; 0: the server's default, or 4,096 for Anthropic, which has none
 	ContextTokens int           // the model's window; 0: unknown, no check
 	Reasoning     bool          // the model reasons by itself, so its answers get no think field
-	Transport     Transport     // TransportAuto determines it; any other is used as given
-	TokenField    string        // one of the TokenField... constants; ProviderOpenAI only
 	Timeout       time.Duration // per try, until the last byte of the answer; 0: 5 minutes
 	MaxTries      int           // per call; 0: 10
 }
@@ -94,9 +88,6 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 	if s.MaxTries == 0 {
 		s.MaxTries = defaultMaxTries
 	}
-	if s.Provider != ProviderOpenAI {
-		s.TokenField = TokenFieldLegacy
-	}
 	if s.Provider == ProviderAnthropic && s.MaxTokens == 0 {
 		s.MaxTokens = anthropicMaxTokens
 	}
@@ -107,25 +98,15 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 	if u, err := url.Parse(s.BaseURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		wrong = append(wrong, fmt.Errorf("the base URL must have the form %s", p.baseURL))
 	}
-	if s.Transport != TransportAuto && !slices.Contains(p.transports, s.Transport) {
-		wrong = append(wrong, fmt.Errorf("transport %q is not supported by %s: use one of %v or leave it empty", s.Transport,
-			s.Provider, p.transports))
-	}
-	switch s.TokenField {
-	case TokenFieldAuto, TokenFieldCompletion, TokenFieldLegacy:
-	default:
-		wrong = append(wrong, fmt.Errorf("unknown token field %q; use %s, %s or leave it empty", s.TokenField,
-			TokenFieldCompletion, TokenFieldLegacy))
-	}
 	if s.Timeout < 0 || s.MaxTries < 0 || s.MaxTokens < 0 || s.ContextTokens < 0 {
 		wrong = append(wrong, errors.New("timeout, tries and tokens must not be negative"))
 	}
 	return s, errors.Join(wrong...)
 }
 
-// firstTokenField returns the field to try first. OpenAI refuses the old field for its newer models with an error
-// message. All other servers know the old field, and several silently ignore the new one. Then nothing stops an
-// endless answer (llama-cpp-python 0.3).
+// firstTokenField returns the field to try first in OpenAI's protocol. OpenAI refuses the old field for its newer
+// models with an error message. All other servers know the old field, and several silently ignore the new one. Then
+// nothing stops an endless answer (llama-cpp-python 0.3).
 func (s RoleSettings) firstTokenField() string {
 	if u, err := url.Parse(s.BaseURL); err == nil {
 		if host := strings.ToLower(u.Hostname()); host == "api.openai.com" || strings.HasSuffix(host, ".azure.com") {

@@ -29,7 +29,9 @@ func pricesOf(t *testing.T, timeout time.Duration, do func(ctx context.Context, 
 func TestOwn(t *testing.T) {
 	t.Parallel()
 	says := func(text string) func(context.Context, json.RawMessage) (tools.Output, error) {
-		return func(context.Context, json.RawMessage) (tools.Output, error) { return tools.ReadOutput([]byte(text)), nil }
+		return func(context.Context, json.RawMessage) (tools.Output, error) {
+			return tools.ReadOutput([]byte(text)), nil
+		}
 	}
 	for name, tt := range map[string]struct {
 		do     func(context.Context, json.RawMessage) (tools.Output, error)

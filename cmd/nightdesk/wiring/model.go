@@ -34,8 +34,7 @@ func NewModelClient(cfg config.Config, governor llm.Governor, hear llm.Hear, mod
 			Provider: llm.Provider(m.Provider), Model: m.Name, BaseURL: m.BaseURL.Reveal(), APIKey: m.APIKey.Reveal(),
 			Temperature: m.Temperature,
 			MaxTokens:   m.MaxTokens, ContextTokens: m.ContextTokens, Reasoning: m.Reasoning,
-			Transport: auto[llm.Transport](m.Transport), TokenField: auto[string](m.TokenField), Timeout: l.Timeout,
-			MaxTries: l.MaxTries,
+			Timeout: l.Timeout, MaxTries: l.MaxTries,
 		}
 	}
 	client, err := llm.NewClient(llm.Settings{
@@ -59,14 +58,6 @@ type RoleModel struct {
 func RoleModels(l config.LLM) []RoleModel {
 	return []RoleModel{{llm.Planner, l.Planner}, {llm.Researcher, l.Researcher}, {llm.Note, l.Note},
 		{llm.Writer, l.Writer}, {llm.Judge, l.Judge}}
-}
-
-// auto converts the setting "auto" to the zero value, which means automatic detection.
-func auto[T ~string](setting string) T {
-	if setting == "auto" {
-		return ""
-	}
-	return T(setting)
 }
 
 // NewEmbedder returns the configured embedder, or nil if there is none. governor: see NewModel.

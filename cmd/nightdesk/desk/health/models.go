@@ -18,14 +18,13 @@ import (
 
 const leastWindow = 4096 // in tokens; with less, prompts are cut to almost nothing
 
-// sameModels groups the roles that use the same model, server, key and request format.
+// sameModels groups the roles that use the same model, server and key.
 func sameModels(models config.LLM) (groups [][]wiring.RoleModel) {
 	for _, m := range wiring.RoleModels(models) {
 		at := slices.IndexFunc(groups, func(g []wiring.RoleModel) bool {
 			o := g[0]
 			sameServer := o.Provider == m.Provider && o.BaseURL == m.BaseURL && o.APIKey == m.APIKey
-			sameForm := o.Transport == m.Transport && o.TokenField == m.TokenField && o.Reasoning == m.Reasoning
-			return sameServer && o.Name == m.Name && sameForm
+			return sameServer && o.Name == m.Name && o.Reasoning == m.Reasoning
 		})
 		if at < 0 {
 			groups = append(groups, []wiring.RoleModel{m})
