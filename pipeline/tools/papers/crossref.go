@@ -1,7 +1,7 @@
 package papers
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"nightdesk/pipeline/tools/loosejson"
 )
 
 // crossref queries GET /works (api.crossref.org). Each response header gives the allowed request rate, which is higher
@@ -58,48 +60,15 @@ func crossrefAllows(header http.Header) time.Duration {
 	return min(max(interval/time.Duration(n), 20*time.Millisecond), time.Minute)
 }
 
-type crossrefDate struct {
-	Parts [][]int `json:"date-parts"` // [[2020, 5, 19]]; month and day may be missing; [[null]] is no date
-}
-
-func (d crossrefDate) text() string {
-	if len(d.Parts) == 0 || len(d.Parts[0]) == 0 {
-		return ""
+// crossrefDay converts a date such as {"date-parts": [[2020, 5, 19]]}; month and day may be missing.
+func crossrefDay(d loosejson.Value) string {
+	text := ""
+	for _, first := range d.List("date-parts")[:min(1, len(d.List("date-parts")))] {
+		for i, n := range first.List("") {
+			text += fmt.Sprintf([]string{"%04d", "-%02d"}[min(i, 1)], n.Number(""))
+		}
 	}
-	text := fmt.Sprintf("%04d", d.Parts[0][0])
-	for _, n := range d.Parts[0][1:] {
-		text += fmt.Sprintf("-%02d", n)
-	}
-	return text
-}
-
-type crossrefWork struct {
-	DOI      string   `json:"DOI"`
-	Type     string   `json:"type"`
-	Title    []string `json:"title"`
-	Subtitle []string `json:"subtitle"`
-	Author   []struct {
-		Given  string `json:"given"`
-		Family string `json:"family"`
-		Name   string `json:"name"` // of a group
-	} `json:"author"`
-	Abstract  string       `json:"abstract"`
-	Container []string     `json:"container-title"`
-	Published crossrefDate `json:"published"`
-	Issued    crossrefDate `json:"issued"`
-	Posted    crossrefDate `json:"posted"`
-	CitedBy   int          `json:"is-referenced-by-count"`
-	URL       string       `json:"URL"`
-	Updates   []struct {   // works that this work changes, which makes it a notice
-		Type string `json:"type"`
-	} `json:"update-to"`
-	Updated []struct { // notices that changed this work
-		Type string `json:"type"`
-	} `json:"updated-by"`
-	Relation map[string][]struct {
-		Type string `json:"id-type"`
-		ID   string `json:"id"`
-	} `json:"relation"`
+	return date(text)
 }
 
 var crossrefKinds = map[string]string{
@@ -111,55 +80,32 @@ var crossrefKinds = map[string]string{
 	"dataset": KindDataset,
 }
 
-// decodeCrossref parses a list of works. Other entries, such as journals and figures, are left out.
-func decodeCrossref(body []byte) ([]Paper, error) {
-	var answer struct {
-		Message struct {
-			Items *[]json.RawMessage `json:"items"`
-		} `json:"message"`
+// decodeCrossref parses a list of works. Other entries, such as journals and figures, are left out, as are notices that
+// change another work.
+var decodeCrossref = decoder("message.items", func(w loosejson.Value) (Paper, bool) {
+	p := Paper{
+		Title: plain(w.Text("title")), Abstract: plain(w.Text("abstract")), Venue: plain(w.Text("container-title")),
+		CitedBy: w.Number("is-referenced-by-count"), URL: w.Text("URL"), Kind: crossrefKinds[w.Text("type")],
+		Date: cmp.Or(crossrefDay(w.At("published")), crossrefDay(w.At("issued")), crossrefDay(w.At("posted"))),
 	}
-	if err := readJSON(body, &answer); err != nil {
-		return nil, err
+	sub := plain(w.Text("subtitle"))
+	if sub != "" && !strings.Contains(strings.ToLower(p.Title), strings.ToLower(sub)) {
+		p.Title += ": " + sub
 	}
-	if answer.Message.Items == nil {
-		return nil, fmt.Errorf("%w: it has no message.items", ErrFormat)
+	for _, a := range w.List("author") { // a group has a name
+		p.Authors = append(p.Authors, plain(strings.TrimSpace(a.Text("given")+" "+a.Text("family")+a.Text("name"))))
 	}
-	return each(*answer.Message.Items, func(w crossrefWork) (Paper, bool) {
-		p := Paper{
-			Title: plain(first(w.Title)), Abstract: plain(w.Abstract), Venue: plain(first(w.Container)),
-			CitedBy: w.CitedBy, URL: w.URL,
-			Kind: crossrefKinds[w.Type],
-		}
-		if sub := plain(first(w.Subtitle)); sub != "" && !strings.Contains(strings.ToLower(p.Title), strings.ToLower(sub)) {
-			p.Title += ": " + sub
-		}
-		for _, d := range []crossrefDate{w.Published, w.Issued, w.Posted} {
-			if p.Date == "" {
-				p.Date = date(d.text())
+	p.addDOI(w.Text("DOI"))
+	for _, relation := range []string{"has-preprint", "is-preprint-of"} {
+		for _, other := range w.List("relation." + relation) {
+			if kind := other.Text("id-type"); kind == "doi" || kind == "arxiv" {
+				p.addDOI(other.Text("id"))
 			}
 		}
-		for _, a := range w.Author {
-			p.Authors = append(p.Authors, plain(strings.TrimSpace(a.Given+" "+a.Family+a.Name)))
-		}
-		p.addDOI(w.DOI)
-		for _, relation := range []string{"has-preprint", "is-preprint-of"} {
-			for _, other := range w.Relation[relation] {
-				if other.Type == "doi" || other.Type == "arxiv" {
-					p.addDOI(other.ID)
-				}
-			}
-		}
-		for _, u := range w.Updated {
-			p.Retracted = p.Retracted || slices.Contains([]string{"retraction", "withdrawal", "removal"},
-				strings.ToLower(u.Type))
-		}
-		return p, p.Kind != "" && len(w.Updates) == 0
-	})
-}
-
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
 	}
-	return list[0]
-}
+	for _, notice := range names(w.List("updated-by"), "type") {
+		p.Retracted = p.Retracted || slices.Contains([]string{"retraction", "withdrawal", "removal"},
+			strings.ToLower(notice))
+	}
+	return p, p.Kind != "" && len(w.List("update-to")) == 0
+})

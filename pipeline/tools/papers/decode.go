@@ -1,37 +1,38 @@
 package papers
 
 import (
-	"encoding/json"
 	"fmt"
+
+	"nightdesk/pipeline/tools/loosejson"
 )
 
-// readJSON parses a JSON answer. Invalid or truncated JSON is ErrFormat.
-func readJSON(body []byte, into any) error {
-	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("%w: %w", ErrFormat, err)
+// decoder returns the decoder of answers whose entries are the list at path. paper returns false for an entry that is
+// not a paper. Entries without a title are left out.
+func decoder(path string, paper func(loosejson.Value) (Paper, bool)) func(body []byte) ([]Paper, error) {
+	return func(body []byte) ([]Paper, error) {
+		answer, err := loosejson.Parse(body)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		}
+		entries, err := answer.Items(path)
+		if err != nil && !answer.Has("total") { // Semantic Scholar leaves out an empty list
+			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		}
+		var papers []Paper
+		for _, entry := range entries {
+			if p, ok := paper(entry); ok && p.Title != "" {
+				papers = append(papers, p)
+			}
+		}
+		return papers, nil
 	}
-	return nil
 }
 
-// each parses the entries of a list. It skips malformed entries, and returns ErrFormat if all are malformed. paper
-// returns false for an entry that is not a paper.
-func each[T any](entries []json.RawMessage, paper func(T) (Paper, bool)) ([]Paper, error) {
-	var papers []Paper
-	var broken error
-	read := 0
-	for _, raw := range entries {
-		var entry T
-		if err := json.Unmarshal(raw, &entry); err != nil {
-			broken = err
-			continue
-		}
-		read++
-		if p, ok := paper(entry); ok {
-			papers = append(papers, p)
-		}
+// names returns the text at path in each element of a list.
+func names(list []loosejson.Value, path string) []string {
+	var out []string
+	for _, v := range list {
+		out = append(out, v.Text(path))
 	}
-	if read == 0 && broken != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, broken)
-	}
-	return papers, nil
+	return out
 }

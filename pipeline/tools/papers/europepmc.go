@@ -1,14 +1,15 @@
 package papers
 
 import (
-	"encoding/json"
-	"fmt"
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"nightdesk/pipeline/tools/loosejson"
 )
 
 // europePMC queries the REST service (europepmc.org/RestfulWebService), which documents no rate limit.
@@ -29,102 +30,45 @@ func europePMC(s Settings) service {
 	}
 }
 
-type europePMCResult struct {
-	Source       string `json:"source"` // MED; PMC; PPR for preprints; PAT for patents
-	PMID         string `json:"pmid"`
-	PMCID        string `json:"pmcid"`
-	DOI          string `json:"doi"`
-	Title        string `json:"title"`
-	AuthorString string `json:"authorString"`
-	AuthorList   struct {
-		Author []struct {
-			FullName   string `json:"fullName"`
-			FirstName  string `json:"firstName"`
-			LastName   string `json:"lastName"`
-			Collective string `json:"collectiveName"`
-		} `json:"author"`
-	} `json:"authorList"`
-	JournalInfo struct {
-		Journal struct {
-			Title string `json:"title"`
-		} `json:"journal"`
-	} `json:"journalInfo"`
-	Book struct {
-		Publisher string `json:"publisher"` // such as bioRxiv, for a preprint
-	} `json:"bookOrReportDetails"`
-	Year     string `json:"pubYear"`
-	Date     string `json:"firstPublicationDate"`
-	Abstract string `json:"abstractText"`
-	CitedBy  int    `json:"citedByCount"`
-	Types    struct {
-		Type []string `json:"pubType"`
-	} `json:"pubTypeList"`
-	FullText struct {
-		URL []struct {
-			Availability string `json:"availabilityCode"` // OA; F for free; S for subscription
-			Style        string `json:"documentStyle"`
-			URL          string `json:"url"`
-		} `json:"fullTextUrl"`
-	} `json:"fullTextUrlList"`
-	Corrections struct {
-		Correction []struct {
-			Type string `json:"type"`
-		} `json:"commentCorrection"`
-	} `json:"commentCorrectionList"`
-}
-
 // decodeEuropePMC parses a page of results of type core. Patents and notices are left out.
-func decodeEuropePMC(body []byte) ([]Paper, error) {
-	var answer struct {
-		List struct {
-			Result *[]json.RawMessage `json:"result"`
-		} `json:"resultList"`
+var decodeEuropePMC = decoder("resultList.result", func(r loosejson.Value) (Paper, bool) {
+	p := Paper{
+		Title: plain(r.Text("title")), Abstract: plain(r.Text("abstractText")), PMID: canonicalPMID(r.Text("pmid")),
+		PMCID: canonicalPMCID(r.Text("pmcid")), CitedBy: r.Number("citedByCount"), Kind: KindArticle,
+		Date: cmp.Or(date(r.Text("firstPublicationDate")), date(r.Text("pubYear"))),
+		// the publisher is the server of a preprint, such as bioRxiv
+		Venue: plain(cmp.Or(r.Text("journalInfo.journal.title"), r.Text("bookOrReportDetails.publisher"))),
 	}
-	if err := readJSON(body, &answer); err != nil {
-		return nil, err
+	for _, a := range r.List("authorList.author") {
+		name := strings.TrimSpace(a.Text("firstName") + " " + a.Text("lastName"))
+		if a.Text("lastName") == "" {
+			name = a.Text("fullName") + a.Text("collectiveName")
+		}
+		p.Authors = append(p.Authors, name)
 	}
-	if answer.List.Result == nil {
-		return nil, fmt.Errorf("%w: it has no resultList", ErrFormat)
+	if authors := r.Text("authorString"); len(p.Authors) == 0 && authors != "" {
+		p.Authors = strings.Split(strings.TrimSuffix(authors, "."), ", ")
 	}
-	return each(*answer.List.Result, func(r europePMCResult) (Paper, bool) {
-		p := Paper{
-			Title: plain(r.Title), Abstract: plain(r.Abstract), PMID: canonicalPMID(r.PMID), PMCID: canonicalPMCID(r.PMCID),
-			Venue: plain(r.JournalInfo.Journal.Title), Date: date(r.Date), CitedBy: r.CitedBy, Kind: KindArticle,
+	p.addDOI(r.Text("doi"))
+	for _, f := range r.List("fullTextUrlList.fullTextUrl") {
+		free := f.Text("availabilityCode") == "OA" || f.Text("availabilityCode") == "F"
+		if p.PDF == "" && f.Text("documentStyle") == "pdf" && free {
+			p.PDF = f.Text("url")
 		}
-		if p.Date == "" {
-			p.Date = date(r.Year)
-		}
-		if p.Venue == "" {
-			p.Venue = plain(r.Book.Publisher)
-		}
-		for _, a := range r.AuthorList.Author {
-			name := strings.TrimSpace(a.FirstName + " " + a.LastName)
-			if a.LastName == "" {
-				name = a.FullName + a.Collective
-			}
-			p.Authors = append(p.Authors, name)
-		}
-		if len(p.Authors) == 0 && r.AuthorString != "" {
-			p.Authors = strings.Split(strings.TrimSuffix(r.AuthorString, "."), ", ")
-		}
-		p.addDOI(r.DOI)
-		for _, f := range r.FullText.URL {
-			if p.PDF == "" && f.Style == "pdf" && (f.Availability == "OA" || f.Availability == "F") {
-				p.PDF = f.URL
-			}
-		}
-		types := strings.ToLower(strings.Join(r.Types.Type, "\n"))
-		switch {
-		case r.Source == "PPR" || strings.Contains(types, "preprint"):
-			p.Kind = KindPreprint
-		case strings.Contains(types, "review"):
-			p.Kind = KindReview
-		}
-		p.Retracted = strings.Contains(types, "retracted publication")
-		for _, c := range r.Corrections.Correction {
-			p.Retracted = p.Retracted || slices.Contains([]string{"retraction in", "retractionin"}, strings.ToLower(c.Type))
-		}
-		return p, r.Source != "PAT" && !strings.Contains(types, "retraction of publication") &&
-			!strings.Contains(types, "erratum")
-	})
-}
+	}
+	types := strings.ToLower(strings.Join(r.Texts("pubTypeList.pubType"), "\n"))
+	source := r.Text("source") // MED; PMC; PPR for preprints; PAT for patents
+	switch {
+	case source == "PPR" || strings.Contains(types, "preprint"):
+		p.Kind = KindPreprint
+	case strings.Contains(types, "review"):
+		p.Kind = KindReview
+	}
+	p.Retracted = strings.Contains(types, "retracted publication")
+	for _, correction := range names(r.List("commentCorrectionList.commentCorrection"), "type") {
+		p.Retracted = p.Retracted || slices.Contains([]string{"retraction in", "retractionin"},
+			strings.ToLower(correction))
+	}
+	return p, source != "PAT" && !strings.Contains(types, "retraction of publication") &&
+		!strings.Contains(types, "erratum")
+})

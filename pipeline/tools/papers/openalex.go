@@ -1,14 +1,15 @@
 package papers
 
 import (
-	"encoding/json"
-	"fmt"
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"nightdesk/pipeline/tools/loosejson"
 )
 
 // openAlex queries GET /works (developers.openalex.org). A free key allows 1,000 searches a day. Without a key, about
@@ -44,87 +45,42 @@ func openAlex(s Settings) service {
 	}
 }
 
-type openAlexLocation struct {
-	LandingPage string `json:"landing_page_url"`
-	PDF         string `json:"pdf_url"`
-	Version     string `json:"version"`
-	Source      struct {
-		Name string `json:"display_name"`
-		Type string `json:"type"`
-	} `json:"source"`
-}
-
-type openAlexWork struct {
-	ID          string `json:"id"`
-	DOI         string `json:"doi"`
-	Title       string `json:"title"`
-	Type        string `json:"type"`
-	Date        string `json:"publication_date"`
-	CitedBy     int    `json:"cited_by_count"`
-	Retracted   bool   `json:"is_retracted"`
-	Paratext    bool   `json:"is_paratext"`
-	Authorships []struct {
-		Author struct {
-			Name string `json:"display_name"`
-		} `json:"author"`
-	} `json:"authorships"`
-	IDs struct {
-		PMID  string `json:"pmid"`
-		PMCID string `json:"pmcid"`
-	} `json:"ids"`
-	Primary   openAlexLocation   `json:"primary_location"`
-	BestOA    openAlexLocation   `json:"best_oa_location"`
-	Locations []openAlexLocation `json:"locations"`
-	Abstract  map[string][]int   `json:"abstract_inverted_index"`
-}
-
 var openAlexKinds = map[string]string{
 	"article": KindArticle, "preprint": KindPreprint, "review": KindReview, "book": KindBook, "book-chapter": KindChapter,
 	"dissertation": KindThesis, "report": KindReport, "dataset": KindDataset, "conference-paper": KindConference,
 }
 
-// decodeOpenAlex parses a list of works.
-func decodeOpenAlex(body []byte) ([]Paper, error) {
-	var answer struct {
-		Results *[]json.RawMessage `json:"results"`
+// decodeOpenAlex parses a list of works. Entries that are not works, such as corrections, are left out.
+var decodeOpenAlex = decoder("results", func(w loosejson.Value) (Paper, bool) {
+	p := Paper{
+		Title: plain(w.Text("title")), Abstract: plain(invert(w.Object("abstract_inverted_index"))),
+		Date: w.Text("publication_date"), CitedBy: w.Number("cited_by_count"), Retracted: w.Is("is_retracted"),
+		PMID: canonicalPMID(w.Text("ids.pmid")), PMCID: canonicalPMCID(w.Text("ids.pmcid")),
+		Venue: plain(w.Text("primary_location.source.display_name")), URL: w.Text("primary_location.landing_page_url"),
+		PDF: w.Text("best_oa_location.pdf_url"), Kind: openAlexKinds[w.Text("type")],
+		Authors: names(w.List("authorships"), "author.display_name"),
 	}
-	if err := readJSON(body, &answer); err != nil {
-		return nil, err
+	p.addDOI(w.Text("doi"))
+	for _, page := range append([]string{p.URL}, names(w.List("locations"), "landing_page_url")...) {
+		p.ArXiv = cmp.Or(p.ArXiv, canonicalArXiv(page))
 	}
-	if answer.Results == nil {
-		return nil, fmt.Errorf("%w: it has no results", ErrFormat)
+	if p.Kind == KindArticle && w.Text("primary_location.source.type") == "repository" &&
+		w.Text("primary_location.version") == "submittedVersion" {
+		p.Kind = KindPreprint
 	}
-	return each(*answer.Results, func(w openAlexWork) (Paper, bool) {
-		p := Paper{
-			Title: plain(w.Title), Abstract: plain(invert(w.Abstract)), Date: w.Date, CitedBy: w.CitedBy, Retracted: w.Retracted,
-			PMID: canonicalPMID(w.IDs.PMID), PMCID: canonicalPMCID(w.IDs.PMCID), Venue: plain(w.Primary.Source.Name),
-			URL: w.Primary.LandingPage, PDF: w.BestOA.PDF, Kind: openAlexKinds[w.Type],
-		}
-		for _, a := range w.Authorships {
-			p.Authors = append(p.Authors, a.Author.Name)
-		}
-		p.addDOI(w.DOI)
-		for _, l := range append([]openAlexLocation{w.Primary}, w.Locations...) {
-			if id := canonicalArXiv(l.LandingPage); id != "" && p.ArXiv == "" {
-				p.ArXiv = id
-			}
-		}
-		if p.Kind == KindArticle && w.Primary.Source.Type == "repository" && w.Primary.Version == "submittedVersion" {
-			p.Kind = KindPreprint
-		}
-		return p, !w.Paratext && !slices.Contains([]string{"paratext", "peer-review", "supplementary-materials", "erratum",
-			"retraction", "grant"}, w.Type)
-	})
-}
+	return p, !w.Is("is_paratext") && !slices.Contains([]string{"paratext", "peer-review", "supplementary-materials",
+		"erratum", "retraction", "grant"}, w.Text("type"))
+})
 
 // maxPosition is the maximum number of words in an abstract.
 const maxPosition = 20_000
 
 // invert converts an inverted index, from words to their positions, to text.
-func invert(index map[string][]int) string {
+func invert(index map[string]loosejson.Value) string {
 	places := map[int]string{}
 	for word, at := range index {
-		for _, n := range at {
+		for _, position := range at.List("") {
+			n := position.Number("")
 			// for two words at one position, choose the same word every time
 			if n >= 0 && n < maxPosition && (places[n] == "" || word < places[n]) {
 				places[n] = word

@@ -1,14 +1,15 @@
 package papers
 
 import (
-	"encoding/json"
-	"fmt"
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"nightdesk/pipeline/tools/loosejson"
 )
 
 // semanticScholar queries GET /graph/v1/paper/search (api.semanticscholar.org/api-docs). With a key, it allows one
@@ -41,75 +42,33 @@ func semanticScholar(s Settings) service {
 	}
 }
 
-type semanticScholarPaper struct {
-	Title    string `json:"title"`
-	Abstract string `json:"abstract"`
-	Authors  []struct {
-		Name string `json:"name"`
-	} `json:"authors"`
-	Year    int    `json:"year"`
-	Date    string `json:"publicationDate"`
-	Venue   string `json:"venue"`
-	Journal struct {
-		Name string `json:"name"`
-	} `json:"journal"`
-	IDs struct {
-		DOI           string `json:"DOI"`
-		ArXiv         string `json:"ArXiv"`
-		PubMed        string `json:"PubMed"`
-		PubMedCentral string `json:"PubMedCentral"`
-	} `json:"externalIds"`
-	PDF struct {
-		URL string `json:"url"`
-	} `json:"openAccessPdf"`
-	CitedBy int      `json:"citationCount"`
-	Types   []string `json:"publicationTypes"`
-	URL     string   `json:"url"`
-}
-
-// decodeSemanticScholar parses a page of papers. An empty page has no data field.
-func decodeSemanticScholar(body []byte) ([]Paper, error) {
-	var answer struct {
-		Total *int              `json:"total"`
-		Data  []json.RawMessage `json:"data"`
+// decodeSemanticScholar parses a page of papers.
+var decodeSemanticScholar = decoder("data", func(s loosejson.Value) (Paper, bool) {
+	p := Paper{
+		Title: plain(s.Text("title")), Abstract: plain(s.Text("abstract")),
+		ArXiv: canonicalArXiv(s.Text("externalIds.ArXiv")), PMID: canonicalPMID(s.Text("externalIds.PubMed")),
+		PMCID: canonicalPMCID(s.Text("externalIds.PubMedCentral")), Venue: cmp.Or(s.Text("venue"), s.Text("journal.name")),
+		Date: date(s.Text("publicationDate")), CitedBy: s.Number("citationCount"), URL: s.Text("url"),
+		PDF: s.Text("openAccessPdf.url"), Authors: names(s.List("authors"), "name"),
 	}
-	if err := readJSON(body, &answer); err != nil {
-		return nil, err
+	if p.Date == "" {
+		p.Date = year(s.Number("year"), "")
 	}
-	if answer.Total == nil && answer.Data == nil {
-		return nil, fmt.Errorf("%w: it has neither total nor data", ErrFormat)
+	p.addDOI(s.Text("externalIds.DOI"))
+	types := s.Texts("publicationTypes")
+	switch {
+	case p.DOI == "" && p.ArXiv != "" && (p.Venue == "" || strings.HasPrefix(p.Venue, "arXiv")):
+		p.Kind, p.Venue = KindPreprint, "arXiv"
+	case slices.Contains(types, "Review"):
+		p.Kind = KindReview
+	case slices.Contains(types, "Conference"):
+		p.Kind = KindConference
+	case slices.Contains(types, "JournalArticle"):
+		p.Kind = KindArticle
+	case slices.Contains(types, "BookSection"):
+		p.Kind = KindChapter
+	case slices.Contains(types, "Book"):
+		p.Kind = KindBook
 	}
-	return each(answer.Data, func(s semanticScholarPaper) (Paper, bool) {
-		p := Paper{
-			Title: plain(s.Title), Abstract: plain(s.Abstract), ArXiv: canonicalArXiv(s.IDs.ArXiv),
-			PMID:  canonicalPMID(s.IDs.PubMed),
-			PMCID: canonicalPMCID(s.IDs.PubMedCentral), Venue: s.Venue, Date: date(s.Date), CitedBy: s.CitedBy, URL: s.URL,
-			PDF: s.PDF.URL,
-		}
-		if p.Venue == "" {
-			p.Venue = s.Journal.Name
-		}
-		if p.Date == "" && s.Year != 0 {
-			p.Date = strconv.Itoa(s.Year)
-		}
-		for _, a := range s.Authors {
-			p.Authors = append(p.Authors, a.Name)
-		}
-		p.addDOI(s.IDs.DOI)
-		switch {
-		case p.DOI == "" && p.ArXiv != "" && (p.Venue == "" || strings.HasPrefix(p.Venue, "arXiv")):
-			p.Kind, p.Venue = KindPreprint, "arXiv"
-		case slices.Contains(s.Types, "Review"):
-			p.Kind = KindReview
-		case slices.Contains(s.Types, "Conference"):
-			p.Kind = KindConference
-		case slices.Contains(s.Types, "JournalArticle"):
-			p.Kind = KindArticle
-		case slices.Contains(s.Types, "BookSection"):
-			p.Kind = KindChapter
-		case slices.Contains(s.Types, "Book"):
-			p.Kind = KindBook
-		}
-		return p, true
-	})
-}
+	return p, true
+})

@@ -2,7 +2,6 @@ package websearch
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/pipeline/tools/loosejson"
 )
 
 // brave has its own index: https://api-dashboard.search.brave.com/app/documentation/web-search/get-started.
@@ -35,33 +35,23 @@ var brave = service{
 	},
 }
 
-func decodeBrave(body []byte) (a answer, err error) {
-	var r struct {
-		Type  string
-		Query struct{ Altered string }
-		Web   struct{ Results []json.RawMessage }
-	}
-	if err := decode(body, &r); err != nil {
-		return a, err
-	}
-	if r.Type != "search" { // web is missing if nothing was found
+func decodeBrave(r loosejson.Value) (a answer, err error) {
+	if r.Text("type") != "search" {
 		return a, errors.New("response is not of type search")
 	}
-	type result struct {
-		Title, URL, Description, Age string
-		PageAge                      string   `json:"page_age"`
-		ExtraSnippets                []string `json:"extra_snippets"`
-		Profile                      struct{ Name string }
+	var results []loosejson.Value
+	if r.Has("web.results") { // web is missing if nothing was found
+		results, err = r.Items("web.results")
 	}
-	results, err := each[result](r.Web.Results)
 	for _, h := range results {
 		a.hits = append(a.hits, hit{
-			title: h.Title, url: h.URL, date: cmp.Or(h.PageAge, h.Age), publisher: h.Profile.Name,
-			text: strings.Join(append([]string{h.Description}, h.ExtraSnippets...), "\n"),
+			title: h.Text("title"), url: h.Text("url"), date: cmp.Or(h.Text("page_age"), h.Text("age")),
+			publisher: h.Text("profile.name"),
+			text:      strings.Join(append([]string{h.Text("description")}, h.Texts("extra_snippets")...), "\n"),
 		})
 	}
-	if r.Query.Altered != "" {
-		a.suggestions = []string{r.Query.Altered}
+	if altered := r.Text("query.altered"); altered != "" {
+		a.suggestions = []string{altered}
 	}
 	return a, err
 }

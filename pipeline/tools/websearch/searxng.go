@@ -1,7 +1,6 @@
 package websearch
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/pipeline/tools/loosejson"
 )
 
 // searxng is a metasearch engine run by the operator: https://docs.searxng.org/dev/search_api.html. The number of
@@ -49,41 +49,24 @@ func withoutCommands(query string) string {
 	return strings.TrimSpace(command.ReplaceAllString(query, "$1$2"))
 }
 
-func decodeSearXNG(body []byte) (a answer, err error) {
-	var r struct {
-		Results, Infoboxes, Suggestions, Corrections []json.RawMessage
-		Unresponsive                                 []json.RawMessage `json:"unresponsive_engines"`
-	}
-	if err := decode(body, &r); err != nil {
-		return a, err
-	}
-	if err := mustHave(r.Results, "results"); err != nil {
-		return a, err
-	}
-	type infobox struct {
-		Infobox, Content, ID string
-		URLs                 []struct{ URL string }
-	}
-	boxes, _ := each[infobox](r.Infoboxes)
-	for _, b := range boxes { // from an encyclopedia: longer excerpts than in results
-		if address := b.ID; b.Content != "" {
-			if _, _, ok := cleanAddress(address); !ok && len(b.URLs) > 0 {
-				address = b.URLs[0].URL
-			}
-			a.hits = append(a.hits, hit{title: b.Infobox, url: address, text: b.Content})
+func decodeSearXNG(r loosejson.Value) (a answer, err error) {
+	for _, b := range r.List("infoboxes") { // from an encyclopedia: longer excerpts than in results
+		address, content := b.Text("id"), b.Text("content")
+		if _, _, ok := cleanAddress(address); !ok && len(b.List("urls")) > 0 {
+			address = b.List("urls")[0].Text("url")
+		}
+		if content != "" {
+			a.hits = append(a.hits, hit{title: b.Text("infobox"), url: address, text: content})
 		}
 	}
-	results, err := each[struct{ URL, Title, Content, PublishedDate string }](r.Results)
-	if err != nil {
-		return a, err
-	}
+	results, err := r.Items("results")
 	for _, h := range results {
-		a.hits = append(a.hits, hit{title: h.Title, url: h.URL, text: h.Content, date: h.PublishedDate})
+		a.hits = append(a.hits, hit{title: h.Text("title"), url: h.Text("url"), text: h.Text("content"),
+			date: h.Text("publishedDate")})
 	}
-	a.suggestions = append(texts(r.Corrections), texts(r.Suggestions)...)
-	engines, _ := each[[]string](r.Unresponsive)
-	for _, e := range engines { // ["google", "CAPTCHA"]
-		a.silent = append(a.silent, strings.Join(e, ": "))
+	a.suggestions = append(r.Texts("corrections"), r.Texts("suggestions")...)
+	for _, e := range r.List("unresponsive_engines") { // ["google", "CAPTCHA"]
+		a.silent = append(a.silent, strings.Join(e.Texts(""), ": "))
 	}
-	return a, nil
+	return a, err
 }

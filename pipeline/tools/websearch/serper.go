@@ -1,13 +1,12 @@
 package websearch
 
 import (
-	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
 
 	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/pipeline/tools/loosejson"
 )
 
 // serper returns Google results: https://serper.dev/playground.
@@ -17,11 +16,7 @@ var serper = service{
 	every: 50 * time.Millisecond,
 	most:  10, // more results cost twice as much
 	request: func(base, key, query string, n int) fetch.Request {
-		return fetch.Request{
-			Method: http.MethodPost, URL: base + "/search",
-			Header: http.Header{"X-Api-Key": {key}, "Content-Type": {"application/json"}},
-			Body:   jsonBody(map[string]any{"q": query, "num": n}),
-		}
+		return post(base+"/search", "X-Api-Key", key, map[string]any{"q": query, "num": n})
 	},
 	decode: decodeSerper,
 	operator: func(e *fetch.StatusError) string {
@@ -33,34 +28,21 @@ var serper = service{
 	},
 }
 
-func decodeSerper(body []byte) (a answer, err error) {
-	type result struct{ Title, Link, Snippet, Date, Source string }
-	var r struct {
-		SearchParameters json.RawMessage
-		AnswerBox        json.RawMessage
-		Organic          []json.RawMessage
-		RelatedSearches  []json.RawMessage
+func decodeSerper(r loosejson.Value) (a answer, err error) {
+	var results []loosejson.Value
+	if box := r.At("answerBox"); box.Text("snippet") != "" { // the passage that answers the query
+		results = append(results, box)
 	}
-	if err := decode(body, &r); err != nil {
-		return a, err
+	organic, err := r.Items("organic")
+	if err != nil && !r.Has("organic") && r.Has("searchParameters") { // nothing was found
+		err = nil
 	}
-	if r.Organic == nil && r.SearchParameters == nil {
-		return a, errors.New(`response has neither "organic" nor "searchParameters"`)
+	for _, h := range append(results, organic...) {
+		a.hits = append(a.hits, hit{title: h.Text("title"), url: h.Text("link"), text: h.Text("snippet"),
+			date: h.Text("date"), publisher: h.Text("source")})
 	}
-	results, err := each[result](r.Organic)
-	if err != nil {
-		return a, err
+	for _, related := range r.List("relatedSearches") {
+		a.suggestions = append(a.suggestions, related.Text("query"))
 	}
-	var box result // the passage that answers the query
-	if json.Unmarshal(r.AnswerBox, &box) == nil && box.Snippet != "" {
-		results = append([]result{box}, results...)
-	}
-	for _, h := range results {
-		a.hits = append(a.hits, hit{title: h.Title, url: h.Link, text: h.Snippet, date: h.Date, publisher: h.Source})
-	}
-	related, _ := each[struct{ Query string }](r.RelatedSearches)
-	for _, q := range related {
-		a.suggestions = append(a.suggestions, q.Query)
-	}
-	return a, nil
+	return a, err
 }

@@ -10,6 +10,7 @@ package websearch
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/pipeline/tools/loosejson"
 	"nightdesk/topicqueue"
 )
 
@@ -57,8 +59,8 @@ type service struct {
 	most  int           // maximum number of results to request; 0: cannot be set
 	// request returns the request for n results, 1 to most. base has no trailing slash.
 	request func(base, key, query string, n int) fetch.Request
-	// decode parses an answer. The error means that the answer is not in the provider's format.
-	decode func(body []byte) (answer, error)
+	// decode reads an answer. The error means that the answer is not in the provider's format.
+	decode func(r loosejson.Value) (answer, error)
 	// reach returns a request without a search. An answer, even with status 400, means that a search would be answered.
 	// If nil, only a search can find out.
 	reach func(base string) fetch.Request
@@ -154,7 +156,11 @@ func (p *Provider) Search(ctx context.Context, query string, n int) (Found, erro
 		p.slow(ctx, err)
 		return Found{}, err
 	}
-	a, err := p.decode(response.Body)
+	var a answer
+	read, err := loosejson.Parse(response.Body)
+	if err == nil {
+		a, err = p.decode(read)
+	}
 	if err != nil {
 		return Found{}, &Error{Provider: p.name, Class: Malformed, Err: err}
 	}
@@ -196,6 +202,13 @@ func (p *Provider) Reach(ctx context.Context) (known bool, err error) {
 		return true, nil
 	}
 	return true, p.failure(err)
+}
+
+// post returns a request with a JSON body. name: the header with the key. v: values that can always be encoded.
+func post(address, name, key string, v map[string]any) fetch.Request {
+	body, _ := json.Marshal(v)
+	return fetch.Request{Method: http.MethodPost, URL: address, Body: body,
+		Header: http.Header{name: {key}, "Content-Type": {"application/json"}}}
 }
 
 // clipQuery returns a query on one line, cut to a length that every provider accepts.
