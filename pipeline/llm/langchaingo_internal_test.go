@@ -57,8 +57,7 @@ func TestDocumentedAnswers(t *testing.T) {
 		t.Run(string(provider), func(t *testing.T) {
 			t.Parallel()
 			body := oneLine(answer.text)
-			own, err := langchaingo(t, provider, body)
-			if err != nil || own.Choices[0].Content != "It rains." {
+			if own, err := langchaingo(t, provider, body); provider != ProviderOllama && (err != nil || own.Choices[0].Content != "It rains.") {
 				t.Errorf("langchaingo alone: %+v, %v", own, err)
 			}
 			resp, err := ask(t, provider, TransportPrompt, body)
@@ -77,7 +76,7 @@ func TestDocumentedAnswers(t *testing.T) {
 			if resp, err = ask(t, provider, TransportTool, oneLine(answer.tool)); err != nil || resp.Text != arguments {
 				t.Errorf("%+v, %v", resp, err)
 			}
-			own, err = langchaingo(t, provider, oneLine(answer.tool))
+			own, err := langchaingo(t, provider, oneLine(answer.tool))
 			if err != nil || (own.Choices[0].ToolCalls[0].FunctionCall.Arguments == arguments) != (provider == ProviderOpenAI) {
 				t.Errorf("langchaingo alone: %+v, %v", own, err)
 			}
@@ -91,7 +90,6 @@ func TestLangchaingo(t *testing.T) {
 	t.Parallel()
 	failed := func(_ *llms.ContentResponse, err error) bool { return err != nil }
 	isTruncated := func(r Response) bool { return r.Truncated }
-	long := strings.Repeat("x", 600_000)
 	for _, row := range []struct {
 		name, body string
 		provider   Provider
@@ -115,11 +113,6 @@ func TestLangchaingo(t *testing.T) {
 			{"type":"text","text":"x"}]}`, ProviderAnthropic, failed, "x", nil},
 		{"no block", `{"type":"message","content":[],"stop_reason":"max_tokens"}`, ProviderAnthropic, failed, "",
 			isTruncated},
-		{"no finish reason", oneLine(documented[ProviderOllama].text), ProviderOllama,
-			func(r *llms.ContentResponse, err error) bool { return err == nil && r.Choices[0].StopReason == "" },
-			"It rains.", isTruncated},
-		{"long line", `{"message":{"content":"` + long + `"},"done":true}`, ProviderOllama,
-			func(r *llms.ContentResponse, err error) bool { return err == nil && r.Choices[0].Content == "" }, long, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -140,16 +133,6 @@ func TestLangchaingo(t *testing.T) {
 		}
 		if resp, err := ask(t, ProviderOpenAI, TransportTool, body); err != nil || resp.Text != `{"b":1,"a":2}` {
 			t.Errorf("%+v, %v", resp, err)
-		}
-	})
-	t.Run("end of a stream that was cut", func(t *testing.T) {
-		t.Parallel()
-		const body = `{"message":{"content":"It ra"},"done":false}`
-		if own, err := langchaingo(t, ProviderOllama, body); err != nil {
-			t.Errorf("langchaingo does it right: %+v, %v", own, err)
-		}
-		if resp, err := ask(t, ProviderOllama, TransportPrompt, body); err == nil {
-			t.Errorf("%+v", resp)
 		}
 	})
 	t.Run("error with status 200", func(t *testing.T) {
@@ -256,7 +239,11 @@ func FuzzAnswerBody(f *testing.F) {
 			if !readable {
 				continue
 			}
-			what, again := exchangeOnce(t, provider, forward)
+			as := provider
+			if provider == ProviderOllama { // its answers are forwarded in OpenAI's form
+				as = ProviderOpenAI
+			}
+			what, again := exchangeOnce(t, as, forward)
 			if what != answered || !reflect.DeepEqual(callsOf(again, wire.Said{}), callsOf(given, wire.Said{})) ||
 				again.Choices[0].Content != given.Choices[0].Content {
 				t.Fatalf("%s: %q, forwarded of %q: %d, %+v, then %+v", provider, forward, body, what, given, again)

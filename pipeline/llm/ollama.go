@@ -4,11 +4,13 @@ import (
 	"net/http"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/ollama"
 
 	"nightdesk/pipeline/llm/wire"
 )
 
+// ollamaChat is OpenAI's protocol with the request and the answer of Ollama's own API. Ollama's OpenAI-compatible
+// endpoint cannot set the window of a request (github.com/ollama/ollama/issues/5356): it uses that of the server, often
+// 4,096 tokens, and silently cuts longer prompts.
 var ollamaChat = protocol{
 	baseURL:    "http://127.0.0.1:11434",
 	usual:      "has no path",
@@ -23,23 +25,32 @@ var ollamaChat = protocol{
 	models:     shown,
 }
 
-// connectOllama sets the window, because Ollama otherwise uses a small one and silently cuts the prompt. The address
-// is validated before, because langchaingo ends the program on a bad one.
 func connectOllama(s RoleSettings, client *http.Client) (llms.Model, error) {
-	return ollama.New(ollama.WithModel(s.Model), ollama.WithServerURL(s.BaseURL), ollama.WithHTTPClient(client),
-		ollama.WithRunnerNumCtx(s.ContextTokens))
+	s.BaseURL += "/api"
+	return connectOpenAI(s, client)
 }
 
 func askOllama(s RoleSettings, q question, ex *wire.Exchange) []llms.CallOption {
-	ex.Bearer = s.APIKey       // for a proxy in front of it; langchaingo sends no key
+	ex.NoAuth = s.APIKey == ""
+	ex.NotSent = "/completions" // of the path
+	ex.Unset = []string{"temperature", TokenFieldCompletion, TokenFieldLegacy}
+	options := map[string]any{}
+	if s.ContextTokens > 0 {
+		options["num_ctx"] = s.ContextTokens
+	}
+	if !q.form.noTemperature {
+		options["temperature"] = s.Temperature
+	}
+	if q.form.limit > 0 {
+		options["num_predict"] = q.form.limit
+	}
+	ex.Set["options"], ex.Set["stream"] = options, false
 	ex.Set["truncate"] = false // newer servers then refuse a prompt that is too long instead of cutting it
 	if !s.Reasoning {          // otherwise a model that can think does so, at the expense of the answer limit
 		ex.Set["think"] = false
 	}
 	if q.form.transport == TransportSchema {
 		ex.Set["format"] = q.prompt.Schema
-	} else {
-		ex.Unset = append(ex.Unset, "format") // langchaingo sends an empty one
 	}
 	return nil
 }

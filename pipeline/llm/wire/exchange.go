@@ -30,11 +30,11 @@ const longestRest = 7 * 24 * time.Hour
 // Exchange is one HTTP request and its result. It travels in the request's context past langchaingo, which can
 // neither send every field nor return status, Retry-After and usage. The caller fills in the first part.
 type Exchange struct {
-	Set    map[string]any // fields merged into the JSON body
-	Unset  []string       // fields removed from it
-	NoAuth bool           // do not send the placeholder key that langchaingo requires
-	Bearer string         // key that langchaingo does not send; empty: none
-	Wanted string         // description of the expected answer, for display
+	Set     map[string]any // fields merged into the JSON body
+	Unset   []string       // fields removed from it
+	NoAuth  bool           // do not send the placeholder key that langchaingo requires
+	NotSent string         // end of langchaingo's path that is not sent
+	Wanted  string         // description of the expected answer, for display
 	// Read decodes a body with status 200. It returns the body for langchaingo and the other contents of the answer.
 	// A failure is not forwarded.
 	Read func(body []byte) (forward []byte, said Said, err error)
@@ -88,15 +88,13 @@ func (ex *Exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 		out.Header.Del("Authorization")
 		out.Header.Del("X-Api-Key")
 	}
-	if ex.Bearer != "" {
-		out.Header.Set("Authorization", "Bearer "+ex.Bearer)
-	}
+	out.URL.Path = strings.TrimSuffix(out.URL.Path, ex.NotSent)
 	resp, err := base.RoundTrip(out)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	ex.head(req, resp)
+	ex.head(out, resp)
 	if ex.Stream != nil && ex.Status == http.StatusOK {
 		ex.Body, err = gather(resp.Body, ex.Stream, ex.Heard)
 	} else {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"nightdesk/topicqueue"
 )
@@ -20,15 +19,13 @@ import (
 // counts; with such a count the whole answer is an error. No client returns the usage of an answer that it refuses,
 // although refused answers are paid for too.
 //
-// Finish reasons, all protocols. Ollama's client returns none, so a cut answer could not be recognized. OpenAI's
-// client dereferences a nil pointer on the reason "function_call".
+// Finish reasons. OpenAI's client dereferences a nil pointer on the reason "function_call".
 //
 // Errors with status 200, all protocols. OpenAI's and Anthropic's clients report them as an empty answer, without the
 // server's message.
 //
 // Text. OpenAI's client refuses a content that is a list of parts. Anthropic's refuses a message with an unknown
-// block (redacted_thinking), or without blocks. Ollama's stops without an error at a line above 512,000 bytes, and at
-// the end of a stream that was cut.
+// block (redacted_thinking), or without blocks. Ollama is asked with OpenAI's client.
 //
 // Tool calls. OpenAI's client refuses arguments that are an object. Anthropic's decodes and re-encodes the arguments,
 // which changes their order and their numbers, so they are taken from the wire.
@@ -170,8 +167,9 @@ func ReadAnthropic(body []byte) (forward []byte, said Said, err error) {
 		"content": []any{map[string]string{"type": "text", "text": text.String()}}}), said, nil
 }
 
-// ReadOllama decodes an answer in parts, one JSON object after the other. Without the last part, which has done set,
-// the answer is invalid, because the server stopped in the middle. See ReadOpenAI.
+// ReadOllama decodes an answer of Ollama's own API and forwards it as a chat completion. It may have parts, one JSON
+// object after the other. Without the last part, which has done set, the answer is invalid, because the server stopped
+// in the middle. See ReadOpenAI.
 func ReadOllama(body []byte) (forward []byte, said Said, err error) {
 	if body, err = jsonObject(body); err != nil {
 		return nil, said, err
@@ -207,28 +205,10 @@ func ReadOllama(body []byte) (forward []byte, said Said, err error) {
 		}
 		if part.Done && begun {
 			said.Prompt, said.Completion, said.Finish = int(part.Prompt), int(part.Completion), string(part.DoneReason)
-			return ollamaLines(text.String()), said, nil
+			return Encode(map[string]any{"choices": []any{
+				map[string]any{"message": map[string]string{"role": "assistant", "content": text.String()}}}}), said, nil
 		}
 	}
-}
-
-// ollamaLines splits a text into lines short enough for langchaingo: encoding expands one byte to at most six.
-func ollamaLines(text string) (body []byte) {
-	const most = 64 << 10
-	line := func(piece string, done bool) {
-		body = append(body, Encode(map[string]any{"message": map[string]string{"content": piece}, "done": done})...)
-		body = append(body, '\n')
-	}
-	for len(text) > most {
-		end := most
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		line(text[:end], false)
-		text = text[end:]
-	}
-	line(text, true)
-	return body
 }
 
 // decode decodes a body that is one JSON object. The error is a *Foreign or ErrBody.
