@@ -170,5 +170,9 @@ func printDigest(ctx context.Context, s *session, batch string, f reportFlags) e
 		s.Say("the final digest is not written yet; this is the digest so far")
 	}
 	page := reports.File{Format: reports.Markdown, Key: storage.DigestKey(batch, "html"), Body: d.Markdown(store.Location)}
+	if f.path && !f.link { // a plain line even with --json
+		_, err := fmt.Fprintln(s.Out, store.Location(page.Key))
+		return err
+	}
 	return printFile(ctx, s.Console, store, page, f, d)
 }
