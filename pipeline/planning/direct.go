@@ -18,16 +18,9 @@ func (p *Planner) Direct(ctx context.Context, run topicqueue.Run, why string) (t
 	if why != "" {
 		decided += ": " + why
 	}
-	for _, s := range []struct{ key, info string }{
-		{topicqueue.StepStartQueryRewriter, topicqueue.OneLine(run.Topic)},
-		{topicqueue.StepEndQueryRewriterNoFeedback, "the question is taken as it is"},
-		{topicqueue.StepStartSearchBackground, "no background is needed for a direct answer"},
-		{topicqueue.StepEndSearchBackground, "none was looked for"},
-		{topicqueue.StepStartResearchPlanner, decided},
-	} {
-		if err := d.step(ctx, s.key, "%s", s.info); err != nil {
-			return topicqueue.Plan{}, err
-		}
+	if err := d.follow(ctx, "the question is taken as it is", "no background is needed for a direct answer",
+		"none was looked for", decided); err != nil {
+		return topicqueue.Plan{}, err
 	}
 	title := text.Title(run.Topic)
 	if title == "" {

@@ -90,44 +90,34 @@ func byPage(p Page) string {
 }
 
 // schemas maps schema.org types, in lower case, to genres.
-var schemas = map[string]string{
-	"newsarticle": topicqueue.GenreNews, "reportagenewsarticle": topicqueue.GenreNews,
-	"analysisnewsarticle": topicqueue.GenreNews,
-	"opinionnewsarticle":  topicqueue.GenreNews, "liveblogposting": topicqueue.GenreNews,
-	"blogposting": topicqueue.GenreBlog, "blog": topicqueue.GenreBlog,
-	"techarticle": topicqueue.GenreDocumentation, "apireference": topicqueue.GenreDocumentation,
-	"scholarlyarticle": topicqueue.GenrePaper, "medicalscholarlyarticle": topicqueue.GenrePaper,
-	"dataset": topicqueue.GenreDataset, "datacatalog": topicqueue.GenreDataset,
-	"qapage": topicqueue.GenreForum, "discussionforumposting": topicqueue.GenreForum,
-	"product": topicqueue.GenreShop, "productgroup": topicqueue.GenreShop,
-	"softwaresourcecode": topicqueue.GenreRepository, "socialmediaposting": topicqueue.GenreSocial,
-	"videoobject": topicqueue.GenreVideo, "definedterm": topicqueue.GenreReference,
-}
+var schemas = genreOf(`
+news: newsarticle reportagenewsarticle analysisnewsarticle opinionnewsarticle liveblogposting
+blog: blogposting blog
+documentation: techarticle apireference
+paper: scholarlyarticle medicalscholarlyarticle
+dataset: dataset datacatalog
+forum: qapage discussionforumposting
+shop: product productgroup
+repository: softwaresourcecode
+social: socialmediaposting
+video: videoobject
+reference: definedterm
+`)
 
-// generators maps programs that generate one kind of site to genres. weak lists programs that have other uses too.
-var generators, weak = []named{
-	{"sphinx", topicqueue.GenreDocumentation}, {"mkdocs", topicqueue.GenreDocumentation},
-	{"docusaurus", topicqueue.GenreDocumentation},
-	{"antora", topicqueue.GenreDocumentation}, {"gitbook", topicqueue.GenreDocumentation},
-	{"mdbook", topicqueue.GenreDocumentation},
-	{"vitepress", topicqueue.GenreDocumentation}, {"vuepress", topicqueue.GenreDocumentation},
-	{"doxygen", topicqueue.GenreDocumentation},
-	{"javadoc", topicqueue.GenreDocumentation}, {"rustdoc", topicqueue.GenreDocumentation},
-	{"docutils", topicqueue.GenreDocumentation},
-	{"docbook", topicqueue.GenreDocumentation}, {"asciidoctor", topicqueue.GenreDocumentation},
-	{"starlight", topicqueue.GenreDocumentation},
-	{"discourse", topicqueue.GenreForum}, {"phpbb", topicqueue.GenreForum}, {"vbulletin", topicqueue.GenreForum},
-	{"xenforo", topicqueue.GenreForum},
-	{"flarum", topicqueue.GenreForum}, {"nodebb", topicqueue.GenreForum},
-	{"mediawiki", topicqueue.GenreReference}, {"dokuwiki", topicqueue.GenreReference},
-	{"ckan", topicqueue.GenreDataset}, {"gitlab", topicqueue.GenreRepository}, {"gitea", topicqueue.GenreRepository},
-	{"forgejo", topicqueue.GenreRepository},
-	{"shopify", topicqueue.GenreShop}, {"woocommerce", topicqueue.GenreShop}, {"mastodon", topicqueue.GenreSocial},
-}, []named{{"ghost", topicqueue.GenreBlog}, {"jekyll", topicqueue.GenreBlog}, {"blogger", topicqueue.GenreBlog},
-	{"hexo", topicqueue.GenreBlog}}
-
-// named is a name with the genre that it indicates.
-type named struct{ name, genre string }
+// generators lists programs that generate one kind of site; weak lists programs that have other uses too.
+var (
+	generators = readNames(`
+documentation: sphinx mkdocs docusaurus antora gitbook mdbook vitepress vuepress doxygen javadoc rustdoc docutils
+	docbook asciidoctor starlight
+forum: discourse phpbb vbulletin xenforo flarum nodebb
+reference: mediawiki dokuwiki
+dataset: ckan
+repository: gitlab gitea forgejo
+shop: shopify woocommerce
+social: mastodon
+`)
+	weak = readNames(`blog: ghost jekyll blogger hexo`)
+)
 
 // sure returns generator if it is unambiguous, else "".
 func sure(generator string) string {
@@ -152,26 +142,17 @@ func byGenerator(generator string) string {
 }
 
 // hostNames maps first labels of hosts, such as docs in docs.example.com, to genres.
-var hostNames = map[string]string{
-	"docs": topicqueue.GenreDocumentation, "doc": topicqueue.GenreDocumentation,
-	"documentation": topicqueue.GenreDocumentation,
-	"developer":     topicqueue.GenreDocumentation, "developers": topicqueue.GenreDocumentation,
-	"dev":    topicqueue.GenreDocumentation,
-	"manual": topicqueue.GenreDocumentation, "manuals": topicqueue.GenreDocumentation,
-	"man": topicqueue.GenreDocumentation,
-	"api": topicqueue.GenreDocumentation, "help": topicqueue.GenreDocumentation, "support": topicqueue.GenreDocumentation,
-	"kb":    topicqueue.GenreDocumentation,
-	"learn": topicqueue.GenreDocumentation,
-	"wiki":  topicqueue.GenreReference, "dictionary": topicqueue.GenreReference,
-	"forum": topicqueue.GenreForum, "forums": topicqueue.GenreForum, "discuss": topicqueue.GenreForum,
-	"discourse": topicqueue.GenreForum,
-	"community": topicqueue.GenreForum, "lists": topicqueue.GenreForum, "answers": topicqueue.GenreForum,
-	"blog": topicqueue.GenreBlog, "blogs": topicqueue.GenreBlog, "engineering": topicqueue.GenreBlog,
-	"news": topicqueue.GenreNews, "shop": topicqueue.GenreShop, "store": topicqueue.GenreShop,
-	"data": topicqueue.GenreDataset, "opendata": topicqueue.GenreDataset, "datasets": topicqueue.GenreDataset,
-	"git": topicqueue.GenreRepository, "gitlab": topicqueue.GenreRepository, "video": topicqueue.GenreVideo,
-	"videos": topicqueue.GenreVideo,
-}
+var hostNames = genreOf(`
+documentation: docs doc documentation developer developers dev manual manuals man api help support kb learn
+reference: wiki dictionary
+forum: forum forums discuss discourse community lists answers
+blog: blog blogs engineering
+news: news
+shop: shop store
+dataset: data opendata datasets
+repository: git gitlab
+video: video videos
+`)
 
 func byHostName(host string) string {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(host, "www."), ".")

@@ -98,17 +98,37 @@ var hosts = readHosts(listed)
 
 func readHosts(list string) map[string][]place {
 	found := map[string][]place{}
+	for _, n := range readNames(list) {
+		host, path, _ := strings.Cut(n.name, "/")
+		found[host] = append(found[host], place{"/" + path, n.genre})
+	}
+	for _, places := range found {
+		slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(len(b.path), len(a.path)) })
+	}
+	return found
+}
+
+// named is a name with the genre that it indicates.
+type named struct{ name, genre string }
+
+// readNames reads a list of names separated by white space. A word with a colon is the genre of the names after it.
+func readNames(list string) (names []named) {
 	genre := ""
 	for _, field := range strings.Fields(list) {
 		if name, ok := strings.CutSuffix(field, ":"); ok {
 			genre = name
 			continue
 		}
-		host, path, _ := strings.Cut(field, "/")
-		found[host] = append(found[host], place{"/" + path, genre})
+		names = append(names, named{field, genre})
 	}
-	for _, places := range found {
-		slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(len(b.path), len(a.path)) })
+	return names
+}
+
+// genreOf returns the genres of the names in a list.
+func genreOf(list string) map[string]string {
+	found := map[string]string{}
+	for _, n := range readNames(list) {
+		found[n.name] = n.genre
 	}
 	return found
 }
