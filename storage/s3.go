@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -117,29 +118,24 @@ func (s *S3) Location(key string) string { return "s3://" + s.bucket + "/" + s.p
 // Exists requests the first byte instead of sending HEAD. A HEAD response has no body, so its 404 would not say
 // whether the key, the bucket or, with versitygw, the user is missing.
 func (s *S3) Exists(ctx context.Context, key string) (bool, error) {
-	ctx = withRecord(ctx)
-	if err := usable(ctx, key); err != nil {
-		return false, s.failed(ctx, "look for", key, err)
-	}
-	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key),
-		Range: aws.String("bytes=0-0")})
+	_, err := s.look(ctx, "look for", key)
 	switch {
-	case code(err) == "NoSuchKey":
+	case errors.Is(err, ErrNotExist):
 		return false, nil
 	case status(err) == http.StatusRequestedRangeNotSatisfiable: // the object is empty
 		return true, nil
-	case err != nil:
-		return false, s.failed(ctx, "look for", key, err)
 	}
-	out.Body.Close()
-	return true, nil
+	return err == nil, err
 }
 
 // Stat requests the first byte, like Exists.
-func (s *S3) Stat(ctx context.Context, key string) (Stat, error) {
+func (s *S3) Stat(ctx context.Context, key string) (Stat, error) { return s.look(ctx, "look at", key) }
+
+// look implements Exists and Stat. doing names the operation, for messages.
+func (s *S3) look(ctx context.Context, doing, key string) (Stat, error) {
 	ctx = withRecord(ctx)
 	if err := usable(ctx, key); err != nil {
-		return Stat{}, s.failed(ctx, "look at", key, err)
+		return Stat{}, s.failed(ctx, doing, key, err)
 	}
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key),
 		Range: aws.String("bytes=0-0")})
@@ -147,7 +143,7 @@ func (s *S3) Stat(ctx context.Context, key string) (Stat, error) {
 		err = ErrNotExist
 	}
 	if err != nil {
-		return Stat{}, s.failed(ctx, "look at", key, err)
+		return Stat{}, s.failed(ctx, doing, key, err)
 	}
 	out.Body.Close()
 	stat := Stat{Size: aws.ToInt64(out.ContentLength), Stored: aws.ToTime(out.LastModified)}

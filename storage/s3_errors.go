@@ -50,7 +50,7 @@ func (s *S3) failed(ctx context.Context, doing, key string, err error) error {
 	away := false
 	switch code := status(err); code {
 	case 0:
-		away = !errors.As(err, &missing)
+		away = !errors.As(err, &missing) && !errors.Is(err, ErrNotExist)
 	case http.StatusTooManyRequests:
 		away = true
 	default:
