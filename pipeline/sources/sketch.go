@@ -3,7 +3,9 @@ package sources
 import (
 	"cmp"
 	"slices"
-	"unicode"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
 
 	"nightdesk/pipeline/text"
 )
@@ -24,61 +26,18 @@ const (
 
 // NewSketch samples a text. It ignores letter case, punctuation and white space. A Chinese or Japanese character counts
 // as a word.
-func NewSketch(text string) Sketch {
-	words := wordHashes(text)
+func NewSketch(s string) Sketch {
+	words := text.Words(s)
 	if len(words) < shortest {
 		return nil
 	}
 	hashes := make([]uint64, 0, len(words))
 	for i := 0; i+shingleWords <= len(words); i++ {
-		h := uint64(fnvOffset)
-		for _, w := range words[i : i+shingleWords] {
-			h = mix(h ^ w)
-		}
-		hashes = append(hashes, h)
+		hashes = append(hashes, xxhash.Sum64String(strings.Join(words[i:i+shingleWords], " ")))
 	}
 	slices.Sort(hashes)
 	hashes = slices.Compact(hashes)
 	return slices.Clone(hashes[:min(len(hashes), sketchSize)])
-}
-
-const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
-)
-
-// mix distributes a hash over all bits (splitmix64).
-func mix(h uint64) uint64 {
-	h += 0x9e3779b97f4a7c15
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
-}
-
-// wordHashes returns a hash for each word.
-func wordHashes(s string) []uint64 {
-	var out []uint64
-	h, in := uint64(fnvOffset), false
-	end := func() {
-		if in {
-			out = append(out, h)
-		}
-		h, in = fnvOffset, false
-	}
-	for _, r := range s {
-		switch {
-		case text.Ideograph(r):
-			end()
-			out = append(out, mix(uint64(r)))
-		case unicode.IsLetter(r) || unicode.IsDigit(r):
-			h, in = (h^uint64(unicode.ToLower(r)))*fnvPrime, true
-		case r == '\'' || r == '’':
-		default:
-			end()
-		}
-	}
-	end()
-	return out
 }
 
 // copies reports whether one text contains the other, judging by the samples. It compares hashes up to the largest
