@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"nightdesk/cmd/nightdesk/bases"
+	"nightdesk/cmd/nightdesk/lookup"
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/storage"
+)
+
+// program is one invocation of the program.
+type program struct {
+	*view.Console
+	getenv     func(string) string
+	configFile string
+	overrides  map[string]string // settings given as flags, by path
+	cfg        config.Config     // set once the command line was understood
+	ran        bool              // the command line was understood
+}
+
+// settingFlag adds a flag that sets one setting.
+func (p *program) settingFlag(flags *pflag.FlagSet, name, path, usage string) {
+	flags.Func(name, usage, func(value string) error {
+		p.overrides[path] = value
+		return nil
+	})
+}
+
+// settingSwitch adds a settingFlag that needs no value: naming the flag turns the setting on.
+func (p *program) settingSwitch(cmd *cobra.Command, name, path, usage string) {
+	cmd.Flags().BoolFunc(name, usage, func(value string) error {
+		p.overrides[path] = value
+		return nil
+	})
+}
+
+// session is one execution of a command: its console and its settings.
+type session struct {
+	*view.Console
+	cfg config.Config
+	// load loads the settings again. more overrides settings, including those from flags.
+	load func(more map[string]string) (config.Config, error)
+}
+
+// with returns a session with other settings.
+func (s session) with(cfg config.Config) *session {
+	s.cfg = cfg
+	return &s
+}
+
+// withDesk opens the queue, calls do with it, and closes it.
+func (s *session) withDesk(ctx context.Context, do func(*wiring.Desk) error) error {
+	d, err := wiring.OpenDesk(ctx, s.cfg, s.Console, false)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(d), d.Close())
+}
+
+// withWorkingDesk is like withDesk, for commands that add or process tasks. start: start a local Redis if there is
+// none.
+func (s *session) withWorkingDesk(ctx context.Context, start bool, do func(*wiring.Desk) error) error {
+	d, err := wiring.OpenWorkingDesk(ctx, s.cfg, s.Console, start)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(d), d.Close())
+}
+
+// withRuns calls do with the storage and the queue. d is nil if there is no queue; do then shows the runs in storage.
+func (s *session) withRuns(ctx context.Context, do func(store storage.Store, d *wiring.Desk) error) error {
+	store, err := wiring.OpenStore(ctx, s.cfg)
+	if err != nil {
+		return err
+	}
+	d, err := wiring.OpenDesk(ctx, s.cfg, s.Console, false)
+	if wiring.IsNoQueue(err) {
+		return do(store, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(store, d), d.Close())
+}
+
+// newBases returns the knowledge bases that a session uses.
+func newBases(s *session) *bases.Bases { return bases.New(s.cfg, s.Console) }
+
+// openRun opens the storage and returns the full id of a run in it.
+func (s *session) openRun(ctx context.Context, name string) (store storage.Store, runID string, err error) {
+	if store, err = wiring.OpenStore(ctx, s.cfg); err != nil {
+		return nil, "", err
+	}
+	runID, err = lookup.FullID(ctx, s.cfg, nil, name)
+	return store, runID, err
+}
+
+// work is the body of a command.
+type work func(ctx context.Context, s *session, args []string) error
+
+// command wraps the work of a command: it loads the settings first.
+func (p *program) command(do work) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cfg, err := p.load(nil)
+		if err != nil {
+			return err
+		}
+		p.ran, p.cfg = true, cfg
+		p.Log = newLogger(cfg, p.Console, zerolog.InfoLevel)
+		for _, n := range cfg.Notices() {
+			p.Say("%s", n)
+		}
+		redis.SetLogger(redisLog{p.Console}) // the default logger writes to standard error
+		return do(cmd.Context(), &session{p.Console, cfg, p.load}, args)
+	}
+}
+
+// load implements session.load.
+func (p *program) load(more map[string]string) (config.Config, error) {
+	file := p.configFile
+	if file == "" {
+		file = config.DefaultFile
+	}
+	overrides := maps.Clone(p.overrides)
+	maps.Copy(overrides, more)
+	cfg, err := config.Load(file, p.configFile != "", p.getenv, overrides)
+	if err != nil {
+		return cfg, view.Usage(err)
+	}
+	return cfg, nil
+}
+
+// newLogger returns the logger of this process. least is the level unless the user has set one.
+func newLogger(cfg config.Config, con *view.Console, least zerolog.Level) zerolog.Logger {
+	level := least
+	if cfg.Given("log_level") {
+		if l, err := zerolog.ParseLevel(cfg.LogLevel); err == nil {
+			level = l
+		}
+	}
+	var out io.Writer = con.Err
+	if view.IsTerminal(con.Err) {
+		out = zerolog.ConsoleWriter{Out: con.Err, TimeFormat: "15:04:05"}
+	}
+	with := zerolog.New(out).Level(level).With().Timestamp()
+	if con.Service != "" && out == con.Err { // not needed at a terminal
+		host, name := serviceName()
+		with = with.Str("host", host).Str(con.Service, name)
+	}
+	return with.Logger()
+}
+
+// redisLog sends messages of the Redis client to the log of the process.
+type redisLog struct{ con *view.Console }
+
+func (l redisLog) Printf(_ context.Context, format string, v ...any) {
+	l.con.Log.Debug().Str("from", "redis").Msgf(format, v...)
+}
