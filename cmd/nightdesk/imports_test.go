@@ -17,6 +17,8 @@ var layers = map[string][]string{
 		"cmd/nightdesk/wiring"},
 	"cmd/nightdesk/desk/health": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/view", "cmd/nightdesk/wiring"},
+	"cmd/nightdesk/desk/remake": {"config", "jobs/bundle", "pipeline", "storage", "topicqueue", "cmd/nightdesk/intake",
+		"cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/desk/reports": {"jobs", "jobs/bundle", "pipeline", "storage", "topicqueue/redisqueue",
 		"cmd/nightdesk/lookup", "cmd/nightdesk/view"},
 	"cmd/nightdesk/desk/schedules": {"config", "jobs", "jobs/nights", "pipeline", "topicqueue", "topicqueue/redisqueue",

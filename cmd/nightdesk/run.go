@@ -196,7 +196,7 @@ func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, ho
 	if err != nil {
 		return err
 	}
-	if err := checkModel(ctx, services.Model, llm.Planner); err != nil {
+	if err := wiring.CheckModel(ctx, services.Model, llm.Planner); err != nil {
 		return err
 	}
 	if err := how.prepare(ctx, d, services.Store, &options); err != nil {
@@ -283,21 +283,6 @@ func usable(q *redisqueue.Queue, store storage.Store) func(context.Context) erro
 		}
 		return err
 	}
-}
-
-// checkModel checks that the model server of a role is reachable and accepts the key and the model name. A worker
-// instead waits for an unavailable server, because it has the whole night; someone waiting for one report should hear
-// of it at once.
-func checkModel(ctx context.Context, model llm.Model, role llm.Role) error {
-	client, ok := model.(*llm.Client)
-	if !ok {
-		return nil
-	}
-	if _, err := client.Reach(ctx, role); err != nil {
-		return view.Hint(fmt.Errorf("the model cannot be asked: %w", err),
-			"`nightdesk doctor` says what is wrong with each role. Without LLM_MODEL, the report is made of quotes alone.")
-	}
-	return nil
 }
 
 // dropLane removes the queues of an unused lane from the dashboard.

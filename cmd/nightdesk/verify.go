@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk/remake"
 	"nightdesk/cmd/nightdesk/foreign"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/bundle"
@@ -66,7 +67,7 @@ func verifyBundle(ctx context.Context, s *session, name string) error {
 	}
 	check, err := bundle.Verify(ctx, store, runID)
 	if err != nil {
-		return noBundle(err)
+		return remake.NoBundle(err)
 	}
 	if s.JSON {
 		if err := s.PrintJSON(check, false); err != nil {
@@ -99,13 +100,4 @@ func verifyBundle(ctx context.Context, s *session, name string) error {
 			view.ExitFailed)
 	}
 	return nil
-}
-
-// noBundle adds a hint to the error that a run has no bundle. It returns other errors unchanged.
-func noBundle(err error) error {
-	if errors.Is(err, bundle.ErrNoBundle) {
-		return view.Usage(view.Hint(err,
-			"`nightdesk list` shows which runs have ended; STORAGE_URL or --data-dir says where their bundles are."))
-	}
-	return err
 }

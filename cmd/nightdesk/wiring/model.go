@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -124,4 +125,19 @@ func usePrompts(cfg config.Config) error {
 		prompts.Use(own)
 	}
 	return err
+}
+
+// CheckModel checks that the model server of a role is reachable and accepts the key and the model name. A worker
+// instead waits for an unavailable server, because it has the whole night; someone waiting for one report should hear
+// of it at once.
+func CheckModel(ctx context.Context, model llm.Model, role llm.Role) error {
+	client, ok := model.(*llm.Client)
+	if !ok {
+		return nil
+	}
+	if _, err := client.Reach(ctx, role); err != nil {
+		return view.Hint(fmt.Errorf("the model cannot be asked: %w", err),
+			"`nightdesk doctor` says what is wrong with each role. Without LLM_MODEL, the report is made of quotes alone.")
+	}
+	return nil
 }
