@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,32 +35,24 @@ func kbCommand(p *program) *cobra.Command {
 	search := &cobra.Command{
 		Use: "search NAME QUERY...", Short: "Search a knowledge base", Args: cobra.MinimumNArgs(2),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-			return kbSearch(ctx, s.Console, newBases(s), args[0], strings.Join(args[1:], " "), mode, limit)
+			query := strings.Join(args[1:], " ")
+			found, err := newBases(s).Search(ctx, args[0], query, mode, limit)
+			if err != nil {
+				return err
+			}
+			return printPassages(s.Console, query, found)
 		}),
 	}
 	search.Flags().StringVar(&mode, "mode", "hybrid", "hybrid, naive or item")
 	search.Flags().IntVar(&limit, "limit", 5, "passages to show")
 	cmd.AddCommand(add, search,
-		&cobra.Command{Use: "list", Short: "List the knowledge bases", Args: cobra.NoArgs,
-			RunE: p.command(kbList)},
+		&cobra.Command{Use: "list", Short: "List the knowledge bases", Args: cobra.NoArgs, RunE: p.command(kbList)},
 		&cobra.Command{Use: "show NAME", Short: "Show the documents of a knowledge base", Args: cobra.ExactArgs(1),
 			RunE: p.command(kbShow)},
 		&cobra.Command{Use: "remove NAME", Short: "Delete a knowledge base", Args: cobra.ExactArgs(1),
-			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-				b := newBases(s)
-				if err := b.Exists(args[0]); err != nil {
-					return err
-				}
-				return knowledge.Remove(b.Dir, args[0])
-			})},
+			RunE: p.command(func(_ context.Context, s *session, args []string) error { return newBases(s).Remove(args[0]) })},
 	)
 	return cmd
-}
-
-type kbLine struct {
-	Name string `json:"name"`
-	knowledge.Info
-	Report *knowledge.Report `json:"report,omitempty"`
 }
 
 func kbAdd(ctx context.Context, con *view.Console, b *bases.Bases, name string, paths []string, reembed bool) error {
@@ -79,114 +70,76 @@ func kbAdd(ctx context.Context, con *view.Console, b *bases.Bases, name string, 
 	if err != nil {
 		return err
 	}
-	base, err := b.Open(name)
-	if err != nil {
-		return err
-	}
-	defer base.Close()
-	info, err := base.Info(ctx)
+	info, err := b.Info(ctx, name)
 	if err != nil {
 		return err
 	}
 	if con.JSON {
-		return con.PrintJSON(kbLine{Name: name, Info: info, Report: &rep}, false)
+		return con.PrintJSON(struct {
+			knowledge.Info
+			Report knowledge.Report `json:"report"`
+		}{info, rep}, false)
 	}
-	fmt.Fprintf(con.Out, "%s: %s, %s (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
+	_, err = fmt.Fprintf(con.Out, "%s: %s, %s (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
 		name, view.Counted(info.Documents, "document"), view.Counted(info.Passages, "passage"),
 		rep.Added, rep.Updated, rep.Unchanged, rep.Removed, len(rep.Skipped))
-	return nil
+	return err
 }
 
 func kbList(ctx context.Context, s *session, _ []string) error {
-	b := newBases(s)
-	names, err := knowledge.List(b.Dir)
+	list, err := newBases(s).List(ctx)
 	if err != nil {
 		return err
 	}
 	table := view.NewTable(s.Console, "NAME", "DOCUMENTS", "PASSAGES", "VERSION", "UPDATED")
-	var broken []error
-	for _, name := range names {
-		err := b.With(name, func(base *knowledge.Base) error {
-			info, err := base.Info(ctx)
-			if err != nil {
-				return err
-			}
-			return table.Row(kbLine{Name: name, Info: info}, name, info.Documents, info.Passages,
-				fmt.Sprintf("%.12s", info.Version), info.Updated.Format("2006-01-02 15:04"))
-		})
-		if err != nil && ctx.Err() == nil {
-			broken = append(broken, fmt.Errorf("knowledge base %s cannot be read: %w; `nightdesk kb remove %s` removes it",
-				name, err, name))
+	for _, info := range list.Bases {
+		if err := table.Row(info, info.Name, info.Documents, info.Passages, fmt.Sprintf("%.12s", info.Version),
+			info.Updated.Format("2006-01-02 15:04")); err != nil {
+			return err
 		}
 	}
-	if err := table.End(); err != nil || ctx.Err() != nil || len(broken) == 0 {
-		return cmp.Or(err, context.Cause(ctx))
+	if err := table.End(); err != nil || len(list.Broken) == 0 {
+		return err
 	}
-	return view.Ended(errors.Join(broken...), view.ExitPartial)
+	return view.Ended(errors.New(strings.Join(list.Broken, "\n")), view.ExitPartial)
 }
 
 func kbShow(ctx context.Context, s *session, args []string) error {
-	return newBases(s).With(args[0], func(base *knowledge.Base) error {
-		documents, err := base.Documents(ctx)
-		if err != nil {
+	documents, err := newBases(s).Documents(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	table := view.NewTable(s.Console, "DOCUMENT", "PASSAGES", "BYTES", "DATE", "TITLE", "BY")
+	for _, d := range documents {
+		if err := table.Row(d, d.Key, d.Passages, d.Bytes, d.Date, d.Title, d.By()); err != nil {
 			return err
 		}
-		table := view.NewTable(s.Console, "DOCUMENT", "PASSAGES", "BYTES", "DATE", "TITLE", "BY")
-		for _, d := range documents {
-			if err := table.Row(d, d.Key, d.Passages, d.Bytes, d.Date, d.Title, d.By()); err != nil {
-				return err
-			}
-		}
-		return table.End()
-	})
+	}
+	return table.End()
 }
 
-func kbSearch(ctx context.Context, con *view.Console, b *bases.Bases, name, query, mode string, limit int) error {
-	return b.With(name, func(base *knowledge.Base) error {
-		embedder, err := b.Embedder()
-		if err != nil {
-			return err
-		}
-		if embedder != nil {
-			base.SetEmbedder(embedder)
-		}
-		var passages []knowledge.Passage
-		switch mode {
-		case "hybrid", "naive":
-			how := map[string]knowledge.Mode{"hybrid": knowledge.Hybrid, "naive": knowledge.Naive}[mode]
-			var found knowledge.Answer
-			found, err = base.Find(ctx, query, limit, how)
-			passages = found.Passages
-			if found.Degraded != nil {
-				con.Say("searched by words only: %v", found.Degraded)
+func printPassages(con *view.Console, query string, found knowledge.Answer) error {
+	if found.Degraded != nil {
+		con.Say("searched by words only: %v", found.Degraded)
+	}
+	for i, p := range found.Passages {
+		if con.JSON {
+			if err := con.PrintJSON(p, true); err != nil {
+				return err
 			}
-		case "item":
-			passages, err = base.Item(ctx, query, limit)
-		default:
-			return view.Usage(fmt.Errorf("mode %q is unknown: use hybrid, naive or item", mode))
+			continue
 		}
-		if err != nil {
-			return err
-		}
-		for i, p := range passages {
-			if con.JSON {
-				if err := con.PrintJSON(p, true); err != nil {
-					return err
-				}
-				continue
+		place := strings.Join(append([]string{p.Title}, p.Section...), " > ")
+		about := p.Document
+		for _, known := range []string{p.By(), p.Date} {
+			if known != "" {
+				about += ", " + known
 			}
-			place := strings.Join(append([]string{p.Title}, p.Section...), " > ")
-			about := p.Document
-			for _, known := range []string{p.By(), p.Date} {
-				if known != "" {
-					about += ", " + known
-				}
-			}
-			fmt.Fprintf(con.Out, "%d. %s\n   %s\n\n%s\n\n", i+1, place, about, p.Text)
 		}
-		if len(passages) == 0 {
-			con.Say("nothing was found for %q", query)
-		}
-		return nil
-	})
+		fmt.Fprintf(con.Out, "%d. %s\n   %s\n\n%s\n\n", i+1, place, about, p.Text)
+	}
+	if len(found.Passages) == 0 {
+		con.Say("nothing was found for %q", query)
+	}
+	return nil
 }

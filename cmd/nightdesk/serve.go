@@ -18,7 +18,6 @@ import (
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs/search"
-	"nightdesk/pipeline/knowledge"
 	"nightdesk/storage"
 )
 
@@ -83,9 +82,8 @@ func serveDesk(ctx context.Context, s *session, d *wiring.Desk, listener net.Lis
 			Enqueue:   apiOrders{s, d}.enqueue,
 			Draft:     apiOrders{s, d}.draft,
 			Presets:   config.PresetNames(),
-			Bases:     func() ([]string, error) { return knowledge.List(wiring.KnowledgeDir(s.cfg)) },
 			Schedules: s.schedules(d),
-			Knowledge: newBases(s).Infos,
+			Knowledge: newBases(s),
 			Ask:       apiQuestions{s, d, store}.ask,
 			Health: func(ctx context.Context, scope health.Scope) iter.Seq[health.Check] {
 				return health.Checker{Config: s.cfg, Console: s.Console, Desk: d, Store: store}.Look(ctx, scope)

@@ -31,9 +31,6 @@ func New(cfg config.Config, con *view.Console) *Bases {
 	return &Bases{cfg: cfg, con: con, Dir: wiring.KnowledgeDir(cfg)}
 }
 
-// Embedder returns the configured embedder, or nil if there is none.
-func (b *Bases) Embedder() (knowledge.Embedder, error) { return wiring.NewEmbedder(b.cfg, nil) }
-
 // Open opens an existing knowledge base.
 func (b *Bases) Open(name string) (*knowledge.Base, error) {
 	path, err := knowledge.Path(b.Dir, name)
@@ -46,17 +43,14 @@ func (b *Bases) Open(name string) (*knowledge.Base, error) {
 // Exists returns nil if a knowledge base has this name; otherwise its error lists the existing ones.
 func (b *Bases) Exists(name string) error {
 	names, err := knowledge.List(b.Dir)
-	if err != nil {
+	if err != nil || slices.Contains(names, name) {
 		return err
-	}
-	if slices.Contains(names, name) {
-		return nil
 	}
 	hint := "There is none yet; make one with `nightdesk kb add --name NAME DIR`."
 	if len(names) > 0 {
 		hint = "There are: " + strings.Join(names, ", ")
 	}
-	return view.Usage(view.Hint(fmt.Errorf("there is no knowledge base and no directory %q", name), hint))
+	return view.NotFound(fmt.Errorf("there is no knowledge base and no directory %q", name), hint)
 }
 
 // With calls do with an existing knowledge base, then closes it.
@@ -73,14 +67,12 @@ func (b *Bases) With(name string, do func(*knowledge.Base) error) error {
 
 // check returns an error if a knowledge base does not exist or is empty.
 func (b *Bases) check(ctx context.Context, name string) error {
-	return b.With(name, func(kb *knowledge.Base) error {
-		info, err := kb.Info(ctx)
-		if err == nil && info.Passages == 0 {
-			err = view.Hint(fmt.Errorf("knowledge base %s is empty", name), "Fill it with `nightdesk kb add --name "+
-				name+" DIR`.")
-		}
-		return err
-	})
+	info, err := b.Info(ctx, name)
+	if err == nil && info.Passages == 0 {
+		err = view.Hint(fmt.Errorf("knowledge base %s is empty", name), "Fill it with `nightdesk kb add --name "+name+
+			" DIR`.")
+	}
+	return err
 }
 
 // Resolve returns the knowledge base that a value of --kb means: its name, or a directory or file, which Resolve
@@ -171,17 +163,81 @@ func (b *Bases) Publish(ctx context.Context, kb string) (version string, err err
 	return version, err
 }
 
-// Infos describes all knowledge bases.
-func (b *Bases) Infos(ctx context.Context) (all []knowledge.Info, err error) {
+// BaseList is the knowledge bases of a machine.
+type BaseList struct {
+	Bases  []knowledge.Info `json:"knowledge_bases"`
+	Broken []string         `json:"broken,omitempty" jsonschema:"those that cannot be read, and why"`
+}
+
+// List describes all knowledge bases.
+func (b *Bases) List(ctx context.Context) (BaseList, error) {
+	list := BaseList{Bases: []knowledge.Info{}}
 	names, err := knowledge.List(b.Dir)
+	if err != nil {
+		return list, err
+	}
 	for _, name := range names {
-		if err == nil {
-			err = b.With(name, func(base *knowledge.Base) error {
-				info, err := base.Info(ctx)
-				all = append(all, info)
-				return err
-			})
+		info, err := b.Info(ctx, name)
+		switch {
+		case ctx.Err() != nil:
+			return list, context.Cause(ctx)
+		case err != nil:
+			list.Broken = append(list.Broken, fmt.Sprintf("knowledge base %s cannot be read: %v; `nightdesk kb remove %s` "+
+				"removes it", name, err, name))
+		default:
+			list.Bases = append(list.Bases, info)
 		}
 	}
-	return all, err
+	return list, nil
+}
+
+// Info describes a knowledge base.
+func (b *Bases) Info(ctx context.Context, name string) (info knowledge.Info, err error) {
+	err = b.With(name, func(base *knowledge.Base) error {
+		info, err = base.Info(ctx)
+		return err
+	})
+	info.Name = name
+	return info, err
+}
+
+// Documents lists the documents of a knowledge base.
+func (b *Bases) Documents(ctx context.Context, name string) (documents []knowledge.Document, err error) {
+	err = b.With(name, func(base *knowledge.Base) error {
+		documents, err = base.Documents(ctx)
+		return err
+	})
+	return documents, err
+}
+
+// Remove deletes a knowledge base.
+func (b *Bases) Remove(name string) error {
+	if err := b.Exists(name); err != nil {
+		return err
+	}
+	return knowledge.Remove(b.Dir, name)
+}
+
+// Search finds passages in a knowledge base. The mode is hybrid, naive or item.
+func (b *Bases) Search(ctx context.Context, name, query, mode string, limit int) (found knowledge.Answer, err error) {
+	how, known := map[string]knowledge.Mode{"hybrid": knowledge.Hybrid, "naive": knowledge.Naive}[mode]
+	if !known && mode != "item" {
+		return found, view.Usage(fmt.Errorf("mode %q is unknown: use hybrid, naive or item", mode))
+	}
+	embedder, err := wiring.NewEmbedder(b.cfg, nil)
+	if err != nil {
+		return found, err
+	}
+	err = b.With(name, func(base *knowledge.Base) error {
+		if embedder != nil {
+			base.SetEmbedder(embedder)
+		}
+		if known {
+			found, err = base.Find(ctx, query, limit, how)
+		} else {
+			found.Passages, err = base.Item(ctx, query, limit)
+		}
+		return err
+	})
+	return found, err
 }

@@ -66,7 +66,7 @@ func SoleURL(rep knowledge.Report) bool {
 
 // embed computes missing vectors. An unavailable server is not an error, because search by words still works.
 func (b *Bases) embed(ctx context.Context, base *knowledge.Base, name string, again bool) error {
-	embedder, err := b.Embedder()
+	embedder, err := wiring.NewEmbedder(b.cfg, nil)
 	if err != nil || embedder == nil {
 		return err
 	}

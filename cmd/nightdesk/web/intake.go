@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/web/api"
 	"nightdesk/topicqueue"
 )
@@ -48,29 +49,29 @@ const maxList = 4 << 20
 type newPage struct {
 	Draft
 	Drafted
-	Presets, Bases []string
-	Formats        []string
-	Checked, Ready bool
-	Wrong, Do      string // why the draft cannot be enqueued, and what to do
-	Enqueued       bool
-	BatchURL       string
+	bases.BaseList
+	Presets, Formats []string
+	Checked, Ready   bool
+	Wrong, Do        string // why the draft cannot be enqueued, and what to do
+	Enqueued         bool
+	BatchURL         string
 }
 
 // intakePages accept new topics.
 type intakePages struct {
 	check   func(ctx context.Context, d Draft, enqueue bool) (Drafted, error)
 	presets []string
-	bases   func() ([]string, error)
+	bases   *bases.Bases
 }
 
-func (s intakePages) newResearch(context.Context, *http.Request) (string, any, error) {
-	p, err := s.newPage(Draft{Format: "auto"})
+func (s intakePages) newResearch(ctx context.Context, _ *http.Request) (string, any, error) {
+	p, err := s.newPage(ctx, Draft{Format: "auto"})
 	return "New research", p, err
 }
 
-func (s intakePages) newPage(d Draft) (p newPage, err error) {
+func (s intakePages) newPage(ctx context.Context, d Draft) (p newPage, err error) {
 	p = newPage{Draft: d, Presets: s.presets, Formats: []string{"auto", "text", "csv", "jsonl"}}
-	p.Bases, err = s.bases()
+	p.BaseList, err = s.bases.List(ctx)
 	return p, err
 }
 
@@ -97,7 +98,7 @@ func (s intakePages) draft(ctx context.Context, r *http.Request) (string, any, e
 	}
 	seen := r.PostFormValue("seen") == d.mark() // otherwise it was changed after it was shown
 	enqueue := r.PostFormValue("do") == "enqueue" && seen
-	p, err := s.newPage(d)
+	p, err := s.newPage(ctx, d)
 	if err != nil {
 		return "", nil, err
 	}

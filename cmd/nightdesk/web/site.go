@@ -188,7 +188,7 @@ func (s *site) handle(mux *http.ServeMux) {
 	schedules := schedulePages{s.Schedules}
 	mux.HandleFunc("GET /schedules", s.show("schedules", false, schedules.list))
 	mux.Handle("POST /schedules", http.MaxBytesHandler(s.show("schedules", false, schedules.change), maxForm))
-	intake := intakePages{s.Draft, s.Presets, s.Bases}
+	intake := intakePages{s.Draft, s.Presets, s.Knowledge}
 	mux.HandleFunc("GET /new", s.show("new", false, intake.newResearch))
 	mux.Handle("POST /new", http.MaxBytesHandler(s.show("new", false, intake.draft), maxList))
 	act := actionPages{jobs.Controls{Queue: s.Queue, Dispatcher: s.Dispatcher}}.act

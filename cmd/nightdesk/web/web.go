@@ -17,13 +17,13 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
+	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/desk/health"
 	"nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/cmd/nightdesk/web/api"
 	"nightdesk/jobs"
 	"nightdesk/jobs/search"
-	"nightdesk/pipeline/knowledge"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -42,10 +42,8 @@ type Services struct {
 	// Draft checks a list of topics or, if enqueue is set, enqueues it. The error may be an *api.Problem.
 	Draft   func(ctx context.Context, d Draft, enqueue bool) (Drafted, error)
 	Presets []string // available presets
-	// Bases returns the names of the knowledge bases.
-	Bases func() ([]string, error)
-	// Knowledge describes the knowledge bases.
-	Knowledge func(ctx context.Context) ([]knowledge.Info, error)
+	// Knowledge is the knowledge bases of this machine.
+	Knowledge *bases.Bases
 	// Ask enqueues a question about a run that has a report. The error may be an *api.Problem.
 	Ask func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
 	// Schedules are the schedules of the queue.
@@ -93,7 +91,7 @@ func New(s Services) http.Handler {
 	guard := &access{token: s.Token, readToken: s.ReadToken}
 	(&site{Services: s, health: h, access: guard}).handle(mux)
 	mux.Handle("/v1/", api.New(api.Services{Queue: s.Queue, Dispatcher: s.Dispatcher, Store: s.Store, Search: s.Search,
-		Enqueue: s.Enqueue, Schedules: s.Schedules, Bases: s.Knowledge, Ask: s.Ask,
+		Enqueue: s.Enqueue, Schedules: s.Schedules, Knowledge: s.Knowledge, Ask: s.Ask,
 		Token: s.Token != "", Log: s.Log}))
 	mux.HandleFunc("GET /healthz", h.alive)
 	mux.HandleFunc("GET /readyz", h.ready)

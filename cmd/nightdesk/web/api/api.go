@@ -19,11 +19,11 @@ import (
 
 	"github.com/rs/zerolog"
 
+	knowledge "nightdesk/cmd/nightdesk/bases"
 	desk "nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs"
 	"nightdesk/jobs/search"
-	"nightdesk/pipeline/knowledge"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -39,8 +39,8 @@ type Services struct {
 	Enqueue func(ctx context.Context, order Order) (Enqueued, error)
 	// Schedules are the schedules of the queue.
 	Schedules desk.Desk
-	// Bases describes the knowledge bases of this machine.
-	Bases func(ctx context.Context) ([]knowledge.Info, error)
+	// Knowledge is the knowledge bases of this machine.
+	Knowledge *knowledge.Bases
 	// Ask enqueues a question about a run that has a report. Errors: see Enqueue.
 	Ask   func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
 	Token bool // requests need a token

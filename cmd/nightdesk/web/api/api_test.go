@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,13 +21,14 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web/api"
 	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/jobs/search"
-	"nightdesk/pipeline/knowledge"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -80,9 +83,7 @@ func newDesk(t *testing.T) *desk {
 	d.server = httptest.NewServer(api.New(api.Services{Queue: d.queue, Store: d.store, Search: d.index.Search,
 		Dispatcher: dispatcher, Schedules: timetable,
 		Enqueue: d.enqueue, Log: zerolog.Nop(), Ask: d.ask,
-		Bases: func(context.Context) ([]knowledge.Info, error) {
-			return []knowledge.Info{{Name: "dunes", Documents: 3}}, nil
-		}}))
+		Knowledge: dunes(t)}))
 	t.Cleanup(d.server.Close)
 	text := d.read(http.MethodGet, "/v1/openapi.json", "", 200)
 	if err := json.Unmarshal(text, &d.doc); err != nil || d.doc.OpenAPI != "3.1.0" {
@@ -97,6 +98,24 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// dunes returns knowledge bases, of which there is one with three documents.
+func dunes(t *testing.T) *bases.Bases {
+	var cfg config.Config
+	cfg.DataDir = t.TempDir()
+	all := bases.New(cfg, &view.Console{Out: io.Discard, Err: io.Discard})
+	documents := t.TempDir()
+	for _, name := range []string{"a", "b", "c"} {
+		text := "# Dunes " + name + "\n\nSand is blown by the wind into dunes of kind " + name + ".\n"
+		if err := os.WriteFile(filepath.Join(documents, name+".md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := all.Ingest(t.Context(), "dunes", []string{documents}, false); err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // read returns the body of an answer, which must have this status.

@@ -42,7 +42,7 @@ func (a *server) endpoints() []endpoint {
 		kinds: []string{"application/json"}, do: a.document}
 	return slices.Concat([]endpoint{document}, runs.endpoints(), batches{runs, a.Search}.endpoints(),
 		orders{runs, a.Enqueue, a.Dispatcher}.endpoints(), schedules{a.Schedules}.endpoints(),
-		bases{a.Bases}.endpoints(), questions{runs.find, a.Ask}.endpoints())
+		bases{a.Knowledge}.endpoints(), questions{runs.find, a.Ask}.endpoints())
 }
 
 // idempotencyKey is the header that makes repeated orders idempotent.
