@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/dialogue"
 	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -94,7 +95,7 @@ func answerRun(ctx context.Context, s *session, d *wiring.Desk, name, text strin
 func notAsked(run topicqueue.Run) error {
 	why := "it has asked nothing; it is " + string(run.State)
 	if n := len(run.Dialogue); n > 0 {
-		why = whatBecame(run, n)
+		why = dialogue.Outcome(run, n)
 	}
 	return view.Usage(fmt.Errorf("run %s takes no answer: %s", run.ID, why))
 }

@@ -23,6 +23,8 @@ var layers = map[string][]string{
 		"cmd/nightdesk/lookup", "cmd/nightdesk/view"},
 	"cmd/nightdesk/desk/schedules": {"config", "jobs", "jobs/nights", "pipeline", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/bases", "cmd/nightdesk/intake", "cmd/nightdesk/view", "cmd/nightdesk/wiring"},
+	"cmd/nightdesk/dialogue": {"config", "jobs", "pipeline", "topicqueue", "topicqueue/redisqueue", "cmd/nightdesk/view",
+		"cmd/nightdesk/watch"},
 	"cmd/nightdesk/estimate": {"config", "jobs", "pipeline", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/intake", "cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/intake": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",

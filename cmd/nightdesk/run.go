@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/desk/reports"
+	"nightdesk/cmd/nightdesk/dialogue"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
@@ -148,7 +149,7 @@ func runTopic(ctx context.Context, s *session, topic, out string, f intake.Flags
 	}
 	return workTopic(ctx, s, topic, f, working{batch: "run_",
 		prepare: func(_ context.Context, _ *wiring.Desk, _ storage.Store, o *topicqueue.Options) error {
-			return askPerson(o, s)
+			return dialogue.Enable(o, s.cfg, s.Console)
 		},
 		show: func(result runResult, _ []byte) error { return showResult(s.Console, result) },
 	})
@@ -236,10 +237,11 @@ func workRun(ctx context.Context, s *session, d *wiring.Desk, services jobs.Serv
 	}
 	screen := view.NewRunScreen(s.Err, sub.Run, false)
 	usable := usable(d.Queue, services.Store)
-	ask := &asker{RunScreen: screen, con: s.Console, desk: d, human: s.cfg.Planning.Human}
+	ask := &dialogue.Asker{RunScreen: screen, Console: s.Console, Human: s.cfg.Planning.Human,
+		Controls: jobs.Controls{Queue: d.Queue, Dispatcher: d.Dispatcher}}
 	_, followErr := watch.Follow(ctx, d.Queue, sub.Run.ID, 0, usable, ask)
 	screen.End()
-	if ctx.Err() != nil && ask.cancelWaiting(ctx, sub.Run.ID, usable) {
+	if ctx.Err() != nil && ask.CancelWaiting(ctx, sub.Run.ID, interruptGrace, usable) {
 		worker.Stop()
 		dropLane(d, batch.Name)
 		return view.Hint(fmt.Errorf("interrupted while waiting for an answer; run %s is cancelled", sub.Run.ID),

@@ -1,0 +1,130 @@
+// Package dialogue asks a person the questions of a run of this process: at the terminal, or through a configured
+// command or URL.
+//
+// Entry points: [Enable] and [Asker].
+package dialogue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/watch"
+	"nightdesk/config"
+	"nightdesk/jobs"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/retry"
+)
+
+// Enable enables questions for a run of this process, if there is someone to ask: at a terminal, or through the
+// configured command or URL.
+func Enable(o *topicqueue.Options, cfg config.Config, con *view.Console) error {
+	human := cfg.Planning.Human
+	custom := human.InputMethod == config.InputCustom
+	if custom && strings.TrimSpace(human.Input) == "" {
+		return view.Usage(view.Hint(errors.New("planning.user_input_method is custom, but planning.user_input is "+
+			"not set"),
+			"Set planning.user_input to a command or a URL, or planning.user_input_method to terminal."))
+	}
+	if human.InTheLoop && cfg.LLM.Enabled() && (custom || con.Interactive()) {
+		o.HumanInTheLoop, o.AnswerTime, o.ApprovePlan = true, human.WaitTime, human.ApprovePlan
+	}
+	return nil
+}
+
+// Asker shows a run, asks a person its questions and passes the answers back.
+type Asker struct {
+	*view.RunScreen
+	Console  *view.Console
+	Controls jobs.Controls
+	Human    config.Human
+
+	asked    int // number of the last question asked
+	terminal lines
+}
+
+// Show implements watch.Viewer.
+func (a *Asker) Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
+	n, question := run.Waiting()
+	if n > 0 { // the question is shown below
+		events = withoutWait(events)
+	}
+	if err := a.RunScreen.Show(ctx, run, events); err != nil || n <= a.asked {
+		return err
+	}
+	a.asked = n
+	a.End()
+	if a.Human.InputMethod == config.InputCustom {
+		return a.askCustom(ctx, run, n, question)
+	}
+	return a.askTerminal(ctx, run, n, question)
+}
+
+func withoutWait(events []topicqueue.Event) []topicqueue.Event {
+	var out []topicqueue.Event
+	for _, e := range events {
+		if e.Status != topicqueue.StatusWait {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// give submits a reply to the run. It retries every second while Redis is unavailable.
+func (a *Asker) give(ctx context.Context, run topicqueue.Run, number int, reply topicqueue.Reply) error {
+	for {
+		err := a.Controls.Answer(ctx, run, number, reply)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, redisqueue.ErrStale):
+			a.Console.Say("the answer came too late: the run has continued without it")
+			return nil
+		}
+		a.Console.Say("the answer is not stored yet: %v", err)
+		if err := retry.Sleep(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// Outcome describes the outcome of a question.
+func Outcome(run topicqueue.Run, number int) string {
+	if number > len(run.Dialogue) {
+		return "the run waits no more"
+	}
+	e := run.Dialogue[number-1]
+	at := e.AnsweredAt.Local().Format("15:04:05")
+	switch {
+	case e.Outcome == topicqueue.ReplyMissed:
+		return fmt.Sprintf("no answer until %s; the run has continued without one", at)
+	case e.Outcome == topicqueue.ReplyDeclined:
+		return fmt.Sprintf("the question was declined at %s", at)
+	case e.Outcome == topicqueue.ReplyAnswered:
+		return fmt.Sprintf("the question was answered at %s", at)
+	}
+	return "the run is no longer waiting: it is " + string(run.State)
+}
+
+// CancelWaiting cancels a run that was interrupted while waiting for an answer, and waits a while for its files. It
+// reports whether it did.
+func (a *Asker) CancelWaiting(ctx context.Context, runID string, grace time.Duration,
+	usable func(context.Context) error) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	run, err := a.Controls.Queue.Run(ctx, runID)
+	if n, _ := run.Waiting(); err != nil || n == 0 {
+		return false
+	}
+	if a.Controls.Cancel(ctx, run, "interrupted at a question", false) != nil {
+		return false
+	}
+	_ = watch.AwaitPublished(ctx, a.Controls.Queue, runID, usable, a) // best effort: missing files do no harm
+	return true
+}
