@@ -13,6 +13,7 @@ import (
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
 )
 
 // scrapeTime is the timeout for reading the metrics.
@@ -52,6 +53,16 @@ var (
 		"model", "direction")
 	cost = describe("model_cost_usd_total", "Cost of calls, where the price of the model is known.",
 		"role", "model")
+	governorLimit = describe("model_server_limit",
+		"Calls that may be in flight at a model server, as learned; 0 = no limit is known.", "host", "server")
+	governorInFlight = describe("model_server_in_flight", "Calls in flight at a model server.", "host", "server")
+	governorWaiting  = describe("model_server_waiting", "Calls that wait for their turn at a model server.",
+		"host", "server")
+	governorGranted   = describe("model_server_tries_total", "Tries at a model server.", "host", "server")
+	governorThrottled = describe("model_server_throttled_total",
+		"Tries that a model server refused because they were too many.", "host", "server")
+	governorDown = describe("model_server_down", "1 when a model server is away and only probes go there.",
+		"host", "server")
 )
 
 // collector reads Redis at each scrape: one round trip for all runs, one script per queue.
@@ -65,14 +76,8 @@ func newCollector(s Services) *collector {
 	return &collector{redis: s.Redis, queue: s.Queue, inspector: asynq.NewInspectorFromRedisClient(s.Redis)}
 }
 
-// Describe sends the descriptions of all metrics.
-func (c *collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{redisUp, queueTasks, queueOldest, queuePaused, queueTries, workers, slots,
-		runs, ended, waiting, oldest, watched, overdue, deadlines, lapses, toolCalls, calls, tokens, cost,
-		governorLimit, governorInFlight, governorWaiting, governorGranted, governorThrottled, governorDown} {
-		ch <- d
-	}
-}
+// Describe sends no descriptions: the metrics depend on what there is.
+func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect sends the current metrics. Metrics that cannot be read are reported as invalid and do not affect the
 // others.
@@ -88,8 +93,13 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, redisUp, 1)
 	collectRuns(ch, stats)
 	c.collectQueues(ch)
-	c.collectWorkers(ch)
-	c.collectGovernor(ch)
+	if w, err := c.queue.Workers(ctx); err != nil {
+		ch <- prometheus.NewInvalidMetric(workers, err)
+	} else {
+		gauge(ch, workers, float64(w.Live))
+		gauge(ch, slots, float64(w.Slots))
+	}
+	c.collectGovernor(ctx, ch)
 }
 
 func collectRuns(ch chan<- prometheus.Metric, s redisqueue.Stats) {
@@ -189,11 +199,7 @@ func (c *collector) collectQueues(ch chan<- prometheus.Metric) {
 			gauge(ch, queueTasks, float64(n), p.stage, p.lane, state)
 		}
 		gauge(ch, queueOldest, q.Latency.Seconds(), p.stage, p.lane)
-		paused := 0.0
-		if q.Paused {
-			paused = 1
-		}
-		gauge(ch, queuePaused, paused, p.stage, p.lane)
+		gauge(ch, queuePaused, oneIf(q.Paused), p.stage, p.lane)
 		if p.lane != "private" { // these counts disappear with their queues, but a counter must not
 			counter(ch, queueTries, float64(q.ProcessedTotal-q.FailedTotal), p.stage, p.lane, "succeeded")
 			counter(ch, queueTries, float64(q.FailedTotal), p.stage, p.lane, "failed")
@@ -201,23 +207,23 @@ func (c *collector) collectQueues(ch chan<- prometheus.Metric) {
 	}
 }
 
-func (c *collector) collectWorkers(ch chan<- prometheus.Metric) {
-	servers, err := c.inspector.Servers()
+// collectGovernor sends the metrics of each model server used within the last hour. Label server: a short hash,
+// because two keys of one host count as two servers.
+func (c *collector) collectGovernor(ctx context.Context, ch chan<- prometheus.Metric) {
+	stats, err := governor.Stats(ctx, c.redis)
 	if err != nil {
-		ch <- prometheus.NewInvalidMetric(workers, err)
+		ch <- prometheus.NewInvalidMetric(governorLimit, err)
 		return
 	}
-	type process struct {
-		host string
-		pid  int
+	for _, s := range stats {
+		host, server := strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))]
+		gauge(ch, governorLimit, float64(s.Limit), host, server)
+		gauge(ch, governorInFlight, float64(s.InFlight), host, server)
+		gauge(ch, governorWaiting, float64(s.Waiting), host, server)
+		counter(ch, governorGranted, float64(s.Granted), host, server)
+		counter(ch, governorThrottled, float64(s.Throttled), host, server)
+		gauge(ch, governorDown, oneIf(!s.Down.IsZero()), host, server)
 	}
-	processes, total := map[process]bool{}, 0
-	for _, s := range servers { // a process runs two servers, one only for reports
-		processes[process{s.Host, s.PID}] = true
-		total += s.Concurrency
-	}
-	gauge(ch, workers, float64(len(processes)))
-	gauge(ch, slots, float64(total))
 }
 
 func gauge(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
@@ -226,4 +232,11 @@ func gauge(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ..
 
 func counter(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
 	ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
