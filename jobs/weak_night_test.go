@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"nightdesk/jobs"
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -59,9 +59,9 @@ func TestWeakModelNight(t *testing.T) {
 			continue
 		}
 		report := string(get(t, b.services.Store, storage.ReportKey(id)))
-		code := citation.Code(report)
+		code := markup.Code(report)
 		for _, m := range unlinked.FindAllStringSubmatchIndex(report, -1) {
-			if !citation.Within(code, m[2]) {
+			if !markup.Within(code, m[2]) {
 				t.Errorf("%d: the report of %s has %s", i, id, report[m[2]:m[3]])
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/prompts"
 )
 
@@ -28,7 +28,7 @@ func TestExamplesCiteNothing(t *testing.T) {
 		text, err := fs.ReadFile(templates, path)
 		for _, m := range marker.FindAllSubmatch(text, -1) {
 			found++
-			if id, ok := citation.ParseID(string(m[1])); !ok || id.Block != exampleBlock {
+			if id, ok := markup.ParseID(string(m[1])); !ok || id.Block != exampleBlock {
 				t.Errorf("%s: %s", path, m[0])
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/text"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -42,7 +42,7 @@ func article(report string, sources map[string]topicqueue.Source) string {
 		if !known { // already a number
 			return "[" + id + "]"
 		}
-		key := cmp.Or(citation.NormalizeURL(s.URL), s.Document, s.ID)
+		key := cmp.Or(address.Normalize(s.URL), s.Document, s.ID)
 		if numbers[key] == 0 {
 			numbers[key] = len(numbers) + 1
 			list += fmt.Sprintf("[%d] %s\n", numbers[key], reference(s))

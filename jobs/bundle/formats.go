@@ -160,7 +160,7 @@ func news(ctx context.Context, store storage.Store, in reporting.Input, rep repo
 
 // checks returns the verdict on each sentence, or nothing if the report only has quotes.
 func checks(v *reporting.Verification) (out []formats.Check) {
-	if v == nil || v.Status != citation.StatusVerified || v.QuotesOnly() {
+	if v == nil || !v.Verified() || v.QuotesOnly() {
 		return nil
 	}
 	for i, s := range v.Sentences {
@@ -199,12 +199,11 @@ func notes(ctx context.Context, store storage.Store, runID string, registry *cit
 	out := map[string]formats.Note{}
 	pages := map[string]string{} // by hash
 	for _, key := range rep.Cited {
-		id, ok := citation.ParseID(key)
 		trace, known := registry.Lookup(key)
-		if !ok || !known {
+		if !known {
 			continue
 		}
-		anchor := id.Anchor()
+		anchor := "ref-" + strings.ToLower(key)
 		if n := rep.Numbers[key]; n > 0 {
 			anchor = "ref-" + strconv.Itoa(n)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -52,7 +52,7 @@ func sourceLines(in reporting.Input, cited, missing []string) []sourceLine {
 			at[s.ID] = i
 			lost := s.Hash != "" && slices.Contains(missing, s.Hash)
 			lines = append(lines, sourceLine{
-				Source: s, Normalized: citation.NormalizeURL(s.URL), ReturnedBy: []string{}, Citations: []string{},
+				Source: s, Normalized: address.Normalize(s.URL), ReturnedBy: []string{}, Citations: []string{},
 				Read: s.Hash != "" && !lost, Lost: lost, Cited: slices.Contains(cited, s.ID),
 			})
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
@@ -184,7 +185,7 @@ var (
 // report checks that each citation of the report has a reference, and each reference has a source of the run.
 func (c *Check) report(runID, markdown, style string, traces []topicqueue.ToolTrace) {
 	file, registry := storage.ReportKey(runID), citation.NewRegistry(traces)
-	given, code := map[string]bool{}, citation.Code(markdown)
+	given, code := map[string]bool{}, markup.Code(markdown)
 	for _, anchor := range anchors(givenAnchor, markdown, code) {
 		given[anchor] = true
 		if _, known := registry.Lookup(strings.ToUpper(anchor)); !known && style != topicqueue.CitationNumbered {
@@ -204,7 +205,7 @@ func (c *Check) report(runID, markdown, style string, traces []topicqueue.ToolTr
 func anchors(pattern *regexp.Regexp, markdown string, code [][2]int) []string {
 	var found []string
 	for _, m := range pattern.FindAllStringSubmatchIndex(markdown, -1) {
-		if anchor := markdown[m[2]:m[3]]; !citation.Within(code, m[0]) && !slices.Contains(found, anchor) {
+		if anchor := markdown[m[2]:m[3]]; !markup.Within(code, m[0]) && !slices.Contains(found, anchor) {
 			found = append(found, anchor)
 		}
 	}
@@ -234,7 +235,7 @@ func (c *Check) shown(m storage.Manifest, markdown string) {
 // links must be the recorded ones. The error is the store's.
 func (c *Check) verification(ctx context.Context, store storage.Store, v *reporting.Verification, report string,
 	in reporting.Input) error {
-	if v.Status != citation.StatusVerified {
+	if !v.Verified() {
 		return nil // there is nothing to check
 	}
 	file, registry := storage.CacheKey(c.RunID, verificationName), in.Registry()

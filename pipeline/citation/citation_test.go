@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/citation/verification"
 	"nightdesk/topicqueue"
 )
 
@@ -35,7 +37,7 @@ func TestParseID(t *testing.T) {
 		"CIT-3-123": "CIT-3-123", "CIT-0-01": "", "CIT-3-00": "", "CIT-3": "", "PLAN-": "", "CIT-3-02x": "", " CIT-3-02": "",
 		"CIT-3-02 ": "", "CIT-99999999-1": "", "": "", "PLAN-0": "",
 	} {
-		id, ok := citation.ParseID(in)
+		id, ok := markup.ParseID(in)
 		if ok != (want != "") || ok && id.String() != want {
 			t.Errorf("ParseID(%q) = %v, %v; want %q", in, id, ok, want)
 		}
@@ -45,7 +47,7 @@ func TestParseID(t *testing.T) {
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	ids := []string{"x", "CIT-10-01", "CIT-2-10", "CIT-2-09", "PLAN-02"}
-	slices.SortFunc(ids, citation.Compare)
+	slices.SortFunc(ids, markup.Compare)
 	if diff := cmp.Diff([]string{"PLAN-02", "CIT-2-09", "CIT-2-10", "CIT-10-01", "x"}, ids); diff != "" {
 		t.Error(diff)
 	}
@@ -198,7 +200,7 @@ func TestOwnReferences(t *testing.T) {
 	if !strings.Contains(rendered.References, "[CIT-1-02] [paper-2.md](../cache/run/pages/"+hash+".txt)") {
 		t.Errorf("no link to the text in\n%s", rendered.References)
 	}
-	for _, v := range r.Verify(rendered.Body+"\n\n## References\n\n"+rendered.References+"\n", citation.VerifyOptions{}).Valid {
+	for _, v := range verification.Verify(r, rendered.Body+"\n\n## References\n\n"+rendered.References+"\n", verification.Options{}).Valid {
 		if want := "paper-" + v.ID[len(v.ID)-1:] + ".md"; v.CitationKey == nil || *v.CitationKey != want || strings.Contains(v.Line, "\n") {
 			t.Errorf("%s leads to %v by %q", v.ID, *v.CitationKey, v.Line)
 		}
@@ -252,7 +254,7 @@ func TestEscape(t *testing.T) {
 		"~~x~~ ~y":          `\~\~x\~\~ \~y`,
 		"":                  "",
 	} {
-		if got := citation.Escape(in); got != want {
+		if got := markup.Escape(in); got != want {
 			t.Errorf("Escape(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -273,7 +275,7 @@ func TestCode(t *testing.T) {
 		"```\n# a `b\n```\nc`\n": {"```\n# a `b\n```\n"},
 	} {
 		var got []string
-		for _, r := range citation.Code(in) {
+		for _, r := range markup.Code(in) {
 			got = append(got, in[r[0]:r[1]])
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -287,7 +289,7 @@ func TestWithin(t *testing.T) {
 	const text = "a `b` c\n\n```\nd\n```\n"
 	inside := ""
 	for i := range text {
-		if citation.Within(citation.Code(text), i) {
+		if markup.Within(markup.Code(text), i) {
 			inside += text[i : i+1]
 		}
 	}
@@ -302,11 +304,11 @@ func TestCloseCode(t *testing.T) {
 		"a\n```go\nx": "a\n```go\nx\n```\n", "a\n```go\nx\n```": "a\n```go\nx\n```", "a\n~~~~\n```\n": "a\n~~~~\n```\n~~~~\n",
 		"a `b`": "a `b`", "a\n\n    b": "a\n\n    b", "```": "```\n```\n", "": "",
 	} {
-		got := citation.CloseCode(in)
+		got := markup.CloseCode(in)
 		if got != want {
 			t.Errorf("CloseCode(%q) = %q, want %q", in, got, want)
 		}
-		if again := citation.CloseCode(got); again != got {
+		if again := markup.CloseCode(got); again != got {
 			t.Errorf("CloseCode(%q) = %q: not stable", got, again)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"nightdesk/pipeline/citation/address"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/text"
 )
 
@@ -24,7 +25,7 @@ func ParseKey(key string) (file string, page int) {
 	key = norm.NFC.String(text.Line(key))
 	end := strings.TrimRight(key, " .,;)）")
 	// nearly every line of a report
-	if last := len(end) - 1; last < 0 || !isDigit(end[last]) && !strings.ContainsRune("页頁쪽ジ", lastRune(end)) {
+	if last := len(end) - 1; last < 0 || !markup.IsDigit(end[last]) && !strings.ContainsRune("页頁쪽ジ", lastRune(end)) {
 		return strings.TrimRight(key, " ,;"), 0
 	}
 	if m := pageSuffix.FindStringSubmatchIndex(key); m != nil && m[0] > 0 {
@@ -131,14 +132,10 @@ func standsAlone(s string, start, end int) bool {
 		}
 	}
 	rest := strings.TrimPrefix(s[end:], ".")
-	return rest == "" || !inName(rest[0]) || len(rest) < len(s)-end && !alnumASCII(rest[0])
+	return rest == "" || !inName(rest[0]) || len(rest) < len(s)-end && !markup.AlnumASCII(rest[0])
 }
 
-func inName(c byte) bool { return alnumASCII(c) || strings.IndexByte("_-/\\%+", c) >= 0 }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-func alnumASCII(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' }
+func inName(c byte) bool { return markup.AlnumASCII(c) || strings.IndexByte("_-/\\%+", c) >= 0 }
 
 var (
 	codeText     = regexp.MustCompile("`+([^`]+)`+")
@@ -146,19 +143,19 @@ var (
 	lastBrackets = regexp.MustCompile(`\s*[(（][^()（）]{0,100}[)）][\s.*_]*$`)
 )
 
-// maxLine bounds the text in which a document or title is looked for, in bytes.
-const maxLine = 4000
+// MaxLine bounds the text in which a document or title is looked for, in bytes.
+const MaxLine = 4000
 
-// matchText finds the source whose document key a line names: as the whole line, behind the last dash or colon, in
+// MatchText finds the source whose document key a line names: as the whole line, behind the last dash or colon, in
 // brackets or code, or a file's name as a word of its own. at is -1 when no source is named; key is how the line names
 // the document, and empty when it names none.
-func (c *catalog) matchText(line string) (at int, key string) {
-	line = line[:min(len(line), maxLine)]
+func (c *catalog) MatchText(line string) (at int, key string) {
+	line = line[:min(len(line), MaxLine)]
 	if !c.documents.words && !strings.Contains(line, ".") {
 		return -1, "" // no file is named
 	}
 	line = norm.NFC.String(text.Line(line))
-	plain := strings.Trim(Unescape(line), nameMarks)
+	plain := strings.Trim(markup.Unescape(line), nameMarks)
 	candidates := []string{plain}
 	if cut := lastBrackets.ReplaceAllString(plain, ""); cut != plain {
 		candidates = append(candidates, strings.Trim(cut, nameMarks))
@@ -200,15 +197,15 @@ const nameMarks = "*_ .,;:`"
 
 // foldTitle returns the form in which titles are compared.
 func foldTitle(title string) string {
-	t := strings.Trim(Unescape(norm.NFC.String(text.Line(title))), "*_`\"“”「」《》[] ")
+	t := strings.Trim(markup.Unescape(norm.NFC.String(text.Line(title))), "*_`\"“”「」《》[] ")
 	t = strings.Trim(lastBrackets.ReplaceAllString(t, ""), "*_`\"“”:：. ")
 	return strings.ToLower(t)
 }
 
-// titled returns the only source that has this line as its title, and -1 when there is none. A line with a semicolon
+// Titled returns the only source that has this line as its title, and -1 when there is none. A line with a semicolon
 // may name several.
-func (c *catalog) titled(line string) int {
-	if len(line) > maxLine || strings.ContainsAny(line, ";；") {
+func (c *catalog) Titled(line string) int {
+	if len(line) > MaxLine || strings.ContainsAny(line, ";；") {
 		return -1
 	}
 	if at, only := c.titles[foldTitle(line)]; only && at >= 0 {
@@ -217,8 +214,8 @@ func (c *catalog) titled(line string) int {
 	return -1
 }
 
-// placeOf tells sources apart: their address, else their document and page.
-func placeOf(s Source) string {
+// PlaceOf tells sources apart: their address, else their document and page.
+func PlaceOf(s Source) string {
 	if u := address.Normalize(s.URL); u != "" {
 		return u
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/topicqueue"
 )
 
@@ -105,10 +106,10 @@ func FuzzEscape(f *testing.F) {
 	}
 	r := registry()
 	f.Fuzz(func(t *testing.T, in string) {
-		got := citation.Escape(in)
+		got := markup.Escape(in)
 		ordered := turning.ReplaceAllString(strings.ToValidUTF8(in, "\uFFFD"), "")
-		if want := strings.Join(strings.Fields(ordered), " "); citation.Unescape(got) != want {
-			t.Fatalf("Unescape(%q) = %q, want %q", got, citation.Unescape(got), want)
+		if want := strings.Join(strings.Fields(ordered), " "); markup.Unescape(got) != want {
+			t.Fatalf("Unescape(%q) = %q, want %q", got, markup.Unescape(got), want)
 		}
 		if out := r.Render(got, citation.Options{}); len(out.Cited) > 0 || out.Body != got {
 			t.Fatalf("%q became %q with %v", got, out.Body, out.Cited)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation/address"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/topicqueue"
 )
 
@@ -34,7 +35,7 @@ func NewRegistry(traces []topicqueue.ToolTrace, returned ...topicqueue.Source) *
 	r := newRegistry()
 	places := map[string]int{}
 	for _, t := range traces {
-		key := canonical(t.CitationID)
+		key := markup.Canonical(t.CitationID)
 		if _, known := r.traces[key]; known || key == "" {
 			continue
 		}
@@ -97,15 +98,30 @@ func (s *Source) addID(id string) {
 // Sources returns all sources in the order in which they were added. The slice is the caller's.
 func (r *Registry) Sources() []Source { return slices.Clone(r.sources) }
 
+// Len returns the number of sources.
+func (r *Registry) Len() int { return len(r.sources) }
+
+// At returns a source by its position in Sources.
+func (r *Registry) At(i int) Source { return r.sources[i] }
+
+// OfRun reports whether citation ids name sources.
+func (r *Registry) OfRun() bool { return len(r.traces) > 0 }
+
+// IndexOf returns the position of the source that a citation id stands for.
+func (r *Registry) IndexOf(id string) (int, bool) {
+	at, ok := r.at[markup.Canonical(id)]
+	return at, ok
+}
+
 // Lookup returns the trace of a citation id in any form that ParseID accepts.
 func (r *Registry) Lookup(id string) (topicqueue.ToolTrace, bool) {
-	t, ok := r.traces[canonical(id)]
+	t, ok := r.traces[markup.Canonical(id)]
 	return t, ok
 }
 
 // Source returns what a citation id stands for.
 func (r *Registry) Source(id string) (Source, bool) {
-	at, ok := r.at[canonical(id)]
+	at, ok := r.IndexOf(id)
 	if !ok {
 		return Source{}, false
 	}
@@ -119,7 +135,7 @@ func (r *Registry) Only(ids []string) *Registry {
 	only.traces = map[string]topicqueue.ToolTrace{}
 	for _, id := range ids {
 		if t, known := r.Lookup(id); known {
-			only.traces[canonical(id)] = t
+			only.traces[markup.Canonical(id)] = t
 		}
 	}
 	return &only

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation/address"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
@@ -38,7 +39,7 @@ func (o Options) genre(genre string) string {
 	if genre == topicqueue.GenreUnknown {
 		return ""
 	}
-	return escapeInline(cmp.Or(o.Genres[genre], genre), 0)
+	return markup.EscapeInline(cmp.Or(o.Genres[genre], genre), 0)
 }
 
 // Render links the markers of Markdown that Resolve has returned, or that was put together from escaped text and
@@ -54,13 +55,13 @@ func (r *Registry) Render(markdown string, o Options) Rendered {
 	if numbered {
 		out.Numbers = map[string]int{}
 	}
-	w := newWalker(markdown, codeSpans(markdown))
-	w.onGroup = func(_ int, g group) (string, bool) {
-		if len(g.ids) == 0 {
+	w := markup.NewWalker(markdown, markup.CodeSpans(markdown))
+	w.OnMarker = func(_ int, g markup.Group) (string, bool) {
+		if len(g.IDs) == 0 {
 			return "", false
 		}
 		var b strings.Builder
-		for _, id := range g.ids {
+		for _, id := range g.IDs {
 			key := id.String()
 			trace, known := r.traces[key]
 			if !known {
@@ -80,17 +81,17 @@ func (r *Registry) Render(markdown string, o Options) Rendered {
 				label = strconv.Itoa(numbers[place])
 				anchor = "ref-" + label
 			}
-			if w.fresh(label) {
+			if w.Fresh(label) {
 				b.WriteString("[[" + label + "](#" + anchor + ")]")
 			}
 		}
 		return b.String(), true
 	}
-	out.Body = w.run()
+	out.Body = w.Run()
 	if numbered {
 		out.References = r.numberedReferences(out.Cited, out.Numbers, o) // while Cited is in order of appearance
 	}
-	slices.SortFunc(out.Cited, Compare)
+	slices.SortFunc(out.Cited, markup.Compare)
 	if !numbered {
 		out.References = r.groupedReferences(out.Cited, o)
 	}
@@ -104,7 +105,7 @@ func (r *Registry) groupedReferences(ids []string, o Options) string {
 	lines := map[string][]string{} // by document
 	current := map[string]bool{}   // the first line tells of the document as it is now
 	for _, key := range ids {
-		id, _ := ParseID(key)
+		id, _ := markup.ParseID(key)
 		s := r.traces[key].Source
 		document := documentKey(s)
 		if lines[document] == nil {
@@ -138,9 +139,10 @@ func aboutDocument(s topicqueue.Source, o Options) string {
 	title := cmp.Or(text.Line(s.Title), s.URL, s.Document)
 	key := ""
 	if s.URL == "" && s.Document != title && !s.Stored() {
-		key = codeSpan(s.Document)
+		key = markup.CodeSpan(s.Document)
 	}
-	return dotted("**"+Escape(title)+"**", byline(s, title), o.genre(s.Genre), escapeInline(text.Line(s.Date), 0), key)
+	date := markup.EscapeInline(text.Line(s.Date), 0)
+	return dotted("**"+markup.Escape(title)+"**", byline(s, title), o.genre(s.Genre), date, key)
 }
 
 // dotted joins what is known.
@@ -153,7 +155,7 @@ func byline(s topicqueue.Source, title string) string {
 	if strings.Contains(strings.ToLower(title), strings.ToLower(text.Line(s.Publisher))) {
 		s.Publisher = ""
 	}
-	return Escape(s.By())
+	return markup.Escape(s.By())
 }
 
 // placeInDocument links the place of a source: its address, else its text in the run's data.
@@ -168,7 +170,7 @@ func placeInDocument(s topicqueue.Source, o Options) string {
 	case o.Bundle != "" && pageName.MatchString(topicqueue.PagePath(s.Hash)) && s.AsOf == nil:
 		address, linked, place = o.Bundle+topicqueue.PagePath(s.Hash), true, cmp.Or(place, s.Document)
 	}
-	if place = Escape(place); linked {
+	if place = markup.Escape(place); linked {
 		place = "[" + place + "](" + address + ")"
 	}
 	if s.AsOf != nil {
@@ -211,18 +213,18 @@ func describe(s topicqueue.Source, o Options) string {
 	}
 	switch {
 	case isURL:
-		name = "[" + Escape(title) + "](" + address + ")"
+		name = "[" + markup.Escape(title) + "](" + address + ")"
 	case title != s.Document:
-		name = Escape(title)
+		name = markup.Escape(title)
 	}
 	if !isURL {
-		key = codeSpan(Link(s))
+		key = markup.CodeSpan(Link(s))
 	}
 	if s.AsOf != nil {
 		asOf = o.asOf(s)
 	}
-	return dotted(name, escapeInline(s.Within(), 0), key, o.genre(s.Genre), byline(s, title),
-		escapeInline(text.Line(s.Date), 0), asOf)
+	return dotted(name, markup.EscapeInline(s.Within(), 0), key, o.genre(s.Genre), byline(s, title),
+		markup.EscapeInline(text.Line(s.Date), 0), asOf)
 }
 
 // asOf says of which day a source is, with the text of that day, which lies with the run that read it.
@@ -233,9 +235,9 @@ func (o Options) asOf(s topicqueue.Source) string {
 	}
 	page := topicqueue.PagePath(s.Hash)
 	if o.Bundle == "" || !runName.MatchString(s.AsOf.RunID) || !pageName.MatchString(page) {
-		return Escape(words)
+		return markup.Escape(words)
 	}
-	return "[" + Escape(words) + "](" + path.Join(path.Dir(path.Clean(o.Bundle)), s.AsOf.RunID, page) + ")"
+	return "[" + markup.Escape(words) + "](" + path.Join(path.Dir(path.Clean(o.Bundle)), s.AsOf.RunID, page) + ")"
 }
 
 // runName is what a run is called.

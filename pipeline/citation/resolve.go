@@ -2,6 +2,8 @@ package citation
 
 import (
 	"strings"
+
+	"nightdesk/pipeline/citation/markup"
 )
 
 // Why something was taken out of a text.
@@ -53,48 +55,49 @@ func (r *Registry) ResolveLinks(markdown string) (resolved string, removed []Rem
 func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, kept []Linked) {
 	note := func(marker, reason string) { removed = append(removed, Removal{marker, reason}) }
 	var found linkList
-	w := newWalker(markdown, codeSpans(markdown))
-	w.note, w.known = note, r.HasURL
-	w.judge = func(dest string, kind linkKind) verdict {
+	w := markup.NewWalker(markdown, markup.CodeSpans(markdown))
+	w.Known = r.HasURL
+	w.OnTag = func(tag string) { note(tag, ReasonMarkup) }
+	w.OnLink = func(dest string, kind markup.LinkKind) markup.Verdict {
 		l, ok := r.Lead(dest)
 		switch {
 		case !ok:
 			note(dest, ReasonUnknownURL)
-			return verdict{}
-		case kind == linkDefinition: // goes in any case
-			return verdict{}
+			return markup.Verdict{}
+		case kind == markup.Definition: // goes in any case
+			return markup.Verdict{}
 		}
 		found.add(l)
 		if l.Match == MatchExact {
-			return verdict{keep: true}
+			return markup.Verdict{Keep: true}
 		}
-		return verdict{keep: true, dest: safeSpelling(l.Address)}
+		return markup.Verdict{Keep: true, Dest: SafeSpelling(l.Address)}
 	}
-	w.isMarker = func(_ int, g group) bool { return len(g.ids) > 0 }
-	w.onGroup = func(start int, g group) (string, bool) {
-		if len(g.ids) == 0 {
-			if !w.isCitedNumber(start, g) {
+	w.IsMarker = func(_ int, g markup.Group) bool { return len(g.IDs) > 0 }
+	w.OnMarker = func(start int, g markup.Group) (string, bool) {
+		if len(g.IDs) == 0 {
+			if !w.IsCitedNumber(start, g) {
 				return "", false
 			}
-			note(markdown[start:g.end], ReasonNumber)
+			note(markdown[start:g.End], ReasonNumber)
 			return "", true
 		}
 		var b strings.Builder
-		for _, id := range g.ids {
+		for _, id := range g.IDs {
 			if _, known := r.traces[id.String()]; known {
-				if w.fresh(id.String()) {
+				if w.Fresh(id.String()) {
 					b.WriteString("[" + id.String() + "]")
 				}
 			} else {
 				note("["+id.String()+"]", ReasonUnknownKey)
 			}
 		}
-		if g.dest != "" && !strings.HasPrefix(g.dest, "#") && !r.HasURL(g.dest) {
-			note(g.dest, ReasonUnknownURL)
+		if g.Dest != "" && !strings.HasPrefix(g.Dest, "#") && !r.HasURL(g.Dest) {
+			note(g.Dest, ReasonUnknownURL)
 		}
 		return b.String(), true
 	}
-	return w.run(), removed, found.list
+	return w.Run(), removed, found.list
 }
 
 // Linked is an address in a text and the source that it leads to.
@@ -109,16 +112,16 @@ type Linked struct {
 // order. Never fails.
 func (r *Registry) Links(markdown string) []Linked {
 	var out linkList
-	w := newWalker(markdown, codeSpans(markdown))
-	w.known = r.HasURL
-	w.isMarker = func(_ int, g group) bool { return len(g.ids) > 0 }
-	w.judge = func(dest string, _ linkKind) verdict {
+	w := markup.NewWalker(markdown, markup.CodeSpans(markdown))
+	w.Known = r.HasURL
+	w.IsMarker = func(_ int, g markup.Group) bool { return len(g.IDs) > 0 }
+	w.OnLink = func(dest string, _ markup.LinkKind) markup.Verdict {
 		if l, ok := r.Lead(dest); ok {
 			out.add(l)
 		}
-		return verdict{keep: true}
+		return markup.Verdict{Keep: true}
 	}
-	w.run()
+	w.Run()
 	return out.list
 }
 

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -16,7 +17,7 @@ type assembler struct{ *material }
 // assemble joins the parts, places the figures, renders the citations and adds gaps, references and the note on how the
 // report was made and checked.
 func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
-	parts := []string{"# " + citation.Escape(outline.Title), d.opening.Body}
+	parts := []string{"# " + markup.Escape(outline.Title), d.opening.Body}
 	if changed := a.whatChanged(); changed != "" {
 		parts = []string{parts[0], changed, "---", parts[1]}
 	}
@@ -26,7 +27,7 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	figures, removed := a.figures(d.sections)
 	var shown []string
 	for i, s := range d.sections {
-		parts = append(parts, "## "+citation.Escape(s.title), citation.CloseCode(s.Body))
+		parts = append(parts, "## "+markup.Escape(s.title), markup.CloseCode(s.Body))
 		if !d.extractive && !s.Local {
 			a.stats.UncitedSentences += uncited(s.Body)
 		}
@@ -60,7 +61,7 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	}
 	if len(a.claims) > 0 {
 		note := strings.Join(a.note(d, v, written, len(removed)), a.texts.Space)
-		markdown += "\n\n*" + citation.Escape(note) + "*"
+		markdown += "\n\n*" + markup.Escape(note) + "*"
 	}
 	return Report{
 		Title: outline.Title, Markdown: markdown + "\n", Outline: outline, Cited: rendered.Cited,
@@ -107,7 +108,7 @@ func (a assembler) note(d draft, v *Verification, written bool, removed int) []s
 func (a assembler) checkNote(v *Verification) string {
 	c := v.Counts
 	switch {
-	case v.Status != citation.StatusVerified:
+	case !v.Verified():
 		return a.texts.NotChecked.With(prompts.V{"Reason": text.Line(v.Reason)})
 	case c.Sentences == 0:
 		return a.texts.NothingCited.String()
@@ -121,7 +122,7 @@ func (a assembler) checkNote(v *Verification) string {
 func (a assembler) gapList() string {
 	lines := make([]string, len(a.gaps))
 	for i, g := range a.gaps {
-		lines[i] = "- **" + citation.Escape(g.Title) + "**: " + citation.Escape(g.Reason)
+		lines[i] = "- **" + markup.Escape(g.Title) + "**: " + markup.Escape(g.Reason)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/prompts"
 )
@@ -46,7 +46,7 @@ func (a assembler) whatChanged() string {
 		taken = append(taken, toldLine{t.Said, " (" + why.String() + ")"})
 	}
 	for _, o := range c.Open {
-		open = append(open, "- **"+citation.Escape(o.Title)+"**: "+citation.Escape(o.Reason))
+		open = append(open, "- **"+markup.Escape(o.Title)+"**: "+markup.Escape(o.Reason))
 	}
 	list(a.texts.Changed, changed)
 	list(a.texts.New, underTitles(fresh))
@@ -75,7 +75,7 @@ func underTitles(list []toldLine) (lines []string) {
 		if n == 1 {
 			lines = append(lines, "- "+where(list[0].Said)+said(list[0].Said)+list[0].why)
 		} else {
-			lines = append(lines, "- *"+citation.Escape(list[0].Title)+"*"+about(list[0].Said)+list[0].why)
+			lines = append(lines, "- *"+markup.Escape(list[0].Title)+"*"+about(list[0].Said)+list[0].why)
 			for _, t := range list[:n] {
 				lines = append(lines, "  - "+said(t.Said))
 			}
@@ -90,7 +90,7 @@ func about(s recurring.Said) string {
 	if s.About == "" {
 		return ""
 	}
-	return " (" + citation.Escape(s.About) + ")"
+	return " (" + markup.Escape(s.About) + ")"
 }
 
 // where returns the document's title for a sentence that does not contain it. "Its revenue was 12 million", for
@@ -107,7 +107,7 @@ func titled(s recurring.Said) string {
 	if s.Title == "" {
 		return ""
 	}
-	return "*" + citation.Escape(s.Title) + "*: "
+	return "*" + markup.Escape(s.Title) + "*: "
 }
 
 // said renders a source's statement with its citations: the quote if it is a whole sentence, otherwise the claim's
@@ -118,13 +118,13 @@ func said(s recurring.Said) string {
 	if !s.Noted && !unicode.IsLower(first) && stops {
 		text = s.Quote
 	}
-	return citation.Escape(text) + markers(s)
+	return markup.Escape(text) + markers(s)
 }
 
 // markers renders the citations of a source's statement.
 func markers(s recurring.Said) (list string) {
 	for _, id := range s.Citations {
-		if parsed, ok := citation.ParseID(id); ok {
+		if parsed, ok := markup.ParseID(id); ok {
 			list += " [" + parsed.String() + "]"
 		}
 	}
@@ -136,7 +136,7 @@ func markers(s recurring.Said) (list string) {
 func (a assembler) changed(ch recurring.Change) string {
 	before := "  \n  " + a.texts.Before.String() + ": "
 	if ch.What != "" {
-		before += citation.Escape(ch.Old.Value) + markers(ch.Old)
+		before += markup.Escape(ch.Old.Value) + markers(ch.Old)
 		return "- " + titled(ch.New) + movedRow(ch) + markers(ch.New) + before
 	}
 	start := where(ch.New)
@@ -147,8 +147,8 @@ func (a assembler) changed(ch recurring.Change) string {
 }
 
 // movedRow renders what the values of a row describe, and both values.
-func movedRow(ch recurring.Change) string { return citation.Escape(ch.What) + ": " + movedValue(ch) }
+func movedRow(ch recurring.Change) string { return markup.Escape(ch.What) + ": " + movedValue(ch) }
 
 func movedValue(ch recurring.Change) string {
-	return "**" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "**"
+	return "**" + markup.Escape(ch.Old.Value) + " → " + markup.Escape(ch.New.Value) + "**"
 }

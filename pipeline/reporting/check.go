@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/citation/verification"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -24,7 +24,7 @@ func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verifica
 	defer func() {
 		if p := recover(); p != nil { // a defect of the check must not lose the report
 			d, v, err = written, newVerification(), nil
-			v.Status, v.Reason = citation.StatusUnverified, fmt.Sprintf("the check broke off: %v", p)
+			v.Status, v.Reason = verification.StatusUnverified, fmt.Sprintf("the check broke off: %v", p)
 		}
 	}()
 	d = written
@@ -91,7 +91,7 @@ func (c *checker) conclude() {
 	c.v.count()
 	c.v.Counts.SourcesUnread = c.unread
 	if c.unread > 0 && c.unread == c.cited {
-		c.v.Status, c.v.Reason = citation.StatusUnverified, "the texts of the sources could not be read: "+c.trouble
+		c.v.Status, c.v.Reason = verification.StatusUnverified, "the texts of the sources could not be read: "+c.trouble
 	} else if c.unread > 0 {
 		c.v.Reason = fmt.Sprintf("the texts of %d of %d sources could not be read: %s", c.unread, c.cited, c.trouble)
 	}

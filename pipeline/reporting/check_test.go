@@ -15,6 +15,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/prompts"
@@ -327,7 +328,7 @@ func TestCheckLosesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				v := got.Verification
-				if v.Status != citation.StatusUnverified || v.Reason == "" || v.Counts.Supported > 0 || v.Counts.Unsupported > 0 || strings.Contains(got.Markdown, `\[unsupported`) || !strings.Contains(got.Markdown, "could not be checked") {
+				if v.Status != verification.StatusUnverified || v.Reason == "" || v.Counts.Supported > 0 || v.Counts.Unsupported > 0 || strings.Contains(got.Markdown, `\[unsupported`) || !strings.Contains(got.Markdown, "could not be checked") {
 					t.Errorf("%s: %s, %+v\n%s", v.Status, v.Reason, v.Counts, got.Markdown)
 				}
 				checkStructure(t, in, got, topicqueue.CitationAnchors)

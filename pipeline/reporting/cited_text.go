@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/citation/verification"
 )
 
 // citedText is the text of a report as PlainSentences returns it, without captions of figures, and with the positions
@@ -34,7 +36,7 @@ type marker struct {
 // check.
 var captions = regexp.MustCompile(`(?m)^!\[.*\]\(\S+\)\n\n\*.*$`)
 
-func newCitedText(report string, registry *citation.Registry, references []citation.Valid) *citedText {
+func newCitedText(report string, registry *citation.Registry, references []verification.Valid) *citedText {
 	t := &citedText{registry: registry, numbers: map[string]string{}, lines: map[int]bool{}}
 	for _, r := range references {
 		if r.ID == "" {
@@ -60,9 +62,9 @@ func newCitedText(report string, registry *citation.Registry, references []citat
 			plain = utf8.AppendRune(plain, r)
 		}
 	}
-	last, code := 0, citation.Code(report)
+	last, code := 0, markup.Code(report)
 	for _, m := range linkedMarker.FindAllStringSubmatchIndex(report, -1) {
-		if citation.Within(code, m[2]) {
+		if markup.Within(code, m[2]) {
 			continue
 		}
 		write(report[last:m[0]])

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -120,7 +120,7 @@ func citeOnce(claims []claim, traces []topicqueue.ToolTrace) map[string]string {
 func claimsOf(traces []topicqueue.ToolTrace, block string) []claim {
 	var claims []claim
 	for _, t := range traces {
-		id, ok := citation.ParseID(t.CitationID)
+		id, ok := markup.ParseID(t.CitationID)
 		if !ok {
 			continue
 		}

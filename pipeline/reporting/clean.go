@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/prompts"
 )
 
@@ -30,7 +30,7 @@ func cleanSection(text, title string) (string, bool) {
 	if text == "" || prompts.Refuses(text) || isData(text) {
 		return "", false
 	}
-	text = citation.CloseCode(withoutComments(text))
+	text = markup.CloseCode(withoutComments(text))
 	var out []string
 	shift := headingShift(text, title)
 	started := false // some text or heading was kept
@@ -53,7 +53,7 @@ func cleanSection(text, title string) (string, bool) {
 			started = started || strings.TrimSpace(l.text) != ""
 		case heading != "" && !sameTitle(heading, title):
 			marks := strings.Repeat("#", min(max(l.level+shift, 3), maxHeadingLevel))
-			out, started = append(out, "", marks+" "+citation.Escape(heading), ""), true
+			out, started = append(out, "", marks+" "+markup.Escape(heading), ""), true
 		}
 	}
 	return dropEmptyHeadings(strings.Join(out, "\n")), true
@@ -63,7 +63,7 @@ func cleanSection(text, title string) (string, bool) {
 func withoutComments(text string) string {
 	var b strings.Builder
 	at := 0
-	for _, code := range citation.Code(text) {
+	for _, code := range markup.Code(text) {
 		b.WriteString(htmlComment.ReplaceAllString(text[at:code[0]], ""))
 		b.WriteString(text[code[0]:code[1]])
 		at = code[1]

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
@@ -37,11 +39,11 @@ type Difference struct {
 func (v *Verification) deliver(report string, registry *citation.Registry, changes *recurring.Changes) {
 	defer func() {
 		if p := recover(); p != nil { // a defect of the check must not lose the report
-			v.Status, v.Reason = citation.StatusUnverified, fmt.Sprintf("the report could not be compared with "+
+			v.Status, v.Reason = verification.StatusUnverified, fmt.Sprintf("the report could not be compared with "+
 				"its check: %v", p)
 		}
 	}()
-	if v.Status == citation.StatusVerified {
+	if v.Verified() {
 		v.Outside = v.Compare(report, registry, changes)
 	}
 }
@@ -61,7 +63,7 @@ func minus(list, other []string) []string {
 // Compare returns the differences between a report and the checked one, without the parts that deliver recorded as not
 // covered. registry: that of the run; changes: the changes at the start of the report, or nil.
 func (v *Verification) Compare(report string, registry *citation.Registry, changes *recurring.Changes) (d Difference) {
-	again := registry.Verify(report, citation.VerifyOptions{})
+	again := verification.Verify(registry, report, verification.Options{})
 	d.References = v.otherReferences(again)
 	if v.Tail != "" && len(d.References) == 0 && tailOf(report) != v.Tail {
 		d.References = append(d.References, "the list of references or the note below it is another one")
@@ -112,7 +114,7 @@ func toldChanges(c *recurring.Changes) (told []CheckedSentence) {
 	for _, ch := range c.Changed {
 		if ch.What != "" {
 			told = append(told, CheckedSentence{Text: movedRow(ch), Citations: ch.New.Citations},
-				CheckedSentence{Text: citation.Escape(ch.Old.Value), Citations: ch.Old.Citations})
+				CheckedSentence{Text: markup.Escape(ch.Old.Value), Citations: ch.Old.Citations})
 			continue
 		}
 		tell(ch.New)
@@ -125,12 +127,12 @@ func toldChanges(c *recurring.Changes) (told []CheckedSentence) {
 }
 
 // otherReferences returns the entries of the references that differ from the checked ones.
-func (v *Verification) otherReferences(again citation.Verification) (other []string) {
+func (v *Verification) otherReferences(again verification.Result) (other []string) {
 	for _, r := range again.Removed {
 		other = append(other, r.Line)
 	}
 	for i := range max(len(again.Valid), len(v.Valid)) {
-		var is, was citation.Valid
+		var is, was verification.Valid
 		if i < len(again.Valid) {
 			is = again.Valid[i]
 		}

@@ -7,6 +7,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 )
@@ -35,7 +36,7 @@ func TestCompare(t *testing.T) {
 		"\n\n- no citation\n\n| what | how much |\n|---|---|\n| noise | 40 dB " + c + " |\n\n" + c + "\n\n![Curve](../cache/x/figures/1.svg)\n\n*Figure 1: Curve* " + a
 	compare := func(body string) reporting.Difference {
 		v := reporting.Verification{Sentences: checked}
-		v.Valid = registry.Verify(whole+references, citation.VerifyOptions{}).Valid
+		v.Valid = verification.Verify(registry, whole+references, verification.Options{}).Valid
 		return v.Compare(body+references, registry, nil)
 	}
 	if d := compare(whole); len(d.Absent)+len(d.Unchecked)+len(d.References) > 0 {

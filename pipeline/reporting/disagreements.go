@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -48,7 +48,7 @@ func disagreementSide(s evidence.Side) prompts.DisagreementSide {
 func sideCitations(s evidence.Side) []string {
 	var ids []string
 	for _, raw := range s.Citations {
-		if id, ok := citation.ParseID(raw); ok && len(ids) < maxSideCitations {
+		if id, ok := markup.ParseID(raw); ok && len(ids) < maxSideCitations {
 			ids = append(ids, id.String())
 		}
 	}
@@ -139,7 +139,7 @@ func (w *writer) disagreementSection(written []part) (s part, cited []string) {
 			if w.Model != nil {
 				said = s.Statement
 			}
-			lines = append(lines, indent+"- "+citation.Escape(said)+" ["+ids[0]+"]")
+			lines = append(lines, indent+"- "+markup.Escape(said)+" ["+ids[0]+"]")
 			cited = append(cited, ids[0])
 		}
 	}

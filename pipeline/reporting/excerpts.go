@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
@@ -278,7 +278,7 @@ func bodies(all []excerpt, document string) []string {
 		if place := placeTitle(e.claims[0], document); place != last {
 			last = place
 			if place != "" {
-				out = append(out, "### "+citation.Escape(place))
+				out = append(out, "### "+markup.Escape(place))
 			}
 		}
 		out = append(out, e.body)

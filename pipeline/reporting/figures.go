@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -80,6 +81,6 @@ func figureLines(claims []claim, figures []figure) (lines []prompts.FigureLine) 
 
 // show renders the n-th figure of a report: the picture, then its caption with the marker of its source.
 func (a assembler) show(n int, f figure) string {
-	return "![" + citation.Escape(f.title) + "](" + a.bundle() + f.path + ")\n\n" +
-		"*" + citation.Escape(a.texts.Figure.With(prompts.V{"N": n, "Title": f.title})) + "* [" + f.citationID + "]"
+	return "![" + markup.Escape(f.title) + "](" + a.bundle() + f.path + ")\n\n" +
+		"*" + markup.Escape(a.texts.Figure.With(prompts.V{"N": n, "Title": f.title})) + "* [" + f.citationID + "]"
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
@@ -48,7 +48,7 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []pa
 	if !openingOK {
 		w.fellBack("introduction")
 		opening = localPart("", w.texts.Opening.With(prompts.V{
-			"Topic": citation.Escape(w.title), "Claims": len(distinct(cited)), "Documents": w.documents(ids),
+			"Topic": markup.Escape(w.title), "Claims": len(distinct(cited)), "Documents": w.documents(ids),
 		}))
 	}
 	if !conclusionOK {

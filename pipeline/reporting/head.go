@@ -2,9 +2,11 @@ package reporting
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -26,14 +28,14 @@ func (r *Report) head(run topicqueue.Run) string {
 	t := prompts.TextsIn(run.Options.Language)
 	var lines []string
 	if topic := text.Line(run.Topic); topicqueue.TopicKey(topic) != topicqueue.TopicKey(r.Title) {
-		lines = append(lines, t.Topic.With(prompts.V{"Topic": citation.Escape(topic)}))
+		lines = append(lines, t.Topic.With(prompts.V{"Topic": markup.Escape(topic)}))
 	}
 	place := []string{t.Run.With(prompts.V{"Date": run.Date(run.EndedAt), "Run": run.ID})}
 	if run.Batch != "" {
-		place = append(place, t.Batch.With(prompts.V{"Batch": citation.Escape(run.Batch)}))
+		place = append(place, t.Batch.With(prompts.V{"Batch": markup.Escape(run.Batch)}))
 	}
 	if run.Ref != "" {
-		place = append(place, t.Entry.With(prompts.V{"ID": citation.Escape(text.Line(run.Ref))}))
+		place = append(place, t.Entry.With(prompts.V{"ID": markup.Escape(text.Line(run.Ref))}))
 	}
 	if run.State == topicqueue.RunCompleted {
 		place = append(place, t.Completed.String())
@@ -41,9 +43,9 @@ func (r *Report) head(run topicqueue.Run) string {
 	lines = append(lines, strings.Join(place, " · "))
 	if run.State != topicqueue.RunCompleted {
 		reason := cmp.Or(strings.TrimRight(text.Line(run.Reason), "."), string(run.State)) + "."
-		lines = append(lines, t.Partial.With(prompts.V{"Reason": citation.Escape(reason)}))
+		lines = append(lines, t.Partial.With(prompts.V{"Reason": markup.Escape(reason)}))
 	}
-	if v := r.Verification; v != nil && v.Status == citation.StatusVerified && v.Counts.Sentences > 0 && !v.QuotesOnly() {
+	if v := r.Verification; v != nil && v.Verified() && v.Counts.Sentences > 0 && !v.QuotesOnly() {
 		c := v.Counts
 		lines = append(lines, t.Confirmed.With(prompts.V{
 			"Sentences": c.Sentences, "Confirmed": c.Supported, "Repaired": c.Repaired,
@@ -68,12 +70,10 @@ func (v *Verification) shift(lines int) {
 	}
 }
 
+// Verified reports whether the check was made.
+func (v *Verification) Verified() bool { return v.Status == verification.StatusVerified }
+
 // QuotesOnly reports whether a report has only quotations.
 func (v *Verification) QuotesOnly() bool {
-	for _, s := range v.Sentences {
-		if !s.Quote {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.Sentences, func(s CheckedSentence) bool { return !s.Quote })
 }

@@ -45,7 +45,7 @@ func ReadText(body json.RawMessage) (*Text, error) {
 // keep returns the parts of the report that the next run may keep; nil if there will be no next run, or if the report
 // is not written by a model or not verified.
 func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
-	if !a.run.Options.Incremental || d.extractive || v.Status != citation.StatusVerified {
+	if !a.run.Options.Incremental || d.extractive || !v.Verified() {
 		return nil
 	}
 	t := &Text{
@@ -184,7 +184,7 @@ func (m *material) lastBody(title string) string {
 // for changes.
 func (m *material) stands(past *partText) bool {
 	moved := func(id string) bool { return m.moved[id] }
-	if past.Local || hasAddress(past.Body) || slices.ContainsFunc(m.citedIn(past.Body), moved) {
+	if past.Local || citation.HasAddress(past.Body) || slices.ContainsFunc(m.citedIn(past.Body), moved) {
 		return false
 	}
 	wordsOf := func(s string) string { return " " + strings.Join(text.Words(s), " ") + " " }

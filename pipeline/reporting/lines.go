@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 )
 
 var (
@@ -29,7 +29,7 @@ func (l line) blank() bool { return !l.code && strings.TrimSpace(l.text) == "" }
 
 // markdownLines splits Markdown into lines and recognizes headings.
 func markdownLines(text string) []line {
-	blocks := citation.Code(text)
+	blocks := markup.Code(text)
 	var lines []line
 	at := 0
 	for raw := range strings.SplitSeq(text, "\n") {

@@ -44,7 +44,7 @@ func (m *material) links(d draft) []citation.Linked {
 
 // linked returns the ids of the sources that a text links.
 func (m *material) linked(text string) []string {
-	if !hasAddress(text) {
+	if !citation.HasAddress(text) {
 		return nil
 	}
 	var ids []string
@@ -52,10 +52,6 @@ func (m *material) linked(text string) []string {
 		ids = append(ids, l.Sources...)
 	}
 	return ids
-}
-
-func hasAddress(text string) bool {
-	return strings.Contains(text, "://") || strings.Contains(text, "www.")
 }
 
 // linkedStatement returns a statement with the ids of the sources that it links, if it does not cite any.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 )
 
 func TestCleanSection(t *testing.T) {
@@ -69,7 +69,7 @@ func FuzzCleanSection(f *testing.F) {
 			}
 		}
 		const next = "## Next section\n"
-		lines := markdownLines(citation.CloseCode(got) + "\n\n" + next)
+		lines := markdownLines(markup.CloseCode(got) + "\n\n" + next)
 		if !slices.ContainsFunc(lines, func(l line) bool { return l.heading == "Next section" && l.level == 2 }) {
 			t.Fatalf("%q swallows what follows", got)
 		}

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 )
 
 // quoteMarkdown renders source text as Markdown. Lists, tables and code are kept, headings become bold lines, and other
@@ -50,10 +50,10 @@ func (q *quoter) line(line string) {
 	case strings.HasPrefix(bare, "|"):
 		q.row(bare)
 	case strings.HasPrefix(bare, "#") && strings.HasPrefix(strings.TrimLeft(bare, "#"), " "):
-		q.out = append(q.out, "", "**"+citation.Escape(strings.TrimLeft(bare, "# "))+"**", "")
+		q.out = append(q.out, "", "**"+markup.Escape(strings.TrimLeft(bare, "# "))+"**", "")
 	default:
 		mark := quotedItem.FindString(line)
-		q.out = append(q.out, mark+citation.Escape(line[len(mark):]))
+		q.out = append(q.out, mark+markup.Escape(line[len(mark):]))
 	}
 }
 
@@ -64,7 +64,7 @@ func (q *quoter) row(row string) {
 	}
 	cells := strings.Split(strings.Trim(row, "|"), "|")
 	for i, c := range cells {
-		cells[i] = citation.Escape(c)
+		cells[i] = markup.Escape(c)
 	}
 	if q.rows == 0 && len(q.out) > 0 && q.out[len(q.out)-1] != "" {
 		q.out = append(q.out, "")

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
@@ -30,9 +31,6 @@ type Reporter struct {
 	// Page returns the stored text of a source by hash, for sources of Input without a text. If nil, copies of such
 	// sources are detected only by hash and address.
 	Page func(ctx context.Context, runID, hash string) (string, error)
-
-	// Verify checks a finished report. If nil, the registry's own verification is used, without sanitizing.
-	Verify func(registry *citation.Registry, markdown string) citation.Verification
 }
 
 // Input is the material of a report.
@@ -150,7 +148,7 @@ func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 		return Report{}, fmt.Errorf("write report of %s: %w", in.Run.ID, err)
 	}
 	report.Moments = append([]Moment{{Name: MomentDeduplicated, Time: deduplicated.UTC()}}, w.moments...)
-	r.verify(ctx, w.registry, &report)
+	verify(ctx, w.registry, &report)
 	report.Verification.deliver(report.Markdown, w.registry, report.Changes)
 	report.Info = texts.Written.With(prompts.V{
 		"Sections": report.Statistics.Sections, "Words": report.Words, "Citations": report.Statistics.Citations,
@@ -170,19 +168,15 @@ func (r *Reporter) emit(ctx context.Context, e topicqueue.Event) error {
 
 // verify runs the verification that external reports get, without sanitizing: the model's text is already resolved, and
 // quotes stay verbatim. If the verifier fails, the report is unchanged and unverified.
-func (r *Reporter) verify(ctx context.Context, registry *citation.Registry, report *Report) {
-	verify := r.Verify
-	if verify == nil {
-		verify = func(registry *citation.Registry, markdown string) citation.Verification {
-			return registry.Verify(markdown, citation.VerifyOptions{})
-		}
-	}
-	v, err := citation.Guarded(report.Markdown, func() citation.Verification { return verify(registry, report.Markdown) })
+func verify(ctx context.Context, registry *citation.Registry, report *Report) {
+	v, err := verification.Guarded(report.Markdown, func() verification.Result {
+		return verification.Verify(registry, report.Markdown, verification.Options{})
+	})
 	if err != nil {
 		zerolog.Ctx(ctx).Error().Err(err).Msg("report not verified")
 	}
 	report.Verification.Valid, report.Verification.Removed = v.Valid, v.Removed
-	if v.Status != citation.StatusVerified {
+	if v.Status != verification.StatusVerified {
 		report.Verification.Status, report.Verification.Reason = v.Status, v.Reason
 	}
 	report.Markdown = v.Report

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
 )
@@ -185,7 +186,7 @@ func (w sectionWriter) localSection(s sectionPlan) string {
 		for _, c := range distinct(s.claims) {
 			if key := sentenceKey(c.statement()); c.part == part && !said[key] {
 				said[key] = true
-				lines = append(lines, "- "+citation.Escape(c.statement())+" ["+c.CitationID+"]")
+				lines = append(lines, "- "+markup.Escape(c.statement())+" ["+c.CitationID+"]")
 			}
 		}
 		return strings.Join(lines, "\n")
@@ -196,7 +197,7 @@ func (w sectionWriter) localSection(s sectionPlan) string {
 	}
 	for n, p := range s.Subsections {
 		if lines := list(n + 1); lines != "" {
-			parts = append(parts, "### "+citation.Escape(p.Title), lines)
+			parts = append(parts, "### "+markup.Escape(p.Title), lines)
 		}
 	}
 	return tidy(strings.Join(parts, "\n\n"))
@@ -221,7 +222,7 @@ func (w sectionWriter) withHeadings(body string, s sectionPlan) string {
 				return body
 			}
 			begun[part], last = true, part
-			out = append(out, "### "+citation.Escape(s.Subsections[part-1].Title))
+			out = append(out, "### "+markup.Escape(s.Subsections[part-1].Title))
 		}
 		out = append(out, p.text)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/prompts"
@@ -66,7 +66,7 @@ func TestShippedTemplates(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(got.Fallbacks) > 0 || got.Verification.Status != citation.StatusVerified {
+				if len(got.Fallbacks) > 0 || got.Verification.Status != verification.StatusVerified {
 					t.Errorf("%q, %s", got.Fallbacks, got.Verification.Status)
 				}
 				for i, s := range parsed.Sections {

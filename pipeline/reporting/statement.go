@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/text"
 )
 
@@ -141,4 +141,4 @@ func withMarkers(text string, ids []string) string {
 }
 
 // readable cleans up Markdown after sentences were removed.
-func readable(body string) string { return citation.CloseCode(tidy(body)) }
+func readable(body string) string { return markup.CloseCode(tidy(body)) }

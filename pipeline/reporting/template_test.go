@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/reporting/formats"
@@ -145,7 +145,7 @@ func TestTemplateHostileHeadings(t *testing.T) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
-	if len(r.Fallbacks) > 0 || len(r.Outline.Sections) != 2 || r.Verification.Status != citation.StatusVerified {
+	if len(r.Fallbacks) > 0 || len(r.Outline.Sections) != 2 || r.Verification.Status != verification.StatusVerified {
 		t.Errorf("%v, %d sections, %s", r.Fallbacks, len(r.Outline.Sections), r.Verification.Status)
 	}
 }

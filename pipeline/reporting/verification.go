@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/text"
 )
 
@@ -23,15 +24,15 @@ const (
 // Verification records how a report was checked: each citation against the registry of the run, and each citing
 // sentence against the stored text of its sources.
 type Verification struct {
-	Rules      int                `json:"rules"`             // version of support.Rules; 0: before rules had numbers
-	Status     string             `json:"status"`            // citation.StatusVerified, or StatusUnverified
-	Reason     string             `json:"reason"`            // why unverified, or what a verified check left out
-	Valid      []citation.Valid   `json:"valid_citations"`   // entries of the references, and how their source was found
-	Removed    []citation.Removed `json:"removed_citations"` // entries of the references without a source
-	Links      []citation.Linked  `json:"links"`             // addresses in the text, and how their source was found
-	Counts     VerificationCounts `json:"counts"`
-	Sentences  []CheckedSentence  `json:"sentences"` // in the order of the report
-	Evaluation Evaluation         `json:"evaluation"`
+	Rules      int                    `json:"rules"`             // version of support.Rules; 0: before rules had numbers
+	Status     string                 `json:"status"`            // verification.StatusVerified, or StatusUnverified
+	Reason     string                 `json:"reason"`            // why unverified, or what a verified check left out
+	Valid      []verification.Valid   `json:"valid_citations"`   // entries of the references
+	Removed    []verification.Removed `json:"removed_citations"` // entries of the references without a source
+	Links      []citation.Linked      `json:"links"`             // addresses in the text, and how their source was found
+	Counts     VerificationCounts     `json:"counts"`
+	Sentences  []CheckedSentence      `json:"sentences"` // in the order of the report
+	Evaluation Evaluation             `json:"evaluation"`
 	// uncited sentences with figures or quotations, which are not judged
 	Uncited  []string   `json:"uncited,omitempty"`
 	Repeated []string   `json:"repeated,omitempty"` // sentences removed because the report already says the same
@@ -174,7 +175,8 @@ func (s CheckedSentence) holds(corpus *support.Corpus, ids []string) bool {
 
 func newVerification() *Verification {
 	return &Verification{
-		Rules: support.Rules, Status: citation.StatusVerified, Valid: []citation.Valid{}, Removed: []citation.Removed{},
-		Links: []citation.Linked{}, Sentences: []CheckedSentence{},
+		Rules: support.Rules, Status: verification.StatusVerified, Valid: []verification.Valid{},
+		Removed: []verification.Removed{},
+		Links:   []citation.Linked{}, Sentences: []CheckedSentence{},
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"nightdesk/config"
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
@@ -34,7 +35,7 @@ type Report struct {
 
 // verified is the JSON document of `verify --report --json`.
 type verified struct {
-	citation.Verification
+	verification.Result
 	Sentences []verifiedSentence `json:"sentences"`
 }
 
@@ -94,8 +95,8 @@ func (f Report) Verify(ctx context.Context, cfg config.Config, con *view.Console
 	}
 	same := readPages(sources, f.Sources)
 	registry := citation.RegistryOf(sources)
-	v, failure := citation.Guarded(string(report), func() citation.Verification {
-		return registry.Verify(string(report), citation.VerifyOptions{Sanitize: !f.NoSanitize, Listed: f.Listed})
+	v, failure := verification.Guarded(string(report), func() verification.Result {
+		return verification.Verify(registry, string(report), verification.Options{Sanitize: !f.NoSanitize, Listed: f.Listed})
 	})
 	sentences := []verifiedSentence{}
 	if !f.NoSupport {
@@ -115,7 +116,7 @@ func (f Report) Verify(ctx context.Context, cfg config.Config, con *view.Console
 		return err
 	case failure != nil:
 		return view.Ended(failure, view.ExitFailed)
-	case v.Status != citation.StatusVerified:
+	case v.Status != verification.StatusVerified:
 		return view.Ended(fmt.Errorf("no citation of the report is valid: %s", v.Reason), view.ExitFailed)
 	case len(v.Removed) > 0 || v.BodyURLsRemoved > 0:
 		return view.Ended(fmt.Errorf("the report had citations or links without a source: %d removed, %d kept",
@@ -139,7 +140,7 @@ const sentencesAtOnce = 20
 // supportOf checks the sentences with citations against the texts of their sources, and of the sources that same gives
 // as equal. If there is a judge, it decides the remaining sentences. Sentences are unverified if the check or the judge
 // fails. The error is that of ctx.
-func supportOf(ctx context.Context, con *view.Console, v citation.Verification, sources []citation.Source,
+func supportOf(ctx context.Context, con *view.Console, v verification.Result, sources []citation.Source,
 	same map[int][]int,
 	judge llm.Model,
 ) ([]verifiedSentence, error) {
@@ -181,7 +182,7 @@ func supportOf(ctx context.Context, con *view.Console, v citation.Verification, 
 }
 
 // foundSentence checks a sentence against its sources. ids are the ids of all sources in the corpus.
-func foundSentence(corpus *support.Corpus, s citation.Sentence, ids []string, same map[int][]int, judge bool) (
+func foundSentence(corpus *support.Corpus, s verification.Sentence, ids []string, same map[int][]int, judge bool) (
 	out verifiedSentence,
 ) {
 	out = verifiedSentence{Text: s.Text, Head: s.Head, Citations: s.Citations, Findings: support.Findings{NoText: true}}
@@ -277,7 +278,7 @@ func (s verifiedSentence) why() string {
 }
 
 // sayVerified prints which citations are valid and which were removed.
-func sayVerified(con *view.Console, v citation.Verification) {
+func sayVerified(con *view.Console, v verification.Result) {
 	con.Say("%d citations lead to a source", len(v.Valid))
 	for _, c := range v.Valid {
 		if c.URL != nil && c.Match != citation.MatchExact && c.Match != citation.MatchTitle {

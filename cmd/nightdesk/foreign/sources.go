@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/topicqueue"
 )
 
@@ -103,7 +104,7 @@ func readPages(sources []citation.Source, file string) (others map[int][]int) {
 }
 
 func placeOf(s citation.Source) string {
-	if place := citation.NormalizeURL(s.URL); place != "" {
+	if place := address.Normalize(s.URL); place != "" {
 		return place
 	}
 	return strings.ToLower(s.Key)

@@ -10,6 +10,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/citation/verification"
 )
 
 // TestPlantedReport sends a report of 200 sentences through verification and claim support, like `verify --report`.
@@ -71,9 +72,9 @@ func TestPlantedReport(t *testing.T) {
 		fmt.Fprintf(&body, "- %s [%d]\n", strings.Join(strings.Fields(c.sentence), " "), n)
 	}
 	registry := citation.RegistryOf(registered)
-	v := registry.Verify("# A report\n\n"+body.String()+"\n## References\n\n"+references.String(), citation.VerifyOptions{Sanitize: true})
+	v := verification.Verify(registry, "# A report\n\n"+body.String()+"\n## References\n\n"+references.String(), verification.Options{Sanitize: true})
 
-	judged := map[string][]citation.Sentence{} // a sentence may stand there twice, with different sources
+	judged := map[string][]verification.Sentence{} // a sentence may stand there twice, with different sources
 	for _, s := range v.Sentences {
 		judged[s.Text] = append(judged[s.Text], s)
 	}

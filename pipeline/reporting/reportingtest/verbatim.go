@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
 )
 
 // marker matches a rendered citation in either style.
@@ -60,7 +60,7 @@ func CheckVerbatim(markdown string, sourceText func(citationID string) string) [
 				}
 				ids, l = append(ids, l[more[2]:more[3]]), l[more[1]:]
 			}
-			text := words(citation.Unescape(quote.String()))
+			text := words(markup.Unescape(quote.String()))
 			quote.Reset()
 			quotes++
 			found := false

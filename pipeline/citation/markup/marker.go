@@ -1,0 +1,252 @@
+package markup
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Group is a bracketed marker as models write it: [CIT-3-01], [CIT-3-01, CIT-3-02], [[CIT-3-01](#ref-cit-3-01)],
+// 【CIT-3-01】, (CIT-3-01), [7], [^7], 【7†L1-L9】.
+type Group struct {
+	End     int    // bytes into the text
+	IDs     []ID   // in order, possibly repeated
+	Numbers []int  // bare numbers
+	Dest    string // of the link that the brackets make, if they do
+	Locator string // what follows the only number: ", p. 5"
+	Hash    bool   // numbers are written #1, as those of other things are
+}
+
+// named reports whether the group has something that only looks like an id.
+func (g Group) named() bool {
+	return slices.ContainsFunc(g.IDs, func(id ID) bool { return id.raw != "" })
+}
+
+// maxNesting bounds brackets within brackets; more than two levels are not a marker that anybody writes.
+const maxNesting = 3
+
+// ParseGroup reads a marker group whose opening bracket stands at s[i]. A bracket with anything else in it is none.
+func ParseGroup(s string, i, depth int) (Group, bool) {
+	var g Group
+	open, size := utf8.DecodeRuneInString(s[i:])
+	closing := ClosingBracket(open)
+	if closing == 0 || depth > maxNesting {
+		return g, false
+	}
+	round := open == '(' || open == '（'
+	i = skipLead(s, i+size)
+	for {
+		i = skipSeparators(s, i)
+		if i >= len(s) {
+			return g, false
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == closing {
+			i += size
+			break
+		}
+		if ClosingBracket(r) != 0 {
+			inner, ok := ParseGroup(s, i, depth+1)
+			if !ok {
+				return g, false
+			}
+			g.IDs, g.Numbers, i = append(g.IDs, inner.IDs...), append(g.Numbers, inner.Numbers...), inner.End
+			g.Hash = g.Hash || inner.Hash
+			if g.Dest == "" {
+				g.Dest = inner.Dest
+			}
+			continue
+		}
+		id, n := scanID(s[i:])
+		if n == 0 && !round {
+			id, n = scanLookalike(s[i:])
+		}
+		if n > 0 {
+			if round && id.Block == 0 && s[i:i+n] != id.String() {
+				return g, false // "(plan 9)" and the like are words, "(PLAN-09)" is a marker
+			}
+			g.IDs, i = append(g.IDs, id), i+n
+			continue
+		}
+		if r == '#' {
+			g.Hash = true
+			i++
+		}
+		number, n := ScanNumber(s[i:])
+		if n == 0 || round && depth == 0 && len(g.IDs) == 0 {
+			return g, false
+		}
+		if place := locator.FindString(s[i+n : min(len(s), i+n+40)]); place != "" {
+			g.Numbers, g.Locator, i = append(g.Numbers, number), place, i+n+len(place)
+			continue
+		}
+		var last int
+		last, i = skipRange(s, i+n, closing)
+		if last < number || last-number >= maxRange {
+			last = number
+		}
+		g.Numbers = appendRange(g.Numbers, number, last)
+	}
+	if len(g.IDs)+len(g.Numbers) == 0 {
+		return g, false
+	}
+	if len(g.Numbers) > 1 {
+		g.Locator = ""
+	}
+	if closing != ')' && closing != '）' {
+		if dest, end, ok := linkDestination(s, i); ok {
+			g.Dest, i = dest, end
+		} else if depth == 0 && open == '[' && strings.HasPrefix(s[i:], "[]") { // refers to a definition of its own number
+			i += len("[]")
+		}
+	}
+	if g.Dest != "" && (g.Hash || g.named() && !strings.HasPrefix(g.Dest, "#")) {
+		return g, false // [#12](address) is a link to an issue or a comment, [CIT-100](address) one to anything
+	}
+	g.End = i
+	return g, true
+}
+
+func appendRange(numbers []int, first, last int) []int {
+	for n := first; n <= last; n++ {
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
+func ClosingBracket(open rune) rune {
+	switch open {
+	case '[':
+		return ']'
+	case '(':
+		return ')'
+	case '【':
+		return '】'
+	case '（':
+		return '）'
+	case '［':
+		return '］'
+	}
+	return 0
+}
+
+// linkDestination reads "(destination)" or "(destination "title")" at s[i]. The destination may hold balanced
+// parentheses but no white space unless it stands in angle brackets.
+func linkDestination(s string, i int) (dest string, end int, ok bool) {
+	const limit = 4096 // longer ones are not links that anybody follows, and the search must be bounded
+	if i >= len(s) || s[i] != '(' {
+		return "", 0, false
+	}
+	depth := 0
+	stop := min(len(s), i+limit)
+	if strings.IndexByte(s[i:stop], ')') < 0 {
+		return "", 0, false // the usual case in text that was made to be slow
+	}
+	for j := i; j < stop; j++ {
+		switch s[j] {
+		case '\\':
+			j++
+		case '\n':
+			if j+1 < stop && s[j+1] == '\n' {
+				return "", 0, false
+			}
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				inside := strings.TrimSpace(s[i+1 : j])
+				if strings.HasPrefix(inside, "<") {
+					if d, _, found := strings.Cut(inside[1:], ">"); found {
+						return d, j + 1, true
+					}
+				}
+				dest, title := inside, ""
+				if cut := strings.IndexAny(inside, " \t\n"); cut >= 0 {
+					dest, title = inside[:cut], strings.TrimSpace(inside[cut:])
+				}
+				if title != "" && strings.IndexByte(`"'(`, title[0]) < 0 {
+					return "", 0, false
+				}
+				return dest, j + 1, true
+			}
+		}
+	}
+	return "", 0, false
+}
+
+// leads are words with which writers introduce ids inside the brackets. What begins with another one stands before it.
+var leads = []string{"sources", "source", "see also", "see", "refs", "ref", "citations", "citation", "cite", "cf",
+	"e.g", "via", "vgl", "siehe", "quellen", "quelle", "voir", "véase", "fuente", "см", "来源", "参见", "引用", "见"}
+
+func skipLead(s string, i int) int {
+	i = skipSeparators(s, i)
+	for _, lead := range leads {
+		if !FoldPrefix(s[i:], lead) {
+			continue
+		}
+		rest := s[i+len(lead):]
+		marks := rest[:len(rest)-len(strings.TrimLeft(rest, ".:："))]
+		if next, _ := utf8.DecodeRuneInString(rest); rest == "" || !isWord(next) || marks != "" {
+			return i + len(lead) + len(marks)
+		}
+	}
+	return i
+}
+
+// joins are words between two numbers.
+var joins = []string{"and ", "or ", "und ", "oder ", "et ", "ou ", "y ", "e ", "o ", "en ", "и ", "или "}
+
+// skipSeparators skips what stands between ids: white space up to one line break, commas, "and", a footnote's ^.
+func skipSeparators(s string, i int) int {
+	newlines := 0
+	for i < len(s) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == '\n' {
+			newlines++
+		}
+		switch {
+		case newlines > 1:
+			return i
+		case strings.ContainsRune("\n \t\r\u00a0\u00ad\u200b\u2060\ufeff,;&/^，、；،؛和及", r):
+			i += size
+		default:
+			if s[i-1] != ' ' {
+				return i
+			}
+			join := slices.IndexFunc(joins, func(word string) bool { return FoldPrefix(s[i:], word) })
+			if join < 0 {
+				return i
+			}
+			i += len(joins[join])
+		}
+	}
+	return i
+}
+
+// locator names a place in the source behind its number.
+var locator = regexp.MustCompile(`(?i)^(?:(?:\s?,\s?|\s|:\s?)(?:(?:pp?|pages?|pgs?|chap|chapter|ch|sec|section` +
+	`|figs?|figure|tab|table|lines?|slides?|eq|theorem|lemma|app|appendix|art|no|nr|paras?` +
+	`|seiten?|ss?|kap|abb|abs|pags?|págs?|páginas?|cap|с|стр|гл|рис|табл)\.?\s?|§+\s?|第)|:\s)` +
+	`[0-9][0-9.]{0,7}(?:\s?[-–]\s?[0-9]{1,5})?(?:\s?ff?\b\.?)?(?:页|頁|ページ|쪽|章)?`)
+
+// maxRange bounds [1-30]; more is a span of years or pages.
+const maxRange = 60
+
+// rangeDash stands between the ends of a range.
+var rangeDash = regexp.MustCompile(`^ ?[-_‐‑‒–—−~～] ?`)
+
+// skipRange skips what follows a number within brackets: "-5" of a range, whose end it returns, "†L1-L9" of a browsing
+// model.
+func skipRange(s string, i int, closing rune) (last, end int) {
+	rest := s[i:min(len(s), i+84)]
+	if end := strings.IndexRune(rest, closing); strings.HasPrefix(rest, "†") && end >= 0 {
+		return 0, i + end
+	}
+	dash := len(rangeDash.FindString(rest))
+	last, digits := ScanNumber(rest[dash:])
+	if dash == 0 || digits == 0 {
+		return 0, i
+	}
+	return last, i + dash + digits
+}

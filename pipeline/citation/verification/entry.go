@@ -1,0 +1,289 @@
+package verification
+
+import (
+	"regexp"
+	"strings"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
+)
+
+// entry is one item of a list of references.
+type entry struct {
+	label
+	section    int
+	bare       bool // its number was not written, but is that of its place
+	start, end int  // bytes of its lines, without the last line break
+	body       int  // byte at which its text begins
+	footnote   bool // defines its number in the middle of the text
+	line       int  // line of the original text, from 1; 0 = unknown
+
+	found        // the target of the text
+	final int    // number in the result
+	same  *entry // the entry that this one duplicates
+}
+
+// stays reports whether the entry is one of the result.
+func (e *entry) stays() bool { return e.reason == "" }
+
+// noNumber is the number of an entry without one; some lists count from 0.
+const noNumber = -1
+
+// entryParser finds the entries of one list. Text between them belongs to the report and stays.
+type entryParser struct {
+	*reading
+	until   int  // the line behind the list
+	plain   bool // the heading is doubtful: it has no markup, or is ambiguous
+	section int
+
+	entries []*entry
+	cur     *entry
+	style   entryStyle
+	last    int // number of the last entry
+	once    int // number of the first entry
+}
+
+// parse reads the lines from first on.
+func (p *entryParser) parse(first int) []*entry {
+	prose := false // there was other text since the last entry
+	for i := first; i < p.until; i++ {
+		line := p.line(i)
+		if p.all[i].code {
+			prose = true
+			continue
+		}
+		if p.isBlank(i) {
+			continue
+		}
+		pre, ok := p.start(i)
+		if isFirst := p.style == 0; !ok && citation.HasAddress(line) && (isFirst || p.style == bulletStyle) {
+			m := bulletEntry.FindString(line)
+			pre, ok = label{style: bulletStyle, number: noNumber, indent: m, raw: m}, m != ""
+		}
+		if again := p.style == orderedStyle && pre.style == orderedStyle && pre.number == p.once; again && !prose {
+			pre.number = p.last + 1 // Markdown allows lists numbered 1. 1. 1.
+		}
+		if ok && p.fits(pre, i, prose) {
+			if len(p.entries) == 0 {
+				p.once = pre.number
+			}
+			p.open(i, pre)
+			i = p.follow(i)
+			p.entries = append(p.entries, p.cur)
+			prose = false
+			continue
+		}
+		if len(p.entries) == 0 && p.plain {
+			return nil // a single word above a paragraph is not a heading
+		}
+		if p.isHeading(i) {
+			p.last = 0
+		}
+		prose = prose || !strings.HasPrefix(strings.TrimSpace(line), "|") && !underline.MatchString(line)
+	}
+	return p.entries
+}
+
+// fits reports whether an apparent entry belongs to this list.
+func (p *entryParser) fits(pre label, i int, prose bool) bool {
+	if p.style != 0 && pre.style != p.style {
+		return false
+	}
+	switch {
+	case p.leads(i) || p.nextHasTarget(i) || pre.id != "":
+		return true
+	case len(p.entries) == 0: // a to-do list below "Notes" has no targets
+		return !prose && (!p.plain || p.hasTargets(i))
+	case pre.style == bracketStyle:
+		return !prose
+	}
+	return !prose && pre.number > p.last
+}
+
+// nextHasTarget reports whether the entry continues after line i with an address or document.
+func (p *entryParser) nextHasTarget(i int) bool {
+	for j := i + 1; j < p.until && !p.isBlank(j); j++ {
+		if !p.goesOn(j) || p.leads(j) {
+			return p.goesOn(j)
+		}
+	}
+	return false
+}
+
+// hasTargets reports whether a line of the list from line i on leads somewhere. A to-do list below "Notes" has none.
+func (p *entryParser) hasTargets(i int) bool {
+	for ; i < p.until; i++ {
+		if h, ok := p.heading(i); ok && isReferenceLabel(h.label) {
+			return false
+		}
+		if p.leads(i) || p.nextHasTarget(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// goesOn reports whether the non-blank line j may continue the entry above it.
+func (p *entryParser) goesOn(j int) bool {
+	line := p.line(j)
+	trimmed := strings.TrimSpace(line)
+	if _, isEntry := p.start(j); isEntry || p.isHeading(j) || namedNote.MatchString(line) {
+		return false
+	}
+	if trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") || underline.MatchString(line) {
+		return false
+	}
+	return isIndented(line) || !p.all[j].code && (!bulletEntry.MatchString(line) || markup.IsOnlyAddress(line))
+}
+
+// isIndented reports whether a line is moved to the right, as lines are that continue an item.
+func isIndented(line string) bool {
+	return strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
+}
+
+func (p *entryParser) open(i int, pre label) {
+	l := p.all[i]
+	p.style, p.last = pre.style, max(pre.number, p.last)
+	p.cur = &entry{label: pre, section: p.section, start: l.start, end: l.end, body: l.start + len(pre.raw)}
+}
+
+// follow extends the entry by the lines after i that belong to it, and returns the last of them.
+func (p *entryParser) follow(i int) int {
+	if p.cur.style == tableStyle {
+		return i
+	}
+	target := p.leads(i)
+	blank := false
+	for j := i + 1; j < p.until; j++ {
+		if p.isBlank(j) {
+			blank = true
+			continue
+		}
+		if !p.goesOn(j) {
+			break
+		}
+		if line := p.line(j); !isIndented(line) {
+			address := markup.IsOnlyAddress(line)
+			source := p.cur.id != "" && p.leads(j) && !p.namesDocument(j) // of our own: a query, then its source
+			apart := blank && (target || !address && !source)
+			if apart || target && address && bulletEntry.MatchString(line) {
+				break
+			}
+		}
+		target = target || p.leads(j)
+		p.cur.end, blank, i = p.all[j].end, false, j
+	}
+	return i
+}
+
+// namesDocument reports whether line j names the document of the entries directly below it.
+func (p *entryParser) namesDocument(j int) bool {
+	if j+1 == p.until {
+		return false
+	}
+	pre, isEntry := p.start(j + 1)
+	return isEntry && pre.id != ""
+}
+
+// namedNote is the definition of a footnote.
+var namedNote = regexp.MustCompile(`^ {0,3}\[\^[^\[\]\s^]{1,80}\]:`)
+
+// entryStyle is the form of an entry's label. All entries of a list have the same style.
+type entryStyle int
+
+const (
+	bracketStyle entryStyle = iota + 1 // [1] 【1】 [^1]:
+	orderedStyle                       // 1. 1) (1)
+	tableStyle                         // | 1 |
+	bulletStyle                        // - https://...
+	plainStyle                         // https://...
+)
+
+// label is the text before an entry's content.
+type label struct {
+	style  entryStyle
+	number int    // as written; noNumber if it has none
+	id     string // canonical citation id; empty: it has a number
+	anchor bool   // an HTML anchor stands before it
+	indent string // list marker and indent before it
+	raw    string // all of it
+}
+
+// anchorBefore is an anchor before a label.
+const anchorBefore = `((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)`
+
+var (
+	bracketEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+` +
+		`|<(?:li|p|div|dt|dd)(?:[ ][^<>]{0,60})?>[ \t]*)?)` + anchorBefore + `(?:\*\*|__)?(?:` +
+		`\[\^?#?([0-9]{1,4}|[٠-٩۰-۹०-९]{1,4})\]|【([0-9]{1,4})(?:†[^】]{0,80})?】|［([0-9]{1,4})］|\\\[([0-9]{1,4})\\\]` +
+		`|\[\[([0-9]{1,4})\](?:\(#[^)\s]{0,100}\))?\]|\[((?i:CIT|PLAN)[-0-9]{2,20})\]` +
+		`)(?:\*\*|__)?[.:：]?[ \t]*`)
+	orderedEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+)?)` + anchorBefore + `(?:\*\*|__)?(?:` +
+		`([0-9]{1,4})(?:[.):](?:\*\*|__)?[ \t]+|、[ \t]*|．[ \t]*)|\(([0-9]{1,4})\)[ \t]+|（([0-9]{1,4})）[ \t]*)`)
+	tableEntry = regexp.MustCompile(`^([ \t]{0,3}\|[ \t]*)` + anchorBefore +
+		`(?:\[\^?([0-9]{1,4})\](?:[ \t]*\||[ \t]+)|([0-9]{1,4})\.?[ \t]*\|)`)
+	bulletEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|<li(?:[ ][^<>]{0,60})?>[ \t]*))`)
+)
+
+// entryStart recognizes the start of an entry with a label.
+func entryStart(line string) (label, bool) {
+	first := strings.TrimLeft(line[:min(len(line), 40)], " \t>-+*•_#")
+	begins := first != "" && (first[0] >= 0x80 || strings.IndexByte(`[(\<|0123456789`, first[0]) >= 0)
+	if !begins {
+		return label{}, false // nearly every line of a report
+	}
+	for i, pattern := range []*regexp.Regexp{bracketEntry, orderedEntry, tableEntry} {
+		style := entryStyle(i + 1)
+		m := pattern.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		p := label{style: style, number: noNumber, indent: m[1], anchor: m[2] != "", raw: m[0]}
+		for _, mark := range []string{"**", "__"} { // emphasis that goes on behind the label
+			if label := m[0][len(m[1]):]; strings.HasPrefix(label, mark) && strings.Count(label, mark) == 1 {
+				p.indent += mark
+			}
+		}
+		for _, label := range m[3:] {
+			if id, ok := markup.ParseID(label); ok {
+				p.id = id.String()
+			} else if n, length := markup.ScanNumber(label); length > 0 && length == len(label) {
+				p.number = n
+			}
+		}
+		if p.number >= 0 || p.id != "" {
+			return p, true
+		}
+	}
+	return label{}, false
+}
+
+// parsePlain reads a list whose entries have neither numbers nor bullets: a paragraph with one address is an entry,
+// and of a paragraph with several each line that has one ends an entry.
+func (p *entryParser) parsePlain(first int) []*entry {
+	for i := first; i < p.until; i++ {
+		if p.all[i].code || p.isBlank(i) || p.isHeading(i) {
+			continue
+		}
+		var ends []int
+		end := i
+		for ; end < p.until && !p.all[end].code && !p.isBlank(end); end++ {
+			if end > i && !p.goesOn(end) {
+				break
+			}
+			if citation.HasAddress(p.line(end)) {
+				ends = append(ends, end)
+			}
+		}
+		for k, last := range ends {
+			if k == len(ends)-1 {
+				last = end - 1
+			}
+			p.open(i, label{style: plainStyle, number: noNumber})
+			p.cur.end = p.all[last].end
+			p.entries, i = append(p.entries, p.cur), last+1
+		}
+		i = end - 1
+	}
+	return p.entries
+}

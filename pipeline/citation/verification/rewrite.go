@@ -1,0 +1,205 @@
+package verification
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/text"
+)
+
+// rewrite puts the result together: entries and headings of lists as they are to be, between them the text with its
+// markers and addresses resolved.
+func (v *verifier) rewrite() string {
+	var out bytes.Buffer
+	pos := 0
+	heads := v.sections
+	for _, e := range v.entries {
+		if len(heads) > 0 && heads[0].start >= 0 && heads[0].start < e.start {
+			s := heads[0]
+			heads = heads[1:]
+			out.WriteString(v.body(pos, s.start))
+			pos = s.end
+			out.WriteString(v.heading(s))
+		}
+		if pos < e.start {
+			out.WriteString(v.body(pos, e.start))
+		}
+		pos = v.item(&out, e)
+		if e == v.last && len(v.added) > 0 {
+			ended := bytes.HasSuffix(out.Bytes(), []byte("\n"))
+			v.items(&out)
+			if ended {
+				out.WriteByte('\n')
+			}
+		}
+	}
+	if pos < len(v.text) {
+		out.WriteString(v.body(pos, len(v.text)))
+	}
+	result := out.String()
+	if v.last == nil && len(v.added) > 0 {
+		out.Reset()
+		out.WriteString(strings.TrimRight(markup.CloseCode(result), " \t\n"))
+		out.WriteString("\n\n## Sources")
+		out.WriteByte('\n')
+		v.items(&out)
+		result = out.String()
+	}
+	switch {
+	case v.o.Sanitize && (len(v.added) > 0 || slices.ContainsFunc(v.entries, (*entry).stays)):
+		result = strings.TrimRight(result, " \t\n") + "\n"
+	case len(v.entries) > 0 && !strings.HasSuffix(v.text, "\n"):
+		result = strings.TrimRight(result, "\n")
+	}
+	return result
+}
+
+// lastNumbered returns the last entry of the last list with numbers, nil without one.
+func lastNumbered(sections []*refSection) *entry {
+	for _, s := range slices.Backward(sections) {
+		if s.entries[0].id == "" {
+			return s.last()
+		}
+	}
+	return nil
+}
+
+// heading returns the heading of a list by its own name, in one form for all where it is a plain one.
+func (v *verifier) heading(s *refSection) string {
+	raw := v.text[s.start:s.end]
+	line, _, _ := strings.Cut(raw, "\n")
+	name := strings.Trim(text.Line(line), "#*_:： ")
+	own := len(v.sections) > 1 || s.entries[0].anchor || s.entries[0].id != ""
+	plain := s.head.level == 7 || english[s.head.label]
+	if own || !plain || strings.ToLower(name) != s.head.label {
+		return raw
+	}
+	return "## " + name
+}
+
+// item writes an entry, or nothing, and returns the byte at which the text goes on.
+func (v *verifier) item(out *bytes.Buffer, e *entry) int {
+	fresh := out.Len() == 0 || bytes.HasSuffix(out.Bytes(), []byte("\n"))
+	if e.stays() {
+		out.WriteString(v.written(e))
+		return e.end
+	}
+	end := e.end
+	if fresh && strings.HasPrefix(v.text[end:], "\n") {
+		end++
+		if markup.EndsBlank(out.Bytes()) && strings.HasPrefix(v.text[end:], "\n") {
+			end++ // one blank line between paragraphs is enough
+		}
+	}
+	return end
+}
+
+// written returns an entry that stays.
+func (v *verifier) written(e *entry) string {
+	n := strconv.Itoa(e.final)
+	stays := e.number == noNumber && !v.o.Sanitize || e.bare && v.placed
+	switch {
+	case e.id != "" || stays:
+		return v.text[e.start:e.body] + e.text
+	case e.style == tableStyle:
+		label := v.text[e.start:e.body]
+		return strings.Replace(strings.Replace(label, "^", "", 1), strconv.Itoa(e.number), n, 1) + e.text
+	case e.anchor:
+		return e.indent + `<a id="ref-` + n + `"></a> [` + n + "] " + strings.TrimLeft(e.text, " \t")
+	}
+	if e.footnote {
+		return e.indent + "[^" + n + "]: " + strings.TrimLeft(e.text, " \t")
+	}
+	return strings.TrimRight(e.indent+"["+n+"] "+strings.TrimLeft(e.text, " \t"), " ")
+}
+
+// items writes the entries of sources that only the text links to.
+func (v *verifier) items(out *bytes.Buffer) {
+	for _, e := range v.added {
+		if !bytes.HasSuffix(out.Bytes(), []byte("\n")) {
+			out.WriteByte('\n')
+		}
+		if e.anchor && !bytes.HasSuffix(out.Bytes(), []byte("\n\n")) {
+			out.WriteByte('\n') // entries with anchors are paragraphs
+		}
+		out.WriteString(v.written(e))
+	}
+}
+
+// body returns the text between two positions with its markers and addresses resolved.
+func (v *verifier) body(start, end int) string {
+	text := v.text[start:end]
+	if strings.TrimSpace(text) == "" {
+		return text
+	}
+	w := markup.NewWalker(text, v.read.code.Within(start, end))
+	w.Foreign = true
+	isMarker := func(at int, g markup.Group) bool { return v.isMarker(w, start+at, at, g) }
+	if v.o.Sanitize {
+		w.OnLink, w.Known = v.judgeBody, v.knows
+		w.IsMarker = isMarker
+	}
+	w.OnMarker = func(at int, g markup.Group) (string, bool) {
+		if !isMarker(at, g) {
+			return "", false
+		}
+		var markers []string
+		for _, id := range g.IDs {
+			if e := v.byID[id.String()]; e != nil && e.reason == "" {
+				markers = append(markers, e.marker())
+			}
+		}
+		for _, n := range g.Numbers {
+			if e, _ := v.byNumber.of(n, start+at); e != nil {
+				markers = append(markers, e.located(g.Locator))
+			}
+		}
+		if g.Dest != "" {
+			markers = v.linked(markers, g.Dest)
+		}
+		return w.Cite(markers...), true
+	}
+	return w.Run()
+}
+
+// linked deals with the address of a marker that is a link, [1](https://...).
+func (v *verifier) linked(markers []string, dest string) []string {
+	_, kind := citation.Destination(dest)
+	switch {
+	case kind == citation.Harmless:
+	case !v.o.Sanitize:
+		if len(markers) == 1 {
+			markers[0] += "(" + dest + ")"
+		}
+	default:
+		if to := v.judgeBody(dest, markup.Bare); len(markers) == 0 && to.After != "" {
+			markers = append(markers, to.After)
+		}
+	}
+	return markers
+}
+
+// isMarker reports whether a group of ids or numbers is one of citations of this text.
+func (v *verifier) isMarker(w *markup.Walker, pos, at int, g markup.Group) bool {
+	if len(g.IDs) > 0 {
+		return len(v.byID) > 0
+	}
+	_, kind := citation.Destination(g.Dest)
+	if g.Dest != "" && kind != citation.Harmless && v.o.Sanitize {
+		return g.Numbers[0] < 1000
+	}
+	if len(v.entries)+len(v.added) == 0 {
+		return false
+	}
+	for _, n := range g.Numbers {
+		invented := n > 0 && n < 1000 && !v.trusting && !g.Hash // no year, size or number of another thing
+		if _, known := v.byNumber.of(n, pos); !known && !invented {
+			return false
+		}
+	}
+	return w.IsCitation(at, g)
+}

@@ -1,0 +1,221 @@
+package verification
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
+)
+
+// What Result.Status and Reason say.
+const (
+	StatusVerified   = "verified"
+	StatusUnverified = "unverified"
+
+	ReasonValid    = "valid_citations"
+	ReasonNoSource = "no_sources"          // the registry is empty
+	ReasonNoValid  = "no_valid_citations"  // nothing that the text cites is in the registry
+	ReasonPanicked = "verification_failed" // a defect of the verifier; the text is as it came
+)
+
+// Why an entry of the references was removed, besides ReasonUnknownKey and ReasonUnknownURL.
+const (
+	ReasonUnverifiable = "unverifiable"           // it names nothing that could be looked up; Detail may say why
+	ReasonDuplicate    = "duplicate_of_citation_" // followed by the number, or id, of the one that stays
+)
+
+// Valid is an entry of the references that leads to a source. Number is the one of the text as it came: a report is
+// numbered anew without gaps, see ReportNumber.
+type Valid struct {
+	Number       int     `json:"number"`       // an entry without a number has that of its place
+	ID           string  `json:"id,omitempty"` // citation id, of a report that cites by ids
+	URL          *string `json:"url"`          // the source's own spelling; nil: it has none
+	CitationKey  *string `json:"citation_key"`
+	Line         string  `json:"line"`                  // the entry as it came
+	LineNumber   int     `json:"line_number,omitempty"` // of the text as it came, from 1; 0: it had no entry
+	Match        string  `json:"match"`                 // one of the Match... constants
+	ReportNumber int     `json:"report_number,omitempty"`
+
+	Source int `json:"-"` // position in Registry.Sources
+}
+
+// Removed is an entry of the references that was taken out with its markers.
+type Removed struct {
+	Number     int    `json:"number"`
+	ID         string `json:"id,omitempty"`
+	Line       string `json:"line"`
+	LineNumber int    `json:"line_number,omitempty"`
+	Reason     string `json:"reason"`
+	Detail     string `json:"detail,omitempty"`
+}
+
+// Result is a text of which every citation leads to a source, and what was done to make it so.
+type Result struct {
+	Report           string     `json:"report"`
+	Valid            []Valid    `json:"valid_citations"`
+	Removed          []Removed  `json:"removed_citations"`
+	BodyURLsRemoved  int        `json:"body_urls_removed"`  // links and addresses outside the references
+	BodyURLsReplaced int        `json:"body_urls_replaced"` // by the marker of the source that they lead to
+	UnsafeURLs       []string   `json:"unsafe_urls"`        // other schemes than http, IP addresses
+	Sentences        []Sentence `json:"-"`                  // of Report, those with citations
+	Status           string     `json:"status"`
+	Reason           string     `json:"reason"`
+}
+
+// Options switches steps of Verify.
+type Options struct {
+	// Sanitize removes addresses from the text outside the references (those of a source become its marker), what is
+	// unsafe to follow, and leaked tool calls; then it numbers the citations anew without gaps.
+	Sanitize bool
+	// Listed says that numbers of a text without references are places in the registry's sources, from 1: it gets the
+	// list. Otherwise nobody knows what they mean, and such a text stays as it is.
+	Listed bool
+}
+
+// Verify checks every citation of a Markdown text against the registry. Lists of references and markers are understood
+// in the forms that people and models write; entries that lead to no source are removed with their markers, others get
+// the source's own address. Everything else stays, byte for byte; code is left alone.
+// Verifying the result again changes nothing. Never fails; time is linear in the length of the text.
+func Verify(r *citation.Registry, report string, o Options) Result {
+	text := strings.ToValidUTF8(lineBreaks.Replace(report), "\uFFFD")
+	var first, v *verifier
+	for pass := range maxPasses {
+		v = verifyOnce(r, text, o, pass)
+		if first == nil {
+			first = v
+		} else {
+			first.merge(v)
+		}
+		if v.result == text {
+			break
+		}
+		text = v.result
+	}
+	out := first.verification
+	out.Report = text
+	out.Status, out.Reason = StatusVerified, ReasonValid
+	switch {
+	case r.Len() == 0:
+		out.Status, out.Reason, out.Valid = StatusUnverified, ReasonNoSource, []Valid{}
+	case len(out.Valid) == 0:
+		out.Status, out.Reason = StatusUnverified, ReasonNoValid
+	}
+	out.Sentences = v.read.changed(text).sentences(out.Valid)
+	return out
+}
+
+// maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. Two for real
+// text.
+const maxPasses = 16
+
+// verifier is one pass over a text.
+type verifier struct {
+	*citation.Registry
+	o        Options
+	read     *reading
+	text     string
+	sections []*refSection
+	entries  []*entry
+	byNumber meanings
+	top      int  // the last number given to an entry
+	anchors  bool // the references have anchors
+	byID     map[string]*entry
+	bySource map[string]*entry // by placeOf: the entry that cites a source
+	last     *entry            // of the last list with numbers; nil without one
+	added    []*entry          // for sources that only the text outside the references links to
+	trusting bool              // no sources to check against: entries stay, if they are safe
+
+	placed bool // the places of entries without numbers stay as they are
+
+	result       string
+	verification Result
+}
+
+// pass: how many were made before; text is the result of the last of them.
+func verifyOnce(r *citation.Registry, text string, o Options, pass int) *verifier {
+	if o.Sanitize {
+		text = unhide(text)
+	}
+	original := text
+	if o.Sanitize {
+		text = cutToolMarkup(text)
+	}
+	read := newReading(r, text).splitEntries().plainMarkers(o.Listed)
+	if o.Listed && pass == 0 {
+		read = read.list()
+	}
+	text = read.text
+	v := &verifier{Registry: r, o: o, read: read, text: text, byNumber: meanings{},
+		byID: map[string]*entry{}, bySource: map[string]*entry{}}
+	v.verification = Result{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
+	v.sections = read.lists()
+	for _, s := range v.sections {
+		v.entries = append(v.entries, s.entries...)
+	}
+	v.last = lastNumbered(v.sections)
+	slices.SortFunc(v.entries, func(a, b *entry) int { return a.start - b.start }) // footnotes stand anywhere
+	v.countBare()
+	if v.trusting = r.Len() == 0; v.trusting {
+		v.Registry = citation.RegistryOf(v.ownSources())
+	}
+	for _, e := range v.entries {
+		v.judgeEntry(e)
+	}
+	v.findDuplicates()
+	v.placed = !o.Sanitize && !slices.ContainsFunc(v.entries, func(e *entry) bool { return e.reason != "" })
+	v.number()
+	v.result = v.rewrite()
+	if len(v.added) > 0 { // now that their numbers are known
+		v.verification.BodyURLsRemoved, v.verification.BodyURLsReplaced, v.verification.UnsafeURLs = 0, 0, []string{}
+		v.result = v.rewrite()
+	}
+	if pass == 0 {
+		v.findLines(original)
+	}
+	v.record()
+	return v
+}
+
+// countBare gives entries without numbers those of their places, which the markers of such a text mean.
+func (v *verifier) countBare() {
+	if slices.ContainsFunc(v.entries, func(e *entry) bool { return e.number >= 0 || e.id != "" }) {
+		return
+	}
+	for i, e := range v.entries {
+		e.number, e.bare = i+1, true
+	}
+}
+
+// ownSources takes what the entries say of themselves for true.
+func (v *verifier) ownSources() []citation.Source {
+	var sources []citation.Source
+	for _, e := range v.entries {
+		w := markup.NewWalker(v.text[e.body:e.end], nil)
+		w.Foreign, w.Known = true, func(string) bool { return true }
+		w.OnLink = func(dest string, _ markup.LinkKind) markup.Verdict {
+			if d, kind := citation.Destination(dest); kind == citation.Web {
+				sources = append(sources, citation.Source{URL: d})
+			}
+			return markup.Verdict{Keep: true}
+		}
+		w.Run()
+	}
+	return sources
+}
+
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// Guarded runs a verification of report. When it panics, which is a defect of the verifier, the report is as it came,
+// unverified, and the error says what happened.
+func Guarded(report string, verify func() Result) (v Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("verify the report: %v", p)
+			v = Result{Report: report, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{},
+				Status: StatusUnverified, Reason: ReasonPanicked}
+		}
+	}()
+	return verify(), nil
+}
