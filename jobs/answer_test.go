@@ -175,19 +175,21 @@ func TestAnswerSurvivesEachCall(t *testing.T) {
 // TestAnswerWithoutItsModel: whatever a model does instead of answering, the run ends with quotes of its sources and
 // states the reason.
 func TestAnswerWithoutItsModel(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		stub   *llmtest.Stub // nil: no model
 		state  topicqueue.RunState
 		reason string
+		length time.Duration // 0: as long as it takes
 	}{
 		"none": {state: topicqueue.RunCompleted},
 		"away": {stub: &llmtest.Stub{Intercept: func(w http.ResponseWriter, _ llmtest.Question) bool {
 			w.WriteHeader(http.StatusBadGateway)
 			return true
-		}}, state: topicqueue.RunPartial, reason: "answered 502"},
+		}}, state: topicqueue.RunPartial, reason: "answered 502", length: 20 * time.Second},
 		"drips": {stub: &llmtest.Stub{Converse: answering, Answer: goodAnswer, Drip: 30 * time.Millisecond},
-			state: topicqueue.RunPartial, reason: "not answered in the time"},
+			state: topicqueue.RunPartial, reason: "not answered in the time", length: 20 * time.Second},
 		"cites nothing": {stub: &llmtest.Stub{Converse: func(q llmtest.Question) (string, []llmtest.Call, bool) {
 			return "It falls by a lot.", nil, true
 		}}, state: topicqueue.RunPartial, reason: "cites none of its"},
@@ -202,7 +204,9 @@ func TestAnswerWithoutItsModel(t *testing.T) {
 			w := b.start(jobs.Settings{})
 			defer w.Stop()
 			o := answerOptions()
-			o.Duration, o.WritingTime = 6*time.Second, time.Second
+			if tc.length > 0 {
+				o.Duration, o.WritingTime = tc.length, tc.length/4
+			}
 			id := b.enqueue(question, o, "")
 			b.wait(id)
 			run := b.run(id)
@@ -361,6 +365,7 @@ func TestAnswerStoredAndKilled(t *testing.T) {
 // calls and turns, whatever the model calls, in parallel or in sequence. Every figure of a report cites a source or is
 // marked.
 func TestAnswersFromAManual(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	files := map[string]string{}
 	var questions []string

@@ -12,6 +12,7 @@ import (
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var (
@@ -83,6 +84,7 @@ func (s *spender) iterations(runID string) (n int) {
 // TestRunBudget gives a run less and less money. It always has a report and never spends more than its budget and the
 // calls in flight. It loses its review first, then iterations, then blocks, and last the model's text.
 func TestRunBudget(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	s := newSpender(t)
 	w := s.start(jobs.Settings{MaxActions: 1, Concurrency: 8})
@@ -157,6 +159,9 @@ func TestBudgetIsTold(t *testing.T) {
 // TestBatchBudget works on a batch whose budget is less than the cost of full depth. Every run has a report, the total
 // is at most the budget and the calls in flight, and runs of high priority lose nothing.
 func TestBatchBudget(t *testing.T) {
+	if !scaletest.Race { // many runs at a time
+		scaletest.Slow(t)
+	}
 	t.Parallel()
 	s := newSpender(t)
 	w := s.start(jobs.Settings{MaxActions: 1})
@@ -229,6 +234,7 @@ func (m *callLog) atOnce() int {
 // The run of high priority gets everything it needs. The budget is not exceeded, except by the first answer of a role,
 // which shows that the model ignores the limit.
 func TestPoorBatchBudget(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	s := newSpender(t)
 	w := s.start(jobs.Settings{MaxActions: 1})
@@ -315,6 +321,7 @@ func (s *spender) unforeseen(id string, longest map[string]int64) (unseen, spent
 // whose budget is nearly spent does without them. A budget is exceeded only by what an answer is longer than any that
 // its role had given when the worker started, because nobody can reserve that.
 func TestAnswersBeyondTheirLimit(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	s := newSpender(t)
 	settings := jobs.Settings{MaxActions: 1, Concurrency: 8}

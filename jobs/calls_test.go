@@ -32,6 +32,7 @@ const callParallel = 5
 // characters of the questions. Each iteration has one action, answers have 4,000 characters, and the review finds no
 // gap. With -v it prints the counts of each step.
 func TestCallsOfARun(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for _, tc := range []struct {
 		name                        string

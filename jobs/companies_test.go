@@ -97,6 +97,7 @@ func companyFiles(t *testing.T, dir string) func(i int, text string) {
 // TestWhatChangedAmongCompanies researches one topic over two hundred short files. Thirteen of them change in ways
 // relevant to the topic, others in irrelevant ways.
 func TestWhatChangedAmongCompanies(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, form := range companyForms {
 		t.Run(name, func(t *testing.T) {
@@ -170,6 +171,7 @@ func TestWhatChangedAmongCompanies(t *testing.T) {
 // TestWhatChangedOfOneCompany: many topics over one knowledge base, each about one company. A report states the changes
 // of its company and none of others, although all files use the same words.
 func TestWhatChangedOfOneCompany(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	form := companyForms["prose"]
 	b := setup(t, redistest.Server(t), nil)

@@ -26,6 +26,7 @@ const length = 6 * time.Second
 
 // TestDeadline: whatever hangs, a run ends and is published in time, with a valid stream and its findings.
 func TestDeadline(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	bounded := func() topicqueue.Options {
 		o := options(3, 2, 1)

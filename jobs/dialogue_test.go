@@ -20,6 +20,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // TestGivenPlan: a given plan needs no planning call, and each of its items becomes a block with a place in the
@@ -301,6 +302,7 @@ func planAsking(q llmtest.Question) (string, bool) {
 // TestPlanIsApproved: a plan is shown before it is followed. The user approves it, edits it, asks for a change, or does
 // not answer.
 func TestPlanIsApproved(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		replies []string // "": approved; none: nobody answers

@@ -61,6 +61,7 @@ func (b *bench) seal(batch string) {
 
 // TestDigestOfABatch works on three runs without a model: two have reports and one finds nothing.
 func TestDigestOfABatch(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		b := setup(t, rdb, nil)

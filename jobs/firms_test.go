@@ -226,6 +226,7 @@ func (f *firms) moves(i int, before nightReport) bool {
 // TestWhatChangedElsewhere checks the reported changes for each kind of edit, on a web that the change detection was
 // not developed with.
 func TestWhatChangedElsewhere(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
 		t.Run(name, func(t *testing.T) {
@@ -272,6 +273,7 @@ func (f *firms) compare(first, second map[string]nightReport, precision, recall 
 // TestWhatChangedInDirectories applies the same edits to files in a directory, and further edits that only files can
 // have.
 func TestWhatChangedInDirectories(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	if scaletest.Race && !scaletest.Full {
 		t.Skip("the race detector has as much of TestWhatChangedElsewhere")
@@ -433,6 +435,7 @@ func noteFirm(question, subject string) prompts.NoteAnswer {
 // TestNightsInARow: each night is compared with the last good one. A page that is unavailable for one night is not a
 // change, neither when it disappears nor when it returns. A value that returns to its former state is a change.
 func TestNightsInARow(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	names := []string{"back", "away", "login", "gone", "later", "still"}
 	f := newFirms(t, make([]firmstest.Edit, len(names)), false)

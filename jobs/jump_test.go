@@ -12,10 +12,12 @@ import (
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // TestClockJumps: a run loses no time if any clock jumps by two hours during the run.
 func TestClockJumps(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, tc := range map[string]struct{ redis, worker bool }{
 		"Redis": {redis: true}, "the worker": {worker: true}, "a suspended machine with both": {true, true},

@@ -23,6 +23,7 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // voice is an engine that returns 10 ms of silence for each byte. It records its input.
@@ -192,6 +193,7 @@ func decoded(t *testing.T, body []byte, n topicqueue.Narration) narration.Sound 
 // TestNarrationByEspeak: espeak-ng reads reports in English and Chinese. Duration, loudness, voices and the times of
 // the transcript are correct.
 func TestNarrationByEspeak(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	engine, err := narration.FindEspeak()
 	if err != nil && os.Getenv("CI") == "" {
@@ -360,6 +362,7 @@ func TestNarrationGoesOn(t *testing.T) {
 // TestNarrationIsBrokenOff: a run that is cancelled or out of time during narration ends with the outcome of its
 // report.
 func TestNarrationIsBrokenOff(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, test := range map[string]struct {
 		duration time.Duration

@@ -19,6 +19,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // shown is a task as displayed in a dashboard.
@@ -145,6 +146,7 @@ func TestTasksTellWhatBecameOfThem(t *testing.T) {
 // TestArchivedBlockIsTriedAgain: running the archived task of a block retries its run once that has ended, but not
 // before.
 func TestArchivedBlockIsTriedAgain(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		b := setup(t, rdb, nil)

@@ -22,6 +22,9 @@ import (
 // TestOverlappingTopics: in a batch of overlapping topics, every page is fetched once and every search is made once.
 // Each report is the same as if its run had searched alone.
 func TestOverlappingTopics(t *testing.T) {
+	if !scaletest.Race { // many runs at a time
+		scaletest.Slow(t)
+	}
 	t.Parallel()
 	quotes := map[bool]map[string][]string{}
 	for _, sharing := range []bool{true, false} {

@@ -12,11 +12,13 @@ import (
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // TestPurgeKnowledge: versions of knowledge bases are deleted by age and number, except the newest and those that a
 // listed run may need: a waiting run, or an ended run that can be retried.
 func TestPurgeKnowledge(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	eachStore(t, func(t *testing.T, a *attic) {
 		version := func(n int) string { return fmt.Sprintf("%016x-%032x", n, n) }

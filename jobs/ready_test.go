@@ -91,6 +91,7 @@ func (c *slowClock) enqueueDue(s *spender, topics, iterations int, budget int64)
 // TestReadyBy works on more runs than there is time for at full depth. Iterations and blocks are trimmed according to
 // experience, so that all reports are finished by the deadline.
 func TestReadyBy(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	topics, full := scaletest.Of(5, 16), budgetBlocks*budgetIterations
 	for name, tc := range map[string]struct {

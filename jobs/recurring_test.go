@@ -313,6 +313,7 @@ func (r nightReport) rest() string {
 // TestWhatChanged runs topics in two nights with seven kinds of edits in between. The reports state all changes and
 // nothing else. Unchanged content costs almost nothing and stays the same.
 func TestWhatChanged(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
 		t.Run(name, func(t *testing.T) {
@@ -411,6 +412,7 @@ func taken(withdrawn []recurring.Withdrawn) (list []recurring.Said) {
 // TestNothingChanged: without edits, the second and third nights report no change, make no model call, and have the
 // same reports.
 func TestNothingChanged(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
 		t.Run(name, func(t *testing.T) {
@@ -611,6 +613,7 @@ func TestBlockIsWithdrawn(t *testing.T) {
 // TestRetriedNight: a retried run continues from the night before, not from itself. It reports the same changes again,
 // and its memory is that of the retry.
 func TestRetriedNight(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	n := newNights(t, 2, true)
 	subject := n.subjects[1]
@@ -641,6 +644,7 @@ func TestRetriedNight(t *testing.T) {
 // TestAllIsWithdrawn: if all sources of a topic are gone, the report starts with the withdrawn statements and is
 // partial. The next night continues from it.
 func TestAllIsWithdrawn(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
 		t.Run(name, func(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // engine is a paper search with a fixed kind of answer for each query: a failure, an empty result, or pages, some
@@ -107,6 +108,7 @@ type registered struct {
 // TestRegistry works on a run whose workers are stopped repeatedly. Its sources are exactly those that the tool
 // returned, each with the calls that returned it. Added, removed and changed sources are detected.
 func TestRegistry(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	b := setup(t, redistest.Server(t), stubModel(t, &llmtest.Stub{}))
 	e := &engine{outcomes: map[string]int{}, returned: map[string]bool{}}

@@ -22,6 +22,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // wanting is a model whose every review asks for another block.
@@ -137,6 +138,7 @@ func (b *bench) metadata(runID string) (m metadataFile) {
 
 // TestReviewThatCannotBeDone: if the review fails, the run continues to its report and states that.
 func TestReviewThatCannotBeDone(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, answer := range map[string]func(http.ResponseWriter, llmtest.Question) bool{
 		"refused":          unauthorized,
@@ -177,6 +179,7 @@ func TestReviewThatCannotBeDone(t *testing.T) {
 // TestReviewThatHangs: a hanging review ends while there is time for a block, and the report is written on time. The
 // run is not cut short.
 func TestReviewThatHangs(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	m, end := newCallLog(2), make(chan struct{})
 	m.stub.Latency = 500 * time.Millisecond // a block takes a second
@@ -195,7 +198,7 @@ func TestReviewThatHangs(t *testing.T) {
 		w.Stop()
 	})
 	o := options(2, 1, 2)
-	o.MaxLoops, o.Duration, o.WritingTime = 1, 24*time.Second, 10*time.Second // a busy machine has to plan and to research first
+	o.MaxLoops, o.Duration, o.WritingTime = 1, time.Minute, 20*time.Second // a busy machine has to plan and to research first
 	id := b.enqueue("How are the harbours of the coast kept, and what does it cost?", o, "")
 	b.wait(id)
 	run, meta := b.run(id), b.metadata(id)

@@ -195,6 +195,7 @@ func (k *killed) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 // TestSchedulersThroughChangesOfClocks runs three schedulers every half hour through the four nights of 2026 with clock
 // changes in Berlin and Sydney. One is killed in the middle of a long list.
 func TestSchedulersThroughChangesOfClocks(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	many := scaletest.Of(1000, 10_000)
 	spring, autumn := time.Date(2026, 3, 27, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 2, 12, 0, 0, 0, time.UTC)

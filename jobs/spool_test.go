@@ -12,6 +12,7 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // awayStore is a store that can be made unavailable.
@@ -93,6 +94,7 @@ func TestStorageAway(t *testing.T) {
 // machine delays publishing. If the first one returns, the bundle is complete. If it does not, the run is partial and
 // states the reason.
 func TestSpoolLost(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, back := range map[string]bool{"the machine comes back": true, "the machine is lost": false} {
 		t.Run(name, func(t *testing.T) {

@@ -25,6 +25,9 @@ var unlinked = regexp.MustCompile(`(?:^|[^\[>] |[^\[ ])(\[(?:CIT|PLAN)-[^\[\]]{1
 // TestWeakModelNight: whatever a weak model writes, the bundles of its runs are valid, and no report has a marker
 // without a source.
 func TestWeakModelNight(t *testing.T) {
+	if !scaletest.Race { // many runs at a time
+		scaletest.Slow(t)
+	}
 	t.Parallel()
 	b := setup(t, redistest.Server(t), stubModel(t, weakModel()))
 	presets := []func(o *topicqueue.Options){

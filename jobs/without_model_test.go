@@ -12,6 +12,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // TestModelThatGoesAway: if any part of the research had to do without its model, the run has a report and is partial.
@@ -52,6 +53,7 @@ func TestModelThatGoesAway(t *testing.T) {
 // TestModelAwayForGood: whatever a model server does instead of answering, the run continues without it in time. It has
 // a report that quotes its sources and states the reason. All runs wait at the same time.
 func TestModelAwayForGood(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	end := make(chan struct{})
 	cases := []struct {
@@ -92,7 +94,7 @@ func TestModelAwayForGood(t *testing.T) {
 		t.Cleanup(func() { _ = turns.Close() })
 		c.bench.services.Model = governedModel(t, llmtest.NewServer(t, &llmtest.Stub{Intercept: c.serve}), turns, 2)
 		o := options(2, 2, 1) // one block after the other
-		o.Duration, o.WritingTime = 20*time.Second, 5*time.Second
+		o.Duration, o.WritingTime = time.Minute, 15*time.Second
 		c.run = c.bench.enqueue(topic, o, "")
 		t.Cleanup(c.bench.start(jobs.Settings{}).Stop)
 	}

@@ -54,6 +54,9 @@ var raced = []string{
 // python returns a sandbox. Without python.wasm the test fails in CI (environment variable CI set), else it is skipped.
 func python(t *testing.T, limit time.Duration) *sandbox.Python {
 	t.Helper()
+	if !slices.Contains(raced, t.Name()) {
+		scaletest.Slow(t)
+	}
 	if scaletest.Race && !scaletest.Full && !slices.Contains(raced, t.Name()) {
 		t.Skip("with the race detector a program takes a second of the processor: set FULL_TESTS=1")
 	}
