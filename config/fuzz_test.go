@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/config"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // FuzzLoad: a file either has problems of one line each, or its settings are the same after writing and loading them.
@@ -60,6 +61,7 @@ func FuzzLoad(f *testing.F) {
 
 // Reading any file takes seconds at most.
 func TestLoad_HostileFileIsQuick(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	const size = 256 << 10 // without the limits, the worst of these takes minutes
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }

@@ -6,6 +6,7 @@ import (
 	"testing/fstest"
 
 	"nightdesk/prompts"
+	"nightdesk/topicqueue/scaletest"
 )
 
 func TestReadOwn(t *testing.T) {
@@ -59,6 +60,7 @@ func TestReadOwn(t *testing.T) {
 
 // Every built-in template can be exported, modified and loaded.
 func TestOwnBuiltIn(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	files := fstest.MapFS{}
 	for _, name := range prompts.Names() {

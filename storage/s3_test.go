@@ -14,6 +14,7 @@ import (
 
 	"nightdesk/storage"
 	"nightdesk/storage/storagetest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 func TestS3(t *testing.T) {
@@ -87,6 +88,7 @@ func TestS3LargeNewBodiesAtTheSameTime(t *testing.T) {
 }
 
 func TestS3ListsMoreThanOnePage(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	s := storagetest.Empty(t, storagetest.FakeS3(t))
 	var group errgroup.Group

@@ -10,6 +10,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/markup"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var fuzzSeeds = []string{
@@ -119,6 +120,7 @@ func FuzzEscape(f *testing.F) {
 
 // TestHostileText: text that is made to be slow takes no longer than its length allows.
 func TestHostileText(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	const n = 20_000
 	for name, in := range map[string]string{

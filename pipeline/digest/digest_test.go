@@ -19,6 +19,7 @@ import (
 	"nightdesk/pipeline/evidence"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -300,6 +301,7 @@ func TestBetween(t *testing.T) {
 
 // TestThousandRuns bounds what a digest keeps of a large batch.
 func TestThousandRuns(t *testing.T) {
+	scaletest.Slow(t)
 	runs := make([]digest.Ref, 1000)
 	for i := range runs {
 		runs[i] = digest.Ref{RunID: fmt.Sprint(i)}

@@ -14,11 +14,15 @@ import (
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // TestWorkersShareAServer: four workers with many callers share a server that accepts eight concurrent calls, then
 // four, with an outage in between. No call fails. Utilization is measured in redisqueue (TestGovernorUnderLoad).
 func TestWorkersShareAServer(t *testing.T) {
+	if !scaletest.Race { // many goroutines at a time
+		scaletest.Slow(t)
+	}
 	t.Parallel()
 	rdb := redistest.Server(t)
 	var inside, most, answered, refused atomic.Int64

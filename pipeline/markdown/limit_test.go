@@ -84,6 +84,7 @@ func hostile(size int) map[string]string {
 
 // TestHostile: time is linear in the length of the text, and nesting is limited.
 func TestHostile(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	size := scaletest.Of(1<<16, 1<<20)
 	small := hostile(size / 8)

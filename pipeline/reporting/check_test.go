@@ -586,6 +586,7 @@ func honest(req llm.Request, all *lies) string {
 // TestLiar: whatever a model makes up, no citation of the report leads nowhere, what was made up is not in it, and each
 // removal is written down.
 func TestLiar(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	sentences, marked, removed, repaired, markers := 0, 0, 0, 0, 0
 	kinds := map[string]int{}

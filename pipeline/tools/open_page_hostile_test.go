@@ -31,6 +31,7 @@ func fill(s string) string { return strings.Repeat(s, 256<<10/len(s)) }
 
 // TestHostilePages: time and memory for reading a page are bounded, whatever its content.
 func TestHostilePages(t *testing.T) {
+	scaletest.Slow(t)
 	formatting := strings.Builder{}
 	for i := range 400 {
 		formatting.WriteString(`<font size="` + strings.Repeat("1", i) + `">`)

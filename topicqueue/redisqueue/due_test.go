@@ -11,11 +11,13 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // TestDueFirst: waiting runs are planned in the order of their deadlines, then by age. A resumed run has its former
 // place.
 func TestDueFirst(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for _, shift := range []time.Duration{0, 9 * time.Hour, 20 * time.Hour} { // whatever the hour is
 		t.Run(shift.String(), func(t *testing.T) { testDueFirst(t, shift) })

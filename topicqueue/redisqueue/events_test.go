@@ -14,6 +14,7 @@ import (
 	"nightdesk/topicqueue/eventtest"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // referenceOf returns an event that names a source.
@@ -162,6 +163,7 @@ func TestGaps(t *testing.T) {
 
 // TestRunawayStream: a stream is bounded, and its numbers continue.
 func TestRunawayStream(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	ctx, rdb, patient := t.Context(), redistest.InProcess(t), redisqueue.DefaultTiming
 	patient.Lease = time.Hour

@@ -11,6 +11,7 @@ import (
 
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // errSlow ends a history on a real server if a step took so long that its time is unknown.
@@ -66,6 +67,7 @@ func (r *reference) moments() []int64 {
 
 // TestTransitionsOnAServer is TestTransitions on a real redis-server with a running clock.
 func TestTransitionsOnAServer(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: redistest.Socket(t), MaxRetries: -1})
 	t.Cleanup(func() { rdb.Close() })

@@ -536,6 +536,7 @@ func randomHistory(random *rand.Rand) []byte {
 
 // TestTransitions executes many random histories and compares each step with the reference.
 func TestTransitions(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	seed := *propertySeed
 	if seed == 0 {

@@ -9,11 +9,13 @@ import (
 
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // TestRunsInWorkDoNotWaitForThoseThatEnded: an active run is checked when it is due, however many cancelled runs wait
 // for publishing.
 func TestRunsInWorkDoNotWaitForThoseThatEnded(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		ctx, q := t.Context(), redisqueue.New(rdb, hasty)

@@ -24,6 +24,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var many = flag.Int("web.many", 200, "number of runs of TestManyRuns; from 10,000 on pages must answer in 100 ms")
@@ -122,6 +123,7 @@ func (l *library) add(n int, created time.Time) {
 // TestManyRuns measures the pages of a desk with many runs:
 // go test ./cmd/nightdesk/web -run TestManyRuns -web.many 10000 -v.
 func TestManyRuns(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	rdb := redistest.Server(t)
 	l := &library{T: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), dir: storage.NewDir(t.TempDir())}

@@ -11,6 +11,7 @@ import (
 
 // TestSpeed: time is linear in the length of a text made to be slow.
 func TestSpeed(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	size := scaletest.Of(8_000, 128_000)
 	for name, piece := range map[string]string{

@@ -15,6 +15,7 @@ var hostileSize = flag.Int("hostile.size", scaletest.Of(8_000, 32_000), "bytes o
 // TestVerifyHostile: a text that is made to be slow takes no longer than its length allows: 16 times the text takes
 // about 16 times the processor's time, and not 256 times.
 func TestVerifyHostile(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	verify := func(text string) { verification.Verify(shelf(), text, verification.Options{Sanitize: true}) }
 	large := hostile(*hostileSize)

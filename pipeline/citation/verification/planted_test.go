@@ -13,6 +13,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/verification"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // planted is a report with references of every kind, of which it is known what must become of them.
@@ -124,6 +125,7 @@ func (p *planted) report() (text string, cited map[string][]int) {
 // TestVerifyPlanted: of long reports with references of every kind, each reference and each marker becomes what it
 // must.
 func TestVerifyPlanted(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -13,6 +13,7 @@ import (
 
 // TestManySources: sources that are hard to tell apart cost a report no more than their number allows.
 func TestManySources(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	most := scaletest.Of(1000, 4000)
 	for name, kind := range map[string]struct{ source, cites string }{ // %d: a number

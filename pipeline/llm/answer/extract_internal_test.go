@@ -2,6 +2,7 @@ package answer
 
 import (
 	"encoding/json"
+	"nightdesk/topicqueue/scaletest"
 	"strings"
 	"testing"
 	"time"
@@ -152,6 +153,7 @@ func TestStripThinking(t *testing.T) {
 }
 
 func TestHostileAnswersAreBounded(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	s := noteAnswer(t)
 	for name, text := range map[string]string{

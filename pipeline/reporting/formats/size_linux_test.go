@@ -14,6 +14,7 @@ import (
 // What costs a parser most, in paragraphs of the length that is not refused: several times as much takes about as many times the
 // processor's time, and not the square of it. What else the machine does is not counted.
 func TestHostileSize(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	const size = 8_000
 	times := scaletest.Of(3, 8)

@@ -15,6 +15,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // full selects long runs: go test ./topicqueue/redisqueue/governor -run GovernorUnderLoad -governor.full -v takes five
@@ -136,6 +137,9 @@ func fleet(t *testing.T, rdb *redis.Client, p *provider, governors, callers int)
 }
 
 func TestGovernorUnderLoad(t *testing.T) {
+	if !scaletest.Race { // many goroutines at a time
+		scaletest.Slow(t)
+	}
 	t.Parallel()
 	start, halved, window, outage := 2*time.Second, 2*time.Second, 2*time.Second, 2*time.Second
 	leastGoodput, mostRefused := 0.5, 0.1

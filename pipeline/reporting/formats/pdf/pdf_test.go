@@ -10,6 +10,7 @@ import (
 
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/pipeline/reporting/formats/pdf"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // program writes a script that stands for a browser.
@@ -53,6 +54,7 @@ func TestPrograms(t *testing.T) {
 
 // TestInstalled prints a hostile report with the program that is installed.
 func TestInstalled(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	p, err := pdf.Find()
 	if err != nil {
