@@ -159,9 +159,7 @@ func TestBudgetIsTold(t *testing.T) {
 // TestBatchBudget works on a batch whose budget is less than the cost of full depth. Every run has a report, the total
 // is at most the budget and the calls in flight, and runs of high priority lose nothing.
 func TestBatchBudget(t *testing.T) {
-	if !scaletest.Race { // many runs at a time
-		scaletest.Slow(t)
-	}
+	scaletest.Slow(t)
 	t.Parallel()
 	s := newSpender(t)
 	w := s.start(jobs.Settings{MaxActions: 1})

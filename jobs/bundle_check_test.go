@@ -13,11 +13,13 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // TestCheckBundle changes a bundle in all ways that could go unnoticed. Each change is reported, and the original
 // bundle has no problems.
 func TestCheckBundle(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	b := setup(t, redistest.Server(t), nil)
 	w := b.start(jobs.Settings{})

@@ -194,6 +194,7 @@ func TestClarification(t *testing.T) {
 // TestClarificationWithoutAnswer: without an answer, the run continues after the waiting time and rejects later
 // answers.
 func TestClarificationWithoutAnswer(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		m := &asking{questions: 5}

@@ -105,6 +105,7 @@ func scripted(t *testing.T) llm.Model {
 
 // TestNarration: a report is read aloud in all modes. The sound and its transcript are in a valid bundle.
 func TestNarration(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	for name, test := range map[string]struct {
 		mode   string
@@ -244,6 +245,7 @@ func loudness(s narration.Sound, from, to time.Duration) float64 {
 
 // TestNarrationFails: if the narration fails, the run keeps the outcome of its report and states the reason.
 func TestNarrationFails(t *testing.T) {
+	scaletest.Slow(t)
 	t.Parallel()
 	page := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -3,11 +3,13 @@ package jobs_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -92,24 +94,54 @@ func setup(t testing.TB, rdb *redis.Client, model llm.Model) *bench {
 	return b
 }
 
-// indexed returns a knowledge base of files with these texts.
+// indexes has, for each set of files that was indexed, a function that returns the knowledge base as bytes.
+var indexes sync.Map
+
+// indexed returns a knowledge base of files with these texts. Each set of files is indexed once; every test gets a copy.
 func indexed(t testing.TB, files map[string]string) *knowledge.Base {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	made, _ := indexes.LoadOrStore(fmt.Sprint(files), sync.OnceValues(func() ([]byte, error) { return index(files) }))
+	body, err := made.(func() ([]byte, error))()
+	if err != nil {
+		t.Fatal(err)
 	}
-	base, err := knowledge.Create(filepath.Join(t.TempDir(), "kb.sqlite"))
+	path := filepath.Join(t.TempDir(), "kb.sqlite")
+	if err := os.WriteFile(path, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base, err := knowledge.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { base.Close() })
-	if _, err := base.Ingest(t.Context(), []string{dir}, nil); err != nil {
-		t.Fatal(err)
-	}
 	return base
+}
+
+// index returns a knowledge base of files with these texts as bytes.
+func index(files map[string]string) (body []byte, err error) {
+	dir, err := os.MkdirTemp("", "index")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	texts, path := filepath.Join(dir, "texts"), filepath.Join(dir, "kb.sqlite")
+	if err := os.Mkdir(texts, 0o700); err != nil {
+		return nil, err
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(texts, name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	base, err := knowledge.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	_, err = base.Ingest(context.Background(), []string{texts}, nil)
+	if err = errors.Join(err, base.Close()); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
 }
 
 // stubModel returns a client for a stub server.

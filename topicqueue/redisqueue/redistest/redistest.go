@@ -18,13 +18,16 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// Each runs a test against every kind of Redis: always in-process, and redis-server if it is on PATH. In CI
-// (environment variable CI set) a missing redis-server fails the test; otherwise that part is skipped.
+// Each runs a test against every kind of Redis: in-process, and redis-server if it is on PATH. In CI (environment
+// variable CI set) a missing redis-server fails the test; otherwise that part is skipped. With the race detector only
+// redis-server is used, because the in-process server spends its time in its interpreter of Lua.
 func Each(t *testing.T, test func(t *testing.T, rdb *redis.Client)) {
-	t.Run("in-process", func(t *testing.T) {
-		t.Parallel()
-		test(t, InProcess(t))
-	})
+	if _, err := exec.LookPath("redis-server"); err != nil || !scaletest.Race || scaletest.Full {
+		t.Run("in-process", func(t *testing.T) {
+			t.Parallel()
+			test(t, InProcess(t))
+		})
+	}
 	t.Run("redis-server", func(t *testing.T) {
 		t.Parallel()
 		test(t, Server(t))
