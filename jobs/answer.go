@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"nightdesk/jobs/bundle"
+	"nightdesk/jobs/stage"
+	"nightdesk/jobs/steady"
 	"nightdesk/pipeline/answering"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
@@ -27,8 +29,8 @@ const noAnswer = "answer: "
 
 // work answers a run. Without a model, or if the model is unavailable before anything is found, the question is
 // researched like with the preset quick.
-func (h answerHandler) work(ctx context.Context, a *attempt) error {
-	model := a.calls.model()
+func (h answerHandler) work(ctx context.Context, a *stage.Attempt) (end stage.Ending, err error) {
+	model := a.Calls.Model()
 	if model == nil {
 		return h.blocks.work(ctx, a)
 	}
@@ -37,18 +39,19 @@ func (h answerHandler) work(ctx context.Context, a *attempt) error {
 		if a.Memory.Answer == "" && len(fallbacks) == 0 {
 			fallbacks = []string{noAnswer + "the model gave no answer"}
 		}
-		return a.endBlock(ctx, topicqueue.BlockCompleted, "", researching.Result{Fallbacks: fallbacks})
+		return endBlock(a, topicqueue.BlockCompleted, "", researching.Result{Fallbacks: fallbacks,
+			Claims: countClaims(a.Traces)}), nil
 	}
-	if a.budget.budgeted() || !a.Run.Options.Deadline.IsZero() {
-		if may, err := a.budget.mayIterate(ctx, 1); err != nil {
-			return err
+	if a.Budget.Limited() {
+		if may, err := a.Budget.MayIterate(ctx, 1); err != nil {
+			return end, err
 		} else if !may {
-			return a.endBlock(ctx, topicqueue.BlockFailed, "no budget or time left for it", researching.Result{})
+			return endBlock(a, topicqueue.BlockFailed, "no budget or time left for it", researching.Result{}), nil
 		}
 	}
 	result, err := h.answer(ctx, a, model)
 	if err != nil {
-		return stageError("answer the question", err)
+		return end, stage.Error("answer the question", err)
 	}
 	var fallbacks []string
 	if result.Why != "" {
@@ -59,36 +62,35 @@ func (h answerHandler) work(ctx context.Context, a *attempt) error {
 	}
 	if len(result.Traces) == 0 {
 		reason := strings.Join(append([]string{recurring.NothingFound}, result.Failures...), "; ")
-		return a.endBlock(ctx, topicqueue.BlockFailed, reason, researching.Result{Fallbacks: fallbacks})
+		return endBlock(a, topicqueue.BlockFailed, reason, researching.Result{Fallbacks: fallbacks}), nil
 	}
 	cp := result.Checkpoint()
 	cp.Memory.Fallbacks = fallbacks
-	queue := &blockQueue{a: a, view: a.View, last: a.begun}
+	queue := &blockQueue{a: a, view: a.View, last: a.Until(0)}
 	if _, err := queue.Checkpoint(ctx, cp); err != nil {
-		return err
+		return end, err
 	}
-	return a.endBlock(ctx, topicqueue.BlockCompleted, "", researching.Result{Fallbacks: fallbacks})
+	return endBlock(a, topicqueue.BlockCompleted, "", researching.Result{Fallbacks: fallbacks,
+		Claims: countClaims(result.Traces)}), nil
 }
 
 // followed returns the report that a run asks about, without its references. It is empty if there is no such report or
 // it was deleted.
-func (h answerHandler) followed(ctx context.Context, run topicqueue.Run) (text string, err error) {
+func (h answerHandler) followed(ctx context.Context, run topicqueue.Run) (string, error) {
 	if run.Options.Follows == "" {
 		return "", nil
 	}
-	err = steady(ctx, "read the report that is asked about", func(ctx context.Context) error {
+	return steady.Get(ctx, "read the report that is asked about", func(ctx context.Context) (string, error) {
 		body, err := h.store.Get(ctx, storage.ReportKey(run.Options.Follows))
 		if errors.Is(err, storage.ErrNotExist) {
-			return nil
+			return "", nil
 		}
-		text = bundle.Body(string(body))
-		return err
+		return bundle.Body(string(body)), err
 	})
-	return text, err
 }
 
 // answer runs the conversation.
-func (h answerHandler) answer(ctx context.Context, a *attempt, model llm.Model) (answering.Result, error) {
+func (h answerHandler) answer(ctx context.Context, a *stage.Attempt, model llm.Model) (answering.Result, error) {
 	box, err := h.blocks.toolbox(ctx, a.Run)
 	if err != nil {
 		return answering.Result{}, err
@@ -97,15 +99,12 @@ func (h answerHandler) answer(ctx context.Context, a *attempt, model llm.Model) 
 	if err != nil {
 		return answering.Result{}, err
 	}
-	plan, err := a.queue.Plan(ctx, a.Run.ID)
+	plan, err := a.Queue.Plan(ctx, a.Run.ID)
 	if err != nil {
 		return answering.Result{}, err
 	}
-	a.calls.documents = plan.Documents
-	answerer := answering.Answerer{Model: model, Runner: a.calls.runner(box), Emit: a.emit, Now: h.blocks.now,
-		Window: h.window, SoftLimit: a.softLimit(), Report: report, Remarks: plan.Remarks}
-	if limit := a.hardLimit(); limit >= 0 {
-		answerer.Patience = a.until(limit - limit/4)
-	}
+	a.Calls.Documents = plan.Documents
+	answerer := answering.Answerer{Model: model, Runner: a.Calls.Runner(box.Tools), Emit: a.Emit, Now: h.blocks.now,
+		Window: h.window, SoftLimit: softLimit(a), Patience: patience(a), Report: report, Remarks: plan.Remarks}
 	return answerer.Answer(ctx, a.Run, a.Block)
 }

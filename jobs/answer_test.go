@@ -16,6 +16,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/pipeline/tools"
@@ -331,7 +332,7 @@ func TestAnswerStoredAndKilled(t *testing.T) {
 	mortal.AddHook(cut)
 	t.Cleanup(func() { mortal.Close() })
 	b.services.Redis, b.services.Queue = mortal, redisqueue.New(mortal, timing)
-	b.services.Dispatcher = jobs.NewDispatcher(asynq.NewClientFromRedisClient(mortal),
+	b.services.Dispatcher = tasks.NewDispatcher(asynq.NewClientFromRedisClient(mortal),
 		asynq.NewInspectorFromRedisClient(mortal))
 	id := b.enqueue(question, answerOptions(), "")
 	w := b.start(jobs.Settings{Grace: time.Nanosecond})

@@ -9,6 +9,7 @@ import (
 
 	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -173,7 +174,7 @@ func TestBatchBudget(t *testing.T) {
 	lanes := map[string]string{}
 	var runs []string
 	for i := range *budgetTopics {
-		lane := []string{"", "", jobs.LaneHigh, "", jobs.LaneLow}[i%5]
+		lane := []string{"", "", tasks.LaneHigh, "", tasks.LaneLow}[i%5]
 		id := s.enqueue(fmt.Sprintf("How are the harbours of coast %d kept, and what does it cost?", i), o, lane)
 		runs, lanes[id] = append(runs, id), lane
 	}
@@ -189,7 +190,7 @@ func TestBatchBudget(t *testing.T) {
 		n := s.iterations(id)
 		depth[lane] += n
 		number[lane]++
-		if lane == jobs.LaneHigh && (run.State != topicqueue.RunCompleted || n < budgetBlocks*budgetIterations) {
+		if lane == tasks.LaneHigh && (run.State != topicqueue.RunCompleted || n < budgetBlocks*budgetIterations) {
 			t.Errorf("a run of high priority is %s after %d iterations: %s", run.State, n, run.Reason)
 		}
 		sum, most := s.recorded(id)
@@ -208,7 +209,7 @@ func TestBatchBudget(t *testing.T) {
 	}
 	t.Logf("%d topics: %d of %d tokens (%.1f%%; full depth %d); iterations of a run: high %.1f, normal %.1f, low %.1f",
 		*budgetTopics, spent, o.BatchBudget.Tokens, 100*float64(spent)/float64(o.BatchBudget.Tokens), full*int64(*budgetTopics),
-		float64(depth[jobs.LaneHigh])/float64(number[jobs.LaneHigh]), float64(depth[""])/float64(number[""]), float64(depth[jobs.LaneLow])/float64(number[jobs.LaneLow]))
+		float64(depth[tasks.LaneHigh])/float64(number[tasks.LaneHigh]), float64(depth[""])/float64(number[""]), float64(depth[tasks.LaneLow])/float64(number[tasks.LaneLow]))
 }
 
 // atOnce returns the maximum number of concurrent calls.
@@ -246,7 +247,7 @@ func TestPoorBatchBudget(t *testing.T) {
 	for i := range 12 {
 		lane := ""
 		if i == 7 {
-			lane = jobs.LaneHigh
+			lane = tasks.LaneHigh
 		}
 		runs = append(runs, s.enqueue(fmt.Sprintf("How are the harbours of coast %d kept, and what does it cost?", i), o, lane))
 	}

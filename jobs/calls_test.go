@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/forecast"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/pipeline/tools"
@@ -107,7 +108,7 @@ func TestCallsOfARun(t *testing.T) {
 			if tc.enough > 0 {
 				return // an estimate has all iterations
 			}
-			est := jobs.EstimateRun(o, 1, nil)
+			est := forecast.Run(o, 1, nil)
 			if est.Calls != len(calls) || est.Most < est.Calls {
 				t.Errorf("%d calls, the estimate is %d, at most %d", len(calls), est.Calls, est.Most)
 			}
@@ -119,7 +120,7 @@ func TestCallsOfARun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen, again := jobs.EstimateRun(o, 1, jobs.ExperienceOf(stats.Models, func(llm.Role) string { return "stub" })), 0.0
+			seen, again := forecast.Run(o, 1, forecast.ExperienceOf(stats.Models, func(llm.Role) string { return "stub" })), 0.0
 			for _, tokens := range seen.Tokens {
 				again += float64(tokens[0] + tokens[1])
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/digests"
 	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/knowledge"
@@ -125,7 +126,7 @@ func TestConfirmedContradiction(t *testing.T) {
 				if number == 2 && (r.calls > 0 || !r.changes.None()) {
 					t.Errorf("nothing has changed, but %d calls: %v", r.calls, r.steps)
 				}
-				d, err := jobs.MakeDigest(t.Context(), b.services.Queue, b.services.Store, r.run.Batch)
+				d, err := digests.Make(t.Context(), b.services.Queue, b.services.Store, r.run.Batch)
 				if err != nil || d.Disagree.Total != 1 {
 					t.Fatalf("night %d: %v, %+v", number, err, d.Disagree)
 				}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
@@ -93,13 +94,13 @@ func TestDeadline(t *testing.T) {
 			o.Deadline, o.Duration = time.Now().Add(length), 0
 		}, prepare: func(t *testing.T, b *bench) {
 			for _, other := range []string{"one", "two"} {
-				b.enqueue("other topic "+other, options(1, 1, 1), jobs.LaneHigh) // without end
+				b.enqueue("other topic "+other, options(1, 1, 1), tasks.LaneHigh) // without end
 			}
 		}, states: []topicqueue.RunState{topicqueue.RunFailed}},
 		"its report waits behind others": {worker: jobs.Settings{Concurrency: 1}, before: func(t *testing.T, b *bench, id string) {
 			b.researched(id)
 			b.services.Model = stubModel(t, hangAt("")(b))
-			b.enqueue("other topic", options(1, 1, 1), jobs.LaneHigh)
+			b.enqueue("other topic", options(1, 1, 1), tasks.LaneHigh)
 		}, states: []topicqueue.RunState{topicqueue.RunPartial}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/digests"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -166,7 +168,7 @@ func TestDigestWhoseTaskIsDead(t *testing.T) {
 	rdb := redistest.Server(t)
 	b := setup(t, rdb, nil)
 	client, inspector := asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)
-	if _, err := client.Enqueue(asynq.NewTask(jobs.KindDigest, nil), asynq.Queue("reporting"), asynq.TaskID("digest:night:1")); err != nil {
+	if _, err := client.Enqueue(asynq.NewTask(tasks.KindDigest, nil), asynq.Queue("reporting"), asynq.TaskID("digest:night:1")); err != nil {
 		t.Fatal(err)
 	}
 	if err := inspector.ArchiveTask("reporting", "digest:night:1"); err != nil {
@@ -184,7 +186,7 @@ func TestDigestWhoseTaskIsDead(t *testing.T) {
 func TestMakeDigestOfNoBatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.Server(t), nil)
-	if _, err := jobs.MakeDigest(t.Context(), b.services.Queue, b.services.Store, "nothing"); !errors.Is(err, redisqueue.ErrNotFound) {
+	if _, err := digests.Make(t.Context(), b.services.Queue, b.services.Store, "nothing"); !errors.Is(err, redisqueue.ErrNotFound) {
 		t.Errorf("error %v, want ErrNotFound", err)
 	}
 }

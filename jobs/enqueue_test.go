@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -17,7 +17,7 @@ func TestNewRun(t *testing.T) {
 	t.Parallel()
 	batch := redisqueue.Batch{Name: "night", CreatedAt: time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)}
 	id := func(topic, ref string) string {
-		return jobs.NewRun(batch, topic, topicqueue.Options{}, "", topicqueue.Labels{Ref: ref, Tags: []string{"x"}}, time.Time{}).ID
+		return tasks.NewRun(batch, topic, topicqueue.Options{}, "", topicqueue.Labels{Ref: ref, Tags: []string{"x"}}, time.Time{}).ID
 	}
 	if id("Fjords?", "") != id(" fjords ", "") || id("Fjords?", "a") != id("Rivers?", "a") {
 		t.Error("the same topic, or the same id, makes another run")
@@ -43,9 +43,9 @@ func TestEnqueueAll(t *testing.T) {
 	for i := range 100 {
 		lane := ""
 		if i%2 == 1 {
-			lane = jobs.LaneHigh
+			lane = tasks.LaneHigh
 		}
-		runs = append(runs, jobs.NewRun(batch, fmt.Sprint("harbour ", i), options(1, 1, 1), lane, topicqueue.Labels{Ref: fmt.Sprint(i)}, created.Add(time.Duration(i)*time.Microsecond)))
+		runs = append(runs, tasks.NewRun(batch, fmt.Sprint("harbour ", i), options(1, 1, 1), lane, topicqueue.Labels{Ref: fmt.Sprint(i)}, created.Add(time.Duration(i)*time.Microsecond)))
 	}
 	enqueue := func(runs []topicqueue.Run, want int) {
 		t.Helper()

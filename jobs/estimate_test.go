@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/forecast"
 	"nightdesk/pipeline/llm"
 	"nightdesk/topicqueue"
 )
@@ -15,11 +15,11 @@ func TestEstimateSums(t *testing.T) {
 	t.Parallel()
 	o := options(5, 4, 5)
 	o.MaxLoops, o.QueueMaxLength = 1, 7
-	one := jobs.EstimateRun(o, 3, nil)
+	one := forecast.Run(o, 3, nil)
 	if one.Calls != 46 || one.Most <= 7*4*4 || one.Most > 150 {
 		t.Errorf("%d calls, at most %d", one.Calls, one.Most)
 	}
-	var sum jobs.Estimate
+	var sum forecast.Estimate
 	for range 100 {
 		sum.Add(one)
 	}
@@ -30,25 +30,25 @@ func TestEstimateSums(t *testing.T) {
 		t.Errorf("took %s", got)
 	}
 	o.Rephrase, o.RephraseIterations = true, 3
-	if got := jobs.EstimateRun(o, 3, nil); got.Calls != 49 || got.Chain < one.Chain+3*time.Second {
+	if got := forecast.Run(o, 3, nil); got.Calls != 49 || got.Chain < one.Chain+3*time.Second {
 		t.Errorf("with rephrasing %d calls in %s", got.Calls, got.Chain)
 	}
 	o.HumanInTheLoop, o.Attached = true, "v1"
-	if got := jobs.EstimateRun(o, 3, nil); got.Calls != 51 {
+	if got := forecast.Run(o, 3, nil); got.Calls != 51 {
 		t.Errorf("with the gate before planning and attached documents %d calls", got.Calls)
 	}
 	shallow := topicqueue.Options{Path: topicqueue.PathShallow, MaxTurns: 10, Attached: "v1"}
-	if got := jobs.EstimateRun(shallow, 3, nil); got.Calls != 5 || got.Most != 12 {
+	if got := forecast.Run(shallow, 3, nil); got.Calls != 5 || got.Most != 12 {
 		t.Errorf("a shallow run with attached documents: %d calls, at most %d", got.Calls, got.Most)
 	}
-	if got := jobs.EstimateRun(options(0, 0, 0), 0, nil); got.Calls != 6 || got.Most < got.Calls {
+	if got := forecast.Run(options(0, 0, 0), 0, nil); got.Calls != 6 || got.Most < got.Calls {
 		t.Errorf("without options %+v", got)
 	}
 }
 
 func TestEstimateCost(t *testing.T) {
 	t.Parallel()
-	e := jobs.Estimate{Tokens: map[llm.Role][2]int64{llm.Note: {1e6, 1e6}, llm.Writer: {2e6, 0}, llm.Planner: {1, 1}, llm.Researcher: {1, 1}}}
+	e := forecast.Estimate{Tokens: map[llm.Role][2]int64{llm.Note: {1e6, 1e6}, llm.Writer: {2e6, 0}, llm.Planner: {1, 1}, llm.Researcher: {1, 1}}}
 	prices := llm.Prices{"cheap": {Input: 1, Output: 2}, "dear": {Input: 10, Output: 20}}
 	usd, unpriced := e.Cost(prices, map[llm.Role]string{llm.Note: "cheap", llm.Writer: "dear", llm.Planner: "mine", llm.Researcher: "mine"})
 	if math.Abs(usd-23) > 1e-9 || !slices.Equal(unpriced, []string{"mine"}) {

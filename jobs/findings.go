@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/jobs/bundle"
+	"nightdesk/jobs/steady"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
@@ -24,12 +25,10 @@ type findings struct {
 }
 
 // steady is read that waits while Redis is unavailable.
-func (f *findings) steady(ctx context.Context, run topicqueue.Run) (in reporting.Input, err error) {
-	err = steady(ctx, "read the evidence", func(ctx context.Context) error {
-		in, err = f.read(ctx, run)
-		return err
+func (f *findings) steady(ctx context.Context, run topicqueue.Run) (reporting.Input, error) {
+	return steady.Get(ctx, "read the evidence", func(ctx context.Context) (reporting.Input, error) {
+		return f.read(ctx, run)
 	})
-	return in, err
 }
 
 // read reads everything that a run has gathered. A run may have ended before it had a plan.

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue/proctest"
 	"nightdesk/topicqueue/redisqueue/redistest"
 	"nightdesk/topicqueue/scaletest"
@@ -177,11 +177,11 @@ func TestReceiversThatTakeNothing(t *testing.T) {
 		}
 	}
 	w.Stop() // returns when the tasks are settled
-	unsent, err := jobs.UnsentEvents(rdb)
+	unsent, err := tasks.UnsentEvents(rdb)
 	if err != nil || len(unsent) != 2 {
 		t.Fatalf("unsent: %+v, %v", unsent, err)
 	}
-	for i, want := range []jobs.Unsent{{Waiting: 1, Failed: 1, Error: "500 Internal Server Error"}, {GivenUp: 1, Error: "remove webhook.url"}} {
+	for i, want := range []tasks.Unsent{{Waiting: 1, Failed: 1, Error: "500 Internal Server Error"}, {GivenUp: 1, Error: "remove webhook.url"}} {
 		got, key := unsent[i], b.services.Webhooks[1-i].Key()
 		if !strings.HasSuffix(got.Error, want.Error) {
 			t.Errorf("unsent because: %s", got.Error)
@@ -192,7 +192,7 @@ func TestReceiversThatTakeNothing(t *testing.T) {
 		}
 	}
 
-	retried, err := jobs.RetryNotifications(rdb)
+	retried, err := tasks.RetryNotifications(rdb)
 	if err != nil || len(retried) != 2 || retried[0].Waiting != 1 || retried[1].Waiting != 1 {
 		t.Fatalf("retried: %+v, %v", retried, err)
 	}
@@ -203,10 +203,10 @@ func TestReceiversThatTakeNothing(t *testing.T) {
 		}
 	}
 	w.Stop()
-	if unsent, err := jobs.UnsentEvents(rdb); err != nil || len(unsent) != 0 {
+	if unsent, err := tasks.UnsentEvents(rdb); err != nil || len(unsent) != 0 {
 		t.Errorf("unsent after that: %+v, %v", unsent, err)
 	}
-	if retried, err := jobs.RetryNotifications(rdb); err != nil || len(retried) != 0 {
+	if retried, err := tasks.RetryNotifications(rdb); err != nil || len(retried) != 0 {
 		t.Errorf("retried once more: %+v, %v", retried, err)
 	}
 }
@@ -258,28 +258,6 @@ func TestDeadReceiverDelaysNoOther(t *testing.T) {
 	}
 	wake()
 	taken(dead, 1)
-}
-
-// TestEventOfAnOlderVersion: events queued by a version with a single webhook are sent to all webhooks once.
-func TestEventOfAnOlderVersion(t *testing.T) {
-	t.Parallel()
-	rdb := redistest.Server(t)
-	b := setup(t, rdb, nil)
-	accept := func(string, int) int { return 204 }
-	one, two := newReceiver(t, accept), newReceiver(t, accept)
-	b.services.Webhooks = append(one.webhooks(), two.webhooks()...)
-	task := asynq.NewTask(jobs.KindWebhook, []byte(`{"id":"msg_OLD","type":"run.ended","body":{"type":"run.ended","data":{"batch":"old"}}}`))
-	client := asynq.NewClientFromRedisClient(rdb)
-	if _, err := client.Enqueue(task, asynq.Queue("notifying"), asynq.TaskID("webhook:msg_OLD"), asynq.MaxRetry(7)); err != nil {
-		t.Fatal(err)
-	}
-	w := b.start(jobs.Settings{})
-	defer w.Stop()
-	for _, r := range []*receiver{one, two} {
-		if d := r.next(); d.id != "msg_OLD" || d.n != 1 || d.Data.Batch != "old" {
-			t.Errorf("delivered %+v", d)
-		}
-	}
 }
 
 // TestNotifyingProcess is a worker in a separate process, for the test that kills it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"nightdesk/jobs/stage"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/planning"
 	"nightdesk/topicqueue"
@@ -19,74 +20,89 @@ type planHandler struct {
 	now      func() time.Time
 }
 
-// work plans a run and fills its queue of topic blocks.
-func (h planHandler) work(ctx context.Context, a *attempt) error {
+// stage returns the stage of planning.
+func (h planHandler) stage(ready func(context.Context, string) error) stage.Stage {
+	return stage.Stage{Ready: ready, Work: h.work, Failed: failedRun, Limit: untilSeal,
+		// less than others, because the calls of the topic blocks wait again
+		Patience: func(limit time.Duration) time.Duration { return limit / (planShare + 1) }}
+}
+
+// work plans a run and fills its queue of topic blocks, or asks a person.
+func (h planHandler) work(ctx context.Context, a *stage.Attempt) (stage.Ending, error) {
+	remarks := h.memories.remarks(ctx, a.Run)
+	plan, question, err := h.plan(ctx, a)
+	if err != nil {
+		return stage.Ending{}, err
+	}
+	if question != nil {
+		return h.await(a, *question), nil
+	}
+	plan.Documents, plan.Remarks = a.Calls.Documents, remarks
+	plan.Unreviewed = a.Calls.Model() == nil
+	return stage.Ending{Doing: "commit the plan", Result: fmt.Sprintf("planned: %d topic blocks", len(plan.SubTopics)),
+		Calls: ofStage("planning"),
+		Commit: func(ctx context.Context) ([]redisqueue.Intent, error) {
+			return a.Queue.CommitPlan(ctx, a.Lease, plan)
+		}}, nil
+}
+
+// plan returns the plan of a run, or a question to a person that must be answered before.
+func (h planHandler) plan(ctx context.Context, a *stage.Attempt) (plan topicqueue.Plan, _ *topicqueue.Question,
+	err error) {
 	box, err := h.toolbox(ctx, a.Run)
 	if err != nil {
-		return err
+		return plan, nil, err
 	}
 	p := planning.Planner{
-		Model: a.calls.model(), Runner: a.calls.runner(box), Sections: box.Sections, Emit: a.emit, Now: h.now,
+		Model: a.Calls.Model(), Runner: a.Calls.Runner(box.Tools), Sections: box.Sections, Emit: a.Emit, Now: h.now,
 	}
-	if a.calls.documents, err = h.documents(ctx, a, p, box.Attached); err != nil {
-		return fmt.Errorf("summarize the attached documents: %w", err)
+	if a.Calls.Documents, err = h.documents(ctx, a, p, box.Attached); err != nil {
+		return plan, nil, fmt.Errorf("summarize the attached documents: %w", err)
 	}
-	a.remarks = h.memories.remarks(ctx, a.Run)
 	path, why, err := h.path(ctx, a, p)
 	if err != nil {
-		return stageError("choose between an answer and research", err)
+		return plan, nil, stage.Error("choose between an answer and research", err)
 	}
 	if path == topicqueue.PathShallow {
-		plan, err := p.Direct(ctx, a.Run, why)
-		if err != nil {
-			return err
-		}
-		return a.commitPlan(ctx, plan)
+		plan, err = p.Direct(ctx, a.Run, why)
+		return plan, nil, err
 	}
 	memory, at, err := h.memories.recall(ctx, a.Run)
 	if err != nil {
-		return err
+		return plan, nil, err
 	}
-	if len(a.Run.Options.Plan) > 0 {
-		plan, err := p.Given(ctx, a.Run)
-		if err != nil {
-			return stageError("follow the plan", err)
+	switch {
+	case len(a.Run.Options.Plan) > 0:
+		if plan, err = p.Given(ctx, a.Run); err != nil {
+			return plan, nil, stage.Error("follow the plan", err)
 		}
 		plan.Memory = at
-		return a.commitPlan(ctx, plan)
-	}
-	if memory != nil {
-		plan, err := p.Again(ctx, a.Run, memory.Remembered(), memory.Date)
-		if err != nil {
-			return stageError("plan the topic", err)
+		return plan, nil, nil
+	case memory != nil:
+		if plan, err = p.Again(ctx, a.Run, memory.Remembered(), memory.Date); err != nil {
+			return plan, nil, stage.Error("plan the topic", err)
 		}
 		plan.Memory = at
-		return a.commitPlan(ctx, plan)
+		return plan, nil, nil
 	}
 	question, err := p.Clarify(ctx, a.Run)
-	if err != nil {
-		return stageError("clarify the topic", err)
-	}
-	if question != nil {
-		return a.await(ctx, *question)
+	if err != nil || question != nil {
+		return plan, question, stage.Error("clarify the topic", err)
 	}
 	run, err := p.Heard(ctx, a.Run)
 	if err != nil {
-		return stageError("have the plan approved", err)
+		return plan, nil, stage.Error("have the plan approved", err)
 	}
-	plan, err := h.planned(ctx, a, p, run)
-	if err != nil {
-		return stageError("plan the topic", err)
+	if plan, err = h.planned(ctx, a, p, run); err != nil {
+		return plan, nil, stage.Error("plan the topic", err)
 	}
 	plan.Why = why
-	if question, plan = p.Approve(run, plan); question != nil {
-		return a.await(ctx, *question)
-	}
-	return a.commitPlan(ctx, plan)
+	question, plan = p.Approve(run, plan)
+	return plan, question, nil
 }
 
 // documents returns the attached documents with their summaries. The model may use only part of the time for them.
-func (h planHandler) documents(ctx context.Context, a *attempt, p planning.Planner,
+func (h planHandler) documents(ctx context.Context, a *stage.Attempt, p planning.Planner,
 	from planning.Attached) ([]topicqueue.Document, error) {
 	if from == nil {
 		return nil, nil
@@ -105,36 +121,27 @@ func (h planHandler) documents(ctx context.Context, a *attempt, p planning.Plann
 }
 
 // planned plans with the model, or without it if it is unavailable or takes too long.
-func (h planHandler) planned(ctx context.Context, a *attempt, p planning.Planner,
+func (h planHandler) planned(ctx context.Context, a *stage.Attempt, p planning.Planner,
 	run topicqueue.Run) (topicqueue.Plan, error) {
-	if a.budget.budgeted() {
-		purse, _, err := a.budget.purse(ctx, 0)
-		if err != nil {
-			return topicqueue.Plan{}, err
-		}
-		if n := a.budget.affordable(purse, run.Options.SubTopics); n < run.Options.SubTopics {
-			run.Options.SubTopics = n
-			a.budget.cut(ctx, topicqueue.CutBlocks)
-		}
+	n, err := a.Budget.SubTopics(ctx, run.Options.SubTopics)
+	if err != nil {
+		return topicqueue.Plan{}, err
 	}
-	if n := a.budget.pace(ctx).Breadth(run.Options.SubTopics); n < run.Options.SubTopics {
-		run.Options.SubTopics = n
-		a.budget.cut(ctx, topicqueue.CutTime)
-	}
+	run.Options.SubTopics = n
 	planCtx, cancel := ctx, func() {}
 	if a.Seal >= 0 && p.Model != nil { // a plan without the model is better than a late plan
-		planCtx, cancel = context.WithTimeoutCause(ctx, a.Seal/planShare, errTimeUp)
+		planCtx, cancel = context.WithTimeoutCause(ctx, a.Seal/planShare, stage.ErrTimeUp)
 	}
 	plan, err := p.Plan(planCtx, run)
 	cancel()
-	if errors.Is(context.Cause(planCtx), errTimeUp) && ctx.Err() == nil && err != nil {
+	if errors.Is(context.Cause(planCtx), stage.ErrTimeUp) && ctx.Err() == nil && err != nil {
 		p.Model = nil
 		if plan, err = p.Plan(ctx, run); err == nil {
 			plan.Fallbacks = append(plan.Fallbacks, "the time for planning was used up")
 		}
 	}
 	if errors.Is(err, llm.ErrUnavailable) && ctx.Err() == nil {
-		why := topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxReason)
+		why := topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), stage.MaxReason)
 		if errors.Is(err, llm.ErrBudget) {
 			why = "the budget leaves nothing for planning"
 		}
@@ -148,7 +155,7 @@ func (h planHandler) planned(ctx context.Context, a *attempt, p planning.Planner
 
 // path returns the path of the run, and why if a model chose it. A conversation needs a model: without one, the topic
 // is researched like with the preset quick. A topic with a memory is always researched.
-func (h planHandler) path(ctx context.Context, a *attempt, p planning.Planner) (path, why string, err error) {
+func (h planHandler) path(ctx context.Context, a *stage.Attempt, p planning.Planner) (path, why string, err error) {
 	switch {
 	case p.Model == nil, a.Run.Options.Path == topicqueue.PathDeep, len(a.Run.Options.Plan) > 0:
 		return topicqueue.PathDeep, "", nil
@@ -168,20 +175,13 @@ func (h planHandler) path(ctx context.Context, a *attempt, p planning.Planner) (
 
 // await suspends the run until a person answers. It frees its slot; an answer, or the end of the waiting time, plans
 // the run again.
-func (a *attempt) await(ctx context.Context, question topicqueue.Question) error {
-	return a.end(ctx, "ask a person", func(ctx context.Context) ([]redisqueue.Intent, error) {
-		told := topicqueue.NewEvent(fmt.Sprintf("%s %d", topicqueue.StatusWait, len(a.Run.Dialogue)+1),
-			topicqueue.StatusWait, topicqueue.Wait{Question: question.Text})
-		return nil, a.queue.Await(ctx, a.Lease, question, a.Run.Options.AnswerTime, told)
-	})
-}
-
-func (a *attempt) commitPlan(ctx context.Context, plan topicqueue.Plan) error {
-	plan.Documents, plan.Remarks = a.calls.documents, a.remarks
-	plan.Unreviewed = a.calls.model() == nil
-	return a.end(ctx, "commit the plan", func(ctx context.Context) ([]redisqueue.Intent, error) {
-		return a.queue.CommitPlan(ctx, a.Lease, plan)
-	})
+func (h planHandler) await(a *stage.Attempt, question topicqueue.Question) stage.Ending {
+	told := topicqueue.NewEvent(fmt.Sprintf("%s %d", topicqueue.StatusWait, len(a.Run.Dialogue)+1),
+		topicqueue.StatusWait, topicqueue.Wait{Question: question.Text})
+	return stage.Ending{Doing: "ask a person", Result: "a person was asked", Calls: ofStage("planning"),
+		Commit: func(ctx context.Context) ([]redisqueue.Intent, error) {
+			return nil, a.Queue.Await(ctx, a.Lease, question, a.Run.Options.AnswerTime, told)
+		}}
 }
 
 // planShare: planning with a model may take 1/planShare of the time before a run's seal.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
@@ -54,7 +55,7 @@ func TestKnowledgeBasesArePrivate(t *testing.T) {
 			if night == 3 { // those who had none yesterday have one today, and the other way round
 				o.KnowledgeBase = []string{"", "red", "blue"}[i]
 			}
-			run := jobs.NewRun(batch, "Spring tides at the harbour", o, "", topicqueue.Labels{Ref: fmt.Sprint("topic-", i)}, now)
+			run := tasks.NewRun(batch, "Spring tides at the harbour", o, "", topicqueue.Labels{Ref: fmt.Sprint("topic-", i)}, now)
 			if _, err := b.services.Dispatcher.EnqueueAll(t.Context(), b.services.Queue, []topicqueue.Run{run}); err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,9 @@ import (
 
 	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/history"
+	"nightdesk/jobs/notify"
+	"nightdesk/jobs/stage"
+	"nightdesk/jobs/steady"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -19,20 +22,19 @@ import (
 
 // publishHandler stores the results of runs.
 type publishHandler struct {
-	bundles    bundle.Services
-	findings   *findings
-	memories   *memories
-	dispatcher *Dispatcher
-	expiry     time.Duration // lifetime of a run's state in Redis after publication
+	bundles  bundle.Services
+	findings *findings
+	memories *memories
+	expiry   time.Duration // lifetime of a run's state in Redis after publication
 }
 
 // work stores the results of an ended run: the report, its data and evidence, and the manifest last. Until the manifest
 // exists, any worker can repeat it at any time.
-func (h publishHandler) work(ctx context.Context, a *attempt) error {
-	return steady(ctx, "publish", func(ctx context.Context) error {
+func (h publishHandler) work(ctx context.Context, a *stage.Attempt) (end stage.Ending, err error) {
+	return end, steady.Do(ctx, "publish", func(ctx context.Context) error {
 		err := h.put(ctx, a)
 		if err != nil && !errors.Is(err, redisqueue.ErrFenced) && ctx.Err() == nil {
-			if noteErr := a.queue.Unpublished(ctx, a.Lease, err.Error()); noteErr != nil {
+			if noteErr := a.Queue.Unpublished(ctx, a.Lease, err.Error()); noteErr != nil {
 				zerolog.Ctx(ctx).Warn().Err(noteErr).Msg("publish error not recorded")
 			}
 		}
@@ -40,8 +42,8 @@ func (h publishHandler) work(ctx context.Context, a *attempt) error {
 	})
 }
 
-func (h publishHandler) put(ctx context.Context, a *attempt) error {
-	if err := a.queue.LeaveBudgets(ctx, a.Run, nightOf(a.Run, h.bundles.Now())); err != nil {
+func (h publishHandler) put(ctx context.Context, a *stage.Attempt) error {
+	if err := a.Queue.LeaveBudgets(ctx, a.Run, stage.NightOf(a.Run, h.bundles.Now())); err != nil {
 		return err
 	}
 	if a.Run.StartedAt.IsZero() { // cancelled or out of time while waiting: only its line in the batch remains
@@ -52,21 +54,21 @@ func (h publishHandler) put(ctx context.Context, a *attempt) error {
 		return err
 	}
 	var rep *reporting.Report
-	content, err := a.queue.Report(ctx, a.Run.ID)
+	content, err := a.Queue.Report(ctx, a.Run.ID)
 	if err != nil {
 		return err
 	}
 	if content != nil {
 		rep = &reporting.Report{}
 		if err := json.Unmarshal(content, rep); err != nil {
-			return endedError{fmt.Errorf("decode the report of run %s: %w", a.Run.ID, err)}
+			return stage.Final{Err: fmt.Errorf("decode the report of run %s: %w", a.Run.ID, err)}
 		}
 	}
 	pages, err := h.findings.pages(ctx, in)
 	if err != nil {
 		return err
 	}
-	b := bundle.NewWriter(h.bundles, leasedStore{h.bundles.Store, a}, in, pages, rep)
+	b := bundle.NewWriter(h.bundles, a.Leased(), in, pages, rep)
 	if err := b.Gather(ctx); err != nil {
 		return err
 	}
@@ -108,44 +110,39 @@ func (h publishHandler) put(ctx context.Context, a *attempt) error {
 }
 
 // published commits that a run's bundle is in storage.
-func (h publishHandler) published(ctx context.Context, a *attempt) error {
+func (h publishHandler) published(ctx context.Context, a *stage.Attempt) error {
 	if err := h.tellEnd(ctx, a); err != nil {
 		return err
 	}
-	if err := a.traceRun(ctx, h.bundles.Now()); err != nil {
+	if err := a.TraceRun(ctx); err != nil {
 		return err
 	}
-	return a.queue.Published(ctx, a.Lease, a.Run, h.expiry)
+	return a.Queue.Published(ctx, a.Lease, a.Run, h.expiry)
 }
 
-// leasedStore changes nothing while another attempt may hold the lease. A publisher that was frozen must not delete the
-// manifest or write a file when another publisher has completed the bundle meanwhile.
-type leasedStore struct {
-	storage.Store
-	a *attempt
+// runEnded is the data of the event run.ended.
+type runEnded struct {
+	RunID     string              `json:"run_id"`
+	Batch     string              `json:"batch"`
+	Topic     string              `json:"topic"`
+	State     topicqueue.RunState `json:"state"`
+	Reason    string              `json:"reason,omitempty"`
+	Report    string              `json:"report,omitempty"` // location: a path or s3://bucket/key
+	CreatedAt time.Time           `json:"created_at"`
+	EndedAt   time.Time           `json:"ended_at"`
 }
 
-func (s leasedStore) Put(ctx context.Context, key string, body []byte) error {
-	if err := s.a.leases.wait(ctx, s.a.Lease); err != nil {
-		return err
+// tellEnd announces that a run has ended and its files are in storage. It comes before the last commit: if that is
+// interrupted, the same event is sent again.
+func (h publishHandler) tellEnd(ctx context.Context, a *stage.Attempt) error {
+	e := runEnded{
+		RunID: a.Run.ID, Batch: a.Run.Batch, Topic: topicqueue.Clip(a.Run.Topic, notify.MaxText), State: a.Run.State,
+		Reason:    topicqueue.Clip(a.Run.Reason, notify.MaxText),
+		CreatedAt: a.Run.CreatedAt, EndedAt: a.Run.EndedAt,
 	}
-	return s.Store.Put(ctx, key, body)
-}
-
-func (s leasedStore) PutMany(ctx context.Context, list []storage.Artefact) error {
-	many, ok := s.Store.(storage.ManyPutter)
-	if !ok { // Put waits for the lease each time
-		return storage.PutMany(ctx, struct{ storage.Store }{s}, list)
+	if a.Run.Report != "" {
+		e.Report = h.bundles.Store.Location(a.Run.Report)
 	}
-	if err := s.a.leases.wait(ctx, s.a.Lease); err != nil {
-		return err
-	}
-	return many.PutMany(ctx, list)
-}
-
-func (s leasedStore) Delete(ctx context.Context, key string) error {
-	if err := s.a.leases.wait(ctx, s.a.Lease); err != nil {
-		return err
-	}
-	return s.Store.Delete(ctx, key)
+	return a.Dispatcher.Notify(ctx, notify.Event{Type: notify.RunEnded, Subject: fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch),
+		Time: a.Run.EndedAt, Data: e})
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/jobs/digests"
+	"nightdesk/jobs/steady"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -348,8 +350,8 @@ func (w *purging) unlisted(ctx context.Context, batch string) (string, error) {
 	if !errors.Is(err, redisqueue.ErrNotFound) {
 		return "", err
 	}
-	d, err := ReadDigest(ctx, w.Store, batch)
-	if away(err) || ctx.Err() != nil {
+	d, err := digests.Read(ctx, w.Store, batch)
+	if steady.Away(err) || ctx.Err() != nil {
 		return "", err
 	}
 	if err != nil { // without a digest, its age is unknown

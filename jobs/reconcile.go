@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"nightdesk/jobs/stage"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -13,8 +14,8 @@ import (
 // research is over, and commits the current results of runs whose time is over. Every worker reconciles; one worker at
 // a time handles a run. Batches are handled in the same way, for the digests of ended batches.
 func (w *Worker) reconcile() {
-	w.every(flushPause, w.flush)
-	w.every(w.settings.SweepInterval, func(ctx context.Context) {
+	w.runner.Every(flushPause, w.flush)
+	w.runner.Every(w.settings.SweepInterval, func(ctx context.Context) {
 		w.attend(ctx)
 		w.feed(ctx)
 		runs, takeover, err := w.Queue.Due(ctx)
@@ -27,14 +28,14 @@ func (w *Worker) reconcile() {
 		}
 		w.digests.sweep(ctx)
 	})
-	w.background.Go(func() {
+	w.runner.Go(func(work, stopped context.Context) {
 		for {
 			select {
-			case <-w.stopped.Done():
+			case <-stopped.Done():
 				return
 			case <-w.hungry:
 			}
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(w.work), saveTime)
+			ctx, cancel := context.WithTimeout(work, stage.SaveTime)
 			w.feed(ctx)
 			cancel()
 		}
@@ -44,7 +45,7 @@ func (w *Worker) reconcile() {
 // attend sends the heartbeat of this worker and counts the slots of all workers. A worker with private lanes sends
 // none.
 func (w *Worker) attend(ctx context.Context) {
-	if w.attendance == nil || w.handlers.cause() != nil {
+	if w.attendance == nil || w.runner.Closed() {
 		return
 	}
 	all, err := w.attendance.Beat(ctx)
@@ -60,7 +61,7 @@ func (w *Worker) leave() {
 	if w.attendance == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.work), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := w.attendance.End(ctx); err != nil {
 		w.Log.Warn().Err(err).Msg("stop of this worker not recorded; others notice it later")
@@ -70,7 +71,7 @@ func (w *Worker) leave() {
 // feed puts waiting runs into the job queue, up to the number of slots. Other runs wait at no cost.
 func (w *Worker) feed(ctx context.Context) {
 	for _, lane := range w.settings.Lanes {
-		if err := w.Dispatcher.feed(ctx, w.Queue, lane, 2*w.settings.Concurrency, int(w.slots.Load())); err != nil {
+		if err := w.Dispatcher.Feed(ctx, w.Queue, lane, 2*w.settings.Concurrency, int(w.slots.Load())); err != nil {
 			w.Log.Warn().Err(err).Msg("could not start waiting runs")
 		}
 	}
@@ -90,7 +91,7 @@ func (w *Worker) sweep(ctx context.Context, runID string, takeover bool) {
 		w.force(*swept.Forced)
 	}
 	if err == nil {
-		err = w.Dispatcher.heal(ctx, w.Queue, swept.Intents)
+		err = w.Dispatcher.Heal(ctx, w.Queue, swept.Intents)
 	}
 	if err != nil {
 		w.Log.Warn().Err(err).Str("run", runID).Msg("run not swept")
@@ -99,13 +100,13 @@ func (w *Worker) sweep(ctx context.Context, runID string, takeover bool) {
 
 // force commits the report of a run whose time is over, from the current results.
 func (w *Worker) force(l redisqueue.Lease) {
-	w.background.Go(func() {
+	w.runner.Go(func(work, _ context.Context) {
 		log := w.Log.With().Str("run", l.RunID).Str("unit", l.Unit).Int("attempt", l.Generation).Logger()
-		ctx, cancel := context.WithTimeout(log.WithContext(context.WithoutCancel(w.work)), w.Queue.Timing().Lease)
+		ctx, cancel := context.WithTimeout(log.WithContext(work), w.Queue.Timing().Lease)
 		defer cancel()
 		run, err := w.Queue.Run(ctx, l.RunID)
 		if err == nil {
-			err = w.reports.final(ctx, w.newAttempt(redisqueue.Begun{Lease: l, Run: run}))
+			err = w.runner.Do(ctx, redisqueue.Begun{Lease: l, Run: run}, w.reports.final())
 		}
 		if err != nil {
 			log.Warn().Err(err).Msg("report not written at the deadline; the next sweep retries")
@@ -131,27 +132,9 @@ func (w *Worker) publishHere(ctx context.Context, runID string) error {
 		if err != nil {
 			return err
 		}
-		return w.publications.work(ctx, w.newAttempt(begun))
+		return w.runner.Do(ctx, begun, stage.Stage{Work: w.publications.work})
 	}
 	return nil // published, or being published
-}
-
-// every calls do repeatedly until the worker has stopped. ctx ends with the pause that follows the call.
-func (w *Worker) every(pause time.Duration, do func(ctx context.Context)) {
-	w.background.Go(func() {
-		tick := time.NewTicker(pause)
-		defer tick.Stop()
-		for {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(w.work), max(pause, saveTime))
-			do(ctx)
-			cancel()
-			select {
-			case <-w.stopped.Done():
-				return
-			case <-tick.C:
-			}
-		}
-	})
 }
 
 // flushPause is how often a worker tries to flush spooled data to the storage.

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/jobs/history"
+	"nightdesk/jobs/stage"
+	"nightdesk/jobs/steady"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/researching"
@@ -35,7 +37,7 @@ func (s *memories) recall(ctx context.Context, run topicqueue.Run) (m *recurring
 	if !run.Options.Incremental {
 		return nil, "", nil
 	}
-	err = steady(ctx, "recall the topic", func(ctx context.Context) error {
+	err = steady.Do(ctx, "recall the topic", func(ctx context.Context) error {
 		m = nil
 		versions, err := storage.TopicVersions(ctx, s.store, recurring.Key(run.Topic, run.Options))
 		if err != nil {
@@ -97,16 +99,14 @@ func (s *memories) load(ctx context.Context, run topicqueue.Run, at string) (*re
 }
 
 // before returns the memory that a run's plan builds on; nil when there is none.
-func (s *memories) before(ctx context.Context, run topicqueue.Run, plan topicqueue.Plan) (m *recurring.Memory,
-	err error) {
+func (s *memories) before(ctx context.Context, run topicqueue.Run, plan topicqueue.Plan) (*recurring.Memory,
+	error) {
 	if plan.Memory == "" {
 		return nil, nil
 	}
-	err = steady(ctx, "recall the topic", func(ctx context.Context) error {
-		m, err = s.load(ctx, run, plan.Memory)
-		return err
+	return steady.Get(ctx, "recall the topic", func(ctx context.Context) (*recurring.Memory, error) {
+		return s.load(ctx, run, plan.Memory)
 	})
-	return m, err
 }
 
 // adopt copies the data that the next run of a topic needs into its bundle: the texts and figures that the traces of a
@@ -144,7 +144,7 @@ func (s *memories) adopt(ctx context.Context, runID string, m *recurring.Memory)
 
 // remember stores the results of this run that the next run of the topic needs, as a new version of the topic's memory.
 // If several runs end at once, the run that was enqueued last wins.
-func (s *memories) remember(ctx context.Context, a *attempt, in reporting.Input, rep *reporting.Report) error {
+func (s *memories) remember(ctx context.Context, a *stage.Attempt, in reporting.Input, rep *reporting.Report) error {
 	if !a.Run.Options.Incremental || rep == nil || in.Plan.Path == topicqueue.PathShallow { // answered afresh each time
 		return nil
 	}

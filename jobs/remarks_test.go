@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/digests"
 	"nightdesk/jobs/history"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
@@ -47,7 +47,7 @@ func TestRemarks(t *testing.T) {
 	if !heard(fourth, "About the whole report: Too long") || heard(fourth, "1998") {
 		t.Errorf("a report that goes on from no other was written with %q", n.model.heard[fourth.run.ID])
 	}
-	d, err := jobs.MakeDigest(t.Context(), n.services.Queue, n.services.Store, "night-4")
+	d, err := digests.Make(t.Context(), n.services.Queue, n.services.Store, "night-4")
 	if err != nil || len(d.Remarks.Items) != 1 || !strings.Contains(d.Remarks.Items[0].Text, "Too long (Ann, ") {
 		t.Errorf("digest: %+v, %v", d.Remarks, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"nightdesk/jobs/stage"
 	"nightdesk/pipeline/planning"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
@@ -26,15 +27,22 @@ type reviewHandler struct {
 	plannerTokens int // context window of the planner's model; 0 = unknown
 }
 
+// stage returns the stage of reviewing. A run continues without its review if it fails.
+func (h reviewHandler) stage() stage.Stage {
+	return stage.Stage{Work: h.work, Limit: untilSeal, Failed: func(a *stage.Attempt, reason string) stage.Ending {
+		return closeReview(a, topicqueue.Review{NotDone: reason})
+	}}
+}
+
 // work compares the findings of a run with its plan, and adds blocks or continues to the report. It ends while there is
 // still time for another block, because later the review would have no use.
-func (h reviewHandler) work(ctx context.Context, a *attempt) error {
+func (h reviewHandler) work(ctx context.Context, a *stage.Attempt) (end stage.Ending, err error) {
 	in, err := h.findings.steady(ctx, a.Run)
 	if err != nil {
-		return err
+		return end, err
 	}
-	if in.Changes != nil && (a.calls.model() == nil || !moved(in)) {
-		return a.closeReview(ctx, in.Review)
+	if in.Changes != nil && (a.Calls.Model() == nil || !moved(in)) {
+		return closeReview(a, in.Review), nil
 	}
 	// the first night found what the plan wants; further nights review what has changed
 	e := planning.Evidence{Topic: in.Plan.Topic, Last: in.Review, Closed: in.Changes != nil}
@@ -46,36 +54,37 @@ func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 		blocks[i] = b.Block
 		e.Blocks = append(e.Blocks, planning.BlockEvidence(b))
 	}
-	e.Room = planning.Room(blocks, a.leftUntilSeal(), a.Run.Options.MaxParallel)
-	room, err := a.budget.roomFor(ctx, 1)
+	e.Room = planning.Room(blocks, a.LeftUntilSeal(), a.Run.Options.MaxParallel)
+	room, err := a.Budget.RoomFor(ctx, 1)
 	switch {
 	case err != nil:
-		return err
+		return end, err
 	case room == 0:
-		a.budget.cut(ctx, topicqueue.CutReview)
-		return a.closeReview(ctx, e.Last.Standing("the budget leaves nothing for another block"))
+		a.Budget.Cut(ctx, topicqueue.CutReview)
+		return closeReview(a, e.Last.Standing("the budget leaves nothing for another block")), nil
 	case room > 0 && (e.Room < 0 || room < e.Room):
 		e.Room = room
 	}
 	if e.Unread, err = h.unread(ctx, a.Run, in); err != nil {
-		return err
+		return end, err
 	}
 	r := planning.Reviewer{
-		Model: a.calls.model(), Draft: h.plannerTokens == 0 || h.plannerTokens >= draftTokens,
+		Model: a.Calls.Model(), Draft: h.plannerTokens == 0 || h.plannerTokens >= draftTokens,
 	}
 	reviewCtx, cancel := ctx, func() {}
 	if a.Seal >= 0 {
-		reviewCtx, cancel = context.WithTimeoutCause(ctx, max(0, a.leftUntilSeal()-planning.UsualTime(blocks)), errTimeUp)
+		left := max(0, a.LeftUntilSeal()-planning.UsualTime(blocks))
+		reviewCtx, cancel = context.WithTimeoutCause(ctx, left, stage.ErrTimeUp)
 	}
 	review, err := r.Review(reviewCtx, a.Run, e)
 	cancel()
-	if errors.Is(context.Cause(reviewCtx), errTimeUp) && ctx.Err() == nil && err != nil {
+	if errors.Is(context.Cause(reviewCtx), stage.ErrTimeUp) && ctx.Err() == nil && err != nil {
 		review, err = e.Last.Standing("the model did not answer in time for another block"), nil
 	}
 	if err != nil {
-		return fmt.Errorf("review the evidence: %w", err)
+		return end, fmt.Errorf("review the evidence: %w", err)
 	}
-	return a.closeReview(ctx, review)
+	return closeReview(a, review), nil
 }
 
 // maxUnread is the maximum number of documents not returned by any search that a review gets. If there are more, the
@@ -131,8 +140,13 @@ func moved(in reporting.Input) bool {
 	return false
 }
 
-func (a *attempt) closeReview(ctx context.Context, review topicqueue.Review) error {
-	return a.end(ctx, "close the review", func(ctx context.Context) ([]redisqueue.Intent, error) {
-		return a.queue.CloseReview(ctx, a.Lease, review)
-	})
+func closeReview(a *stage.Attempt, review topicqueue.Review) stage.Ending {
+	result := fmt.Sprintf("reviewed: %d gaps", len(review.Gaps))
+	if review.NotDone != "" {
+		result = "not reviewed: " + review.NotDone
+	}
+	return stage.Ending{Doing: "close the review", Result: result, Calls: ofStage("reviewing"),
+		Commit: func(ctx context.Context) ([]redisqueue.Intent, error) {
+			return a.Queue.CloseReview(ctx, a.Lease, review)
+		}}
 }

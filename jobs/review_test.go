@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/prompts"
 	"nightdesk/storage"
@@ -284,7 +285,7 @@ func TestReviewsTask(t *testing.T) {
 			t.Fatal(err)
 		}
 		info, err := inspector.GetTaskInfo("reporting", fmt.Sprintf("review:%s:%d", id, loop))
-		if err != nil || info.Type != jobs.KindReview {
+		if err != nil || info.Type != tasks.KindReview {
 			t.Fatalf("loop %d: %+v, %v", loop, info, err)
 		}
 		begun, err := b.services.Queue.Begin(t.Context(), id, redisqueue.UnitReview, loop)

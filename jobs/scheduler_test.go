@@ -14,9 +14,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
-	"nightdesk/jobs"
 	firing "nightdesk/jobs/nights"
 	"nightdesk/jobs/notify"
+	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -64,7 +64,7 @@ func (n *night) scheduler(hook redis.Hook) *firing.Scheduler {
 	if hook != nil {
 		rdb.AddHook(hook)
 	}
-	dispatcher := jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
+	dispatcher := tasks.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
 	dispatcher.Announce([]string{notify.SchedulePaused}, []*notify.Webhook{hookAt(n.t, "http://hooks.example/nightdesk")}, false)
 	return firing.New(firing.Services{
 		Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Dispatcher: dispatcher, Store: n.store, Now: n.now,
@@ -524,7 +524,7 @@ func TestSchedulerStarted(t *testing.T) {
 		return err == nil && len(entries) == 1 && entries[0].Spec == "CRON_TZ=Europe/Berlin 0 1 * * *" && entries[0].Task.Type() == firing.KindFire
 	})
 	within(t, func() bool { // what it says of itself is good for some heartbeats
-		running, err := jobs.NewDispatcher(nil, inspector).Schedulers()
+		running, err := tasks.NewDispatcher(nil, inspector).Schedulers()
 		return err == nil && running == 1
 	})
 	n.set(due)
@@ -541,7 +541,7 @@ func TestSchedulerStarted(t *testing.T) {
 		t.Error("not fired")
 	}
 	s.Stop()
-	if running, err := jobs.NewDispatcher(nil, inspector).Schedulers(); err != nil || running != 0 {
+	if running, err := tasks.NewDispatcher(nil, inspector).Schedulers(); err != nil || running != 0 {
 		t.Errorf("%d schedulers run after the stop, %v", running, err)
 	}
 }

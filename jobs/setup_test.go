@@ -20,6 +20,7 @@ import (
 
 	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
@@ -85,7 +86,7 @@ func setup(t testing.TB, rdb *redis.Client, model llm.Model) *bench {
 	base := indexed(t, documents)
 	b := &bench{t: t, base: base}
 	b.services = jobs.Services{
-		Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Dispatcher: jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)),
+		Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Dispatcher: tasks.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)),
 		Store: storage.NewDir(t.TempDir()), Model: model, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel), Now: time.Now,
 		Toolbox: func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
 			return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(base, 6)}, Sections: base}, nil
@@ -184,7 +185,7 @@ func (b *bench) start(settings jobs.Settings) *jobs.Worker {
 	if settings.Concurrency == 0 {
 		settings.Concurrency = 8
 	}
-	settings.Lanes = []string{jobs.LaneHigh, "", jobs.LaneLow}
+	settings.Lanes = []string{tasks.LaneHigh, "", tasks.LaneLow}
 	settings.MaxActions, settings.ToolTimeout, settings.ResultLimit = cmp.Or(settings.MaxActions, 3), time.Minute, 6
 	settings.PollInterval, settings.SweepInterval = 5*time.Millisecond, 50*time.Millisecond
 	settings.RetryPause = cmp.Or(settings.RetryPause, 5*time.Millisecond)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +15,8 @@ import (
 
 	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/notify"
+	"nightdesk/jobs/stage"
+	"nightdesk/jobs/tasks"
 	"nightdesk/jobs/tracing"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/narration"
@@ -42,7 +42,7 @@ type Toolbox struct {
 type Services struct {
 	Redis      redis.UniversalClient
 	Queue      *redisqueue.Queue
-	Dispatcher *Dispatcher
+	Dispatcher *tasks.Dispatcher
 	Store      storage.Store
 	Model      llm.Model // nil: extractive path
 	Prices     llm.Prices
@@ -84,14 +84,8 @@ type Settings struct {
 type Worker struct {
 	Services
 	settings     Settings
-	leases       *leases
-	handlers     *gate
-	work         context.Context
-	cancel       context.CancelCauseFunc
+	runner       *stage.Runner
 	servers      []*asynq.Server
-	stopped      context.Context // ends background work
-	stop         context.CancelFunc
-	figures      *figures // figures of this installation
 	reports      reportHandler
 	publications publishHandler
 	digests      digestHandler
@@ -99,64 +93,61 @@ type Worker struct {
 	hungry       chan struct{}          // signals that an attempt has ended, so there may be room for another run
 	attendance   *redisqueue.Attendance // nil: serves private lanes only
 	slots        atomic.Int64           // slots of all workers, as last reported; 0: serves private lanes only
-	background   sync.WaitGroup
 }
 
 // NewWorker returns a worker. Call Start to start it.
 func NewWorker(s Services, settings Settings) *Worker {
-	w := &Worker{Services: s, settings: settings, figures: &figures{queue: s.Queue, now: s.Now}}
-	if w.Format == nil {
-		w.Format = formats.Make
+	if s.Format == nil {
+		s.Format = formats.Make
 	}
-	return w
+	return &Worker{Services: s, settings: settings, hungry: make(chan struct{}, 1)}
 }
 
 // Start starts processing tasks and returns. ctx only carries values: the end of ctx does not stop the worker, Stop
 // does.
 func (w *Worker) Start(ctx context.Context) error {
-	w.work, w.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	w.stopped, w.stop = context.WithCancel(context.Background())
-	w.handlers, w.leases, w.hungry = newGate(), newLeases(w.Queue.Timing().Lease*3/4), make(chan struct{}, 1)
+	poll, err := w.pollInterval()
+	if err != nil {
+		return err
+	}
+	w.runner = stage.NewRunner(ctx, stage.Services{Queue: w.Queue, Dispatcher: w.Dispatcher, Store: w.Store,
+		Model: w.Model, Prices: w.Prices, Shared: w.Shared, Tracer: w.Tracer, Log: w.Log, Now: w.Now},
+		stage.Settings{ToolTimeout: w.settings.ToolTimeout, ResultLimit: w.settings.ResultLimit,
+			SharedLifetime: w.settings.SharedLifetime, Grace: w.settings.Grace}, w.feedSoon)
 	mux := w.mux()
 	all, reports := map[string]int{}, map[string]int{}
 	// asynq serves the queue with the highest number first. Lanes are served in order; within a lane, the stage closest
 	// to the report comes first.
 	for i, lane := range w.settings.Lanes {
 		top := 3 * (len(w.settings.Lanes) - i)
-		all[queueName(queueReporting, lane)] = top
-		all[queueName(queueResearching, lane)] = top - 1
-		all[queueName(queuePlanning, lane)] = top - 2
-		reports[queueName(queueReporting, lane)] = top
+		all[tasks.QueueName(tasks.QueueReporting, lane)] = top
+		all[tasks.QueueName(tasks.QueueResearching, lane)] = top - 1
+		all[tasks.QueueName(tasks.QueuePlanning, lane)] = top - 2
+		reports[tasks.QueueName(tasks.QueueReporting, lane)] = top
 	}
 	if slices.Contains(w.settings.Lanes, "") {
 		w.attendance = w.Queue.Attend(w.settings.Concurrency)
 		w.slots.Store(int64(w.settings.Concurrency))
 	}
-	poll, err := w.pollInterval()
-	if err != nil {
-		return err
-	}
-	w.servers = append(w.servers, w.server(all, w.settings.Concurrency, poll, w.attemptPause))
+	w.serve(all, w.settings.Concurrency, poll, w.attemptPause)
 	if w.settings.ReportConcurrency > 0 {
-		w.servers = append(w.servers, w.server(reports, w.settings.ReportConcurrency, poll, w.attemptPause))
+		w.serve(reports, w.settings.ReportConcurrency, poll, w.attemptPause)
 	}
 	var outlets []string
 	for _, h := range w.Webhooks {
-		outlets = append(outlets, queueOf(h.Key()))
+		outlets = append(outlets, tasks.WebhookQueue(h.Key()))
 	}
-	if w.Mail != nil || len(w.Webhooks) > 0 { // without mail, for tasks of an earlier version with a single webhook
-		outlets = append(outlets, queueNotifying)
+	if w.Mail != nil {
+		outlets = append(outlets, tasks.QueueNotifying)
 	}
 	for _, queue := range outlets {
-		w.servers = append(w.servers, w.server(map[string]int{queue: 1}, notifySlots, max(poll, w.settings.SweepInterval),
-			w.outlets.pause))
+		w.serve(map[string]int{queue: 1}, notifySlots, max(poll, w.settings.SweepInterval), w.outlets.pause)
 	}
 	for _, s := range w.servers {
 		if err := s.Start(mux); err != nil {
 			return fmt.Errorf("start the worker: %w", err)
 		}
 	}
-	w.renew()
 	w.reconcile()
 	return nil
 }
@@ -166,70 +157,65 @@ func (w *Worker) mux() *asynq.ServeMux {
 	topics := &memories{store: w.Store, toolbox: w.Toolbox}
 	found := &findings{queue: w.Queue, store: w.Store, memories: topics}
 	bundles := bundle.Services{Queue: w.Queue, Store: w.Store, Config: w.Config, Format: w.Format, Now: w.Now}
-	w.reports = reportHandler{bundles: bundles, findings: found}
-	w.outlets = sender{webhooks: w.Webhooks, mail: w.Mail, dispatcher: w.Dispatcher, store: w.Store, now: w.Now,
-		unit: w.settings.RetryPause}
-	w.publications = publishHandler{
-		bundles: bundles, findings: found, memories: topics, dispatcher: w.Dispatcher, expiry: w.settings.StateExpiry,
-	}
 	plans := planHandler{toolbox: w.Toolbox, memories: topics, now: w.Now}
 	blocks := blockHandler{toolbox: w.Toolbox, memories: topics, maxActions: w.settings.MaxActions,
 		window: w.settings.ResearcherTokens, now: w.Now}
+	answers := answerHandler{blocks, w.settings.WriterTokens, w.Store}
 	reviews := reviewHandler{findings: found, toolbox: w.Toolbox, plannerTokens: w.settings.PlannerTokens}
+	narrations := narrateHandler{w.Queue, w.Store, w.Speech}
+	w.reports = reportHandler{bundles: bundles, findings: found}
+	w.publications = publishHandler{bundles: bundles, findings: found, memories: topics, expiry: w.settings.StateExpiry}
 	w.digests = digestHandler{queue: w.Queue, store: w.Store, dispatcher: w.Dispatcher, log: w.Log, now: w.Now}
+	w.outlets = sender{webhooks: w.Webhooks, mail: w.Mail, store: w.Store, now: w.Now, unit: w.settings.RetryPause}
 	mux := asynq.NewServeMux()
-	mux.HandleFunc(KindPlan, w.whenAffordable(w.handler(plans.work)))
-	mux.HandleFunc(KindBlock, w.handler(blocks.work))
-	mux.HandleFunc(KindAnswer, w.handler(answerHandler{blocks, w.settings.WriterTokens, w.Store}.work))
-	mux.HandleFunc(KindReview, w.handler(reviews.work))
-	mux.HandleFunc(KindReport, w.handler(w.reports.work))
-	mux.HandleFunc(KindNarrate, w.handler(narrateHandler{w.Queue, w.Store, w.Speech}.work))
-	mux.HandleFunc(KindPublish, w.handler(w.publications.work))
-	mux.HandleFunc(KindDigest, w.plainHandler(w.digests.work))
-	mux.HandleFunc(KindWebhook, w.plainHandler(w.outlets.deliver))
-	mux.HandleFunc(KindMail, w.plainHandler(w.outlets.sendMail))
+	for kind, s := range map[string]stage.Stage{
+		tasks.KindPlan:    plans.stage(w.runner.Ready),
+		tasks.KindBlock:   blocks.stage(blocks.work),
+		tasks.KindAnswer:  blocks.stage(answers.work),
+		tasks.KindReview:  reviews.stage(),
+		tasks.KindReport:  w.reports.stage(),
+		tasks.KindNarrate: narrations.stage(),
+		tasks.KindPublish: {Work: w.publications.work},
+	} {
+		mux.HandleFunc(kind, w.runner.Handler(s))
+	}
+	mux.HandleFunc(tasks.KindDigest, w.runner.Plain(w.digests.work))
+	mux.HandleFunc(tasks.KindWebhook, w.runner.Plain(w.outlets.deliver))
+	mux.HandleFunc(tasks.KindMail, w.runner.Plain(w.outlets.sendMail))
 	return mux
 }
 
 // pollInterval returns an interval that grows with the number of workers. All workers together poll as often as a
 // single one, so an idle fleet does not load Redis.
 func (w *Worker) pollInterval() (time.Duration, error) {
-	others, err := asynq.NewInspectorFromRedisClient(w.Redis).Servers()
-	if err != nil {
-		return 0, fmt.Errorf("count the workers: %w", err)
-	}
-	processes := map[string]bool{}
-	for _, s := range others {
-		if isScheduler(s) {
-			continue
-		}
-		processes[fmt.Sprint(s.Host, s.PID)] = true
-	}
-	return min(w.settings.PollInterval*time.Duration(1+len(processes)), max(w.settings.PollInterval, time.Second)), nil
+	others, err := w.Dispatcher.Workers()
+	return min(w.settings.PollInterval*time.Duration(1+others), max(w.settings.PollInterval, time.Second)), err
 }
 
-func (w *Worker) server(queues map[string]int, slots int, poll time.Duration,
-	delay asynq.RetryDelayFunc) *asynq.Server {
-	return asynq.NewServerFromRedisClient(newPoller(w.Redis, queues), asynq.Config{
+// serve adds a server of these queues.
+func (w *Worker) serve(queues map[string]int, slots int, poll time.Duration, delay asynq.RetryDelayFunc) {
+	w.servers = append(w.servers, asynq.NewServerFromRedisClient(newPoller(w.Redis, queues), asynq.Config{
 		Concurrency:              slots,
 		Queues:                   queues,
 		StrictPriority:           true,
 		TaskCheckInterval:        poll,
 		DelayedTaskCheckInterval: time.Second,
 		ShutdownTimeout:          w.settings.Grace + 10*time.Second, // handlers end before that
-		IsFailure:                func(err error) bool { return !errors.Is(err, errDrain) && !errors.Is(err, errHeld) },
-		RetryDelayFunc:           delay,
-		Logger:                   AsynqLog{w.Log},
-		LogLevel:                 asynq.WarnLevel,
-	})
+		IsFailure: func(err error) bool {
+			return !errors.Is(err, stage.ErrDrain) && !errors.Is(err, stage.ErrHeld)
+		},
+		RetryDelayFunc: delay,
+		Logger:         tasks.AsynqLog{Log: w.Log},
+		LogLevel:       asynq.WarnLevel,
+	}))
 }
 
 // attemptPause returns the pause before the next try of an attempt.
 func (w *Worker) attemptPause(tried int, err error, _ *asynq.Task) time.Duration {
-	if errors.Is(err, errDrain) {
+	if errors.Is(err, stage.ErrDrain) {
 		return 0
 	}
-	if errors.Is(err, errHeld) {
+	if errors.Is(err, stage.ErrHeld) {
 		tried = 0
 	}
 	pause := w.settings.RetryPause << min(tried, 5)
@@ -242,35 +228,11 @@ func (w *Worker) Stop() {
 	for _, s := range w.servers {
 		s.Stop()
 	}
-	w.handlers.close(errDrain)
+	w.runner.Close()
 	w.leave()
-	w.leases.closeAll(errDrain)
-	select {
-	case <-w.handlers.landed:
-	case <-time.After(w.settings.Grace):
-		w.cancel(errDrain)
-	}
-	<-w.handlers.landed
+	w.runner.Drain()
 	for _, s := range w.servers {
 		s.Shutdown()
 	}
-	w.stop()
-	w.background.Wait()
-	w.cancel(errDrain)
+	w.runner.Stop()
 }
-
-// AsynqLog writes asynq's own messages to the worker's log. Its errors are logged as warnings because asynq retries.
-type AsynqLog struct{ Log zerolog.Logger }
-
-func (l AsynqLog) Debug(args ...any) { l.Log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
-func (l AsynqLog) Info(args ...any)  { l.Log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
-func (l AsynqLog) Warn(args ...any) {
-	message, level := fmt.Sprint(args...), zerolog.WarnLevel
-	// the worker has already logged the reason
-	if strings.HasPrefix(message, "Retry exhausted") || strings.HasPrefix(message, "revoke task") {
-		level = zerolog.DebugLevel
-	}
-	l.Log.WithLevel(level).Str("from", "asynq").Msg(message)
-}
-func (l AsynqLog) Error(args ...any) { l.Log.Warn().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
-func (l AsynqLog) Fatal(args ...any) { l.Log.Error().Str("from", "asynq").Msg(fmt.Sprint(args...)) }

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/pipeline/reporting/reportingtest"
@@ -220,7 +221,7 @@ func TestNeverMoreBlocksInFlightThanAllowed(t *testing.T) {
 		}
 		first, second := b.start(jobs.Settings{Concurrency: 10}), b.start(jobs.Settings{Concurrency: 10, ReportConcurrency: 2})
 		var ids []string
-		for _, lane := range []string{"", jobs.LaneHigh, jobs.LaneLow} {
+		for _, lane := range []string{"", tasks.LaneHigh, tasks.LaneLow} {
 			ids = append(ids, b.enqueue(topic+" "+lane, options(6, 2, parallel), lane))
 		}
 		for _, id := range ids {
@@ -338,7 +339,7 @@ func TestCheckTopic(t *testing.T) {
 		strings.Repeat("x", 1_000_000): "at most 16384",
 		"a topic":                      "",
 	} {
-		err := jobs.CheckTopic(topic)
+		err := tasks.CheckTopic(topic)
 		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("CheckTopic(%.20q) = %v, want %q", topic, err, want)
 		}

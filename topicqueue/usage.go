@@ -31,3 +31,46 @@ func (u *Usage) AddTokens(o Usage) {
 	u.CacheWriteTokens += o.CacheWriteTokens
 	u.Estimated = u.Estimated || o.Estimated
 }
+
+// Totals are the sums of model calls.
+type Totals struct {
+	Calls            int     `json:"total_calls"`
+	Failed           int     `json:"failed_calls"`
+	PromptTokens     int     `json:"total_prompt_tokens"`
+	CompletionTokens int     `json:"total_completion_tokens"`
+	CachedTokens     int     `json:"total_cached_tokens"` // part of the prompt tokens, read from the provider's cache
+	Tokens           int     `json:"total_tokens"`
+	Estimated        int     `json:"estimated_calls"` // calls without token counts from the provider
+	CostUSD          float64 `json:"total_cost_usd"`  // of calls whose model has a known price
+	Unpriced         int     `json:"unpriced_calls"`  // other calls
+}
+
+// Total returns the sums of the calls that of selects; nil: of all calls.
+func Total(calls []Usage, of func(Usage) bool) (t Totals) {
+	for _, u := range calls {
+		if of == nil || of(u) {
+			t.Add(u)
+		}
+	}
+	return t
+}
+
+// Add adds a call.
+func (t *Totals) Add(u Usage) {
+	t.Calls++
+	t.PromptTokens += u.PromptTokens
+	t.CompletionTokens += u.CompletionTokens
+	t.CachedTokens += u.CachedTokens
+	t.Tokens += u.PromptTokens + u.CompletionTokens
+	if u.Failed {
+		t.Failed++
+	}
+	if u.Estimated {
+		t.Estimated++
+	}
+	if u.CostUSD != nil {
+		t.CostUSD += *u.CostUSD
+	} else {
+		t.Unpriced++
+	}
+}

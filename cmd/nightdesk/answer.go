@@ -14,7 +14,7 @@ import (
 	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -74,7 +74,7 @@ func answerRun(ctx context.Context, s *session, d *wiring.Desk, name, text strin
 	if err != nil {
 		return view.Usage(err)
 	}
-	err = jobs.Controls{Queue: d.Queue, Dispatcher: d.Dispatcher}.Answer(ctx, run, number, reply)
+	err = tasks.Controls{Queue: d.Queue, Dispatcher: d.Dispatcher}.Answer(ctx, run, number, reply)
 	if errors.Is(err, redisqueue.ErrStale) {
 		if run, err = d.Queue.Run(ctx, name); err != nil {
 			return err

@@ -14,8 +14,8 @@ import (
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -174,7 +174,7 @@ func (q apiQuestions) ask(ctx context.Context, about topicqueue.Run, question st
 	if err != nil {
 		return run, err
 	}
-	sub, err := q.desk.Dispatcher.Enqueue(ctx, q.desk.Queue, batch, question, options, jobs.LaneHigh, now)
+	sub, err := q.desk.Dispatcher.Enqueue(ctx, q.desk.Queue, batch, question, options, tasks.LaneHigh, now)
 	return sub.Run, err
 }
 

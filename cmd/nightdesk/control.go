@@ -12,8 +12,8 @@ import (
 	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -30,7 +30,7 @@ func cancelCommand(p *program) *cobra.Command {
 				done = "cancelled, what was found is written up"
 			}
 			return controlRuns(ctx, s, args[0], done,
-				func(c jobs.Controls, ctx context.Context, run topicqueue.Run) error {
+				func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
 					return c.Cancel(ctx, run, reason, report)
 				})
 		}),
@@ -45,7 +45,7 @@ func pauseCommand(p *program) *cobra.Command {
 		Use: "pause RUN|BATCH", Short: "Pause a run, or all runs of a batch; their deadlines do not move",
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-			return controlRuns(ctx, s, args[0], "paused", jobs.Controls.Pause)
+			return controlRuns(ctx, s, args[0], "paused", tasks.Controls.Pause)
 		}),
 	}
 }
@@ -54,7 +54,7 @@ func resumeCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "resume RUN|BATCH", Short: "Continue a paused run, or all paused runs of a batch", Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-			return controlRuns(ctx, s, args[0], "resumed", jobs.Controls.Resume)
+			return controlRuns(ctx, s, args[0], "resumed", tasks.Controls.Resume)
 		}),
 	}
 }
@@ -90,10 +90,10 @@ attempt.`,
 				what = redisqueue.RetryAll
 			}
 			return retryGone(controlRuns(ctx, s, args[0], "to be tried again",
-				func(c jobs.Controls, ctx context.Context, run topicqueue.Run) error {
+				func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
 					err := c.Retry(ctx, run, what)
-					if errors.Is(err, jobs.ErrNothingFailed) {
-						return jobs.Refusal(err.Error() + "; --report writes the report again, --all starts over")
+					if errors.Is(err, tasks.ErrNothingFailed) {
+						return tasks.Refusal(err.Error() + "; --report writes the report again, --all starts over")
 					}
 					return err
 				}))
@@ -116,7 +116,7 @@ type changed struct {
 // controlRuns applies do to one run, or to all runs of a batch. A refusal is an error for a single run; runs of a batch
 // that refuse are skipped.
 func controlRuns(ctx context.Context, s *session, name, done string,
-	do func(jobs.Controls, context.Context, topicqueue.Run) error) error {
+	do func(tasks.Controls, context.Context, topicqueue.Run) error) error {
 	return s.withDesk(ctx, func(d *wiring.Desk) error {
 		c := control{session: s, desk: d, done: done, do: do}
 		name, err := lookup.FullID(ctx, s.cfg, d, name)
@@ -139,7 +139,7 @@ type control struct {
 	*session
 	desk *wiring.Desk
 	done string // what do has done, for messages
-	do   func(jobs.Controls, context.Context, topicqueue.Run) error
+	do   func(tasks.Controls, context.Context, topicqueue.Run) error
 	gone int // runs whose state has expired
 }
 
@@ -187,8 +187,8 @@ func (c *control) batch(ctx context.Context, name string) error {
 
 // one controls one run. It returns why the run refuses.
 func (c *control) one(ctx context.Context, run topicqueue.Run) (why string, err error) {
-	err = c.do(jobs.Controls{Queue: c.desk.Queue, Dispatcher: c.desk.Dispatcher}, ctx, run)
-	var refusal jobs.Refusal
+	err = c.do(tasks.Controls{Queue: c.desk.Queue, Dispatcher: c.desk.Dispatcher}, ctx, run)
+	var refusal tasks.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		return string(refusal), nil
@@ -243,9 +243,9 @@ func retryNotifications(ctx context.Context, s *session) error {
 	for _, w := range webhooks {
 		defer w.Close()
 	}
-	var retried []jobs.Unsent
+	var retried []tasks.Unsent
 	err = s.withDesk(ctx, func(d *wiring.Desk) (err error) {
-		retried, err = jobs.RetryNotifications(d.Redis)
+		retried, err = tasks.RetryNotifications(d.Redis)
 		return err
 	})
 	if err != nil {

@@ -45,8 +45,11 @@ var layers = map[string][]string{
 		"topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/localredis", "cmd/nightdesk/view"},
 
-	"config":               {"topicqueue"},
-	"jobs":                 {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue", "jobs/bundle"},
+	"config": {"topicqueue"},
+	"jobs": {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue", "jobs/bundle", "jobs/stage",
+		"jobs/steady"},
+	"jobs/stage":           {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue", "jobs", "jobs/steady"},
+	"jobs/steady":          {"pipeline/tools", "storage", "topicqueue", "topicqueue/redisqueue"},
 	"jobs/bundle":          {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue"},
 	"jobs/search":          {"pipeline", "storage", "topicqueue", "jobs/bundle"},
 	"jobs/nights":          {"jobs", "storage", "topicqueue", "topicqueue/redisqueue"},

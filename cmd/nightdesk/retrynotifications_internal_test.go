@@ -9,8 +9,8 @@ import (
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
-	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -26,7 +26,7 @@ func TestRetryNotifications(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer removed.Close()
-	d := jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
+	d := tasks.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
 	d.Announce(notify.Types, []*notify.Webhook{removed}, false)
 	for _, subject := range []string{"one", "two"} {
 		if err := d.Notify(t.Context(), notify.Event{Type: notify.RunEnded, Subject: subject}); err != nil {

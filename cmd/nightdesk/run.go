@@ -21,6 +21,7 @@ import (
 	"nightdesk/cmd/nightdesk/watch"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
@@ -166,7 +167,7 @@ type working struct {
 
 // workTopic researches one topic in this process, from start to end.
 func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, how working) (err error) {
-	if err := jobs.CheckTopic(topic); err != nil {
+	if err := tasks.CheckTopic(topic); err != nil {
 		return view.Usage(err)
 	}
 	if !s.cfg.Given("log_level") {
@@ -238,7 +239,7 @@ func workRun(ctx context.Context, s *session, d *wiring.Desk, services jobs.Serv
 	screen := view.NewRunScreen(s.Err, sub.Run, false)
 	usable := usable(d.Queue, services.Store)
 	ask := &dialogue.Asker{RunScreen: screen, Console: s.Console, Human: s.cfg.Planning.Human,
-		Controls: jobs.Controls{Queue: d.Queue, Dispatcher: d.Dispatcher}}
+		Controls: tasks.Controls{Queue: d.Queue, Dispatcher: d.Dispatcher}}
 	_, followErr := watch.Follow(ctx, d.Queue, sub.Run.ID, 0, usable, ask)
 	screen.End()
 	if ctx.Err() != nil && ask.CancelWaiting(ctx, sub.Run.ID, interruptGrace, usable) {

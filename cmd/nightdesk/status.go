@@ -16,8 +16,8 @@ import (
 	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
+	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -54,7 +54,7 @@ func showStatus(ctx context.Context, s *session, args []string) error {
 		if d != nil {
 			run, err := d.Queue.Run(ctx, name)
 			if err == nil {
-				if !run.State.Final() && jobs.SharedLane(run.Lane) {
+				if !run.State.Final() && tasks.SharedLane(run.Lane) {
 					health.Checker{Config: s.cfg, Desk: d, Store: store, Console: s.Console}.Warn(ctx)
 				}
 				return showRunStatus(ctx, s.Console, d.Queue, store, run)
@@ -218,7 +218,7 @@ func showBatchStatus(ctx context.Context, con *view.Console, from lookup.Lister,
 	err = from.Runs(ctx, name, func(run topicqueue.Run) error {
 		s.Runs++
 		s.States[run.State]++
-		open = open || !run.State.Final() && jobs.SharedLane(run.Lane)
+		open = open || !run.State.Final() && tasks.SharedLane(run.Lane)
 		if spent, _ := spentOf(run); spent.Amount() > 0 && spent.SameUnit(s.Spent) {
 			s.Spent = spent.Of(spent.Amount() + s.Spent.Amount())
 		}

@@ -14,7 +14,7 @@ import (
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -62,7 +62,7 @@ func submit(ctx context.Context, s *session, d *wiring.Desk, o order) (batch str
 		// Creation times are 1 ms apart and end now, so that runs are listed and worked in the order of the file.
 		at := now.Add(-time.Duration(o.plan.Topics-1-taken) * time.Millisecond)
 		taken++
-		run := jobs.NewRun(into, t.Topic, options, t.Lane, topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, at)
+		run := tasks.NewRun(into, t.Topic, options, t.Lane, topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, at)
 		return c.add(ctx, run, t.Line)
 	})
 	if err == nil {

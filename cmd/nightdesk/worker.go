@@ -7,6 +7,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 )
 
 func workerCommand(p *program) *cobra.Command {
@@ -39,7 +40,7 @@ func workQueue(ctx context.Context, s *session, d *wiring.Desk) error {
 			s.Log.Info().Str("setting", e.Path).Str("value", e.Value).Str("source", e.Source).Msg("effective setting")
 		}
 	}
-	w := jobs.NewWorker(services, wiring.WorkerSettings(s.cfg, jobs.LaneHigh, "", jobs.LaneLow))
+	w := jobs.NewWorker(services, wiring.WorkerSettings(s.cfg, tasks.LaneHigh, "", tasks.LaneLow))
 	if err := w.Start(ctx); err != nil {
 		return err
 	}

@@ -65,9 +65,9 @@ type metadata struct {
 	Formats   []Format              `json:"formats,omitempty"` // of the report, besides Markdown
 	Audio     *topicqueue.Narration `json:"audio,omitempty"`   // absent: no audio was requested
 	// of the report; verification.json has the details of each sentence
-	Verification *verified   `json:"verification,omitempty"`
-	Usage        usageTotals `json:"usage"`
-	Budget       *budgetLine `json:"budget,omitempty"` // absent without a budget
+	Verification *verified         `json:"verification,omitempty"`
+	Usage        topicqueue.Totals `json:"usage"`
+	Budget       *budgetLine       `json:"budget,omitempty"` // absent without a budget
 	// of the blocks' finished iterations, by tool
 	ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"`
 	// hashes of texts lost with the machine that kept them while the storage was unavailable
@@ -125,7 +125,7 @@ type fallbacks struct {
 
 // tallyOf counts the results of a run. report: nil without one.
 func tallyOf(report *reporting.Report, usage []topicqueue.Usage) topicqueue.Tally {
-	spent := total(usage)
+	spent := topicqueue.Total(usage, nil)
 	t := topicqueue.Tally{Calls: spent.Calls, Tokens: spent.Tokens, CostUSD: spent.CostUSD, Unpriced: spent.Unpriced}
 	if report == nil {
 		return t
@@ -145,7 +145,7 @@ func (b *Writer) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 		ResearchID: run.ID, TopicKey: recurring.Key(run.Topic, run.Options),
 		Topic: run.Topic, OptimizedTopic: b.In.Plan.Topic, Batch: run.Batch, State: run.State,
 		Reason:     run.Reason,
-		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, MissingTexts: b.Missing,
+		Statistics: b.statistics(), Usage: topicqueue.Total(usage, nil), ToolCalls: run.ToolCalls, MissingTexts: b.Missing,
 		Remarks: b.In.Plan.Remarks, Tally: b.Tally,
 		StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
 		Citations: []string{}, Removed: []citation.Removal{},

@@ -7,7 +7,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -15,7 +15,7 @@ import (
 // it wake one of our schedulers. The due time in the task id prevents duplicate tasks.
 type board struct {
 	asynq *asynq.Scheduler
-	log   jobs.AsynqLog
+	log   tasks.AsynqLog
 	shown map[string]boardEntry // by schedule
 }
 
@@ -24,7 +24,7 @@ type boardEntry struct{ task, id string }
 // keepTask is how long a task that has woken a scheduler stays visible.
 const keepTask = 24 * time.Hour
 
-func newBoard(rdb redis.UniversalClient, heartbeat time.Duration, log jobs.AsynqLog) *board {
+func newBoard(rdb redis.UniversalClient, heartbeat time.Duration, log tasks.AsynqLog) *board {
 	return &board{
 		// At shutdown, asynq complains that it does not own the connection, which is ours, so only fatal messages are
 		// logged.
@@ -53,7 +53,7 @@ func (b *board) show(records []schedule.Record, now time.Time) {
 			continue // only strings, cannot fail
 		}
 		id, err := b.asynq.Register(r.PlainCron(now), asynq.NewTask(KindFire, payload),
-			asynq.TaskID(task), asynq.Queue(jobs.QueueScheduling), asynq.MaxRetry(0), asynq.Retention(keepTask))
+			asynq.TaskID(task), asynq.Queue(tasks.QueueScheduling), asynq.MaxRetry(0), asynq.Retention(keepTask))
 		if err != nil {
 			b.log.Warn("schedule ", r.Name, " is not shown among asynq's: ", err)
 			continue

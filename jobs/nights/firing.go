@@ -10,8 +10,8 @@ import (
 	"fmt"
 	"time"
 
-	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
+	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -105,7 +105,7 @@ func (s Snapshot) runs(batch redisqueue.Batch, due time.Time, from, to int) []to
 		}
 		// One millisecond apart, so that runs are listed and processed in the order of the topics.
 		at := due.Add(time.Duration(from+i) * time.Millisecond)
-		out = append(out, jobs.NewRun(batch, t.Topic, options, t.Lane, t.Labels, at))
+		out = append(out, tasks.NewRun(batch, t.Topic, options, t.Lane, t.Labels, at))
 	}
 	return out
 }

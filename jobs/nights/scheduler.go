@@ -17,7 +17,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/schedule"
@@ -30,7 +30,7 @@ const KindFire = "schedule:fire"
 type Services struct {
 	Redis      redis.UniversalClient
 	Queue      *redisqueue.Queue
-	Dispatcher *jobs.Dispatcher
+	Dispatcher *tasks.Dispatcher
 	Store      storage.Store
 	Log        zerolog.Logger
 	Now        func() time.Time
@@ -139,13 +139,13 @@ func (s *Scheduler) Start(ctx context.Context, settings Settings) error {
 	mux := asynq.NewServeMux()
 	mux.HandleFunc(KindFire, func(context.Context, *asynq.Task) error { s.Wake(); return nil })
 	s.server = asynq.NewServerFromRedisClient(s.Redis, asynq.Config{
-		Concurrency: 1, Queues: map[string]int{jobs.QueueScheduling: 1},
-		Logger: jobs.AsynqLog{Log: s.Log}, LogLevel: asynq.WarnLevel,
+		Concurrency: 1, Queues: map[string]int{tasks.QueueScheduling: 1},
+		Logger: tasks.AsynqLog{Log: s.Log}, LogLevel: asynq.WarnLevel,
 	})
 	if err := s.server.Start(mux); err != nil {
 		return fmt.Errorf("start the scheduler: %w", err)
 	}
-	s.board = newBoard(s.Redis, settings.Heartbeat, jobs.AsynqLog{Log: s.Log})
+	s.board = newBoard(s.Redis, settings.Heartbeat, tasks.AsynqLog{Log: s.Log})
 	if err := s.board.asynq.Start(); err != nil {
 		s.server.Shutdown()
 		return fmt.Errorf("start the scheduler: %w", err)

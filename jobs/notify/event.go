@@ -25,6 +25,9 @@ const (
 // Types lists all types of events.
 var Types = []string{RunEnded, BatchEnded, SchedulePaused, BudgetReached}
 
+// MaxText is the maximum length of a text in the data of an event, in bytes.
+const MaxText = 2000
+
 // Event is a notification about something that has happened.
 type Event struct {
 	Type string // one of Types

@@ -14,7 +14,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/watch"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/retry"
@@ -40,7 +40,7 @@ func Enable(o *topicqueue.Options, cfg config.Config, con *view.Console) error {
 type Asker struct {
 	*view.RunScreen
 	Console  *view.Console
-	Controls jobs.Controls
+	Controls tasks.Controls
 	Human    config.Human
 
 	asked    int // number of the last question asked

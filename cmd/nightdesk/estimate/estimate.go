@@ -17,7 +17,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/forecast"
 )
 
 // Document is the JSON document of `enqueue --dry-run --json`.
@@ -75,7 +75,7 @@ func Of(ctx context.Context, cfg config.Config, con *view.Console, list *intake.
 	if doc.Unpriced = unpriced; usd > 0 || len(unpriced) == 0 {
 		doc.CostUSD = &usd
 	}
-	doc.Assumptions = append(slices.Clone(jobs.Assumptions), o.assumptions()...)
+	doc.Assumptions = append(slices.Clone(forecast.Assumptions), o.assumptions()...)
 	if doc.Presets["route"] > 0 {
 		doc.Assumptions = append(doc.Assumptions, "every topic with the preset route is researched, none is answered")
 	}

@@ -12,7 +12,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/forecast"
 	"nightdesk/pipeline/llm"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -25,7 +25,7 @@ type outlook struct {
 	now       time.Time
 	prices    llm.Prices
 	models    map[llm.Role]string
-	seen      jobs.Experience
+	seen      forecast.Experience
 	iteration time.Duration // average so far; 0: not measured
 	slots     int           // slots of the running workers, or of one worker with this machine's settings
 	working   bool          // workers are running
@@ -49,7 +49,7 @@ func newOutlook(ctx context.Context, cfg config.Config, d *wiring.Desk) (*outloo
 	if err != nil {
 		return nil, err
 	}
-	o.seen = jobs.ExperienceOf(stats.Models, func(r llm.Role) string { return o.models[r] })
+	o.seen = forecast.ExperienceOf(stats.Models, func(r llm.Role) string { return o.models[r] })
 	if stats.Iterations > 0 {
 		o.iteration = stats.IterationTime / time.Duration(stats.Iterations)
 	}
@@ -68,12 +68,12 @@ func (o *outlook) assumptions() (out []string) {
 	if len(o.seen) > 0 {
 		out = append(out, "answers, and what tools return, as long as on the average of this desk so far")
 	} else {
-		out = append(out, jobs.AssumedLengths)
+		out = append(out, forecast.AssumedLengths)
 	}
 	if o.iteration > 0 {
 		out = append(out, fmt.Sprintf("iterations of %s, the average so far", o.iteration.Round(10*time.Millisecond)))
 	} else {
-		out = append(out, jobs.AssumedPace)
+		out = append(out, forecast.AssumedPace)
 	}
 	if o.working {
 		return append(out,
@@ -84,9 +84,9 @@ func (o *outlook) assumptions() (out []string) {
 }
 
 // estimate returns the estimate for a number of topics with each of the options, at the measured pace.
-func (o *outlook) estimate(topics map[int]int, options []topicqueue.Options) (sum jobs.Estimate) {
+func (o *outlook) estimate(topics map[int]int, options []topicqueue.Options) (sum forecast.Estimate) {
 	for number, n := range topics {
-		sum.Add(jobs.EstimateRun(options[number], o.cfg.Researching.MaxActions, o.seen).Times(n))
+		sum.Add(forecast.Run(options[number], o.cfg.Researching.MaxActions, o.seen).Times(n))
 	}
 	return sum.AtPace(o.iteration)
 }
@@ -122,7 +122,7 @@ func (o *outlook) checkLimits(ctx context.Context, list *intake.List, plan *inta
 	run, dearest := topicqueue.Options{}, int64(0) // the most expensive one; all have the same shared budgets
 	for _, number := range slices.Sorted(maps.Keys(plan.Options)) {
 		one := list.Options[number]
-		amount, known := jobs.EstimateRun(one, o.cfg.Researching.MaxActions, o.seen).Amount(one.Limit(), o.prices, o.models)
+		amount, known := forecast.Run(one, o.cfg.Researching.MaxActions, o.seen).Amount(one.Limit(), o.prices, o.models)
 		if one.Limit().Amount() > 0 && known && amount.Amount() > dearest {
 			run, dearest = one, amount.Amount()
 		}
@@ -189,7 +189,7 @@ func (o *outlook) compareLimit(c limitCheck, left, needs topicqueue.Budget, sett
 		if err != nil {
 			continue
 		}
-		amount, known := jobs.EstimateRun(other, cfg.Researching.MaxActions, o.seen).Times(runs).Amount(left,
+		amount, known := forecast.Run(other, cfg.Researching.MaxActions, o.seen).Times(runs).Amount(left,
 			o.prices, o.models)
 		if known && amount.Amount() > 0 && amount.Amount() <= left.Amount() && preset != run.Preset {
 			c.Do += fmt.Sprintf(", or use --preset %s, which takes about %s", preset, roundBudget(amount))
@@ -202,7 +202,7 @@ func (o *outlook) compareLimit(c limitCheck, left, needs topicqueue.Budget, sett
 
 // checkDeadlines checks, earliest deadline first, whether the topics can be ready in time. waiting is the number of
 // runs already in the queue, which are assumed to take as long as these.
-func (o *outlook) checkDeadlines(list *intake.List, plan *intake.Plan, all jobs.Estimate,
+func (o *outlook) checkDeadlines(list *intake.List, plan *intake.Plan, all forecast.Estimate,
 	topics, waiting int) []limitCheck {
 	var out []limitCheck
 	due := map[int]int{}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 )
 
 // Ways to handle topics that are nearly the same as an earlier one.
@@ -108,9 +108,9 @@ func mergeTopic(into, t Topic) Topic {
 
 func urgency(lane string) int {
 	switch lane {
-	case jobs.LaneHigh:
+	case tasks.LaneHigh:
 		return 2
-	case jobs.LaneLow:
+	case tasks.LaneLow:
 		return 0
 	}
 	return 1
@@ -134,11 +134,11 @@ func (p *Plan) Each(list *List, do func(Topic) error) error {
 func laneOf(priority string) (string, error) {
 	switch priority {
 	case "high":
-		return jobs.LaneHigh, nil
+		return tasks.LaneHigh, nil
 	case "normal", "":
 		return "", nil
 	case "low":
-		return jobs.LaneLow, nil
+		return tasks.LaneLow, nil
 	}
 	return "", view.Usage(fmt.Errorf("priority %q is unknown: use high, normal or low", priority))
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/topiclist"
@@ -20,7 +20,7 @@ func (r *listReader) check(row topiclist.Row) (t Topic, problem string) {
 	if row.Topic == "" && len(row.Options) > 0 {
 		return t, "it has no topic"
 	}
-	if err := jobs.CheckTopic(t.Topic); err != nil {
+	if err := tasks.CheckTopic(t.Topic); err != nil {
 		return t, err.Error()
 	}
 	if topicqueue.OneLine(t.Ref) != t.Ref || len(t.Ref) > mostRef {

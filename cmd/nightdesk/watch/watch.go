@@ -17,8 +17,8 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
+	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -250,7 +250,7 @@ func (h healer) Show(ctx context.Context, run topicqueue.Run, events []topicqueu
 		return err
 	}
 	h.w.servers.look(ctx, h.Viewer)
-	if !run.State.Final() && jobs.SharedLane(run.Lane) {
+	if !run.State.Final() && tasks.SharedLane(run.Lane) {
 		h.w.troubles.tell(ctx, h.Viewer)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -21,26 +21,26 @@ type action struct {
 	Done string // completes "3 runs are ..."
 	// fits reports whether the action is available for a run.
 	fits func(topicqueue.Run) bool
-	do   func(c jobs.Controls, ctx context.Context, run topicqueue.Run) error
+	do   func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error
 }
 
 // actions lists all actions in the order of their buttons.
 var actions = []action{
 	{"retry", "Do again what failed", "queued again", func(r topicqueue.Run) bool {
 		return r.State == topicqueue.RunFailed || r.State == topicqueue.RunPartial || r.State == topicqueue.RunCancelled
-	}, func(c jobs.Controls, ctx context.Context, run topicqueue.Run) error {
+	}, func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
 		return c.Retry(ctx, run, redisqueue.RetryBlocks)
 	}},
 	{"pause", "Pause", "paused", func(r topicqueue.Run) bool { return !r.State.Final() && !r.Paused },
-		jobs.Controls.Pause},
+		tasks.Controls.Pause},
 	{"resume", "Resume", "going on", func(r topicqueue.Run) bool { return r.Paused },
-		jobs.Controls.Resume},
+		tasks.Controls.Resume},
 	{"report", "End, and write up what was found", "ended and will be written up", unended,
-		func(c jobs.Controls, ctx context.Context, run topicqueue.Run) error {
+		func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
 			return c.Cancel(ctx, run, "ended on the page", true)
 		}},
 	{"cancel", "Cancel", "cancelled", unended,
-		func(c jobs.Controls, ctx context.Context, run topicqueue.Run) error {
+		func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
 			return c.Cancel(ctx, run, "cancelled on the page", false)
 		}},
 }
@@ -73,7 +73,7 @@ type actPage struct {
 type keptRun struct{ Topic, URL, Why string }
 
 // actionPages apply actions to runs.
-type actionPages struct{ controls jobs.Controls }
+type actionPages struct{ controls tasks.Controls }
 
 // act applies an action to the runs selected in a form.
 func (s actionPages) act(ctx context.Context, r *http.Request) (string, any, error) {
@@ -94,7 +94,7 @@ func (s actionPages) act(ctx context.Context, r *http.Request) (string, any, err
 		if err == nil {
 			err = a.do(s.controls, ctx, run)
 		}
-		var refusal jobs.Refusal
+		var refusal tasks.Refusal
 		switch {
 		case err == nil:
 			done++

@@ -10,7 +10,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/desk/health"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue/redisqueue"
 )
 
@@ -114,14 +114,14 @@ func (h *healthPages) checks(ctx context.Context, scope health.Scope) (p healthP
 		return p, nil
 	}
 	p.Models = stats.Models
-	unsent, err := jobs.UnsentEvents(h.Redis)
-	p.Unsent = slices.ContainsFunc(unsent, func(u jobs.Unsent) bool { return u.Failed+u.GivenUp > 0 })
+	unsent, err := tasks.UnsentEvents(h.Redis)
+	p.Unsent = slices.ContainsFunc(unsent, func(u tasks.Unsent) bool { return u.Failed+u.GivenUp > 0 })
 	return p, err
 }
 
 // sendAgain retries the undelivered notifications now.
 func (h *healthPages) sendAgain(ctx context.Context, _ *http.Request) (string, any, error) {
-	sent, err := jobs.RetryNotifications(h.Redis)
+	sent, err := tasks.RetryNotifications(h.Redis)
 	if err != nil {
 		return "", nil, err
 	}

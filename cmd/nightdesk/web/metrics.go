@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/governor"
@@ -84,7 +84,7 @@ func (c *collector) Describe(chan<- *prometheus.Desc) {}
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
-	stats, err := c.queue.Stats(ctx, "", jobs.LaneHigh, jobs.LaneLow)
+	stats, err := c.queue.Stats(ctx, "", tasks.LaneHigh, tasks.LaneLow)
 	if err != nil { // the inspector has no deadline and would block much longer
 		gauge(ch, redisUp, 0)
 		ch <- prometheus.NewInvalidMetric(runs, err)
@@ -148,7 +148,7 @@ func placeOf(queue string) (p place, ok bool) {
 	switch {
 	case lane == "", stage == "notifying": // each receiver has its own queue
 		lane = "normal"
-	case lane == jobs.LaneHigh, lane == jobs.LaneLow:
+	case lane == tasks.LaneHigh, lane == tasks.LaneLow:
 	default:
 		lane = "private"
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/digests"
 	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -70,7 +70,7 @@ func (s digestPages) morning(ctx context.Context, r *http.Request) (string, any,
 	}
 	const looked = 30 // number of batches to search for a stored digest
 	for _, b := range slices.Backward(batches[max(0, len(batches)-looked):]) {
-		d, err := jobs.ReadDigest(ctx, s.store, b.Name)
+		d, err := digests.Read(ctx, s.store, b.Name)
 		if err == nil {
 			return s.digestPage(ctx, r, d, batches, false)
 		}

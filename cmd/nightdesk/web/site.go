@@ -13,7 +13,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -191,7 +191,7 @@ func (s *site) handle(mux *http.ServeMux) {
 	intake := intakePages{s.Draft, s.Presets, s.Knowledge}
 	mux.HandleFunc("GET /new", s.show("new", false, intake.newResearch))
 	mux.Handle("POST /new", http.MaxBytesHandler(s.show("new", false, intake.draft), maxList))
-	act := actionPages{jobs.Controls{Queue: s.Queue, Dispatcher: s.Dispatcher}}.act
+	act := actionPages{tasks.Controls{Queue: s.Queue, Dispatcher: s.Dispatcher}}.act
 	mux.Handle("POST /act", http.MaxBytesHandler(s.show("act", false, act), maxForm))
 	mux.HandleFunc("GET /health", s.show("health", true, s.health.page))
 	mux.Handle("POST /health", http.MaxBytesHandler(s.show("health", true, s.health.sendAgain), maxForm))

@@ -24,9 +24,9 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/jobs"
 	"nightdesk/jobs/nights"
 	"nightdesk/jobs/search"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/narration"
@@ -65,7 +65,7 @@ func newDesk(t *testing.T, token string) desk {
 	}
 	t.Cleanup(func() { index.Close() })
 	d := desk{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: store, index: index}
-	dispatcher := jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
+	dispatcher := tasks.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
 	clock := shared.StartClock(t.Context(), rdb)
 	t.Cleanup(func() { _ = clock.Close() })
 	timetable := schedules.Desk{Desk: &wiring.Desk{Redis: rdb, Queue: d.queue, Dispatcher: dispatcher, Clock: clock},

@@ -22,8 +22,8 @@ import (
 	"nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/cmd/nightdesk/web/api"
-	"nightdesk/jobs"
 	"nightdesk/jobs/search"
+	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -37,7 +37,7 @@ type Services struct {
 	// Token grants full access, ReadToken only reading. Empty: no such token.
 	Token, ReadToken string
 	// Dispatcher adds tasks to the job queue. Enqueue adds topics to a batch.
-	Dispatcher *jobs.Dispatcher
+	Dispatcher *tasks.Dispatcher
 	Enqueue    func(ctx context.Context, order api.Order) (api.Enqueued, error)
 	// Draft checks a list of topics or, if enqueue is set, enqueues it. The error may be an *api.Problem.
 	Draft   func(ctx context.Context, d Draft, enqueue bool) (Drafted, error)

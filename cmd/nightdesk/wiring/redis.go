@@ -16,7 +16,7 @@ import (
 	"nightdesk/cmd/nightdesk/localredis"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/shared"
@@ -28,7 +28,7 @@ type Desk struct {
 	inMemory   bool                  // Redis runs in this process
 	Queue      *redisqueue.Queue
 	Clock      *shared.Clock
-	Dispatcher *jobs.Dispatcher
+	Dispatcher *tasks.Dispatcher
 	closers    []func() error
 }
 
@@ -84,7 +84,7 @@ func (d *Desk) connect(ctx context.Context) {
 	d.closers = append(d.closers, d.Clock.Close)
 	client := asynq.NewClientFromRedisClient(d.Redis)
 	d.Queue, d.Dispatcher = redisqueue.New(d.Redis, redisqueue.DefaultTiming),
-		jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.Redis))
+		tasks.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.Redis))
 }
 
 // OpenWorkingDesk is OpenDesk for commands that add or process tasks. It warns about problems with Redis in advance.

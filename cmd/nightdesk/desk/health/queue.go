@@ -13,7 +13,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/schedule"
 )
@@ -176,7 +176,7 @@ func (c Checker) schedules(ctx context.Context, r report) error {
 
 // queue reports what waits.
 func (c Checker) queue(ctx context.Context, r report) error {
-	stats, err := c.Desk.Queue.Stats(ctx, "", jobs.LaneHigh, jobs.LaneLow)
+	stats, err := c.Desk.Queue.Stats(ctx, "", tasks.LaneHigh, tasks.LaneLow)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
+	"nightdesk/jobs/tasks"
 	"nightdesk/jobs/tracing"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/narration"
@@ -140,7 +140,7 @@ func (c Checker) unsent(_ context.Context, r report) error {
 	for _, w := range webhooks {
 		defer w.Close()
 	}
-	unsent, err := jobs.UnsentEvents(c.Desk.Redis)
+	unsent, err := tasks.UnsentEvents(c.Desk.Redis)
 	for _, u := range unsent {
 		i := slices.IndexFunc(webhooks, func(w *notify.Webhook) bool { return w.Key() == u.Webhook })
 		until := fmt.Sprintf("until then they wait in the queue %s.", u.Queue)
@@ -162,7 +162,7 @@ func (c Checker) unsent(_ context.Context, r report) error {
 }
 
 // undelivered reports the delivery failures for one receiver.
-func undelivered(r report, u jobs.Unsent, thing, to string) {
+func undelivered(r report, u tasks.Unsent, thing, to string) {
 	if u.Failed > 0 {
 		r.note("Workers retry for nearly 18 hours. To send them now: `nightdesk retry --notifications` (queue "+u.Queue+").",
 			"%s%s to be sent again: %s", view.Counted(u.Failed, thing), to, u.Error)

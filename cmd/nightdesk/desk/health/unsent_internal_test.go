@@ -8,8 +8,8 @@ import (
 	"github.com/hibiken/asynq"
 
 	"nightdesk/config"
-	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -23,7 +23,7 @@ func TestDoctorTellsOfUnsentEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer removed.Close()
-	d := jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
+	d := tasks.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
 	d.Announce(notify.Types, []*notify.Webhook{removed}, false)
 	for _, subject := range []string{"one", "two"} {
 		if err := d.Notify(t.Context(), notify.Event{Type: notify.RunEnded, Subject: subject}); err != nil {
@@ -43,7 +43,7 @@ func TestDoctorTellsOfUnsentEvents(t *testing.T) {
 func TestDoctorTellsOfTroubles(t *testing.T) {
 	t.Parallel()
 	got := made(func(r report) {
-		undelivered(r, jobs.Unsent{Webhook: "abc", Queue: "notifying-abc", Waiting: 5, Failed: 2, GivenUp: 1, Error: "it answers 500"}, "event", " for hooks.example.org")
+		undelivered(r, tasks.Unsent{Webhook: "abc", Queue: "notifying-abc", Waiting: 5, Failed: 2, GivenUp: 1, Error: "it answers 500"}, "event", " for hooks.example.org")
 	})
 	for i, want := range []string{"2 events for hooks.example.org to be sent again: it answers 500", "1 event for hooks.example.org given up: it answers 500"} {
 		if i >= len(got) || got[i].Text != want || !strings.Contains(got[i].Hint, "notifying-abc") {

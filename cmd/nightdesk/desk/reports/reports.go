@@ -15,8 +15,8 @@ import (
 
 	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
+	"nightdesk/jobs/digests"
 	"nightdesk/pipeline/citation/bibliography"
 	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/reporting/formats"
@@ -171,7 +171,7 @@ func (d Desk) printed(ctx context.Context, runID string) ([]byte, error) {
 // Digest returns the digest of a batch. final: the batch has ended and this is its stored digest; otherwise it is the
 // digest so far.
 func (d Desk) Digest(ctx context.Context, batch string) (out digest.Digest, final bool, err error) {
-	out, err = jobs.ReadDigest(ctx, d.Store, batch)
+	out, err = digests.Read(ctx, d.Store, batch)
 	if !errors.Is(err, storage.ErrNotExist) {
 		return out, err == nil, err
 	}
@@ -180,7 +180,7 @@ func (d Desk) Digest(ctx context.Context, batch string) (out digest.Digest, fina
 			"%s. What `nightdesk run` researches has none: `nightdesk report RUN` prints a report.",
 			d.Store.Location("batches")))
 	}
-	out, err = jobs.MakeDigest(ctx, d.Queue, d.Store, batch)
+	out, err = digests.Make(ctx, d.Queue, d.Store, batch)
 	if !errors.Is(err, redisqueue.ErrNotFound) {
 		return out, false, err
 	}

@@ -22,8 +22,8 @@ import (
 	knowledge "nightdesk/cmd/nightdesk/bases"
 	desk "nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs"
 	"nightdesk/jobs/search"
+	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -32,7 +32,7 @@ import (
 // Services holds the dependencies of the API.
 type Services struct {
 	Queue      *redisqueue.Queue
-	Dispatcher *jobs.Dispatcher
+	Dispatcher *tasks.Dispatcher
 	Store      storage.Store
 	Search     func(ctx context.Context, q search.Query) (search.Results, error)
 	// Enqueue adds topics to a batch, like the enqueue command. The error is a *Problem if the client caused it.

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"net/http"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -107,7 +107,7 @@ func (a orders) sameOrder(ctx context.Context, order *Order) error {
 	}
 	wanted := map[string]bool{}
 	for _, t := range order.Topics {
-		run := jobs.NewRun(b, t.Topic, topicqueue.Options{}, "", topicqueue.Labels{Ref: t.ID}, b.CreatedAt)
+		run := tasks.NewRun(b, t.Topic, topicqueue.Options{}, "", topicqueue.Labels{Ref: t.ID}, b.CreatedAt)
 		wanted[run.ID] = true
 	}
 	for _, id := range there {
@@ -143,7 +143,7 @@ type Reply struct {
 type Nothing struct{}
 
 // control is an operation on a run.
-type control func(ctl jobs.Controls, ctx context.Context, run topicqueue.Run) error
+type control func(ctl tasks.Controls, ctx context.Context, run topicqueue.Run) error
 
 // change applies an operation to a queued run and returns the changed run. For a batch path, it applies the operation
 // to all runs of the batch.
@@ -163,8 +163,8 @@ func (a orders) change(c *call, do control) (any, error) {
 
 // changeOne applies an operation to one run. The error is a *Problem if the run is unchanged.
 func (a orders) changeOne(ctx context.Context, run topicqueue.Run, do control) error {
-	err := do(jobs.Controls{Queue: a.queue, Dispatcher: a.dispatcher}, ctx, run)
-	var why jobs.Refusal
+	err := do(tasks.Controls{Queue: a.queue, Dispatcher: a.dispatcher}, ctx, run)
+	var why tasks.Refusal
 	switch {
 	case errors.As(err, &why):
 		return problem(http.StatusConflict, "/v1/runs/"+run.ID+" says how the run is.",
@@ -216,20 +216,20 @@ func (a orders) cancel(c *call) (any, error) {
 	if o.Reason == "" {
 		o.Reason = "cancelled by a program"
 	}
-	return a.change(c, func(ctl jobs.Controls, ctx context.Context, run topicqueue.Run) error {
+	return a.change(c, func(ctl tasks.Controls, ctx context.Context, run topicqueue.Run) error {
 		return ctl.Cancel(ctx, run, topicqueue.Clip(topicqueue.OneLine(o.Reason), longestText), o.Report)
 	})
 }
 
-func (a orders) pause(c *call) (any, error) { return a.change(c, jobs.Controls.Pause) }
+func (a orders) pause(c *call) (any, error) { return a.change(c, tasks.Controls.Pause) }
 
-func (a orders) resume(c *call) (any, error) { return a.change(c, jobs.Controls.Resume) }
+func (a orders) resume(c *call) (any, error) { return a.change(c, tasks.Controls.Resume) }
 
 func (a orders) retry(c *call) (any, error) {
 	what := cmp.Or(string(c.body.(*RetryOptions).What), redisqueue.RetryBlocks)
-	return a.change(c, func(ctl jobs.Controls, ctx context.Context, run topicqueue.Run) error {
+	return a.change(c, func(ctl tasks.Controls, ctx context.Context, run topicqueue.Run) error {
 		err := ctl.Retry(ctx, run, what)
-		if errors.Is(err, jobs.ErrNothingFailed) {
+		if errors.Is(err, tasks.ErrNothingFailed) {
 			return problem(http.StatusConflict, "Use report to rewrite the report, or all to start over.",
 				"run %s stays as it is: %v", run.ID, err)
 		}
@@ -242,10 +242,10 @@ func (a orders) answer(c *call) (any, error) {
 	if err != nil {
 		return nil, problem(http.StatusUnprocessableEntity, "Shorten it.", "%v", err)
 	}
-	return a.change(c, func(ctl jobs.Controls, ctx context.Context, run topicqueue.Run) error {
+	return a.change(c, func(ctl tasks.Controls, ctx context.Context, run topicqueue.Run) error {
 		number, _ := run.Waiting()
 		if number == 0 {
-			return jobs.Refusal("it is not waiting for an answer; it is " + string(run.State))
+			return tasks.Refusal("it is not waiting for an answer; it is " + string(run.State))
 		}
 		return ctl.Answer(ctx, run, number, reply)
 	})

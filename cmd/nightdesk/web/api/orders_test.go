@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"nightdesk/cmd/nightdesk/web/api"
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -29,7 +29,7 @@ func (d *desk) enqueue(ctx context.Context, order api.Order) (done api.Enqueued,
 		return done, err
 	}
 	for _, t := range order.Topics {
-		run := jobs.NewRun(redisqueue.Batch{Name: done.Batch, CreatedAt: created}, t.Topic, topicqueue.Options{}, "",
+		run := tasks.NewRun(redisqueue.Batch{Name: done.Batch, CreatedAt: created}, t.Topic, topicqueue.Options{}, "",
 			topicqueue.Labels{Ref: t.ID}, day)
 		isNew, err := d.queue.Create(ctx, run)
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 )
 
@@ -30,7 +30,7 @@ func (q questions) endpoints() []endpoint {
 
 func (q questions) put(c *call) (any, error) {
 	question := c.body.(*Ask).Question
-	if err := jobs.CheckTopic(question); err != nil {
+	if err := tasks.CheckTopic(question); err != nil {
 		return nil, problem(http.StatusUnprocessableEntity, "Ask in other words.", "%v", err)
 	}
 	about, _, err := q.find(c.Context(), c.PathValue("run"))

@@ -9,9 +9,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/cmd/nightdesk/desk/reports"
-	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/search"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -52,7 +52,7 @@ const idempotencyKey = "Idempotency-Key"
 type orders struct {
 	runs
 	put        func(ctx context.Context, order Order) (Enqueued, error)
-	dispatcher *jobs.Dispatcher
+	dispatcher *tasks.Dispatcher
 }
 
 func (a orders) endpoints() []endpoint {

@@ -1,4 +1,4 @@
-package jobs
+package tasks
 
 import (
 	"fmt"
@@ -26,19 +26,32 @@ func (d *Dispatcher) Alive(host string, schedulers bool) (processes, tasks int, 
 // QueueScheduling is the queue by which asynq wakes schedulers. A server that serves it is a scheduler.
 const QueueScheduling = "scheduling"
 
-// Schedulers returns the number of running schedulers.
+// Workers returns the number of running workers of all hosts.
+func (d *Dispatcher) Workers() (int, error) {
+	workers, _, err := d.processes()
+	return workers, err
+}
+
+// Schedulers returns the number of running schedulers of all hosts.
 func (d *Dispatcher) Schedulers() (int, error) {
+	_, schedulers, err := d.processes()
+	return schedulers, err
+}
+
+func (d *Dispatcher) processes() (workers, schedulers int, err error) {
 	servers, err := d.inspector.Servers()
 	if err != nil {
-		return 0, fmt.Errorf("count the schedulers: %w", err)
+		return 0, 0, fmt.Errorf("list the workers: %w", err)
 	}
-	n := 0
-	for _, server := range servers {
-		if isScheduler(server) {
-			n++
+	seen := map[string]bool{} // a worker has several servers
+	for _, s := range servers {
+		if isScheduler(s) {
+			schedulers++
+		} else {
+			seen[fmt.Sprint(s.Host, s.PID)] = true
 		}
 	}
-	return n, nil
+	return len(seen), schedulers, nil
 }
 
 func isScheduler(s *asynq.ServerInfo) bool { _, ok := s.Queues[QueueScheduling]; return ok }

@@ -1,10 +1,10 @@
-// Package jobs is the only package of nightdesk that uses asynq. It defines task kinds and payloads, enqueues tasks,
-// runs the worker with its handlers, and decides what an error means for a task.
+// Package tasks is how nightdesk uses asynq: the kinds of tasks, their queues and ids, and how they are enqueued.
 //
-// A task is a wake-up call that carries ids. Its handler takes the lease of the unit of work that the task names
-// (package redisqueue), does the work through the pipeline, and commits by a script. The intents that the script
-// returns become the next tasks. Start reading with Worker and attempt.go.
-package jobs
+// A task is a wake-up call that carries ids. The same piece of work always has the same task id, so that enqueueing it
+// again adds nothing. What a worker does with a task is in package jobs.
+//
+// Entry points: [Dispatcher], [Controls] and [NewRun].
+package tasks
 
 import (
 	"context"
@@ -30,13 +30,16 @@ const (
 	KindReport  = "run:report"
 	KindNarrate = "run:narrate" // the report is read aloud
 	KindPublish = "run:publish"
+	KindDigest  = "batch:digest" // belongs to no run: generation and state belong to the batch
+	KindWebhook = "notify:webhook"
+	KindMail    = "notify:mail"
 )
 
-// Queues, one per stage. The lane of the run is appended: "planning-high".
+// Queues, one per stage. The lane of the run is appended, see QueueName.
 const (
-	queuePlanning    = "planning"
-	queueResearching = "researching"
-	queueReporting   = "reporting"
+	QueuePlanning    = "planning"
+	QueueResearching = "researching"
+	QueueReporting   = "reporting"
 )
 
 // Lanes that every worker serves, besides the shared lane "", whose priority is between them.
@@ -49,17 +52,18 @@ const (
 func SharedLane(lane string) bool { return lane == LaneHigh || lane == "" || lane == LaneLow }
 
 const (
-	// maxRetry is the number of retries after errors of our own services (Redis, storage) and after crashes. Model
+	// MaxRetry is the number of retries after errors of our own services (Redis, storage) and after crashes. Model
 	// errors are not counted.
-	maxRetry = 4
+	MaxRetry = 4
 	// retention is how long a completed task stays visible, with its result.
 	retention = 24 * time.Hour
 	// taskTimeout exceeds every other limit, because asynq restarts a task that has timed out even while it still runs.
 	taskTimeout = 24 * time.Hour
 )
 
-// payload is the content of every task. Descriptive fields come first because dashboards cut long payloads.
-type payload struct {
+// Payload is the content of a task that works on a run. Descriptive fields come first because dashboards cut long
+// payloads.
+type Payload struct {
 	Topic      string `json:"topic,omitempty"` // shortened, like title and batch
 	Title      string `json:"title,omitempty"` // of the block
 	Batch      string `json:"batch,omitempty"`
@@ -76,20 +80,21 @@ const (
 	aboutBatch = 60
 )
 
-func payloadOf(i redisqueue.Intent) payload {
+func payloadOf(i redisqueue.Intent) Payload {
 	short := func(text string, limit int) string { return topicqueue.Clip(topicqueue.OneLine(text), limit) }
-	return payload{Topic: short(i.About.Topic, aboutTopic), Title: short(i.About.Title, aboutTitle),
+	return Payload{Topic: short(i.About.Topic, aboutTopic), Title: short(i.About.Title, aboutTitle),
 		Batch: short(i.About.Batch, aboutBatch), Unit: i.Unit, Generation: i.Generation, RunID: i.RunID}
 }
 
-func (p *payload) check() error {
+func (p *Payload) check() error {
 	if p.RunID == "" || p.Unit == "" {
 		return errors.New("run_id and unit are needed")
 	}
 	return nil
 }
 
-func queueName(stage, lane string) string {
+// QueueName returns the queue of a stage for a lane: "planning-high".
+func QueueName(stage, lane string) string {
 	if lane == "" {
 		return stage
 	}
@@ -101,24 +106,24 @@ func describe(i redisqueue.Intent) (kind, queue, id string) {
 	generation := strconv.Itoa(i.Generation)
 	switch i.Unit {
 	case redisqueue.UnitPlan:
-		stage := queuePlanning
+		stage := QueuePlanning
 		if i.Begun && i.Generation > 1 { // runs before runs that have not begun; its first task no longer exists
-			stage = queueResearching
+			stage = QueueResearching
 		}
-		return KindPlan, queueName(stage, i.Lane), "plan:" + i.RunID + ":" + generation
+		return KindPlan, QueueName(stage, i.Lane), "plan:" + i.RunID + ":" + generation
 	case redisqueue.UnitReview: // generations continue from one loop to the next
-		return KindReview, queueName(queueReporting, i.Lane), "review:" + i.RunID + ":" + generation
+		return KindReview, QueueName(QueueReporting, i.Lane), "review:" + i.RunID + ":" + generation
 	case redisqueue.UnitReport:
-		return KindReport, queueName(queueReporting, i.Lane), "report:" + i.RunID + ":" + generation
+		return KindReport, QueueName(QueueReporting, i.Lane), "report:" + i.RunID + ":" + generation
 	case redisqueue.UnitNarrate:
-		return KindNarrate, queueName(queueReporting, i.Lane), "narrate:" + i.RunID + ":" + generation
+		return KindNarrate, QueueName(QueueReporting, i.Lane), "narrate:" + i.RunID + ":" + generation
 	case redisqueue.UnitPublish:
-		return KindPublish, queueName(queueReporting, i.Lane), "publish:" + i.RunID + ":" + generation
+		return KindPublish, QueueName(QueueReporting, i.Lane), "publish:" + i.RunID + ":" + generation
 	}
 	if i.Path == topicqueue.PathShallow {
-		return KindAnswer, queueName(queueResearching, i.Lane), "answer:" + i.RunID + ":" + generation
+		return KindAnswer, QueueName(QueueResearching, i.Lane), "answer:" + i.RunID + ":" + generation
 	}
-	return KindBlock, queueName(queueResearching, i.Lane), "block:" + i.RunID + ":" + i.Unit + ":" + generation
+	return KindBlock, QueueName(QueueResearching, i.Lane), "block:" + i.RunID + ":" + i.Unit + ":" + generation
 }
 
 // Dispatcher enqueues intents as asynq tasks.
@@ -148,7 +153,7 @@ func (d *Dispatcher) Dispatch(ctx context.Context, intents []redisqueue.Intent) 
 
 func (d *Dispatcher) enqueue(ctx context.Context, i redisqueue.Intent) error {
 	kind, queue, id := describe(i)
-	options := []asynq.Option{asynq.MaxRetry(maxRetry)}
+	options := []asynq.Option{asynq.MaxRetry(MaxRetry)}
 	switch {
 	case i.Unit == redisqueue.UnitPublish: // paid results are never given up
 		options[0] = asynq.MaxRetry(math.MaxInt32)
@@ -171,21 +176,21 @@ func (d *Dispatcher) put(ctx context.Context, kind, queue, id string, content an
 	return nil
 }
 
-// decodeTask decodes the payload of a task. An invalid payload is never retried.
-func decodeTask(task *asynq.Task, into interface{ check() error }) error {
+// Decode decodes the payload of a task. An invalid payload is never retried.
+func Decode(task *asynq.Task, into interface{ check() error }) error {
 	err := json.Unmarshal(task.Payload(), into)
 	if err == nil {
 		err = into.check()
 	}
 	if err != nil {
-		return givenUpError{fmt.Errorf("decode payload of %s task: %w", task.Type(), err)}
+		return GiveUp(fmt.Errorf("decode payload of %s task: %w", task.Type(), err))
 	}
 	return nil
 }
 
-// feed moves waiting runs of a lane into the job queue, oldest first. It stops when tasks of these runs are queued
+// Feed moves waiting runs of a lane into the job queue, oldest first. It stops when tasks of these runs are queued
 // there, or when as many runs have begun as the workers have slots. slots: 0 = no limit.
-func (d *Dispatcher) feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks, slots int) error {
+func (d *Dispatcher) Feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks, slots int) error {
 	runs, err := q.Feed(ctx, lane, tasks, slots)
 	if err != nil {
 		return err
@@ -195,15 +200,15 @@ func (d *Dispatcher) feed(ctx context.Context, q *redisqueue.Queue, lane string,
 		if err != nil {
 			return err
 		}
-		if err := d.heal(ctx, q, swept.Intents); err != nil {
+		if err := d.Heal(ctx, q, swept.Intents); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// heal enqueues intents that no worker is working on.
-func (d *Dispatcher) heal(ctx context.Context, q *redisqueue.Queue, intents []redisqueue.Intent) error {
+// Heal enqueues intents that no worker is working on.
+func (d *Dispatcher) Heal(ctx context.Context, q *redisqueue.Queue, intents []redisqueue.Intent) error {
 	for _, i := range intents {
 		if err := d.healOne(ctx, q, i); err != nil {
 			return err
@@ -231,6 +236,27 @@ func (d *Dispatcher) healOne(ctx context.Context, q *redisqueue.Queue, i redisqu
 	}
 	return d.Dispatch(ctx, next)
 }
+
+// LastError returns the error with which a task was tried last.
+func (d *Dispatcher) LastError(queue, id string) (string, error) {
+	info, err := d.inspector.GetTaskInfo(queue, id)
+	if err != nil {
+		return "", fmt.Errorf("look at task %s: %w", id, err)
+	}
+	return info.LastErr, nil
+}
+
+// givenUpError marks a task that asynq archives at once. Its text is that of the wrapped error.
+type givenUpError struct{ error }
+
+// GiveUp returns an error for which asynq archives a task at once.
+func GiveUp(why error) error { return givenUpError{why} }
+
+// Unwrap adds asynq's marker error.
+func (e givenUpError) Unwrap() []error { return []error{e.error, asynq.SkipRetry} }
+
+// Revoked returns the outcome of a task that leaves nothing, because it was not needed or its work is handed on.
+func Revoked(why error) error { return fmt.Errorf("%w: %w", why, asynq.RevokeTask) }
 
 // dead reports whether an existing task may never run again. An active task may still end.
 func (d *Dispatcher) dead(queue, id string) (dead, active bool, err error) {

@@ -1,4 +1,4 @@
-package jobs
+package stage
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 )
 
@@ -18,7 +19,7 @@ type leases struct {
 }
 
 type heldLease struct {
-	*attempt
+	*Attempt
 	renewed time.Time
 	ending  bool
 }
@@ -30,13 +31,13 @@ func newLeases(long time.Duration) *leases {
 	return l
 }
 
-func (l *leases) add(a *attempt) {
+func (l *leases) add(a *Attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.held[a.Lease] = &heldLease{attempt: a, renewed: time.Now()}
+	l.held[a.Lease] = &heldLease{Attempt: a, renewed: time.Now()}
 }
 
-func (l *leases) remove(a *attempt) {
+func (l *leases) remove(a *Attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.held, a.Lease)
@@ -45,7 +46,7 @@ func (l *leases) remove(a *attempt) {
 
 // ending marks the lease of an attempt as being given up. Losing it no longer cancels the attempt; if another attempt
 // has the lease, the transition is refused.
-func (l *leases) ending(a *attempt) {
+func (l *leases) ending(a *Attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if h := l.held[a.Lease]; h != nil {
@@ -120,29 +121,63 @@ func (l *leases) closeAll(cause error) {
 
 // renew renews the held leases several times within their lifetime, and those of a run at once when it is cancelled or
 // paused.
-func (w *Worker) renew() {
-	w.every(w.Queue.Timing().Lease/4, func(ctx context.Context) { w.renewRuns(ctx, "") })
-	w.background.Go(func() {
-		ctx, cancel := context.WithCancel(context.WithoutCancel(w.work))
+func (r *Runner) renew() {
+	r.Every(r.Queue.Timing().Lease/4, func(ctx context.Context) { r.renewRuns(ctx, "") })
+	r.Go(func(ctx, stopped context.Context) {
+		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		stop := context.AfterFunc(w.stopped, cancel)
-		defer stop()
-		w.Queue.Changes(ctx, func(runID string) {
-			callCtx, cancel := context.WithTimeout(ctx, saveTime)
+		defer context.AfterFunc(stopped, cancel)()
+		r.Queue.Changes(ctx, func(runID string) {
+			callCtx, cancel := context.WithTimeout(ctx, SaveTime)
 			defer cancel()
-			w.renewRuns(callCtx, runID)
+			r.renewRuns(callCtx, runID)
 		})
 	})
 }
 
-func (w *Worker) renewRuns(ctx context.Context, run string) {
-	for runID, held := range w.leases.byRun(run) {
+func (r *Runner) renewRuns(ctx context.Context, run string) {
+	for runID, held := range r.leases.byRun(run) {
 		at := time.Now()
-		r, err := w.Queue.Renew(ctx, runID, held)
+		renewed, err := r.Queue.Renew(ctx, runID, held)
 		if err != nil {
-			w.Log.Warn().Err(err).Str("run", runID).Msg("leases not renewed")
+			r.Log.Warn().Err(err).Str("run", runID).Msg("leases not renewed")
 			continue
 		}
-		w.leases.renewed(held, r, at)
+		r.leases.renewed(held, renewed, at)
 	}
+}
+
+// Leased returns the storage of the attempt, which changes nothing while another attempt may hold the lease. A
+// publisher that was frozen must not delete the manifest or write a file when another publisher has completed the
+// bundle meanwhile.
+func (a *Attempt) Leased() storage.Store { return leasedStore{a.Store, a} }
+
+type leasedStore struct {
+	storage.Store
+	a *Attempt
+}
+
+func (s leasedStore) Put(ctx context.Context, key string, body []byte) error {
+	if err := s.a.Wait(ctx); err != nil {
+		return err
+	}
+	return s.Store.Put(ctx, key, body)
+}
+
+func (s leasedStore) PutMany(ctx context.Context, list []storage.Artefact) error {
+	many, ok := s.Store.(storage.ManyPutter)
+	if !ok { // Put waits for the lease each time
+		return storage.PutMany(ctx, struct{ storage.Store }{s}, list)
+	}
+	if err := s.a.Wait(ctx); err != nil {
+		return err
+	}
+	return many.PutMany(ctx, list)
+}
+
+func (s leasedStore) Delete(ctx context.Context, key string) error {
+	if err := s.a.Wait(ctx); err != nil {
+		return err
+	}
+	return s.Store.Delete(ctx, key)
 }

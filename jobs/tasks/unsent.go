@@ -1,4 +1,4 @@
-package jobs
+package tasks
 
 import (
 	"cmp"
@@ -50,9 +50,9 @@ func receivers(inspector *asynq.Inspector) (out []Unsent, err error) {
 		return nil, fmt.Errorf("list the queues of webhooks: %w", err)
 	}
 	for _, queue := range queues {
-		if key, isHook := strings.CutPrefix(queue, queueOf("")); isHook {
+		if key, isHook := strings.CutPrefix(queue, WebhookQueue("")); isHook {
 			out = append(out, Unsent{Queue: queue, Webhook: key})
-		} else if queue == queueNotifying {
+		} else if queue == QueueNotifying {
 			out = append(out, Unsent{Queue: queue})
 		}
 	}

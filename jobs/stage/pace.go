@@ -1,4 +1,4 @@
-package jobs
+package stage
 
 import (
 	"context"
@@ -41,13 +41,13 @@ func (f *figures) look(ctx context.Context) (redisqueue.Stats, int) {
 
 // pace returns the speed of this installation and its load until the run's deadline. Without a deadline, the time left
 // is -1.
-func (b *budget) pace(ctx context.Context) topicqueue.Pace {
+func (b *Budget) pace(ctx context.Context) topicqueue.Pace {
 	p := topicqueue.Pace{Left: -1}
 	if b.a.Run.Options.Deadline.IsZero() {
 		return p
 	}
-	stats, slots := b.figures.look(ctx)
-	p.Left, p.Slots, p.Runs = b.a.leftUntilSeal(), slots, 0
+	stats, slots := b.a.runner.figures.look(ctx)
+	p.Left, p.Slots, p.Runs = b.a.LeftUntilSeal(), slots, 0
 	for state, n := range stats.Runs {
 		if !slices.Contains([]topicqueue.RunState{topicqueue.RunAwaitingInput, topicqueue.RunReporting,
 			topicqueue.RunNarrating}, state) && !state.Final() {
@@ -62,10 +62,10 @@ func (b *budget) pace(ctx context.Context) topicqueue.Pace {
 }
 
 // hasTime reports whether all runs of this installation end in time when each block gets iteration k.
-func (b *budget) hasTime(ctx context.Context, k int) bool {
+func (b *Budget) hasTime(ctx context.Context, k int) bool {
 	if k == 1 || k <= b.pace(ctx).Depth(max(1, len(b.a.View.Blocks)), b.a.Run.Options.MaxIterations) {
 		return true
 	}
-	b.cut(ctx, topicqueue.CutTime)
+	b.Cut(ctx, topicqueue.CutTime)
 	return false
 }

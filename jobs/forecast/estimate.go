@@ -1,4 +1,4 @@
-package jobs
+package forecast
 
 import (
 	"time"
@@ -19,7 +19,7 @@ type Estimate struct {
 	iteration time.Duration // duration of the longest iteration, as assumed in Chain and Busy
 }
 
-// Assumptions lists the assumptions of EstimateRun, for users. The numbers of calls follow from the options.
+// Assumptions lists the assumptions of Run, for users. The numbers of calls follow from the options.
 var Assumptions = []string{
 	"as many sub-topics and iterations as the preset has at most",
 	"one tool call per iteration; no discovered sub-topics; reviews find no gaps",
@@ -38,9 +38,9 @@ const (
 	firstToken      = time.Second
 )
 
-// EstimateRun returns the expected model usage of a run with these options. It is a pure function. maxActions: tool
+// Run returns the expected model usage of a run with these options. It is a pure function. maxActions: tool
 // calls of one iteration, unless set in the options. seen: averages of past calls of this installation; nil: unknown.
-func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate {
+func Run(o topicqueue.Options, maxActions int, seen Experience) Estimate {
 	if o.Path == topicqueue.PathShallow {
 		return estimateAnswer(o, seen)
 	}
@@ -49,16 +49,16 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 	inLine := (blocks + parallel - 1) / parallel * iterations
 	work := blocks * iterations
 	e := Estimate{Tokens: map[llm.Role][2]int64{}}
-	add := func(times, inLine int, calls ...askedCall) { e.calls(seen, times, inLine, calls...) }
-	add(1, 1, planCalls(o, blocks)...)
-	add(work-blocks, inLine-inLine/iterations, decideCall(work))
-	add(work, inLine, noteCall)
-	e.iteration = duration(seen.tokens(decideCall(work))) + duration(seen.tokens(noteCall))
-	add(reviews, reviews, reviewCall(work*evidenceOfIteration))
-	add(1, 1, reportCalls(blocks, work*evidenceOfIteration)...)
-	add(1, 1, judgeCall(work*evidenceOfIteration))
+	add := func(times, inLine int, calls ...Call) { e.calls(seen, times, inLine, calls...) }
+	add(1, 1, Plan(o, blocks)...)
+	add(work-blocks, inLine-inLine/iterations, Decide(work))
+	add(work, inLine, Note)
+	e.iteration = duration(seen.Tokens(Decide(work))) + duration(seen.Tokens(Note))
+	add(reviews, reviews, Review(work*EvidenceOfIteration))
+	add(1, 1, Report(blocks, work*EvidenceOfIteration)...)
+	add(1, 1, Judge(work*EvidenceOfIteration))
 	if o.Audio != topicqueue.AudioNone {
-		add(1, 1, scriptCall(o.Audio, blocks))
+		add(1, 1, script(o.Audio, blocks))
 	}
 	if o.MaxActions > 0 {
 		maxActions = o.MaxActions
@@ -69,33 +69,33 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 }
 
 // calls adds calls that are made times times; inLine of these are sequential.
-func (e *Estimate) calls(seen Experience, times, inLine int, calls ...askedCall) {
+func (e *Estimate) calls(seen Experience, times, inLine int, calls ...Call) {
 	for _, c := range calls {
-		n, t, sum := times*c.times, seen.tokens(c), e.Tokens[c.role]
+		n, t, sum := times*c.Times, seen.Tokens(c), e.Tokens[c.Role]
 		e.Calls += n
-		e.Tokens[c.role] = [2]int64{sum[0] + int64(n*t.in), sum[1] + int64(n*t.out)}
+		e.Tokens[c.Role] = [2]int64{sum[0] + int64(n*t.In), sum[1] + int64(n*t.Out)}
 		took := duration(t)
 		e.Chain += time.Duration(inLine) * took
 		e.Busy += time.Duration(n) * took
 	}
 }
 
-// estimateAnswer is EstimateRun for a run that is answered in one conversation.
+// estimateAnswer is Run for a run that is answered in one conversation.
 func estimateAnswer(o topicqueue.Options, seen Experience) Estimate {
 	e := Estimate{Tokens: map[llm.Role][2]int64{}}
-	e.calls(seen, 1, 1, planCalls(o, 1)...)
-	e.calls(seen, 1, 1, answerCalls...)
-	e.calls(seen, 1, 1, judgeCall(evidenceOfIteration))
+	e.calls(seen, 1, 1, Plan(o, 1)...)
+	e.calls(seen, 1, 1, Answer...)
+	e.calls(seen, 1, 1, Judge(EvidenceOfIteration))
 	if o.Audio != topicqueue.AudioNone {
-		e.calls(seen, 1, 1, scriptCall(o.Audio, 1))
+		e.calls(seen, 1, 1, script(o.Audio, 1))
 	}
-	e.Most = max(e.Calls, len(planCalls(o, 1))+o.MaxTurns+1)
+	e.Most = max(e.Calls, len(Plan(o, 1))+o.MaxTurns+1)
 	return e
 }
 
 // duration returns the assumed duration of a call that was not measured.
-func duration(t tokens) time.Duration {
-	return firstToken + time.Duration(t.out)*time.Second/tokensPerSecond
+func duration(t Tokens) time.Duration {
+	return firstToken + time.Duration(t.Out)*time.Second/tokensPerSecond
 }
 
 // AtPace scales the estimate to an average duration of an iteration; 0: unknown, no scaling.

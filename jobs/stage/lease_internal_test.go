@@ -1,4 +1,4 @@
-package jobs
+package stage
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 func TestLostLeases(t *testing.T) {
 	t.Parallel()
 	l := newLeases(time.Minute)
-	begin := func(unit string) (*attempt, context.Context) {
+	begin := func(unit string) (*Attempt, context.Context) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		a := &attempt{Begun: redisqueue.Begun{Lease: redisqueue.Lease{RunID: "run", Unit: unit, Generation: 1}}, gate: newGate(), cancel: cancel}
+		a := &Attempt{Begun: redisqueue.Begun{Lease: redisqueue.Lease{RunID: "run", Unit: unit, Generation: 1}}, gate: newGate(), cancel: cancel}
 		l.add(a)
 		return a, ctx
 	}
@@ -47,8 +47,8 @@ func TestFrozenPublisher(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			held := newLeases(time.Minute)
-			a := &attempt{Begun: redisqueue.Begun{Lease: redisqueue.Lease{RunID: "run", Unit: redisqueue.UnitPublish, Generation: 1}},
-				leases: held, gate: newGate(), cancel: cancel}
+			a := &Attempt{Begun: redisqueue.Begun{Lease: redisqueue.Lease{RunID: "run", Unit: redisqueue.UnitPublish, Generation: 1}},
+				runner: &Runner{leases: held}, gate: newGate(), cancel: cancel}
 			held.add(a)
 			held.held[a.Lease].renewed = time.Now().Add(-2 * time.Minute) // it was frozen
 			s := leasedStore{store, a}

@@ -1,4 +1,4 @@
-package jobs
+package tasks
 
 import (
 	"context"
@@ -94,7 +94,7 @@ func (d *Dispatcher) EnqueueAll(ctx context.Context, q *redisqueue.Queue,
 			continue
 		}
 		lanes[run.Lane] = true
-		if err := d.feed(ctx, q, run.Lane, firstTasks, workers.Slots); err != nil {
+		if err := d.Feed(ctx, q, run.Lane, firstTasks, workers.Slots); err != nil {
 			return created, err
 		}
 	}
