@@ -22,7 +22,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/benchtest"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/purge"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/scaletest"
@@ -207,10 +207,10 @@ const longExpiry = 10 * time.Minute
 // purged purges all, as on a day far ahead, and checks that nothing is left of the batch.
 func (f *fleet) purged(rdb *redis.Client) {
 	f.t.Helper()
-	ctx, all := f.t.Context(), jobs.Keep{Days: 1}
-	purge := jobs.Purge{Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Store: storage.NewDir(filepath.Join(f.dir, "nightdesk-data")),
-		Now: time.Now().Add(400 * 24 * time.Hour), Reports: all, Bundles: all, Runs: all, Topics: all}
-	if err := purge.Run(ctx, func(jobs.Purged) error { return nil }); err != nil {
+	ctx := f.t.Context()
+	order := purge.Order{Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Store: storage.NewDir(filepath.Join(f.dir, "nightdesk-data")),
+		Now: time.Now().Add(400 * 24 * time.Hour), Days: 1}
+	if err := purge.Run(ctx, order, func(purge.Item) error { return nil }); err != nil {
 		f.t.Fatal(err)
 	}
 	tasks := asynq.NewInspectorFromRedisClient(rdb)

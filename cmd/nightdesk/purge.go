@@ -10,7 +10,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/purge"
 	"nightdesk/pipeline/knowledge"
 )
 
@@ -50,14 +50,9 @@ func purgeStorage(ctx context.Context, s *session, dry bool) (err error) {
 	}
 	r := s.cfg.Retention
 	things, files, total := 0, 0, int64(0)
-	p := jobs.Purge{
-		Queue: d.Queue, Store: store, Now: d.Clock.Now(), Dry: dry,
-		Reports: jobs.Keep{Days: r.ReportDays, Count: r.ReportCount},
-		Bundles: jobs.Keep{Days: r.BundleDays, Count: r.BundleCount},
-		Runs:    jobs.Keep{Days: r.RunDays, Count: r.RunCount}, Topics: jobs.Keep{Days: r.TopicDays, Count: r.TopicCount},
-		Knowledge: jobs.Keep{Days: r.KnowledgeDays, Count: r.KnowledgeCount},
-	}
-	err = p.Run(ctx, func(gone jobs.Purged) error {
+	order := purge.Order{Queue: d.Queue, Store: store, Now: d.Clock.Now(), Dry: dry,
+		Days: r.ReportDays, Count: r.ReportCount, EvidenceDays: r.BundleDays}
+	err = purge.Run(ctx, order, func(gone purge.Item) error {
 		things++
 		files += gone.Files
 		if gone.Kind == "attached" && !dry { // also delete the local copy

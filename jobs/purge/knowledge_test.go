@@ -1,4 +1,4 @@
-package jobs_test
+package purge_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/purge"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -24,14 +24,14 @@ func TestPurgeKnowledge(t *testing.T) {
 		version := func(n int) string { return fmt.Sprintf("%016x-%032x", n, n) }
 		name := func(base string, n int) string { return "knowledge " + base + "/" + version(n) }
 		clock := func() time.Time { // of the store, which tells the age of what it has
-			stat, err := a.store.(storage.Stater).Stat(t.Context(), knowledge.SnapshotKey("law", version(6)))
+			stat, err := a.store.(storage.Stater).Stat(t.Context(), knowledge.SnapshotKey("law", version(10)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			return stat.Stored
 		}
 		var last time.Time
-		for n := 1; n <= 6; n++ {
+		for n := 1; n <= 10; n++ {
 			a.put(knowledge.SnapshotKey("law", version(n)))
 			for { // the newest is told from the others by its time, which some stores have in seconds
 				stat, err := a.store.(storage.Stater).Stat(t.Context(), knowledge.SnapshotKey("law", version(n)))
@@ -64,35 +64,38 @@ func TestPurgeKnowledge(t *testing.T) {
 		soon, later := clock().Add(time.Hour), clock().Add(40*24*time.Hour)
 		for _, tt := range []struct {
 			name string
-			p    jobs.Purge
+			p    purge.Order
 			want []string
 		}{
-			{"no bound", jobs.Purge{Now: later}, nil},
-			{"an enqueueing may be under way", jobs.Purge{Now: soon, Knowledge: jobs.Keep{Count: 1}}, nil},
-			{"number", jobs.Purge{Now: later, Dry: true, Knowledge: jobs.Keep{Count: 2}}, []string{name("law", 1)}},
-			{"age", jobs.Purge{Now: later, Dry: true, Knowledge: jobs.Keep{Days: 30}}, []string{name("law", 1), name("law", 5)}},
-			{"young", jobs.Purge{Now: later, Dry: true, Knowledge: jobs.Keep{Days: 50}}, nil},
-			{"done", jobs.Purge{Now: later, Knowledge: jobs.Keep{Days: 30}}, []string{name("law", 1), name("law", 5)}},
-			{"again", jobs.Purge{Now: later, Knowledge: jobs.Keep{Days: 30}}, nil},
+			{"no bound", purge.Order{Now: later}, nil},
+			{"an enqueueing may be under way", purge.Order{Now: soon, Count: 4}, nil},
+			{"number", purge.Order{Now: later, Dry: true, Count: 4}, []string{name("law", 1), name("law", 5), name("law", 6)}},
+			{"young", purge.Order{Now: later, Dry: true, Days: 50}, nil},
+			{"done", purge.Order{Now: later, Count: 4}, []string{name("law", 1), name("law", 5), name("law", 6)}},
+			{"again", purge.Order{Now: later, Count: 4}, nil},
 		} {
-			if diff := cmp.Diff(tt.want, a.purge(tt.p)); diff != "" {
+			if diff := cmp.Diff(tt.want, knowledgeOf(a.purge(tt.p))); diff != "" {
 				t.Errorf("%s: %s", tt.name, diff)
 			}
 		}
-		// Runs removed from the lists in the same purge protect nothing, but the waiting run does.
-		want := []string{name("law", 3), name("law", 4)}
-		var got []string
-		for _, line := range a.purge(jobs.Purge{Now: later, Knowledge: jobs.Keep{Days: 30}, Runs: jobs.Keep{Days: 1}}) {
-			if strings.HasPrefix(line, "knowledge ") {
-				got = append(got, line)
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		// Runs that go in the same purge protect nothing, but the waiting run does.
+		want := []string{name("law", 3), name("law", 4), name("law", 7), name("law", 8), name("law", 9)}
+		if diff := cmp.Diff(want, knowledgeOf(a.purge(purge.Order{Now: later, Days: 30}))); diff != "" {
 			t.Error(diff)
 		}
-		left := []string{knowledge.SnapshotKey("law", version(2)), knowledge.SnapshotKey("law", version(6)), "knowledge/law/notes.txt", knowledge.SnapshotKey("physics", version(1))}
+		left := []string{knowledge.SnapshotKey("law", version(2)), knowledge.SnapshotKey("law", version(10)), "knowledge/law/notes.txt", knowledge.SnapshotKey("physics", version(1))}
 		if diff := cmp.Diff(left, a.keys("knowledge/")); diff != "" {
 			t.Error(diff)
 		}
 	})
+}
+
+// knowledgeOf returns the part of a purge that concerns versions of knowledge bases.
+func knowledgeOf(gone []string) (out []string) {
+	for _, line := range gone {
+		if strings.HasPrefix(line, "knowledge ") {
+			out = append(out, line)
+		}
+	}
+	return out
 }

@@ -1,4 +1,4 @@
-package jobs_test
+package purge_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/purge"
 	"nightdesk/storage"
 	"nightdesk/storage/storagetest"
 	"nightdesk/topicqueue"
@@ -63,7 +63,7 @@ func (a *attic) run(batch string, day int, topic string, state topicqueue.RunSta
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	run := topicqueue.Run{ID: topicqueue.RunID(batch, topic, "", born), Batch: batch, Topic: topic, State: state, CreatedAt: born, Options: options(1, 1, 1)}
+	run := topicqueue.Run{ID: topicqueue.RunID(batch, topic, "", born), Batch: batch, Topic: topic, State: state, CreatedAt: born, Options: topicqueue.Options{SubTopics: 1, MaxIterations: 1, MaxParallel: 1}}
 	if a.options != nil {
 		a.options(&run.Options)
 	}
@@ -101,19 +101,19 @@ func (a *attic) expired(runs ...string) {
 }
 
 // purge returns the purged items, sorted.
-func (a *attic) purge(p jobs.Purge) []string {
+func (a *attic) purge(p purge.Order) []string {
 	a.t.Helper()
 	return slices.Sorted(slices.Values(a.told(p)))
 }
 
 // told returns the purged items in the order of their messages.
-func (a *attic) told(p jobs.Purge) (gone []string) {
+func (a *attic) told(p purge.Order) (gone []string) {
 	a.t.Helper()
 	p.Queue, p.Store = a.queue, a.store
 	if p.Now.IsZero() {
 		p.Now = atticDay(31)
 	}
-	err := p.Run(a.t.Context(), func(x jobs.Purged) error {
+	err := purge.Run(a.t.Context(), p, func(x purge.Item) error {
 		gone = append(gone, x.Kind+" "+x.Name)
 		return nil
 	})
@@ -154,22 +154,24 @@ func TestPurge(t *testing.T) {
 			"cache/research_20260301_000000_unknownrun/pages/x.txt", "cache/research_20260330_000000_abcdefghij/pages/x.txt")
 		all := a.keys("")
 
-		same(t, "nothing set", a.purge(jobs.Purge{}))
-		want := []string{"bundle " + old, "report " + old, "bundle research_20260301_000000_unknownrun"}
-		same(t, "dry", a.purge(jobs.Purge{Dry: true, Reports: jobs.Keep{Days: 25}, Bundles: jobs.Keep{Days: 25}}), want...)
+		same(t, "nothing set", a.purge(purge.Order{}))
+		want := []string{"bundle " + old, "report " + old, "run " + old, "batch first",
+			"bundle research_20260301_000000_unknownrun"}
+		same(t, "dry", a.purge(purge.Order{Dry: true, Days: 25}), want...)
 		same(t, "after the dry run", a.keys(""), all...)
-		same(t, "by age", a.purge(jobs.Purge{Reports: jobs.Keep{Days: 25}, Bundles: jobs.Keep{Days: 25}}), want...)
+		same(t, "by age", a.purge(purge.Order{Days: 25}), want...)
 		same(t, "of its topic", a.keys("topics/"), storage.TopicNightKey("k", mid))
-		same(t, "again", a.purge(jobs.Purge{Reports: jobs.Keep{Days: 25}, Bundles: jobs.Keep{Days: 25}}))
-		same(t, "by count", a.purge(jobs.Purge{Bundles: jobs.Keep{Count: 2}}), "bundle "+mid) // the youngest is one that nobody knows
+		same(t, "again", a.purge(purge.Order{Days: 25}))
+		same(t, "evidence", a.purge(purge.Order{EvidenceDays: 10}), "bundle "+mid)
 		same(t, "reports of mid", a.keys("reports/"+mid), storage.ReportKey(mid), storage.MetadataKey(mid))
 		same(t, "of those in use", a.keys("cache/"+waits), storage.CacheKey(waits, "queue.json"), storage.PageKey(waits, "abc"))
 		if len(a.keys("cache/"+mixed)) != 3 {
 			t.Errorf("a run of a batch that has not ended has %q", a.keys("cache/"+mixed))
 		}
 
-		same(t, "lists, dry", a.purge(jobs.Purge{Dry: true, Runs: jobs.Keep{Count: 1}}), "run "+old, "run "+mid, "batch first")
-		same(t, "lists", a.purge(jobs.Purge{Runs: jobs.Keep{Count: 1}}), "run "+old, "run "+mid, "batch first")
+		// the youngest is one that nobody knows
+		same(t, "by count, dry", a.purge(purge.Order{Dry: true, Count: 2}), "report "+mid, "run "+mid)
+		same(t, "by count", a.purge(purge.Order{Count: 2}), "report "+mid, "run "+mid)
 		same(t, "batches", a.keys("batches/"), "batches/mixed/digest.json")
 		var left []string
 		batches, err := a.queue.Batches(t.Context())
@@ -206,10 +208,8 @@ func TestPurgeOfTopics(t *testing.T) {
 			}
 		}
 		a.put("topics/x/versions/000001.json", "topics/x/versions/000002.json")
-		keep := jobs.Purge{Reports: jobs.Keep{Days: 5}, Bundles: jobs.Keep{Days: 5}, Topics: jobs.Keep{Count: 3}}
-		same(t, "by count", a.purge(keep), "topic k 000001.json")
-		keep.Topics = jobs.Keep{Days: 5}
-		same(t, "by age", a.purge(keep), "topic k 000002.json", "topic k 000003.json")
+		same(t, "by count", a.purge(purge.Order{Count: 3}), "topic k 000001.json")
+		same(t, "by age", a.purge(purge.Order{Days: 5}), "topic k 000002.json", "topic k 000003.json")
 		same(t, "left", a.keys("topics/"), "topics/k/memory.json", "topics/k/versions/000004.json", "topics/x/versions/000001.json", "topics/x/versions/000002.json")
 	})
 }
@@ -229,7 +229,7 @@ func TestPurgeTellsInOrder(t *testing.T) {
 			want = append(want, fmt.Sprintf("topic k%d 000001.json", i))
 		}
 		for _, dry := range []bool{true, false} {
-			if got := a.told(jobs.Purge{Dry: dry, Topics: jobs.Keep{Count: 1}}); !slices.Equal(got, want) {
+			if got := a.told(purge.Order{Dry: dry, Count: 1}); !slices.Equal(got, want) {
 				t.Errorf("told, dry %t: %q, want %q", dry, got, want)
 			}
 		}
@@ -262,8 +262,8 @@ func TestPurgeGoesOn(t *testing.T) {
 	a.expired(runs...)
 	for left := range 11 { // ten files, then all is done
 		b := &breaks{Store: a.store, left: 1}
-		p := jobs.Purge{Queue: a.queue, Store: b, Now: atticDay(31), Reports: jobs.Keep{Days: 5}}
-		err := p.Run(t.Context(), func(jobs.Purged) error { return nil })
+		order := purge.Order{Queue: a.queue, Store: b, Now: atticDay(31), Days: 5}
+		err := purge.Run(t.Context(), order, func(purge.Item) error { return nil })
 		if (left < 9) != errors.Is(err, errBroken) {
 			t.Fatalf("purge %d: %v", left, err)
 		}
@@ -299,11 +299,11 @@ func TestPurge_TouchesMetadata(t *testing.T) {
 		}
 		return stat.Stored.After(long)
 	}
-	a.purge(jobs.Purge{Dry: true, Bundles: jobs.Keep{Days: 10}})
+	a.purge(purge.Order{Dry: true, EvidenceDays: 10})
 	if stored(old) {
 		t.Error("a dry purge has stored something")
 	}
-	same(t, "purged", a.purge(jobs.Purge{Bundles: jobs.Keep{Days: 10}}), "bundle "+old)
+	same(t, "purged", a.purge(purge.Order{EvidenceDays: 10}), "bundle "+old)
 	if !stored(old) || stored(young) {
 		t.Errorf("stored again: %v, and of a run that stays %v", stored(old), stored(young))
 	}

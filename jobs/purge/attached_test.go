@@ -1,11 +1,11 @@
-package jobs_test
+package purge_test
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/purge"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue"
 )
@@ -28,15 +28,14 @@ func TestPurgeAttached(t *testing.T) {
 		a.expired(with(1, "new", 30, "two", topicqueue.RunCompleted))
 		with(2, "alone", 1, "three", topicqueue.RunCompleted)
 		gone := "attached " + version(2)
-		if got := only(a.purge(jobs.Purge{Bundles: jobs.Keep{Days: 10},
-			Dry: true})); fmt.Sprint(got) != fmt.Sprint([]string{gone}) {
+		if got := only(a.purge(purge.Order{EvidenceDays: 10, Dry: true})); fmt.Sprint(got) != fmt.Sprint([]string{gone}) {
 			t.Errorf("dry: %q", got)
 		}
-		same(t, "with the last run", only(a.purge(jobs.Purge{Bundles: jobs.Keep{Days: 10}})), gone)
-		same(t, "nothing to do", only(a.purge(jobs.Purge{Knowledge: jobs.Keep{Count: 1}})))
-		later := jobs.Purge{Now: time.Now().Add(9 * 24 * time.Hour)}
+		same(t, "with the last run", only(a.purge(purge.Order{EvidenceDays: 10})), gone)
+		same(t, "nothing to do", only(a.purge(purge.Order{EvidenceDays: 10})))
+		later := purge.Order{Now: time.Now().Add(9 * 24 * time.Hour)}
 		same(t, "no run ever had it", only(a.purge(later)), "attached "+version(3))
-		later.Reports = jobs.Keep{Days: 1}
+		later.Days = 1
 		same(t, "with the report", only(a.purge(later)), "attached "+version(1))
 		same(t, "all of it", a.keys("knowledge/"))
 	})
