@@ -97,7 +97,7 @@ func (a Archive) Find(ctx context.Context, queue *redisqueue.Queue, runID string
 
 // Blocks returns the topic blocks of a run.
 func (a Archive) Blocks(ctx context.Context, runID string) ([]topicqueue.Block, error) {
-	queue, err := a.queue(ctx, runID)
+	queue, err := queueJSON.read(ctx, a.Store, runID)
 	var blocks []topicqueue.Block
 	for _, b := range queue.Blocks {
 		blocks = append(blocks, b.Block)
@@ -107,7 +107,7 @@ func (a Archive) Blocks(ctx context.Context, runID string) ([]topicqueue.Block, 
 
 // Traces returns the traces of a topic block.
 func (a Archive) Traces(ctx context.Context, runID, block string) ([]topicqueue.ToolTrace, error) {
-	queue, err := a.queue(ctx, runID)
+	queue, err := queueJSON.read(ctx, a.Store, runID)
 	for _, b := range queue.Blocks {
 		if b.ID == block {
 			return b.ToolTraces, err
@@ -116,14 +116,8 @@ func (a Archive) Traces(ctx context.Context, runID, block string) ([]topicqueue.
 	return nil, err
 }
 
-func (a Archive) queue(ctx context.Context, runID string) (queue queueFile, err error) {
-	err = readJSON(ctx, a.Store, storage.CacheKey(runID, "queue.json"), &queue)
-	return queue, err
-}
-
 // Usage returns the model calls of a run.
 func (a Archive) Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error) {
-	var costs costFile
-	err := readJSON(ctx, a.Store, storage.CacheKey(runID, "token_cost_summary.json"), &costs)
+	costs, err := costsJSON.read(ctx, a.Store, runID)
 	return costs.Records, err
 }

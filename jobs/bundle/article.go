@@ -20,16 +20,16 @@ func Article(ctx context.Context, store storage.Store, runID string) (string, er
 	if err != nil {
 		return "", err
 	}
-	lines, err := store.Get(ctx, storage.CacheKey(runID, "sources.jsonl"))
+	lines, err := sourcesJSONL.read(ctx, store, runID)
 	if err != nil {
 		return "", err
 	}
 	sources := map[string]topicqueue.Source{} // by citation id
-	eachLine(lines, func(line sourceLine) {
+	for _, line := range lines {
 		for _, id := range line.Citations {
 			sources[id] = line.Source
 		}
-	})
+	}
 	return article(string(report), sources), nil
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/narration"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/pipeline/text"
@@ -79,21 +80,25 @@ func (b *Writer) makeFormats(ctx context.Context) error {
 	return nil
 }
 
-// putFormats stores the rendered formats, and deletes formats of an earlier epoch that were not rendered again.
+// putFormats stores the rendered formats, and deletes those, and audio files, of an earlier epoch that were not made
+// again.
 func (b *Writer) putFormats(ctx context.Context) error {
-	made := map[string]bool{}
+	made, names := slices.Clone(b.staged), formats.Names()
 	for _, f := range b.formats {
-		if f.File == "" {
-			continue
+		if f.File != "" {
+			b.files.Put(f.File, f.body)
+			made = append(made, f.File)
 		}
-		made[f.Format] = true
-		b.files.Put(f.File, f.body)
 	}
-	for _, name := range formats.Names() {
-		if made[name] {
+	if b.audio != nil {
+		names = append(slices.Clone(names), narration.Formats()...)
+	}
+	for _, name := range names {
+		key := storage.FormatKey(b.In.Run.ID, name)
+		if slices.Contains(made, key) {
 			continue
 		}
-		if err := b.services.Store.Delete(ctx, storage.FormatKey(b.In.Run.ID, name)); err != nil {
+		if err := b.leased.Delete(ctx, key); err != nil {
 			return err
 		}
 	}

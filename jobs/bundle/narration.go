@@ -2,10 +2,7 @@ package bundle
 
 import (
 	"context"
-	"slices"
 
-	"nightdesk/pipeline/narration"
-	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
 
@@ -37,21 +34,4 @@ func (b *Writer) findNarration(ctx context.Context) (silent bool, err error) {
 	}
 	b.staged = append(b.staged, files...)
 	return false, nil
-}
-
-// dropOldNarration deletes audio files of an earlier epoch that were not made again.
-func (b *Writer) dropOldNarration(ctx context.Context) error {
-	if b.audio == nil {
-		return nil
-	}
-	for _, format := range narration.Formats() {
-		key := storage.FormatKey(b.In.Run.ID, format)
-		if slices.Contains(b.staged, key) {
-			continue
-		}
-		if err := b.leased.Delete(ctx, key); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -77,7 +77,7 @@ func (b *Writer) putProgress(events []topicqueue.Event) error {
 			ResearchID: b.In.Run.ID, Stage: stage, InputTopic: b.In.Run.Topic, OptimizedTopic: b.In.Plan.Topic,
 			Events: append([]progressEvent{}, p.stages[stage]...),
 		}
-		if err := b.files.PutJSON(b.cacheKey(stage+"_progress.json"), f); err != nil {
+		if err := progressJSON(stage).put(b, f); err != nil {
 			return err
 		}
 	}

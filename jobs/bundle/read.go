@@ -1,9 +1,7 @@
 package bundle
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,18 +24,8 @@ func ReadRun(ctx context.Context, store storage.Store, runID string) (run topicq
 	case !whole:
 		return run, fmt.Errorf("%w %s in %s", ErrNoBundle, runID, store.Location("cache"))
 	}
-	return run, readJSON(ctx, store, storage.CacheKey(runID, "config.json"), &run)
-}
-
-func readJSON(ctx context.Context, store storage.Store, key string, into any) error {
-	body, err := store.Get(ctx, key)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("read %s: invalid file format: %w", store.Location(key), err)
-	}
-	return nil
+	config, err := configJSON.read(ctx, store, runID)
+	return config.Run, err
 }
 
 // Read reads the input of a report from a bundle, with the texts of the sources that contain claims. The error wraps
@@ -55,13 +43,8 @@ func Sources(ctx context.Context, store storage.Store, runID string) ([]topicque
 		return nil, err
 	}
 	var out []topicqueue.Source
-	for _, t := range in.Plan.Traces {
+	for _, t := range in.Traces() {
 		out = append(out, t.Source)
-	}
-	for _, b := range in.Blocks {
-		for _, t := range b.Traces {
-			out = append(out, t.Source)
-		}
 	}
 	return out, nil
 }
@@ -78,19 +61,16 @@ func readBundle(ctx context.Context, store storage.Store, runID string) (in stor
 	if in.Run, err = ReadRun(ctx, store, runID); err != nil {
 		return in, err
 	}
-	var planning planningFile
-	var queue queueFile
-	for _, f := range []struct {
-		key  string
-		into any
-	}{
-		{storage.CacheKey(runID, "step1_planning.json"), &planning},
-		{storage.CacheKey(runID, "queue.json"), &queue},
-		{storage.MetadataKey(runID), &in.metadata},
-	} {
-		if err := readJSON(ctx, store, f.key, f.into); err != nil {
-			return in, err
-		}
+	planning, err := planningJSON.read(ctx, store, runID)
+	if err != nil {
+		return in, err
+	}
+	queue, err := queueJSON.read(ctx, store, runID)
+	if err != nil {
+		return in, err
+	}
+	if err := readJSON(ctx, store, storage.MetadataKey(runID), &in.metadata); err != nil {
+		return in, err
 	}
 	in.Plan = topicqueue.Plan{
 		Topic: planning.OptimizedTopic, Mode: planning.Mode, Queries: planning.SubQueries, SubTopics: planning.SubTopics,
@@ -144,72 +124,35 @@ func readBundle(ctx context.Context, store storage.Store, runID string) (in stor
 
 // Claims returns the claims of a bundle with their sources; none if the files do not exist.
 func Claims(ctx context.Context, store storage.Store, runID string) ([]evidence.Claim, error) {
-	texts, err := store.Get(ctx, storage.CacheKey(runID, "claims.jsonl"))
+	listed, err := claimsJSONL.read(ctx, store, runID)
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}
-	lines, err := store.Get(ctx, storage.CacheKey(runID, "sources.jsonl"))
+	lines, err := sourcesJSONL.read(ctx, store, runID)
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}
 	sources := map[string]topicqueue.Source{}
-	eachLine(lines, func(s topicqueue.Source) { sources[s.ID] = s })
+	for _, line := range lines {
+		sources[line.ID] = line.Source
+	}
 	var claims []evidence.Claim
-	eachLine(texts, func(c topicqueue.Claim) {
+	for _, c := range listed {
 		if s, ok := sources[c.SourceID]; ok {
-			claims = append(claims, evidence.Claim{Claim: c, Source: s})
+			claims = append(claims, evidence.Claim{Claim: c.Claim, Source: s})
 		}
-	})
+	}
 	return claims, nil
 }
 
 // Cited returns the sources that the report of a run cites. The error wraps storage.ErrNotExist if the bundle lists no
 // sources.
 func Cited(ctx context.Context, store storage.Store, runID string) (cited []topicqueue.Source, err error) {
-	lines, err := store.Get(ctx, storage.CacheKey(runID, "sources.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	eachLine(lines, func(line sourceLine) {
+	lines, err := sourcesJSONL.read(ctx, store, runID)
+	for _, line := range lines {
 		if line.Cited {
 			cited = append(cited, line.Source)
 		}
-	})
-	return cited, nil
-}
-
-// Lines reads a JSON Lines file of a bundle. The error wraps storage.ErrNotExist if there is no such file.
-func Lines[T any](ctx context.Context, store storage.Store, key string) (out []T, err error) {
-	body, err := store.Get(ctx, key)
-	if err != nil {
-		return nil, err
 	}
-	for line := range bytes.Lines(body) {
-		var v T
-		if err := json.Unmarshal(line, &v); err != nil {
-			return nil, fmt.Errorf("read %s: %w", store.Location(key), err)
-		}
-		out = append(out, v)
-	}
-	return out, nil
+	return cited, err
 }
-
-// eachLine calls yield for every line that decodes as a T.
-func eachLine[T any](body []byte, yield func(T)) {
-	for line := range bytes.Lines(body) {
-		var v T
-		if json.Unmarshal(line, &v) == nil {
-			yield(v)
-		}
-	}
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, storage.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// readsAtOnce is the number of files read in parallel from a store.
-const readsAtOnce = 8

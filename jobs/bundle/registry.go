@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -144,22 +143,19 @@ func ReadReturned(ctx context.Context, store storage.Store, runID string,
 // the sources returned by calls, and has only those of its traces. The error is the store's.
 func (c *Check) registered(ctx context.Context, store storage.Store, m storage.Manifest, in storedBundle,
 	v *reporting.Verification) error {
-	file := storage.CacheKey(c.RunID, "sources.jsonl")
-	body, err := store.Get(ctx, file)
-	if errors.Is(err, storage.ErrNotExist) { // already reported by the manifest check
-		return nil
-	}
+	file := sourcesJSONL.key(c.RunID)
+	listed, err := sourcesJSONL.read(ctx, store, c.RunID)
 	if err != nil {
-		return err
+		return ignoreMissing(err) // already reported by the manifest check
 	}
 	pages, there := map[string]bool{}, map[string]sourceLine{}
 	for _, f := range m.Files {
 		pages[f.Key] = true
 	}
-	eachLine(body, func(l sourceLine) {
+	for _, l := range listed {
 		there[l.ID] = l
 		c.Returned++
-	})
+	}
 	earlier := map[string]bool{}
 	for _, t := range in.Traces() {
 		earlier[t.Source.ID] = earlier[t.Source.ID] || t.Timestamp.Before(in.Run.StartedAt) || t.Source.AsOf != nil

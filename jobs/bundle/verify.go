@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -74,7 +73,7 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 	}
 	v, err := storedVerification(ctx, store, runID)
 	if errors.Is(err, errGarbled) {
-		check.add(storage.CacheKey(runID, verificationName), "%v", err)
+		check.add(verificationJSON.key(runID), "has an invalid format")
 	} else if err != nil {
 		return check, err
 	}
@@ -120,23 +119,14 @@ func withoutLate(ctx context.Context, store storage.Store, runID string, problem
 	return left, nil
 }
 
-var errGarbled = errors.New("has an invalid format")
-
 // storedVerification reads the recorded check of a run's report. It returns nil if the file is missing, because the
 // report was written by a version without checks, or because of a problem that the manifest check reports.
 func storedVerification(ctx context.Context, store storage.Store, runID string) (*reporting.Verification, error) {
-	body, err := store.Get(ctx, storage.CacheKey(runID, verificationName))
-	if errors.Is(err, storage.ErrNotExist) {
-		return nil, nil
+	v, err := verificationJSON.read(ctx, store, runID)
+	if err == nil && v.Verification == nil {
+		err = errGarbled
 	}
-	if err != nil {
-		return nil, err
-	}
-	var v verificationFile
-	if err := json.Unmarshal(body, &v); err != nil || v.Verification == nil {
-		return nil, fmt.Errorf("%w: %v", errGarbled, err)
-	}
-	return v.Verification, nil
+	return v.Verification, ignoreMissing(err)
 }
 
 func (c *Check) add(file, format string, args ...any) {
@@ -147,8 +137,8 @@ func (c *Check) add(file, format string, args ...any) {
 // error is the store's.
 func (c *Check) evidence(ctx context.Context, store storage.Store, runID string,
 	traces []topicqueue.ToolTrace) error {
-	file, seen := storage.CacheKey(runID, "claims.jsonl"), map[string]bool{}
-	var claims, listed []topicqueue.Claim
+	file, seen := claimsJSONL.key(runID), map[string]bool{}
+	var claims []topicqueue.Claim
 	for _, t := range traces {
 		if !seen[t.Source.ID] {
 			seen[t.Source.ID] = true
@@ -166,12 +156,11 @@ func (c *Check) evidence(ctx context.Context, store storage.Store, runID string,
 		}
 		claims = append(claims, t.Claims...)
 	}
-	body, err := store.Get(ctx, file)
+	listed, err := claimsJSONL.read(ctx, store, runID)
 	if err != nil {
 		return ignoreMissing(err) // already reported by the manifest check
 	}
-	eachLine(body, func(claim topicqueue.Claim) { listed = append(listed, claim) })
-	if !slices.Equal(claims, listed) {
+	if !slices.EqualFunc(claims, listed, func(a topicqueue.Claim, b claimLine) bool { return a == b.Claim }) {
 		c.add(file, "does not match the claims of the blocks in queue.json")
 	}
 	return nil
@@ -238,7 +227,7 @@ func (c *Check) verification(ctx context.Context, store storage.Store, v *report
 	if !v.Verified() {
 		return nil // there is nothing to check
 	}
-	file, registry := storage.CacheKey(c.RunID, verificationName), in.Registry()
+	file, registry := verificationJSON.key(c.RunID), in.Registry()
 	sources, seen := []support.Source{}, map[string]bool{}
 	for _, t := range in.Traces() {
 		if s := t.Source; !seen[s.ID] {

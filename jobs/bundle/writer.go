@@ -19,9 +19,6 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// verificationName is the bundle file that records the check of the report.
-const verificationName = "verification.json"
-
 // Writer writes the bundle of one run. Call Gather, then Write. The JSON files use the keys of the system that the
 // topic queue is based on, plus our own.
 type Writer struct {
@@ -83,42 +80,28 @@ func (b *Writer) Write(ctx context.Context) error {
 		cited = citedOf(b.report.Cited, b.report.Verification)
 	}
 	b.sources = sourceLines(b.In, cited, b.Missing)
-	for _, put := range []func() error{
-		func() error { return b.files.PutJSON(storage.MetadataKey(run.ID), b.metadata(run, usage)) },
-		func() error { return b.files.PutJSON(b.cacheKey("queue.json"), b.queue(run)) },
-		func() error { return b.files.PutJSON(b.cacheKey("citations.json"), b.citations(run, traces)) },
-		func() error { return b.files.PutJSON(b.cacheKey("step1_planning.json"), b.planning()) },
-		func() error { return b.files.PutJSON(b.cacheKey("token_cost_summary.json"), costs(usage)) },
-		func() error {
-			run.PublishedAt = b.services.Now().UTC()
-			return b.files.PutJSON(b.cacheKey("config.json"), configFile{run, b.services.Config})
-		},
-		func() error { return storage.PutLines(b.files, b.cacheKey("sources.jsonl"), b.sources) },
-		func() error { return storage.PutLines(b.files, b.cacheKey("claims.jsonl"), b.claims(traces)) },
-		func() error { return storage.PutLines(b.files, b.cacheKey("events.jsonl"), events) },
-		func() error { return b.putProgress(events) },
-	} {
-		if err := put(); err != nil {
-			return err
-		}
+	errs := []error{
+		b.files.PutJSON(storage.MetadataKey(run.ID), b.metadata(run, usage)),
+		queueJSON.put(b, b.queue(run)),
+		citationsJSON.put(b, b.citations(run, traces)),
+		planningJSON.put(b, b.planning()),
+		costsJSON.put(b, costs(usage)),
+		configJSON.put(b, b.config(run)),
+		sourcesJSONL.put(b, b.sources),
+		claimsJSONL.put(b, b.claims(traces)),
+		eventsJSONL.put(b, events),
+		b.putProgress(events),
 	}
-	if b.report != nil {
-		b.files.Put(storage.ReportKey(run.ID), []byte(b.report.Markdown))
-		if err := b.putFormats(ctx); err != nil {
-			return err
+	if r := b.report; r != nil {
+		b.files.Put(storage.ReportKey(run.ID), []byte(r.Markdown))
+		errs = append(errs, outlineJSON.put(b, r.Outline))
+		if v := r.Verification; v != nil { // nil: written by a version without checks
+			errs = append(errs, verificationJSON.put(b, verificationFile{run.ID, v, list(r.Removed)}))
 		}
-		if err := b.dropOldNarration(ctx); err != nil {
-			return err
-		}
-		if err := b.files.PutJSON(b.cacheKey("outline.json"), b.report.Outline); err != nil {
-			return err
-		}
-		if v := b.report.Verification; v != nil { // nil: written by a version without checks
-			if err := b.files.PutJSON(b.cacheKey(verificationName),
-				verificationFile{run.ID, v, list(b.report.Removed)}); err != nil {
-				return err
-			}
-		}
+		errs = append(errs, b.putFormats(ctx))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
 	return b.files.Close(ctx, b.staged, b.services.Now())
 }
@@ -128,6 +111,11 @@ func (b *Writer) Write(ctx context.Context) error {
 type configFile struct {
 	topicqueue.Run
 	Settings map[string]string `json:"settings"`
+}
+
+func (b *Writer) config(run topicqueue.Run) configFile {
+	run.PublishedAt = b.services.Now().UTC()
+	return configFile{run, b.services.Config}
 }
 
 // How long after its end a run waits for texts that another machine keeps while the storage is unavailable.
@@ -217,14 +205,6 @@ func (b *Writer) findMissing(ctx context.Context) (err error) {
 		}
 	}
 	return nil
-}
-
-// list replaces nil by an empty list, because readers of the JSON expect a list.
-func list[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
 }
 
 type queueFile struct {

@@ -1,0 +1,118 @@
+package bundle
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// The files of a bundle, by what they contain. Writer writes them, and everything that reads a bundle reads them from
+// here. Besides them, a bundle has the report with its metadata and other formats, and the pages and figures of the run.
+const (
+	configJSON       document[configFile]        = "config.json"
+	planningJSON     document[planningFile]      = "step1_planning.json"
+	queueJSON        document[queueFile]         = "queue.json"
+	citationsJSON    document[citationsFile]     = "citations.json"
+	costsJSON        document[costFile]          = "token_cost_summary.json"
+	outlineJSON      document[reporting.Outline] = "outline.json"      // with a report
+	verificationJSON document[verificationFile]  = "verification.json" // with a report; how it was checked
+	sourcesJSONL     lines[sourceLine]           = "sources.jsonl"
+	claimsJSONL      lines[claimLine]            = "claims.jsonl"
+	eventsJSONL      lines[topicqueue.Event]     = "events.jsonl"
+)
+
+// progressJSON returns the file with the events of a stage.
+func progressJSON(stage string) document[progressFile] {
+	return document[progressFile](stage + "_progress.json")
+}
+
+// document is a JSON file with a T.
+type document[T any] string
+
+func (d document[T]) key(runID string) string { return storage.CacheKey(runID, string(d)) }
+
+// put adds the file to a bundle.
+func (d document[T]) put(b *Writer, v T) error { return b.files.PutJSON(d.key(b.In.Run.ID), v) }
+
+// read reads the file from a stored bundle. The error wraps storage.ErrNotExist if there is none, and errGarbled if it
+// has another format.
+func (d document[T]) read(ctx context.Context, store storage.Store, runID string) (v T, err error) {
+	err = readJSON(ctx, store, d.key(runID), &v)
+	return v, err
+}
+
+// lines is a JSON Lines file, each line with a T.
+type lines[T any] string
+
+func (l lines[T]) key(runID string) string { return storage.CacheKey(runID, string(l)) }
+
+// put adds the file to a bundle.
+func (l lines[T]) put(b *Writer, v []T) error {
+	return storage.PutLines(b.files, l.key(b.In.Run.ID), v)
+}
+
+// read reads the lines that have a valid format from a stored bundle. The error wraps storage.ErrNotExist if there is no
+// such file.
+func (l lines[T]) read(ctx context.Context, store storage.Store, runID string) (out []T, err error) {
+	body, err := store.Get(ctx, l.key(runID))
+	for line := range bytes.Lines(body) {
+		var v T
+		if json.Unmarshal(line, &v) == nil {
+			out = append(out, v)
+		}
+	}
+	return out, err
+}
+
+// Lines reads a JSON Lines file of a bundle. The error wraps storage.ErrNotExist if there is no such file.
+func Lines[T any](ctx context.Context, store storage.Store, key string) (out []T, err error) {
+	body, err := store.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(body) {
+		var v T
+		if err := json.Unmarshal(line, &v); err != nil {
+			return nil, fmt.Errorf("read %s: %w", store.Location(key), err)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+var errGarbled = errors.New("invalid file format")
+
+func readJSON(ctx context.Context, store storage.Store, key string, into any) error {
+	body, err := store.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("read %s: %w: %w", store.Location(key), errGarbled, err)
+	}
+	return nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, storage.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// list replaces nil by an empty list, because readers of the JSON expect a list.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// readsAtOnce is the number of files read in parallel from a store.
+const readsAtOnce = 8
