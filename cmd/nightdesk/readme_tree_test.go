@@ -107,6 +107,34 @@ func TestReadmeListsEveryPackage(t *testing.T) {
 	}
 }
 
+// TestReadmeRacesWhatIsConcurrent: the test command with the race detector has every package that starts goroutines.
+func TestReadmeRacesWhatIsConcurrent(t *testing.T) {
+	t.Parallel()
+	command := regexp.MustCompile(`(?m)^go test -race .*$`).FindString(readReadme(t))
+	patterns := regexp.MustCompile(` \./(\S+)`).FindAllStringSubmatch(command, -1)
+	raced := func(dir string) bool {
+		return slices.ContainsFunc(patterns, func(m []string) bool {
+			root, all := strings.CutSuffix(m[1], "/...")
+			return dir == root || all && strings.HasPrefix(dir, root+"/")
+		})
+	}
+	starts := regexp.MustCompile(`(?m)^\s*go (func\b|[a-z][\w.]*\()|errgroup\.|sync\.WaitGroup`)
+	concurrent := map[string]bool{}
+	for name, source := range sources(t) {
+		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && starts.Match(source) {
+			concurrent[filepath.ToSlash(filepath.Dir(name))] = true
+		}
+	}
+	if len(concurrent) < 10 || len(patterns) < 5 {
+		t.Fatalf("%d packages start goroutines, %q", len(concurrent), command)
+	}
+	for dir := range concurrent {
+		if !raced(dir) {
+			t.Errorf("%s starts goroutines, but the test command with the race detector does not have it", dir)
+		}
+	}
+}
+
 // The tests, benchmarks, their flags and the files that README and manual name exist.
 func TestReadmeNames(t *testing.T) {
 	t.Parallel()

@@ -218,7 +218,11 @@ func TestHang(t *testing.T) {
 	if r := call("hang", "x"); !r.Failed || !strings.Contains(r.Text, "did not answer within 1s") {
 		t.Errorf("a call that hangs: %+v", r)
 	}
-	if r := call("search_tides", "Hallsund"); r.Failed {
+	r := call("search_tides", "Hallsund")
+	for deadline := time.Now().Add(scaletest.Patience); r.Failed && time.Now().Before(deadline); { // it starts within a second, or the next time
+		r = call("search_tides", "Hallsund")
+	}
+	if r.Failed {
 		t.Errorf("after it hung: %+v", r)
 	}
 }
