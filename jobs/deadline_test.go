@@ -23,7 +23,7 @@ import (
 var atMost = scaletest.Of(20*time.Second, 5*time.Second)
 
 // length is the duration of the runs. It suffices for a busy machine to plan and to research one block.
-const length = 6 * time.Second
+const length = 12 * time.Second
 
 // TestDeadline: whatever hangs, a run ends and is published in time, with a valid stream and its findings.
 func TestDeadline(t *testing.T) {
@@ -31,7 +31,7 @@ func TestDeadline(t *testing.T) {
 	t.Parallel()
 	bounded := func() topicqueue.Options {
 		o := options(3, 2, 1)
-		o.Duration, o.WritingTime = length, 2500*time.Millisecond
+		o.Duration, o.WritingTime = length, 5*time.Second
 		return o
 	}
 	hangAt := func(name string) func(*bench) *llmtest.Stub {
