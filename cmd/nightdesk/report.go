@@ -98,7 +98,7 @@ func printFile(ctx context.Context, con *view.Console, store storage.Store, file
 			file.Format), toFile))
 	case f.link:
 		return printLink(ctx, con, store, file.Key, f.lifetime)
-	case con.JSON:
+	case con.JSON && !(f.path && file.RunID == ""): // the path of a digest is a plain line
 		return con.PrintJSON(doc, false)
 	case f.path:
 		_, err := fmt.Fprintln(con.Out, store.Location(file.Key))
@@ -170,9 +170,5 @@ func printDigest(ctx context.Context, s *session, batch string, f reportFlags) e
 		s.Say("the final digest is not written yet; this is the digest so far")
 	}
 	page := reports.File{Format: reports.Markdown, Key: storage.DigestKey(batch, "html"), Body: d.Markdown(store.Location)}
-	if f.path && !f.link { // a plain line even with --json
-		_, err := fmt.Fprintln(s.Out, store.Location(page.Key))
-		return err
-	}
 	return printFile(ctx, s.Console, store, page, f, d)
 }
