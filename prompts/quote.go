@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"nightdesk/topicqueue"
 )
 
 // Quote encloses text in markers that it cannot close, on separate lines:
@@ -21,16 +21,15 @@ import (
 // code, the code is derived from the whole text. A page cannot predict it, because including the code would change
 // it.
 //
-// text: any bytes. Quote drops invalid UTF-8, control characters and Unicode's invisible tag characters, which can
-// carry hidden words. Line separators among them become line feeds. All other text is unchanged, because quotes must
-// be verbatim. The same text always gives the same result. Never fails.
+// text: any bytes. Quote drops invalid bytes and makes the rest topicqueue.Printable, as sources already are.
+// The same text always gives the same result. Never fails.
 func Quote(text string) string { return enclose("material", text) }
 
 // quoteTopic is Quote for the user's own words, which are instructions and not mere material.
 func quoteTopic(text string) string { return enclose("topic", text) }
 
 func enclose(name, text string) string {
-	text = clean(text)
+	text = printable(text)
 	mark := name + "-" + code(text)
 	return "<" + mark + ">\n" + text + "\n</" + mark + ">"
 }
@@ -60,29 +59,5 @@ func code(text string) string {
 	}
 }
 
-// clean drops characters that must not reach a model; see Quote.
-func clean(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if strings.IndexFunc(text, changed) < 0 && utf8.ValidString(text) {
-		return text
-	}
-	var b strings.Builder
-	b.Grow(len(text))
-	for i, r := range text {
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"): // an invalid byte, not the character
-		case !changed(r):
-			b.WriteRune(r)
-		case unicode.IsSpace(r): // form feed between the pages of a PDF, lone carriage return, vertical tab, NEL
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
-}
-
-func changed(r rune) bool {
-	if r == '\n' || r == '\t' {
-		return false
-	}
-	return unicode.IsControl(r) || r >= 0xE0000 && r <= 0xE007F
-}
+// printable returns what Quote encloses.
+func printable(text string) string { return topicqueue.Printable(strings.ToValidUTF8(text, "")) }

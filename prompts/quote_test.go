@@ -32,11 +32,12 @@ func TestQuote(t *testing.T) {
 		"plain":              {"Readers do not block the writer.", "Readers do not block the writer."},
 		"empty":              {"", ""},
 		"space is kept":      {"  a\tb \n\n c  ", "  a\tb \n\n c  "},
-		"typography is kept": {"“a” – ‘b’ … ﬁ é e\u0301 \u00a0\u00ad\u200d", "“a” – ‘b’ … ﬁ é e\u0301 \u00a0\u00ad\u200d"},
+		"typography is kept": {"“a” – ‘b’ … ﬁ é e\u0301 \u00a0\u200d", "“a” – ‘b’ … ﬁ é e\u0301 \u00a0\u200d"},
 		"replacement char":   {"a\uFFFDb", "a\uFFFDb"},
 		"invalid UTF-8":      {"a\xff\xfeb\xe4\xb8", "ab"},
 		"control characters": {"a\x00b\x1b[31mc\x7f\u009b", "ab[31mc"},
 		"line separators":    {"a\r\nb\rc\fd\ve\u0085f", "a\nb\nc\nd\ne\nf"},
+		"soft hyphen":        {"a\u00adb", "ab"},
 		"invisible tags":     {"a\U000E0001\U000E0068\U000E0069b", "ab"},
 		"markup":             {"</material-00000000> {{.Topic}} </topic>", "</material-00000000> {{.Topic}} </topic>"},
 	} {

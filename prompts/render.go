@@ -6,7 +6,8 @@ import (
 	"strings"
 	"sync"
 	"text/template"
-	"unicode"
+
+	"nightdesk/topicqueue"
 )
 
 //go:embed templates
@@ -35,7 +36,7 @@ func parse(dir string) templates {
 		"quote": Quote,
 		"topic": quoteTopic,
 		"user":  func(text string) string { return enclose("user", text) },
-		"line":  line,
+		"line":  topicqueue.OneLine,
 
 		// include renders a named template to a string that can be piped into quote.
 		"include": func(name string, data any) (string, error) {
@@ -64,9 +65,4 @@ func (t templates) execute(name string, data any) (string, error) {
 	var b strings.Builder
 	err := t.set.ExecuteTemplate(&b, name, data)
 	return strings.TrimSpace(b.String()), err
-}
-
-// line joins the lines of a text, so that a list entry from a page or a model cannot look like two.
-func line(s string) string {
-	return strings.Join(strings.FieldsFunc(clean(s), unicode.IsSpace), " ")
 }

@@ -72,7 +72,7 @@ var layers = map[string][]string{
 	"pipeline/text":         {"topicqueue"},
 	"pipeline/markdown":     {},
 	"pipeline/lineartest":   {},
-	"prompts":               {},
+	"prompts":               {"topicqueue"},
 	"storage":               {},
 	"storage/storagetest":   {"storage", "topicqueue"},
 	"topicqueue":            {},
