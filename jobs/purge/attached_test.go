@@ -28,11 +28,11 @@ func TestPurgeAttached(t *testing.T) {
 		a.expired(with(1, "new", 30, "two", topicqueue.RunCompleted))
 		with(2, "alone", 1, "three", topicqueue.RunCompleted)
 		gone := "attached " + version(2)
-		if got := only(a.purge(purge.Order{EvidenceDays: 10, Dry: true})); fmt.Sprint(got) != fmt.Sprint([]string{gone}) {
+		if got := only(a.purge(purge.Order{Days: 10, Dry: true})); fmt.Sprint(got) != fmt.Sprint([]string{gone}) {
 			t.Errorf("dry: %q", got)
 		}
-		same(t, "with the last run", only(a.purge(purge.Order{EvidenceDays: 10})), gone)
-		same(t, "nothing to do", only(a.purge(purge.Order{EvidenceDays: 10})))
+		same(t, "with the last run", only(a.purge(purge.Order{Days: 10})), gone)
+		same(t, "nothing to do", only(a.purge(purge.Order{Days: 10})))
 		later := purge.Order{Now: time.Now().Add(9 * 24 * time.Hour)}
 		same(t, "no run ever had it", only(a.purge(later)), "attached "+version(3))
 		later.Days = 1

@@ -110,9 +110,6 @@ func (w *purging) users(ctx context.Context) (map[string][]string, error) {
 	}
 	for batch := range batches {
 		err := w.Queue.Runs(ctx, batch, func(run topicqueue.Run) error {
-			if w.batches[run.ID] == "" { // being unlisted
-				return nil
-			}
 			for name, version := range map[string]string{run.Options.KnowledgeBase: run.Options.KnowledgeVersion,
 				knowledge.Attached: run.Options.Attached} {
 				if version != "" {
@@ -132,7 +129,7 @@ func (w *purging) users(ctx context.Context) (map[string][]string, error) {
 // needed reports whether one of these runs has not ended or can be retried.
 func (w *purging) needed(ctx context.Context, runs []string) (bool, error) {
 	for _, id := range runs {
-		if w.gone[id] {
+		if w.gone[id] != "" {
 			continue
 		}
 		if _, err := w.Queue.Run(ctx, id); err == nil {

@@ -36,9 +36,8 @@ type Order struct {
 	Now   time.Time
 	Dry   bool // only report items, delete nothing
 
-	Days         int // maximum age of runs, of earlier memories, and of earlier versions of knowledge bases
-	Count        int // number of newest runs, of memories of each topic, and of versions of each knowledge base
-	EvidenceDays int // maximum age of the data and evidence of a run whose report stays
+	Days  int // maximum age of runs, of earlier memories, and of earlier versions of knowledge bases
+	Count int // number of newest runs with a report, of memories of each topic, of versions of each knowledge base
 }
 
 // Item is something to be deleted.
@@ -77,15 +76,16 @@ type purging struct {
 	held    map[string]bool     // batches that have not ended
 	nights  map[string][]string // by run: its entries in topic histories
 	pinned  map[string]bool     // runs that topic memories are from
-	gone    map[string]bool     // runs whose data is purged
+	gone    map[string]string   // why, by purged run
 	emptied map[string]bool     // batches that lose all runs of their list
 }
 
 // Run purges. It calls say for each item before it deletes the item. It stops at the first error.
 func Run(ctx context.Context, o Order, say func(Item) error) error {
 	w := &purging{Order: o, say: say, batches: map[string]string{}, held: map[string]bool{}, pinned: map[string]bool{},
-		nights: map[string][]string{}, gone: map[string]bool{}, emptied: map[string]bool{}}
-	for _, step := range []func(context.Context) error{w.lists, w.topics, w.runs, w.digests, w.knowledge, w.leftovers} {
+		nights: map[string][]string{}, gone: map[string]string{}, emptied: map[string]bool{}}
+	for _, step := range []func(context.Context) error{w.lists, w.topics, w.runs, w.knowledge, w.unlist, w.digests,
+		w.leftovers} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -182,9 +182,9 @@ func (w *purging) files(ctx context.Context) (map[string]*runFiles, error) {
 	return runs, nil
 }
 
-// runs purges runs, and the evidence of runs that stay.
+// runs purges runs with their reports, data and evidence.
 func (w *purging) runs(ctx context.Context) error {
-	if w.Days == 0 && w.Count == 0 && w.EvidenceDays == 0 {
+	if w.Days == 0 && w.Count == 0 {
 		return nil
 	}
 	all, err := w.files(ctx)
@@ -192,14 +192,13 @@ func (w *purging) runs(ctx context.Context) error {
 		return err
 	}
 	ids := slices.Sorted(maps.Keys(all))
-	slices.Reverse(ids)           // newest first, because the id begins with the time
-	gone := map[string][]string{} // by batch
-	for rank, id := range ids {
+	slices.Reverse(ids) // newest first, because the id begins with the time
+	newer := 0          // runs with a report: those that wait must not push out the results of others
+	for _, id := range ids {
 		born, _ := bornAt(id)
-		f, why := all[id], w.over(born, rank)
-		whole := why != ""
-		if !whole && len(f.bundle) > 0 && older(w.Now, born, w.EvidenceDays) {
-			why = fmt.Sprintf("older than %d days", w.EvidenceDays)
+		f, why := all[id], w.over(born, newer)
+		if len(f.report) > 0 {
+			newer++
 		}
 		if why == "" {
 			continue
@@ -209,15 +208,23 @@ func (w *purging) runs(ctx context.Context) error {
 		} else if !free {
 			continue
 		}
-		w.gone[id] = true
-		if err := w.purgeRun(ctx, id, why, f, whole); err != nil {
-			return err
-		}
-		if batch := w.batches[id]; whole && batch != "" {
-			gone[batch] = append(gone[batch], id)
+		w.gone[id] = why
+		for _, item := range []struct {
+			kind string
+			keys []string
+		}{{"bundle", f.bundle}, {"report", f.report}} {
+			if item.kind == "report" && len(f.report) > 0 {
+				item.keys = append(item.keys, w.nights[id]...)
+			}
+			if len(item.keys) == 0 {
+				continue
+			}
+			if err := w.delete(ctx, Item{Kind: item.kind, Name: id, Why: why}, item.keys); err != nil {
+				return err
+			}
 		}
 	}
-	return w.unlist(ctx, gone)
+	return nil
 }
 
 // free reports whether a run is not in use.
@@ -236,39 +243,18 @@ func (w *purging) free(ctx context.Context, runID string, born time.Time, f *run
 	return run.State.Final() && !run.PublishedAt.IsZero(), nil
 }
 
-// purgeRun deletes the data of a run and, if it goes as a whole, its report. If the report stays, its metadata are
-// stored again: the new time tells search indexes to drop the claims.
-func (w *purging) purgeRun(ctx context.Context, id, why string, f *runFiles, whole bool) error {
-	if len(f.bundle) > 0 {
-		if err := w.delete(ctx, Item{Kind: "bundle", Name: id, Why: why}, f.bundle); err != nil {
-			return err
+// unlist removes purged runs from the lists of their batches. Until then the lists tell what the runs needed.
+func (w *purging) unlist(ctx context.Context) (err error) {
+	left, gone := map[string]int{}, map[string][]string{} // by batch
+	for id, batch := range w.batches {
+		if left[batch]++; w.gone[id] != "" {
+			gone[batch] = append(gone[batch], id)
 		}
 	}
-	if whole && len(f.report) > 0 {
-		return w.delete(ctx, Item{Kind: "report", Name: id, Why: why}, append(f.report, w.nights[id]...))
-	}
-	if whole || w.Dry {
-		return nil
-	}
-	body, err := w.Store.Get(ctx, storage.MetadataKey(id))
-	if errors.Is(err, storage.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return w.Store.Put(ctx, storage.MetadataKey(id), body)
-}
-
-// unlist removes runs from the lists of their batches.
-func (w *purging) unlist(ctx context.Context, gone map[string][]string) (err error) {
-	left := map[string]int{}
-	for _, batch := range w.batches {
-		left[batch]++
-	}
 	for _, batch := range slices.Sorted(maps.Keys(gone)) {
+		slices.Sort(gone[batch])
 		for _, id := range gone[batch] {
-			if err := w.say(Item{Kind: "run", Name: id, Why: "its report and data are deleted"}); err != nil {
+			if err := w.say(Item{Kind: "run", Name: id, Why: w.gone[id]}); err != nil {
 				return err
 			}
 			delete(w.batches, id)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -162,16 +161,13 @@ func TestPurge(t *testing.T) {
 		same(t, "by age", a.purge(purge.Order{Days: 25}), want...)
 		same(t, "of its topic", a.keys("topics/"), storage.TopicNightKey("k", mid))
 		same(t, "again", a.purge(purge.Order{Days: 25}))
-		same(t, "evidence", a.purge(purge.Order{EvidenceDays: 10}), "bundle "+mid)
-		same(t, "reports of mid", a.keys("reports/"+mid), storage.ReportKey(mid), storage.MetadataKey(mid))
 		same(t, "of those in use", a.keys("cache/"+waits), storage.CacheKey(waits, "queue.json"), storage.PageKey(waits, "abc"))
 		if len(a.keys("cache/"+mixed)) != 3 {
 			t.Errorf("a run of a batch that has not ended has %q", a.keys("cache/"+mixed))
 		}
 
-		// the youngest is one that nobody knows
-		same(t, "by count, dry", a.purge(purge.Order{Dry: true, Count: 2}), "report "+mid, "run "+mid)
-		same(t, "by count", a.purge(purge.Order{Count: 2}), "report "+mid, "run "+mid)
+		same(t, "by count, dry", a.purge(purge.Order{Dry: true, Count: 1}), "bundle "+mid, "report "+mid, "run "+mid)
+		same(t, "by count", a.purge(purge.Order{Count: 1}), "bundle "+mid, "report "+mid, "run "+mid)
 		same(t, "batches", a.keys("batches/"), "batches/mixed/digest.json")
 		var left []string
 		batches, err := a.queue.Batches(t.Context())
@@ -276,35 +272,5 @@ func TestPurgeGoesOn(t *testing.T) {
 	}
 	if left := append(a.keys("cache/"), a.keys("reports/")...); len(left) > 0 {
 		t.Errorf("left: %s", strings.Join(left, ", "))
-	}
-}
-
-// TestPurge_TouchesMetadata: the metadata of a report that loses its bundle are stored again, so that search indexes
-// drop its claims. Other metadata are unchanged.
-func TestPurge_TouchesMetadata(t *testing.T) {
-	t.Parallel()
-	rdb, dir := redistest.InProcess(t), storage.NewDir(t.TempDir())
-	a := &attic{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: dir}
-	old, young := a.run("one", 1, "Dunes", topicqueue.RunCancelled), a.run("two", 30, "Tides", topicqueue.RunCancelled)
-	long := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	for _, id := range []string{old, young} {
-		if err := os.Chtimes(dir.Location(storage.MetadataKey(id)), long, long); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stored := func(id string) bool {
-		stat, err := dir.Stat(t.Context(), storage.MetadataKey(id))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return stat.Stored.After(long)
-	}
-	a.purge(purge.Order{Dry: true, EvidenceDays: 10})
-	if stored(old) {
-		t.Error("a dry purge has stored something")
-	}
-	same(t, "purged", a.purge(purge.Order{EvidenceDays: 10}), "bundle "+old)
-	if !stored(old) || stored(young) {
-		t.Errorf("stored again: %v, and of a run that stays %v", stored(old), stored(young))
 	}
 }
