@@ -1,3 +1,12 @@
+// Package jobs is the worker: it takes tasks from asynq and does, through the pipeline, what each stage of a run does.
+//
+// A task is a wake-up call that carries ids (package tasks). The runner of package stage takes the lease of the unit of
+// work that the task names, lets the stage work, and commits how the unit ends by a script of package redisqueue. The
+// intents that the script returns become the next tasks. Every worker also reconciles: it enqueues work that was lost.
+//
+// The stages, in the order of a run: plan.go, research.go or answer.go, review.go, report.go, narrate.go, publish.go.
+//
+// Entry point: [Worker].
 package jobs
 
 import (
@@ -145,6 +154,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	}
 	for _, s := range w.servers {
 		if err := s.Start(mux); err != nil {
+			w.runner.Stop()
 			return fmt.Errorf("start the worker: %w", err)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // The files of a bundle, by what they contain. Writer writes them, and everything that reads a bundle reads them from
-// here. Besides them, a bundle has the report with its metadata and other formats, and the pages and figures of the run.
+// here. Besides them, a bundle has the report with its metadata and other formats, and the pages and figures of the
+// run.
 const (
 	configJSON       document[configFile]        = "config.json"
 	planningJSON     document[planningFile]      = "step1_planning.json"
@@ -57,8 +58,8 @@ func (l lines[T]) put(b *Writer, v []T) error {
 	return storage.PutLines(b.files, l.key(b.In.Run.ID), v)
 }
 
-// read reads the lines that have a valid format from a stored bundle. The error wraps storage.ErrNotExist if there is no
-// such file.
+// read reads the lines that have a valid format from a stored bundle. The error wraps storage.ErrNotExist if there is
+// no such file.
 func (l lines[T]) read(ctx context.Context, store storage.Store, runID string) (out []T, err error) {
 	body, err := store.Get(ctx, l.key(runID))
 	for line := range bytes.Lines(body) {

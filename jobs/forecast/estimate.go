@@ -141,11 +141,9 @@ func (e Estimate) Amount(unit topicqueue.Budget, prices llm.Prices,
 }
 
 // Times returns the estimate of n runs like this one.
-func (e Estimate) Times(n int) Estimate {
-	out := Estimate{Calls: n * e.Calls, Most: n * e.Most, Tokens: map[llm.Role][2]int64{}, Chain: e.Chain,
-		Busy: time.Duration(n) * e.Busy, iteration: e.iteration}
-	for role, t := range e.Tokens {
-		out.Tokens[role] = [2]int64{int64(n) * t[0], int64(n) * t[1]}
+func (e Estimate) Times(n int) (out Estimate) {
+	for range n {
+		out.Add(e)
 	}
 	return out
 }

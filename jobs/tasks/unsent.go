@@ -23,64 +23,54 @@ type Unsent struct {
 // UnsentEvents returns the unsent notifications of all receivers, sorted by the number waiting, largest first.
 // Notifications for a receiver that is in no worker's settings wait forever.
 func UnsentEvents(rdb redis.UniversalClient) ([]Unsent, error) {
-	inspector := asynq.NewInspectorFromRedisClient(rdb)
-	receivers, err := receivers(inspector)
-	if err != nil {
-		return nil, err
-	}
-	var out []Unsent
-	for _, u := range receivers {
-		if err := u.count(inspector); err != nil {
-			return nil, fmt.Errorf("count the events in queue %s: %w", u.Queue, err)
-		}
-		if u.Waiting+u.GivenUp > 0 {
-			out = append(out, u)
-		}
-	}
+	out, err := eachReceiver(rdb, (*Unsent).count)
 	slices.SortFunc(out, func(a, b Unsent) int {
 		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(a.Queue, b.Queue))
 	})
-	return out, nil
-}
-
-// receivers returns the receivers that have queues, without counts.
-func receivers(inspector *asynq.Inspector) (out []Unsent, err error) {
-	queues, err := inspector.Queues()
-	if err != nil {
-		return nil, fmt.Errorf("list the queues of webhooks: %w", err)
-	}
-	for _, queue := range queues {
-		if key, isHook := strings.CutPrefix(queue, WebhookQueue("")); isHook {
-			out = append(out, Unsent{Queue: queue, Webhook: key})
-		} else if queue == QueueNotifying {
-			out = append(out, Unsent{Queue: queue})
-		}
-	}
-	return out, nil
+	return out, err
 }
 
 // RetryNotifications schedules given-up and waiting notifications to be sent now. It returns their number by receiver,
 // in Waiting. After an error, some may already be scheduled.
 func RetryNotifications(rdb redis.UniversalClient) ([]Unsent, error) {
+	return eachReceiver(rdb, (*Unsent).retry)
+}
+
+// eachReceiver calls do for the receivers that have queues, and returns those that then have notifications.
+func eachReceiver(rdb redis.UniversalClient, do func(*Unsent, *asynq.Inspector) error) (out []Unsent, err error) {
 	inspector := asynq.NewInspectorFromRedisClient(rdb)
-	receivers, err := receivers(inspector)
+	queues, err := inspector.Queues()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list the queues of webhooks: %w", err)
 	}
-	var out []Unsent
-	for _, u := range receivers {
-		for _, run := range []func(string) (int, error){inspector.RunAllArchivedTasks, inspector.RunAllRetryTasks} {
-			n, err := run(u.Queue)
-			if err != nil {
-				return out, fmt.Errorf("retry the notifications in queue %s: %w", u.Queue, err)
-			}
-			u.Waiting += n
+	for _, queue := range queues {
+		key, isHook := strings.CutPrefix(queue, WebhookQueue(""))
+		if !isHook && queue != QueueNotifying {
+			continue
 		}
-		if u.Waiting > 0 {
+		u := Unsent{Queue: queue}
+		if isHook {
+			u.Webhook = key
+		}
+		if err := do(&u, inspector); err != nil {
+			return out, fmt.Errorf("notifications in queue %s: %w", queue, err)
+		}
+		if u.Waiting+u.GivenUp > 0 {
 			out = append(out, u)
 		}
 	}
 	return out, nil
+}
+
+// retry schedules the receiver's notifications.
+func (u *Unsent) retry(inspector *asynq.Inspector) error {
+	archived, err := inspector.RunAllArchivedTasks(u.Queue)
+	if err != nil {
+		return err
+	}
+	failed, err := inspector.RunAllRetryTasks(u.Queue)
+	u.Waiting = archived + failed
+	return err
 }
 
 // count reads the counts from the receiver's queue.
