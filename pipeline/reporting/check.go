@@ -11,6 +11,8 @@ import (
 
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/citation/verification"
+	"nightdesk/pipeline/judging"
+	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -69,13 +71,14 @@ type checker struct {
 type checkedPart struct {
 	*part
 	decisions []*decision
-	unsourced []statement // uncited factual sentences
+	unsourced []prose.Statement // uncited factual sentences
 }
 
 // decision is the outcome of the check of one statement.
 type decision struct {
-	statement
+	prose.Statement
 	findings support.Findings
+	asked    judging.Sentence
 	judged   support.Judged
 	verdict  support.Result
 	action   string
@@ -105,9 +108,9 @@ func (c *checker) read(ctx context.Context) error {
 	var ids []string
 	for _, p := range c.parts {
 		ids = append(ids, citations(p.claims)...)
-		for _, s := range statementsOf(p.Body, p.Local) {
+		for _, s := range prose.Statements(p.Body, p.Local) {
 			s = c.m.linkedStatement(p.part, s)
-			ids = append(ids, s.ids...)
+			ids = append(ids, s.IDs...)
 		}
 	}
 	var sources []topicqueue.Source
@@ -156,7 +159,7 @@ func (c *checker) find(ctx context.Context) error {
 		if c.again(p) {
 			continue
 		}
-		for _, s := range statementsOf(p.Body, p.Local) {
+		for _, s := range prose.Statements(p.Body, p.Local) {
 			c.findStatement(p, s)
 		}
 	}
@@ -168,7 +171,7 @@ func (c *checker) find(ctx context.Context) error {
 			d.verdict = d.findings.Decide(d.judged)
 			wrong := d.action == ActionCited && d.verdict == support.Unsupported
 			if wrong {
-				c.missed(p, d.statement)
+				c.missed(p, d.Statement)
 			}
 			return wrong
 		})
@@ -207,18 +210,18 @@ func (c *checker) again(p *checkedPart) bool {
 
 // findStatement checks a statement against its sources, if it cites or links any. A sentence that states facts without
 // a citation gets that of the only claim that contains it verbatim.
-func (c *checker) findStatement(p *checkedPart, s statement) {
-	action, citable := ActionKept, !p.Local && !s.row && support.Factual(s.text)
-	if len(s.ids) == 0 && citable {
-		if id := only(claimsWith(s.text, p.claims)); id != "" {
-			s.ids, action = []string{id}, ActionCited
+func (c *checker) findStatement(p *checkedPart, s prose.Statement) {
+	action, citable := ActionKept, !p.Local && !s.Row && support.Factual(s.Text)
+	if len(s.IDs) == 0 && citable {
+		if id := only(claimsWith(s.Text, p.claims)); id != "" {
+			s.IDs, action = []string{id}, ActionCited
 		}
 	}
 	s = c.m.linkedStatement(p.part, s)
 	switch {
-	case len(s.ids) > 0 && s.text != "": // a table cell, for example, may have markers only
-		p.decisions = append(p.decisions, &decision{statement: s, findings: c.look(s), action: action})
-	case len(s.ids) == 0 && citable:
+	case len(s.IDs) > 0 && s.Text != "": // a table cell, for example, may have markers only
+		p.decisions = append(p.decisions, &decision{Statement: s, findings: c.look(s), action: action})
+	case len(s.IDs) == 0 && citable:
 		c.missed(p, s)
 	}
 }
@@ -248,16 +251,16 @@ func only(claims []claim) string {
 }
 
 // missed records an uncited factual sentence.
-func (c *checker) missed(p *checkedPart, s statement) {
+func (c *checker) missed(p *checkedPart, s prose.Statement) {
 	p.FactsUncited++
 	c.v.Counts.FactsUncited++
-	p.Uncited, c.v.Uncited = append(p.Uncited, s.text), append(c.v.Uncited, s.text)
+	p.Uncited, c.v.Uncited = append(p.Uncited, s.Text), append(c.v.Uncited, s.Text)
 	p.unsourced = append(p.unsourced, s)
 }
 
 // look checks a statement against the sources of its citations.
-func (c *checker) look(s statement) support.Findings {
-	return c.corpus.Check(s.text, s.head, c.sourcesOf(s.ids))
+func (c *checker) look(s prose.Statement) support.Findings {
+	return c.corpus.Check(s.Text, s.Head, c.sourcesOf(s.IDs))
 }
 
 // sourcesOf returns the source ids of citation ids.
@@ -290,19 +293,19 @@ func (c *checker) settleAll(p *checkedPart) {
 	}
 	for _, s := range p.unsourced {
 		if c.answer {
-			text := c.marked(s.raw(p.Body), s.row)
-			p.decisions = append(p.decisions, &decision{statement: s, changed: true, text: text})
+			text := c.marked(s.Raw(p.Body), s.Row)
+			p.decisions = append(p.decisions, &decision{Statement: s, changed: true, text: text})
 		}
 	}
-	slices.SortFunc(p.decisions, func(a, b *decision) int { return cmp.Compare(a.start, b.start) })
+	slices.SortFunc(p.decisions, func(a, b *decision) int { return cmp.Compare(a.Start, b.Start) })
 	body := p.Body
 	for _, d := range slices.Backward(p.decisions) {
 		if d.changed {
-			body = d.withText(body, d.text)
+			body = d.WithText(body, d.text)
 		}
 	}
 	if body != p.Body {
-		p.Body = readable(body)
+		p.Body = prose.Readable(body)
 	}
 }
 
@@ -311,12 +314,12 @@ func (c *checker) settle(p *checkedPart, d *decision) {
 	switch {
 	case d.verdict != support.Unsupported:
 		if d.action == ActionCited {
-			d.changed, d.text = true, withMarkers(d.raw(p.Body), d.ids)
+			d.changed, d.text = true, prose.WithMarkers(d.Raw(p.Body), d.IDs)
 		}
 	case c.m.run.Options.OnUnsupported == topicqueue.UnsupportedRemove:
 		d.action, d.changed, d.text = ActionRemoved, true, ""
 	default:
-		d.action, d.changed, d.text = ActionMarked, true, c.marked(d.raw(p.Body), d.row)
+		d.action, d.changed, d.text = ActionMarked, true, c.marked(d.Raw(p.Body), d.Row)
 	}
 	d.checked = []CheckedSentence{c.entry(p, d)}
 }
@@ -324,10 +327,10 @@ func (c *checker) settle(p *checkedPart, d *decision) {
 // entry returns the record of a decision.
 func (c *checker) entry(p *checkedPart, d *decision) CheckedSentence {
 	e := CheckedSentence{
-		Text: d.statement.text, Head: d.head, Section: p.title, Citations: d.ids, Verdict: d.verdict,
+		Text: d.Statement.Text, Head: d.Head, Section: p.title, Citations: d.IDs, Verdict: d.verdict,
 		Action: d.action, Rules: support.Rules, Proposed: d.proposed, Refused: d.refused,
 	}
-	c.place(&e, c.sourcesOf(d.ids), d.findings, d.judged)
+	c.place(&e, c.sourcesOf(d.IDs), d.findings, d.judged)
 	return e
 }
 

@@ -11,6 +11,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/citation/verification"
+	"nightdesk/pipeline/reporting/prose"
 )
 
 // citedText is the text of a report as PlainSentences returns it, without captions of figures, and with the positions
@@ -89,10 +90,8 @@ func alone(text string, at int) bool {
 	if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
 		end = at + n
 	}
-	return !strings.ContainsFunc(linkedMarker.ReplaceAllString(text[start:end], ""), isWord)
+	return !strings.ContainsFunc(linkedMarker.ReplaceAllString(text[start:end], ""), prose.IsWord)
 }
-
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // placeOf identifies a source by address and key, as numbered references do.
 func placeOf(url, key *string) string {
@@ -178,7 +177,7 @@ func (t *citedText) begins(at int) bool {
 		return true
 	}
 	before, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(t.text[:at], " "))
-	return !isWord(before) && before != ','
+	return !prose.IsWord(before) && before != ','
 }
 
 // marker returns the index of the first marker at or after a position.

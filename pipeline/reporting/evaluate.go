@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/reporting/prose"
 )
 
 // freshYears is the maximum age of a fresh source, in years before the run.
@@ -53,13 +54,13 @@ type Freshness struct {
 func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 	e := Evaluation{Structure: Structure{Sections: len(d.sections)}, Freshness: Freshness{Years: freshYears}}
 	for _, s := range d.sections {
-		words := countWords(s.Body)
+		words := prose.CountWords(s.Body)
 		e.Structure.LongestText = max(e.Structure.LongestText, words)
 		if e.Structure.ShortestText == 0 || words < e.Structure.ShortestText {
 			e.Structure.ShortestText = words
 		}
-		for _, p := range paragraphs(s.Body) {
-			if p.heading {
+		for _, p := range prose.Paragraphs(s.Body) {
+			if p.Heading {
 				e.Structure.Headings++
 			}
 		}
@@ -74,10 +75,10 @@ func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 		}
 	}
 	whole := strings.Join(texts, "\n\n")
-	e.Structure.Words = countWords(whole)
+	e.Structure.Words = prose.CountWords(whole)
 	used := map[string]int{} // uses of each citation id
 	total := 0
-	for _, id := range anyMarker.FindAllString(whole, -1) {
+	for _, id := range prose.AnyMarker.FindAllString(whole, -1) {
 		used[strings.Trim(strings.TrimSpace(id), "[]")]++
 		total++
 	}
@@ -164,8 +165,8 @@ func redundancy(texts []string) float64 {
 	said := map[string]bool{}
 	all, again := 0, 0
 	for _, text := range texts {
-		for _, s := range statementsOf(text, false) {
-			if key := s.key(); !s.row && !tooShort(key) {
+		for _, s := range prose.Statements(text, false) {
+			if key := s.Key(); !s.Row && !prose.TooShort(key) {
 				all++
 				if said[key] {
 					again++

@@ -9,6 +9,7 @@ import (
 
 	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -141,7 +142,7 @@ func (w *writer) excerptsOf(claims []claim) []excerpt {
 	docs := make([]text.Document, len(out))
 	for i := range out {
 		out[i].body = out[i].markdown()
-		out[i].words = countWords(out[i].body)
+		out[i].words = prose.CountWords(out[i].body)
 		s := out[i].claims[0].source
 		headings := append([]string{s.Title}, s.Section...)
 		docs[i] = text.Document{Heading: strings.Join(headings, "\n"), Text: out[i].quote()}
@@ -190,7 +191,7 @@ func (e excerpt) markdown() string {
 func withoutHeld(all []excerpt) []excerpt {
 	keys := make([]string, len(all))
 	for i, e := range all {
-		keys[i] = sentenceKey(e.quote())
+		keys[i] = prose.SentenceKey(e.quote())
 	}
 	held := make([]bool, len(all))
 	for i := range all {
@@ -266,7 +267,7 @@ func byDocument(all []excerpt) [][]excerpt {
 }
 
 func documentTitle(c claim) string {
-	return cmp.Or(CleanTitle(text.Heading(c.source.Title)), CleanTitle(c.source.Title), c.document())
+	return cmp.Or(prose.CleanTitle(text.Heading(c.source.Title)), prose.CleanTitle(c.source.Title), c.document())
 }
 
 // bodies renders excerpts below headings that name their place. document: title of the document if it is already shown
@@ -290,7 +291,7 @@ func bodies(all []excerpt, document string) []string {
 func placeTitle(c claim, document string) string {
 	var names []string
 	for _, h := range append([]string{c.source.Title}, c.source.Section...) {
-		title := CleanTitle(text.Heading(h))
+		title := prose.CleanTitle(text.Heading(h))
 		if title == "" && strings.ContainsFunc(h, unicode.IsDigit) { // a version or a date
 			title = text.Line(h)
 		}
@@ -334,7 +335,7 @@ func (w *writer) checkQuoted(d draft) *Verification {
 		for _, e := range s.excerpts {
 			first, last := e.claims[0], e.claims[len(e.claims)-1]
 			checked := CheckedSentence{
-				Text: plain(e.body), Section: s.title, Citations: []string{first.CitationID}, Verdict: support.Supported,
+				Text: prose.Plain(e.body), Section: s.title, Citations: []string{first.CitationID}, Verdict: support.Supported,
 				Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
 			}
 			if first.source.Hash != "" {

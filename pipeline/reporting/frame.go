@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -39,10 +40,10 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []pa
 		}
 		first, second := splitFrame(answer)
 		if !openingOK {
-			opening.partText, openingOK = w.accept(withoutHeadings(first), "", ids)
+			opening.partText, openingOK = w.accept(prose.WithoutHeadings(first), "", ids)
 		}
 		if !conclusionOK {
-			conclusion.partText, conclusionOK = w.accept(withoutHeadings(second), "", ids)
+			conclusion.partText, conclusionOK = w.accept(prose.WithoutHeadings(second), "", ids)
 		}
 	}
 	if !openingOK {
@@ -98,12 +99,12 @@ func splitFrame(answer string) (introduction, conclusion string) {
 
 // shownSection returns a finished section for a prompt. Each increment of shrink halves its paragraphs.
 func shownSection(s part, shrink int) prompts.WrittenSection {
-	all := paragraphs(s.Body)
+	all := prose.Paragraphs(s.Body)
 	shown := max(1, len(all)>>shrink)
 	out := prompts.WrittenSection{Title: s.title, Left: max(0, len(all)-shown)}
 	var texts []string
 	for _, p := range all[:min(len(all), shown)] {
-		texts = append(texts, p.text)
+		texts = append(texts, p.Text)
 	}
 	out.Text = strings.Join(texts, "\n\n")
 	return out

@@ -10,6 +10,7 @@ import (
 
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/judging"
+	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -26,15 +27,15 @@ func (c *checker) askJudge(ctx context.Context) error {
 			if d.judged.Missing != "" || d.findings.Quotation.Result == support.Verbatim {
 				continue
 			}
-			if at := strings.Count(p.Body[:d.start], "\n\n"); frame && at != paragraph {
+			if at := strings.Count(p.Body[:d.Start], "\n\n"); frame && at != paragraph {
 				groups = append(groups, open)
 				open, paragraph = group{}, at
 			}
-			open.decisions = append(open.decisions, d)
-			open.asked = append(open.asked, judging.Sentence{
-				Text: d.statement.text, Head: d.head, Sources: c.sourcesOf(d.ids),
-				Quotes: quotesFor(d.statement, p.claims), Findings: d.findings,
-			})
+			d.asked = judging.Sentence{
+				Text: d.Statement.Text, Head: d.Head, Sources: c.sourcesOf(d.IDs),
+				Quotes: quotesFor(d.Statement, p.claims), Findings: d.findings,
+			}
+			open = append(open, d)
 		}
 		groups = append(groups, open)
 	}
@@ -45,7 +46,11 @@ func (c *checker) askJudge(ctx context.Context) error {
 	g.SetLimit(parallel(c.m.Parallel))
 	for n, of := range groups {
 		g.Go(func() error {
-			answers[n], errs[n] = judge.Ask(ctx, c.m.position("", n, 0), of.asked)
+			asked := make([]judging.Sentence, len(of))
+			for i, d := range of {
+				asked[i] = d.asked
+			}
+			answers[n], errs[n] = judge.Ask(ctx, c.m.position("", n, 0), asked)
 			return nil
 		})
 	}
@@ -59,17 +64,14 @@ func (c *checker) askJudge(ctx context.Context) error {
 			c.silent = cmp.Or(c.silent, errs[n])
 		}
 		for i, j := range answer {
-			groups[n].decisions[i].judged = j
+			groups[n][i].judged = j
 		}
 	}
 	return nil
 }
 
 // group is the set of statements in one call: those of a section, or of a paragraph of the introduction or conclusion.
-type group struct {
-	decisions []*decision
-	asked     []judging.Sentence
-}
+type group []*decision
 
 // maxParts is the maximum number of calls per section.
 const maxParts = 2
@@ -79,18 +81,18 @@ const maxParts = 2
 func together(groups []group) []group {
 	var calls []group
 	for _, g := range groups {
-		n := len(g.asked)
+		n := len(g)
 		parts := min(maxParts, (n+judging.MostSentences-1)/judging.MostSentences)
 		for i := range parts {
 			from, to := i*n/parts, (i+1)*n/parts
-			calls = append(calls, group{g.decisions[from:to:to], g.asked[from:to:to]})
+			calls = append(calls, g[from:to:to])
 		}
 	}
 	for {
 		most, into, from := -1, 0, 0
 		for i := range calls {
 			for j := i + 1; j < len(calls); j++ {
-				fits := len(calls[i].asked)+len(calls[j].asked) <= judging.MostSentences
+				fits := len(calls[i])+len(calls[j]) <= judging.MostSentences
 				if n := calls[i].shared(calls[j]); fits && n > most {
 					most, into, from = n, i, j
 				}
@@ -99,8 +101,7 @@ func together(groups []group) []group {
 		if most < 0 {
 			return calls
 		}
-		calls[into].decisions = append(calls[into].decisions, calls[from].decisions...)
-		calls[into].asked = append(calls[into].asked, calls[from].asked...)
+		calls[into] = append(calls[into], calls[from]...)
 		calls = slices.Delete(calls, from, from+1)
 	}
 }
@@ -108,14 +109,14 @@ func together(groups []group) []group {
 // shared counts the sources that both groups cite.
 func (g group) shared(o group) int {
 	cited := map[string]bool{}
-	for _, s := range g.asked {
-		for _, id := range s.Sources {
+	for _, d := range g {
+		for _, id := range d.asked.Sources {
 			cited[id] = true
 		}
 	}
 	n := 0
-	for _, s := range o.asked {
-		for _, id := range s.Sources {
+	for _, d := range o {
+		for _, id := range d.asked.Sources {
 			if cited[id] {
 				n++
 				delete(cited, id)
@@ -149,8 +150,8 @@ func (c *checker) describe(at support.Span) prompts.Passage {
 }
 
 // quotesFor returns the positions of the quotes of all claims that a statement cites, most similar first.
-func quotesFor(s statement, claims []claim) (quotes []support.Span) {
-	cited := slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return !slices.Contains(s.ids, c.CitationID) })
+func quotesFor(s prose.Statement, claims []claim) (quotes []support.Span) {
+	cited := slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return !slices.Contains(s.IDs, c.CitationID) })
 	for _, from := range byLikeness(s, cited) {
 		quotes = append(quotes, support.Span{Source: from.source.ID, Start: from.Start, End: from.End})
 	}
@@ -158,10 +159,10 @@ func quotesFor(s statement, claims []claim) (quotes []support.Span) {
 }
 
 // byLikeness returns claims sorted by similarity to a statement, most similar first.
-func byLikeness(s statement, claims []claim) []claim {
+func byLikeness(s prose.Statement, claims []claim) []claim {
 	alike := map[string]float64{}
 	for _, c := range claims {
-		alike[c.ID] = text.Similarity(c.statement(), s.text)
+		alike[c.ID] = text.Similarity(c.statement(), s.Text)
 	}
 	more := func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) }
 	return slices.SortedStableFunc(slices.Values(claims), more)

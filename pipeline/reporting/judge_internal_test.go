@@ -9,9 +9,9 @@ import (
 
 // cites is a group of n statements that cite these sources.
 func cites(n int, sources ...string) group {
-	g := group{make([]*decision, n), make([]judging.Sentence, n)}
-	for i := range g.asked {
-		g.decisions[i], g.asked[i].Sources = &decision{}, sources
+	g := make(group, n)
+	for i := range g {
+		g[i] = &decision{asked: judging.Sentence{Sources: sources}}
 	}
 	return g
 }
@@ -37,15 +37,9 @@ func TestTogether(t *testing.T) {
 		var got []int
 		with := map[string]bool{}
 		for i, c := range together(tt.groups) {
-			got = append(got, len(c.asked))
-			if len(c.decisions) != len(c.asked) {
-				t.Errorf("%s: call %d has %d sentences of %d", name, i, len(c.asked), len(c.decisions))
-			}
-			for j, s := range c.asked {
-				if c.decisions[j] == nil {
-					t.Errorf("%s: call %d does not say where sentence %d stands", name, i, j)
-				}
-				for _, id := range s.Sources {
+			got = append(got, len(c))
+			for _, d := range c {
+				for _, id := range d.asked.Sources {
 					with[id] = with[id] || i == 0
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -80,14 +82,14 @@ func (m *material) nothingFor(title string) part {
 // accept cleans a written text, removes repetitions and resolves its markers among the ids given to the writer. Weak
 // models repeat themselves. The text is usable if it is not empty and cites at least one of the ids, if there are any.
 func (m *material) accept(text, title string, ids []string) (p partText, usable bool) {
-	body, ok := cleanSection(text, title)
+	body, ok := prose.CleanSection(text, title)
 	if !ok {
 		return partText{}, false
 	}
 	body, removed, links := m.registry.Only(ids).ResolveLinks(body)
 	p.Removed = removed
 	m.noteLinks(links)
-	p.Body, p.Repeated = withoutLoops(tidy(body))
+	p.Body, p.Repeated = prose.WithoutLoops(prose.Tidy(body))
 	return p, p.Body != "" && (len(ids) == 0 || len(m.citedIn(p.Body)) > 0)
 }
 
@@ -210,4 +212,97 @@ func (m *material) sourceText(ctx context.Context, s topicqueue.Source) (text st
 		return text, nil
 	}
 	return m.Page(ctx, m.run.ID, s.Hash)
+}
+
+// A writer gets claims and cites them. Other links stay if a tool of the run returned their address. A sentence that
+// only links is judged by the text that the run read from the address, which is none if the address was only mentioned.
+
+// noteLinks records how addresses were found. It is safe for concurrent use.
+func (m *material) noteLinks(links []citation.Linked) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range links {
+		if _, known := m.found[l.Address]; !known {
+			m.found[l.Address] = l
+		}
+	}
+}
+
+// links returns the addresses that a draft links, as written.
+func (m *material) links(d draft) []citation.Linked {
+	out := []citation.Linked{}
+	if d.extractive { // quotations only
+		return out
+	}
+	var texts []string
+	for _, p := range d.parts() {
+		if !p.Local {
+			texts = append(texts, p.Body)
+		}
+	}
+	for _, l := range m.registry.Links(strings.Join(texts, "\n\n")) {
+		if written, known := m.found[l.Address]; known {
+			l.URL, l.Match = written.URL, written.Match
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// linkedStatement returns a statement with the ids of the sources that it links, if it does not cite any.
+func (m *material) linkedStatement(p *part, s prose.Statement) prose.Statement {
+	if raw := s.Raw(p.Body); len(s.IDs) == 0 && !p.Local && s.Text != "" && citation.HasAddress(raw) {
+		for _, l := range m.registry.Links(raw) {
+			s.IDs = append(s.IDs, l.Sources...)
+		}
+		s.Linked = len(s.IDs) > 0
+	}
+	return s
+}
+
+// source returns the source of a citation id or a source id.
+func (m *material) source(id string) (topicqueue.Source, bool) {
+	if s, ok := m.returned[id]; ok {
+		return s, true
+	}
+	t, ok := m.registry.Lookup(id)
+	return t.Source, ok
+}
+
+// AllReturned returns the distinct sources that tools returned.
+func (in Input) AllReturned() []topicqueue.Source {
+	var out []topicqueue.Source
+	seen := map[string]bool{}
+	for _, c := range in.Returned {
+		for _, s := range c.Sources {
+			if !seen[s.ID] {
+				seen[s.ID] = true
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// Registry returns the registry of a run, built from its traces and other sources that its tools returned.
+func (in Input) Registry() *citation.Registry {
+	return citation.NewRegistry(in.Traces(), in.AllReturned()...)
+}
+
+// SourceOf returns a function that maps a citation of a CheckedSentence to its source id, or "".
+func (in Input) SourceOf(registry *citation.Registry) func(cited string) string {
+	known := map[string]bool{}
+	for _, s := range in.AllReturned() {
+		known[s.ID] = true
+	}
+	for _, t := range in.Traces() {
+		known[t.Source.ID] = true
+	}
+	return func(cited string) string {
+		t, ok := registry.Lookup(cited)
+		if !ok && known[cited] {
+			return cited
+		}
+		return t.Source.ID
+	}
 }

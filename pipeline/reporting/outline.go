@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -56,9 +57,9 @@ const (
 // to one section unless its claims are placed by number. If nothing in the outline is usable, each block becomes a
 // section.
 func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
-	out := Outline{Title: CleanTitle(a.Title),
+	out := Outline{Title: prose.CleanTitle(a.Title),
 		Introduction: text.Line(a.Introduction), Conclusion: text.Line(a.Conclusion)}
-	if !reportTitle(out.Title) {
+	if !prose.ReportTitle(out.Title) {
 		out.Title = ol.title
 	}
 	taken, blocks := map[int]bool{}, map[string]bool{}
@@ -72,7 +73,7 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 		return ids
 	}
 	for _, s := range a.Sections {
-		section := OutlineSection{Title: CleanTitle(s.Title), Instruction: text.Line(s.Instruction)}
+		section := OutlineSection{Title: prose.CleanTitle(s.Title), Instruction: text.Line(s.Instruction)}
 		var subs []OutlineSubsection
 		for _, sub := range s.Subsections {
 			claims := numbers(sub.Claims)
@@ -111,7 +112,7 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 
 // withSection appends a section. It merges the section into one of the same title, or into the last one at maxSections.
 func (ol outliner) withSection(sections []OutlineSection, s OutlineSection) []OutlineSection {
-	i := slices.IndexFunc(sections, func(o OutlineSection) bool { return sameTitle(o.Title, s.Title) })
+	i := slices.IndexFunc(sections, func(o OutlineSection) bool { return prose.SameTitle(o.Title, s.Title) })
 	if i < 0 && len(sections) == maxSections {
 		i = maxSections - 1
 	}
@@ -173,10 +174,10 @@ func highest(scores []float64) int {
 func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
 	s.Subsections = []OutlineSubsection{}
 	for _, sub := range subs {
-		sub.Title, sub.Instruction = CleanTitle(sub.Title), text.Line(sub.Instruction)
-		same := func(o OutlineSubsection) bool { return sameTitle(o.Title, sub.Title) }
-		unusable := titleKey(sub.Title) == "" || sameTitle(sub.Title, s.Title) || slices.ContainsFunc(s.Subsections, same)
-		if unusable || len(s.Subsections) == maxSubsections {
+		sub.Title, sub.Instruction = prose.CleanTitle(sub.Title), text.Line(sub.Instruction)
+		same := func(o OutlineSubsection) bool { return prose.SameTitle(o.Title, sub.Title) }
+		unusable := prose.TitleKey(sub.Title) == "" || prose.SameTitle(sub.Title, s.Title)
+		if unusable || slices.ContainsFunc(s.Subsections, same) || len(s.Subsections) == maxSubsections {
 			s.ClaimIDs = append(s.ClaimIDs, sub.ClaimIDs...)
 			continue
 		}

@@ -1,6 +1,9 @@
 package reporting
 
-import "nightdesk/pipeline/citation"
+import (
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/reporting/prose"
+)
 
 // partText is the text of a part of a report, as the next run of the topic gets it: Markdown with canonical markers,
 // and the result of its check.
@@ -53,4 +56,27 @@ func (d *draft) parts() []*part {
 		all = append(all, &d.sections[i])
 	}
 	return append(all, &d.conclusion)
+}
+
+// dropRepeated removes paragraphs whose sentences all appear in another section, if nothing can refer back to them (see
+// spare). Sections kept from the last report are not changed. A section that would become empty stays as it is.
+func dropRepeated(sections []part) {
+	said := map[string]bool{}
+	note := func(body string) {
+		for _, s := range prose.Statements(body, false) {
+			said[s.Key()] = true
+		}
+	}
+	for _, s := range sections {
+		if s.past != nil {
+			note(s.Body)
+		}
+	}
+	for i := range sections {
+		if s := &sections[i]; s.past == nil {
+			body, dropped := prose.WithoutParagraphs(s.Body, said)
+			s.Body, s.Repeated = body, append(s.Repeated, dropped...)
+			note(s.Body)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/reporting/prose"
 )
 
 func TestCleanSection(t *testing.T) {
@@ -44,7 +45,7 @@ func TestCleanSection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, ok := cleanSection(tt.in, "Locks")
+			got, ok := prose.CleanSection(tt.in, "Locks")
 			if ok == tt.bad || got != tt.want {
 				t.Errorf("cleanSection(%q)\n got %q, %v\nwant %q", tt.in, got, ok, tt.want)
 			}
@@ -59,18 +60,18 @@ func FuzzCleanSection(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		got, ok := cleanSection(in, "Locks")
+		got, ok := prose.CleanSection(in, "Locks")
 		if !ok {
 			return
 		}
-		for _, l := range markdownLines(got) {
-			if l.level > 0 && l.level < 3 {
-				t.Fatalf("heading of level %d in %q from %q", l.level, got, in)
+		for _, l := range prose.Lines(got) {
+			if l.Level > 0 && l.Level < 3 {
+				t.Fatalf("heading of level %d in %q from %q", l.Level, got, in)
 			}
 		}
 		const next = "## Next section\n"
-		lines := markdownLines(markup.CloseCode(got) + "\n\n" + next)
-		if !slices.ContainsFunc(lines, func(l line) bool { return l.heading == "Next section" && l.level == 2 }) {
+		lines := prose.Lines(markup.CloseCode(got) + "\n\n" + next)
+		if !slices.ContainsFunc(lines, func(l prose.Line) bool { return l.Heading == "Next section" && l.Level == 2 }) {
 			t.Fatalf("%q swallows what follows", got)
 		}
 	})
@@ -123,7 +124,7 @@ func TestWithoutLoops(t *testing.T) {
 		"Run:\n\n    make all\n\n" + said + "\n\n" + said:                           "Run:\n\n    make all\n\n" + said, // indented code stays code
 		"It is short. " + said + " It is short.":                                    "It is short. " + said + " It is short.",
 	} {
-		got, dropped := withoutLoops(in)
+		got, dropped := prose.WithoutLoops(in)
 		if got != want {
 			t.Errorf("withoutLoops(%q)\n got %q\nwant %q", in, got, want)
 		}
@@ -136,7 +137,7 @@ func TestWithoutLoops(t *testing.T) {
 func TestUncited(t *testing.T) {
 	t.Parallel()
 	body := "The log is written before the data pages are altered [CIT-1-01]. The standby applies its records at once. [CIT-2-01] Nobody has measured how long this takes.\n\n```\nThis line of code is no sentence at all.\n```"
-	if n := uncited(body); n != 1 {
+	if n := prose.Uncited(body); n != 1 {
 		t.Errorf("%d uncited sentences, want 1", n)
 	}
 }
@@ -144,7 +145,7 @@ func TestUncited(t *testing.T) {
 func TestCountWords(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]int{"": 0, "# A title": 2, "It's *one* [CIT-1-01].": 2, "数据库 log": 4, "a-b c/d": 3} {
-		if got := countWords(in); got != want {
+		if got := prose.CountWords(in); got != want {
 			t.Errorf("countWords(%q) = %d, want %d", in, got, want)
 		}
 	}

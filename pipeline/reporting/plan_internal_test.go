@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -152,7 +153,7 @@ func FuzzPlan(f *testing.F) {
 				t.Fatalf("unusable section %+v", s)
 			}
 			for _, o := range p.sections[:i] {
-				if sameTitle(s.Title, o.Title) && titleKey(s.Title) != "" && titleKey(o.Title) != "" {
+				if prose.SameTitle(s.Title, o.Title) && prose.TitleKey(s.Title) != "" && prose.TitleKey(o.Title) != "" {
 					t.Fatalf("two sections %q", s.Title)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/reporting/prose"
 )
 
 // quoteMarkdown renders source text as Markdown. Lists, tables and code are kept, headings become bold lines, and other
@@ -59,7 +60,7 @@ func (q *quoter) line(line string) {
 
 // row renders a row of a table. The first row is the header and gets a delimiter row.
 func (q *quoter) row(row string) {
-	if q.rows > 0 && tableRule.MatchString(row) {
+	if q.rows > 0 && prose.TableRule.MatchString(row) {
 		return
 	}
 	cells := strings.Split(strings.Trim(row, "|"), "|")

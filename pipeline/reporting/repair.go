@@ -9,6 +9,7 @@ import (
 
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -32,7 +33,7 @@ func (c *checker) repairAll(ctx context.Context) error {
 	g.SetLimit(parallel(c.m.Parallel))
 	for i, p := range c.parts {
 		for _, d := range p.decisions {
-			if d.verdict == support.Unsupported && !d.linked && !d.row && len(asked[i]) < repairSentence {
+			if d.verdict == support.Unsupported && !d.Linked && !d.Row && len(asked[i]) < repairSentence {
 				asked[i] = append(asked[i], d)
 			}
 		}
@@ -71,9 +72,9 @@ func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSe
 	shown := map[string]bool{} // ids of claims, and passages
 	for n, d := range wrong {
 		taken := map[string]int{} // by citation; "": those that the sentence does not cite
-		for _, from := range byLikeness(d.statement, p.claims) {
+		for _, from := range byLikeness(d.Statement, p.claims) {
 			of := ""
-			if slices.Contains(d.ids, from.CitationID) {
+			if slices.Contains(d.IDs, from.CitationID) {
 				of = from.CitationID
 			}
 			if taken[of]++; taken[of] <= repairClaims {
@@ -81,7 +82,7 @@ func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSe
 			}
 		}
 		line := prompts.UnsupportedLine{
-			Number: n + 1, Text: d.raw(p.Body), Passage: c.passage(p, d),
+			Number: n + 1, Text: d.Raw(p.Body), Passage: c.passage(p, d),
 			Problem: c.problem(d.findings, d.judged),
 		}
 		if shown[line.Passage] { // already shown
@@ -104,12 +105,12 @@ func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSe
 
 // passage returns the source text around the evidence for the verdict on a sentence.
 func (c *checker) passage(p *checkedPart, d *decision) string {
-	quotes := quotesFor(d.statement, p.claims)
+	quotes := quotesFor(d.Statement, p.claims)
 	if d.judged.Span != nil {
 		quotes = []support.Span{*d.judged.Span}
 	}
 	var texts []string
-	for _, s := range support.Merge(c.corpus.Passages(d.statement.text, c.sourcesOf(d.ids), quotes, passageBytes)) {
+	for _, s := range support.Merge(c.corpus.Passages(d.Statement.Text, c.sourcesOf(d.IDs), quotes, passageBytes)) {
 		texts = append(texts, text.Line(c.corpus.Text(s)))
 	}
 	return text.Clip(strings.Join(texts, " […] "), passageBytes)
@@ -154,40 +155,40 @@ func (c *checker) repair(p *checkedPart, d *decision, answer, words string) {
 		return
 	}
 	if len(c.m.citedIn(body)) == 0 {
-		body = withMarkers(body, d.ids)
+		body = prose.WithMarkers(body, d.IDs)
 	}
-	checked, refused := c.repaired(p, statementsOf(body, false), words)
+	checked, refused := c.repaired(p, prose.Statements(body, false), words)
 	if refused != "" {
 		d.refused = refused
 		return
 	}
 	for i := range checked {
-		checked[i].Original = d.statement.text
+		checked[i].Original = d.Statement.Text
 	}
 	d.action, d.changed, d.text, d.checked = ActionRepaired, true, body, checked
 }
 
 // repaired checks the statements of a correction and returns why it is rejected, or "". The rules are those of the
 // draft: if words support the correction, a missing figure leaves it unverified.
-func (c *checker) repaired(p *checkedPart, statements []statement, words string) (
+func (c *checker) repaired(p *checkedPart, statements []prose.Statement, words string) (
 	checked []CheckedSentence, refused string,
 ) {
 	for _, s := range statements {
-		if len(s.ids) == 0 {
-			if support.Factual(s.text) {
-				return nil, refusedUncited + s.text
+		if len(s.IDs) == 0 {
+			if support.Factual(s.Text) {
+				return nil, refusedUncited + s.Text
 			}
 			continue
 		}
-		d := &decision{statement: s, findings: c.look(s), action: ActionRepaired}
+		d := &decision{Statement: s, findings: c.look(s), action: ActionRepaired}
 		said := support.Judged{Judgement: support.JudgedSupported, Words: words, By: support.ByRepair}
-		d.judged = c.corpus.Prove(said, c.sourcesOf(s.ids))
+		d.judged = c.corpus.Prove(said, c.sourcesOf(s.IDs))
 		d.verdict = d.findings.Decide(d.judged)
 		if d.verdict == support.Unsupported {
 			return nil, c.problem(d.findings, d.judged)
 		}
 		if d.judged.Span == nil && d.findings.Has(support.Absent) {
-			return nil, refusedFigure + s.text
+			return nil, refusedFigure + s.Text
 		}
 		checked = append(checked, c.entry(p, d))
 	}

@@ -11,6 +11,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/prompts"
 )
 
@@ -123,7 +124,7 @@ func (w sectionWriter) parts(
 	}
 	if len(claims) > 1 {
 		var repeated []string
-		whole.Body, repeated = withoutLoops(whole.Body)
+		whole.Body, repeated = prose.WithoutLoops(whole.Body)
 		whole.Repeated = append(whole.Repeated, repeated...)
 	}
 	return whole, nil
@@ -184,7 +185,7 @@ func (w sectionWriter) localSection(s sectionPlan) string {
 	list := func(part int) string {
 		var lines []string
 		for _, c := range distinct(s.claims) {
-			if key := sentenceKey(c.statement()); c.part == part && !said[key] {
+			if key := prose.SentenceKey(c.statement()); c.part == part && !said[key] {
 				said[key] = true
 				lines = append(lines, "- "+markup.Escape(c.statement())+" ["+c.CitationID+"]")
 			}
@@ -200,7 +201,7 @@ func (w sectionWriter) localSection(s sectionPlan) string {
 			parts = append(parts, "### "+markup.Escape(p.Title), lines)
 		}
 	}
-	return tidy(strings.Join(parts, "\n\n"))
+	return prose.Tidy(strings.Join(parts, "\n\n"))
 }
 
 // withHeadings restores missing subsection headings, each before the first paragraph that cites mainly the subsection's
@@ -212,19 +213,19 @@ func (w sectionWriter) withHeadings(body string, s sectionPlan) string {
 	}
 	var out []string
 	begun, last := map[int]bool{}, 0
-	for _, p := range paragraphs(body) {
-		names := func(sub OutlineSubsection) bool { return sameTitle(strings.TrimLeft(p.text, "# "), sub.Title) }
-		if p.heading && slices.ContainsFunc(s.Subsections, names) {
+	for _, p := range prose.Paragraphs(body) {
+		names := func(sub OutlineSubsection) bool { return prose.SameTitle(strings.TrimLeft(p.Text, "# "), sub.Title) }
+		if p.Heading && slices.ContainsFunc(s.Subsections, names) {
 			return body // the writer set headings
 		}
-		if part := w.partOf(p.text, s); part > 0 && part != last {
+		if part := w.partOf(p.Text, s); part > 0 && part != last {
 			if begun[part] {
 				return body
 			}
 			begun[part], last = true, part
 			out = append(out, "### "+markup.Escape(s.Subsections[part-1].Title))
 		}
-		out = append(out, p.text)
+		out = append(out, p.Text)
 	}
 	return strings.Join(out, "\n\n")
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/pipeline/reporting/prose"
 )
 
 func TestStatements(t *testing.T) {
@@ -13,8 +15,8 @@ func TestStatements(t *testing.T) {
 	body := "First [CIT-1-01]. It costs 3.5 euros. [CIT-1-02][PLAN-01] Then this\nand that [CIT-1-03]!\n\n### A heading\n\n- An item [CIT-2-01].\n- Another one\n  goes on [CIT-2-02].\n\n" +
 		"| Kind | Wait |\n|---|---|\n| a | b [CIT-3-01] |\n\n```\nx [CIT-4-01].\n```\n\nEnd."
 	var got []string
-	for _, s := range statementsOf(body, false) {
-		got = append(got, s.text+" <"+strings.Join(s.ids, " ")+">")
+	for _, s := range prose.Statements(body, false) {
+		got = append(got, s.Text+" <"+strings.Join(s.IDs, " ")+">")
 	}
 	want := []string{
 		"First. <CIT-1-01>", "It costs 3.5 euros. <CIT-1-02 PLAN-01>", "Then this and that! <CIT-1-03>", "An item. <CIT-2-01>", "Another one goes on. <CIT-2-02>", "a | b <CIT-3-01>", "End. <>",
@@ -22,12 +24,12 @@ func TestStatements(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	odd := statementsOf("It fell to 4. [CIT-1-01] [CIT-1-02]. Then it rose [CIT-1-03].", false)
-	if len(odd) != 2 || odd[0].text != "It fell to 4.." || len(odd[0].ids) != 2 || odd[1].text != "Then it rose." {
+	odd := prose.Statements("It fell to 4. [CIT-1-01] [CIT-1-02]. Then it rose [CIT-1-03].", false)
+	if len(odd) != 2 || odd[0].Text != "It fell to 4.." || len(odd[0].IDs) != 2 || odd[1].Text != "Then it rose." {
 		t.Errorf("a second stop behind markers: %+v", odd)
 	}
-	whole := statementsOf("One. Two [CIT-1-01]. Three. Four. [CIT-1-02] Five", true)
-	if len(whole) != 3 || whole[0].text != "One. Two." || whole[1].text != "Three. Four." || whole[2].text != "Five" {
+	whole := prose.Statements("One. Two [CIT-1-01]. Three. Four. [CIT-1-02] Five", true)
+	if len(whole) != 3 || whole[0].Text != "One. Two." || whole[1].Text != "Three. Four." || whole[2].Text != "Five" {
 		t.Errorf("%+v", whole)
 	}
 }
@@ -47,7 +49,7 @@ func TestWithText(t *testing.T) {
 		{"甲是一 [CIT-1-01]。乙是二 [CIT-1-02]。丙是三 [CIT-1-03]。", 1, "", "甲是一 [CIT-1-01]。丙是三 [CIT-1-03]。"},
 		{"| a | b |\n|---|---|\n| c | d [CIT-1-01] |\n| e | f [CIT-1-02] |", 0, "", "| a | b |\n|---|---|\n| e | f [CIT-1-02] |"},
 	} {
-		if got := statementsOf(tt.body, false)[tt.n].withText(tt.body, tt.text); got != tt.want {
+		if got := prose.Statements(tt.body, false)[tt.n].WithText(tt.body, tt.text); got != tt.want {
 			t.Errorf("%q without %d: %q, want %q", tt.body, tt.n, got, tt.want)
 		}
 	}
@@ -59,17 +61,17 @@ func FuzzStatements(f *testing.F) {
 	f.Add("A\n===\n\nB [CIT-1-01]\n---\n1. c\n\n```\n[CIT-1-01]", false)
 	f.Fuzz(func(t *testing.T, body string, whole bool) {
 		body = strings.ToValidUTF8(body, "")
-		all := statementsOf(body, whole)
+		all := prose.Statements(body, whole)
 		at := 0
 		for _, s := range all {
-			if s.start < at || s.end < s.start || s.end > len(body) {
+			if s.Start < at || s.End < s.Start || s.End > len(body) {
 				t.Fatalf("%q: %+v after byte %d", body, s, at)
 			}
-			at = s.end
+			at = s.End
 		}
 		for _, s := range slices.Backward(all) {
-			body = s.withText(body, "")
+			body = s.WithText(body, "")
 		}
-		readable(body)
+		prose.Readable(body)
 	})
 }

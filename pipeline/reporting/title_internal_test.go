@@ -1,6 +1,10 @@
 package reporting
 
-import "testing"
+import (
+	"testing"
+
+	"nightdesk/pipeline/reporting/prose"
+)
 
 func TestReportTitle(t *testing.T) {
 	t.Parallel()
@@ -22,7 +26,7 @@ func TestReportTitle(t *testing.T) {
 		`[Tides of the sea]`:           false,
 		`Tides of the sea"}`:           false,
 	} {
-		if got := reportTitle(title); got != want {
+		if got := prose.ReportTitle(title); got != want {
 			t.Errorf("reportTitle(%q) = %v", title, got)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/address"
 	"nightdesk/topicqueue"
 )
 
@@ -90,22 +89,15 @@ func readPages(sources []citation.Source, file string) (others map[int][]int) {
 			continue
 		}
 		s.Text = string(text)
-		places[placeOf(*s)] = append(places[placeOf(*s)], i)
+		places[citation.PlaceOf(*s)] = append(places[citation.PlaceOf(*s)], i)
 	}
 	others = map[int][]int{}
 	for i, s := range sources {
-		for _, at := range places[placeOf(s)] {
+		for _, at := range places[citation.PlaceOf(s)] {
 			if at != i {
 				others[i] = append(others[i], at)
 			}
 		}
 	}
 	return others
-}
-
-func placeOf(s citation.Source) string {
-	if place := address.Normalize(s.URL); place != "" {
-		return place
-	}
-	return strings.ToLower(s.Key)
 }

@@ -1,4 +1,4 @@
-package reporting
+package prose
 
 import (
 	"regexp"
@@ -12,28 +12,28 @@ var (
 	atxHeading = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t]*$`)
 	setext     = regexp.MustCompile(`^ {0,3}(?:=+|-{2,})[ \t]*$`)
 	listMark   = regexp.MustCompile(`^[ \t>]*(?:[-*+]|\d{1,3}[.)])[ \t]+`)
-	tableRule  = regexp.MustCompile(`^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$`)
+	TableRule  = regexp.MustCompile(`^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$`)
 	notProse   = regexp.MustCompile(`^\s*(?:[-*+>|#]|\d{1,3}[.)]\s)|\n\s*[|]|\n\s*(?:[-*+]|\d{1,3}[.)])\s`)
 )
 
-// line is a line of Markdown, or a heading with its underline.
-type line struct {
+// Line is a line of Markdown, or a heading with its underline.
+type Line struct {
 	text       string // without the underline
 	start, end int    // byte offsets, without the line break
 	code       bool   // inside a code block
-	level      int    // heading level; 0: not a heading
-	heading    string // text of the heading
+	Level      int    // heading level; 0: not a heading
+	Heading    string // text of the heading
 }
 
-func (l line) blank() bool { return !l.code && strings.TrimSpace(l.text) == "" }
+func (l Line) blank() bool { return !l.code && strings.TrimSpace(l.text) == "" }
 
-// markdownLines splits Markdown into lines and recognizes headings.
-func markdownLines(text string) []line {
+// Lines splits Markdown into lines and recognizes headings.
+func Lines(text string) []Line {
 	blocks := markup.Code(text)
-	var lines []line
+	var lines []Line
 	at := 0
 	for raw := range strings.SplitSeq(text, "\n") {
-		l := line{text: raw, start: at, end: at + len(raw)}
+		l := Line{text: raw, start: at, end: at + len(raw)}
 		at = l.end + 1
 		for len(blocks) > 0 && blocks[0][1] <= l.start {
 			blocks = blocks[1:]
@@ -42,13 +42,13 @@ func markdownLines(text string) []line {
 			l.code = l.end <= blocks[0][1] || raw == ""
 		}
 		if m := atxHeading.FindStringSubmatch(raw); m != nil && !l.code {
-			l.level, l.heading = len(m[1]), strings.TrimRight(m[2], "# \t")
+			l.Level, l.Heading = len(m[1]), strings.TrimRight(m[2], "# \t")
 		}
 		if !l.code && setext.MatchString(raw) && endsWithTitle(lines) {
 			title := &lines[len(lines)-1]
-			title.level, title.heading, title.end = 2, title.text, l.end
+			title.Level, title.Heading, title.end = 2, title.text, l.end
 			if strings.Contains(raw, "=") {
-				title.level = 1
+				title.Level = 1
 			}
 			continue
 		}
@@ -58,47 +58,47 @@ func markdownLines(text string) []line {
 }
 
 // endsWithTitle reports whether the last line is a paragraph of its own, which an underline makes a heading.
-func endsWithTitle(lines []line) bool {
+func endsWithTitle(lines []Line) bool {
 	n := len(lines)
 	return n > 0 && isParagraphLine(lines[n-1]) && (n == 1 || !isParagraphLine(lines[n-2]))
 }
 
-func isParagraphLine(l line) bool {
+func isParagraphLine(l Line) bool {
 	t := strings.TrimSpace(l.text)
-	return !l.code && l.level == 0 && t != "" && !strings.ContainsAny(t[:1], "|>-*+#")
+	return !l.code && l.Level == 0 && t != "" && !strings.ContainsAny(t[:1], "|>-*+#")
 }
 
 // paragraph is a part of Markdown between blank lines, or a heading.
 type paragraph struct {
 	start, end    int    // byte offsets
-	text          string // as written
-	code, heading bool
+	Text          string // as written
+	code, Heading bool
 	prose         bool // not a heading, list, table, quotation or code
 }
 
-func paragraphs(body string) []paragraph {
+func Paragraphs(body string) []paragraph {
 	var found []paragraph
 	open := false // the last paragraph may have more lines
-	for _, l := range markdownLines(body) {
+	for _, l := range Lines(body) {
 		if l.blank() {
 			open = false
 			continue
 		}
 		last := len(found) - 1
-		if open && l.level == 0 && l.code == found[last].code {
+		if open && l.Level == 0 && l.code == found[last].code {
 			found[last].end = l.end
 			continue
 		}
-		found = append(found, paragraph{start: l.start, end: l.end, code: l.code, heading: l.level > 0})
-		open = l.level == 0
+		found = append(found, paragraph{start: l.start, end: l.end, code: l.code, Heading: l.Level > 0})
+		open = l.Level == 0
 	}
 	for i := range found {
 		p := &found[i]
-		p.text = strings.TrimRight(body[p.start:p.end], "\n")
-		p.end = p.start + len(p.text)
-		p.prose = !p.code && !p.heading && !notProse.MatchString(p.text)
+		p.Text = strings.TrimRight(body[p.start:p.end], "\n")
+		p.end = p.start + len(p.Text)
+		p.prose = !p.code && !p.Heading && !notProse.MatchString(p.Text)
 	}
-	return slices.DeleteFunc(found, func(p paragraph) bool { return strings.TrimSpace(p.text) == "" })
+	return slices.DeleteFunc(found, func(p paragraph) bool { return strings.TrimSpace(p.Text) == "" })
 }
 
 // block is a text within a paragraph, a list item or a table row, as byte offsets without surrounding white space.
@@ -110,25 +110,25 @@ type block struct {
 
 // blocksOf returns the blocks of a paragraph. It omits headings, code, and table headers without citations.
 func blocksOf(p paragraph) []block {
-	if p.code || p.heading {
+	if p.code || p.Heading {
 		return nil
 	}
 	var out []block
 	open := false            // the last block may have more lines
 	head, below := "", false // of a table: its header, and whether the delimiter row is above
 	at := p.start
-	for raw := range strings.SplitSeq(p.text, "\n") {
+	for raw := range strings.SplitSeq(p.Text, "\n") {
 		b, bare := block{start: at, end: at + len(raw)}, strings.TrimSpace(raw)
 		at += len(raw) + 1
 		b.row = strings.HasPrefix(bare, "|")
 		switch {
-		case b.row && tableRule.MatchString(bare):
+		case b.row && TableRule.MatchString(bare):
 			below = true
 		case b.row && below:
 			b.head = head
 			out = append(out, b)
 		case b.row:
-			if head = bare; anyMarker.MatchString(bare) { // a header row with citations is treated as a row
+			if head = bare; AnyMarker.MatchString(bare) { // a header row with citations is treated as a row
 				out = append(out, b)
 			}
 		case listMark.MatchString(raw):
@@ -143,7 +143,7 @@ func blocksOf(p paragraph) []block {
 	}
 	for i := range out {
 		b := &out[i]
-		raw := p.text[b.start-p.start : b.end-p.start]
+		raw := p.Text[b.start-p.start : b.end-p.start]
 		b.end -= len(raw) - len(strings.TrimRight(raw, " \t\n"))
 		b.start = min(b.end, b.start+len(raw)-len(strings.TrimLeft(raw, " \t\n")))
 	}

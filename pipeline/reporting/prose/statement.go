@@ -1,4 +1,4 @@
-package reporting
+package prose
 
 import (
 	"regexp"
@@ -13,54 +13,54 @@ import (
 const canonicalMarker = `\[(?:CIT-\d+-\d+|PLAN-\d+)\]`
 
 var (
-	anyMarker = regexp.MustCompile(`\s*` + canonicalMarker)
+	AnyMarker = regexp.MustCompile(`\s*` + canonicalMarker)
 	// consecutive markers
 	anyMarkers = regexp.MustCompile(`(?:\s*` + canonicalMarker + `)+`)
 	// markers that follow a full stop, and a second full stop after them
 	closedMarkers = regexp.MustCompile(`^(?:\s*` + canonicalMarker + `)+(?:\s*[.。](?:\s|$))?`)
 )
 
-// plain returns Markdown on one line without markers.
-func plain(markdown string) string { return text.Line(anyMarker.ReplaceAllString(markdown, "")) }
+// Plain returns Markdown on one line without markers.
+func Plain(markdown string) string { return text.Line(AnyMarker.ReplaceAllString(markdown, "")) }
 
-// statement is a sentence, list item or table row of a written text.
-type statement struct {
-	start, end int      // byte offsets in the text, with markers
-	text       string   // on one line, without markers
-	ids        []string // cited ids
-	row        bool     // table row
-	head       string   // header row of the table, without markers
-	linked     bool     // ids are source ids, because the statement links sources and cites none
+// Statement is a sentence, list item or table row of a written text.
+type Statement struct {
+	Start, End int      // byte offsets in the text, with markers
+	Text       string   // on one line, without markers
+	IDs        []string // cited ids
+	Row        bool     // table row
+	Head       string   // header row of the table, without markers
+	Linked     bool     // ids are source ids, because the statement links sources and cites none
 }
 
-// statementsOf splits Markdown with canonical markers into statements. It skips only headings, code and table headers,
+// Statements splits Markdown with canonical markers into statements. It skips only headings, code and table headers,
 // so that no marker is missed. If whole is set, only a marker ends a statement, for quotations of several sentences
 // with one marker at the end.
-func statementsOf(body string, whole bool) (out []statement) {
-	for _, p := range paragraphs(body) {
+func Statements(body string, whole bool) (out []Statement) {
+	for _, p := range Paragraphs(body) {
 		out = append(out, statementsIn(body, p, whole)...)
 	}
 	return out
 }
 
 // statementsIn returns the statements of a paragraph of body.
-func statementsIn(body string, p paragraph, whole bool) (out []statement) {
+func statementsIn(body string, p paragraph, whole bool) (out []Statement) {
 	for _, b := range blocksOf(p) {
 		cuts := [][2]int{{0, b.end - b.start}}
 		if !b.row {
 			cuts = cutsOf(body[b.start:b.end], whole)
 		}
 		for _, cut := range cuts {
-			s := statement{start: b.start + cut[0], end: b.start + cut[1], row: b.row, head: plain(b.head)}
-			for _, m := range anyMarker.FindAllString(s.raw(body), -1) {
-				if id := strings.Trim(strings.TrimSpace(m), "[]"); !slices.Contains(s.ids, id) {
-					s.ids = append(s.ids, id)
+			s := Statement{Start: b.start + cut[0], End: b.start + cut[1], Row: b.row, Head: Plain(b.head)}
+			for _, m := range AnyMarker.FindAllString(s.Raw(body), -1) {
+				if id := strings.Trim(strings.TrimSpace(m), "[]"); !slices.Contains(s.IDs, id) {
+					s.IDs = append(s.IDs, id)
 				}
 			}
-			if s.text = plain(s.raw(body)); s.row {
-				s.text = strings.Trim(s.text, "| ")
+			if s.Text = Plain(s.Raw(body)); s.Row {
+				s.Text = strings.Trim(s.Text, "| ")
 			}
-			if s.text != "" || len(s.ids) > 0 {
+			if s.Text != "" || len(s.IDs) > 0 {
 				out = append(out, s)
 			}
 		}
@@ -96,29 +96,29 @@ func cutsOf(block string, whole bool) (out [][2]int) {
 	return out
 }
 
-// raw returns the statement as written in body.
-func (s statement) raw(body string) string { return body[s.start:s.end] }
+// Raw returns the statement as written in body.
+func (s Statement) Raw(body string) string { return body[s.Start:s.End] }
 
-// key is equal for statements with the same words.
-func (s statement) key() string { return sentenceKey(s.text) }
+// Key is equal for statements with the same words.
+func (s Statement) Key() string { return SentenceKey(s.Text) }
 
-// withText returns body with the statement replaced by text. An empty text removes the statement, together with a list
+// WithText returns body with the statement replaced by text. An empty text removes the statement, together with a list
 // item or table row that has no other content.
-func (s statement) withText(body, text string) string {
+func (s Statement) WithText(body, text string) string {
 	if text != "" {
-		return body[:s.start] + text + body[s.end:]
+		return body[:s.Start] + text + body[s.End:]
 	}
-	lineStart := strings.LastIndexByte(body[:s.start], '\n') + 1
+	lineStart := strings.LastIndexByte(body[:s.Start], '\n') + 1
 	lineEnd := len(body)
-	if n := strings.IndexByte(body[s.end:], '\n'); n >= 0 {
-		lineEnd = s.end + n
+	if n := strings.IndexByte(body[s.End:], '\n'); n >= 0 {
+		lineEnd = s.End + n
 	}
-	prefix, suffix := body[lineStart:s.start], strings.TrimSpace(body[s.end:lineEnd])
+	prefix, suffix := body[lineStart:s.Start], strings.TrimSpace(body[s.End:lineEnd])
 	opens := strings.TrimSpace(prefix) == "" || listMark.FindString(prefix) == prefix
-	if s.row || opens && suffix == "" {
+	if s.Row || opens && suffix == "" {
 		return body[:lineStart] + strings.TrimPrefix(body[lineEnd:], "\n")
 	}
-	before, after := body[:s.start], body[s.end:]
+	before, after := body[:s.Start], body[s.End:]
 	return strings.TrimRight(before, " ") + joint(before, after) + strings.TrimLeft(after, " ")
 }
 
@@ -133,12 +133,12 @@ func joint(before, after string) string {
 	return ""
 }
 
-// withMarkers inserts markers for ids before the full stop of a sentence.
-func withMarkers(text string, ids []string) string {
+// WithMarkers inserts markers for ids before the full stop of a sentence.
+func WithMarkers(text string, ids []string) string {
 	text = strings.TrimRight(text, " \n")
 	at := len(strings.TrimRight(text, ".!?。！？"))
 	return text[:at] + " [" + strings.Join(ids, "][") + "]" + text[at:]
 }
 
-// readable cleans up Markdown after sentences were removed.
-func readable(body string) string { return markup.CloseCode(tidy(body)) }
+// Readable cleans up Markdown after sentences were removed.
+func Readable(body string) string { return markup.CloseCode(Tidy(body)) }

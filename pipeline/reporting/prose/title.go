@@ -1,4 +1,4 @@
-package reporting
+package prose
 
 import (
 	"regexp"
@@ -9,8 +9,8 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// maxTitleRunes is the maximum length of a heading. A longer line is a sentence.
-const maxTitleRunes = 120
+// MaxTitleRunes is the maximum length of a heading. A longer line is a sentence.
+const MaxTitleRunes = 120
 
 var (
 	// markup that models put around headings
@@ -49,20 +49,20 @@ func CleanTitle(s string) string {
 			break
 		}
 	}
-	if utf8.RuneCountInString(s) <= maxTitleRunes {
+	if utf8.RuneCountInString(s) <= MaxTitleRunes {
 		return s
 	}
-	cut := string([]rune(s)[:maxTitleRunes-1])
+	cut := string([]rune(s)[:MaxTitleRunes-1])
 	if space := strings.LastIndexByte(cut, ' '); space > len(cut)/2 {
 		cut = cut[:space]
 	}
 	return strings.TrimRight(cut, " ,;:.-–") + "…"
 }
 
-// sameTitle reports whether two headings differ only in case, punctuation and numbering.
-func sameTitle(a, b string) bool { return titleKey(a) == titleKey(b) }
+// SameTitle reports whether two headings differ only in case, punctuation and numbering.
+func SameTitle(a, b string) bool { return TitleKey(a) == TitleKey(b) }
 
-func titleKey(s string) string {
+func TitleKey(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) {
 			return unicode.ToLower(r)
@@ -74,9 +74,9 @@ func titleKey(s string) string {
 // jsonResidue matches JSON syntax that a model left in a text of a JSON object.
 var jsonResidue = regexp.MustCompile(`[{}]|["']\s*:|\\["n]|\[\s*\]|^\[.*\]$`)
 
-// reportTitle reports whether a model's title is usable for a report. It needs at least two words, or two characters of
+// ReportTitle reports whether a model's title is usable for a report. It needs at least two words, or two characters of
 // a script without spaces, and no JSON syntax.
-func reportTitle(s string) bool {
+func ReportTitle(s string) bool {
 	words, run := 0, 0
 	for word := range strings.FieldsSeq(s) {
 		if strings.ContainsFunc(word, unicode.IsLetter) {

@@ -1,4 +1,4 @@
-package reporting
+package prose
 
 import (
 	"regexp"
@@ -18,10 +18,10 @@ var (
 // maxHeadingLevel is the deepest heading level: report, section, subsection, and one below.
 const maxHeadingLevel = 4
 
-// cleanSection converts a model's text to the body of a section. Headings get level 3 or deeper and clean titles, and
+// CleanSection converts a model's text to the body of a section. Headings get level 3 or deeper and clean titles, and
 // code blocks are closed. It removes the section's own title, a list of references, because a model's references are
 // invented, and introductions by the model. It returns false if the text is not a section: empty, a refusal, or data.
-func cleanSection(text, title string) (string, bool) {
+func CleanSection(text, title string) (string, bool) {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r", "\n"))
 	if first, rest, more := strings.Cut(text, "\n"); more && prompts.Introduces(strings.TrimSpace(first)) {
@@ -34,11 +34,11 @@ func cleanSection(text, title string) (string, bool) {
 	var out []string
 	shift := headingShift(text, title)
 	started := false // some text or heading was kept
-	for _, l := range markdownLines(text) {
-		heading := CleanTitle(l.heading)
-		if m := boldLine.FindStringSubmatch(strings.TrimSpace(l.text)); m != nil && l.level == 0 && !l.code {
+	for _, l := range Lines(text) {
+		heading := CleanTitle(l.Heading)
+		if m := boldLine.FindStringSubmatch(strings.TrimSpace(l.text)); m != nil && l.Level == 0 && !l.code {
 			heading = CleanTitle(m[1])
-			if !started && sameTitle(heading, title) {
+			if !started && SameTitle(heading, title) {
 				continue
 			}
 		}
@@ -47,12 +47,12 @@ func cleanSection(text, title string) (string, bool) {
 			out, started = append(out, l.text), true
 		case prompts.HeadsSources(heading):
 			return dropEmptyHeadings(strings.Join(out, "\n")), true
-		case l.level == 0 && thematic.MatchString(l.text):
-		case l.level == 0:
+		case l.Level == 0 && thematic.MatchString(l.text):
+		case l.Level == 0:
 			out = append(out, strings.TrimRight(l.text, " \t"))
 			started = started || strings.TrimSpace(l.text) != ""
-		case heading != "" && !sameTitle(heading, title):
-			marks := strings.Repeat("#", min(max(l.level+shift, 3), maxHeadingLevel))
+		case heading != "" && !SameTitle(heading, title):
+			marks := strings.Repeat("#", min(max(l.Level+shift, 3), maxHeadingLevel))
 			out, started = append(out, "", marks+" "+markup.Escape(heading), ""), true
 		}
 	}
@@ -81,9 +81,9 @@ func isData(text string) bool {
 // headingShift returns the difference that moves the highest heading of a section to level 3.
 func headingShift(text, title string) int {
 	highest := 7
-	for _, l := range markdownLines(text) {
-		if l.level > 0 && CleanTitle(l.heading) != "" && !sameTitle(l.heading, title) {
-			highest = min(highest, l.level)
+	for _, l := range Lines(text) {
+		if l.Level > 0 && CleanTitle(l.Heading) != "" && !SameTitle(l.Heading, title) {
+			highest = min(highest, l.Level)
 		}
 	}
 	if highest == 7 {
@@ -94,12 +94,12 @@ func headingShift(text, title string) int {
 
 // dropEmptyHeadings removes headings without text below them, and repeated blank lines.
 func dropEmptyHeadings(text string) string {
-	lines := markdownLines(text)
-	var kept []line
+	lines := Lines(text)
+	var kept []Line
 	for i, l := range lines {
-		if l.level > 0 {
-			next := slices.IndexFunc(lines[i+1:], func(n line) bool { return !n.blank() })
-			if next < 0 || lines[i+1+next].level > 0 && lines[i+1+next].level <= l.level {
+		if l.Level > 0 {
+			next := slices.IndexFunc(lines[i+1:], func(n Line) bool { return !n.blank() })
+			if next < 0 || lines[i+1+next].Level > 0 && lines[i+1+next].Level <= l.Level {
 				continue
 			}
 		}
@@ -111,16 +111,16 @@ func dropEmptyHeadings(text string) string {
 	return joined(kept)
 }
 
-// tidy removes headings that became empty when markers were removed, and surrounding space.
-func tidy(text string) string { return strings.TrimSpace(dropEmptyHeadings(text)) }
+// Tidy removes headings that became empty when markers were removed, and surrounding space.
+func Tidy(text string) string { return strings.TrimSpace(dropEmptyHeadings(text)) }
 
-// withoutHeadings removes the heading lines of a text.
-func withoutHeadings(text string) string {
-	return joined(slices.DeleteFunc(markdownLines(text), func(l line) bool { return l.level > 0 }))
+// WithoutHeadings removes the heading lines of a text.
+func WithoutHeadings(text string) string {
+	return joined(slices.DeleteFunc(Lines(text), func(l Line) bool { return l.Level > 0 }))
 }
 
 // joined returns lines as text, without empty lines around it.
-func joined(lines []line) string {
+func joined(lines []Line) string {
 	texts := make([]string, len(lines))
 	for i, l := range lines {
 		texts[i] = l.text
