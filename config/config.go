@@ -28,9 +28,7 @@ type Config struct {
 	UserInfo    string // who asks and for what purpose, for all prompts
 	Attached    bool   // the run has attached documents, which the knowledge base tools search; not a setting
 	RedisURL    URL    // empty: embedded Redis
-	RedisCAFile string // PEM; empty: the system's certificate authorities
 	StorageURL  URL    // file:///dir or s3://bucket/prefix; empty: DataDir
-	S3          S3
 	Serve       Serve
 	Watch       Watch
 	Worker      Worker
@@ -58,24 +56,14 @@ type Config struct {
 	notices []string
 }
 
-// S3 configures the bucket of an s3:// StorageURL. Credentials are not settings: they come from the usual AWS_*
-// variables, profiles and roles.
-type S3 struct {
-	Endpoint       URL // empty: Amazon's
-	PublicEndpoint URL // for links; empty: Endpoint
-	Region         string
-}
-
 // Watch configures the messages in a run's stream.
 type Watch struct {
 	ReturnIntermediateResults bool
 }
 
-// Worker configures the concurrency and shutdown of a worker process.
+// Worker configures the concurrency of a worker process.
 type Worker struct {
-	Concurrency       int
-	ReportConcurrency int // additional slots for reporting only
-	ShutdownTimeout   time.Duration
+	Concurrency int
 }
 
 // Researching configures the research loop of a topic block.
@@ -88,10 +76,6 @@ type Researching struct {
 	Strategy          string  // exploratory, balanced or focused
 	Sources           string  // comma-separated source types; empty: all configured ones
 	IterationMode     string  // topicqueue.IterationFixed or IterationFlexible
-	MaxActions        int     // tool calls per iteration
-	ToolTimeout       time.Duration
-	ResultLimit       int           // maximum number of sources per tool call
-	SharedLifetime    time.Duration // how long other blocks and runs may reuse the result of a tool call
 	EnableRAGHybrid   bool
 	EnableRAGNaive    bool
 	EnableQueryItem   bool
@@ -104,30 +88,22 @@ type Researching struct {
 // Fetch configures requests to web pages and services.
 type Fetch struct {
 	// comma-separated hosts, addresses and networks that are allowed although they are not public
-	Allow   string
-	Timeout time.Duration
-	PerHost time.Duration // between requests for pages of one host
+	Allow string
 }
 
 // Code configures the sandbox of run_code.
 type Code struct {
 	PythonWASM string // path of a python.wasm; empty: that in the data directory
-	TimeLimit  time.Duration
 }
 
 // Queue configures the Dynamic Topic Queue of a run.
 type Queue struct {
-	MaxLength   int           // blocks; RunOptions raises it if a preset plans more
-	StateExpiry time.Duration // lifetime in Redis of a finished run's state
+	MaxLength int // blocks; RunOptions raises it if a preset plans more
 }
 
 // Limits restricts the duration and cost of runs.
 type Limits struct {
-	RunDuration time.Duration // from the start of planning
-	WritingTime time.Duration // part of RunDuration reserved for the report; at most half
-	BlockSoft   time.Duration // time after which a block starts no new iteration
-	BlockHard   time.Duration // time after which a block ends with its results so far
-
+	RunDuration time.Duration     // from the start of planning
 	RunBudget   topicqueue.Budget // per run; zero: no limit
 	NightBudget topicqueue.Budget // for all runs of a night together
 }
@@ -142,21 +118,16 @@ type Planning struct {
 
 // Answering configures answers that are produced in a single conversation with a model.
 type Answering struct {
-	Path              string // pathDeep, topicqueue.PathShallow or topicqueue.PathRoute
-	MaxLLMTurns       int    // maximum number of model calls
-	MaxToolIterations int    // maximum number of tool calls; parallel calls count individually
+	MaxLLMTurns       int // maximum number of model calls
+	MaxToolIterations int // maximum number of tool calls; parallel calls count individually
 }
-
-// pathDeep is the setting value for topicqueue.PathDeep.
-const pathDeep = "deep"
 
 // Human configures how `run` asks the user. Batches never ask.
 type Human struct {
 	InTheLoop   bool
-	InputMethod string        // InputTerminal or InputCustom
-	Input       string        // for InputCustom: a command or a URL
-	WaitTime    time.Duration // per answer
-	ApprovePlan bool          // the user approves each plan
+	InputMethod string // InputTerminal or InputCustom
+	Input       string // for InputCustom: a command or a URL
+	ApprovePlan bool   // the user approves each plan
 }
 
 // Ways to ask the user.

@@ -1,9 +1,48 @@
 package config
 
 import (
-	"slices"
+	_ "embed"
 	"strings"
+	"sync"
 )
+
+// example is a settings file with every setting commented out: "# doc" lines above "#key: default". It is where users
+// read what a setting does, and where the program takes defaults and docs from.
+//
+//go:embed nightdesk.example.yaml
+var example string
+
+// Example returns a nightdesk.yaml with every setting commented out, with its default and its doc. Removing one # sets
+// one setting.
+func Example() string { return example }
+
+// entryOfExample is what the example says about a setting.
+type entryOfExample struct{ fallback, doc string }
+
+// documented returns the default and the doc of each setting by path, as the example has them.
+var documented = sync.OnceValue(func() map[string]entryOfExample {
+	settings := map[string]entryOfExample{}
+	var groups []string
+	doc := ""
+	for line := range strings.Lines(example) {
+		text := strings.TrimSpace(line)
+		depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
+		key, value, isKey := strings.Cut(strings.TrimPrefix(text, "#"), ":")
+		switch {
+		case strings.HasPrefix(text, "# "):
+			doc += text[1:]
+		case isKey && text[0] == '#':
+			path := strings.Join(append(groups[:depth:depth], key), ".")
+			settings[path] = entryOfExample{strings.Trim(value, ` "`), strings.TrimSpace(doc)}
+			doc = ""
+		case isKey:
+			groups, doc = append(groups[:depth:depth], key), ""
+		default:
+			doc = ""
+		}
+	}
+	return settings
+})
 
 // Effective is a setting with its current value.
 type Effective struct {
@@ -27,66 +66,20 @@ func (c Config) Effective() []Effective {
 func MarkdownList() string {
 	var b strings.Builder
 	for _, s := range Settings() {
-		path, env, what, value := s.Path, s.Env, describeSetting(s), shownDefault(s)
-		if name, ok := roleOf(s.Path); ok {
-			if name != roles[0].name {
+		path, env, what := s.Path, s.Env, s.Doc
+		if of, ok := roleOf(s.Path); ok {
+			if of.name != roles[0].name {
 				continue
 			}
-			path, env = strings.Replace(path, name, "ROLE", 1), strings.Replace(env, strings.ToUpper(name), "ROLE", 1)
-			what, value = "the same for one role only: "+roleNames(), roleDefaults(s)
+			path, env = strings.Replace(path, of.name, "ROLE", 1), strings.Replace(env, strings.ToUpper(of.name), "ROLE", 1)
+			what = "the same for one role only: " + roleNames() + ". Default: `" + s.Inherit + "`"
 		}
-		if value != "" {
-			what += ". Default: " + value
+		if s.Default != "" {
+			what += ". Default: `" + s.Default + "`"
 		}
-		b.WriteString("- " + code(path) + ", " + code(env) + ": " + what + "\n")
+		b.WriteString("- `" + path + "`, `" + env + "`: " + what + "\n")
 	}
 	return b.String()
-}
-
-func describeSetting(s Setting) string {
-	what := s.Doc
-	if s.Type == "choice" {
-		what += " (" + strings.TrimPrefix(s.Allowed, "one of ") + ")"
-	}
-	return what
-}
-
-// shownDefault returns the values that presets set, followed by the default.
-func shownDefault(s Setting) string {
-	var parts []string
-	for _, p := range Presets() {
-		if text, ok := p.Values[s.Path]; ok && text != s.Default {
-			parts = append(parts, p.Name+" "+code(text))
-		}
-	}
-	if len(parts) == 0 {
-		return code(s.Default)
-	}
-	if len(parts) < len(Presets()) {
-		parts = append(parts, "else "+code(s.Default))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// roleDefaults returns the defaults of a setting that exists for each role.
-func roleDefaults(s Setting) string {
-	var parts []string
-	for _, other := range Settings() {
-		if name, ok := roleOf(other.Path); ok && lastKey(other.Path) == lastKey(s.Path) && other.Default != "" {
-			parts = append(parts, name+" "+code(other.Default))
-		}
-	}
-	main := code("llm." + lastKey(s.Path))
-	if len(parts) == 0 {
-		return main
-	}
-	return strings.Join(parts, ", ") + ", else " + main
-}
-
-// roleOf returns the role that a setting belongs to.
-func roleOf(path string) (string, bool) {
-	name, ok := strings.CutPrefix(parent(path), "llm.")
-	return name, ok
 }
 
 func roleNames() string {
@@ -95,69 +88,4 @@ func roleNames() string {
 		names = append(names, r.name)
 	}
 	return strings.Join(names, ", ")
-}
-
-func code(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "`" + text + "`"
-}
-
-// Example returns a nightdesk.yaml with every setting commented out, with its default, doc and environment variable.
-// Removing one # sets one setting.
-func Example() string {
-	var b strings.Builder
-	b.WriteString(`# nightdesk.yaml: every setting with its default. Remove the # before a setting to set it.
-# A flag overrides the environment variable in brackets, which overrides this file, which overrides the preset.
-# Values are literal: $VARIABLES are not expanded.
-`)
-	var open []string
-	for _, s := range Settings() {
-		groups := strings.Split(s.Path, ".")
-		key, groups := groups[len(groups)-1], groups[:len(groups)-1]
-		if !slices.Equal(groups, open) || len(groups) == 0 {
-			b.WriteString("\n")
-		}
-		for i, group := range groups {
-			if i >= len(open) || group != open[i] {
-				open = append(slices.Clone(groups[:i]), group)
-				b.WriteString(strings.Repeat("  ", i) + group + ":" + aboutGroup(groups) + "\n")
-			}
-		}
-		open = groups
-		indent := strings.Repeat("  ", len(groups))
-		if _, ok := roleOf(s.Path); !ok {
-			b.WriteString(indent + "# " + describeSetting(s) + presetNote(s) + " [" + s.Env + "]\n")
-		}
-		b.WriteString(strings.TrimRight(indent+"#"+key+": "+exampleValue(s), " ") + "\n")
-	}
-	b.WriteString(scheduleExample())
-	return b.String()
-}
-
-// aboutGroup returns a comment for a role's group, whose settings repeat the main ones.
-func aboutGroup(groups []string) string {
-	for _, r := range roles {
-		if strings.Join(groups, ".") == "llm."+r.name {
-			return " # " + r.does + "; unset values are inherited from above [LLM_" + strings.ToUpper(r.name) + "_...]"
-		}
-	}
-	return ""
-}
-
-// presetNote returns the values that presets set.
-func presetNote(s Setting) string {
-	if isGoverned(Presets(), s.Path) {
-		return "; unset: " + strings.ReplaceAll(shownDefault(s), "`", "")
-	}
-	return ""
-}
-
-// exampleValue returns the default. It is blank if an unset value inherits from another setting.
-func exampleValue(s Setting) string {
-	if s.Default == "" && s.Inherit == "" {
-		return `""`
-	}
-	return s.Default
 }

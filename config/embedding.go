@@ -9,35 +9,13 @@ import (
 // Embedding configures the vectors of knowledge bases, which come from an embedding model on an OpenAI-compatible
 // server. Complete after Load.
 type Embedding struct {
-	Model      string // empty: none, knowledge bases support word search only
-	BaseURL    URL    // empty: OpenAI's server
-	APIKey     Secret // empty: no key is sent
-	Dimensions int    // of a vector; 0: the model's default
+	Model   string // empty: none, knowledge bases support word search only
+	BaseURL URL    // empty: OpenAI's server
+	APIKey  Secret // empty: no key is sent
 }
 
 // Enabled reports whether an embedding model is configured.
 func (e Embedding) Enabled() bool { return e.Model != "" }
-
-func embeddingTable(e *Embedding) []field {
-	server := setting("embedding.base_url", "", "",
-		"embedding server with OpenAI's protocol; empty: llm.base_url, or OpenAI's if llm.provider is anthropic",
-		address(&e.BaseURL, httpAllowed, httpAddress))
-	server.Inherit = "llm.base_url"
-	key := setting("embedding.api_key", "", "",
-		"key of the embedding server; empty: llm.api_key if it is the same server, OPENAI_API_KEY if it is OpenAI's",
-		secret(&e.APIKey))
-	key.alias = openAIKey
-	return []field{
-		setting("embedding.model", "", "",
-			"embedding model for knowledge bases; empty: none, search by words only",
-			text(&e.Model, "the name of an embedding model", anyText)),
-		server,
-		key,
-		setting("embedding.dimensions", "0", "numbers",
-			"length of vectors, for models that support shorter ones; 0: the model's default",
-			number(&e.Dimensions, 0, 65536)),
-	}
-}
 
 const openAIKey = "OPENAI_API_KEY"
 
@@ -83,7 +61,7 @@ func remarkEmbedding(c Config) []string {
 		return nil
 	}
 	var notices []string
-	for _, path := range []string{"embedding.base_url", "embedding.api_key", "embedding.dimensions"} {
+	for _, path := range []string{"embedding.base_url", "embedding.api_key"} {
 		if c.Given(path) && c.source(path) != "environment "+openAIKey {
 			notices = append(notices,
 				fmt.Sprintf("%s is set (%s) but EMBEDDING_MODEL is not: knowledge bases are searched by words; set "+

@@ -39,7 +39,7 @@ func TestEmbedding_Key(t *testing.T) {
 			if e.BaseURL.Reveal() != tc.base || e.APIKey.Reveal() != tc.key {
 				t.Errorf("base URL %q, key %q, want %q and %q", e.BaseURL.Reveal(), e.APIKey.Reveal(), tc.base, tc.key)
 			}
-			if e.Model != "m" || e.Dimensions != 0 || !e.Enabled() {
+			if e.Model != "m" || !e.Enabled() {
 				t.Errorf("%+v", e)
 			}
 		})
@@ -57,7 +57,6 @@ func TestEmbedding_Problems(t *testing.T) {
 		{"a key for another server only", map[string]string{"EMBEDDING_MODEL": "m", "EMBEDDING_BASE_URL": "https://api.openai.com/v1",
 			"LLM_MODEL": "c", "LLM_BASE_URL": "http://h/v1", "LLM_API_KEY": "hidden-key"}, "set EMBEDDING_API_KEY"},
 		{"no address", map[string]string{"EMBEDDING_MODEL": "m", "EMBEDDING_BASE_URL": "localhost:1"}, "embedding.base_url"},
-		{"no number", map[string]string{"EMBEDDING_DIMENSIONS": "-1"}, "embedding.dimensions"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

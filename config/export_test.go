@@ -3,7 +3,11 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"nightdesk/topicqueue/schedule"
 )
 
 // File returns a settings file with the settings that the user set in c, including secrets.
@@ -20,9 +24,9 @@ func File(c Config) string {
 			b.WriteString("schedules:\n")
 		}
 		fmt.Fprintf(&b, "  %q:\n", s.Name)
-		for _, f := range scheduleFields(&s) {
-			quoted, _ := json.Marshal(f.reveal())
-			b.WriteString("    " + f.Path + ": " + string(quoted) + "\n")
+		for _, r := range scheduleRows(&s) {
+			quoted, _ := json.Marshal(r.reveal())
+			b.WriteString("    " + r.path + ": " + string(quoted) + "\n")
 		}
 	}
 	return b.String()
@@ -37,3 +41,14 @@ func KindsOf(tool string) []string {
 	}
 	return nil
 }
+
+// ScheduleKeys returns the settings of a schedule.
+func ScheduleKeys() (keys []string) {
+	for _, r := range scheduleRows(new(schedule.Spec)) {
+		keys = append(keys, r.path)
+	}
+	return keys
+}
+
+// Removed returns the paths of removed settings.
+func Removed() []string { return slices.Sorted(maps.Keys(removedPaths())) }

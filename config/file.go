@@ -79,9 +79,9 @@ func parseFile(name string, data []byte, fields []field) (entries, []schedule.Sp
 	for name := range otherNames {
 		w.groups[parent(name)] = true
 	}
-	for _, g := range removed { // the group of a removed setting may be gone too
-		if path := parent(g.path); path != "" {
-			w.groups[path] = true
+	for path := range removedPaths() { // the group of a removed setting may be gone too
+		if group := parent(path); group != "" {
+			w.groups[group] = true
 		}
 	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
@@ -217,22 +217,28 @@ func (w *walker) pair(group string, pair *ast.MappingValueNode) {
 		w.problem(line, path, unknownSetting(path))
 		return
 	}
-	if w.twice(line, path) {
-		return
-	}
 	if path == schedulesPath {
-		w.walkSchedules(pair.Value)
+		if !w.twice(line, path) {
+			w.walkSchedules(pair.Value)
+		}
 		return
 	}
-	if pair.Value.Type() == ast.NullType { // `key:` without a value sets nothing
-		return
+	if text, ok := w.value(line, path, pair.Value); ok {
+		w.entries = append(w.entries, entry{path, text, w.source(line)})
 	}
-	text, ok := scalar(pair.Value)
+}
+
+// value returns the text of a setting, and false if there is none: it is set twice, it is not a single value, or it is
+// a key without a value, which sets nothing.
+func (w *walker) value(line int, path string, node ast.Node) (string, bool) {
+	if w.twice(line, path) || node.Type() == ast.NullType {
+		return "", false
+	}
+	text, ok := scalar(node)
 	if !ok {
 		w.problem(line, path, "must be a single value without anchor, alias or tag")
-		return
 	}
-	w.entries = append(w.entries, entry{path, text, w.source(line)})
+	return text, ok
 }
 
 // twice reports whether a path occurred before, and records that as a problem.

@@ -18,11 +18,11 @@ import (
 // FuzzLoad: a file either has problems of one line each, or its settings are the same after writing and loading them.
 func FuzzLoad(f *testing.F) {
 	f.Add("# seeds are short: long ones are minimised for minutes\nqueue:\n  #max_length: 1\nlog_level: debug\n")
-	f.Add("llm: {model: m, api_key: \"k\\u00e9 \", base_url: 'https://u:p@h/v1?key=x'}\nworker.shutdown_timeout: 1m0.5s\n")
+	f.Add("llm: {model: m, api_key: \"k\\u00e9 \", base_url: 'https://u:p@h/v1?key=x'}\nlimits.run_duration: 1m0.5s\n")
 	f.Add("data_dir: |\n  x\nkb_name: >-\n  a\n  b\n? language\n: zh\n")
 	f.Add("a: &a [*a]\n<<: *a\n--- !!x\n...\n%YAML 1.2\n")
 	f.Add("llm: {provider: ollama, model: m, note: {provider: anthropic, model: n, api_key: k}}\nembedding: {model: e}\n")
-	f.Add("researching: {max_iterations: 0x10, new_topic_min_score: .5, tool_timeout: 60}\nlanguage: NO\n")
+	f.Add("researching: {max_iterations: 0x10, new_topic_min_score: .5}\nlimits: {run_duration: 60}\nlanguage: NO\n")
 	f.Add("schedules:\n  a: {cron: 0 1 * * 7, topics: x}\n  'b': {cron: '@every 6h', timezone: UTC, topics: \"\\u00e9\", pause_after: 2}\n")
 	path := filepath.Join(f.TempDir(), "nightdesk.yaml") // one per process: making one each time is most of the work
 	loadFile := func(t *testing.T, file string) (config.Config, error) {

@@ -9,9 +9,8 @@ import (
 
 // LLM configures the models. After Load every role is complete, with missing values taken from Main.
 type LLM struct {
-	Timeout  time.Duration // of one call, in total
-	MaxTries int           // of one call
-	Prices   string        // custom prices: NAME=INPUT/OUTPUT, ... in USD per million tokens
+	Timeout time.Duration // of one call, in total
+	Prices  string        // custom prices: NAME=INPUT/OUTPUT, ... in USD per million tokens
 
 	// Limits per provider key, for all workers together; 0: unknown.
 	RequestsPerMinute int
@@ -27,7 +26,8 @@ type LLM struct {
 	Judge      Model
 }
 
-// Model configures one model and how to call it.
+// Model configures one model and how to call it. The first four fields are settings of each role; the others have one
+// value for all roles, and MaxTokens a lower one for roles that decide.
 type Model struct {
 	Provider      string // openai, anthropic or ollama
 	Name          string // empty: no model, reports are made of quotes
@@ -59,88 +59,40 @@ var roles = []role{
 	{"judge", "checks cited sentences against their sources", 4000, func(l *LLM) *Model { return &l.Judge }},
 }
 
-func llmTable(l *LLM) []field {
-	fields := []field{
-		setting("llm.timeout", "120s", "", "maximum duration of a model call",
-			duration(&l.Timeout, time.Second, time.Hour)),
-		setting("llm.max_tries", "10", "tries",
-			"maximum number of tries of a model call, with growing pauses; rate limits (Retry-After) and outages "+
-				"do not count",
-			number(&l.MaxTries, 1, 10)),
-		setting("llm.requests_per_minute", "0", "requests",
-			"maximum number of model calls per minute with one key, across all workers; 0: no known limit",
-			number(&l.RequestsPerMinute, 0, 10_000_000)),
-		setting("llm.tokens_per_minute", "0", "tokens",
-			"maximum number of tokens (input and output) per minute with one key, across all workers; 0: no "+
-				"known limit",
-			number(&l.TokensPerMinute, 0, 2_000_000_000)),
-		setting("llm.max_in_flight", "0", "calls",
-			"maximum number of concurrent model calls with one key, across all workers; 0: learned from the "+
-				"server's rejections",
-			number(&l.MaxInFlight, 0, 1_000_000)),
-		setting("llm.prices", "", "",
-			"prices of models, if the built-in list prices do not apply: NAME=INPUT/OUTPUT, ... in USD per "+
-				"million tokens; NAME=INPUT/OUTPUT/CACHED/WRITTEN if reads from and writes to the provider's "+
-				"cache have other prices",
-			text(&l.Prices, "NAME=INPUT/OUTPUT, ... such as my-model=0.2/0.8, local=0/0", anyText)),
-	}
-	fields = append(fields, modelTable("llm", &l.Main)...)
+func lastKey(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// roleOf returns the role that a setting belongs to.
+func roleOf(path string) (role, bool) {
 	for _, r := range roles {
-		for _, f := range modelTable("llm."+r.name, r.model(l)) {
-			f.Inherit = "llm." + lastKey(f.Path)
-			f.Default = ""
-			f.Doc = "as " + f.Inherit + ", for one role: " + r.name + " " + r.does
-			if lastKey(f.Path) == "max_tokens" && r.maxTokens > 0 {
-				f.Inherit = ""
-				f.Default = strconv.Itoa(r.maxTokens)
-				f.Doc += "; unless set, never above llm.max_tokens, and equal to it for a reasoning model"
-			}
-			fields = append(fields, f)
+		if parent(path) == "llm."+r.name {
+			return r, true
 		}
 	}
-	return fields
+	return role{}, false
 }
 
-func modelTable(prefix string, m *Model) []field {
-	return []field{
-		setting(prefix+".provider", providerOpenAI, "",
-			"protocol of the model server; most servers speak openai",
-			choice(&m.Provider, providerOpenAI, providerAnthropic, providerOllama)),
-		setting(prefix+".model", "", "", "name of the model; empty: none, reports are extractive",
-			text(&m.Name, "the name of a model", anyText)),
-		setting(prefix+".base_url", "", "", "address of the model server; empty: OPENAI_BASE_URL or OLLAMA_HOST, "+
-			"else the provider's",
-			address(&m.BaseURL, httpAllowed, httpAddress)),
-		setting(prefix+".api_key", "", "",
-			"key of the model server, best set in the environment; empty: OPENAI_API_KEY or ANTHROPIC_API_KEY",
-			secret(&m.APIKey)),
-		setting(prefix+".context_tokens", "32768", "tokens", "context window of the model in tokens (input and "+
-			"output together)",
-			number(&m.ContextTokens, 1024, 10_000_000)),
-		setting(prefix+".temperature", "0.5", "", "sampling temperature; 0: always the likeliest words; higher: "+
-			"more variety",
-			decimal(&m.Temperature, 0, 2)),
-		setting(prefix+".max_tokens", "12000", "tokens",
-			"maximum number of tokens of an answer; unset: at most half of context_tokens",
-			number(&m.MaxTokens, 16, 1_000_000)),
-		setting(prefix+".reasoning", "false", "", "let the model reason before it answers",
-			toggle(&m.Reasoning)),
+// inherits returns the path of the setting whose value an unset one takes, or "".
+func inherits(path string) string {
+	if _, ok := roleOf(path); ok || path == "embedding.base_url" {
+		return "llm." + lastKey(path)
 	}
+	return ""
 }
-
-func lastKey(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
 // completeModels fills in the values that a role does not set. byPath: the table of c; apply sets a field.
 func completeModels(c *Config, byPath map[string]field, getenv func(string) string,
 	apply func(f field, text, source string)) {
 	commonVariables(c, byPath, getenv, apply)
-	limitAnswer(c, "llm", &c.LLM.Main, c.LLM.Main.MaxTokens, "")
+	main := &c.LLM.Main
+	if half := main.ContextTokens / 2; !c.Given("llm.max_tokens") && main.MaxTokens > half {
+		main.MaxTokens = half
+		c.origins["llm.max_tokens"] = origin{text: "llm.context_tokens"}
+	}
 	for _, f := range byPath {
 		if f.Inherit == "" || c.Given(f.Path) {
 			continue
 		}
-		if c.LLM.foreign(f.Path) || f.Path == "embedding.base_url" && c.LLM.Main.Provider != providerOpenAI {
-			_ = f.set(byPath[f.Inherit].Default) // a default passes the check
+		if c.LLM.foreign(f.Path) || f.Path == "embedding.base_url" && main.Provider != providerOpenAI {
 			continue
 		}
 		if err := f.set(byPath[f.Inherit].reveal()); err == nil { // both have the same check
@@ -149,26 +101,13 @@ func completeModels(c *Config, byPath map[string]field, getenv func(string) stri
 	}
 	ownAddresses(c)
 	for _, r := range roles {
-		m, limit, from := r.model(&c.LLM), r.maxTokens, ""
-		if limit == 0 || m.Reasoning || limit > c.LLM.Main.MaxTokens { // reasoning counts towards the limit
-			limit, from = c.LLM.Main.MaxTokens, "llm.max_tokens"
+		m := r.model(&c.LLM)
+		shared := *main
+		shared.Provider, shared.Name, shared.BaseURL, shared.APIKey = m.Provider, m.Name, m.BaseURL, m.APIKey
+		if r.maxTokens > 0 && !main.Reasoning { // reasoning counts towards the limit
+			shared.MaxTokens = min(r.maxTokens, main.MaxTokens, main.ContextTokens/2)
 		}
-		limitAnswer(c, "llm."+r.name, m, limit, from)
-	}
-}
-
-// limitAnswer sets the answer limit if the user has not: tokens, but at most half of the context window.
-func limitAnswer(c *Config, prefix string, m *Model, tokens int, from string) {
-	path := prefix + ".max_tokens"
-	if c.Given(path) {
-		return
-	}
-	if half := m.ContextTokens / 2; tokens > half {
-		tokens, from = half, prefix+".context_tokens"
-	}
-	m.MaxTokens = tokens
-	if from != "" {
-		c.origins[path] = origin{text: from}
+		*m = shared
 	}
 }
 
@@ -183,10 +122,8 @@ func checkModels(c Config, known Problems) Problems {
 	if reason := lacksKey(main, "llm"); reason != "" && !known.about("llm.api_key", "llm.base_url", "llm.provider") {
 		add("llm.model", main.Name, reason)
 	}
-	prefixes, models := []string{"llm"}, []Model{main}
 	for _, r := range roles {
 		m, path := *r.model(&c.LLM), "llm."+r.name+".model"
-		prefixes, models = append(prefixes, "llm."+r.name), append(models, m)
 		switch {
 		case known.about(path, "llm.model"):
 		case m.Name != "" && main.Name == "":
@@ -201,12 +138,9 @@ func checkModels(c Config, known Problems) Problems {
 			add(path, "", "must not be empty: remove it to use llm.model")
 		}
 	}
-	for i, m := range models {
-		path := prefixes[i] + ".max_tokens"
-		if c.Given(path) && m.MaxTokens >= m.ContextTokens && !known.about(path, prefixes[i]+".context_tokens") {
-			add(path, strconv.Itoa(m.MaxTokens), fmt.Sprintf("must leave room for the question in %s.context_tokens (%d)",
-				prefixes[i], m.ContextTokens))
-		}
+	if path := "llm.max_tokens"; main.MaxTokens >= main.ContextTokens && !known.about(path, "llm.context_tokens") {
+		add(path, strconv.Itoa(main.MaxTokens), fmt.Sprintf("must leave room for the question in llm.context_tokens (%d)",
+			main.ContextTokens))
 	}
 	return problems
 }

@@ -36,12 +36,10 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 			problems = append(problems, Problem{Key: f.Path, Value: clip(f.redact(text)), Source: source, Reason: err.Error()})
 		}
 	}
-	for _, f := range fields { // another program's variable has lower precedence than any setting of ours
-		if f.alias == "" || getenv(f.Env) != "" || entries.has(f.Path) {
-			continue
-		}
-		if text := getenv(f.alias); text != "" {
-			apply(f, text, "environment "+f.alias)
+	for _, path := range []string{"embedding.api_key", "speech.api_key"} { // any setting of ours takes precedence
+		f := known[path]
+		if text := getenv(openAIKey); text != "" && getenv(f.Env) == "" && !entries.has(path) {
+			apply(f, text, "environment "+openAIKey)
 		}
 	}
 	for _, e := range entries {
@@ -69,7 +67,6 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 	problems = append(problems, checkModels(c, problems)...)
 	problems = append(problems, checkEmbedding(c, problems)...)
 	problems = append(problems, checkSpeech(c, problems)...)
-	problems = append(problems, checkWebSearch(c)...)
 	problems = append(problems, checkServe(c)...)
 	problems = append(problems, readTools(&c.Tools, getenv)...)
 	if err := problems.err(); err != nil {
@@ -81,8 +78,8 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 
 // unknownSetting returns the reason for an unknown path: the replacement of a removed setting, or suggestions.
 func unknownSetting(path string) string {
-	if reason, ok := reasonOfRemoved(path); ok {
-		return reason
+	if instead, ok := removedPaths()[path]; ok {
+		return wasRemoved + instead
 	}
 	var typos, namesakes []string
 	for _, s := range Settings() {

@@ -45,22 +45,20 @@ func TestLoad_Defaults(t *testing.T) {
 		LogLevel: "info", DataDir: "./nightdesk-data", Preset: "medium", Language: "en",
 		Serve:  config.Serve{Listen: "127.0.0.1:8080"},
 		Watch:  config.Watch{ReturnIntermediateResults: true},
-		Worker: config.Worker{Concurrency: 20, ReportConcurrency: 4, ShutdownTimeout: 20 * time.Second},
+		Worker: config.Worker{Concurrency: 20},
 		Researching: config.Researching{
 			ExecutionMode: "parallel", MaxParallelTopics: 5, MaxIterations: 4, MaxLoops: 1, NewTopicMinScore: 0.85, Strategy: "balanced", IterationMode: "flexible",
-			MaxActions: 3, ToolTimeout: time.Minute, ResultLimit: 6, SharedLifetime: 12 * time.Hour, EnableRAGHybrid: true, EnableRAGNaive: true, EnableQueryItem: true,
+			EnableRAGHybrid: true, EnableRAGNaive: true, EnableQueryItem: true,
 			EnableWebSearch: true, EnableRunCode: true,
 		},
-		Fetch:     config.Fetch{Timeout: 30 * time.Second, PerHost: time.Second},
-		Code:      config.Code{TimeLimit: 20 * time.Second},
-		Queue:     config.Queue{MaxLength: 5, StateExpiry: 7 * 24 * time.Hour},
-		Limits:    config.Limits{RunDuration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute},
-		Planning:  config.Planning{Human: config.Human{InTheLoop: true, InputMethod: "terminal", WaitTime: 5 * time.Minute}, Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},
-		Answering: config.Answering{Path: "deep", MaxLLMTurns: 10, MaxToolIterations: 5},
+		Queue:     config.Queue{MaxLength: 5},
+		Limits:    config.Limits{RunDuration: 45 * time.Minute},
+		Planning:  config.Planning{Human: config.Human{InTheLoop: true, InputMethod: "terminal"}, Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},
+		Answering: config.Answering{MaxLLMTurns: 10, MaxToolIterations: 5},
 		Reporting: config.Reporting{CitationStyle: "anchors", OnUnsupported: "mark", Formats: "html,docx", Audio: "none"},
 		LLM: config.LLM{
-			Timeout: 2 * time.Minute, MaxTries: 10,
-			Main: model(12000), Planner: model(4000), Researcher: model(2000), Note: model(4000), Writer: model(12000), Judge: model(4000),
+			Timeout: 2 * time.Minute,
+			Main:    model(12000), Planner: model(4000), Researcher: model(2000), Note: model(4000), Writer: model(12000), Judge: model(4000),
 		},
 	}
 	if diff := cmp.Diff(want, load(t, "", nil, nil), ignoreOrigins); diff != "" {
@@ -105,19 +103,19 @@ func TestLoad_Notations(t *testing.T) {
 	t.Parallel()
 	c := load(t, strings.Join([]string{
 		"\uFEFF# comment", "---", `"language": no   # Norwegian, not false`, "kb_name: 0123", "data_dir: $HOME/x", "log_level: 'debug'",
-		"worker: {concurrency: \"8\", shutdown_timeout: 45}", "researching.tool_timeout: 1m30s",
+		"worker: {concurrency: \"8\"}", "limits.run_duration: 1m30s", "llm: {timeout: 45}",
 		"researching:", "  enable_rag_naive: off", "  new_topic_min_score: 1", "",
 	}, "\n"), map[string]string{"NIGHTDESK_RESEARCHING_ENABLE_QUERY_ITEM": "0", "LLM_API_KEY": "sk-1\n"}, nil)
 	type got struct {
 		Language, KB, Dir, Level, Key string
 		Concurrency                   int
-		Shutdown, Tool                time.Duration
+		Timeout, Run                  time.Duration
 		Naive, Item                   bool
 		Score                         float64
 	}
 	if diff := cmp.Diff(got{"no", "0123", "$HOME/x", "debug", "sk-1", 8, 45 * time.Second, 90 * time.Second, false, false, 1},
-		got{c.Language, c.KBName, c.DataDir, c.LogLevel, c.LLM.Main.APIKey.Reveal(), c.Worker.Concurrency, c.Worker.ShutdownTimeout,
-			c.Researching.ToolTimeout, c.Researching.EnableRAGNaive, c.Researching.EnableQueryItem, c.Researching.NewTopicMinScore}); diff != "" {
+		got{c.Language, c.KBName, c.DataDir, c.LogLevel, c.LLM.Main.APIKey.Reveal(), c.Worker.Concurrency, c.LLM.Timeout,
+			c.Limits.RunDuration, c.Researching.EnableRAGNaive, c.Researching.EnableQueryItem, c.Researching.NewTopicMinScore}); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -169,8 +167,8 @@ func TestLoad_Problems(t *testing.T) {
 		{"brackets", strings.Repeat("[", 7000) + "\n", nil, nil, []string{"nightdesk.yaml:1: nested more than 32 deep"}},
 		{"long line", "a: " + strings.Repeat("- ", 5000), nil, nil, []string{"nightdesk.yaml:1: the line has more than"}},
 		{"too big", strings.Repeat("# comment\n", 110_000), nil, nil, []string{"read settings file: "}},
-		{"numbers", "", nil, map[string]string{"researching.max_iterations": "2.5", "researching.new_topic_min_score": "NaN", "llm.temperature": "2.1", "worker.shutdown_timeout": "20 seconds", "researching.tool_timeout": "99999999999999"}, []string{
-			`llm.temperature "2.1": must be a number from 0 to 2`, `max_iterations "2.5": must be a whole number`, `new_topic_min_score "NaN": must be a number from 0 to 1`, `tool_timeout "99999999999999": must be a duration from 1s to 1800s, such as 90s or 2m`, `shutdown_timeout "20 seconds": must be a duration`,
+		{"numbers", "", nil, map[string]string{"researching.max_iterations": "2.5", "researching.new_topic_min_score": "NaN", "llm.temperature": "2.1", "limits.run_duration": "20 seconds", "llm.timeout": "99999999999999"}, []string{
+			`run_duration "20 seconds": must be a duration`, `llm.temperature "2.1": must be a number from 0 to 2`, `llm.timeout "99999999999999": must be a duration from 1s to 3600s, such as 90s or 2m`, `max_iterations "2.5": must be a whole number`, `new_topic_min_score "NaN": must be a number from 0 to 1`,
 		}},
 		{"enumerations", "", nil, map[string]string{"researching.execution_mode": "both", "researching.iteration_mode": "x", "planning.decompose.mode": "x", "reporting.citation_style": "x", "planning.rephrase.enabled": "maybe"}, []string{"one of manual, auto", "true or false", "one of anchors, numbered", "one of parallel, series", "one of fixed, flexible"}},
 		{"storage", "", map[string]string{"STORAGE_URL": "s3://id@bucket/prefix"}, nil, []string{"s3://bucket/prefix"}},
@@ -248,7 +246,10 @@ func TestLoad_ErrorsNeverShowSecrets(t *testing.T) {
 func TestPresets_PassTheChecks(t *testing.T) {
 	t.Parallel()
 	for _, p := range config.Presets() {
-		c := load(t, "", nil, p.Values) // unknown paths and bad values would be problems
+		c := load(t, p.File, nil, nil) // unknown paths and bad values would be problems
+		if diff := cmp.Diff(c, load(t, "", nil, p.Values), ignoreOrigins); diff != "" || len(p.Values) == 0 {
+			t.Errorf("preset %s: its file and its values differ:\n%s", p.Name, diff)
+		}
 		if got := load(t, "", nil, map[string]string{"preset": p.Name}); got.Planning != c.Planning || got.Researching != c.Researching || got.Limits != c.Limits {
 			t.Errorf("preset %s: %+v %+v, its values give %+v %+v", p.Name, got.Planning, got.Researching, c.Planning, c.Researching)
 		}

@@ -5,10 +5,22 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/text/language"
 
 	"nightdesk/topicqueue"
+)
+
+const (
+	// writingShare is the part of a run's duration that is reserved for its report: a fifth, but at most mostWriting.
+	// A report of a local model that writes 20 tokens a second takes about ten minutes, however long its research was.
+	writingShare = 5
+	mostWriting  = 15 * time.Minute
+	// A block starts no new iteration after blockSoft, so that one slow source does not use up the time of the other
+	// blocks in the default preset (45 minutes). After blockHard it ends with what it has.
+	blockSoft = 12 * time.Minute
+	blockHard = 30 * time.Minute
 )
 
 // RunOptions resolves preset and settings into the fixed options of one run. preset, language, kb, citationStyle:
@@ -81,19 +93,19 @@ func (c Config) options() topicqueue.Options {
 		Pictures:         c.Reporting.Pictures,
 		Length:           c.Reporting.Length,
 		Audience:         c.Reporting.Audience,
-		QuotedWords:      quotedWords(c.Preset),
+		QuotedWords:      preset(c.Preset).QuotedWords,
 		OnUnsupported:    c.Reporting.OnUnsupported,
 		Formats:          reportFormats(c.Reporting.Formats),
 		Audio:            audioMode(c.Reporting.Audio),
 		Duration:         c.Limits.RunDuration,
-		WritingTime:      c.Limits.WritingTime,
-		BlockSoft:        c.Limits.BlockSoft,
-		BlockHard:        c.Limits.BlockHard,
+		WritingTime:      min(c.Limits.RunDuration/writingShare, mostWriting),
+		BlockSoft:        blockSoft,
+		BlockHard:        blockHard,
 		Budget:           c.Limits.RunBudget,
 		NightBudget:      c.Limits.NightBudget,
 	}
-	if c.Answering.Path != pathDeep {
-		o.Path, o.MaxTurns, o.MaxToolCalls = c.Answering.Path, c.Answering.MaxLLMTurns, c.Answering.MaxToolIterations
+	if c.Preset == topicqueue.PathShallow || c.Preset == topicqueue.PathRoute { // a preset with the name of its path
+		o.Path, o.MaxTurns, o.MaxToolCalls = c.Preset, c.Answering.MaxLLMTurns, c.Answering.MaxToolIterations
 	}
 	if o.Rephrase {
 		o.RephraseIterations = c.Planning.Rephrase.MaxIterations

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 )
 
@@ -58,18 +57,10 @@ func ollamaAddress(text string) string {
 	return strings.TrimRight(scheme+"://"+net.JoinHostPort(host, port)+"/"+path, "/")
 }
 
-// ofOneProvider lists the model settings that are specific to a provider. A role with another provider does not
-// inherit them from the main model.
-var ofOneProvider = []string{"model", "base_url", "api_key"}
-
-// foreign reports whether a role's setting must not be inherited from the main model.
+// foreign reports whether a role's setting must not be inherited from the main model: its provider is another one.
 func (l *LLM) foreign(path string) bool {
-	for _, r := range roles {
-		if parent(path) == "llm."+r.name {
-			return r.model(l).Provider != l.Main.Provider && slices.Contains(ofOneProvider, lastKey(path))
-		}
-	}
-	return false
+	r, ok := roleOf(path)
+	return ok && lastKey(path) != "provider" && r.model(l).Provider != l.Main.Provider
 }
 
 // commonVariables sets missing keys and addresses from the environment variables of other programs. Our own settings

@@ -1,51 +1,84 @@
 package config
 
-import "slices"
-
-// gone is a setting of an earlier version.
-type gone struct {
-	path    string
-	instead string // what to do now: the replacement, or the value that always applies
-}
-
-// removed lists the settings that no longer exist. Setting one of them in the file, in the environment or by flag is
-// an error that names the replacement: otherwise the program would silently ignore a value that somebody relies on.
-var removed = slices.Concat([]gone{
-	{"embedding.provider", "vectors always come from an embedding server: set EMBEDDING_MODEL and EMBEDDING_BASE_URL"},
-	{"code.python_wasm_sum", "every python.wasm is accepted, because it has no rights"},
-},
-	ofModels("transport", "how a server gives structured answers is detected"),
-	ofModels("token_field", "the field that a server knows is detected"),
+import (
+	"slices"
+	"strings"
 )
 
-// ofModels returns a removed setting of the main model and of each role.
-func ofModels(key, instead string) []gone {
-	list := []gone{{"llm." + key, instead}}
-	for _, r := range roles {
-		list = append(list, gone{"llm." + r.name + "." + key, instead})
-	}
-	return list
+// removed maps the settings that no longer exist to what replaces them, or to the value that always applies. Setting
+// one of them in the file, in the environment or by flag is an error that says so: otherwise the program would
+// silently ignore a value that somebody relies on. ROLE stands for every role of the models.
+var removed = []struct{ path, instead string }{
+	{"redis_ca_file", "add the certificate to those of the system, or its folder to SSL_CERT_DIR"},
+	{"s3.endpoint", "set AWS_ENDPOINT_URL_S3"},
+	{"s3.public_endpoint", "links have the address in AWS_ENDPOINT_URL_S3: use `report --link` where browsers know it"},
+	{"s3.region", "set AWS_REGION"},
+	{"worker.report_concurrency", "it is always a fifth of worker.concurrency, in addition to it"},
+	{"worker.shutdown_timeout", "it is always 20s"},
+	{"researching.max_actions", "it is always 3, and 5 if researching.strategy is exploratory"},
+	{"researching.tool_timeout", "it is always 60s; MCP servers can have a timeout of their own in tools.file"},
+	{"researching.result_limit", "it is always 6"},
+	{"researching.shared_lifetime", "it is always 12h"},
+	{"fetch.timeout", "it is always 30s"},
+	{"fetch.per_host", "it is always 1s, and 10ms for hosts in fetch.allow"},
+	{"code.time_limit", "it is always 20s"},
+	{"planning.wait_time", "it is always 5m"},
+	{"queue.state_expiry", "it is always 168h"},
+	{"limits.writing_time", "it is always a fifth of limits.run_duration, at most 15m"},
+	{"limits.block_soft", "it is always 12m; set limits.run_duration"},
+	{"limits.block_hard", "it is always 30m; set limits.run_duration"},
+	{"answering.path", "set preset to shallow or to route; all other presets research sub-topics"},
+	{"webhook.events", "all events are sent: let the receiver choose by their type"},
+	{"retention.report_days", "set retention.days"},
+	{"retention.report_count", "set retention.count"},
+	{"retention.bundle_days", "set retention.days"},
+	{"retention.bundle_count", "set retention.count"},
+	{"retention.run_days", "set retention.days"},
+	{"retention.run_count", "set retention.count"},
+	{"retention.topic_days", "set retention.days"},
+	{"retention.topic_count", "set retention.count"},
+	{"retention.knowledge_days", "set retention.days"},
+	{"retention.knowledge_count", "set retention.count"},
+	{"web_search.providers", "all engines that have a key or an address are used: unset that of one that is not wanted"},
+	{"web_search.per_second", "it is always the rate of the smallest plan of an engine"},
+	{"web_search.base_urls", "engines are asked at their own address; use SearXNG for another one"},
+	{"paper_search.providers", "arXiv, Crossref and Europe PMC are used, and OpenAlex and Semantic Scholar with a key"},
+	{"crossref.mailto", "Crossref is asked without an address"},
+	{"llm.max_tries", "it is always 10"},
+	{"llm.ROLE.context_tokens", "set llm.context_tokens, for all roles: that of the smallest model"},
+	{"llm.ROLE.temperature", "set llm.temperature, for all roles"},
+	{"llm.ROLE.max_tokens", "set llm.max_tokens; roles that decide take 4000 or 2000 at most"},
+	{"llm.ROLE.reasoning", "set llm.reasoning, for all roles"},
+	{"llm.transport", "how a server gives structured answers is detected"},
+	{"llm.token_field", "the field that a server knows is detected"},
+	{"llm.ROLE.transport", "how a server gives structured answers is detected"},
+	{"llm.ROLE.token_field", "the field that a server knows is detected"},
+	{"embedding.dimensions", "vectors always have the length of the model; `kb add --reembed` makes them anew"},
+	{"embedding.provider", "vectors always come from an embedding server: set EMBEDDING_MODEL and EMBEDDING_BASE_URL"},
+	{"code.python_wasm_sum", "every python.wasm is accepted, because it has no rights"},
 }
 
-// reasonOfRemoved returns why a path cannot be set any more, and false if it is not the path of a removed setting.
-func reasonOfRemoved(path string) (string, bool) {
-	for _, g := range removed {
-		if g.path == path {
-			return "was removed: " + g.instead, true
+// removedPaths returns what to do instead, by path.
+func removedPaths() map[string]string {
+	paths := map[string]string{}
+	for _, r := range removed {
+		for _, of := range roles {
+			paths[strings.Replace(r.path, "ROLE", of.name, 1)] = r.instead
 		}
 	}
-	return "", false
+	return paths
 }
 
 // removedVariables returns a problem for each environment variable of a removed setting that is set.
 func removedVariables(getenv func(string) string) (problems Problems) {
-	for _, g := range removed {
-		env := environment(g.path)
-		if getenv(env) == "" {
-			continue
+	for path, instead := range removedPaths() {
+		if env := environment(path); getenv(env) != "" {
+			problems = append(problems, Problem{Key: path, Source: "environment " + env, Reason: wasRemoved + instead})
 		}
-		reason, _ := reasonOfRemoved(g.path)
-		problems = append(problems, Problem{Key: g.path, Source: "environment " + env, Reason: reason})
 	}
+	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Key, b.Key) })
 	return problems
 }
+
+// wasRemoved begins the reason of a problem with a removed setting.
+const wasRemoved = "was removed: "

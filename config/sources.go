@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"nightdesk/topicqueue"
@@ -34,8 +33,6 @@ type builtInTool struct {
 	name string
 	// enabled is the switch. Nil: none, because a command adds the tool to the runs that need it.
 	enabled *bool
-	initial bool   // default of the switch
-	doc     string // what the tool does, for the list of settings
 	// kinds are the source types that allow the tool. An enabled tool makes the first of them available.
 	kinds []string
 	// ready reports whether the tool is set up. Nil: always.
@@ -48,34 +45,15 @@ type builtInTool struct {
 // a list with the same names.
 func builtInTools(r *Researching) []builtInTool {
 	return []builtInTool{
-		{name: "rag_hybrid", enabled: &r.EnableRAGHybrid, initial: true, kinds: []string{sourceKB},
-			ready: Config.hasDocuments, doc: "searches the knowledge base by meaning and words"},
-		{name: "rag_naive", enabled: &r.EnableRAGNaive, initial: true, kinds: []string{sourceKB},
-			ready: Config.hasDocuments, doc: "searches the knowledge base by meaning or words alone"},
-		{name: "query_item", enabled: &r.EnableQueryItem, initial: true, kinds: []string{sourceKB},
-			ready: Config.hasDocuments, doc: "finds a named item, such as Theorem 3.1 or Table 2"},
-		{name: "web_search", enabled: &r.EnableWebSearch, initial: true, kinds: []string{sourceWeb},
-			ready: Config.searchesWeb, doc: "asks the configured web search engines"},
-		{name: "paper_search", enabled: &r.EnablePaperSearch, kinds: []string{sourcePapers},
-			doc: "finds scientific papers; off by default, because its queries go to public services"},
-		{name: "open_page", enabled: &r.EnableOpenPage, kinds: []string{sourceWeb, sourcePapers},
-			doc: "reads a web page or PDF; unset: on if web_search is available"},
-		{name: "run_code", enabled: &r.EnableRunCode, initial: true, kinds: []string{sourceCode}, needsOthers: true,
-			doc: "runs Python programs, if python.wasm is there"},
+		{name: "rag_hybrid", enabled: &r.EnableRAGHybrid, kinds: []string{sourceKB}, ready: Config.hasDocuments},
+		{name: "rag_naive", enabled: &r.EnableRAGNaive, kinds: []string{sourceKB}, ready: Config.hasDocuments},
+		{name: "query_item", enabled: &r.EnableQueryItem, kinds: []string{sourceKB}, ready: Config.hasDocuments},
+		{name: "web_search", enabled: &r.EnableWebSearch, kinds: []string{sourceWeb}, ready: Config.searchesWeb},
+		{name: "paper_search", enabled: &r.EnablePaperSearch, kinds: []string{sourcePapers}},
+		{name: "open_page", enabled: &r.EnableOpenPage, kinds: []string{sourceWeb, sourcePapers}},
+		{name: "run_code", enabled: &r.EnableRunCode, kinds: []string{sourceCode}, needsOthers: true},
 		{name: "report_evidence"},
 	}
-}
-
-// switchTable returns the switches of the built-in tools.
-func switchTable(r *Researching) []field {
-	var fields []field
-	for _, t := range builtInTools(r) {
-		if t.enabled != nil {
-			fields = append(fields, setting("researching.enable_"+t.name, strconv.FormatBool(t.initial), "",
-				"tool "+t.name+": "+t.doc, toggle(t.enabled)))
-		}
-	}
-	return fields
 }
 
 // BuiltInToolNames returns the names of the built-in tools.

@@ -47,25 +47,6 @@ func audioMode(setting string) string {
 	return setting
 }
 
-func speechTable(s *Speech) []field {
-	key := setting("speech.api_key", "", "",
-		"key of the speech server; empty: llm.api_key if it is the same server, OPENAI_API_KEY if it is OpenAI's",
-		secret(&s.APIKey))
-	key.alias = openAIKey
-	return []field{
-		setting("speech.model", "", "",
-			"speech model for audio, such as gpt-4o-mini-tts; empty: espeak-ng, if it is installed",
-			text(&s.Model, "the name of a speech model; empty: none", anyText)),
-		setting("speech.base_url", "", "", "speech server with OpenAI's protocol; empty: OpenAI's",
-			address(&s.BaseURL, httpAllowed, httpAddress)),
-		key,
-		setting("speech.voices", "", "",
-			"voices of the speech model or espeak-ng: one, or two (comma-separated) for dual_podcast_overview; "+
-				"empty: alloy, nova, or the voices of the language with espeak-ng",
-			text(&s.Voices, "one or two names with a comma between them; empty: the engine's", checkVoices)),
-	}
-}
-
 func checkVoices(list string) error {
 	if n := len((Speech{Voices: list}).VoiceNames()); n > 2 {
 		return errors.New("must be one or two names with a comma between them")

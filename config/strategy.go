@@ -13,15 +13,18 @@ const (
 	strategyFocused     = "focused"     // deep: fewer sub-topics, more time for each
 )
 
+var strategyNames = []string{strategyExploratory, strategyBalanced, strategyFocused}
+
 // strategy holds the changes that a strategy makes to a preset.
 type strategy struct {
-	subTopics, iterations, actions float64 // factors
-	minScore                       float64 // for discovered topics
+	subTopics, iterations float64 // factors
+	minScore              float64 // for discovered topics
+	actions               int     // tool calls of one iteration; 0: as many as usual
 }
 
 var strategies = map[string]strategy{
-	strategyExploratory: {subTopics: 1.5, iterations: 0.75, actions: 1.5, minScore: 0.75},
-	strategyFocused:     {subTopics: 0.6, iterations: 1.5, actions: 1, minScore: 0.92},
+	strategyExploratory: {subTopics: 1.5, iterations: 0.75, minScore: 0.75, actions: 5},
+	strategyFocused:     {subTopics: 0.6, iterations: 1.5, minScore: 0.92},
 }
 
 // useStrategy adjusts breadth and depth of a run, except for settings made by the user. c: with the preset's values.
@@ -44,9 +47,7 @@ func useStrategy(c Config, o *topicqueue.Options) {
 	if !c.Given("researching.new_topic_min_score") {
 		o.NewTopicMinScore = s.minScore
 	}
-	if !c.Given("researching.max_actions") && s.actions != 1 {
-		o.MaxActions = scaled(c.Researching.MaxActions, s.actions)
-	}
+	o.MaxActions = s.actions
 }
 
 // scaled multiplies a limit. Increases are rounded up, decreases to the nearest integer but at least 1.

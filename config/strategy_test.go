@@ -27,8 +27,8 @@ func TestStrategies(t *testing.T) {
 		{"auto, exploratory", "auto", "exploratory", nil,
 			topicqueue.Options{Strategy: "exploratory", SubTopics: 12, MaxIterations: 5, NewTopicMinScore: 0.75, MaxActions: 5, QueueMaxLength: 18}},
 		{"what a person set stays", "deep", "exploratory", map[string]string{
-			"planning.decompose.initial_subtopics": "4", "researching.max_iterations": "9", "researching.new_topic_min_score": "0.9", "researching.max_actions": "2",
-		}, topicqueue.Options{Strategy: "exploratory", SubTopics: 4, MaxIterations: 9, NewTopicMinScore: 0.9, QueueMaxLength: 6}},
+			"planning.decompose.initial_subtopics": "4", "researching.max_iterations": "9", "researching.new_topic_min_score": "0.9",
+		}, topicqueue.Options{Strategy: "exploratory", SubTopics: 4, MaxIterations: 9, NewTopicMinScore: 0.9, MaxActions: 5, QueueMaxLength: 6}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -18,6 +18,7 @@ import (
 // value is a field of a Config as text, with its type and check.
 type value struct {
 	kind    string // text, number, ...: for display
+	unit    string // of a number
 	allowed string // describes the values that set accepts
 	set     func(text string) error
 	reveal  func() string // set(reveal()) changes nothing
@@ -27,7 +28,8 @@ type value struct {
 
 // plain returns a value without secrets.
 func plain(kind, allowed string, set func(string) error, reveal func() string) value {
-	return value{kind, allowed, set, reveal, reveal, func(text string) string { return text }}
+	return value{kind: kind, allowed: allowed, set: set, reveal: reveal, show: reveal,
+		redact: func(text string) string { return text }}
 }
 
 // printable rejects control characters and invalid UTF-8, which would garble a log, a header or a path.
@@ -97,9 +99,9 @@ func choice(p *string, options ...string) value {
 	}, func() string { return *p })
 }
 
-func number(p *int, low, high int) value {
+func number(p *int, low, high int, unit string) value {
 	allowed := fmt.Sprintf("a whole number from %d to %d", low, high)
-	return plain("number", allowed, func(s string) error {
+	v := plain("number", allowed, func(s string) error {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < low || n > high {
 			return errors.New("must be " + allowed)
@@ -107,6 +109,8 @@ func number(p *int, low, high int) value {
 		*p = n
 		return nil
 	}, func() string { return strconv.Itoa(*p) })
+	v.unit = unit
+	return v
 }
 
 func decimal(p *float64, low, high float64) value {

@@ -108,7 +108,7 @@ func TestCallsOfARun(t *testing.T) {
 			if tc.enough > 0 {
 				return // an estimate has all iterations
 			}
-			est := forecast.Run(o, 1, nil)
+			est := forecast.Run(o, nil)
 			if est.Calls != len(calls) || est.Most < est.Calls {
 				t.Errorf("%d calls, the estimate is %d, at most %d", len(calls), est.Calls, est.Most)
 			}
@@ -120,7 +120,7 @@ func TestCallsOfARun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen, again := forecast.Run(o, 1, forecast.ExperienceOf(stats.Models, func(llm.Role) string { return "stub" })), 0.0
+			seen, again := forecast.Run(o, forecast.ExperienceOf(stats.Models, func(llm.Role) string { return "stub" })), 0.0
 			for _, tokens := range seen.Tokens {
 				again += float64(tokens[0] + tokens[1])
 			}

@@ -20,12 +20,15 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
+// stateExpiry is the lifetime of a run's state in Redis after publication, for status and retry: a week, so that a
+// night that failed can still be retried after a holiday.
+const stateExpiry = 7 * 24 * time.Hour
+
 // publishHandler stores the results of runs.
 type publishHandler struct {
 	bundles  bundle.Services
 	findings *findings
 	memories *memories
-	expiry   time.Duration // lifetime of a run's state in Redis after publication
 }
 
 // work stores the results of an ended run: the report, its data and evidence, and the manifest last. Until the manifest
@@ -117,7 +120,7 @@ func (h publishHandler) published(ctx context.Context, a *stage.Attempt) error {
 	if err := a.TraceRun(ctx); err != nil {
 		return err
 	}
-	return a.Queue.Published(ctx, a.Lease, a.Run, h.expiry)
+	return a.Queue.Published(ctx, a.Lease, a.Run, stateExpiry)
 }
 
 // runEnded is the data of the event run.ended.

@@ -186,10 +186,8 @@ func (b *bench) start(settings jobs.Settings) *jobs.Worker {
 		settings.Concurrency = 8
 	}
 	settings.Lanes = []string{tasks.LaneHigh, "", tasks.LaneLow}
-	settings.MaxActions, settings.ToolTimeout, settings.ResultLimit = cmp.Or(settings.MaxActions, 3), time.Minute, 6
 	settings.PollInterval, settings.SweepInterval = 5*time.Millisecond, 50*time.Millisecond
 	settings.RetryPause = cmp.Or(settings.RetryPause, 5*time.Millisecond)
-	settings.StateExpiry, settings.SharedLifetime = time.Hour, time.Hour
 	if settings.Grace == 0 {
 		settings.Grace = 10 * time.Second
 	}

@@ -72,21 +72,15 @@ type Services struct {
 }
 
 type Settings struct {
-	Lanes             []string // in order of priority within each stage; "" is the shared lane
-	Concurrency       int      // slots for all stages
-	ReportConcurrency int      // slots for reports only, so that they never wait for blocks of other runs
-	MaxActions        int      // tool calls in one iteration
-	PlannerTokens     int      // context window of the planner's model; 0 = unknown
-	ResearcherTokens  int      // context window of the researcher's model
-	WriterTokens      int      // context window of the writer's model, which also answers
-	ToolTimeout       time.Duration
-	ResultLimit       int           // maximum number of sources of one tool call
-	SharedLifetime    time.Duration // lifetime of a shared tool result
+	Lanes             []string      // in order of priority within each stage; "" is the shared lane
+	Concurrency       int           // slots for all stages
+	ReportConcurrency int           // slots for reports only, so that they never wait for blocks of other runs
+	MaxActions        int           // tool calls in one iteration; 0: the default
+	ContextTokens     int           // context window of the models; 0: unknown
 	Grace             time.Duration // how long a stop waits for work in flight before handing it on
 	PollInterval      time.Duration // of an idle worker that is the only worker
 	SweepInterval     time.Duration // between two sweeps for due runs
 	RetryPause        time.Duration // before the second try of an attempt; doubled for each further try
-	StateExpiry       time.Duration // lifetime of a run's state in Redis after publication
 }
 
 // Worker processes tasks until it is stopped.
@@ -121,8 +115,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	}
 	w.runner = stage.NewRunner(ctx, stage.Services{Queue: w.Queue, Dispatcher: w.Dispatcher, Store: w.Store,
 		Model: w.Model, Prices: w.Prices, Shared: w.Shared, Tracer: w.Tracer, Log: w.Log, Now: w.Now},
-		stage.Settings{ToolTimeout: w.settings.ToolTimeout, ResultLimit: w.settings.ResultLimit,
-			SharedLifetime: w.settings.SharedLifetime, Grace: w.settings.Grace}, w.feedSoon)
+		stage.Settings{Grace: w.settings.Grace}, w.feedSoon)
 	mux := w.mux()
 	all, reports := map[string]int{}, map[string]int{}
 	// asynq serves the queue with the highest number first. Lanes are served in order; within a lane, the stage closest
@@ -169,12 +162,12 @@ func (w *Worker) mux() *asynq.ServeMux {
 	bundles := bundle.Services{Queue: w.Queue, Store: w.Store, Config: w.Config, Format: w.Format, Now: w.Now}
 	plans := planHandler{toolbox: w.Toolbox, memories: topics, now: w.Now}
 	blocks := blockHandler{toolbox: w.Toolbox, memories: topics, maxActions: w.settings.MaxActions,
-		window: w.settings.ResearcherTokens, now: w.Now}
-	answers := answerHandler{blocks, w.settings.WriterTokens, w.Store}
-	reviews := reviewHandler{findings: found, toolbox: w.Toolbox, plannerTokens: w.settings.PlannerTokens}
+		window: w.settings.ContextTokens, now: w.Now}
+	answers := answerHandler{blocks, w.settings.ContextTokens, w.Store}
+	reviews := reviewHandler{findings: found, toolbox: w.Toolbox, plannerTokens: w.settings.ContextTokens}
 	narrations := narrateHandler{w.Queue, w.Store, w.Speech}
 	w.reports = reportHandler{bundles: bundles, findings: found}
-	w.publications = publishHandler{bundles: bundles, findings: found, memories: topics, expiry: w.settings.StateExpiry}
+	w.publications = publishHandler{bundles: bundles, findings: found, memories: topics}
 	w.digests = digestHandler{queue: w.Queue, store: w.Store, dispatcher: w.Dispatcher, log: w.Log, now: w.Now}
 	w.outlets = sender{webhooks: w.Webhooks, mail: w.Mail, store: w.Store, now: w.Now, unit: w.settings.RetryPause}
 	mux := asynq.NewServeMux()

@@ -28,7 +28,7 @@ func Check(ctx context.Context, s Store) error {
 		return err
 	}
 	if err != nil || !bytes.Equal(got, body) {
-		return fmt.Errorf("%s does not contain what was just stored there: check STORAGE_URL and S3_ENDPOINT",
+		return fmt.Errorf("%s does not contain what was just stored there: check STORAGE_URL and AWS_ENDPOINT_URL_S3",
 			s.Location(probeKey))
 	}
 	keys, err := s.List(ctx, probeKey)
@@ -36,7 +36,7 @@ func Check(ctx context.Context, s Store) error {
 		return err
 	}
 	if !slices.Contains(keys, probeKey) {
-		return fmt.Errorf("%s is not listed although it was just stored: check STORAGE_URL and S3_ENDPOINT",
+		return fmt.Errorf("%s is not listed although it was just stored: check STORAGE_URL and AWS_ENDPOINT_URL_S3",
 			s.Location(probeKey))
 	}
 	return nil

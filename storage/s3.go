@@ -22,7 +22,6 @@ type S3Settings struct {
 	Bucket    string
 	Prefix    string // folder in the bucket, without leading or trailing slash; empty: the whole bucket
 	Endpoint  string // http(s)://host:port of a server other than Amazon's; empty: AWS_ENDPOINT_URL_S3, else Amazon
-	Public    string // endpoint as browsers reach it, for links; empty: Endpoint
 	Region    string // empty: AWS_REGION, else the profile's region, else us-east-1
 	AccessKey string // empty: the usual sources of AWS credentials (environment, profile, container, machine)
 	SecretKey string // required with AccessKey
@@ -39,9 +38,8 @@ type S3Settings struct {
 // bucket rule "abort incomplete multipart uploads" removes them.
 type S3 struct {
 	client         *s3.Client
-	links          *s3.Client // signs links
-	bucket, prefix string     // prefix: empty or with a trailing slash
-	host           string     // host of the endpoint, for messages
+	bucket, prefix string // prefix: empty or with a trailing slash
+	host           string // host of the endpoint, for messages
 	credentials    *watchedCredentials
 	retryer        retryer
 	pace           pace
@@ -90,7 +88,7 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 		s.host = "s3." + o.Region + ".amazonaws.com"
 		if o.BaseEndpoint != nil {
 			o.UsePathStyle = true // such servers seldom have a DNS name per bucket
-			s.host = hostOf(*o.BaseEndpoint)
+			s.host, err = hostOf(*o.BaseEndpoint), checkEndpoint(*o.BaseEndpoint)
 		}
 		// The other mode sends checksums as trailers in the body, which some servers store as data.
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
@@ -103,11 +101,8 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 		o.Retryer = s.retryer
 		o.Logger = logging.Nop{} // errors are returned instead
 	})
-	s.links = s.client
-	if settings.Public != "" {
-		o := s.client.Options()
-		o.BaseEndpoint, o.UsePathStyle = aws.String(settings.Public), true
-		s.links = s3.New(o)
+	if err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -206,7 +201,7 @@ func (s *S3) Link(ctx context.Context, key string, lifetime time.Duration) (stri
 	if err := usable(ctx, key); err != nil {
 		return "", s.failed(ctx, "link to", key, err)
 	}
-	req, err := s3.NewPresignClient(s.links, s3.WithPresignExpires(lifetime)).PresignGetObject(ctx,
+	req, err := s3.NewPresignClient(s.client, s3.WithPresignExpires(lifetime)).PresignGetObject(ctx,
 		&s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key)})
 	if err != nil {
 		return "", s.failed(ctx, "link to", key, err)

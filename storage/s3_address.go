@@ -40,15 +40,17 @@ func (s S3Settings) check() error {
 	if (s.AccessKey == "") != (s.SecretKey == "") {
 		return errors.New("credentials for S3: give the access key and the secret key, or neither")
 	}
-	for name, address := range map[string]string{"S3_ENDPOINT": s.Endpoint, "S3_PUBLIC_ENDPOINT": s.Public} {
-		if address == "" {
-			continue
-		}
-		u, err := url.Parse(address)
-		aServer := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-		if !aServer || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-			return fmt.Errorf("%s must be http://host:port or https://host:port, without user, password and query", name)
-		}
+	return nil
+}
+
+// checkEndpoint rejects an address that cannot be that of an S3 server. The error does not repeat it, because it may
+// contain a password.
+func checkEndpoint(address string) error {
+	u, err := url.Parse(address)
+	aServer := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	if !aServer || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("AWS_ENDPOINT_URL_S3 must be http://host:port or https://host:port, without user, password and " +
+			"query")
 	}
 	return nil
 }

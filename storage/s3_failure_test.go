@@ -80,14 +80,14 @@ func TestS3SaysWhatToDo(t *testing.T) {
 		"no right":          {answer(403, "AccessDenied", "Access Denied."), "access denied (403 AccessDenied: Access Denied.): check AWS_ACCESS_KEY_ID"},
 		"session over":      {answer(400, "ExpiredToken", "The provided token has expired."), "renew"},
 		"clock":             {answer(403, "RequestTimeTooSkewed", "The difference is too large."), "set the clock"},
-		"region":            {answer(400, "AuthorizationHeaderMalformed", "expecting 'eu-west-1'"), "another region than us-east-1 (400 AuthorizationHeaderMalformed: expecting 'eu-west-1'): correct S3_REGION"},
-		"region, redirect":  {answer(301, "PermanentRedirect", "use another endpoint"), "correct S3_REGION"},
+		"region":            {answer(400, "AuthorizationHeaderMalformed", "expecting 'eu-west-1'"), "another region than us-east-1 (400 AuthorizationHeaderMalformed: expecting 'eu-west-1'): correct AWS_REGION"},
+		"region, redirect":  {answer(301, "PermanentRedirect", "use another endpoint"), "correct AWS_REGION"},
 		"no room":           {answer(507, "XMinioStorageFull", "Storage backend has reached its minimum free drive threshold."), "free disk space"},
 		"not implemented":   {answer(501, "NotImplemented", "A header you provided implies functionality that is not implemented"), "use another S3 server"},
 		"bad gateway":       {page(502), "the server has an internal error (502"},
-		"a website":         {page(200), "correct S3_ENDPOINT"},
-		"a website, 404":    {page(404), "correct S3_ENDPOINT"},
-		"a website, 405":    {page(405), "correct S3_ENDPOINT"},
+		"a website":         {page(200), "correct AWS_ENDPOINT_URL_S3"},
+		"a website, 404":    {page(404), "correct AWS_ENDPOINT_URL_S3"},
+		"a website, 405":    {page(405), "correct AWS_ENDPOINT_URL_S3"},
 		"something else":    {answer(400, "EntityTooLarge", "too large"), "the server answers 400 EntityTooLarge: too large"},
 		"echo of a secret":  {answer(400, "Odd", "you sent NIGHTDESKTESTKEY0001 and a-secret-of-tests-only"), "you sent [redacted] and [redacted]"},
 		"a hostile message": {answer(400, "Odd", "line\nline\u202e "+strings.Repeat("long ", 500)), "line line long"},
@@ -125,7 +125,7 @@ func TestS3CheckNoticesWhoKeepsNothing(t *testing.T) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("ETag", `"x"`)
 	})
-	wantError(t, storage.Check(t.Context(), f.hasty(t)), f.S3Settings, "does not contain what was just", "S3_ENDPOINT")
+	wantError(t, storage.Check(t.Context(), f.hasty(t)), f.S3Settings, "does not contain what was just", "AWS_ENDPOINT_URL_S3")
 }
 
 func TestS3NoServer(t *testing.T) {
@@ -137,7 +137,7 @@ func TestS3NoServer(t *testing.T) {
 	settings := storage.S3Settings{Bucket: "desk", Endpoint: "http://" + l.Addr().String(), AccessKey: "key-of-test", SecretKey: "secret-of-test"}
 	l.Close()
 	wantError(t, hasty(t, settings).Put(t.Context(), "a", nil), settings, `store "a"`, host(t, settings), "connection refused",
-		"start the server, correct S3_ENDPOINT", "(4 attempts)")
+		"start the server, correct AWS_ENDPOINT_URL_S3", "(4 attempts)")
 
 	// The usual pauses are longer than this context. The error has both the end of the context and the reason.
 	s, err := storage.NewS3(t.Context(), settings)
@@ -154,14 +154,14 @@ func TestS3NoServer(t *testing.T) {
 	}
 
 	settings.Endpoint = "http://s3.nightdesk.invalid"
-	wantError(t, hasty(t, settings).Put(t.Context(), "a", nil), settings, "s3.nightdesk.invalid", "S3_ENDPOINT")
+	wantError(t, hasty(t, settings).Put(t.Context(), "a", nil), settings, "s3.nightdesk.invalid", "AWS_ENDPOINT_URL_S3")
 }
 
 func TestS3WithoutTLS(t *testing.T) {
 	t.Parallel()
 	settings := storagetest.FakeS3(t)
 	settings.Endpoint = "https://" + host(t, settings)
-	wantError(t, hasty(t, settings).Put(t.Context(), "a", nil), settings, "does not use TLS: write http:// in S3_ENDPOINT")
+	wantError(t, hasty(t, settings).Put(t.Context(), "a", nil), settings, "does not use TLS: write http:// in AWS_ENDPOINT_URL_S3")
 }
 
 func TestS3UntrustedCertificate(t *testing.T) {

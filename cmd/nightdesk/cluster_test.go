@@ -161,8 +161,7 @@ func TestNightsOnCluster(t *testing.T) {
 	}
 	const topics = 4
 	f := newFleet(t, time.Millisecond, "REDIS_URL=redis-cluster://"+nodes[0].Addr()+","+nodes[1].Addr(), "NIGHTDESK_LIMITS_NIGHT_BUDGET=100M tokens",
-		"NIGHTDESK_WEBHOOK_URL="+hooks.URL, "NIGHTDESK_WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "NIGHTDESK_RETENTION_RUN_COUNT=1",
-		"NIGHTDESK_RETENTION_REPORT_COUNT=1", "NIGHTDESK_RETENTION_BUNDLE_COUNT=1", "NIGHTDESK_RETENTION_TOPIC_COUNT=1", "NIGHTDESK_LOG_LEVEL=warn")
+		"NIGHTDESK_WEBHOOK_URL="+hooks.URL, "NIGHTDESK_WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "NIGHTDESK_RETENTION_COUNT=1", "NIGHTDESK_LOG_LEVEL=warn")
 	f.model.Parts = 2
 	scheduler := f.command("scheduler")
 	if err := scheduler.Start(); err != nil {

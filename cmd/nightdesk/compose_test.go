@@ -83,7 +83,7 @@ func readCompose(t *testing.T) (text string, project composeProject) {
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	text, project := readCompose(t)
-	known := map[string]bool{"AWS_ACCESS_KEY_ID": true, "AWS_SECRET_ACCESS_KEY": true}
+	known := map[string]bool{"AWS_ACCESS_KEY_ID": true, "AWS_SECRET_ACCESS_KEY": true, "AWS_ENDPOINT_URL_S3": true, "AWS_REGION": true}
 	for _, s := range config.Settings() {
 		known[s.Env] = true
 	}

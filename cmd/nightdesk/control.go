@@ -66,7 +66,7 @@ func retryCommand(p *program) *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		Long: `Repeat what failed: topic blocks that failed or were cut short, and then the report. Earlier
 findings are kept and not paid for again. A run that failed before it had a plan starts over. A run
-can be retried for queue.state_expiry after it ended.
+can be retried for a week after it ended.
 
 retry --notifications sends webhooks and mails again that have failed or are waiting for their next
 attempt.`,

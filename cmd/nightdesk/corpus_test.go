@@ -35,7 +35,7 @@ func TestResearchOfTheWeb(t *testing.T) {
 	f := &fleet{t: t, dir: t.TempDir()}
 	f.program = link(t, f.dir)
 	f.env = append(os.Environ(), "LLM_MODEL=stub", "LLM_BASE_URL="+server.URL+"/v1", "NIGHTDESK_LOG_LEVEL=error", "REDIS_URL=",
-		"SEARXNG_URL="+web.SearchURL(), "NIGHTDESK_FETCH_ALLOW="+web.Allow(), "NIGHTDESK_FETCH_PER_HOST=10ms")
+		"SEARXNG_URL="+web.SearchURL(), "NIGHTDESK_FETCH_ALLOW="+web.Allow())
 	var run struct {
 		ID     string `json:"run_id"`
 		State  string

@@ -163,7 +163,7 @@ func simulate(runs []*stages, slots int, depthFirst bool) (mean, all time.Durati
 // 50 -depth.latency 80ms
 func TestDepthFirst(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, *depthLatency, "NIGHTDESK_WORKER_REPORT_CONCURRENCY=1")
+	f := newFleet(t, *depthLatency)
 	f.enqueue(*depthRuns, "--preset", "medium")
 	log, stop := f.loggedWorker("3")
 	f.checkReports(*depthRuns, f.wait(*depthRuns))

@@ -34,15 +34,13 @@ var (
 	fleetPreset  = flag.String("fleet.preset", "deep", "preset of its topics")
 	fleetWorkers = flag.Int("fleet.workers", 2, "worker processes")
 	fleetSlots   = flag.Int("fleet.slots", 20, "slots of each: worker.concurrency")
-	fleetReports = flag.Int("fleet.reports", 4, "further slots of each for reports: worker.report_concurrency")
-	fleetExpiry  = flag.Duration("fleet.expiry", 168*time.Hour, "queue.state_expiry and, up to 12h, researching.shared_lifetime; up to 10m: wait until they are over")
 	fleetProfile = flag.String("fleet.profile", "", "directory into which workers write what they spend processor time on")
 )
 
 // TestFleet works many topics with several worker processes and a model with a fixed latency, and checks that every
 // report is there, that no run ever has more blocks in flight than it may, and that nothing is left in Redis when all
 // has expired and was purged. With -v it prints what a desk's size is computed from, for example go test
-// ./cmd/nightdesk -run TestFleet -v -timeout 1h -args -fleet.topics 1000 -fleet.preset quick -fleet.expiry 1m
+// ./cmd/nightdesk -run TestFleet -v -timeout 1h -args -fleet.topics 1000 -fleet.preset quick
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	const parallel = 3
@@ -50,8 +48,7 @@ func TestFleet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFleet(t, *fleetLatency, "NIGHTDESK_RESEARCHING_MAX_PARALLEL_TOPICS="+fmt.Sprint(parallel),
-		"NIGHTDESK_QUEUE_STATE_EXPIRY="+fleetExpiry.String(), "NIGHTDESK_RESEARCHING_SHARED_LIFETIME="+min(*fleetExpiry, 12*time.Hour).String(), "NIGHTDESK_WORKER_REPORT_CONCURRENCY="+fmt.Sprint(*fleetReports))
+	f := newFleet(t, *fleetLatency, "NIGHTDESK_RESEARCHING_MAX_PARALLEL_TOPICS="+fmt.Sprint(parallel))
 	if *fleetProfile != "" {
 		f.env = append(f.env, "FLEET_PROFILE="+*fleetProfile)
 	}
@@ -93,8 +90,8 @@ func TestFleet(t *testing.T) {
 		return (d / time.Duration(*fleetTopics)).Round(10 * time.Microsecond)
 	}
 	slots := *fleetWorkers * *fleetSlots
-	t.Logf("%d topics, preset %s, %d workers with %d + %d slots, latency %s: %d model calls in %s; bound (calls x latency / slots) %s; %.0f topics a minute; blocks of a run in flight, where it has several: at most %d",
-		*fleetTopics, *fleetPreset, *fleetWorkers, *fleetSlots, *fleetReports, *fleetLatency, calls, took.Round(10*time.Millisecond),
+	t.Logf("%d topics, preset %s, %d workers with %d slots, latency %s: %d model calls in %s; bound (calls x latency / slots) %s; %.0f topics a minute; blocks of a run in flight, where it has several: at most %d",
+		*fleetTopics, *fleetPreset, *fleetWorkers, *fleetSlots, *fleetLatency, calls, took.Round(10*time.Millisecond),
 		(time.Duration(calls) * *fleetLatency / time.Duration(slots)).Round(10*time.Millisecond), float64(*fleetTopics)/took.Minutes(), most)
 	t.Logf("processor time a topic: workers %s, Redis %s, model server %s; commands of Redis a topic, those in scripts too: %d (%s)",
 		perTopic(workersTime), perTopic(cost.Processor-waiting.Processor), perTopic(mine), (cost.Calls-waiting.Calls) / *fleetTopics, mostCommands(waiting, cost))
@@ -161,13 +158,12 @@ func (f *fleet) memoryByKind(rdb *redis.Client) string {
 // keyKind takes out of a key what differs from one run, call or block to another.
 var keyKind = regexp.MustCompile(`^nightdesk:\{(?:research_[^}]*\}:([a-z]+)(?::block_\d+|:plan)?|(gov|shared):.*)$|^nightdesk:(batch):.*$`)
 
-// expired waits until what is known of the runs has expired, and checks that what is left is as documented. With a long
-// -fleet.expiry it takes away what is to expire.
+// expired takes away what is to expire, and checks that what is left is as documented.
 func (f *fleet) expired(rdb *redis.Client) {
 	f.t.Helper()
 	ctx := f.t.Context()
 	lasting, expiring := keyFamilies(f.t)
-	for deadline := time.Now().Add(min(*fleetExpiry, longExpiry) + time.Minute); ; time.Sleep(time.Second) { // another program is watched
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Second) { // another program is watched
 		left, wait := map[string]int{}, ""
 		keys := rdb.Scan(ctx, 0, "*", 1000).Iterator()
 		for keys.Next(ctx) {
@@ -180,13 +176,13 @@ func (f *fleet) expired(rdb *redis.Client) {
 			if err != nil || !expiring.MatchString(key) {
 				f.t.Fatalf("key %s is of no known family, %v", key, err)
 			}
-			if ttl > 0 && *fleetExpiry > longExpiry || strings.HasPrefix(key, "nightdesk:{gov:") { // whose time is fixed: an hour or two
-				if err := rdb.Del(ctx, key).Err(); err != nil {
-					f.t.Fatal(err)
-				}
+			if ttl <= 0 {
+				wait = key
 				continue
 			}
-			wait = key
+			if err := rdb.Del(ctx, key).Err(); err != nil {
+				f.t.Fatal(err)
+			}
 		}
 		if err := keys.Err(); err != nil {
 			f.t.Fatal(err)
@@ -200,9 +196,6 @@ func (f *fleet) expired(rdb *redis.Client) {
 		}
 	}
 }
-
-// longExpiry is more than a test waits for.
-const longExpiry = 10 * time.Minute
 
 // purged purges all, as on a day far ahead, and checks that nothing is left of the batch.
 func (f *fleet) purged(rdb *redis.Client) {

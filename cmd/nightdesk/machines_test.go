@@ -28,7 +28,7 @@ type machine struct {
 func newMachines(t *testing.T, n int) (*soak, []*machine) {
 	t.Helper()
 	bucket := storagetest.Versitygw(t)
-	s := newSoak(t, "STORAGE_URL=s3://"+bucket.Bucket+"/desk", "S3_ENDPOINT="+bucket.Endpoint, "S3_REGION=us-east-1",
+	s := newSoak(t, "STORAGE_URL=s3://"+bucket.Bucket+"/desk", "AWS_ENDPOINT_URL_S3="+bucket.Endpoint, "AWS_REGION=us-east-1",
 		"AWS_ACCESS_KEY_ID="+bucket.AccessKey, "AWS_SECRET_ACCESS_KEY="+bucket.SecretKey)
 	bucket.Prefix = "desk"
 	store, err := storage.NewS3(t.Context(), bucket)

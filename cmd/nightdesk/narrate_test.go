@@ -53,7 +53,6 @@ func startSpeech(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(server.Close)
 	ts.Setenv("SPEECH_MODEL", "tts")
 	ts.Setenv("SPEECH_BASE_URL", server.URL+"/v1")
-	ts.Setenv("LLM_MAX_TRIES", "2")
 }
 
 // TestKilledNarrator kills a worker while it narrates: another one goes on, and of what was spoken only the pieces that

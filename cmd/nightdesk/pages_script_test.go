@@ -42,5 +42,4 @@ func startSite(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("SITE", site.URL)
 	ts.Setenv("LLM_MODEL", "stub")
 	ts.Setenv("LLM_BASE_URL", model.URL+"/v1")
-	ts.Setenv("LLM_MAX_TRIES", "2")
 }

@@ -13,7 +13,7 @@ import (
 // tasks began: lane by lane, and a run's plan never before all topic blocks of the one that was planned before it.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 10*time.Millisecond, "NIGHTDESK_RESEARCHING_MAX_ITERATIONS=1", "NIGHTDESK_WORKER_REPORT_CONCURRENCY=1")
+	f := newFleet(t, 10*time.Millisecond, "NIGHTDESK_RESEARCHING_MAX_ITERATIONS=1")
 	for _, lane := range []string{"low", "normal", "high"} {
 		f.enqueue(2, "--preset", "medium", "--priority", lane, "--batch", lane)
 	}

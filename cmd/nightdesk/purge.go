@@ -51,7 +51,7 @@ func purgeStorage(ctx context.Context, s *session, dry bool) (err error) {
 	r := s.cfg.Retention
 	things, files, total := 0, 0, int64(0)
 	order := purge.Order{Queue: d.Queue, Store: store, Now: d.Clock.Now(), Dry: dry,
-		Days: r.ReportDays, Count: r.ReportCount}
+		Days: r.Days, Count: r.Count}
 	err = purge.Run(ctx, order, func(gone purge.Item) error {
 		things++
 		files += gone.Files

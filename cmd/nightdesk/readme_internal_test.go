@@ -125,7 +125,7 @@ func TestReadmeSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	variables := map[string]bool{ // that others have named
-		"AWS_ACCESS_KEY_ID": true, "AWS_SECRET_ACCESS_KEY": true, "OPENAI_API_KEY": true, "OPENAI_BASE_URL": true, "ANTHROPIC_API_KEY": true, "OLLAMA_HOST": true,
+		"AWS_ACCESS_KEY_ID": true, "AWS_SECRET_ACCESS_KEY": true, "AWS_ENDPOINT_URL_S3": true, "AWS_REGION": true, "SSL_CERT_DIR": true, "OPENAI_API_KEY": true, "OPENAI_BASE_URL": true, "ANTHROPIC_API_KEY": true, "OLLAMA_HOST": true,
 		"OTEL_EXPORTER_OTLP_ENDPOINT": true, "OTEL_EXPORTER_OTLP_HEADERS": true, "OTEL_SERVICE_NAME": true,
 		"OTEL_TRACES_SAMPLER": true, "OTEL_SDK_DISABLED": true,
 		"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": true,

@@ -82,7 +82,7 @@ func TestRedisWithTLSAndACL(t *testing.T) {
 		"--tls-ca-cert-file", ca, "--tls-auth-clients", "no", "--save", "", "--appendonly", "no",
 		"--user", "default", "off", "--user", "desk", "on", ">canary@1", "~*", "&*", "+@all", "-@admin", "-@dangerous")
 	address := "rediss://desk:canary%401@localhost:" + server.Port + "/1"
-	f := newDeskAt(t, address, "REDIS_CA_FILE="+ca)
+	f := newDeskAt(t, address, "SSL_CERT_FILE="+ca)
 	if out := f.output("doctor"); !strings.Contains(out, "does not tell its settings") || strings.Contains(out, "canary") {
 		t.Errorf("doctor:\n%s", out)
 	}
@@ -92,8 +92,7 @@ func TestRedisWithTLSAndACL(t *testing.T) {
 	}
 
 	for _, wrong := range []struct{ env, want string }{
-		{"REDIS_CA_FILE=", "redis_ca_file"},
-		{"REDIS_CA_FILE=" + key, "no certificate"},
+		{"SSL_CERT_FILE=", "SSL_CERT_DIR"},
 		{"REDIS_URL=" + strings.Replace(address, "%401", "", 1), "Correct user and password"},
 		{"REDIS_URL=" + strings.Replace(address, "localhost", "127.0.0.2", 1), "host name that stands in the certificate"},
 		{"REDIS_URL=" + strings.Replace(address, "rediss", "redis", 1), "does not answer"},

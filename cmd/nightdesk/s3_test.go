@@ -43,7 +43,7 @@ func TestRunOnS3(t *testing.T) {
 		if err := writeFile(filepath.Join(dir, "docs", "tides.md"), "# Tides\n\n## Spring tides\n\nSpring tides are caused by the sun and the moon when they pull along one line.\n"); err != nil {
 			t.Fatal(err)
 		}
-		env := append(os.Environ(), "HOME="+dir, "STORAGE_URL=s3://"+s.Bucket+"/desk", "S3_ENDPOINT="+s.Endpoint, "S3_REGION="+s.Region,
+		env := append(os.Environ(), "HOME="+dir, "STORAGE_URL=s3://"+s.Bucket+"/desk", "AWS_ENDPOINT_URL_S3="+s.Endpoint, "AWS_REGION="+s.Region,
 			"AWS_ACCESS_KEY_ID="+s.AccessKey, "AWS_SECRET_ACCESS_KEY="+s.SecretKey)
 		nightdesk := func(args ...string) string {
 			t.Helper()

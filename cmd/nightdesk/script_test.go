@@ -171,7 +171,6 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("LLM_PROVIDER", provider)
 	ts.Setenv("LLM_MODEL", "stub")
 	ts.Setenv("LLM_BASE_URL", server.URL+"/v1")
-	ts.Setenv("LLM_MAX_TRIES", "2")
 }
 
 // startEmbeddings starts an embedding server: embeddings [WORD=MEANING]...

@@ -87,7 +87,7 @@ func TestServicesWait(t *testing.T) {
 	bucket := storagetest.FakeS3(t)
 	front, away := gate(t, bucket)
 	server := redistest.Start(t, "--save", "", "--appendonly", "no", "--port", "PORT")
-	f := newDeskAt(t, "redis://"+server.Addr(), "STORAGE_URL=s3://"+bucket.Bucket+"/waits", "S3_ENDPOINT="+front,
+	f := newDeskAt(t, "redis://"+server.Addr(), "STORAGE_URL=s3://"+bucket.Bucket+"/waits", "AWS_ENDPOINT_URL_S3="+front,
 		"AWS_ACCESS_KEY_ID="+bucket.AccessKey, "AWS_SECRET_ACCESS_KEY="+bucket.SecretKey)
 	server.End(syscall.SIGKILL)
 	away.Store(true)
@@ -182,7 +182,7 @@ func TestServicesEnd(t *testing.T) {
 		"password":   {[]string{"REDIS_URL=redis://:wrong@" + server.Addr()}, "Correct user and password"},
 		"database":   {[]string{"REDIS_URL=" + good + "/99"}, "DB index is out of range"},
 		"web server": {[]string{"REDIS_URL=redis://" + strings.TrimPrefix(web.URL, "http://")}, "HTTP/1.1 400"},
-		"bucket": {[]string{"REDIS_URL=" + good, "STORAGE_URL=s3://no-such-bucket", "S3_ENDPOINT=" + bucket.Endpoint,
+		"bucket": {[]string{"REDIS_URL=" + good, "STORAGE_URL=s3://no-such-bucket", "AWS_ENDPOINT_URL_S3=" + bucket.Endpoint,
 			"AWS_ACCESS_KEY_ID=" + bucket.AccessKey, "AWS_SECRET_ACCESS_KEY=" + bucket.SecretKey}, "bucket no-such-bucket does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {

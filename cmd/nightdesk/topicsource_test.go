@@ -67,7 +67,7 @@ func TestTopicsInABucket(t *testing.T) {
 		if err := bucket.Put(t.Context(), "topics.jsonl", []byte(`{"topic":"How is the harbour operated?"}`+"\n")); err != nil {
 			t.Fatal(err)
 		}
-		f := newDeskAt(t, "redis-socket://"+redistest.Socket(t), "S3_ENDPOINT="+s.Endpoint, "S3_REGION="+s.Region,
+		f := newDeskAt(t, "redis-socket://"+redistest.Socket(t), "AWS_ENDPOINT_URL_S3="+s.Endpoint, "AWS_REGION="+s.Region,
 			"AWS_ACCESS_KEY_ID="+s.AccessKey, "AWS_SECRET_ACCESS_KEY="+s.SecretKey)
 		add := []string{"schedule", "add", "nightly", "--cron", "@daily", "--kb", "docs", "--topics"}
 		list := "s3://" + s.Bucket + "/lists/desk/topics.jsonl"

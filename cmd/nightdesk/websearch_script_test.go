@@ -33,22 +33,12 @@ func startSearch(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}))
 	ts.Defer(searxng.Close)
-	tavily := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost || r.Header.Get("Authorization") != "Bearer tvly-s3cret" {
-			http.Error(w, `{"detail":{"error":"Unauthorized: missing or invalid API key."}}`, http.StatusUnauthorized)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"query":"x","images":[],"response_time":"0.5","results":[{"url":"https://ice.example/coil","title":"Ice on coils","score":0.9,
-			"content":"Ice on the outdoor coil of a heat pump in winter is melted by running it backwards for some minutes."}]}`)
-	}))
-	ts.Defer(tavily.Close)
 	model := httptest.NewServer(&llmtest.Stub{Models: []string{"stub"}, Answer: func(q llmtest.Question) (string, bool) {
 		answer, ok := readsHeatPumps(q)
 		return strings.ReplaceAll(answer, `"rag_hybrid"`, `"web_search"`), ok
 	}})
 	ts.Defer(model.Close)
-	for name, value := range map[string]string{"SEARXNG": searxng.URL, "TAVILY": tavily.URL, "LLM_MODEL": "stub", "LLM_BASE_URL": model.URL + "/v1", "LLM_MAX_TRIES": "2"} {
+	for name, value := range map[string]string{"SEARXNG": searxng.URL, "LLM_MODEL": "stub", "LLM_BASE_URL": model.URL + "/v1"} {
 		ts.Setenv(name, value)
 	}
 }
@@ -56,7 +46,12 @@ func startSearch(ts *testscript.TestScript, _ bool, args []string) {
 // The settings know the search engines that there are, in the same order.
 func TestSearchEngineNames(t *testing.T) {
 	t.Parallel()
-	if settings, engines := config.SearchEngineNames(), websearch.Names(); !slices.Equal(settings, engines) {
+	key := config.NewSecret("k")
+	var settings []string
+	for _, e := range (config.WebSearch{SearXNGURL: config.NewURL("http://x"), TavilyAPIKey: key, BraveAPIKey: key, SerperAPIKey: key, ExaAPIKey: key}).Engines() {
+		settings = append(settings, e.Name)
+	}
+	if engines := websearch.Names(); !slices.Equal(settings, engines) {
 		t.Errorf("settings: %v, engines: %v", settings, engines)
 	}
 }

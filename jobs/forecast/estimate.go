@@ -1,9 +1,11 @@
 package forecast
 
 import (
+	"cmp"
 	"time"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/researching"
 	"nightdesk/topicqueue"
 )
 
@@ -38,9 +40,9 @@ const (
 	firstToken      = time.Second
 )
 
-// Run returns the expected model usage of a run with these options. It is a pure function. maxActions: tool
-// calls of one iteration, unless set in the options. seen: averages of past calls of this installation; nil: unknown.
-func Run(o topicqueue.Options, maxActions int, seen Experience) Estimate {
+// Run returns the expected model usage of a run with these options. It is a pure function. seen: averages of past
+// calls of this installation; nil: unknown.
+func Run(o topicqueue.Options, seen Experience) Estimate {
 	if o.Path == topicqueue.PathShallow {
 		return estimateAnswer(o, seen)
 	}
@@ -60,11 +62,9 @@ func Run(o topicqueue.Options, maxActions int, seen Experience) Estimate {
 	if o.Audio != topicqueue.AudioNone {
 		add(1, 1, script(o.Audio, blocks))
 	}
-	if o.MaxActions > 0 {
-		maxActions = o.MaxActions
-	}
 	all := max(blocks, o.QueueMaxLength)
-	e.Most = e.Calls + all*iterations*(1+max(1, maxActions)) - 2*work + all + max(0, o.MaxLoops-reviews)
+	actions := cmp.Or(o.MaxActions, researching.DefaultMaxActions)
+	e.Most = e.Calls + all*iterations*(1+actions) - 2*work + all + max(0, o.MaxLoops-reviews)
 	return e
 }
 

@@ -25,12 +25,19 @@ type Calls struct {
 	away      atomic.Value          // string: see Away
 }
 
+const (
+	// toolTimeout is the maximum duration of a tool call. A slow page takes up to 30 s, and run_code 20 s.
+	toolTimeout = time.Minute
+	// sharedLifetime is how long the runs of a batch share results of web searches and pages: one night.
+	sharedLifetime = 12 * time.Hour
+)
+
 // Runner returns the runner of the run's calls of these tools.
 func (c *Calls) Runner(set tools.Set) *tools.Runner {
 	return &tools.Runner{
-		Tools: set, Pages: steady.Pages{Pages: storage.Pages{Store: c.a.Store}}, Timeout: c.a.runner.ToolTimeout,
-		Limit: c.a.runner.ResultLimit, Once: c.Once, Made: c.a.traceTool,
-		Shared: c.a.Shared, Scope: shareWith(c.a.Run, c.a.Epoch), Lifetime: c.a.runner.SharedLifetime,
+		Tools: set, Pages: steady.Pages{Pages: storage.Pages{Store: c.a.Store}}, Timeout: toolTimeout,
+		Limit: tools.ResultLimit, Once: c.Once, Made: c.a.traceTool,
+		Shared: c.a.Shared, Scope: shareWith(c.a.Run, c.a.Epoch), Lifetime: sharedLifetime,
 	}
 }
 

@@ -111,10 +111,7 @@ type Services struct {
 
 // Settings are the settings of a Runner.
 type Settings struct {
-	ToolTimeout    time.Duration
-	ResultLimit    int           // maximum number of sources of one tool call
-	SharedLifetime time.Duration // lifetime of a shared tool result
-	Grace          time.Duration // how long a stop waits for work in flight before handing it on
+	Grace time.Duration // how long a stop waits for work in flight before handing it on
 }
 
 // Runner runs attempts at units of work until it is stopped.

@@ -23,7 +23,6 @@ type EmbedderSettings struct {
 	Model       string
 	BaseURL     string        // without /embeddings; empty: https://api.openai.com/v1
 	APIKey      string        // empty: none is sent
-	Dimensions  int           // requested and required vector length; 0: the model's own
 	Batch       int           // maximum texts per request; 0: 64
 	Concurrency int           // concurrent requests per call; 0: 4
 	Timeout     time.Duration // per try; 0: 1 minute
@@ -49,7 +48,6 @@ type Embedder struct {
 	client      *openai.LLM
 	name        string
 	prefixes    prefixes
-	wanted      int // dimensions
 	concurrency int
 
 	batch atomic.Int64 // maximum texts per request
@@ -62,8 +60,8 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 	settings, err := RoleSettings{Model: s.Model,
 		BaseURL: strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(s.BaseURL), "/"), "/embeddings"),
 		APIKey:  s.APIKey, MaxTries: s.MaxTries, Timeout: cmp.Or(s.Timeout, defaultEmbeddingTimeout)}.withDefaults()
-	if s.Dimensions < 0 || s.Batch < 0 || s.Concurrency < 0 {
-		err = errors.Join(err, errors.New("dimensions, batch and concurrency must not be negative"))
+	if s.Batch < 0 || s.Concurrency < 0 {
+		err = errors.Join(err, errors.New("batch and concurrency must not be negative"))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("embedding settings: %w", err)
@@ -80,18 +78,14 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 			governor: governorOr(s.Governor), account: account("embedding", settings), outage: &outage{},
 		},
 		client: client,
-		name:   s.Model, prefixes: prefixesOf(s.Model), wanted: s.Dimensions,
+		name:   s.Model, prefixes: prefixesOf(s.Model),
 		concurrency: cmp.Or(s.Concurrency, defaultConcurrency),
-	}
-	if s.Dimensions > 0 {
-		e.name = fmt.Sprintf("%s@%d", s.Model, s.Dimensions)
 	}
 	e.batch.Store(int64(cmp.Or(s.Batch, defaultBatch)))
 	return e, nil
 }
 
-// Model returns a name that is unique to these vectors: the model name, followed by @ and the dimensions if they are
-// set.
+// Model returns the model name.
 func (e *Embedder) Model() string { return e.name }
 
 // Embed returns one vector per text, in the same order and all of one length. texts are the texts to be searched:
@@ -194,9 +188,6 @@ func (e *Embedder) exchange(ctx context.Context, texts []string,
 	ex = &wire.Exchange{
 		NoAuth: e.role.settings.APIKey == "", Wanted: "embeddings", Set: map[string]any{"encoding_format": "float"},
 	}
-	if e.wanted > 0 {
-		ex.Set["dimensions"] = e.wanted
-	}
 	var vectors [][]float32
 	ex.Read = func(body []byte) (forward []byte, said wire.Said, err error) {
 		a, err := wire.ReadEmbeddings(body, len(texts))
@@ -217,10 +208,6 @@ func (e *Embedder) exchange(ctx context.Context, texts []string,
 
 // agree checks that all vectors have the same length.
 func (e *Embedder) agree(dimensions int) error {
-	if e.wanted > 0 && dimensions != e.wanted {
-		return &dimensionsError{fmt.Sprintf("returned vectors of %d dimensions instead of %d: set "+
-			"EMBEDDING_DIMENSIONS to the model's, or leave it empty", dimensions, e.wanted)}
-	}
 	if !e.found.CompareAndSwap(0, int64(dimensions)) && e.found.Load() != int64(dimensions) {
 		return &dimensionsError{fmt.Sprintf("returned vectors of %d dimensions, but earlier ones had %d: does "+
 			"the server use several models?", dimensions, e.found.Load())}

@@ -261,16 +261,12 @@ func TestEmbed_Failures(t *testing.T) {
 		{"no numbers", body(200, `{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`), llm.ErrUnavailable, "empty", 3},
 		{"base64", body(200, `{"data":[{"index":0,"embedding":"AACAPw=="},{"index":1,"embedding":"AACAPw=="}]}`), llm.ErrUnavailable, "text", 3},
 		{"a failure with status 200", body(200, `{"error":{"message":"upstream broke","code":502}}`), llm.ErrUnavailable, "upstream broke", 3},
-		{"another dimension", func(w http.ResponseWriter, q llmtest.EmbeddingQuestion) bool {
-			(&llmtest.Embeddings{Dimensions: 9}).Reply(w, q, 1)
-			return true
-		}, llm.ErrPermanent, "9 dimensions instead of 8", 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := &llmtest.Embeddings{Intercept: tc.answer}
-				e := embedderInMemory(t, s, func(s *llm.EmbedderSettings) { s.Dimensions = 8 })
+				e := embedderInMemory(t, s, nil)
 				got, err := e.Embed(t.Context(), []string{"one", "two"})
 				if got != nil || !errors.Is(err, tc.class) || !strings.Contains(err.Error(), tc.has) {
 					t.Fatalf("%v, %v; want %v with %q", got, err, tc.class, tc.has)
@@ -330,22 +326,13 @@ func TestEmbed_Ended(t *testing.T) {
 
 func TestEmbed_Dimensions(t *testing.T) {
 	t.Parallel()
-	asked := 0
-	s := &llmtest.Embeddings{Dimensions: 32, Intercept: func(_ http.ResponseWriter, q llmtest.EmbeddingQuestion) bool {
-		asked = q.Dimensions
-		return false
-	}}
-	e := embedder(t, s, func(s *llm.EmbedderSettings) { s.Dimensions = 32 })
-	if v, err := e.EmbedQuery(t.Context(), "rain"); err != nil || len(v) != 32 || asked != 32 || e.Model() != "test-embed@32" {
-		t.Errorf("%d numbers, %v; asked for %d; model %s", len(v), err, asked, e.Model())
-	}
-	s.Dimensions = 16
-	free := embedder(t, s, nil)
-	if _, err := free.EmbedQuery(t.Context(), "rain"); err != nil || asked != 0 {
-		t.Fatal(err, asked)
+	s := &llmtest.Embeddings{Dimensions: 16}
+	e := embedder(t, s, nil)
+	if v, err := e.EmbedQuery(t.Context(), "rain"); err != nil || len(v) != 16 || e.Model() != "test-embed" {
+		t.Fatalf("%d numbers, %v; model %s", len(v), err, e.Model())
 	}
 	s.Dimensions = 17
-	if _, err := free.EmbedQuery(t.Context(), "rain"); !errors.Is(err, llm.ErrPermanent) || !strings.Contains(err.Error(), "earlier ones had 16") {
+	if _, err := e.EmbedQuery(t.Context(), "rain"); !errors.Is(err, llm.ErrPermanent) || !strings.Contains(err.Error(), "earlier ones had 16") {
 		t.Errorf("another length than before: %v", err)
 	}
 }
@@ -353,7 +340,7 @@ func TestEmbed_Dimensions(t *testing.T) {
 func TestEmbed_Settings(t *testing.T) {
 	t.Parallel()
 	for _, s := range []llm.EmbedderSettings{
-		{}, {Model: "m", BaseURL: "localhost:1"}, {Model: "m", Dimensions: -1}, {Model: "m", Batch: -1}, {Model: "m", Concurrency: -1}, {Model: "m", Timeout: -1},
+		{}, {Model: "m", BaseURL: "localhost:1"}, {Model: "m", Batch: -1}, {Model: "m", Concurrency: -1}, {Model: "m", Timeout: -1},
 	} {
 		if _, err := llm.NewEmbedder(s); err == nil || !strings.HasPrefix(err.Error(), "embedding settings: ") {
 			t.Errorf("%+v: %v", s, err)

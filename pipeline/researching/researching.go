@@ -78,7 +78,9 @@ type Result struct {
 	Returned   string   // of calls after the last checkpoint, see topicqueue.Checkpoint
 }
 
-const defaultMaxActions = 3
+// DefaultMaxActions is the number of tool calls of one iteration: enough to ask for both sides of a question and to
+// read a page, few enough that a decision sees what the last calls found.
+const DefaultMaxActions = 3
 
 // Research works on a block from its last checkpoint until its iterations are used up or, in flexible mode, its
 // evidence is sufficient. topic is the plan's topic.

@@ -102,7 +102,7 @@ func (w *work) maxActions() int {
 		return n
 	}
 	if w.MaxActions < 1 {
-		return defaultMaxActions
+		return DefaultMaxActions
 	}
 	return w.MaxActions
 }

@@ -71,6 +71,10 @@ func (r *Runner) PutReturned(ctx context.Context, runID string, calls []topicque
 	return hash, nil
 }
 
+// ResultLimit is the maximum number of sources from one tool call. Six results with their excerpts fit a note of one
+// model call, and engines seldom have more good ones.
+const ResultLimit = 6
+
 // Runner calls tools; tools run nowhere else. Safe for concurrent use.
 type Runner struct {
 	Tools   Set

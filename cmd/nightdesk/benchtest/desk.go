@@ -47,7 +47,7 @@ func newDesk(ctx context.Context, program string, s *server, queue, web bool) (d
 	}
 	d.env = slices.DeleteFunc(os.Environ(), affects)
 	d.env = append(d.env, "NIGHTDESK_LOG_LEVEL=error", "NIGHTDESK_FETCH_ALLOW=127.0.0.0/8",
-		"NIGHTDESK_FETCH_PER_HOST=10ms", "LLM_MODEL=bench", "LLM_BASE_URL="+s.url+"/v1")
+		"LLM_MODEL=bench", "LLM_BASE_URL="+s.url+"/v1")
 	if web {
 		d.env = append(d.env, "SEARXNG_URL="+s.url)
 	}

@@ -20,6 +20,10 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
+// answerTime is how long a question waits for an answer before the run continues without one. It is long enough to read
+// a plan, and short enough that a run whose user has left still ends in time.
+const answerTime = 5 * time.Minute
+
 // Enable enables questions for a run of this process, if there is someone to ask: at a terminal, or through the
 // configured command or URL.
 func Enable(o *topicqueue.Options, cfg config.Config, con *view.Console) error {
@@ -31,7 +35,7 @@ func Enable(o *topicqueue.Options, cfg config.Config, con *view.Console) error {
 			"Set planning.user_input to a command or a URL, or planning.user_input_method to terminal."))
 	}
 	if human.InTheLoop && cfg.LLM.Enabled() && (custom || con.Interactive()) {
-		o.HumanInTheLoop, o.AnswerTime, o.ApprovePlan = true, human.WaitTime, human.ApprovePlan
+		o.HumanInTheLoop, o.AnswerTime, o.ApprovePlan = true, answerTime, human.ApprovePlan
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func (o *outlook) assumptions() (out []string) {
 // estimate returns the estimate for a number of topics with each of the options, at the measured pace.
 func (o *outlook) estimate(topics map[int]int, options []topicqueue.Options) (sum forecast.Estimate) {
 	for number, n := range topics {
-		sum.Add(forecast.Run(options[number], o.cfg.Researching.MaxActions, o.seen).Times(n))
+		sum.Add(forecast.Run(options[number], o.seen).Times(n))
 	}
 	return sum.AtPace(o.iteration)
 }
@@ -122,7 +122,7 @@ func (o *outlook) checkLimits(ctx context.Context, list *intake.List, plan *inta
 	run, dearest := topicqueue.Options{}, int64(0) // the most expensive one; all have the same shared budgets
 	for _, number := range slices.Sorted(maps.Keys(plan.Options)) {
 		one := list.Options[number]
-		amount, known := forecast.Run(one, o.cfg.Researching.MaxActions, o.seen).Amount(one.Limit(), o.prices, o.models)
+		amount, known := forecast.Run(one, o.seen).Amount(one.Limit(), o.prices, o.models)
 		if one.Limit().Amount() > 0 && known && amount.Amount() > dearest {
 			run, dearest = one, amount.Amount()
 		}
@@ -189,7 +189,7 @@ func (o *outlook) compareLimit(c limitCheck, left, needs topicqueue.Budget, sett
 		if err != nil {
 			continue
 		}
-		amount, known := forecast.Run(other, cfg.Researching.MaxActions, o.seen).Times(runs).Amount(left,
+		amount, known := forecast.Run(other, o.seen).Times(runs).Amount(left,
 			o.prices, o.models)
 		if known && amount.Amount() > 0 && amount.Amount() <= left.Amount() && preset != run.Preset {
 			c.Do += fmt.Sprintf(", or use --preset %s, which takes about %s", preset, roundBudget(amount))

@@ -16,13 +16,12 @@ import (
 
 // GoneError reports that a run can no longer be changed: it has ended, and its state has expired from the queue.
 type GoneError struct {
-	Run   topicqueue.Run
-	after string // how long the queue keeps the state of an ended run
+	Run topicqueue.Run
 }
 
 func (e GoneError) Error() string {
-	return fmt.Sprintf("run %s has ended as %s, and its state has expired from the queue after %s "+
-		"(queue.state_expiry)", e.Run.ID, e.Run.State, e.after)
+	return fmt.Sprintf("run %s has ended as %s, and its state has expired from the queue after a week", e.Run.ID,
+		e.Run.State)
 }
 
 // Unknown explains a name that the queue does not know: it was never a run, or its state has expired. Storage tells
@@ -42,8 +41,7 @@ func Unknown(ctx context.Context, cfg config.Config, name string) error {
 	if err != nil {
 		return err
 	}
-	e := GoneError{run, cfg.Queue.StateExpiry.String()}
-	return view.Refused(e, fmt.Sprintf("`nightdesk report %s` prints its report.", name))
+	return view.Refused(GoneError{run}, fmt.Sprintf("`nightdesk report %s` prints its report.", name))
 }
 
 // NoSuch returns the error for a name that is neither a run nor a batch.

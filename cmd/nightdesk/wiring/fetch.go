@@ -19,16 +19,13 @@ import (
 // NewFetcher returns the HTTP client for the public web. pace: the rate limits shared by all workers; nil for a
 // stand-alone command. own: addresses allowed in addition to fetch.allow.
 func NewFetcher(cfg config.Config, pace fetch.Pace, own ...string) (*fetch.Client, error) {
-	f := cfg.Fetch
-	allow := strings.FieldsFunc(f.Allow, func(r rune) bool { return r == ',' || r == ' ' })
+	allow := strings.FieldsFunc(cfg.Fetch.Allow, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, entry := range allow {
 		if err := fetch.CheckAllow(entry); err != nil {
 			return nil, view.Usage(fmt.Errorf("fetch.allow: %w", err))
 		}
 	}
-	return fetch.New(fetch.Settings{
-		Allow: append(allow, own...), Timeout: f.Timeout, PerHost: f.PerHost, Pace: pace, Idle: idleConnections(cfg),
-	}), nil
+	return fetch.New(fetch.Settings{Allow: append(allow, own...), Own: allow, Pace: pace, Idle: idleConnections(cfg)}), nil
 }
 
 // NewDownloader returns the downloader for the web pages among the roots of a knowledge base. The hosts of these

@@ -18,23 +18,26 @@ const (
 // open another file or connection makes no progress. The Go runtime has already raised the soft limit to the hard
 // limit.
 func FitSlots(con *view.Console, w *config.Worker) {
-	limit, slots := fileLimit(), w.Concurrency+w.ReportConcurrency
+	limit, slots := fileLimit(), w.Concurrency+reportSlots(w.Concurrency)
 	need := ownFiles + slotFiles*slots
 	if limit == 0 || limit >= need {
 		return
 	}
 	fit := max(2, (limit-ownFiles)/slotFiles)
-	w.ReportConcurrency = max(1, min(w.ReportConcurrency, fit/4))
-	w.Concurrency = min(w.Concurrency, fit-w.ReportConcurrency)
-	con.Warn("this process may open %d files, and %d slots (worker.concurrency and worker.report_concurrency) "+
+	w.Concurrency = min(w.Concurrency, fit-reportSlots(fit))
+	con.Warn("this process may open %d files, and %d slots (worker.concurrency and a fifth of it for reports) "+
 		"need up to %d: "+
 		"working with %d slots. Raise the limit with `ulimit -n %d`, LimitNOFILE= of systemd or ulimits: of Compose",
-		limit, slots, need, w.Concurrency+w.ReportConcurrency, need)
+		limit, slots, need, w.Concurrency+reportSlots(w.Concurrency), need)
 }
+
+// reportSlots returns the number of slots for reports only, which a worker has in addition to concurrency, so that
+// reports never wait for research. A run researches several times as long as it writes, so a fifth keeps up.
+func reportSlots(concurrency int) int { return max(1, concurrency/5) }
 
 // idleConnections returns the number of idle connections to keep, to one model server or to all pages.
 func idleConnections(cfg config.Config) int {
-	return min(64, 2*(cfg.Worker.Concurrency+cfg.Worker.ReportConcurrency))
+	return min(64, 2*(cfg.Worker.Concurrency+reportSlots(cfg.Worker.Concurrency)))
 }
 
 // fewConnections limits the Redis connection pool if the limit of open files is low.

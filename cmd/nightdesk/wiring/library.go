@@ -14,7 +14,6 @@ import (
 // library caches the open knowledge bases of this process.
 type library struct {
 	dir      string
-	limit    int // passages per tool call
 	store    storage.Store
 	embedder knowledge.Embedder // nil: bases support word search only
 	mu       sync.Mutex

@@ -35,7 +35,7 @@ func NewModelClient(cfg config.Config, governor llm.Governor, hear llm.Hear, mod
 			Provider: llm.Provider(m.Provider), Model: m.Name, BaseURL: m.BaseURL.Reveal(), APIKey: m.APIKey.Reveal(),
 			Temperature: m.Temperature,
 			MaxTokens:   m.MaxTokens, ContextTokens: m.ContextTokens, Reasoning: m.Reasoning,
-			Timeout: l.Timeout, MaxTries: l.MaxTries,
+			Timeout: l.Timeout,
 		}
 	}
 	client, err := llm.NewClient(llm.Settings{
@@ -68,8 +68,8 @@ func NewEmbedder(cfg config.Config, governor llm.Governor) (knowledge.Embedder, 
 		return nil, nil
 	}
 	embedder, err := llm.NewEmbedder(llm.EmbedderSettings{
-		Model: e.Model, BaseURL: e.BaseURL.Reveal(), APIKey: e.APIKey.Reveal(), Dimensions: e.Dimensions,
-		Timeout: cfg.LLM.Timeout, MaxTries: cfg.LLM.MaxTries, Governor: governor,
+		Model: e.Model, BaseURL: e.BaseURL.Reveal(), APIKey: e.APIKey.Reveal(),
+		Timeout: cfg.LLM.Timeout, Governor: governor,
 		HTTPClient: llm.NewHTTPClient(idleConnections(cfg)),
 	})
 	if err != nil {

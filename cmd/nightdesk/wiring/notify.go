@@ -22,7 +22,7 @@ func Outlets(cfg config.Config, d *Desk) (webhooks []*notify.Webhook, mail *noti
 	if mail, err = NewMail(cfg.Mail); err != nil {
 		return nil, nil, err
 	}
-	d.Dispatcher.Announce(cfg.Webhook.Types(), webhooks, mail != nil)
+	d.Dispatcher.Announce(notify.Types, webhooks, mail != nil)
 	return webhooks, mail, nil
 }
 

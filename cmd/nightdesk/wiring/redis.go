@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -188,20 +187,8 @@ func redisOptions(cfg config.Config) (*redis.UniversalOptions, error) {
 		MasterName: address.Master, SentinelUsername: address.SentinelUsername, SentinelPassword: address.SentinelPassword,
 		IsClusterMode: address.Kind == config.RedisCluster,
 	}
-	if !address.TLS {
-		return options, nil
-	}
-	options.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // the server name is that of the dialled host
-	if cfg.RedisCAFile == "" {
-		return options, nil
-	}
-	pem, err := os.ReadFile(cfg.RedisCAFile)
-	if err != nil {
-		return nil, view.Usage(fmt.Errorf("read redis_ca_file: %w", err))
-	}
-	options.TLSConfig.RootCAs = x509.NewCertPool()
-	if !options.TLSConfig.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, view.Usage(fmt.Errorf("redis_ca_file %s contains no certificate in PEM format", cfg.RedisCAFile))
+	if address.TLS {
+		options.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // the server name is that of the dialled host
 	}
 	return options, nil
 }
@@ -214,7 +201,7 @@ func redisHint(err error) string {
 	case redis.IsLoadingError(err):
 		return "It is reading its data back after a start: try again in a moment."
 	case errors.As(err, &unknown):
-		return "Set redis_ca_file (REDIS_CA_FILE) to the certificate of its certificate authority."
+		return "Add the certificate of its certificate authority to those of the system, or its folder to SSL_CERT_DIR."
 	case errors.As(err, &name):
 		return "Use a host name that stands in the certificate of the server."
 	case redis.IsAuthError(err), redis.IsPermissionError(err):

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
@@ -20,14 +21,12 @@ func pythonFile(cfg config.Config) string {
 	return cmp.Or(cfg.Code.PythonWASM, filepath.Join(cfg.DataDir, "python.wasm"))
 }
 
-// CodeLimits returns the limits of one program. A program times out before its tool call does.
-func CodeLimits(cfg config.Config) sandbox.Limits {
-	return sandbox.DefaultLimits(min(cfg.Code.TimeLimit, cfg.Researching.ToolTimeout*3/4))
-}
+// CodeLimits are the limits of one program. It times out before its tool call does, which takes at most a minute.
+var CodeLimits = sandbox.DefaultLimits(20 * time.Second)
 
 // NewSandbox returns the sandbox for programs. The error says how to get the file that it needs.
 func NewSandbox(cfg config.Config) (*sandbox.Python, error) {
-	box, err := sandbox.New(pythonFile(cfg), filepath.Join(cfg.DataDir, "compiled"), CodeLimits(cfg))
+	box, err := sandbox.New(pythonFile(cfg), filepath.Join(cfg.DataDir, "compiled"), CodeLimits)
 	if err != nil {
 		return nil, view.Hint(fmt.Errorf("python.wasm: %w", err), fmt.Sprintf(
 			"Fetch it once, 12 MB: `curl -L %s | tar -xz --strip-components 2 -C %s package/dist/python.wasm`; or set "+
@@ -53,5 +52,5 @@ func codeTool(ctx context.Context, cfg config.Config, con *view.Console, d *Desk
 		return nil, nil
 	}
 	d.closers = append(d.closers, func() error { return box.Close(context.WithoutCancel(ctx)) })
-	return tools.NewRunCode(box, CodeLimits(cfg)), nil
+	return tools.NewRunCode(box, CodeLimits), nil
 }

@@ -62,7 +62,7 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 		return s, err
 	}
 	library := &library{
-		dir: KnowledgeDir(cfg), limit: cfg.Researching.ResultLimit, store: store, embedder: embedder,
+		dir: KnowledgeDir(cfg), store: store, embedder: embedder,
 		open: map[string]*knowledge.Base{},
 	}
 	d.closers = append(d.closers, library.Close)
@@ -79,19 +79,18 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 	if err != nil {
 		return s, err
 	}
-	limit := cfg.Researching.ResultLimit
 	own, err := NewOwnTools(cfg)
 	if err != nil {
 		return s, err
 	}
 	d.closers = append(d.closers, own.Close)
 	box := toolbox{bases: library, store: store, own: own,
-		common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, limit)}}
+		common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, tools.ResultLimit)}}
 	if code != nil {
 		box.common = append(box.common, code)
 	}
 	if len(engines) > 0 {
-		box.common = append(box.common, tools.NewWebSearch(websearch.NewChain(engines...), limit))
+		box.common = append(box.common, tools.NewWebSearch(websearch.NewChain(engines...), tools.ResultLimit))
 	}
 	s.Toolbox = box.of
 	calls := shared.NewCalls(d.Redis, shared.Lease)
@@ -103,15 +102,15 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 // WorkerSettings returns the limits of this process. lanes: see jobs.Settings.
 func WorkerSettings(cfg config.Config, lanes ...string) jobs.Settings {
 	return jobs.Settings{
-		Lanes: lanes, Concurrency: cfg.Worker.Concurrency, ReportConcurrency: cfg.Worker.ReportConcurrency,
-		MaxActions: cfg.Researching.MaxActions, ToolTimeout: cfg.Researching.ToolTimeout,
-		PlannerTokens: cfg.LLM.Planner.ContextTokens, ResearcherTokens: cfg.LLM.Researcher.ContextTokens,
-		WriterTokens: cfg.LLM.Writer.ContextTokens,
-		ResultLimit:  cfg.Researching.ResultLimit, SharedLifetime: cfg.Researching.SharedLifetime,
-		Grace: cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
-		RetryPause: time.Second, SweepInterval: time.Second, StateExpiry: cfg.Queue.StateExpiry,
+		Lanes: lanes, Concurrency: cfg.Worker.Concurrency, ReportConcurrency: reportSlots(cfg.Worker.Concurrency),
+		ContextTokens: cfg.LLM.Main.ContextTokens, Grace: shutdownGrace,
+		PollInterval: 50 * time.Millisecond, RetryPause: time.Second, SweepInterval: time.Second,
 	}
 }
+
+// shutdownGrace is the time for calls in flight to finish after SIGTERM. Kubernetes kills after 30 seconds, and Compose
+// and systemd can be told to wait.
+const shutdownGrace = 20 * time.Second
 
 // KnowledgeDir returns the directory of the knowledge bases on this machine.
 func KnowledgeDir(cfg config.Config) string { return filepath.Join(cfg.DataDir, "knowledge") }

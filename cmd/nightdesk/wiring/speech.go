@@ -19,7 +19,7 @@ func NewSpeech(cfg config.Config, governor llm.Governor) (narration.Speaker, err
 	}
 	speaker, err := llm.NewSpeaker(llm.SpeakerSettings{
 		Model: s.Model, BaseURL: s.BaseURL.Reveal(), APIKey: s.APIKey.Reveal(), Voices: s.VoiceNames(),
-		Timeout: cfg.LLM.Timeout, MaxTries: cfg.LLM.MaxTries, Governor: governor,
+		Timeout: cfg.LLM.Timeout, Governor: governor,
 		HTTPClient: llm.NewHTTPClient(idleConnections(cfg)),
 		Check: func(wav []byte) error {
 			_, err := narration.ReadWAV(wav)

@@ -28,10 +28,7 @@ func OpenBucket(ctx context.Context, cfg config.Config, url string) (storage.Sto
 	if err != nil {
 		return nil, view.Usage(err)
 	}
-	s, err := storage.NewS3(ctx, storage.S3Settings{
-		Bucket: bucket, Prefix: prefix, Endpoint: cfg.S3.Endpoint.Reveal(), Public: cfg.S3.PublicEndpoint.Reveal(),
-		Region: cfg.S3.Region,
-	})
+	s, err := storage.NewS3(ctx, storage.S3Settings{Bucket: bucket, Prefix: prefix})
 	if err != nil {
 		return nil, err
 	}

@@ -61,8 +61,8 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 func (t toolbox) available(ctx context.Context, run topicqueue.Run, shelf knowledge.Shelf) (tools.Set, error) {
 	has := slices.Clone(t.common)
 	if len(shelf) > 0 {
-		has = append(has, tools.NewRAGHybrid(shelf, t.bases.limit), tools.NewRAGNaive(shelf, t.bases.limit),
-			tools.NewQueryItem(shelf, t.bases.limit))
+		has = append(has, tools.NewRAGHybrid(shelf, tools.ResultLimit), tools.NewRAGNaive(shelf, tools.ResultLimit),
+			tools.NewQueryItem(shelf, tools.ResultLimit))
 	}
 	if slices.Contains(run.Options.Tools, tools.NameReportEvidence) {
 		sources, err := bundle.Sources(ctx, t.store, run.Options.Follows)
@@ -70,7 +70,7 @@ func (t toolbox) available(ctx context.Context, run topicqueue.Run, shelf knowle
 			return nil, err
 		}
 		if err == nil {
-			has = append(has, tools.NewReportEvidence(sources, t.bases.limit))
+			has = append(has, tools.NewReportEvidence(sources, tools.ResultLimit))
 		}
 	}
 	return append(has, t.own.Set(ctx, run.Options.Tools)...), nil

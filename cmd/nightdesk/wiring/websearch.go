@@ -1,10 +1,8 @@
 package wiring
 
 import (
-	"fmt"
 	"net"
 	"net/url"
-	"time"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
@@ -20,11 +18,8 @@ func NewSearchEngines(cfg config.Config, pace fetch.Pace, outside *fetch.Client)
 	var engines []*websearch.Provider
 	for _, e := range cfg.WebSearch.Engines() {
 		s := websearch.Settings{Name: e.Name, BaseURL: e.BaseURL.Reveal(), Key: e.Key.Reveal(), Outside: outside, Pace: pace}
-		if e.PerSecond > 0 {
-			s.Every = time.Duration(float64(time.Second) / e.PerSecond)
-		}
 		if s.BaseURL != "" {
-			s.Outside = fetch.New(fetch.Settings{Allow: []string{hostPort(s.BaseURL)}, Timeout: cfg.Fetch.Timeout})
+			s.Outside = fetch.New(fetch.Settings{Allow: []string{hostPort(s.BaseURL)}})
 		}
 		engine, err := websearch.New(s)
 		if err != nil {
@@ -53,10 +48,10 @@ func NewPaperIndex(cfg config.Config, outside papers.Fetcher, pace fetch.Pace) (
 	p := cfg.PaperSearch
 	index, err := papers.New(papers.Settings{
 		Providers: p.Names(), OpenAlexKey: p.OpenAlexKey.Reveal(), SemanticScholarKey: p.SemanticScholarKey.Reveal(),
-		CrossrefMailto: p.CrossrefMailto, Outside: outside, Pace: pace,
+		Outside: outside, Pace: pace,
 	})
 	if err != nil {
-		return nil, view.Usage(fmt.Errorf("paper_search.providers: %w", err))
+		return nil, view.Usage(err)
 	}
 	return index, nil
 }

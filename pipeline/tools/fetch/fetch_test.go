@@ -38,7 +38,7 @@ func TestDo(t *testing.T) {
 		w.Header().Set("X-Seen", strings.Join([]string{r.Method, r.UserAgent(), r.Header.Get("X-Key"), r.Header.Get("Accept"), string(body)}, "|"))
 		_, _ = io.WriteString(w, `{"ok":true}`)
 	})
-	got, err := client(t, fetch.Settings{UserAgent: "desk/2"}).Do(t.Context(), fetch.Request{
+	got, err := client(t, fetch.Settings{}).Do(t.Context(), fetch.Request{
 		Method: http.MethodPost, URL: " " + address + "/search?q=1#top", Header: http.Header{"X-Key": {"k"}}, Body: []byte("ask"),
 		Accept: []string{"application/json"},
 	})
@@ -46,7 +46,7 @@ func TestDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Status != 200 || string(got.Body) != `{"ok":true}` || got.Type != "application/json" || got.Charset != "utf-8" ||
-		got.URL != address+"/search?q=1" || got.Header.Get("X-Seen") != "POST|desk/2|k|application/json|ask" {
+		got.URL != address+"/search?q=1" || got.Header.Get("X-Seen") != "POST|nightdesk/1.0 (research; respects robots.txt)|k|application/json|ask" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -77,6 +78,13 @@ func newGuard(allow []string, resolver *net.Resolver) *guard {
 	g.guarded = g.free
 	g.guarded.Control = g.check
 	return g
+}
+
+// names reports whether an entry of the list names this host or, for an address, its network.
+func (g *guard) names(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return slices.ContainsFunc(g.hosts, func(h allowedHost) bool { return strings.EqualFold(h.name, host) }) ||
+		err == nil && slices.ContainsFunc(g.nets, func(n allowedNet) bool { return n.prefix.Contains(ip.Unmap()) })
 }
 
 // dial connects to host:port.

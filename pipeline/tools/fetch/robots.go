@@ -81,7 +81,7 @@ func (c *Client) askRobots(ctx context.Context, address *url.URL) (robotsRules, 
 	var refused *RefusedError
 	switch {
 	case err == nil:
-		return parseRobots(string(response.Body), c.settings.UserAgent), robotsLife, nil
+		return parseRobots(string(response.Body), userAgent), robotsLife, nil
 	case errors.As(err, &status) && (status.Status >= 500 || status.Status == 429):
 		return robotsRules{closed: true}, robotsRetry, nil
 	case errors.As(err, &status):

@@ -59,7 +59,7 @@ func newDesk(t *testing.T, change ...func(s *papers.Settings)) *desk {
 	client := fetch.New(fetch.Settings{Allow: []string{"127.0.0.1"}, Timeout: 20 * time.Second})
 	t.Cleanup(client.Close)
 	s := papers.Settings{
-		Providers: papers.Names(), OpenAlexKey: "openalex-key", SemanticScholarKey: "scholar-key", CrossrefMailto: "desk@a.example",
+		Providers: papers.Names(), OpenAlexKey: "openalex-key", SemanticScholarKey: "scholar-key",
 		Outside: client, Pace: d.pace, Addresses: map[string]string{},
 	}
 	for _, name := range papers.Names() {
@@ -122,7 +122,7 @@ func TestAsk(t *testing.T) {
 			"start":        {"0"}, "max_results": {"10"}, "sortBy": {"relevance"}, "sortOrder": {"descending"},
 		},
 		papers.Crossref: {
-			"query": {"tidal turbines wake self-organised"}, "rows": {"10"}, "mailto": {"desk@a.example"}, "filter": {"from-pub-date:2020,until-pub-date:2024"},
+			"query": {"tidal turbines wake self-organised"}, "rows": {"10"}, "filter": {"from-pub-date:2020,until-pub-date:2024"},
 		},
 		papers.EuropePMC: {
 			"query":  {`"tidal turbines" wake self-organised AND (PUB_YEAR:[2020 TO 2024])`},
@@ -153,13 +153,13 @@ func TestAsk(t *testing.T) {
 
 func TestAskWithoutKeys(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(s *papers.Settings) { s.OpenAlexKey, s.SemanticScholarKey, s.CrossrefMailto = "", "", "" })
+	d := newDesk(t, func(s *papers.Settings) { s.OpenAlexKey, s.SemanticScholarKey = "", "" })
 	for _, a := range d.Ask(t.Context(), papers.ParseQuery("tidal wake 2020..", 3)) {
 		if a.Err != nil || len(a.Papers) > 3 {
 			t.Errorf("%s: %d papers, %v", a.Provider, len(a.Papers), a.Err)
 		}
 		r := d.requests(a.Provider)[0]
-		if q := r.URL.Query(); q.Has("api_key") || q.Has("mailto") || r.Header.Get("X-Api-Key") != "" {
+		if q := r.URL.Query(); q.Has("api_key") || r.Header.Get("X-Api-Key") != "" {
 			t.Errorf("%s: %s", a.Provider, r.URL)
 		}
 	}
@@ -176,7 +176,7 @@ func TestLimits(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for name, want := range map[string]time.Duration{
-		papers.ArXiv: 3 * time.Second, papers.Crossref: 350 * time.Millisecond, papers.EuropePMC: 500 * time.Millisecond,
+		papers.ArXiv: 3 * time.Second, papers.Crossref: time.Second, papers.EuropePMC: 500 * time.Millisecond,
 		papers.OpenAlex: 200 * time.Millisecond, papers.SemanticScholar: 1100 * time.Millisecond,
 	} {
 		if got := d.Every(name); got != want {
@@ -208,7 +208,7 @@ func TestCrossrefAllows(t *testing.T) {
 		want            time.Duration
 	}{
 		{"50", "1s", 20 * time.Millisecond}, {"3", "1s", time.Second / 3}, {"1", "60s", time.Minute}, {"1000", "1s", 20 * time.Millisecond}, {"1", "24h", time.Minute},
-		{"0", "1s", 350 * time.Millisecond}, {"many", "1s", 350 * time.Millisecond}, {"5", "", 350 * time.Millisecond}, {"5", "-1s", 350 * time.Millisecond},
+		{"0", "1s", time.Second}, {"many", "1s", time.Second}, {"5", "", time.Second}, {"5", "-1s", time.Second},
 	} {
 		d := newDesk(t, func(s *papers.Settings) { s.Providers = []string{papers.Crossref} })
 		d.answer = func(_ string, w http.ResponseWriter, _ *http.Request) bool {

@@ -13,17 +13,12 @@ import (
 	"nightdesk/pipeline/tools/loosejson"
 )
 
-// crossref queries GET /works (api.crossref.org). Each response header gives the allowed request rate, which is higher
-// with the operator's address. Until the first response, the rate is the one that Crossref announced for lists of
-// works.
+// crossref queries GET /works (api.crossref.org). Each response header gives the allowed request rate. Until the first
+// response, the rate is the one that Crossref announced for lists of works.
 func crossref(s Settings) service {
 	address := s.address(Crossref, "https://api.crossref.org/works")
-	every, atOnce := time.Second, 1
-	if s.CrossrefMailto != "" {
-		every, atOnce = 350*time.Millisecond, 3
-	}
 	return service{
-		every: every, atOnce: atOnce,
+		every: time.Second, atOnce: 1,
 		accept: []string{"application/json"},
 		request: func(q Query) (string, url.Values, http.Header) {
 			query := url.Values{
@@ -40,9 +35,6 @@ func crossref(s Settings) service {
 			}
 			if len(filter) > 0 {
 				query.Set("filter", strings.Join(filter, ","))
-			}
-			if s.CrossrefMailto != "" {
-				query.Set("mailto", s.CrossrefMailto)
 			}
 			return address, query, nil
 		},

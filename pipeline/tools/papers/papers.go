@@ -89,8 +89,7 @@ type Fetcher interface {
 type Settings struct {
 	Providers          []string // names; duplicates are ignored
 	OpenAlexKey        string   // if empty, OpenAlex answers about ten searches a day
-	SemanticScholarKey string   // operator's address; if empty, Crossref allows less
-	CrossrefMailto     string   // operator's address; if empty, Crossref allows fewer requests
+	SemanticScholarKey string   // if empty, most requests are rejected
 	Outside            Fetcher
 	Pace               fetch.Pace        // shared by all workers
 	Addresses          map[string]string // by provider name: scheme, host and path to use instead of the default

@@ -82,7 +82,7 @@ func keyAdvice(status int, key string) string {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return "Check " + key + ": it was rejected, or its plan does not include this search."
 	case http.StatusPaymentRequired:
-		return "The credit behind " + key + " is used up: top it up, or choose other providers with web_search.providers."
+		return "The credit behind " + key + " is used up: top it up, or unset the key, so that this engine is not asked."
 	}
 	return ""
 }

@@ -42,7 +42,7 @@ func (c Checker) sandbox(ctx context.Context, r report) error {
 		return fmt.Errorf("a program failed: exit status %d, limit %q", out.Exit, out.Ended)
 	}
 	r.ok("programs run in WebAssembly, Python %.20s, started in %s; at most %s each", strings.TrimSpace(out.Stdout),
-		out.Took.Round(time.Millisecond), wiring.CodeLimits(c.Config).Time)
+		out.Took.Round(time.Millisecond), wiring.CodeLimits.Time)
 	return nil
 }
 
@@ -66,7 +66,7 @@ func (c Checker) webSearch(ctx context.Context, r report) error {
 		}
 		switch {
 		case err != nil:
-			r.failed(cmp.Or(advice, "Start it, or correct its address (SEARXNG_URL, web_search.base_urls)."), "%s: %v",
+			r.failed(cmp.Or(advice, "Start it, or correct SEARXNG_URL."), "%s: %v",
 				e.Name(), err)
 		case known:
 			r.ok("%s: it is there and answers in JSON", e.Name())
@@ -85,7 +85,7 @@ func (c Checker) papers(ctx context.Context, r report) error {
 	if !c.Config.Researching.EnablePaperSearch {
 		return nil
 	}
-	outside := fetch.New(fetch.Settings{Timeout: c.Config.Fetch.Timeout})
+	outside := fetch.New(fetch.Settings{})
 	defer outside.Close()
 	index, err := wiring.NewPaperIndex(c.Config, outside, fetch.NewLocalPace())
 	if err != nil {
@@ -117,11 +117,11 @@ func indexHint(provider string, err error) string {
 	var status *fetch.StatusError
 	switch {
 	case errors.As(err, &status) && key != "" && status.Status < http.StatusInternalServerError:
-		return "Check " + key + ", or leave this index out of paper_search.providers."
+		return "Check " + key + ", or unset it: this index is then left out."
 	case errors.As(err, &status):
 		return "Try again later. Searches go on with the other indexes."
 	}
-	return "Check this machine's way to the internet, or leave this index out of paper_search.providers."
+	return "Check this machine's way to the internet. Searches go on with the other indexes."
 }
 
 // longTurn exceeds any delay that other searches cause in an index's queue.
