@@ -10,10 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/dialogue"
-	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -33,7 +32,7 @@ it continues without one.`,
 			if skip && text != "" {
 				return view.Usage(errors.New("--skip continues without an answer: give no text"))
 			}
-			return s.withDesk(ctx, func(d *wiring.Desk) error { return answerRun(ctx, s, d, args[0], text, skip) })
+			return s.withQueue(ctx, func(d *desk.Desk) error { return answerRun(ctx, s, d, args[0], text, skip) })
 		}),
 	}
 	cmd.Flags().BoolVar(&skip, "skip", false, "continue the run without an answer")
@@ -47,16 +46,14 @@ type answered struct {
 	topicqueue.Reply
 }
 
-func answerRun(ctx context.Context, s *session, d *wiring.Desk, name, text string, skip bool) (err error) {
-	if name, err = lookup.FullID(ctx, s.cfg, d, name); err != nil {
-		return err
-	}
-	run, err := d.Queue.Run(ctx, name)
-	if errors.Is(err, redisqueue.ErrNotFound) {
-		return lookup.Unknown(ctx, s.cfg, name)
-	}
+func answerRun(ctx context.Context, s *session, d *desk.Desk, name, text string, skip bool) (err error) {
+	found, err := d.Find(ctx, name)
 	if err != nil {
 		return err
+	}
+	run := found.Run
+	if name = run.ID; !found.Queued {
+		return desk.Gone(run)
 	}
 	number, question := run.Waiting()
 	if n := len(run.Dialogue); number == 0 && n > 0 { // repeating an answer has no further effect

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -106,10 +107,10 @@ func ask(ctx context.Context, s *session, about topicqueue.Run, question string,
 		prepare: func(ctx context.Context, d *wiring.Desk, store storage.Store, o *topicqueue.Options) error {
 			return askedOptions(ctx, d, store, about, o)
 		},
-		show: func(result runResult, report []byte) error {
+		show: func(result desk.RunDetail, report []byte) error {
 			if s.JSON {
 				return s.PrintJSON(struct {
-					runResult
+					desk.RunDetail
 					Follows string `json:"follows"`
 					Answer  string `json:"answer"` // Markdown with its references
 				}{result, about.ID, answerOf(report)}, false)
@@ -151,26 +152,26 @@ type apiQuestions struct {
 // ask implements api.Services.Ask.
 func (q apiQuestions) ask(ctx context.Context, about topicqueue.Run, question string) (run topicqueue.Run, err error) {
 	if !q.cfg.LLM.Enabled() {
-		return run, refused(view.Usage(view.Hint(errors.New("without LLM_MODEL no question is answered"),
-			"Use /v1/search to find passages, or set LLM_MODEL for nightdesk serve and the workers.")))
+		return run, view.Usage(view.Hint(errors.New("without LLM_MODEL no question is answered"),
+			"Use /v1/search to find passages, or set LLM_MODEL for nightdesk serve and the workers."))
 	}
 	cfg, err := q.load(askedSettings(ctx, q.session, about))
 	if err != nil {
-		return run, refused(err)
+		return run, err
 	}
 	kb, _, err := newBases(q.with(cfg)).Find(ctx, cfg.KBName)
 	if err != nil {
-		return run, refused(err)
+		return run, err
 	}
 	options, err := intake.Flags{Follows: true}.Options(cfg, kb)
 	if err != nil {
-		return run, refused(err)
+		return run, err
 	}
 	if err := askedOptions(ctx, q.desk, q.store, about, &options); err != nil {
 		return run, err
 	}
 	now := q.desk.Clock.Now()
-	batch, err := openBatch(ctx, q.desk, newBatchName(askedBatch(about.ID), now), now)
+	batch, err := (&desk.Desk{Desk: q.desk}).OpenBatch(ctx, desk.NewBatchName(askedBatch(about.ID), now), now)
 	if err != nil {
 		return run, err
 	}

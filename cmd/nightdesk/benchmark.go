@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
@@ -22,7 +21,7 @@ const deepResearchBench = "deep-research-bench"
 
 // printBenchmark prints the reports of a batch or a run, one JSON line each.
 func printBenchmark(ctx context.Context, con *view.Console, store storage.Store, name string) error {
-	runs, err := lookup.StoredRuns(ctx, con, store)
+	runs, err := bundle.Archive{Store: store}.Runs(con.Log.WithContext(ctx))
 	if err != nil {
 		return err
 	}
@@ -47,7 +46,7 @@ func printBenchmark(ctx context.Context, con *view.Console, store storage.Store,
 	}
 	switch {
 	case found == 0:
-		return lookup.NoSuch(name)
+		return view.NoSuch(name)
 	case missing > 0:
 		return view.Ended(fmt.Errorf("%s without a report left out", view.Counted(missing, "run")), view.ExitPartial)
 	}

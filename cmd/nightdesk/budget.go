@@ -30,19 +30,6 @@ func addBatchBudget(cmd *cobra.Command, f *intake.Flags) {
 		})
 }
 
-// spentOf returns what a run has spent and its limit; both are zero without a budget.
-func spentOf(run topicqueue.Run) (spent, limit topicqueue.Budget) {
-	unit := run.Options.Limit()
-	if unit.Amount() == 0 {
-		return topicqueue.Budget{}, topicqueue.Budget{}
-	}
-	limit = run.Options.Budget
-	if run.Options.Common() && run.Limit > 1 { // its share
-		limit = unit.Of(run.Limit)
-	}
-	return unit.Of(run.Spent), limit
-}
-
 // spentWords returns text such as "$0.12 of $2.50", or "" without a budget.
 func spentWords(spent, limit topicqueue.Budget) string {
 	if limit.Amount() == 0 {

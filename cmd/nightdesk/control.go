@@ -9,34 +9,29 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nightdesk/cmd/nightdesk/lookup"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs/notify"
 	"nightdesk/jobs/tasks"
-	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
 
 func cancelCommand(p *program) *cobra.Command {
-	var report bool
-	var reason string
+	var o desk.CancelOptions
 	cmd := &cobra.Command{
 		Use: "cancel RUN|BATCH", Short: "End a run, or all runs of a batch, now; findings are kept",
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 			done := "cancelled"
-			if report {
+			if o.Report {
 				done = "cancelled, what was found is written up"
 			}
-			return controlRuns(ctx, s, args[0], done,
-				func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
-					return c.Cancel(ctx, run, reason, report)
-				})
+			return control(ctx, s, args[0], done, desk.Cancel(o))
 		}),
 	}
-	cmd.Flags().BoolVar(&report, "report", false, "write a report from the findings so far; the run ends as partial")
-	cmd.Flags().StringVar(&reason, "reason", "cancelled by a person", "the reason that the run shows")
+	cmd.Flags().BoolVar(&o.Report, "report", false, "write a report from the findings so far; the run ends as partial")
+	cmd.Flags().StringVar(&o.Reason, "reason", "cancelled by a person", "the reason that the run shows")
 	return cmd
 }
 
@@ -45,7 +40,7 @@ func pauseCommand(p *program) *cobra.Command {
 		Use: "pause RUN|BATCH", Short: "Pause a run, or all runs of a batch; their deadlines do not move",
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-			return controlRuns(ctx, s, args[0], "paused", tasks.Controls.Pause)
+			return control(ctx, s, args[0], "paused", desk.Pause)
 		}),
 	}
 }
@@ -54,7 +49,7 @@ func resumeCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "resume RUN|BATCH", Short: "Continue a paused run, or all paused runs of a batch", Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-			return controlRuns(ctx, s, args[0], "resumed", tasks.Controls.Resume)
+			return control(ctx, s, args[0], "resumed", desk.Resume)
 		}),
 	}
 }
@@ -80,23 +75,16 @@ attempt.`,
 			if len(args) == 0 {
 				return view.Usage(errors.New("retry needs a run or a batch, or --notifications"))
 			}
-			what := redisqueue.RetryBlocks
+			var o desk.RetryOptions
 			switch {
 			case report && all:
 				return view.Usage(errors.New("give either --report or --all"))
 			case report:
-				what = redisqueue.RetryReport
+				o.What = redisqueue.RetryReport
 			case all:
-				what = redisqueue.RetryAll
+				o.What = redisqueue.RetryAll
 			}
-			return retryGone(controlRuns(ctx, s, args[0], "to be tried again",
-				func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
-					err := c.Retry(ctx, run, what)
-					if errors.Is(err, tasks.ErrNothingFailed) {
-						return tasks.Refusal(err.Error() + "; --report writes the report again, --all starts over")
-					}
-					return err
-				}))
+			return retryGone(control(ctx, s, args[0], "to be tried again", desk.Retry(o)))
 		}),
 	}
 	cmd.Flags().BoolVar(&report, "report", false, "write the report again, even if the run is completed")
@@ -106,109 +94,52 @@ attempt.`,
 	return cmd
 }
 
-// changed is one line of the --json output of a control command.
-type changed struct {
-	RunID   string `json:"run_id"`
-	Changed bool   `json:"changed"`
-	Reason  string `json:"reason,omitempty"` // why not
-}
-
-// controlRuns applies do to one run, or to all runs of a batch. A refusal is an error for a single run; runs of a batch
-// that refuse are skipped.
-func controlRuns(ctx context.Context, s *session, name, done string,
-	do func(tasks.Controls, context.Context, topicqueue.Run) error) error {
-	return s.withDesk(ctx, func(d *wiring.Desk) error {
-		c := control{session: s, desk: d, done: done, do: do}
-		name, err := lookup.FullID(ctx, s.cfg, d, name)
-		if err != nil {
-			return err
+// control applies do to one run, or to all runs of a batch. done says for messages what do has done. A refusal is an
+// error for a single run; runs of a batch that refuse are skipped.
+func control(ctx context.Context, s *session, name, done string, do desk.Control) error {
+	return s.withQueue(ctx, func(d *desk.Desk) error {
+		if _, err := d.Find(ctx, name); view.KindOf(err) == view.Missing && !desk.IsRunID(name) {
+			return controlBatch(ctx, s.Console, d, name, done, do)
 		}
-		run, err := d.Queue.Run(ctx, name)
+		one, err := d.ChangeRun(ctx, name, do)
 		switch {
-		case err == nil:
-			return c.run(ctx, run)
-		case errors.Is(err, redisqueue.ErrNotFound):
-			return c.batch(ctx, name)
+		case err != nil:
+			return err
+		case s.JSON:
+			return s.PrintJSON(one, true)
 		}
+		_, err = fmt.Fprintf(s.Out, "run %s: %s\n", one.RunID, done)
 		return err
 	})
 }
 
-// control applies do to runs.
-type control struct {
-	*session
-	desk *wiring.Desk
-	done string // what do has done, for messages
-	do   func(tasks.Controls, context.Context, topicqueue.Run) error
-	gone int // runs whose state has expired
-}
-
-// run controls a single run.
-func (c *control) run(ctx context.Context, run topicqueue.Run) error {
-	why, err := c.one(ctx, run)
-	switch {
-	case err != nil:
-		return err
-	case why != "":
-		return view.Usage(fmt.Errorf("run %s stays as it is: %s", run.ID, why))
-	case !c.JSON:
-		fmt.Fprintf(c.Out, "run %s: %s\n", run.ID, c.done)
-	}
-	return c.show(run, why)
-}
-
-// batch controls the runs of a batch.
-func (c *control) batch(ctx context.Context, name string) error {
-	runs, n := 0, 0
-	err := c.desk.Queue.Runs(ctx, name, func(run topicqueue.Run) error {
-		runs++
-		why, err := c.one(ctx, run)
-		if err != nil {
+// controlBatch applies do to all runs of a batch.
+func controlBatch(ctx context.Context, con *view.Console, d *desk.Desk, name, done string, do desk.Control) error {
+	all, err := d.ChangeBatch(ctx, desk.BatchRequest{Batch: name}, do)
+	for _, one := range all.Results {
+		if !con.JSON {
+			break
+		}
+		if err := con.PrintJSON(one, true); err != nil {
 			return err
 		}
-		if why == "" {
-			n++
-		}
-		return c.show(run, why)
-	})
-	switch {
-	case err != nil:
+	}
+	if errors.As(err, new(view.NoBatchError)) {
+		err = view.NoSuch(name)
+	}
+	if err != nil || con.JSON {
 		return err
-	case runs == 0:
-		return lookup.Unknown(ctx, c.cfg, name)
-	case !c.JSON:
-		fmt.Fprintf(c.Out, "batch %s: %d of %d runs %s\n", name, n, runs, c.done)
-		if c.gone > 0 {
-			c.Say("the state of %d of them has expired: `nightdesk retry RUN` shows for each what can be done", c.gone)
-		}
+	}
+	fmt.Fprintf(con.Out, "batch %s: %d of %d runs %s\n", name, len(all.Changed), all.Runs, done)
+	if all.Gone > 0 {
+		con.Say("the state of %d of them has expired: `nightdesk retry RUN` shows for each what can be done", all.Gone)
 	}
 	return nil
 }
 
-// one controls one run. It returns why the run refuses.
-func (c *control) one(ctx context.Context, run topicqueue.Run) (why string, err error) {
-	err = c.do(tasks.Controls{Queue: c.desk.Queue, Dispatcher: c.desk.Dispatcher}, ctx, run)
-	var refusal tasks.Refusal
-	switch {
-	case errors.As(err, &refusal):
-		return string(refusal), nil
-	case errors.Is(err, redisqueue.ErrNotFound):
-		c.gone++
-		return "its state has expired, `nightdesk retry " + run.ID + "` says what can be done", nil
-	}
-	return "", err
-}
-
-func (c *control) show(run topicqueue.Run, why string) error {
-	if !c.JSON {
-		return nil
-	}
-	return c.PrintJSON(changed{run.ID, why == "", why}, true)
-}
-
-// retryGone suggests alternatives to a retry if err is a lookup.GoneError.
+// retryGone suggests alternatives to a retry if err is a desk.GoneError.
 func retryGone(err error) error {
-	var gone lookup.GoneError
+	var gone desk.GoneError
 	if !errors.As(err, &gone) {
 		return err
 	}
@@ -275,3 +206,6 @@ func retryNotifications(ctx context.Context, s *session) error {
 	}
 	return nil
 }
+
+// plainLetters have no special meaning in a shell.
+const plainLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/topicqueue"
 )
 
 // enqueueFlags are the flags of enqueue.
@@ -70,7 +70,7 @@ func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err 
 		return view.Usage(fmt.Errorf("--dedupe %q is unknown: use keep, skip or merge", f.dedupe))
 	}
 	if f.Batch != "" {
-		if err := checkBatchName(f.Batch); err != nil {
+		if err := desk.CheckBatchName(f.Batch); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,8 @@ func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err 
 		return list.Apart
 	}
 	return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error {
-		return f.submit(ctx, s, d, order{list: list, plan: plan, attached: attached, batch: f.Batch})
+		whole := &desk.Desk{Settings: s.settings(), Desk: d}
+		return f.submit(ctx, s, whole, desk.Checked{List: list, Plan: plan, Attached: attached, Batch: f.Batch})
 	})
 }
 
@@ -127,25 +128,22 @@ func (f *enqueueFlags) estimate(ctx context.Context, s *session, list *intake.Li
 }
 
 // submit enqueues an order and prints its runs or their number.
-func (f *enqueueFlags) submit(ctx context.Context, s *session, d *wiring.Desk, o order) error {
-	o.queued = func(run topicqueue.Run, line int, created bool) error {
+func (f *enqueueFlags) submit(ctx context.Context, s *session, d *desk.Desk, o desk.Checked) error {
+	done, err := d.Submit(ctx, o, func(run desk.RunSummary) error {
 		if !s.JSON {
 			return nil
 		}
-		l := lineOf(run, "", created)
-		l.Line = line
-		return s.PrintJSON(l, true)
-	}
-	batch, added, err := submit(ctx, s, d, o)
+		return s.PrintJSON(run, true)
+	})
 	if err != nil || s.JSON {
 		return err
 	}
-	fmt.Fprintf(s.Out, "batch %s: %s enqueued", batch, view.Counted(added, "topic"))
-	if known := o.plan.Topics - added; known > 0 {
-		fmt.Fprintf(s.Out, ", %d there already", known)
+	fmt.Fprintf(s.Out, "batch %s: %s enqueued", done.Batch, view.Counted(done.Created, "topic"))
+	if done.Known > 0 {
+		fmt.Fprintf(s.Out, ", %d there already", done.Known)
 	}
 	fmt.Fprintln(s.Out)
-	s.Say("process them with `nightdesk worker`; show them with `nightdesk list --batch %s`", batch)
+	s.Say("process them with `nightdesk worker`; show them with `nightdesk list --batch %s`", done.Batch)
 	return nil
 }
 

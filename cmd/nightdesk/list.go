@@ -3,125 +3,60 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
-	"time"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"nightdesk/cmd/nightdesk/lookup"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
 func listCommand(p *program) *cobra.Command {
-	var f listFlags
+	var r desk.ListRequest
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs", Args: cobra.NoArgs,
 		Long: `List runs, oldest first. On a terminal, each run is one line with the last ten characters of its id,
-which all commands accept. Elsewhere, lines have the full id and the lookup.Location of the report. Without
+which all commands accept. Elsewhere, lines have the full id and the location of the report. Without
 a queue, runs in storage are listed.`,
-		RunE: p.command(f.run),
+		RunE: p.command(func(ctx context.Context, s *session, _ []string) error { return list(ctx, s, r) }),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.batch, "batch", "", "only runs of this batch")
-	flags.StringVar(&f.state, "state", "", "only runs in this state, such as failed")
-	flags.StringSliceVar(&f.tags, "tag", nil, "only runs with this tag; repeat it for runs that have several tags")
-	flags.StringVar(&f.search, "search", "", "only runs with this text in their topic, id or tags")
-	flags.StringVar(&f.since, "since", "", "only runs enqueued or ended since then: 24h, 7d, 2026-03-01 or RFC 3339")
-	flags.StringVar(&f.sort, "sort", "", "oldest (default), newest, ended (the latest first), state or topic")
-	flags.IntVar(&f.limit, "limit", 0, "maximum number of runs (without --sort: the newest)")
+	flags.StringVar(&r.Batch, "batch", "", "only runs of this batch")
+	flags.StringVar(&r.State, "state", "", "only runs in this state, such as failed")
+	flags.StringSliceVar(&r.Tags, "tag", nil, "only runs with this tag; repeat it for runs that have several tags")
+	flags.StringVar(&r.Query, "search", "", "only runs with this text in their topic, id or tags")
+	flags.StringVar(&r.Since, "since", "", "only runs enqueued or ended since then: 24h, 7d, 2026-03-01 or RFC 3339")
+	flags.StringVar(&r.Sort, "sort", "", "oldest (default), newest, ended (the latest first), state or topic")
+	flags.IntVar(&r.Limit, "limit", 0, "maximum number of runs (without --sort: the newest)")
 	return cmd
 }
 
-// runLine is one line of `list --json`.
-type runLine struct {
-	RunID string `json:"run_id"`
-	Batch string `json:"batch"`
-	Topic string `json:"topic"`
-	topicqueue.Labels
-	Line      int                 `json:"line,omitempty"` // line number in the enqueued list
-	State     topicqueue.RunState `json:"state"`
-	Reason    string              `json:"reason,omitempty"`
-	Paused    bool                `json:"paused,omitempty"`
-	Waits     string              `json:"unpublished,omitempty"` // why the report is not in storage yet
-	Report    string              `json:"report"`                // path or URL; empty without a report
-	Budget    topicqueue.Budget   `json:"budget,omitzero"`       // limit of the run
-	Spent     topicqueue.Budget   `json:"spent,omitzero"`        // part of budget
-	Created   *bool               `json:"created,omitempty"`
-	CreatedAt time.Time           `json:"created_at"`
-	EndedAt   time.Time           `json:"ended_at,omitzero"`
-	Tally     *topicqueue.Tally   `json:"tally,omitempty"` // result counts; absent while nothing is in storage
-}
-
-func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
-	l := runLine{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, Labels: run.Labels, State: run.State,
-		Reason: run.Reason, Paused: run.Paused, Waits: run.Unpublished, Report: report, Tally: run.Tally,
-		CreatedAt: run.CreatedAt, EndedAt: run.EndedAt}
-	l.Spent, l.Budget = spentOf(run)
-	if len(created) > 0 {
-		l.Created = &created[0]
+// list prints the runs that a request selects.
+func list(ctx context.Context, s *session, r desk.ListRequest) error {
+	if r.Sort == "" {
+		r.Sort = map[bool]string{true: "newest", false: "oldest"}[r.Limit > 0]
 	}
-	return l
-}
-
-func (f *listFlags) run(ctx context.Context, s *session, _ []string) error {
-	pick, err := f.check(time.Now())
-	if err != nil {
-		return err
-	}
-	return s.withRuns(ctx, func(store storage.Store, d *wiring.Desk) error {
-		from, err := lookup.ListerOf(ctx, s.Console, store, d)
-		if err != nil {
-			return err
-		}
-		return f.list(ctx, s, store, from, pick)
-	})
-}
-
-// list prints the runs that pick accepts.
-func (f *listFlags) list(ctx context.Context, s *session, store storage.Store, from lookup.Lister,
-	pick func(topicqueue.Run) bool) error {
-	batches, err := from.Batches(ctx)
-	if err != nil {
-		return err
-	}
-	if f.batch != "" {
-		known := batches
-		batches = slices.DeleteFunc(slices.Clone(batches), func(b redisqueue.Batch) bool { return b.Name != f.batch })
-		if len(batches) == 0 {
-			return lookup.NoBatch(f.batch, known)
-		}
-	}
-	stream := s.JSON && f.sort == "" && f.limit == 0 // unbounded output
-	var lines []listLine
-	var broken []error
-	for _, b := range batches {
-		err := from.Runs(ctx, b.Name, func(run topicqueue.Run) error {
-			if !pick(run) {
-				return nil
-			}
-			line := listLine{lineOf(run, lookup.Location(store, run)), view.State(run)}
-			if stream {
-				return s.PrintJSON(line.runLine, true)
+	return s.withRuns(ctx, func(d *desk.Desk) error {
+		var lines []desk.RunSummary
+		_, unreadable, err := d.Each(ctx, r, func(line desk.RunSummary) error {
+			if s.JSON {
+				return s.PrintJSON(line, true)
 			}
 			lines = append(lines, line)
 			return nil
 		})
-		var unread *redisqueue.BrokenError
-		if errors.As(err, &unread) {
-			broken = append(broken, err)
-		} else if err != nil {
+		if err != nil {
 			return err
 		}
-	}
-	if err := showList(s.Console, f.order(lines)); err != nil || len(broken) == 0 {
-		return err
-	}
-	return view.Ended(errors.Join(broken...), view.ExitPartial)
+		if err := showList(s.Console, lines); err != nil || len(unreadable) == 0 {
+			return err
+		}
+		return view.Ended(errors.New(strings.Join(unreadable, "\n")), view.ExitPartial)
+	})
 }
 
 // tagText formats tags for display after a topic.
@@ -130,4 +65,107 @@ func tagText(tags []string) string {
 		return ""
 	}
 	return " [" + view.Clip(strings.Join(tags, ", "), 40) + "]"
+}
+
+// showList prints runs as a table fitted to the terminal, or as a table with all columns.
+func showList(con *view.Console, lines []desk.RunSummary) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	v := viewList(lines)
+	if s := view.NewScreen(con.Out); s != nil {
+		width, _ := s.Size()
+		return view.PrintLines(con.Out, v.fitted(width))
+	}
+	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
+	for _, row := range v.whole() {
+		fmt.Fprintln(table, strings.Join(row, "\t"))
+	}
+	return table.Flush()
+}
+
+// listView is a list prepared for display.
+type listView struct {
+	lines   []desk.RunSummary
+	common  topicqueue.Common
+	batches bool // the list has several batches
+	refs    bool // topics have ids of their own
+}
+
+func viewList(lines []desk.RunSummary) *listView {
+	v := &listView{lines: lines}
+	for _, l := range lines {
+		v.common.Add(l.Topic)
+		v.batches = v.batches || l.Batch != lines[0].Batch
+		v.refs = v.refs || l.Ref != ""
+	}
+	return v
+}
+
+// whole returns the rows of a table with all columns, header first.
+func (v *listView) whole() [][]string {
+	rows := [][]string{{"RUN", "BATCH", "STATE", "REPORT", "ID", "TOPIC"}}
+	for _, l := range v.lines {
+		topic := view.Clip(v.common.Shorten(l.Topic, view.TopicColumns, view.Columns), view.TopicColumns) + tagText(l.Tags)
+		rows = append(rows, []string{l.RunID, l.Batch, stateOf(l), l.Report, view.Clip(l.Ref, view.TopicColumns), topic})
+	}
+	if !v.refs {
+		for i, row := range rows {
+			rows[i] = slices.Delete(row, 4, 5)
+		}
+	}
+	return rows
+}
+
+// stateOf returns the state of a run and what it has spent of its budget.
+func stateOf(l desk.RunSummary) string {
+	if spent := spentWords(l.Spent, l.Budget); spent != "" {
+		return l.Word() + ", " + spent
+	}
+	return l.Word()
+}
+
+// Maximum column widths of a list on a terminal; leastTopic is the minimum width of the topic.
+const (
+	mostBatch, mostState, mostID = 24, 34, 20
+	leastTopic                   = 20
+)
+
+// fitted returns the lines of a table that fits the terminal width.
+func (v *listView) fitted(width int) []string {
+	heads := []string{"RUN", "BATCH", "STATE", "ID"}
+	cells := func(l desk.RunSummary) []string { return []string{view.ShortID(l.RunID), l.Batch, stateOf(l), l.Ref} }
+	widths := []int{10, 0, 0, 0}
+	for _, l := range v.lines {
+		for i, cell := range cells(l)[1:] {
+			widths[i+1] = max(widths[i+1], view.Columns(cell))
+		}
+	}
+	for i, most := range []int{10, min(mostBatch, width/4), min(mostState, width/4), min(mostID, width/5)} {
+		widths[i] = min(max(widths[i], len(heads[i])), most)
+	}
+	if !v.batches {
+		widths[1] = 0
+	}
+	if !v.refs {
+		widths[3] = 0
+	}
+	line := func(cells []string, topic func(room int) string) string {
+		var b strings.Builder
+		for i, cell := range cells {
+			if widths[i] > 0 {
+				b.WriteString(view.Pad(cell, widths[i]) + "  ")
+			}
+		}
+		room := max(leastTopic, width-1-view.Columns(b.String()))
+		return strings.TrimRight(b.String()+view.Clip(topic(room), room), " ")
+	}
+	lines := []string{line(heads, func(int) string { return "TOPIC" })}
+	for _, l := range v.lines {
+		lines = append(lines, line(cells(l), func(room int) string {
+			tags := tagText(l.Tags)
+			return v.common.Shorten(topicqueue.OneLine(l.Topic), room-view.Columns(tags), view.Columns) + tags
+		}))
+	}
+	return lines
 }

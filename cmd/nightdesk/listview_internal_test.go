@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -28,9 +29,9 @@ func templated() (runs []topicqueue.Run) {
 	return runs
 }
 
-func listed(runs []topicqueue.Run) (lines []listLine) {
+func listed(runs []topicqueue.Run) (lines []desk.RunSummary) {
 	for _, r := range runs {
-		lines = append(lines, listLine{lineOf(r, ""), view.State(r)})
+		lines = append(lines, desk.RunSummary{RunID: r.ID, Batch: r.Batch, Topic: r.Topic, Labels: r.Labels, State: r.State})
 	}
 	return lines
 }
@@ -93,64 +94,5 @@ func TestWatchShowsWhatDiffers(t *testing.T) {
 	}
 	if d := cmp.Diff(want, v.EndedOn(79, runs[:2])); d != "" {
 		t.Error(d)
-	}
-}
-
-func TestListOrder(t *testing.T) {
-	t.Parallel()
-	runs := templated()
-	runs[0].EndedAt, runs[1].EndedAt = at.Add(9*time.Hour), at.Add(10*time.Hour)
-	for name, tc := range map[string]struct {
-		flags listFlags
-		want  string // last letters of the ids
-	}{
-		"all":            {listFlags{}, "abc"},
-		"newest":         {listFlags{sort: "newest"}, "cba"},
-		"limit":          {listFlags{limit: 2}, "cb"},
-		"oldest limited": {listFlags{sort: "oldest", limit: 2}, "ab"},
-		"ended":          {listFlags{sort: "ended"}, "bac"},
-		"state":          {listFlags{sort: "state"}, "cab"},
-		"topic":          {listFlags{sort: "topic"}, "abc"},
-		"search":         {listFlags{search: "BOLT"}, "b"},
-		"since":          {listFlags{since: "2h"}, "abc"},
-		"since a while":  {listFlags{since: "30m"}, "ab"},
-		"of a state":     {listFlags{state: "failed"}, "b"},
-	} {
-		pick, err := tc.flags.check(at.Add(3 * time.Hour))
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		var got []topicqueue.Run
-		for _, r := range runs {
-			if pick(r) {
-				got = append(got, r)
-			}
-		}
-		letters := ""
-		for _, l := range tc.flags.order(listed(got)) {
-			letters += l.RunID[len(l.RunID)-1:]
-		}
-		if letters != tc.want {
-			t.Errorf("%s: %s, want %s", name, letters, tc.want)
-		}
-	}
-	for _, wrong := range []listFlags{{sort: "cost"}, {limit: -1}, {since: "yesterday"}, {since: "-2h"}, {state: "asleep"}} {
-		if _, err := wrong.check(at); view.ExitCode(err) != view.ExitUsage {
-			t.Errorf("%+v: %v", wrong, err)
-		}
-	}
-}
-
-func TestSinceAt(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 3, 31, 22, 30, 0, 0, time.FixedZone("X", 3600))
-	for text, want := range map[string]time.Time{
-		"": {}, "90m": now.Add(-90 * time.Minute), "7d": time.Date(2026, 3, 24, 22, 30, 0, 0, now.Location()),
-		"2026-03-01": time.Date(2026, 3, 1, 0, 0, 0, 0, now.Location()), "2026-03-01 07:15": time.Date(2026, 3, 1, 7, 15, 0, 0, now.Location()),
-		"2026-03-01T07:00:00Z": time.Date(2026, 3, 1, 7, 0, 0, 0, time.UTC),
-	} {
-		if got, err := sinceAt(text, now); err != nil || !got.Equal(want) {
-			t.Errorf("sinceAt(%q) = %v, %v; want %v", text, got, err, want)
-		}
 	}
 }

@@ -53,7 +53,7 @@ func TestMCP(t *testing.T) {
 	if text := call("list_runs", map[string]any{"state": "queued"}, false); !strings.Contains(text, done.Runs[0].RunID) {
 		t.Errorf("list_runs: %s", text)
 	}
-	if text := call("read_report", run, true); !strings.Contains(text, "says how far the run is") {
+	if text := call("read_report", run, true); !strings.Contains(text, "says how far a run is") {
 		t.Errorf("read_report of a run that waits: %s", text)
 	}
 	if text := call("start_research", map[string]any{"topics": topics, "kb": "none"}, true); !strings.Contains(text,
@@ -61,7 +61,7 @@ func TestMCP(t *testing.T) {
 		t.Errorf("without a knowledge base: %s", text)
 	}
 	w := f.worker(4)
-	until(t, "the report", func() bool { return strings.Contains(call("read_run", run, false), `"report":"reports/`) })
+	until(t, "the report", func() bool { return strings.Contains(call("read_run", run, false), `"report_key":"reports/`) })
 	f.stop(w)
 	for tool, arguments := range map[string]map[string]any{"read_report": run, "search_reports": {"query": "harbour"},
 		"ask_report": {"run_id": done.Runs[0].RunID, "question": "How is the harbour inspected?"}} {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/cmd/nightdesk/links"
-	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/pipeline/reporting/formats"
@@ -62,10 +62,10 @@ func printReport(ctx context.Context, s *session, name string, f reportFlags) er
 	}
 	file, err := reports.Desk{Store: store}.Report(ctx, runID, f.format)
 	digestHasIt := f.format == reports.Markdown || f.format == formats.NameHTML && f.link
-	if view.KindOf(err) == view.Missing && !lookup.IsRunID(runID) && digestHasIt {
+	if view.KindOf(err) == view.Missing && !desk.IsRunID(runID) && digestHasIt {
 		err := printDigest(ctx, s, runID, f)
-		if errors.As(err, new(lookup.NoBatchError)) {
-			return lookup.NoSuch(runID)
+		if errors.As(err, new(view.NoBatchError)) {
+			return view.NoSuch(runID)
 		}
 		return err
 	}
@@ -141,7 +141,7 @@ stored.`,
 
 // printDigest prints the stored digest, which works without a queue. If there is none, it prints the digest so far.
 func printDigest(ctx context.Context, s *session, batch string, f reportFlags) error {
-	if err := checkBatchName(batch); err != nil {
+	if err := desk.CheckBatchName(batch); err != nil {
 		return err
 	}
 	store, err := wiring.OpenStore(ctx, s.cfg)

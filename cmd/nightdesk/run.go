@@ -13,17 +13,15 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"nightdesk/cmd/nightdesk/desk/reports"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/dialogue"
 	"nightdesk/cmd/nightdesk/intake"
-	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/watch"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
 	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/llm"
-	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -100,32 +98,6 @@ func addAttach(cmd *cobra.Command, f *intake.Flags) {
 		"document for these runs only; repeat the flag for several")
 }
 
-// runResult is the JSON document of `run --json`.
-type runResult struct {
-	RunID            string              `json:"run_id"`
-	Batch            string              `json:"batch"`
-	Topic            string              `json:"topic"`
-	State            topicqueue.RunState `json:"state"`
-	Reason           string              `json:"reason,omitempty"`
-	Unpublished      string              `json:"unpublished,omitempty"` // why the report is not in storage yet
-	Report           string              `json:"report"`                // path; empty without a report
-	Page             string              `json:"page,omitempty"`        // path of the HTML report
-	Audio            string              `json:"audio,omitempty"`       // path of the narrated report
-	NoAudio          string              `json:"no_audio,omitempty"`    // why a requested narration is missing
-	Blocks           int                 `json:"blocks"`
-	FailedBlocks     int                 `json:"failed_blocks"`
-	Citations        int                 `json:"citations"` // number of citations in the report
-	Sources          int                 `json:"sources"`   // distinct sources with a claim
-	LLMCalls         int                 `json:"llm_calls"`
-	PromptTokens     int                 `json:"prompt_tokens"`
-	CompletionTokens int                 `json:"completion_tokens"`
-	Budget           topicqueue.Budget   `json:"budget,omitzero"`
-	Spent            topicqueue.Budget   `json:"spent,omitzero"` // part of budget
-	Cuts             []string            `json:"cuts,omitempty"` // what was cut to stay within budget
-	CostUSD          *float64            `json:"cost_usd"`       // null: a model without a known price was used
-	TookMS           int64               `json:"took_ms"`
-}
-
 func runTopic(ctx context.Context, s *session, topic, out string, f intake.Flags) error {
 	if topic == "-" {
 		text, err := io.ReadAll(io.LimitReader(s.In, maxLine))
@@ -152,7 +124,7 @@ func runTopic(ctx context.Context, s *session, topic, out string, f intake.Flags
 		prepare: func(_ context.Context, _ *wiring.Desk, _ storage.Store, o *topicqueue.Options) error {
 			return dialogue.Enable(o, s.cfg, s.Console)
 		},
-		show: func(result runResult, _ []byte) error { return showResult(s.Console, result) },
+		show: func(result desk.RunDetail, _ []byte) error { return showResult(s.Console, result) },
 	})
 }
 
@@ -162,7 +134,7 @@ type working struct {
 	// prepare completes the options.
 	prepare func(ctx context.Context, d *wiring.Desk, store storage.Store, o *topicqueue.Options) error
 	// show prints the result. report is Markdown, or nil if there is no report.
-	show func(result runResult, report []byte) error
+	show func(result desk.RunDetail, report []byte) error
 }
 
 // workTopic researches one topic in this process, from start to end.
@@ -220,7 +192,8 @@ func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, ho
 func workRun(ctx context.Context, s *session, d *wiring.Desk, services jobs.Services, topic string,
 	options topicqueue.Options, how working) error {
 	now := d.Clock.Now()
-	batch, err := openBatch(ctx, d, newBatchName(how.batch, now), now)
+	whole := &desk.Desk{Settings: s.settings(), Desk: d, Store: services.Store}
+	batch, err := whole.OpenBatch(ctx, desk.NewBatchName(how.batch, now), now)
 	if err != nil {
 		return err
 	}
@@ -260,17 +233,13 @@ func workRun(ctx context.Context, s *session, d *wiring.Desk, services jobs.Serv
 		return followErr
 	}
 	dropLane(d, batch.Name)
-	run, err := d.Queue.Run(ctx, sub.Run.ID)
-	if err != nil {
-		return err
-	}
-	result, err := resultOf(ctx, d.Queue, services.Store, run, now)
+	result, err := whole.Run(ctx, desk.RunRequest{RunID: sub.Run.ID})
 	if err != nil {
 		return err
 	}
 	var report []byte
-	if run.Report != "" {
-		if report, err = services.Store.Get(ctx, run.Report); err != nil {
+	if result.Report != "" {
+		if report, err = services.Store.Get(ctx, result.ReportKey); err != nil {
 			return err
 		}
 	}
@@ -297,78 +266,7 @@ func dropLane(d *wiring.Desk, lane string) {
 	}
 }
 
-// runReader reads one run.
-type runReader interface {
-	Run(ctx context.Context, runID string) (topicqueue.Run, error)
-	Blocks(ctx context.Context, runID string) ([]topicqueue.Block, error)
-	Traces(ctx context.Context, runID, unit string) ([]topicqueue.ToolTrace, error)
-	Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error)
-}
-
-// resultOf collects the results of a finished run.
-func resultOf(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run,
-	started time.Time) (runResult, error) {
-	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason,
-		Unpublished: run.Unpublished, TookMS: time.Since(started).Milliseconds()}
-	r.Report, r.Cuts = lookup.Location(store, run), run.Cuts
-	r.Spent, r.Budget = spentOf(run)
-	blocks, err := from.Blocks(ctx, run.ID)
-	if err != nil {
-		return r, err
-	}
-	r.Blocks = len(blocks)
-	sources := map[string]bool{}
-	for _, b := range blocks {
-		if b.Status == topicqueue.BlockFailed {
-			r.FailedBlocks++
-		}
-		traces, err := from.Traces(ctx, run.ID, b.ID)
-		if err != nil {
-			return r, err
-		}
-		for _, t := range traces {
-			sources[t.Source.ID] = true
-		}
-	}
-	r.Sources = len(sources)
-	usage, err := from.Usage(ctx, run.ID)
-	if err != nil {
-		return r, err
-	}
-	r.LLMCalls = len(usage)
-	cost, known := 0.0, true
-	for _, u := range usage {
-		if u.CostUSD != nil {
-			cost += *u.CostUSD
-		}
-		known = known && u.CostUSD != nil
-		r.PromptTokens += u.PromptTokens
-		r.CompletionTokens += u.CompletionTokens
-	}
-	if known {
-		r.CostUSD = &cost
-	}
-	if r.Report == "" {
-		return r, nil
-	}
-	metadata, err := reports.Desk{Store: store}.Metadata(ctx, run.ID)
-	if err != nil {
-		return r, err
-	}
-	r.Citations = len(metadata.Citations)
-	for _, f := range metadata.Formats {
-		if f.Format == formats.NameHTML && f.File != "" {
-			r.Page = store.Location(f.File)
-		}
-	}
-	r.NoAudio = metadata.Audio.Problem
-	if metadata.Audio.File != "" {
-		r.Audio = store.Location(metadata.Audio.File)
-	}
-	return r, nil
-}
-
-func showResult(con *view.Console, r runResult) error {
+func showResult(con *view.Console, r desk.RunDetail) error {
 	if con.JSON {
 		if err := con.PrintJSON(r, false); err != nil {
 			return err

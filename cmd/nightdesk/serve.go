@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net"
 	"net/http"
 	"syscall"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nightdesk/cmd/nightdesk/desk/health"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -72,22 +71,13 @@ func serveDesk(ctx context.Context, s *session, d *wiring.Desk, listener net.Lis
 	if err != nil {
 		return err
 	}
+	whole := &desk.Desk{Settings: s.settings(), Desk: d, Store: store}
 	find, endSearch := keepSearch(ctx, s, store)
 	defer endSearch()
 	server := &http.Server{
 		Handler: web.New(web.Services{
-			Redis: d.Redis, Queue: d.Queue, Store: store, Log: s.Log,
-			Token: s.cfg.Serve.Token.Reveal(), ReadToken: s.cfg.Serve.ReadToken.Reveal(),
-			Search: find, Dispatcher: d.Dispatcher,
-			Enqueue:   apiOrders{s, d}.enqueue,
-			Draft:     apiOrders{s, d}.draft,
-			Presets:   config.PresetNames(),
-			Schedules: s.schedules(d),
-			Knowledge: newBases(s),
-			Ask:       apiQuestions{s, d, store}.ask,
-			Health: func(ctx context.Context, scope health.Scope) iter.Seq[health.Check] {
-				return health.Checker{Config: s.cfg, Console: s.Console, Desk: d, Store: store}.Look(ctx, scope)
-			},
+			Desk: whole, Token: s.cfg.Serve.Token.Reveal(), ReadToken: s.cfg.Serve.ReadToken.Reveal(),
+			Search: find, Ask: apiQuestions{s, d, store}.ask, Health: whole.Checks().Look,
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout:    2 * time.Minute,

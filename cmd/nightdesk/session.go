@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nightdesk/cmd/nightdesk/bases"
-	"nightdesk/cmd/nightdesk/lookup"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -78,20 +78,27 @@ func (s *session) withWorkingDesk(ctx context.Context, start bool, do func(*wiri
 	return errors.Join(do(d), d.Close())
 }
 
-// withRuns calls do with the storage and the queue. d is nil if there is no queue; do then shows the runs in storage.
-func (s *session) withRuns(ctx context.Context, do func(store storage.Store, d *wiring.Desk) error) error {
-	store, err := wiring.OpenStore(ctx, s.cfg)
+// settings returns what a desk needs of the session.
+func (s *session) settings() desk.Settings {
+	return desk.Settings{Config: s.cfg, Console: s.Console, Load: s.load}
+}
+
+// withRuns calls do with the storage and, if there is one, the queue.
+func (s *session) withRuns(ctx context.Context, do func(*desk.Desk) error) error {
+	d, err := desk.Open(ctx, s.settings())
 	if err != nil {
 		return err
 	}
-	d, err := wiring.OpenDesk(ctx, s.cfg, s.Console, false)
-	if wiring.IsNoQueue(err) {
-		return do(store, nil)
-	}
+	return errors.Join(do(d), d.Close())
+}
+
+// withQueue calls do with the storage and the queue, which must exist.
+func (s *session) withQueue(ctx context.Context, do func(*desk.Desk) error) error {
+	d, err := desk.OpenQueue(ctx, s.settings())
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(store, d), d.Close())
+	return errors.Join(do(d), d.Close())
 }
 
 // newBases returns the knowledge bases that a session uses.
@@ -102,7 +109,7 @@ func (s *session) openRun(ctx context.Context, name string) (store storage.Store
 	if store, err = wiring.OpenStore(ctx, s.cfg); err != nil {
 		return nil, "", err
 	}
-	runID, err = lookup.FullID(ctx, s.cfg, nil, name)
+	runID, err = (&desk.Desk{Settings: s.settings(), Store: store}).FullID(ctx, name)
 	return store, runID, err
 }
 

@@ -8,10 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/watch"
-	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/storage"
 )
 
 func watchCommand(p *program) *cobra.Command {
@@ -34,9 +33,7 @@ Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use
 				return view.Usage(fmt.Errorf("--from %d: messages are numbered from 1; 0 means all", from))
 			}
 			name := slices.Concat(args, []string{""})[0]
-			return s.withRuns(ctx, func(store storage.Store, d *wiring.Desk) error {
-				return watch.Name(ctx, s.cfg, s.Console, store, d, name, batch, from)
-			})
+			return s.withRuns(ctx, func(d *desk.Desk) error { return watch.Name(ctx, d, name, batch, from) })
 		}),
 	}
 	cmd.Flags().StringVar(&batch, "batch", "", "watch all runs of this batch")

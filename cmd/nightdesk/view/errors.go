@@ -106,3 +106,22 @@ func PrintError(w io.Writer, err error) {
 		fmt.Fprintf(w, "  %s\n", hint)
 	}
 }
+
+// NoSuch returns the error for a name that is neither a run nor a batch.
+func NoSuch(name string) error {
+	return NotFound(fmt.Errorf("there is no run and no batch %q", name), "`nightdesk list` shows what there is.")
+}
+
+// NoBatchError holds the name of an unknown batch.
+type NoBatchError string
+
+func (e NoBatchError) Error() string { return fmt.Sprintf("there is no batch %q", string(e)) }
+
+// NoBatch returns the error for an unknown batch. names are those that exist, oldest first.
+func NoBatch(name string, names []string) error {
+	there := strings.Join(names[max(0, len(names)-20):], ", ")
+	if there == "" {
+		there = "none yet"
+	}
+	return NotFound(NoBatchError(name), "There are: "+there)
+}

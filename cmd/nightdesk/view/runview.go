@@ -258,15 +258,18 @@ func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []s
 }
 
 // State returns the state of a run, and whether it is paused or not stored.
-func State(run topicqueue.Run) string {
-	word := string(run.State)
-	if run.State == topicqueue.RunAwaitingInput {
+func State(run topicqueue.Run) string { return StateWord(run.State, run.Paused, run.Unpublished) }
+
+// StateWord is State for a run whose report is not stored for the reason unpublished; empty: it is, or there is none.
+func StateWord(state topicqueue.RunState, paused bool, unpublished string) string {
+	word := string(state)
+	if state == topicqueue.RunAwaitingInput {
 		word = "waits for an answer"
 	}
-	if run.Paused && !run.State.Final() {
+	if paused && !state.Final() {
 		word += ", paused"
 	}
-	if run.Unpublished != "" {
+	if unpublished != "" {
 		word += ", not stored"
 	}
 	return word

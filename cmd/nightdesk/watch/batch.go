@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -259,7 +258,7 @@ func (b *batchWatch) print() error {
 	}
 	var lines []string
 	for _, run := range ended {
-		lines = append(lines, view.EndedLines(run, lookup.Location(b.store, run))...)
+		lines = append(lines, view.EndedLines(run, b.desk.Location(run))...)
 	}
 	if counts := b.view.Counts(); counts != b.counts && (time.Since(b.line) >= countsPause || len(b.open) == 0) {
 		b.counts, b.line = counts, time.Now()

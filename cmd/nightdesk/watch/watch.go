@@ -12,11 +12,8 @@ import (
 	"slices"
 	"time"
 
-	"nightdesk/cmd/nightdesk/desk/health"
-	"nightdesk/cmd/nightdesk/lookup"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
@@ -26,33 +23,29 @@ import (
 )
 
 // Name watches the run or batch called name, or the one called batch, or without both the newest batch, until it has
-// ended. d is nil if there is no queue. from is the number of the last message of a run that is known. The error has an
-// exit code if not everything is completed.
-func Name(ctx context.Context, cfg config.Config, con *view.Console, store storage.Store, d *wiring.Desk,
-	name, batch string, from int64) (err error) {
-	w := &watcher{con: con, store: store, messages: jsonViewer{con, !cfg.Watch.ReturnIntermediateResults}}
-	if d != nil {
+// ended. from is the number of the last message of a run that is known. The error has an exit code if not everything is
+// completed.
+func Name(ctx context.Context, d *desk.Desk, name, batch string, from int64) (err error) {
+	w := &watcher{con: d.Console, desk: d, store: d.Store,
+		messages: jsonViewer{d.Console, !d.Config.Watch.ReturnIntermediateResults}}
+	if d.HasQueue() {
 		w.queue, w.servers = d.Queue, modelServers{redis: d.Redis}
-		w.troubles.look = health.Checker{Config: cfg, Desk: d, Store: store}.Stopping
+		w.troubles.look = d.Checks().Stopping
 	}
-	if name, err = lookup.FullID(ctx, cfg, d, name); err != nil {
-		return err
-	}
-	if name != "" && w.queue != nil {
-		run, err := d.Queue.Run(ctx, name)
-		if err == nil {
-			return w.run(ctx, run, from)
-		}
-		if !errors.Is(err, redisqueue.ErrNotFound) {
+	if name != "" {
+		found, err := d.Find(ctx, name)
+		switch {
+		case err == nil && found.Queued:
+			return w.run(ctx, found.Run, from)
+		case err == nil:
+			run, events, ok := w.archive(ctx, found.ID)
+			if !ok {
+				return view.NoSuch(name)
+			}
+			return w.replay(ctx, run, after(events, from))
+		case view.KindOf(err) != view.Missing || desk.IsRunID(name):
 			return err
 		}
-	}
-	if lookup.IsRunID(name) {
-		run, events, ok := w.archive(ctx, name)
-		if !ok {
-			return lookup.NoSuch(name)
-		}
-		return w.replay(ctx, run, after(events, from))
 	}
 	if from > 0 {
 		return view.Usage(errors.New("--from is for one run, because each run numbers its messages separately"))
@@ -62,16 +55,15 @@ func Name(ctx context.Context, cfg config.Config, con *view.Console, store stora
 
 // anyBatch watches the batch called batch or name, or the newest batch without both. name may be meant as a run.
 func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
-	var from lookup.Lister = w.queue
-	watch := w.batch
-	if w.queue == nil {
-		stored, err := lookup.StoredRuns(ctx, w.con, w.store)
-		if err != nil {
-			return err
-		}
-		from, watch = stored, func(ctx context.Context, name string) error { return w.storedBatch(ctx, stored, name) }
+	runs, err := w.desk.Runs(ctx)
+	if err != nil {
+		return err
 	}
-	batches, err := from.Batches(ctx)
+	watch := w.batch
+	if stored, ok := runs.(desk.Stored); ok {
+		watch = func(ctx context.Context, name string) error { return w.storedBatch(ctx, stored, name) }
+	}
+	batches, err := runs.Batches(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,15 +78,15 @@ func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
 		return view.Usage(view.Hint(errors.New("there is nothing to watch"),
 			"Put topics into the queue with `nightdesk enqueue`."))
 	case name != "":
-		return lookup.NoSuch(name)
+		return view.NoSuch(name)
 	}
-	return lookup.NoBatch(batch, batches)
+	return desk.NoBatch(batch, batches)
 }
 
 // storedBatch shows a batch whose runs are all in storage and therefore have ended.
-func (w *watcher) storedBatch(ctx context.Context, stored lookup.Stored, name string) error {
+func (w *watcher) storedBatch(ctx context.Context, stored desk.Stored, name string) error {
 	b := w.newBatchWatch(name)
-	err := stored.Runs(ctx, name, func(run topicqueue.Run) error {
+	err := stored.RunsFrom(ctx, name, 0, func(_ int, run topicqueue.Run) error {
 		b.view.Runs++
 		b.final[run.State]++
 		b.ended = append(b.ended, run)
@@ -123,6 +115,7 @@ func (w *watcher) storedBatch(ctx context.Context, stored lookup.Stored, name st
 // watcher holds what watching needs.
 type watcher struct {
 	con      *view.Console
+	desk     *desk.Desk
 	queue    *redisqueue.Queue // nil: no queue, show the runs in storage
 	store    storage.Store
 	messages jsonViewer // printer for --json
@@ -199,7 +192,7 @@ func (w *watcher) summary(run topicqueue.Run) error {
 		if run.Unpublished != "" {
 			lines = append(lines, "its report is kept in the queue until it can be stored: "+run.Unpublished)
 		}
-		if report := lookup.Location(w.store, run); report != "" {
+		if report := w.desk.Location(run); report != "" {
 			lines = append(lines, report)
 		}
 		if err := view.PrintLines(w.con.Out, lines); err != nil {

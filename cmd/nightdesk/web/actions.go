@@ -3,15 +3,14 @@ package web
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
-	"nightdesk/jobs/tasks"
+	"nightdesk/cmd/nightdesk/desk"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
 // action is an operation on runs that a page offers.
@@ -20,35 +19,26 @@ type action struct {
 	Name string // label of its button
 	Done string // completes "3 runs are ..."
 	// fits reports whether the action is available for a run.
-	fits func(topicqueue.Run) bool
-	do   func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error
+	fits func(desk.RunSummary) bool
+	do   desk.Control
 }
 
 // actions lists all actions in the order of their buttons.
 var actions = []action{
-	{"retry", "Do again what failed", "queued again", func(r topicqueue.Run) bool {
+	{"retry", "Do again what failed", "queued again", func(r desk.RunSummary) bool {
 		return r.State == topicqueue.RunFailed || r.State == topicqueue.RunPartial || r.State == topicqueue.RunCancelled
-	}, func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
-		return c.Retry(ctx, run, redisqueue.RetryBlocks)
-	}},
-	{"pause", "Pause", "paused", func(r topicqueue.Run) bool { return !r.State.Final() && !r.Paused },
-		tasks.Controls.Pause},
-	{"resume", "Resume", "going on", func(r topicqueue.Run) bool { return r.Paused },
-		tasks.Controls.Resume},
+	}, desk.Retry(desk.RetryOptions{})},
+	{"pause", "Pause", "paused", func(r desk.RunSummary) bool { return unended(r) && !r.Paused }, desk.Pause},
+	{"resume", "Resume", "going on", func(r desk.RunSummary) bool { return r.Paused }, desk.Resume},
 	{"report", "End, and write up what was found", "ended and will be written up", unended,
-		func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
-			return c.Cancel(ctx, run, "ended on the page", true)
-		}},
-	{"cancel", "Cancel", "cancelled", unended,
-		func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
-			return c.Cancel(ctx, run, "cancelled on the page", false)
-		}},
+		desk.Cancel(desk.CancelOptions{Report: true, Reason: "ended on the page"})},
+	{"cancel", "Cancel", "cancelled", unended, desk.Cancel(desk.CancelOptions{Reason: "cancelled on the page"})},
 }
 
-func unended(r topicqueue.Run) bool { return !r.State.Final() }
+func unended(r desk.RunSummary) bool { return !r.State.Final() }
 
 // offered returns the actions that at least one of the runs allows.
-func offered(runs ...topicqueue.Run) (out []action) {
+func offered(runs ...desk.RunSummary) (out []action) {
 	for _, a := range actions {
 		if slices.ContainsFunc(runs, a.fits) {
 			out = append(out, a)
@@ -73,7 +63,7 @@ type actPage struct {
 type keptRun struct{ Topic, URL, Why string }
 
 // actionPages apply actions to runs.
-type actionPages struct{ controls tasks.Controls }
+type actionPages struct{ *desk.Desk }
 
 // act applies an action to the runs selected in a form.
 func (s actionPages) act(ctx context.Context, r *http.Request) (string, any, error) {
@@ -90,27 +80,21 @@ func (s actionPages) act(ctx context.Context, r *http.Request) (string, any, err
 	}
 	a, p, done := actions[at], actPage{BackURL: backOf(r)}, 0
 	for _, id := range ids {
-		run, err := s.controls.Queue.Run(ctx, id)
-		if err == nil {
-			err = a.do(s.controls, ctx, run)
-		}
-		var refusal tasks.Refusal
+		_, err := s.ChangeRun(ctx, id, a.do)
 		switch {
 		case err == nil:
 			done++
 			continue
-		case errors.As(err, &refusal):
-		case errors.Is(err, redisqueue.ErrNotFound):
-			refusal = "it has left the queue; its report is kept"
-		default:
+		case !view.IsUsage(err):
 			return "", nil, fmt.Errorf("%d of %d runs are %s; then an error occurred: %w", done, len(ids), a.Done, err)
 		}
 		if len(p.Kept) == maxSaid {
 			p.More++
 			continue
 		}
+		run, _ := s.Find(ctx, id) // without its topic, its id is shown
 		p.Kept = append(p.Kept, keptRun{cmp.Or(topicqueue.Clip(topicqueue.OneLine(run.Topic), 120), id),
-			"./runs/" + name(id), string(refusal)})
+			"./runs/" + name(id), err.Error()})
 	}
 	p.Done = fmt.Sprintf("%d runs are %s.", done, a.Done)
 	if done == 1 {

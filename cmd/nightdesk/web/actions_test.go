@@ -11,7 +11,7 @@ import (
 )
 
 // post sends a form as a browser does from a page of this site, or of another one.
-func (d desk) post(path, site string, form url.Values, status int) string {
+func (d testDesk) post(path, site string, form url.Values, status int) string {
 	d.t.Helper()
 	r := httptest.NewRequestWithContext(d.t.Context(), http.MethodPost, "http://localhost"+path,
 		strings.NewReader(form.Encode()))
@@ -56,7 +56,7 @@ func TestActions(t *testing.T) {
 	}
 
 	body := d.post("/act", "same-origin", of("pause", "research_a", "research_b", "research_x"), http.StatusOK)
-	for _, want := range []string{"2 runs are paused.", "research_x</a>: it has left the queue",
+	for _, want := range []string{"2 runs are paused.", "research_x</a>: there is no run",
 		`<a href="./batches/march?state=queued">Back</a>`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %q in %s", want, body)

@@ -29,7 +29,7 @@ func (s runPages) audio(ctx context.Context, n topicqueue.Narration) (*audio, er
 	}
 	a := &audio{URL: "../a/" + n.File, Name: strings.ToUpper(strings.TrimPrefix(path.Ext(n.File), ".")),
 		Transcript: "../a/" + n.Transcript}
-	body, err := s.store.Get(ctx, n.Transcript)
+	body, err := s.Store.Get(ctx, n.Transcript)
 	if errors.Is(err, storage.ErrNotExist) {
 		return a, nil
 	}

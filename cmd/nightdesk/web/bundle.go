@@ -10,13 +10,14 @@ import (
 	"strconv"
 	"strings"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/storage"
 )
 
 // zip sends all files of a run's bundle under their storage keys, so that `verify` can check them after unpacking.
 func (s downloads) zip(w http.ResponseWriter, r *http.Request) {
 	run := r.PathValue("run")
-	if !runID.MatchString(run) {
+	if !desk.IsName(run) {
 		http.NotFound(w, r)
 		return
 	}

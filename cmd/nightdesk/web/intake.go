@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,44 +12,29 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/bases"
-	"nightdesk/cmd/nightdesk/web/api"
+	"nightdesk/cmd/nightdesk/desk"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
 )
 
-// Draft is a list of topics with their common options. Empty options take their values from the settings.
-type Draft struct {
-	List     string // content as in a file to enqueue
-	Format   string // auto, text, csv or jsonl
-	Preset   string
-	KB       string // name of a knowledge base
-	Language string
-	Batch    string // target batch; enqueueing the same list again adds nothing to it
-}
-
-// Drafted is the result of checking or enqueueing a draft.
-type Drafted struct {
-	Topics   int      // number of new topics
-	Known    int      // number of topics already in the batch
-	Problems []string // by line; if there are any, nothing was enqueued
-	Said     string   // summary of duplicates, calls, cost and time, as the command prints it
-}
-
-// mark returns a hash that identifies the draft.
-func (d Draft) mark() string {
+// markOf returns a hash that identifies a draft.
+func markOf(d desk.Draft) string {
 	d.List = strings.ReplaceAll(d.List, "\r\n", "\n") // browsers send CRLF line ends
 	return topicqueue.TextHash(fmt.Sprintf("%q", d))
 }
 
 // Mark returns the mark of the draft, for a hidden field of the form.
-func (p newPage) Mark() string { return p.Draft.mark() }
+func (p newPage) Mark() string { return markOf(p.Draft) }
 
 // maxList is the maximum size in bytes of a list from a page. The command accepts larger ones.
 const maxList = 4 << 20
 
 // newPage is the data of the page for new research.
 type newPage struct {
-	Draft
-	Drafted
+	desk.Draft
+	Topics, Known int      // number of new topics, and of those that the batch had already
+	Problems      []string // by line; if there are any, nothing was enqueued
+	Said          string   // summary of duplicates, calls, cost and time, as the command prints it
 	bases.BaseList
 	Presets, Formats []string
 	Checked, Ready   bool
@@ -58,20 +44,16 @@ type newPage struct {
 }
 
 // intakePages accept new topics.
-type intakePages struct {
-	check   func(ctx context.Context, d Draft, enqueue bool) (Drafted, error)
-	presets []string
-	bases   *bases.Bases
-}
+type intakePages struct{ *desk.Desk }
 
 func (s intakePages) newResearch(ctx context.Context, _ *http.Request) (string, any, error) {
-	p, err := s.newPage(ctx, Draft{Format: "auto"})
+	p, err := s.newPage(ctx, desk.Draft{Format: "auto"})
 	return "New research", p, err
 }
 
-func (s intakePages) newPage(ctx context.Context, d Draft) (p newPage, err error) {
-	p = newPage{Draft: d, Presets: s.presets, Formats: []string{"auto", "text", "csv", "jsonl"}}
-	p.BaseList, err = s.bases.List(ctx)
+func (s intakePages) newPage(ctx context.Context, d desk.Draft) (p newPage, err error) {
+	p = newPage{Draft: d, Presets: desk.Presets(), Formats: []string{"auto", "text", "csv", "jsonl"}}
+	p.BaseList, err = s.Bases().List(ctx)
 	return p, err
 }
 
@@ -81,7 +63,7 @@ func (s intakePages) draft(ctx context.Context, r *http.Request) (string, any, e
 		return "", nil, wrong("This list cannot be read: " + err.Error() +
 			". A list for this page has at most 4 MB; `nightdesk enqueue` takes longer ones.")
 	}
-	d := Draft{List: r.PostFormValue("list"), Format: r.PostFormValue("format"), Preset: r.PostFormValue("preset"),
+	d := desk.Draft{List: r.PostFormValue("list"), Format: r.PostFormValue("format"), Preset: r.PostFormValue("preset"),
 		KB: r.PostFormValue("kb"), Language: strings.TrimSpace(r.PostFormValue("language")),
 		Batch: strings.TrimSpace(r.PostFormValue("batch"))}
 	if file, _, err := r.FormFile("file"); err == nil {
@@ -96,21 +78,28 @@ func (s intakePages) draft(ctx context.Context, r *http.Request) (string, any, e
 	if d.Batch == "" { // set before enqueueing, so that a double submit enqueues once
 		d.Batch = "page_" + time.Now().UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
 	}
-	seen := r.PostFormValue("seen") == d.mark() // otherwise it was changed after it was shown
+	seen := r.PostFormValue("seen") == markOf(d) // otherwise it was changed after it was shown
 	enqueue := r.PostFormValue("do") == "enqueue" && seen
 	p, err := s.newPage(ctx, d)
 	if err != nil {
 		return "", nil, err
 	}
-	p.Drafted, err = s.check(ctx, d, enqueue)
-	var problem *api.Problem
+	if enqueue {
+		var made desk.Enqueued
+		made, err = s.EnqueueDraft(ctx, d)
+		p.Topics, p.Known, p.Said = made.Created, made.Known, strings.Join(made.Notes, "\n")
+	} else {
+		p.Topics, p.Said, err = s.CheckDraft(ctx, d)
+	}
+	var lines *desk.LinesError
 	switch {
-	case errors.As(err, &problem):
-		p.Wrong, p.Do = problem.Detail, problem.Do
+	case errors.As(err, &lines):
+		p.Problems, p.Wrong, p.Do = lines.Lines, "Some lines cannot be enqueued.",
+			"Correct them below. Nothing was enqueued."
+	case view.IsUsage(err):
+		p.Wrong, p.Do = err.Error(), cmp.Or(view.HintOf(err), "Correct the order. Nothing was enqueued.")
 	case err != nil:
 		return "", nil, err
-	case len(p.Problems) > 0:
-		p.Wrong, p.Do = "Some lines cannot be enqueued.", "Correct them below. Nothing was enqueued."
 	case enqueue:
 		p.Enqueued, p.BatchURL = true, "./batches/"+name(d.Batch)
 	default:

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/rs/zerolog"
 
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/jobs/search"
@@ -164,7 +163,7 @@ func TestManyRuns(t *testing.T) {
 	if err := rdb.Del(t.Context(), rdb.Keys(t.Context(), "nightdesk:{"+stored+"}:*").Val()...).Err(); err != nil {
 		t.Fatal(err)
 	}
-	handler := web.New(web.Services{Redis: rdb, Queue: l.queue, Store: l.dir, Log: zerolog.Nop(), Search: index.Search,
+	handler := web.New(web.Services{Desk: deskOf(rdb, l.queue, l.dir), Search: index.Search,
 		Health: sound()})
 	for _, path := range []string{"/", "/?q=subject+77", "/batches", "/batches/many", "/batches/many?q=subject+77",
 		"/search?q=geneva", "/search?q=word1+word2+word3", "/search?q=%22word1+word2%22", "/search?q=word19*",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/jobs/digests"
 	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
@@ -60,17 +61,17 @@ type (
 )
 
 // digestPages show the results of a batch.
-type digestPages struct{ runReader }
+type digestPages struct{ *desk.Desk }
 
 // morning shows the digest of the newest finished batch, or of the newest batch so far.
 func (s digestPages) morning(ctx context.Context, r *http.Request) (string, any, error) {
-	batches, err := s.queue.Batches(ctx)
+	batches, err := s.Queue.Batches(ctx)
 	if err != nil {
 		return "", nil, err
 	}
 	const looked = 30 // number of batches to search for a stored digest
 	for _, b := range slices.Backward(batches[max(0, len(batches)-looked):]) {
-		d, err := digests.Read(ctx, s.store, b.Name)
+		d, err := digests.Read(ctx, s.Store, b.Name)
 		if err == nil {
 			return s.digestPage(ctx, r, d, batches, false)
 		}
@@ -81,7 +82,7 @@ func (s digestPages) morning(ctx context.Context, r *http.Request) (string, any,
 	if len(batches) == 0 {
 		return "This morning", digestPage{}, nil
 	}
-	d, _, err := s.reports().Digest(ctx, batches[len(batches)-1].Name)
+	d, _, err := s.Reports().Digest(ctx, batches[len(batches)-1].Name)
 	if err != nil {
 		return "", nil, err
 	}
@@ -90,11 +91,11 @@ func (s digestPages) morning(ctx context.Context, r *http.Request) (string, any,
 
 // digest shows the digest of one batch.
 func (s digestPages) digest(ctx context.Context, r *http.Request) (string, any, error) {
-	batches, err := s.queue.Batches(ctx)
+	batches, err := s.Queue.Batches(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	d, final, err := s.reports().Digest(ctx, r.PathValue("batch"))
+	d, final, err := s.Reports().Digest(ctx, r.PathValue("batch"))
 	if err != nil {
 		return "", nil, err
 	}
@@ -105,9 +106,10 @@ func (s digestPages) digestPage(ctx context.Context, r *http.Request, d digest.D
 	soFar bool) (string, any, error) {
 	up := "./" + strings.Repeat("../", strings.Count(r.URL.Path, "/")-1)
 	base := up + "batches/" + name(d.Batch)
-	p := digestPage{Digest: d, SoFar: soFar, Filter: filterOf(r),
+	chosen := selected(r, d.Batch)
+	p := digestPage{Digest: d, SoFar: soFar, Filter: filterOf(chosen),
 		States: states(d.States, base, ""), BatchURL: base, Newest: r.URL.Path == "/"}
-	fitting, err := s.fitting(ctx, d.Batch, p.Filter)
+	fitting, err := s.fitting(ctx, chosen)
 	if err != nil {
 		return "", nil, err
 	}
@@ -141,21 +143,16 @@ func (s digestPages) digestPage(ctx context.Context, r *http.Request, d digest.D
 	return title, p, nil
 }
 
-// fitting returns the runs of a batch that match a filter, or nil if the filter is empty.
-func (s digestPages) fitting(ctx context.Context, batch string, chosen filter) (map[string]bool, error) {
-	if !chosen.Some() {
+// fitting returns the runs that match a request, or nil if it has no condition.
+func (s digestPages) fitting(ctx context.Context, chosen desk.ListRequest) (map[string]bool, error) {
+	if !chosen.Selects() {
 		return nil, nil
 	}
 	found := map[string]bool{}
-	err := s.queue.Runs(ctx, batch, func(run topicqueue.Run) error {
-		if chosen.fits(run) {
-			found[run.ID] = true
-		}
+	_, _, err := s.Each(ctx, chosen, func(run desk.RunSummary) error {
+		found[run.RunID] = true
 		return nil
 	})
-	if errors.As(err, new(*redisqueue.BrokenError)) {
-		err = nil // the other runs are usable
-	}
 	return found, err
 }
 

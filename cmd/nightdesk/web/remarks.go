@@ -10,12 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/jobs/history"
 	"nightdesk/topicqueue"
 )
 
 // remarkPages show and store readers' remarks about a report.
-type remarkPages struct{ runReader }
+type remarkPages struct{ *desk.Desk }
 
 // Parts of the remarks page.
 type (
@@ -44,7 +45,7 @@ func (p remarkPages) page(ctx context.Context, r *http.Request) (string, any, er
 	}
 	out := remarksPage{Topic: topicqueue.OneLine(run.Topic), RunURL: "../" + name(run.ID), Kept: r.URL.Query().Has("kept")}
 	if n, err := strconv.Atoi(r.URL.Query().Get("sentence")); err == nil {
-		v, err := p.verification(ctx, run.ID)
+		v, err := p.Verification(ctx, run.ID)
 		if err != nil {
 			return "", nil, err
 		}
@@ -53,7 +54,7 @@ func (p remarkPages) page(ctx context.Context, r *http.Request) (string, any, er
 		}
 		out.Sentence, out.Find = cells(v.Sentences[n-1].Text), whyOf(v.Sentences[n-1])
 	}
-	list, err := history.Remarks(ctx, p.store, run)
+	list, err := history.Remarks(ctx, p.Store, run)
 	out.Remarks = remarkLines(list)
 	return "Remarks: " + out.Topic, out, err
 }
@@ -67,7 +68,7 @@ func (p remarkPages) keep(ctx context.Context, r *http.Request) (string, error) 
 	if err := r.ParseForm(); err != nil {
 		return "", wrong("This form cannot be read: " + err.Error())
 	}
-	err = history.Remark(ctx, p.store, run, topicqueue.Remark{At: time.Now(), By: r.PostForm.Get("by"),
+	err = history.Remark(ctx, p.Store, run, topicqueue.Remark{At: time.Now(), By: r.PostForm.Get("by"),
 		Sentence: r.PostForm.Get("sentence"), Words: r.PostForm.Get("words")})
 	if errors.Is(err, history.ErrNoWords) {
 		return "", wrong("Say what is wrong: the remark had no words.")
@@ -77,11 +78,11 @@ func (p remarkPages) keep(ctx context.Context, r *http.Request) (string, error) 
 
 // reported returns the run in the URL. The run must have a report.
 func (p remarkPages) reported(ctx context.Context, r *http.Request) (topicqueue.Run, error) {
-	run, _, _, err := p.find(ctx, r.PathValue("run"))
+	run, err := p.Find(ctx, r.PathValue("run"))
 	if err == nil && run.Report == "" {
 		err = notHere("Run " + run.ID + " has no report.")
 	}
-	return run, err
+	return run.Run, err
 }
 
 // checkedSpan matches part of a checked sentence as rendered by package formats.

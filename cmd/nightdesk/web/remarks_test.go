@@ -14,7 +14,7 @@ import (
 )
 
 // report puts a run that has ended with a report of two sentences into the storage.
-func (d desk) report(id, topic, sentence string, ended time.Time) topicqueue.Run {
+func (d testDesk) report(id, topic, sentence string, ended time.Time) topicqueue.Run {
 	d.t.Helper()
 	run := topicqueue.Run{ID: id, Batch: "march", Topic: topic, State: topicqueue.RunCompleted,
 		CreatedAt: ended.Add(-time.Hour), Report: storage.ReportKey(id), StartedAt: ended.Add(-time.Minute),

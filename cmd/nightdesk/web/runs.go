@@ -17,8 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
-
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/history"
@@ -27,7 +26,6 @@ import (
 	"nightdesk/pipeline/reporting/formats/pdf"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
 // Limits of one page.
@@ -70,67 +68,56 @@ type (
 )
 
 // batchPages list batches and their runs.
-type batchPages struct {
-	queue *redisqueue.Queue
-	log   zerolog.Logger
-}
+type batchPages struct{ *desk.Desk }
 
 // batches lists the batches, newest first.
 func (s batchPages) batches(ctx context.Context, _ *http.Request) (string, any, error) {
-	batches, err := s.queue.Batches(ctx)
-	if err != nil {
-		return "", nil, err
-	}
+	list, err := s.Batches(ctx, desk.Page{Limit: maxListed})
 	var out []batchLine
-	for _, b := range slices.Backward(batches) {
-		if len(out) == maxListed {
-			break
-		}
-		size, err := s.queue.BatchSize(ctx, b.Name)
-		if err != nil {
-			return "", nil, err
-		}
-		out = append(out, batchLine{b.Name, "batches/" + name(b.Name), "digests/" + name(b.Name), when(b.CreatedAt), size})
+	for _, b := range list.Batches {
+		out = append(out, batchLine{b.Name, "batches/" + name(b.Name), "digests/" + name(b.Name), when(b.CreatedAt), b.Runs})
 	}
-	return "Batches", out, nil
+	return "Batches", out, err
 }
 
-// eachRun calls yield for each run of a batch. Damaged runs are logged and skipped.
-func (s batchPages) eachRun(ctx context.Context, batch string, yield func(topicqueue.Run) error) error {
-	if _, err := s.queue.Batch(ctx, batch); err != nil {
-		if errors.Is(err, redisqueue.ErrNotFound) {
-			return noBatch(batch)
-		}
-		return err
+// selected returns the request for the runs that match ?q, ?tag, ?id and ?state.
+func selected(r *http.Request, batch string) desk.ListRequest {
+	q := r.URL.Query()
+	out := desk.ListRequest{Batch: batch, Query: strings.TrimSpace(q.Get("q")), ID: strings.TrimSpace(q.Get("id")),
+		State: q.Get("state")}
+	if tag := strings.TrimSpace(q.Get("tag")); tag != "" {
+		out.Tags = []string{tag}
 	}
-	err := s.queue.Runs(ctx, batch, yield)
-	var broken *redisqueue.BrokenError
-	if errors.As(err, &broken) {
-		s.log.Warn().Err(err).Str("batch", batch).Msg("runs are left out of a page")
-		return nil
-	}
-	return err
+	return out
 }
+
+// filter is what the form of a list shows.
+type filter struct{ Query, Tag, ID, State string }
+
+func filterOf(r desk.ListRequest) filter {
+	return filter{r.Query, strings.Join(r.Tags, ", "), r.ID, r.State}
+}
+
+// Some reports whether the filter excludes any runs.
+func (f filter) Some() bool { return f != filter{} }
 
 // batch lists the runs of a batch that match ?q, ?tag, ?id and ?state.
 func (s batchPages) batch(ctx context.Context, r *http.Request) (string, any, error) {
-	batch, chosen := r.PathValue("batch"), filterOf(r)
-	p := batchPage{Batch: batch, Filter: chosen, Digest: "../digests/" + name(batch),
+	batch := r.PathValue("batch")
+	chosen := selected(r, batch)
+	p := batchPage{Batch: batch, Filter: filterOf(chosen), Digest: "../digests/" + name(batch),
 		CSV: "../csv/" + name(batch) + "?" + r.URL.RawQuery}
-	counts, now := map[topicqueue.RunState]int{}, time.Now()
-	var listed []topicqueue.Run
-	err := s.eachRun(ctx, batch, func(run topicqueue.Run) error {
-		p.Total++
-		counts[run.State]++
-		p.Live = p.Live || !run.State.Final()
-		for _, tag := range run.Tags {
-			if !slices.Contains(p.Tags, tag) && len(p.Tags) < maxTags {
-				p.Tags = append(p.Tags, tag)
-			}
-		}
-		if !chosen.fits(run) {
-			return nil
-		}
+	all, err := s.Batch(ctx, desk.BatchRequest{Batch: batch})
+	if err != nil {
+		return "", nil, err
+	}
+	p.Total, p.Tags, p.States = all.Runs, all.Tags, states(all.States, "./"+name(batch), chosen.State)
+	for state, n := range all.States {
+		p.Live = p.Live || n > 0 && !state.Final()
+	}
+	now := time.Now()
+	var listed []desk.RunSummary
+	_, _, err = s.Each(ctx, chosen, func(run desk.RunSummary) error {
 		p.Shown++
 		if len(p.Runs) < maxListed {
 			line := lineOf(run, now)
@@ -141,39 +128,34 @@ func (s batchPages) batch(ctx context.Context, r *http.Request) (string, any, er
 		return nil
 	})
 	p.Listed, p.Actions, p.Back = len(p.Runs), offered(listed...), r.URL.RequestURI()
-	p.States = states(counts, "./"+name(batch), chosen.State)
-	slices.Sort(p.Tags)
 	return "Batch " + batch, p, err
 }
 
-func lineOf(run topicqueue.Run, now time.Time) runLine {
-	line := runLine{ID: run.ID, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), 300), URL: "../runs/" + name(run.ID),
-		State: view.State(run), Class: string(run.State), Reason: topicqueue.Clip(run.Reason, 200),
-		Labels: strings.Join(append([]string{run.Ref}, run.Tags...), " "), Ended: when(run.EndedAt),
+func lineOf(run desk.RunSummary, now time.Time) runLine {
+	line := runLine{ID: run.RunID, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), 300),
+		URL: "../runs/" + name(run.RunID), State: run.Word(), Class: string(run.State),
+		Reason: topicqueue.Clip(run.Reason, 200), Labels: strings.Join(append([]string{run.Ref}, run.Tags...), " "),
+		Ended:   when(run.EndedAt),
 		Changes: changesOf(run.Tally), Check: confirmedOf(run.Tally), Cost: shortCost(run.Tally)}
 	if !run.StartedAt.IsZero() {
-		line.Used = view.Duration(cmp.Or(run.EndedAt, now).Sub(run.StartedAt))
+		line.Used = view.Duration(run.Used(now))
 	}
 	return line
 }
 
 // csv writes the runs of a batch that match ?q, ?tag, ?id and ?state as a CSV table.
 func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
-	chosen := filterOf(r)
 	var out bytes.Buffer
 	table := csv.NewWriter(&out)
 	_ = table.Write([]string{"run_id", "id", "topic", "tags", "state", "reason", "created_at", "ended_at", "report",
 		"seconds", "since", "changes", "cited_sentences", "supported", "unsupported", "model_calls", "tokens", "cost_usd"})
-	err := s.eachRun(r.Context(), r.PathValue("batch"), func(run topicqueue.Run) error {
-		if !chosen.fits(run) {
-			return nil
-		}
+	_, _, err := s.Each(r.Context(), selected(r, r.PathValue("batch")), func(run desk.RunSummary) error {
 		ended := ""
 		if !run.EndedAt.IsZero() {
 			ended = run.EndedAt.UTC().Format(time.RFC3339)
 		}
-		fields := []string{run.ID, run.Ref, run.Topic, strings.Join(run.Tags, ","), string(run.State), run.Reason,
-			run.CreatedAt.UTC().Format(time.RFC3339), ended, run.Report}
+		fields := []string{run.RunID, run.Ref, run.Topic, strings.Join(run.Tags, ","), string(run.State), run.Reason,
+			run.CreatedAt.UTC().Format(time.RFC3339), ended, run.ReportKey}
 		fields = append(fields, counted(run)...)
 		for i, f := range fields {
 			if strings.IndexAny(f, "=+-@\t\r") == 0 { // a spreadsheet would treat the field as a formula
@@ -183,9 +165,8 @@ func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
 		return table.Write(fields)
 	})
 	table.Flush()
-	var missing notHere
 	switch {
-	case errors.As(err, &missing):
+	case view.KindOf(err) == view.Missing:
 		http.Error(w, err.Error(), http.StatusNotFound)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -197,7 +178,7 @@ func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
 }
 
 // runPages show a run: its report, progress and check results.
-type runPages struct{ runReader }
+type runPages struct{ *desk.Desk }
 
 // Parts of the run page.
 type (
@@ -223,15 +204,20 @@ type (
 // run shows one run: its report or its progress.
 func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error) {
 	id := r.PathValue("run")
-	run, blocks, inStorageOnly, err := s.find(ctx, id)
+	found, err := s.Find(ctx, id)
+	if err != nil {
+		return "", nil, err
+	}
+	run := found.Run
+	blocks, err := found.Blocks(ctx)
 	if err != nil {
 		return "", nil, err
 	}
 	topic := topicqueue.OneLine(run.Topic)
 	p := runPage{ID: id, Topic: topic, Batch: run.Batch, BatchURL: "../batches/" + name(run.Batch), State: view.State(run),
 		Class: string(run.State), Reason: run.Reason, Live: !run.State.Final()}
-	if !inStorageOnly {
-		p.Actions = offered(run)
+	if found.Queued {
+		p.Actions = offered(desk.RunSummary{State: run.State, Paused: run.Paused})
 	}
 	for _, b := range blocks {
 		p.Blocks = append(p.Blocks, blockLine{b.Title, strings.ToLower(string(b.Status)),
@@ -243,7 +229,7 @@ func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error)
 	}
 	p.Facts = facts("Id, tags", strings.TrimSpace(strings.Join(append([]string{run.Ref}, run.Tags...), " ")),
 		"Begun", when(run.StartedAt), "Ended", when(run.EndedAt), "Time used", used)
-	if inStorageOnly || !run.PublishedAt.IsZero() {
+	if !found.Queued || !run.PublishedAt.IsZero() {
 		p.History = "../topics/" + history.KeyOf(run)
 	}
 	if run.Report == "" || run.PublishedAt.IsZero() && run.Unpublished == "" {
@@ -257,7 +243,7 @@ func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error)
 func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage) error {
 	for _, form := range []struct{ format, name string }{{"md", "Markdown"}, {"html", "page"}, {"docx", "Word"}} {
 		key := storage.FormatKey(run.ID, form.format)
-		there, err := s.store.Exists(ctx, key)
+		there, err := s.Store.Exists(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -265,7 +251,7 @@ func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage)
 			p.Downloads = append(p.Downloads, link{Name: form.name, URL: "../a/" + key})
 		}
 		if there && form.format == "html" {
-			body, err := s.store.Get(ctx, key)
+			body, err := s.Store.Get(ctx, key)
 			if err != nil {
 				return err
 			}
@@ -278,7 +264,7 @@ func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage)
 			}
 		}
 	}
-	if body, err := s.store.Get(ctx, storage.MetadataKey(run.ID)); err == nil {
+	if body, err := s.Store.Get(ctx, storage.MetadataKey(run.ID)); err == nil {
 		if f, err := digest.Read(body); err == nil {
 			p.Heeded, p.Check = remarkLines(f.Remarks), confirmedOf(f.Tally)
 			p.Facts = append(p.Facts, facts("Cost", costOf(f.Usage), "Not read aloud", f.Audio.Problem)...)
@@ -287,19 +273,19 @@ func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage)
 			}
 		}
 	}
-	whole, err := s.store.Exists(ctx, storage.ManifestKey(run.ID))
+	whole, err := s.Store.Exists(ctx, storage.ManifestKey(run.ID))
 	if err != nil {
 		return err
 	}
 	if whole {
 		p.Downloads = append(p.Downloads, link{Name: "everything", URL: name(run.ID) + "/zip"})
 	}
-	remarks, err := history.Remarks(ctx, s.store, run)
+	remarks, err := history.Remarks(ctx, s.Store, run)
 	if err != nil {
 		return err
 	}
 	p.Remarks, p.RemarksURL = remarkLines(remarks), name(run.ID)+"/remarks"
-	checked, err := s.store.Exists(ctx, storage.CacheKey(run.ID, "verification.json"))
+	checked, err := s.Store.Exists(ctx, storage.CacheKey(run.ID, "verification.json"))
 	if err != nil {
 		return err
 	}
@@ -331,11 +317,11 @@ func (s runPages) reportOf(ctx context.Context, run string, page []byte) (templa
 	if !ok {
 		return "", nil
 	}
-	sources, err := bundle.Lines[storedSource](ctx, s.store, storage.CacheKey(run, "sources.jsonl"))
+	sources, err := bundle.Lines[storedSource](ctx, s.Store, storage.CacheKey(run, "sources.jsonl"))
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return "", err
 	}
-	claims, err := bundle.Lines[storedClaim](ctx, s.store, storage.CacheKey(run, "claims.jsonl"))
+	claims, err := bundle.Lines[storedClaim](ctx, s.Store, storage.CacheKey(run, "claims.jsonl"))
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return "", err
 	}
@@ -404,7 +390,7 @@ type storedClaim struct {
 
 // sources lists the sources that a report cites.
 func (s runPages) sources(ctx context.Context, runID string) (out []sourceLine, err error) {
-	all, err := bundle.Lines[storedSource](ctx, s.store, storage.CacheKey(runID, "sources.jsonl"))
+	all, err := bundle.Lines[storedSource](ctx, s.Store, storage.CacheKey(runID, "sources.jsonl"))
 	if errors.Is(err, storage.ErrNotExist) {
 		return nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // publish stores a run as a bundle that the index reads.
-func (d desk) publish(id, batch, topic, report string, claims ...topicqueue.Claim) {
+func (d testDesk) publish(id, batch, topic, report string, claims ...topicqueue.Claim) {
 	d.t.Helper()
 	d.put(storage.CacheKey(id, "config.json"), topicqueue.Run{ID: id, Batch: batch, Topic: topic,
 		State: topicqueue.RunCompleted, EndedAt: time.Date(2026, 3, 2, 4, 0, 0, 0, time.UTC)})

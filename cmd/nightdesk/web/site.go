@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -13,7 +12,6 @@ import (
 
 	"nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -109,7 +107,7 @@ func (s *site) show(name string, wide bool,
 		case errors.As(err, &bad), kind == view.Misuse, kind == view.Conflict:
 			status, used, title, content = http.StatusBadRequest, "failure", "This could not be done", view.WithHint(err).Error()
 		default:
-			s.Log.Error().Err(err).Str("page", r.URL.Path).Msg("a page cannot be shown")
+			s.Console.Log.Error().Err(err).Str("page", r.URL.Path).Msg("a page cannot be shown")
 			status, used, title = http.StatusInternalServerError, "failure", "This page is not available now"
 			content = err.Error()
 		}
@@ -123,7 +121,7 @@ func (s *site) show(name string, wide bool,
 		}
 		var body bytes.Buffer
 		if err := templates[used].ExecuteTemplate(&body, "layout", p); err != nil {
-			s.Log.Error().Err(err).Str("page", r.URL.Path).Msg("a page cannot be made")
+			s.Console.Log.Error().Err(err).Str("page", r.URL.Path).Msg("a page cannot be made")
 			http.Error(w, "This page cannot be made.", http.StatusInternalServerError)
 			return
 		}
@@ -160,38 +158,37 @@ func (s *site) post(do func(ctx context.Context, r *http.Request) (next string, 
 func (s *site) handle(mux *http.ServeMux) {
 	mux.HandleFunc("GET /style.css", file("text/css", formats.StyleSheet+siteStyle))
 	mux.HandleFunc("GET /site.js", file("text/javascript", siteScript))
-	reader := runReader{s.Queue, s.Store}
-	digests := digestPages{reader}
+	digests := digestPages{s.Desk}
 	mux.HandleFunc("GET /{$}", s.show("morning", false, digests.morning))
 	mux.HandleFunc("GET /digests/{batch}", s.show("morning", false, digests.digest))
-	batches := batchPages{s.Queue, s.Log}
+	batches := batchPages{s.Desk}
 	mux.HandleFunc("GET /batches", s.show("batches", true, batches.batches))
 	mux.HandleFunc("GET /batches/{batch}", s.show("batch", true, batches.batch))
 	mux.HandleFunc("GET /csv/{batch}", batches.csv)
-	runs := runPages{reader}
+	runs := runPages{s.Desk}
 	mux.HandleFunc("GET /runs/{run}", s.show("run", false, runs.run))
 	mux.HandleFunc("GET /runs/{run}/checks", s.show("checks", false, runs.checks))
 	mux.HandleFunc("GET /runs/{run}/sources/{source}", s.show("source", false, runs.source))
 	mux.HandleFunc("GET /runs/{run}/timeline", s.show("timeline", false, runs.timeline))
-	remarks := remarkPages{reader}
+	remarks := remarkPages{s.Desk}
 	mux.HandleFunc("GET /runs/{run}/remarks", s.show("remarks", false, remarks.page))
 	mux.Handle("POST /runs/{run}/remarks", http.MaxBytesHandler(s.post(remarks.keep), maxForm))
-	topics := topicPages{reader}
+	topics := topicPages{s.Desk}
 	mux.HandleFunc("GET /topics/{topic}", s.show("topic", false, topics.topic))
 	mux.HandleFunc("GET /topics/{topic}/compare", s.show("compare", true, topics.compare))
-	files := downloads{s.Store, s.Log}
+	files := downloads{s.Store, s.Console.Log}
 	mux.HandleFunc("GET /runs/{run}/zip", files.zip)
 	mux.HandleFunc("GET /runs/{run}/pdf", files.report)
 	mux.HandleFunc("GET /runs/{run}/bibliography/{format}", files.report)
 	mux.HandleFunc("GET /a/{key...}", files.artefact)
-	mux.HandleFunc("GET /search", s.show("search", false, searchPages{s.Search, s.Log}.search))
-	schedules := schedulePages{s.Schedules}
+	mux.HandleFunc("GET /search", s.show("search", false, searchPages{s.Search, s.Console.Log}.search))
+	schedules := schedulePages{s.Schedules()}
 	mux.HandleFunc("GET /schedules", s.show("schedules", false, schedules.list))
 	mux.Handle("POST /schedules", http.MaxBytesHandler(s.show("schedules", false, schedules.change), maxForm))
-	intake := intakePages{s.Draft, s.Presets, s.Knowledge}
+	intake := intakePages{s.Desk}
 	mux.HandleFunc("GET /new", s.show("new", false, intake.newResearch))
 	mux.Handle("POST /new", http.MaxBytesHandler(s.show("new", false, intake.draft), maxList))
-	act := actionPages{tasks.Controls{Queue: s.Queue, Dispatcher: s.Dispatcher}}.act
+	act := actionPages{s.Desk}.act
 	mux.Handle("POST /act", http.MaxBytesHandler(s.show("act", false, act), maxForm))
 	mux.HandleFunc("GET /health", s.show("health", true, s.health.page))
 	mux.Handle("POST /health", http.MaxBytesHandler(s.show("health", true, s.health.sendAgain), maxForm))
@@ -233,5 +230,3 @@ func facts(pairs ...string) (out []fact) {
 	}
 	return out
 }
-
-func noBatch(name string) error { return notHere(fmt.Sprintf("There is no batch %q.", name)) }

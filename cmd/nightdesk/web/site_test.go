@@ -18,12 +18,8 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
-	"github.com/rs/zerolog"
 
-	"nightdesk/cmd/nightdesk/desk/schedules"
-	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
-	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs/nights"
 	"nightdesk/jobs/search"
 	"nightdesk/jobs/tasks"
@@ -41,8 +37,8 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// desk is pages over a queue and a storage.
-type desk struct {
+// testDesk is pages over a queue and a storage.
+type testDesk struct {
 	t     *testing.T
 	rdb   *redis.Client
 	queue *redisqueue.Queue
@@ -52,7 +48,7 @@ type desk struct {
 }
 
 // newDesk returns a desk with a token for everything and the same with "-read" for reading; "": without.
-func newDesk(t *testing.T, token string) desk {
+func newDesk(t *testing.T, token string) testDesk {
 	readToken := ""
 	if token != "" {
 		readToken = token + "-read"
@@ -64,27 +60,23 @@ func newDesk(t *testing.T, token string) desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { index.Close() })
-	d := desk{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: store, index: index}
+	d := testDesk{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: store, index: index}
 	dispatcher := tasks.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
 	clock := shared.StartClock(t.Context(), rdb)
 	t.Cleanup(func() { _ = clock.Close() })
-	timetable := schedules.Desk{Desk: &wiring.Desk{Redis: rdb, Queue: d.queue, Dispatcher: dispatcher, Clock: clock},
-		Console: &view.Console{Log: zerolog.Nop()},
-		Read: func(context.Context, schedule.Spec, time.Time, time.Time) (nights.Snapshot, error) {
-			topics := []nights.Topic{{Topic: "bees"}, {Topic: "ants"}}
-			return nights.Snapshot{Options: make([]topicqueue.Options, 1), Topics: topics}, nil
-		}}
-	timetable.Config.DataDir = t.TempDir()
-	d.Handler = web.New(web.Services{Dispatcher: dispatcher, Redis: rdb, Queue: d.queue, Store: d.store, Token: token,
-		ReadToken: readToken, Log: zerolog.Nop(),
-		Search:    index.Search,
-		Schedules: timetable,
-		Health:    sound()})
+	served := deskOf(rdb, d.queue, store)
+	served.Dispatcher, served.Clock, served.Config.DataDir = dispatcher, clock, t.TempDir()
+	served.ReadTopics = func(context.Context, schedule.Spec, time.Time, time.Time) (nights.Snapshot, error) {
+		topics := []nights.Topic{{Topic: "bees"}, {Topic: "ants"}}
+		return nights.Snapshot{Options: make([]topicqueue.Options, 1), Topics: topics}, nil
+	}
+	d.Handler = web.New(web.Services{Desk: served, Token: token, ReadToken: readToken, Search: index.Search,
+		Health: sound()})
 	return d
 }
 
 // get returns the body of a page, which must answer with this status.
-func (d desk) get(path string, status int) string {
+func (d testDesk) get(path string, status int) string {
 	d.t.Helper()
 	answer := httptest.NewRecorder()
 	d.ServeHTTP(answer, httptest.NewRequestWithContext(d.t.Context(), "GET", "http://localhost"+path, nil))
@@ -94,7 +86,7 @@ func (d desk) get(path string, status int) string {
 	return answer.Body.String()
 }
 
-func (d desk) put(key string, body any) {
+func (d testDesk) put(key string, body any) {
 	d.t.Helper()
 	data, isBytes := body.([]byte)
 	if text, isText := body.(string); isText {
@@ -111,7 +103,7 @@ func (d desk) put(key string, body any) {
 }
 
 // create adds a run to a batch.
-func (d desk) create(batch, id, topic, ref string, tags ...string) {
+func (d testDesk) create(batch, id, topic, ref string, tags ...string) {
 	d.t.Helper()
 	now := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 	if _, err := d.queue.OpenBatch(d.t.Context(), batch, now); err != nil {
@@ -124,7 +116,7 @@ func (d desk) create(batch, id, topic, ref string, tags ...string) {
 	}
 }
 
-func (d desk) has(path string, want ...string) {
+func (d testDesk) has(path string, want ...string) {
 	d.t.Helper()
 	body := d.get(path, http.StatusOK)
 	for _, w := range want {
@@ -284,7 +276,7 @@ func TestRun(t *testing.T) {
 }
 
 // downloads takes what the page of TestRun offers.
-func (d desk) downloads(claims string) {
+func (d testDesk) downloads(claims string) {
 	d.t.Helper()
 	d.has("/runs/research_r", `<a href="research_r/bibliography/bib" download>BibTeX</a>`)
 	d.has("/runs/research_r/bibliography/bib", "@misc{src_1,", "date = {2025-06-01}", "author = {{A. Sand}}")
@@ -310,7 +302,7 @@ func (d desk) downloads(claims string) {
 }
 
 // spoken reads the report of TestRun aloud, and looks at its page.
-func (d desk) spoken() {
+func (d testDesk) spoken() {
 	d.t.Helper()
 	if body := d.get("/runs/research_r", http.StatusOK); strings.Contains(body, "<audio") {
 		d.t.Error("there is a player and no sound")
@@ -339,7 +331,7 @@ func (d desk) spoken() {
 }
 
 // checked adds what was checked to the run of TestRun, and looks at its pages.
-func (d desk) checked() {
+func (d testDesk) checked() {
 	d.t.Helper()
 	span := &support.Span{Source: "src_1", Start: 12, End: 30}
 	d.put(storage.CacheKey("research_r", "verification.json"), reporting.Verification{Status: "verified",

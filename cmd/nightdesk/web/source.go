@@ -16,6 +16,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/bundle"
@@ -43,10 +44,10 @@ type (
 // source shows a source as a run has read it, and marks the words that its claims rest on.
 func (s runPages) source(ctx context.Context, r *http.Request) (string, any, error) {
 	run, id := r.PathValue("run"), r.PathValue("source")
-	if !runID.MatchString(run) {
-		return "", nil, noRun(run)
+	if !desk.IsName(run) {
+		return "", nil, view.NoSuch(run)
 	}
-	all, err := bundle.Lines[storedSource](ctx, s.store, storage.CacheKey(run, "sources.jsonl"))
+	all, err := bundle.Lines[storedSource](ctx, s.Store, storage.CacheKey(run, "sources.jsonl"))
 	if err != nil {
 		return "", nil, err
 	}
@@ -55,11 +56,11 @@ func (s runPages) source(ctx context.Context, r *http.Request) (string, any, err
 		return "", nil, notHere(fmt.Sprintf("Run %s has no source %q with text.", run, id))
 	}
 	source := all[at]
-	text, err := s.store.Get(ctx, storage.PageKey(run, source.SHA256))
+	text, err := s.Store.Get(ctx, storage.PageKey(run, source.SHA256))
 	if err != nil {
 		return "", nil, err
 	}
-	claims, err := bundle.Lines[storedClaim](ctx, s.store, storage.CacheKey(run, "claims.jsonl"))
+	claims, err := bundle.Lines[storedClaim](ctx, s.Store, storage.CacheKey(run, "claims.jsonl"))
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return "", nil, err
 	}
@@ -97,9 +98,8 @@ func (s runPages) citedAs(ctx context.Context, p *sourcePage, run, citation, tex
 		}
 		p.Pieces[1].Anchor = "here"
 	}
-	v, err := s.verification(ctx, run)
-	var unchecked notHere
-	if errors.As(err, &unchecked) {
+	v, err := s.Verification(ctx, run)
+	if view.KindOf(err) == view.Missing {
 		return nil
 	}
 	for _, c := range v.Sentences {
@@ -122,7 +122,7 @@ func (p *sourcePage) add(c reporting.CheckedSentence) {
 
 // pointAt marks only the words that sentence n of the report rests on. n counts from 1.
 func (s runPages) pointAt(ctx context.Context, p *sourcePage, run, source string, n int, text string) error {
-	v, err := s.verification(ctx, run)
+	v, err := s.Verification(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s downloads) artefact(w http.ResponseWriter, r *http.Request) {
 // report sends a report that is made on demand: as PDF, or its sources for reference managers.
 func (s downloads) report(w http.ResponseWriter, r *http.Request) {
 	run := r.PathValue("run")
-	if !runID.MatchString(run) {
+	if !desk.IsName(run) {
 		http.NotFound(w, r)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
 )
@@ -44,7 +45,7 @@ func shortCost(t *topicqueue.Tally) string {
 }
 
 // counted returns the figures of a run for the CSV table. Unknown figures are empty.
-func counted(run topicqueue.Run) []string {
+func counted(run desk.RunSummary) []string {
 	fields := make([]string, 9)
 	if !run.StartedAt.IsZero() && !run.EndedAt.IsZero() {
 		fields[0] = strconv.Itoa(int(run.EndedAt.Sub(run.StartedAt).Seconds()))

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -26,7 +24,7 @@ func TestTallies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler := web.New(web.Services{Redis: rdb, Queue: l.queue, Store: l.dir, Log: zerolog.Nop()})
+	handler := web.New(web.Services{Desk: deskOf(rdb, l.queue, l.dir)})
 	get := func(path string) string {
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil))

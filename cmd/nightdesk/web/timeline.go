@@ -38,7 +38,11 @@ const timelineWidth = 1000
 // timeline shows when each part of a run was processed, and what it did.
 func (s runPages) timeline(ctx context.Context, r *http.Request) (string, any, error) {
 	id := r.PathValue("run")
-	run, blocks, _, err := s.find(ctx, id)
+	run, err := s.Find(ctx, id)
+	if err != nil {
+		return "", nil, err
+	}
+	blocks, err := run.Blocks(ctx)
 	if err != nil {
 		return "", nil, err
 	}
@@ -70,11 +74,11 @@ func (s runPages) timeline(ctx context.Context, r *http.Request) (string, any, e
 func (s runPages) events(ctx context.Context, id string) ([]topicqueue.Event, error) {
 	var all []topicqueue.Event
 	for after := int64(0); ; {
-		events, err := s.queue.Events(ctx, id, after, 0)
+		events, err := s.Queue.Events(ctx, id, after, 0)
 		var gap *topicqueue.Gap
 		switch {
 		case errors.Is(err, redisqueue.ErrNotFound):
-			all, err = bundle.Lines[topicqueue.Event](ctx, s.store, storage.CacheKey(id, "events.jsonl"))
+			all, err = bundle.Lines[topicqueue.Event](ctx, s.Store, storage.CacheKey(id, "events.jsonl"))
 			if errors.Is(err, storage.ErrNotExist) {
 				err = nil
 			}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/history"
 	"nightdesk/storage"
@@ -14,7 +15,7 @@ import (
 )
 
 // topicPages show the runs of a topic, and compare the reports of two.
-type topicPages struct{ runReader }
+type topicPages struct{ *desk.Desk }
 
 // Parts of these pages.
 type (
@@ -70,14 +71,14 @@ func (p topicPages) nights(ctx context.Context, key string) ([]history.Night, ma
 	if !topicKey.MatchString(key) {
 		return nil, nil, 0, notHere("There is no such topic.")
 	}
-	nights, total, err := history.Nights(ctx, p.store, key, shownNights)
+	nights, total, err := history.Nights(ctx, p.Store, key, shownNights)
 	if err == nil && len(nights) == 0 {
 		err = notHere("No report on this topic is recorded. A report is recorded as soon as it is in storage.")
 	}
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	outcomes, err := history.Outcomes(ctx, p.store, nights)
+	outcomes, err := history.Outcomes(ctx, p.Store, nights)
 	return nights, outcomes, total, err
 }
 
@@ -101,14 +102,14 @@ func (p topicPages) compare(ctx context.Context, r *http.Request) (string, any, 
 	page := comparePage{TopicURL: "../" + name(key)}
 	texts := [2]string{}
 	for i, id := range []string{r.URL.Query().Get("a"), r.URL.Query().Get("b")} {
-		run, _, _, err := p.find(ctx, id)
+		run, err := p.Find(ctx, id)
 		if err != nil {
 			return "", nil, err
 		}
-		if history.KeyOf(run) != key {
+		if history.KeyOf(run.Run) != key {
 			return "", nil, notHere("Run " + id + " is not of this topic.")
 		}
-		texts[i], err = history.Report(ctx, p.store, id)
+		texts[i], err = history.Report(ctx, p.Store, id)
 		if errors.Is(err, storage.ErrNotExist) {
 			return "", nil, notHere("Run " + id + " has no report to compare.")
 		}

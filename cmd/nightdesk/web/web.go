@@ -14,45 +14,27 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
-	"nightdesk/cmd/nightdesk/bases"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/health"
-	"nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/cmd/nightdesk/web/api"
 	"nightdesk/jobs/search"
-	"nightdesk/jobs/tasks"
-	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
-// Services holds the data and operations behind the pages. The caller closes them.
+// Services holds the desk that the pages show. The caller closes it.
 type Services struct {
-	Redis redis.UniversalClient
-	Queue *redisqueue.Queue // uses Redis
-	Store storage.Store
+	*desk.Desk
 	// Token grants full access, ReadToken only reading. Empty: no such token.
 	Token, ReadToken string
-	// Dispatcher adds tasks to the job queue. Enqueue adds topics to a batch.
-	Dispatcher *tasks.Dispatcher
-	Enqueue    func(ctx context.Context, order api.Order) (api.Enqueued, error)
-	// Draft checks a list of topics or, if enqueue is set, enqueues it. The error may be an *api.Problem.
-	Draft   func(ctx context.Context, d Draft, enqueue bool) (Drafted, error)
-	Presets []string // available presets
-	// Knowledge is the knowledge bases of this machine.
-	Knowledge *bases.Bases
-	// Ask enqueues a question about a run that has a report. The error may be an *api.Problem.
+	// Ask enqueues a question about a run that has a report.
 	Ask func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
-	// Schedules are the schedules of the queue.
-	Schedules schedules.Desk
-	// Search searches the reports of Store.
+	// Search searches the reports of the storage.
 	Search func(ctx context.Context, q search.Query) (search.Results, error)
 	// Health makes the checks of a scope.
 	Health func(ctx context.Context, scope health.Scope) iter.Seq[health.Check]
-	Log    zerolog.Logger
 }
 
 // New returns the handler of all pages:
@@ -90,13 +72,12 @@ func New(s Services) http.Handler {
 	h := &healthPages{Services: s}
 	guard := &access{token: s.Token, readToken: s.ReadToken}
 	(&site{Services: s, health: h, access: guard}).handle(mux)
-	mux.Handle("/v1/", api.New(api.Services{Queue: s.Queue, Dispatcher: s.Dispatcher, Store: s.Store, Search: s.Search,
-		Enqueue: s.Enqueue, Schedules: s.Schedules, Knowledge: s.Knowledge, Ask: s.Ask,
-		Token: s.Token != "", Log: s.Log}))
+	mux.Handle("/v1/", api.New(api.Services{Desk: s.Desk, Search: s.Search, Knowledge: s.Bases(), Ask: s.Ask,
+		Token: s.Token != ""}))
 	mux.HandleFunc("GET /healthz", h.alive)
 	mux.HandleFunc("GET /readyz", h.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
-		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, ErrorLog: scrapeLog{s.Log},
+		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, ErrorLog: scrapeLog{s.Console.Log},
 	}))
 	mux.Handle(monitoringPath+"/", monitoring(s.Redis, s.Token != ""))
 	origin := http.NewCrossOriginProtection()

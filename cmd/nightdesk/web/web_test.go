@@ -10,11 +10,16 @@ import (
 	"testing"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/health"
 	"nightdesk/cmd/nightdesk/manual"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
@@ -38,7 +43,7 @@ func TestMetrics(t *testing.T) {
 	if _, err := client.Enqueue(asynq.NewTask("run:plan", nil), asynq.Queue("planning-high")); err != nil {
 		t.Fatal(err)
 	}
-	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop(),
+	handler := web.New(web.Services{Desk: deskOf(rdb, redisqueue.New(rdb, redisqueue.DefaultTiming), nil),
 		Health: sound()})
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/metrics", nil))
@@ -70,7 +75,7 @@ func TestHealth_Storage(t *testing.T) {
 	rdb := redistest.InProcess(t)
 	broken := []health.Check{{Name: "redis", Result: health.OK},
 		{Name: "storage", Result: health.Failed, Text: "no bucket reports", Stops: true, Down: true}}
-	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop(),
+	handler := web.New(web.Services{Desk: deskOf(rdb, redisqueue.New(rdb, redisqueue.DefaultTiming), nil),
 		Health: func(context.Context, health.Scope) iter.Seq[health.Check] { return slices.Values(broken) }})
 	ask := func() (int, string) {
 		answer := httptest.NewRecorder()
@@ -98,13 +103,12 @@ func TestHealth_Unsent(t *testing.T) {
 	if n, err := inspector.ArchiveAllPendingTasks(queue); err != nil || n != 1 {
 		t.Fatalf("%d archived, %v", n, err)
 	}
-	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming),
-		Log: zerolog.Nop(), Health: func(_ context.Context, scope health.Scope) iter.Seq[health.Check] {
-			if scope < health.All {
-				return sound()(t.Context(), scope)
-			}
-			return slices.Values([]health.Check{{Name: "redis", Result: health.Failed, Text: "<b>away", Hint: "Start it."}})
-		}})
+	handler := web.New(web.Services{Desk: deskOf(rdb, redisqueue.New(rdb, redisqueue.DefaultTiming), nil), Health: func(_ context.Context, scope health.Scope) iter.Seq[health.Check] {
+		if scope < health.All {
+			return sound()(t.Context(), scope)
+		}
+		return slices.Values([]health.Check{{Name: "redis", Result: health.Failed, Text: "<b>away", Hint: "Start it."}})
+	}})
 	for _, ask := range []struct{ method, path, has, lacks string }{
 		{"GET", "/health", "Send the notifications", "to be sent now"},
 		{"POST", "/health", "1 notification to be sent now", "Send the notifications"},
@@ -122,6 +126,12 @@ func TestHealth_Unsent(t *testing.T) {
 	}
 }
 
+// deskOf returns a desk over a queue and a storage.
+func deskOf(rdb redis.UniversalClient, queue *redisqueue.Queue, store storage.Store) *desk.Desk {
+	return &desk.Desk{Settings: desk.Settings{Console: &view.Console{Log: zerolog.Nop()}}, Store: store,
+		Desk: &wiring.Desk{Redis: rdb, Queue: queue}}
+}
+
 // sound returns the checks of a desk without problems.
 func sound() func(context.Context, health.Scope) iter.Seq[health.Check] {
 	return func(context.Context, health.Scope) iter.Seq[health.Check] {
@@ -134,7 +144,7 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.InProcess(t)
 	var troubles []health.Check
-	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop(),
+	handler := web.New(web.Services{Desk: deskOf(rdb, redisqueue.New(rdb, redisqueue.DefaultTiming), nil),
 		Health: func(context.Context, health.Scope) iter.Seq[health.Check] { return slices.Values(troubles) }})
 	ask := func(path string, code int, want string) {
 		t.Helper()
@@ -156,7 +166,7 @@ func TestReady(t *testing.T) {
 func TestManual(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.InProcess(t)
-	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop()})
+	handler := web.New(web.Services{Desk: deskOf(rdb, redisqueue.New(rdb, redisqueue.DefaultTiming), nil)})
 	get := func(path string, code int) string {
 		t.Helper()
 		answer := httptest.NewRecorder()
@@ -188,7 +198,7 @@ func TestManual(t *testing.T) {
 // TestAPI_Access: the API needs the token or, without one, the own name of the machine; pages of other sites have none.
 func TestAPI_Access(t *testing.T) {
 	t.Parallel()
-	ask := func(d desk, host, site, token string, status int) {
+	ask := func(d testDesk, host, site, token string, status int) {
 		t.Helper()
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/v1/runs/none/cancel", strings.NewReader("{}"))
 		r.Host = host

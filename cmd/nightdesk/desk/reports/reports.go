@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/cmd/nightdesk/lookup"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/digests"
@@ -176,7 +175,7 @@ func (d Desk) Digest(ctx context.Context, batch string) (out digest.Digest, fina
 		return out, err == nil, err
 	}
 	if d.Queue == nil {
-		return out, false, view.NotFound(lookup.NoBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in "+
+		return out, false, view.NotFound(view.NoBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in "+
 			"%s. What `nightdesk run` researches has none: `nightdesk report RUN` prints a report.",
 			d.Store.Location("batches")))
 	}
@@ -186,7 +185,11 @@ func (d Desk) Digest(ctx context.Context, batch string) (out digest.Digest, fina
 	}
 	batches, err := d.Queue.Batches(ctx)
 	if err == nil {
-		err = lookup.NoBatch(batch, batches)
+		var names []string
+		for _, b := range batches {
+			names = append(names, b.Name)
+		}
+		err = view.NoBatch(batch, names)
 	}
 	return out, false, err
 }

@@ -1,50 +1,39 @@
 // Package api serves /v1 as JSON for programs: runs, batches, digests, schedules, search and event streams.
 //
-// The endpoints method in routes.go defines all endpoints. Both the request handling and openapi.json are derived
-// from it, so they cannot differ. Errors are application/problem+json (RFC 9457) and include advice.
+// The endpoints method in routes.go lists all endpoints: a path and a method of package desk. Parameters, bodies,
+// answers and openapi.json are derived from the types of that method, so they cannot differ.
+// Errors are application/problem+json (RFC 9457) and include advice.
 //
 // Entry point: [New].
 package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
-	"slices"
 	"strings"
 
-	"github.com/rs/zerolog"
-
-	knowledge "nightdesk/cmd/nightdesk/bases"
-	desk "nightdesk/cmd/nightdesk/desk/schedules"
+	"nightdesk/cmd/nightdesk/bases"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/search"
-	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
-// Services holds the dependencies of the API.
+// Services holds what the API serves.
 type Services struct {
-	Queue      *redisqueue.Queue
-	Dispatcher *tasks.Dispatcher
-	Store      storage.Store
-	Search     func(ctx context.Context, q search.Query) (search.Results, error)
-	// Enqueue adds topics to a batch, like the enqueue command. The error is a *Problem if the client caused it.
-	Enqueue func(ctx context.Context, order Order) (Enqueued, error)
-	// Schedules are the schedules of the queue.
-	Schedules desk.Desk
+	Desk   *desk.Desk
+	Search func(ctx context.Context, q search.Query) (search.Results, error)
 	// Knowledge is the knowledge bases of this machine.
-	Knowledge *knowledge.Bases
-	// Ask enqueues a question about a run that has a report. Errors: see Enqueue.
+	Knowledge *bases.Bases
+	// Ask enqueues a question about a run that has a report.
 	Ask   func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
 	Token bool // requests need a token
-	Log   zerolog.Logger
 }
 
 // Problem is an error for a client (RFC 9457). Detail describes the error, Do the remedy.
@@ -139,55 +128,28 @@ func (a *server) serve(w http.ResponseWriter, r *http.Request) {
 	WriteProblem(w, problem(http.StatusNotFound, "/v1/openapi.json lists what there is.", "there is no %s", r.URL.Path))
 }
 
-// Limits of request bodies, in bytes.
-const (
-	maxBody = 64 << 10
-	maxList = 16 << 20 // for lists of topics
-)
-
-// call is a request to an endpoint.
-type call struct {
-	*http.Request
-	w    http.ResponseWriter
-	body any // pointer to the decoded body; nil if the endpoint has none
-}
+// maxBody is the maximum size of a body in bytes.
+const maxBody = 16 << 20
 
 // handler returns the handler of an endpoint. It validates parameters and body as documented before it calls the
 // endpoint.
 func (a *server) handler(e endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c := &call{Request: r, w: w}
-		err := e.check(r)
-		if err == nil && e.body != nil {
-			c.body, err = readBody(w, r, e)
-		}
-		var answer any
-		if err == nil {
-			answer, err = e.do(c)
-		}
-		switch {
-		case err == nil && answer != nil:
-			writeJSON(w, e.status(), "application/json", answer)
-		case err == nil: // the endpoint has written the response
-		case r.Context().Err() != nil: // the client has disconnected
-		default:
+		err := e.serve(w, r)
+		if err != nil && r.Context().Err() == nil { // otherwise the client has disconnected
 			WriteProblem(w, a.problemOf(r, err))
 		}
 	}
 }
 
-func readBody(w http.ResponseWriter, r *http.Request, e endpoint) (any, error) {
+// readBody decodes the body of a request into a pointer.
+func (e endpoint) readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
-		return nil, problem(http.StatusUnsupportedMediaType, "Send Content-Type: application/json.",
+		return problem(http.StatusUnsupportedMediaType, "Send Content-Type: application/json.",
 			"the body is %q", shown(kind))
 	}
-	limit := int64(maxBody)
-	if e.maxBody > 0 {
-		limit = e.maxBody
-	}
-	body := reflect.New(reflect.TypeOf(e.body)).Interface()
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit))
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	var raw json.RawMessage
 	err := dec.Decode(&raw)
 	if err == nil && dec.More() {
@@ -197,16 +159,16 @@ func readBody(w http.ResponseWriter, r *http.Request, e endpoint) (any, error) {
 		err = e.valid(raw)
 	}
 	if err == nil {
-		err = json.Unmarshal(raw, body)
+		err = json.Unmarshal(raw, into)
 	}
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, problem(http.StatusRequestEntityTooLarge, "Split it.", "the body has more than %d bytes", limit)
+		return problem(http.StatusRequestEntityTooLarge, "Split it.", "the body has more than %d bytes", large.Limit)
 	case err != nil:
-		return nil, problem(http.StatusBadRequest, "/v1/openapi.json has its schema.", "the body cannot be used: %v", err)
+		return problem(http.StatusBadRequest, "/v1/openapi.json has its schema.", "the body cannot be used: %v", err)
 	}
-	return body, nil
+	return nil
 }
 
 // problemOf converts an error for the client and logs unknown errors.
@@ -218,46 +180,18 @@ func (a *server) problemOf(r *http.Request, err error) *Problem {
 	case view.IsUsage(err):
 		status := map[view.Kind]int{view.Misuse: http.StatusUnprocessableEntity, view.Missing: http.StatusNotFound,
 			view.Conflict: http.StatusConflict}[view.KindOf(err)]
-		return problem(status, view.HintOf(err), "%v", err)
+		p := problem(status, cmp.Or(view.HintOf(err), "Correct the request."), "%v", err)
+		var lines *desk.LinesError
+		if errors.As(err, &lines) {
+			p.Errors = lines.Lines
+		}
+		return p
 	case errors.Is(err, search.ErrNoWords):
-		return problem(http.StatusBadRequest, "Give at least one word in q.", "%v", err)
+		return problem(http.StatusUnprocessableEntity, "Give at least one word in q.", "%v", err)
 	case errors.Is(err, storage.ErrAway), unreachable(err):
-		a.Log.Warn().Err(err).Str("path", r.URL.Path).Msg("a request cannot be answered now")
+		a.Desk.Console.Log.Warn().Err(err).Str("path", r.URL.Path).Msg("a request cannot be answered now")
 		return problem(http.StatusServiceUnavailable, "Try again later; /healthz says what is away.", "%v", err)
 	}
-	a.Log.Error().Err(err).Str("path", r.URL.Path).Msg("a request failed")
+	a.Desk.Console.Log.Error().Err(err).Str("path", r.URL.Path).Msg("a request failed")
 	return problem(http.StatusInternalServerError, "The log of nightdesk serve has the same error.", "%v", err)
-}
-
-// check validates the parameters of a request.
-func (e endpoint) check(r *http.Request) error {
-	query := r.URL.Query()
-	for name, values := range query {
-		if !slices.ContainsFunc(e.params, func(p param) bool { return p.in == inQuery && p.name == name }) {
-			return problem(http.StatusBadRequest, "/v1/openapi.json lists the parameters.",
-				"there is no parameter %q here", shown(name))
-		}
-		if len(values) > 1 {
-			return problem(http.StatusBadRequest, "Give it once.", "parameter %q is given %d times", name, len(values))
-		}
-	}
-	for _, p := range e.params {
-		value, given := "", true
-		switch p.in {
-		case inQuery:
-			value, given = query.Get(p.name), query.Has(p.name)
-		case inPath:
-			value = r.PathValue(p.name)
-		case inHeader:
-			value, given = r.Header.Get(p.name), len(r.Header.Values(p.name)) > 0
-		}
-		if why := p.wrong(value, given); why != "" {
-			status := http.StatusBadRequest
-			if p.in == inPath {
-				status = http.StatusNotFound
-			}
-			return problem(status, "/v1/openapi.json says what it may be.", "%s %q: %s", p.name, shown(value), why)
-		}
-	}
-	return nil
 }

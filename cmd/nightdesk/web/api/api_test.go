@@ -22,7 +22,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"nightdesk/cmd/nightdesk/bases"
-	"nightdesk/cmd/nightdesk/desk/schedules"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web/api"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -37,8 +37,8 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// desk is an API over a queue and a storage.
-type desk struct {
+// testDesk is an API over a queue and a storage.
+type testDesk struct {
 	*testing.T
 	queue  *redisqueue.Queue
 	store  *storage.Dir
@@ -64,10 +64,10 @@ type operation struct {
 
 var day = time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t *testing.T) *testDesk {
 	t.Helper()
 	rdb := redistest.InProcess(t)
-	d := &desk{T: t, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: storage.NewDir(t.TempDir()),
+	d := &testDesk{T: t, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: storage.NewDir(t.TempDir()),
 		asked: map[string]bool{}}
 	var err error
 	if d.index, err = search.Open(t.TempDir(), d.store); err != nil {
@@ -77,12 +77,15 @@ func newDesk(t *testing.T) *desk {
 	dispatcher := tasks.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
 	clock := shared.StartClock(t.Context(), rdb)
 	t.Cleanup(func() { _ = clock.Close() })
-	timetable := schedules.Desk{Desk: &wiring.Desk{Redis: rdb, Queue: d.queue, Dispatcher: dispatcher, Clock: clock},
-		Console: &view.Console{Log: zerolog.Nop()}, Read: d.topicsOf}
-	timetable.Config.DataDir = t.TempDir()
-	d.server = httptest.NewServer(api.New(api.Services{Queue: d.queue, Store: d.store, Search: d.index.Search,
-		Dispatcher: dispatcher, Schedules: timetable,
-		Enqueue: d.enqueue, Log: zerolog.Nop(), Ask: d.ask,
+	cfg, err := config.Load("", false, func(name string) string {
+		return map[string]string{"SEARXNG_URL": "http://localhost:1"}[name]
+	}, map[string]string{"data_dir": t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := &desk.Desk{Settings: desk.Settings{Config: cfg, Console: &view.Console{Log: zerolog.Nop()}}, Store: d.store,
+		Desk: &wiring.Desk{Redis: rdb, Queue: d.queue, Dispatcher: dispatcher, Clock: clock}, ReadTopics: d.topicsOf}
+	d.server = httptest.NewServer(api.New(api.Services{Desk: served, Search: d.index.Search, Ask: d.ask,
 		Knowledge: dunes(t)}))
 	t.Cleanup(d.server.Close)
 	text := d.read(http.MethodGet, "/v1/openapi.json", "", 200)
@@ -100,26 +103,8 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// dunes returns knowledge bases, of which there is one with three documents.
-func dunes(t *testing.T) *bases.Bases {
-	var cfg config.Config
-	cfg.DataDir = t.TempDir()
-	all := bases.New(cfg, &view.Console{Out: io.Discard, Err: io.Discard})
-	documents := t.TempDir()
-	for _, name := range []string{"a", "b", "c"} {
-		text := "# Dunes " + name + "\n\nSand is blown by the wind into dunes of kind " + name + ".\n"
-		if err := os.WriteFile(filepath.Join(documents, name+".md"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := all.Ingest(t.Context(), "dunes", []string{documents}, false); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 // read returns the body of an answer, which must have this status.
-func (d *desk) read(method, path, body string, status int) []byte {
+func (d *testDesk) read(method, path, body string, status int) []byte {
 	d.Helper()
 	req, err := http.NewRequestWithContext(d.Context(), method, d.server.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -144,7 +129,7 @@ func (d *desk) read(method, path, body string, status int) []byte {
 }
 
 // check compares an answer with what the document says of it.
-func (d *desk) check(method, path string, r *http.Response, text []byte) {
+func (d *testDesk) check(method, path string, r *http.Response, text []byte) {
 	d.Helper()
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	bare, _, _ := strings.Cut(path, "?")
@@ -196,7 +181,7 @@ func fits(pattern, path string) bool {
 }
 
 // has reads an answer that must hold these texts.
-func (d *desk) has(path string, want ...string) []byte {
+func (d *testDesk) has(path string, want ...string) []byte {
 	d.Helper()
 	text := d.read(http.MethodGet, path, "", 200)
 	for _, w := range want {
@@ -208,7 +193,7 @@ func (d *desk) has(path string, want ...string) []byte {
 }
 
 // problem reads a refusal, which must hold these texts and say what to do.
-func (d *desk) problem(method, path, body string, status int, want ...string) {
+func (d *testDesk) problem(method, path, body string, status int, want ...string) {
 	d.Helper()
 	text := d.read(method, path, body, status)
 	var p api.Problem
@@ -223,7 +208,7 @@ func (d *desk) problem(method, path, body string, status int, want ...string) {
 }
 
 // create adds runs to a batch.
-func (d *desk) create(batch string, ids ...string) {
+func (d *testDesk) create(batch string, ids ...string) {
 	d.Helper()
 	if _, err := d.queue.OpenBatch(d.Context(), batch, day); err != nil {
 		d.Fatal(err)
@@ -238,7 +223,7 @@ func (d *desk) create(batch string, ids ...string) {
 	}
 }
 
-func (d *desk) put(key, body string) {
+func (d *testDesk) put(key, body string) {
 	d.Helper()
 	if err := d.store.Put(d.Context(), key, []byte(body)); err != nil {
 		d.Fatal(err)
@@ -246,7 +231,7 @@ func (d *desk) put(key, body string) {
 }
 
 // publish stores the bundle of a run that the queue does not know.
-func (d *desk) publish(id string) {
+func (d *testDesk) publish(id string) {
 	d.Helper()
 	run, err := json.Marshal(topicqueue.Run{ID: id, Batch: "march", Topic: "Dunes", State: topicqueue.RunCompleted,
 		CreatedAt: day, EndedAt: day.Add(time.Hour), Report: storage.ReportKey(id)})
@@ -264,6 +249,7 @@ func (d *desk) publish(id string) {
 	d.put(storage.CacheKey(id, "events.jsonl"), `{"seq":1,"run_id":"x","status":"ir_progress","content":{}}
 {"seq":2,"run_id":"x","status":"complete","content":{}}
 `)
+	d.put(storage.CacheKey(id, "token_cost_summary.json"), "{}")
 	d.put(storage.ManifestKey(id), "{}")
 	if _, err := d.index.CatchUp(d.Context(), nil); err != nil {
 		d.Fatal(err)
@@ -287,8 +273,8 @@ func TestReading(t *testing.T) {
 
 	d.has("/v1/runs?batch=march&state=queued&tag=sand&q=topic", `"run_id":"a"`, `"run_id":"c"`, `"id":"K-a"`)
 	d.has("/v1/runs?state=failed", `{"runs":[]}`)
-	d.has("/v1/runs/a", `"topic":"Topic of a"`, `"blocks":[]`, `"dialogue":[]`)
-	d.has("/v1/runs/stored", `"state":"completed"`, `"sub_topic":"Sand"`, `"report":"reports/stored.md"`)
+	d.has("/v1/runs/a", `"topic":"Topic of a"`, `"block_list":[]`, `"dialogue":[]`)
+	d.has("/v1/runs/stored", `"state":"completed"`, `"sub_topic":"Sand"`, `"report_key":"reports/stored.md"`)
 	d.has("/v1/runs/stored/report", "Sand is blown")
 	d.has("/v1/runs/stored/report?format=html", "<!DOCTYPE html>")
 	d.has("/v1/runs/stored/claims", `"text":"Sand is blown."`)
@@ -320,7 +306,7 @@ func TestPages(t *testing.T) {
 	d.create("april", "x", "y")
 	var seen []string
 	for cursor := ""; ; {
-		var page api.RunList
+		var page desk.RunList
 		if err := json.Unmarshal(d.has("/v1/runs?limit=2"+cursor), &page); err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +321,7 @@ func TestPages(t *testing.T) {
 	if got := strings.Join(seen, " "); got != "a b c x y" && got != "x y a b c" { // batches of one second
 		t.Errorf("runs: %s", got)
 	}
-	batches := func(cursor string) (page api.BatchList) {
+	batches := func(cursor string) (page desk.BatchList) {
 		t.Helper()
 		err := json.Unmarshal(d.has("/v1/batches?limit=1"+cursor), &page)
 		if err != nil || len(page.Batches) != 1 {
@@ -356,33 +342,38 @@ func TestProblems(t *testing.T) {
 	d := newDesk(t)
 	d.create("march", "a")
 	for path, want := range map[string]string{
-		"/v1/runs?limit=0":                         "a whole number from 1 to 500",
-		"/v1/runs?limit=x":                         "a whole number",
-		"/v1/runs?state=happy":                     "it is one of queued",
-		"/v1/runs?nonsense=1":                      `there is no parameter \"nonsense\"`,
-		"/v1/runs?limit=1&limit=2":                 "given 2 times",
-		"/v1/runs?cursor=AAAA":                     "is invalid",
-		"/v1/runs?cursor=!":                        "it must match",
-		"/v1/runs?cursor=eyJiIjoiZ29uZSIsImEiOjN9": `the batch \"gone\" of the cursor was deleted`,
-		"/v1/search":                               "it must be given",
-		"/v1/search?q=%22":                         "contains no word",
-		"/v1/search?q=%FF":                         "not UTF-8",
-		"/v1/search?q=a&batch=..":                  "it must match",
-		"/v1/runs/a/report?format=odt":             "it is one of md, html, docx",
-		"/v1/runs/a/events?after=minus":            "it must match",
+		"/v1/runs?limit=0":              "a whole number from 1 to 500",
+		"/v1/runs?limit=x":              "a whole number",
+		"/v1/runs?state=happy":          "it is one of queued",
+		"/v1/runs?nonsense=1":           `there is no parameter \"nonsense\"`,
+		"/v1/runs?limit=1&limit=2":      "given 2 times",
+		"/v1/runs?cursor=!":             "it must match",
+		"/v1/search":                    "it must be given",
+		"/v1/search?q=%FF":              "not UTF-8",
+		"/v1/search?q=a&batch=..":       "it must match",
+		"/v1/runs/a/report?format=odt":  "it is one of md, html, docx",
+		"/v1/runs/a/events?after=minus": "it must match",
 	} {
 		d.problem(http.MethodGet, path, "", 400, want)
+	}
+	for path, want := range map[string]string{
+		"/v1/runs?cursor=AAAA":                     "is invalid",
+		"/v1/runs?cursor=eyJiIjoiZ29uZSIsImEiOjN9": `the batch \"gone\" of the cursor was deleted`,
+		"/v1/search?q=%22":                         "contains no word",
+		"/v1/runs?since=yesterday":                 "give a duration",
+	} {
+		d.problem(http.MethodGet, path, "", 422, want)
 	}
 	for path, want := range map[string]string{
 		"/v1":                       "",
 		"/v1/":                      "there is no /v1/",
 		"/v1/nonsense":              "there is no /v1/nonsense",
-		"/v1/runs/none":             `there is no run \"none\"`,
+		"/v1/runs/none":             `there is no run and no batch \"none\"`,
 		"/v1/runs/no%2Fne":          "",
 		"/v1/runs/..%2F..%2Fetc":    "",
 		"/v1/runs/none/events":      "there is no run",
 		"/v1/runs/a/report":         "there is no report",
-		"/v1/runs/a/claims":         "has none in storage",
+		"/v1/runs/a/claims":         "no files in storage",
 		"/v1/runs/none/sources":     "there is no run",
 		"/v1/runs/a/verify":         "no files in storage",
 		"/v1/batches/none":          `there is no batch \"none\"`,
@@ -410,7 +401,7 @@ func longName(n int) string { return strings.Repeat("a", n) }
 type streamed struct{ id, data string }
 
 // follow reads a stream until it ends, or until enough says so.
-func (d *desk) follow(path, last string, enough func(streamed) bool) (out []streamed, status int) {
+func (d *testDesk) follow(path, last string, enough func(streamed) bool) (out []streamed, status int) {
 	d.Helper()
 	ctx, cancel := context.WithCancel(d.Context())
 	defer cancel()
@@ -553,4 +544,22 @@ func TestEvents_ManyClients(t *testing.T) {
 			}
 		}
 	}
+}
+
+// dunes returns knowledge bases, of which there is one with three documents.
+func dunes(t *testing.T) *bases.Bases {
+	var cfg config.Config
+	cfg.DataDir = t.TempDir()
+	all := bases.New(cfg, &view.Console{Out: io.Discard, Err: io.Discard})
+	documents := t.TempDir()
+	for _, name := range []string{"a", "b", "c"} {
+		text := "# Dunes " + name + "\n\nSand is blown by the wind into dunes of kind " + name + ".\n"
+		if err := os.WriteFile(filepath.Join(documents, name+".md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := all.Ingest(t.Context(), "dunes", []string{documents}, false); err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

@@ -9,22 +9,23 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/web/api"
 	"nightdesk/jobs/nights"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
 )
 
 // ask enqueues a question, as the services of a desk do.
-func (d *desk) ask(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error) {
+func (d *testDesk) ask(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error) {
 	if strings.Contains(question, "model") {
-		return topicqueue.Run{}, &api.Problem{Title: "x", Status: http.StatusUnprocessableEntity, Detail: "no model", Do: "y"}
+		return topicqueue.Run{}, view.Usage(view.Hint(errors.New("no model"), "y"))
 	}
-	return topicqueue.Run{ID: "answering", Batch: "ask_" + about.ID, Topic: question, State: topicqueue.RunQueued}, nil
+	run := topicqueue.Run{ID: "answering", Batch: "ask_" + about.ID, Topic: question, State: topicqueue.RunQueued}
+	_, err := d.queue.Create(ctx, run)
+	return run, err
 }
 
 // topicsOf returns the topics of a firing.
-func (d *desk) topicsOf(_ context.Context, spec schedule.Spec, _, _ time.Time) (nights.Snapshot, error) {
+func (d *testDesk) topicsOf(_ context.Context, spec schedule.Spec, _, _ time.Time) (nights.Snapshot, error) {
 	if spec.Name == "busy" {
 		return nights.Snapshot{}, view.Usage(errors.New("its list is empty"))
 	}

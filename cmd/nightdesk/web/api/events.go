@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -23,57 +25,61 @@ const (
 	writeTime = 30 * time.Second       // timeout for sending an event to the client
 )
 
-// followRun streams the events of a run: the existing ones, then each new one. It polls, because blocking in Redis
-// would occupy a connection per stream.
-func (a runs) followRun(c *call) (any, error) {
-	ctx, id := c.Context(), c.PathValue("run")
-	text := c.Header.Get("Last-Event-ID")
-	if after := c.URL.Query().Get("after"); after != "" {
-		text = after
-	}
-	seq, _ := strconv.ParseInt(text, 10, 64) // no number: from the beginning
-	run, _, err := a.find(ctx, id)
+// followRequest selects the events of a run.
+type followRequest struct {
+	desk.RunRequest
+	Last  string `json:"last,omitempty" header:"Last-Event-ID" valid:"event" jsonschema:"the last event received"`
+	After string `json:"after,omitempty" valid:"event" jsonschema:"the same, for clients that cannot set the header"`
+}
+
+// follow streams the events of a run: the existing ones, then each new one. It polls, because blocking in Redis would
+// occupy a connection per stream.
+func (a *server) follow(w http.ResponseWriter, r *http.Request, in followRequest) error {
+	ctx := r.Context()
+	seq, _ := strconv.ParseInt(cmp.Or(in.After, in.Last), 10, 64) // no number: from the beginning
+	run, err := a.Desk.Find(ctx, in.RunID)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	id := run.ID
 	events, err := a.events(ctx, id, seq)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(events) == 0 && !run.EndedAt.IsZero() { // 204 stops the client from reconnecting after the end
-		c.w.WriteHeader(http.StatusNoContent)
-		return nil, nil
+		w.WriteHeader(http.StatusNoContent)
+		return nil
 	}
-	s := newStream(c.w)
+	s := newStream(w)
 	for looked := time.Now(); ; {
 		for _, e := range events {
 			if seq = e.Seq; s.send(e) != nil {
-				return nil, nil // the client has disconnected
+				return nil // the client has disconnected
 			}
 			if e.Status == topicqueue.StatusComplete {
-				return nil, nil
+				return nil
 			}
 		}
 		if len(events) == 0 {
 			if s.idle() != nil || retry.Sleep(ctx, newsPause) != nil {
-				return nil, nil
+				return nil
 			}
 			if time.Since(looked) > endPause {
 				looked = time.Now()
-				if run, _, err = a.find(ctx, id); err != nil {
-					return nil, nil // the error cannot be sent any more; the client reconnects
+				if run, err = a.Desk.Find(ctx, id); err != nil {
+					return nil // the error cannot be sent any more; the client reconnects
 				}
 			}
 		}
 		if events, err = a.events(ctx, id, seq); err != nil || len(events) == 0 && !run.EndedAt.IsZero() {
-			return nil, nil
+			return nil
 		}
 	}
 }
 
 // events returns the events after number seq, from the queue or, if the run has left it, from its bundle.
-func (a runs) events(ctx context.Context, id string, seq int64) ([]topicqueue.Event, error) {
-	events, err := a.queue.Events(ctx, id, seq, 0)
+func (a *server) events(ctx context.Context, id string, seq int64) ([]topicqueue.Event, error) {
+	events, err := a.Desk.Queue.Events(ctx, id, seq, 0)
 	var gap *topicqueue.Gap
 	switch {
 	case errors.As(err, &gap):
@@ -81,7 +87,7 @@ func (a runs) events(ctx context.Context, id string, seq int64) ([]topicqueue.Ev
 	case !errors.Is(err, redisqueue.ErrNotFound):
 		return events, err
 	}
-	body, err := a.store.Get(ctx, storage.CacheKey(id, "events.jsonl"))
+	body, err := a.Desk.Store.Get(ctx, storage.CacheKey(id, "events.jsonl"))
 	if errors.Is(err, storage.ErrNotExist) {
 		return nil, nil
 	}

@@ -8,126 +8,33 @@ import (
 	"net"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/topicqueue"
 )
 
-// Locations of parameters.
-const (
-	inPath   = "path"
-	inQuery  = "query"
-	inHeader = "header"
-)
-
-// param is a parameter of an endpoint.
-type param struct {
-	name, in, about string
-	required        bool
-	pattern         string   // required regular expression; empty: any text
-	values          []string // allowed values; nil: any
-	least, most     int      // limits of a number; both 0: the parameter is text
-	longest         int      // maximum length of text in characters; 0: 1000
-}
-
-const longestText = 1000
-
-// wrong returns why a value is invalid, or "" if it is valid.
-func (p param) wrong(value string, given bool) string {
-	longest := p.longest
-	if longest == 0 {
-		longest = longestText
-	}
-	switch {
-	case value == "" && p.required:
-		return "it must be given"
-	case value == "" && (!given || p.free()):
-		return ""
-	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-		return "it is not UTF-8 text"
-	case p.values != nil:
-		if !slices.Contains(p.values, value) {
-			return "it is one of " + strings.Join(p.values, ", ")
-		}
-	case p.most > 0:
-		if n, err := strconv.Atoi(value); err != nil || n < p.least || n > p.most {
-			return fmt.Sprintf("it is a whole number from %d to %d", p.least, p.most)
-		}
-	case p.pattern != "" && !regexp.MustCompile(p.pattern).MatchString(value):
-		return "it must match " + p.pattern
-	case utf8.RuneCountInString(value) > longest:
-		return fmt.Sprintf("it has more than %d characters", longest)
-	}
-	return ""
-}
-
-// free reports whether any text is valid.
-func (p param) free() bool { return p.values == nil && p.most == 0 && p.pattern == "" }
-
-func (p param) schema() *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "string", Pattern: p.pattern}
-	switch {
-	case p.values != nil:
-		for _, v := range p.values {
-			s.Enum = append(s.Enum, v)
-		}
-	case p.most > 0:
-		least, most := float64(p.least), float64(p.most)
-		return &jsonschema.Schema{Type: "integer", Minimum: &least, Maximum: &most}
-	case p.pattern == "":
-		longest := p.longest
-		if longest == 0 {
-			longest = longestText
-		}
-		s.MaxLength = &longest
-		if p.required {
-			one := 1
-			s.MinLength = &one
-		}
-	}
-	return s
-}
-
-// endpoint is one operation of the API.
-type endpoint struct {
-	method, path string // path under /v1
-	id, about    string
-	params       []param
-	body         any   // value of the body's type; nil: no body
-	maxBody      int64 // bytes; 0: the constant maxBody
-	answer       any   // value of the response's type; nil: see kinds
-	success      int   // 0: 200
-	kinds        []string
-	noContent    bool  // the response may also be 204
-	refusals     []int // additional error statuses
-	do           func(c *call) (any, error)
-}
-
-func (e endpoint) status() int {
-	if e.success != 0 {
-		return e.success
-	}
-	return http.StatusOK
-}
-
 // problems returns the error statuses of the endpoint.
 func (e endpoint) problems(token bool) []int {
-	out := append([]int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable,
-		http.StatusTooManyRequests},
-		e.refusals...)
+	out := []int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable,
+		http.StatusTooManyRequests}
+	if len(e.params) > 0 || e.method == http.MethodPost {
+		out = append(out, http.StatusNotFound, http.StatusUnprocessableEntity)
+	}
+	if e.method != http.MethodGet || e.kinds != nil {
+		out = append(out, http.StatusConflict)
+	}
 	if token {
 		out = append(out, http.StatusUnauthorized)
 	}
 	if !token || e.method != http.MethodGet { // from another site's page, or without a token for another host name
 		out = append(out, http.StatusForbidden)
 	}
-	if e.body != nil {
+	if e.method == http.MethodPost {
 		out = append(out, http.StatusUnsupportedMediaType, http.StatusRequestEntityTooLarge)
 	}
 	slices.Sort(out)
@@ -139,12 +46,11 @@ type schemas struct {
 	named map[string]*jsonschema.Schema
 }
 
-// of returns a reference to the schema of a value's type.
-func (s *schemas) of(v any) (*jsonschema.Schema, error) {
-	t := reflect.TypeOf(v)
+// of returns a reference to the schema of a type.
+func (s *schemas) of(t reflect.Type) (*jsonschema.Schema, error) {
 	name := t.Name()
 	if name == "" { // a slice
-		item, err := s.of(reflect.New(t.Elem()).Elem().Interface())
+		item, err := s.of(t.Elem())
 		return &jsonschema.Schema{Type: "array", Items: item}, err
 	}
 	name = strings.ToUpper(name[:1]) + name[1:]
@@ -162,13 +68,27 @@ func (s *schemas) of(v any) (*jsonschema.Schema, error) {
 func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 	return jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {},
-		reflect.TypeFor[retryWhat]():       {Type: "string", Enum: retryWhats},
+		reflect.TypeFor[desk.RetryWhat]():  {Type: "string", Enum: desk.RetryWhats},
 	}})
+}
+
+// bodySchema returns the schema of the body: the fields of the request that are not parameters.
+func (e endpoint) bodySchema() (*jsonschema.Schema, error) {
+	schema, err := schemaOf(e.in)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range e.params {
+		delete(schema.Properties, p.field)
+		schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool { return name == p.field })
+		schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(name string) bool { return name == p.field })
+	}
+	return schema, nil
 }
 
 // valid validates a body against its schema.
 func (e endpoint) valid(body json.RawMessage) error {
-	schema, err := schemaOf(reflect.TypeOf(e.body))
+	schema, err := e.bodySchema()
 	if err != nil {
 		return err
 	}
@@ -188,7 +108,7 @@ type object map[string]any
 // document returns the OpenAPI document of all endpoints.
 func document(all []endpoint, token bool) ([]byte, error) {
 	types := &schemas{map[string]*jsonschema.Schema{}}
-	refusal, err := types.of(Problem{})
+	refusal, err := types.of(reflect.TypeFor[Problem]())
 	if err != nil {
 		return nil, err
 	}
@@ -229,8 +149,8 @@ func (e endpoint) operation(types *schemas, refusal *jsonschema.Schema, token bo
 			"required": p.required || p.in == inPath, "schema": p.schema()})
 	}
 	answers, content := object{}, object{}
-	if e.answer != nil {
-		schema, err := types.of(e.answer)
+	if e.kinds == nil {
+		schema, err := types.of(e.out)
 		if err != nil {
 			return nil, err
 		}
@@ -239,7 +159,7 @@ func (e endpoint) operation(types *schemas, refusal *jsonschema.Schema, token bo
 	for _, kind := range e.kinds {
 		content[kind] = object{"schema": object{}}
 	}
-	answers[strconv.Itoa(e.status())] = object{"description": "Success", "content": content}
+	answers["200"] = object{"description": "Success", "content": content}
 	if e.noContent {
 		answers[strconv.Itoa(http.StatusNoContent)] = object{"description": http.StatusText(http.StatusNoContent)}
 	}
@@ -251,8 +171,8 @@ func (e endpoint) operation(types *schemas, refusal *jsonschema.Schema, token bo
 	if params != nil {
 		op["parameters"] = params
 	}
-	if e.body != nil {
-		schema, err := types.of(e.body)
+	if e.method == http.MethodPost {
+		schema, err := e.bodySchema()
 		if err != nil {
 			return nil, err
 		}

@@ -1,50 +1,22 @@
 package api_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
-	"nightdesk/cmd/nightdesk/web/api"
-	"nightdesk/jobs/tasks"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
-
-// enqueue makes the runs of an order.
-func (d *desk) enqueue(ctx context.Context, order api.Order) (done api.Enqueued, err error) {
-	if order.Topics[0].Topic == "" {
-		return done, &api.Problem{Type: "about:blank", Title: "Unprocessable Entity", Status: 422, Detail: "line 1: empty",
-			Do: "Correct it.", Errors: []string{"line 1: empty"}}
-	}
-	done.Batch = order.Batch
-	if done.Batch == "" {
-		done.Batch = "new"
-	}
-	created, err := d.queue.OpenBatch(ctx, done.Batch, day)
-	if err != nil {
-		return done, err
-	}
-	for _, t := range order.Topics {
-		run := tasks.NewRun(redisqueue.Batch{Name: done.Batch, CreatedAt: created}, t.Topic, topicqueue.Options{}, "",
-			topicqueue.Labels{Ref: t.ID}, day)
-		isNew, err := d.queue.Create(ctx, run)
-		if err != nil {
-			return done, err
-		}
-		done.Runs = append(done.Runs, api.EnqueuedRun{RunID: run.ID, Topic: run.Topic, Created: isNew})
-	}
-	return done, nil
-}
 
 // TestOrders: topics are enqueued; with a key, once.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	send := func(key, body string, status int) (done api.Enqueued) {
+	send := func(key, body string, status int) (done desk.Enqueued) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.server.URL+"/v1/batches",
 			strings.NewReader(body))
@@ -72,11 +44,11 @@ func TestOrders(t *testing.T) {
 	}
 	const order = `{"topics":[{"topic":"Dunes","preset":"quick"},{"topic":"Tides","id":"K1"}]}`
 	first, again := send("one", order, 200), send("one", order, 200)
-	if len(first.Runs) != 2 || !first.Runs[0].Created || again.Runs[1].Created || first.Batch != again.Batch {
+	if len(first.Runs) != 2 || !*first.Runs[0].Created || *again.Runs[1].Created || first.Batch != again.Batch {
 		t.Errorf("with a key: %+v, then %+v", first, again)
 	}
 	send("one", `{"topics":[{"topic":"Other"}]}`, 409)
-	if other := send("two", order, 200); other.Batch == first.Batch || !other.Runs[0].Created {
+	if other := send("two", order, 200); other.Batch == first.Batch || !*other.Runs[0].Created {
 		t.Errorf("with another key: %+v", other)
 	}
 	if named := send("", `{"batch":"tonight","topics":[{"topic":"Dunes"}]}`, 200); named.Batch != "tonight" {
@@ -142,7 +114,7 @@ func TestControl_Batch(t *testing.T) {
 	d.create("march", "a", "b")
 	for _, step := range []struct{ path, body, want string }{
 		{"runs/a/cancel", `{}`, `"state":"cancelled"`},
-		{"batches/march/pause", `{}`, `{"batch":"march","runs":2,"changed":["b"]}`},
+		{"batches/march/pause", `{}`, `{"batch":"march","runs":2,"changed":["b"],"results":[{"run_id":"a","changed":false,"reason":"it has`},
 		{"batches/march/resume", `{}`, `"changed":["b"]`},
 		{"batches/march/cancel", `{"reason":"enough"}`, `"changed":["b"]`},
 		{"batches/march/cancel", `{}`, `"changed":[]`},

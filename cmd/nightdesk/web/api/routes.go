@@ -6,160 +6,150 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rs/zerolog"
-
+	"nightdesk/cmd/nightdesk/bases"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/reports"
-	"nightdesk/jobs/bundle"
+	"nightdesk/cmd/nightdesk/desk/schedules"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/search"
 	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/digest"
-	"nightdesk/storage"
-	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/topicqueue/schedule"
 )
 
-// Patterns of names. Names of runs and batches are used in storage keys.
 const (
-	runPattern   = `^[A-Za-z0-9_-]{1,100}$`
-	batchPattern = `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`
-	digits       = `^[0-9]{1,15}$`
-	namePattern  = `^[^\x00-\x1f/]{1,100}$`
+	get  = http.MethodGet
+	post = http.MethodPost
 )
 
-// Parameters shared by several endpoints.
-var (
-	runParam   = param{name: "run", in: inPath, about: "Id of a run", required: true, pattern: runPattern}
-	batchParam = param{name: "batch", in: inPath, about: "Name of a batch", required: true, pattern: batchPattern}
-	cursor     = param{name: "cursor", in: inQuery, about: "`next` of the page before; absent for the first page",
-		pattern: `^[A-Za-z0-9_-]{1,300}$`}
-	limit = param{name: "limit", in: inQuery, about: "Maximum number of results; default 50", least: 1, most: 500}
-)
+// nothing is a request without parameters.
+type nothing struct{}
 
 // endpoints returns all endpoints under /v1.
 func (a *server) endpoints() []endpoint {
-	runs := runs{a.Queue, a.Store, a.Log}
-	document := endpoint{method: http.MethodGet, path: "/openapi.json", id: "document", about: "This document",
-		kinds: []string{"application/json"}, do: a.document}
-	return slices.Concat([]endpoint{document}, runs.endpoints(), batches{runs, a.Search}.endpoints(),
-		orders{runs, a.Enqueue, a.Dispatcher}.endpoints(), schedules{a.Schedules}.endpoints(),
-		bases{a.Knowledge}.endpoints(), questions{runs.find, a.Ask}.endpoints())
+	document := rawRoute("/openapi.json", "document", "This document", []string{"application/json"},
+		func(w http.ResponseWriter, _ *http.Request, _ nothing) error {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(a.spec) // the client has disconnected
+			return nil
+		})
+	return slices.Concat([]endpoint{document}, a.reading(), a.changing(), a.schedules(), a.bases())
 }
 
-// idempotencyKey is the header that makes repeated orders idempotent.
-const idempotencyKey = "Idempotency-Key"
-
-// orders serves the endpoints that change batches and runs.
-type orders struct {
-	runs
-	put        func(ctx context.Context, order Order) (Enqueued, error)
-	dispatcher *tasks.Dispatcher
-}
-
-func (a orders) endpoints() []endpoint {
-	onRun := []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity}
-	run := func(verb, about string, body any, do func(*call) (any, error)) endpoint {
-		return endpoint{method: http.MethodPost, path: "/runs/{run}/" + verb, id: verb + "Run", about: about,
-			params: []param{runParam}, body: body, answer: RunDetail{}, refusals: onRun, do: do}
-	}
-	batch := func(verb, about string, body any, do func(*call) (any, error)) endpoint {
-		return endpoint{method: http.MethodPost, path: "/batches/{batch}/" + verb, id: verb + "Batch", about: about,
-			params: []param{batchParam}, body: body, answer: BatchChange{}, refusals: []int{http.StatusNotFound}, do: do}
-	}
+// reading returns the endpoints that read runs and batches.
+func (a *server) reading() []endpoint {
+	d := a.Desk
+	events := rawRoute("/runs/{run_id}/events", "followRun", eventsAbout, []string{"text/event-stream"}, a.follow)
+	events.noContent = true
 	return []endpoint{
-		{method: http.MethodPost, path: "/batches", id: "enqueue",
-			about: "Put topics into a batch. The same topic in the same batch is one run, however often it is sent",
-			params: []param{{name: idempotencyKey, in: inHeader, pattern: `^[\x21-\x7e]{1,200}$`,
-				about: "Any text that is new for each order: the order sent again with it makes nothing twice"}},
-			body: Order{}, maxBody: maxList, answer: Enqueued{},
-			refusals: []int{http.StatusConflict, http.StatusUnprocessableEntity}, do: a.enqueue},
-		run("cancel", "End a run now; findings are kept", CancelOptions{}, a.cancel),
-		run("pause", "Stop a run where it stands", Nothing{}, a.pause),
-		run("resume", "Let a paused run go on", Nothing{}, a.resume),
-		run("retry", "Repeat what failed in a run", RetryOptions{}, a.retry),
-		run("answer", "Answer the question that a run is waiting for", Reply{}, a.answer),
-		batch("cancel", "End all runs of a batch now; findings are kept", CancelOptions{}, a.cancel),
-		batch("pause", "Stop all runs of a batch where they stand", Nothing{}, a.pause),
-		batch("resume", "Continue all paused runs of a batch", Nothing{}, a.resume),
-		batch("retry", "Repeat what failed in the runs of a batch", RetryOptions{}, a.retry),
+		route(get, "/runs", "listRuns", "Runs: those of the newest batch first, each batch in the order of enqueueing",
+			d.List),
+		route(get, "/runs/{run_id}", "readRun",
+			"One run with its topic blocks and its questions, whether it is in the queue or only in storage", d.Run),
+		rawRoute("/runs/{run_id}/report", "readReport", "The report of a run", reportTypes(), a.readReport),
+		route(get, "/runs/{run_id}/claims", "listClaims",
+			"The claims of a run that is in storage, each with its quote and where that stands in its source", d.Claims),
+		route(get, "/runs/{run_id}/sources", "listSources", "The sources of a run that is in storage", d.Sources),
+		route(get, "/runs/{run_id}/verify", "verifyRun",
+			"Check that the files of a run are unchanged and its citations hold", d.Verify),
+		events,
+		route(get, "/batches", "listBatches", "Batches, the newest first", d.Batches),
+		route(get, "/batches/{batch}", "readBatch", "One batch with the number of its runs by state", d.Batch),
+		route(get, "/batches/{batch}/digest", "readDigest",
+			"The digest of a batch; of one that has not ended, the digest so far",
+			func(ctx context.Context, r desk.BatchRequest) (digest.Digest, error) {
+				out, _, err := d.Reports().Digest(ctx, r.Batch)
+				return out, err
+			}),
+		route(get, "/search", "search",
+			"Find words in the reports and claims of all runs; `nightdesk help finding` tells of queries", a.search),
 	}
 }
 
-// runs serves the endpoints that read runs, from the queue or from storage.
-type runs struct {
-	queue *redisqueue.Queue
-	store storage.Store
-	log   zerolog.Logger
-}
-
-func (a runs) endpoints() []endpoint {
-	none := []int{http.StatusNotFound}
+// changing returns the endpoints that add runs and change them.
+func (a *server) changing() []endpoint {
+	d := a.Desk
 	return []endpoint{
-		{method: http.MethodGet, path: "/runs", id: "listRuns",
-			about: "Runs: those of the newest batch first, each batch in the order of enqueueing",
-			params: []param{{name: "batch", in: inQuery, about: "Only runs of this batch", pattern: batchPattern},
-				{name: "state", in: inQuery, about: "Only runs in this state", values: stateNames()},
-				{name: "tag", in: inQuery, about: "Only runs with this tag"},
-				{name: "q", in: inQuery, about: "Only runs that have this text in their topic, id or tags"}, limit, cursor},
-			answer: RunList{}, refusals: none, do: a.listRuns},
-		{method: http.MethodGet, path: "/runs/{run}", id: "readRun", params: []param{runParam},
-			about:  "One run with its topic blocks and its questions, whether it is in the queue or only in storage",
-			answer: RunDetail{}, refusals: none, do: a.readRun},
-		{method: http.MethodGet, path: "/runs/{run}/report", id: "readReport",
-			about: "The report of a run", params: []param{runParam, {name: "format", in: inQuery,
-				about: "Form of the report; md if absent. audio: as it is read aloud; vtt: the transcript of that; bib, ris " +
-					"and csl: its sources",
-				values: reports.Formats()}},
-			kinds: reportTypes(), refusals: []int{http.StatusNotFound, http.StatusConflict},
-			do: a.readReport},
-		{method: http.MethodGet, path: "/runs/{run}/claims", id: "listClaims", params: []param{runParam},
-			about:  "The claims of a run that is in storage, each with its quote and where that stands in its source",
-			answer: []Claim{}, refusals: none, do: a.listClaims},
-		{method: http.MethodGet, path: "/runs/{run}/sources", id: "listSources", params: []param{runParam},
-			about:  "The sources of a run that is in storage",
-			answer: []topicqueue.Source{}, refusals: none, do: a.listSources},
-		{method: http.MethodGet, path: "/runs/{run}/verify", id: "verifyRun", params: []param{runParam},
-			about:  "Check that the files of a run are unchanged and its citations hold",
-			answer: bundle.Check{}, refusals: none, do: a.verifyRun},
-		{method: http.MethodGet, path: "/runs/{run}/events", id: "followRun", about: eventsAbout,
-			params: []param{runParam,
-				{name: "Last-Event-ID", in: inHeader, about: "Number of the last event that was received", pattern: digits},
-				{name: "after", in: inQuery, about: "Last-Event-ID, for clients that cannot set the header", pattern: digits}},
-			kinds: []string{"text/event-stream"}, noContent: true, refusals: none, do: a.followRun},
+		route(post, "/batches", "enqueue",
+			"Put topics into a batch. The same topic in the same batch is one run, however often it is sent", d.Enqueue),
+		route(post, "/runs/{run_id}/cancel", "cancelRun", "End a run now; findings are kept",
+			func(ctx context.Context, in struct {
+				desk.RunRequest
+				desk.CancelOptions
+			}) (desk.RunDetail, error) {
+				return a.change(ctx, in.RunRequest, desk.Cancel(in.CancelOptions))
+			}),
+		route(post, "/runs/{run_id}/pause", "pauseRun", "Stop a run where it stands",
+			func(ctx context.Context, r desk.RunRequest) (desk.RunDetail, error) {
+				return a.change(ctx, r, desk.Pause)
+			}),
+		route(post, "/runs/{run_id}/resume", "resumeRun", "Let a paused run go on",
+			func(ctx context.Context, r desk.RunRequest) (desk.RunDetail, error) {
+				return a.change(ctx, r, desk.Resume)
+			}),
+		route(post, "/runs/{run_id}/retry", "retryRun", "Repeat what failed in a run",
+			func(ctx context.Context, in struct {
+				desk.RunRequest
+				desk.RetryOptions
+			}) (desk.RunDetail, error) {
+				return a.change(ctx, in.RunRequest, desk.Retry(in.RetryOptions))
+			}),
+		route(post, "/runs/{run_id}/answer", "answerRun", "Answer the question that a run is waiting for",
+			func(ctx context.Context, in struct {
+				desk.RunRequest
+				desk.Reply
+			}) (desk.RunDetail, error) {
+				if _, err := d.Answer(ctx, in.RunID, in.Reply); err != nil {
+					return desk.RunDetail{}, err
+				}
+				return d.Run(ctx, in.RunRequest)
+			}),
+		route(post, "/runs/{run_id}/ask", "askRun",
+			"Ask about a report. The answer is the report of the run that is returned, made from what the run asked "+
+				"about has read; it is ready when that run has ended", a.ask),
+		route(post, "/batches/{batch}/cancel", "cancelBatch", "End all runs of a batch now; findings are kept",
+			func(ctx context.Context, in struct {
+				desk.BatchRequest
+				desk.CancelOptions
+			}) (desk.BatchChange, error) {
+				return d.ChangeBatch(ctx, in.BatchRequest, desk.Cancel(in.CancelOptions))
+			}),
+		route(post, "/batches/{batch}/pause", "pauseBatch", "Stop all runs of a batch where they stand",
+			func(ctx context.Context, r desk.BatchRequest) (desk.BatchChange, error) {
+				return d.ChangeBatch(ctx, r, desk.Pause)
+			}),
+		route(post, "/batches/{batch}/resume", "resumeBatch", "Continue all paused runs of a batch",
+			func(ctx context.Context, r desk.BatchRequest) (desk.BatchChange, error) {
+				return d.ChangeBatch(ctx, r, desk.Resume)
+			}),
+		route(post, "/batches/{batch}/retry", "retryBatch", "Repeat what failed in the runs of a batch",
+			func(ctx context.Context, in struct {
+				desk.BatchRequest
+				desk.RetryOptions
+			}) (desk.BatchChange, error) {
+				return d.ChangeBatch(ctx, in.BatchRequest, desk.Retry(in.RetryOptions))
+			}),
 	}
 }
 
-// batches serves the endpoints that read and search batches.
-type batches struct {
-	runs
-	words func(ctx context.Context, q search.Query) (search.Results, error)
-}
-
-func (a batches) endpoints() []endpoint {
-	none := []int{http.StatusNotFound}
-	return []endpoint{
-		{method: http.MethodGet, path: "/batches", id: "listBatches", about: "Batches, the newest first",
-			params: []param{limit, cursor}, answer: BatchList{}, refusals: none, do: a.listBatches},
-		{method: http.MethodGet, path: "/batches/{batch}", id: "readBatch",
-			about:  "One batch with the number of its runs by state",
-			params: []param{batchParam}, answer: BatchDetail{}, refusals: none, do: a.readBatch},
-		{method: http.MethodGet, path: "/batches/{batch}/digest", id: "readDigest",
-			about: "The digest of a batch; of one that has not ended, the digest so far", params: []param{batchParam},
-			answer: digest.Digest{}, refusals: none, do: a.readDigest},
-		{method: http.MethodGet, path: "/search", id: "search",
-			about: "Find words in the reports and claims of all runs; `nightdesk help finding` tells of queries",
-			params: []param{{name: "q", in: inQuery, about: "What to look for", required: true},
-				{name: "batch", in: inQuery, about: "Only runs of this batch", pattern: batchPattern},
-				{name: "limit", in: inQuery, about: "Maximum number of runs; default 20", least: 1, most: 100},
-				{name: "offset", in: inQuery, about: "Leave out this number of runs", least: 0, most: 1_000_000}},
-			answer: search.Results{}, do: a.search},
+// change changes a run and returns it as it is then.
+func (a *server) change(ctx context.Context, r desk.RunRequest, do desk.Control) (desk.RunDetail, error) {
+	if _, err := a.Desk.ChangeRun(ctx, r.RunID, do); err != nil {
+		return desk.RunDetail{}, err
 	}
+	return a.Desk.Run(ctx, r)
 }
 
-const (
-	eventsAbout = "The events of a run as a stream. `id` is the number of an event, `data` the event as JSON. " +
-		"It begins after Last-Event-ID, and ends when the run has; then a client that comes back gets 204. Where " +
-		"events are no longer there, one with the status gap stands."
-)
+const eventsAbout = "The events of a run as a stream. `id` is the number of an event, `data` the event as JSON. " +
+	"It begins after Last-Event-ID, and ends when the run has; then a client that comes back gets 204. Where " +
+	"events are no longer there, one with the status gap stands."
+
+// reportRequest selects a report and its form.
+type reportRequest struct {
+	desk.RunRequest
+	Format string `json:"format,omitempty" valid:"format" jsonschema:"md if absent; vtt: transcript; csl: sources"`
+}
 
 // reportTypes returns the media types of reports.
 func reportTypes() (out []string) {
@@ -170,15 +160,115 @@ func reportTypes() (out []string) {
 	return out
 }
 
-func stateNames() (out []string) {
-	for _, s := range topicqueue.RunStates {
-		out = append(out, string(s))
+func (a *server) readReport(w http.ResponseWriter, r *http.Request, in reportRequest) error {
+	run, err := a.Desk.FullID(r.Context(), in.RunID)
+	if err != nil {
+		return err
 	}
-	return out
+	if in.Format == "" {
+		in.Format = reports.Markdown
+	}
+	file, err := a.Desk.Reports().Report(r.Context(), run, in.Format)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", file.Type())
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+	_, _ = w.Write(file.Body) // the client has disconnected
+	return nil
 }
 
-func (a *server) document(c *call) (any, error) {
-	c.w.Header().Set("Content-Type", "application/json")
-	_, _ = c.w.Write(a.spec) // the client has disconnected
-	return nil, nil
+// searchRequest looks for words.
+type searchRequest struct {
+	Query  string `json:"q" jsonschema:"What to look for"`
+	Batch  string `json:"batch,omitempty" jsonschema:"Only runs of this batch" valid:"batch"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"Maximum number of runs; default 20" valid:"few"`
+	Offset int    `json:"offset,omitempty" jsonschema:"Leave out this number of runs" valid:"offset"`
+}
+
+func (a *server) search(ctx context.Context, r searchRequest) (search.Results, error) {
+	found, err := a.Search(ctx, search.Query{Text: r.Query, Batch: r.Batch, Limit: r.Limit, Offset: r.Offset})
+	for i := range found.Results {
+		if found.Results[i].Snippets == nil {
+			found.Results[i].Snippets = []search.Snippet{}
+		}
+	}
+	return found, err
+}
+
+// askRequest is a question about a report.
+type askRequest struct {
+	desk.RunRequest
+	Question string `json:"question"`
+}
+
+func (a *server) ask(ctx context.Context, r askRequest) (desk.RunDetail, error) {
+	if err := tasks.CheckTopic(r.Question); err != nil {
+		return desk.RunDetail{}, view.Usage(view.Hint(err, "Ask in other words."))
+	}
+	about, err := a.Desk.Find(ctx, r.RunID)
+	if err != nil {
+		return desk.RunDetail{}, err
+	}
+	if about.Report == "" || about.PublishedAt.IsZero() {
+		return desk.RunDetail{}, problem(http.StatusConflict, "/v1/runs/"+about.ID+" says how far the run is.",
+			"run %s has no report yet", about.ID)
+	}
+	answering, err := a.Ask(ctx, about.Run, r.Question)
+	if err != nil {
+		return desk.RunDetail{}, err
+	}
+	return a.Desk.Run(ctx, desk.RunRequest{RunID: answering.ID})
+}
+
+// scheduleRequest names a schedule.
+type scheduleRequest struct {
+	Name string `json:"name" jsonschema:"Name of a schedule" valid:"name"`
+}
+
+// pauseRequest pauses a schedule.
+type pauseRequest struct {
+	scheduleRequest
+	Reason string `json:"reason,omitempty" jsonschema:"what the list of schedules says of it"`
+}
+
+func (a *server) schedules() []endpoint {
+	all := a.Desk.Schedules()
+	return []endpoint{
+		route(get, "/schedules", "listSchedules", "Schedules with their next due times",
+			func(ctx context.Context, _ nothing) (schedules.ScheduleList, error) { return all.List(ctx) }),
+		route(get, "/schedules/{name}", "readSchedule", "One schedule",
+			func(ctx context.Context, r scheduleRequest) (schedules.Schedule, error) { return all.Show(ctx, r.Name) }),
+		route(post, "/schedules/{name}/pause", "pauseSchedule", "Pause a schedule",
+			func(ctx context.Context, r pauseRequest) (schedules.Schedule, error) {
+				why := shown(r.Reason)
+				if why == "" {
+					why = "by a program"
+				}
+				return all.Pause(ctx, r.Name, why)
+			}),
+		route(post, "/schedules/{name}/resume", "resumeSchedule", "Resume a paused schedule",
+			func(ctx context.Context, r scheduleRequest) (schedules.Schedule, error) {
+				return all.Resume(ctx, r.Name)
+			}),
+		route(post, "/schedules/{name}/fire", "fireSchedule", "Enqueue the topics of a schedule now",
+			func(ctx context.Context, r scheduleRequest) (schedule.Firing, error) { return all.Fire(ctx, r.Name) }),
+	}
+}
+
+// baseRequest names a knowledge base.
+type baseRequest struct {
+	Name string `json:"name" jsonschema:"Name of a knowledge base" valid:"name"`
+}
+
+func (a *server) bases() []endpoint {
+	return []endpoint{
+		route(get, "/knowledge", "listKnowledge",
+			"Knowledge bases of the machine that serves; `kb` of an order names one",
+			func(ctx context.Context, _ nothing) (bases.BaseList, error) { return a.Knowledge.List(ctx) }),
+		route(get, "/knowledge/{name}", "readKnowledge", "One knowledge base",
+			func(ctx context.Context, r baseRequest) (knowledge.Info, error) { return a.Knowledge.Info(ctx, r.Name) }),
+	}
 }

@@ -1,0 +1,172 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/jobs/tasks"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// Control changes a run. The error is a [tasks.Refusal] if the state of the run does not allow it.
+type Control func(tasks.Controls, context.Context, topicqueue.Run) error
+
+// CancelOptions are the options for cancelling a run.
+type CancelOptions struct {
+	Report bool   `json:"report,omitempty" jsonschema:"write a report from the findings; the run ends as partial"`
+	Reason string `json:"reason,omitempty" jsonschema:"the reason that the run shows"`
+}
+
+// Cancel ends a run now; findings are kept.
+func Cancel(o CancelOptions) Control {
+	reason := topicqueue.Clip(topicqueue.OneLine(cmp.Or(o.Reason, "cancelled by a program")), 1000)
+	return func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
+		return c.Cancel(ctx, run, reason, o.Report)
+	}
+}
+
+// Pause and Resume stop a run where it stands, and let it go on.
+var (
+	Pause  Control = tasks.Controls.Pause
+	Resume Control = tasks.Controls.Resume
+)
+
+// RetryOptions select what to retry.
+type RetryOptions struct {
+	What RetryWhat `json:"what,omitempty" jsonschema:"blocks (default): failed blocks; report; all: everything"`
+}
+
+// RetryWhat is one of the values in RetryWhats.
+type RetryWhat string
+
+// RetryWhats are the parts of a run that can be repeated.
+var RetryWhats = []any{redisqueue.RetryBlocks, redisqueue.RetryReport, redisqueue.RetryAll}
+
+// Retry repeats what failed in a run.
+func Retry(o RetryOptions) Control {
+	what := cmp.Or(string(o.What), redisqueue.RetryBlocks)
+	return func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
+		err := c.Retry(ctx, run, what)
+		if errors.Is(err, tasks.ErrNothingFailed) {
+			return tasks.Refusal(err.Error() + "; --report writes the report again, --all starts over")
+		}
+		return err
+	}
+}
+
+// Changed tells whether a run was changed.
+type Changed struct {
+	RunID   string `json:"run_id"`
+	Changed bool   `json:"changed"`
+	Reason  string `json:"reason,omitempty" jsonschema:"why not"`
+}
+
+// BatchChange is what became of the runs of a batch.
+type BatchChange struct {
+	Batch   string    `json:"batch"`
+	Runs    int       `json:"runs" jsonschema:"of the batch"`
+	Changed []string  `json:"changed" jsonschema:"ids of the runs that were changed; the others stay as they are"`
+	Results []Changed `json:"results" jsonschema:"of each run"`
+	Gone    int       `json:"-"` // runs whose state has expired
+}
+
+// ChangeRun changes one run. A refusal is an error.
+func (d *Desk) ChangeRun(ctx context.Context, name string, do Control) (Changed, error) {
+	run, err := d.Find(ctx, name)
+	if err != nil {
+		return Changed{}, err
+	}
+	err = redisqueue.ErrNotFound
+	if run.Queued {
+		err = do(d.controls(), ctx, run.Run)
+	}
+	var why tasks.Refusal
+	switch {
+	case errors.As(err, &why):
+		err = view.Refused(fmt.Errorf("run %s stays as it is: %s", run.ID, why),
+			"`nightdesk status "+run.ID+"` says how the run is.")
+	case errors.Is(err, redisqueue.ErrStale):
+		err = view.Refused(fmt.Errorf("run %s is no longer waiting for this answer", run.ID),
+			"`nightdesk status "+run.ID+"` says what it waits for.")
+	case errors.Is(err, redisqueue.ErrNotFound):
+		err = Gone(run.Run)
+	}
+	return Changed{RunID: run.ID, Changed: err == nil}, err
+}
+
+// ChangeBatch changes the runs of a batch. Runs that refuse stay as they are. With an error, the result has the runs
+// before it.
+func (d *Desk) ChangeBatch(ctx context.Context, r BatchRequest, do Control) (BatchChange, error) {
+	out := BatchChange{Batch: r.Batch, Changed: []string{}, Results: []Changed{}}
+	if _, err := d.batchesFrom(ctx, d.Queue, r.Batch, place{}, false); err != nil {
+		return out, err
+	}
+	err := d.Queue.Runs(ctx, r.Batch, func(run topicqueue.Run) error {
+		out.Runs++
+		err := do(d.controls(), ctx, run)
+		var why tasks.Refusal
+		switch {
+		case err == nil:
+			out.Changed = append(out.Changed, run.ID)
+		case errors.As(err, &why):
+		case errors.Is(err, redisqueue.ErrNotFound):
+			out.Gone++
+			why = tasks.Refusal("its state has expired, `nightdesk retry " + run.ID + "` says what can be done")
+		default:
+			return err
+		}
+		out.Results = append(out.Results, Changed{run.ID, err == nil, string(why)})
+		return nil
+	})
+	if errors.As(err, new(*redisqueue.BrokenError)) { // the other runs were changed
+		d.Console.Log.Warn().Err(err).Str("batch", r.Batch).Msg("runs of a batch cannot be read")
+		err = nil
+	}
+	return out, err
+}
+
+// GoneError reports that a run can no longer be changed: it has ended, and its state has expired from the queue.
+type GoneError struct{ Run topicqueue.Run }
+
+func (e GoneError) Error() string {
+	return fmt.Sprintf("run %s has ended as %s, and its state has expired from the queue after a week", e.Run.ID,
+		e.Run.State)
+}
+
+// Gone returns the error for a run that can no longer be changed.
+func Gone(run topicqueue.Run) error {
+	return view.Refused(GoneError{run}, fmt.Sprintf("`nightdesk report %s` prints its report.", run.ID))
+}
+
+// Reply is the answer to a run's open question.
+type Reply struct {
+	Text string `json:"text" jsonschema:"empty: the run continues without an answer"`
+}
+
+// Answer answers the question that a run is waiting for.
+func (d *Desk) Answer(ctx context.Context, name string, r Reply) (Changed, error) {
+	reply, err := topicqueue.NewReply(r.Text)
+	if err != nil {
+		return Changed{}, view.Usage(err)
+	}
+	return d.ChangeRun(ctx, name, func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
+		number, _ := run.Waiting()
+		if number == 0 {
+			return tasks.Refusal("it is not waiting for an answer; it is " + string(run.State))
+		}
+		return c.Answer(ctx, run, number, reply)
+	})
+}
+
+// CheckBatchName restricts the names of batches.
+func CheckBatchName(name string) error {
+	if !batchName.MatchString(name) {
+		return view.Usage(fmt.Errorf("batch name %q: use at most 100 characters: letters, digits, - _ and dots, not "+
+			"beginning with a dot", name))
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+// Package desk is what can be done with a nightdesk: it lists and reads runs and batches, adds and controls them. Each
+// operation is one method with a typed request and a typed result. Commands, the API, the pages and the MCP tools are
+// faces of it: they turn their input into the request and show the result, and keep no state.
+//
+// A field of a request or a result is declared here only. Its json tag is its name in all faces, its jsonschema tag
+// describes it in the API and for assistants. An error that the caller can avoid has a kind and advice (package view).
+//
+// Entry points: [Open] and [Desk].
+package desk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"nightdesk/cmd/nightdesk/bases"
+	"nightdesk/cmd/nightdesk/desk/health"
+	"nightdesk/cmd/nightdesk/desk/reports"
+	"nightdesk/cmd/nightdesk/desk/schedules"
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/jobs/nights"
+	"nightdesk/jobs/tasks"
+	"nightdesk/storage"
+	"nightdesk/topicqueue/schedule"
+)
+
+// Settings are the settings of a process, and where it speaks to a person.
+type Settings struct {
+	Config  config.Config
+	Console *view.Console // for notes, and the log
+	// Load loads the settings again. more overrides settings, including those from flags.
+	Load func(more map[string]string) (config.Config, error)
+}
+
+// With returns the same with other settings.
+func (s Settings) With(cfg config.Config) Settings {
+	s.Config = cfg
+	return s
+}
+
+// Desk is the queue and the storage of a nightdesk. It is safe for concurrent use and holds no state of its own, so
+// that several processes can serve the same queue.
+type Desk struct {
+	Settings
+	*wiring.Desk // nil: there is no queue, and runs are read from storage
+	Store        storage.Store
+	// ReadTopics replaces the reading of a list of topics at a firing, in tests.
+	ReadTopics func(ctx context.Context, spec schedule.Spec, due, now time.Time) (nights.Snapshot, error)
+}
+
+// Open opens the storage and, if there is one, the queue. The caller must close the desk.
+func Open(ctx context.Context, s Settings) (*Desk, error) {
+	d, err := OpenQueue(ctx, s)
+	if !wiring.IsNoQueue(err) {
+		return d, err
+	}
+	store, err := wiring.OpenStore(ctx, s.Config)
+	return &Desk{Settings: s, Store: store}, err
+}
+
+// OpenQueue opens the storage and the queue, which must exist. The caller must close the desk.
+func OpenQueue(ctx context.Context, s Settings) (*Desk, error) {
+	store, err := wiring.OpenStore(ctx, s.Config)
+	if err != nil {
+		return nil, err
+	}
+	queue, err := wiring.OpenDesk(ctx, s.Config, s.Console, false)
+	if err != nil {
+		return nil, err
+	}
+	return &Desk{Settings: s, Desk: queue, Store: store}, nil
+}
+
+// Close closes the queue.
+func (d *Desk) Close() error {
+	if d.Desk == nil {
+		return nil
+	}
+	return d.Desk.Close()
+}
+
+// HasQueue reports whether there is a queue.
+func (d *Desk) HasQueue() bool { return d.Desk != nil }
+
+// Reports returns the reports and digests.
+func (d *Desk) Reports() reports.Desk {
+	r := reports.Desk{Store: d.Store}
+	if d.HasQueue() {
+		r.Queue = d.Queue
+	}
+	return r
+}
+
+// Schedules returns the schedules of the queue.
+func (d *Desk) Schedules() schedules.Desk {
+	return schedules.Desk{Desk: d.Desk, Config: d.Config, Console: d.Console, Load: d.Load,
+		Read: d.ReadTopics}
+}
+
+// Checks returns the health checks of the queue and its services.
+func (d *Desk) Checks() health.Checker {
+	return health.Checker{Config: d.Config, Console: d.Console, Desk: d.Desk, Store: d.Store}
+}
+
+// Bases returns the knowledge bases of this machine.
+func (d *Desk) Bases() *bases.Bases { return bases.New(d.Config, d.Console) }
+
+func (d *Desk) controls() tasks.Controls {
+	return tasks.Controls{Queue: d.Queue, Dispatcher: d.Dispatcher}
+}
+
+// errEnough ends a walk that has found what it looks for.
+var errEnough = errors.New("enough")
