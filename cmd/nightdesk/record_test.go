@@ -238,7 +238,7 @@ func (r *record) recordServer() {
 	if err := json.Unmarshal([]byte(spec), &api); err != nil {
 		r.t.Fatal(err)
 	}
-	fill := strings.NewReplacer("{run}", r.run("model/night-2"), "{batch}", "model")
+	fill := strings.NewReplacer("{run_id}", r.run("model/night-2"), "{batch}", "model")
 	for path, methods := range api.Paths {
 		path = strings.TrimPrefix(path, "/v1/")
 		if methods["get"] == nil || path == "openapi.json" {
@@ -252,7 +252,7 @@ func (r *record) recordServer() {
 		if path == "search" {
 			call += "?q=quays&limit=2"
 		}
-		file := strings.NewReplacer("/", "-", "{", "", "}", "").Replace(path)
+		file := strings.NewReplacer("/", "-", "{run_id}", "run", "{", "", "}", "").Replace(path)
 		r.golden("api/"+file+".txt", "GET "+path+"\n"+indent(r.get(s.url+"v1/"+call)))
 	}
 	header, _, _ := strings.Cut(r.get(s.url+"csv/model"), "\n")

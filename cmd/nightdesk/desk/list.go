@@ -69,7 +69,7 @@ type ListRequest struct {
 	ID    string   `json:"id,omitempty" jsonschema:"only the run of the topic with this id in its list"`
 	Query string   `json:"q,omitempty" jsonschema:"only runs with this text in their topic, id or tags"`
 	Since string   `json:"since,omitempty" jsonschema:"only runs enqueued or ended since then: 24h, 7d, 2026-03-01"`
-	Sort  string   `json:"sort,omitempty" valid:"sort" jsonschema:"order; absent: that of batches, newest first"`
+	Sort  string   `json:"sort,omitempty" valid:"sort" jsonschema:"oldest, newest, ended, state or topic; else by batch"`
 	Page
 }
 
