@@ -62,7 +62,7 @@ func TestBulk(t *testing.T) {
 			}
 		}
 	}
-	// The command keeps hashes of what it has read, not the topics.
+	// The command keeps each topic once.
 	if grown, most := resident[*bulkTopics]-resident[*bulkTopics/10], int64(16<<20)+700*int64(*bulkTopics); grown > most {
 		t.Errorf("%d topics take %d bytes more of the command's memory than a tenth of them, at most %d are right", *bulkTopics, grown, most)
 	}

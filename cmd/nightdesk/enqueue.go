@@ -84,17 +84,13 @@ func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, list.Close()) }()
 	if err := showProblems(s.Console, list, f.skipInvalid); err != nil {
 		return err
 	}
-	if len(list.Lines) == 0 {
+	if len(list.Topics) == 0 {
 		return view.Usage(fmt.Errorf("there is no topic in %s: give one per line", list.Name))
 	}
-	plan, err := intake.NewPlan(s.Console, list, f.dedupe)
-	if err != nil {
-		return err
-	}
+	plan := intake.NewPlan(s.Console, list, f.dedupe)
 	if f.dryRun {
 		for i := range list.Options {
 			list.Options[i].Attached = attached.Name()

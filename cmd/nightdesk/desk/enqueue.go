@@ -200,7 +200,6 @@ func (d *Desk) CheckDraft(ctx context.Context, draft Draft) (topics int, said st
 	if err != nil {
 		return 0, "", err
 	}
-	defer func() { err = errors.Join(err, list.List.Close()) }()
 	doc, err := estimate.Of(ctx, quiet.Config, quiet.Console, list.List, list.Plan, draft.Batch)
 	if err != nil {
 		return 0, "", err
@@ -216,8 +215,7 @@ func (d *Desk) noting(notes *bytes.Buffer) *Desk {
 	return &quiet
 }
 
-// readForeign reads and checks a list from a client, which may not name files of this machine. The caller must close
-// the list.
+// readForeign reads and checks a list from a client, which may not name files of this machine.
 func (d *Desk) readForeign(ctx context.Context, in io.Reader, r intake.Request) (c Checked, err error) {
 	if r.KB, _, err = d.Bases().Find(ctx, d.Config.KBName); err != nil {
 		return c, err
@@ -231,13 +229,10 @@ func (d *Desk) readForeign(ctx context.Context, in io.Reader, r intake.Request) 
 	case c.List.Problems.Count > 0:
 		err = view.Usage(view.Hint(&LinesError{c.List.Problems.Count, strings.Split(c.List.Problems.Text(), "\n  ")},
 			"Correct them. Nothing was enqueued."))
-	case len(c.List.Lines) == 0:
+	case len(c.List.Topics) == 0:
 		err = view.Usage(view.Hint(errors.New("there is no topic in the list"), "Write one a line."))
 	default:
-		c.Plan, err = intake.NewPlan(d.Console, c.List, intake.Keep)
-	}
-	if err != nil {
-		err = errors.Join(err, c.List.Close())
+		c.Plan = intake.NewPlan(d.Console, c.List, intake.Keep)
 	}
 	return c, err
 }
@@ -250,7 +245,6 @@ func (d *Desk) enqueueForeign(ctx context.Context, in io.Reader, r intake.Reques
 	if err != nil {
 		return done, err
 	}
-	defer func() { err = errors.Join(err, c.List.Close()) }()
 	if c.List.Apart != nil && !wiring.IsNoQueue(c.List.Apart) { // this process has the only queue
 		return done, c.List.Apart
 	}

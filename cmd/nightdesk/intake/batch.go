@@ -3,7 +3,6 @@ package intake
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"strings"
 	"time"
 
@@ -15,21 +14,11 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// batchTopics holds the topics already in a batch when a list is enqueued into it. Like List, it uses few bytes per
-// topic.
+// batchTopics holds the topics already in a batch when a list is enqueued into it.
 type batchTopics struct {
-	batch redisqueue.Batch
-	spool *spool              // topics, with run ids as Ref
-	runs  map[uint64]struct{} // hashes of the run ids
-	seed  maphash.Seed
-}
-
-// Close removes the spool. The receiver may be nil.
-func (b *batchTopics) Close() error {
-	if b == nil {
-		return nil
-	}
-	return b.spool.Close()
+	batch  redisqueue.Batch
+	topics []Topic         // with run ids as Ref
+	runs   map[string]bool // ids of the runs
 }
 
 // has reports whether the run of a topic is in the batch. The receiver may be nil.
@@ -38,8 +27,7 @@ func (b *batchTopics) has(t Topic) bool {
 		return false
 	}
 	run := tasks.NewRun(b.batch, t.Topic, topicqueue.Options{}, "", topicqueue.Labels{Ref: t.Ref}, time.Time{})
-	_, ok := b.runs[maphash.String(b.seed, run.ID)]
-	return ok
+	return b.runs[run.ID]
 }
 
 // size returns the number of topics in the batch. The receiver may be nil.
@@ -47,7 +35,7 @@ func (b *batchTopics) size() int {
 	if b == nil {
 		return 0
 	}
-	return len(b.spool.ends)
+	return len(b.topics)
 }
 
 // readBatch reads the topics of a batch and adds them to similar. It returns nil if the batch does not exist.
@@ -65,20 +53,15 @@ func readBatch(ctx context.Context, cfg config.Config, con *view.Console, name s
 	if err != nil {
 		return nil, err
 	}
-	b = &batchTopics{batch: batch, runs: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
-	if b.spool, err = newSpool(); err != nil {
-		return nil, err
-	}
+	b = &batchTopics{batch: batch, runs: map[string]bool{}}
 	err = d.Queue.Runs(ctx, name, func(run topicqueue.Run) error {
-		b.runs[maphash.String(b.seed, run.ID)] = struct{}{}
+		b.runs[run.ID] = true
 		similar.Add(run.Topic, scopeOf(run.Options))
-		return b.spool.add(Topic{Topic: run.Topic, Ref: run.ID})
+		b.topics = append(b.topics, Topic{Topic: run.Topic, Ref: run.ID})
+		return nil
 	})
-	if err == nil {
-		err = b.spool.flush()
-	}
 	if err != nil {
-		return nil, errors.Join(err, b.Close())
+		return nil, err
 	}
 	return b, nil
 }

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"path/filepath"
 	"strings"
@@ -22,12 +21,22 @@ import (
 	"nightdesk/topicqueue/topiclist"
 )
 
-// List is a list of topics that was read and checked. It uses few bytes per topic, because the topics are in the spool.
+// Topic is a checked topic of a list.
+type Topic struct {
+	Line     int
+	Topic    string
+	Options  int // index of its options in the list
+	Lane     string
+	Ref      string
+	Tags     []string
+	Deadline time.Time
+}
+
+// List is a list of topics that was read and checked.
 type List struct {
 	Name     string // for messages
 	Format   topiclist.Format
-	spool    *spool
-	Lines    []int32              // line numbers of the topics in the spool
+	Topics   []Topic
 	same     []int32              // by topic: index of an earlier topic with the same run; -1: none
 	near     []int32              // index of a nearly identical earlier topic; -1: none
 	there    *batchTopics         // topics already in the batch; nil: none
@@ -39,9 +48,6 @@ type List struct {
 	Unknown  []string // words in braces that are not variables of a schedule
 	Clashes  []string // variables of a schedule that are also columns
 }
-
-// Close removes the spools.
-func (l *List) Close() error { return errors.Join(l.spool.Close(), l.there.Close()) }
 
 // ShortName returns the base name of the list.
 func (l *List) ShortName() string { return filepath.Base(l.Name) }
@@ -112,9 +118,7 @@ type listReader struct {
 	bases   []string // existing knowledge bases
 	foreign bool     // see Request
 	known   map[string]known
-	ids     map[uint64]int32 // index of the topic by hash of the run's identity
-	entered []entered
-	seed    maphash.Seed
+	ids     map[string]int32 // index of the topic by the run's identity
 	similar *topicqueue.Duplicates
 	list    *List
 	err     error // an error in the options of the batch
@@ -125,9 +129,6 @@ type known struct {
 	options int
 	problem string
 }
-
-// entered holds what later topics are compared with: hashes of the topic's text and scope.
-type entered struct{ topic, scope uint64 }
 
 // Read reads and checks a list. It returns an error if reading fails; problems with single lines are in the list.
 func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reader, f Request) (*List,
@@ -147,8 +148,7 @@ func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reade
 		name = "standard input"
 	}
 	r := &listReader{cfg: cfg, flags: f.Flags, kb: f.KB, now: time.Now(), known: map[string]known{},
-		ids:     map[uint64]int32{},
-		seed:    maphash.MakeSeed(),
+		ids:     map[string]int32{},
 		similar: topicqueue.NewDuplicates(), list: &List{Name: name}, foreign: f.Foreign}
 	if !f.Now.IsZero() {
 		r.now = f.Now
@@ -166,9 +166,6 @@ func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reade
 	if err != nil {
 		return nil, view.Usage(fmt.Errorf("read topics from %s: %w", name, err))
 	}
-	if r.list.spool, err = newSpool(); err != nil {
-		return nil, err
-	}
 	if f.Batch != "" {
 		r.list.there, r.list.Apart = readBatch(ctx, cfg, con, f.Batch, r.similar)
 		if r.list.there == nil { // some of its topics may have been added before it failed
@@ -176,7 +173,7 @@ func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reade
 		}
 	}
 	if err := r.read(ctx, rows); err != nil {
-		return nil, errors.Join(err, r.list.Close())
+		return nil, err
 	}
 	r.list.Format, r.list.Unused, r.list.Unknown, r.list.Clashes = rows.Format(), rows.Unused(),
 		rows.Unknown(), rows.Clashes()
@@ -189,7 +186,8 @@ func (r *listReader) read(ctx context.Context, rows *topiclist.Reader) error {
 		var wrong *topiclist.RowError
 		switch {
 		case errors.Is(err, io.EOF):
-			return r.compare()
+			r.compare()
+			return nil
 		case errors.As(err, &wrong):
 			r.list.Problems.add("%v", wrong)
 			continue
@@ -204,28 +202,19 @@ func (r *listReader) read(ctx context.Context, rows *topiclist.Reader) error {
 			r.list.Problems.add("line %d: %s", row.Line, problem)
 			continue
 		}
-		if err := r.list.spool.add(t); err != nil {
-			return err
-		}
+		r.list.Topics = append(r.list.Topics, t)
 	}
 	return context.Cause(ctx)
 }
 
 // compare finds the topics that are nearly the same.
-func (r *listReader) compare() error {
-	if err := r.list.spool.flush(); err != nil {
-		return err
-	}
-	var broken error
+func (r *listReader) compare() {
 	there := r.list.there.size()
 	found := r.similar.Find(func(i int) string {
-		from, n := r.list.spool, i-there
-		if n < 0 {
-			from, n = r.list.there.spool, i
+		if i < there {
+			return r.list.there.topics[i].Topic
 		}
-		t, err := from.at(n)
-		broken = errors.Join(broken, err)
-		return t.Topic
+		return r.list.Topics[i-there].Topic
 	})
 	for _, other := range found[there:] {
 		near, repeats := int32(-1), int32(-1)
@@ -236,7 +225,6 @@ func (r *listReader) compare() error {
 		}
 		r.list.near, r.list.repeats = append(r.list.near, near), append(r.list.repeats, repeats)
 	}
-	return broken
 }
 
 // enter records a topic. problem is set if it conflicts with an earlier topic of the same run.
@@ -248,26 +236,25 @@ func (r *listReader) enter(t Topic) (problem string) {
 	if t.Ref != "" {
 		identity = "id\x00" + t.Ref
 	}
-	me := entered{maphash.String(r.seed, topic), maphash.String(r.seed, scope)}
-	id, same := maphash.String(r.seed, identity), int32(-1)
-	if number, ok := r.ids[id]; ok {
-		line, first := r.list.Lines[number], r.entered[number]
+	same := int32(-1)
+	if number, ok := r.ids[identity]; ok {
+		first := r.list.Topics[number]
+		elsewhere := scopeOf(r.list.Options[first.Options]) != scope
 		switch {
-		case first.topic != me.topic:
-			return fmt.Sprintf("the id %q is that of line %d, which has another topic", topicqueue.Clip(t.Ref, 60), line)
-		case first.scope != me.scope && t.Ref != "":
+		case topicqueue.TopicKey(first.Topic) != topic:
+			return fmt.Sprintf("the id %q is that of line %d, which has another topic", topicqueue.Clip(t.Ref, 60), first.Line)
+		case elsewhere && t.Ref != "":
 			return fmt.Sprintf("the id %q is that of line %d, which has another language, knowledge base or other sources",
-				topicqueue.Clip(t.Ref, 60), line)
-		case first.scope != me.scope:
+				topicqueue.Clip(t.Ref, 60), first.Line)
+		case elsewhere:
 			return fmt.Sprintf("same topic as line %d, with another language, knowledge base or other sources; "+
-				"give it an id if you want a separate report", line)
+				"give it an id if you want a separate report", first.Line)
 		}
 		same = number
 	} else {
-		r.ids[id] = int32(len(r.list.Lines))
+		r.ids[identity] = int32(len(r.list.Topics))
 	}
-	r.entered = append(r.entered, me)
-	r.list.Lines, r.list.same = append(r.list.Lines, int32(t.Line)), append(r.list.same, same)
+	r.list.same = append(r.list.same, same)
 	if r.list.there.has(t) {
 		r.similar.Add("", scope) // the batch's copy of the topic is already in similar
 	} else {

@@ -30,34 +30,31 @@ type Plan struct {
 }
 
 // NewPlan decides what happens to duplicate topics, and lists them.
-func NewPlan(con *view.Console, list *List, dedupe string) (*Plan, error) {
+func NewPlan(con *view.Console, list *List, dedupe string) *Plan {
 	p := &Plan{merge: dedupe == Merge, drop: dedupe != Keep, Options: map[int]int{},
 		Due: map[time.Time]map[int]int{}, merged: map[int32]Topic{}}
 	var shown problemList
-	err := list.spool.each(func(n int, t Topic) error {
+	for n, t := range list.Topics {
 		i := int32(n)
 		what := ""
 		switch other := list.repeats[i]; {
 		case list.same[i] >= 0:
 			p.Repeated++
-			shown.add("line %d repeats line %d, whose options are used: %s", t.Line, list.Lines[list.same[i]],
+			shown.add("line %d repeats line %d, whose options are used: %s", t.Line, list.Topics[list.same[i]].Line,
 				view.Clip(t.Topic, 80))
 		case other >= 0:
 			p.Similar++
 			if p.drop {
 				what = ", and is left out"
 			}
-			run, err := list.there.spool.at(int(other))
-			if err != nil {
-				return err
-			}
+			run := list.there.topics[other]
 			shown.add("line %d is nearly the same as %s of batch %s%s: %s", t.Line, run.Ref, list.there.batch.Name, what,
 				view.Clip(t.Topic, 80))
 		case list.near[i] >= 0:
 			p.Similar++
 			what = map[string]string{Keep: "", Skip: ", and is left out",
 				Merge: ", and becomes a part of it"}[dedupe]
-			shown.add("line %d is nearly the same as line %d%s: %s", t.Line, list.Lines[list.near[i]], what,
+			shown.add("line %d is nearly the same as line %d%s: %s", t.Line, list.Topics[list.near[i]].Line, what,
 				view.Clip(t.Topic, 80))
 		}
 		switch head := list.head(i, p.drop); {
@@ -77,10 +74,6 @@ func NewPlan(con *view.Console, list *List, dedupe string) (*Plan, error) {
 		case p.merge && head >= 0:
 			p.merged[head] = mergeTopic(p.merged[head], t)
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	if shown.Count > 0 {
 		more := ""
@@ -90,7 +83,7 @@ func NewPlan(con *view.Console, list *List, dedupe string) (*Plan, error) {
 		}
 		con.Say("%s of %s repeating others:\n  %s%s", view.Counted(shown.Count, "line"), list.Name, shown.Text(), more)
 	}
-	return p, nil
+	return p
 }
 
 // mergeTopic combines two topics: all tags, the most urgent lane, and the earliest deadline.
@@ -116,19 +109,22 @@ func urgency(lane string) int {
 	return 1
 }
 
-// Each calls do for every topic to enqueue, in the order of the list.
+// Each calls do for every topic to enqueue, in the order of the list, until do returns an error.
 func (p *Plan) Each(list *List, do func(Topic) error) error {
-	return list.spool.each(func(n int, t Topic) error {
+	for n, t := range list.Topics {
 		if list.head(int32(n), p.drop) != int32(n) {
-			return nil
+			continue
 		}
 		if more, ok := p.merged[int32(n)]; ok {
 			line := t.Line
 			t = mergeTopic(t, more)
 			t.Line = line
 		}
-		return do(t)
-	})
+		if err := do(t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func laneOf(priority string) (string, error) {

@@ -3,7 +3,6 @@ package schedules
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -78,14 +77,10 @@ func (d Desk) read(ctx context.Context, spec schedule.Spec, due, now time.Time) 
 	if err != nil {
 		return shot, view.WithHint(err)
 	}
-	defer func() { err = errors.Join(err, list.Close()) }()
 	if err := bases.New(cfg, quiet).PublishAll(ctx, cfg.KBName, list); err != nil {
 		return shot, view.WithHint(err)
 	}
-	plan, err := intake.NewPlan(quiet, list, intake.Keep)
-	if err != nil {
-		return shot, err
-	}
+	plan := intake.NewPlan(quiet, list, intake.Keep)
 	shot.Options = list.Options
 	err = plan.Each(list, func(t intake.Topic) error {
 		shot.Topics = append(shot.Topics, nights.Topic{Topic: t.Topic, Options: t.Options, Lane: t.Lane,
@@ -162,11 +157,11 @@ func (d Desk) list(ctx context.Context, cfg config.Config, con *view.Console, sp
 	}
 	if list.Problems.Count > 0 {
 		err = fmt.Errorf("%d of the lines of %s cannot be enqueued:\n  %s", list.Problems.Count, name, list.Problems.Text())
-	} else if len(list.Lines) == 0 {
+	} else if len(list.Topics) == 0 {
 		err = fmt.Errorf("there is no topic in %s: give one per line", name)
 	}
 	if err != nil {
-		return nil, errors.Join(err, list.Close())
+		return nil, err
 	}
 	return list, nil
 }

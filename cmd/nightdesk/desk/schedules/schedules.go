@@ -172,11 +172,7 @@ func (d Desk) checkList(ctx context.Context, spec schedule.Spec, due, now time.T
 	if err != nil {
 		return 0, view.Usage(err)
 	}
-	defer func() { err = errors.Join(err, list.Close()) }()
-	plan, err := intake.NewPlan(d.Console, list, intake.Keep)
-	if err != nil {
-		return 0, err
-	}
+	plan := intake.NewPlan(d.Console, list, intake.Keep)
 	for _, name := range list.Clashes {
 		d.Console.Say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.",
 			name, name, list.ShortName())
