@@ -19,6 +19,7 @@ var layers = map[string][]string{
 		"topicqueue/redisqueue", "cmd/nightdesk/bases", "cmd/nightdesk/desk/health", "cmd/nightdesk/desk/reports",
 		"cmd/nightdesk/desk/schedules", "cmd/nightdesk/estimate", "cmd/nightdesk/intake", "cmd/nightdesk/view",
 		"cmd/nightdesk/wiring"},
+	"cmd/nightdesk/desk/finding": {"config", "jobs/search", "storage", "cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/desk/health": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/desk/remake": {"config", "jobs/bundle", "pipeline", "storage", "topicqueue", "cmd/nightdesk/intake",

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/desk"
+	"nightdesk/cmd/nightdesk/desk/finding"
 	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
@@ -37,18 +38,9 @@ func serveMCP(ctx context.Context, s *session, d *wiring.Desk) (err error) {
 	if err != nil {
 		return err
 	}
-	index, err := wiring.OpenSearch(s.cfg, store)
-	if err != nil {
-		return err
-	}
+	index := finding.Open(s.cfg, store, s.Log)
 	defer func() { err = errors.Join(err, index.Close()) }()
-	find := func(ctx context.Context, q search.Query) (search.Results, error) {
-		if _, err := index.CatchUp(ctx, nil); err != nil {
-			s.Log.Warn().Err(err).Msg("search may miss new reports")
-		}
-		return index.Search(ctx, q)
-	}
-	a := assistant{session: s, desk: &desk.Desk{Settings: s.settings(), Desk: d, Store: store}, find: find}
+	a := assistant{session: s, desk: &desk.Desk{Settings: s.settings(), Desk: d, Store: store}, find: index.SearchNew}
 	server := sdk.NewServer(&sdk.Implementation{Name: "nightdesk", Version: versionText()}, nil)
 	a.offer(server)
 	err = server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(s.In), Writer: unclosed{s.Out}})
@@ -67,7 +59,7 @@ func (unclosed) Close() error { return nil }
 type assistant struct {
 	*session
 	desk *desk.Desk
-	find searcher
+	find func(context.Context, search.Query) (search.Results, error)
 }
 
 // Arguments of the tools that are not requests of the desk.

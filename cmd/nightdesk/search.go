@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk/finding"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs/search"
 )
 
@@ -49,13 +49,14 @@ new reports by themselves and replace a damaged index. The index lies in the dat
 machine.`,
 		Args: cobra.NoArgs,
 		RunE: p.command(func(ctx context.Context, s *session, _ []string) (err error) {
-			index, err := openSearch(ctx, s.cfg)
+			store, err := wiring.OpenStore(ctx, s.cfg)
 			if err != nil {
 				return err
 			}
+			index := finding.Open(s.cfg, store, s.Log)
 			defer func() { err = errors.Join(err, index.Close()) }()
 			bar, begun := view.NewBar(s.Err, "reading reports"), time.Now()
-			done, err := index.Rebuild(s.Log.WithContext(ctx), func(done, total int) { bar.Set(done, total, "") })
+			done, err := index.Rebuild(ctx, func(done, total int) { bar.Set(done, total, "") })
 			bar.End()
 			if err != nil {
 				return err
@@ -69,22 +70,15 @@ machine.`,
 	}
 }
 
-func openSearch(ctx context.Context, cfg config.Config) (*search.Index, error) {
-	store, err := wiring.OpenStore(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	return wiring.OpenSearch(cfg, store)
-}
-
 func searchReports(ctx context.Context, s *session, q search.Query) (err error) {
-	index, err := openSearch(ctx, s.cfg)
+	store, err := wiring.OpenStore(ctx, s.cfg)
 	if err != nil {
 		return err
 	}
+	index := finding.Open(s.cfg, store, s.Log)
 	defer func() { err = errors.Join(err, index.Close()) }()
 	bar := view.NewBar(s.Err, "reading new reports")
-	_, err = index.CatchUp(s.Log.WithContext(ctx), func(done, total int) { bar.Set(done, total, "") })
+	err = index.CatchUp(ctx, func(done, total int) { bar.Set(done, total, "") })
 	bar.End()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -93,9 +87,6 @@ func searchReports(ctx context.Context, s *session, q search.Query) (err error) 
 		s.Warn("%v", err)
 	}
 	found, err := index.Search(ctx, q)
-	if errors.Is(err, search.ErrNoWords) {
-		return view.Usage(view.Hint(err, "Give at least one word, for example `nightdesk search Geneva`."))
-	}
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/desk"
+	"nightdesk/cmd/nightdesk/desk/finding"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs/search"
-	"nightdesk/storage"
 )
 
 // serveGrace is how long a shutdown waits for responses in progress.
@@ -66,18 +65,19 @@ func servePages(ctx context.Context, s *session, _ []string) (err error) {
 }
 
 // serveDesk serves the web pages and the API until ctx ends.
-func serveDesk(ctx context.Context, s *session, d *wiring.Desk, listener net.Listener) error {
+func serveDesk(ctx context.Context, s *session, d *wiring.Desk, listener net.Listener) (err error) {
 	store, err := wiring.OpenStore(ctx, s.cfg)
 	if err != nil {
 		return err
 	}
 	whole := &desk.Desk{Settings: s.settings(), Desk: d, Store: store}
-	find, endSearch := keepSearch(ctx, s, store)
-	defer endSearch()
+	index := finding.Open(s.cfg, store, s.Log)
+	index.Keep(ctx)
+	defer func() { err = errors.Join(err, index.Close()) }()
 	server := &http.Server{
 		Handler: web.New(web.Services{
 			Desk: whole, Token: s.cfg.Serve.Token.Reveal(), ReadToken: s.cfg.Serve.ReadToken.Reveal(),
-			Search: find, Ask: apiQuestions{s, d, store}.ask, Health: whole.Checks().Look,
+			Search: index.Search, Ask: apiQuestions{s, d, store}.ask, Health: whole.Checks().Look,
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout:    2 * time.Minute,
@@ -109,37 +109,6 @@ func serveDesk(ctx context.Context, s *session, d *wiring.Desk, listener net.Lis
 	}
 	<-ended
 	return err
-}
-
-// indexPause is the interval between updates of the search index.
-const indexPause = 10 * time.Second
-
-// searcher finds words in reports.
-type searcher = func(context.Context, search.Query) (search.Results, error)
-
-// keepSearch keeps the search index up to date until end is called. If there is no index, pages still work, and
-// searches return the error.
-func keepSearch(ctx context.Context, s *session, store storage.Store) (find searcher, end func()) {
-	index, err := wiring.OpenSearch(s.cfg, store)
-	if err != nil {
-		s.Log.Error().Err(err).Msg("reports cannot be searched")
-		return func(context.Context, search.Query) (search.Results, error) { return search.Results{}, err }, func() {}
-	}
-	keepCtx, cancel := context.WithCancel(s.Log.WithContext(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		index.Keep(keepCtx, indexPause, func(err error) {
-			s.Log.Warn().Err(err).Msg("search may miss new reports")
-		})
-	}()
-	return index.Search, func() {
-		cancel()
-		<-done
-		if err := index.Close(); err != nil {
-			s.Log.Warn().Err(err).Msg("closing the search index failed")
-		}
-	}
 }
 
 // listen opens the port. It requires a token if other machines can reach the port.

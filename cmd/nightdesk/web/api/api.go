@@ -177,6 +177,8 @@ func (a *server) problemOf(r *http.Request, err error) *Problem {
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.Is(err, search.ErrNoWords):
+		return problem(http.StatusUnprocessableEntity, "Give at least one word in q.", "%v", err)
 	case view.IsUsage(err):
 		status := map[view.Kind]int{view.Misuse: http.StatusUnprocessableEntity, view.Missing: http.StatusNotFound,
 			view.Conflict: http.StatusConflict}[view.KindOf(err)]
@@ -186,8 +188,6 @@ func (a *server) problemOf(r *http.Request, err error) *Problem {
 			p.Errors = lines.Lines
 		}
 		return p
-	case errors.Is(err, search.ErrNoWords):
-		return problem(http.StatusUnprocessableEntity, "Give at least one word in q.", "%v", err)
 	case errors.Is(err, storage.ErrAway), unreachable(err):
 		a.Desk.Console.Log.Warn().Err(err).Str("path", r.URL.Path).Msg("a request cannot be answered now")
 		return problem(http.StatusServiceUnavailable, "Try again later; /healthz says what is away.", "%v", err)
