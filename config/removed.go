@@ -10,9 +10,9 @@ import (
 // silently ignore a value that somebody relies on. ROLE stands for every role of the models.
 var removed = []struct{ path, instead string }{
 	{"redis_ca_file", "add the certificate to those of the system, or its folder to SSL_CERT_DIR"},
-	{"s3.endpoint", "set AWS_ENDPOINT_URL_S3"},
+	{"s3.endpoint", "set AWS_ENDPOINT_URL_S3 or S3_ENDPOINT in the environment"},
 	{"s3.public_endpoint", "links have the address in AWS_ENDPOINT_URL_S3: use `report --link` where browsers know it"},
-	{"s3.region", "set AWS_REGION"},
+	{"s3.region", "set AWS_REGION or S3_REGION in the environment"},
 	{"worker.report_concurrency", "it is always a fifth of worker.concurrency, in addition to it"},
 	{"worker.shutdown_timeout", "it is always 20s"},
 	{"researching.max_actions", "it is always 3, and 5 if researching.strategy is exploratory"},
@@ -69,10 +69,13 @@ func removedPaths() map[string]string {
 	return paths
 }
 
+// aliases are environment variables of removed settings that are still read, beside the standard ones of AWS.
+var aliases = []string{"S3_ENDPOINT", "S3_REGION"}
+
 // removedVariables returns a problem for each environment variable of a removed setting that is set.
 func removedVariables(getenv func(string) string) (problems Problems) {
 	for path, instead := range removedPaths() {
-		if env := environment(path); getenv(env) != "" {
+		if env := environment(path); getenv(env) != "" && !slices.Contains(aliases, env) {
 			problems = append(problems, Problem{Key: path, Source: "environment " + env, Reason: wasRemoved + instead})
 		}
 	}

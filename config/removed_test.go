@@ -33,7 +33,7 @@ func TestLoad_RemovedSettings(t *testing.T) {
 	for env, want := range map[string]string{
 		"NIGHTDESK_RETENTION_RUN_DAYS": "set retention.days",
 		"LLM_NOTE_TEMPERATURE":         "set llm.temperature",
-		"S3_ENDPOINT":                  "set AWS_ENDPOINT_URL_S3",
+		"S3_PUBLIC_ENDPOINT":           "AWS_ENDPOINT_URL_S3",
 		"REDIS_CA_FILE":                "SSL_CERT_DIR",
 		"CROSSREF_MAILTO":              "without an address",
 		"NIGHTDESK_FETCH_PER_HOST":     "it is always 1s",
@@ -49,5 +49,8 @@ func TestLoad_RemovedSettings(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "environment "+env+": ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", env, err, want)
 		}
+	}
+	if _, err := tryLoad(t, "", map[string]string{"S3_ENDPOINT": "http://127.0.0.1:7070", "S3_REGION": "x"}, nil); err != nil {
+		t.Errorf("variables that are still read: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -22,13 +23,15 @@ func OpenStore(ctx context.Context, cfg config.Config) (storage.Store, error) {
 	return OpenBucket(ctx, cfg, url)
 }
 
-// OpenBucket opens a folder of a bucket with the S3 settings.
+// OpenBucket opens a folder of a bucket. Like the variables of AWS, S3_ENDPOINT and S3_REGION are read from the
+// environment of the process; they come before those.
 func OpenBucket(ctx context.Context, cfg config.Config, url string) (storage.Store, error) {
 	bucket, prefix, err := storage.ParseS3(url)
 	if err != nil {
 		return nil, view.Usage(err)
 	}
-	s, err := storage.NewS3(ctx, storage.S3Settings{Bucket: bucket, Prefix: prefix})
+	s, err := storage.NewS3(ctx, storage.S3Settings{Bucket: bucket, Prefix: prefix, Endpoint: os.Getenv("S3_ENDPOINT"),
+		Region: os.Getenv("S3_REGION")})
 	if err != nil {
 		return nil, err
 	}
