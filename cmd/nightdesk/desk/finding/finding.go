@@ -26,8 +26,8 @@ type Reports struct {
 	done  chan struct{}
 }
 
-// Open opens the index of the reports in a store. If it cannot be opened, each search returns the error. The caller must
-// close the result.
+// Open opens the index of the reports in a store. If it cannot be opened, each search returns the error. The caller
+// must close the result.
 func Open(cfg config.Config, store storage.Store, log zerolog.Logger) *Reports {
 	index, err := wiring.OpenSearch(cfg, store)
 	return &Reports{index: index, err: err, log: log}
