@@ -91,7 +91,7 @@ func testUp(t *testing.T, f *fleet) {
 	s.draft("How loud are the cranes of the harbour?\nHow loud are the cranes of the harbour?\n")
 	until(t, "the report", func() bool {
 		body := s.get("v1/runs", http.StatusOK)
-		return strings.Contains(body, `"state":"completed"`) && strings.Contains(body, `"report":"reports/`)
+		return strings.Contains(body, `"state":"completed"`) && strings.Contains(body, `"report_key":"reports/`)
 	})
 	until(t, "the report in the search", func() bool {
 		return strings.Contains(s.get("v1/search?q=harbour", http.StatusOK), `"total":2`)
