@@ -61,7 +61,7 @@ type NoteClaim struct {
 
 // ReviewAnswer lists what the evidence of a run lacks and where it contradicts itself.
 type ReviewAnswer struct {
-	Draft     string      `json:"draft"` // empty unless requested; only for comparison with the claims
+	Draft     string      `json:"draft"` // empty unless requested
 	Reasoning string      `json:"reasoning"`
 	Gaps      []ReviewGap `json:"gaps"`
 

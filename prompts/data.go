@@ -147,6 +147,7 @@ type OutlineData struct {
 	Blocks []BlockDigest
 	// Disagreements are pairs of claims that cannot both be true.
 	Disagreements []Disagreement
+	Draft         string // answer that the review drafted; empty: none
 }
 
 // PlaceData asks which claims belong in which section.

@@ -82,7 +82,8 @@ func reportQuestions() []question {
 		},
 		{
 			name: "outline", structured: true, answer: prompts.OutlineAnswer{}, zero: of(prompts.Outline, prompts.OutlineData{}),
-			en: of(prompts.Outline, prompts.OutlineData{Topic: topicEN, Blocks: digestsEN, Disagreements: sectionEN.Disagreements}),
+			en: of(prompts.Outline, prompts.OutlineData{Topic: topicEN, Blocks: digestsEN, Disagreements: sectionEN.Disagreements,
+				Draft: "Yes, if checkpoints run."}),
 			zh: of(prompts.Outline, prompts.OutlineData{Topic: topicZH, Blocks: digestsZH}),
 		},
 		{

@@ -7,7 +7,8 @@ type Review struct {
 	Blocks         []string        `json:"blocks,omitempty"`         // blocks that had evidence at the time
 	Contradictions []Contradiction `json:"contradictions,omitempty"` // between claims of these blocks
 	// questions that the claims leave open and these gaps do not cover, for the writers, one sentence each
-	Open []string `json:"open,omitempty"`
+	Open  []string `json:"open,omitempty"`
+	Draft string   `json:"draft,omitempty"` // short answer to the topic from these claims; empty: none was written
 	// why a due comparison was not done, for display
 	NotDone string `json:"not_done,omitempty"`
 	// from the run that this one updates, so it does not cover later changes

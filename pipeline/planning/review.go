@@ -21,6 +21,7 @@ const (
 	reviewShrinks = 6
 	maxGaps       = 3 // per review
 	maxOpen       = 6
+	maxDraft      = 4000 // bytes of a draft, which is asked for in about 150 words
 	maxFailure    = 200
 	maxSource     = 120 // bytes of a source's name, and of its label
 	maxBeginning  = 200
@@ -102,6 +103,7 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 		}
 	}
 	review.Contradictions = contradictions(claimed, answer.Contradictions)
+	review.Draft = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(answer.Draft)), maxDraft)
 	return review, nil
 }
 

@@ -131,8 +131,9 @@ func TestReview_ShowsEvidenceAndTrouble(t *testing.T) {
 	t.Parallel()
 	for _, draft := range []bool{true, false} {
 		d := newDesk(t)
-		d.answers["review"] = func(llm.Request) any { return prompts.ReviewAnswer{} }
-		if _, err := d.review(func(r *planning.Reviewer, _ *topicqueue.Run, _ *planning.Evidence) { r.Draft = draft }); err != nil {
+		d.answers["review"] = func(llm.Request) any { return prompts.ReviewAnswer{Draft: "Tides\nrise."} }
+		got, err := d.review(func(r *planning.Reviewer, _ *topicqueue.Run, _ *planning.Evidence) { r.Draft = draft })
+		if err != nil || got.Draft != "Tides rise." {
 			t.Fatal(err)
 		}
 		user := d.asked[0].Prompt.User

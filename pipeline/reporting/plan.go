@@ -139,7 +139,8 @@ func (ol outliner) outline(ctx context.Context) (Outline, error) {
 	case ol.before != nil:
 		return ol.renewed(ol.before.Outline), nil
 	}
-	data := prompts.OutlineData{Topic: ol.topic, Disagreements: disagreementLines(ol.disagreements())}
+	data := prompts.OutlineData{Topic: ol.topic, Disagreements: disagreementLines(ol.disagreements()),
+		Draft: ol.review.Draft}
 	answer, err := ask[prompts.OutlineAnswer](ctx, ol.material, func(shrink int) prompts.Prompt {
 		data.Blocks = ol.digests(shrink)
 		return prompts.Outline(ol.run.Options.Language, data)
