@@ -288,12 +288,11 @@ type JudgeSource struct {
 
 // JudgeSentence is a sentence to judge.
 type JudgeSentence struct {
-	Number   int    // counted from 1
-	Text     string // without markers
-	Head     string // for a table row: the header row of the table
-	Sources  string // numbers of the cited sources: 1, 3
-	Computed string // figures that can be computed from the sources, with their computation; may be empty
-	Missing  string // quotations and figures that the program did not find; may be empty
+	Number  int    // counted from 1
+	Text    string // without markers
+	Head    string // for a table row: the header row of the table
+	Sources string // numbers of the cited sources: 1, 3
+	Missing string // quotations and figures that the program did not find; may be empty
 }
 
 // RepairData asks for a new answer after one that did not match its schema.

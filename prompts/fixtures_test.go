@@ -142,15 +142,14 @@ func reportQuestions() []question {
 				{Number: 2, Passages: noteSources[1:]}, {Number: 3, Same: 1,
 					Passages: []prompts.Passage{{Text: "The log is one file."}}},
 			}, Sentences: []prompts.JudgeSentence{
-				{Number: 1, Text: "A checkpoint runs every 1000 pages, ten times as often\nas before.", Sources: "1",
-					Computed: "ten = 1000 / 100"},
+				{Number: 1, Text: "A checkpoint runs every 1000 pages, ten times as often\nas before.", Sources: "1"},
 				{Number: 2, Text: "| Full | 5 ms |", Head: "| Checkpoint | Time |", Sources: "1, 2", Missing: "“5 ms”"},
 			}}),
 			zh: of(prompts.Judge, prompts.JudgeData{
 				Sources: []prompts.JudgeSource{{Number: 1, Passages: noteSources[:1]}, {Number: 2, Same: 1,
 					Passages: []prompts.Passage{{Text: "日志是一个文件。"}}}},
 				Sentences: []prompts.JudgeSentence{{Number: 1, Text: "检查点每 1000 页运行一次。", Sources: "1",
-					Computed: "1000 = 900 + 100", Missing: "“1000 页”"}},
+					Missing: "“1000 页”"}},
 			}),
 		},
 		{

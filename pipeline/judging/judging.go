@@ -119,10 +119,8 @@ func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 				shown = append(shown, n)
 			}
 		}
-		computed, missing := j.hints(s.Findings)
 		data.Sentences = append(data.Sentences, prompts.JudgeSentence{
-			Number: i + 1, Text: s.Text, Head: s.Head, Sources: strings.Join(shown, ", "), Computed: computed,
-			Missing: missing,
+			Number: i + 1, Text: s.Text, Head: s.Head, Sources: strings.Join(shown, ", "), Missing: missing(s.Findings),
 		})
 	}
 	return data
@@ -225,19 +223,16 @@ func (s Sentence) places() []support.Span {
 	return out
 }
 
-// hints returns the figures that can be computed from nearby ones, and the figures and words that were not found.
-func (j Judge) hints(f support.Findings) (computed, missing string) {
-	var sums, absent []string
+// missing returns the figures and the quotation of a sentence that were not found.
+func missing(f support.Findings) string {
+	var absent []string
 	for _, g := range f.Figures {
-		switch {
-		case g.Result == support.Derived && j.Corpus.Near(g, f.Figures):
-			sums = append(sums, g.Text+" = "+g.Operation)
-		case g.Result == support.Absent:
+		if g.Result == support.Absent {
 			absent = append(absent, "“"+g.Text+"”")
 		}
 	}
 	if f.Quotation.Result == support.Absent {
 		absent = append(absent, "“"+f.Quotation.Missing+"”")
 	}
-	return strings.Join(sums, "; "), strings.Join(absent, ", ")
+	return strings.Join(absent, ", ")
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"nightdesk/pipeline/quantity"
 )
 
 // Context is the text above a passage that a reader needs to understand it.
@@ -73,29 +71,4 @@ func (d *document) line(unit int) string {
 	u := d.units[unit]
 	line := strings.Join(strings.Fields(d.Text[u.start:u.end]), " ")
 	return strings.ToValidUTF8(line[:min(len(line), maxContext)], "")
-}
-
-// Near reports whether the operands of g are close to each other or are figures of the sentence itself. Operands far
-// apart may give any number by chance. all: the figures of the sentence.
-func (c *Corpus) Near(g Figure, all []Figure) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var operands []operand
-	for _, s := range g.Spans {
-		docs := c.documents([]string{s.Source})
-		if len(docs) == 0 {
-			return false
-		}
-		said := func(f Figure) bool { return f.Result == Found && slices.Contains(f.Spans, s) }
-		v := value{Quantity: quantity.Quantity{Start: s.Start, End: s.End}}
-		operands = append(operands, operand{
-			value: v, doc: docs[0], place: docs[0].unitAt(s.Start), named: slices.ContainsFunc(all, said),
-		})
-	}
-	for i := 1; i < len(operands); i++ {
-		if operands[i-1].linkTo(operands[i]) > beside {
-			return false
-		}
-	}
-	return true
 }

@@ -12,7 +12,7 @@ type Result string
 // The verdicts.
 const (
 	Supported   Result = "supported"   // verbatim in a source, or judged supported by words found in one
-	Unsupported Result = "unsupported" // judged so, or a quotation is absent, or unjudged with a rival figure
+	Unsupported Result = "unsupported" // judged so, or a quotation is absent, or unjudged with a misstated figure
 	Unverified  Result = "unverified"  // neither
 )
 
@@ -55,40 +55,32 @@ const (
 
 // Decide returns the verdict on a sentence.
 //
-// A verbatim sentence is supported; one with an absent quotation is not. An absent figure makes a sentence unsupported
-// if it is a slip: a source has nearly the same figure, or another date, in its place. Without a judgement, a rival
-// figure (same kind and unit, in the best-matching unit) does so too. Other absent figures may be computed in ways
-// unknown to this package.
-//
-// "supported" counts only if its quoted words are in a cited source. If a figure is absent, these words must contain
-// figures, but not the one that the absent figure misstates. "partly" and "not_in_source" do not count against
-// sentences with derived figures, because models often miss computations. A conclusion is the writer's own: it is
-// unverified, not wrong.
+// A verbatim sentence is supported; one with an absent quotation is not. Otherwise the judgement decides, because a
+// model that reads the sources also computes and knows what is meant. "supported" counts only if its words are in a
+// cited source; these must contain figures if a figure of the sentence is absent. A conclusion is the writer's own: it
+// is unverified, not wrong. Without a judgement, a sentence with a figure that a source has in nearly the same form is
+// unsupported. Other absent figures prove nothing then, because writers round and compute.
 func (f Findings) Decide(j Judged) Result {
+	misstated := func(g Figure) bool { return g.Instead != "" }
 	switch {
 	case f.Quotation.Result == Verbatim:
 		return Supported
-	case f.Quotation.Result == Absent, j.Judgement == JudgedContradicted:
-		return Unsupported
-	case j.Judgement == JudgedSupported && j.Span != nil && f.Has(Absent) && !f.mayFollow(j.Words):
-		return Unverified
-	case j.Judgement == JudgedSupported && j.Span != nil:
-		return Supported
-	case j.Judgement == JudgedConclusion && j.Span != nil:
-		return Unverified
-	case slices.ContainsFunc(f.Figures, func(g Figure) bool { return g.Slip || g.Instead != "" && j.Judgement == "" }):
-		return Unsupported
-	case (j.Judgement == JudgedPartly || j.Judgement == JudgedAbsent) && !f.Has(Derived):
+	case f.Quotation.Result == Absent:
 		return Unsupported
 	}
+	switch j.Judgement {
+	case JudgedContradicted, JudgedPartly, JudgedAbsent:
+		return Unsupported
+	case JudgedSupported:
+		if j.Span != nil && (!f.Has(Absent) || strings.ContainsFunc(j.Words, unicode.IsDigit)) {
+			return Supported
+		}
+	case "":
+		if slices.ContainsFunc(f.Figures, misstated) {
+			return Unsupported
+		}
+	}
 	return Unverified
-}
-
-// mayFollow reports whether the absent figures may follow from words of a source: the words contain figures, but none
-// that an absent figure misstates.
-func (f Findings) mayFollow(words string) bool {
-	slip := func(g Figure) bool { return g.Slip && strings.Contains(words, g.Instead) }
-	return strings.ContainsFunc(words, unicode.IsDigit) && !slices.ContainsFunc(f.Figures, slip)
 }
 
 // Has reports whether some figure has this finding.

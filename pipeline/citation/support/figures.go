@@ -26,29 +26,12 @@ func figuresOf(sentence, head string, docs []*document) []Figure {
 	near := relevantUnits(sentence, docs)
 	scaleSentence(own, nil)
 	out := make([]Figure, len(own))
-	var said []operand // figures of the sentence found so far
 	for i, v := range own {
 		out[i] = Figure{Text: v.text, Result: Absent}
-		if place, ok := v.find(docs, near); ok {
-			out[i].Result, out[i].Spans = Found, spans(place)
-			place.named = true
-			said = append(said, place)
-		}
-	}
-	others := operandsIn(docs, near)
-	for i, v := range own {
-		if out[i].Result != Absent {
-			continue
-		}
-		if operation, used := derive(v, append(slices.Clone(said), others...)); operation != "" {
-			out[i].Result, out[i].Operation, out[i].Spans = Derived, operation, used
-			said = append(said, operand{value: v, named: true}) // for others, as the share of a difference
-			continue
-		}
-		if out[i].Instead = v.slip(docs, near); out[i].Instead != "" {
-			out[i].Slip = true
+		if spans, ok := v.find(docs, near); ok {
+			out[i].Result, out[i].Spans = Found, spans
 		} else {
-			out[i].Instead = v.rival(docs, near)
+			out[i].Instead = v.slip(docs, near)
 		}
 	}
 	return out
@@ -102,20 +85,19 @@ func relevantUnits(sentence string, docs []*document) units {
 	return near
 }
 
-// find returns the position of a figure, preferably in a unit relevant to the sentence. The position is empty if only
+// find returns the position of a figure, preferably in a unit relevant to the sentence. There is no position if only
 // the metadata of a source has the figure.
-func (v value) find(docs []*document, near units) (place operand, ok bool) {
+func (v value) find(docs []*document, near units) (place []Span, ok bool) {
 	for _, d := range docs {
 		for _, o := range d.values {
 			if !v.says(o) || v.Kind == quantity.Date && o.Kind == quantity.Date && !d.hasYear(v, o) {
 				continue
 			}
-			here := operand{value: o, doc: d, place: d.unitAt(o.Start)}
-			if _, bears := near[d][here.place]; bears {
-				return here, true
-			}
-			if !ok {
-				place, ok = here, true
+			if _, bears := near[d][d.unitAt(o.Start)]; bears || !ok {
+				place, ok = []Span{{d.ID, o.Start, o.End}}, true
+				if bears {
+					return place, true
+				}
 			}
 		}
 	}
@@ -124,14 +106,13 @@ func (v value) find(docs []*document, near units) (place operand, ok bool) {
 	}
 	for _, d := range docs {
 		if slices.ContainsFunc(d.about, v.says) {
-			return operand{value: v}, true
+			return nil, true
 		}
 		if start, end, ok := d.folded().Find(v.text); ok && v.Kind != quantity.Number {
-			v.Start, v.End = start, end
-			return operand{value: v, doc: d, place: d.unitAt(start)}, true
+			return []Span{{d.ID, start, end}}, true
 		}
 	}
-	return operand{}, false
+	return nil, false
 }
 
 // hasYear reports whether the source names the year of v anywhere, if o gives only day and month.

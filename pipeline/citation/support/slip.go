@@ -20,11 +20,11 @@ func (v value) slip(docs []*document, near units) string {
 	for _, d := range docs {
 		for _, o := range d.values {
 			rank, bears := near[d][d.unitAt(o.Start)]
-			if !bears || o.Kind == quantity.Label {
+			if !bears || o.Kind == quantity.Label || v.Kind == quantity.Percent && v.Low+o.Low == 100 { // the rest
 				continue
 			}
 			if v.Kind == quantity.Date && o.Kind == v.Kind {
-				years[o.year()] = true
+				years[o.When.Year] = true
 				if (o.When.Month > 0) != (v.When.Month > 0) {
 					continue // a year is not a misstated month
 				}
@@ -32,37 +32,30 @@ func (v value) slip(docs []*document, near units) string {
 					date, best = o.text, rank
 				}
 			}
-			other := digits(o.text)
-			same := own == other || a == strings.Trim(other, "0") && len(a) > 1
-			if same && len(a) < 3 && !v.likeKind(o) {
-				continue // two shared digits may be chance
-			}
-			if len(own) > 1 && (same || v.Unit == o.Unit && oneEdit(own, other)) {
+			if v.misstates(o, own, a) {
 				return o.text
 			}
 		}
 	}
-	if years[v.year()] { // its month may be given in words that are not parsed as a date
+	if years[v.When.Year] { // its month may be given in words that are not parsed as a date
 		return ""
 	}
 	return date
 }
 
-// rival returns the figure of v's kind and unit in the unit that matches the sentence best, or "". Two sentences about
-// the same thing that give different numbers contradict each other (de Marneffe, Rafferty and Manning 2008, "Finding
-// contradictions in text"). A model that reads both knows better whether they are about the same thing.
-func (v value) rival(docs []*document, near units) string {
-	if v.Kind == quantity.Label || v.Kind == quantity.Date {
-		return ""
+// misstates reports whether v has the digits of o with another unit, or is one edit away from it. own: the digits of v;
+// a: the same without zeros at the ends.
+func (v value) misstates(o value, own, a string) bool {
+	other := digits(o.text)
+	same := own == other || a == strings.Trim(other, "0") && len(a) > 1
+	oneUnit := v.Unit == o.Unit
+	switch {
+	case len(own) < 2: // 6 km for 6 m
+		return same && oneUnit && v.Kind == quantity.Measure
+	case same && len(a) < 3 && !v.likeKind(o): // two shared digits may be chance
+		return false
 	}
-	for _, d := range docs {
-		for _, o := range d.values {
-			if rank, bears := near[d][d.unitAt(o.Start)]; bears && rank == 0 && v.likeKind(o) && v.Unit == o.Unit {
-				return o.text
-			}
-		}
-	}
-	return ""
+	return same || oneUnit && oneEdit(own, other)
 }
 
 // likeKind reports whether two figures are of the same kind. Percent and percentage points are one kind.

@@ -1,8 +1,8 @@
 // Package support checks a sentence against the sources that it cites. It is deterministic and uses no model.
 //
 // There are two kinds of findings. Quotation: whether the sentence, or its text in quotation marks, is verbatim in a
-// cited source. Figures: whether each figure and date is in a cited source, can be computed from figures there, or is
-// absent. Words shared by sentence and source prove nothing, so a model decides the rest (package judging). It gets the
+// cited source. Figures: whether each figure and date is in a cited source. Words shared by sentence and source prove
+// nothing, and whoever computes needs to know what is meant, so a model decides the rest (package judging). It gets the
 // Passages relevant to the sentence, and Decide combines its answer with the findings.
 //
 // Entry points: New takes the sources, Corpus.Check returns the findings, Decide the verdict. Time is linear in the
@@ -18,7 +18,7 @@ import (
 
 // Rules is the version of the checking rules. Verification of older bundles depends on it: a bundle that was checked by
 // other rules is not reported as forged. Increment it with every change that affects findings or verdicts.
-const Rules = 10
+const Rules = 11
 
 // Source is a text that can be cited.
 type Source struct {
@@ -41,7 +41,6 @@ type Finding string
 const (
 	Verbatim Finding = "verbatim" // the whole sentence is in a source
 	Found    Finding = "found"    // all quoted passages, or the figure, are in a source
-	Derived  Finding = "derived"  // the figure can be computed from figures of the sources
 	Absent   Finding = "absent"
 )
 
@@ -61,12 +60,10 @@ type Quotation struct {
 
 // Figure is the finding about one figure or date.
 type Figure struct {
-	Text      string  `json:"text"`                // as written in the sentence
-	Result    Finding `json:"result"`              // Found, Derived or Absent
-	Spans     []Span  `json:"spans,omitempty"`     // positions of it or of its operands; none: in About
-	Operation string  `json:"operation,omitempty"` // of a derived figure: 41.6 - 38.2
-	Instead   string  `json:"instead,omitempty"`   // of an absent figure: the figure that the source has instead
-	Slip      bool    `json:"slip,omitempty"`      // Instead is nearly the same figure
+	Text    string  `json:"text"`              // as written in the sentence
+	Result  Finding `json:"result"`            // Found or Absent
+	Spans   []Span  `json:"spans,omitempty"`   // its position; none: in About
+	Instead string  `json:"instead,omitempty"` // of an absent figure: nearly the same figure, in a source
 }
 
 // Corpus holds sources indexed for checking. A source is indexed when it is first cited. Safe for concurrent use, but

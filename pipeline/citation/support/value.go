@@ -16,21 +16,6 @@ type value struct {
 	text   string
 	scales []scale // of a bare number: possible units and magnitudes from its sentence or table
 	stated bool    // whether the table or heading states the unit, which excludes other units
-	before int     // of a date without a year: the year named before it in its text, or next
-}
-
-func (v value) year() int {
-	if v.When.Year == 0 {
-		return v.before
-	}
-	return v.When.Year
-}
-
-// day returns the date with its year filled in.
-func (v value) day() quantity.When {
-	w := v.When
-	w.Year = v.year()
-	return w
 }
 
 // scale is a possible implicit unit and magnitude of a bare number.
@@ -102,15 +87,11 @@ func valuesOf(s string) []value {
 		slices.SortStableFunc(found, func(a, b quantity.Quantity) int { return a.Start - b.Start })
 	}
 	var out []value
-	year := 0
 	for _, q := range found {
 		if q.Kind == quantity.Points {
 			q.Unit = "%"
 		}
-		v := value{Quantity: q, text: s[q.Start:q.End], before: year}
-		if q.When.Year > 0 {
-			year = q.When.Year
-		}
+		v := value{Quantity: q, text: s[q.Start:q.End]}
 		if n := len(out) - 1; n >= 0 && out[n].continues(s, q) {
 			out[n].Low, out[n].High, out[n].Round, out[n].End = out[n].Low+q.Low, out[n].Low+q.Low, q.Round, q.End
 			out[n].text = s[out[n].Start:q.End]
@@ -118,21 +99,8 @@ func valuesOf(s string) []value {
 		}
 		out = append(out, v)
 	}
-	for i := len(out) - 2; i >= 0; i-- { // 9 May to 3 June 2020
-		v, next := &out[i], out[i+1]
-		dated := next.Kind == quantity.Date && next.year() > 0 && next.Start-v.End < maxGap
-		if dated && v.When.Month > 0 && v.When.Year == 0 {
-			v.before = next.year()
-			if v.When.Month > next.When.Month {
-				v.before--
-			}
-		}
-	}
 	return out
 }
-
-// maxGap is the maximum number of bytes between the two ends of a date range.
-const maxGap = 24
 
 // continues reports whether q continues the quantity before it, as in two hours and 22 minutes.
 func (v value) continues(s string, q quantity.Quantity) bool {
@@ -160,16 +128,10 @@ func (v value) numeric() bool {
 	return v.Kind != quantity.Date && v.Kind != quantity.Label && v.Unit != clock
 }
 
-// small reports whether v is a number in words, or could be written as one.
-func (v value) small() bool { return !v.figure() || v.bare() && v.oneDigit() && v.Low < 10 }
-
 // oneDigit reports whether v has at most one significant digit, so that it matches other numbers by chance.
 func (v value) oneDigit() bool {
-	return len(v.significant()) < 2
+	return len(strings.Trim(digits(v.text), "0")) < 2
 }
-
-// significant returns the digits of a number without leading and trailing zeros.
-func (v value) significant() string { return strings.Trim(digits(v.text), "0") }
 
 func digits(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -245,16 +207,6 @@ func (v value) near(x float64) bool {
 		return off < 0 && -off <= v.reach()
 	}
 	return false
-}
-
-// computed returns v with the tolerance for computed figures: "about 43" allows less when 43 is the result of a
-// computation than when the source states the figure.
-func (v value) computed() value {
-	if v.Bound == quantity.About {
-		v.Bound = quantity.Exact
-		v.Round = max(v.Round, min(v.place(), nearly*math.Abs(v.Low)))
-	}
-	return v
 }
 
 // reach returns the tolerance for "more than v" and "less than v": a tenth of v, or one unit of its last significant
