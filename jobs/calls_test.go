@@ -291,6 +291,7 @@ func (m *callLog) all() []modelCall {
 var (
 	harbours    = strings.Fields("Aberfoyle Birkwick Corvale Dunmere Eskmouth Fairhaven Glenport Holmstrand")
 	callBlock   = regexp.MustCompile(`(?m)^Title: Upkeep of the harbour of (\w+)$`)
+	callOwn     = regexp.MustCompile(`found for (block_\d+) with`)
 	callRound   = regexp.MustCompile(`Iteration (\d+) of`)
 	callCite    = regexp.MustCompile(`(?m)^\[((?:CIT|PLAN)-[\d-]+)\] (.+)$`)
 	callRecord  = regexp.MustCompile(`Record (\d+) gives a sum of (\d+) crowns for the harbour of (\w+) in month (\d+), paid by its town to the keeper of the harbour under rule (\d+), and no other payment\.`)
@@ -318,8 +319,13 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 		}
 	}
 	block := ""
-	if b := callBlock.FindStringSubmatch(q.User); b != nil && (step == "decide" || step == "note") {
+	if b := callBlock.FindStringSubmatch(q.User); b != nil && step == "decide" {
 		block = b[1]
+	}
+	if own := callOwn.FindStringSubmatch(q.User); own != nil && step == "note" {
+		if b := regexp.MustCompile(`(?m)^` + own[1] + `: Upkeep of the harbour of (\w+)$`).FindStringSubmatch(q.User); b != nil {
+			block = b[1]
+		}
 	}
 	n, _ := strconv.Atoi(q.Header.Get("Call"))
 	m.mu.Lock()
@@ -354,7 +360,7 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 		var claims []object
 		for i, quote := range callRecord.FindAllString(q.User, -1) {
 			if i%2 == 0 && len(claims) < yearbookClaims {
-				claims = append(claims, object{"source": 1, "quote": quote, "text": callRecord.ReplaceAllString(quote, "The town of $3 paid the keeper of its harbour $2 crowns in month $4 under rule $5, and nothing else (record $1 of the yearbook).")})
+				claims = append(claims, object{"source": 1, "block": "", "quote": quote, "text": callRecord.ReplaceAllString(quote, "The town of $3 paid the keeper of its harbour $2 crowns in month $4 under rule $5, and nothing else (record $1 of the yearbook).")})
 			}
 		}
 		v = object{"claims": claims}

@@ -16,6 +16,7 @@ func goodAnswer(q llmtest.Question) (string, bool) {
 	case strings.HasPrefix(q.Name, "note"):
 		type claim struct {
 			Source int    `json:"source"`
+			Block  string `json:"block"`
 			Text   string `json:"text"`
 			Quote  string `json:"quote"`
 		}
@@ -23,7 +24,7 @@ func goodAnswer(q llmtest.Question) (string, bool) {
 		for _, text := range documents {
 			for line := range strings.Lines(text) {
 				if line = strings.TrimSpace(line); strings.HasSuffix(line, ".") && strings.Contains(q.User, line) {
-					claims = append(claims, claim{1, "It is known: " + line, line})
+					claims = append(claims, claim{1, "", "It is known: " + line, line})
 				}
 			}
 		}

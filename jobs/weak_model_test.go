@@ -239,7 +239,7 @@ func (w weak) claims() []map[string]any {
 		case 3:
 			text = "<b>" + text + "</b> " + w.words()
 		}
-		claims = append(claims, map[string]any{"source": 1 + w.IntN(2), "text": text, "quote": quote})
+		claims = append(claims, map[string]any{"source": 1 + w.IntN(2), "block": w.words(), "text": text, "quote": quote})
 	}
 	return claims
 }

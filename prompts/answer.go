@@ -50,13 +50,21 @@ type NewSubTopic struct {
 // NoteAnswer lists the claims extracted from sources.
 type NoteAnswer struct {
 	Claims []NoteClaim `json:"claims"`
+	Orders []NoteOrder `json:"orders"`
 }
 
 // NoteClaim is a statement with the words of the source that support it.
 type NoteClaim struct {
 	Source int    `json:"source"` // ordinal of the source, counted from 1
+	Block  string `json:"block"`  // id of the block that it is about
 	Text   string `json:"text"`
 	Quote  string `json:"quote"`
+}
+
+// NoteOrder is text in a source that gives orders to assistants.
+type NoteOrder struct {
+	Source int    `json:"source"` // ordinal of the source, counted from 1
+	Words  string `json:"words"`  // its first words, verbatim
 }
 
 // ReviewAnswer lists what the evidence of a run lacks and where it contradicts itself.

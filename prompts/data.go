@@ -56,13 +56,6 @@ type ToolLine struct {
 	Description string
 }
 
-// Phases of a block's loop.
-const (
-	PhaseEarly  = "early"  // prefer the knowledge base
-	PhaseMiddle = "middle" // add papers and web
-	PhaseLate   = "late"   // fill gaps with everything
-)
-
 // DecideData asks a block to judge its evidence and to plan the next tool calls.
 type DecideData struct {
 	Topic          string
@@ -76,18 +69,12 @@ type DecideData struct {
 	Flexible       bool // may stop early; otherwise all iterations run
 	Iteration      int  // counted from 1
 	MaxIterations  int
-	Phase          string
-	MinScore       float64     // minimum score of a new sub-topic; 0: the default 0.85
-	Claims         []ClaimLine // newest claims of this block
-	Left           int         // number of older claims not shown
-	Parent         string      // block that proposed this one; empty for a planned block
-	ParentClaims   []ClaimLine // newest claims of the parent
-	ParentRead     []string    // addresses and document keys that the parent has read
-	Ledger         []OtherBlock
-	Queries        []string // issued by this block
-	Others         []string // queries of other blocks, those most similar to this block's subject
-	OthersLeft     int      // number of other queries not shown
-	Feedback       []string // results of the last iteration's actions and proposals, one line each
+	MinScore       float64      // minimum score of a new sub-topic; 0: the default 0.85
+	Claims         []ClaimLine  // newest claims of this block
+	Left           int          // number of older claims not shown
+	Ledger         []OtherBlock // the block that this one continues first
+	Queries        []string     // issued by this block
+	Feedback       []string     // results of the last iteration's actions and proposals, one line each
 }
 
 // OtherBlock holds the claims of another block.
@@ -97,13 +84,37 @@ type OtherBlock struct {
 	Left   int         // number of claims not shown
 }
 
-// NoteData asks for claims from the results of tool calls.
+// SourceDocument is a document or page, with all its parts that a prompt shows.
+type SourceDocument struct {
+	ID    string // the ordinal 1, 2, ... that answers refer to
+	Title string
+	By    string // author and publisher; empty: unknown
+	Date  string // YYYY-MM-DD or YYYY; empty: unknown
+	Head  string // its beginning, unless Parts starts with it
+	Parts []DocumentPart
+}
+
+// DocumentPart is a part of a document's text.
+type DocumentPart struct {
+	Place string // section path, page or URL; empty: as the part before
+	Text  string
+}
+
+// NoteData asks for claims from sources.
 type NoteData struct {
-	Topic    string
+	Topic   string
+	Sources []SourceDocument
+	Blocks  []NoteBlock // all blocks of the run
+	Own     string      // block whose calls returned the sources; empty: they are read for all blocks alike
+	Asked   []string    // these calls: tool and query
+	Most    int         // maximum number of claims
+}
+
+// NoteBlock is a block that claims may be about.
+type NoteBlock struct {
+	ID       string
 	Title    string
-	Overview string
-	Asked    []string  // the tool calls: tool and query
-	Sources  []Passage // ID is the ordinal 1, 2, ... that NoteClaim.Source refers to
+	Overview string // may be empty
 }
 
 // ReviewData asks what the evidence of a run lacks and where it contradicts itself.

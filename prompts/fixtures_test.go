@@ -59,12 +59,11 @@ func reportQuestions() []question {
 		{
 			name: "note", structured: true, answer: prompts.NoteAnswer{}, zero: of(prompts.Note, prompts.NoteData{}),
 			en: of(prompts.Note, prompts.NoteData{
-				Topic: topicEN, Title: decideEN.Title, Overview: decideEN.Overview,
-				Asked: []string{"rag_hybrid: What does a checkpoint cost when readers are active", "query_item: § 3.2"}, Sources: noteSources,
+				Topic: topicEN, Blocks: noteBlocks(decideEN), Own: "block_2", Most: 40,
+				Asked: []string{"rag_hybrid: What does a checkpoint cost when readers are active", "query_item: § 3.2"}, Sources: documents(noteSources...),
 			}),
 			zh: of(prompts.Note, prompts.NoteData{
-				Topic: topicZH, Title: decideZH.Title, Overview: decideZH.Overview,
-				Asked: []string{"rag_hybrid: WAL checkpoint cost with active readers"}, Sources: noteSources[:1],
+				Topic: topicZH, Blocks: noteBlocks(decideZH), Most: 28, Sources: documents(noteSources[:1]...),
 			}),
 		},
 		{
@@ -194,6 +193,31 @@ var noteSources = []prompts.Passage{
 	},
 }
 
+// documents returns passages as documents of one part, and a second part for the first one.
+func documents(passages ...prompts.Passage) (list []prompts.SourceDocument) {
+	for i, p := range passages {
+		d := prompts.SourceDocument{ID: p.ID, Title: p.Title, By: p.By, Date: p.Date, Head: p.Head,
+			Parts: []prompts.DocumentPart{{Place: p.Place, Text: p.Text}}}
+		if i == 0 {
+			d.Parts = append(d.Parts, prompts.DocumentPart{Text: p.Text})
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// noteBlocks returns the blocks of a question for a note, with the overview of the asking one.
+func noteBlocks(d prompts.DecideData) (list []prompts.NoteBlock) {
+	for _, b := range d.Blocks {
+		line := prompts.NoteBlock{ID: b.ID, Title: b.Title}
+		if b.ID == d.BlockID {
+			line.Overview = d.Overview
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
 var claimsEN = []prompts.ClaimLine{
 	{
 		CitationID: "CIT-2-01", Text: "SQLite runs a checkpoint by default when the WAL reaches 1000 pages.",
@@ -231,22 +255,16 @@ var decideEN = prompts.DecideData{
 		{Name: "rag_hybrid", Description: "Searches the knowledge base by words and meaning. Query: natural language."},
 		{Name: "query_item", Description: "Finds a named item of the knowledge base, such as a table."},
 	},
-	MaxActions: 3, Iteration: 2, MaxIterations: 4, Phase: prompts.PhaseMiddle,
+	MaxActions: 3, Iteration: 2, MaxIterations: 4,
 	Claims: claimsEN,
-	Parent: "block_1",
-	ParentClaims: []prompts.ClaimLine{{
-		CitationID: "CIT-1-02", Text: "With synchronous set to NORMAL, a checkpoint syncs the log before the database.", Source: "Durability settings, pragma.html",
-	}},
-	ParentRead: []string{"pragma.html", "https://blog.example/power-loss"},
-	Left:       7,
+	Left:   7,
 	Ledger: []prompts.OtherBlock{
 		{ID: "block_1", Left: 9},
 		{ID: "block_3", Left: 4, Claims: []prompts.ClaimLine{{
 			CitationID: "CIT-3-01", Text: "A page that is changed twice before a checkpoint is written to the log twice.", Source: "Write-ahead logging, wal.html",
 		}}},
 	},
-	Queries: []string{"What does a checkpoint cost when readers are active"},
-	Others:  []string{"Does WAL mode survive power loss"}, OthersLeft: 3,
+	Queries:  []string{"What does a checkpoint cost when readers are active"},
 	Feedback: []string{`query_item "Table 9": nothing found`, `sub-topic "Backups of a WAL database": added as block_4`},
 }
 
@@ -260,7 +278,7 @@ var decideZH = prompts.DecideData{
 	Ledger: []prompts.OtherBlock{{ID: "block_1", Claims: []prompts.ClaimLine{{
 		CitationID: "CIT-1-01", Text: "断电后 WAL 中未同步的事务可能回滚，但数据库不会损坏。", Source: "Durability settings, pragma.html",
 	}}}},
-	MaxActions: 2, Flexible: true, Iteration: 1, MaxIterations: 6, Phase: prompts.PhaseEarly,
+	MaxActions: 2, Flexible: true, Iteration: 1, MaxIterations: 6,
 	MinScore: 0.75,
 }
 

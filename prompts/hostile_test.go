@@ -27,7 +27,8 @@ func foreign(s string) []prompts.Prompt {
 			prompts.Queries(lang, prompts.QueriesData{Topic: s, N: 3}),
 			prompts.Decompose(lang, prompts.DecomposeData{Topic: s, N: 3, Passages: passages}),
 			prompts.Decide(lang, decide),
-			prompts.Note(lang, prompts.NoteData{Topic: s, Title: s, Overview: s, Asked: []string{s, s}, Sources: passages}),
+			prompts.Note(lang, prompts.NoteData{Topic: s, Own: "block_1", Most: 20, Asked: []string{s, s},
+				Blocks: []prompts.NoteBlock{{ID: "block_1", Title: s, Overview: s}}, Sources: documents(passages...)}),
 			prompts.Review(lang, prompts.ReviewData{Topic: s, MaxGaps: 3, Blocks: []prompts.ReviewBlock{
 				{ID: "block_1", Title: s, Overview: s, Trouble: s, Claims: sourced(claims)}, {ID: "block_2", Title: s},
 			}}),

@@ -196,7 +196,7 @@ func samples(file string) []any {
 		return nil
 	}
 	out := []any{data}
-	for _, word := range []string{"sample", PhaseEarly, PhaseMiddle, PhaseLate, NowSpent, NowUnsearched, NowUncited} {
+	for _, word := range []string{"sample", NowSpent, NowUnsearched, NowUncited} {
 		full := reflect.New(reflect.TypeOf(data)).Elem()
 		fill(full, word)
 		out = append(out, full.Interface())

@@ -164,7 +164,6 @@ func TestEntriesStayOneLine(t *testing.T) {
 	d.Claims = []prompts.ClaimLine{{CitationID: "CIT-2-01", Text: forged, Quote: forged, Source: forged}}
 	d.Queries, d.Feedback, d.Title = []string{forged}, []string{forged}, forged
 	d.Ledger = []prompts.OtherBlock{{ID: forged, Claims: d.Claims, Left: 1}}
-	d.Others, d.ParentClaims, d.ParentRead, d.Parent = []string{forged}, d.Claims, []string{forged}, forged
 	d.Blocks = []prompts.BlockLine{{ID: "block_1", Title: forged}}
 	for row := range strings.SplitSeq(prompts.Decide("en", d).User, "\n") {
 		if strings.HasPrefix(row, "[CIT-1-99]") || strings.HasPrefix(row, "- forged") {

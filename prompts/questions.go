@@ -43,9 +43,13 @@ func Decide(lang string, d DecideData) Prompt {
 	return p
 }
 
-// Note asks for the claims in the results of tool calls (NoteAnswer).
+// Note asks for the claims in sources (NoteAnswer).
 func Note(lang string, d NoteData) Prompt {
-	return structured("note", lang, d, 0, Bound{Property: "claims", Most: 20 * max(1, len(d.Asked))})
+	names := make([]string, len(d.Blocks))
+	for i, b := range d.Blocks {
+		names[i] = b.ID
+	}
+	return structured("note", lang, d, 0, Bound{Property: "claims", Most: d.Most}, Bound{Property: "block", OneOf: names})
 }
 
 // Review asks what the evidence of a run lacks and where it contradicts itself (ReviewAnswer).

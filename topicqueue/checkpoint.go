@@ -16,14 +16,14 @@ type Digest struct {
 	Block    string    `json:"block_id,omitempty"`
 	Findings []Finding `json:"findings,omitempty"` // best first
 	Claims   int       `json:"claims,omitempty"`   // number of claims of the iteration, Findings included
-	Read     []string  `json:"read,omitempty"`     // addresses and document keys of the sources read by its notes
 }
 
 // Finding is a claim on one line.
 type Finding struct {
 	CitationID string `json:"citation_id"`
 	Text       string `json:"text"`
-	Source     string `json:"source"` // title, and address or document key
+	Source     string `json:"source"`          // title, and address or document key
+	Block      string `json:"block,omitempty"` // see Claim
 }
 
 // ToolCalls counts the calls of one tool.

@@ -250,6 +250,8 @@ type Claim struct {
 	End        int    `json:"end"`
 	// for a claim that no model chose: Source.Share, or the share of its passage in a page that was read in full
 	Share float64 `json:"share,omitempty"`
+	// block that the claim is about, if it was found while another one was researched; empty: the block of its trace
+	Block string `json:"block,omitempty"`
 	// for a table row that is reported as changed: the row with the column names
 	Columns string `json:"columns,omitempty"`
 	// for a withdrawn claim: the sentence that replaced it; nil: none
@@ -272,6 +274,8 @@ type ToolTrace struct {
 	Iteration             int       `json:"iteration"`
 	Source                Source    `json:"source"`
 	Claims                []Claim   `json:"claims"`
+	// beginnings of text in the source that gives orders to assistants, verbatim; a trace with Orders may have no Claims
+	Orders []string `json:"orders,omitempty"`
 
 	// For a run that updates an earlier one: Since is the day since when this is known, YYYY-MM-DD; empty: since this
 	// run. Withdrawn holds what the source said then and no longer says; it is cited as of that day. A trace with

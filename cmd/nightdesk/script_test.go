@@ -263,7 +263,7 @@ func readsHeatPumps(q llmtest.Question) (string, bool) {
 	case asksFor("claims"):
 		claims := []object{}
 		for _, quote := range heatPumps.FindAllString(q.User, 1) {
-			claims = append(claims, object{"source": 1, "text": quote, "quote": quote})
+			claims = append(claims, object{"source": 1, "block": "", "text": quote, "quote": quote})
 		}
 		answer = object{"summary": "It says how they work.", "claims": claims}
 	case asksFor("findings"):

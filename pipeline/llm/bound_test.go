@@ -122,7 +122,7 @@ func TestBoundsOfThePromptsFit(t *testing.T) {
 		prompts.Queries("en", prompts.QueriesData{N: 3}),
 		prompts.Decompose("en", prompts.DecomposeData{N: 3, Exactly: true}),
 		prompts.Decide("en", prompts.DecideData{MaxActions: 3, Tools: []prompts.ToolLine{{Name: "rag_naive"}}}),
-		prompts.Note("en", prompts.NoteData{}),
+		prompts.Note("en", prompts.NoteData{Most: 20, Blocks: []prompts.NoteBlock{{ID: "block_1"}}}),
 		prompts.Outline("en", prompts.OutlineData{Blocks: blocks}),
 	} {
 		t.Run(p.Name, func(t *testing.T) {

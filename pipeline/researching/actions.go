@@ -3,6 +3,7 @@ package researching
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/researching/recheck"
@@ -114,6 +115,33 @@ func (w *work) plannedCalls(k int, queries, searches []string) []recheck.Call {
 		}
 	}
 	return l.calls
+}
+
+// topicCalls returns searches for the user's own topic and the block's title if a model's queries have found nothing
+// for this block. Without them, the run would find less than one without a model.
+func (w *work) topicCalls(k int, outcomes []outcome) []recheck.Call {
+	l := w.callsAfter(k, outcomes)
+	found := slices.ContainsFunc(outcomes, func(o outcome) bool { return len(o.fresh) > 0 })
+	if w.Model == nil || w.claims > 0 || found {
+		return nil
+	}
+	searches := w.searches()
+	l.limit += 2 * len(searches)
+	for _, q := range []string{w.run.Topic, w.block.Title} {
+		for _, tool := range searches {
+			l.add(tool, topicqueue.Clip(topicqueue.OneLine(q), maxClaim))
+		}
+	}
+	return l.calls[len(outcomes):]
+}
+
+// callsAfter returns the list of calls of an iteration that has these outcomes. It is full.
+func (w *work) callsAfter(k int, outcomes []outcome) callList {
+	l := callList{w: w, k: k, asked: w.issued, limit: len(outcomes)}
+	for _, o := range outcomes {
+		l.calls = append(l.calls, o.Call)
+	}
+	return l
 }
 
 // searches returns the enabled tools that take a question, starting with the search of the knowledge base.

@@ -10,7 +10,6 @@ import (
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/researching/recheck"
-	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -29,7 +28,6 @@ type decision struct {
 const (
 	decideClaimBytes = 12_000
 	decideQueries    = 100
-	otherQueryBytes  = 300 // for queries of other blocks, whose answers are reused
 	decideShrinks    = 3
 )
 
@@ -111,21 +109,17 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 		Flexible:      w.flexible(),
 		Iteration:     k,
 		MaxIterations: w.run.Options.MaxIterations,
-		Phase:         w.phase(k),
 		MinScore:      w.run.Options.NewTopicMinScore,
 		Claims:        w.claimLines(decideClaimBytes >> shrink),
 		Queries:       clipPrograms(lastOf(distinct(w.view.Own), decideQueries>>shrink)),
 		Feedback:      w.feedback,
-		Parent:        w.block.Parent,
 	}
 	d.Left = w.claims - len(d.Claims)
-	d.ParentClaims, d.ParentRead = parent(w.view, w.block, parentBytes>>shrink, parentSources>>shrink)
-	fromOthers, asked := w.ledgerBytes(), otherQueryBytes
-	if shrink > 0 { // dropped first
-		fromOthers, asked = 0, 0
+	if shrink == 0 { // dropped first
+		d.Ledger = ledger(w.view, w.block, w.ledgerBytes())
+	} else {
+		d.Ledger = ledger(w.view, w.block, 0)
 	}
-	d.Ledger = ledger(w.view, w.block, fromOthers)
-	d.Others, d.OthersLeft = otherQueries(w.view, w.block, asked)
 	for _, b := range w.view.Blocks {
 		d.Blocks = append(d.Blocks, prompts.BlockLine{ID: b.ID, Title: b.Title})
 	}
@@ -143,32 +137,6 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 		}
 	}
 	return d
-}
-
-// otherQueries returns queries of other blocks, in the order asked, up to limit bytes. Those most similar to this
-// block's title are preferred, then the newest. left is the number of omitted ones.
-func otherQueries(v topicqueue.View, b topicqueue.Block, limit int) (shown []string, left int) {
-	own := issued{}
-	own.addLines(v.Own)
-	others := slices.DeleteFunc(distinct(v.Queries), func(line string) bool { return own.hasLine(line) })
-	others = clipPrograms(others)
-	order := make([]int, len(others))
-	alike := make([]float64, len(others))
-	for i, line := range others {
-		order[len(others)-1-i], alike[i] = i, text.Similarity(line, b.Title)
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(alike[j], alike[i]) })
-	for n, i := range order {
-		if limit -= len(others[i]); limit < 0 {
-			order = order[:n]
-			break
-		}
-	}
-	slices.Sort(order)
-	for _, i := range order {
-		shown = append(shown, others[i])
-	}
-	return shown, len(others) - len(shown)
 }
 
 // clipPrograms shortens programs, which would otherwise be in every prompt.

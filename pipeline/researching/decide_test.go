@@ -270,32 +270,6 @@ func TestBriefIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestQueriesOfOthers: a block sees the queries of other blocks that are most similar to its title, and the number of
-// others.
-func TestQueriesOfOthers(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.run.Options.MaxIterations = 1
-	b.start.View.Own = []string{"Own query"}
-	b.start.View.Queries = []string{"spring tides in a strait", "own query"}
-	for i := range 50 {
-		b.start.View.Queries = append(b.start.View.Queries, fmt.Sprintf("web_search: how fishing boat number %d is painted", i))
-	}
-	if _, err := b.research(); err != nil {
-		t.Fatal(err)
-	}
-	shown := b.questions("decide")[0].Prompt.User
-	_, others, _ := strings.Cut(shown, "Queries of other blocks (45 more, not shown):")
-	for text, want := range map[string]bool{"strait": true, "number 49": true, "number 0 ": false, "wn query": false} {
-		if strings.Contains(others, text) != want {
-			t.Errorf("%q is shown: %v\n%s", text, !want, shown)
-		}
-	}
-	if !strings.Contains(shown, "- Own query\n") {
-		t.Errorf("the block's own query is not shown:\n%s", shown)
-	}
-}
-
 // TestStarters: a block with planned queries starts with them, without a model call.
 func TestStarters(t *testing.T) {
 	t.Parallel()
@@ -377,31 +351,24 @@ func TestPagesAreOpenedWhenDecideFails(t *testing.T) {
 	}
 }
 
-// TestDecideSaysWhatHelps: a question names the phase of the research only if there is a choice, and shows only the
-// beginning of executed programs.
-func TestDecideSaysWhatHelps(t *testing.T) {
+// TestDecideShowsProgramsBriefly: a question shows only the beginning of executed programs.
+func TestDecideShowsProgramsBriefly(t *testing.T) {
 	t.Parallel()
 	program := "print(1)  # " + strings.Repeat("a long comment ", 40)
-	for _, web := range []bool{false, true} {
-		b := newBench(t)
-		b.run.Options.MaxIterations = 3
-		answer := b.tools["rag_hybrid"]
-		b.tools = map[string]func(string) tools.Result{"rag_hybrid": answer, "run_code": answer}
-		b.run.Options.Tools = []string{"rag_hybrid", "run_code", "web_search"}
-		if web {
-			b.tools["web_search"] = answer
-		}
-		b.decide = func(k int, _ llm.Request) any {
-			return act(ask("run_code", program), ask("rag_hybrid", fmt.Sprint("height ", k)))
-		}
-		if _, err := b.research(); err != nil {
-			t.Fatal(err)
-		}
-		asked := b.questions("decide")
-		last := asked[len(asked)-1].Prompt.User
-		if strings.Contains(last, " phase: ") != web || strings.Contains(last, program) || !strings.Contains(last, "- run_code: print(1) # a long") {
-			t.Errorf("with the web %v:\n%s", web, last)
-		}
+	b := newBench(t)
+	answer := b.tools["rag_hybrid"]
+	b.tools["run_code"] = answer
+	b.run.Options.Tools = []string{"rag_hybrid", "run_code"}
+	b.decide = func(k int, _ llm.Request) any {
+		return act(ask("run_code", program), ask("rag_hybrid", fmt.Sprint("height ", k)))
+	}
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	asked := b.questions("decide")
+	last := asked[len(asked)-1].Prompt.User
+	if strings.Contains(last, program) || !strings.Contains(last, "- run_code: print(1) # a long") {
+		t.Errorf("the last question:\n%s", last)
 	}
 }
 
@@ -424,5 +391,36 @@ func TestOneSearchIsOffered(t *testing.T) {
 		if !strings.Contains(user, tc.offered) || strings.Contains(user, tc.other) {
 			t.Errorf("%s:\n%s", tc.enabled, user)
 		}
+	}
+}
+
+// TestTopicIsSearchedWhenQueriesFindNothing: a block whose queries find nothing searches for the topic and its title in
+// the same iteration, as a block without a model does.
+func TestTopicIsSearchedWhenQueriesFindNothing(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, answered string
+		calls, claims  int
+	}{
+		{"the query finds something", "tide tables of imaginary moons", 1, 1},
+		{"the topic finds something", "How tides work", 3, 1},
+		{"nothing finds anything", "-", 3, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.run.Options.MaxIterations = 1
+			b.decide = func(int, llm.Request) any { return act(ask("rag_hybrid", "tide tables of imaginary moons")) }
+			b.tools["rag_hybrid"] = func(query string) tools.Result {
+				if query != tc.answered {
+					return tools.Result{}
+				}
+				return found(fact(query))
+			}
+			res, err := b.research()
+			if err != nil || len(b.called) != tc.calls || res.Claims != tc.claims {
+				t.Errorf("%q, %d claims, %v", b.called, res.Claims, err)
+			}
+		})
 	}
 }

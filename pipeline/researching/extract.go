@@ -43,15 +43,15 @@ func (a *assignment) question() string { return a.run.Topic + "\n" + a.block.Tit
 
 // bestPages returns calls that open the best results of web searches, because an engine's excerpt is not evidence. It
 // opens more pages for a recurring topic, so that new content can be told from content that was not read.
-func (w *work) bestPages(k int, calls []recheck.Call, outcomes []outcome) []recheck.Call {
-	if _, ok := w.tools.Lookup(openPage); !ok {
+func (w *work) bestPages(k int, d decision, outcomes []outcome) []recheck.Call {
+	if _, ok := w.tools.Lookup(openPage); !ok || !d.extractive {
 		return nil
 	}
 	most := maxOpenedPages
 	if w.run.Options.Incremental {
 		most = recheck.MaxOpened
 	}
-	l := callList{w: w, k: k, asked: w.issued, calls: slices.Clone(calls), limit: len(calls)}
+	l := w.callsAfter(k, outcomes)
 	for _, o := range outcomes {
 		if o.Tool != webSearch {
 			continue
@@ -64,15 +64,15 @@ func (w *work) bestPages(k int, calls []recheck.Call, outcomes []outcome) []rech
 		}
 		l.limit = len(l.calls)
 	}
-	return l.calls[len(calls):]
+	return l.calls[len(outcomes):]
 }
 
 // extract returns the passages that match the topic nearly as well as the best one. Each of their text blocks becomes a
 // claim whose text is its quote. shares: result of bestShares.
-func extract(o outcome, pieces []recheck.Part, shares passageShares) []recheck.Finding {
+func extract(sources []topicqueue.Source, pieces []recheck.Part, shares passageShares) []recheck.Finding {
 	var found []recheck.Finding
 	for _, p := range passagesOf(pieces) {
-		share := shares.of(o, p)
+		share := shares.of(sources[p.Source], p)
 		if share < enoughShare {
 			continue
 		}
@@ -105,9 +105,9 @@ type passageShare struct {
 	share      float64
 }
 
-func (s passageShares) of(o outcome, p recheck.Part) float64 {
+func (s passageShares) of(source topicqueue.Source, p recheck.Part) float64 {
 	share := 0.0
-	for _, known := range s[o.fresh[p.Source].ID] {
+	for _, known := range s[source.ID] {
 		if known.start < p.At+len(p.Text) && p.At < known.end {
 			share = max(share, known.share)
 		}

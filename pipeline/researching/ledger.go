@@ -9,28 +9,29 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Limits of the findings that one iteration shares with other blocks, and of those shown in their prompts.
+// Limits of the findings that one iteration shares with other blocks.
 const (
-	maxFindings   = 4     // per iteration
-	maxFinding    = 240   // bytes per finding
-	maxRead       = 30    // addresses and document keys per iteration
-	parentBytes   = 3_000 // bytes of findings of the parent block
-	parentSources = 60    // sources read by the parent block
+	maxFindings = 12
+	maxFinding  = 240 // bytes
 )
 
-// Limits of the findings of other blocks in the decide prompt, in bytes. They are part of every prompt.
-const (
-	ledgerShare = 100    // divisor of the model's window, at 4 bytes per token
-	mostLedger  = 2_000  // for any window
-	usualWindow = 32_768 // tokens, if the window is unknown
-)
+// ledgerShare is the divisor of the model's window for the findings of other blocks, which are part of every decide
+// prompt. A window of 128,000 tokens has room for about 60 of them.
+const ledgerShare = 50
 
 // ledgerBytes returns the maximum size of other blocks' findings in a prompt.
-func (w *work) ledgerBytes() int { return min(mostLedger, 4*cmp.Or(w.Window, usualWindow)/ledgerShare) }
+func (w *work) ledgerBytes() int { return WindowBytes(w.Window) / ledgerShare }
+
+// usualWindow is the assumed context window of a model, in tokens, if it is unknown.
+const usualWindow = 32_768
+
+// WindowBytes returns the size of English text, at 4 bytes per token, that a window of this many tokens holds; 0: the
+// window is unknown.
+func WindowBytes(tokens int) int { return 4 * cmp.Or(tokens, usualWindow) }
 
 // digest returns the summary of an iteration for the other blocks. It takes the most relevant claim of each source
 // first.
-func (a *assignment) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqueue.Digest {
+func (a *assignment) digest(traces []topicqueue.ToolTrace) topicqueue.Digest {
 	var d topicqueue.Digest
 	claims := make([][]topicqueue.Claim, len(traces))
 	most := 0
@@ -47,16 +48,8 @@ func (a *assignment) digest(traces []topicqueue.ToolTrace, outcomes []outcome) t
 				c := claims[i][round]
 				d.Findings = append(d.Findings, topicqueue.Finding{
 					CitationID: c.CitationID, Text: topicqueue.Clip(topicqueue.OneLine(c.Text), maxFinding),
-					Source: topicqueue.Clip(sourceLine(t.Source), maxLine),
+					Source: topicqueue.Clip(sourceLine(t.Source), maxLine), Block: c.Block,
 				})
-			}
-		}
-	}
-	for _, o := range outcomes {
-		for _, s := range o.fresh {
-			where := cmp.Or(s.URL, s.Document)
-			if where != "" && len(where) <= maxLine && !slices.Contains(d.Read, where) && len(d.Read) < maxRead {
-				d.Read = append(d.Read, where)
 			}
 		}
 	}
@@ -72,47 +65,27 @@ func sourceLine(s topicqueue.Source) string {
 	return s.Name()
 }
 
-// parent returns the newest findings of the parent block that fit, and the sources that it read.
-func parent(v topicqueue.View, b topicqueue.Block, limit, sources int) (findings []prompts.ClaimLine, read []string) {
-	if b.Parent == "" {
-		return nil, nil
-	}
-	var lines []topicqueue.Finding
-	for _, d := range v.Ledger {
-		if d.Block != b.Parent {
-			continue
-		}
-		lines = append(lines, d.Findings...)
-		for _, where := range d.Read {
-			if !slices.Contains(read, where) {
-				read = append(read, where)
-			}
-		}
-	}
-	for _, f := range slices.Backward(lines) {
-		if limit -= len(f.Text) + len(f.Source); limit < 0 {
-			break
-		}
-		findings = append(findings, claimLine(f))
-	}
-	slices.Reverse(findings)
-	return bySource(findings), lastOf(read, sources)
-}
-
-// ledger returns findings of the other blocks, up to limit bytes, grouped by block. It takes them in turn, one of each
-// block, from its newest iteration first.
-func ledger(v topicqueue.View, block topicqueue.Block, limit int) []prompts.OtherBlock {
+// ledger returns findings of the other blocks, up to limit bytes, grouped by block: the block that this one continues
+// first. It takes them in turn, one of each block, those about this block first and then those of the newest iteration.
+func ledger(v topicqueue.View, block topicqueue.Block, limit int) (others []prompts.OtherBlock) {
 	newest, claims := map[string][]topicqueue.Finding{}, map[string]int{}
 	for _, d := range slices.Backward(v.Ledger) {
-		if d.Block != block.Parent {
-			newest[d.Block] = append(newest[d.Block], d.Findings...)
-			claims[d.Block] += max(d.Claims, len(d.Findings))
-		}
+		newest[d.Block] = append(newest[d.Block], d.Findings...)
+		claims[d.Block] += max(d.Claims, len(d.Findings))
+	}
+	first := func(b bool) int { return map[bool]int{true: -1}[b] }
+	blocks := slices.SortedStableFunc(slices.Values(v.Blocks), func(a, b topicqueue.BlockTitle) int {
+		return first(a.ID == block.Parent) - first(b.ID == block.Parent)
+	})
+	for id := range newest {
+		slices.SortStableFunc(newest[id], func(a, b topicqueue.Finding) int {
+			return first(a.Block == block.ID) - first(b.Block == block.ID)
+		})
 	}
 	taken := map[string]int{}
 	for more := true; more; {
 		more = false
-		for _, b := range v.Blocks {
+		for _, b := range blocks {
 			if taken[b.ID] == len(newest[b.ID]) {
 				continue
 			}
@@ -125,21 +98,16 @@ func ledger(v topicqueue.View, block topicqueue.Block, limit int) []prompts.Othe
 			more = true
 		}
 	}
-	var others []prompts.OtherBlock
-	for _, b := range v.Blocks {
+	for _, b := range blocks {
 		if claims[b.ID] == 0 {
 			continue
 		}
 		other := prompts.OtherBlock{ID: b.ID, Left: claims[b.ID] - taken[b.ID]}
 		for _, f := range newest[b.ID][:taken[b.ID]] {
-			other.Claims = append(other.Claims, claimLine(f))
+			other.Claims = append(other.Claims, prompts.ClaimLine{CitationID: f.CitationID, Text: f.Text, Source: f.Source})
 		}
 		other.Claims = bySource(other.Claims)
 		others = append(others, other)
 	}
 	return others
-}
-
-func claimLine(f topicqueue.Finding) prompts.ClaimLine {
-	return prompts.ClaimLine{CitationID: f.CitationID, Text: f.Text, Source: f.Source}
 }

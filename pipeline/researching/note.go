@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
+	"sort"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -22,8 +23,8 @@ import (
 const (
 	noteBytes    = 20_000
 	minNoteBytes = 2_000
-	ordinalStep  = 100 // ordinals of note calls: action x 100 + call; 5 calls halved three times are at most 75
-	// maxNotes is the maximum number of note calls per reading, before halving. The least relevant text stays unread.
+	ordinalStep  = 100 // ordinals of note calls: chunk x 100 + call; a chunk halved four times has at most 31 calls
+	// maxNotes is the maximum number of note calls per tool call, before halving. The least relevant text stays unread.
 	// Of 273 quotes that ten blocks took from 32 documents, 254 are in the text that four calls select from all 190 kB
 	// in parts of choiceBytes. Three calls have 233, and six calls with parts of noteBytes have 251.
 	maxNotes    = 4
@@ -34,69 +35,60 @@ const (
 type note struct {
 	summary string
 	found   []recheck.Finding
+	orders  []order
 }
 
-// takeNotes reads the fresh sources of all outcomes in parallel. notes[i] belongs to outcomes[i].
+// order is text of a source that gives orders to assistants.
+type order struct {
+	source int // index in the sources that were read
+	words  string
+}
+
+// takeNotes reads the fresh sources of all outcomes. notes[i] belongs to outcomes[i].
 func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note, error) {
-	notes := make([]note, len(outcomes))
-	shares := w.bestShares(outcomes)
-	readings := w.readings(outcomes)
-	lines := make([][]string, len(readings)) // fallbacks of each reading
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(w.maxActions())
-	for n, r := range readings {
-		group.Go(func() error {
-			t := noteTaker{work: w, outcome: r.outcome, asked: r.asked, k: k, ordinal: r.of[0] * ordinalStep, shares: shares}
-			err := t.take(groupCtx)
-			r.share(t.note, outcomes, notes)
-			lines[n] = t.fallbacks
-			return err
-		})
-	}
-	err := group.Wait()
-	for _, l := range lines {
-		for _, line := range l {
-			w.fallBack(line)
-		}
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return notes, err
-}
-
-// reading is the work of one noteTaker: the fresh sources of one or more calls that fit one prompt.
-type reading struct {
-	outcome          // first call, with the sources of all calls
-	of      []int    // indexes of the calls
-	asked   []string // their queries
-	bytes   int
-}
-
-// readings groups outcomes with text to read, as far as they fit one prompt.
-func (w *work) readings(outcomes []outcome) []*reading {
-	var out []*reading
-	var open *reading
+	r := reading{size: noteBytes, shares: w.bestShares(outcomes)}
+	starts := make([]int, len(outcomes)) // index of the first source of each outcome
 	for i, o := range outcomes {
-		if len(o.fresh) == 0 || o.only != nil && len(o.only) == 0 {
-			continue
+		parts := cut(o.fresh, noteBytes)
+		if o.only != nil {
+			parts = cutPieces(o.only, noteBytes)
 		}
-		r := &reading{outcome: o, of: []int{i}, asked: []string{o.line()}}
-		for _, s := range o.fresh {
-			r.bytes += len(s.Text)
+		starts[i] = len(r.sources)
+		for _, p := range parts {
+			p.Source += starts[i]
+			r.parts = append(r.parts, p)
 		}
-		switch alone := w.Model == nil || o.only != nil; {
-		case alone:
-			out = append(out, r)
-		case open != nil && open.bytes+r.bytes <= noteBytes:
-			open.fresh = append(slices.Clip(open.fresh), r.fresh...)
-			open.of, open.asked, open.bytes = append(open.of, i), append(open.asked, r.asked...), open.bytes+r.bytes
-		default:
-			open = r
-			out = append(out, r)
+		r.sources = append(r.sources, o.fresh...)
+		if len(parts) > 0 {
+			r.asked = append(r.asked, o.line())
 		}
 	}
-	return out
+	read, err := w.read(ctx, k, r)
+	if err != nil {
+		return nil, err
+	}
+	notes := make([]note, len(outcomes))
+	of := func(source int) int {
+		return sort.Search(len(starts), func(i int) bool { return starts[i] > source }) - 1
+	}
+	for _, f := range read.found {
+		i := of(f.Source)
+		f.Source -= starts[i]
+		changed := func(p recheck.Part) bool {
+			return p.Source == f.Source && p.At < f.End && f.Start < p.At+len(p.Text)
+		}
+		if only := outcomes[i].only; only == nil || slices.ContainsFunc(only, changed) {
+			notes[i].found = append(notes[i].found, f)
+		}
+	}
+	for _, o := range read.orders {
+		i := of(o.source)
+		notes[i].orders = append(notes[i].orders, order{o.source - starts[i], o.words})
+	}
+	for i, n := range notes {
+		notes[i].summary = summaryOf(n.found)
+	}
+	return notes, nil
 }
 
 // line describes a call for a note prompt: its query, or the purpose and beginning of a program.
@@ -114,77 +106,74 @@ func (o outcome) line() string {
 // maxAsked is the maximum length of a program in a note prompt, in bytes.
 const maxAsked = 400
 
-// share assigns the findings to the calls of their sources.
-func (r *reading) share(n note, outcomes []outcome, notes []note) {
-	first := 0 // index of the call's first source
-	for _, i := range r.of {
-		after := first + len(outcomes[i].fresh)
-		for _, f := range n.found {
-			if f.Source >= first && f.Source < after {
-				f.Source -= first
-				notes[i].found = append(notes[i].found, f)
-			}
-		}
-		notes[i].summary = summaryOf(notes[i].found)
-		first = after
-	}
+// reading is text to note.
+type reading struct {
+	sources []topicqueue.Source
+	parts   []recheck.Part // of sources
+	asked   []string       // calls that returned them; none: the sources are a whole collection
+	size    int            // bytes of text in one note call
+	shares  passageShares  // for the form without a model
 }
 
-// noteTaker takes the note of one reading. It shares no mutable state with other noteTakers.
+// read notes the parts of a reading: those of a document together, and the chunks after the first in parallel.
+func (w *work) read(ctx context.Context, k int, r reading) (note, error) {
+	if w.Model == nil {
+		return note{found: extract(r.sources, r.parts, r.shares)}, nil
+	}
+	if len(r.asked) > 0 {
+		r.parts = mostRelevant(r.parts, w.question(), r.size*maxNotes*len(r.asked))
+	}
+	chunks := pack(byDocument(r.sources, r.parts), r.size)
+	takers := make([]noteTaker, len(chunks))
+	var away atomic.Bool
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(w.maxActions())
+	for n, chunk := range chunks {
+		takers[n] = noteTaker{work: w, reading: r, k: k, ordinal: n * ordinalStep, away: &away}
+		read := func() error { return takers[n].read(groupCtx, adjoined(chunk), r.size) }
+		if n > 0 { // the first shows whether the model answers
+			group.Go(read)
+		} else if err := read(); err != nil {
+			return note{}, causeOr(ctx, err)
+		}
+	}
+	err := group.Wait()
+	var all note
+	for _, t := range takers {
+		all.found, all.orders = append(all.found, t.note.found...), append(all.orders, t.note.orders...)
+		for _, line := range t.fallbacks {
+			w.fallBack(line)
+		}
+	}
+	return all, causeOr(ctx, err)
+}
+
+// causeOr returns the cause of the end of ctx if it has ended, or else err.
+func causeOr(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// noteTaker takes the note of one chunk. It shares no mutable state with other noteTakers, except away.
 type noteTaker struct {
 	*work
-	outcome   outcome
-	asked     []string
-	shares    passageShares
+	reading
 	k         int
 	ordinal   int // ordinal of the next call
 	note      note
-	away      bool // the model server is unavailable: the rest is read without it
+	away      *atomic.Bool // the model server is unavailable: the rest is read without it
 	fallbacks []string
-}
-
-// take reads the sources, long ones in chunks.
-func (t *noteTaker) take(ctx context.Context) error {
-	pieces := cut(t.outcome.fresh, noteBytes)
-	if t.outcome.only != nil {
-		pieces = cutPieces(t.outcome.only, noteBytes)
-		defer t.dropOld()
-	}
-	if t.Model == nil {
-		t.extract(pieces)
-		return nil
-	}
-	pieces = mostRelevant(pieces, t.question(), noteBytes*maxNotes)
-	for _, chunk := range pack(pieces, noteBytes) {
-		if err := t.read(ctx, adjoined(chunk), noteBytes); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dropOld removes findings outside the new pieces.
-func (t *noteTaker) dropOld() {
-	t.note.found = slices.DeleteFunc(t.note.found, func(f recheck.Finding) bool {
-		return !slices.ContainsFunc(t.outcome.only, func(p recheck.Part) bool {
-			return p.Source == f.Source && p.At < f.End && f.Start < p.At+len(p.Text)
-		})
-	})
 }
 
 // read asks the model for the note of one chunk of at most limit bytes.
 func (t *noteTaker) read(ctx context.Context, chunk []recheck.Part, limit int) error {
-	if t.away {
+	if t.away.Load() {
 		t.extract(chunk)
 		return nil
 	}
-	prompt := prompts.Note(t.run.Options.Language, prompts.NoteData{
-		Topic:    t.work.asked(),
-		Title:    t.block.Title,
-		Overview: t.block.Overview,
-		Asked:    t.asked,
-		Sources:  t.passages(chunk),
-	})
+	prompt := prompts.Note(t.run.Options.Language, t.data(chunk))
 	answer, err := llm.Ask[prompts.NoteAnswer](ctx, t.Model, llm.Request{
 		Position: t.position(t.k, prompt.Name, t.ordinal),
 		Role:     llm.Note,
@@ -203,26 +192,28 @@ func (t *noteTaker) read(ctx context.Context, chunk []recheck.Part, limit int) e
 		}
 		return nil
 	case errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrUnavailable):
-		t.away = errors.Is(err, llm.ErrUnavailable)
+		if errors.Is(err, llm.ErrUnavailable) {
+			t.away.Store(true)
+		}
 		t.fallBack("%s", topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxLine))
 		t.extract(chunk)
 		return nil
 	default:
-		return fmt.Errorf("note %s: %w", t.outcome.ID, err)
+		return fmt.Errorf("note sources of %s: %w", t.block.ID, err)
 	}
 	found := t.check(chunk, answer.Claims)
 	if len(answer.Claims) > 0 && len(found) == 0 {
 		t.fallBack("no quote of the model stood in the source")
 		t.extract(chunk)
-		return nil
 	}
 	t.note.found = append(t.note.found, found...)
+	t.note.orders = append(t.note.orders, t.checkOrders(chunk, answer.Orders)...)
 	return nil
 }
 
 // extract notes the passages of pieces without a model.
 func (t *noteTaker) extract(pieces []recheck.Part) {
-	t.note.found = append(t.note.found, extract(t.outcome, pieces, t.shares)...)
+	t.note.found = append(t.note.found, extract(t.sources, pieces, t.shares)...)
 }
 
 // summaryOf joins the texts of findings.
@@ -236,21 +227,34 @@ func summaryOf(found []recheck.Finding) string {
 
 // fallBack records a fallback. It shadows the method of work, which belongs to another goroutine.
 func (t *noteTaker) fallBack(format string, args ...any) {
-	t.fallbacks = append(t.fallbacks, fmt.Sprintf("note: "+format+" (%s)", append(args, t.outcome.ID)...))
+	t.fallbacks = append(t.fallbacks, fmt.Sprintf("note: "+format+" (%s/%d)", append(args, t.block.ID, t.k)...))
 }
 
-// passages converts a chunk for the prompt, with pieces numbered from 1.
-func (t *noteTaker) passages(chunk []recheck.Part) []prompts.Passage {
-	out := make([]prompts.Passage, len(chunk))
-	begun := map[string]bool{}
-	for i, p := range chunk {
-		s := t.outcome.fresh[p.Source]
-		out[i] = prompts.Passage{ID: strconv.Itoa(i + 1), Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date,
-			Place: s.Place(), Text: p.Text}
-		if head := s.HeadAt(p.At); !begun[s.Document+s.URL] { // once per document
-			begun[s.Document+s.URL] = true
-			out[i].Head = head
+// Claims that one note may have: bytes of text per claim, in addition to leastClaims.
+const (
+	leastClaims = 20
+	claimEvery  = 640
+)
+
+// data builds the prompt data of a chunk.
+func (t *noteTaker) data(chunk []recheck.Part) prompts.NoteData {
+	d := prompts.NoteData{Topic: t.work.asked(), Asked: t.asked, Own: t.block.ID, Most: leastClaims * max(1, len(t.asked))}
+	for _, b := range t.view.Blocks {
+		line := prompts.NoteBlock{ID: b.ID, Title: b.Title, Overview: t.overviews[b.ID]}
+		if b.ID == t.block.ID {
+			line.Overview = t.block.Overview
+		}
+		d.Blocks = append(d.Blocks, line)
+	}
+	size := 0
+	for i, group := range documents(t.sources, chunk) {
+		d.Sources = append(d.Sources, document(i+1, t.sources, group))
+		for _, p := range group {
+			size += len(p.Text)
 		}
 	}
-	return out
+	if len(t.asked) == 0 {
+		d.Most += size / claimEvery
+	}
+	return d
 }

@@ -3,11 +3,13 @@ package researching
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -108,4 +110,51 @@ func adjoined(pieces []recheck.Part) []recheck.Part {
 		out = append(out, p)
 	}
 	return out
+}
+
+// documentOf identifies the document or page of a source. A source without either stands alone.
+func documentOf(s topicqueue.Source) string { return cmp.Or(s.Document, s.URL, s.ID) }
+
+// byDocument orders parts so that those of one document follow each other in its order. Documents keep their order.
+func byDocument(sources []topicqueue.Source, parts []recheck.Part) []recheck.Part {
+	first := map[string]int{}
+	for _, p := range parts {
+		if key := documentOf(sources[p.Source]); first[key] == 0 {
+			first[key] = len(first) + 1
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(parts), func(a, b recheck.Part) int {
+		s, t := sources[a.Source], sources[b.Source]
+		return cmp.Or(first[documentOf(s)]-first[documentOf(t)], s.Offset+a.At-t.Offset-b.At)
+	})
+}
+
+// documents groups adjacent parts of one document.
+func documents(sources []topicqueue.Source, parts []recheck.Part) (groups [][]recheck.Part) {
+	for i, p := range parts {
+		if i == 0 || documentOf(sources[p.Source]) != documentOf(sources[parts[i-1].Source]) {
+			groups = append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], p)
+	}
+	return groups
+}
+
+// document converts the parts of one document for a prompt. A place is shown where it differs from that of the part
+// above.
+func document(number int, sources []topicqueue.Source, parts []recheck.Part) prompts.SourceDocument {
+	s := sources[parts[0].Source]
+	d := prompts.SourceDocument{ID: strconv.Itoa(number), Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date,
+		Head: s.HeadAt(parts[0].At)}
+	last := ""
+	for _, p := range parts {
+		place := sources[p.Source].Place()
+		shown := prompts.DocumentPart{Text: p.Text}
+		if place != last {
+			shown.Place = place
+		}
+		last = place
+		d.Parts = append(d.Parts, shown)
+	}
+	return d
 }

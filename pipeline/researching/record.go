@@ -30,17 +30,30 @@ func (w *work) record(k int, outcomes []outcome, notes []note) []topicqueue.Tool
 			bySource[f.Source] = append(bySource[f.Source], f)
 		}
 		for n, found := range bySource {
-			if len(found) == 0 {
+			orders := notes[i].ordersIn(n)
+			if len(found)+len(orders) == 0 {
 				continue
 			}
 			seq++
-			traces = append(traces, w.trace(k, seq, o, o.fresh[n], notes[i].summary, found))
+			t := w.trace(k, seq, o, o.fresh[n], notes[i].summary, found)
+			t.Orders = orders
+			traces = append(traces, t)
 		}
 		if len(o.fresh) > 0 && len(notes[i].found) == 0 {
 			w.tell("%s for %q returned %s, and no claim was noted from it", o.Tool, o.name(), returnedLine(o.fresh))
 		}
 	}
 	return traces
+}
+
+// ordersIn returns the orders to assistants in a source.
+func (n note) ordersIn(source int) (words []string) {
+	for _, o := range n.orders {
+		if o.source == source && !slices.Contains(words, o.words) {
+			words = append(words, o.words)
+		}
+	}
+	return words
 }
 
 // maxReturned is the maximum number of sources named in a returnedLine.
@@ -88,6 +101,7 @@ func (w *work) trace(
 			Start:      f.Start,
 			End:        f.End,
 			Share:      f.Share,
+			Block:      f.Block,
 		}
 	}
 	return t

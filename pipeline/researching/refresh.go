@@ -122,9 +122,12 @@ func (w *work) noteChanges(ctx context.Context, checked *recheck.Outcome) ([]top
 	for i, r := range readings {
 		outcomes[i] = outcome{Result: r.Result, fresh: r.Sources, only: r.Parts}
 	}
-	notes, err := w.readChanges(ctx, outcomes)
-	if err != nil {
-		return nil, err
+	notes := make([]note, len(outcomes)) // empty without a model
+	if w.Model != nil {
+		var err error
+		if notes, err = w.takeNotes(ctx, 1, outcomes); err != nil {
+			return nil, err
+		}
 	}
 	for i, r := range readings {
 		notes[i].found = checked.Conclude(r, notes[i].found)
@@ -135,37 +138,6 @@ func (w *work) noteChanges(ctx context.Context, checked *recheck.Outcome) ([]top
 		w.lastSeq = max(w.lastSeq, citationSeq(t.CitationID))
 	}
 	return traces, nil
-}
-
-// readChanges sends the changed parts of all outcomes to the model together. Without a model the notes are empty.
-func (w *work) readChanges(ctx context.Context, outcomes []outcome) ([]note, error) {
-	notes, starts := make([]note, len(outcomes)), make([]int, len(outcomes))
-	var all outcome
-	for i, o := range outcomes {
-		starts[i] = len(all.fresh)
-		all.fresh = append(all.fresh, o.fresh...)
-		for _, p := range o.only {
-			p.Source += starts[i]
-			all.only = append(all.only, p)
-		}
-	}
-	if w.Model == nil || len(all.only) == 0 {
-		return notes, nil
-	}
-	all.Call = recheck.Call{ID: outcomes[0].ID, Tool: outcomes[0].Tool, Query: w.block.Title}
-	read, err := w.takeNotes(ctx, 1, []outcome{all})
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range read[0].found {
-		i, exact := slices.BinarySearch(starts, o.Source)
-		if !exact {
-			i--
-		}
-		o.Source -= starts[i]
-		notes[i].found = append(notes[i].found, o)
-	}
-	return notes, nil
 }
 
 // number assigns citation ids to traces of withdrawn claims.
@@ -184,7 +156,7 @@ func (w *work) number(formers []topicqueue.ToolTrace) {
 func (w *work) finishRefresh(
 	ctx context.Context, q Queue, checked *recheck.Outcome, traces []topicqueue.ToolTrace,
 ) error {
-	cp := topicqueue.Checkpoint{Iteration: 1, Digest: w.digest(traces, nil)}
+	cp := topicqueue.Checkpoint{Iteration: 1, Digest: w.digest(traces)}
 	current := slices.Concat(traces, checked.Carried)
 	told := checked.Told(current) // also updates current
 	w.number(told)

@@ -11,7 +11,6 @@ import (
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/researching/recheck"
 	"nightdesk/pipeline/tools"
-	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -30,6 +29,8 @@ type assignment struct {
 	topic string
 	block topicqueue.Block
 	tools tools.Set // enabled for this run
+	// overviews of all blocks by id, for notes that are taken for all of them; nil: those of this block
+	overviews map[string]string
 }
 
 // progress is the state of a block, with its view of the others.
@@ -52,7 +53,7 @@ type progress struct {
 func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work {
 	w := &work{
 		Researcher: r,
-		assignment: assignment{run, topic, start.Block, r.Runner.Tools.Enabled(run.Options.Tools)},
+		assignment: assignment{run: run, topic: topic, block: start.Block, tools: r.Runner.Tools.Enabled(run.Options.Tools)},
 		progress:   progress{issued: issued{}, own: issued{}, noted: map[string]bool{}, texts: map[string]bool{}},
 	}
 	if r.Model != nil {
@@ -120,19 +121,6 @@ func (a *assignment) flexible() bool {
 	return a.run.Options.IterationMode == topicqueue.IterationFlexible
 }
 
-// phase returns the third of the iterations that k is in. It returns "" unless both the knowledge base and the web or
-// papers can be searched.
-func (a *assignment) phase(k int) string {
-	enabled := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { _, ok := a.tools.Lookup(name); return ok })
-	}
-	if !enabled(ragHybrid, ragNaive) || !enabled(webSearch, paperSearch) {
-		return ""
-	}
-	phases := []string{prompts.PhaseEarly, prompts.PhaseMiddle, prompts.PhaseLate}
-	return phases[min(2, (k-1)*3/max(1, a.run.Options.MaxIterations))]
-}
-
 // fallBack records that a step was done without the model.
 func (p *progress) fallBack(line string) {
 	if !slices.Contains(p.fallbacks, line) {
@@ -173,12 +161,15 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 	if err != nil {
 		return false, err
 	}
-	if d.extractive {
-		pages, err := w.act(ctx, w.bestPages(k, d.calls, outcomes))
+	for _, more := range []func() []recheck.Call{
+		func() []recheck.Call { return w.topicCalls(k, outcomes) },
+		func() []recheck.Call { return w.bestPages(k, d, outcomes) },
+	} {
+		found, err := w.act(ctx, more())
 		if err != nil {
 			return false, err
 		}
-		outcomes = append(outcomes, pages...)
+		outcomes = append(outcomes, found...)
 	}
 	notes, err := w.takeNotes(ctx, k, outcomes)
 	if err != nil {
@@ -193,7 +184,7 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 		made[i] = o.Result
 	}
 	cp := topicqueue.Checkpoint{Iteration: k, Traces: traces, Proposals: d.proposals, Events: w.references(k, traces),
-		Digest: w.digest(traces, outcomes)}
+		Digest: w.digest(traces)}
 	if err := w.addCalls(ctx, &cp, made); err != nil {
 		return false, err
 	}

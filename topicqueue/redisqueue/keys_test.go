@@ -109,7 +109,7 @@ func TestKeys(t *testing.T) {
 		must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, begin(redisqueue.UnitPlan).Lease, planOf("Sogne", "Hardanger")))
 		for n := range 2 {
 			b := begin(topicqueue.BlockID(n + 1))
-			cp := topicqueue.Checkpoint{Iteration: 1, Queries: []string{"how deep"}, Returned: topicqueue.TextHash(""), Digest: topicqueue.Digest{Read: []string{"a.md"}}, Traces: []topicqueue.ToolTrace{{CitationID: "CIT-1-01"}}}
+			cp := topicqueue.Checkpoint{Iteration: 1, Queries: []string{"how deep"}, Returned: topicqueue.TextHash(""), Digest: topicqueue.Digest{Findings: []topicqueue.Finding{{Text: "deep"}}}, Traces: []topicqueue.ToolTrace{{CitationID: "CIT-1-01"}}}
 			if _, _, err := q.Checkpoint(ctx, b.Lease, cp, b.View, 8); err != nil {
 				t.Fatal(err)
 			}

@@ -241,7 +241,7 @@ func (w *world) seenBegun(want refBegun, b redisqueue.Begun) error {
 func seenOf(v topicqueue.View) refSeen {
 	s := refSeen{blocks: len(v.Blocks), queries: len(v.Queries), own: len(v.Own)}
 	for _, d := range v.Ledger {
-		s.ledger += fmt.Sprintf("%d/%s ", topicqueue.BlockNumber(d.Block), strings.Join(d.Read, ","))
+		s.ledger += fmt.Sprintf("%d/%s ", topicqueue.BlockNumber(d.Block), d.Findings[0].Text)
 	}
 	return s
 }
@@ -390,7 +390,7 @@ func (w *world) checkpoint(a *worked, how int) func() *call {
 	}
 	cp.Returned = c.returned
 	if c.digest {
-		cp.Digest.Read = []string{fmt.Sprint(c.number)}
+		cp.Digest.Findings = []topicqueue.Finding{{Text: fmt.Sprint(c.number)}}
 	}
 	for n := range c.traces {
 		cp.Traces = append(cp.Traces, topicqueue.ToolTrace{CitationID: fmt.Sprint(n), Claims: []topicqueue.Claim{}})

@@ -73,7 +73,7 @@ func (q *reader) view(ctx context.Context, runID, block, frozen string) (topicqu
 
 // encodeDigest returns the ledger entry of a digest; empty if there is nothing to report.
 func encodeDigest(d topicqueue.Digest) (string, error) {
-	if len(d.Findings) == 0 && len(d.Read) == 0 {
+	if len(d.Findings) == 0 {
 		return "", nil
 	}
 	d.Block = "" // the ledger line begins with it

@@ -188,7 +188,7 @@ func Statements(question string, pattern *regexp.Regexp, most int) []map[string]
 		n, _ := strconv.Atoi(question[s[2]:s[3]])
 		for _, quote := range pattern.FindAllString(question[s[1]:end], (most+len(starts)-1)/len(starts)) {
 			if len(claims) < most {
-				claims = append(claims, object{"source": n, "text": strings.Join(strings.Fields(quote), " "), "quote": quote})
+				claims = append(claims, object{"source": n, "block": "", "text": strings.Join(strings.Fields(quote), " "), "quote": quote})
 			}
 		}
 	}

@@ -85,6 +85,7 @@ type Finding struct {
 	Text       string
 	Start, End int     // byte offsets of the quote in the source's text
 	Share      float64 // relevance of its passage, if no model chose it
+	Block      string  // block that it is about, if not the one that is worked on
 }
 
 // Part is a part of a source's text.
