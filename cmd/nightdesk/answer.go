@@ -32,7 +32,9 @@ it continues without one.`,
 			if skip && text != "" {
 				return view.Usage(errors.New("--skip continues without an answer: give no text"))
 			}
-			return s.withQueue(ctx, func(d *desk.Desk) error { return answerRun(ctx, s, d, args[0], text, skip) })
+			return s.withDesk(ctx, desk.OpenQueue, func(d *desk.Desk) error {
+				return answerRun(ctx, s, d, args[0], text, skip)
+			})
 		}),
 	}
 	cmd.Flags().BoolVar(&skip, "skip", false, "continue the run without an answer")

@@ -97,7 +97,7 @@ attempt.`,
 // control applies do to one run, or to all runs of a batch. done says for messages what do has done. A refusal is an
 // error for a single run; runs of a batch that refuse are skipped.
 func control(ctx context.Context, s *session, name, done string, do desk.Control) error {
-	return s.withQueue(ctx, func(d *desk.Desk) error {
+	return s.withDesk(ctx, desk.OpenQueue, func(d *desk.Desk) error {
 		if _, err := d.Find(ctx, name); view.KindOf(err) == view.Missing && !desk.IsRunID(name) {
 			return controlBatch(ctx, s.Console, d, name, done, do)
 		}
@@ -175,7 +175,7 @@ func retryNotifications(ctx context.Context, s *session) error {
 		defer w.Close()
 	}
 	var retried []tasks.Unsent
-	err = s.withDesk(ctx, func(d *wiring.Desk) (err error) {
+	err = s.withDesk(ctx, desk.OpenQueue, func(d *desk.Desk) (err error) {
 		retried, err = tasks.RetryNotifications(d.Redis)
 		return err
 	})

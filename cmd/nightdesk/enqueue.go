@@ -13,7 +13,6 @@ import (
 	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 )
 
 // enqueueFlags are the flags of enqueue.
@@ -103,9 +102,8 @@ func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err 
 	if list.Apart != nil {
 		return list.Apart
 	}
-	return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error {
-		whole := &desk.Desk{Settings: s.settings(), Desk: d}
-		return f.submit(ctx, s, whole, desk.Checked{List: list, Plan: plan, Attached: attached, Batch: f.Batch})
+	return s.withDesk(ctx, desk.OpenWorking, func(d *desk.Desk) error {
+		return f.submit(ctx, s, d, desk.Checked{List: list, Plan: plan, Attached: attached, Batch: f.Batch})
 	})
 }
 

@@ -6,10 +6,10 @@ import (
 	"os"
 	"slices"
 
-	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
-
 	"github.com/spf13/cobra"
+
+	"nightdesk/cmd/nightdesk/desk"
+	"nightdesk/cmd/nightdesk/view"
 )
 
 func healthCommand(p *program) *cobra.Command {
@@ -33,7 +33,7 @@ func checkHealth(ctx context.Context, s *session, args []string) error {
 		return err
 	}
 	var processes, tasks int
-	err = s.withDesk(ctx, func(d *wiring.Desk) (err error) {
+	err = s.withDesk(ctx, desk.OpenQueue, func(d *desk.Desk) (err error) {
 		processes, tasks, err = d.Dispatcher.Alive(host, service == serviceScheduler)
 		return err
 	})

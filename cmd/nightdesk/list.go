@@ -40,7 +40,7 @@ func list(ctx context.Context, s *session, r desk.ListRequest) error {
 	if r.Sort == "" {
 		r.Sort = map[bool]string{true: "newest", false: "oldest"}[r.Limit > 0]
 	}
-	return s.withRuns(ctx, func(d *desk.Desk) error {
+	return s.withDesk(ctx, desk.Open, func(d *desk.Desk) error {
 		var lines []desk.RunSummary
 		_, unreadable, err := d.Each(ctx, r, func(line desk.RunSummary) error {
 			if s.JSON {

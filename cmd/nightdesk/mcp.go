@@ -11,11 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/desk"
-	"nightdesk/cmd/nightdesk/desk/finding"
 	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs/search"
 )
 
@@ -28,19 +26,15 @@ research, list runs, read a run and its report, search all reports, ask about a 
 queue and a worker: run "nightdesk up" as well.`,
 		Args: cobra.NoArgs,
 		RunE: p.command(func(ctx context.Context, s *session, _ []string) error {
-			return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error { return serveMCP(ctx, s, d) })
+			return s.withDesk(ctx, desk.OpenWorking, func(d *desk.Desk) error { return serveMCP(ctx, s, d) })
 		}),
 	}
 }
 
-func serveMCP(ctx context.Context, s *session, d *wiring.Desk) (err error) {
-	store, err := wiring.OpenStore(ctx, s.cfg)
-	if err != nil {
-		return err
-	}
-	index := finding.Open(s.cfg, store, s.Log)
+func serveMCP(ctx context.Context, s *session, d *desk.Desk) (err error) {
+	index := d.Index()
 	defer func() { err = errors.Join(err, index.Close()) }()
-	a := assistant{session: s, desk: &desk.Desk{Settings: s.settings(), Desk: d, Store: store}, find: index.SearchNew}
+	a := assistant{session: s, desk: d, find: index.SearchNew}
 	server := sdk.NewServer(&sdk.Implementation{Name: "nightdesk", Version: versionText()}, nil)
 	a.offer(server)
 	err = server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(s.In), Writer: unclosed{s.Out}})

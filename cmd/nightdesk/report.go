@@ -155,8 +155,8 @@ func printDigest(ctx context.Context, s *session, batch string, f reportFlags) e
 			"It is written when the last run of the batch ends. Without --path and --link, the digest so far is printed.")
 	}
 	if missing {
-		opened := s.withDesk(ctx, func(desk *wiring.Desk) error {
-			d, final, err = reports.Desk{Store: store, Queue: desk.Queue}.Digest(ctx, batch)
+		opened := s.withDesk(ctx, desk.OpenQueue, func(whole *desk.Desk) error {
+			d, final, err = whole.Reports().Digest(ctx, batch)
 			return err
 		})
 		if opened != nil && !wiring.IsNoQueue(opened) {

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/topicqueue/schedule"
 )
@@ -29,7 +29,9 @@ func scheduleCommand(p *program) *cobra.Command {
 		return &cobra.Command{
 			Use: use + " NAME", Short: short, Args: cobra.ExactArgs(1),
 			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-				return s.withDesk(ctx, func(d *wiring.Desk) error { return do(ctx, s, s.schedules(d), args[0]) })
+				return s.withDesk(ctx, desk.OpenQueue, func(d *desk.Desk) error {
+					return do(ctx, s, d.Schedules(), args[0])
+				})
 			}),
 		}
 	}
@@ -44,7 +46,9 @@ func scheduleCommand(p *program) *cobra.Command {
 		&cobra.Command{
 			Use: "list", Short: "List schedules", Args: cobra.NoArgs,
 			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-				return s.withDesk(ctx, func(d *wiring.Desk) error { return listSchedules(ctx, s, s.schedules(d)) })
+				return s.withDesk(ctx, desk.OpenQueue, func(d *desk.Desk) error {
+					return listSchedules(ctx, s, d.Schedules())
+				})
 			}),
 		},
 		named("show", "Show one schedule: its settings, next due times, and the results of the last ones", showSchedule),
@@ -66,14 +70,9 @@ func schedulerCommand(p *program) *cobra.Command {
 can run any number of schedulers, on any machines. Each due time fires once.`,
 		Args: cobra.NoArgs,
 		RunE: p.serviceCommand(serviceScheduler, func(ctx context.Context, s *session, _ []string) error {
-			return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error { return s.schedules(d).Run(ctx) })
+			return s.withDesk(ctx, desk.OpenWorking, func(d *desk.Desk) error { return d.Schedules().Run(ctx) })
 		}),
 	}
-}
-
-// schedules returns the schedules of a queue.
-func (s *session) schedules(d *wiring.Desk) schedules.Desk {
-	return schedules.Desk{Desk: d, Config: s.cfg, Console: s.Console, Load: s.load}
 }
 
 func scheduleAddCommand(p *program) *cobra.Command {
@@ -97,8 +96,8 @@ twice fires once, at the first.`,
 			if err != nil {
 				return view.Usage(err)
 			}
-			return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error {
-				return addSchedule(ctx, s, s.schedules(d), spec, replace)
+			return s.withDesk(ctx, desk.OpenWorking, func(d *desk.Desk) error {
+				return addSchedule(ctx, s, d.Schedules(), spec, replace)
 			})
 		}),
 	}

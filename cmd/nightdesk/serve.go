@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/desk"
-	"nightdesk/cmd/nightdesk/desk/finding"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -51,33 +50,25 @@ read-only access.`,
 	return cmd
 }
 
-func servePages(ctx context.Context, s *session, _ []string) (err error) {
-	d, err := wiring.OpenUnchecked(ctx, s.cfg, s.Console)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	listener, err := listen(s.cfg)
-	if err != nil {
-		return err
-	}
-	return serveDesk(ctx, s, d, listener)
+func servePages(ctx context.Context, s *session, _ []string) error {
+	return s.withDesk(ctx, desk.OpenUnchecked, func(d *desk.Desk) error {
+		listener, err := listen(s.cfg)
+		if err != nil {
+			return err
+		}
+		return serveDesk(ctx, s, d, listener)
+	})
 }
 
 // serveDesk serves the web pages and the API until ctx ends.
-func serveDesk(ctx context.Context, s *session, d *wiring.Desk, listener net.Listener) (err error) {
-	store, err := wiring.OpenStore(ctx, s.cfg)
-	if err != nil {
-		return err
-	}
-	whole := &desk.Desk{Settings: s.settings(), Desk: d, Store: store}
-	index := finding.Open(s.cfg, store, s.Log)
+func serveDesk(ctx context.Context, s *session, d *desk.Desk, listener net.Listener) (err error) {
+	index := d.Index()
 	index.Keep(ctx)
 	defer func() { err = errors.Join(err, index.Close()) }()
 	server := &http.Server{
 		Handler: web.New(web.Services{
-			Desk: whole, Token: s.cfg.Serve.Token.Reveal(), ReadToken: s.cfg.Serve.ReadToken.Reveal(),
-			Search: index.Search, Ask: apiQuestions{s, d, store}.ask, Health: whole.Checks().Look,
+			Desk: d, Token: s.cfg.Serve.Token.Reveal(), ReadToken: s.cfg.Serve.ReadToken.Reveal(),
+			Search: index.Search, Ask: apiQuestions{s, d.Desk, d.Store}.ask, Health: d.Checks().Look,
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout:    2 * time.Minute,
@@ -92,7 +83,7 @@ func serveDesk(ctx context.Context, s *session, d *wiring.Desk, listener net.Lis
 		_, err = fmt.Fprintln(s.Out, address)
 	}
 	if err == nil { // /healthz shows what it waits for
-		err = wiring.AwaitUsable(ctx, s.cfg, s.Console, d, store)
+		err = wiring.AwaitUsable(ctx, s.cfg, s.Console, d.Desk, d.Store)
 	}
 	if err == nil {
 		select {

@@ -59,19 +59,9 @@ func (s session) with(cfg config.Config) *session {
 	return &s
 }
 
-// withDesk opens the queue, calls do with it, and closes it.
-func (s *session) withDesk(ctx context.Context, do func(*wiring.Desk) error) error {
-	d, err := wiring.OpenDesk(ctx, s.cfg, s.Console, false)
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(d), d.Close())
-}
-
-// withWorkingDesk is like withDesk, for commands that add or process tasks. start: start a local Redis if there is
-// none.
-func (s *session) withWorkingDesk(ctx context.Context, start bool, do func(*wiring.Desk) error) error {
-	d, err := wiring.OpenWorkingDesk(ctx, s.cfg, s.Console, start)
+// withDesk opens a desk, calls do with it, and closes it.
+func (s *session) withDesk(ctx context.Context, open desk.Opener, do func(*desk.Desk) error) error {
+	d, err := open(ctx, s.settings())
 	if err != nil {
 		return err
 	}
@@ -81,24 +71,6 @@ func (s *session) withWorkingDesk(ctx context.Context, start bool, do func(*wiri
 // settings returns what a desk needs of the session.
 func (s *session) settings() desk.Settings {
 	return desk.Settings{Config: s.cfg, Console: s.Console, Load: s.load}
-}
-
-// withRuns calls do with the storage and, if there is one, the queue.
-func (s *session) withRuns(ctx context.Context, do func(*desk.Desk) error) error {
-	d, err := desk.Open(ctx, s.settings())
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(d), d.Close())
-}
-
-// withQueue calls do with the storage and the queue, which must exist.
-func (s *session) withQueue(ctx context.Context, do func(*desk.Desk) error) error {
-	d, err := desk.OpenQueue(ctx, s.settings())
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(d), d.Close())
 }
 
 // newBases returns the knowledge bases that a session uses.

@@ -27,7 +27,7 @@ func statusCommand(p *program) *cobra.Command {
 }
 
 func showStatus(ctx context.Context, s *session, args []string) error {
-	return s.withRuns(ctx, func(d *desk.Desk) error {
+	return s.withDesk(ctx, desk.Open, func(d *desk.Desk) error {
 		found, err := d.Find(ctx, args[0])
 		if view.KindOf(err) == view.Missing && !desk.IsRunID(args[0]) {
 			return batchStatus(ctx, s, d, args[0])

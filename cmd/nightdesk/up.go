@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/wiring"
 )
 
@@ -34,14 +35,14 @@ func runAll(ctx context.Context, s *session, _ []string) (err error) {
 		return err
 	}
 	wiring.FitSlots(s.Console, &s.cfg.Worker)
-	d, err := wiring.OpenWorkingDesk(ctx, s.cfg, s.Console, true)
+	d, err := desk.OpenOwn(ctx, s.settings())
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serveDesk(ctx, s, d, listener) })
-	group.Go(func() error { return workQueue(ctx, s, d) })
-	group.Go(func() error { return s.schedules(d).Run(ctx) })
+	group.Go(func() error { return workQueue(ctx, s, d.Desk) })
+	group.Go(func() error { return d.Schedules().Run(ctx) })
 	return group.Wait()
 }

@@ -33,7 +33,9 @@ Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use
 				return view.Usage(fmt.Errorf("--from %d: messages are numbered from 1; 0 means all", from))
 			}
 			name := slices.Concat(args, []string{""})[0]
-			return s.withRuns(ctx, func(d *desk.Desk) error { return watch.Name(ctx, d, name, batch, from) })
+			return s.withDesk(ctx, desk.Open, func(d *desk.Desk) error {
+				return watch.Name(ctx, d, name, batch, from)
+			})
 		}),
 	}
 	cmd.Flags().StringVar(&batch, "batch", "", "watch all runs of this batch")

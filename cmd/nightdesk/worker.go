@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs"
 	"nightdesk/jobs/tasks"
@@ -23,7 +24,7 @@ func workerCommand(p *program) *cobra.Command {
 
 func runWorker(ctx context.Context, s *session, _ []string) error {
 	wiring.FitSlots(s.Console, &s.cfg.Worker)
-	return s.withWorkingDesk(ctx, false, func(d *wiring.Desk) error { return workQueue(ctx, s, d) })
+	return s.withDesk(ctx, desk.OpenWorking, func(d *desk.Desk) error { return workQueue(ctx, s, d.Desk) })
 }
 
 // workQueue processes the queue until ctx ends.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/bases"
+	"nightdesk/cmd/nightdesk/desk/finding"
 	"nightdesk/cmd/nightdesk/desk/health"
 	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/cmd/nightdesk/desk/schedules"
@@ -50,27 +51,56 @@ type Desk struct {
 	ReadTopics func(ctx context.Context, spec schedule.Spec, due, now time.Time) (nights.Snapshot, error)
 }
 
-// Open opens the storage and, if there is one, the queue. The caller must close the desk.
-func Open(ctx context.Context, s Settings) (*Desk, error) {
-	d, err := OpenQueue(ctx, s)
-	if !wiring.IsNoQueue(err) {
-		return d, err
-	}
+// Opener opens a desk. The caller must close it.
+type Opener func(context.Context, Settings) (*Desk, error)
+
+// OpenStored opens the storage alone.
+func OpenStored(ctx context.Context, s Settings) (*Desk, error) {
 	store, err := wiring.OpenStore(ctx, s.Config)
-	return &Desk{Settings: s, Store: store}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Desk{Settings: s, Store: store}, nil
 }
 
-// OpenQueue opens the storage and the queue, which must exist. The caller must close the desk.
+// Open opens the storage and, if there is one, the queue.
+func Open(ctx context.Context, s Settings) (*Desk, error) {
+	d, err := OpenQueue(ctx, s)
+	if wiring.IsNoQueue(err) {
+		return OpenStored(ctx, s)
+	}
+	return d, err
+}
+
+// OpenQueue opens the storage and the queue, which must exist.
 func OpenQueue(ctx context.Context, s Settings) (*Desk, error) {
-	store, err := wiring.OpenStore(ctx, s.Config)
+	return open(ctx, s, func() (*wiring.Desk, error) { return wiring.OpenDesk(ctx, s.Config, s.Console, false) })
+}
+
+// OpenWorking is OpenQueue for adding or processing tasks. It warns about problems with Redis in advance.
+func OpenWorking(ctx context.Context, s Settings) (*Desk, error) {
+	return open(ctx, s, func() (*wiring.Desk, error) { return wiring.OpenWorkingDesk(ctx, s.Config, s.Console, false) })
+}
+
+// OpenOwn is OpenWorking, but starts a local Redis if there is none.
+func OpenOwn(ctx context.Context, s Settings) (*Desk, error) {
+	return open(ctx, s, func() (*wiring.Desk, error) { return wiring.OpenWorkingDesk(ctx, s.Config, s.Console, true) })
+}
+
+// OpenUnchecked is OpenQueue for a service that waits until Redis responds.
+func OpenUnchecked(ctx context.Context, s Settings) (*Desk, error) {
+	return open(ctx, s, func() (*wiring.Desk, error) { return wiring.OpenUnchecked(ctx, s.Config, s.Console) })
+}
+
+func open(ctx context.Context, s Settings, queue func() (*wiring.Desk, error)) (*Desk, error) {
+	d, err := OpenStored(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	queue, err := wiring.OpenDesk(ctx, s.Config, s.Console, false)
-	if err != nil {
+	if d.Desk, err = queue(); err != nil {
 		return nil, err
 	}
-	return &Desk{Settings: s, Desk: queue, Store: store}, nil
+	return d, nil
 }
 
 // Close closes the queue.
@@ -92,6 +122,9 @@ func (d *Desk) Reports() reports.Desk {
 	}
 	return r
 }
+
+// Index opens the search in the reports of all runs. The caller must close it.
+func (d *Desk) Index() *finding.Reports { return finding.Open(d.Config, d.Store, d.Console.Log) }
 
 // Schedules returns the schedules of the queue.
 func (d *Desk) Schedules() schedules.Desk {
