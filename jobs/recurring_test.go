@@ -127,11 +127,11 @@ func (n *nights) work(number int, change func(*topicqueue.Options)) map[string]s
 		if change != nil {
 			change(&o)
 		}
-		sub, err := n.services.Dispatcher.Enqueue(n.t.Context(), n.services.Queue, batch, asked(subject), o, "", now)
+		run, err := n.services.Dispatcher.Enqueue(n.t.Context(), n.services.Queue, batch, asked(subject), o, "", now)
 		if err != nil {
 			n.t.Fatal(err)
 		}
-		runs[subject] = sub.Run.ID
+		runs[subject] = run.ID
 	}
 	for _, subject := range n.subjects {
 		n.wait(runs[subject])
@@ -451,11 +451,11 @@ func TestMemoryIsVersioned(t *testing.T) {
 		if _, err := n.services.Queue.OpenBatch(t.Context(), batch.Name, now); err != nil {
 			t.Fatal(err)
 		}
-		sub, err := n.services.Dispatcher.Enqueue(t.Context(), n.services.Queue, batch, topicOf(n.subjects[0]), n.options(), "", now)
+		run, err := n.services.Dispatcher.Enqueue(t.Context(), n.services.Queue, batch, topicOf(n.subjects[0]), n.options(), "", now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		runs = append(runs, sub.Run.ID)
+		runs = append(runs, run.ID)
 	}
 	var last topicqueue.Run
 	for _, id := range runs {

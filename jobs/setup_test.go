@@ -209,11 +209,11 @@ func (b *bench) enqueue(topic string, o topicqueue.Options, lane string) string 
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	sub, err := b.services.Dispatcher.Enqueue(b.t.Context(), b.services.Queue, redisqueue.Batch{Name: "night", CreatedAt: created}, topic, o, lane, now)
+	run, err := b.services.Dispatcher.Enqueue(b.t.Context(), b.services.Queue, redisqueue.Batch{Name: "night", CreatedAt: created}, topic, o, lane, now)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return sub.Run.ID
+	return run.ID
 }
 
 // wait waits for the end of a run's stream and returns the events.

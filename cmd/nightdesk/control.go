@@ -84,7 +84,7 @@ attempt.`,
 			case all:
 				o.What = redisqueue.RetryAll
 			}
-			return retryGone(control(ctx, s, args[0], "to be tried again", desk.Retry(o)))
+			return retryHint(control(ctx, s, args[0], "to be tried again", desk.Retry(o)))
 		}),
 	}
 	cmd.Flags().BoolVar(&report, "report", false, "write the report again, even if the run is completed")
@@ -137,8 +137,11 @@ func controlBatch(ctx context.Context, con *view.Console, d *desk.Desk, name, do
 	return nil
 }
 
-// retryGone suggests alternatives to a retry if err is a desk.GoneError.
-func retryGone(err error) error {
+// retryHint suggests alternatives to a retry that is refused.
+func retryHint(err error) error {
+	if errors.Is(err, tasks.ErrNothingFailed) {
+		return view.Hint(err, "--report writes the report again, --all starts over.")
+	}
 	var gone desk.GoneError
 	if !errors.As(err, &gone) {
 		return err

@@ -12,7 +12,6 @@ import (
 
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/reports"
-	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/search"
 )
@@ -56,18 +55,6 @@ type assistant struct {
 	find func(context.Context, search.Query) (search.Results, error)
 }
 
-// Arguments of the tools that are not requests of the desk.
-type (
-	searchArguments struct {
-		Query string `json:"query" jsonschema:"words; \"words in a row\", beginning*, -unwanted"`
-		Batch string `json:"batch,omitempty" jsonschema:"only runs of this batch"`
-	}
-	askArguments struct {
-		RunID    string `json:"run_id" jsonschema:"id of a run with a report"`
-		Question string `json:"question"`
-	}
-)
-
 func (a assistant) offer(server *sdk.Server) {
 	offer(server, "start_research", "Put topics into the research queue. Each becomes a run, which takes minutes to "+
 		"hours; read_run says how far it is. The same topic in the same batch is one run.", a.desk.Enqueue)
@@ -77,6 +64,7 @@ func (a assistant) offer(server *sdk.Server) {
 			return a.desk.List(ctx, r)
 		})
 	offer(server, "read_run", "Show the progress of a run: its state, blocks and questions.", a.desk.Run)
+	offer(server, "answer_run", "Answer the question that a run is waiting for.", a.desk.Answer)
 	offer(server, "read_report", "Read the report of a run, as Markdown with references.",
 		func(ctx context.Context, r desk.RunRequest) (string, error) {
 			id, err := a.desk.FullID(ctx, r.RunID)
@@ -87,9 +75,7 @@ func (a assistant) offer(server *sdk.Server) {
 			return string(file.Body), err
 		})
 	offer(server, "search_reports", "Find words in the reports and claims of all runs.",
-		func(ctx context.Context, in searchArguments) (search.Results, error) {
-			return a.find(ctx, search.Query{Text: in.Query, Batch: in.Batch})
-		})
+		a.find)
 	offer(server, "ask_report", "Ask about a report. The answer comes from what the run has read and cites it.", a.ask)
 }
 
@@ -114,15 +100,12 @@ func offer[Arguments, Answer any](server *sdk.Server, name, about string,
 		})
 }
 
-// ask answers a question about a report, like the command ask.
-func (a assistant) ask(ctx context.Context, in askArguments) (string, error) {
-	about, err := storedRun(ctx, a.session, in.RunID)
-	if err != nil {
-		return "", err
+// ask answers a question about a report in this process, like the command ask.
+func (a assistant) ask(ctx context.Context, r desk.AskRequest) (any, error) {
+	if !a.cfg.LLM.Enabled() {
+		return a.desk.Quote(ctx, r)
 	}
-	var out bytes.Buffer
 	s := a.with(a.cfg)
-	s.Console = &view.Console{In: bytes.NewReader(nil), Out: &out, Err: io.Discard, JSON: true, Log: a.Log}
-	err = ask(ctx, s, about, in.Question, intake.Flags{})
-	return out.String(), err
+	s.Console = &view.Console{In: bytes.NewReader(nil), Out: io.Discard, Err: io.Discard, Log: a.Log}
+	return answerHere(ctx, s, r)
 }

@@ -63,7 +63,7 @@ func TestMCP(t *testing.T) {
 	w := f.worker(4)
 	until(t, "the report", func() bool { return strings.Contains(call("read_run", run, false), `"report_key":"reports/`) })
 	f.stop(w)
-	for tool, arguments := range map[string]map[string]any{"read_report": run, "search_reports": {"query": "harbour"},
+	for tool, arguments := range map[string]map[string]any{"read_report": run, "search_reports": {"q": "harbour"},
 		"ask_report": {"run_id": done.Runs[0].RunID, "question": "How is the harbour inspected?"}} {
 		if text := call(tool, arguments, false); !strings.Contains(strings.ToLower(text), "harbour") {
 			t.Errorf("%s: %s", tool, text)

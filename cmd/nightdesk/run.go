@@ -120,32 +120,14 @@ func runTopic(ctx context.Context, s *session, topic, out string, f intake.Flags
 		}
 		s = s.with(cfg)
 	}
-	return workTopic(ctx, s, topic, f, working{batch: "run_",
-		prepare: func(_ context.Context, _ *wiring.Desk, _ storage.Store, o *topicqueue.Options) error {
-			return dialogue.Enable(o, s.cfg, s.Console)
-		},
-		show: func(result desk.RunDetail, _ []byte) error { return showResult(s.Console, result) },
-	})
-}
-
-// working parameterizes workTopic.
-type working struct {
-	batch string // prefix of the batch name
-	// prepare completes the options.
-	prepare func(ctx context.Context, d *wiring.Desk, store storage.Store, o *topicqueue.Options) error
-	// show prints the result. report is Markdown, or nil if there is no report.
-	show func(result desk.RunDetail, report []byte) error
-}
-
-// workTopic researches one topic in this process, from start to end.
-func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, how working) (err error) {
 	if err := tasks.CheckTopic(topic); err != nil {
 		return view.Usage(err)
 	}
-	if !s.cfg.Given("log_level") {
-		s.Log = newLogger(s.cfg, s.Console, zerolog.ErrorLevel) // progress shows the rest
-	}
-	wiring.FitSlots(s.Console, &s.cfg.Worker)
+	return researchHere(ctx, s, topic, f)
+}
+
+// researchHere researches one topic in this process, from start to end.
+func researchHere(ctx context.Context, s *session, topic string, f intake.Flags) (err error) {
 	local := newBases(s)
 	kb, err := local.Resolve(ctx, s.cfg.KBName)
 	if err != nil {
@@ -161,47 +143,63 @@ func workTopic(ctx context.Context, s *session, topic string, f intake.Flags, ho
 	if err != nil {
 		return err
 	}
-	d, err := wiring.OpenWorkingDesk(ctx, s.cfg, s.Console, true)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	services, err := wiring.NewServices(ctx, s.cfg, s.Console, d)
-	if err != nil {
-		return err
-	}
-	if err := wiring.CheckModel(ctx, services.Model, llm.Planner); err != nil {
-		return err
-	}
-	if err := how.prepare(ctx, d, services.Store, &options); err != nil {
-		return err
-	}
-	if options.Attached, err = attached.Publish(ctx); err != nil {
-		return err
-	}
-	if options.Incremental { // the next run compares the knowledge base with this version
-		if options.KnowledgeVersion, err = local.Publish(ctx, options.KnowledgeBase); err != nil {
+	return workHere(ctx, s, func(d *desk.Desk) (id string, err error) {
+		if err := dialogue.Enable(&options, s.cfg, s.Console); err != nil {
+			return "", err
+		}
+		if options.Attached, err = attached.Publish(ctx); err != nil {
+			return "", err
+		}
+		if options.Incremental { // the next run compares the knowledge base with this version
+			if options.KnowledgeVersion, err = local.Publish(ctx, options.KnowledgeBase); err != nil {
+				return "", err
+			}
+		}
+		run, err := d.Single(ctx, "run_", topic, options, "")
+		return run.ID, err
+	}, func(d *desk.Desk, r desk.RunRequest) error {
+		result, err := d.Run(ctx, r)
+		if err != nil {
 			return err
 		}
-	}
-	return workRun(ctx, s, d, services, topic, options, how)
+		return showResult(s.Console, result)
+	})
 }
 
-// workRun enqueues a topic in a lane of its own, so that this process works only on this run, and no other process
-// does.
-func workRun(ctx context.Context, s *session, d *wiring.Desk, services jobs.Services, topic string,
-	options topicqueue.Options, how working) error {
-	now := d.Clock.Now()
-	whole := &desk.Desk{Settings: s.settings(), Desk: d, Store: services.Store}
-	batch, err := whole.OpenBatch(ctx, desk.NewBatchName(how.batch, now), now)
-	if err != nil {
-		return err
+// workHere works on one run in this process, until it has ended. enqueue puts it into a lane of its own, which no other
+// process serves, and returns its id. ended is called when its files are in storage.
+func workHere(ctx context.Context, s *session, enqueue func(*desk.Desk) (string, error),
+	ended func(*desk.Desk, desk.RunRequest) error) error {
+	if !s.cfg.Given("log_level") {
+		s.Log = newLogger(s.cfg, s.Console, zerolog.ErrorLevel) // progress shows the rest
 	}
-	sub, err := d.Dispatcher.Enqueue(ctx, d.Queue, batch, topic, options, batch.Name, now)
-	if err != nil {
-		return err
-	}
-	settings := wiring.WorkerSettings(s.cfg, batch.Name)
+	wiring.FitSlots(s.Console, &s.cfg.Worker)
+	return s.withDesk(ctx, desk.OpenOwn, func(d *desk.Desk) error {
+		services, err := wiring.NewServices(ctx, s.cfg, s.Console, d.Desk)
+		if err != nil {
+			return err
+		}
+		if err := wiring.CheckModel(ctx, services.Model, llm.Planner); err != nil {
+			return err
+		}
+		id, err := enqueue(d)
+		if err != nil {
+			return err
+		}
+		run, err := d.Queue.Run(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := followHere(ctx, s, d, services, run); err != nil {
+			return err
+		}
+		return ended(d, desk.RunRequest{RunID: id})
+	})
+}
+
+// followHere starts a worker for the lane of a run and shows the run until its files are in storage.
+func followHere(ctx context.Context, s *session, d *desk.Desk, services jobs.Services, run topicqueue.Run) error {
+	settings := wiring.WorkerSettings(s.cfg, run.Lane)
 	settings.ReportConcurrency = 0 // a single run has a single report
 	settings.PollInterval = 10 * time.Millisecond
 	settings.Grace = interruptGrace
@@ -209,41 +207,29 @@ func workRun(ctx context.Context, s *session, d *wiring.Desk, services jobs.Serv
 	if err := worker.Start(ctx); err != nil {
 		return err
 	}
-	screen := view.NewRunScreen(s.Err, sub.Run, false)
+	screen := view.NewRunScreen(s.Err, run, false)
 	usable := usable(d.Queue, services.Store)
-	ask := &dialogue.Asker{RunScreen: screen, Console: s.Console, Human: s.cfg.Planning.Human,
-		Controls: tasks.Controls{Queue: d.Queue, Dispatcher: d.Dispatcher}}
-	_, followErr := watch.Follow(ctx, d.Queue, sub.Run.ID, 0, usable, ask)
+	ask := &dialogue.Asker{RunScreen: screen, Console: s.Console, Human: s.cfg.Planning.Human, Desk: d}
+	_, err := watch.Follow(ctx, d.Queue, run.ID, 0, usable, ask)
 	screen.End()
-	if ctx.Err() != nil && ask.CancelWaiting(ctx, sub.Run.ID, interruptGrace, usable) {
+	if ctx.Err() != nil && ask.CancelWaiting(ctx, run.ID, interruptGrace, usable) {
 		worker.Stop()
-		dropLane(d, batch.Name)
-		return view.Hint(fmt.Errorf("interrupted while waiting for an answer; run %s is cancelled", sub.Run.ID),
+		dropLane(d, run.Lane)
+		return view.Hint(fmt.Errorf("interrupted while waiting for an answer; run %s is cancelled", run.ID),
 			"Run the command again to start over. With --human-in-the-loop false it asks nothing.")
 	}
-	if followErr == nil {
-		followErr = watch.AwaitPublished(ctx, d.Queue, sub.Run.ID, usable, screen)
+	if err == nil {
+		err = watch.AwaitPublished(ctx, d.Queue, run.ID, usable, screen)
 	}
 	worker.Stop()
 	if ctx.Err() != nil {
-		return view.Hint(fmt.Errorf("interrupted; run %s is not finished", sub.Run.ID),
+		return view.Hint(fmt.Errorf("interrupted; run %s is not finished", run.ID),
 			"Run the command again to start over. Use `nightdesk enqueue` for work that should survive the terminal.")
 	}
-	if followErr != nil {
-		return followErr
+	if err == nil {
+		dropLane(d, run.Lane)
 	}
-	dropLane(d, batch.Name)
-	result, err := whole.Run(ctx, desk.RunRequest{RunID: sub.Run.ID})
-	if err != nil {
-		return err
-	}
-	var report []byte
-	if result.Report != "" {
-		if report, err = services.Store.Get(ctx, result.ReportKey); err != nil {
-			return err
-		}
-	}
-	return how.show(result, report)
+	return err
 }
 
 // usable returns a check whether a run of this process can continue: Redis and a local storage directory accept writes.
@@ -258,7 +244,7 @@ func usable(q *redisqueue.Queue, store storage.Store) func(context.Context) erro
 }
 
 // dropLane removes the queues of an unused lane from the dashboard.
-func dropLane(d *wiring.Desk, lane string) {
+func dropLane(d *desk.Desk, lane string) {
 	inspector := asynq.NewInspectorFromRedisClient(d.Redis)
 	for _, stage := range []string{"planning", "researching", "reporting"} {
 		// The queue is empty. If it cannot be removed, the dashboard merely shows an empty line.

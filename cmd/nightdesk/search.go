@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/finding"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs/search"
 )
 
@@ -32,7 +32,7 @@ with some of them are listed.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 			q.Text = strings.Join(args, " ")
-			return searchReports(ctx, s, q)
+			return withIndex(ctx, s, func(index *finding.Reports) error { return searchReports(ctx, s, index, q) })
 		}),
 	}
 	cmd.Flags().StringVar(&q.Batch, "batch", "", "only runs of this batch")
@@ -48,37 +48,36 @@ func indexCommand(p *program) *cobra.Command {
 new reports by themselves and replace a damaged index. The index lies in the data directory of this
 machine.`,
 		Args: cobra.NoArgs,
-		RunE: p.command(func(ctx context.Context, s *session, _ []string) (err error) {
-			store, err := wiring.OpenStore(ctx, s.cfg)
-			if err != nil {
+		RunE: p.command(func(ctx context.Context, s *session, _ []string) error {
+			return withIndex(ctx, s, func(index *finding.Reports) error {
+				bar, begun := view.NewBar(s.Err, "reading reports"), time.Now()
+				done, err := index.Rebuild(ctx, func(done, total int) { bar.Set(done, total, "") })
+				bar.End()
+				switch {
+				case err != nil:
+					return err
+				case s.JSON:
+					return s.PrintJSON(done, false)
+				}
+				_, err = fmt.Fprintf(s.Out, "%s indexed in %s\n", view.Counted(done.Runs, "run"),
+					view.Duration(time.Since(begun)))
 				return err
-			}
-			index := finding.Open(s.cfg, store, s.Log)
-			defer func() { err = errors.Join(err, index.Close()) }()
-			bar, begun := view.NewBar(s.Err, "reading reports"), time.Now()
-			done, err := index.Rebuild(ctx, func(done, total int) { bar.Set(done, total, "") })
-			bar.End()
-			if err != nil {
-				return err
-			}
-			if s.JSON {
-				return s.PrintJSON(done, false)
-			}
-			fmt.Fprintf(s.Out, "%s indexed in %s\n", view.Counted(done.Runs, "run"), view.Duration(time.Since(begun)))
-			return nil
+			})
 		}),
 	}
 }
 
-func searchReports(ctx context.Context, s *session, q search.Query) (err error) {
-	store, err := wiring.OpenStore(ctx, s.cfg)
-	if err != nil {
-		return err
-	}
-	index := finding.Open(s.cfg, store, s.Log)
-	defer func() { err = errors.Join(err, index.Close()) }()
+// withIndex calls do with the index of the reports in storage.
+func withIndex(ctx context.Context, s *session, do func(*finding.Reports) error) error {
+	return s.withDesk(ctx, desk.OpenStored, func(d *desk.Desk) error {
+		index := d.Index()
+		return errors.Join(do(index), index.Close())
+	})
+}
+
+func searchReports(ctx context.Context, s *session, index *finding.Reports, q search.Query) error {
 	bar := view.NewBar(s.Err, "reading new reports")
-	err = index.CatchUp(ctx, func(done, total int) { bar.Set(done, total, "") })
+	err := index.CatchUp(ctx, func(done, total int) { bar.Set(done, total, "") })
 	bar.End()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -68,7 +68,7 @@ func serveDesk(ctx context.Context, s *session, d *desk.Desk, listener net.Liste
 	server := &http.Server{
 		Handler: web.New(web.Services{
 			Desk: d, Token: s.cfg.Serve.Token.Reveal(), ReadToken: s.cfg.Serve.ReadToken.Reveal(),
-			Search: index.Search, Ask: apiQuestions{s, d.Desk, d.Store}.ask, Health: d.Checks().Look,
+			Search: index.Search, Health: d.Checks().Look,
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout:    2 * time.Minute,

@@ -18,9 +18,10 @@ import (
 
 // Query is a search query.
 type Query struct {
-	Text          string // words, "adjacent words", prefix*, -excluded
-	Batch         string // only runs of this batch; empty: all runs
-	Limit, Offset int
+	Text   string `json:"q" jsonschema:"words; \"words in a row\", beginning*, -unwanted"`
+	Batch  string `json:"batch,omitempty" jsonschema:"only runs of this batch" valid:"batch"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"maximum number of runs; default 20" valid:"few"`
+	Offset int    `json:"offset,omitempty" jsonschema:"leave out this number of runs" valid:"offset"`
 }
 
 // Results are the runs that match a query, best first.

@@ -15,12 +15,6 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Submission is a submitted topic.
-type Submission struct {
-	Run     topicqueue.Run `json:"run"`
-	Created bool           `json:"created"` // false: the batch already has this topic
-}
-
 // maxTopicBytes is the maximum length of a topic, which is part of every prompt of its run.
 const maxTopicBytes = 16 << 10
 
@@ -54,13 +48,10 @@ func NewRun(batch redisqueue.Batch, topic string, options topicqueue.Options, la
 // Enqueue creates the run of one topic in a batch and queues its planning. The same topic in the same batch is the same
 // run, so enqueueing it again adds nothing.
 func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch redisqueue.Batch, topic string,
-	options topicqueue.Options, lane string, now time.Time) (Submission, error) {
+	options topicqueue.Options, lane string, now time.Time) (topicqueue.Run, error) {
 	run := NewRun(batch, topic, options, lane, topicqueue.Labels{}, now)
-	created, err := d.EnqueueAll(ctx, q, []topicqueue.Run{run})
-	if err != nil {
-		return Submission{}, err
-	}
-	return Submission{Run: run, Created: created[0]}, nil
+	_, err := d.EnqueueAll(ctx, q, []topicqueue.Run{run})
+	return run, err
 }
 
 // EnqueueAll enqueues many runs of NewRun, several in parallel. created reports for each run whether it is new. After

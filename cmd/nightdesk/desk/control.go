@@ -50,11 +50,7 @@ var RetryWhats = []any{redisqueue.RetryBlocks, redisqueue.RetryReport, redisqueu
 func Retry(o RetryOptions) Control {
 	what := cmp.Or(string(o.What), redisqueue.RetryBlocks)
 	return func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
-		err := c.Retry(ctx, run, what)
-		if errors.Is(err, tasks.ErrNothingFailed) {
-			return tasks.Refusal(err.Error() + "; --report writes the report again, --all starts over")
-		}
-		return err
+		return c.Retry(ctx, run, what)
 	}
 }
 
@@ -74,7 +70,7 @@ type BatchChange struct {
 	Gone    int       `json:"-"` // runs whose state has expired
 }
 
-// ChangeRun changes one run. A refusal is an error.
+// ChangeRun changes one run. A refusal is an error of the kind [view.Conflict], which wraps the [tasks.Refusal].
 func (d *Desk) ChangeRun(ctx context.Context, name string, do Control) (Changed, error) {
 	run, err := d.Find(ctx, name)
 	if err != nil {
@@ -87,11 +83,8 @@ func (d *Desk) ChangeRun(ctx context.Context, name string, do Control) (Changed,
 	var why tasks.Refusal
 	switch {
 	case errors.As(err, &why):
-		err = view.Refused(fmt.Errorf("run %s stays as it is: %s", run.ID, why),
+		err = view.Refused(fmt.Errorf("run %s stays as it is: %w", run.ID, why),
 			"`nightdesk status "+run.ID+"` says how the run is.")
-	case errors.Is(err, redisqueue.ErrStale):
-		err = view.Refused(fmt.Errorf("run %s is no longer waiting for this answer", run.ID),
-			"`nightdesk status "+run.ID+"` says what it waits for.")
 	case errors.Is(err, redisqueue.ErrNotFound):
 		err = Gone(run.Run)
 	}
@@ -140,26 +133,6 @@ func (e GoneError) Error() string {
 // Gone returns the error for a run that can no longer be changed.
 func Gone(run topicqueue.Run) error {
 	return view.Refused(GoneError{run}, fmt.Sprintf("`nightdesk report %s` prints its report.", run.ID))
-}
-
-// Reply is the answer to a run's open question.
-type Reply struct {
-	Text string `json:"text" jsonschema:"empty: the run continues without an answer"`
-}
-
-// Answer answers the question that a run is waiting for.
-func (d *Desk) Answer(ctx context.Context, name string, r Reply) (Changed, error) {
-	reply, err := topicqueue.NewReply(r.Text)
-	if err != nil {
-		return Changed{}, view.Usage(err)
-	}
-	return d.ChangeRun(ctx, name, func(c tasks.Controls, ctx context.Context, run topicqueue.Run) error {
-		number, _ := run.Waiting()
-		if number == 0 {
-			return tasks.Refusal("it is not waiting for an answer; it is " + string(run.State))
-		}
-		return c.Answer(ctx, run, number, reply)
-	})
 }
 
 // CheckBatchName restricts the names of batches.

@@ -138,6 +138,18 @@ func NewBatchName(prefix string, now time.Time) string {
 	return prefix + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
 }
 
+// Single enqueues a topic as the only run of a new batch. lane: empty for a lane with the name of the batch, which only
+// a worker of this process serves.
+func (d *Desk) Single(ctx context.Context, prefix, topic string, o topicqueue.Options, lane string) (
+	topicqueue.Run, error) {
+	now := d.Clock.Now()
+	batch, err := d.OpenBatch(ctx, NewBatchName(prefix, now), now)
+	if err != nil {
+		return topicqueue.Run{}, err
+	}
+	return d.Dispatcher.Enqueue(ctx, d.Queue, batch, topic, o, cmp.Or(lane, batch.Name), now)
+}
+
 // OpenBatch creates a batch, or opens an existing one for further topics.
 func (d *Desk) OpenBatch(ctx context.Context, name string, now time.Time) (redisqueue.Batch, error) {
 	created, err := d.Queue.OpenBatch(ctx, name, now)

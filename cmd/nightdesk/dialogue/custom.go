@@ -43,18 +43,17 @@ func (a *Asker) askCustom(ctx context.Context, run topicqueue.Run, number int, q
 		ask = post
 	}
 	answer, err := ask(askCtx, a.Human.Input, body)
-	var reply topicqueue.Reply
 	if err == nil {
-		reply, err = topicqueue.NewReply(answer)
+		err = a.give(ctx, run, number, answer)
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case err == nil:
+		return nil
 	}
-	if err != nil {
-		a.Console.Warn("no answer from %s, the run continues without one: %v", customName(a.Human.Input), err)
-		reply = topicqueue.Reply{Outcome: topicqueue.ReplyDeclined}
-	}
-	return a.give(ctx, run, number, reply)
+	a.Console.Warn("no answer from %s, the run continues without one: %v", customName(a.Human.Input), err)
+	return a.give(ctx, run, number, "")
 }
 
 // customName names the command or URL without showing secrets in it.

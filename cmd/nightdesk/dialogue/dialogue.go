@@ -7,16 +7,14 @@ package dialogue
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/watch"
 	"nightdesk/config"
-	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/retry"
 )
 
@@ -43,9 +41,9 @@ func Enable(o *topicqueue.Options, cfg config.Config, con *view.Console) error {
 // Asker shows a run, asks a person its questions and passes the answers back.
 type Asker struct {
 	*view.RunScreen
-	Console  *view.Console
-	Controls tasks.Controls
-	Human    config.Human
+	Console *view.Console
+	Desk    *desk.Desk
+	Human   config.Human
 
 	asked    int // number of the last question asked
 	terminal lines
@@ -78,16 +76,18 @@ func withoutWait(events []topicqueue.Event) []topicqueue.Event {
 	return out
 }
 
-// give submits a reply to the run. It retries every second while Redis is unavailable.
-func (a *Asker) give(ctx context.Context, run topicqueue.Run, number int, reply topicqueue.Reply) error {
+// give submits an answer to the run. It retries every second while Redis is unavailable. It returns an error of the
+// kind [view.Misuse] for a text that is no answer.
+func (a *Asker) give(ctx context.Context, run topicqueue.Run, number int, text string) error {
 	for {
-		err := a.Controls.Answer(ctx, run, number, reply)
+		_, err := a.Desk.Answer(ctx, desk.AnswerRequest{RunRequest: desk.RunRequest{RunID: run.ID}, Text: text,
+			Number: number})
 		switch {
-		case err == nil:
-			return nil
+		case err == nil, view.KindOf(err) == view.Misuse:
+			return err
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, redisqueue.ErrStale):
+		case view.KindOf(err) == view.Conflict:
 			a.Console.Say("the answer came too late: the run has continued without it")
 			return nil
 		}
@@ -98,37 +98,19 @@ func (a *Asker) give(ctx context.Context, run topicqueue.Run, number int, reply 
 	}
 }
 
-// Outcome describes the outcome of a question.
-func Outcome(run topicqueue.Run, number int) string {
-	if number > len(run.Dialogue) {
-		return "the run waits no more"
-	}
-	e := run.Dialogue[number-1]
-	at := e.AnsweredAt.Local().Format("15:04:05")
-	switch {
-	case e.Outcome == topicqueue.ReplyMissed:
-		return fmt.Sprintf("no answer until %s; the run has continued without one", at)
-	case e.Outcome == topicqueue.ReplyDeclined:
-		return fmt.Sprintf("the question was declined at %s", at)
-	case e.Outcome == topicqueue.ReplyAnswered:
-		return fmt.Sprintf("the question was answered at %s", at)
-	}
-	return "the run is no longer waiting: it is " + string(run.State)
-}
-
 // CancelWaiting cancels a run that was interrupted while waiting for an answer, and waits a while for its files. It
 // reports whether it did.
 func (a *Asker) CancelWaiting(ctx context.Context, runID string, grace time.Duration,
 	usable func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	run, err := a.Controls.Queue.Run(ctx, runID)
-	if n, _ := run.Waiting(); err != nil || n == 0 {
+	if _, _, err := a.Desk.Waiting(ctx, desk.RunRequest{RunID: runID}); err != nil {
 		return false
 	}
-	if a.Controls.Cancel(ctx, run, "interrupted at a question", false) != nil {
+	cancelRun := desk.Cancel(desk.CancelOptions{Reason: "interrupted at a question"})
+	if _, err := a.Desk.ChangeRun(ctx, runID, cancelRun); err != nil {
 		return false
 	}
-	_ = watch.AwaitPublished(ctx, a.Controls.Queue, runID, usable, a) // best effort: missing files do no harm
+	_ = watch.AwaitPublished(ctx, a.Desk.Queue, runID, usable, a) // best effort: missing files do no harm
 	return true
 }

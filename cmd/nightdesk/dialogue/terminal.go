@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/pipeline/planning"
 	"nightdesk/topicqueue"
@@ -46,37 +47,32 @@ func (a *Asker) askTerminal(ctx context.Context, run topicqueue.Run, number int,
 			fmt.Fprintln(a.Console.Err)
 			return context.Cause(ctx)
 		case line, open := <-a.terminal.typed:
+			err := error(nil)
 			a.terminal.reads = !open // at end of input, prevent further reads
 			if !open {
 				fmt.Fprintln(a.Console.Err)
 			}
-			reply, err := a.reply(ctx, line, q)
+			if q.Kind == topicqueue.AskPlan && strings.TrimSpace(line) == "e" {
+				line, err = edited(ctx, a.Console, q.Question.Text)
+			}
 			if err == nil {
-				return a.give(ctx, run, number, reply)
+				if err = a.give(ctx, run, number, line); view.KindOf(err) != view.Misuse {
+					return err
+				}
 			}
 			a.Console.Say("%v", err)
 			a.terminal.prompt(a.Console, false)
 		case <-time.After(questionPause):
 		}
 		lookCtx, cancel := context.WithTimeout(ctx, questionTime)
-		now, err := a.Controls.Queue.Run(lookCtx, run.ID)
+		now, err := a.Desk.Queue.Run(lookCtx, run.ID)
 		cancel()
 		if waits, _ := now.Waiting(); err == nil && waits != number {
 			fmt.Fprintln(a.Console.Err)
-			a.Console.Say("%s", Outcome(now, number))
+			a.Console.Say("%s", desk.Outcome(now, number))
 			return nil
 		}
 	}
-}
-
-// reply returns the reply that a typed line means. e opens a plan in the editor.
-func (a *Asker) reply(ctx context.Context, line string, q topicqueue.Exchange) (r topicqueue.Reply, err error) {
-	if q.Kind == topicqueue.AskPlan && strings.TrimSpace(line) == "e" {
-		if line, err = edited(ctx, a.Console, q.Question.Text); err != nil {
-			return r, err
-		}
-	}
-	return topicqueue.NewReply(line)
 }
 
 // lines are the lines that a person types.

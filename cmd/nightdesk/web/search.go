@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/search"
 	"nightdesk/topicqueue"
 )
@@ -67,8 +67,8 @@ func (s searchPages) search(ctx context.Context, r *http.Request) (string, any, 
 	var err error
 	p.Results, err = s.find(ctx, search.Query{Text: p.Query, Batch: p.Batch, Limit: foundOnPage, Offset: from})
 	switch {
-	case errors.Is(err, search.ErrNoWords):
-		p.Why = "Give at least one word, for example Geneva."
+	case view.IsUsage(err):
+		p.Why = view.HintOf(err)
 	case ctx.Err() != nil:
 		return "", nil, err
 	case err != nil:

@@ -38,7 +38,7 @@ func TestSearchPage(t *testing.T) {
 	for i := range 30 {
 		d.publish(fmt.Sprintf("research_b%02d", i), "april", "Tides", "# T\n\nWater is drawn.\n\n## R\n")
 	}
-	if _, err := d.index.CatchUp(t.Context(), nil); err != nil {
+	if err := d.index.CatchUp(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	d.has("/search?q=geneva+bank", "1 of 31 runs", "Banks &lt;script&gt;", `href="batches/march"`, "2026-03-02",

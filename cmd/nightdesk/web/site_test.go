@@ -18,10 +18,12 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+	"github.com/rs/zerolog"
 
+	"nightdesk/cmd/nightdesk/desk/finding"
 	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/config"
 	"nightdesk/jobs/nights"
-	"nightdesk/jobs/search"
 	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/digest"
@@ -43,7 +45,7 @@ type testDesk struct {
 	rdb   *redis.Client
 	queue *redisqueue.Queue
 	store storage.Store
-	index *search.Index
+	index *finding.Reports
 	http.Handler
 }
 
@@ -55,10 +57,7 @@ func newDesk(t *testing.T, token string) testDesk {
 	}
 	rdb := redistest.InProcess(t)
 	store := storage.NewDir(t.TempDir())
-	index, err := search.Open(t.TempDir(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	index := finding.Open(config.Config{DataDir: t.TempDir()}, store, zerolog.Nop())
 	t.Cleanup(func() { index.Close() })
 	d := testDesk{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: store, index: index}
 	dispatcher := tasks.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))

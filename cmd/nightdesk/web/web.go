@@ -21,7 +21,6 @@ import (
 	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/cmd/nightdesk/web/api"
 	"nightdesk/jobs/search"
-	"nightdesk/topicqueue"
 )
 
 // Services holds the desk that the pages show. The caller closes it.
@@ -29,8 +28,6 @@ type Services struct {
 	*desk.Desk
 	// Token grants full access, ReadToken only reading. Empty: no such token.
 	Token, ReadToken string
-	// Ask enqueues a question about a run that has a report.
-	Ask func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
 	// Search searches the reports of the storage.
 	Search func(ctx context.Context, q search.Query) (search.Results, error)
 	// Health makes the checks of a scope.
@@ -72,7 +69,7 @@ func New(s Services) http.Handler {
 	h := &healthPages{Services: s}
 	guard := &access{token: s.Token, readToken: s.ReadToken}
 	(&site{Services: s, health: h, access: guard}).handle(mux)
-	mux.Handle("/v1/", api.New(api.Services{Desk: s.Desk, Search: s.Search, Knowledge: s.Bases(), Ask: s.Ask,
+	mux.Handle("/v1/", api.New(api.Services{Desk: s.Desk, Search: s.Search, Knowledge: s.Bases(),
 		Token: s.Token != ""}))
 	mux.HandleFunc("GET /healthz", h.alive)
 	mux.HandleFunc("GET /readyz", h.ready)

@@ -21,8 +21,8 @@ import (
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/search"
+	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
-	"nightdesk/topicqueue"
 )
 
 // Services holds what the API serves.
@@ -31,9 +31,7 @@ type Services struct {
 	Search func(ctx context.Context, q search.Query) (search.Results, error)
 	// Knowledge is the knowledge bases of this machine.
 	Knowledge *bases.Bases
-	// Ask enqueues a question about a run that has a report.
-	Ask   func(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error)
-	Token bool // requests need a token
+	Token     bool // requests need a token
 }
 
 // Problem is an error for a client (RFC 9457). Detail describes the error, Do the remedy.
@@ -171,18 +169,27 @@ func (e endpoint) readBody(w http.ResponseWriter, r *http.Request, into any) err
 	return nil
 }
 
+// remedy returns what a client can do about an error of the desk, or "" if the error itself says so.
+func remedy(err error) string {
+	switch {
+	case errors.Is(err, tasks.ErrNothingFailed):
+		return `Set "what" to "report" to write the report again, or to "all" to start over.`
+	case errors.Is(err, desk.ErrNoModel):
+		return "Use /v1/search to find passages, or set LLM_MODEL for nightdesk serve and the workers."
+	}
+	return ""
+}
+
 // problemOf converts an error for the client and logs unknown errors.
 func (a *server) problemOf(r *http.Request, err error) *Problem {
 	var known *Problem
 	switch {
 	case errors.As(err, &known):
 		return known
-	case errors.Is(err, search.ErrNoWords):
-		return problem(http.StatusUnprocessableEntity, "Give at least one word in q.", "%v", err)
 	case view.IsUsage(err):
 		status := map[view.Kind]int{view.Misuse: http.StatusUnprocessableEntity, view.Missing: http.StatusNotFound,
 			view.Conflict: http.StatusConflict}[view.KindOf(err)]
-		p := problem(status, cmp.Or(view.HintOf(err), "Correct the request."), "%v", err)
+		p := problem(status, cmp.Or(remedy(err), view.HintOf(err), "Correct the request."), "%v", err)
 		var lines *desk.LinesError
 		if errors.As(err, &lines) {
 			p.Errors = lines.Lines

@@ -23,11 +23,11 @@ import (
 
 	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/desk"
+	"nightdesk/cmd/nightdesk/desk/finding"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web/api"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs/search"
 	"nightdesk/jobs/tasks"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -42,7 +42,8 @@ type testDesk struct {
 	*testing.T
 	queue  *redisqueue.Queue
 	store  *storage.Dir
-	index  *search.Index
+	index  *finding.Reports
+	served *desk.Desk
 	server *httptest.Server
 	doc    document
 	schema *jsonschema.Compiler
@@ -69,23 +70,21 @@ func newDesk(t *testing.T) *testDesk {
 	rdb := redistest.InProcess(t)
 	d := &testDesk{T: t, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: storage.NewDir(t.TempDir()),
 		asked: map[string]bool{}}
-	var err error
-	if d.index, err = search.Open(t.TempDir(), d.store); err != nil {
-		t.Fatal(err)
-	}
+	d.index = finding.Open(config.Config{DataDir: t.TempDir()}, d.store, zerolog.Nop())
 	t.Cleanup(func() { d.index.Close() })
 	dispatcher := tasks.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
 	clock := shared.StartClock(t.Context(), rdb)
 	t.Cleanup(func() { _ = clock.Close() })
 	cfg, err := config.Load("", false, func(name string) string {
-		return map[string]string{"SEARXNG_URL": "http://localhost:1"}[name]
+		return map[string]string{"SEARXNG_URL": "http://localhost:1", "LLM_MODEL": "one",
+			"LLM_BASE_URL": "http://localhost:1"}[name]
 	}, map[string]string{"data_dir": t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := &desk.Desk{Settings: desk.Settings{Config: cfg, Console: &view.Console{Log: zerolog.Nop()}}, Store: d.store,
+	d.served = &desk.Desk{Settings: desk.Settings{Config: cfg, Console: &view.Console{Log: zerolog.Nop()}}, Store: d.store,
 		Desk: &wiring.Desk{Redis: rdb, Queue: d.queue, Dispatcher: dispatcher, Clock: clock}, ReadTopics: d.topicsOf}
-	d.server = httptest.NewServer(api.New(api.Services{Desk: served, Search: d.index.Search, Ask: d.ask,
+	d.server = httptest.NewServer(api.New(api.Services{Desk: d.served, Search: d.index.Search,
 		Knowledge: dunes(t)}))
 	t.Cleanup(d.server.Close)
 	text := d.read(http.MethodGet, "/v1/openapi.json", "", 200)
@@ -251,7 +250,7 @@ func (d *testDesk) publish(id string) {
 `)
 	d.put(storage.CacheKey(id, "token_cost_summary.json"), "{}")
 	d.put(storage.ManifestKey(id), "{}")
-	if _, err := d.index.CatchUp(d.Context(), nil); err != nil {
+	if err := d.index.CatchUp(d.Context(), nil); err != nil {
 		d.Fatal(err)
 	}
 }

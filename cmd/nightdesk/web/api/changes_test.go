@@ -15,16 +15,6 @@ import (
 )
 
 // ask enqueues a question, as the services of a desk do.
-func (d *testDesk) ask(ctx context.Context, about topicqueue.Run, question string) (topicqueue.Run, error) {
-	if strings.Contains(question, "model") {
-		return topicqueue.Run{}, view.Usage(view.Hint(errors.New("no model"), "y"))
-	}
-	run := topicqueue.Run{ID: "answering", Batch: "ask_" + about.ID, Topic: question, State: topicqueue.RunQueued}
-	_, err := d.queue.Create(ctx, run)
-	return run, err
-}
-
-// topicsOf returns the topics of a firing.
 func (d *testDesk) topicsOf(_ context.Context, spec schedule.Spec, _, _ time.Time) (nights.Snapshot, error) {
 	if spec.Name == "busy" {
 		return nights.Snapshot{}, view.Usage(errors.New("its list is empty"))
@@ -66,14 +56,15 @@ func TestAsk(t *testing.T) {
 	d.publish("stored")
 	d.create("march", "waits")
 	if text := d.read(http.MethodPost, "/v1/runs/stored/ask", `{"question":"Why is sand blown?"}`,
-		http.StatusOK); !strings.Contains(string(text), `"run_id":"answering"`) {
+		http.StatusOK); !strings.Contains(string(text), `"batch":"ask_stored_`) {
 		t.Errorf("%s", text)
 	}
 	d.problem(http.MethodPost, "/v1/runs/waits/ask", `{"question":"Why?"}`, http.StatusConflict, "no report yet")
 	d.problem(http.MethodPost, "/v1/runs/none/ask", `{"question":"Why?"}`, http.StatusNotFound, "there is no run")
 	d.problem(http.MethodPost, "/v1/runs/stored/ask", `{"question":" "}`, http.StatusUnprocessableEntity)
+	d.served.Config.LLM.Main.Name = ""
 	d.problem(http.MethodPost, "/v1/runs/stored/ask", `{"question":"Which model?"}`, http.StatusUnprocessableEntity,
-		"no model")
+		"without LLM_MODEL", "Use /v1/search")
 	d.problem(http.MethodPost, "/v1/runs/stored/ask", `{}`, http.StatusBadRequest)
 }
 

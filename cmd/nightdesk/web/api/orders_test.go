@@ -84,7 +84,7 @@ func TestControl(t *testing.T) {
 	post("/v1/runs/a/resume", `{}`, `"state":"queued"`)
 	d.problem(http.MethodPost, "/v1/runs/a/resume", `{}`, 409, "it is not paused")
 	d.problem(http.MethodPost, "/v1/runs/a/retry", `{}`, 409, "it has not ended: its state is queued")
-	d.problem(http.MethodPost, "/v1/runs/a/answer", `{"text":"yes"}`, 409, "not waiting for an answer")
+	d.problem(http.MethodPost, "/v1/runs/a/answer", `{"text":"yes"}`, 409, "it has asked nothing")
 	d.problem(http.MethodPost, "/v1/runs/a/answer", `{"text":"`+strings.Repeat("a", 9000)+`"}`, 422, "at most 8192")
 	post("/v1/runs/a/cancel", `{"reason":"no money"}`, `"state":"cancelled"`, `"reason":"no money"`)
 	d.problem(http.MethodPost, "/v1/runs/a/cancel", `{}`, 409, "it has already ended as cancelled")
@@ -103,6 +103,15 @@ func TestControl(t *testing.T) {
 	}
 	d.has("/v1/runs/b", `"state":"awaiting_input"`, `"question":"Which dunes?"`)
 	post("/v1/runs/b/answer", `{"text":"all"}`, `"outcome":"answered"`, `"answer":"all"`)
+	post("/v1/runs/b/answer", `{"text":"all"}`, `"answer":"all"`) // a client that saw no response sends it again
+	post("/v1/runs/b/answer", `{"text":"all","number":1}`, `"answer":"all"`)
+	d.problem(http.MethodPost, "/v1/runs/b/answer", `{"text":"none"}`, 409, "was answered at")
+	d.problem(http.MethodPost, "/v1/runs/b/answer", `{"text":"all","number":2}`, 409, "was answered at")
+	d.create("april", "done")
+	if err := d.served.Redis.HSet(t.Context(), "nightdesk:{done}:run", "state", "completed").Err(); err != nil {
+		t.Fatal(err)
+	}
+	d.problem(http.MethodPost, "/v1/runs/done/retry", `{}`, 409, "it has no failed parts", `Set \"what\"`)
 	d.publish("stored")
 	d.problem(http.MethodPost, "/v1/runs/stored/retry", `{"what":"all"}`, 409, "its state has expired")
 }

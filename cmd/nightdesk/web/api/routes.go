@@ -10,9 +10,6 @@ import (
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/cmd/nightdesk/desk/schedules"
-	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs/search"
-	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue/schedule"
@@ -63,7 +60,7 @@ func (a *server) reading() []endpoint {
 				return out, err
 			}),
 		route(get, "/search", "search",
-			"Find words in the reports and claims of all runs; `nightdesk help finding` tells of queries", a.search),
+			"Find words in the reports and claims of all runs; `nightdesk help finding` tells of queries", a.Search),
 	}
 }
 
@@ -96,18 +93,15 @@ func (a *server) changing() []endpoint {
 				return a.change(ctx, in.RunRequest, desk.Retry(in.RetryOptions))
 			}),
 		route(post, "/runs/{run_id}/answer", "answerRun", "Answer the question that a run is waiting for",
-			func(ctx context.Context, in struct {
-				desk.RunRequest
-				desk.Reply
-			}) (desk.RunDetail, error) {
-				if _, err := d.Answer(ctx, in.RunID, in.Reply); err != nil {
+			func(ctx context.Context, in desk.AnswerRequest) (desk.RunDetail, error) {
+				if _, err := d.Answer(ctx, in); err != nil {
 					return desk.RunDetail{}, err
 				}
 				return d.Run(ctx, in.RunRequest)
 			}),
 		route(post, "/runs/{run_id}/ask", "askRun",
 			"Ask about a report. The answer is the report of the run that is returned, made from what the run asked "+
-				"about has read; it is ready when that run has ended", a.ask),
+				"about has read; it is ready when that run has ended", d.Ask),
 		route(post, "/batches/{batch}/cancel", "cancelBatch", "End all runs of a batch now; findings are kept",
 			func(ctx context.Context, in struct {
 				desk.BatchRequest
@@ -178,49 +172,6 @@ func (a *server) readReport(w http.ResponseWriter, r *http.Request, in reportReq
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:")
 	_, _ = w.Write(file.Body) // the client has disconnected
 	return nil
-}
-
-// searchRequest looks for words.
-type searchRequest struct {
-	Query  string `json:"q" jsonschema:"What to look for"`
-	Batch  string `json:"batch,omitempty" jsonschema:"Only runs of this batch" valid:"batch"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"Maximum number of runs; default 20" valid:"few"`
-	Offset int    `json:"offset,omitempty" jsonschema:"Leave out this number of runs" valid:"offset"`
-}
-
-func (a *server) search(ctx context.Context, r searchRequest) (search.Results, error) {
-	found, err := a.Search(ctx, search.Query{Text: r.Query, Batch: r.Batch, Limit: r.Limit, Offset: r.Offset})
-	for i := range found.Results {
-		if found.Results[i].Snippets == nil {
-			found.Results[i].Snippets = []search.Snippet{}
-		}
-	}
-	return found, err
-}
-
-// askRequest is a question about a report.
-type askRequest struct {
-	desk.RunRequest
-	Question string `json:"question"`
-}
-
-func (a *server) ask(ctx context.Context, r askRequest) (desk.RunDetail, error) {
-	if err := tasks.CheckTopic(r.Question); err != nil {
-		return desk.RunDetail{}, view.Usage(view.Hint(err, "Ask in other words."))
-	}
-	about, err := a.Desk.Find(ctx, r.RunID)
-	if err != nil {
-		return desk.RunDetail{}, err
-	}
-	if about.Report == "" || about.PublishedAt.IsZero() {
-		return desk.RunDetail{}, problem(http.StatusConflict, "/v1/runs/"+about.ID+" says how far the run is.",
-			"run %s has no report yet", about.ID)
-	}
-	answering, err := a.Ask(ctx, about.Run, r.Question)
-	if err != nil {
-		return desk.RunDetail{}, err
-	}
-	return a.Desk.Run(ctx, desk.RunRequest{RunID: answering.ID})
 }
 
 // scheduleRequest names a schedule.
