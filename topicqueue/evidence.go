@@ -127,23 +127,15 @@ func (s Source) By() string {
 	return strings.Join(names, ", ")
 }
 
-// Limits of Source.Head, in bytes.
-const (
-	headBytes = 240
-	headLine  = 120 // a longer line is a paragraph
-)
+// headBytes is the maximum length of Source.Head.
+const headBytes = 200
 
-// HeadOf returns the short lines at the beginning of a text, before its first sentence, joined into one line.
-// Documents usually state their title, author and date there.
+// HeadOf returns the first lines of a text, joined into one line. Documents usually state their title, institution,
+// author and date there, in a list or within a sentence.
 func HeadOf(text string) string {
 	var head []string
-	for line := range strings.Lines(strings.ToValidUTF8(text[:min(len(text), 4*headBytes)], "")) {
-		line = OneLine(line)
-		if len(line) > headLine || strings.HasSuffix(strings.TrimRight(line, `"'”’」)*_`), ".") ||
-			strings.ContainsAny(line, "。！？") {
-			break
-		}
-		if strings.ContainsFunc(line, unicode.IsLetter) { // skip rules and fences
+	for line := range strings.Lines(strings.ToValidUTF8(text[:min(len(text), 2*headBytes)], "")) {
+		if line = OneLine(line); strings.ContainsFunc(line, unicode.IsLetter) { // skip rules and fences
 			head = append(head, line)
 		}
 	}

@@ -1,10 +1,29 @@
 package topicqueue_test
 
 import (
+	"strings"
 	"testing"
 
 	"nightdesk/topicqueue"
 )
+
+// TestHeadOf: the head has the first lines, whatever they are, up to 200 bytes.
+func TestHeadOf(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("The measurement was repeated. ", 20)
+	for text, want := range map[string]string{
+		"# Report\n\nFacilities Department, Lindenmark Hospital (420 beds). 12 January 2026.\n\nThe load is 1.4 MW.": "# Report · Facilities Department, " +
+			"Lindenmark Hospital (420 beds). 12 January 2026. · The load is 1.4 MW.",
+		"---\n\n": "",
+	} {
+		if got := topicqueue.HeadOf(text); got != want {
+			t.Errorf("%q has the head %q, want %q", text, got, want)
+		}
+	}
+	if got := topicqueue.HeadOf(long); len(got) > 200 || len(got) < 190 || !strings.HasPrefix(got, "The measurement") {
+		t.Errorf("the head of a long text is %q", got)
+	}
+}
 
 // TestHeadAt: only the known beginning of a document is called the beginning.
 func TestHeadAt(t *testing.T) {
@@ -16,7 +35,7 @@ func TestHeadAt(t *testing.T) {
 		want   string
 	}{
 		"the beginning itself":    {topicqueue.Source{Text: page}, 0, ""},
-		"further down a page":     {topicqueue.Source{Text: page}, 20, "Report of 2023"},
+		"further down a page":     {topicqueue.Source{Text: page}, 20, "Report of 2023 · The tide was high."},
 		"a passage from within":   {topicqueue.Source{Text: page, Offset: 900}, 20, ""},
 		"a passage and its start": {topicqueue.Source{Text: page, Offset: 900, Head: "Tides"}, 20, "Tides"},
 	} {

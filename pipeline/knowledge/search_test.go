@@ -108,7 +108,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A passage knows what its document says of itself before its first sentence, unless it begins with that.
+// A passage knows how its document begins, unless it begins with that itself.
 func TestPassagesKnowTheHead(t *testing.T) {
 	t.Parallel()
 	b := ingested(t, files{
@@ -117,7 +117,8 @@ func TestPassagesKnowTheHead(t *testing.T) {
 		"plain.md": "# Boats\n\nBoats are painted each spring.\n\n## Paint\n\nThe paint of boats is red.\n",
 	})
 	for query, want := range map[string]string{
-		"pump cost million": "Report of the Harbour Authority · Published 18 February 2023", "pump has run since": "", "paint red": "",
+		"pump cost million":  "Report of the Harbour Authority · Published 18 February 2023 · The pump has run since 2021.",
+		"pump has run since": "", "paint red": "Boats are painted each spring.",
 	} {
 		found, err := b.Search(t.Context(), query, 1, knowledge.Hybrid)
 		if err != nil || len(found) != 1 || !strings.HasSuffix(found[0].Head, want) || want == "" && found[0].Head != "" {
