@@ -55,13 +55,13 @@ func (r *Registry) Render(markdown string, o Options) Rendered {
 	if numbered {
 		out.Numbers = map[string]int{}
 	}
-	w := markup.NewWalker(markdown, markup.CodeSpans(markdown))
-	w.OnMarker = func(_ int, g markup.Group) (string, bool) {
-		if len(g.IDs) == 0 {
+	e := markup.Scan(markdown, r.HasURL).Edit()
+	e.OnMarker = func(t markup.Token) (string, bool) {
+		if len(t.Group.IDs) == 0 {
 			return "", false
 		}
 		var b strings.Builder
-		for _, id := range g.IDs {
+		for _, id := range t.Group.IDs {
 			key := id.String()
 			trace, known := r.traces[key]
 			if !known {
@@ -81,13 +81,13 @@ func (r *Registry) Render(markdown string, o Options) Rendered {
 				label = strconv.Itoa(numbers[place])
 				anchor = "ref-" + label
 			}
-			if w.Fresh(label) {
+			if e.Fresh(label) {
 				b.WriteString("[[" + label + "](#" + anchor + ")]")
 			}
 		}
 		return b.String(), true
 	}
-	out.Body = w.Run()
+	out.Body = e.Run(0, len(markdown))
 	if numbered {
 		out.References = r.numberedReferences(out.Cited, out.Numbers, o) // while Cited is in order of appearance
 	}

@@ -55,16 +55,15 @@ func (r *Registry) ResolveLinks(markdown string) (resolved string, removed []Rem
 func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, kept []Linked) {
 	note := func(marker, reason string) { removed = append(removed, Removal{marker, reason}) }
 	var found linkList
-	w := markup.NewWalker(markdown, markup.CodeSpans(markdown))
-	w.Known = r.HasURL
-	w.OnTag = func(tag string) { note(tag, ReasonMarkup) }
-	w.OnLink = func(dest string, kind markup.LinkKind) markup.Verdict {
-		l, ok := r.Lead(dest)
+	e := markup.Scan(markdown, r.HasURL).Edit()
+	e.OnTag = func(tag string) { note(tag, ReasonMarkup) }
+	e.OnLink = func(t markup.Token) markup.Verdict {
+		l, ok := r.Lead(t.Dest)
 		switch {
 		case !ok:
-			note(dest, ReasonUnknownURL)
+			note(t.Dest, ReasonUnknownURL)
 			return markup.Verdict{}
-		case kind == markup.Definition: // goes in any case
+		case t.Kind == markup.Definition: // goes in any case
 			return markup.Verdict{}
 		}
 		found.add(l)
@@ -73,19 +72,19 @@ func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, 
 		}
 		return markup.Verdict{Keep: true, Dest: SafeSpelling(l.Address)}
 	}
-	w.IsMarker = func(_ int, g markup.Group) bool { return len(g.IDs) > 0 }
-	w.OnMarker = func(start int, g markup.Group) (string, bool) {
+	e.OnMarker = func(t markup.Token) (string, bool) {
+		g := t.Group
 		if len(g.IDs) == 0 {
-			if !w.IsCitedNumber(start, g) {
+			if t.Kind == markup.Link || !e.IsCitedNumber(t.Start, g) {
 				return "", false
 			}
-			note(markdown[start:g.End], ReasonNumber)
+			note(markdown[t.Start:g.End], ReasonNumber)
 			return "", true
 		}
 		var b strings.Builder
 		for _, id := range g.IDs {
 			if _, known := r.traces[id.String()]; known {
-				if w.Fresh(id.String()) {
+				if e.Fresh(id.String()) {
 					b.WriteString("[" + id.String() + "]")
 				}
 			} else {
@@ -97,7 +96,7 @@ func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, 
 		}
 		return b.String(), true
 	}
-	return w.Run(), removed, found.list
+	return e.Run(0, len(markdown)), removed, found.list
 }
 
 // Linked is an address in a text and the source that it leads to.
@@ -112,16 +111,15 @@ type Linked struct {
 // order. Never fails.
 func (r *Registry) Links(markdown string) []Linked {
 	var out linkList
-	w := markup.NewWalker(markdown, markup.CodeSpans(markdown))
-	w.Known = r.HasURL
-	w.IsMarker = func(_ int, g markup.Group) bool { return len(g.IDs) > 0 }
-	w.OnLink = func(dest string, _ markup.LinkKind) markup.Verdict {
-		if l, ok := r.Lead(dest); ok {
+	e := markup.Scan(markdown, r.HasURL).Edit()
+	e.OnMarker = func(t markup.Token) (string, bool) { return markdown[t.Start:t.Group.End], len(t.Group.IDs) > 0 }
+	e.OnLink = func(t markup.Token) markup.Verdict {
+		if l, ok := r.Lead(t.Dest); ok {
 			out.add(l)
 		}
 		return markup.Verdict{Keep: true}
 	}
-	w.Run()
+	e.Run(0, len(markdown))
 	return out.list
 }
 

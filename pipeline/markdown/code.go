@@ -6,19 +6,17 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-var commonMark = NewParser()
-
-// CodeRanges returns the byte ranges of code in source, in order and without overlap: fenced blocks including fence
+// CodeRanges returns the byte ranges of code in a document, in order and without overlap: fenced blocks including fence
 // lines, indented blocks including indentation, and code spans including backticks.
-func CodeRanges(source []byte) [][2]int {
+func CodeRanges(document ast.Node, source []byte) [][2]int {
 	var ranges [][2]int
 	end := 0
-	_ = ast.Walk(commonMark.Parse(source), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		start, stop := 0, 0
 		switch {
 		case !entering:
 		case n.Kind() == ast.KindCodeSpan:
-			start, stop = n.Pos(), endOfSpan(n, source)
+			start, stop = SpanOf(n).Start, SpanOf(n).End
 		case n.Kind() == ast.KindFencedCodeBlock:
 			start, stop = lineStart(source, n.Pos()), endOfFenced(n, source)
 		case n.Kind() == ast.KindCodeBlock:
@@ -30,13 +28,6 @@ func CodeRanges(source []byte) [][2]int {
 		return ast.WalkContinue, nil
 	})
 	return ranges
-}
-
-// endOfSpan returns the offset after the closing backticks of a code span.
-func endOfSpan(span ast.Node, source []byte) int {
-	ticks := source[span.Pos() : span.Pos()+runOf(source[span.Pos():])]
-	end := span.LastChild().(*ast.Text).Segment.Stop
-	return end + bytes.Index(source[end:], ticks) + len(ticks)
 }
 
 // endOfFenced returns the offset after a fenced block, including its closing fence if there is one.

@@ -97,7 +97,7 @@ func (p codeSpans) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 		block.Advance(run)
 		return ast.NewTextSegment(segment.WithStop(segment.Start + run))
 	}
-	node := p.InlineParser.Parse(parent, block, pc)
+	node := placed(p.InlineParser.Parse(parent, block, pc), segment.Start, block)
 	if _, ok := node.(*ast.CodeSpan); !ok {
 		if e.unclosed == nil {
 			e.unclosed = map[int]bool{}
@@ -112,7 +112,7 @@ type links struct{ parser.InlineParser }
 
 func (p links) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	e := effortOn(parent, pc)
-	line, _ := block.PeekLine()
+	line, segment := block.PeekLine()
 	if line[0] != ']' {
 		if e.open >= maxOpen {
 			return nil
@@ -126,7 +126,7 @@ func (p links) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.
 	if e.steps > maxSteps {
 		return nil
 	}
-	node := p.InlineParser.Parse(parent, block, pc)
+	node := placed(p.InlineParser.Parse(parent, block, pc), segment.Start, block)
 	e.steps += parent.Lines().Len()
 	if node == nil && len(line) > 1 && (line[1] == '(' || line[1] == '[') {
 		e.steps += e.size

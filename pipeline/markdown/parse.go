@@ -16,6 +16,14 @@ type Parser struct{ goldmark parser.Parser }
 
 // NewParser returns a parser that also supports the syntax added by the options.
 func NewParser(dialect ...parser.Option) Parser {
+	html := parser.WithBlockParsers(util.Prioritized(parser.NewHTMLBlockParser(), 900))
+	return newParser(append([]parser.Option{html}, dialect...)...)
+}
+
+// NewTextParser returns a parser that has no blocks of HTML: it reads the Markdown in them.
+func NewTextParser() Parser { return newParser() }
+
+func newParser(dialect ...parser.Option) Parser {
 	return Parser{parser.NewParser(append([]parser.Option{
 		parser.WithBlockParsers(
 			util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -26,13 +34,12 @@ func NewParser(dialect ...parser.Option) Parser {
 			util.Prioritized(parser.NewATXHeadingParser(), 600),
 			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
 			util.Prioritized(nested{parser.NewBlockquoteParser()}, 800),
-			util.Prioritized(parser.NewHTMLBlockParser(), 900),
 			util.Prioritized(parser.NewParagraphParser(), 1000),
 		),
 		parser.WithInlineParsers(
 			util.Prioritized(codeSpans{parser.NewCodeSpanParser()}, 100),
 			util.Prioritized(links{parser.NewLinkParser()}, 200),
-			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(autoLinks{parser.NewAutoLinkParser()}, 300),
 			util.Prioritized(parser.NewRawHTMLParser(), 400),
 			util.Prioritized(emphasis{parser.NewEmphasisParser()}, 500),
 			util.Prioritized(emphasis{extension.NewStrikethroughParser()}, 500),
@@ -68,6 +75,8 @@ func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.
 		}
 		dest := bytes.TrimSuffix(bytes.TrimPrefix(m[2], []byte("<")), []byte(">"))
 		pc.AddReference(parser.NewReference(m[1], dest, title))
+		end := line.Start + len(bytes.TrimRight(line.Value(reader.Source()), " \t\n"))
+		define(node, Definition{Start: line.Start, End: end, Destination: string(dest)})
 	}
 	switch {
 	case n == lines.Len():

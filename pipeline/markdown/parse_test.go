@@ -83,7 +83,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		in = strings.ToValidUTF8(in, "\uFFFD")
 		last := 0
-		for _, r := range markdown.CodeRanges([]byte(in)) {
+		for _, r := range markdown.CodeRanges(markdown.NewParser().Parse([]byte(in)), []byte(in)) {
 			if r[0] < last || r[1] <= r[0] || r[1] > len(in) {
 				t.Fatalf("code at %v of %d, after %d: %q", r, len(in), last, in)
 			}
@@ -123,7 +123,7 @@ func TestCodeRanges(t *testing.T) {
 		{"[`a`](b)", []string{"`a`"}},
 	} {
 		var got []string
-		for _, r := range markdown.CodeRanges([]byte(tc.in)) {
+		for _, r := range markdown.CodeRanges(markdown.NewParser().Parse([]byte(tc.in)), []byte(tc.in)) {
 			got = append(got, tc.in[r[0]:r[1]])
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -49,58 +49,6 @@ var activeTags = map[string]bool{"a": true, "img": true, "script": true, "style"
 // tagName is the name of the tag with this inside.
 var tagName = regexp.MustCompile(`^/?([a-zA-Z0-9]*)`)
 
-// angle handles <https://example.org> and HTML tags.
-func (w *Walker) angle(i int) int {
-	rest := w.Text[i+1 : min(len(w.Text), i+maxLinkText)]
-	end := strings.IndexAny(rest, "<>")
-	if end <= 0 || rest[end] != '>' {
-		return i
-	}
-	inside, next := rest[:end], i+end+2
-	if (isAddress(inside) || w.Foreign && Scheme(inside) != "") && !strings.ContainsAny(inside, " \n") {
-		return w.settle(w.OnLink(inside, Bare), i, next, "<", ">")
-	}
-	name := strings.ToLower(tagName.FindStringSubmatch(inside)[1])
-	switch {
-	case w.Foreign:
-		return w.externalTag(i, next, name, inside)
-	case !activeTags[name]:
-		return i
-	case inside[0] != '/':
-		w.OnTag(w.Text[i:next])
-	}
-	return next
-}
-
-// bareURL handles an address in running text.
-func (w *Walker) bareURL(i int) int {
-	anyScheme := w.Foreign && hasAuthority(w.Text[i:])
-	if !anyScheme && !isAddress(w.Text[i:]) {
-		return i
-	}
-	if before, _ := utf8.DecodeLastRuneInString(w.Text[:i]); i > 0 && !anyScheme &&
-		(isWord(before) || strings.ContainsRune("/.-@:", before)) {
-		return i
-	}
-	end := AddressEnd(w.Text, i, w.plainEnd(i))
-	address := strings.TrimRight(w.Text[i:end], AddressMarks)
-	if strings.HasPrefix(w.Text[i+len(address):end], "...") { // cut short, or the end of a sentence
-		address = w.Text[i : i+len(address)+3]
-	}
-	if len(address) < len("www.x") {
-		w.copy(i, i+len(address))
-		return i + len(address)
-	}
-	if word := strings.IndexFunc(address, standsClose); word > 0 && !w.Known(address) {
-		address = address[:word] // words may follow the address at once
-	}
-	end = i + len(address)
-	if FoldPrefix(address, "www.") {
-		address = "https://" + address
-	}
-	return w.settle(w.OnLink(address, Bare), i, end, "", "")
-}
-
 // AddressMarks do not end an address, although it can contain them.
 const AddressMarks = ".,;:!?'*_~"
 
@@ -147,24 +95,6 @@ func AddressEnd(s string, i, limit int) int {
 	return limit
 }
 
-// bareID handles an id in running text, as in "as CIT-3-01 shows". Only the exact form counts, because "Plan-9" is
-// text.
-func (w *Walker) bareID(i int) int {
-	id, n := scanID(w.Text[i:w.plainEnd(i)])
-	if n == 0 || w.Text[i:i+n] != id.String() {
-		return i
-	}
-	if before, _ := utf8.DecodeLastRuneInString(w.Text[:i]); i > 0 &&
-		(isWord(before) || strings.ContainsRune("/#-.@=", before)) {
-		return i
-	}
-	if after, _ := utf8.DecodeRuneInString(w.Text[i+n:]); i+n < len(w.Text) &&
-		(after == '-' || after == '/' || after == '_') {
-		return i
-	}
-	return w.replace(i, Group{End: i + n, IDs: []ID{id}})
-}
-
 // AddressStops are the characters that addresses cannot contain.
 const AddressStops = "<>\"`|{}\\。，；：！？（）【】《》“”、،؛؟۔।"
 
@@ -180,4 +110,10 @@ func endsAddress(r rune, rest string) bool {
 	}
 	return strings.ContainsRune(AddressStops, r) || unicode.IsSpace(r) ||
 		unicode.In(r, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf, unicode.Bidi_Control)
+}
+
+// IsOnlyAddress reports whether a line consists of an address only.
+func IsOnlyAddress(line string) bool {
+	line = strings.Trim(strings.TrimLeft(strings.TrimSpace(line), "-*+• "), "<>`* ")
+	return isAddress(line) && !strings.ContainsAny(line, " \t")
 }

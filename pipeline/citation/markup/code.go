@@ -25,13 +25,21 @@ func (s *Spans) At(pos int) (Span, bool) {
 	return (*s)[0], true
 }
 
+var reader = markdown.NewTextParser()
+
 // Code returns the byte ranges of Markdown that are code, in order: fenced blocks with their fences, indented blocks,
 // inline code. Citations in code are ignored.
 func Code(text string) [][2]int {
 	if !strings.ContainsAny(text, "`\t") && !strings.Contains(text, "~~~") && !strings.Contains(text, "    ") {
 		return nil // most texts have no code
 	}
-	return markdown.CodeRanges([]byte(text))
+	return markdown.CodeRanges(reader.Parse([]byte(text)), []byte(text))
+}
+
+// Has reports whether a byte lies in one of the spans.
+func (s Spans) Has(at int) bool {
+	i, found := slices.BinarySearchFunc(s, at, func(s Span, at int) int { return s.Start - at })
+	return found || i > 0 && at < s[i-1].End
 }
 
 // Within reports whether a byte offset lies in one of the ranges, which are sorted and do not overlap.
@@ -42,7 +50,7 @@ func Within(ranges [][2]int, at int) bool {
 
 // CloseCode closes an unterminated last fenced block, so that it cannot include text appended later.
 func CloseCode(markdown string) string {
-	spans := CodeSpans(markdown)
+	spans := spansOf(Code(markdown))
 	if len(spans) == 0 || spans[len(spans)-1].End < len(markdown) {
 		return markdown
 	}
@@ -70,55 +78,29 @@ func openFence(block string) string {
 	return fence
 }
 
-// CodeSpans returns the spans of Markdown that are code.
-func CodeSpans(text string) Spans {
-	var code Spans
-	for _, r := range Code(text) {
-		code = append(code, Span{r[0], r[1]})
-	}
-	return code
-}
-
-// Within returns the parts of the spans between start and end, relative to start.
-func (s Spans) Within(start, end int) Spans {
-	from, _ := slices.BinarySearchFunc(s, start, func(s Span, at int) int { return s.End - at - 1 })
-	var within Spans
-	for _, s := range s[from:] {
-		if s.Start >= end {
-			break
-		}
-		within = append(within, Span{max(s.Start, start) - start, min(s.End, end) - start})
-	}
-	return within
-}
-
-// AtxHeading is a line that begins with 1 to 6 #, also in a block quote.
-var AtxHeading = regexp.MustCompile(`^ {0,3}(?:>[ >]*)?#{1,6}(?:[ \t]|$)`)
-
-// ListItem is the beginning of an item of a list.
-var ListItem = regexp.MustCompile(`^(?:[-*+][ \t]|[0-9０-９٠-٩۰-۹०-९]{1,6}[.)] )`)
-
 // Change replaces a part of a text.
 type Change struct {
 	Start, End int
 	With       string
 }
 
-// OutsideCode applies sorted changes, except those that overlap code.
-func OutsideCode(text string, changes []Change) string {
-	if len(changes) == 0 {
-		return text
-	}
-	code := CodeSpans(text)
+// Replace applies sorted changes to a text, except those that overlap code.
+func (s *Scanned) Replace(changes []Change) string {
 	var b strings.Builder
-	pos := 0
+	code, pos := s.Code, 0
 	for _, c := range changes {
 		if code.At(c.Start); len(code) > 0 && code[0].Start < c.End {
 			continue
 		}
-		b.WriteString(text[pos:c.Start])
+		b.WriteString(s.Markdown[pos:c.Start])
 		b.WriteString(c.With)
 		pos = c.End
 	}
-	return b.String() + text[pos:]
+	return b.String() + s.Markdown[pos:]
+}
+
+// OutsideCode applies sorted changes to Markdown, except those that overlap code.
+func OutsideCode(markdown string, changes []Change) string {
+	s := Scanned{Markdown: markdown, Code: spansOf(Code(markdown))}
+	return s.Replace(changes)
 }

@@ -16,6 +16,7 @@ type Group struct {
 	Dest    string // of the link that the brackets make, if they do
 	Locator string // what follows the only number: ", p. 5"
 	Hash    bool   // numbers are written #1, as those of other things are
+	Round   bool   // the brackets are round ones
 }
 
 // named reports whether the group has something that only looks like an id.
@@ -34,7 +35,7 @@ func ParseGroup(s string, i, depth int) (Group, bool) {
 	if closing == 0 || depth > maxNesting {
 		return g, false
 	}
-	round := open == '(' || open == '（'
+	g.Round = open == '(' || open == '（'
 	i = skipLead(s, i+size)
 	for {
 		i = skipSeparators(s, i)
@@ -59,11 +60,11 @@ func ParseGroup(s string, i, depth int) (Group, bool) {
 			continue
 		}
 		id, n := scanID(s[i:])
-		if n == 0 && !round {
+		if n == 0 && !g.Round {
 			id, n = scanLookalike(s[i:])
 		}
 		if n > 0 {
-			if round && id.Block == 0 && s[i:i+n] != id.String() {
+			if g.Round && id.Block == 0 && s[i:i+n] != id.String() {
 				return g, false // "(plan 9)" and the like are words, "(PLAN-09)" is a marker
 			}
 			g.IDs, i = append(g.IDs, id), i+n
@@ -74,7 +75,7 @@ func ParseGroup(s string, i, depth int) (Group, bool) {
 			i++
 		}
 		number, n := ScanNumber(s[i:])
-		if n == 0 || round && depth == 0 && len(g.IDs) == 0 {
+		if n == 0 || g.Round && depth == 0 && len(g.IDs) == 0 {
 			return g, false
 		}
 		if place := locator.FindString(s[i+n : min(len(s), i+n+40)]); place != "" {

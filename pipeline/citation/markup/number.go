@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -9,8 +10,8 @@ import (
 // Surroundings decides by the context of a number in a text whether it is a citation.
 type Surroundings struct {
 	Text      string
-	MarkerEnd int      // end of the last marker; -1 = none yet
-	math      [][2]int // found when first needed
+	MarkerEnd int   // end of the last marker; -1 = none yet
+	math      Spans // found when first needed
 	mathFound bool
 }
 
@@ -81,43 +82,23 @@ func (s *Surroundings) isMath(start int) bool {
 	if !s.mathFound {
 		s.math, s.mathFound = mathSpans(s.Text), true
 	}
-	return Within(s.math, start)
+	return s.math.Has(start)
 }
 
-// mathSpans returns what stands between $ or $$ in one paragraph. As in Pandoc, the text begins and ends without a
-// space and no digit follows the closing $, so that "$5 and $6" is money.
-func mathSpans(md string) [][2]int {
-	var found [][2]int
-	for i := 0; i < len(md); i++ {
-		switch md[i] {
-		case '\\':
-			i++
-			continue
-		case '$':
-		default:
-			continue
+// mathForm is text between $ or $$ in one paragraph, or an escaped character. As in Pandoc, the text begins and ends
+// without a space and no digit follows the closing $, so that "$5 and $6" is money.
+var mathForm = regexp.MustCompile(`\\(?s:.)|\$\$(?:[^$\n]|\n[^$\n])+\$\$` +
+	`|\$[^\s$](?:(?:[^$\n]|\n[^$\n])*[^\s$])?\$`)
+
+func mathSpans(md string) (found Spans) {
+	if !strings.Contains(md, "$") {
+		return nil
+	}
+	for _, m := range mathForm.FindAllStringIndex(md, -1) {
+		isMoney := md[m[0]:m[0]+2] != "$$" && m[1] < len(md) && IsDigit(md[m[1]])
+		if md[m[0]] == '$' && !isMoney {
+			found = append(found, Span{m[0], m[1]})
 		}
-		mark := "$"
-		if strings.HasPrefix(md[i:], "$$") {
-			mark = "$$"
-		}
-		body := md[i+len(mark):]
-		body = body[:min(len(body), 2000)]
-		if blank := strings.Index(body, "\n\n"); blank >= 0 {
-			body = body[:blank]
-		}
-		end := strings.Index(body, mark)
-		if end <= 0 {
-			i += len(mark) - 1
-			continue
-		}
-		after := i + 2*len(mark) + end
-		isMoney := body[0] == ' ' || body[end-1] == ' ' || after < len(md) && IsDigit(md[after])
-		if mark == "$" && isMoney {
-			continue
-		}
-		found = append(found, [2]int{i, after})
-		i = after - 1
 	}
 	return found
 }

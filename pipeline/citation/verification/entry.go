@@ -48,18 +48,14 @@ func (p *entryParser) parse(first int) []*entry {
 	prose := false // there was other text since the last entry
 	for i := first; i < p.until; i++ {
 		line := p.line(i)
-		if p.all[i].code {
+		if p.lines[i].code {
 			prose = true
 			continue
 		}
 		if p.isBlank(i) {
 			continue
 		}
-		pre, ok := p.start(i)
-		if isFirst := p.style == 0; !ok && citation.HasAddress(line) && (isFirst || p.style == bulletStyle) {
-			m := bulletEntry.FindString(line)
-			pre, ok = label{style: bulletStyle, number: noNumber, indent: m, raw: m}, m != ""
-		}
+		pre, ok := p.begins(i)
 		if again := p.style == orderedStyle && pre.style == orderedStyle && pre.number == p.once; again && !prose {
 			pre.number = p.last + 1 // Markdown allows lists numbered 1. 1. 1.
 		}
@@ -79,9 +75,20 @@ func (p *entryParser) parse(first int) []*entry {
 		if p.isHeading(i) {
 			p.last = 0
 		}
-		prose = prose || !strings.HasPrefix(strings.TrimSpace(line), "|") && !underline.MatchString(line)
+		prose = prose || !strings.HasPrefix(strings.TrimSpace(line), "|") && !rule.MatchString(line)
 	}
 	return p.entries
+}
+
+// begins returns the label of an entry that line i may begin: one of its own, or the marker of a list's item with an
+// address.
+func (p *entryParser) begins(i int) (label, bool) {
+	if l := p.lines[i].label; l != nil {
+		return *l, true
+	}
+	m := bulletEntry.FindString(p.line(i))
+	fits := m != "" && (p.style == 0 || p.style == bulletStyle) && citation.HasAddress(p.line(i))
+	return label{style: bulletStyle, number: noNumber, indent: m, raw: m}, fits
 }
 
 // fits reports whether an apparent entry belongs to this list.
@@ -113,7 +120,7 @@ func (p *entryParser) nextHasTarget(i int) bool {
 // hasTargets reports whether a line of the list from line i on leads somewhere. A to-do list below "Notes" has none.
 func (p *entryParser) hasTargets(i int) bool {
 	for ; i < p.until; i++ {
-		if h, ok := p.heading(i); ok && isReferenceLabel(h.label) {
+		if p.names(i) {
 			return false
 		}
 		if p.leads(i) || p.nextHasTarget(i) {
@@ -127,13 +134,13 @@ func (p *entryParser) hasTargets(i int) bool {
 func (p *entryParser) goesOn(j int) bool {
 	line := p.line(j)
 	trimmed := strings.TrimSpace(line)
-	if _, isEntry := p.start(j); isEntry || p.isHeading(j) || namedNote.MatchString(line) {
+	if p.lines[j].label != nil || p.isHeading(j) || namedNote.MatchString(line) {
 		return false
 	}
-	if trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") || underline.MatchString(line) {
+	if trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") || rule.MatchString(line) {
 		return false
 	}
-	return isIndented(line) || !p.all[j].code && (!bulletEntry.MatchString(line) || markup.IsOnlyAddress(line))
+	return isIndented(line) || !p.lines[j].code && (!bulletEntry.MatchString(line) || markup.IsOnlyAddress(line))
 }
 
 // isIndented reports whether a line is moved to the right, as lines are that continue an item.
@@ -142,7 +149,7 @@ func isIndented(line string) bool {
 }
 
 func (p *entryParser) open(i int, pre label) {
-	l := p.all[i]
+	l := p.lines[i]
 	p.style, p.last = pre.style, max(pre.number, p.last)
 	p.cur = &entry{label: pre, section: p.section, start: l.start, end: l.end, body: l.start + len(pre.raw)}
 }
@@ -171,18 +178,14 @@ func (p *entryParser) follow(i int) int {
 			}
 		}
 		target = target || p.leads(j)
-		p.cur.end, blank, i = p.all[j].end, false, j
+		p.cur.end, blank, i = p.lines[j].end, false, j
 	}
 	return i
 }
 
 // namesDocument reports whether line j names the document of the entries directly below it.
 func (p *entryParser) namesDocument(j int) bool {
-	if j+1 == p.until {
-		return false
-	}
-	pre, isEntry := p.start(j + 1)
-	return isEntry && pre.id != ""
+	return j+1 < p.until && p.lines[j+1].label != nil && p.lines[j+1].label.id != ""
 }
 
 // namedNote is the definition of a footnote.
@@ -226,11 +229,11 @@ var (
 )
 
 // entryStart recognizes the start of an entry with a label.
-func entryStart(line string) (label, bool) {
+func entryStart(line string) *label {
 	first := strings.TrimLeft(line[:min(len(line), 40)], " \t>-+*•_#")
 	begins := first != "" && (first[0] >= 0x80 || strings.IndexByte(`[(\<|0123456789`, first[0]) >= 0)
 	if !begins {
-		return label{}, false // nearly every line of a report
+		return nil // nearly every line of a report
 	}
 	for i, pattern := range []*regexp.Regexp{bracketEntry, orderedEntry, tableEntry} {
 		style := entryStyle(i + 1)
@@ -252,22 +255,22 @@ func entryStart(line string) (label, bool) {
 			}
 		}
 		if p.number >= 0 || p.id != "" {
-			return p, true
+			return &p
 		}
 	}
-	return label{}, false
+	return nil
 }
 
 // parsePlain reads a list whose entries have neither numbers nor bullets: a paragraph with one address is an entry,
 // and of a paragraph with several each line that has one ends an entry.
 func (p *entryParser) parsePlain(first int) []*entry {
 	for i := first; i < p.until; i++ {
-		if p.all[i].code || p.isBlank(i) || p.isHeading(i) {
+		if p.lines[i].code || p.isBlank(i) || p.isHeading(i) {
 			continue
 		}
 		var ends []int
 		end := i
-		for ; end < p.until && !p.all[end].code && !p.isBlank(end); end++ {
+		for ; end < p.until && !p.lines[end].code && !p.isBlank(end); end++ {
 			if end > i && !p.goesOn(end) {
 				break
 			}
@@ -280,7 +283,7 @@ func (p *entryParser) parsePlain(first int) []*entry {
 				last = end - 1
 			}
 			p.open(i, label{style: plainStyle, number: noNumber})
-			p.cur.end = p.all[last].end
+			p.cur.end = p.lines[last].end
 			p.entries, i = append(p.entries, p.cur), last+1
 		}
 		i = end - 1

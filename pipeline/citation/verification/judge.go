@@ -22,11 +22,12 @@ type found struct {
 // judgeEntry looks up what an entry names: addresses first, then documents, titles, ids.
 func (v *verifier) judgeEntry(e *entry) {
 	e.source = -1
-	raw := complete(v.Registry, v.text[e.body:e.end])
+	raw := complete(v.Registry, v.Markdown[e.body:e.end])
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
-	w := markup.NewWalker(raw, nil)
-	w.Foreign, w.Known = true, v.knows
-	w.OnLink = func(dest string, _ markup.LinkKind) markup.Verdict {
+	w := markup.Scan(raw, v.knows).Edit()
+	w.Foreign, w.Coded = true, true
+	w.OnLink = func(t markup.Token) markup.Verdict {
+		dest := t.Dest
 		d, kind := citation.Destination(dest)
 		if kind == citation.Harmless {
 			return markup.Verdict{Keep: true}
@@ -53,7 +54,7 @@ func (v *verifier) judgeEntry(e *entry) {
 		}
 		return markup.Verdict{Keep: true, Dest: spelling}
 	}
-	e.text = w.Run()
+	e.text = w.Run(0, len(raw))
 	switch {
 	case e.source >= 0:
 		e.place, e.detail = citation.PlaceOf(v.At(e.source)), ""
@@ -65,9 +66,6 @@ func (v *verifier) judgeEntry(e *entry) {
 		return
 	}
 	v.judgeWords(e, raw)
-	if e.source < 0 && v.trusting {
-		e.reason = ""
-	}
 }
 
 // judgeWords looks up an entry without an address.
@@ -108,18 +106,21 @@ func (v *verifier) judgeWords(e *entry, raw string) {
 }
 
 // judgeBody decides on an address outside the references. The address of a source is replaced by its marker.
-func (v *verifier) judgeBody(dest string, kind markup.LinkKind) markup.Verdict {
-	d, k := citation.Destination(dest)
+func (v *verifier) judgeBody(t markup.Token) markup.Verdict {
+	d, k := citation.Destination(t.Dest)
 	if k == citation.Harmless {
 		return markup.Verdict{Keep: true}
 	}
 	at, level, ok := v.MatchURL(d)
 	if ok && (level == citation.MatchExact || !citation.IsSite(d)) && citation.Unfit(v.At(at).URL) == "" {
-		if kind == markup.Definition {
+		if t.Kind == markup.Definition {
 			return markup.Verdict{} // what refers to it becomes the marker
 		}
 		v.verification.BodyURLsReplaced++
 		return markup.Verdict{After: v.citing(at, level).marker()}
+	}
+	if t.Labelled { // its definition counts
+		return markup.Verdict{}
 	}
 	v.verification.BodyURLsRemoved++
 	if a, ok := address.Parse(d); k == citation.Unsafe || !ok || a.IsIP() {

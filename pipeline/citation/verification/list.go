@@ -32,32 +32,31 @@ func (t *reading) findSections() []*refSection {
 
 // headed finds the lists below headings that name references.
 func (t *reading) headed() []*refSection {
-	lines := t.all
 	level := func(i int) int { // of a real heading
-		if h, ok := t.heading(i); ok && !h.plain && (h.level < 7 || isReferenceLabel(h.label)) {
-			return h.level
+		if t.isHeading(i) && (t.lines[i].head.level < 7 || t.names(i)) {
+			return t.lines[i].head.level
 		}
 		return 0
 	}
-	next := make([]int, len(lines)+1) // the real heading at or after a line
-	next[len(lines)] = len(lines)
-	for i := len(lines) - 1; i >= 0; i-- {
+	next := make([]int, len(t.lines)+1) // the real heading at or after a line
+	next[len(t.lines)] = len(t.lines)
+	for i := len(t.lines) - 1; i >= 0; i-- {
 		if next[i] = next[i+1]; level(i) != 0 {
 			next[i] = i
 		}
 	}
 	var sections []*refSection
-	for i := 0; i < len(lines); i++ {
-		h, ok := t.heading(i)
-		if !ok || !isReferenceLabel(h.label) {
+	for i := 0; i < len(t.lines); i++ {
+		if !t.names(i) {
 			continue
 		}
-		first := i + h.lines
-		until := next[min(first, len(lines))]
-		for until < len(lines) && level(until) > h.level {
+		h := *t.lines[i].head
+		first := min(i+h.lines, len(t.lines))
+		until := next[first]
+		for until < len(t.lines) && level(until) > h.level {
 			until = next[until+1]
 		}
-		s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end, until: lines[until-1].end}
+		s := &refSection{head: h, start: t.lines[i].start, end: t.lines[first-1].end, until: t.lines[until-1].end}
 		p := entryParser{reading: t, until: until, plain: h.plain || softLabels[h.label], section: len(sections)}
 		if s.entries = p.parse(first); len(s.entries) == 0 && !p.plain {
 			s.entries = p.parsePlain(first)
@@ -80,24 +79,24 @@ func (t *reading) definitions(sections []*refSection) *refSection {
 	for _, s := range sections {
 		lists = append(lists, markup.Span{Start: s.start, End: s.last().end + 1})
 	}
-	tail := len(t.all)
+	tail := len(t.lines)
 	if len(sections) == 0 {
-		tail = t.tail(len(t.all))
+		tail = t.tail()
 	}
 	p := entryParser{reading: t, section: len(sections)}
-	for i := 0; i < len(t.all); i++ {
+	for i := 0; i < len(t.lines); i++ {
 		line := t.line(i)
-		if _, inside := lists.At(t.all[i].start); inside || t.all[i].code || i < tail && !footnote.MatchString(line) {
+		if _, inside := lists.At(t.lines[i].start); inside || t.lines[i].code || i < tail && !footnote.MatchString(line) {
 			continue
 		}
-		pre, ok := t.start(i)
-		if !ok || i < tail && !citation.HasAddress(line) && !strings.Contains(pre.raw, "^") {
+		pre := t.lines[i].label
+		if pre == nil || i < tail && !citation.HasAddress(line) && !strings.Contains(pre.raw, "^") {
 			continue
 		}
-		if p.until = len(t.all); len(lists) > 0 {
+		if p.until = len(t.lines); len(lists) > 0 {
 			p.until = t.lineAt(lists[0].Start)
 		}
-		p.open(i, pre)
+		p.open(i, *pre)
 		p.cur.footnote = i < tail
 		i = p.follow(i)
 		p.entries = append(p.entries, p.cur)
@@ -115,19 +114,19 @@ var another = regexp.MustCompile(`[ \t;,|]+\[([0-9]{1,3})\][ \t:]+`)
 // "**Sources:** [1] ... [2] ...".
 func (t *reading) splitEntries() *reading {
 	var breaks []markup.Change
-	for i, l := range t.all {
+	for i, l := range t.lines {
 		line := t.line(i)
 		if l.code || strings.Count(line, "[") < 2 && !strings.ContainsAny(line, ":：") {
 			continue
 		}
 		last, from := noNumber, 0
-		if pre, ok := t.start(i); ok {
+		if pre := l.label; pre != nil {
 			last, from = pre.number, len(pre.raw)
 		}
 		for _, m := range another.FindAllStringSubmatchIndex(line, -1) {
 			n, _ := strconv.Atoi(line[m[2]:m[3]])
 			follows := last >= 0 && n > last && m[0] >= from && hasTarget(t.r, line[from:m[0]])
-			heads := last < 0 && isReferenceLabel(headingLabel(strings.TrimLeft(line[:m[0]], "# "))) &&
+			heads := last < 0 && m[0] < 100 && isReferenceLabel(headingLabel(strings.TrimLeft(line[:m[0]], "# "))) &&
 				hasTarget(t.r, line[m[1]:])
 			if !follows && !heads {
 				continue
@@ -136,14 +135,15 @@ func (t *reading) splitEntries() *reading {
 			last, from = n, m[1]
 		}
 	}
-	return t.changed(markup.OutsideCode(t.text, breaks))
+	return t.changed(t.Replace(breaks))
 }
 
-// tail returns the line at which the list begins that ends the lines before until and has no heading that names
-// references, and until where there is none. Entries with labels such as [1] each lead somewhere. A numbered list,
+// tail returns the line at which the list begins that ends the text and has no heading that names references, and the
+// number of lines where there is none. Entries with labels such as [1] each lead somewhere. A numbered list,
 // which may be one of other things, counts from 1, has an address in each item, and the text above it cites by its
 // numbers.
-func (t *reading) tail(until int) int {
+func (t *reading) tail() int {
+	until := len(t.lines)
 	at, count := until, 0
 	var top label
 	target, address := false, false // of the entry whose lines these are
@@ -152,12 +152,12 @@ func (t *reading) tail(until int) int {
 		if t.isBlank(i) || count == 0 && strings.HasPrefix(strings.TrimSpace(line), "</") {
 			continue
 		}
-		pre, ok := t.start(i)
+		pre := t.lines[i].label
 		target, address = target || t.leads(i), address || citation.HasAddress(line)
-		if t.all[i].code || !ok && !isIndented(line) && !markup.IsOnlyAddress(line) {
+		if t.lines[i].code || pre == nil && !isIndented(line) && !markup.IsOnlyAddress(line) {
 			break
 		}
-		if !ok {
+		if pre == nil {
 			continue // goes on with the entry above
 		}
 		ordered := pre.style == orderedStyle
@@ -167,7 +167,7 @@ func (t *reading) tail(until int) int {
 		if count > 0 && (pre.style != top.style || ordered && pre.number != top.number-1) {
 			break
 		}
-		at, top, target, address = i, pre, false, false
+		at, top, target, address = i, *pre, false, false
 		if count++; ordered && top.number == 1 {
 			break
 		}
@@ -178,24 +178,10 @@ func (t *reading) tail(until int) int {
 	return at
 }
 
-// marked is a number in brackets, alone or the first of several.
-var marked = regexp.MustCompile(`[\[【［]\^?([0-9]{1,3})[\]】］,;†–-]`)
-
-// maxMarked is the highest number that marked finds.
-const maxMarked = 999
-
 // cites reports whether the text above line i has a marker with a number from 1 to most.
 func (t *reading) cites(i, most int) bool {
-	if t.markers == nil {
-		t.markers = slices.Repeat([]int{len(t.text)}, maxMarked+1)
-		for _, m := range marked.FindAllStringSubmatchIndex(t.text, -1) {
-			if n, err := strconv.Atoi(t.text[m[2]:m[3]]); err == nil && n > 0 {
-				t.markers[n] = min(t.markers[n], m[0])
-			}
-		}
-		for n := 2; n <= maxMarked; n++ {
-			t.markers[n] = min(t.markers[n], t.markers[n-1])
-		}
-	}
-	return t.markers[min(most, maxMarked)] < t.all[i].start
+	inList := func(n int) bool { return 0 < n && n <= most }
+	return slices.ContainsFunc(t.Tokens, func(k markup.Token) bool {
+		return k.Start < t.lines[i].start && slices.ContainsFunc(k.Group.Numbers, inList)
+	})
 }

@@ -44,7 +44,7 @@ func (v *verifier) number() {
 			continue
 		}
 		if e.number >= 0 {
-			v.byNumber.add(e, v.sections[e.section].last().end)
+			v.byNumber.add(e, v.lists[e.section].last().end)
 		}
 		v.anchors = v.anchors || e.anchor
 	}
@@ -133,20 +133,20 @@ func (e *entry) located(place string) string {
 // list appends the list of references that a text without one means when its numbers are places in the registry's
 // sources: with the sources that it cites. A text that cites none of them stays as it is.
 func (t *reading) list() *reading {
-	if len(t.lists()) > 0 {
+	if len(t.lists) > 0 {
 		return t
 	}
 	var cited []int
-	w := markup.NewWalker(t.text, t.code)
+	e := t.Edit()
 	inRange := func(n int) bool { return n >= 1 && n <= t.r.Len() }
-	w.Foreign = true
-	w.OnMarker = func(at int, g markup.Group) (string, bool) {
-		if len(g.IDs) == 0 && w.IsCitation(at, g) {
-			cited = append(cited, slices.DeleteFunc(g.Numbers, func(n int) bool { return !inRange(n) })...)
+	e.Foreign = true
+	e.OnMarker = func(k markup.Token) (string, bool) {
+		if len(k.Group.IDs) == 0 && e.IsCitation(k.Start, k.Group) {
+			cited = append(cited, slices.DeleteFunc(k.Group.Numbers, func(n int) bool { return !inRange(n) })...)
 		}
 		return "", false
 	}
-	w.Run()
+	e.Run(0, len(t.Markdown))
 	slices.Sort(cited)
 	var b strings.Builder
 	for _, n := range slices.Compact(cited) {
@@ -155,7 +155,7 @@ func (t *reading) list() *reading {
 	if b.Len() == 0 {
 		return t
 	}
-	return t.changed(strings.TrimRight(markup.CloseCode(t.text), " \t\n") + "\n\n## Sources\n" + b.String())
+	return t.changed(strings.TrimRight(markup.CloseCode(t.Markdown), " \t\n") + "\n\n## Sources\n" + b.String())
 }
 
 // entryText is what an entry says of a source: its title and address, or document.

@@ -83,7 +83,7 @@ func (v *verifier) findLines(original string) {
 	for _, e := range v.entries {
 		first, _, _ := strings.Cut(v.original(e), "\n")
 		at := e.start
-		if original != v.text {
+		if original != v.Markdown {
 			at = pos + strings.Index(original[pos:], first)
 		}
 		if at < pos {
@@ -95,4 +95,4 @@ func (v *verifier) findLines(original string) {
 }
 
 // original returns an entry as the text had it.
-func (v *verifier) original(e *entry) string { return strings.TrimSpace(v.text[e.start:e.end]) }
+func (v *verifier) original(e *entry) string { return strings.TrimSpace(v.Markdown[e.start:e.end]) }

@@ -16,7 +16,7 @@ import (
 func (v *verifier) rewrite() string {
 	var out bytes.Buffer
 	pos := 0
-	heads := v.sections
+	heads := v.lists
 	for _, e := range v.entries {
 		if len(heads) > 0 && heads[0].start >= 0 && heads[0].start < e.start {
 			s := heads[0]
@@ -37,8 +37,8 @@ func (v *verifier) rewrite() string {
 			}
 		}
 	}
-	if pos < len(v.text) {
-		out.WriteString(v.body(pos, len(v.text)))
+	if pos < len(v.Markdown) {
+		out.WriteString(v.body(pos, len(v.Markdown)))
 	}
 	result := out.String()
 	if v.last == nil && len(v.added) > 0 {
@@ -52,7 +52,7 @@ func (v *verifier) rewrite() string {
 	switch {
 	case v.o.Sanitize && (len(v.added) > 0 || slices.ContainsFunc(v.entries, (*entry).stays)):
 		result = strings.TrimRight(result, " \t\n") + "\n"
-	case len(v.entries) > 0 && !strings.HasSuffix(v.text, "\n"):
+	case len(v.entries) > 0 && !strings.HasSuffix(v.Markdown, "\n"):
 		result = strings.TrimRight(result, "\n")
 	}
 	return result
@@ -70,10 +70,10 @@ func lastNumbered(sections []*refSection) *entry {
 
 // heading returns the heading of a list by its own name, in one form for all where it is a plain one.
 func (v *verifier) heading(s *refSection) string {
-	raw := v.text[s.start:s.end]
+	raw := v.Markdown[s.start:s.end]
 	line, _, _ := strings.Cut(raw, "\n")
 	name := strings.Trim(text.Line(line), "#*_:： ")
-	own := len(v.sections) > 1 || s.entries[0].anchor || s.entries[0].id != ""
+	own := len(v.lists) > 1 || s.entries[0].anchor || s.entries[0].id != ""
 	plain := s.head.level == 7 || english[s.head.label]
 	if own || !plain || strings.ToLower(name) != s.head.label {
 		return raw
@@ -89,9 +89,9 @@ func (v *verifier) item(out *bytes.Buffer, e *entry) int {
 		return e.end
 	}
 	end := e.end
-	if fresh && strings.HasPrefix(v.text[end:], "\n") {
+	if fresh && strings.HasPrefix(v.Markdown[end:], "\n") {
 		end++
-		if markup.EndsBlank(out.Bytes()) && strings.HasPrefix(v.text[end:], "\n") {
+		if markup.EndsBlank(out.Bytes()) && strings.HasPrefix(v.Markdown[end:], "\n") {
 			end++ // one blank line between paragraphs is enough
 		}
 	}
@@ -104,9 +104,9 @@ func (v *verifier) written(e *entry) string {
 	stays := e.number == noNumber && !v.o.Sanitize || e.bare && v.placed
 	switch {
 	case e.id != "" || stays:
-		return v.text[e.start:e.body] + e.text
+		return v.Markdown[e.start:e.body] + e.text
 	case e.style == tableStyle:
-		label := v.text[e.start:e.body]
+		label := v.Markdown[e.start:e.body]
 		return strings.Replace(strings.Replace(label, "^", "", 1), strconv.Itoa(e.number), n, 1) + e.text
 	case e.anchor:
 		return e.indent + `<a id="ref-` + n + `"></a> [` + n + "] " + strings.TrimLeft(e.text, " \t")
@@ -132,19 +132,14 @@ func (v *verifier) items(out *bytes.Buffer) {
 
 // body returns the text between two positions with its markers and addresses resolved.
 func (v *verifier) body(start, end int) string {
-	text := v.text[start:end]
-	if strings.TrimSpace(text) == "" {
-		return text
-	}
-	w := markup.NewWalker(text, v.read.code.Within(start, end))
+	w := v.Edit()
 	w.Foreign = true
-	isMarker := func(at int, g markup.Group) bool { return v.isMarker(w, start+at, at, g) }
 	if v.o.Sanitize {
-		w.OnLink, w.Known = v.judgeBody, v.knows
-		w.IsMarker = isMarker
+		w.OnLink = v.judgeBody
 	}
-	w.OnMarker = func(at int, g markup.Group) (string, bool) {
-		if !isMarker(at, g) {
+	w.OnMarker = func(t markup.Token) (string, bool) {
+		g := t.Group
+		if !v.isMarker(w, t) {
 			return "", false
 		}
 		var markers []string
@@ -154,7 +149,7 @@ func (v *verifier) body(start, end int) string {
 			}
 		}
 		for _, n := range g.Numbers {
-			if e, _ := v.byNumber.of(n, start+at); e != nil {
+			if e, _ := v.byNumber.of(n, t.Start); e != nil {
 				markers = append(markers, e.located(g.Locator))
 			}
 		}
@@ -163,7 +158,7 @@ func (v *verifier) body(start, end int) string {
 		}
 		return w.Cite(markers...), true
 	}
-	return w.Run()
+	return w.Run(start, end)
 }
 
 // linked deals with the address of a marker that is a link, [1](https://...).
@@ -176,7 +171,7 @@ func (v *verifier) linked(markers []string, dest string) []string {
 			markers[0] += "(" + dest + ")"
 		}
 	default:
-		if to := v.judgeBody(dest, markup.Bare); len(markers) == 0 && to.After != "" {
+		if to := v.judgeBody(markup.Token{Kind: markup.Address, Dest: dest}); len(markers) == 0 && to.After != "" {
 			markers = append(markers, to.After)
 		}
 	}
@@ -184,7 +179,11 @@ func (v *verifier) linked(markers []string, dest string) []string {
 }
 
 // isMarker reports whether a group of ids or numbers is one of citations of this text.
-func (v *verifier) isMarker(w *markup.Walker, pos, at int, g markup.Group) bool {
+func (v *verifier) isMarker(w *markup.Editor, t markup.Token) bool {
+	g := t.Group
+	if g.Round && len(g.IDs) == 0 {
+		return false // encloses markers, which come next
+	}
 	if len(g.IDs) > 0 {
 		return len(v.byID) > 0
 	}
@@ -196,10 +195,10 @@ func (v *verifier) isMarker(w *markup.Walker, pos, at int, g markup.Group) bool 
 		return false
 	}
 	for _, n := range g.Numbers {
-		invented := n > 0 && n < 1000 && !v.trusting && !g.Hash // no year, size or number of another thing
-		if _, known := v.byNumber.of(n, pos); !known && !invented {
+		invented := n > 0 && n < 1000 && !g.Hash // no year, size or number of another thing
+		if _, known := v.byNumber.of(n, t.Start); !known && !invented {
 			return false
 		}
 	}
-	return w.IsCitation(at, g)
+	return w.IsCitation(t.Start, g)
 }

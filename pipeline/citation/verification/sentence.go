@@ -1,12 +1,15 @@
 package verification
 
 import (
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	extension "github.com/yuin/goldmark/extension/ast"
+	goldtext "github.com/yuin/goldmark/text"
 
 	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/text"
@@ -36,30 +39,17 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 			c.byNumber[v.ReportNumber] = v
 		}
 	}
-	var out []Sentence
-	var head Sentence
-	for _, p := range t.proseBlocks() {
-		var found []Sentence
-		switch p.part {
-		case tableHead:
-			head = c.row(p.Span)
-		case tableRow:
-			row := c.row(p.Span)
-			if p.headed {
-				row.Head = head.Text
-				row.cites(head)
-			}
-			found = []Sentence{row}
-		default:
-			found = c.cut(p.Span)
+	for _, s := range t.lists {
+		if s.start >= 0 {
+			c.skip = append(c.skip, markup.Span{Start: s.start, End: s.end + 1})
 		}
-		for _, s := range found {
-			if s.Text != "" && len(s.Citations) > 0 {
-				out = append(out, s)
-			}
+		for _, e := range s.entries {
+			c.skip = append(c.skip, markup.Span{Start: e.start, End: e.end + 1})
 		}
 	}
-	return out
+	slices.SortFunc(c.skip, func(a, b markup.Span) int { return a.Start - b.Start })
+	_ = ast.Walk(c.Tree, c.block)
+	return c.out
 }
 
 // cite adds a citation that the sentence does not have yet; nil is none.
@@ -87,86 +77,78 @@ func (s *Sentence) cites(o Sentence) {
 	}
 }
 
-// proseBlock is a part of a text that is cut into sentences.
-type proseBlock struct {
-	markup.Span
-	part   int
-	headed bool // a row of a table with a head
-}
-
-// The parts: paragraphs and list items, and those of tables.
-const (
-	prose = iota
-	tableHead
-	tableRow
-)
-
-// tableRule matches the line below the head of a table.
-var tableRule = regexp.MustCompile(`^[ \t>]*\|[ \t:|-]*-[ \t:|-]*$`)
-
-// proseBlocks returns the paragraphs, list items and table rows of a text: no headings, no code, no references.
-func (t *reading) proseBlocks() []proseBlock {
-	var skip markup.Spans // the lists of references
-	for _, s := range t.lists() {
-		if s.start >= 0 {
-			skip = append(skip, markup.Span{Start: s.start, End: s.end + 1})
-		}
-		for _, e := range s.entries {
-			skip = append(skip, markup.Span{Start: e.start, End: e.end + 1})
-		}
-	}
-	slices.SortFunc(skip, func(a, b markup.Span) int { return a.Start - b.Start })
-	var blocks []proseBlock
-	open, headed := -1, false
-	flush := func(end int) {
-		if open >= 0 && open < end {
-			blocks = append(blocks, proseBlock{Span: markup.Span{Start: open, End: end}})
-		}
-		open = -1
-	}
-	for i, l := range t.all {
-		line := l.of(t.text)
-		body := strings.TrimLeft(line, " \t>")
-		headed = headed && strings.HasPrefix(body, "|")
-		_, skipped := skip.At(l.start)
-		skipped = skipped || l.code || body == ""
-		switch {
-		case skipped || markup.AtxHeading.MatchString(line) || underline.MatchString(line):
-			flush(l.start)
-		case body[0] == '|':
-			flush(l.start)
-			b := proseBlock{markup.Span{Start: l.start, End: l.end}, tableRow, headed}
-			if i+1 < len(t.all) && tableRule.MatchString(t.line(i+1)) {
-				b.part, headed = tableHead, true
-			}
-			if !tableRule.MatchString(line) {
-				blocks = append(blocks, b)
-			}
-		case markup.ListItem.MatchString(body):
-			flush(l.start)
-			open = l.end - len(body) + strings.IndexByte(body, ' ') + 1
-		case open < 0:
-			open = l.end - len(body)
-		}
-	}
-	flush(len(t.text))
-	return blocks
-}
-
 // citedText cuts a report into sentences with what they cite.
 type citedText struct {
 	*reading
+	skip     markup.Spans   // the lists of references
 	byNumber map[int]*Valid // by ReportNumber
 	byID     map[string]*Valid
+	out      []Sentence
+}
+
+// block reads a block of the text: no headings, no code, no references.
+func (c *citedText) block(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	switch n.Kind() {
+	case ast.KindParagraph, ast.KindTextBlock:
+		if entering {
+			c.paragraph(n.Lines())
+		}
+		return ast.WalkSkipChildren, nil
+	case extension.KindTable:
+		var head Sentence
+		for r := n.FirstChild(); r != nil; r = r.NextSibling() {
+			row := c.row(r)
+			if r.Kind() == extension.KindTableHeader {
+				head = row
+				c.add(row)
+				continue
+			}
+			row.Head = head.Text
+			row.cites(head)
+			c.add(row)
+		}
+		return ast.WalkSkipChildren, nil
+	case ast.KindHeading:
+		return ast.WalkSkipChildren, nil
+	}
+	return ast.WalkContinue, nil
+}
+
+// paragraph adds the sentences of a paragraph without the lines of references.
+func (c *citedText) paragraph(lines *goldtext.Segments) {
+	rest := goldtext.NewSegments()
+	for i := range lines.Len() {
+		line := lines.At(i)
+		if c.skip.Has(line.Start) {
+			c.add(c.cut(rest)...)
+			rest = goldtext.NewSegments()
+			continue
+		}
+		rest.Append(line)
+	}
+	c.add(c.cut(rest)...)
+}
+
+// add keeps those that cite something.
+func (c *citedText) add(sentences ...Sentence) {
+	for _, s := range sentences {
+		if s.Text != "" && len(s.Citations) > 0 {
+			c.out = append(c.out, s)
+		}
+	}
 }
 
 // row returns a line of a table as one sentence with what all its cells cite.
-func (c citedText) row(line markup.Span) Sentence {
-	row := Sentence{Start: line.Start, End: line.End}
+func (c *citedText) row(n ast.Node) Sentence {
+	line, _, _ := strings.Cut(c.Markdown[n.Pos():], "\n")
+	row := Sentence{Start: n.Pos(), End: n.Pos() + len(line)}
+	if c.skip.Has(n.Pos()) {
+		return row
+	}
 	var cells []string
-	for _, cell := range cellsOf(c.text, line) {
+	for cell := n.FirstChild(); cell != nil; cell = cell.NextSibling() {
 		var words []string
-		for _, s := range c.cut(cell) {
+		for _, s := range c.cut(cell.Lines()) {
 			if s.Text != "" {
 				words = append(words, s.Text)
 			}
@@ -180,29 +162,8 @@ func (c citedText) row(line markup.Span) Sentence {
 	return row
 }
 
-// cellsOf returns the cells of a line of a table; the bars around it are optional.
-func cellsOf(text string, line markup.Span) []markup.Span {
-	end := line.Start + len(strings.TrimRight(text[line.Start:line.End], " \t\r\n"))
-	at := end - len(strings.TrimLeft(text[line.Start:end], " \t>"))
-	if at < end && text[at] == '|' {
-		at++
-	}
-	if at < end && text[end-1] == '|' && text[end-2] != '\\' {
-		end--
-	}
-	var cells []markup.Span
-	start := at
-	for ; at < end; at++ {
-		if text[at] == '|' && text[at-1] != '\\' {
-			cells = append(cells, markup.Span{Start: start, End: at})
-			start = at + 1
-		}
-	}
-	return append(cells, markup.Span{Start: start, End: end})
-}
-
 // cut cuts a block into sentences. Markers behind the end of a sentence belong to it.
-func (c citedText) cut(block markup.Span) []Sentence {
+func (c *citedText) cut(block *goldtext.Segments) []Sentence {
 	b := c.words(block)
 	var out []Sentence
 	for _, s := range text.ParagraphSentences(string(b.shape)) {
@@ -211,15 +172,15 @@ func (c citedText) cut(block markup.Span) []Sentence {
 	}
 	for _, m := range b.markers {
 		if len(out) == 0 {
-			out = []Sentence{{Start: m.start, End: m.End}}
+			out = []Sentence{{Start: m.Start, End: m.Group.End}}
 		}
-		at := sort.Search(len(out), func(i int) bool { return out[i].Start >= m.start })
+		at := sort.Search(len(out), func(i int) bool { return out[i].Start >= m.Start })
 		s := &out[max(0, at-1)]
-		s.Start, s.End = min(s.Start, m.start), max(s.End, m.End)
-		for _, id := range m.IDs {
+		s.Start, s.End = min(s.Start, m.Start), max(s.End, m.Group.End)
+		for _, id := range m.Group.IDs {
 			s.cite(c.byID[id.String()])
 		}
-		for _, n := range m.Numbers {
+		for _, n := range m.Group.Numbers {
 			s.cite(c.byNumber[n])
 		}
 	}
@@ -231,12 +192,7 @@ type blockWords struct {
 	words   []byte
 	shape   []byte // words as sentences see them: none ends within code, and one may begin with a bar, brace or escape
 	places  []int  // bytes into the report, by byte of words
-	markers []placedGroup
-}
-
-type placedGroup struct {
-	markup.Group
-	start int
+	markers []markup.Token
 }
 
 func (b *blockWords) add(place int, word, shape byte) {
@@ -244,49 +200,54 @@ func (b *blockWords) add(place int, word, shape byte) {
 }
 
 // words reads a block.
-func (c citedText) words(block markup.Span) blockWords {
-	var b blockWords
-	report, code := c.text[:block.End], c.code.Within(block.Start, block.End)
-	around := markup.Surroundings{Text: report[block.Start:], MarkerEnd: -1}
-	for i := block.Start; i < block.End; {
-		if in, ok := code.At(i - block.Start); ok {
-			for ; i < block.Start+in.End; i++ {
-				b.add(i, report[i], 'x')
+func (c *citedText) words(block *goldtext.Segments) (b blockWords) {
+	if block.Len() == 0 {
+		return b
+	}
+	around := markup.Surroundings{Text: c.Markdown, MarkerEnd: -1}
+	at, _ := slices.BinarySearchFunc(c.Tokens, block.At(0).Start,
+		func(t markup.Token, at int) int { return t.Start - at })
+	tokens, i := c.Tokens[at:], 0
+	for n := range block.Len() {
+		for i = max(i, block.At(n).Start); i < block.At(n).Stop; {
+			for len(tokens) > 0 && tokens[0].Start < i {
+				tokens = tokens[1:]
 			}
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(report[i:])
-		if markup.ClosingBracket(r) != 0 {
-			g, ok := markup.ParseGroup(report[block.Start:], i-block.Start, 0)
-			if ok && c.isMarker(&around, i-block.Start, g) {
-				around.MarkerEnd = g.End
-				g.End += block.Start
-				b.markers = append(b.markers, placedGroup{g, i})
-				i = g.End
+			if len(tokens) > 0 && tokens[0].Start == i && c.isMarker(&around, tokens[0]) {
+				b.markers = append(b.markers, tokens[0])
+				i = tokens[0].Group.End
+				around.MarkerEnd = i
 				continue
 			}
-		}
-		if unicode.IsSpace(r) {
-			b.add(i, ' ', ' ')
-			i += size
-			continue
-		}
-		for range size {
-			shape := report[i]
-			if strings.IndexByte(`|{\`, shape) >= 0 {
+			r, size := utf8.DecodeRuneInString(c.Markdown[i:])
+			shape := c.Markdown[i]
+			switch {
+			case unicode.IsSpace(r):
+				b.add(i, ' ', ' ')
+				i += size
+				continue
+			case c.Code.Has(i):
+				shape = 'x'
+			case strings.IndexByte(`|{\`, shape) >= 0:
 				shape = '$'
 			}
-			b.add(i, report[i], shape)
-			i++
+			b.add(i, c.Markdown[i], shape)
+			for k := i + 1; k < i+size; k++ {
+				b.add(k, c.Markdown[k], c.Markdown[k])
+			}
+			i += size
 		}
 	}
 	return b
 }
 
-// isMarker reports whether a group cites sources of the report.
-func (c citedText) isMarker(around *markup.Surroundings, at int, g markup.Group) bool {
+// isMarker reports whether a token cites sources of the report.
+func (c *citedText) isMarker(around *markup.Surroundings, t markup.Token) bool {
+	if g := t.Group; len(g.IDs) > 0 || g.End == 0 {
+		return t.Kind != markup.Named && g.End > 0
+	}
 	unknown := func(n int) bool { return c.byNumber[n] == nil }
-	return len(g.IDs) > 0 || !slices.ContainsFunc(g.Numbers, unknown) && around.IsCitation(at, g)
+	return !slices.ContainsFunc(t.Group.Numbers, unknown) && around.IsCitation(t.Start, t.Group)
 }
 
 var spaceBefore = strings.NewReplacer(" .", ".", " ,", ",", " ;", ";", " :", ":", " !", "!", " ?", "?", " 。",

@@ -25,21 +25,32 @@ var superscripts = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "
 // exponentBase ends with what a raised number is an exponent of, such as 10 and m.
 var exponentBase = regexp.MustCompile(`(?i)(?:[0-9]|(?:^|[^a-z])[a-z]{1,2}|[$√∑∏])$`)
 
-// plainMarkers rewrites markers in the usual form, [1], if listed has their numbers. Code is not changed.
-func plainMarkers(text string, listed func(number int) bool) string {
+// plainMarkers rewrites markers in the usual form, [1], if a list has their numbers. Code is not changed. places:
+// without a list, numbers are places in the registry's sources.
+func (t *reading) plainMarkers(places bool) *reading {
+	text, listed := t.Markdown, map[int]bool{}
+	for n := range t.r.Len() {
+		listed[n+1] = places && len(t.lists) == 0
+	}
+	for _, s := range t.lists {
+		for i, e := range s.entries {
+			listed[e.number] = true
+			listed[i+1] = listed[i+1] || e.number == noNumber
+		}
+	}
 	var changes []markup.Change
 	for _, m := range otherMarker.FindAllStringSubmatchIndex(text, -1) {
 		part := func(n int) string { return text[max(0, m[2*n]):max(0, m[2*n+1])] }
 		with := "[" + superscripts.Replace(part(3)+part(4)+part(5)+part(6)+part(7)) + "]"
 		g, ok := markup.ParseGroup(with, 0, 0)
 		raised := part(5)+part(7) != "" || strings.EqualFold(part(1), "sup") && part(2) == ""
-		if !ok || slices.ContainsFunc(g.Numbers, func(n int) bool { return !listed(n) }) ||
+		if !ok || slices.ContainsFunc(g.Numbers, func(n int) bool { return !listed[n] }) ||
 			raised && exponentBase.MatchString(text[max(0, m[0]-8):m[0]]) {
 			continue
 		}
 		changes = append(changes, markup.Change{Start: m[0], End: m[1], With: with})
 	}
-	return markup.OutsideCode(text, changes)
+	return t.changed(t.Replace(changes))
 }
 
 // widthless are characters that show nothing.

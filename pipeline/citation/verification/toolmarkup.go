@@ -32,9 +32,9 @@ func cutToolMarkup(text string) string {
 	}
 	lower := markup.LowerASCII(text)
 	var out strings.Builder
-	code, unclosed, pos := markup.CodeSpans(text), map[string]bool{}, 0
+	code, unclosed, pos := markup.Code(text), map[string]bool{}, 0
 	for _, m := range tags {
-		if _, inCode := code.At(m[0]); inCode || m[0] < pos {
+		if markup.Within(code, m[0]) || m[0] < pos {
 			continue
 		}
 		out.WriteString(strings.TrimRight(text[pos:m[0]], " \t"))

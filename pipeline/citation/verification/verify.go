@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/markup"
 )
 
 // What Result.Status and Reason say.
@@ -79,6 +78,10 @@ type Options struct {
 // the source's own address. Everything else stays, byte for byte; code is left alone.
 // Verifying the result again changes nothing. Never fails; time is linear in the length of the text.
 func Verify(r *citation.Registry, report string, o Options) Result {
+	if r.Len() == 0 {
+		return Result{Report: report, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{},
+			Status: StatusUnverified, Reason: ReasonNoSource}
+	}
 	text := strings.ToValidUTF8(lineBreaks.Replace(report), "\uFFFD")
 	var first, v *verifier
 	for pass := range maxPasses {
@@ -96,13 +99,10 @@ func Verify(r *citation.Registry, report string, o Options) Result {
 	out := first.verification
 	out.Report = text
 	out.Status, out.Reason = StatusVerified, ReasonValid
-	switch {
-	case r.Len() == 0:
-		out.Status, out.Reason, out.Valid = StatusUnverified, ReasonNoSource, []Valid{}
-	case len(out.Valid) == 0:
+	if len(out.Valid) == 0 {
 		out.Status, out.Reason = StatusUnverified, ReasonNoValid
 	}
-	out.Sentences = v.read.changed(text).sentences(out.Valid)
+	out.Sentences = v.reading.changed(text).sentences(out.Valid)
 	return out
 }
 
@@ -113,10 +113,8 @@ const maxPasses = 16
 // verifier is one pass over a text.
 type verifier struct {
 	*citation.Registry
+	*reading
 	o        Options
-	read     *reading
-	text     string
-	sections []*refSection
 	entries  []*entry
 	byNumber meanings
 	top      int  // the last number given to an entry
@@ -125,7 +123,6 @@ type verifier struct {
 	bySource map[string]*entry // by placeOf: the entry that cites a source
 	last     *entry            // of the last list with numbers; nil without one
 	added    []*entry          // for sources that only the text outside the references links to
-	trusting bool              // no sources to check against: entries stay, if they are safe
 
 	placed bool // the places of entries without numbers stay as they are
 
@@ -146,20 +143,15 @@ func verifyOnce(r *citation.Registry, text string, o Options, pass int) *verifie
 	if o.Listed && pass == 0 {
 		read = read.list()
 	}
-	text = read.text
-	v := &verifier{Registry: r, o: o, read: read, text: text, byNumber: meanings{},
-		byID: map[string]*entry{}, bySource: map[string]*entry{}}
+	v := &verifier{Registry: r, reading: read, o: o, byNumber: meanings{}, byID: map[string]*entry{},
+		bySource: map[string]*entry{}}
 	v.verification = Result{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
-	v.sections = read.lists()
-	for _, s := range v.sections {
+	for _, s := range v.lists {
 		v.entries = append(v.entries, s.entries...)
 	}
-	v.last = lastNumbered(v.sections)
+	v.last = lastNumbered(v.lists)
 	slices.SortFunc(v.entries, func(a, b *entry) int { return a.start - b.start }) // footnotes stand anywhere
 	v.countBare()
-	if v.trusting = r.Len() == 0; v.trusting {
-		v.Registry = citation.RegistryOf(v.ownSources())
-	}
 	for _, e := range v.entries {
 		v.judgeEntry(e)
 	}
@@ -186,23 +178,6 @@ func (v *verifier) countBare() {
 	for i, e := range v.entries {
 		e.number, e.bare = i+1, true
 	}
-}
-
-// ownSources takes what the entries say of themselves for true.
-func (v *verifier) ownSources() []citation.Source {
-	var sources []citation.Source
-	for _, e := range v.entries {
-		w := markup.NewWalker(v.text[e.body:e.end], nil)
-		w.Foreign, w.Known = true, func(string) bool { return true }
-		w.OnLink = func(dest string, _ markup.LinkKind) markup.Verdict {
-			if d, kind := citation.Destination(dest); kind == citation.Web {
-				sources = append(sources, citation.Source{URL: d})
-			}
-			return markup.Verdict{Keep: true}
-		}
-		w.Run()
-	}
-	return sources
 }
 
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")

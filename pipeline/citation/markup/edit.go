@@ -1,0 +1,336 @@
+package markup
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Verdict is the decision on an address.
+type Verdict struct {
+	Keep  bool   // the link stays
+	Dest  string // the new address; empty = unchanged
+	After string // the marker that follows the text of a removed link, or replaces a removed address
+}
+
+// Editor writes a text with what becomes of its tokens.
+type Editor struct {
+	Surroundings
+	output
+	*Scanned
+	// OnMarker returns what stands in the place of a marker; not ok: it is none.
+	OnMarker func(t Token) (replacement string, ok bool)
+	OnLink   func(t Token) Verdict // nil: links, tags and ids without brackets stay
+	OnTag    func(tag string)      // told of each tag that goes
+	Coded    bool                  // addresses in code are links, too
+
+	pos   int       // of the text: what comes before is written or gone
+	tails []tail    // of links that are open, the innermost last
+	tags  []Verdict // of links in HTML that are open
+
+	unclosed map[string]bool // tags that do not come any more
+}
+
+// tail is the end of a link, which is reached when its text has been written.
+type tail struct {
+	Span
+	Verdict
+}
+
+// Edit returns an editor of a text. It changes nothing until OnMarker or OnLink say so.
+func (s *Scanned) Edit() *Editor {
+	return &Editor{Scanned: s, Surroundings: Surroundings{Text: s.Markdown, MarkerEnd: -1},
+		output: output{from: s.Markdown}, OnMarker: func(Token) (string, bool) { return "", false }, OnTag: func(string) {}}
+}
+
+// Run returns text[start:end] changed.
+func (e *Editor) Run(start, end int) string {
+	e.pos = start
+	at, _ := slices.BinarySearchFunc(e.Tokens, start, func(t Token, at int) int { return t.Start - at })
+	for _, t := range e.Tokens[at:] {
+		if t.Start >= end {
+			break
+		}
+		e.closeTo(t.Start)
+		if t.Start >= e.pos && (e.Coded || !t.Coded) {
+			e.copyTo(t.Start)
+			e.token(t)
+		}
+	}
+	e.closeTo(end)
+	e.copyTo(end)
+	return e.out.String() + e.space
+}
+
+// copyTo takes over the text up to a position.
+func (e *Editor) copyTo(to int) {
+	e.copy(e.pos, to)
+	e.pos = max(e.pos, to)
+}
+
+// closeTo writes the ends of links up to a position.
+func (e *Editor) closeTo(to int) {
+	for n := len(e.tails) - 1; n >= 0 && e.tails[n].Start <= to; n-- {
+		t := e.tails[n]
+		e.tails = e.tails[:n]
+		if t.Start < e.pos {
+			continue
+		}
+		e.copyTo(t.Start)
+		e.pos = t.End
+		switch {
+		case !t.Keep:
+			e.insert(t.After, t.End, false)
+		case t.Dest != "":
+			e.write("](" + t.Dest + ")")
+		default:
+			e.copy(t.Start, t.End)
+		}
+	}
+}
+
+// token carries out what is decided on a token.
+func (e *Editor) token(t Token) {
+	plain := t.Kind == Named && (e.OnLink == nil || e.Foreign)
+	if plain || t.Group.End > 0 && e.marker(t) || e.OnLink == nil {
+		return
+	}
+	switch t.Kind {
+	case Address:
+		e.address(t)
+	case Definition:
+		v := e.OnLink(t)
+		if v.Keep && e.Foreign {
+			e.copyTo(t.End)
+			return
+		}
+		e.space, e.pos = "", t.End
+		if e.Foreign {
+			e.pos = e.closeGap(t.End)
+		}
+	case Tag:
+		e.tag(t)
+	case Link, Image:
+		if t.Raw != "" {
+			e.tag(t)
+			return
+		}
+		e.link(t)
+	}
+}
+
+// marker writes what stands in the place of a marker; false: it is none.
+func (e *Editor) marker(t Token) bool {
+	if e.MarkerEnd != t.Start && !e.Foreign {
+		e.adjacent = nil
+	}
+	replacement, ok := e.OnMarker(t)
+	if !ok {
+		return false
+	}
+	e.MarkerEnd, e.pos = t.Group.End, t.Group.End
+	if replacement == "" {
+		e.pos = e.closeGap(t.Group.End)
+		return true
+	}
+	e.write(replacement)
+	e.outMark = e.out.Len()
+	return true
+}
+
+func (e *Editor) address(t Token) {
+	if !e.Foreign && !isAddress(t.Dest) {
+		return
+	}
+	v := e.OnLink(t)
+	written := e.from[t.Start:t.End]
+	e.pos = t.End
+	switch {
+	case !v.Keep:
+		e.pos = e.insert(v.After, t.End, true)
+	case v.Dest != "" && written[0] == '<':
+		e.write("<" + v.Dest + ">")
+	case v.Dest != "":
+		e.write(v.Dest)
+	default:
+		e.copy(t.Start, t.End)
+	}
+}
+
+func (e *Editor) link(t Token) {
+	v := e.OnLink(t)
+	label := e.from[t.Text.Start:t.Text.End]
+	empty := strings.TrimSpace(label) == "" || v.After == "" && IsOnlyAddress(label)
+	if !v.Keep && (t.Kind == Image || e.Foreign && empty) { // what an image shows goes with it
+		e.pos = e.insert(v.After, t.End, true)
+		return
+	}
+	e.tails = append(e.tails, tail{Span{t.Text.End, t.End}, v})
+	if v.Keep {
+		e.copyTo(t.Text.Start)
+	}
+	e.pos = t.Text.Start
+}
+
+var (
+	attribute    = regexp.MustCompile(`(?i)[\s"'/](href|src|id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
+	anchorTag    = regexp.MustCompile(`(?i)^a\s+(?:id|name)\s*=\s*["']?[\w.:-]{1,100}["']?\s*/?$`)
+	eventHandler = regexp.MustCompile(`(?i)[\s"'/](?:on[a-z]+|style|srcset|srcdoc|action|formaction|xlink:href` +
+		`|background|poster|lowsrc|dynsrc|ping|data|codebase|longdesc|manifest)\s*=`)
+)
+
+func attributes(tag string) map[string]string {
+	found := map[string]string{}
+	for _, m := range attribute.FindAllStringSubmatch(tag, 10) {
+		if name := strings.ToLower(m[1]); found[name] == "" {
+			found[name] = m[2] + m[3] + m[4]
+		}
+	}
+	return found
+}
+
+// isPlain reports whether a tag does nothing and has no other address than this one.
+func isPlain(tag, dest string) bool {
+	return !eventHandler.MatchString(tag) && strings.Count(tag, "://") <= strings.Count(dest, "://")
+}
+
+// tag handles an HTML tag. In a text from outside links and pictures are judged by their addresses, what loads or runs
+// something goes, anchors and plain markup stay. Elsewhere no tag that loads, runs or links something stays.
+func (e *Editor) tag(t Token) {
+	inside := t.Raw[1 : len(t.Raw)-1]
+	name, closing := strings.CutPrefix(strings.ToLower(tagName.FindString(inside)), "/")
+	active := activeTags[name]
+	if !active && (!e.Foreign || closing || !eventHandler.MatchString(inside)) {
+		return
+	}
+	e.pos = t.End
+	switch {
+	case !active:
+	case !e.Foreign:
+		if !closing {
+			e.OnTag(t.Raw)
+		}
+	case name == "a" && !closing:
+		v := Verdict{Keep: anchorTag.MatchString(inside)}
+		if t.Kind == Link {
+			v = e.OnLink(t)
+			if v.Dest != "" {
+				v = Verdict{After: v.Dest}
+			}
+			v.Keep = v.Keep && isPlain(inside, t.Dest)
+		}
+		if e.tags = append(e.tags, v); v.Keep {
+			e.copy(t.Start, t.End)
+		}
+	case name == "a" && len(e.tags) > 0:
+		v := e.tags[len(e.tags)-1]
+		if e.tags = e.tags[:len(e.tags)-1]; v.Keep {
+			e.copy(t.Start, t.End)
+		} else {
+			e.insert(v.After, t.End, false)
+		}
+	case t.Kind == Image:
+		if v := e.OnLink(t); v.Keep && v.Dest == "" && isPlain(inside, t.Dest) {
+			e.copy(t.Start, t.End)
+		} else {
+			e.pos = e.insert(v.After, t.End, true)
+		}
+	default:
+		if !closing && (name == "script" || name == "style") {
+			e.pos = e.afterTag("/"+name, t.End)
+		}
+		e.pos = e.closeGap(e.pos)
+	}
+}
+
+// afterTag returns where the next tag with a name ends, and pos when none comes.
+func (e *Editor) afterTag(name string, pos int) int {
+	if e.unclosed[name] {
+		return pos
+	}
+	at, _ := slices.BinarySearchFunc(e.Tokens, pos, func(t Token, at int) int { return t.Start - at })
+	for _, t := range e.Tokens[at:] {
+		if t.Kind == Tag && strings.EqualFold(tagName.FindString(t.Raw[1:]), name) {
+			return t.End
+		}
+	}
+	if e.unclosed == nil {
+		e.unclosed = map[string]bool{}
+	}
+	e.unclosed[name] = true
+	return pos
+}
+
+// output is the rewritten part of a text. White space is held back until the following text is known.
+type output struct {
+	from     string // the text
+	Foreign  bool   // a text from outside: every scheme counts, anchors and ids stay
+	out      bytes.Buffer
+	space    string          // white space held back
+	outMark  int             // where the last marker ends in out
+	adjacent map[string]bool // ids of the markers that end there
+}
+
+// copy takes over input, and holds back the white space at its end.
+func (o *output) copy(start, end int) {
+	if start >= end {
+		return
+	}
+	s := o.from[start:end]
+	words := strings.TrimRight(s, " \t\u00a0\u202f\u3000")
+	if words != "" {
+		o.write(words)
+	}
+	o.space += s[len(words):]
+}
+
+// write replaces the skipped input by text.
+func (o *output) write(s string) {
+	o.out.WriteString(o.space)
+	o.space = ""
+	o.out.WriteString(s)
+}
+
+// insert puts a marker, or nothing, in the place of what ends at next, and returns where to go on. gone: no text stays
+// of what was there.
+func (o *output) insert(marker string, next int, gone bool) int {
+	if marker = o.Cite(marker); marker != "" {
+		if !gone {
+			o.space = " "
+		}
+		o.write(marker)
+		o.outMark = o.out.Len()
+		return next
+	}
+	if gone {
+		return o.closeGap(next)
+	}
+	return next
+}
+
+// Cite returns the markers that are not yet at the end of the output.
+func (o *output) Cite(markers ...string) string {
+	if o.out.Len() != o.outMark {
+		o.adjacent = nil
+	}
+	var b strings.Builder
+	for _, m := range markers {
+		if m != "" && o.Fresh(m) {
+			b.WriteString(m)
+		}
+	}
+	return b.String()
+}
+
+// Fresh reports whether the id does not stand in the same row of markers already.
+func (o *output) Fresh(id string) bool {
+	if o.adjacent[id] {
+		return false
+	}
+	if o.adjacent == nil {
+		o.adjacent = map[string]bool{}
+	}
+	o.adjacent[id] = true
+	return true
+}

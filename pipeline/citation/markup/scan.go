@@ -1,0 +1,287 @@
+package markup
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+
+	"nightdesk/pipeline/markdown"
+)
+
+// Kind says what a token is.
+type Kind int
+
+const (
+	Marker     Kind = iota // of citations, in brackets: Group
+	Named                  // an id without brackets: Group
+	Link                   // [text](address), [text][label], <a href="address">text</a>; also a marker if Group.End > 0
+	Image                  // ![text](address), <img src="address">
+	Address                // in running text or in angle brackets
+	Definition             // [label]: address
+	Tag                    // of HTML, none of the above
+)
+
+// Token is a part of a text that may cite something, or hide it: text[Start:End].
+type Token struct {
+	Kind
+	Start, End int
+	Text       Span   // of a link: what is shown, between its beginning and its end
+	Dest       string // the address as written
+	Raw        string // of HTML: the tag
+	Group      Group
+	Coded      bool // an address in code
+	Labelled   bool // a link whose address stands in a definition
+}
+
+// Scanned is a text and its tokens by Start. The parts of a link are tokens behind it.
+type Scanned struct {
+	Markdown string
+	Tokens   []Token
+	Code     Spans
+	Tree     ast.Node
+}
+
+// Scan reads Markdown. known reports whether an address in running text is that of a source; it decides whether words
+// that follow without a space belong to the address.
+func Scan(source string, known func(address string) bool) *Scanned {
+	bytes := []byte(source)
+	s := &scanner{Scanned: Scanned{Markdown: source, Tree: reader.Parse(bytes)}, known: known}
+	s.Code = spansOf(markdown.CodeRanges(s.Tree, bytes))
+	s.inline(bytes)
+	s.text()
+	return &s.Scanned
+}
+
+func spansOf(ranges [][2]int) Spans {
+	var spans Spans
+	for _, r := range ranges {
+		spans = append(spans, Span{r[0], r[1]})
+	}
+	return spans
+}
+
+type scanner struct {
+	Scanned
+	known func(string) bool
+	nodes []Token // what the tree has, by Start
+	bound int     // where the text without code ends
+}
+
+// inline collects the links of the tree.
+func (s *scanner) inline(source []byte) {
+	for _, d := range markdown.Definitions(s.Tree) {
+		if d.Destination != "" {
+			s.nodes = append(s.nodes, Token{Kind: Definition, Start: d.Start, End: d.End, Dest: d.Destination})
+		}
+	}
+	_ = ast.Walk(s.Tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		at := markdown.SpanOf(n)
+		t := Token{Start: at.Start, End: at.End, Text: Span{at.Start + 1, at.Close}}
+		switch n := n.(type) {
+		case *ast.Link:
+			t.Kind, t.Dest, t.Labelled = Link, string(n.Destination), n.Reference != nil
+		case *ast.Image:
+			t.Kind, t.Dest, t.Text.Start = Image, string(n.Destination), at.Start+2
+		case *ast.AutoLink:
+			t.Kind, t.Dest = Address, string(n.Label(source))
+			if Scheme(t.Dest) == "" {
+				return ast.WalkContinue, nil
+			}
+		default:
+			return ast.WalkContinue, nil
+		}
+		s.nodes = append(s.nodes, t)
+		return ast.WalkContinue, nil
+	})
+	slices.SortStableFunc(s.nodes, func(a, b Token) int { return cmp.Compare(a.Start, b.Start) })
+}
+
+// text collects markers, addresses and tags in what is neither code nor the address of a link.
+func (s *scanner) text() {
+	var tails []Span // ends of links, the innermost last
+	nodes, code := s.nodes, s.Code
+	for i := 0; i < len(s.Markdown); {
+		for len(tails) > 0 && tails[len(tails)-1].Start < i {
+			tails = tails[:len(tails)-1]
+		}
+		if n := len(tails); n > 0 && tails[n-1].Start == i {
+			i, tails = max(i, tails[n-1].End), tails[:n-1]
+			continue
+		}
+		for len(nodes) > 0 && nodes[0].Start < i {
+			nodes = nodes[1:]
+		}
+		within, inside := code.At(i)
+		if s.bound = len(s.Markdown); inside {
+			s.bound = within.End
+		} else if len(code) > 0 {
+			s.bound = code[0].Start
+		}
+		if inside {
+			i = s.coded(i, within.End)
+			continue
+		}
+		if len(nodes) == 0 || nodes[0].Start > i {
+			i = s.plain(i)
+			continue
+		}
+		t := nodes[0]
+		switch nodes = nodes[1:]; t.Kind {
+		case Link, Image:
+			t.Group, _ = ParseGroup(s.Markdown[:s.bound], t.Text.Start-1, 0)
+			if t.Group.End > 0 && t.Group.End <= t.Text.End+1 { // a number with a definition
+				i = s.plain(i)
+				continue
+			}
+			tails = append(tails, Span{t.Text.End, t.End})
+			i = t.Text.Start
+		case Address:
+			i = t.End
+		default: // the label of a definition may be a marker
+			i++
+		}
+		s.Tokens = append(s.Tokens, t)
+	}
+}
+
+// coded reads the addresses in code.
+func (s *scanner) coded(i, end int) int {
+	for i < end {
+		if c := s.Markdown[i] | 0x20; c < 'a' || c > 'z' {
+			i++
+			continue
+		}
+		next, dest := s.address(i)
+		if dest != "" {
+			s.Tokens = append(s.Tokens, Token{Kind: Address, Start: i, End: next, Dest: dest, Coded: true})
+		}
+		for next = max(next, i+1); next < end && AlnumASCII(s.Markdown[next]) && dest == ""; next++ {
+		}
+		i = next
+	}
+	return i
+}
+
+// plain reads what begins at i, and returns where to go on.
+func (s *scanner) plain(i int) int {
+	c := s.Markdown[i]
+	switch {
+	case c == '\\' && i+1 < len(s.Markdown) && isPunct(s.Markdown[i+1]):
+		return i + 2
+	case c == '<':
+		return s.tag(i)
+	case c == '[' || c == '(' || c >= utf8.RuneSelf:
+		r, size := utf8.DecodeRuneInString(s.Markdown[i:])
+		if ClosingBracket(r) == 0 || s.isEntryLabel(i) {
+			return i + size
+		}
+		if g, ok := ParseGroup(s.Markdown[:s.bound], i, 0); ok {
+			s.Tokens = append(s.Tokens, Token{Kind: Marker, Start: i, End: g.End, Group: g})
+		}
+		return i + size
+	case c|0x20 >= 'a' && c|0x20 <= 'z':
+		return s.word(i)
+	}
+	return i + 1
+}
+
+// isEntryLabel reports whether the bracket at i names an entry of the references: it follows the entry's anchor.
+func (s *scanner) isEntryLabel(i int) bool {
+	before := strings.TrimRight(s.Markdown[max(0, i-80):i], " ")
+	before, closed := strings.CutSuffix(before, `"></a>`)
+	return closed && strings.Contains(before[strings.LastIndexByte(before, '<')+1:], `a id="ref-`)
+}
+
+// word reads a word in running text: an address, an id, or neither.
+func (s *scanner) word(i int) int {
+	if end, dest := s.address(i); end > i {
+		if dest != "" {
+			s.Tokens = append(s.Tokens, Token{Kind: Address, Start: i, End: end, Dest: dest})
+		}
+		return end
+	}
+	if id, n := s.id(i); n > 0 {
+		s.Tokens = append(s.Tokens, Token{Kind: Named, Start: i, End: i + n, Group: Group{End: i + n, IDs: []ID{id}}})
+		return i + n
+	}
+	for i++; i < len(s.Markdown) && AlnumASCII(s.Markdown[i]); i++ {
+	}
+	return i
+}
+
+// id reads an id in running text, as in "as CIT-3-01 shows". Only the exact form counts, because "Plan-9" is text.
+func (s *scanner) id(i int) (ID, int) {
+	id, n := scanID(s.Markdown[i:s.bound])
+	if n == 0 || s.Markdown[i:i+n] != id.String() {
+		return ID{}, 0
+	}
+	before, _ := utf8.DecodeLastRuneInString(s.Markdown[:i])
+	if i > 0 && (isWord(before) || strings.ContainsRune("/#-.@=", before)) {
+		return ID{}, 0
+	}
+	if after := s.Markdown[i+n:]; after != "" && strings.IndexByte("-/_", after[0]) >= 0 {
+		return ID{}, 0
+	}
+	return id, n
+}
+
+// address reads an address in running text. dest is empty for what only begins like one.
+func (s *scanner) address(i int) (end int, dest string) {
+	anyScheme := hasAuthority(s.Markdown[i:])
+	if !anyScheme && !isAddress(s.Markdown[i:]) {
+		return i, ""
+	}
+	before, _ := utf8.DecodeLastRuneInString(s.Markdown[:i])
+	if i > 0 && !anyScheme && (isWord(before) || strings.ContainsRune("/.-@:", before)) {
+		return i, ""
+	}
+	limit := s.bound
+	end = AddressEnd(s.Markdown, i, limit)
+	dest = strings.TrimRight(s.Markdown[i:end], AddressMarks)
+	if strings.HasPrefix(s.Markdown[i+len(dest):end], "...") { // cut short, or the end of a sentence
+		dest = s.Markdown[i : i+len(dest)+3]
+	}
+	if len(dest) < len("www.x") {
+		return i + max(1, len(dest)), ""
+	}
+	if word := strings.IndexFunc(dest, standsClose); word > 0 && !s.known(dest) {
+		dest = dest[:word] // words may follow the address at once
+	}
+	end = i + len(dest)
+	if FoldPrefix(dest, "www.") {
+		dest = "https://" + dest
+	}
+	return end, dest
+}
+
+// htmlTag is a tag of HTML.
+var htmlTag = regexp.MustCompile(`^<(/?[a-zA-Z][a-zA-Z0-9]*)[^<>]*>`)
+
+// maxTag bounds a tag, in bytes.
+const maxTag = 1000
+
+// tag reads a tag. That of a link extends to the end of the link.
+func (s *scanner) tag(i int) int {
+	m := htmlTag.FindStringSubmatch(s.Markdown[i:min(len(s.Markdown), i+maxTag)])
+	if m == nil {
+		return i + 1
+	}
+	t := Token{Kind: Tag, Start: i, End: i + len(m[0]), Raw: m[0]}
+	a := attributes(m[0])
+	switch name := strings.ToLower(m[1]); {
+	case name == "img":
+		t.Kind, t.Dest = Image, a["src"]
+	case name == "a" && a["href"] != "":
+		t.Kind, t.Dest = Link, a["href"]
+		t.Text = Span{t.End, t.End}
+	}
+	s.Tokens = append(s.Tokens, t)
+	return i + len(m[0])
+}
