@@ -28,7 +28,8 @@ type Config struct {
 	UserInfo    string // who asks and for what purpose, for all prompts
 	Attached    bool   // the run has attached documents, which the knowledge base tools search; not a setting
 	RedisURL    URL    // empty: embedded Redis
-	StorageURL  URL    // file:///dir or s3://bucket/prefix; empty: DataDir
+	S3          S3
+	StorageURL  URL // file:///dir or s3://bucket/prefix; empty: DataDir
 	Serve       Serve
 	Watch       Watch
 	Worker      Worker

@@ -50,7 +50,7 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 			apply(f, text, "environment "+f.Env)
 		}
 	}
-	problems = append(problems, removedVariables(getenv)...)
+	problems = append(problems, removedVariables(getenv, &c.S3)...)
 	for _, path := range slices.Sorted(maps.Keys(overrides)) {
 		if f, ok := known[path]; ok {
 			apply(f, overrides[path], "flag")

@@ -69,13 +69,24 @@ func removedPaths() map[string]string {
 	return paths
 }
 
-// aliases are environment variables of removed settings that are still read, beside the standard ones of AWS.
-var aliases = []string{"S3_ENDPOINT", "S3_REGION"}
+// S3 is where the S3 server is, as far as environment variables of removed settings say it. They come before the
+// standard ones of AWS, which the storage reads itself.
+type S3 struct{ Endpoint, Region Variable }
 
-// removedVariables returns a problem for each environment variable of a removed setting that is set.
-func removedVariables(getenv func(string) string) (problems Problems) {
+// Variable is an environment variable that is set, or the zero value.
+type Variable struct{ Name, Value string }
+
+// removedVariables returns a problem for each environment variable of a removed setting that is set, and reads those
+// that are still of use.
+func removedVariables(getenv func(string) string, s3 *S3) (problems Problems) {
+	read := map[string]*Variable{"S3_ENDPOINT": &s3.Endpoint, "S3_REGION": &s3.Region}
 	for path, instead := range removedPaths() {
-		if env := environment(path); getenv(env) != "" && !slices.Contains(aliases, env) {
+		env := environment(path)
+		switch value := getenv(env); {
+		case value == "":
+		case read[env] != nil:
+			*read[env] = Variable{env, value}
+		default:
 			problems = append(problems, Problem{Key: path, Source: "environment " + env, Reason: wasRemoved + instead})
 		}
 	}

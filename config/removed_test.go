@@ -50,7 +50,9 @@ func TestLoad_RemovedSettings(t *testing.T) {
 			t.Errorf("%s: %v, want %q", env, err, want)
 		}
 	}
-	if _, err := tryLoad(t, "", map[string]string{"S3_ENDPOINT": "http://127.0.0.1:7070", "S3_REGION": "x"}, nil); err != nil {
-		t.Errorf("variables that are still read: %v", err)
+	c, err := tryLoad(t, "", map[string]string{"S3_ENDPOINT": "http://127.0.0.1:7070", "S3_REGION": "x"}, nil)
+	if want := (config.S3{Endpoint: config.Variable{Name: "S3_ENDPOINT", Value: "http://127.0.0.1:7070"},
+		Region: config.Variable{Name: "S3_REGION", Value: "x"}}); err != nil || c.S3 != want {
+		t.Errorf("variables that are still read: %+v, %v", c.S3, err)
 	}
 }

@@ -19,6 +19,10 @@ const (
 func Check(ctx context.Context, s Store) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, probeTime, fmt.Errorf("no success within %s", probeTime))
 	defer cancel()
+	advice := "check STORAGE_URL"
+	if bucket, ok := s.(*S3); ok {
+		advice += " and " + bucket.endpoint
+	}
 	body := []byte("nightdesk writes here\n")
 	if err := s.Put(ctx, probeKey, body); err != nil {
 		return err
@@ -28,16 +32,14 @@ func Check(ctx context.Context, s Store) error {
 		return err
 	}
 	if err != nil || !bytes.Equal(got, body) {
-		return fmt.Errorf("%s does not contain what was just stored there: check STORAGE_URL and AWS_ENDPOINT_URL_S3",
-			s.Location(probeKey))
+		return fmt.Errorf("%s does not contain what was just stored there: %s", s.Location(probeKey), advice)
 	}
 	keys, err := s.List(ctx, probeKey)
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(keys, probeKey) {
-		return fmt.Errorf("%s is not listed although it was just stored: check STORAGE_URL and AWS_ENDPOINT_URL_S3",
-			s.Location(probeKey))
+		return fmt.Errorf("%s is not listed although it was just stored: %s", s.Location(probeKey), advice)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,10 +20,13 @@ import (
 
 // S3Settings holds the location of a bucket and the credentials to use.
 type S3Settings struct {
-	Bucket    string
-	Prefix    string // folder in the bucket, without leading or trailing slash; empty: the whole bucket
-	Endpoint  string // http(s)://host:port of a server other than Amazon's; empty: AWS_ENDPOINT_URL_S3, else Amazon
-	Region    string // empty: AWS_REGION, else the profile's region, else us-east-1
+	Bucket   string
+	Prefix   string // folder in the bucket, without leading or trailing slash; empty: the whole bucket
+	Endpoint string // http(s)://host:port of a server other than Amazon's; empty: AWS_ENDPOINT_URL_S3, else Amazon
+	Region   string // empty: AWS_REGION, else the profile's region, else us-east-1
+	// Names of the settings with the endpoint and the region, for messages; empty: those of AWS.
+	EndpointName, RegionName string
+
 	AccessKey string // empty: the usual sources of AWS credentials (environment, profile, container, machine)
 	SecretKey string // required with AccessKey
 }
@@ -37,12 +41,13 @@ type S3Settings struct {
 // list objects and to abort multipart uploads. The parts of a multipart upload by a killed process are invisible; the
 // bucket rule "abort incomplete multipart uploads" removes them.
 type S3 struct {
-	client         *s3.Client
-	bucket, prefix string // prefix: empty or with a trailing slash
-	host           string // host of the endpoint, for messages
-	credentials    *watchedCredentials
-	retryer        retryer
-	pace           pace
+	client           *s3.Client
+	bucket, prefix   string // prefix: empty or with a trailing slash
+	host             string // host of the endpoint, for messages
+	endpoint, region string // names of their settings, for messages
+	credentials      *watchedCredentials
+	retryer          retryer
+	pace             pace
 }
 
 var (
@@ -71,7 +76,8 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 		return nil, fmt.Errorf("read the AWS settings for s3://%s: %w: correct the AWS_* variables or the AWS "+
 			"configuration file", settings.Bucket, err)
 	}
-	s := &S3{bucket: settings.Bucket, retryer: newRetryer(p), pace: p}
+	s := &S3{bucket: settings.Bucket, retryer: newRetryer(p), pace: p,
+		endpoint: cmp.Or(settings.EndpointName, "AWS_ENDPOINT_URL_S3"), region: cmp.Or(settings.RegionName, "AWS_REGION")}
 	if settings.Prefix != "" {
 		s.prefix = settings.Prefix + "/"
 	}
@@ -88,7 +94,7 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 		s.host = "s3." + o.Region + ".amazonaws.com"
 		if o.BaseEndpoint != nil {
 			o.UsePathStyle = true // such servers seldom have a DNS name per bucket
-			s.host, err = hostOf(*o.BaseEndpoint), checkEndpoint(*o.BaseEndpoint)
+			s.host, err = hostOf(*o.BaseEndpoint), s.checkEndpoint(*o.BaseEndpoint)
 		}
 		// The other mode sends checksums as trailers in the body, which some servers store as data.
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired

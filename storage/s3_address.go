@@ -45,12 +45,11 @@ func (s S3Settings) check() error {
 
 // checkEndpoint rejects an address that cannot be that of an S3 server. The error does not repeat it, because it may
 // contain a password.
-func checkEndpoint(address string) error {
+func (s *S3) checkEndpoint(address string) error {
 	u, err := url.Parse(address)
 	aServer := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 	if !aServer || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return errors.New("AWS_ENDPOINT_URL_S3 must be http://host:port or https://host:port, without user, password and " +
-			"query")
+		return errors.New(s.endpoint + " must be http://host:port or https://host:port, without user, password and query")
 	}
 	return nil
 }

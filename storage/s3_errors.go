@@ -101,15 +101,17 @@ func (s *S3) explain(err error) string {
 	)
 	switch {
 	case errors.As(err, &name):
-		return fmt.Sprintf("the name %s cannot be resolved (%s): correct AWS_ENDPOINT_URL_S3, or check the network",
-			name.Name, name.Err)
+		return fmt.Sprintf("the name %s cannot be resolved (%s): correct %s, or check the network", name.Name,
+			name.Err, s.endpoint)
 	case errors.As(err, &cert):
 		return fmt.Sprintf("its certificate is not trusted (%s): set AWS_CA_BUNDLE to the authority's certificate, or "+
-			"correct AWS_ENDPOINT_URL_S3", plain(cert.Err.Error()))
+			"correct %s", plain(cert.Err.Error()), s.endpoint)
 	case errors.As(err, &op) && op.Op == "dial":
-		return fmt.Sprintf("no connection (%s): start the server, correct AWS_ENDPOINT_URL_S3, or check the network", op.Err)
+		return fmt.Sprintf("no connection (%s): start the server, correct %s, or check the network", op.Err, s.endpoint)
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return "the server does not use TLS: write http:// in AWS_ENDPOINT_URL_S3, or give the server a certificate"
+		return "the server does not use TLS: write http:// in " + s.endpoint + ", or give the server a certificate"
+	case errors.Is(err, errNotS3):
+		return errNotS3.Error() + ": correct " + s.endpoint
 	case errors.As(err, &slow):
 		return slow.Error() + ": check its log, or the network"
 	case errors.As(err, &req):
@@ -143,8 +145,8 @@ func (s *S3) explainAnswer(err error) string {
 	case c == "RequestTimeTooSkewed":
 		return "the clocks of this machine and the server differ: set the clock"
 	case c == "PermanentRedirect", c == "AuthorizationHeaderMalformed", status(err) == http.StatusMovedPermanently:
-		return fmt.Sprintf("the bucket is in another region than %s (%s): correct AWS_REGION",
-			s.client.Options().Region, answer)
+		return fmt.Sprintf("the bucket is in another region than %s (%s): correct %s",
+			s.client.Options().Region, answer, s.region)
 	case status(err) == http.StatusForbidden:
 		return fmt.Sprintf("access denied (%s): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they may "+
 			"get, put and list objects", answer)
@@ -157,7 +159,7 @@ func (s *S3) explainAnswer(err error) string {
 	case status(err) >= 500:
 		return fmt.Sprintf("the server has an internal error (%s): check its log, or try again later", answer)
 	case !spoken:
-		return fmt.Sprintf("the answer is not that of an S3 server (%s): correct AWS_ENDPOINT_URL_S3", answer)
+		return fmt.Sprintf("the answer is not that of an S3 server (%s): correct %s", answer, s.endpoint)
 	}
 	return "the server answers " + answer
 }

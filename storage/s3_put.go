@@ -80,7 +80,7 @@ func (s *S3) put(ctx context.Context, key string, body []byte, onlyNew *string) 
 }
 
 // errNotS3 means that a successful response lacks a field that every S3 server sends.
-var errNotS3 = errors.New("the answer is not that of an S3 server: correct AWS_ENDPOINT_URL_S3")
+var errNotS3 = errors.New("the answer is not that of an S3 server")
 
 func (s *S3) putWhole(ctx context.Context, u upload) error {
 	out, err := s.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: u.key, Body: bytes.NewReader(u.body),

@@ -124,15 +124,16 @@ func TestS3Settings(t *testing.T) {
 		settings storage.S3Settings
 		want     string
 	}{
-		"no bucket":            {storage.S3Settings{}, "bucket name"},
-		"upper case":           {storage.S3Settings{Bucket: "Desk"}, "bucket name"},
-		"user in the bucket":   {storage.S3Settings{Bucket: "me:" + secret + "@desk"}, "AWS_ACCESS_KEY_ID"},
-		"folder leads up":      {storage.S3Settings{Bucket: "desk", Prefix: "../x"}, "folder"},
-		"half credentials":     {storage.S3Settings{Bucket: "desk", AccessKey: "a"}, "or neither"},
-		"endpoint, no scheme":  {storage.S3Settings{Bucket: "desk", Endpoint: "localhost:9000"}, "AWS_ENDPOINT_URL_S3"},
-		"endpoint, password":   {storage.S3Settings{Bucket: "desk", Endpoint: "http://me:" + secret + "@host"}, "AWS_ENDPOINT_URL_S3"},
-		"endpoint, not a URL":  {storage.S3Settings{Bucket: "desk", Endpoint: "http://ho st:" + secret}, "AWS_ENDPOINT_URL_S3"},
-		"endpoint, with query": {storage.S3Settings{Bucket: "desk", Endpoint: "http://host/?key=" + secret}, "AWS_ENDPOINT_URL_S3"},
+		"no bucket":             {storage.S3Settings{}, "bucket name"},
+		"upper case":            {storage.S3Settings{Bucket: "Desk"}, "bucket name"},
+		"user in the bucket":    {storage.S3Settings{Bucket: "me:" + secret + "@desk"}, "AWS_ACCESS_KEY_ID"},
+		"folder leads up":       {storage.S3Settings{Bucket: "desk", Prefix: "../x"}, "folder"},
+		"half credentials":      {storage.S3Settings{Bucket: "desk", AccessKey: "a"}, "or neither"},
+		"endpoint, no scheme":   {storage.S3Settings{Bucket: "desk", Endpoint: "localhost:9000"}, "AWS_ENDPOINT_URL_S3"},
+		"endpoint, by its name": {storage.S3Settings{Bucket: "desk", Endpoint: "localhost:9000", EndpointName: "S3_ENDPOINT"}, "S3_ENDPOINT must be"},
+		"endpoint, password":    {storage.S3Settings{Bucket: "desk", Endpoint: "http://me:" + secret + "@host"}, "AWS_ENDPOINT_URL_S3"},
+		"endpoint, not a URL":   {storage.S3Settings{Bucket: "desk", Endpoint: "http://ho st:" + secret}, "AWS_ENDPOINT_URL_S3"},
+		"endpoint, with query":  {storage.S3Settings{Bucket: "desk", Endpoint: "http://host/?key=" + secret}, "AWS_ENDPOINT_URL_S3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

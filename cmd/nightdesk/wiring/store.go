@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -23,15 +22,15 @@ func OpenStore(ctx context.Context, cfg config.Config) (storage.Store, error) {
 	return OpenBucket(ctx, cfg, url)
 }
 
-// OpenBucket opens a folder of a bucket. Like the variables of AWS, S3_ENDPOINT and S3_REGION are read from the
-// environment of the process; they come before those.
+// OpenBucket opens a folder of a bucket.
 func OpenBucket(ctx context.Context, cfg config.Config, url string) (storage.Store, error) {
 	bucket, prefix, err := storage.ParseS3(url)
 	if err != nil {
 		return nil, view.Usage(err)
 	}
-	s, err := storage.NewS3(ctx, storage.S3Settings{Bucket: bucket, Prefix: prefix, Endpoint: os.Getenv("S3_ENDPOINT"),
-		Region: os.Getenv("S3_REGION")})
+	s, err := storage.NewS3(ctx, storage.S3Settings{Bucket: bucket, Prefix: prefix,
+		Endpoint: cfg.S3.Endpoint.Value, EndpointName: cfg.S3.Endpoint.Name,
+		Region: cfg.S3.Region.Value, RegionName: cfg.S3.Region.Name})
 	if err != nil {
 		return nil, err
 	}
