@@ -210,7 +210,7 @@ func followHere(ctx context.Context, s *session, d *desk.Desk, services jobs.Ser
 	screen := view.NewRunScreen(s.Err, run, false)
 	usable := usable(d.Queue, services.Store)
 	ask := &dialogue.Asker{RunScreen: screen, Console: s.Console, Human: s.cfg.Planning.Human, Desk: d}
-	_, err := watch.Follow(ctx, d.Queue, run.ID, 0, usable, ask)
+	_, err := watch.Follow(ctx, d, run.ID, 0, usable, ask)
 	screen.End()
 	if ctx.Err() != nil && ask.CancelWaiting(ctx, run.ID, interruptGrace, usable) {
 		worker.Stop()

@@ -193,8 +193,8 @@ func (b *batchWatch) end(ctx context.Context, p redisqueue.Pulse) error {
 		return err
 	}
 	if p.State == "" && b.con.JSON { // its state has expired
-		if _, events, ok := b.archive(ctx, p.RunID); ok {
-			if err := b.printMessages(ctx, run, after(events, b.seqs[p.RunID])); err != nil {
+		if events, err := b.desk.Events(ctx, p.RunID, b.seqs[p.RunID]); err == nil {
+			if err := b.printMessages(ctx, run, events); err != nil {
 				return err
 			}
 		}
@@ -211,19 +211,9 @@ func (b *batchWatch) end(ctx context.Context, p redisqueue.Pulse) error {
 // messages prints the new messages of a run.
 func (b *batchWatch) messages(ctx context.Context, p redisqueue.Pulse) error {
 	for {
-		events, err := b.queue.Events(ctx, p.RunID, b.seqs[p.RunID], 0)
-		var gap *topicqueue.Gap
-		if errors.As(err, &gap) {
-			run, err := b.queue.Run(ctx, p.RunID)
-			if err != nil {
-				return err
-			}
-			events = b.heal(ctx, run, []topicqueue.Event{gap.Event(time.Now().UTC())})
-		} else if err != nil {
+		events, err := b.desk.Events(ctx, p.RunID, b.seqs[p.RunID])
+		if err != nil || len(events) == 0 {
 			return err
-		}
-		if len(events) == 0 {
-			return nil
 		}
 		if err := b.printMessages(ctx, topicqueue.Run{}, events); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/topicqueue"
@@ -43,9 +44,9 @@ const (
 //
 // usable checks whether the run can continue in this process. Its error ends Follow after outageTime of failures. If
 // usable is nil, other processes work on the run, and Follow waits out an outage of any length.
-func Follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
+func Follow(ctx context.Context, d *desk.Desk, runID string, seq int64,
 	usable func(context.Context) error, v Viewer) (topicqueue.Run, error) {
-	l := looker{q: q, runID: runID, usable: usable, along: v.Along()}
+	l := looker{Desk: d, runID: runID, usable: usable, along: v.Along()}
 	o := outage{Noter: v, since: time.Now()}
 	if usable != nil {
 		o.patience = outageTime
@@ -96,7 +97,7 @@ type news struct {
 
 // looker polls one run.
 type looker struct {
-	q      *redisqueue.Queue
+	*desk.Desk
 	runID  string
 	usable func(context.Context) error // see Follow
 	along  bool                        // read model output too
@@ -109,10 +110,10 @@ func (l *looker) deltas(ctx context.Context) (out []topicqueue.Event) {
 	if !l.along {
 		return nil
 	}
-	if time.Since(l.marked) > alongPause && l.q.ReadAlong(ctx, l.runID) == nil {
+	if time.Since(l.marked) > alongPause && l.Queue.ReadAlong(ctx, l.runID) == nil {
 		l.marked = time.Now()
 	}
-	out, l.after, _ = l.q.Deltas(ctx, l.runID, l.after)
+	out, l.after, _ = l.Queue.Deltas(ctx, l.runID, l.after)
 	return out
 }
 
@@ -122,11 +123,7 @@ func (l *looker) look(ctx context.Context, seq int64, ask bool) (n news, err err
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	n.deltas = l.deltas(ctx)
-	n.events, err = l.q.Events(ctx, l.runID, seq, 0)
-	var gap *topicqueue.Gap
-	if errors.As(err, &gap) {
-		n.events, err = []topicqueue.Event{gap.Event(time.Now().UTC())}, nil
-	}
+	n.events, err = l.Events(ctx, l.runID, seq)
 	n.looked = ask || len(n.events)+len(n.deltas) > 0
 	if err != nil || !n.looked {
 		return n, err
@@ -136,7 +133,7 @@ func (l *looker) look(ctx context.Context, seq int64, ask bool) (n news, err err
 			return n, err
 		}
 	}
-	n.run, err = l.q.Run(ctx, l.runID)
+	n.run, err = l.Queue.Run(ctx, l.runID)
 	return n, err
 }
 

@@ -6,7 +6,6 @@ package watch
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,9 +13,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/tasks"
-	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/retry"
@@ -26,7 +23,7 @@ import (
 // ended. from is the number of the last message of a run that is known. The error has an exit code if not everything is
 // completed.
 func Name(ctx context.Context, d *desk.Desk, name, batch string, from int64) (err error) {
-	w := &watcher{con: d.Console, desk: d, store: d.Store,
+	w := &watcher{con: d.Console, desk: d,
 		messages: jsonViewer{d.Console, !d.Config.Watch.ReturnIntermediateResults}}
 	if d.HasQueue() {
 		w.queue, w.servers = d.Queue, modelServers{redis: d.Redis}
@@ -38,11 +35,11 @@ func Name(ctx context.Context, d *desk.Desk, name, batch string, from int64) (er
 		case err == nil && found.Queued:
 			return w.run(ctx, found.Run, from)
 		case err == nil:
-			run, events, ok := w.archive(ctx, found.ID)
-			if !ok {
-				return view.NoSuch(name)
+			events, err := d.Events(ctx, found.ID, from)
+			if err != nil {
+				return err
 			}
-			return w.replay(ctx, run, after(events, from))
+			return w.replay(ctx, found.Run, events)
 		case view.KindOf(err) != view.Missing || desk.IsRunID(name):
 			return err
 		}
@@ -93,7 +90,10 @@ func (w *watcher) storedBatch(ctx context.Context, stored desk.Stored, name stri
 		if !w.con.JSON {
 			return nil
 		}
-		run, events, _ := w.archive(ctx, run.ID)
+		events, err := w.desk.Events(ctx, run.ID, 0)
+		if err != nil {
+			return err
+		}
 		return b.printMessages(ctx, run, events)
 	})
 	if err != nil {
@@ -117,8 +117,7 @@ type watcher struct {
 	con      *view.Console
 	desk     *desk.Desk
 	queue    *redisqueue.Queue // nil: no queue, show the runs in storage
-	store    storage.Store
-	messages jsonViewer // printer for --json
+	messages jsonViewer        // printer for --json
 	servers  modelServers
 	troubles watchedTroubles
 }
@@ -126,7 +125,7 @@ type watcher struct {
 // run watches one run.
 func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error {
 	v, end := w.viewer(run)
-	ended, err := Follow(ctx, w.queue, run.ID, from, nil, healer{v, w})
+	ended, err := Follow(ctx, w.desk, run.ID, from, nil, lookout{v, w})
 	if err == nil {
 		ended, err = w.stored(ctx, ended, v)
 	}
@@ -213,56 +212,21 @@ func Outcome(run topicqueue.Run) error {
 	return view.Ended(fmt.Errorf("run %s is %s: %s", run.ID, run.State, run.Reason), view.ExitFailed)
 }
 
-// archive returns a run and its events from storage. They are complete if there is a manifest.
-func (w *watcher) archive(ctx context.Context, runID string) (run topicqueue.Run, events []topicqueue.Event, ok bool) {
-	run, err := bundle.Archive{Store: w.store}.Run(ctx, runID)
-	if err != nil {
-		return run, nil, false
-	}
-	events, err = bundle.Lines[topicqueue.Event](ctx, w.store, storage.CacheKey(runID, "events.jsonl"))
-	return run, events, err == nil && len(events) > 0
-}
-
-// after returns the events with a number greater than seq.
-func after(events []topicqueue.Event, seq int64) []topicqueue.Event {
-	i := slices.IndexFunc(events, func(e topicqueue.Event) bool { return e.Seq > seq })
-	if i < 0 {
-		return nil
-	}
-	return events[i:]
-}
-
-// healer fills gaps in the stream of an ended run from storage.
-type healer struct {
+// lookout shows the model servers and what keeps the queue from working, beside a run.
+type lookout struct {
 	Viewer
 	w *watcher
 }
 
-func (h healer) Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
-	if err := h.Viewer.Show(ctx, run, h.w.heal(ctx, run, events)); err != nil {
+func (l lookout) Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
+	if err := l.Viewer.Show(ctx, run, events); err != nil {
 		return err
 	}
-	h.w.servers.look(ctx, h.Viewer)
+	l.w.servers.look(ctx, l.Viewer)
 	if !run.State.Final() && tasks.SharedLane(run.Lane) {
-		h.w.troubles.tell(ctx, h.Viewer)
+		l.w.troubles.tell(ctx, l.Viewer)
 	}
 	return nil
-}
-
-func (w *watcher) heal(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) []topicqueue.Event {
-	if len(events) != 1 || events[0].Status != topicqueue.StatusGap || run.EndedAt.IsZero() {
-		return events
-	}
-	var gap topicqueue.Gap
-	_, kept, ok := w.archive(ctx, run.ID)
-	if !ok || json.Unmarshal(events[0].Content, &gap) != nil || gap.To < gap.From {
-		return events
-	}
-	kept = slices.DeleteFunc(kept, func(e topicqueue.Event) bool { return e.Seq < gap.From || e.Seq > gap.To })
-	if int64(len(kept)) != gap.To-gap.From+1 {
-		return events
-	}
-	return kept
 }
 
 // jsonViewer prints messages unchanged.

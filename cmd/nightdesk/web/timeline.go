@@ -3,16 +3,12 @@ package web
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs/bundle"
-	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
 // Parts of the timeline page.
@@ -46,10 +42,14 @@ func (s runPages) timeline(ctx context.Context, r *http.Request) (string, any, e
 	if err != nil {
 		return "", nil, err
 	}
-	events, err := s.events(ctx, id)
-	if err != nil {
-		return "", nil, err
+	var events []topicqueue.Event
+	for more := []topicqueue.Event{{}}; len(more) > 0; {
+		if more, err = s.Events(ctx, run.ID, more[len(more)-1].Seq); err != nil {
+			return "", nil, err
+		}
+		events = append(events, more...)
 	}
+	events = slices.DeleteFunc(events, func(e topicqueue.Event) bool { return e.Status == topicqueue.StatusGap })
 	told, err := view.Tell(run.Options, events)
 	if err != nil {
 		return "", nil, err
@@ -68,30 +68,6 @@ func (s runPages) timeline(ctx context.Context, r *http.Request) (string, any, e
 		}
 	}
 	return "How it was worked", p, nil
-}
-
-// events returns the events of a run from the queue or, if it is no longer there, from its bundle.
-func (s runPages) events(ctx context.Context, id string) ([]topicqueue.Event, error) {
-	var all []topicqueue.Event
-	for after := int64(0); ; {
-		events, err := s.Queue.Events(ctx, id, after, 0)
-		var gap *topicqueue.Gap
-		switch {
-		case errors.Is(err, redisqueue.ErrNotFound):
-			all, err = bundle.Lines[topicqueue.Event](ctx, s.Store, storage.CacheKey(id, "events.jsonl"))
-			if errors.Is(err, storage.ErrNotExist) {
-				err = nil
-			}
-			return all, err
-		case errors.As(err, &gap) && gap.To > after:
-			after = gap.To
-			continue
-		case err != nil, len(events) == 0:
-			return all, err
-		}
-		all = append(all, events...)
-		after = events[len(events)-1].Seq
-	}
 }
 
 // timelineRows groups the events of a run into planning, topic blocks and report.

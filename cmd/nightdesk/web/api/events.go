@@ -1,20 +1,15 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
 	"nightdesk/cmd/nightdesk/desk"
-	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/retry"
 )
 
@@ -42,7 +37,7 @@ func (a *server) follow(w http.ResponseWriter, r *http.Request, in followRequest
 		return err
 	}
 	id := run.ID
-	events, err := a.events(ctx, id, seq)
+	events, err := a.Desk.Events(ctx, id, seq)
 	if err != nil {
 		return err
 	}
@@ -71,33 +66,10 @@ func (a *server) follow(w http.ResponseWriter, r *http.Request, in followRequest
 				}
 			}
 		}
-		if events, err = a.events(ctx, id, seq); err != nil || len(events) == 0 && !run.EndedAt.IsZero() {
+		if events, err = a.Desk.Events(ctx, id, seq); err != nil || len(events) == 0 && !run.EndedAt.IsZero() {
 			return nil
 		}
 	}
-}
-
-// events returns the events after number seq, from the queue or, if the run has left it, from its bundle.
-func (a *server) events(ctx context.Context, id string, seq int64) ([]topicqueue.Event, error) {
-	events, err := a.Desk.Queue.Events(ctx, id, seq, 0)
-	var gap *topicqueue.Gap
-	switch {
-	case errors.As(err, &gap):
-		return []topicqueue.Event{gap.Event(time.Now().UTC())}, nil
-	case !errors.Is(err, redisqueue.ErrNotFound):
-		return events, err
-	}
-	body, err := a.Desk.Store.Get(ctx, storage.CacheKey(id, "events.jsonl"))
-	if errors.Is(err, storage.ErrNotExist) {
-		return nil, nil
-	}
-	for line := range bytes.Lines(body) {
-		var e topicqueue.Event
-		if json.Unmarshal(line, &e) == nil && e.Seq > seq {
-			events = append(events, e)
-		}
-	}
-	return events, err
 }
 
 // stream writes a text/event-stream response.
