@@ -44,11 +44,11 @@ func TestCallsOfARun(t *testing.T) {
 	}{
 		{"quick", 1, 1, 0, 6, 6, 8, 7, 0, 0},
 		{"quick", 1, 1, 0, 6, 6, 8, 7, 0, 0},
-		{"medium", 5, 4, 1, 46, 14, 48, 14, 400_000, 0},
-		{"medium, sufficient in the third", 5, 4, 1, 31, 11, 48, 14, 250_000, 3},
-		{"deep", 8, 7, 2, 117, 33, 120, 34, 0, 0},
-		{"without a review", 5, 4, 0, 45, 13, 48, 14, 0, 0},
-		{"auto", 8, 6, 1, 101, 29, 104, 30, 0, 0},
+		{"medium", 5, 4, 1, 47, 14, 48, 14, 400_000, 0},
+		{"medium, sufficient in the third", 5, 4, 1, 32, 11, 48, 14, 250_000, 3},
+		{"deep", 8, 7, 2, 120, 33, 120, 34, 0, 0},
+		{"without a review", 5, 4, 0, 46, 13, 48, 14, 0, 0},
+		{"auto", 8, 6, 1, 103, 29, 104, 30, 0, 0},
 	} {
 		if tc.blocks > 5 && !scaletest.Full {
 			continue
@@ -377,7 +377,8 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 		findings := []object{}
 		for i, record := range callJudged.FindAllStringSubmatch(q.User, -1) { // each sentence names its record
 			span := regexp.MustCompile(`Record ` + record[1] + ` gives [^.]*\.`).FindString(q.User)
-			findings = append(findings, object{"sentence": i + 1, "span": span, "wrong": "", "verdict": "supported"})
+			places := []string{llmtest.PlaceOf(q.User, span)}
+			findings = append(findings, object{"sentence": i + 1, "places": places, "sum": "", "wrong": "", "verdict": "supported"})
 		}
 		v = object{"findings": findings}
 	case "section", "frame":

@@ -159,8 +159,9 @@ type JudgeAnswer struct {
 
 // JudgeFinding is the judgement of one sentence.
 type JudgeFinding struct {
-	Sentence int    `json:"sentence"` // its number
-	Span     string `json:"span"`     // verbatim words of a passage; empty: none
-	Wrong    string `json:"wrong"`    // what is wrong; empty: nothing
-	Verdict  string `json:"verdict"`  // JudgedSupported, ...
+	Sentence int      `json:"sentence"` // its number
+	Places   []string `json:"places"`   // numbers of sentences and rows of sources: 2.13; N.0: what is above source N
+	Sum      string   `json:"sum"`      // calculation of a figure; empty: nothing is computed
+	Wrong    string   `json:"wrong"`    // what is wrong; empty: nothing
+	Verdict  string   `json:"verdict"`  // JudgedSupported, ...
 }

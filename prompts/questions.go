@@ -130,7 +130,7 @@ func RepairSection(lang string, d RepairSectionData) Prompt {
 
 // Judge asks whether sentences follow from the passages of their sources (JudgeAnswer).
 func Judge(lang string, d JudgeData) Prompt {
-	return structured("judge", lang, d, 400+150*len(d.Sentences), Bound{Property: "findings", Most: len(d.Sentences)},
+	return structured("judge", lang, d, 400+120*len(d.Sentences), Bound{Property: "findings", Most: len(d.Sentences)},
 		Bound{Property: "verdict", OneOf: []string{JudgedSupported, JudgedContradicted, JudgedPartly, JudgedAbsent,
 			JudgedConclusion}})
 }

@@ -269,7 +269,8 @@ func readsHeatPumps(q llmtest.Question) (string, bool) {
 	case asksFor("findings"):
 		findings := []object{}
 		for i := range strings.Count(q.User, "\nSentence ") {
-			findings = append(findings, object{"sentence": i + 1, "span": heatPumps.FindString(q.User), "wrong": "", "verdict": "supported"})
+			places := []string{llmtest.PlaceOf(q.User, heatPumps.FindString(q.User))}
+			findings = append(findings, object{"sentence": i + 1, "places": places, "sum": "", "wrong": "", "verdict": "supported"})
 		}
 		answer = object{"findings": findings}
 	case q.Schema == nil:

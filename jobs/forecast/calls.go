@@ -89,13 +89,13 @@ func Review(evidence int) Call {
 const mostSections = 6
 
 // evidenceOfSentence is the approximate amount of evidence per sentence of a report.
-const evidenceOfSentence = 1_000
+const evidenceOfSentence = 800
 
 // Judge checks the sentences of a report with this much evidence; each call has room for a limited number of
 // sentences. A run keeps no money for it: without the check, sentences stay unverified.
 func Judge(evidence int) Call {
 	calls := 1 + evidence/(evidenceOfSentence*judging.MostSentences)
-	return Call{llm.Judge, calls, 2_750 + 5*evidence/calls/8 + schema, 300 + evidence/calls/4}
+	return Call{llm.Judge, calls, 3_800 + 5*evidence/calls/8 + schema, 100 + evidence/calls/16}
 }
 
 // Report returns the calls for a report on this many blocks with this much evidence.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 )
 
 var (
-	pump   = support.Source{ID: "pump", Text: "The heat pump reached 4,930 full-load hours in 2024. It cost 41.6 million euros."}
+	pump   = support.Source{ID: "pump", About: "Title of pump. Lind. 2024-05", Text: "The heat pump reached 4,930 full-load hours in 2024. It cost 41.6 million euros."}
 	survey = support.Source{ID: "survey", Text: "Marine life was not harmed.\n\n" + strings.Repeat("Nothing else was seen.\n\n", 400)}
 )
 
@@ -60,10 +61,11 @@ func TestJudge(t *testing.T) {
 			model, stub := serve(t, provider, 0, func(q llmtest.Question) string {
 				user = q.User
 				return say(
-					prompts.JudgeFinding{Sentence: 2, Span: "Marine life\nwas not harmed", Wrong: "The source says that it was not.", Verdict: "Contradicted"},
-					prompts.JudgeFinding{Sentence: 1, Span: "It cost 41.6 million euros.", Wrong: "x", Verdict: "supported"},
+					prompts.JudgeFinding{Sentence: 2, Places: []string{"[2.1]"}, Wrong: "The source says that it was not.", Verdict: "Contradicted"},
+					prompts.JudgeFinding{Sentence: 1, Places: []string{"1.2", "2.1", "9.9", ""}, Sum: "41.6 - 38.2\n= 3.4", Wrong: "x", Verdict: "supported"},
 					prompts.JudgeFinding{Sentence: 1, Verdict: "contradicted"},
-					prompts.JudgeFinding{Sentence: 3, Span: "Marine life was not harmed", Verdict: "supported"},
+					prompts.JudgeFinding{Sentence: 3, Places: []string{"2.1"}, Verdict: "supported"},
+					prompts.JudgeFinding{Sentence: 5, Places: []string{"1.0"}, Verdict: "supported"},
 				)
 			})
 			corpus := support.New([]support.Source{pump, survey})
@@ -73,11 +75,12 @@ func TestJudge(t *testing.T) {
 				sentence(corpus, "Marine life was harmed.", "survey"),
 				sentence(corpus, "Marine life is well.", "pump"),
 				sentence(corpus, "It ran for 4,930 hours.", "pump"),
+				sentence(corpus, "Lind says so.", "pump"),
 			})
 			if err != nil || stub.Stats().Calls != 1 {
 				t.Fatalf("%d calls, %v", stub.Stats().Calls, err)
 			}
-			for i, want := range []string{"supported pump", "contradicted survey", "supported -", "no_answer"} {
+			for i, want := range []string{"supported pump", "contradicted survey", "supported -", "no_answer", "supported pump"} {
 				place := "-"
 				if got[i].Span != nil {
 					place = got[i].Span.Source
@@ -86,10 +89,11 @@ func TestJudge(t *testing.T) {
 					t.Errorf("sentence %d: %+v, want %s", i+1, got[i], want)
 				}
 			}
-			if got[0].Wrong != "" || got[1].Wrong == "" {
+			if got[0].Wrong != "" || got[1].Wrong == "" || got[0].Sum != "41.6 - 38.2 = 3.4" || got[4].Span.End != 0 ||
+				got[0].Words != "It cost 41.6 million euros." || corpus.Text(*got[0].Span) != got[0].Words {
 				t.Errorf("%+v", got)
 			}
-			for _, part := range []string{"Title: Title of pump\nBy: Lind\nDate: 2024-05\nThe document begins: Begin of pump\n\n", "To look up: “3.4 million”", "Sentence 2, sources 2: ", "Sentence 4, sources 1: "} {
+			for _, part := range []string{"Title: Title of pump\nBy: Lind\nDate: 2024-05\nThe document begins: Begin of pump\n\n[1.1] The heat pump reached", " [1.2] It cost", "To look up: “3.4 million”", "Sentence 2, sources 2: ", "Sentence 4, sources 1: "} {
 				if !strings.Contains(user, part) {
 					t.Errorf("no %q in\n%s", part, user)
 				}
@@ -174,9 +178,9 @@ func TestShown(t *testing.T) {
 	})
 	for _, part := range []string{
 		"Source 1\n<material", "Title: Yearbook\nBy: Lind\nDate: 2024\n",
-		"Place: Trade › Ships\n\nShips by harbour (thousands)\n| Harbour | Ships |\n[…]\n| Ashby | 12 |\n| Corr | 31 |",
+		"Place: Trade › Ships\n\nShips by harbour (thousands)\n| Harbour | Ships |\n[…]\n[1.1] | Ashby | 12 |\n[1.2] | Corr | 31 |",
 		"\n[…]\nPlace: Crews\n\n", "Source 2 (title, author and date as source 1)\n<material",
-		"Place: Plant\n\nThe heat pump",
+		"Place: Plant\n\n[2.1] The heat pump",
 		"Sentence 4, sources 2, 1: ",
 	} {
 		if !strings.Contains(user, part) {
@@ -190,26 +194,62 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// TestSmallWindow: a prompt that does not fit is repeated with shorter passages. Sentences without room in the call are
-// left.
+// TestSmallWindow: a prompt that does not fit is repeated with shorter passages.
 func TestSmallWindow(t *testing.T) {
 	t.Parallel()
 	model, stub := serve(t, llm.ProviderOpenAI, 8000, func(llmtest.Question) string { return say() })
 	corpus := support.New([]support.Source{survey})
 	var many []judging.Sentence
-	for range judging.MostSentences + 1 {
+	for range judging.MostSentences {
 		many = append(many, sentence(corpus, "Marine life was seen, and nothing else was.", "survey"))
 	}
 	long := func(support.Span) prompts.Passage {
 		return prompts.Passage{Title: strings.Repeat("很长的标题", 300)}
 	}
 	got, err := judging.Judge{Model: model, Language: "zh", Corpus: corpus, About: long}.Ask(t.Context(), llm.Position{}, many)
-	if err != nil || stub.Stats().Calls != 1 || got[0].Missing != support.NoAnswer || got[judging.MostSentences].Missing != support.NoRoom {
-		t.Errorf("%d calls, %v, %+v", stub.Stats().Calls, err, got[judging.MostSentences])
+	if err != nil || stub.Stats().Calls != 1 || got[0].Missing != support.NoAnswer {
+		t.Errorf("%d calls, %v, %+v", stub.Stats().Calls, err, got[0])
 	}
 	model, _ = serve(t, llm.ProviderOpenAI, 2000, func(llmtest.Question) string { return say() })
 	got, err = judging.Judge{Model: model, Corpus: corpus, About: long}.Ask(t.Context(), llm.Position{}, many)
 	if !errors.Is(err, llm.ErrContextLength) || got[0].Missing != support.NoAnswer {
 		t.Errorf("%v, %+v", err, got[0])
+	}
+}
+
+// TestCalls: no sentence is left out, no call is too large, and sentences that cite the same sources share a call.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	cites := func(n int, sources ...string) []judging.Sentence {
+		return slices.Repeat([]judging.Sentence{{Sources: sources}}, n)
+	}
+	most := judging.MostSentences
+	for name, tt := range map[string]struct {
+		sentences []judging.Sentence
+		calls     []int
+	}{
+		"nothing":         {nil, nil},
+		"one call":        {cites(most, "a"), []int{most}},
+		"one more":        {cites(most+1, "a"), []int{most, 1}},
+		"by sources":      {slices.Concat(cites(most-1, "a"), cites(5, "b"), cites(1, "a"), cites(most-5, "b")), []int{most, most}},
+		"many sources":    {slices.Concat(cites(1, strings.Split("abcdefgh", "")...), cites(1, strings.Split("ijklmnop", "")...)), []int{1, 1}},
+		"no more sources": {slices.Concat(cites(2, strings.Split("abcdefgh", "")...), cites(2, strings.Split("fghijklm", "")...)), []int{4}},
+		"of a single one": {cites(2, strings.Split("abcdefghijkl", "")...), []int{2}},
+		"none cites any":  {cites(2), []int{2}},
+	} {
+		var sizes []int
+		seen := map[int]bool{}
+		for _, call := range judging.Calls(tt.sentences) {
+			sizes = append(sizes, len(call))
+			for _, i := range call {
+				seen[i] = true
+			}
+			if !slices.IsSorted(call) {
+				t.Errorf("%s: %v", name, call)
+			}
+		}
+		if !slices.Equal(sizes, tt.calls) || len(seen) != len(tt.sentences) {
+			t.Errorf("%s: %v, want %v", name, sizes, tt.calls)
+		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/citation/verification"
-	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -78,7 +77,6 @@ type checkedPart struct {
 type decision struct {
 	prose.Statement
 	findings support.Findings
-	asked    judging.Sentence
 	judged   support.Judged
 	verdict  support.Result
 	action   string

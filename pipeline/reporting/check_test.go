@@ -17,6 +17,7 @@ import (
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -47,7 +48,8 @@ func noRepair(llm.Request) (string, error) { return "", errors.New("connection r
 
 var askedSentence = regexp.MustCompile(`(?m)^Sentence (\d+), sources ([^:\n]*): (.*)$`)
 
-// verdicts is a judge that says this of the sentences that begin so, and nothing of the others.
+// verdicts is a judge that says this of the sentences that begin so, and nothing of the others. Places are given by
+// their words.
 func verdicts(of map[string]prompts.JudgeFinding) func(llm.Request) (string, error) {
 	return func(req llm.Request) (string, error) {
 		answer := prompts.JudgeAnswer{Findings: []prompts.JudgeFinding{}}
@@ -55,6 +57,11 @@ func verdicts(of map[string]prompts.JudgeFinding) func(llm.Request) (string, err
 			for beginning, f := range of {
 				if strings.HasPrefix(m[3], beginning) {
 					f.Sentence, _ = strconv.Atoi(m[1])
+					places := []string{}
+					for _, words := range f.Places {
+						places = append(places, llmtest.PlaceOf(req.Prompt.User, words))
+					}
+					f.Places = places
 					answer.Findings = append(answer.Findings, f)
 				}
 			}
@@ -371,13 +378,13 @@ func TestJudge(t *testing.T) {
 		"At 0.4 seconds for 16 MB, the log was read at 40 MB/s [CIT-1-01]. Checkpoints are rare [CIT-1-02]. Shorter intervals make recovery faster but cause more writes [CIT-1-02]. " +
 		"It took 0.9 seconds [CIT-1-01]. For most shops the log on disk is enough [CIT-1-01]."
 	judge := verdicts(map[string]prompts.JudgeFinding{
-		"Long intervals":   {Span: "Shorter intervals make recovery faster", Wrong: "The source says that shorter intervals do.", Verdict: "contradicted"},
-		"A commit is safe": {Span: "A transaction counts\nas committed when its last record has reached the disk.", Verdict: "supported"},
+		"Long intervals":   {Places: []string{"Shorter intervals make recovery faster"}, Wrong: "The source says that shorter intervals do.", Verdict: "contradicted"},
+		"A commit is safe": {Places: []string{"A transaction counts as committed when its last record has reached the disk."}, Verdict: "supported"},
 		"The log is kept":  {Wrong: "The source does not say how long.", Verdict: "not_in_source"},
-		"At 0.4 seconds":   {Span: "Recovery of a log of 16 MB took 0.4 seconds", Verdict: "supported"},
-		"Checkpoints are":  {Span: "checkpoints are a rare event", Verdict: "supported"},
-		"For most shops":   {Span: "counts as committed when its last record has reached the disk.", Verdict: "conclusion"},
-		"It took 0.9":      {Span: "Recovery of a log of 16 MB took 0.4 seconds", Wrong: "It took 0.4.", Verdict: "contradicted"},
+		"At 0.4 seconds":   {Places: []string{"Recovery of a log of 16 MB took 0.4 seconds"}, Verdict: "supported"},
+		"Checkpoints are":  {Places: []string{"checkpoints are a rare event"}, Verdict: "supported"},
+		"For most shops":   {Places: []string{"counts as committed when its last record has reached the disk."}, Verdict: "conclusion"},
+		"It took 0.9":      {Places: []string{"Recovery of a log of 16 MB took 0.4 seconds"}, Wrong: "It took 0.4.", Verdict: "contradicted"},
 	})
 	var mu sync.Mutex
 	var judged []llm.Request
@@ -451,7 +458,7 @@ func TestSilentJudge(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{
 		"nothing": `{"findings": []}`, "prose": "All sentences are fine.",
-		"nonsense": `{"findings": [{"sentence": 99, "span": "", "wrong": "", "verdict": "supported"}, {"sentence": 1, "span": "", "wrong": "", "verdict": "maybe"}]}`,
+		"nonsense": `{"findings": [{"sentence": 99, "places": [], "sum": "", "wrong": "", "verdict": "supported"}, {"sentence": 1, "places": [], "sum": "", "wrong": "", "verdict": "maybe"}]}`,
 	} {
 		got, err := (&reporting.Reporter{Model: judgedModel(rightLog, noRepair, func(llm.Request) (string, error) { return answer, nil }), Now: now}).Report(t.Context(), evidence(t, ""))
 		if err != nil {
@@ -574,7 +581,8 @@ func honest(req llm.Request, all *lies) string {
 	answer := prompts.JudgeAnswer{Findings: []prompts.JudgeFinding{}}
 	for _, m := range askedSentence.FindAllStringSubmatch(req.Prompt.User, -1) {
 		n, _ := strconv.Atoi(m[1])
-		f := prompts.JudgeFinding{Sentence: n, Verdict: "supported", Span: m[3]}
+		place := llmtest.PlaceOf(req.Prompt.User, m[3])
+		f := prompts.JudgeFinding{Sentence: n, Verdict: "supported", Places: []string{place}}
 		if all.kind(m[3]) != "" {
 			f.Verdict, f.Wrong = "contradicted", "It is a lie."
 		}

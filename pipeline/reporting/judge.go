@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,39 +17,37 @@ import (
 // askJudge asks the model to judge the statements that are not verbatim, with several calls in parallel. The only error
 // is the end of ctx.
 func (c *checker) askJudge(ctx context.Context) error {
-	var groups []group
-	for i, p := range c.parts {
-		frame := i == 0 || i == len(c.parts)-1
-		open, paragraph := group{}, -1
+	var open []*decision
+	var asked []judging.Sentence
+	for _, p := range c.parts {
 		for _, d := range p.decisions {
 			d.judged.Missing = c.unjudged(d)
 			if d.judged.Missing != "" || d.findings.Quotation.Result == support.Verbatim {
 				continue
 			}
-			if at := strings.Count(p.Body[:d.Start], "\n\n"); frame && at != paragraph {
-				groups = append(groups, open)
-				open, paragraph = group{}, at
-			}
-			d.asked = judging.Sentence{
+			open = append(open, d)
+			asked = append(asked, judging.Sentence{
 				Text: d.Statement.Text, Head: d.Head, Sources: c.sourcesOf(d.IDs),
 				Quotes: quotesFor(d.Statement, p.claims), Findings: d.findings,
-			}
-			open = append(open, d)
+			})
 		}
-		groups = append(groups, open)
 	}
-	groups = together(groups)
-	answers, errs := make([][]support.Judged, len(groups)), make([]error, len(groups))
+	calls := judging.Calls(asked)
+	errs := make([]error, len(calls))
 	judge := judging.Judge{Model: c.m.Model, Language: c.m.run.Options.Language, Corpus: c.corpus, About: c.describe}
 	var g errgroup.Group
 	g.SetLimit(parallel(c.m.Parallel))
-	for n, of := range groups {
+	for n, call := range calls {
 		g.Go(func() error {
-			asked := make([]judging.Sentence, len(of))
-			for i, d := range of {
-				asked[i] = d.asked
+			sentences := make([]judging.Sentence, len(call))
+			for i, at := range call {
+				sentences[i] = asked[at]
 			}
-			answers[n], errs[n] = judge.Ask(ctx, c.m.position("", n, 0), asked)
+			answers, err := judge.Ask(ctx, c.m.position("", n, 0), sentences)
+			errs[n] = err
+			for i, at := range call {
+				open[at].judged = answers[i]
+			}
 			return nil
 		})
 	}
@@ -58,72 +55,13 @@ func (c *checker) askJudge(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	for n, answer := range answers {
-		if errs[n] != nil {
+	for _, err := range errs {
+		if err != nil {
 			c.v.Counts.JudgeFailed++
-			c.silent = cmp.Or(c.silent, errs[n])
-		}
-		for i, j := range answer {
-			groups[n][i].judged = j
+			c.silent = cmp.Or(c.silent, err)
 		}
 	}
 	return nil
-}
-
-// group is the set of statements in one call: those of a section, or of a paragraph of the introduction or conclusion.
-type group []*decision
-
-// maxParts is the maximum number of calls per section.
-const maxParts = 2
-
-// together splits a section that is too long for one call in two. It then merges groups that fit into one call, those
-// with the most common sources first, so that shared sources are sent once.
-func together(groups []group) []group {
-	var calls []group
-	for _, g := range groups {
-		n := len(g)
-		parts := min(maxParts, (n+judging.MostSentences-1)/judging.MostSentences)
-		for i := range parts {
-			from, to := i*n/parts, (i+1)*n/parts
-			calls = append(calls, g[from:to:to])
-		}
-	}
-	for {
-		most, into, from := -1, 0, 0
-		for i := range calls {
-			for j := i + 1; j < len(calls); j++ {
-				fits := len(calls[i])+len(calls[j]) <= judging.MostSentences
-				if n := calls[i].shared(calls[j]); fits && n > most {
-					most, into, from = n, i, j
-				}
-			}
-		}
-		if most < 0 {
-			return calls
-		}
-		calls[into] = append(calls[into], calls[from]...)
-		calls = slices.Delete(calls, from, from+1)
-	}
-}
-
-// shared counts the sources that both groups cite.
-func (g group) shared(o group) int {
-	cited := map[string]bool{}
-	for _, d := range g {
-		for _, id := range d.asked.Sources {
-			cited[id] = true
-		}
-	}
-	n := 0
-	for _, d := range o {
-		for _, id := range d.asked.Sources {
-			if cited[id] {
-				n++
-				delete(cited, id)
-			}
-		}
-	}
-	return n
 }
 
 // unjudged returns why a statement is not sent to the judge, or "".

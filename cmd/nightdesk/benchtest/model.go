@@ -104,7 +104,8 @@ func (m Model) Answer(q llmtest.Question) (string, bool) {
 		findings := []object{}
 		for _, s := range judged.FindAllStringSubmatch(q.User, -1) {
 			n, _ := strconv.Atoi(s[1])
-			findings = append(findings, object{"sentence": n, "span": "", "wrong": "", "verdict": "supported"})
+			findings = append(findings, object{"sentence": n, "places": []string{}, "sum": "", "wrong": "",
+				"verdict": "supported"})
 		}
 		return encode(object{"findings": findings})
 	case q.Schema == nil:

@@ -134,9 +134,6 @@ func judgeModel(cfg config.Config) (*llm.Client, error) {
 	return wiring.NewModelClient(cfg, nil, nil, []wiring.RoleModel{{Role: llm.Judge, Model: cfg.LLM.Judge}})
 }
 
-// sentencesAtOnce is the maximum number of sentences in one call to the judge.
-const sentencesAtOnce = 20
-
 // supportOf checks the sentences with citations against the texts of their sources, and of the sources that same gives
 // as equal. If there is a judge, it decides the remaining sentences. Sentences are unverified if the check or the judge
 // fails. The error is that of ctx.
@@ -205,26 +202,27 @@ func foundSentence(corpus *support.Corpus, s verification.Sentence, ids []string
 // judgeAll asks the judge about the sentences that are not verbatim quotations.
 func judgeAll(ctx context.Context, con *view.Console, judge judging.Judge, sentences []verifiedSentence) error {
 	var open []int
+	var asked []judging.Sentence
 	for i, s := range sentences {
 		if s.Quotation.Result != support.Verbatim && s.Judge.Missing == "" {
 			open = append(open, i)
+			asked = append(asked, judging.Sentence{Text: s.Text, Head: s.Head, Sources: s.sources, Findings: s.Findings})
 		}
 	}
-	for n, batch := range slices.Collect(slices.Chunk(open, sentencesAtOnce)) {
-		asked := make([]judging.Sentence, len(batch))
-		for i, at := range batch {
-			s := sentences[at]
-			asked[i] = judging.Sentence{Text: s.Text, Head: s.Head, Sources: s.sources, Findings: s.Findings}
+	for n, call := range judging.Calls(asked) {
+		batch := make([]judging.Sentence, len(call))
+		for i, at := range call {
+			batch[i] = asked[at]
 		}
-		answers, err := judge.Ask(ctx, llm.Position{Stage: "verify", Ordinal: n}, asked)
+		answers, err := judge.Ask(ctx, llm.Position{Stage: "verify", Ordinal: n}, batch)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			con.Say("%s left unverified: %v", view.Counted(len(batch), "sentence"), err)
+			con.Say("%s left unverified: %v", view.Counted(len(call), "sentence"), err)
 		}
-		for i, at := range batch {
-			sentences[at].Judge = answers[i]
+		for i, at := range call {
+			sentences[open[at]].Judge = answers[i]
 		}
 	}
 	return nil

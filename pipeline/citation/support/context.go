@@ -9,8 +9,7 @@ import (
 // Context is the text above a passage that a reader needs to understand it.
 type Context struct {
 	Headings []string // headings above it, from the top down
-	Lead     string   // line above its table or list; empty: not in one, or the passage includes the line
-	Head     string   // header row of its table; empty: not in a table, or the passage includes the row
+	Above    string   // lines above its table or list, and the table's header row, that the passage does not include
 }
 
 // maxContext is the maximum length of a context line in bytes.
@@ -36,11 +35,14 @@ func (c *Corpus) Context(s Span) Context {
 	}
 	if lead := d.units[u.lead]; u.lead < first && lead.level == 0 {
 		if line := d.line(u.lead); strings.ContainsFunc(line, unicode.IsLetter) { // not just an item number
-			out.Lead = line
+			out.Above = line + "\n"
 		}
 	}
 	if top := d.topRow(first); u.row && top < first {
-		out.Head = d.line(top)
+		out.Above += d.line(top) + "\n"
+	}
+	if out.Above != "" {
+		out.Above += "[…]\n"
 	}
 	return out
 }

@@ -32,8 +32,9 @@ const (
 // Judged is a model's answer about a sentence, or the reason why there is none.
 type Judged struct {
 	Judgement Judgement `json:"judgement,omitempty"` // "": there is none
-	Words     string    `json:"words,omitempty"`     // decisive words of a source
-	Span      *Span     `json:"span,omitempty"`      // position of these words; nil: not found in a cited source
+	Words     string    `json:"words,omitempty"`     // decisive sentences and rows of sources, joined by " ... "
+	Span      *Span     `json:"span,omitempty"`      // position of the longest of them; nil: not in a cited source
+	Sum       string    `json:"sum,omitempty"`       // the model's calculation, if a figure is computed
 	Wrong     string    `json:"wrong,omitempty"`     // what is wrong, in one plain sentence
 	By        string    `json:"by,omitempty"`        // "" for the judge; ByRepair
 	Missing   Missing   `json:"missing,omitempty"`   // why there is no judgement
@@ -49,7 +50,7 @@ type Missing string
 const (
 	NoJudge  Missing = "no_model"
 	NoAnswer Missing = "no_answer" // the call failed, or budget or time was used up
-	NoRoom   Missing = "no_room"   // the section has more sentences than one call holds
+	NoRoom   Missing = "no_room"   // one call had no room for it; only in records of older versions
 	NoSource Missing = "no_text"   // no cited source has a text
 )
 
@@ -88,13 +89,27 @@ func (f Findings) Has(r Finding) bool {
 	return slices.ContainsFunc(f.Figures, func(g Figure) bool { return g.Result == r })
 }
 
+// Missing returns the figures and the quotation that were not found, in quotation marks.
+func (f Findings) Missing() []string {
+	var absent []string
+	for _, g := range f.Figures {
+		if g.Result == Absent {
+			absent = append(absent, "“"+g.Text+"”")
+		}
+	}
+	if f.Quotation.Result == Absent {
+		absent = append(absent, "“"+f.Quotation.Missing+"”")
+	}
+	return absent
+}
+
 // Shown returns the passage of the sources with these IDs to show beside a sentence: the words that decided the
 // judgement, else its quotation, else the sentence with one of its figures, else the sentence with most of its words.
 // It returns the zero Span if there is none.
 func (c *Corpus) Shown(sentence string, ids []string, f Findings, j Judged) Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if j.Span != nil {
+	if j.Span != nil && j.Span.End > 0 {
 		return *j.Span
 	}
 	if len(f.Quotation.Spans) > 0 {
@@ -118,7 +133,8 @@ func (c *Corpus) Shown(sentence string, ids []string, f Findings, j Judged) Span
 }
 
 // Prove sets j.Span to the position of the judgement's words in the sources with these IDs, or to nil if they are not
-// found. If the words contain "...", every part must be found; the span is that of the longest part.
+// found. The words may also be in Source.About, which has no positions: Start and End are 0. If the words contain
+// "...", every part must be found; the span is that of the longest part.
 func (c *Corpus) Prove(j Judged, ids []string) Judged {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,13 +142,14 @@ func (c *Corpus) Prove(j Judged, ids []string) Judged {
 	if wordsOf(j.Words) < minQuote {
 		return j
 	}
-	if span, ok := c.find(j.Words, ids); ok {
+	docs := c.documents(ids)
+	if span, ok := findQuote(j.Words, docs); ok {
 		j.Span = &span
 		return j
 	}
 	longest := 0
 	for _, part := range partsOf(j.Words) {
-		span, ok := c.find(part, ids)
+		span, ok := findQuote(part, docs)
 		if !ok {
 			j.Span = nil
 			return j
@@ -142,14 +159,4 @@ func (c *Corpus) Prove(j Judged, ids []string) Judged {
 		}
 	}
 	return j
-}
-
-// find returns the position of words that are verbatim in one of the sources with these IDs.
-func (c *Corpus) find(words string, ids []string) (Span, bool) {
-	for _, d := range c.documents(ids) {
-		if start, end, ok := d.folded().Find(words); ok {
-			return Span{d.ID, start, end}, true
-		}
-	}
-	return Span{}, false
 }

@@ -30,7 +30,7 @@ func quotationOf(sentence string, docs []*document) Quotation {
 		}
 		if span, ok := findQuote(quote, docs); ok {
 			q.Result = Found
-			if span != (Span{}) {
+			if span.End > 0 {
 				q.Spans = append(q.Spans, span)
 			}
 			continue
@@ -54,7 +54,7 @@ func standsAlone(s string, start, end int) bool {
 	return starts && ends
 }
 
-// findQuote returns the position of a quotation. The span is empty if only the metadata of a source has it.
+// findQuote returns the position of a quotation: Start and End are 0 if only the metadata of a source has it.
 func findQuote(quote string, docs []*document) (Span, bool) {
 	for _, d := range docs {
 		if start, end, ok := d.folded().Find(quote); ok {
@@ -63,7 +63,7 @@ func findQuote(quote string, docs []*document) (Span, bool) {
 	}
 	for _, d := range docs {
 		if _, _, ok := text.Fold(d.About).Find(quote); ok {
-			return Span{}, true
+			return Span{Source: d.ID}, true
 		}
 	}
 	return Span{}, false

@@ -94,6 +94,9 @@ func (c *Corpus) Text(s Span) string {
 	return source.Text[s.Start:s.End]
 }
 
+// About returns Source.About, or "" for an unknown source.
+func (c *Corpus) About(id string) string { return c.sources[id].About }
+
 // Beginning returns the first bytes of a source's text, or "" for an unknown source.
 func (c *Corpus) Beginning(id string) string {
 	whole := c.sources[id].Text

@@ -207,8 +207,44 @@ const wholeLimits = 2
 // mostPassages is the maximum number of ranked passages of one source.
 const mostPassages = 4
 
-// Merge joins spans that overlap or are separated only by white space. Sources keep the order of their first span, and
-// the spans of a source are sorted by position. Merge may reorder its argument.
+// Numbered returns the text of a span with a mark before each sentence and row. A fragment that is too short to prove
+// anything, such as a heading of one word, shares a mark with what follows it. mark: called in order with their places.
+func (c *Corpus) Numbered(s Span, mark func(Span) string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var lines []Span
+	short := false // the last of lines is a fragment
+	for _, d := range c.documents([]string{s.Source}) {
+		for _, u := range d.units {
+			start, end := max(u.start, s.Start), min(u.end, s.End)
+			if start >= end {
+				continue
+			}
+			if !short {
+				lines = append(lines, Span{Source: d.ID, Start: start})
+			}
+			last := &lines[len(lines)-1]
+			last.End = last.Start + len(strings.TrimRight(d.Text[last.Start:end], " \t\n"))
+			short = wordsOf(c.Text(*last)) < minQuote
+		}
+	}
+	if n := len(lines) - 1; short && n > 0 {
+		lines[n-1].End = lines[n].End
+		lines = lines[:n]
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(c.Text(Span{s.Source, s.Start, line.Start}) + mark(line) + c.Text(line))
+		s.Start = line.End
+	}
+	return b.String() + c.Text(s)
+}
+
+// smallGap is the length of a gap between two spans that is included, because an ellipsis is hardly shorter.
+const smallGap = 120
+
+// Merge joins spans that overlap or have a small gap between them. Sources keep the order of their first span, and the
+// spans of a source are sorted by position. Merge may reorder its argument.
 func Merge(spans []Span) []Span {
 	order := map[string]int{}
 	for _, s := range spans {
@@ -221,7 +257,7 @@ func Merge(spans []Span) []Span {
 	})
 	var out []Span
 	for _, s := range spans {
-		if n := len(out) - 1; n >= 0 && out[n].Source == s.Source && s.Start <= out[n].End+len("\n\n") {
+		if n := len(out) - 1; n >= 0 && out[n].Source == s.Source && s.Start <= out[n].End+smallGap {
 			out[n].End = max(out[n].End, s.End)
 			continue
 		}
