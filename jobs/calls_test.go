@@ -42,12 +42,12 @@ func TestCallsOfARun(t *testing.T) {
 		chars                       int // at most; 0: no limit
 		enough                      int // iteration in which the model finds the evidence sufficient; 0: none
 	}{
-		{"quick", 1, 1, 0, 6, 6, 8, 7, 0, 0},
-		{"quick", 1, 1, 0, 6, 6, 8, 7, 0, 0},
-		{"medium", 5, 4, 1, 47, 14, 48, 14, 400_000, 0},
-		{"medium, sufficient in the third", 5, 4, 1, 32, 11, 48, 14, 250_000, 3},
+		{"quick", 1, 1, 0, 5, 5, 8, 7, 0, 0},
+		{"quick", 1, 1, 0, 5, 5, 8, 7, 0, 0},
+		{"medium", 5, 4, 1, 42, 13, 48, 14, 410_000, 0},
+		{"medium, sufficient in the third", 5, 4, 1, 27, 10, 48, 14, 250_000, 3},
 		{"deep", 8, 7, 2, 120, 33, 120, 34, 0, 0},
-		{"without a review", 5, 4, 0, 46, 13, 48, 14, 0, 0},
+		{"without a review", 5, 4, 0, 41, 12, 48, 14, 0, 0},
 		{"auto", 8, 6, 1, 103, 29, 104, 30, 0, 0},
 	} {
 		if tc.blocks > 5 && !scaletest.Full {
@@ -289,14 +289,13 @@ func (m *callLog) all() []modelCall {
 }
 
 var (
-	harbours    = strings.Fields("Aberfoyle Birkwick Corvale Dunmere Eskmouth Fairhaven Glenport Holmstrand")
-	callBlock   = regexp.MustCompile(`(?m)^Title: Upkeep of the harbour of (\w+)$`)
-	callOwn     = regexp.MustCompile(`found for (block_\d+) with`)
-	callRound   = regexp.MustCompile(`Iteration (\d+) of`)
-	callCite    = regexp.MustCompile(`(?m)^\[((?:CIT|PLAN)-[\d-]+)\] (.+)$`)
-	callRecord  = regexp.MustCompile(`Record (\d+) gives a sum of (\d+) crowns for the harbour of (\w+) in month (\d+), paid by its town to the keeper of the harbour under rule (\d+), and no other payment\.`)
-	callJudged  = regexp.MustCompile(`(?m)^Sentence \d+, sources .*\(record (\d+) of the yearbook\)`)
-	callWriting = regexp.MustCompile(`(?m)^Write the (section|introduction)\b`)
+	harbours   = strings.Fields("Aberfoyle Birkwick Corvale Dunmere Eskmouth Fairhaven Glenport Holmstrand")
+	callBlock  = regexp.MustCompile(`(?m)^Title: Upkeep of the harbour of (\w+)$`)
+	callOwn    = regexp.MustCompile(`found for (block_\d+) with`)
+	callRound  = regexp.MustCompile(`Iteration (\d+) of`)
+	callCite   = regexp.MustCompile(`(?m)^\[((?:CIT|PLAN)-[\d-]+)\] (.+)$`)
+	callRecord = regexp.MustCompile(`Record (\d+) gives a sum of (\d+) crowns for the harbour of (\w+) in month (\d+), paid by its town to the keeper of the harbour under rule (\d+), and no other payment\.`)
+	callJudged = regexp.MustCompile(`(?m)^Sentence \d+, sources .*\(record (\d+) of the yearbook\)`)
 )
 
 // answer answers a question and records the length of the answer.
@@ -313,10 +312,7 @@ func (m *callLog) answer(q llmtest.Question) (string, bool) {
 func (m *callLog) reply(q llmtest.Question) (string, bool) {
 	step, _, _ := strings.Cut(q.Name, ".")
 	if q.Schema == nil {
-		step = "text"
-		if w := callWriting.FindStringSubmatch(q.User); w != nil {
-			step = strings.Replace(w[1], "introduction", "frame", 1)
-		}
+		step = "author"
 	}
 	block := ""
 	if b := callBlock.FindStringSubmatch(q.User); b != nil && step == "decide" {
@@ -369,9 +365,9 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 	case "outline":
 		var sections []object
 		for i, h := range harbours[:m.blocks] {
-			sections = append(sections, object{"title": "What " + h + " spends", "instruction": "Give the figures by month, and say who pays.", "block_ids": []string{topicqueue.BlockID(i + 1)}, "subsections": []object{}})
+			sections = append(sections, object{"title": "What " + h + " spends", "instruction": "Give the figures by month, and say who pays.", "block_ids": []string{topicqueue.BlockID(i + 1)}, "claims": []int{}, "subsections": []object{}})
 		}
-		v = object{"title": "Keeping the harbours of the coast", "introduction": "Say what is compared.", "conclusion": "Say which costs most.", "sections": sections}
+		v = object{"form": "overview", "computations": []object{}, "key_claims": []int{}, "title": "Keeping the harbours of the coast", "introduction": "Say what is compared.", "conclusion": "Say which costs most.", "sections": sections}
 	case "judge":
 		m.gather(step, m.blocks)
 		findings := []object{}
@@ -381,20 +377,8 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 			findings = append(findings, object{"sentence": i + 1, "places": places, "sum": "", "wrong": "", "verdict": "supported"})
 		}
 		v = object{"findings": findings}
-	case "section", "frame":
-		if step == "frame" {
-			return framed(q.User, 8), true
-		}
-		m.gather(step, m.blocks)
-		var text strings.Builder
-		var cited []string
-		for _, m := range callCite.FindAllStringSubmatch(q.User, -1) { // what its claim says: nothing to repair
-			if !slices.Contains(cited, m[1]) {
-				cited = append(cited, m[1])
-				fmt.Fprintf(&text, "%s [%s]. ", strings.TrimRight(m[2], "."), m[1])
-			}
-		}
-		return text.String(), true
+	case "author":
+		return partsOf(q.User, 8, 1), true
 	default:
 		return "", false
 	}

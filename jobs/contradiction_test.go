@@ -37,7 +37,7 @@ const (
 )
 
 func (m *disputing) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
-	if m.silent && strings.HasPrefix(req.Position.Step, "section") {
+	if m.silent && strings.HasPrefix(req.Position.Step, "author") {
 		req.Prompt.User = strings.ReplaceAll(req.Prompt.User, "] "+councilSays, "")
 	}
 	return m.reply(req, nightSubject, func(step, _ string) any {

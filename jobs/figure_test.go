@@ -195,7 +195,7 @@ func TestFigureOfTheLastNight(t *testing.T) {
 			t.Errorf("the %s is not written anew: %q", part, text)
 		}
 	}
-	if second.steps["section"] != 1 || len(second.changes.Changed) != 1 {
+	if second.steps["author"] != 1 || len(second.changes.Changed) != 1 {
 		t.Errorf("%v, %+v", second.steps, second.changes)
 	}
 	if third := night(3, 620); third.calls > 0 || !third.changes.None() {

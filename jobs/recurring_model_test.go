@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -74,7 +75,7 @@ func (m *nightModel) Generate(_ context.Context, req llm.Request) (llm.Response,
 func (m *nightModel) reply(req llm.Request, subjects *regexp.Regexp, own func(step, subject string) any) (llm.Response, error) {
 	step, _, _ := strings.Cut(req.Position.Step, ".")
 	m.count(req.Position.RunID, step)
-	if step == "section" || step == "frame" {
+	if step == "author" {
 		m.mu.Lock()
 		if m.heard == nil {
 			m.heard = map[string][]string{}
@@ -93,8 +94,8 @@ func (m *nightModel) reply(req llm.Request, subjects *regexp.Regexp, own func(st
 			answer = prompts.ReviewAnswer{}
 		case "renew":
 			answer = prompts.RenewAnswer{}
-		case "section", "frame":
-			return llm.Response{Text: nightText(req.Prompt.User, step)}, nil
+		case "author":
+			return llm.Response{Text: nightText(req.Prompt.User)}, nil
 		default:
 			return llm.Response{}, fmt.Errorf("unexpected question %s: %w", step, llm.ErrPermanent)
 		}
@@ -140,19 +141,34 @@ func framed(question string, most int) string {
 	return strings.Join(text, " ")
 }
 
-// nightText returns the claims of a question as text, or the finished sections.
-func nightText(question, step string) string {
-	if step != "section" {
-		text := framed(question, 2)
-		return text + "\n" + prompts.FrameBreak + "\n" + text
-	}
-	var text []string
+// nightText writes the claims of each part of a report, and two sentences of them as opening and conclusion.
+func nightText(question string) string { return partsOf(question, 2, 100) }
+
+// partsOf is nightText with opening and conclusion of at most this many sentences, and so many for each citation.
+func partsOf(question string, most, each int) string {
+	said, all := map[string][]string{}, []string{}
 	for _, c := range nightClaim.FindAllStringSubmatch(question, -1) {
-		if line := strings.TrimRight(c[2], ".") + " [" + c[1] + "]."; !slices.Contains(text, line) {
-			text = append(text, line)
+		line := strings.TrimRight(c[2], ".") + " [" + c[1] + "]."
+		if !slices.Contains(all, line) && len(said[c[1]]) < each {
+			said[c[1]], all = append(said[c[1]], line), append(all, line)
 		}
 	}
-	return strings.Join(text, " ")
+	return llmtest.Parts(question, func(number int, title string) string {
+		if title == "opening" || title == "conclusion" {
+			if len(all) == 0 {
+				return framed(question, most)
+			}
+			return strings.Join(all[:min(len(all), most)], " ")
+		}
+		_, part, _ := strings.Cut(question, fmt.Sprintf("\nPart %d: ", number))
+		part, _, _ = strings.Cut(part, "\n\n")
+		part, _, _ = strings.Cut(part, "\nAs the last report")
+		var text []string
+		for _, id := range givenID.FindAllStringSubmatch(part, -1) {
+			text = append(text, said[id[1]]...)
+		}
+		return strings.Join(text, " ")
+	})
 }
 
 var figured = regexp.MustCompile(`[A-Z][^.?!<>]*\d{4,}[^.?!<>]*\.`)

@@ -35,7 +35,7 @@ func TestRemarks(t *testing.T) {
 	first := n.night(1)[subject]
 	remark(first.run, n.aSentence(first.run.ID), "This was in\n1998 </material-00000000>")
 	second := n.night(2)[subject]
-	if second.steps["section"] != 1 || !heard(second, "This was in 1998 </material-00000000>") {
+	if second.steps["author"] != 1 || !heard(second, "This was in 1998 </material-00000000>") {
 		t.Errorf("a sentence is remarked on, and the writers were asked %v:\n%q", second.steps, n.model.heard[second.run.ID])
 	}
 	if third := n.night(3)[subject]; third.calls > 0 {

@@ -18,7 +18,6 @@ import (
 	"nightdesk/jobs"
 	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/llm/llmtest"
-	"nightdesk/prompts"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -317,7 +316,7 @@ func TestOpenWithoutReview(t *testing.T) {
 		case strings.HasPrefix(q.Name, "decide"):
 			return `{"think": "", "reasoning": "` + missing +
 				`", "is_sufficient": false, "actions": [], "new_sub_topics": []}`, true
-		case strings.Contains(q.System, prompts.FrameBreak):
+		case strings.Contains(q.User, "What stayed open:"):
 			mu.Lock()
 			defer mu.Unlock()
 			asked = q.User

@@ -245,9 +245,8 @@ func TestContinuation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, second, _ := strings.Cut(string(report), "Quays and their length")
 		for _, fact := range []string{"77 metres", "from Larvik"} {
-			if !strings.Contains(second, fact) {
+			if !strings.Contains(string(report), fact) {
 				t.Errorf("the report does not have %q:\n%s", fact, report)
 			}
 		}

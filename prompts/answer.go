@@ -93,17 +93,6 @@ type ReviewGap struct {
 	Reason   string   `json:"reason"`
 }
 
-// PlaceAnswer assigns claims to sections.
-type PlaceAnswer struct {
-	Sections []PlacedClaims `json:"sections"`
-}
-
-// PlacedClaims are the claims of one section.
-type PlacedClaims struct {
-	Section int   `json:"section"` // its number
-	Claims  []int `json:"claims"`  // their numbers
-}
-
 // RenewAnswer lists the sections of the last report to rewrite.
 type RenewAnswer struct {
 	Sections []RenewedSection `json:"sections"`
@@ -118,10 +107,20 @@ type RenewedSection struct {
 
 // OutlineAnswer is the outline of a report.
 type OutlineAnswer struct {
+	Form         string           `json:"form"` // one of Forms
+	Computations []Computation    `json:"computations"`
 	Title        string           `json:"title"`
 	Introduction string           `json:"introduction"` // instruction for its writer
 	Sections     []OutlineSection `json:"sections"`
-	Conclusion   string           `json:"conclusion"` // instruction for its writer
+	Conclusion   string           `json:"conclusion"` // instruction for its writer; empty: none
+	KeyClaims    []int            `json:"key_claims"` // by number
+}
+
+// Computation is a figure to compute from claims.
+type Computation struct {
+	What       string `json:"what"` // what the result is, with its unit
+	Expression string `json:"expression"`
+	Claims     []int  `json:"claims"` // numbers of the claims that have its figures
 }
 
 // OutlineSection is one section of an outline.

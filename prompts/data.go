@@ -158,22 +158,9 @@ type OutlineData struct {
 	Blocks []BlockDigest
 	// Disagreements are pairs of claims that cannot both be true.
 	Disagreements []Disagreement
-	Draft         string // answer that the review drafted; empty: none
-}
-
-// PlaceData asks which claims belong in which section.
-type PlaceData struct {
-	Topic    string
-	Sections []PlaceSection
-	Claims   []PlaceClaim
-}
-
-// PlaceSection is a section of a given outline.
-type PlaceSection struct {
-	Number      int // counted from 1
-	Title       string
-	Instruction string
-	Parts       []string // titles of its subsections
+	Draft         string     // answer that the review drafted; empty: none
+	Open          []string   // questions that the research could not answer, one per line
+	Sections      []PartLine // of a template; none: the outline plans them
 }
 
 // RenewData asks which sections of the last report to rewrite.
@@ -202,24 +189,38 @@ type PlaceClaim struct {
 type SubsectionLine struct {
 	Title       string
 	Instruction string
-	Claims      []ClaimLine // claims that the editor has placed there
+	Claims      []string // citations of the claims that the editor has placed there
 }
 
-// SectionData asks for the text of one section, based on its claims.
-type SectionData struct {
-	Topic       string
-	ReportTitle string
-	Sections    []string // titles of all sections, so that this one does not repeat the others
-	Title       string
-	Instruction string
-	Subsections []SubsectionLine
-	Part, Parts int          // from 1, if the claims of the section need several prompts; 0: whole section
-	Claims      []ClaimLine  // claims that belong to no subsection
-	Figures     []FigureLine // figures to show below the section if it cites their sources
+// AuthorData asks for parts of a report: for all of them, for one section, or for opening and conclusion.
+type AuthorData struct {
+	Claims  []ClaimLine      // claims of the parts
+	Also    []ClaimLine      // key claims of other sections
+	Written []WrittenSection // finished sections
 	// Disagreements lists pairs of contradicting statements. Each pair includes at least one of Claims.
 	Disagreements []Disagreement
+	Open          []string         // questions that the research could not answer, one per line
+	Judged        []BlockJudgement // used if no review lists the open questions
+	Draft         string           // answer that the review drafted; empty: none
 	Remarks       []RemarkLine
-	Last          string // the section in the last report; empty: none
+	Topic         string
+	ReportTitle   string
+	Form          string // one of Forms; empty: that of the parts
+	Parts         []PartLine
+	Others        []string // titles of the sections that others write
+	Slice, Slices int      // from 1, if the claims of a section need several prompts; 0: all claims
+}
+
+// PartLine is a part of a report to write, or a section of a template.
+type PartLine struct {
+	Number              int // counted from 1
+	Opening, Conclusion bool
+	Title               string // of a section
+	Instruction         string
+	Subsections         []SubsectionLine
+	Claims              []string     // citations of the claims that belong to it, and to no subsection
+	Figures             []FigureLine // figures to show below the section if it cites their sources
+	Last                string       // the section in the last report; empty: none
 }
 
 // RemarkLine is a reader's remark about the last report on the topic. It is external text.
@@ -245,18 +246,6 @@ type DisagreementSide struct {
 	Text        string
 	CitationIDs []string
 	Support     int // number of documents of different origin that state it
-}
-
-// FrameData asks for the introduction and the conclusion of a report whose sections are finished.
-type FrameData struct {
-	Topic        string
-	ReportTitle  string
-	Introduction string // instruction
-	Conclusion   string // instruction
-	Sections     []WrittenSection
-	Open         []string         // questions that the research could not answer, one per line
-	Judged       []BlockJudgement // used if no review lists the open questions
-	Remarks      []RemarkLine
 }
 
 // BlockJudgement is the last judgement of a block with insufficient evidence.

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"testing"
 
 	"nightdesk/pipeline/citation/markup"
@@ -39,11 +40,15 @@ func TestExamplesCiteNothing(t *testing.T) {
 	}
 }
 
-// TestNoMarkerToCopy: our own text in a section's prompt has no marker that a model could copy.
+// TestNoMarkerToCopy: our own text in a section's prompt has no marker that a model could copy but those of its claims.
 func TestNoMarkerToCopy(t *testing.T) {
 	t.Parallel()
-	for lang, d := range map[string]prompts.SectionData{"en": sectionEN, "zh": sectionZH} {
-		if m := marker.FindString(skeleton(t, prompts.Section(lang, d).User)); m != "" {
+	for lang, d := range map[string]prompts.AuthorData{"en": authorEN, "zh": authorZH} {
+		d.Parts = slices.Clone(d.Parts)
+		for i := range d.Parts {
+			d.Parts[i].Claims, d.Parts[i].Subsections = nil, nil
+		}
+		if m := marker.FindString(skeleton(t, prompts.Author(lang, d).User)); m != "" {
 			t.Errorf("%s: %s", lang, m)
 		}
 	}

@@ -18,8 +18,9 @@ func foreign(s string) []prompts.Prompt {
 	decide.Topic, decide.Title, decide.Overview, decide.Claims = s, s, s, claims
 	decide.Blocks = []prompts.BlockLine{{ID: "block_1", Title: s}}
 	decide.StarterQueries, decide.Queries, decide.Feedback = []string{s}, []string{s}, []string{s}
-	section := sectionEN
-	section.Topic, section.Claims = s, claims
+	author := authorEN
+	author.Topic, author.Claims, author.Draft = s, claims, s
+	author.Written = []prompts.WrittenSection{{Title: "T", Text: s}}
 	var all []prompts.Prompt
 	for _, lang := range []string{"en", "zh"} {
 		all = append(all,
@@ -32,10 +33,8 @@ func foreign(s string) []prompts.Prompt {
 			prompts.Review(lang, prompts.ReviewData{Topic: s, MaxGaps: 3, Blocks: []prompts.ReviewBlock{
 				{ID: "block_1", Title: s, Overview: s, Trouble: s, Claims: sourced(claims)}, {ID: "block_2", Title: s},
 			}}),
-			prompts.Outline(lang, prompts.OutlineData{Topic: s, Blocks: blocks}),
-			prompts.Place(lang, prompts.PlaceData{Topic: s, Sections: []prompts.PlaceSection{{Number: 1, Title: "T"}}, Claims: []prompts.PlaceClaim{{Number: 1, Text: s}}}),
-			prompts.Section(lang, section),
-			prompts.Frame(lang, frame(s, "", section)),
+			prompts.Outline(lang, prompts.OutlineData{Topic: s, Blocks: blocks, Draft: s}),
+			prompts.Author(lang, author),
 			prompts.Narrate(lang, prompts.NarrateData{Title: s, Section: s, Text: s}),
 			prompts.Repair(lang, prompts.RepairData{Answer: s}),
 			prompts.Answer(lang, prompts.AnswerData{Topic: s, Found: []prompts.Found{{Tool: "t", Sources: passages}},

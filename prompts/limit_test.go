@@ -25,14 +25,13 @@ func TestLimitsLeaveRoom(t *testing.T) {
 		{"many queries", prompts.Queries("en", prompts.QueriesData{N: 12}), 12 * 20 * 3 / 2},
 		{"review", prompts.Review("en", prompts.ReviewData{MaxGaps: 1}), 0},
 		{"outline", prompts.Outline("en", prompts.OutlineData{Blocks: make([]prompts.BlockDigest, 2)}), 0},
-		{"place", prompts.Place("en", prompts.PlaceData{Sections: make([]prompts.PlaceSection, 3), Claims: make([]prompts.PlaceClaim, 4)}), 0},
 		{"renew", prompts.Renew("en", prompts.RenewData{Sections: make([]prompts.RenewSection, 3),
 			Claims: make([]prompts.PlaceClaim, 2)}), 0},
-		{"section", prompts.Section("en", prompts.SectionData{Claims: claims}), 20 * 50 * 3 / 2},
+		{"section", prompts.Author("en", prompts.AuthorData{Claims: claims, Parts: make([]prompts.PartLine, 1)}), 20 * 50 * 3 / 2},
 		{"answer", prompts.Answer("en", prompts.AnswerData{}), 500 * 3 / 2},
 		{"look_up", prompts.LookUp("en", prompts.LookUpData{}), 0},
 		{"route", prompts.Route("en", prompts.RouteData{}), 0},
-		{"introduction and conclusion", prompts.Frame("en", prompts.FrameData{}), 550 * 3 / 2},
+		{"introduction and conclusion", prompts.Author("en", prompts.AuthorData{Parts: make([]prompts.PartLine, 2)}), 550 * 3 / 2},
 	} {
 		tokens := tc.tokens
 		for row := range strings.SplitSeq(tc.p.System, "\n") {

@@ -179,18 +179,18 @@ func Use(own *Own) {
 // distinguish. It returns nil for files that only define templates for inclusion.
 func samples(file string) []any {
 	if name, ok := strings.CutSuffix(file, ".system.tmpl"); ok && name != "" {
-		return []any{systemData{Language: "English"}}
+		return []any{systemData{"English", Forms}}
 	}
 	data, ok := map[string]any{
 		"about.tmpl": AboutData{}, "said.tmpl": saidData{}, "answer.user.tmpl": AnswerData{}, "answer_now.user.tmpl": Now{},
 		"clarify.user.tmpl": ClarifyData{}, "decide.user.tmpl": DecideData{}, "decompose.user.tmpl": DecomposeData{},
-		"found.user.tmpl": Found{}, "frame.user.tmpl": FrameData{}, "judge.user.tmpl": JudgeData{},
+		"found.user.tmpl": Found{}, "author.user.tmpl": AuthorData{}, "judge.user.tmpl": JudgeData{},
 		"look_up.user.tmpl": LookUpData{}, "narrate.user.tmpl": NarrateData{}, "note.user.tmpl": NoteData{},
-		"outline.user.tmpl": OutlineData{}, "place.user.tmpl": PlaceData{}, "queries.user.tmpl": QueriesData{},
+		"outline.user.tmpl": OutlineData{}, "queries.user.tmpl": QueriesData{},
 		"renew.user.tmpl": RenewData{}, "repair.user.tmpl": RepairData{}, "repair_section.user.tmpl": RepairSectionData{},
 		"rephrase.user.tmpl": RephraseData{}, "review.user.tmpl": ReviewData{}, "route.user.tmpl": RouteData{},
 		"satisfied.user.tmpl": SatisfiedData{},
-		"section.user.tmpl":   SectionData{}, "summarize.user.tmpl": SummarizeData{},
+		"summarize.user.tmpl": SummarizeData{},
 	}[file]
 	if !ok {
 		return nil

@@ -6,8 +6,8 @@ import "encoding/json"
 // its own templates. All other tags use the English templates, which name the language to write in. An empty or
 // malformed tag means English. Strings in the data may contain any bytes. All functions are safe for concurrent use.
 //
-// Section shows all fields of a ClaimLine; Decide omits the quote. Review, Outline and Place, which see the claims of
-// a whole run, also omit the source.
+// Author shows all fields of a ClaimLine; Decide omits the quote. Review and Outline, which see the claims of a whole
+// run, also omit the source.
 
 // Rephrase asks for the topic as a research brief (RephraseAnswer).
 func Rephrase(lang string, d RephraseData) Prompt { return structured("rephrase", lang, d, 2000) }
@@ -76,19 +76,16 @@ func Outline(lang string, d OutlineData) Prompt {
 	for _, b := range d.Blocks {
 		claims += len(b.Claims)
 	}
-	p := structured("outline", lang, d, 2500+10*claims,
-		Bound{Property: "sections", Least: 1, Most: maxSections}, Bound{Property: "block_ids", Most: len(d.Blocks),
-			OneOf: ids(d.Blocks)},
+	p := structured("outline", lang, d, 4000+15*claims, Bound{Property: "form", OneOf: Forms},
+		Bound{Property: "sections", Least: 1, Most: max(maxSections, len(d.Sections))},
+		Bound{Property: "block_ids", Most: len(d.Blocks), OneOf: ids(d.Blocks)},
 		Bound{Property: "claims", Most: claims}, Bound{Property: "subsections", Most: 4})
 	p.Think = true
 	return p
 }
 
-// Place asks which claims belong in which section of a given outline (PlaceAnswer).
-func Place(lang string, d PlaceData) Prompt {
-	return structured("place", lang, d, 500+40*len(d.Sections)+10*len(d.Claims),
-		Bound{Property: "sections", Most: len(d.Sections)}, Bound{Property: "claims", Most: len(d.Claims)})
-}
+// Forms are the forms of a report, by the kind of question that it answers.
+var Forms = []string{"decision", "explanation", "overview", "how-to", "lookup", "papers"}
 
 // Renew asks which sections of the last report to rewrite (RenewAnswer).
 func Renew(lang string, d RenewData) Prompt {
@@ -106,21 +103,10 @@ func ids(blocks []BlockDigest) []string {
 	return out
 }
 
-// Section asks for the text of one section: Markdown without its own heading, with [CIT-3-01] markers.
-func Section(lang string, d SectionData) Prompt {
-	claims := len(d.Claims)
-	for _, s := range d.Subsections {
-		claims += len(s.Claims)
-	}
-	return freeText("section", lang, d, 1000+250*claims)
+// Author asks for parts of a report: Markdown with [CIT-3-01] markers. Each part begins with a heading of its number.
+func Author(lang string, d AuthorData) Prompt {
+	return freeText("author", lang, d, 1000*max(1, len(d.Parts))+150*(len(d.Claims)+len(d.Also)))
 }
-
-// Frame asks for the introduction and the conclusion: Markdown without headings, with [CIT-3-01] markers, separated
-// by a line FrameBreak.
-func Frame(lang string, d FrameData) Prompt { return freeText("frame", lang, d, 4000) }
-
-// FrameBreak separates the introduction from the conclusion.
-const FrameBreak = "CONCLUSION"
 
 // RepairSection asks for new texts of unsupported sentences (RepairSectionAnswer).
 func RepairSection(lang string, d RepairSectionData) Prompt {
@@ -167,7 +153,7 @@ func ask(name, lang string, data any, schema json.RawMessage) Prompt {
 	set, language := choose(lang)
 	return Prompt{
 		Name:   name,
-		System: set.render(name+".system.tmpl", systemData{Language: language}),
+		System: set.render(name+".system.tmpl", systemData{language, Forms}),
 		User:   set.render(name+".user.tmpl", data),
 		Schema: schema,
 	}

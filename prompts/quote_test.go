@@ -149,7 +149,7 @@ func TestUnmarkedRemarks(t *testing.T) {
 	for lang, words := range map[string][]string{
 		"en": {"in 2 documents", "in 12 documents", "one source"}, "zh": {"见于 2 个", "见于 12 个", "仅一个"},
 	} {
-		asked := prompts.Section(lang, prompts.SectionData{
+		asked := prompts.Author(lang, prompts.AuthorData{
 			Claims: []prompts.ClaimLine{said}, Disagreements: []prompts.Disagreement{pair},
 		}).User
 		for _, w := range words {

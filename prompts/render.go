@@ -27,7 +27,8 @@ type templates struct {
 
 // systemData is the only data of system templates, which must be identical for all calls of one name and language.
 type systemData struct {
-	Language string // language of prose, named in the language of the template
+	Language string   // language of prose, named in the language of the template
+	Forms    []string // forms of a report
 }
 
 func parse(dir string) templates {

@@ -103,6 +103,14 @@ func readBundle(ctx context.Context, store storage.Store, runID string) (in stor
 		}
 		in.Blocks = append(in.Blocks, reporting.BlockEvidence{Block: b.Block, Traces: b.ToolTraces})
 	}
+	outline, err := outlineJSON.read(ctx, store, runID)
+	if err := ignoreMissing(err); err != nil { // a run may have no report
+		return in, err
+	}
+	in.Computed = outline.Computed
+	if err := fill(in.Computed); err != nil {
+		return in, err
+	}
 	lists := []string{planning.Returned}
 	for _, b := range queue.Blocks {
 		lists = append(lists, b.Returned...)

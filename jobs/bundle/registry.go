@@ -160,6 +160,9 @@ func (c *Check) registered(ctx context.Context, store storage.Store, m storage.M
 	for _, t := range in.Traces() {
 		earlier[t.Source.ID] = earlier[t.Source.ID] || t.Timestamp.Before(in.Run.StartedAt) || t.Source.AsOf != nil
 	}
+	for _, t := range in.Computed { // no tool call returned them
+		earlier[t.Source.ID] = true
+	}
 	whole := in.lists && !in.missing // all returned sources are known
 	for _, want := range sourceLines(in.Input, citedOf(in.metadata.Citations, v), in.metadata.MissingTexts) {
 		got, known := there[want.ID]

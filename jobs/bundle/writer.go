@@ -50,6 +50,9 @@ type Services struct {
 // nil without a report.
 func NewWriter(s Services, leased storage.Store, in reporting.Input, pages ReturnedPages,
 	rep *reporting.Report) *Writer {
+	if rep != nil {
+		in.Computed = rep.Outline.Computed
+	}
 	return &Writer{files: storage.NewBundle(leased, in.Run.ID), services: s, leased: leased, In: in, pages: pages,
 		report: rep}
 }
@@ -130,6 +133,11 @@ const (
 func (b *Writer) Gather(ctx context.Context) error {
 	if f, ok := b.services.Store.(storage.Flusher); ok {
 		if _, err := f.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	for _, t := range b.In.Computed { // their texts are in the report alone
+		if err := (storage.Pages{Store: b.leased}).PutPage(ctx, b.In.Run.ID, t.Source.Hash, t.Claims[0].Quote); err != nil {
 			return err
 		}
 	}

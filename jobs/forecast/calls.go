@@ -24,6 +24,7 @@ const (
 	charsPerToken = 4
 	schema        = 800 // length of an answer's schema
 	bigSchema     = 1000
+	hugeSchema    = 1900
 	// EvidenceOfIteration is the length of the statements that one iteration finds.
 	EvidenceOfIteration = 1_262
 )
@@ -72,12 +73,12 @@ var Answer = []Call{
 const foundByCall = 6_000
 
 // Note reads the results of an iteration's tools.
-var Note = Call{llm.Note, 1, 6_740 + schema, 2_750}
+var Note = Call{llm.Note, 1, 7_360 + schema, 2_830}
 
 // Decide chooses the next query of an iteration, in a run with work iterations in total. Its prompt contains the
 // findings of the block, on average half of them. The first iteration of a block uses the planned query.
 func Decide(work int) Call {
-	return Call{llm.Researcher, 1, 6_650 + 63*work + schema, 240}
+	return Call{llm.Researcher, 1, 7_370 + 63*work + schema, 240}
 }
 
 // Review looks for gaps in this much evidence.
@@ -102,12 +103,19 @@ func Judge(evidence int) Call {
 func Report(blocks, evidence int) []Call {
 	sections := min(blocks, mostSections)
 	per := func(charsOfAnIteration int) int { return charsOfAnIteration * evidence / EvidenceOfIteration }
-	return []Call{
-		{llm.Writer, 1, 3_880 + per(1_183) + bigSchema, 150 * sections}, // outline
-		{llm.Writer, sections, 3_580 + evidence/sections, min(sectionLength, evidence*3/2/sections)},
-		{llm.Writer, 1, 4_000 + 660*sections, 2_400}, // introduction and conclusion
+	outline := Call{llm.Writer, 1, 5_950 + per(1_225) + hugeSchema, 180 * sections}
+	length := min(sectionLength, evidence*3/2/sections)
+	if evidence <= oneCall {
+		return []Call{outline, {llm.Writer, 1, 4_520 + per(1_316), sections*length + 2_400}}
+	}
+	return []Call{outline,
+		{llm.Writer, sections, 4_520 + evidence/sections, length},
+		{llm.Writer, 1, 4_900 + 660*sections, 2_400}, // opening and conclusion
 	}
 }
+
+// oneCall is the amount of evidence up to which one call writes the whole report.
+const oneCall = 45_000
 
 // sectionLength is the approximate maximum length of a report section, in characters.
 const sectionLength = 4_000

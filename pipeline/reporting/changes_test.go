@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -116,7 +117,7 @@ func TestKeptText(t *testing.T) {
 			{Statement: "Three.", Quote: "Three.", Title: "Locks", Citations: []string{"CIT-1-01"}},
 		}}
 	three := report(third)
-	if want := []string{"frame", "renew", "section"}; !slices.Equal(slices.DeleteFunc(asked,
+	if want := []string{"author", "renew"}; !slices.Equal(slices.DeleteFunc(asked,
 		func(s string) bool { return s == "repair_section" || s == "judge" }), want) {
 		t.Errorf("one block has moved, and %q were asked, want %q", asked, want)
 	}
@@ -189,16 +190,16 @@ func TestOvertakenSection(t *testing.T) {
 		!strings.Contains(q, "Every change is appended to the log") {
 		t.Errorf("the model is not shown what is new, or what was written:\n%s", q)
 	}
-	written := asked["section"]
-	last := "The section as the last report had it."
-	for _, want := range []string{"Your section: The log", "That nobody decides no longer holds.", "Add the operator.",
+	written := asked["author"]
+	last := "As the last report had it."
+	for _, want := range []string{`section "The log"`, "That nobody decides no longer holds.", "Add the operator.",
 		last} {
 		if !strings.Contains(written, want) {
 			t.Errorf("no %q in\n%s", want, written)
 		}
 	}
-	if n := strings.Count(written, news); n < 2 {
-		t.Errorf("%d sections have the new claim, want 2", n)
+	if n := len(regexp.MustCompile(`(?m)^Its claims: .*\[CIT-2-02\]`).FindAllString(written, -1)); n != 2 {
+		t.Errorf("%d sections have the new claim, want 2:\n%s", n, written)
 	}
 	in.Blocks[1].Traces[0].Dropped = 0
 	report(in, second.Text)
@@ -215,7 +216,7 @@ func TestStalePlan(t *testing.T) {
 	model := modelFunc(func(req llm.Request) (string, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if slices.Contains([]string{"section", "introduction", "conclusion"}, req.Prompt.Name) {
+		if req.Prompt.Name == "author" {
 			asked.WriteString(req.Prompt.User)
 		}
 		return writer(req)
@@ -341,7 +342,7 @@ func TestKeptTextOfAnotherCitation(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		text, err := writer(req)
-		if req.Prompt.Name == "section" {
+		if req.Prompt.Name == "author" {
 			shown += req.Prompt.User
 			if strings.Contains(req.Prompt.User, "[CIT-1-09]") {
 				text = strings.ReplaceAll(text, "altered [CIT-1-01]", "altered [CIT-1-09]")
@@ -400,7 +401,8 @@ func TestKeptTextOfAnotherCitation(t *testing.T) {
 	moved := night(1, 0)
 	moved.Blocks[0].Traces[2].Dropped = 1
 	anew := later(moved)
-	_, last, _ := strings.Cut(shown, "before the pages are altered ")
+	_, last, _ := strings.Cut(shown, "As the last report had it")
+	_, last, _ = strings.Cut(last, "before the pages are altered ")
 	if !strings.HasPrefix(last, "[CIT-1-09]") || strings.Contains(shown, "[CIT-1-01]") || !cites(anew, "CIT-1-09") {
 		t.Errorf("shown %.300s\n%s", last, anew.Markdown)
 	}

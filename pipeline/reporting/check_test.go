@@ -37,8 +37,13 @@ func judgedModel(text string, repaired, judge func(req llm.Request) (string, err
 			return repaired(req)
 		case req.Prompt.Name == "judge":
 			return judge(req)
-		case req.Prompt.Name == "section" && strings.Contains(req.Prompt.User, "Your section: The log"):
-			return text, nil
+		case req.Prompt.Name == "author":
+			return authored(req, func(title string) string {
+				if title == "The log" {
+					return text
+				}
+				return section(title)
+			}), nil
 		}
 		return writer(req)
 	}
@@ -521,7 +526,7 @@ func liar(seed uint64) (modelFunc, *lies) {
 				return "", errors.New("connection refused")
 			}
 			return honest(req, all), nil
-		case "section", "frame":
+		case "author":
 		default:
 			return writer(req)
 		}

@@ -23,11 +23,13 @@ func TestPassageOfTwoBlocks(t *testing.T) {
 	in.Blocks[1].Traces[0] = again
 	shown := make(chan string, 10)
 	model := modelFunc(func(req llm.Request) (string, error) {
-		if req.Prompt.Name != "section" {
+		if req.Prompt.Name != "author" {
 			return "", errors.New("away")
 		}
 		shown <- req.Prompt.User
-		return "The reactor has a capacity of 1,200 MW [CIT-1-01]. Another source says 1,600 MW [CIT-2-02].", nil
+		return authored(req, func(string) string {
+			return "The reactor has a capacity of 1,200 MW [CIT-1-01]. Another source says 1,600 MW [CIT-2-02]."
+		}), nil
 	})
 	report, err := (&reporting.Reporter{Model: model, Page: pageOf(pages)}).Report(t.Context(), in)
 	if err != nil {
@@ -35,8 +37,7 @@ func TestPassageOfTwoBlocks(t *testing.T) {
 	}
 	close(shown)
 	for prompt := range shown {
-		_, claims, _ := strings.Cut(prompt, "your only facts")
-		claims, _, _ = strings.Cut(claims, "</material")
+		claims, _, _ := strings.Cut(prompt, "</material")
 		if n := strings.Count(claims, "[CIT-1-01]"); n > 1 || strings.Contains(claims, "[CIT-2-01]") {
 			t.Errorf("shown %d times:\n%s", n, claims)
 		}
@@ -65,6 +66,9 @@ func TestPassageInWords(t *testing.T) {
 	model := modelFunc(func(req llm.Request) (string, error) {
 		if req.Prompt.Name == "outline" {
 			shown.WriteString(req.Prompt.User)
+		}
+		if req.Prompt.Name == "author" {
+			return authored(req, func(string) string { return "The reactor is at Hinkley [CIT-1-01]." }), nil
 		}
 		return "", errors.New("away")
 	})
@@ -96,10 +100,12 @@ func TestContradictionOfTwoBlocks(t *testing.T) {
 	again.Claims[0].Text, again.Claims[0].Quote = "The page is the third.", "Page 3."
 	in.Blocks[0].Traces = append(in.Blocks[0].Traces, again)
 	model := modelFunc(func(req llm.Request) (string, error) {
-		if req.Prompt.Name != "section" {
+		if req.Prompt.Name != "author" {
 			return "", errors.New("away")
 		}
-		return "The sources do not agree on the capacity of the reactor [CIT-1-01][CIT-1-03].", nil
+		return authored(req, func(string) string {
+			return "The sources do not agree on the capacity of the reactor [CIT-1-01][CIT-1-03]."
+		}), nil
 	})
 	report, err := (&reporting.Reporter{Model: model, Page: pageOf(pages)}).Report(t.Context(), in)
 	if err != nil {

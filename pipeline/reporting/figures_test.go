@@ -60,22 +60,29 @@ func shown(r reporting.Report) []string {
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	model := modelFunc(func(req llm.Request) (string, error) {
-		switch {
-		case strings.Contains(req.Prompt.User, "Your section: The log"):
-			for _, shown := range []string{"Figures that are shown below your section", "- \"Time of recovery",
-				"- \"-\" [CIT-1-09]"} {
-				if !strings.Contains(req.Prompt.User, shown) {
-					t.Errorf("the writer is not told of its figures, %q:\n%s", shown, req.Prompt.User)
-				}
-			}
-			return "Recovery of a log twice as long takes twice the time [CIT-1-09]. ![Mine](../cache/x/figures/1.svg)\n\n```sh\nls", nil
-		case strings.Contains(req.Prompt.User, "Your section: Copies"):
-			if strings.Contains(req.Prompt.User, "Figures that are shown") {
-				t.Errorf("a figure that stands elsewhere:\n%s", req.Prompt.User)
-			}
-			return "The switch takes four minutes [CIT-2-09], which is longer than the recovery [CIT-2-01].", nil
+		if req.Prompt.Name != "author" {
+			return writer(req)
 		}
-		return writer(req)
+		_, log, _ := strings.Cut(req.Prompt.User, `section "The log"`)
+		log, copies, _ := strings.Cut(log, `section "Copies`)
+		for _, shown := range []string{"Figures shown below it", "- \"Time of recovery", "- \"-\" [CIT-1-09]"} {
+			if !strings.Contains(log, shown) {
+				t.Errorf("the writer is not told of its figures, %q:\n%s", shown, req.Prompt.User)
+			}
+		}
+		copies, _, _ = strings.Cut(copies, "\nPart ")
+		if strings.Contains(copies, "Figures shown") {
+			t.Errorf("a figure that stands elsewhere:\n%s", req.Prompt.User)
+		}
+		return authored(req, func(title string) string {
+			switch title {
+			case "The log":
+				return "Recovery of a log twice as long takes twice the time [CIT-1-09]. ![Mine](../cache/x/figures/1.svg)\n\n```sh\nls\n```"
+			case "Copies on other machines":
+				return "The switch takes four minutes [CIT-2-09], which is longer than the recovery [CIT-2-01]."
+			}
+			return section(title)
+		}), nil
 	})
 	in := withFigures(t, "")
 	base := "../cache/" + in.Run.ID + "/figures/"

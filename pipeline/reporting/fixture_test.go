@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 )
@@ -151,4 +152,9 @@ func sourceText(in reporting.Input) func(string) string {
 		}
 		return b.String()
 	}
+}
+
+// authored answers a question for parts with the text of each by its title: opening, conclusion, or that of a section.
+func authored(req llm.Request, text func(title string) string) string {
+	return llmtest.Parts(req.Prompt.User, func(_ int, title string) string { return text(title) })
 }

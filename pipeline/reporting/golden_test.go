@@ -5,7 +5,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden reports")
 
-const outlineReply = `{"title": "## 1. Committed data survives a server failure", "introduction": "Say what the answer depends on.",
+const outlineReply = `{"title": "## 1. Committed data survives a server failure", "form": "explanation", "computations": [], "key_claims": [], "introduction": "Say what the answer depends on.",
 "sections": [
  {"title": "1. Introduction", "instruction": "", "block_ids": [], "subsections": []},
  {"title": "2. The log [CIT-1-01]", "instruction": "Explain the log.", "block_ids": ["block_1", "block_99"], "subsections": [
@@ -37,20 +36,26 @@ func writer(req llm.Request) (string, error) {
 		return `{"findings": []}`, nil
 	case "renew": // what has moved says itself which sections it concerns
 		return `{"sections": []}`, nil
-	case "frame":
-		return "# Introduction\n\nA commit is as safe as the slowest place it waits for: the disk of one machine [CIT-1-01] or a second machine [CIT-2-01].\n\n## Conclusion\n\n" +
-			"The log protects against a crash [CIT-1-01], a synchronous standby also against the loss of the machine [[CIT-2-01](#ref-cit-2-01)]. Costs stay open.", nil
 	}
-	switch {
-	case strings.Contains(req.Prompt.User, "Your section: The log"):
+	return authored(req, section), nil
+}
+
+// section is the text of a part of a report by its title.
+func section(title string) string {
+	switch title {
+	case "opening":
+		return "# Introduction\n\nA commit is as safe as the slowest place it waits for: the disk of one machine [CIT-1-01] or a second machine [CIT-2-01]."
+	case "conclusion":
+		return "The log protects against a crash [CIT-1-01], a synchronous standby also against the loss of the machine [[CIT-2-01](#ref-cit-2-01)]. Costs stay open."
+	case "The log":
 		return "Here is the section:\n\n## The log\n\nEvery change is appended to the log before the pages are altered [CIT-1-01]. It was invented in 1992 [7]. " +
 			"Recovery applies the records again [CIT-1-1, CIT-9-09].\n\n```sql\nSET x[7] = '[CIT-1-01]';\n```\n\n# Checkpoints\n\n" +
-			"A checkpoint marks the place from which recovery starts (CIT-1-02). See [the docs](https://evil.example/x).\n\n## References\n\n[1] Made up.", nil
-	case strings.Contains(req.Prompt.User, "Your section: Copies"):
+			"A checkpoint marks the place from which recovery starts (CIT-1-02). See [the docs](https://evil.example/x).\n\n## References\n\n[1] Made up."
+	case "Copies on other machines":
 		return "| Kind | Commit waits |\n|---|---|\n| synchronous | for one standby [CIT-2-01] |\n| asynchronous | no [CIT-2-01] |\n\n" +
-			"Every change is appended to the log before the pages are altered [CIT-2-01]. A field report saw no loss 【CIT-2-03】.", nil
+			"Every change is appended to the log before the pages are altered [CIT-2-01]. A field report saw no loss 【CIT-2-03】."
 	}
-	return "The drive's cache can lose commits [CIT-3-01].", nil
+	return "The drive's cache can lose commits [CIT-3-01]."
 }
 
 // isGolden fails the test when a report is not the one in a file of testdata.

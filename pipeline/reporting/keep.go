@@ -16,15 +16,14 @@ import (
 // Text is a report written by a model, in the form that the next run of its topic needs. Parts whose evidence is
 // unchanged are kept verbatim, with the results of their check.
 type Text struct {
-	Language   string         `json:"language"`
-	Template   string         `json:"template,omitempty"`
-	Length     string         `json:"length,omitempty"`
-	Audience   string         `json:"audience,omitempty"`
-	Places     map[string]int `json:"places,omitempty"` // template section of each claim id, from 0
-	Outline    Outline        `json:"outline"`          // with the claims of each section
-	Opening    partText       `json:"opening"`
-	Sections   []partText     `json:"sections"` // parallel to Outline.Sections
-	Conclusion partText       `json:"conclusion"`
+	Language   string     `json:"language"`
+	Template   string     `json:"template,omitempty"`
+	Length     string     `json:"length,omitempty"`
+	Audience   string     `json:"audience,omitempty"`
+	Outline    Outline    `json:"outline"` // with the claims of each section
+	Opening    partText   `json:"opening"`
+	Sections   []partText `json:"sections"` // parallel to Outline.Sections
+	Conclusion partText   `json:"conclusion"`
 }
 
 // fits reports whether a report with options o may keep parts of t.
@@ -51,14 +50,6 @@ func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
 	t := &Text{
 		Language: a.run.Options.Language, Template: a.run.Options.Template, Length: a.run.Options.Length,
 		Audience: a.run.Options.Audience, Outline: outline, Opening: d.opening.partText, Conclusion: d.conclusion.partText,
-	}
-	if a.template != nil {
-		t.Places = map[string]int{}
-		for i, s := range outline.Sections {
-			for _, id := range s.AllClaimIDs() {
-				t.Places[id] = i
-			}
-		}
 	}
 	for _, s := range d.sections[:len(outline.Sections)] { // sections added after the outline are rebuilt by the next run
 		t.Sections = append(t.Sections, s.partText)
@@ -201,7 +192,7 @@ func (m *material) stands(past *partText) bool {
 // keptFrame returns the last report if its introduction and conclusion can be kept: all its sections are kept and there
 // are no others.
 func (w sectionWriter) keptFrame(sections []part) *Text {
-	written := func(s part) bool { return s.past == nil }
+	written := func(s part) bool { return s.past == nil && !s.empty }
 	if w.before == nil || len(sections) != len(w.before.Sections) || slices.ContainsFunc(sections, written) {
 		return nil
 	}

@@ -26,6 +26,7 @@ import (
 // writes them, checker checks them, assembler builds the report.
 type material struct {
 	*Reporter
+	input    Input // Computed is set when the sections are planned
 	run      topicqueue.Run
 	topic    string // as researched, for prompts
 	title    string // topic as a heading, the default title of the report
@@ -146,14 +147,16 @@ func (m *material) position(step string, ordinal, attempt int) llm.Position {
 	return llm.Position{RunID: m.run.ID, Stage: "reporting", Step: step, Ordinal: ordinal, Iteration: attempt}
 }
 
-// text asks the model for free text. A text cut off by the token limit is used.
-func (m *material) text(ctx context.Context, p prompts.Prompt, ordinal, attempt int) (string, error) {
-	text, err := llm.Text(ctx, m.Model, llm.Request{Position: m.position(p.Name, ordinal, attempt), Role: llm.Writer,
+// text asks the model for free text. cut: the token limit cut the answer.
+func (m *material) text(
+	ctx context.Context, p prompts.Prompt, ordinal, attempt int,
+) (said string, cut bool, err error) {
+	said, err = llm.Text(ctx, m.Model, llm.Request{Position: m.position(p.Name, ordinal, attempt), Role: llm.Writer,
 		Prompt: p})
-	if errors.Is(err, llm.ErrTruncated) && ctx.Err() == nil {
+	if cut = errors.Is(err, llm.ErrTruncated); cut {
 		err = nil
 	}
-	return prompts.Unmarked(text), ended(ctx, err)
+	return prompts.Unmarked(said), cut, ended(ctx, err)
 }
 
 // ask sends a structured prompt to the writer. If the context window is too small, it retries with a larger shrink, for
@@ -305,4 +308,24 @@ func (in Input) SourceOf(registry *citation.Registry) func(cited string) string 
 		}
 		return t.Source.ID
 	}
+}
+
+// documents counts the distinct documents and pages of citations.
+func (m *material) documents(ids []string) int {
+	distinct := map[string]bool{}
+	for _, id := range ids {
+		if t, ok := m.registry.Lookup(id); ok {
+			distinct[claim{source: t.Source}.document()] = true
+		}
+	}
+	return len(distinct)
+}
+
+// open returns the questions that stayed open, and the gaps.
+func (m *material) open() []string {
+	list := slices.Clone(m.review.Open)
+	for _, g := range m.gaps {
+		list = append(list, g.Title+": "+g.Reason)
+	}
+	return list
 }

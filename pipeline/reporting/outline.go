@@ -7,6 +7,7 @@ import (
 	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 // Outline lists the sections of a report with their claims: the content of outline.json.
@@ -15,6 +16,11 @@ type Outline struct {
 	Introduction string           `json:"introduction"` // instruction for the writer
 	Sections     []OutlineSection `json:"sections"`
 	Conclusion   string           `json:"conclusion"` // instruction for the writer
+
+	Form string   `json:"form,omitempty"`          // one of prompts.Forms; empty: unknown
+	Key  []string `json:"key_claim_ids,omitempty"` // claims that every section may cite
+	// computations over claims of several blocks; the report cites them as sources
+	Computed []topicqueue.ToolTrace `json:"computed,omitempty"`
 }
 
 // OutlineSection is one section of an outline.
@@ -53,19 +59,25 @@ const (
 	maxSections = 6
 )
 
-// repaired makes a model's outline usable: titles are clean and unique, sections have claims, and every block belongs
-// to one section unless its claims are placed by number. If nothing in the outline is usable, each block becomes a
-// section.
+// repaired makes a model's outline usable: titles are clean and unique, and sections have claims. A block of which the
+// outline names nothing becomes a section.
 func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 	out := Outline{Title: prose.CleanTitle(a.Title),
 		Introduction: text.Line(a.Introduction), Conclusion: text.Line(a.Conclusion)}
 	if !prose.ReportTitle(out.Title) {
 		out.Title = ol.title
 	}
+	if slices.Contains(prompts.Forms, a.Form) {
+		out.Form = a.Form
+	}
 	taken, blocks := map[int]bool{}, map[string]bool{}
-	numbers := func(claims []int) (ids []string) {
+	numbers := func(claims []int, shared *[]string) (ids []string) {
 		for _, n := range claims {
-			if n > 0 && n <= len(ol.claims) && !taken[n] {
+			switch {
+			case n < 1 || n > len(ol.claims):
+			case taken[n]: // a claim belongs to the first section that names it
+				*shared = append(*shared, ol.claims[n-1].ID)
+			default:
 				taken[n] = true
 				ids = append(ids, ol.claims[n-1].ID)
 			}
@@ -76,10 +88,10 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 		section := OutlineSection{Title: prose.CleanTitle(s.Title), Instruction: text.Line(s.Instruction)}
 		var subs []OutlineSubsection
 		for _, sub := range s.Subsections {
-			claims := numbers(sub.Claims)
+			claims := numbers(sub.Claims, &section.Shared)
 			subs = append(subs, OutlineSubsection{Title: sub.Title, Instruction: sub.Instruction, ClaimIDs: claims})
 		}
-		section.ClaimIDs = numbers(s.Claims)
+		section.ClaimIDs = numbers(s.Claims, &section.Shared)
 		section.setSubsections(subs)
 		for _, id := range s.BlockIDs {
 			if id = strings.TrimSpace(id); !blocks[id] && ol.block(id) != nil {
@@ -87,7 +99,7 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 				section.BlockIDs = append(section.BlockIDs, id)
 			}
 		}
-		if len(section.BlockIDs)+len(section.AllClaimIDs()) == 0 {
+		if len(section.BlockIDs)+len(section.everyClaim()) == 0 {
 			continue
 		}
 		if section.Title == "" || prompts.FrameOf(section.Title) != prompts.NoFrame {
@@ -95,17 +107,14 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 		}
 		out.Sections = ol.withSection(out.Sections, section)
 	}
+	for n := range taken {
+		blocks[ol.claims[n-1].block] = true
+	}
 	for _, b := range ol.blocks {
-		if blocks[b.id] || ol.allPlaced(b.id, taken) {
-			continue
+		if !blocks[b.id] {
+			out.Sections = ol.withSection(out.Sections, OutlineSection{
+				Title: b.title, BlockIDs: []string{b.id}, Subsections: []OutlineSubsection{}})
 		}
-		if i := ol.sectionOfMost(out.Sections, b.id); i >= 0 {
-			out.Sections[i].BlockIDs = append(out.Sections[i].BlockIDs, b.id)
-			continue
-		}
-		out.Sections = append(out.Sections, OutlineSection{
-			Title: b.title, BlockIDs: []string{b.id}, Subsections: []OutlineSubsection{},
-		})
 	}
 	return out
 }
@@ -113,7 +122,7 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 // withSection appends a section. It merges the section into one of the same title, or into the last one at maxSections.
 func (ol outliner) withSection(sections []OutlineSection, s OutlineSection) []OutlineSection {
 	i := slices.IndexFunc(sections, func(o OutlineSection) bool { return prose.SameTitle(o.Title, s.Title) })
-	if i < 0 && len(sections) == maxSections {
+	if i < 0 && len(sections) == maxSections && ol.template == nil {
 		i = maxSections - 1
 	}
 	if i < 0 {
@@ -121,41 +130,10 @@ func (ol outliner) withSection(sections []OutlineSection, s OutlineSection) []Ou
 	}
 	into := &sections[i]
 	into.BlockIDs = append(into.BlockIDs, s.BlockIDs...)
-	into.ClaimIDs = append(into.ClaimIDs, s.ClaimIDs...)
+	into.ClaimIDs, into.Shared = append(into.ClaimIDs, s.ClaimIDs...), append(into.Shared, s.Shared...)
 	into.Instruction = text.Line(into.Instruction + " " + s.Instruction)
 	into.setSubsections(append(into.Subsections, s.Subsections...))
 	return sections
-}
-
-// allPlaced reports whether every claim of a block is placed by number.
-func (ol outliner) allPlaced(block string, taken map[int]bool) bool {
-	for i, c := range ol.claims {
-		if c.block == block && !taken[i+1] {
-			return false
-		}
-	}
-	return true
-}
-
-// sectionOfMost returns the section with the most claims of a block. If none has any, it returns the section whose
-// title and instruction best match the block's title (BM25), or -1 if no section matches.
-func (ol outliner) sectionOfMost(sections []OutlineSection, block string) int {
-	docs, scores := make([]text.Document, len(sections)), make([]float64, len(sections))
-	for i, s := range sections {
-		docs[i] = text.Document{Heading: s.Title, Text: s.Instruction}
-		for _, c := range ol.claims {
-			if c.block == block && slices.Contains(s.AllClaimIDs(), c.ID) {
-				scores[i]++
-			}
-		}
-	}
-	if len(sections) > 0 && slices.Max(scores) == 0 {
-		scores = text.BM25(ol.block(block).title, docs)
-	}
-	if i := highest(scores); i >= 0 && scores[i] > 0 {
-		return i
-	}
-	return -1
 }
 
 // highest returns the index of the first maximum, or -1 for an empty slice.

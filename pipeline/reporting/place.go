@@ -1,21 +1,17 @@
 package reporting
 
 import (
-	"context"
-	"errors"
 	"slices"
 
-	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/text"
-	"nightdesk/prompts"
 )
 
 // place is the position of a claim: section from 0, subsection from 1 (0: none).
 type place struct{ section, part int }
 
-// places returns the place of each claim in an outline. A claim goes where the outline names it. With a template or a
-// last report, an unnamed claim goes to the section that shares most of its words. Otherwise it goes to the section of
-// its block, or else to the first section.
+// places returns the place of each claim in an outline. A claim goes where the outline names it, or else to the section
+// of its block. If there is none, or if the outline is that of the last report, it goes to the section that shares most
+// of its words, or else to the first section.
 func (ol outliner) places(o Outline) map[string]place {
 	places, blocks := map[string]place{}, map[string]int{}
 	for i, s := range o.Sections {
@@ -31,14 +27,7 @@ func (ol outliner) places(o Outline) map[string]place {
 			blocks[id] = i
 		}
 	}
-	for id, section := range ol.placedBefore() {
-		if section >= 0 && section < len(o.Sections) {
-			places[id] = place{section, 0}
-		}
-	}
-	if ol.template != nil || ol.before != nil {
-		ol.placeByWords(o, places)
-	}
+	ol.placeByWords(o, places, blocks)
 	together := map[string]place{} // by statement: the first named place of a duplicate, else that of its first block
 	said := statementKeys(ol.claims)
 	for i, c := range ol.claims {
@@ -78,18 +67,10 @@ func statementKeys(claims []claim) []string {
 	return said
 }
 
-// placedBefore returns the template section of each claim in the last report; nil if nothing of that report is kept.
-func (ol outliner) placedBefore() map[string]int {
-	if ol.before == nil || ol.template == nil {
-		return nil
-	}
-	return ol.before.Places
-}
-
 // placeByWords places the claims that the outline does not name. Each goes to the section that shares most of its words
-// (BM25), else to the one that shares most words with all claims of its block. With an outline of the last report, only
-// sections of its block count.
-func (ol outliner) placeByWords(o Outline, places map[string]place) {
+// (BM25), else to the one that shares most words with all claims of its block. If sections have its block, only these
+// count, and only in the outline of a last report, because in a new one the block decides.
+func (ol outliner) placeByWords(o Outline, places map[string]place, blocks map[string]int) {
 	docs := make([]text.Document, len(o.Sections))
 	for i, s := range o.Sections {
 		docs[i] = text.Document{Heading: s.Title, Text: s.Instruction}
@@ -114,12 +95,16 @@ func (ol outliner) placeByWords(o Outline, places map[string]place) {
 	index, sums := text.NewIndex(docs), map[string][]float64{}
 	var lost []claim
 	for _, c := range ol.claims {
-		scores := index.BM25(c.words())
+		_, planned := blocks[c.block]
+		if planned && ol.before == nil {
+			continue
+		}
+		scores := index.BM25(c.words() + "\n" + ol.block(c.block).title)
 		if sums[c.block] == nil {
 			sums[c.block] = make([]float64, len(docs))
 		}
 		for i, s := range o.Sections {
-			if ol.template == nil && !slices.Contains(s.BlockIDs, c.block) {
+			if planned && !slices.Contains(s.BlockIDs, c.block) {
 				scores[i] = 0
 			}
 			sums[c.block][i] += scores[i]
@@ -130,72 +115,5 @@ func (ol outliner) placeByWords(o Outline, places map[string]place) {
 	}
 	for _, c := range lost {
 		put(c, sums[c.block])
-	}
-}
-
-// placeByModel asks the model to place the claims of a templated report that the last report does not have. Claims that
-// the model does not place stay where they are. The only error is the end of ctx.
-func (ol outliner) placeByModel(ctx context.Context, places map[string]place) error {
-	var open []claim
-	before, said := ol.placedBefore(), map[string]bool{}
-	for _, c := range ol.claims {
-		if _, known := before[c.ID]; !known && !said[c.statement()] {
-			open, said[c.statement()] = append(open, c), true
-		}
-	}
-	data := prompts.PlaceData{Topic: ol.topic}
-	for i, s := range ol.template.Sections {
-		line := prompts.PlaceSection{Number: i + 1, Title: s.Title, Instruction: s.Instruction}
-		for _, p := range s.Subsections {
-			line.Parts = append(line.Parts, p.Title)
-		}
-		data.Sections = append(data.Sections, line)
-	}
-	size, failed := len(open), false
-	for ordinal, at := 0, 0; at < len(open); ordinal++ {
-		shown := open[at:min(len(open), at+size)]
-		data.Claims = nil
-		for i, c := range shown {
-			data.Claims = append(data.Claims, prompts.PlaceClaim{Number: i + 1, Text: c.statement()})
-		}
-		p := prompts.Place(ol.run.Options.Language, data)
-		answer, err := llm.Ask[prompts.PlaceAnswer](ctx, ol.Model, llm.Request{
-			Position: ol.position(p.Name, ordinal, 0), Role: llm.Writer, Prompt: p,
-		})
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case errors.Is(err, llm.ErrContextLength) && size > 1:
-			size = (size + 1) / 2 // too many claims for the context window
-			continue
-		case err != nil:
-			failed = true
-		}
-		ol.takePlaces(places, shown, answer)
-		at += len(shown)
-	}
-	if failed {
-		ol.fellBack("place")
-	}
-	return nil
-}
-
-// takePlaces applies a model's placement to these claims and to all claims with the same statement.
-func (ol outliner) takePlaces(places map[string]place, claims []claim, answer prompts.PlaceAnswer) {
-	taken := map[string]place{}
-	for _, s := range answer.Sections {
-		for _, n := range s.Claims {
-			if s.Section < 1 || s.Section > len(ol.template.Sections) || n < 1 || n > len(claims) {
-				continue
-			}
-			if _, twice := taken[claims[n-1].statement()]; !twice {
-				taken[claims[n-1].statement()] = place{s.Section - 1, 0}
-			}
-		}
-	}
-	for _, c := range ol.claims {
-		if p, ok := taken[c.statement()]; ok {
-			places[c.ID] = p
-		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -13,7 +15,11 @@ import (
 // reportPlan is the plan of a report: its sections, each with the claims for its writer.
 type reportPlan struct {
 	title, introduction, conclusion string
+	form                            string // one of prompts.Forms; empty: that of a template
+	concludes                       bool   // the report has a conclusion
 	sections                        []sectionPlan
+	key                             []claim // claims that other sections may need too
+	computed                        []topicqueue.ToolTrace
 }
 
 // sectionPlan is the plan of a section, with its claims.
@@ -66,7 +72,11 @@ func (p reportPlan) titles() []string {
 
 // outline returns the plan as a stored outline: each section with its blocks and claims.
 func (p reportPlan) outline() Outline {
-	o := Outline{Title: p.title, Introduction: p.introduction, Conclusion: p.conclusion}
+	o := Outline{Title: p.title, Introduction: p.introduction, Conclusion: p.conclusion, Form: p.form,
+		Computed: p.computed}
+	for _, c := range p.key {
+		o.Key = append(o.Key, c.ID)
+	}
 	for _, s := range p.sections {
 		o.Sections = append(o.Sections, s.OutlineSection)
 	}
@@ -84,22 +94,30 @@ func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
 		return reportPlan{}, err
 	}
 	places := ol.places(outline)
-	if ol.template != nil && ol.Model != nil {
-		if err := ol.placeByModel(ctx, places); err != nil {
-			return reportPlan{}, err
-		}
-	}
 	var again map[int]string // sections of the last report to rewrite, with their new instructions
-	if ol.template == nil && ol.before != nil {
+	if ol.before != nil {
 		if again, err = ol.renew(ctx, outline, places); err != nil {
 			return reportPlan{}, err
 		}
 	}
-	p := reportPlan{title: outline.Title, introduction: outline.Introduction, conclusion: outline.Conclusion}
+	p := reportPlan{title: outline.Title, introduction: outline.Introduction, conclusion: outline.Conclusion,
+		form: outline.Form, computed: outline.Computed}
+	p.concludes = p.conclusion != "" || ol.template != nil || outline.Form == ""
+	if ol.before != nil {
+		p.concludes = ol.before.Conclusion.Body != ""
+	}
+	for _, c := range ol.claims {
+		if slices.Contains(outline.Key, c.ID) || c.isComputed() {
+			p.key = append(p.key, c)
+		}
+	}
 	for i, s := range outline.Sections {
 		section := newSectionPlan(s.Title, s.Instruction)
 		if now, outdated := again[i]; outdated {
 			section.Instruction, section.again = now, true
+			if ol.template != nil {
+				section.Instruction = text.Line(s.Instruction + " " + now)
+			}
 		}
 		parts := make([]int, len(s.Subsections)+1) // number of each subsection in the plan
 		for n, sub := range s.Subsections {
@@ -131,16 +149,26 @@ func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
 	return p, nil
 }
 
-// outline returns the outline of the template, that of the last report, or the model's outline after repair.
+// outline returns the outline of the last report, or the model's outline after repair. With a template, the model only
+// assigns the claims.
 func (ol outliner) outline(ctx context.Context) (Outline, error) {
-	switch {
-	case ol.template != nil:
+	if ol.before != nil {
+		return ol.renewed(), nil
+	}
+	if ol.Model == nil {
 		return ol.template.outlineFor(ol.title), nil
-	case ol.before != nil:
-		return ol.renewed(ol.before.Outline), nil
 	}
 	data := prompts.OutlineData{Topic: ol.topic, Disagreements: disagreementLines(ol.disagreements()),
-		Draft: ol.review.Draft}
+		Draft: ol.review.Draft, Open: ol.open()}
+	if ol.template != nil {
+		for i, s := range ol.template.Sections {
+			line := prompts.PartLine{Number: i + 1, Title: s.Title, Instruction: s.Instruction}
+			for _, p := range s.Subsections {
+				line.Subsections = append(line.Subsections, prompts.SubsectionLine{Title: p.Title, Instruction: p.Instruction})
+			}
+			data.Sections = append(data.Sections, line)
+		}
+	}
 	answer, err := ask[prompts.OutlineAnswer](ctx, ol.material, func(shrink int) prompts.Prompt {
 		data.Blocks = ol.digests(shrink)
 		return prompts.Outline(ol.run.Options.Language, data)
@@ -152,7 +180,67 @@ func (ol outliner) outline(ctx context.Context) (Outline, error) {
 		ol.fellBack("outline")
 		answer = prompts.OutlineAnswer{}
 	}
-	return ol.repaired(answer), nil
+	if ol.template != nil {
+		ol.placeBlocks(answer.Sections)
+	}
+	out := ol.repaired(answer)
+	for _, n := range answer.KeyClaims {
+		if n > 0 && n <= len(ol.claims) && len(out.Key) < maxKey {
+			out.Key = append(out.Key, ol.claims[n-1].ID)
+		}
+	}
+	if ol.template != nil {
+		out = ol.filled(out)
+	}
+	out.Computed = ol.compute(answer.Computations)
+	return out, nil
+}
+
+// placeBlocks places the claims of blocks by number, for sections of a template.
+func (ol outliner) placeBlocks(sections []prompts.OutlineSection) {
+	named := map[int]bool{}
+	for _, s := range sections {
+		for _, sub := range s.Subsections {
+			s.Claims = append(s.Claims, sub.Claims...)
+		}
+		for _, n := range s.Claims {
+			named[n] = true
+		}
+	}
+	for i, s := range sections {
+		for n, c := range ol.claims {
+			if !named[n+1] && slices.Contains(s.BlockIDs, c.block) {
+				sections[i].Claims, named[n+1] = append(sections[i].Claims, n+1), true
+			}
+		}
+		sections[i].BlockIDs = nil
+	}
+}
+
+// maxKey is the maximum number of key claims.
+const maxKey = 15
+
+// filled returns the outline of the template with the claims of the sections of the same titles.
+func (ol outliner) filled(from Outline) Outline {
+	o := ol.template.outlineFor(ol.title)
+	o.Key = from.Key
+	for i := range o.Sections {
+		s := &o.Sections[i]
+		at := slices.IndexFunc(from.Sections, func(f OutlineSection) bool { return prose.SameTitle(f.Title, s.Title) })
+		if at < 0 {
+			continue
+		}
+		f := from.Sections[at]
+		s.ClaimIDs, s.Shared, s.Subsections = f.ClaimIDs, f.Shared, slices.Clone(s.Subsections)
+		for n := range s.Subsections {
+			for _, sub := range f.Subsections {
+				if prose.SameTitle(sub.Title, s.Subsections[n].Title) {
+					s.Subsections[n].ClaimIDs = sub.ClaimIDs
+				}
+			}
+		}
+	}
+	return o
 }
 
 // digests lists the claims of each block for the prompt, numbered from 1 as in ol.claims. A claim that several blocks

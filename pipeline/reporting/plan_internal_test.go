@@ -71,17 +71,17 @@ func TestPlan(t *testing.T) {
 		in   []section
 		want string
 	}{
-		"nothing usable":      {nil, "Write-ahead log 1 2; Standby servers 3 4 5 6"},
+		"nothing usable":      {nil, "Write-ahead log 1 2; Standby servers 3 4; Synchronous standby servers 5 6"},
 		"by blocks":           {[]section{{Title: "A", BlockIDs: []string{"block_3", "block_1"}}, {Title: "B", BlockIDs: []string{"block_2"}}}, "A 1 2 5 6; B 3 4"},
 		"by number":           {[]section{{Title: "A", Claims: []int{1, 3, 5}}, {Title: "B", Claims: []int{2, 4, 6}}}, "A 1 3 5; B 2 4 6"},
 		"number before block": {[]section{{Title: "A", BlockIDs: []string{"block_1", "block_2", "block_3"}}, {Title: "B", Claims: []int{4}}}, "A 1 2 3 5 6; B 4"},
-		"twice counts once":   {[]section{{Title: "A", Claims: []int{1, 1, 2}}, {Title: "B", Claims: []int{2, 3, 4, 5, 6}}}, "A 1 2; B 3 4 5 6"},
+		"one of another":      {[]section{{Title: "A", Claims: []int{1, 1, 2}}, {Title: "B", Claims: []int{2, 3, 4, 5, 6}}}, "A 1 2; B 2 3 4 5 6"},
 		"subsections":         {[]section{{Title: "A", BlockIDs: []string{"block_1", "block_2", "block_3"}, Subsections: []prompts.OutlineSubsection{sub("X", 6, 1), sub("Y", 2)}}}, "A 3 4 5 / X 1 6 / Y 2"},
 		"subsections without claims": {[]section{{Title: "A", BlockIDs: []string{"block_1", "block_2", "block_3"}, Subsections: []prompts.OutlineSubsection{sub("X"), sub("1.1 Y", 2), sub("y", 3)}}},
 			"A 1 3 4 5 6 / Y 2"},
 		"unknown":               {[]section{{Title: "A", BlockIDs: []string{"block_9"}, Claims: []int{0, 7, -1}}, {Title: "B", BlockIDs: []string{"block_1", "block_2", " block_3 "}}}, "B 1 2 3 4 5 6"},
 		"a claim left out":      {[]section{{Title: "A", Claims: []int{1, 3, 5}}, {Title: "B", Claims: []int{2, 4}}}, "A 1 3 5 6; B 2 4"},
-		"a block left out":      {[]section{{Title: "The log", BlockIDs: []string{"block_1"}}, {Title: "Standby", BlockIDs: []string{"block_2"}}}, "The log 1 2; Standby 3 4 5 6"},
+		"a block left out":      {[]section{{Title: "The log", BlockIDs: []string{"block_1"}}, {Title: "Standby", BlockIDs: []string{"block_2"}}}, "The log 1 2; Standby 3 4; Synchronous standby servers 5 6"},
 		"no title":              {[]section{{Title: "1. ", BlockIDs: []string{"block_1", "block_2", "block_3"}}}, "Write-ahead log 1 2 3 4 5 6"},
 		"title of the frame":    {[]section{{Title: "5. Conclusion", BlockIDs: []string{"block_2", "block_1", "block_3"}}}, "Standby servers 1 2 3 4 5 6"},
 		"same titles":           {[]section{{Title: "1. A", BlockIDs: []string{"block_1"}}, {Title: "a:", BlockIDs: []string{"block_2", "block_3"}}}, "A 1 2 3 4 5 6"},
@@ -172,31 +172,6 @@ func FuzzPlan(f *testing.F) {
 			t.Fatalf("%v\n%s\n%s", err, w.shape(p), w.shape(again))
 		}
 	})
-}
-
-// A heading that its writer has left out is put back before the first paragraph of its claims.
-func TestWithHeadings(t *testing.T) {
-	t.Parallel()
-	w := planner()
-	var traces []topicqueue.ToolTrace
-	for _, c := range w.claims {
-		traces = append(traces, topicqueue.ToolTrace{CitationID: c.CitationID, Source: topicqueue.Source{ID: c.CitationID, URL: "https://a.example/" + c.CitationID}})
-	}
-	w.registry = citation.NewRegistry(traces)
-	p := planOf(t, w, prompts.OutlineAnswer{Sections: []prompts.OutlineSection{{
-		Title: "A", BlockIDs: []string{"block_3"},
-		Subsections: []prompts.OutlineSubsection{{Title: "Log", Claims: []int{1, 2}}, {Title: "Standby", Claims: []int{3, 4}}},
-	}}})
-	for name, tt := range map[string]struct{ in, want string }{
-		"left out":   {"Intro [CIT-3-01].\n\nOne [CIT-1-01].\n\nTwo [CIT-1-02].\n\nThree [CIT-2-01].", "Intro [CIT-3-01].\n\n### Log\n\nOne [CIT-1-01].\n\nTwo [CIT-1-02].\n\n### Standby\n\nThree [CIT-2-01]."},
-		"there":      {"### Log\n\nOne [CIT-1-01].\n\nThree [CIT-2-01].", "### Log\n\nOne [CIT-1-01].\n\nThree [CIT-2-01]."},
-		"mixed":      {"One [CIT-1-01].\n\nThree [CIT-2-01].\n\nTwo [CIT-1-02].", "One [CIT-1-01].\n\nThree [CIT-2-01].\n\nTwo [CIT-1-02]."},
-		"of several": {"Both [CIT-1-01][CIT-2-01].", "Both [CIT-1-01][CIT-2-01]."},
-	} {
-		if got := sectionWriter(w).withHeadings(tt.in, p.sections[0]); got != tt.want {
-			t.Errorf("%s:\n got %q\nwant %q", name, got, tt.want)
-		}
-	}
 }
 
 // TestNewClaimsOfANight: what is new in the outline of the last report stands beside what it is about, not all of it

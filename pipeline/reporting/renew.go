@@ -102,7 +102,15 @@ func (ol outliner) renewData(o Outline, moved []string, shrink int) prompts.Rene
 // renewed returns the outline of the last report without the instructions and titles that depend on changed evidence.
 // It removes the instructions of the affected sections, of the introduction and of the conclusion. It replaces titles
 // with figures that no claim has any more.
-func (ol outliner) renewed(o Outline) Outline {
+func (ol outliner) renewed() Outline {
+	o := ol.before.Outline
+	o.Computed = ol.keepComputed(o.Computed)
+	if ol.template != nil { // its instructions and titles depend on no evidence
+		key := o.Key
+		o = ol.filled(o)
+		o.Computed, o.Key = ol.input.Computed, key
+		return o
+	}
 	standing, said := map[string]bool{}, ""
 	for _, c := range ol.claims {
 		standing[c.ID] = !ol.moved[c.CitationID]

@@ -84,7 +84,7 @@ func TestPlanningIsTheLastEvidence(t *testing.T) {
 func TestCancellation(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the lease is lost")
-	for _, step := range []string{"outline", "section", "frame"} {
+	for _, step := range []string{"outline", "author"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -127,16 +127,15 @@ func TestUnusableSections(t *testing.T) {
 		local   bool
 		calls   int
 	}{
-		"second answer":     {answers: []string{"", "", good}, want: "The log is appended to [[CIT-1-01]", calls: 3}, // llm.Text asks again for an empty answer
-		"marks":             {answers: []string{"<material-7935828d>\nThe <topic-194b7f15>log is appended to [CIT-1-01].\n</material-7935828d>"}, want: "The log is appended to [[CIT-1-01]", calls: 1},
-		"refusal":           {answers: []string{"I'm sorry, I can't help with that.", good}, want: "The log is appended", calls: 2},
-		"no citation":       {answers: []string{"Logs are good.", good}, want: "The log is appended", calls: 2},
-		"foreign citation":  {answers: []string{"Logs are good [CIT-2-01].", "Logs are good [CIT-8-01]."}, want: "The write-ahead log is a file to which", local: true, calls: 2},
-		"JSON":              {answers: []string{`{"text": "x"}`, `{"text": "x"}`}, want: "The write-ahead log is a file to which", local: true, calls: 2},
-		"server":            {errs: []error{llm.ErrUnavailable, nil}, answers: []string{"", good}, want: "The log is appended", calls: 2},
-		"bad key":           {errs: []error{llm.ErrPermanent}, answers: []string{""}, want: "The write-ahead log is a file to which", local: true, calls: 1},
-		"only a heading":    {answers: []string{"## The log", "# The log\n\n## References\n\nx"}, want: "The write-ahead log is a file to which", local: true, calls: 2},
-		"repeats a request": {errs: []error{errors.New("reset"), errors.New("reset")}, answers: []string{"", ""}, want: "The write-ahead log is a file to which", local: true, calls: 2},
+		"second answer":    {answers: []string{"", good}, want: "The log is appended to [[CIT-1-01]", calls: 2},
+		"marks":            {answers: []string{"<material-7935828d>\nThe <topic-194b7f15>log is appended to [CIT-1-01].\n</material-7935828d>"}, want: "The log is appended to [[CIT-1-01]", calls: 1},
+		"refusal":          {answers: []string{"I'm sorry, I can't help with that.", good}, want: "The log is appended", calls: 2},
+		"no citation":      {answers: []string{"Logs are good.", good}, want: "The log is appended", calls: 2},
+		"foreign citation": {answers: []string{"Logs are good [CIT-8-01].", "Logs are good [CIT-8-02]."}, want: "The write-ahead log is a file to which", local: true, calls: 2},
+		"JSON":             {answers: []string{`{"text": "x"}`, `{"text": "x"}`}, want: "The write-ahead log is a file to which", local: true, calls: 2},
+		"server":           {errs: []error{nil, llm.ErrUnavailable}, answers: []string{"", ""}, want: "The write-ahead log is a file to which", local: true, calls: 2},
+		"bad key":          {errs: []error{nil, llm.ErrPermanent}, answers: []string{"", ""}, want: "The write-ahead log is a file to which", local: true, calls: 2},
+		"only a heading":   {answers: []string{"## The log", "# The log\n\n## References\n\nx"}, want: "The write-ahead log is a file to which", local: true, calls: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +149,7 @@ func TestUnusableSections(t *testing.T) {
 					t.Errorf("position %+v is used twice", req.Position)
 				}
 				positions[req.Position] = true
-				if req.Prompt.Name != "section" || !strings.Contains(req.Prompt.User, "Your section: The log") {
+				if req.Prompt.Name != "author" || !strings.Contains(req.Prompt.User, `section "The log"`) {
 					return writer(req)
 				}
 				calls++
@@ -161,7 +160,12 @@ func TestUnusableSections(t *testing.T) {
 				if calls <= len(tt.errs) && tt.errs[calls-1] != nil {
 					return "", tt.errs[calls-1]
 				}
-				return tt.answers[calls-1], nil
+				return authored(req, func(title string) string {
+					if title == "The log" {
+						return tt.answers[calls-1]
+					}
+					return section(title)
+				}), nil
 			})
 			in := evidence(t, topicqueue.CitationAnchors)
 			got, err := (&reporting.Reporter{Model: model, Parallel: 3}).Report(t.Context(), in)
@@ -179,8 +183,8 @@ func TestUnusableSections(t *testing.T) {
 	}
 }
 
-// TestModelSeesItsOwnClaims: a section gets the claims of its blocks, merged ones included, and no others; the frame
-// gets what the sections cite.
+// TestModelSeesItsOwnClaims: where one call cannot write all, a section gets the claims of its blocks, merged ones
+// included, and no others; opening and conclusion get what the sections cite.
 func TestModelSeesItsOwnClaims(t *testing.T) {
 	t.Parallel()
 	check := func(req llm.Request, with, without []string) {
@@ -197,12 +201,14 @@ func TestModelSeesItsOwnClaims(t *testing.T) {
 	}
 	model := modelFunc(func(req llm.Request) (string, error) {
 		switch {
-		case req.Prompt.Name == "frame":
-			check(req, []string{"CIT-1-01", "CIT-2-03"}, []string{"CIT-4-01", "CIT-2-02"})
-		case req.Prompt.Name != "section":
+		case req.Prompt.Name != "author":
 		case req.Position.Ordinal == 0:
-			check(req, []string{"CIT-1-01", "CIT-1-02"}, []string{"CIT-2-01", "CIT-3-01"})
+			return "", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength)
 		case req.Position.Ordinal == 1:
+			check(req, []string{"CIT-1-01", "CIT-2-03"}, []string{"CIT-4-01", "CIT-2-02"})
+		case req.Position.Ordinal == 2:
+			check(req, []string{"CIT-1-01", "CIT-1-02"}, []string{"CIT-2-01", "CIT-3-01"})
+		case req.Position.Ordinal == 3:
 			check(req, []string{"CIT-2-01", "CIT-2-03"}, []string{"CIT-1-01"})
 		}
 		return writer(req)
@@ -235,14 +241,19 @@ func TestRunawayText(t *testing.T) {
 		"invented": {func(i int) string { return fmt.Sprintf("[CIT-%d-02]", 20+i) }, 0},
 	} {
 		model := modelFunc(func(req llm.Request) (string, error) {
-			if req.Prompt.Name != "frame" {
+			if req.Prompt.Name != "author" {
 				return writer(req)
 			}
 			var b strings.Builder
 			for i := range 30 {
 				fmt.Fprintf(&b, "%s %s.\n\n", tt.ids(i), again)
 			}
-			return b.String(), nil
+			return authored(req, func(title string) string {
+				if title == "opening" {
+					return b.String()
+				}
+				return section(title)
+			}), nil
 		})
 		got, err := (&reporting.Reporter{Model: model}).Report(t.Context(), evidence(t, ""))
 		if err != nil {
@@ -326,11 +337,11 @@ func TestSectionInParts(t *testing.T) {
 	var mu sync.Mutex
 	shown := map[string]bool{}
 	model := modelFunc(func(req llm.Request) (string, error) {
-		if req.Prompt.Name != "section" || !strings.Contains(req.Prompt.User, "Your section: The log") {
+		if req.Prompt.Name != "author" || !strings.Contains(req.Prompt.User, `section "The log"`) {
 			return writer(req)
 		}
-		_, claims, _ := strings.Cut(req.Prompt.User, "your only facts:")
-		claims, _, _ = strings.Cut(claims, "Write the section")
+		_, claims, _ := strings.Cut(req.Prompt.User, "Claims:")
+		claims, _, _ = strings.Cut(claims, "</material")
 		ids := id.FindAllString(claims, -1)
 		if len(ids) > 2 {
 			return "", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength)
@@ -382,7 +393,7 @@ func TestReviewedOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, open, _ := strings.Cut(asked["frame"], "What stayed open:")
+	_, open, _ := strings.Cut(asked["author"], "What stayed open:")
 	for _, want := range []string{in.Review.Open[0], "Costs of storage"} {
 		if !strings.Contains(open, want) {
 			t.Errorf("the writer of the conclusion is not told that %q is open: %q", want, open)
@@ -399,7 +410,7 @@ func TestOpenWithoutReview(t *testing.T) {
 	in.Blocks[0].Block.Open = "The time of recovery is known. How long a rebuild takes is missing."
 	asked := ""
 	_, err := (&reporting.Reporter{Parallel: 1, Model: modelFunc(func(req llm.Request) (string, error) {
-		if req.Prompt.Name == "frame" {
+		if req.Prompt.Name == "author" {
 			asked = req.Prompt.User
 		}
 		return writer(req)

@@ -43,6 +43,7 @@ type Input struct {
 	// Returned holds everything that tools returned, with or without claims, as far as recorded: the sources that a
 	// report may link.
 	Returned []topicqueue.Returned
+	Computed []topicqueue.ToolTrace // computations of the report, see Outline
 
 	// Only for a run that continues an earlier one:
 	Changes *recurring.Changes // changes shown at the start of the report; nil: none. The report fills in Open
@@ -50,13 +51,13 @@ type Input struct {
 	Before  *Text              // last report, whose valid parts are kept; nil: everything is written
 }
 
-// Traces returns the traces of planning and of all blocks, in order. The caller owns the slice.
+// Traces returns the traces of planning, of all blocks and of computations, in order. The caller owns the slice.
 func (in Input) Traces() []topicqueue.ToolTrace {
 	traces := slices.Clone(in.Plan.Traces)
 	for _, b := range in.Blocks {
 		traces = append(traces, b.Traces...)
 	}
-	return traces
+	return append(traces, in.Computed...)
 }
 
 // BlockEvidence is a block with all its evidence.

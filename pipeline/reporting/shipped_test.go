@@ -1,6 +1,7 @@
 package reporting_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"regexp"
@@ -16,30 +17,44 @@ import (
 
 var (
 	shownClaim    = regexp.MustCompile(`(?m)^(?:- )?\[(CIT-\d+-\d+)\] (.*)$`)
+	markerShown   = regexp.MustCompile(`\[(CIT-\d+-\d+)\]`)
 	numberedClaim = regexp.MustCompile(`(?m)^\d+[:：]`)
 )
 
-// dealer places the claims in turn in so many sections, and writes each down with its marker.
-type dealer int
+// dealer places the claims in turn in the sections, and writes each down with its marker.
+type dealer []reporting.OutlineSection
 
-func (n dealer) answer(req llm.Request) (string, error) {
+func (d dealer) answer(req llm.Request) (string, error) {
 	user := req.Prompt.User
 	switch req.Prompt.Name {
-	case "place":
-		var a prompts.PlaceAnswer
-		for i := range numberedClaim.FindAllString(user, -1) {
-			a.Sections = append(a.Sections, prompts.PlacedClaims{Section: i%int(n) + 1, Claims: []int{i + 1}})
+	case "outline":
+		a := prompts.OutlineAnswer{Form: "overview", Computations: []prompts.Computation{}, KeyClaims: []int{}}
+		for i, s := range d {
+			a.Sections = append(a.Sections, prompts.OutlineSection{Title: s.Title, BlockIDs: []string{}, Claims: []int{},
+				Subsections: []prompts.OutlineSubsection{}})
+			for c := i + 1; c <= len(numberedClaim.FindAllString(user, -1)); c += len(d) {
+				a.Sections[i].Claims = append(a.Sections[i].Claims, c)
+			}
 		}
 		body, err := json.Marshal(a)
 		return string(body), err
-	case "section":
-		var said []string
+	case "author":
+		said := map[string]string{}
 		for _, m := range shownClaim.FindAllStringSubmatch(user, -1) {
-			said = append(said, strings.TrimRight(m[2], ".")+" ["+m[1]+"].")
+			said[m[1]] += strings.TrimRight(m[2], ".") + " [" + m[1] + "]. "
 		}
-		return strings.Join(said, " "), nil
-	case "frame":
-		return "A commit waits for the log [CIT-1-01].\nCONCLUSION\nA commit waits for the log [CIT-1-01].", nil
+		return authored(req, func(title string) string {
+			_, part, _ := strings.Cut(user, "\""+title+"\"")
+			if strings.Contains(user, "“"+title+"”") {
+				_, part, _ = strings.Cut(user, "“"+title+"”")
+			}
+			part, _, _ = strings.Cut(part, "\n\n")
+			text := ""
+			for _, id := range markerShown.FindAllStringSubmatch(part, -1) {
+				text += said[id[1]]
+			}
+			return cmp.Or(text, "A commit waits for the log [CIT-1-01].")
+		}), nil
 	}
 	return `{"findings": []}`, nil
 }
@@ -61,7 +76,7 @@ func TestShippedTemplates(t *testing.T) {
 				}
 				in := evidence(t, topicqueue.CitationNumbered)
 				in.Run.Options.Template, in.Run.Options.Language = text, language
-				model := modelFunc(dealer(len(parsed.Sections)).answer)
+				model := modelFunc(dealer(parsed.Sections).answer)
 				got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), in)
 				if err != nil {
 					t.Fatal(err)

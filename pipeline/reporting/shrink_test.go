@@ -20,7 +20,7 @@ var claimShown = regexp.MustCompile(`(?m)^\d+: |\[CIT-`)
 func TestSmallWindow(t *testing.T) {
 	t.Parallel()
 	tooLong := fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength)
-	for _, step := range []string{"outline", "frame"} {
+	for _, step := range []string{"outline", "author"} {
 		for _, refusals := range []int{1, 2, 3, 4} {
 			t.Run(fmt.Sprintf("%s refused %d times", step, refusals), func(t *testing.T) {
 				t.Parallel()
@@ -28,7 +28,11 @@ func TestSmallWindow(t *testing.T) {
 				var shown []int // claims of each question
 				positions := map[llm.Position]bool{}
 				model := modelFunc(func(req llm.Request) (string, error) {
-					if req.Prompt.Name != step {
+					sections := strings.Contains(req.Prompt.User, ": section ")
+					if step == "author" && req.Prompt.Name == step && sections && strings.Contains(req.Prompt.User, ": the opening") {
+						return "", tooLong // all in one call
+					}
+					if req.Prompt.Name != step || sections {
 						return writer(req)
 					}
 					mu.Lock()
@@ -49,7 +53,7 @@ func TestSmallWindow(t *testing.T) {
 				if want := min(refusals+1, 4); len(shown) != want {
 					t.Errorf("%d questions, want %d", len(shown), want)
 				}
-				if fell := slices.Contains(got.Fallbacks, strings.Replace(step, "frame", "conclusion",
+				if fell := slices.Contains(got.Fallbacks, strings.Replace(step, "author", "conclusion",
 					1)); fell != (refusals == 4) {
 					t.Errorf("fallbacks %q", got.Fallbacks)
 				}

@@ -11,7 +11,6 @@ import (
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
-	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -26,12 +25,14 @@ func TestTemplateKept(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		asked = append(asked, req.Prompt.Name)
-		if req.Prompt.Name == "section" {
-			return "It is as it was " + strings.TrimSpace(anyID.FindString(req.Prompt.User)) + ".", nil
+		if req.Prompt.Name == "outline" {
+			return `{"form": "overview", "computations": [], "title": "", "introduction": "", "sections": [{"title": "Costs of a licence",
+				"instruction": "", "block_ids": [], "claims": [1], "subsections": []}], "conclusion": "", "key_claims": []}`, nil
 		}
-		if req.Prompt.Name == "place" {
-			body, err := json.Marshal(prompts.PlaceAnswer{Sections: []prompts.PlacedClaims{{Section: 2, Claims: []int{1}}}})
-			return string(body), err
+		if req.Prompt.Name == "author" {
+			return authored(req, func(string) string {
+				return "It is as it was " + strings.TrimSpace(anyID.FindString(req.Prompt.User)) + "."
+			}), nil
 		}
 		return writer(req)
 	})
@@ -47,7 +48,7 @@ func TestTemplateKept(t *testing.T) {
 	first := evidence(t, topicqueue.CitationAnchors)
 	first.Run.Options.Incremental, first.Run.Options.Template = true, brief
 	one := report(first)
-	if !slices.Contains(asked, "place") || slices.Contains(asked, "outline") {
+	if !slices.Contains(asked, "outline") {
 		t.Errorf("asked for %q", asked)
 	}
 	body, err := json.Marshal(one.Text)
@@ -72,7 +73,7 @@ func TestTemplateKept(t *testing.T) {
 	third := second
 	third.Run.Options.Template = strings.ReplaceAll(brief, "The log", "What is logged")
 	three := report(third)
-	if !slices.Contains(asked, "place") || !slices.Contains(asked, "section") || !slices.Contains(sectionTitles(three.Markdown), "What is logged") {
+	if !slices.Contains(asked, "outline") || !slices.Contains(asked, "author") || !slices.Contains(sectionTitles(three.Markdown), "What is logged") {
 		t.Errorf("asked for %q", asked)
 	}
 }

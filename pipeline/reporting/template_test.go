@@ -202,17 +202,15 @@ func TestTemplateWithoutModel(t *testing.T) {
 func TestTemplateWithModel(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		places   func(prompt string) prompts.PlaceAnswer
+		places   []prompts.OutlineSection
 		fails    bool
 		fallback string
 	}{
-		"placed": {places: func(string) prompts.PlaceAnswer {
-			return prompts.PlaceAnswer{Sections: []prompts.PlacedClaims{{Section: 2, Claims: []int{1, 2}}, {Section: 1, Claims: []int{2, 3}}}}
-		}},
-		"out of bounds": {places: func(string) prompts.PlaceAnswer {
-			return prompts.PlaceAnswer{Sections: []prompts.PlacedClaims{{Section: 9, Claims: []int{1}}, {Section: 1, Claims: []int{-1, 0, 999}}}}
-		}},
-		"model fails": {fails: true, fallback: "place"},
+		"placed": {places: []prompts.OutlineSection{{Title: "Costs of a licence", Claims: []int{1, 2}},
+			{Title: "Standby servers and replication", Claims: []int{3}}}},
+		"out of bounds": {places: []prompts.OutlineSection{{Title: "Weather", Claims: []int{1}},
+			{Title: "Standby servers and replication", Claims: []int{-1, 0, 999}}}},
+		"model fails": {fails: true, fallback: "outline"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -221,21 +219,23 @@ func TestTemplateWithModel(t *testing.T) {
 			seen := map[string]map[string]bool{} // sections that a claim was given to
 			model := modelFunc(func(req llm.Request) (string, error) {
 				switch req.Prompt.Name {
-				case "place":
+				case "outline":
 					if tc.fails {
 						return "", errors.New("away")
 					}
-					body, err := json.Marshal(tc.places(req.Prompt.User))
-					return string(body), err
-				case "outline":
-					t.Errorf("asked for %s", req.Prompt.Name)
-				case "section":
-					return "", errors.New("away") // its claims are shown as they are
-				case "frame":
-					if !strings.Contains(req.Prompt.User, "Say what has to be decided.") {
+					body, err := json.Marshal(prompts.OutlineAnswer{Sections: tc.places})
+					return strings.ReplaceAll(string(body), "null", "[]"), err
+				case "author":
+					if strings.Contains(req.Prompt.User, ": the opening") &&
+						!strings.Contains(req.Prompt.User, "Say what has to be decided.") {
 						t.Errorf("the introduction is asked for without its instruction: %s", req.Prompt.User)
 					}
-					return "The log is written first [CIT-1-01].\nCONCLUSION\nThe log is written first [CIT-1-01].", nil
+					return authored(req, func(title string) string {
+						if title != "opening" && title != "conclusion" {
+							return "" // its claims are shown as they are
+						}
+						return "The log is written first [CIT-1-01]."
+					}), nil
 				}
 				return "{}", nil
 			})
@@ -276,7 +276,7 @@ func TestTemplateWithModel(t *testing.T) {
 			if name != "placed" && !strings.Contains(costs, "found nothing") {
 				t.Errorf("costs: %s", costs)
 			}
-			if slices.Contains(r.Fallbacks, "place") != (tc.fallback != "") {
+			if slices.Contains(r.Fallbacks, "outline") != (tc.fallback != "") {
 				t.Errorf("fallbacks %q", r.Fallbacks)
 			}
 			for _, s := range r.Outline.Sections {

@@ -1,7 +1,6 @@
 package reporting_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -13,6 +12,17 @@ import (
 // One of a thing is spoken of in the singular.
 func TestSingular(t *testing.T) {
 	t.Parallel()
+	unframed := modelFunc(func(req llm.Request) (string, error) {
+		if req.Prompt.Name != "author" {
+			return writer(req)
+		}
+		return authored(req, func(title string) string {
+			if title == "opening" || title == "conclusion" {
+				return ""
+			}
+			return "The log comes first [CIT-1-01]."
+		}), nil
+	})
 	for name, tt := range map[string]struct {
 		language string
 		model    llm.Model
@@ -20,23 +30,24 @@ func TestSingular(t *testing.T) {
 	}{
 		"extractive": {"en", nil, []string{
 			"quoted word for word. No model judged whether they answer it.", "It quotes 1 passage from 1 document."}},
-		"model that fails": {"en", modelFunc(func(llm.Request) (string, error) { return "", errors.New("reset") }), []string{
+		"model that fails at the frame": {"en", unframed, []string{
 			"It rests on 1 statement from 1 source.",
-			"set out in the section above, with references to 1 passage.",
-			"put together from 1 earlier note on the sources; it cites 1 passage of 1 source."}},
+			"set out in the section above, with references to 1 passage."}},
 		"model that fails once": {"en", modelFunc(func(req llm.Request) (string, error) {
-			if req.Prompt.Name == "section" {
-				return "The log comes first [CIT-1-01].", nil
+			if req.Prompt.Name != "author" {
+				return writer(req)
 			}
-			if req.Prompt.Name == "frame" {
-				return "The log comes first [CIT-1-01].", nil
-			}
-			return writer(req)
+			return authored(req, func(title string) string {
+				if title == "conclusion" {
+					return ""
+				}
+				return "The log comes first [CIT-1-01]."
+			}), nil
 		}), []string{"wrote it from 1 note on the sources;", "The model failed at: conclusion; this part was put together"}},
 		"extractive in German":        {"de-CH", nil, []string{"## Bester Treffer", "## Quellen", "1 Abschnitt aus 1 Dokument"}},
 		"extractive in Dutch":         {"nl", nil, []string{"## Best match", "It quotes 1 passage from 1 document. Its headings and notes are in English, since nightdesk does not have them in the language “nl”.*"}},
 		"extractive in Chinese":       {"zh", nil, []string{"引用了 1 个文档的 1 个段落。"}},
-		"model that fails in Chinese": {"zh", modelFunc(func(llm.Request) (string, error) { return "", errors.New("reset") }), []string{"各来源的内容见上文章节，共引用 1 处。"}},
+		"model that fails in Chinese": {"zh", unframed, []string{"各来源的内容见上文章节，共引用 1 处。"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

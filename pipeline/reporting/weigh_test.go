@@ -64,17 +64,17 @@ func TestWriterSeesSupportAndDisagreement(t *testing.T) {
 	model := modelFunc(func(req llm.Request) (string, error) {
 		user := req.Prompt.User
 		switch {
-		case req.Prompt.Name != "section":
+		case req.Prompt.Name != "author":
 			return "", errors.New("away")
 		case strings.Contains(user, "Where sources disagree"):
 			told <- user
 		}
-		id := user[strings.Index(user, "[CIT-"):]
-		id = id[:strings.Index(id, "]")+1]
-		if strings.Contains(user, "Where sources disagree") {
-			return "One source says 1,200 MW [CIT-1-01], another 1,600 MW [CIT-2-02].", nil
-		}
-		return "The reactor has a capacity " + id + ".", nil
+		return authored(req, func(title string) string {
+			if title == "opening" {
+				return "The reactor has a capacity [CIT-1-01]."
+			}
+			return "One source says 1,200 MW [CIT-1-01], another 1,600 MW [CIT-2-02]."
+		}), nil
 	})
 	report, err := (&reporting.Reporter{Model: model, Page: pageOf(pages)}).Report(t.Context(), in)
 	if err != nil {
@@ -149,10 +149,10 @@ func TestDisagreementAsNoted(t *testing.T) {
 		}
 	}
 	model := modelFunc(func(req llm.Request) (string, error) {
-		if req.Prompt.Name != "section" {
+		if req.Prompt.Name != "author" {
 			return "", errors.New("away")
 		}
-		return "The reactor stands at Hinkley [CIT-1-01].", nil
+		return authored(req, func(string) string { return "The reactor stands at Hinkley [CIT-1-01]." }), nil
 	})
 	report, err := (&reporting.Reporter{Model: model, Page: pageOf(pages)}).Report(t.Context(), in)
 	if err != nil {

@@ -19,7 +19,7 @@ type writer struct {
 
 func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 	m := &material{
-		Reporter: r, run: in.Run, texts: texts, topic: in.Plan.Topic, review: in.Review, answer: in.Answer,
+		Reporter: r, input: in, run: in.Run, texts: texts, topic: in.Plan.Topic, review: in.Review, answer: in.Answer,
 		read: map[string]string{}, returned: map[string]topicqueue.Source{}, found: map[string]citation.Linked{},
 	}
 	if strings.TrimSpace(m.topic) == "" {
@@ -69,21 +69,31 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	}
 	w.reached(MomentOutlined, plan.titles()...)
 	author := sectionWriter{w.material}
-	sections, err := author.sections(ctx, plan)
+	d, err := author.body(ctx, plan)
 	if err != nil {
 		return Report{}, err
 	}
-	dropRepeated(sections)
-	d := draft{sections: sections}
-	if s, ids := w.disagreementSection(sections); len(ids) > 0 {
-		d.sections = append(slices.Clone(sections), s)
+	dropRepeated(d.sections)
+	if s, ids := w.disagreementSection(d.sections); len(ids) > 0 {
+		d.sections = append(d.sections, s)
 	}
-	if past := author.keptFrame(sections); past != nil {
-		d.opening, d.conclusion = past.Opening.kept(), past.Conclusion.kept()
-	} else if d.opening, d.conclusion, err = author.frame(ctx, plan, d.sections); err != nil {
+	if err := author.frame(ctx, plan, &d); err != nil {
 		return Report{}, err
 	}
+	local := func(p *part) bool { return p.Local || p.Body == "" }
+	if !slices.ContainsFunc(d.parts(), func(p *part) bool { return !local(p) }) { // the model wrote nothing
+		return w.withoutModel().quoted(ctx)
+	}
 	return w.finish(ctx, plan.outline(), d)
+}
+
+// withoutModel returns a writer of a report that quotes the sources.
+func (w *writer) withoutModel() *writer {
+	local := *w.Reporter
+	local.Model = nil
+	w.Reporter, w.fallbacks, w.moments = &local, []string{"report"}, nil
+	w.claims, w.before = slices.DeleteFunc(w.claims, claim.isComputed), nil
+	return w
 }
 
 // answered turns the answer of a one-conversation run into a report without sections, with the same check, references

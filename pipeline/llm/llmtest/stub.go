@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"nightdesk/prompts"
 )
 
 // Stub answers questions: as Anthropic at paths that end in /messages, as Ollama at /api/chat, as OpenAI at any other
@@ -162,9 +160,8 @@ func (s *Stub) text(q Question) (string, error) {
 		text = "This is an arbitrary text. It answers a question of " + fmt.Sprint(len(q.User)) + " bytes."
 	}
 	if q.Schema == nil {
-		// Repeat the text, so that both parts are the same.
-		if strings.Contains(q.System, prompts.FrameBreak) && !strings.Contains(text, prompts.FrameBreak) {
-			text += "\n\n" + prompts.FrameBreak + "\n\n" + text
+		if whole := Parts(q.User, func(int, string) string { return text }); whole != "" && !strings.Contains(text, "## ") {
+			return whole, nil
 		}
 		return text, nil
 	}

@@ -1,0 +1,205 @@
+package reporting
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/prompts"
+)
+
+// oneCall is the maximum size, in bytes of claims and kept sections, of a report that one call writes. The sections of
+// a larger one are written in parallel.
+const oneCall = 60_000
+
+// attempts is the number of calls for a part before its local form is used. A second answer is often good, a third
+// hardly ever.
+const attempts = 2
+
+const (
+	sectionCuts = 5    // sizes tried, each a third of the last: smaller windows have no room
+	partStep    = 1000 // ordinals of a section's slices: part + slice x 1000
+)
+
+// sectionWriter writes the opening, the sections and the conclusion of a report.
+type sectionWriter struct{ *material }
+
+// body writes all sections of the plan that are not kept from the last report. If one call can write them all, it also
+// writes opening and conclusion. The only error is the end of ctx.
+func (w sectionWriter) body(ctx context.Context, plan reportPlan) (draft, error) {
+	w.placeDisagreements(plan)
+	w.placeFigures(plan)
+	d := draft{sections: make([]part, len(plan.sections))}
+	whole := commission{parts: []int{0}}
+	for i, s := range plan.sections {
+		if kept, ok := w.keptSection(s); ok {
+			d.sections[i] = kept
+			whole.written = append(whole.written, kept)
+		} else if len(s.claims) == 0 {
+			d.sections[i] = w.nothingFor(s.Title)
+		} else {
+			whole.parts, whole.claims = append(whole.parts, i+1), append(whole.claims, without(s.claims, whole.claims)...)
+		}
+	}
+	todo := whole.parts[1:]
+	if past := w.keptFrame(d.sections); past != nil {
+		d.opening, d.conclusion = past.Opening.kept(), past.Conclusion.kept()
+	}
+	if len(todo) == 0 {
+		return d, nil
+	}
+	if plan.concludes {
+		whole.parts = append(slices.Clone(whole.parts), plan.last())
+	}
+	whole.also = without(plan.key, whole.claims)
+	got, answered := map[int]partText{}, false
+	if whole.size() <= oneCall {
+		w.reached(MomentSection, plan.titlesOf(todo)...)
+		var err error
+		got, err = w.ask(ctx, plan, whole, 1)
+		answered = err == nil
+	}
+	texts, g := make([]partText, len(d.sections)), new(errgroup.Group)
+	g.SetLimit(parallel(w.Parallel))
+	for _, i := range todo {
+		text, ok := got[i]
+		texts[i-1] = text
+		if ok || ctx.Err() != nil {
+			continue
+		}
+		g.Go(func() error {
+			if answered { // the others have the same claims, which the server may have cached
+				alone := whole
+				alone.parts, alone.ordinal = []int{i}, i+1
+				of, _ := w.ask(ctx, plan, alone, 1)
+				texts[i-1] = of[i]
+				return nil
+			}
+			w.reached(MomentSection, plan.sections[i-1].Title)
+			texts[i-1] = w.section(ctx, plan, i)
+			return nil
+		})
+	}
+	_ = g.Wait() // no function returns an error
+	if ctx.Err() != nil {
+		return d, context.Cause(ctx)
+	}
+	for _, i := range todo { // in the order of the report, not of the answers
+		d.sections[i-1] = w.finished(&plan.sections[i-1], texts[i-1])
+	}
+	d.opening.partText, d.conclusion.partText = got[0], got[plan.last()]
+	return d, nil
+}
+
+func parallel(n int) int {
+	if n < 1 {
+		return 4
+	}
+	return n
+}
+
+// section writes one section, in as many slices of its claims as the context window requires. Without a usable answer
+// the text is empty.
+func (w sectionWriter) section(ctx context.Context, plan reportPlan, i int) (text partText) {
+	claims := plan.sections[i-1].claims
+	budget, err := sizeOf(claims), llm.ErrContextLength
+	for cut := 0; cut < sectionCuts && errors.Is(err, llm.ErrContextLength); cut++ {
+		text, err = w.slices(ctx, plan, i, cut, inParts(claims, budget))
+		budget /= 3
+	}
+	return text
+}
+
+// slices writes a section in slices, each from its own claims, and joins them.
+func (w sectionWriter) slices(
+	ctx context.Context, plan reportPlan, i, cut int, claims [][]claim,
+) (whole partText, err error) {
+	for k, slice := range claims {
+		c := commission{parts: []int{i}, ordinal: i + 1 + k*partStep, first: cut * attempts, claims: slice}
+		if len(claims) > 1 {
+			c.slice, c.slices = k+1, len(claims)
+		} else {
+			c.also = without(plan.key, slice)
+		}
+		got, err := w.ask(ctx, plan, c, attempts)
+		p, ok := got[i]
+		if !ok {
+			return partText{}, err
+		}
+		whole.Body = prose.Tidy(whole.Body + "\n\n" + p.Body)
+		whole.Removed = append(whole.Removed, p.Removed...)
+		whole.Repeated = append(whole.Repeated, p.Repeated...)
+	}
+	if len(claims) > 1 {
+		var repeated []string
+		whole.Body, repeated = prose.WithoutLoops(whole.Body)
+		whole.Repeated = append(whole.Repeated, repeated...)
+	}
+	return whole, nil
+}
+
+// finished returns a section with its text, or with its claims if there is none. The plan gets the claims of other
+// sections that the text cites.
+func (w sectionWriter) finished(s *sectionPlan, text partText) part {
+	if text.Body == "" {
+		w.fellBack("section “" + s.Title + "”")
+		return part{title: s.Title, claims: s.claims, partText: partText{Local: true, Body: w.localSection(*s)}}
+	}
+	cited := w.citedIn(text.Body)
+	for _, c := range without(w.claims, s.claims) {
+		if c.shared = true; slices.Contains(cited, c.CitationID) {
+			s.add(c)
+		}
+	}
+	return part{title: s.Title, claims: s.claims, partText: text}
+}
+
+// frame writes opening and conclusion from the finished sections, as far as the draft lacks them. The only error is the
+// end of ctx.
+func (w sectionWriter) frame(ctx context.Context, plan reportPlan, d *draft) error {
+	c := commission{also: plan.key, written: d.sections}
+	if d.opening.Body == "" {
+		c.parts = append(c.parts, 0)
+	}
+	if plan.concludes && d.conclusion.Body == "" {
+		c.parts = append(c.parts, plan.last())
+	}
+	if len(c.parts) == 0 {
+		return nil
+	}
+	c.ordinal = c.parts[0] + 1
+	got, _ := w.ask(ctx, plan, c, attempts)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var cited []claim
+	for _, s := range d.sections {
+		cited = append(cited, w.citedOf(s)...)
+	}
+	ids := citations(cited)
+	for _, i := range c.parts {
+		text, ok := got[i]
+		switch {
+		case ok && i == 0:
+			d.opening.partText = text
+		case ok:
+			d.conclusion.partText = text
+		case i == 0:
+			w.fellBack("introduction")
+			d.opening = localPart("", w.texts.Opening.With(prompts.V{
+				"Topic": markup.Escape(w.title), "Claims": len(distinct(cited)), "Documents": w.documents(ids),
+			}))
+		default:
+			w.fellBack("conclusion")
+			d.conclusion = localPart("", w.texts.Closing.With(prompts.V{
+				"Sections": len(d.sections), "Citations": len(ids), "Gaps": len(w.gaps),
+			}))
+		}
+	}
+	return nil
+}

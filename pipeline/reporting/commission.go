@@ -1,0 +1,250 @@
+package reporting
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
+)
+
+// commission is what one call writes: all parts that are not kept, one section, or opening and conclusion.
+type commission struct {
+	parts         []int   // 0 is the opening, then the sections, then the conclusion
+	ordinal       int     // of its calls
+	first         int     // attempt of its first call
+	claims        []claim // claims of these parts
+	also          []claim // key claims of other sections
+	written       []part  // finished sections, for opening and conclusion
+	shrink        int     // each increment halves the written sections, to fit a small context window
+	slice, slices int     // from 1, if the claims of a section need several calls; 0: they need one
+}
+
+// size returns the approximate size of the commission's prompt in bytes.
+func (c commission) size() int {
+	sum := sizeOf(c.claims) + sizeOf(c.also)
+	for _, s := range c.written {
+		sum += len(s.Body)
+	}
+	return sum
+}
+
+// ask asks for the parts of a commission until all are usable, in at most so many tries. After an answer that was cut,
+// it asks for the rest. The result has only usable parts. The error is that of the last call.
+func (w sectionWriter) ask(ctx context.Context, plan reportPlan, c commission, tries int) (map[int]partText, error) {
+	got, err := map[int]partText{}, error(nil)
+	for attempt := c.first; tries > 0 && len(c.parts) > 0; attempt++ {
+		var answer string
+		var cut bool
+		prompt := prompts.Author(w.run.Options.Language, w.authorData(plan, c))
+		answer, cut, err = w.text(ctx, prompt, c.ordinal, attempt)
+		if errors.Is(err, llm.ErrContextLength) && len(c.written) > 0 && c.shrink < digestTries-1 {
+			c.shrink++
+			continue
+		}
+		if errors.Is(err, llm.ErrPermanent) || ctx.Err() != nil {
+			return got, err
+		}
+		if err != nil {
+			tries--
+			continue
+		}
+		usable := w.usable(plan, c, answer, cut)
+		if !cut || len(usable) == 0 {
+			tries--
+		}
+		maps.Copy(got, usable)
+		c.parts = slices.DeleteFunc(slices.Clone(c.parts), func(i int) bool { _, ok := got[i]; return ok })
+	}
+	return got, err
+}
+
+// usable returns the usable parts of an answer. The last part of an answer that was cut is incomplete, so it counts
+// only if it was the only one asked for.
+func (w sectionWriter) usable(plan reportPlan, c commission, answer string, cut bool) map[int]partText {
+	texts, last := plan.split(answer, c.parts)
+	if cut && len(c.parts) > 1 {
+		delete(texts, last)
+	}
+	ids := citations(slices.Concat(c.claims, c.also))
+	for _, s := range c.written {
+		ids = append(ids, w.citedIn(s.Body)...)
+	}
+	ids = withSides(ids, plan.disagreementsOf(c))
+	out := map[int]partText{}
+	for i, body := range texts {
+		if plan.isFrame(i) {
+			body = prose.WithoutHeadings(body)
+		}
+		if p, ok := w.accept(body, plan.titleOf(i), ids); ok {
+			out[i] = p
+		}
+	}
+	return out
+}
+
+// split divides an answer into the parts asked for. A heading with the number or the title of a part begins it; text
+// before the first heading belongs to the first part. last is the part that the answer ends with.
+func (p reportPlan) split(answer string, parts []int) (texts map[int]string, last int) {
+	texts, last = map[int]string{}, parts[0]
+	fenced := false
+	for line := range strings.Lines(answer) {
+		trimmed := strings.TrimSpace(line)
+		if strings.HasPrefix(trimmed, "```") {
+			fenced = !fenced
+		}
+		if i, ok := p.begins(trimmed, parts); ok && !fenced {
+			if _, begun := texts[i]; !begun || i == parts[0] {
+				last, texts[i] = i, ""
+				continue
+			}
+		}
+		texts[last] += line
+	}
+	return texts, last
+}
+
+// begins returns the part that a line begins.
+func (p reportPlan) begins(line string, parts []int) (part int, ok bool) {
+	heading := strings.TrimLeft(line, "#")
+	if level := len(line) - len(heading); level == 0 || level > 2 {
+		return 0, false
+	}
+	heading = strings.TrimSpace(heading)
+	digits := len(heading) - len(strings.TrimLeft(heading, "0123456789"))
+	if n, err := strconv.Atoi(heading[:digits]); err == nil && slices.Contains(parts, n-1) {
+		return n - 1, true
+	}
+	if len(parts) == 1 { // its heading is no mark; accept removes it
+		return 0, false
+	}
+	i := slices.IndexFunc(parts, func(i int) bool {
+		switch frame := prompts.FrameOf(heading); {
+		case i == 0:
+			return frame == prompts.Introduction
+		case i == p.last():
+			return frame == prompts.Conclusion
+		}
+		return prose.SameTitle(heading, p.titleOf(i))
+	})
+	if i < 0 {
+		return 0, false
+	}
+	return parts[i], true
+}
+
+// authorData builds the prompt data of a commission.
+func (w sectionWriter) authorData(plan reportPlan, c commission) prompts.AuthorData {
+	d := prompts.AuthorData{
+		Topic: w.topic, ReportTitle: plan.title, Form: plan.form, Draft: w.review.Draft, Remarks: w.remarks,
+		Disagreements: disagreementLines(plan.disagreementsOf(c)), Open: w.open(),
+		Slice: c.slice, Slices: c.slices, Claims: claimLines(c.claims), Also: claimLines(c.also),
+	}
+	for _, b := range w.blocks {
+		if said := text.Line(b.block.Open); said != "" {
+			d.Judged = append(d.Judged, prompts.BlockJudgement{Title: b.title, Said: said})
+		}
+	}
+	for _, s := range c.written {
+		d.Written = append(d.Written, shownSection(s, c.shrink))
+	}
+	for i, s := range plan.sections {
+		finished := slices.ContainsFunc(c.written, func(p part) bool { return p.title == s.Title })
+		if !slices.Contains(c.parts, i+1) && !finished {
+			d.Others = append(d.Others, s.Title)
+		}
+	}
+	for _, i := range c.parts {
+		line := prompts.PartLine{Number: i + 1, Title: plan.titleOf(i)}
+		switch {
+		case i == 0:
+			line.Opening, line.Instruction = true, plan.introduction
+		case i == plan.last():
+			line.Conclusion, line.Instruction = true, plan.conclusion
+		default:
+			w.describe(&line, plan.sections[i-1], c)
+		}
+		d.Parts = append(d.Parts, line)
+	}
+	return d
+}
+
+// describe sets the fields of a section's line.
+func (w sectionWriter) describe(line *prompts.PartLine, s sectionPlan, c commission) {
+	of := func(part int) []string {
+		return citations(slices.DeleteFunc(slices.Clone(s.claims), func(k claim) bool {
+			in := func(o claim) bool { return o.CitationID == k.CitationID }
+			return k.part != part || !slices.ContainsFunc(c.claims, in)
+		}))
+	}
+	line.Instruction, line.Claims, line.Figures = s.Instruction, of(0), figureLines(c.claims, s.figures)
+	if c.slices == 0 {
+		line.Last = w.lastBody(s.Title)
+	}
+	for n, sub := range s.Subsections {
+		line.Subsections = append(line.Subsections, prompts.SubsectionLine{
+			Title: sub.Title, Instruction: sub.Instruction, Claims: of(n + 1)})
+	}
+}
+
+// shownSection returns a finished section for a prompt. Each increment of shrink halves its paragraphs.
+func shownSection(s part, shrink int) prompts.WrittenSection {
+	all := prose.Paragraphs(s.Body)
+	shown := max(1, len(all)>>shrink)
+	out := prompts.WrittenSection{Title: s.title, Left: max(0, len(all)-shown)}
+	var texts []string
+	for _, p := range all[:min(len(all), shown)] {
+		texts = append(texts, p.Text)
+	}
+	out.Text = strings.Join(texts, "\n\n")
+	return out
+}
+
+// last returns the number of the conclusion.
+func (p reportPlan) last() int { return len(p.sections) + 1 }
+
+// isFrame reports whether a part is the opening or the conclusion.
+func (p reportPlan) isFrame(part int) bool { return part == 0 || part == p.last() }
+
+// titleOf returns the title of a part; empty for opening and conclusion.
+func (p reportPlan) titleOf(part int) string {
+	if p.isFrame(part) {
+		return ""
+	}
+	return p.sections[part-1].Title
+}
+
+// titlesOf returns the titles of sections.
+func (p reportPlan) titlesOf(parts []int) []string {
+	titles := make([]string, len(parts))
+	for k, i := range parts {
+		titles[k] = p.titleOf(i)
+	}
+	return titles
+}
+
+// disagreementsOf returns the disagreements of a commission's sections. Of several slices, only the first has them.
+func (p reportPlan) disagreementsOf(c commission) (list []evidence.Contradiction) {
+	for _, i := range c.parts {
+		if !p.isFrame(i) && c.slice < 2 {
+			list = append(list, p.sections[i-1].disagreements...)
+		}
+	}
+	return list
+}
+
+// without returns the claims that are not among others.
+func without(claims, others []claim) []claim {
+	known := map[string]bool{}
+	for _, c := range others {
+		known[c.ID] = true
+	}
+	return slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return known[c.ID] })
+}
