@@ -282,7 +282,7 @@ type JudgeData struct {
 // JudgeSource is a source with the passages shown to the judge.
 type JudgeSource struct {
 	Number   int       // counted from 1
-	Same     int       // number of an earlier source with the same title, author and date; 0: none
+	Same     int       // number of an earlier source with the same title, author, date and beginning; 0: none
 	Passages []Passage // in the order of the source; the first has the source's metadata
 }
 

@@ -179,7 +179,7 @@ func TestShown(t *testing.T) {
 	for _, part := range []string{
 		"Source 1\n<material", "Title: Yearbook\nBy: Lind\nDate: 2024\n",
 		"Place: Trade › Ships\n\nShips by harbour (thousands)\n| Harbour | Ships |\n[…]\n[1.1] | Ashby | 12 |\n[1.2] | Corr | 31 |",
-		"\n[…]\nPlace: Crews\n\n", "Source 2 (title, author and date as source 1)\n<material",
+		"\n[…]\nPlace: Crews\n\n", "Source 2 (title, author, date and beginning as source 1)\n<material",
 		"Place: Plant\n\n[2.1] The heat pump",
 		"Sentence 4, sources 2, 1: ",
 	} {

@@ -43,8 +43,7 @@ func (j Judge) question(sentences []Sentence, limit int) question {
 // show adds spans to the question, grouped by source and with the context above each, and numbers the sources.
 // Metadata and context that several passages share are shown once.
 func (j Judge) show(q *question, spans []support.Span) {
-	type known struct{ title, by, date string }
-	headed, begun := map[known]int{}, map[string]bool{}
+	headed := map[prompts.Passage]int{} // by what is known of the document
 	place, line := "", 0
 	for _, span := range spans {
 		passage := j.About(span)
@@ -56,7 +55,7 @@ func (j Judge) show(q *question, spans []support.Span) {
 			q.numbers[span.Source] = number
 			q.places[fmt.Sprint(number, ".0")] = support.Span{Source: span.Source}
 			source := prompts.JudgeSource{Number: number}
-			about := known{passage.Title, passage.By, passage.Date}
+			about := prompts.Passage{Title: passage.Title, By: passage.By, Date: passage.Date, Head: passage.Head}
 			if source.Same = headed[about]; source.Same == 0 {
 				headed[about] = number
 			}
@@ -65,12 +64,8 @@ func (j Judge) show(q *question, spans []support.Span) {
 		}
 		of := &q.data.Sources[len(q.data.Sources)-1]
 		if again || of.Same > 0 {
-			passage.Title, passage.By, passage.Date = "", "", ""
+			passage.Title, passage.By, passage.Date, passage.Head = "", "", "", ""
 		}
-		if begun[passage.Head] {
-			passage.Head = ""
-		}
-		begun[passage.Head] = true
 		if passage.Place == place {
 			passage.Place = ""
 		} else {

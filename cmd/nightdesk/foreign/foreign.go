@@ -23,6 +23,7 @@ import (
 	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 // Report names a report and its sources, and says how to verify it.
@@ -165,7 +166,10 @@ func supportOf(ctx context.Context, con *view.Console, v verification.Result, so
 		order[i] = at
 	}
 	if judge != nil {
-		about := func(at support.Span) prompts.Passage { return prompts.Passage{Title: titles[at.Source]} }
+		about := func(at support.Span) prompts.Passage {
+			head := topicqueue.Source{Text: corpus.Beginning(at.Source)}.HeadAt(at.Start)
+			return prompts.Passage{Title: titles[at.Source], Head: head}
+		}
 		j := judging.Judge{Model: judge, Language: "en", Corpus: corpus, About: about}
 		if err := judgeAll(ctx, con, j, distinct); err != nil {
 			return nil, err
