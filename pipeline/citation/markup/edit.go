@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Verdict is the decision on an address.
@@ -12,6 +13,7 @@ type Verdict struct {
 	Keep  bool   // the link stays
 	Dest  string // the new address; empty = unchanged
 	After string // the marker that follows the text of a removed link, or replaces a removed address
+	Name  string // what stays of a removed address when nothing else does: the site's name
 }
 
 // Editor writes a text with what becomes of its tokens.
@@ -148,7 +150,7 @@ func (e *Editor) address(t Token) {
 	e.pos = t.End
 	switch {
 	case !v.Keep:
-		e.pos = e.insert(v.After, t.End, true)
+		e.pos = e.remains(v, t.End)
 	case v.Dest != "" && written[0] == '<':
 		e.write("<" + v.Dest + ">")
 	case v.Dest != "":
@@ -158,12 +160,31 @@ func (e *Editor) address(t Token) {
 	}
 }
 
+// remains writes what stays of an address that goes and ends at next, and returns where to go on. An address alone in
+// brackets goes with them.
+func (e *Editor) remains(v Verdict, next int) int {
+	closing, _ := utf8.DecodeRuneInString(e.from[next:])
+	inBrackets := strings.ContainsRune(")）", closing) && opening.Match(e.out.Bytes()[max(0, e.out.Len()-24):])
+	if v.After == "" && v.Name != "" && !inBrackets {
+		e.write(v.Name)
+		return next
+	}
+	return e.insert(v.After, next, true)
+}
+
 func (e *Editor) link(t Token) {
 	v := e.OnLink(t)
 	label := e.from[t.Text.Start:t.Text.End]
 	empty := strings.TrimSpace(label) == "" || v.After == "" && IsOnlyAddress(label)
-	if !v.Keep && (t.Kind == Image || e.Foreign && empty) { // what an image shows goes with it
+	switch {
+	case !v.Keep && t.Kind == Image: // what it shows goes with it
 		e.pos = e.insert(v.After, t.End, true)
+		return
+	case !v.Keep && e.Foreign && empty:
+		if strings.TrimSpace(label) == "" {
+			v.Name = ""
+		}
+		e.pos = e.remains(v, t.End)
 		return
 	}
 	e.tails = append(e.tails, tail{Span{t.Text.End, t.End}, v})

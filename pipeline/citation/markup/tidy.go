@@ -69,6 +69,9 @@ var joinsMarker = regexp.MustCompile(`^(?:[ ]?[,;&/、，；]|[ ](?:and|or|und|e
 // announced is a bracket that announced what has gone: "(see", "(Source:".
 var announced = regexp.MustCompile(`(?i)\s?[(（]\s*(?:` + strings.Join(leads, "|") + `)\.?\s*[:：]?\s*$`)
 
+// opening is a bracket with nothing else in it, or only what announces an address.
+var opening = regexp.MustCompile(`(?i)[(（]\s*(?:(?:` + strings.Join(leads, "|") + `)\.?\s*[:：]?\s*)?$`)
+
 // enclosing is what may stand around markers, and says nothing without them.
 var enclosing = [][2]string{{"<sup>", "</sup>"}, {"**", "**"}, {"__", "__"}, {"*", "*"}, {"_", "_"}, {"^", "^"},
 	{"(", ")"}, {"[", "]"}, {"（", "）"}}

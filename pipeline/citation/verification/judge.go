@@ -123,10 +123,15 @@ func (v *verifier) judgeBody(t markup.Token) markup.Verdict {
 		return markup.Verdict{}
 	}
 	v.verification.BodyURLsRemoved++
-	if a, ok := address.Parse(d); k == citation.Unsafe || !ok || a.IsIP() {
+	a, ok := address.Parse(d)
+	switch {
+	case k == citation.Unsafe || !ok || a.IsIP():
 		v.verification.UnsafeURLs = append(v.verification.UnsafeURLs, d)
+		return markup.Verdict{}
+	case a.IsShortened(): // names no site
+		return markup.Verdict{}
 	}
-	return markup.Verdict{}
+	return markup.Verdict{Name: markup.Escape(strings.TrimPrefix(a.Host, "www."))}
 }
 
 // citing returns the entry that cites a source. It adds one for a source that the text links but the references lack.
