@@ -8,18 +8,18 @@ import (
 	"nightdesk/pipeline/markdown"
 )
 
-// Span is a range of bytes.
-type Span struct{ Start, End int }
+// Span is a range of bytes: the first, and the one behind the last.
+type Span = [2]int
 
 // Spans are in order and do not overlap.
-type Spans []Span
+type Spans [][2]int
 
 // At returns the span that holds a byte. It drops those before it, so positions must not decrease.
 func (s *Spans) At(pos int) (Span, bool) {
-	for len(*s) > 0 && (*s)[0].End <= pos {
+	for len(*s) > 0 && (*s)[0][1] <= pos {
 		*s = (*s)[1:]
 	}
-	if len(*s) == 0 || (*s)[0].Start > pos {
+	if len(*s) == 0 || (*s)[0][0] > pos {
 		return Span{}, false
 	}
 	return (*s)[0], true
@@ -37,10 +37,7 @@ func Code(text string) [][2]int {
 }
 
 // Has reports whether a byte lies in one of the spans.
-func (s Spans) Has(at int) bool {
-	i, found := slices.BinarySearchFunc(s, at, func(s Span, at int) int { return s.Start - at })
-	return found || i > 0 && at < s[i-1].End
-}
+func (s Spans) Has(at int) bool { return Within(s, at) }
 
 // Within reports whether a byte offset lies in one of the ranges, which are sorted and do not overlap.
 func Within(ranges [][2]int, at int) bool {
@@ -50,11 +47,11 @@ func Within(ranges [][2]int, at int) bool {
 
 // CloseCode closes an unterminated last fenced block, so that it cannot include text appended later.
 func CloseCode(markdown string) string {
-	spans := spansOf(Code(markdown))
-	if len(spans) == 0 || spans[len(spans)-1].End < len(markdown) {
+	spans := Code(markdown)
+	if len(spans) == 0 || spans[len(spans)-1][1] < len(markdown) {
 		return markdown
 	}
-	if fence := openFence(markdown[spans[len(spans)-1].Start:]); fence != "" {
+	if fence := openFence(markdown[spans[len(spans)-1][0]:]); fence != "" {
 		return strings.TrimRight(markdown, "\n") + "\n" + fence + "\n"
 	}
 	return markdown
@@ -89,7 +86,7 @@ func (s *Scanned) Replace(changes []Change) string {
 	var b strings.Builder
 	code, pos := s.Code, 0
 	for _, c := range changes {
-		if code.At(c.Start); len(code) > 0 && code[0].Start < c.End {
+		if code.At(c.Start); len(code) > 0 && code[0][0] < c.End {
 			continue
 		}
 		b.WriteString(s.Markdown[pos:c.Start])
@@ -101,6 +98,6 @@ func (s *Scanned) Replace(changes []Change) string {
 
 // OutsideCode applies sorted changes to Markdown, except those that overlap code.
 func OutsideCode(markdown string, changes []Change) string {
-	s := Scanned{Markdown: markdown, Code: spansOf(Code(markdown))}
+	s := Scanned{Markdown: markdown, Code: Code(markdown)}
 	return s.Replace(changes)
 }

@@ -73,21 +73,21 @@ func (e *Editor) copyTo(to int) {
 
 // closeTo writes the ends of links up to a position.
 func (e *Editor) closeTo(to int) {
-	for n := len(e.tails) - 1; n >= 0 && e.tails[n].Start <= to; n-- {
+	for n := len(e.tails) - 1; n >= 0 && e.tails[n].Span[0] <= to; n-- {
 		t := e.tails[n]
 		e.tails = e.tails[:n]
-		if t.Start < e.pos {
+		if t.Span[0] < e.pos {
 			continue
 		}
-		e.copyTo(t.Start)
-		e.pos = t.End
+		e.copyTo(t.Span[0])
+		e.pos = t.Span[1]
 		switch {
 		case !t.Keep:
-			e.insert(t.After, t.End, false)
+			e.insert(t.After, t.Span[1], false)
 		case t.Dest != "":
 			e.write("](" + t.Dest + ")")
 		default:
-			e.copy(t.Start, t.End)
+			e.copy(t.Span[0], t.Span[1])
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (e *Editor) remains(v Verdict, next int) int {
 
 func (e *Editor) link(t Token) {
 	v := e.OnLink(t)
-	label := e.from[t.Text.Start:t.Text.End]
+	label := e.from[t.Text[0]:t.Text[1]]
 	empty := strings.TrimSpace(label) == "" || v.After == "" && IsOnlyAddress(label)
 	switch {
 	case !v.Keep && t.Kind == Image: // what it shows goes with it
@@ -187,28 +187,28 @@ func (e *Editor) link(t Token) {
 		e.pos = e.remains(v, t.End)
 		return
 	}
-	e.tails = append(e.tails, tail{Span{t.Text.End, t.End}, v})
+	e.tails = append(e.tails, tail{Span{t.Text[1], t.End}, v})
 	if v.Keep {
-		e.copyTo(t.Text.Start)
+		e.copyTo(t.Text[0])
 	}
-	e.pos = t.Text.Start
+	e.pos = t.Text[0]
 }
 
 var (
-	attribute    = regexp.MustCompile(`(?i)[\s"'/](href|src|id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
-	anchorTag    = regexp.MustCompile(`(?i)^a\s+(?:id|name)\s*=\s*["']?[\w.:-]{1,100}["']?\s*/?$`)
-	eventHandler = regexp.MustCompile(`(?i)[\s"'/](?:on[a-z]+|style|srcset|srcdoc|action|formaction|xlink:href` +
+	attributeForm = regexp.MustCompile(`(?i)[\s"'/](href|src|id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
+	anchorTag     = regexp.MustCompile(`(?i)^a\s+(?:id|name)\s*=\s*["']?[\w.:-]{1,100}["']?\s*/?$`)
+	eventHandler  = regexp.MustCompile(`(?i)[\s"'/](?:on[a-z]+|style|srcset|srcdoc|action|formaction|xlink:href` +
 		`|background|poster|lowsrc|dynsrc|ping|data|codebase|longdesc|manifest)\s*=`)
 )
 
-func attributes(tag string) map[string]string {
-	found := map[string]string{}
-	for _, m := range attribute.FindAllStringSubmatch(tag, 10) {
-		if name := strings.ToLower(m[1]); found[name] == "" {
-			found[name] = m[2] + m[3] + m[4]
+// attribute returns the value of the first attribute of a tag with this name.
+func attribute(tag, name string) string {
+	for _, m := range attributeForm.FindAllStringSubmatch(tag, 10) {
+		if strings.EqualFold(m[1], name) {
+			return m[2] + m[3] + m[4]
 		}
 	}
-	return found
+	return ""
 }
 
 // isPlain reports whether a tag does nothing and has no other address than this one.

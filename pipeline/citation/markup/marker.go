@@ -109,6 +109,24 @@ func ParseGroup(s string, i, depth int) (Group, bool) {
 	return g, true
 }
 
+// joined is a marker that ends a range which began with the marker before it: [1]–[3].
+var joined = regexp.MustCompile(`^ ?[-‐‑–—] ?\[([0-9]{1,3})\]`)
+
+// parseRange reads a marker group, or two that are the ends of a range.
+func parseRange(s string, i int) (Group, bool) {
+	g, ok := ParseGroup(s, i, 0)
+	if !ok || len(g.Numbers) != 1 || len(g.IDs) > 0 || g.Dest != "" {
+		return g, ok
+	}
+	if m := joined.FindStringSubmatch(s[g.End:min(len(s), g.End+16)]); m != nil {
+		last, _ := ScanNumber(m[1])
+		if first := g.Numbers[0]; first < last && last-first < maxRange {
+			g.Numbers, g.End = appendRange(nil, first, last), g.End+len(m[0])
+		}
+	}
+	return g, ok
+}
+
 func appendRange(numbers []int, first, last int) []int {
 	for n := first; n <= last; n++ {
 		numbers = append(numbers, n)
@@ -116,64 +134,23 @@ func appendRange(numbers []int, first, last int) []int {
 	return numbers
 }
 
-func ClosingBracket(open rune) rune {
-	switch open {
-	case '[':
-		return ']'
-	case '(':
-		return ')'
-	case '【':
-		return '】'
-	case '（':
-		return '）'
-	case '［':
-		return '］'
-	}
-	return 0
-}
+var closing = map[rune]rune{'[': ']', '(': ')', '【': '】', '（': '）', '［': '］'}
 
-// linkDestination reads "(destination)" or "(destination "title")" at s[i]. The destination may hold balanced
-// parentheses but no white space unless it stands in angle brackets.
+// ClosingBracket returns the bracket that ends a marker, and 0 for what does not begin one.
+func ClosingBracket(open rune) rune { return closing[open] }
+
+// destination is "(address)" or "(address "title")". The address may hold parentheses in pairs.
+var destination = regexp.MustCompile(`^\(\s*<?((?:[^\s()<>\\]|\\.|\([^\s()]*\))*)>?` +
+	`(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)`)
+
+// linkDestination reads the address of a link at s[i].
 func linkDestination(s string, i int) (dest string, end int, ok bool) {
 	const limit = 4096 // longer ones are not links that anybody follows, and the search must be bounded
-	if i >= len(s) || s[i] != '(' {
+	m := destination.FindStringSubmatch(s[i:min(len(s), i+limit)])
+	if m == nil {
 		return "", 0, false
 	}
-	depth := 0
-	stop := min(len(s), i+limit)
-	if strings.IndexByte(s[i:stop], ')') < 0 {
-		return "", 0, false // the usual case in text that was made to be slow
-	}
-	for j := i; j < stop; j++ {
-		switch s[j] {
-		case '\\':
-			j++
-		case '\n':
-			if j+1 < stop && s[j+1] == '\n' {
-				return "", 0, false
-			}
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				inside := strings.TrimSpace(s[i+1 : j])
-				if strings.HasPrefix(inside, "<") {
-					if d, _, found := strings.Cut(inside[1:], ">"); found {
-						return d, j + 1, true
-					}
-				}
-				dest, title := inside, ""
-				if cut := strings.IndexAny(inside, " \t\n"); cut >= 0 {
-					dest, title = inside[:cut], strings.TrimSpace(inside[cut:])
-				}
-				if title != "" && strings.IndexByte(`"'(`, title[0]) < 0 {
-					return "", 0, false
-				}
-				return dest, j + 1, true
-			}
-		}
-	}
-	return "", 0, false
+	return m[1], i + len(m[0]), true
 }
 
 // leads are words with which writers introduce ids inside the brackets. What begins with another one stands before it.

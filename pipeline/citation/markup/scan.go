@@ -50,18 +50,10 @@ type Scanned struct {
 func Scan(source string, known func(address string) bool) *Scanned {
 	bytes := []byte(source)
 	s := &scanner{Scanned: Scanned{Markdown: source, Tree: reader.Parse(bytes)}, known: known}
-	s.Code = spansOf(markdown.CodeRanges(s.Tree, bytes))
+	s.Code = markdown.CodeRanges(s.Tree, bytes)
 	s.inline(bytes)
 	s.text()
 	return &s.Scanned
-}
-
-func spansOf(ranges [][2]int) Spans {
-	var spans Spans
-	for _, r := range ranges {
-		spans = append(spans, Span{r[0], r[1]})
-	}
-	return spans
 }
 
 type scanner struct {
@@ -88,7 +80,7 @@ func (s *scanner) inline(source []byte) {
 		case *ast.Link:
 			t.Kind, t.Dest, t.Labelled = Link, string(n.Destination), n.Reference != nil
 		case *ast.Image:
-			t.Kind, t.Dest, t.Text.Start = Image, string(n.Destination), at.Start+2
+			t.Kind, t.Dest, t.Text[0] = Image, string(n.Destination), at.Start+2
 		case *ast.AutoLink:
 			t.Kind, t.Dest = Address, string(n.Label(source))
 			if Scheme(t.Dest) == "" {
@@ -108,11 +100,11 @@ func (s *scanner) text() {
 	var tails []Span // ends of links, the innermost last
 	nodes, code := s.nodes, s.Code
 	for i := 0; i < len(s.Markdown); {
-		for len(tails) > 0 && tails[len(tails)-1].Start < i {
+		for len(tails) > 0 && tails[len(tails)-1][0] < i {
 			tails = tails[:len(tails)-1]
 		}
-		if n := len(tails); n > 0 && tails[n-1].Start == i {
-			i, tails = max(i, tails[n-1].End), tails[:n-1]
+		if n := len(tails); n > 0 && tails[n-1][0] == i {
+			i, tails = max(i, tails[n-1][1]), tails[:n-1]
 			continue
 		}
 		for len(nodes) > 0 && nodes[0].Start < i {
@@ -120,12 +112,12 @@ func (s *scanner) text() {
 		}
 		within, inside := code.At(i)
 		if s.bound = len(s.Markdown); inside {
-			s.bound = within.End
+			s.bound = within[1]
 		} else if len(code) > 0 {
-			s.bound = code[0].Start
+			s.bound = code[0][0]
 		}
 		if inside {
-			i = s.coded(i, within.End)
+			i = s.coded(i, within[1])
 			continue
 		}
 		if len(nodes) == 0 || nodes[0].Start > i {
@@ -135,13 +127,13 @@ func (s *scanner) text() {
 		t := nodes[0]
 		switch nodes = nodes[1:]; t.Kind {
 		case Link, Image:
-			t.Group, _ = ParseGroup(s.Markdown[:s.bound], t.Text.Start-1, 0)
-			if t.Group.End > 0 && t.Group.End <= t.Text.End+1 { // a number with a definition
+			t.Group, _ = ParseGroup(s.Markdown[:s.bound], t.Text[0]-1, 0)
+			if t.Group.End > 0 && t.Group.End <= t.Text[1]+1 { // a number with a definition
 				i = s.plain(i)
 				continue
 			}
-			tails = append(tails, Span{t.Text.End, t.End})
-			i = t.Text.Start
+			tails = append(tails, Span{t.Text[1], t.End})
+			i = t.Text[0]
 		case Address:
 			i = t.End
 		default: // the label of a definition may be a marker
@@ -182,7 +174,7 @@ func (s *scanner) plain(i int) int {
 		if ClosingBracket(r) == 0 || s.isEntryLabel(i) {
 			return i + size
 		}
-		if g, ok := ParseGroup(s.Markdown[:s.bound], i, 0); ok {
+		if g, ok := parseRange(s.Markdown[:s.bound], i); ok {
 			s.Tokens = append(s.Tokens, Token{Kind: Marker, Start: i, End: g.End, Group: g})
 		}
 		return i + size
@@ -274,13 +266,13 @@ func (s *scanner) tag(i int) int {
 		return i + 1
 	}
 	t := Token{Kind: Tag, Start: i, End: i + len(m[0]), Raw: m[0]}
-	a := attributes(m[0])
-	switch name := strings.ToLower(m[1]); {
-	case name == "img":
-		t.Kind, t.Dest = Image, a["src"]
-	case name == "a" && a["href"] != "":
-		t.Kind, t.Dest = Link, a["href"]
-		t.Text = Span{t.End, t.End}
+	switch name := strings.ToLower(m[1]); name {
+	case "img":
+		t.Kind, t.Dest = Image, attribute(m[0], "src")
+	case "a":
+		if t.Dest = attribute(m[0], "href"); t.Dest != "" {
+			t.Kind = Link
+		}
 	}
 	s.Tokens = append(s.Tokens, t)
 	return i + len(m[0])

@@ -72,19 +72,21 @@ func (p *entryParser) parse(first int) []*entry {
 		if len(p.entries) == 0 && p.plain {
 			return nil // a single word above a paragraph is not a heading
 		}
-		if p.isHeading(i) {
-			p.last = 0
-		}
 		prose = prose || !strings.HasPrefix(strings.TrimSpace(line), "|") && !rule.MatchString(line)
 	}
 	return p.entries
 }
 
-// begins returns the label of an entry that line i may begin: one of its own, or the marker of a list's item with an
-// address.
+// begins returns the label of an entry that line i may begin: one of its own, the bar of a table's row that leads
+// somewhere, or the marker of a list's item with an address.
 func (p *entryParser) begins(i int) (label, bool) {
 	if l := p.lines[i].label; l != nil {
 		return *l, true
+	}
+	if p.lines[i].row && (p.style == 0 || p.style == tableStyle) && p.leads(i) {
+		line := p.line(i)
+		bar := line[:len(line)-len(strings.TrimLeft(line, "| \t"))]
+		return label{style: tableStyle, number: noNumber, raw: bar}, true
 	}
 	m := bulletEntry.FindString(p.line(i))
 	fits := m != "" && (p.style == 0 || p.style == bulletStyle) && citation.HasAddress(p.line(i))
@@ -109,9 +111,9 @@ func (p *entryParser) fits(pre label, i int, prose bool) bool {
 
 // nextHasTarget reports whether the entry continues after line i with an address or document.
 func (p *entryParser) nextHasTarget(i int) bool {
-	for j := i + 1; j < p.until && !p.isBlank(j); j++ {
-		if !p.goesOn(j) || p.leads(j) {
-			return p.goesOn(j)
+	for j := i + 1; j < p.until && p.goesOn(i, j); j++ {
+		if p.leads(j) {
+			return true
 		}
 	}
 	return false
@@ -130,17 +132,15 @@ func (p *entryParser) hasTargets(i int) bool {
 	return false
 }
 
-// goesOn reports whether the non-blank line j may continue the entry above it.
-func (p *entryParser) goesOn(j int) bool {
-	line := p.line(j)
-	trimmed := strings.TrimSpace(line)
-	if p.lines[j].label != nil || p.isHeading(j) || namedNote.MatchString(line) {
-		return false
-	}
-	if trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") || rule.MatchString(line) {
-		return false
-	}
-	return isIndented(line) || !p.lines[j].code && (!bulletEntry.MatchString(line) || markup.IsOnlyAddress(line))
+// apart is the beginning of a line that does not go on with an entry: the label of a footnote, or a tag.
+var apart = regexp.MustCompile(`^ {0,3}(?:\[\^?[^\[\]\s^]{1,80}\]:|</|<li\b)`)
+
+// goesOn reports whether line j continues an entry that begins at line i: it has no label and is of the same item or
+// paragraph, or moved to the right.
+func (p *entryParser) goesOn(i, j int) bool {
+	l := p.lines[j]
+	within := l.unit == p.lines[i].unit && l.unit > 0 || isIndented(p.line(j))
+	return within && l.label == nil && !apart.MatchString(p.line(j))
 }
 
 // isIndented reports whether a line is moved to the right, as lines are that continue an item.
@@ -154,31 +154,24 @@ func (p *entryParser) open(i int, pre label) {
 	p.cur = &entry{label: pre, section: p.section, start: l.start, end: l.end, body: l.start + len(pre.raw)}
 }
 
-// follow extends the entry by the lines after i that belong to it, and returns the last of them.
+// follow extends the entry by the lines after i that belong to it, and returns the last of them: also an address below
+// it, if it has none, and the source below a query of our own.
 func (p *entryParser) follow(i int) int {
-	if p.cur.style == tableStyle {
-		return i
-	}
-	target := p.leads(i)
-	blank := false
-	for j := i + 1; j < p.until; j++ {
+	first, target, blank := i, p.leads(i), false
+	for j := i + 1; j < p.until && p.cur.style != tableStyle; j++ {
 		if p.isBlank(j) {
 			blank = true
 			continue
 		}
-		if !p.goesOn(j) {
+		address, bullet := markup.IsOnlyAddress(p.line(j)), bulletEntry.MatchString(p.line(j))
+		within := p.goesOn(first, j) && !(target && address && bullet)
+		below := address && !(target && (blank || bullet))
+		source := p.cur.id != "" && p.leads(j) && !p.namesDocument(j)
+		if !within && (!below && !source || p.lines[j].label != nil) {
 			break
 		}
-		if line := p.line(j); !isIndented(line) {
-			address := markup.IsOnlyAddress(line)
-			source := p.cur.id != "" && p.leads(j) && !p.namesDocument(j) // of our own: a query, then its source
-			apart := blank && (target || !address && !source)
-			if apart || target && address && bulletEntry.MatchString(line) {
-				break
-			}
-		}
-		target = target || p.leads(j)
-		p.cur.end, blank, i = p.lines[j].end, false, j
+		target, blank = target || p.leads(j), false
+		p.cur.end, i = p.lines[j].end, j
 	}
 	return i
 }
@@ -187,9 +180,6 @@ func (p *entryParser) follow(i int) int {
 func (p *entryParser) namesDocument(j int) bool {
 	return j+1 < p.until && p.lines[j+1].label != nil && p.lines[j+1].label.id != ""
 }
-
-// namedNote is the definition of a footnote.
-var namedNote = regexp.MustCompile(`^ {0,3}\[\^[^\[\]\s^]{1,80}\]:`)
 
 // entryStyle is the form of an entry's label. All entries of a list have the same style.
 type entryStyle int
@@ -271,7 +261,7 @@ func (p *entryParser) parsePlain(first int) []*entry {
 		var ends []int
 		end := i
 		for ; end < p.until && !p.lines[end].code && !p.isBlank(end); end++ {
-			if end > i && !p.goesOn(end) {
+			if end > i && !p.goesOn(i, end) {
 				break
 			}
 			if citation.HasAddress(p.line(end)) {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
+	extension "github.com/yuin/goldmark/extension/ast"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/markup"
@@ -20,6 +21,8 @@ type reading struct {
 	r     *citation.Registry
 	lines []line
 	lists []*refSection // in order
+	units int
+	notes map[int]string // names of footnotes in the text as it came, by the numbers that they were given
 }
 
 // line is a line of the text: bytes start to end, without its line break.
@@ -29,6 +32,8 @@ type line struct {
 	head       *heading // nil: it could not name what follows it
 	label      *label   // nil: it does not begin an entry
 	leads      int8     // whether it leads somewhere; 0 = not yet known
+	row        bool     // of a table, below its head
+	unit       int      // the item of a list, or the paragraph, that has it; 0: none
 }
 
 // heading is a line, or a line and its underline, that could name what follows it.
@@ -49,8 +54,8 @@ func newReading(r *citation.Registry, source string) *reading {
 	for start := 0; start <= len(source); {
 		raw, _, _ := strings.Cut(source[start:], "\n")
 		l := line{start: start, end: start + len(raw)}
-		if c, ok := code.At(start); ok && c.End >= l.end {
-			l.code = source[c.Start] != '`' || strings.HasPrefix(source[c.Start:], "```")
+		if c, ok := code.At(start); ok && c[1] >= l.end {
+			l.code = source[c[0]] != '`' || strings.HasPrefix(source[c[0]:], "```")
 		}
 		if l.label = entryStart(raw); !l.code {
 			l.head = headingOf(raw)
@@ -58,24 +63,45 @@ func newReading(r *citation.Registry, source string) *reading {
 		t.lines = append(t.lines, l)
 		start = l.end + 1
 	}
-	_ = ast.Walk(t.Tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		h, ok := n.(*ast.Heading)
-		if !ok || !entering {
-			return ast.WalkContinue, nil
-		}
-		if h.Lines().Len() == 1 { // several lines are a paragraph above a rule
-			words := h.Lines().At(0)
-			at := t.lineAt(words.Start+1) - 1
-			head := &heading{label: headingLabel(source[words.Start:words.Stop]), level: h.Level, lines: 1}
-			if strings.IndexByte(source[t.lines[at].start:words.Start], '#') < 0 {
-				head.lines = 2
-			}
-			t.lines[at].head = head
-		}
-		return ast.WalkSkipChildren, nil
-	})
-	t.lists = t.findSections()
+	_ = ast.Walk(t.Tree, t.markup)
+	t.lists = t.headed()
+	if s := t.definitions(t.lists); s != nil {
+		t.lists = append(t.lists, s)
+	}
 	return t
+}
+
+// markup notes which lines are headings and rows of tables.
+func (t *reading) markup(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	switch n := n.(type) {
+	case *ast.ListItem:
+		if n.Parent().Parent().Kind() != ast.KindListItem {
+			t.units++
+		}
+	case *ast.Paragraph, *ast.TextBlock:
+		if n.Parent().Kind() != ast.KindListItem {
+			t.units++
+		}
+		for i := range n.Lines().Len() {
+			t.lines[t.lineAt(n.Lines().At(i).Start+1)-1].unit = t.units
+		}
+	case *extension.TableRow:
+		t.lines[t.lineAt(n.Pos()+1)-1].row = true
+	case *ast.Heading:
+		if n.Lines().Len() != 1 { // several lines are a paragraph above a rule
+			break
+		}
+		words := n.Lines().At(0)
+		at := &t.lines[t.lineAt(words.Start+1)-1]
+		at.head = &heading{label: headingLabel(t.Markdown[words.Start:words.Stop]), level: n.Level, lines: 1}
+		if strings.IndexByte(t.Markdown[at.start:words.Start], '#') < 0 {
+			at.head.lines = 2
+		}
+	}
+	return ast.WalkContinue, nil
 }
 
 // changed returns a reading of the changed text.
@@ -83,7 +109,9 @@ func (t *reading) changed(source string) *reading {
 	if source == t.Markdown {
 		return t
 	}
-	return newReading(t.r, source)
+	changed := newReading(t.r, source)
+	changed.notes = t.notes
+	return changed
 }
 
 // lineAt returns the first line that begins at a byte or behind it.
@@ -181,9 +209,6 @@ func firstWord(label string) string {
 // softLabels name other things as well: the entries below them must lead somewhere.
 var softLabels = map[string]bool{"notes": true, "note": true, "notas": true, "anmerkungen": true, "literature": true,
 	"further reading": true, "文献": true, "注释": true, "参考": true, "参照": true, "引用": true}
-
-// english labels are written as one, so that reports of different writers look alike.
-var english = map[string]bool{"sources": true, "references": true, "reference list": true}
 
 var (
 	// labelNote is what stands behind a label in brackets: "sources (12)".

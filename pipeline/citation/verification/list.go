@@ -15,20 +15,10 @@ type refSection struct {
 	head    heading
 	start   int // byte of the heading, if it is one of the list; -1: there is none
 	end     int // byte behind the heading's lines
-	until   int // byte at which the next heading begins
 	entries []*entry
 }
 
 func (s *refSection) last() *entry { return s.entries[len(s.entries)-1] }
-
-// findSections finds the lists of references.
-func (t *reading) findSections() []*refSection {
-	sections := t.headed()
-	if s := t.definitions(sections); s != nil {
-		sections = append(sections, s)
-	}
-	return sections
-}
 
 // headed finds the lists below headings that name references.
 func (t *reading) headed() []*refSection {
@@ -56,7 +46,7 @@ func (t *reading) headed() []*refSection {
 		for until < len(t.lines) && level(until) > h.level {
 			until = next[until+1]
 		}
-		s := &refSection{head: h, start: t.lines[i].start, end: t.lines[first-1].end, until: t.lines[until-1].end}
+		s := &refSection{head: h, start: t.lines[i].start, end: t.lines[first-1].end}
 		p := entryParser{reading: t, until: until, plain: h.plain || softLabels[h.label], section: len(sections)}
 		if s.entries = p.parse(first); len(s.entries) == 0 && !p.plain {
 			s.entries = p.parsePlain(first)
@@ -77,7 +67,7 @@ var footnote = regexp.MustCompile(`^ {0,3}\[\^?[0-9]{1,4}\]:`)
 func (t *reading) definitions(sections []*refSection) *refSection {
 	var lists markup.Spans
 	for _, s := range sections {
-		lists = append(lists, markup.Span{Start: s.start, End: s.last().end + 1})
+		lists = append(lists, markup.Span{s.start, s.last().end + 1})
 	}
 	tail := len(t.lines)
 	if len(sections) == 0 {
@@ -94,7 +84,7 @@ func (t *reading) definitions(sections []*refSection) *refSection {
 			continue
 		}
 		if p.until = len(t.lines); len(lists) > 0 {
-			p.until = t.lineAt(lists[0].Start)
+			p.until = t.lineAt(lists[0][0])
 		}
 		p.open(i, *pre)
 		p.cur.footnote = i < tail

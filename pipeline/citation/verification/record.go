@@ -1,6 +1,10 @@
 package verification
 
-import "strings"
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
 
 // record lists what was found, in the order of the text.
 func (v *verifier) record() {
@@ -11,14 +15,12 @@ func (v *verifier) record() {
 			number = i + 1
 		}
 		line := v.original(e)
-		if e.reason != "" {
-			out.Removed = append(out.Removed, Removed{Number: number, ID: e.id, Line: line, LineNumber: e.line, Reason: e.reason,
-				Detail: e.detail})
+		if e.stays() {
+			out.Valid = append(out.Valid, v.valid(e, number, line))
 			continue
 		}
-		if e.source >= 0 {
-			out.Valid = append(out.Valid, v.valid(e, number, line))
-		}
+		out.Removed = append(out.Removed, Removed{Number: number, ID: e.id, Line: line, LineNumber: e.line,
+			Reason: e.reason, Detail: e.detail})
 	}
 	for _, e := range v.added {
 		out.Valid = append(out.Valid, v.valid(e, e.final, ""))
@@ -44,31 +46,20 @@ func (v *verifier) merge(later *verifier) {
 	a.BodyURLsRemoved += b.BodyURLsRemoved
 	a.BodyURLsReplaced += b.BodyURLsReplaced
 	a.UnsafeURLs = append(a.UnsafeURLs, b.UnsafeURLs...)
-	type label struct {
-		id     string
-		number int
-	}
-	before := map[label]Valid{} // by what the pass before left as the label
+	label := func(id string, number int) string { return cmp.Or(id, strconv.Itoa(number)) }
+	before := map[string]Valid{} // by what the pass before left as the label
 	for _, c := range a.Valid {
-		l := label{c.ID, c.ReportNumber}
-		if c.ID != "" {
-			l.number = 0
-		}
-		before[l] = c
+		before[label(c.ID, c.ReportNumber)] = c
 	}
 	for _, gone := range b.Removed {
-		if c, known := before[label{number: gone.Number}]; known && gone.ID == "" {
+		if c, known := before[label("", gone.Number)]; known && gone.ID == "" {
 			gone.Number = c.Number
 		}
 		a.Removed = append(a.Removed, gone)
 	}
 	a.Valid = []Valid{}
 	for _, c := range b.Valid {
-		l := label{id: c.ID}
-		if c.ID == "" {
-			l.number = c.Number
-		}
-		if old, ok := before[l]; ok {
+		if old, ok := before[label(c.ID, c.Number)]; ok {
 			old.ReportNumber = c.ReportNumber
 			c = old
 		}
@@ -95,4 +86,10 @@ func (v *verifier) findLines(original string) {
 }
 
 // original returns an entry as the text had it.
-func (v *verifier) original(e *entry) string { return strings.TrimSpace(v.Markdown[e.start:e.end]) }
+func (v *verifier) original(e *entry) string {
+	raw := strings.TrimSpace(v.Markdown[e.start:e.end])
+	if name, ok := v.notes[e.number]; ok {
+		raw = strings.Replace(raw, "[^"+strconv.Itoa(e.number)+"]", "[^"+name+"]", 1)
+	}
+	return raw
+}

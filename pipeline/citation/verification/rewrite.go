@@ -8,46 +8,35 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/markup"
-	"nightdesk/pipeline/text"
 )
 
 // rewrite puts the result together: entries and headings of lists as they are to be, between them the text with its
 // markers and addresses resolved.
 func (v *verifier) rewrite() string {
 	var out bytes.Buffer
-	pos := 0
-	heads := v.lists
+	pos, list := 0, -1 // list: where the last list with numbers ends in out
 	for _, e := range v.entries {
-		if len(heads) > 0 && heads[0].start >= 0 && heads[0].start < e.start {
-			s := heads[0]
-			heads = heads[1:]
-			out.WriteString(v.body(pos, s.start))
-			pos = s.end
-			out.WriteString(v.heading(s))
-		}
 		if pos < e.start {
 			out.WriteString(v.body(pos, e.start))
 		}
-		pos = v.item(&out, e)
-		if e == v.last && len(v.added) > 0 {
-			ended := bytes.HasSuffix(out.Bytes(), []byte("\n"))
-			v.items(&out)
-			if ended {
-				out.WriteByte('\n')
-			}
+		if pos = v.item(&out, e); e == v.last {
+			list = out.Len()
 		}
 	}
 	if pos < len(v.Markdown) {
 		out.WriteString(v.body(pos, len(v.Markdown)))
 	}
 	result := out.String()
-	if v.last == nil && len(v.added) > 0 {
-		out.Reset()
-		out.WriteString(strings.TrimRight(markup.CloseCode(result), " \t\n"))
-		out.WriteString("\n\n## Sources")
-		out.WriteByte('\n')
-		v.items(&out)
-		result = out.String()
+	switch {
+	case len(v.added) > 0 && list >= 0:
+		before, ended := strings.CutSuffix(result[:list], "\n")
+		if items := v.items(before); ended {
+			result = items + "\n" + result[list:]
+		} else {
+			result = items + result[list:]
+		}
+	case len(v.added) > 0:
+		result = v.items(strings.TrimRight(markup.CloseCode(result), " \t\n") + "\n\n## Sources")
 	}
 	switch {
 	case v.o.Sanitize && (len(v.added) > 0 || slices.ContainsFunc(v.entries, (*entry).stays)):
@@ -66,19 +55,6 @@ func lastNumbered(sections []*refSection) *entry {
 		}
 	}
 	return nil
-}
-
-// heading returns the heading of a list by its own name, in one form for all where it is a plain one.
-func (v *verifier) heading(s *refSection) string {
-	raw := v.Markdown[s.start:s.end]
-	line, _, _ := strings.Cut(raw, "\n")
-	name := strings.Trim(text.Line(line), "#*_:： ")
-	own := len(v.lists) > 1 || s.entries[0].anchor || s.entries[0].id != ""
-	plain := s.head.level == 7 || english[s.head.label]
-	if own || !plain || strings.ToLower(name) != s.head.label {
-		return raw
-	}
-	return "## " + name
 }
 
 // item writes an entry, or nothing, and returns the byte at which the text goes on.
@@ -105,6 +81,8 @@ func (v *verifier) written(e *entry) string {
 	switch {
 	case e.id != "" || stays:
 		return v.Markdown[e.start:e.body] + e.text
+	case e.style == tableStyle && e.bare:
+		return v.Markdown[e.start:e.body] + "[" + n + "] " + e.text
 	case e.style == tableStyle:
 		label := v.Markdown[e.start:e.body]
 		return strings.Replace(strings.Replace(label, "^", "", 1), strconv.Itoa(e.number), n, 1) + e.text
@@ -117,17 +95,15 @@ func (v *verifier) written(e *entry) string {
 	return strings.TrimRight(e.indent+"["+n+"] "+strings.TrimLeft(e.text, " \t"), " ")
 }
 
-// items writes the entries of sources that only the text links to.
-func (v *verifier) items(out *bytes.Buffer) {
+// items appends the entries of sources that only the text links to.
+func (v *verifier) items(text string) string {
 	for _, e := range v.added {
-		if !bytes.HasSuffix(out.Bytes(), []byte("\n")) {
-			out.WriteByte('\n')
+		if text += "\n"; e.anchor && !strings.HasSuffix(text, "\n\n") {
+			text += "\n" // entries with anchors are paragraphs
 		}
-		if e.anchor && !bytes.HasSuffix(out.Bytes(), []byte("\n\n")) {
-			out.WriteByte('\n') // entries with anchors are paragraphs
-		}
-		out.WriteString(v.written(e))
+		text += v.written(e)
 	}
+	return text
 }
 
 // body returns the text between two positions with its markers and addresses resolved.

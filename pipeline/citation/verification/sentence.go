@@ -41,13 +41,13 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 	}
 	for _, s := range t.lists {
 		if s.start >= 0 {
-			c.skip = append(c.skip, markup.Span{Start: s.start, End: s.end + 1})
+			c.skip = append(c.skip, markup.Span{s.start, s.end + 1})
 		}
 		for _, e := range s.entries {
-			c.skip = append(c.skip, markup.Span{Start: e.start, End: e.end + 1})
+			c.skip = append(c.skip, markup.Span{e.start, e.end + 1})
 		}
 	}
-	slices.SortFunc(c.skip, func(a, b markup.Span) int { return a.Start - b.Start })
+	slices.SortFunc(c.skip, func(a, b markup.Span) int { return a[0] - b[0] })
 	_ = ast.Walk(c.Tree, c.block)
 	return c.out
 }
@@ -66,14 +66,11 @@ func (s *Sentence) cite(v *Valid) {
 // cites adds what another sentence cites.
 func (s *Sentence) cites(o Sentence) {
 	for i, n := range o.Citations {
-		if !slices.Contains(s.Citations, n) {
-			s.Citations, s.Sources = append(s.Citations, n), append(s.Sources, o.Sources[i])
+		v := &Valid{Number: n, Source: o.Sources[i]}
+		if len(o.IDs) > 0 {
+			v.ID = o.IDs[i]
 		}
-	}
-	for _, id := range o.IDs {
-		if !slices.Contains(s.IDs, id) {
-			s.IDs = append(s.IDs, id)
-		}
+		s.cite(v)
 	}
 }
 

@@ -3,6 +3,7 @@ package verification
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nightdesk/pipeline/citation"
@@ -51,6 +52,49 @@ func (t *reading) plainMarkers(places bool) *reading {
 		changes = append(changes, markup.Change{Start: m[0], End: m[1], With: with})
 	}
 	return t.changed(t.Replace(changes))
+}
+
+// note is a footnote's marker, noteLabel its label below the text.
+var (
+	note      = regexp.MustCompile(`\[\^([^\[\]\s^]{1,80})\]`)
+	noteLabel = regexp.MustCompile(`^ {0,3}\[\^([^\[\]\s^]{1,80})\]:`)
+)
+
+// numberNotes gives numbers to the footnotes with names that lead somewhere, and others to those with a number of a
+// list below a heading.
+func (t *reading) numberNotes() *reading {
+	top, listed := 0, map[int]bool{}
+	var inside markup.Spans
+	for _, s := range t.lists {
+		for _, e := range s.entries {
+			top = max(top, e.number)
+			if s.start >= 0 && e.number >= 0 {
+				listed[e.number] = true
+				inside = append(inside, markup.Span{e.start, e.end + 1})
+			}
+		}
+	}
+	numbers, notes := map[string]string{}, map[int]string{}
+	for i, l := range t.lines {
+		m := noteLabel.FindStringSubmatch(t.line(i))
+		if m == nil || l.code || !hasTarget(t.r, t.line(i)[len(m[0]):]) {
+			continue
+		}
+		n, digits := markup.ScanNumber(m[1])
+		if named := digits < len(m[1]); named && numbers[m[1]] == "" || listed[n] && !inside.Has(l.start) {
+			top++
+			numbers[m[1]], notes[top] = "[^"+strconv.Itoa(top)+"]", m[1]
+		}
+	}
+	var changes []markup.Change
+	for _, m := range note.FindAllStringSubmatchIndex(t.Markdown, -1) {
+		if n := numbers[t.Markdown[m[2]:m[3]]]; n != "" && !inside.Has(m[0]) {
+			changes = append(changes, markup.Change{Start: m[0], End: m[1], With: n})
+		}
+	}
+	changed := t.changed(t.Replace(changes))
+	changed.notes = notes
+	return changed
 }
 
 // widthless are characters that show nothing.

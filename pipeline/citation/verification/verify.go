@@ -139,7 +139,7 @@ func verifyOnce(r *citation.Registry, text string, o Options, pass int) *verifie
 	if o.Sanitize {
 		text = cutToolMarkup(text)
 	}
-	read := newReading(r, text).splitEntries().plainMarkers(o.Listed)
+	read := newReading(r, text).numberNotes().splitEntries().plainMarkers(o.Listed)
 	if o.Listed && pass == 0 {
 		read = read.list()
 	}
@@ -158,9 +158,9 @@ func verifyOnce(r *citation.Registry, text string, o Options, pass int) *verifie
 	v.findDuplicates()
 	v.placed = !o.Sanitize && !slices.ContainsFunc(v.entries, func(e *entry) bool { return e.reason != "" })
 	v.number()
-	v.result = v.rewrite()
-	if len(v.added) > 0 { // now that their numbers are known
-		v.verification.BodyURLsRemoved, v.verification.BodyURLsReplaced, v.verification.UnsafeURLs = 0, 0, []string{}
+	judged := v.verification
+	if v.result = v.rewrite(); len(v.added) > 0 { // there is a list now, which the markers before the links mean
+		v.verification = judged
 		v.result = v.rewrite()
 	}
 	if pass == 0 {
