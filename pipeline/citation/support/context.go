@@ -63,10 +63,18 @@ func (d *document) headingsAbove(at int) []string {
 
 // topRow returns the header row of the row's table.
 func (d *document) topRow(row int) int {
-	for row > 0 && d.units[row-1].row && !strings.Contains(d.Text[d.units[row-1].end:d.units[row].start], "\n\n") {
+	for d.follows(row) {
 		row--
 	}
 	return row
+}
+
+// follows reports whether a row follows another one of its table.
+func (d *document) follows(row int) bool {
+	if row == 0 || !d.units[row-1].row {
+		return false
+	}
+	return !strings.Contains(d.Text[d.units[row-1].end:d.units[row].start], "\n\n")
 }
 
 func (d *document) line(unit int) string {

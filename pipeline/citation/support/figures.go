@@ -24,7 +24,6 @@ func figuresOf(sentence, head string, docs []*document) []Figure {
 		d.read()
 	}
 	near := relevantUnits(sentence, docs)
-	scaleSentence(own, nil)
 	out := make([]Figure, len(own))
 	for i, v := range own {
 		out[i] = Figure{Text: v.text, Result: Absent}
