@@ -84,6 +84,33 @@ func showList(con *view.Console, lines []desk.RunSummary) error {
 	return table.Flush()
 }
 
+// listColumn is a column of a list, before the topic.
+type listColumn struct {
+	head       string
+	cell       func(desk.RunSummary) string
+	most, part int  // maximum width on a terminal: columns, and a part of the width; 0: not on a terminal
+	only       bool // only on a terminal
+}
+
+var listColumns = []listColumn{
+	{"RUN", func(l desk.RunSummary) string { return l.RunID }, 0, 0, false},
+	{"RUN", func(l desk.RunSummary) string { return view.ShortID(l.RunID) }, 10, 1, true},
+	{"BATCH", func(l desk.RunSummary) string { return l.Batch }, 24, 4, false},
+	{"STATE", stateOf, 34, 4, false},
+	{"REPORT", func(l desk.RunSummary) string { return l.Report }, 0, 0, false},
+	{"ID", func(l desk.RunSummary) string { return view.Clip(l.Ref, view.TopicColumns) }, 20, 5, false},
+}
+
+// cells returns the cells of a run, or the headings for nil.
+func cells(columns []listColumn, l *desk.RunSummary) (out []string) {
+	for _, c := range columns {
+		if out = append(out, c.head); l != nil {
+			out[len(out)-1] = c.cell(*l)
+		}
+	}
+	return out
+}
+
 // listView is a list prepared for display.
 type listView struct {
 	lines   []desk.RunSummary
@@ -102,17 +129,23 @@ func viewList(lines []desk.RunSummary) *listView {
 	return v
 }
 
+// columns returns the columns that tell something.
+func (v *listView) columns(terminal bool) []listColumn {
+	return slices.DeleteFunc(slices.Clone(listColumns), func(c listColumn) bool {
+		if terminal {
+			return c.most == 0 || c.head == "BATCH" && !v.batches || c.head == "ID" && !v.refs
+		}
+		return c.only || c.head == "ID" && !v.refs
+	})
+}
+
 // whole returns the rows of a table with all columns, header first.
 func (v *listView) whole() [][]string {
-	rows := [][]string{{"RUN", "BATCH", "STATE", "REPORT", "ID", "TOPIC"}}
+	columns := v.columns(false)
+	rows := [][]string{append(cells(columns, nil), "TOPIC")}
 	for _, l := range v.lines {
 		topic := view.Clip(v.common.Shorten(l.Topic, view.TopicColumns, view.Columns), view.TopicColumns) + tagText(l.Tags)
-		rows = append(rows, []string{l.RunID, l.Batch, stateOf(l), l.Report, view.Clip(l.Ref, view.TopicColumns), topic})
-	}
-	if !v.refs {
-		for i, row := range rows {
-			rows[i] = slices.Delete(row, 4, 5)
-		}
+		rows = append(rows, append(cells(columns, &l), topic))
 	}
 	return rows
 }
@@ -125,44 +158,31 @@ func stateOf(l desk.RunSummary) string {
 	return l.Word()
 }
 
-// Maximum column widths of a list on a terminal; leastTopic is the minimum width of the topic.
-const (
-	mostBatch, mostState, mostID = 24, 34, 20
-	leastTopic                   = 20
-)
+// leastTopic is the minimum width of the topic on a terminal.
+const leastTopic = 20
 
 // fitted returns the lines of a table that fits the terminal width.
 func (v *listView) fitted(width int) []string {
-	heads := []string{"RUN", "BATCH", "STATE", "ID"}
-	cells := func(l desk.RunSummary) []string { return []string{view.ShortID(l.RunID), l.Batch, stateOf(l), l.Ref} }
-	widths := []int{10, 0, 0, 0}
-	for _, l := range v.lines {
-		for i, cell := range cells(l)[1:] {
-			widths[i+1] = max(widths[i+1], view.Columns(cell))
+	columns := v.columns(true)
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		widths[i] = len(c.head)
+		for _, l := range v.lines {
+			widths[i] = max(widths[i], view.Columns(c.cell(l)))
 		}
-	}
-	for i, most := range []int{10, min(mostBatch, width/4), min(mostState, width/4), min(mostID, width/5)} {
-		widths[i] = min(max(widths[i], len(heads[i])), most)
-	}
-	if !v.batches {
-		widths[1] = 0
-	}
-	if !v.refs {
-		widths[3] = 0
+		widths[i] = min(widths[i], c.most, width/c.part)
 	}
 	line := func(cells []string, topic func(room int) string) string {
 		var b strings.Builder
 		for i, cell := range cells {
-			if widths[i] > 0 {
-				b.WriteString(view.Pad(cell, widths[i]) + "  ")
-			}
+			b.WriteString(view.Pad(cell, widths[i]) + "  ")
 		}
 		room := max(leastTopic, width-1-view.Columns(b.String()))
 		return strings.TrimRight(b.String()+view.Clip(topic(room), room), " ")
 	}
-	lines := []string{line(heads, func(int) string { return "TOPIC" })}
+	lines := []string{line(cells(columns, nil), func(int) string { return "TOPIC" })}
 	for _, l := range v.lines {
-		lines = append(lines, line(cells(l), func(room int) string {
+		lines = append(lines, line(cells(columns, &l), func(room int) string {
 			tags := tagText(l.Tags)
 			return v.common.Shorten(topicqueue.OneLine(l.Topic), room-view.Columns(tags), view.Columns) + tags
 		}))

@@ -158,9 +158,15 @@ func (d *Desk) Claims(ctx context.Context, r RunRequest) ([]Claim, error) {
 	return stored[Claim](ctx, d, r, "claims.jsonl")
 }
 
+// Source is a source as a run has read it.
+type Source struct {
+	topicqueue.Source
+	Cited bool `json:"cited" jsonschema:"by the report"`
+}
+
 // Sources returns the sources of a run that is in storage.
-func (d *Desk) Sources(ctx context.Context, r RunRequest) ([]topicqueue.Source, error) {
-	return stored[topicqueue.Source](ctx, d, r, "sources.jsonl")
+func (d *Desk) Sources(ctx context.Context, r RunRequest) ([]Source, error) {
+	return stored[Source](ctx, d, r, "sources.jsonl")
 }
 
 // stored reads a JSON Lines file of a run.

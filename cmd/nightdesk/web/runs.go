@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -13,13 +12,11 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/history"
 	"nightdesk/pipeline/citation/bibliography"
 	"nightdesk/pipeline/digest"
@@ -147,34 +144,25 @@ func lineOf(run desk.RunSummary, now time.Time) runLine {
 func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
 	var out bytes.Buffer
 	table := csv.NewWriter(&out)
-	_ = table.Write([]string{"run_id", "id", "topic", "tags", "state", "reason", "created_at", "ended_at", "report",
-		"seconds", "since", "changes", "cited_sentences", "supported", "unsupported", "model_calls", "tokens", "cost_usd"})
+	row := make([]string, len(csvColumns))
+	for i, c := range csvColumns {
+		row[i] = c.name
+	}
+	_ = table.Write(row) // to memory
 	_, _, err := s.Each(r.Context(), selected(r, r.PathValue("batch")), func(run desk.RunSummary) error {
-		ended := ""
-		if !run.EndedAt.IsZero() {
-			ended = run.EndedAt.UTC().Format(time.RFC3339)
-		}
-		fields := []string{run.RunID, run.Ref, run.Topic, strings.Join(run.Tags, ","), string(run.State), run.Reason,
-			run.CreatedAt.UTC().Format(time.RFC3339), ended, run.ReportKey}
-		fields = append(fields, counted(run)...)
-		for i, f := range fields {
-			if strings.IndexAny(f, "=+-@\t\r") == 0 { // a spreadsheet would treat the field as a formula
-				fields[i] = "'" + f
+		for i, c := range csvColumns {
+			if row[i] = c.of(run); strings.IndexAny(row[i], "=+-@\t\r") == 0 {
+				row[i] = "'" + row[i] // a spreadsheet would treat the field as a formula
 			}
 		}
-		return table.Write(fields)
+		return table.Write(row)
 	})
 	table.Flush()
-	switch {
-	case view.KindOf(err) == view.Missing:
-		http.Error(w, err.Error(), http.StatusNotFound)
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-	default:
-		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-		w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(r.PathValue("batch")+".csv"))
-		_, _ = w.Write(out.Bytes()) // the client has disconnected
+	if err != nil {
+		downloads{s.Store, s.Console.Log}.refuse(w, r, err)
+		return
 	}
+	sendFile(w, "text/csv; charset=utf-8", r.PathValue("batch")+".csv", out.Bytes())
 }
 
 // runPages show a run: its report, progress and check results.
@@ -241,6 +229,10 @@ func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error)
 
 // addReport adds the stored files and data of a published run.
 func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage) error {
+	sources, claims, err := s.evidence(ctx, run.ID)
+	if err != nil {
+		return err
+	}
 	for _, form := range []struct{ format, name string }{{"md", "Markdown"}, {"html", "page"}, {"docx", "Word"}} {
 		key := storage.FormatKey(run.ID, form.format)
 		there, err := s.Store.Exists(ctx, key)
@@ -255,10 +247,7 @@ func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage)
 			if err != nil {
 				return err
 			}
-			if p.Report, err = s.reportOf(ctx, run.ID, body); err != nil {
-				return err
-			}
-			p.Report = withRemarkLinks(p.Report, name(run.ID)+"/remarks")
+			p.Report = withRemarkLinks(reportOf(run.ID, body, sources, claims), name(run.ID)+"/remarks")
 			if _, err := pdf.Find(); err == nil {
 				p.Downloads = append(p.Downloads, link{Name: "PDF", URL: name(run.ID) + "/pdf"})
 			}
@@ -292,13 +281,13 @@ func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage)
 	if checked {
 		p.Checked = "./" + name(run.ID) + "/checks"
 	}
-	if p.Sources, err = s.sources(ctx, run.ID); len(p.Sources) > 0 {
+	if p.Sources = sourceLines(run.ID, sources); len(p.Sources) > 0 {
 		labels := map[string]string{bibliography.BibTeX: "BibTeX", bibliography.RIS: "RIS", bibliography.CSL: "CSL-JSON"}
 		for _, format := range bibliography.Names() {
 			p.Lists = append(p.Lists, link{Name: labels[format], URL: name(run.ID) + "/bibliography/" + format})
 		}
 	}
-	return err
+	return nil
 }
 
 // costOf describes the model usage, or returns "" if there were no calls.
@@ -311,30 +300,22 @@ func costOf(u digest.Usage) string {
 
 // reportOf returns the body of a report's HTML page. formats.HTML has escaped its text, and it loads and runs
 // nothing. Citations and references to stored texts become links to the pages of their sources.
-func (s runPages) reportOf(ctx context.Context, run string, page []byte) (template.HTML, error) {
+func reportOf(run string, page []byte, sources []desk.Source, claims []desk.Claim) template.HTML {
 	_, rest, _ := bytes.Cut(page, []byte("<main>"))
 	body, _, ok := bytes.Cut(rest, []byte("</main>"))
 	if !ok {
-		return "", nil
-	}
-	sources, err := bundle.Lines[storedSource](ctx, s.Store, storage.CacheKey(run, "sources.jsonl"))
-	if err != nil && !errors.Is(err, storage.ErrNotExist) {
-		return "", err
-	}
-	claims, err := bundle.Lines[storedClaim](ctx, s.Store, storage.CacheKey(run, "claims.jsonl"))
-	if err != nil && !errors.Is(err, storage.ErrNotExist) {
-		return "", err
+		return ""
 	}
 	pages := map[string]string{} // source pages by source ID, by hash of the text and by anchor of a citation
 	for _, source := range slices.Backward(sources) {
-		if source.SHA256 != "" {
+		if source.Hash != "" {
 			pages[source.ID] = "./" + name(run) + "/sources/" + name(source.ID)
-			pages[source.SHA256] = pages[source.ID]
+			pages[source.Hash] = pages[source.ID]
 		}
 	}
 	for _, c := range claims {
-		if at := pages[c.Source]; at != "" {
-			pages["ref-"+strings.ToLower(c.Citation)] = at + "?citation=" + url.QueryEscape(c.Citation) + "#here"
+		if at := pages[c.SourceID]; at != "" {
+			pages["ref-"+strings.ToLower(c.CitationID)] = at + "?citation=" + url.QueryEscape(c.CitationID) + "#here"
 		}
 	}
 	for _, m := range reference.FindAllSubmatch(body, -1) { // references that have a number in place of an ID
@@ -354,7 +335,7 @@ func (s runPages) reportOf(ctx context.Context, run string, page []byte) (templa
 		}
 		return []byte(`href="` + template.HTMLEscapeString(cmp.Or(at, target)) + `"`)
 	})
-	return template.HTML(linked), nil
+	return template.HTML(linked)
 }
 
 // Patterns in a report's page: a link, and a reference with the stored text that it names.
@@ -363,46 +344,29 @@ var (
 	reference = regexp.MustCompile(`id="(ref-[a-z0-9-]+)"><p>[^\n]*?/pages/([0-9a-f]{64})\.txt"`)
 )
 
-// storedSource is a source as stored in a bundle.
-type storedSource struct {
-	ID        string    `json:"source_id"`
-	Kind      string    `json:"kind"`
-	Title     string    `json:"title"`
-	URL       string    `json:"url"`
-	Document  string    `json:"document"`
-	Section   []string  `json:"section"`
-	Authors   []string  `json:"authors"`
-	Publisher string    `json:"publisher"`
-	Published string    `json:"date"`
-	SHA256    string    `json:"sha256"`
-	Read      time.Time `json:"retrieved_at"`
-	Cited     bool      `json:"cited"`
-}
-
-// storedClaim is a claim as stored in a bundle. Start and End are byte offsets in the source's text.
-type storedClaim struct {
-	Citation string `json:"citation_id"`
-	Source   string `json:"source_id"`
-	Text     string `json:"text"`
-	Start    int    `json:"start"`
-	End      int    `json:"end"`
-}
-
-// sources lists the sources that a report cites.
-func (s runPages) sources(ctx context.Context, runID string) (out []sourceLine, err error) {
-	all, err := bundle.Lines[storedSource](ctx, s.Store, storage.CacheKey(runID, "sources.jsonl"))
-	if errors.Is(err, storage.ErrNotExist) {
-		return nil, nil
+// evidence returns the sources and the claims of a run, as far as they are in storage.
+func (s runPages) evidence(ctx context.Context, runID string) (sources []desk.Source, claims []desk.Claim, err error) {
+	r := desk.RunRequest{RunID: runID}
+	if sources, err = s.Sources(ctx, r); err == nil {
+		claims, err = s.Claims(ctx, r)
 	}
+	if view.KindOf(err) == view.Missing {
+		err = nil
+	}
+	return sources, claims, err
+}
+
+// sourceLines lists the sources that a report cites.
+func sourceLines(runID string, all []desk.Source) (out []sourceLine) {
 	for _, source := range all {
-		if source.Cited && source.SHA256 != "" {
-			out = append(out, sourceLine{source.name(), name(runID) + "/sources/" + name(source.ID), source.about()})
+		if source.Cited && source.Hash != "" {
+			out = append(out, sourceLine{sourceName(source), name(runID) + "/sources/" + name(source.ID), sourceAbout(source)})
 		}
 	}
-	return out, err
+	return out
 }
 
-func (s storedSource) name() string {
+func sourceName(s desk.Source) string {
 	title := cmp.Or(s.Title, s.Document, s.URL)
 	if n := len(s.Section); n > 0 && s.Section[n-1] != title {
 		title += ", " + s.Section[n-1]
@@ -410,10 +374,10 @@ func (s storedSource) name() string {
 	return topicqueue.Clip(title, 200)
 }
 
-// about returns the authors, publisher and date of a source.
-func (s storedSource) about() string {
+// sourceAbout returns the authors, publisher and date of a source.
+func sourceAbout(s desk.Source) string {
 	var parts []string
-	for _, part := range []string{strings.Join(s.Authors, ", "), s.Publisher, s.Published} {
+	for _, part := range []string{strings.Join(s.Authors, ", "), s.Publisher, s.Date} {
 		if part != "" {
 			parts = append(parts, part)
 		}

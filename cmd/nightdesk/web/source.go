@@ -19,7 +19,6 @@ import (
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
@@ -44,33 +43,26 @@ type (
 // source shows a source as a run has read it, and marks the words that its claims rest on.
 func (s runPages) source(ctx context.Context, r *http.Request) (string, any, error) {
 	run, id := r.PathValue("run"), r.PathValue("source")
-	if !desk.IsName(run) {
-		return "", nil, view.NoSuch(run)
-	}
-	all, err := bundle.Lines[storedSource](ctx, s.Store, storage.CacheKey(run, "sources.jsonl"))
+	all, claims, err := s.evidence(ctx, run)
 	if err != nil {
 		return "", nil, err
 	}
-	at := slices.IndexFunc(all, func(source storedSource) bool { return source.ID == id })
-	if at < 0 || all[at].SHA256 == "" {
+	at := slices.IndexFunc(all, func(source desk.Source) bool { return source.ID == id })
+	if at < 0 || all[at].Hash == "" {
 		return "", nil, notHere(fmt.Sprintf("Run %s has no source %q with text.", run, id))
 	}
 	source := all[at]
-	text, err := s.Store.Get(ctx, storage.PageKey(run, source.SHA256))
+	text, err := s.Store.Get(ctx, storage.PageKey(run, source.Hash))
 	if err != nil {
 		return "", nil, err
 	}
-	claims, err := bundle.Lines[storedClaim](ctx, s.Store, storage.CacheKey(run, "claims.jsonl"))
-	if err != nil && !errors.Is(err, storage.ErrNotExist) {
-		return "", nil, err
-	}
-	claims = slices.DeleteFunc(claims, func(c storedClaim) bool {
-		return c.Source != id || c.Start < 0 || c.Start >= c.End || c.End > len(text)
+	claims = slices.DeleteFunc(claims, func(c desk.Claim) bool {
+		return c.SourceID != id || c.Start < 0 || c.Start >= c.End || c.End > len(text)
 	})
-	slices.SortStableFunc(claims, func(a, b storedClaim) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
-	p := sourcePage{Title: source.name(), RunURL: "../../" + name(run),
+	slices.SortStableFunc(claims, func(a, b desk.Claim) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+	p := sourcePage{Title: sourceName(source), RunURL: "../../" + name(run),
 		Facts: facts("Document", source.Document, "By", strings.Join(source.Authors, ", "), "Publisher", source.Publisher,
-			"Date", source.Published, "Kind", source.Kind, "Read", when(source.Read))}
+			"Date", source.Date, "Kind", source.Kind, "Read", when(source.RetrievedAt))}
 	if strings.HasPrefix(source.URL, "http://") || strings.HasPrefix(source.URL, "https://") {
 		p.Facts = append(p.Facts, fact{"Address", source.URL, source.URL})
 	}
@@ -87,8 +79,8 @@ func (s runPages) source(ctx context.Context, r *http.Request) (string, any, err
 }
 
 // citedAs marks only the words of one citation. It also shows the check results of the sentences with that citation.
-func (s runPages) citedAs(ctx context.Context, p *sourcePage, run, citation, text string, claims []storedClaim) error {
-	claims = slices.DeleteFunc(claims, func(c storedClaim) bool { return c.Citation != citation })
+func (s runPages) citedAs(ctx context.Context, p *sourcePage, run, citation, text string, claims []desk.Claim) error {
+	claims = slices.DeleteFunc(claims, func(c desk.Claim) bool { return c.CitationID != citation })
 	p.Pieces, p.Claims = pieces(text, claims)
 	if len(claims) > 0 { // the first piece is where the page scrolls to
 		for i, first := 0, p.Pieces[1].Anchor; i < len(p.Claims); i++ {
@@ -143,7 +135,7 @@ func (s runPages) pointAt(ctx context.Context, p *sourcePage, run, source string
 
 // pieces splits text at the words that claims rest on. claims are sorted by position. Overlapping claims share a
 // piece.
-func pieces(text string, claims []storedClaim) (out []piece, list []claimLine) {
+func pieces(text string, claims []desk.Claim) (out []piece, list []claimLine) {
 	at := 0
 	for i, c := range claims {
 		anchor := fmt.Sprint("claim-", i+1)
@@ -158,7 +150,7 @@ func pieces(text string, claims []storedClaim) (out []piece, list []claimLine) {
 				piece{Text: strings.ToValidUTF8(text[c.Start:c.End], ""), Anchor: anchor})
 			at = c.End
 		}
-		list = append(list, claimLine{c.Citation, c.Text, anchor})
+		list = append(list, claimLine{c.CitationID, c.Text, anchor})
 	}
 	return append(out, piece{Text: strings.ToValidUTF8(text[at:], "")}), list
 }
@@ -216,9 +208,14 @@ func (s downloads) report(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Type", file.Type())
-	w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(file.Name))
-	_, _ = w.Write(file.Body) // the client has disconnected
+	sendFile(w, file.Type(), file.Name, file.Body)
+}
+
+// sendFile sends a file that browsers store under a name.
+func sendFile(w http.ResponseWriter, kind, name string, body []byte) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(name))
+	_, _ = w.Write(body) // the client has disconnected
 }
 
 // refuse answers a request for a file that cannot be sent.

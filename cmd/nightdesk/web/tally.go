@@ -3,6 +3,8 @@ package web
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
@@ -44,24 +46,58 @@ func shortCost(t *topicqueue.Tally) string {
 	return fmt.Sprintf("%.2f USD", t.CostUSD)
 }
 
-// counted returns the figures of a run for the CSV table. Unknown figures are empty.
-func counted(run desk.RunSummary) []string {
-	fields := make([]string, 9)
-	if !run.StartedAt.IsZero() && !run.EndedAt.IsZero() {
-		fields[0] = strconv.Itoa(int(run.EndedAt.Sub(run.StartedAt).Seconds()))
+// csvColumns are the columns of the CSV table. Unknown values are empty.
+var csvColumns = []struct {
+	name string
+	of   func(desk.RunSummary) string
+}{
+	{"run_id", func(r desk.RunSummary) string { return r.RunID }},
+	{"id", func(r desk.RunSummary) string { return r.Ref }},
+	{"topic", func(r desk.RunSummary) string { return r.Topic }},
+	{"tags", func(r desk.RunSummary) string { return strings.Join(r.Tags, ",") }},
+	{"state", func(r desk.RunSummary) string { return string(r.State) }},
+	{"reason", func(r desk.RunSummary) string { return r.Reason }},
+	{"created_at", func(r desk.RunSummary) string { return machineTime(r.CreatedAt) }},
+	{"ended_at", func(r desk.RunSummary) string { return machineTime(r.EndedAt) }},
+	{"report", func(r desk.RunSummary) string { return r.ReportKey }},
+	{"seconds", func(r desk.RunSummary) string {
+		if r.StartedAt.IsZero() || r.EndedAt.IsZero() {
+			return ""
+		}
+		return strconv.Itoa(int(r.EndedAt.Sub(r.StartedAt).Seconds()))
+	}},
+	{"since", tallied(func(t topicqueue.Tally) string { return t.Since })},
+	{"changes", tallied(func(t topicqueue.Tally) string {
+		if t.Since == "" {
+			return ""
+		}
+		return strconv.Itoa(t.Changes)
+	})},
+	{"cited_sentences", tallied(func(t topicqueue.Tally) string { return strconv.Itoa(t.Sentences) })},
+	{"supported", tallied(func(t topicqueue.Tally) string { return strconv.Itoa(t.Supported) })},
+	{"unsupported", tallied(func(t topicqueue.Tally) string { return strconv.Itoa(t.Unsupported) })},
+	{"model_calls", tallied(func(t topicqueue.Tally) string { return strconv.Itoa(t.Calls) })},
+	{"tokens", tallied(func(t topicqueue.Tally) string { return strconv.Itoa(t.Tokens) })},
+	{"cost_usd", tallied(func(t topicqueue.Tally) string {
+		if t.Calls <= t.Unpriced {
+			return ""
+		}
+		return strconv.FormatFloat(t.CostUSD, 'f', 4, 64)
+	})},
+}
+
+func tallied(of func(topicqueue.Tally) string) func(desk.RunSummary) string {
+	return func(r desk.RunSummary) string {
+		if r.Tally == nil {
+			return ""
+		}
+		return of(*r.Tally)
 	}
-	t := run.Tally
-	if t == nil {
-		return fields
+}
+
+func machineTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
 	}
-	if fields[1] = t.Since; t.Since != "" {
-		fields[2] = strconv.Itoa(t.Changes)
-	}
-	for i, n := range []int{t.Sentences, t.Supported, t.Unsupported, t.Calls, t.Tokens} {
-		fields[3+i] = strconv.Itoa(n)
-	}
-	if t.Calls > t.Unpriced {
-		fields[8] = strconv.FormatFloat(t.CostUSD, 'f', 4, 64)
-	}
-	return fields
+	return t.UTC().Format(time.RFC3339)
 }
