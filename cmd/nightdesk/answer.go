@@ -53,11 +53,7 @@ func answerRun(ctx context.Context, s *session, d *desk.Desk, r desk.AnswerReque
 	if err != nil {
 		return err
 	}
-	if s.JSON {
-		return s.PrintJSON(done, false)
-	}
-	_, err = fmt.Fprintf(s.Out, "run %s: %s\n", done.RunID, done.Outcome)
-	return err
+	return s.Result(done, "run %s: %s\n", done.RunID, done.Outcome)
 }
 
 // readAnswer reads an answer from standard input: one line on a terminal, otherwise everything.

@@ -74,14 +74,10 @@ func ask(ctx context.Context, s *session, r desk.AskRequest) error {
 		return quote(ctx, s, r)
 	}
 	answer, err := answerHere(ctx, s, r)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.JSON:
-		return s.PrintJSON(answer, false)
 	}
-	_, err = fmt.Fprintln(s.Out, answer.Answer)
-	return err
+	return s.Result(answer, "%s\n", answer.Answer)
 }
 
 // answerHere answers a question in this process.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -98,18 +97,18 @@ attempt.`,
 // error for a single run; runs of a batch that refuse are skipped.
 func control(ctx context.Context, s *session, name, done string, do desk.Control) error {
 	return s.withDesk(ctx, desk.OpenQueue, func(d *desk.Desk) error {
-		if _, err := d.Find(ctx, name); view.KindOf(err) == view.Missing && !desk.IsRunID(name) {
+		_, isBatch, err := d.RunOrBatch(ctx, name)
+		if isBatch {
 			return controlBatch(ctx, s.Console, d, name, done, do)
 		}
-		one, err := d.ChangeRun(ctx, name, do)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case s.JSON:
-			return s.PrintJSON(one, true)
 		}
-		_, err = fmt.Fprintf(s.Out, "run %s: %s\n", one.RunID, done)
-		return err
+		one, err := d.ChangeRun(ctx, name, do)
+		if err != nil {
+			return err
+		}
+		return s.Row(one, "run %s: %s\n", one.RunID, done)
 	})
 }
 
@@ -124,15 +123,12 @@ func controlBatch(ctx context.Context, con *view.Console, d *desk.Desk, name, do
 			return err
 		}
 	}
-	if errors.As(err, new(view.NoBatchError)) {
-		err = view.NoSuch(name)
-	}
 	if err != nil || con.JSON {
 		return err
 	}
 	fmt.Fprintf(con.Out, "batch %s: %d of %d runs %s\n", name, len(all.Changed), all.Runs, done)
 	if all.Gone > 0 {
-		con.Say("the state of %d of them has expired: `nightdesk retry RUN` shows for each what can be done", all.Gone)
+		con.Say("the state of %d of them has expired: `nightdesk replay RUN` writes a report again", all.Gone)
 	}
 	return nil
 }
@@ -142,30 +138,7 @@ func retryHint(err error) error {
 	if errors.Is(err, tasks.ErrNothingFailed) {
 		return view.Hint(err, "--report writes the report again, --all starts over.")
 	}
-	var gone desk.GoneError
-	if !errors.As(err, &gone) {
-		return err
-	}
-	o := gone.Run.Options
-	again := "printf '%s\\n' " + shellQuote(strings.Join(strings.Fields(gone.Run.Topic), " ")) +
-		" | nightdesk enqueue - --preset " + shellQuote(o.Preset)
-	if o.KnowledgeBase != "" {
-		again += " --kb " + shellQuote(o.KnowledgeBase)
-	}
-	if o.Language != "" {
-		again += " --language " + shellQuote(o.Language)
-	}
-	return view.Usage(view.Hint(gone,
-		fmt.Sprintf("Write its report again from what it has found:\n    nightdesk replay %s --out report.md\n  Or "+
-			"research its topic again, in a new batch:\n    %s", gone.Run.ID, again)))
-}
-
-// shellQuote quotes a text as one word for a POSIX shell.
-func shellQuote(s string) string {
-	if s != "" && strings.Trim(s, plainLetters+"-_./") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return err
 }
 
 // retryNotifications resends notifications that could not be delivered.
@@ -185,14 +158,6 @@ func retryNotifications(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.JSON {
-		for _, u := range retried {
-			if err := s.PrintJSON(map[string]any{"queue": u.Queue, "notifications": u.Waiting}, true); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	if len(retried) == 0 {
 		s.Say("no notification waits to be retried")
 	}
@@ -205,10 +170,10 @@ func retryNotifications(ctx context.Context, s *session) error {
 			}
 			line = view.Counted(u.Waiting, "event") + " for " + to
 		}
-		fmt.Fprintf(s.Out, "%s: a worker sends them now\n", line)
+		document := map[string]any{"queue": u.Queue, "notifications": u.Waiting}
+		if err := s.Row(document, "%s: a worker sends them now\n", line); err != nil {
+			return err
+		}
 	}
 	return nil
 }
-
-// plainLetters have no special meaning in a shell.
-const plainLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

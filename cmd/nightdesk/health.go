@@ -40,10 +40,9 @@ func checkHealth(ctx context.Context, s *session, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.JSON {
-		err = s.PrintJSON(map[string]any{"service": service, "host": host, "processes": processes, "tasks": tasks}, true)
-	} else if processes > 0 {
-		_, err = fmt.Fprintf(s.Out, "%s %s: alive, %s in progress\n", service, host, view.Counted(tasks, "task"))
+	if s.JSON || processes > 0 {
+		err = s.Row(map[string]any{"service": service, "host": host, "processes": processes, "tasks": tasks},
+			"%s %s: alive, %s in progress\n", service, host, view.Counted(tasks, "task"))
 	}
 	if processes == 0 {
 		return view.Ended(view.Hint(fmt.Errorf("no %s of host %s is alive", service, host), "Start `nightdesk "+service+

@@ -74,16 +74,13 @@ func kbAdd(ctx context.Context, con *view.Console, b *bases.Bases, name string, 
 	if err != nil {
 		return err
 	}
-	if con.JSON {
-		return con.PrintJSON(struct {
-			knowledge.Info
-			Report knowledge.Report `json:"report"`
-		}{info, rep}, false)
-	}
-	_, err = fmt.Fprintf(con.Out, "%s: %s, %s (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
+	document := struct {
+		knowledge.Info
+		Report knowledge.Report `json:"report"`
+	}{info, rep}
+	return con.Result(document, "%s: %s, %s (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
 		name, view.Counted(info.Documents, "document"), view.Counted(info.Passages, "passage"),
 		rep.Added, rep.Updated, rep.Unchanged, rep.Removed, len(rep.Skipped))
-	return err
 }
 
 func kbList(ctx context.Context, s *session, _ []string) error {
@@ -123,12 +120,6 @@ func printPassages(con *view.Console, query string, found knowledge.Answer) erro
 		con.Say("searched by words only: %v", found.Degraded)
 	}
 	for i, p := range found.Passages {
-		if con.JSON {
-			if err := con.PrintJSON(p, true); err != nil {
-				return err
-			}
-			continue
-		}
 		place := strings.Join(append([]string{p.Title}, p.Section...), " > ")
 		about := p.Document
 		for _, known := range []string{p.By(), p.Date} {
@@ -136,7 +127,9 @@ func printPassages(con *view.Console, query string, found knowledge.Answer) erro
 				about += ", " + known
 			}
 		}
-		fmt.Fprintf(con.Out, "%d. %s\n   %s\n\n%s\n\n", i+1, place, about, p.Text)
+		if err := con.Row(p, "%d. %s\n   %s\n\n%s\n\n", i+1, place, about, p.Text); err != nil {
+			return err
+		}
 	}
 	if len(found.Passages) == 0 {
 		con.Say("nothing was found for %q", query)

@@ -132,10 +132,12 @@ func viewList(lines []desk.RunSummary) *listView {
 // columns returns the columns that tell something.
 func (v *listView) columns(terminal bool) []listColumn {
 	return slices.DeleteFunc(slices.Clone(listColumns), func(c listColumn) bool {
+		same := map[string]bool{"ID": !v.refs, "BATCH": terminal && !v.batches}[c.head]
+		elsewhere := c.only
 		if terminal {
-			return c.most == 0 || c.head == "BATCH" && !v.batches || c.head == "ID" && !v.refs
+			elsewhere = c.most == 0
 		}
-		return c.only || c.head == "ID" && !v.refs
+		return same || elsewhere
 	})
 }
 

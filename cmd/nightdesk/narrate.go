@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/remake"
 	"nightdesk/topicqueue"
 )
@@ -33,11 +34,11 @@ See "nightdesk help audio" for voices and scripts.`,
 }
 
 func narrate(ctx context.Context, s *session, name, mode, out string) error {
-	store, runID, err := s.openRun(ctx, name)
-	if err != nil {
+	var n remake.Narrated
+	err := s.withRun(ctx, name, func(d *desk.Desk, runID string) (err error) {
+		n, err = d.Remake().Narrate(ctx, runID, mode, out)
 		return err
-	}
-	n, err := remake.Desk{Store: store, Config: s.cfg, Console: s.Console}.Narrate(ctx, runID, mode, out)
+	})
 	if err != nil {
 		return err
 	}
@@ -46,12 +47,8 @@ func narrate(ctx context.Context, s *session, name, mode, out string) error {
 			return fmt.Errorf("write the narration: %w", err)
 		}
 	}
-	if s.JSON {
-		return s.PrintJSON(n, false)
-	}
 	for _, why := range n.Fallbacks {
 		s.Say("without the model: %s", why)
 	}
-	_, err = fmt.Fprintf(s.Out, "%s\n%s\n", n.Transcript, n.File)
-	return err
+	return s.Result(n, "%s\n%s\n", n.Transcript, n.File)
 }

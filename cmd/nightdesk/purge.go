@@ -60,16 +60,12 @@ func purgeStorage(ctx context.Context, s *session, dry bool) (err error) {
 				return err
 			}
 		}
-		if s.JSON {
-			return s.PrintJSON(gone, true)
-		}
 		size := ""
 		if gone.Bytes > 0 {
 			size = fmt.Sprintf(", %.1f MB", float64(gone.Bytes)/1e6)
 			total += gone.Bytes
 		}
-		_, err := fmt.Fprintf(s.Out, "%s %s (%s%s)\n", gone.Kind, gone.Name, gone.Why, size)
-		return err
+		return s.Row(gone, "%s %s (%s%s)\n", gone.Kind, gone.Name, gone.Why, size)
 	})
 	if err != nil {
 		return view.Hint(err, "The items above are deleted. Run purge again for the rest.")

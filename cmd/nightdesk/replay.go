@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/remake"
 	"nightdesk/cmd/nightdesk/view"
 )
@@ -53,12 +54,12 @@ func replay(ctx context.Context, s *session, name string, r remake.ReplayRequest
 	if r.Format != remake.Markdown && out == "" && (s.JSON || view.IsTerminal(s.Out)) {
 		return view.Usage(fmt.Errorf("--format %s needs a file: --out FILE", r.Format))
 	}
-	store, runID, err := s.openRun(ctx, name)
-	if err != nil {
+	var report remake.Replayed
+	err := s.withRun(ctx, name, func(d *desk.Desk, runID string) (err error) {
+		r.RunID = runID
+		report, err = d.Remake().Replay(ctx, r)
 		return err
-	}
-	r.RunID = runID
-	report, err := remake.Desk{Store: store, Config: s.cfg, Console: s.Console}.Replay(ctx, r)
+	})
 	if err != nil {
 		return err
 	}
@@ -81,16 +82,12 @@ func replay(ctx context.Context, s *session, name string, r remake.ReplayRequest
 }
 
 func printReplay(con *view.Console, r remake.Replayed) error {
-	if con.JSON {
-		return con.PrintJSON(r, false)
-	}
-	if r.LLMCalls > 0 {
+	if r.LLMCalls > 0 && !con.JSON {
 		con.Say("%d model calls, %d prompt and %d completion tokens", r.LLMCalls, r.PromptTokens, r.CompletionTokens)
 	}
+	text := r.Markdown
 	if r.Report != "" {
-		fmt.Fprintln(con.Out, r.Report)
-		return nil
+		text = r.Report + "\n"
 	}
-	_, err := fmt.Fprint(con.Out, r.Markdown)
-	return err
+	return con.Result(r, "%s", text)
 }

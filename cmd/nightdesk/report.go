@@ -53,14 +53,17 @@ func printReport(ctx context.Context, s *session, name string, f reportFlags) er
 	if known := append(reports.Formats(), deepResearchBench); !slices.Contains(known, f.format) {
 		return view.Usage(fmt.Errorf("--format %s: it is %s", f.format, view.Either(known...)))
 	}
-	store, runID, err := s.openRun(ctx, name)
-	if err != nil {
-		return err
-	}
-	if f.format == deepResearchBench {
-		return printBenchmark(ctx, s.Console, store, runID)
-	}
-	file, err := reports.Desk{Store: store}.Report(ctx, runID, f.format)
+	return s.withRun(ctx, name, func(d *desk.Desk, runID string) error {
+		if f.format == deepResearchBench {
+			return printBenchmark(ctx, s.Console, d.Store, runID)
+		}
+		return reportOf(ctx, s, d, runID, f)
+	})
+}
+
+// reportOf prints the report of a run, or the digest of a batch that has this name.
+func reportOf(ctx context.Context, s *session, d *desk.Desk, runID string, f reportFlags) error {
+	file, err := d.Reports().Report(ctx, runID, f.format)
 	digestHasIt := f.format == reports.Markdown || f.format == formats.NameHTML && f.link
 	if view.KindOf(err) == view.Missing && !desk.IsRunID(runID) && digestHasIt {
 		err := printDigest(ctx, s, runID, f)
@@ -72,7 +75,7 @@ func printReport(ctx context.Context, s *session, name string, f reportFlags) er
 	if err != nil {
 		return err
 	}
-	doc := map[string]string{"run_id": runID}
+	store, doc := d.Store, map[string]string{"run_id": runID}
 	switch {
 	case file.Key == "":
 	case f.format == reports.Audio, f.format == reports.Transcript:
@@ -116,11 +119,7 @@ func printLink(ctx context.Context, con *view.Console, store storage.Store, key 
 	if err != nil {
 		return err
 	}
-	if con.JSON {
-		return con.PrintJSON(map[string]string{"link": link}, false)
-	}
-	_, err = fmt.Fprintln(con.Out, link)
-	return err
+	return con.Result(map[string]string{"link": link}, "%s\n", link)
 }
 
 func digestCommand(p *program) *cobra.Command {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -145,31 +146,25 @@ func addSchedule(ctx context.Context, s *session, d schedules.Desk, spec schedul
 	if err != nil {
 		return err
 	}
-	if s.JSON {
-		return s.PrintJSON(added, true)
-	}
-	fmt.Fprintf(s.Out, "schedule %s %s: %d topics, next due %s\n", added.Name, added.Did, added.Count,
-		view.DueTime(added.Next[0]))
 	if running, err := d.Dispatcher.Schedulers(); err == nil && running == 0 {
 		s.Say("no scheduler is running: start one with `nightdesk scheduler`")
 	}
-	return nil
+	return s.Row(added, "schedule %s %s: %d topics%s\n", added.Name, added.Did, added.Count, nextDue(added.Next))
 }
 
 // printChanged prints a schedule that was changed.
 func printChanged(con *view.Console, r schedules.Schedule, done string, err error) error {
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case con.JSON:
-		return con.PrintJSON(r, true)
 	}
-	text := ""
-	if len(r.Next) > 0 {
-		text = ", next due " + view.DueTime(r.Next[0])
+	return con.Row(r, "schedule %s %s%s\n", r.Name, done, nextDue(r.Next))
+}
+
+func nextDue(next []time.Time) string {
+	if len(next) == 0 {
+		return ""
 	}
-	_, err = fmt.Fprintf(con.Out, "schedule %s %s%s\n", r.Name, done, text)
-	return err
+	return ", next due " + view.DueTime(next[0])
 }
 
 func removeSchedule(ctx context.Context, s *session, d schedules.Desk, name string) error {
@@ -177,26 +172,18 @@ func removeSchedule(ctx context.Context, s *session, d schedules.Desk, name stri
 	if err != nil {
 		return err
 	}
-	if s.JSON {
-		return s.PrintJSON(map[string]string{"removed": name}, true)
-	}
-	fmt.Fprintf(s.Out, "schedule %s removed; its batches stay\n", name)
 	if r.Declared {
 		s.Say("it comes from a settings file: remove it there, or the next scheduler that starts adds it again")
 	}
-	return nil
+	return s.Row(map[string]string{"removed": name}, "schedule %s removed; its batches stay\n", name)
 }
 
 func fireSchedule(ctx context.Context, s *session, d schedules.Desk, name string) error {
 	f, err := d.Fire(ctx, name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.JSON:
-		return s.PrintJSON(f, true)
 	}
-	_, err = fmt.Fprintf(s.Out, "batch %s: %s enqueued\n", f.Batch, view.Counted(f.Topics, "topic"))
-	return err
+	return s.Row(f, "batch %s: %s enqueued\n", f.Batch, view.Counted(f.Topics, "topic"))
 }
 
 func listSchedules(ctx context.Context, s *session, d schedules.Desk) error {

@@ -53,15 +53,10 @@ machine.`,
 				bar, begun := view.NewBar(s.Err, "reading reports"), time.Now()
 				done, err := index.Rebuild(ctx, func(done, total int) { bar.Set(done, total, "") })
 				bar.End()
-				switch {
-				case err != nil:
+				if err != nil {
 					return err
-				case s.JSON:
-					return s.PrintJSON(done, false)
 				}
-				_, err = fmt.Fprintf(s.Out, "%s indexed in %s\n", view.Counted(done.Runs, "run"),
-					view.Duration(time.Since(begun)))
-				return err
+				return s.Result(done, "%s indexed in %s\n", view.Counted(done.Runs, "run"), view.Duration(time.Since(begun)))
 			})
 		}),
 	}

@@ -77,12 +77,7 @@ func serveDesk(ctx context.Context, s *session, d *desk.Desk, listener net.Liste
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	address := "http://" + listener.Addr().String() + "/"
-	if s.JSON {
-		err = s.PrintJSON(map[string]string{"url": address}, true)
-	} else {
-		_, err = fmt.Fprintln(s.Out, address)
-	}
-	if err == nil { // /healthz shows what it waits for
+	if err = s.Row(map[string]string{"url": address}, "%s\n", address); err == nil { // /healthz shows what it waits for
 		err = wiring.AwaitUsable(ctx, s.cfg, s.Console, d.Desk, d.Store)
 	}
 	if err == nil {

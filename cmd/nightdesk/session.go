@@ -14,9 +14,7 @@ import (
 	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/storage"
 )
 
 // program is one invocation of the program.
@@ -76,13 +74,15 @@ func (s *session) settings() desk.Settings {
 // newBases returns the knowledge bases that a session uses.
 func newBases(s *session) *bases.Bases { return bases.New(s.cfg, s.Console) }
 
-// openRun opens the storage and returns the full id of a run in it.
-func (s *session) openRun(ctx context.Context, name string) (store storage.Store, runID string, err error) {
-	if store, err = wiring.OpenStore(ctx, s.cfg); err != nil {
-		return nil, "", err
-	}
-	runID, err = (&desk.Desk{Settings: s.settings(), Store: store}).FullID(ctx, name)
-	return store, runID, err
+// withRun calls do with the storage and the full id of a run in it.
+func (s *session) withRun(ctx context.Context, name string, do func(*desk.Desk, string) error) error {
+	return s.withDesk(ctx, desk.OpenStored, func(d *desk.Desk) error {
+		id, err := d.FullID(ctx, name)
+		if err != nil {
+			return err
+		}
+		return do(d, id)
+	})
 }
 
 // work is the body of a command.

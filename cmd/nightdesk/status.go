@@ -28,12 +28,12 @@ func statusCommand(p *program) *cobra.Command {
 
 func showStatus(ctx context.Context, s *session, args []string) error {
 	return s.withDesk(ctx, desk.Open, func(d *desk.Desk) error {
-		found, err := d.Find(ctx, args[0])
-		if view.KindOf(err) == view.Missing && !desk.IsRunID(args[0]) {
-			return batchStatus(ctx, s, d, args[0])
-		}
-		if err != nil {
+		found, isBatch, err := d.RunOrBatch(ctx, args[0])
+		switch {
+		case err != nil:
 			return err
+		case isBatch:
+			return batchStatus(ctx, s, d, args[0])
 		}
 		if found.Queued && !found.State.Final() && tasks.SharedLane(found.Lane) {
 			d.Checks().Warn(ctx)
@@ -136,9 +136,6 @@ func blockLines(s desk.RunDetail) []string {
 // batchStatus prints the status of a batch.
 func batchStatus(ctx context.Context, con *session, d *desk.Desk, name string) error {
 	s, err := d.Batch(ctx, desk.BatchRequest{Batch: name})
-	if errors.As(err, new(view.NoBatchError)) {
-		return view.NoSuch(name)
-	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,8 @@ and schedule add, or change a copy:
 See "nightdesk help templates" for the format.`,
 		RunE: p.command(func(_ context.Context, s *session, args []string) error {
 			if len(args) == 0 {
-				return listStyles(s.Console)
+				all := reporting.ShippedTemplates()
+				return s.Row(all, "%s\n", strings.Join(all, "\n"))
 			}
 			text, err := reporting.ShippedTemplate(args[0], language)
 			if err != nil {
@@ -36,16 +38,4 @@ See "nightdesk help templates" for the format.`,
 	}
 	cmd.Flags().StringVar(&language, "language", "en", "en or zh")
 	return cmd
-}
-
-func listStyles(con *view.Console) error {
-	if con.JSON {
-		return con.PrintJSON(reporting.ShippedTemplates(), true)
-	}
-	for _, name := range reporting.ShippedTemplates() {
-		if _, err := fmt.Fprintln(con.Out, name); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nightdesk/cmd/nightdesk/desk/remake"
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/foreign"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/bundle"
@@ -61,13 +61,15 @@ valid, 2 wrong use.`,
 
 // verifyBundle verifies the bundle of a run with the files in storage alone.
 func verifyBundle(ctx context.Context, s *session, name string) error {
-	store, runID, err := s.openRun(ctx, name)
+	var check bundle.Check
+	var runID string
+	err := s.withRun(ctx, name, func(d *desk.Desk, id string) (err error) {
+		runID = id
+		check, err = d.Verify(ctx, desk.RunRequest{RunID: id})
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	check, err := bundle.Verify(ctx, store, runID)
-	if err != nil {
-		return remake.NoBundle(err)
 	}
 	if s.JSON {
 		if err := s.PrintJSON(check, false); err != nil {

@@ -108,7 +108,7 @@ func (d *Desk) ChangeBatch(ctx context.Context, r BatchRequest, do Control) (Bat
 		case errors.As(err, &why):
 		case errors.Is(err, redisqueue.ErrNotFound):
 			out.Gone++
-			why = tasks.Refusal("its state has expired, `nightdesk retry " + run.ID + "` says what can be done")
+			why = tasks.Refusal("its state has expired")
 		default:
 			return err
 		}
@@ -122,17 +122,11 @@ func (d *Desk) ChangeBatch(ctx context.Context, r BatchRequest, do Control) (Bat
 	return out, err
 }
 
-// GoneError reports that a run can no longer be changed: it has ended, and its state has expired from the queue.
-type GoneError struct{ Run topicqueue.Run }
-
-func (e GoneError) Error() string {
-	return fmt.Sprintf("run %s has ended as %s, and its state has expired from the queue after a week", e.Run.ID,
-		e.Run.State)
-}
-
 // Gone returns the error for a run that can no longer be changed.
 func Gone(run topicqueue.Run) error {
-	return view.Refused(GoneError{run}, fmt.Sprintf("`nightdesk report %s` prints its report.", run.ID))
+	err := fmt.Errorf("run %s has ended as %s, and its state has expired from the queue after a week", run.ID, run.State)
+	return view.Refused(err, fmt.Sprintf("`nightdesk report %s` prints its report, `nightdesk replay %[1]s` writes it "+
+		"again from what was found, and `nightdesk enqueue` researches its topic again.", run.ID))
 }
 
 // CheckBatchName restricts the names of batches.

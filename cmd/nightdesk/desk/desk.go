@@ -16,6 +16,7 @@ import (
 	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/desk/finding"
 	"nightdesk/cmd/nightdesk/desk/health"
+	"nightdesk/cmd/nightdesk/desk/remake"
 	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/view"
@@ -135,6 +136,11 @@ func (d *Desk) Schedules() schedules.Desk {
 // Checks returns the health checks of the queue and its services.
 func (d *Desk) Checks() health.Checker {
 	return health.Checker{Config: d.Config, Console: d.Console, Desk: d.Desk, Store: d.Store}
+}
+
+// Remake makes reports of stored runs again.
+func (d *Desk) Remake() remake.Desk {
+	return remake.Desk{Store: d.Store, Config: d.Config, Console: d.Console}
 }
 
 // Bases returns the knowledge bases of this machine.

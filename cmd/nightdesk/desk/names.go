@@ -112,6 +112,26 @@ func (d *Desk) Find(ctx context.Context, name string) (f Found, err error) {
 	return f, err
 }
 
+// RunOrBatch finds what a name means: a run or, if there is none and isBatch is set, a batch.
+func (d *Desk) RunOrBatch(ctx context.Context, name string) (run Found, isBatch bool, err error) {
+	run, err = d.Find(ctx, name)
+	if view.KindOf(err) != view.Missing || IsRunID(name) {
+		return run, false, err
+	}
+	runs, readErr := d.Runs(ctx)
+	if readErr != nil {
+		return run, false, readErr
+	}
+	batches, readErr := runs.Batches(ctx)
+	if readErr != nil {
+		return run, false, readErr
+	}
+	if slices.ContainsFunc(batches, func(b redisqueue.Batch) bool { return b.Name == name }) {
+		return run, true, nil
+	}
+	return run, false, err
+}
+
 // Blocks returns the topic blocks of the run.
 func (f Found) Blocks(ctx context.Context) ([]topicqueue.Block, error) {
 	return f.from.Blocks(ctx, f.ID)

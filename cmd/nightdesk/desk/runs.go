@@ -184,12 +184,12 @@ func stored[T any](ctx context.Context, d *Desk, r RunRequest, name string) ([]T
 
 // Verify checks that the files of a run are unchanged and its citations hold.
 func (d *Desk) Verify(ctx context.Context, r RunRequest) (check bundle.Check, err error) {
-	run, err := d.Find(ctx, r.RunID)
+	id, err := d.FullID(ctx, r.RunID)
 	if err != nil {
 		return check, err
 	}
-	if check, err = bundle.Verify(ctx, d.Store, run.ID); errors.Is(err, bundle.ErrNoBundle) {
-		err = notStored(run.ID)
+	if check, err = bundle.Verify(ctx, d.Store, id); errors.Is(err, bundle.ErrNoBundle) {
+		err = notStored(id)
 	}
 	return check, err
 }

@@ -51,6 +51,24 @@ func (c *Console) PrintJSON(v any, line bool) error {
 	return enc.Encode(v)
 }
 
+// Result prints the only result of a command: as one JSON document, or as a text.
+func (c *Console) Result(document any, format string, args ...any) error {
+	return c.print(document, false, format, args)
+}
+
+// Row prints one of several results, or a short one: as JSON on one line, or as a text.
+func (c *Console) Row(document any, format string, args ...any) error {
+	return c.print(document, true, format, args)
+}
+
+func (c *Console) print(document any, line bool, format string, args []any) error {
+	if c.JSON {
+		return c.PrintJSON(document, line)
+	}
+	_, err := fmt.Fprintf(c.Out, format, args...)
+	return err
+}
+
 // Interactive reports whether a person at a terminal can be asked.
 func (c *Console) Interactive() bool {
 	in, ok := c.In.(*os.File)
