@@ -115,6 +115,7 @@ func TestResolve(t *testing.T) {
 		"a name that links":    {in: "[CIT-10](https://example.org/a_(b)?q=1)", want: "[CIT-10](https://example.org/a_(b)?q=1)"},
 		"number":               {in: "A [7]. B [3, 4].", want: "A. B.", removed: []citation.Removal{{Marker: "[7]", Reason: number}, {Marker: "[3, 4]", Reason: number}}},
 		"browsing number":      {in: "A【7†L1-L9】.", want: "A.", removed: []citation.Removal{{Marker: "【7†L1-L9】", Reason: number}}},
+		"browsing id":          {in: "A【CIT-3-01†source】.", want: "A[CIT-3-01]."},
 		"linked number":        {in: "A [[1](#ref-1)].", want: "A.", removed: []citation.Removal{{Marker: "[[1](#ref-1)]", Reason: number}}},
 		"number beside marker": {in: "A [CIT-3-01][7].", want: "A [CIT-3-01].", removed: []citation.Removal{{Marker: "[7]", Reason: number}}},
 		"number with marker":   {in: "A [CIT-3-01, 7].", want: "A [CIT-3-01]."},

@@ -3,7 +3,6 @@ package markup
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -49,8 +48,7 @@ func (s *Scanned) Edit() *Editor {
 // Run returns text[start:end] changed.
 func (e *Editor) Run(start, end int) string {
 	e.pos = start
-	at, _ := slices.BinarySearchFunc(e.Tokens, start, func(t Token, at int) int { return t.Start - at })
-	for _, t := range e.Tokens[at:] {
+	for _, t := range e.TokensFrom(start) {
 		if t.Start >= end {
 			break
 		}
@@ -270,8 +268,7 @@ func (e *Editor) afterTag(name string, pos int) int {
 	if e.unclosed[name] {
 		return pos
 	}
-	at, _ := slices.BinarySearchFunc(e.Tokens, pos, func(t Token, at int) int { return t.Start - at })
-	for _, t := range e.Tokens[at:] {
+	for _, t := range e.TokensFrom(pos) {
 		if t.Kind == Tag && strings.EqualFold(tagName.FindString(t.Raw[1:]), name) {
 			return t.End
 		}

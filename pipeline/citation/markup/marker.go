@@ -67,7 +67,7 @@ func ParseGroup(s string, i, depth int) (Group, bool) {
 			if g.Round && id.Block == 0 && s[i:i+n] != id.String() {
 				return g, false // "(plan 9)" and the like are words, "(PLAN-09)" is a marker
 			}
-			g.IDs, i = append(g.IDs, id), i+n
+			g.IDs, i = append(g.IDs, id), skipPlace(s, i+n, closing)
 			continue
 		}
 		if r == '#' {
@@ -214,17 +214,20 @@ const maxRange = 60
 // rangeDash stands between the ends of a range.
 var rangeDash = regexp.MustCompile(`^ ?[-_‐‑‒–—−~～] ?`)
 
-// skipRange skips what follows a number within brackets: "-5" of a range, whose end it returns, "†L1-L9" of a browsing
-// model.
+// skipRange skips what follows a number within brackets: "-5" of a range, whose end it returns, or a place.
 func skipRange(s string, i int, closing rune) (last, end int) {
-	rest := s[i:min(len(s), i+84)]
-	if end := strings.IndexRune(rest, closing); strings.HasPrefix(rest, "†") && end >= 0 {
-		return 0, i + end
-	}
-	dash := len(rangeDash.FindString(rest))
-	last, digits := ScanNumber(rest[dash:])
+	dash := len(rangeDash.FindString(s[i:min(len(s), i+8)]))
+	last, digits := ScanNumber(s[i+dash:])
 	if dash == 0 || digits == 0 {
-		return 0, i
+		return 0, skipPlace(s, i, closing)
 	}
 	return last, i + dash + digits
+}
+
+// skipPlace skips a place in a source before the closing bracket: "†L1-L9" of a browsing model.
+func skipPlace(s string, i int, closing rune) int {
+	if rest := s[i:min(len(s), i+84)]; strings.HasPrefix(rest, "†") {
+		return i + max(0, strings.IndexRune(rest, closing))
+	}
+	return i
 }

@@ -56,6 +56,12 @@ func Scan(source string, known func(address string) bool) *Scanned {
 	return &s.Scanned
 }
 
+// TokensFrom returns the tokens that begin at a byte or behind it.
+func (s *Scanned) TokensFrom(start int) []Token {
+	at, _ := slices.BinarySearchFunc(s.Tokens, start, func(t Token, at int) int { return t.Start - at })
+	return s.Tokens[at:]
+}
+
 type scanner struct {
 	Scanned
 	known func(string) bool

@@ -181,6 +181,9 @@ func (p *entryParser) namesDocument(j int) bool {
 	return j+1 < p.until && p.lines[j+1].label != nil && p.lines[j+1].label.id != ""
 }
 
+// linkLabel is the label of a link's address.
+var linkLabel = regexp.MustCompile(`^ {0,3}\[[^\[\]\s^]{1,80}\]:[ \t]*`)
+
 // entryStyle is the form of an entry's label. All entries of a list have the same style.
 type entryStyle int
 
@@ -272,7 +275,7 @@ func (p *entryParser) parsePlain(first int) []*entry {
 			if k == len(ends)-1 {
 				last = end - 1
 			}
-			p.open(i, label{style: plainStyle, number: noNumber})
+			p.open(i, label{style: plainStyle, number: noNumber, raw: linkLabel.FindString(p.line(i))})
 			p.cur.end = p.lines[last].end
 			p.entries, i = append(p.entries, p.cur), last+1
 		}

@@ -47,16 +47,6 @@ func (v *verifier) rewrite() string {
 	return result
 }
 
-// lastNumbered returns the last entry of the last list with numbers, nil without one.
-func lastNumbered(sections []*refSection) *entry {
-	for _, s := range slices.Backward(sections) {
-		if s.entries[0].id == "" {
-			return s.last()
-		}
-	}
-	return nil
-}
-
 // item writes an entry, or nothing, and returns the byte at which the text goes on.
 func (v *verifier) item(out *bytes.Buffer, e *entry) int {
 	fresh := out.Len() == 0 || bytes.HasSuffix(out.Bytes(), []byte("\n"))

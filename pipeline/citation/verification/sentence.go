@@ -2,10 +2,8 @@ package verification
 
 import (
 	"slices"
-	"sort"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	extension "github.com/yuin/goldmark/extension/ast"
@@ -17,10 +15,8 @@ import (
 
 // Sentence is one sentence of a verified report, or row of a table, with what it cites.
 type Sentence struct {
-	Text      string // without markers and markup of links; white space folded; cells of a row are parted by " | "
-	Head      string // of a row: the cells of the table's head, as in Text
-	Start     int    // bytes into the report; report[Start:End] is the sentence as it stands there, with its markers
-	End       int
+	Text      string   // without markers and markup of links; white space folded; cells of a row are parted by " | "
+	Head      string   // of a row: the cells of the table's head, as in Text
 	Citations []int    // numbers of Valid, in order, each once
 	Sources   []int    // positions in Registry.Sources, in order, each once
 	IDs       []string // citation ids, of a report that cites by ids
@@ -137,8 +133,7 @@ func (c *citedText) add(sentences ...Sentence) {
 
 // row returns a line of a table as one sentence with what all its cells cite.
 func (c *citedText) row(n ast.Node) Sentence {
-	line, _, _ := strings.Cut(c.Markdown[n.Pos():], "\n")
-	row := Sentence{Start: n.Pos(), End: n.Pos() + len(line)}
+	var row Sentence
 	if c.skip.Has(n.Pos()) {
 		return row
 	}
@@ -160,79 +155,84 @@ func (c *citedText) row(n ast.Node) Sentence {
 }
 
 // cut cuts a block into sentences. Markers behind the end of a sentence belong to it.
-func (c *citedText) cut(block *goldtext.Segments) []Sentence {
+func (c *citedText) cut(block *goldtext.Segments) (out []Sentence) {
 	b := c.words(block)
-	var out []Sentence
-	for _, s := range text.ParagraphSentences(string(b.shape)) {
-		words := spaceBefore.Replace(strings.TrimSpace(text.Line(string(b.words[s.Start:s.End]))))
-		out = append(out, Sentence{Text: words, Start: b.places[s.Start], End: b.places[s.End-1] + 1})
+	var starts []int
+	for _, s := range text.ParagraphSentences(b.shape.String()) {
+		words := spaceBefore.Replace(strings.TrimSpace(text.Line(b.words.String()[s.Start:s.End])))
+		out, starts = append(out, Sentence{Text: words}), append(starts, s.Start)
 	}
-	for _, m := range b.markers {
+	for i, m := range b.markers {
 		if len(out) == 0 {
-			out = []Sentence{{Start: m.Start, End: m.Group.End}}
+			out = []Sentence{{}}
 		}
-		at := sort.Search(len(out), func(i int) bool { return out[i].Start >= m.Start })
+		at, _ := slices.BinarySearch(starts, b.places[i])
 		s := &out[max(0, at-1)]
-		s.Start, s.End = min(s.Start, m.Start), max(s.End, m.Group.End)
-		for _, id := range m.Group.IDs {
+		for _, id := range m.IDs {
 			s.cite(c.byID[id.String()])
 		}
-		for _, n := range m.Group.Numbers {
+		for _, n := range m.Numbers {
 			s.cite(c.byNumber[n])
 		}
 	}
 	return out
 }
 
-// blockWords is a block of a report without its markers. White space is single spaces.
+// blockWords is a block of a report without its markers. White space is spaces.
 type blockWords struct {
-	words   []byte
-	shape   []byte // words as sentences see them: none ends within code, and one may begin with a bar, brace or escape
-	places  []int  // bytes into the report, by byte of words
-	markers []markup.Token
+	words   strings.Builder
+	shape   strings.Builder // words as sentences see them: none ends within code, and one may begin with any mark
+	markers []markup.Group
+	places  []int // bytes of words before each marker
 }
 
-func (b *blockWords) add(place int, word, shape byte) {
-	b.words, b.shape, b.places = append(b.words, word), append(b.shape, shape), append(b.places, place)
+func (b *blockWords) add(words string, code bool) {
+	words = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, words)
+	b.words.WriteString(words)
+	if code {
+		words = strings.Repeat("x", len(words))
+	}
+	b.shape.WriteString(marks.Replace(words))
 }
+
+// marks are characters with which a sentence may begin.
+var marks = strings.NewReplacer("|", "$", "{", "$", `\`, "$")
 
 // words reads a block.
-func (c *citedText) words(block *goldtext.Segments) (b blockWords) {
-	if block.Len() == 0 {
-		return b
+func (c *citedText) words(block *goldtext.Segments) *blockWords {
+	b, code, around := &blockWords{}, c.Code, markup.Surroundings{Text: c.Markdown, MarkerEnd: -1}
+	tokens, i := c.Tokens, 0
+	if block.Len() > 0 {
+		tokens = c.TokensFrom(block.At(0).Start)
 	}
-	around := markup.Surroundings{Text: c.Markdown, MarkerEnd: -1}
-	at, _ := slices.BinarySearchFunc(c.Tokens, block.At(0).Start,
-		func(t markup.Token, at int) int { return t.Start - at })
-	tokens, i := c.Tokens[at:], 0
 	for n := range block.Len() {
-		for i = max(i, block.At(n).Start); i < block.At(n).Stop; {
-			for len(tokens) > 0 && tokens[0].Start < i {
+		end := block.At(n).Stop
+		for i = max(i, block.At(n).Start); i < end; {
+			for len(tokens) > 0 && (tokens[0].Start < i || tokens[0].Start < end && !c.isMarker(&around, tokens[0])) {
 				tokens = tokens[1:]
 			}
-			if len(tokens) > 0 && tokens[0].Start == i && c.isMarker(&around, tokens[0]) {
-				b.markers = append(b.markers, tokens[0])
-				i = tokens[0].Group.End
-				around.MarkerEnd = i
-				continue
+			next := end
+			if len(tokens) > 0 {
+				next = min(end, tokens[0].Start)
 			}
-			r, size := utf8.DecodeRuneInString(c.Markdown[i:])
-			shape := c.Markdown[i]
+			within, coded := code.At(i)
 			switch {
-			case unicode.IsSpace(r):
-				b.add(i, ' ', ' ')
-				i += size
+			case coded:
+				next = min(end, within[1])
+			case next == i:
+				b.markers, b.places = append(b.markers, tokens[0].Group), append(b.places, b.words.Len())
+				i, around.MarkerEnd = tokens[0].Group.End, tokens[0].Group.End
 				continue
-			case c.Code.Has(i):
-				shape = 'x'
-			case strings.IndexByte(`|{\`, shape) >= 0:
-				shape = '$'
+			case len(code) > 0:
+				next = min(next, code[0][0])
 			}
-			b.add(i, c.Markdown[i], shape)
-			for k := i + 1; k < i+size; k++ {
-				b.add(k, c.Markdown[k], c.Markdown[k])
-			}
-			i += size
+			b.add(c.Markdown[i:next], coded)
+			i = next
 		}
 	}
 	return b

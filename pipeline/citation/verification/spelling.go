@@ -17,7 +17,7 @@ var otherMarker = regexp.MustCompile(`(?i)<(sup|ref|cite)(?:\s[^<>]{0,100})?> ?`
 	`|<a\s[^<>]{0,60}href=["']?#[^<>]{0,100}> ?\[?(` + numbers + `)\]? ?</a>|\^(` + numbers + `)\^` +
 	`|(?:\\\[|&#91;|&#x5b;|&lbrack;)(` + numbers + `)(?:\\\]|&#93;|&#x5d;|&rbrack;)|([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})`)
 
-const numbers = `[0-9]{1,3}(?:[,;–-] ?[0-9]{1,3}){0,9}(?:\]\[[0-9]{1,3}){0,9}`
+const numbers = `[0-9]{1,3}(?:[,;–-] ?[0-9]{1,3}){0,9}(?:\]\[[0-9]{1,3}){0,9}|(?:CIT|PLAN)[-0-9]{2,20}`
 
 // superscripts are the raised digits of Unicode.
 var superscripts = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7",
@@ -29,13 +29,13 @@ var exponentBase = regexp.MustCompile(`(?i)(?:[0-9]|(?:^|[^a-z])[a-z]{1,2}|[$√
 // plainMarkers rewrites markers in the usual form, [1], if a list has their numbers. Code is not changed. places:
 // without a list, numbers are places in the registry's sources.
 func (t *reading) plainMarkers(places bool) *reading {
-	text, listed := t.Markdown, map[int]bool{}
+	text, listed, ids := t.Markdown, map[int]bool{}, map[string]bool{}
 	for n := range t.r.Len() {
 		listed[n+1] = places && len(t.lists) == 0
 	}
 	for _, s := range t.lists {
 		for i, e := range s.entries {
-			listed[e.number] = true
+			listed[e.number], ids[e.id] = true, true
 			listed[i+1] = listed[i+1] || e.number == noNumber
 		}
 	}
@@ -45,8 +45,9 @@ func (t *reading) plainMarkers(places bool) *reading {
 		with := "[" + superscripts.Replace(part(3)+part(4)+part(5)+part(6)+part(7)) + "]"
 		g, ok := markup.ParseGroup(with, 0, 0)
 		raised := part(5)+part(7) != "" || strings.EqualFold(part(1), "sup") && part(2) == ""
-		if !ok || slices.ContainsFunc(g.Numbers, func(n int) bool { return !listed[n] }) ||
-			raised && exponentBase.MatchString(text[max(0, m[0]-8):m[0]]) {
+		unlisted := slices.ContainsFunc(g.Numbers, func(n int) bool { return !listed[n] }) ||
+			slices.ContainsFunc(g.IDs, func(id markup.ID) bool { return !ids[id.String()] })
+		if !ok || unlisted || raised && exponentBase.MatchString(text[max(0, m[0]-8):m[0]]) {
 			continue
 		}
 		changes = append(changes, markup.Change{Start: m[0], End: m[1], With: with})

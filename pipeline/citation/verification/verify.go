@@ -148,8 +148,10 @@ func verifyOnce(r *citation.Registry, text string, o Options, pass int) *verifie
 	v.verification = Result{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
 	for _, s := range v.lists {
 		v.entries = append(v.entries, s.entries...)
+		if s.entries[0].id == "" {
+			v.last = s.last()
+		}
 	}
-	v.last = lastNumbered(v.lists)
 	slices.SortFunc(v.entries, func(a, b *entry) int { return a.start - b.start }) // footnotes stand anywhere
 	v.countBare()
 	for _, e := range v.entries {
