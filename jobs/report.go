@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,9 +89,6 @@ func (h reportHandler) write(ctx context.Context, a *stage.Attempt, in reporting
 	if err != nil {
 		return end, stage.Error("write the report", err)
 	}
-	if without != "" && len(rep.Fallbacks) > 0 {
-		rep.Fallbacks = append(rep.Fallbacks, without)
-	}
 	content, err := json.Marshal(rep)
 	if err != nil {
 		return end, stage.Final{Err: fmt.Errorf("encode the report: %w", err)}
@@ -103,7 +101,7 @@ func (h reportHandler) write(ctx context.Context, a *stage.Attempt, in reporting
 		in.Run.Cuts, in.Run.Limit = run.Cuts, run.Limit
 	}
 	out := redisqueue.Outcome{Report: storage.ReportKey(a.Run.ID), Content: content}
-	out.State, out.Reason = judge(in, rep, a.Calls.Away())
+	out.State, out.Reason = judge(in, rep, cmp.Or(without, a.Calls.Away()))
 	// This tries, without the storage, whether the report can be rendered in other formats. The final files, with all
 	// their parts, are made when the run is published.
 	forms := h.bundles.Formats(a.Run.ID, a.Run.Options.Formats, formats.Report{Markdown: rep.Markdown,

@@ -20,7 +20,7 @@ func TestJudgeResearchWithoutModel(t *testing.T) {
 	}
 	quoted := topicqueue.Claim{Text: "Tides rise: - at night", Quote: "Tides rise:\n\n- at night"}
 	written := topicqueue.Claim{Text: "The water rises.", Quote: "Tides rise."}
-	gone := []string{"decide: went on with queries of the plan"}
+	gone := []string{"decide: decide: model.test answered 503 (block_1/1.1)"}
 	for _, tt := range []struct {
 		name   string
 		blocks []reporting.BlockEvidence
@@ -39,7 +39,7 @@ func TestJudgeResearchWithoutModel(t *testing.T) {
 			if state != tt.want || (reason == "") != (state == topicqueue.RunCompleted) {
 				t.Errorf("%s (%s), want %s", state, reason, tt.want)
 			}
-			if reason != "" && !strings.HasSuffix(reason, " ("+gone[0]+")") {
+			if reason != "" && !strings.HasSuffix(reason, " (model.test answered 503); check the model server, then retry the run") {
 				t.Errorf("the reason does not say why: %s", reason)
 			}
 		})
@@ -49,7 +49,7 @@ func TestJudgeResearchWithoutModel(t *testing.T) {
 func TestReportWithoutTheModelSaysWhy(t *testing.T) {
 	t.Parallel()
 	rep := reporting.Report{Fallbacks: []string{"outline", "introduction"}}
-	const want = "report without the model: outline and 1 more (model.test answered 503)"
+	const want = "the model did not provide the outline and 1 more (model.test answered 503); check the model server, then retry the run"
 	if state, reason := judge(reporting.Input{}, rep, "model.test answered 503"); state != topicqueue.RunPartial || reason != want {
 		t.Errorf("%s (%s)", state, reason)
 	}

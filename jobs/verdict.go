@@ -7,6 +7,7 @@ import (
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -37,22 +38,8 @@ func judge(in reporting.Input, rep reporting.Report, away string) (topicqueue.Ru
 	if n := cutShort(in.Blocks); n > 0 {
 		reasons = append(reasons, fmt.Sprintf("%s ended early", ofBlocks(n, in.Blocks)))
 	}
-	if n := len(in.Plan.Fallbacks); n > 0 {
-		reasons = append(reasons, "planning without the model: "+in.Plan.Fallbacks[0])
-	}
-	if n, why := quotedAlone(in.Blocks); n > 0 && 2*n >= len(in.Blocks) {
-		what := "research without the model: " + ofBlocks(n, in.Blocks) + because(why, in.Plan.Fallbacks...)
-		if in.Plan.Path == topicqueue.PathShallow {
-			what = "the sources are quoted instead of an answer: " + strings.TrimPrefix(why, noAnswer)
-		}
-		reasons = append(reasons, what)
-	}
-	if n := len(rep.Fallbacks); n > 0 {
-		steps := rep.Fallbacks[0]
-		if n > 1 {
-			steps = fmt.Sprintf("%s and %d more", steps, n-1)
-		}
-		reasons = append(reasons, "report without the model: "+steps+because(away, reasons...))
+	if why := withoutModel(in, rep, away); why != "" {
+		reasons = append(reasons, why)
 	}
 	if len(reasons) == 0 {
 		return topicqueue.RunCompleted, ""
@@ -60,18 +47,45 @@ func judge(in reporting.Input, rep reporting.Report, away string) (topicqueue.Ru
 	return topicqueue.RunPartial, strings.Join(reasons, "; ")
 }
 
-// because returns cause in parentheses, or "" if there is none or it is already in told.
-func because(cause string, told ...string) string {
-	for _, t := range told {
-		if strings.Contains(t, cause) || strings.Contains(cause, t) {
-			return ""
-		}
+// withoutModel says what the model did not provide, why, and what to do; "" if it provided all.
+func withoutModel(in reporting.Input, rep reporting.Report, away string) string {
+	var parts, causes []string
+	if len(in.Plan.Fallbacks) > 0 {
+		parts, causes = append(parts, "the plan"), append(causes, in.Plan.Fallbacks[0])
 	}
-	if cause == "" {
+	if n, why := quotedAlone(in.Blocks); n > 0 && 2*n >= len(in.Blocks) {
+		what := "the notes of " + ofBlocks(n, in.Blocks)
+		if in.Plan.Path == topicqueue.PathShallow {
+			what, why = "the answer", strings.TrimPrefix(why, noAnswer)
+		}
+		parts, causes = append(parts, what), append(causes, why)
+	}
+	if n := len(rep.Fallbacks); n > 0 {
+		what := rep.Fallbacks[0]
+		if n > 1 {
+			what = fmt.Sprintf("%s and %d more", what, n-1)
+		}
+		parts, causes = append(parts, "the "+what), append(causes, away)
+	}
+	if len(parts) == 0 {
 		return ""
 	}
-	return " (" + cause + ")"
+	cause := position.ReplaceAllString(cmp.Or(append([]string{away}, causes...)...), "")
+	remedy := "check the model server, then retry the run"
+	switch {
+	case strings.Contains(cause, llm.ErrBudget.Error()):
+		remedy = "raise the budget"
+	case strings.Contains(cause, llm.Unusable), cause == "":
+		remedy = "use a larger model"
+	}
+	if cause != "" {
+		cause = " (" + cause + ")"
+	}
+	return "the model did not provide " + strings.Join(parts, ", ") + cause + "; " + remedy
 }
+
+// position matches steps and positions at the start and the end of a fallback.
+var position = regexp.MustCompile(`^(?:[a-z_.]+: |block_\d+/[\d.]+: )+| \(block_\d+/[\d.]+\)$`)
 
 // ofBlocks formats a count of a run's blocks: "2 of 3 topic blocks".
 func ofBlocks(n int, blocks []reporting.BlockEvidence) string {

@@ -29,10 +29,10 @@ func TestModelThatGoesAway(t *testing.T) {
 				w.WriteHeader(http.StatusServiceUnavailable)
 			}
 			return ofBlock(q)
-		}}, "report without the model: "},
+		}}, "the model did not provide the notes of 2 of 2 topic blocks, the report (127.0.0.1:"},
 		{"during research only", &llmtest.Stub{Answer: func(q llmtest.Question) (string, bool) {
 			return "I would rather talk about boats.", ofBlock(q)
-		}}, "research without the model: 2 of 2 topic blocks"},
+		}}, "the notes of 2 of 2 topic blocks, the report (the model's answer is unusable, even after a second question: the answer has no JSON object); use a larger model"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

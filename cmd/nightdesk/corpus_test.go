@@ -219,7 +219,7 @@ func (m *webModel) answer(q llmtest.Question) (string, bool) {
 		for i := range 5 {
 			sections = append(sections, object{"title": corpustest.Subject(i) + " Harbour", "instruction": "Tell.", "block_ids": []string{topicqueue.BlockID(i + 1)}, "claims": []int{}, "subsections": []object{}})
 		}
-		return answer(object{"title": "Five harbours", "introduction": "Begin.", "conclusion": "End.", "sections": sections})
+		return answer(object{"form": "overview", "computations": []object{}, "key_claims": []int{}, "title": "Five harbours", "introduction": "Begin.", "conclusion": "End.", "sections": sections})
 	}
 	if q.Schema != nil {
 		return "", false

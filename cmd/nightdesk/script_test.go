@@ -258,7 +258,7 @@ func readsHeatPumps(q llmtest.Question) (string, bool) {
 		answer = object{"reasoning": "More is needed.", "is_sufficient": false, "new_sub_topics": []object{},
 			"actions": []object{{"tool_type": "rag_hybrid", "query": "defrost cycle of a heat pump", "rationale": "a gap"}}}
 	case asksFor("sections"):
-		answer = object{"title": "Heat pumps", "introduction": "Begin.", "conclusion": "End.",
+		answer = object{"form": "explanation", "computations": []object{}, "key_claims": []int{}, "title": "Heat pumps", "introduction": "Begin.", "conclusion": "End.",
 			"sections": []object{{"title": "In winter", "instruction": "Tell.", "block_ids": []string{"block_1"}, "claims": []int{}, "subsections": []object{}}}}
 	case asksFor("claims"):
 		claims := []object{}

@@ -66,8 +66,11 @@ type AnswerError struct {
 	Text   string   // the second answer, cut to maxMessage bytes
 }
 
+// Unusable is the reason in an AnswerError.
+const Unusable = "the model's answer is unusable"
+
 func (e *AnswerError) Error() string {
-	return fmt.Sprintf("%s: the model's answer is unusable, even after a second question: %s", e.Step,
+	return fmt.Sprintf("%s: %s, even after a second question: %s", e.Step, Unusable,
 		topicqueue.Clip(strings.Join(e.Errors, "; "), maxMessage))
 }
 

@@ -159,7 +159,7 @@ func (m Model) outline() (string, bool) {
 		sections = append(sections, object{"title": "How the " + part + " are kept", "instruction": "Tell.",
 			"block_ids": []string{topicqueue.BlockID(i + 1)}, "claims": []int{}, "subsections": []object{}})
 	}
-	return encode(object{"think": "", "title": "Keeping a harbour", "introduction": "Begin.", "conclusion": "End.",
+	return encode(object{"think": "", "form": "overview", "computations": []object{}, "key_claims": []int{}, "title": "Keeping a harbour", "introduction": "Begin.", "conclusion": "End.",
 		"sections": sections})
 }
 
