@@ -45,15 +45,15 @@ func (s *Scanned) Edit() *Editor {
 		output: output{from: s.Markdown}, OnMarker: func(Token) (string, bool) { return "", false }, OnTag: func(string) {}}
 }
 
-// Run returns text[start:end] changed.
+// Run returns text[start:end] changed. What reaches beyond the end is text.
 func (e *Editor) Run(start, end int) string {
-	e.pos = start
+	e.pos, e.from = start, e.Markdown[:end]
 	for _, t := range e.TokensFrom(start) {
 		if t.Start >= end {
 			break
 		}
 		e.closeTo(t.Start)
-		if t.Start >= e.pos && (e.Coded || !t.Coded) {
+		if t.Start >= e.pos && max(t.End, t.Group.End) <= end && (e.Coded || !t.Coded) {
 			e.copyTo(t.Start)
 			e.token(t)
 		}
@@ -269,7 +269,7 @@ func (e *Editor) afterTag(name string, pos int) int {
 		return pos
 	}
 	for _, t := range e.TokensFrom(pos) {
-		if t.Kind == Tag && strings.EqualFold(tagName.FindString(t.Raw[1:]), name) {
+		if t.Kind == Tag && t.End <= len(e.from) && strings.EqualFold(tagName.FindString(t.Raw[1:]), name) {
 			return t.End
 		}
 	}

@@ -73,6 +73,7 @@ func isOfShelf(text string) bool {
 }
 
 var verifySeeds = []string{
+	"x <a href=\"\n## Sources\n[1] https://ok.example/alpha\n\"> y [1] <script>\n[2] https://no.example/x\n</script>\n",
 	"[1]: https://ok.example/alpha\n## Sources\n[1] https://ok.example/alpha\n[2] https://no.example/x\n<p>:\n\n[1]: \n\n[3] handbook.pdf, p. 3\n",
 	"# Sources:\nhttps://ok.example/alpha.. Sources:\n# [a]Sources:\n[^b]: handbook.pdf\n[a]Sources:\n[^b]: handbook.pdf\n",
 	"<think>\n\n````</think><think>\n\n``</think><think>``Sources:\n````</think><think>Sources:\n```</think>Sources:\n``<think>Sources:\n````&#91;\n\n</think>``<think>\n\n````</think><think>\n\n````</think><think>\n\n``</think><think>``\n\n````</think><think>\n\n~~~</think><think>Sources:\n````</think><think>-->Sources:\n````Sources:\nSources:\n<think>",
