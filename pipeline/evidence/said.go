@@ -71,7 +71,7 @@ func understand(c Claim) said {
 	var rest strings.Builder
 	at := 0
 	for _, q := range quantity.Parse(s.text) {
-		if q.Kind == quantity.Label || q.Kind == quantity.Ordinal { // part of the subject, as in "version 15"
+		if q.Kind == quantity.Label { // part of the subject, as in "version 15"
 			continue
 		}
 		rest.WriteString(s.text[at:q.Start] + " ")

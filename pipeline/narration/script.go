@@ -228,7 +228,7 @@ func newFigures(report []part) figures {
 		all = append(all, p.title, p.source)
 	}
 	words := speakable(strings.Join(all, "\n"))
-	return figures{words, quantity.Figures(words)}
+	return figures{words, quantity.Parse(words)}
 }
 
 // only removes sentences with figures that are not in the report, and counts them.
@@ -253,7 +253,7 @@ func (f figures) only(turns []Turn) (out []Turn, leftOut int) {
 
 // has reports whether every figure of a sentence that is written in digits is in the report, in any unit.
 func (f figures) has(sentence string) bool {
-	for _, q := range quantity.Figures(sentence) {
+	for _, q := range quantity.Parse(sentence) {
 		written := sentence[q.Start:q.End]
 		if !strings.ContainsFunc(written, unicode.IsDigit) || f.writes(written) {
 			continue

@@ -27,7 +27,7 @@ var limitsByEnd = func() map[rune][]limit {
 
 // bound sets the bound of a quantity from the words before and after it.
 func (p input) bound(q *Quantity) {
-	if q.Kind == Label || q.Kind == Ordinal {
+	if q.Kind == Label {
 		return
 	}
 	before := strings.ToLower(strings.TrimRight(p.s[max(0, q.Start-24):q.Start], " \u00a0\n"))

@@ -163,23 +163,10 @@ func (p input) isYear(q *Quantity, before string) bool {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(p.s[next:])
-	hyphen := next < len(p.s) && (r == '-' || r == '–')
+	hyphen := next < len(p.s) && (r == '-' || r == '–') && !digitAt(p.s, next+utf8.RuneLen(r))
 	if !lower && r < 0x2e80 && !hyphen {
 		return true
 	}
 	article := before == "the" || before == "a" || before == "its" || before == "s"
 	return year >= 1900 && article || behindYear[word]
-}
-
-// decade reads 1990s as a span of ten years. It returns its end, or n.end if it is not a decade.
-func (p input) decade(n number, q *Quantity) int {
-	word, end := wordAt(p.s, n.end)
-	if word != "s" || !n.whole || n.grouped {
-		return n.end
-	}
-	if n.value < 1000 || n.value >= 2100 || int(n.value)%10 != 0 {
-		return n.end
-	}
-	q.Kind, q.When, q.To = Date, When{Year: int(n.value)}, When{Year: int(n.value) + 9}
-	return end
 }

@@ -23,11 +23,8 @@ var (
 		`(?:[ \x{a0}\x{202f}\x{2009}]\d{3})+|(?:,\d\d)+,\d{3})`)
 	version  = regexp.MustCompile(`^\d+(?:\.\d+){2,}`)
 	decimals = regexp.MustCompile(`^[.,](\d+)`)
-	power    = regexp.MustCompile(`^(?:[eE]([+-]?\d{1,3})(?:[^\p{L}\d]|$)` +
-		`|[ \x{a0}]?[×x·*][ \x{a0}]?10(?:\^(-?\d{1,3})|(⁻?[⁰¹²³⁴-⁹]{1,3})))`)
-	noDigit = regexp.MustCompile(`\D`)
-	raised  = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4",
-		"⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9", "⁻", "-")
+	exponent = regexp.MustCompile(`^[eE][+-]?\d{1,2}\b`)
+	noDigit  = regexp.MustCompile(`\D`)
 )
 
 // mostDigits is the maximum length of a number, in bytes.
@@ -43,12 +40,18 @@ func (p *parser) number(i int) (number, bool) {
 		}
 		return number{end: next}, false
 	}
+	if e := exponent.FindString(p.s[n.end:min(len(p.s), n.end+6)]); e != "" {
+		power, _ := strconv.Atoi(e[1:])
+		n.value, n.step, n.whole, n.end = n.value*math.Pow10(power), n.step*math.Pow10(power), false, n.end+len(e)
+	}
 	if n.end-i > mostDigits {
 		return number{end: n.end}, false
 	}
-	p.exponent(&n)
 	return n, !math.IsInf(n.value, 0)
 }
+
+// year reports whether n may be a year.
+func (n number) year() bool { return n.whole && !n.grouped && n.value >= 1000 && n.value < 2200 }
 
 // version reads v1.26 or V1.26.3, where word is the letter, and returns its end, or end if it is not a version.
 func (p *parser) version(word string, end int) int {
@@ -63,7 +66,7 @@ func (p *parser) version(word string, end int) int {
 	return p.finish(end, n, "")
 }
 
-// digits reads a number without its exponent. It decides which separator groups digits and which precedes decimals.
+// digits reads a number. It decides which separator groups digits and which precedes decimals.
 func (p *parser) digits(i int) number {
 	s := p.s[i:min(len(p.s), i+2*mostDigits)]
 	end := 0
@@ -115,21 +118,4 @@ func trailing(value float64) float64 {
 		return 1
 	}
 	return min(step, v/10)
-}
-
-// exponent reads e9, ×10^9 or ×10⁹ after a number.
-func (p input) exponent(n *number) {
-	m := power.FindStringSubmatchIndex(p.s[n.end:min(len(p.s), n.end+30)])
-	for group := 2; group < len(m); group += 2 {
-		if m[group] < 0 {
-			continue
-		}
-		exponent, err := strconv.Atoi(raised.Replace(p.s[n.end+m[group] : n.end+m[group+1]]))
-		if err != nil || exponent > 300 || exponent < -300 {
-			return
-		}
-		n.value, n.step, n.whole = n.value*math.Pow10(exponent), n.step*math.Pow10(exponent), false
-		n.end += m[group+1]
-		return
-	}
 }

@@ -1,6 +1,7 @@
 package quantity
 
 import (
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -8,17 +9,9 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Parse returns the quantities in a text, in order and without overlap. Time is linear in the length of the text.
+// Parse returns the quantities in a text, in order and without overlap. The ends of a range are two quantities, each as
+// written: of 10-12 km, the first has no unit. Time is linear in the length of the text.
 func Parse(text string) []Quantity {
-	p := read(text)
-	return p.joined()
-}
-
-// Figures is like Parse, but returns the ends of a range as two quantities, each as written. For 10-12 km, the first
-// has no unit.
-func Figures(text string) []Quantity { return read(text).out }
-
-func read(text string) *parser {
 	p := &parser{input: input{text}, commas: writesCommas(text)}
 	for i := 0; i < len(text); {
 		if end := p.at(i); end > i {
@@ -28,7 +21,7 @@ func read(text string) *parser {
 		_, size := utf8.DecodeRuneInString(text[i:])
 		i += size
 	}
-	return p
+	return p.out
 }
 
 // input is the text to parse. Its methods only read it.
@@ -143,8 +136,8 @@ func (p *parser) finish(start int, n number, currency string) int {
 	case currency != "":
 		q.Kind, q.Unit = Money, currency
 		n.end = p.per(n.end, &q)
-	case !written && p.decade(n, &q) > n.end:
-		n.end = p.decade(n, &q)
+	case ok && unitEnd == n.end+1 && p.s[n.end] == 's' && n.year(): // the 1990s
+		q.Kind, q.When, n.end = Date, When{Year: int(n.value)}, unitEnd
 	case ok:
 		if pounds := strings.HasPrefix(p.s[p.skipSpace(n.end, 1):], "pound"); pounds && written { // money
 			u = unit{Money, "GBP", 1, 0}
@@ -154,16 +147,15 @@ func (p *parser) finish(start int, n number, currency string) int {
 		if u.kind == Money || u.kind == Measure {
 			n.end = p.per(n.end, &q)
 		}
-	case !written && p.ordinal(n.end) > n.end:
-		q.Kind, n.end = Ordinal, p.ordinal(n.end)
-	case attached(p.s, n.end): // 3D, 4x4, 5G: a name
+	case attached(p.s, n.end): // 3D, 4x4, 5G: a name, and 3rd
 		return wordEnd(p.s, n.end)
 	}
 	q.Low = n.value*q.factor + q.offset
-	q.High, q.Round, q.End = q.Low, n.step*q.factor/2, n.end
+	q.Round, q.End = n.step*q.factor/2, n.end
 	q.Whole *= q.Low
 	p.name(&q, n, written)
 	p.bound(&q)
+	p.share(q)
 	p.out = append(p.out, q)
 	return n.end
 }
@@ -181,9 +173,6 @@ func (p *parser) atWord(i int) int {
 	if u := units[word]; code && u.kind == Money && digitAt(p.s, p.skipSpace(end, 1)) {
 		return p.atCurrency(i, end, u.base)
 	}
-	if at := p.fraction(i); at > i {
-		return at
-	}
 	if at := p.version(word, end); at > end {
 		return at
 	}
@@ -197,6 +186,23 @@ func (p *parser) atWord(i int) int {
 	return wordEnd(p.s, end)
 }
 
+// share gives the unit of q to the bare number before it, if only a dash is between them: 10-12 km.
+func (p *parser) share(q Quantity) {
+	i := len(p.out) - 1
+	if i < 0 || p.out[i].Kind != Number || q.Kind == Date || q.Kind == Label {
+		return
+	}
+	switch first := &p.out[i]; strings.TrimSpace(p.s[first.End:q.Start]) {
+	case "-", "–", "—", "~", "至":
+		if first.Magnitude == 1 {
+			first.Magnitude, first.Low, first.Round = q.Magnitude, first.Low*q.Magnitude, first.Round*q.Magnitude
+		}
+		first.Kind, first.Unit = q.Kind, q.Unit
+		first.Low, first.Round = first.Low*q.factor+q.offset, first.Round*q.factor
+		first.Whole = first.Low * q.Whole / max(q.Low, math.SmallestNonzeroFloat64)
+	}
+}
+
 // name recognizes years and labels among bare numbers.
 func (p input) name(q *Quantity, n number, written bool) {
 	if q.Kind != Number || written {
@@ -204,12 +210,11 @@ func (p input) name(q *Quantity, n number, written bool) {
 	}
 	before := p.wordBefore(q.Start)
 	low := strings.ToLower(strings.Trim(before, "."))
-	fourDigits := n.whole && !n.grouped && n.end-q.Start == 4
 	switch {
 	case n.dots > 1, labels[low], before == "No.", before == "no.", strings.HasSuffix(p.s[:q.Start], "#"),
 		strings.HasSuffix(strings.TrimRight(p.s[:q.Start], " "), "§"):
 		q.Kind = Label
-	case fourDigits && n.value >= 1000 && n.value < 2200 && p.isYear(q, low):
+	case n.year() && p.isYear(q, low):
 		q.Kind, q.When = Date, When{Year: int(n.value)}
 	}
 }

@@ -19,8 +19,7 @@ const (
 	Money               // Unit is the currency: USD, EUR
 	Percent             // Unit is "%"
 	Points              // percentage points; Unit is "pp"
-	Date                // a day, month, quarter, year or span of years
-	Ordinal             // such as 3rd
+	Date                // a day, month, quarter or year
 	Label               // a number that is a name, such as version 15, Table 2, 1.26.3
 )
 
@@ -39,7 +38,7 @@ const (
 type Quantity struct {
 	Start, End int // bytes: text[Start:End] is the number with unit and magnitude, without words such as "about"
 	Kind       Kind
-	Low, High  float64 // in Unit; equal unless the text gives a range
+	Low        float64 // in Unit
 	Unit       string  // base unit: m, kg, s, month, K, J, W, B, m3, m2, m/s, USD, %; "" for a bare number
 	Bound      Bound
 	Round      float64 // maximum rounding error by the written places: 0.05 for 1.2
@@ -47,7 +46,6 @@ type Quantity struct {
 	Magnitude  float64 // the magnitude given in words, such as a million; 1 if there is none
 	Whole      float64 // Low without the denominator of a rate: for 310 MWh a year, the 310 MWh in J
 	When       When    // of a date
-	To         When    // end of a span of dates; zero if it is no span
 
 	factor, offset float64 // of the unit: Low = Digits x Magnitude x factor + offset
 }
@@ -55,18 +53,15 @@ type Quantity struct {
 // When is a date, possibly incomplete.
 type When struct{ Year, Quarter, Month, Day int } // 0 means not given
 
-// Zero reports whether no part of the date is given.
-func (w When) Zero() bool { return w == When{} }
-
 // nearly is the tolerance of "about", as a share of the number.
 const nearly = 0.1
 
 // span returns the range of values that a quantity allows, without rounding.
 func (q Quantity) span() (low, high float64) {
-	low, high = q.Low, q.High
+	low, high = q.Low, q.Low
 	switch q.Bound {
 	case About:
-		room := nearly * max(math.Abs(low), math.Abs(high))
+		room := nearly * math.Abs(low)
 		low, high = low-room, high+room
 	case AtLeast:
 		high = math.Inf(1)
@@ -83,7 +78,7 @@ func Agree(a, b Quantity) bool {
 		return false
 	}
 	if a.Kind == Date {
-		return !a.When.differ(b.When) && !a.To.differ(b.To)
+		return !a.When.differ(b.When)
 	}
 	loose := func(b Bound) bool { return b == About || b == Exact }
 	if a.Bound != b.Bound && !loose(a.Bound) && !loose(b.Bound) {
@@ -93,17 +88,13 @@ func Agree(a, b Quantity) bool {
 }
 
 // Equal reports whether two quantities mean the same, so that one can replace the other. They must agree and, if both
-// have the same bound or are ranges, have the same figures. "Up to 400" and "up to 500" can both be true, but are not
+// have the same bound, have the same figures. "Up to 400" and "up to 500" can both be true, but are not
 // equal.
 func Equal(a, b Quantity) bool {
 	if !Agree(a, b) {
 		return false
 	}
-	if a.Kind == Date || a.Bound != b.Bound || (a.Low == a.High) != (b.Low == b.High) {
-		return true
-	}
-	round := max(a.Round, b.Round) * (1 + 1e-9)
-	return math.Abs(a.Low-b.Low) <= round && math.Abs(a.High-b.High) <= round
+	return a.Kind == Date || a.Bound != b.Bound || math.Abs(a.Low-b.Low) <= max(a.Round, b.Round)*(1+1e-9)
 }
 
 // Differ reports whether two quantities of one unit cannot both be true of the same thing, because no value fits both,
@@ -113,9 +104,6 @@ func Differ(a, b Quantity) bool {
 		return false
 	}
 	if a.Kind == Date {
-		if !a.To.Zero() || !b.To.Zero() {
-			return a.When.differ(b.When) && a.To.differ(b.To)
-		}
 		return a.When.differ(b.When)
 	}
 	return apart(a, b)

@@ -130,8 +130,6 @@ var (
 	labels, commaWords, pointWords   = words("label"), words("comma"), words("point")
 	beforeYear, behindYear, agoWords = words("beforeyear"), words("behindyear"), words("ago")
 	magnitudes, dotted, spelled      = numbers("power"), words("dotted"), numbers("number")
-	parts, numerators, ofWords       = numbers("part"), numbers("over"), words("of")
 	months, smallMonths, germanly    = numbers("month"), numbers("smallmonth"), words("germanmonth")
 	quarters                         = numbers("quarter")
-	raisedUnit, raisedBehind         = numbers("raised"), numbers("raisedbehind")
 )

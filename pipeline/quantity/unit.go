@@ -1,8 +1,6 @@
 package quantity
 
 import (
-	"math"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,14 +11,6 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 	if next == at && strings.HasPrefix(p.s[at:], "-") {
 		next++ // a 10-km run
 	}
-	for _, of := range []string{"d'", "d’", "de ", "of "} { // millions d'euros
-		if rest, ok := strings.CutPrefix(p.s[next:], of); ok && next > at {
-			name, _ := wordAt(rest, 0)
-			if u, ok := lookup(name); ok && (u.kind == Money || u.kind == Measure && len(name) > 3) {
-				return u, next + len(of) + len(name), true
-			}
-		}
-	}
 	word, after := wordAt(p.s, next)
 	low := strings.ToLower(word)
 	for _, name := range phrases[low] {
@@ -28,16 +18,6 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 		if end <= len(p.s) && strings.EqualFold(p.s[next:end], name) && !attached(p.s, end) {
 			return units[name], end, true
 		}
-	}
-	if power := raisedUnit[low]; power > 0 {
-		if strings.HasPrefix(p.s[after:], ".") {
-			after++
-		}
-		inner, end := wordAt(p.s, p.skipSpace(after, 1))
-		if u, ok := lookup(inner); ok && u.base == "m" {
-			return u.raised(power), end, true
-		}
-		return unit{}, at, false
 	}
 	if low == "um" && next > at && (p.commas || digitAt(p.s, p.skipSpace(after, 1))) { // 1904 um die Ecke
 		return unit{}, at, false
@@ -48,10 +28,6 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 	for token := tokenAt(p.s, next); len(token) > 0; { // km/h as a whole, otherwise km
 		end := next + len(token)
 		if u, ok := lookup(token); ok && !attached(p.s, end) && !digitAt(p.s, end) {
-			behind, after := wordAt(p.s, p.skipSpace(end, 1))
-			if power := raisedBehind[behind]; power > 0 && u.base == "m" { // metros cuadrados
-				return u.raised(power), after, true
-			}
 			return u, end, true
 		}
 		cut := strings.LastIndexAny(token, "/·")
@@ -61,11 +37,6 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 		token = token[:cut]
 	}
 	return unit{}, at, false
-}
-
-// raised returns the unit of area or volume for a unit of length.
-func (u unit) raised(power float64) unit {
-	return unit{Measure, "m" + strconv.Itoa(int(power)), math.Pow(u.factor, power), 0}
 }
 
 // wide returns the Chinese unit name at byte at, which no space ends, or "" if there is none.
@@ -162,13 +133,4 @@ func (p *parser) per(at int, q *Quantity) int {
 	q.factor /= u.factor
 	q.Whole = u.factor
 	return end
-}
-
-// ordinal returns the end of the suffix in 1st, 2nd, 3rd, 4th, or at if there is none.
-func (p input) ordinal(at int) int {
-	switch word, end := wordAt(p.s, at); strings.ToLower(word) {
-	case "st", "nd", "rd", "th":
-		return end
-	}
-	return at
 }

@@ -40,13 +40,6 @@ func (p input) magnitude(at int, money bool) (end int, scale float64, written bo
 			end, scale, written = after, scale*factor, true
 			continue
 		}
-		for _, more := range []string{"多", "余"} { // 40多万
-			if rest, ok := strings.CutPrefix(p.s[next:], more); ok {
-				if r, _ := utf8.DecodeRuneInString(rest); hanUnits[r] >= 1e4 {
-					next += len(more)
-				}
-			}
-		}
 		r, size := utf8.DecodeRuneInString(p.s[next:])
 		factor, ok := hanUnits[r]
 		if !ok || r == '十' || p.wide(next) != "" { // 千瓦时
@@ -63,17 +56,6 @@ func (p *parser) inWords(i int) int {
 	word, end := wordAt(p.s, i)
 	low := strings.ToLower(word)
 	value, ok := spelled[low]
-	if low == "a" || low == "half" { // a billion requests, half a million, half an hour
-		value, ok = 1, true
-		if low == "half" {
-			article, after := wordAt(p.s, p.skipSpace(end, 1))
-			value, end, ok = .5, after, article == "a" || article == "an"
-		}
-		power, _ := wordAt(p.s, p.skipSpace(end, 1))
-		u := units[power]
-		million := magnitudes[power] >= 1e3 && len(power) > 3 && !strings.HasSuffix(power, "s")
-		ok = ok && (million || low == "half" && u.kind == Measure)
-	}
 	if !ok {
 		return i
 	}
@@ -83,14 +65,8 @@ func (p *parser) inWords(i int) int {
 			value, end = value+n, after
 		}
 	}
-	n := number{value: value, step: 1, end: end, whole: value >= 1}
-	if rest, half := strings.CutPrefix(p.s[end:], " and a half"); half && !attached(rest, 0) {
-		n.value, n.step, n.whole, n.end = value+.5, .5, false, end+len(" and a half")
-	}
-	if value < 1 {
-		n.step = .1
-	}
-	if low == "one" && n.whole {
+	n := number{value: value, step: 1, end: end, whole: true}
+	if low == "one" {
 		_, _, written := p.magnitude(end, false)
 		_, _, unit := p.unit(end)
 		if !written && !unit {
@@ -100,76 +76,27 @@ func (p *parser) inWords(i int) int {
 	return p.finish(i, n, "")
 }
 
-// roundPart is the tolerance, in percentage points, of a share given as a fraction: a third means 32 to 35%.
-const roundPart = 1.7
-
-// fraction reads a fraction such as two thirds of, half of, die Hälfte. It returns i if there is none. Without "of", a
-// quarter may be three months.
-func (p *parser) fraction(i int) int {
-	word, end := wordAt(p.s, i)
-	over := max(numerators[strings.ToLower(word)], spelled[strings.ToLower(word)])
-	name, after := word, end
-	if strings.EqualFold(word, "half") {
-		over = 1
-	} else if over > 0 && end < len(p.s) && (p.s[end] == ' ' || p.s[end] == '-') {
-		name, after = wordAt(p.s, end+1)
-	}
-	under := parts[strings.ToLower(name)]
-	next := p.skipSpace(after, 1)
-	of, behind := wordAt(p.s, next)
-	alone := name == "Hälfte" || strings.EqualFold(name, "moitié")
-	aPart := under != 0 && over != 0 && over <= under
-	if !aPart || !ofWords[of] && !alone {
-		return i
-	}
-	if digitAt(p.s, p.skipSpace(behind, 1)) { // the first half of 2021
-		return i
-	}
-	return p.part(i, after, over/under)
-}
-
-func (p *parser) part(start, end int, share float64) int {
-	q := Quantity{
-		Start: start, End: end, Kind: Percent, Unit: "%", Low: 100 * share, High: 100 * share,
-		Digits: 100 * share, Magnitude: 1, factor: 1, Round: min(roundPart, 10*share),
-	}
-	p.bound(&q)
-	p.out = append(p.out, q)
-	return end
-}
-
 // hanDigits are the digits of Chinese and Japanese.
 var hanDigits = map[rune]float64{'一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
 
 // atHan reads a number in Chinese characters, with at least two of them, including a power of ten: 三百, 一百二十万. It also
-// reads shares such as 百分之五, 三分之一 and 六成.
+// reads percentages such as 百分之五.
 func (p *parser) atHan(i int) int {
 	if rest, share := strings.CutPrefix(p.s[i:], "百分之"); share {
 		at := len(p.s) - len(rest)
 		value, end := p.han(at)
-		step := 1.
-		if digitAt(p.s, at) {
-			n, ok := p.number(at)
-			if !ok {
+		n := number{value: value, step: 1, end: end}
+		if ok := true; digitAt(p.s, at) {
+			if n, ok = p.number(at); !ok {
 				return n.end
 			}
-			value, end, step = n.value, n.end, n.step
 		}
-		if end > at {
-			end = p.part(i, end, value/100)
-			p.out[len(p.out)-1].Round = step / 2
-			return end
-		}
-	}
-	first, size := utf8.DecodeRuneInString(p.s[i:])
-	if under := hanDigits[first]; under > 0 {
-		if strings.HasPrefix(p.s[i+size:], "成") {
-			return p.part(i, i+size+len("成"), under/10)
-		}
-		if rest, ok := strings.CutPrefix(p.s[i+size:], "分之"); ok {
-			if r, more := utf8.DecodeRuneInString(rest); hanDigits[r] > 0 {
-				return p.part(i, len(p.s)-len(rest)+more, min(1, hanDigits[r]/under))
-			}
+		if n.end > at {
+			q := Quantity{Start: i, End: n.end, Kind: Percent, Unit: "%", Low: n.value, Digits: n.value}
+			q.Magnitude, q.factor, q.Round = 1, 1, n.step/2
+			p.bound(&q)
+			p.out = append(p.out, q)
+			return n.end
 		}
 	}
 	value, end := p.han(i)

@@ -136,7 +136,7 @@ func evaluate(expression string, of []claim) (result string, ok bool) {
 	for _, c := range of {
 		said += c.statement() + "\n" + c.quote() + "\n"
 	}
-	figures := quantity.Figures(said)
+	figures := quantity.Parse(said)
 	v, ok := value(e, func(v float64) bool {
 		return usual(v) || slices.ContainsFunc(figures, func(q quantity.Quantity) bool {
 			same := func(f float64) bool { return math.Abs(f-v) <= 1e-9*math.Abs(v) }

@@ -20,7 +20,7 @@ const maxValues = 20_000
 
 // valuesOf returns the figures of a text in order. Percentage points count as percent.
 func valuesOf(s string) []value {
-	found := quantity.Figures(s)
+	found := quantity.Parse(s)
 	out := make([]value, min(len(found), maxValues))
 	for i, q := range found[:len(out)] {
 		if q.Kind == quantity.Points {
@@ -32,11 +32,8 @@ func valuesOf(s string) []value {
 }
 
 // figure reports whether v can be checked against a source: it has digits, or is a number word with a unit or
-// magnitude. Fractions and ordinals cannot.
+// magnitude.
 func (v value) figure() bool {
-	if v.Kind == quantity.Ordinal {
-		return false
-	}
 	return strings.ContainsAny(v.text, "0123456789") || v.Magnitude > 1 || v.Unit != "" && v.Kind != quantity.Percent
 }
 
@@ -175,9 +172,6 @@ func (v value) near(x float64) bool {
 // missing, because the year may be elsewhere, or implied.
 func (v value) sameDay(o value) bool {
 	a, b := v.When, o.When
-	if !o.To.Zero() && a.Month == 0 { // the 1990s
-		return a.Year >= b.Year && a.Year <= o.To.Year
-	}
 	quarter := b.Quarter
 	if b.Month > 0 {
 		quarter = (b.Month + 2) / 3

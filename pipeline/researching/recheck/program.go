@@ -32,12 +32,12 @@ func numbersOf(s string) numbers {
 	n := numbers{}
 	for _, q := range quantity.Parse(s) {
 		switch q.Kind {
-		case quantity.Date, quantity.Label, quantity.Ordinal:
+		case quantity.Date, quantity.Label:
 			continue
 		case quantity.Percent:
-			n.add(q.Low/100, q.High/100)
+			n.add(q.Low / 100)
 		}
-		n.add(q.Digits, q.Digits*q.Magnitude, q.Low, q.High)
+		n.add(q.Digits, q.Digits*q.Magnitude, q.Low)
 	}
 	return n
 }

@@ -56,7 +56,7 @@ func onlyDate(line string) (day string, at [2]int) {
 	if low := strings.ToLower(line); len(found) == 0 && len(low) == len(line) { // handles "3 Mars"
 		found = datesIn(low)
 	}
-	if len(found) != 1 || !found[0].To.Zero() {
+	if len(found) != 1 {
 		return "", at
 	}
 	return dayOf(found[0].When), [2]int{found[0].Start, found[0].End}
