@@ -60,7 +60,6 @@ type Texts struct {
 
 	MadeQuoted    Text `yaml:"made_quoted"`  // Quotes, Documents, LeftOut
 	MadeWritten   Text `yaml:"made_written"` // Claims, Citations, Documents, Local
-	MadeLocally   Text `yaml:"made_locally"` // Claims, Citations, Documents
 	NotReviewed   Text `yaml:"not_reviewed"`
 	OtherLanguage Text `yaml:"other_language"` // Language; in English only, as a fallback for missing languages
 

@@ -49,9 +49,7 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	rendered := a.registry.Render(body, citation.Options{
 		Style: a.run.Options.CitationStyle, Bundle: a.bundle(), Genres: a.texts.Genres, AsOf: a.asOf,
 	})
-	written := false
 	for _, p := range d.parts() {
-		written = written || !p.Local
 		removed = append(removed, p.Removed...)
 	}
 	a.stats.Sections = len(d.sections)
@@ -63,7 +61,7 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 		markdown += "\n\n## " + a.texts.References.String() + "\n\n" + rendered.References
 	}
 	if len(a.claims) > 0 {
-		note := strings.Join(a.note(d, v, written, len(removed)), a.texts.Space)
+		note := strings.Join(a.note(d, v, len(removed)), a.texts.Space)
 		markdown += "\n\n*" + markup.Escape(note) + "*"
 	}
 	return Report{
@@ -74,9 +72,8 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	}
 }
 
-// note returns the sentences on how a report was made and checked. written: a model wrote at least one part; removed:
-// number of removed markers and links.
-func (a assembler) note(d draft, v *Verification, written bool, removed int) []string {
+// note returns the sentences on how a report was made and checked. removed: number of removed markers and links.
+func (a assembler) note(d draft, v *Verification, removed int) []string {
 	quotes := 0
 	for _, s := range d.sections {
 		quotes += len(s.excerpts)
@@ -85,12 +82,9 @@ func (a assembler) note(d draft, v *Verification, written bool, removed int) []s
 		"Claims": a.stats.Claims, "Citations": a.stats.Citations, "Documents": a.stats.Documents,
 		"Local": a.fallbacks, "Quotes": quotes, "LeftOut": a.stats.ClaimsLeftOut, "Language": a.run.Options.Language,
 	}
-	made := a.texts.MadeLocally
-	switch {
-	case d.extractive:
+	made := a.texts.MadeWritten
+	if d.extractive {
 		made = a.texts.MadeQuoted
-	case written:
-		made = a.texts.MadeWritten
 	}
 	note := []string{made.With(of)}
 	if a.review.NotDone != "" {

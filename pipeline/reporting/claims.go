@@ -205,6 +205,10 @@ const carriedShare = 0.7
 // claimLine converts a claim for a prompt. It omits a quote that the statement already carries.
 func claimLine(c claim) prompts.ClaimLine {
 	line := prompts.ClaimLine{CitationID: c.CitationID, Text: c.statement(), Source: sourceLine(c), Support: c.support}
+	if c.isComputed() { // its text says it all
+		line.Source = ""
+		return line
+	}
 	if q := c.quote(); !carries(line.Text, q) {
 		line.Quote = q
 	}

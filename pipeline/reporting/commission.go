@@ -165,7 +165,7 @@ func (w sectionWriter) authorData(plan reportPlan, c commission) prompts.AuthorD
 		line := prompts.PartLine{Number: i + 1, Title: plan.titleOf(i)}
 		switch {
 		case i == 0:
-			line.Opening, line.Instruction = true, plan.introduction
+			line.Opening, line.Instruction, line.Claims = true, plan.introduction, citations(plan.key)
 		case i == plan.last():
 			line.Conclusion, line.Instruction = true, plan.conclusion
 		default:

@@ -54,7 +54,7 @@ func (ol outliner) computation(n int, said, what string, of []claim) topicqueue.
 		whole += "- " + c.statement() + " [" + c.CitationID + "]\n"
 	}
 	now := ol.now().UTC()
-	source := topicqueue.Source{Kind: topicqueue.SourceCode, Title: what, RetrievedAt: now, Text: whole,
+	source := topicqueue.Source{Kind: topicqueue.SourceCode, Title: said, RetrievedAt: now, Text: whole,
 		Hash: topicqueue.TextHash(whole)}
 	source.Document = topicqueue.PagePath(source.Hash)
 	source.ID = topicqueue.SourceID(source)
@@ -78,7 +78,7 @@ func (ol outliner) addComputed(traces []topicqueue.ToolTrace) {
 	}
 	for _, t := range traces {
 		ol.returned[t.Source.ID] = t.Source
-		for _, id := range operands(t) {
+		for _, id := range operands(t.Claims) {
 			if of, known := block[id]; known {
 				ol.claims = append(ol.claims, claimsOf([]topicqueue.ToolTrace{t}, of)...)
 				break
@@ -95,7 +95,7 @@ func (ol outliner) keepComputed(traces []topicqueue.ToolTrace) (kept []topicqueu
 	cited := citations(ol.claims)
 	for _, t := range traces {
 		changed := func(id string) bool { return ol.moved[id] || !slices.Contains(cited, id) }
-		if ids := operands(t); len(ids) == 0 || slices.ContainsFunc(ids, changed) {
+		if ids := operands(t.Claims); len(ids) == 0 || slices.ContainsFunc(ids, changed) {
 			ol.moved[t.CitationID] = true
 			continue
 		}
@@ -112,9 +112,9 @@ func (c claim) isComputed() bool {
 	return id.Block == computedBlock
 }
 
-// operands returns the citations of the claims that a computation uses.
-func operands(t topicqueue.ToolTrace) (ids []string) {
-	for _, c := range t.Claims {
+// operands returns the citations of the claims that computations use.
+func operands(claims []topicqueue.Claim) (ids []string) {
+	for _, c := range claims {
 		for line := range strings.Lines(c.Quote) {
 			line = strings.TrimRight(line, "]\n")
 			if id, ok := markup.ParseID(line[strings.LastIndexByte(line, '[')+1:]); ok {
@@ -139,7 +139,7 @@ func evaluate(expression string, of []claim) (result string, ok bool) {
 	figures := quantity.Parse(said)
 	v, ok := value(e, func(v float64) bool {
 		return usual(v) || slices.ContainsFunc(figures, func(q quantity.Quantity) bool {
-			same := func(f float64) bool { return math.Abs(f-v) <= 1e-9*math.Abs(v) }
+			same := func(f float64) bool { return math.Abs(math.Abs(f)-v) <= 1e-9*v } // "minus 3" gives 3
 			return same(q.Digits) || same(q.Digits*q.Magnitude) || same(q.Low) || same(float64(q.When.Year))
 		})
 	})

@@ -10,7 +10,7 @@ import (
 func TestEvaluate(t *testing.T) {
 	t.Parallel()
 	of := []claim{{Claim: topicqueue.Claim{Text: "The load is 1.52 MW on average, and 30% is lost.", Quote: "1.52 MW; 30 %"}},
-		{Claim: topicqueue.Claim{Text: "Storage for 48 hours costs 310,000 euros each MWh, 2.45 million in 2024."}}}
+		{Claim: topicqueue.Claim{Text: "Storage for 48 hours costs 310,000 euros each MWh, 2.45 million in 2024, minus 5 a year."}}}
 	for expression, want := range map[string]string{
 		"48 * 1.52":          "72.96",
 		"48*1.52/(1-30/100)": "104.23",
@@ -19,6 +19,7 @@ func TestEvaluate(t *testing.T) {
 		"2450000 - 310000":                            "2140000",
 		"-48 + 48":                                    "0",
 		"2024 / 48":                                   "42.167",
+		"48 - 5":                                      "43",
 		"30 / 48":                                     "0.625",
 		"365 * 24 * 1.52":                             "13315",
 		"48 * 1.53":                                   "", // no claim has it

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"nightdesk/pipeline/text"
+	"nightdesk/topicqueue"
 )
 
 // place is the position of a claim: section from 0, subsection from 1 (0: none).
@@ -42,6 +43,10 @@ func (ol outliner) places(o Outline) map[string]place {
 			together[said[i]] = place{blocks[c.block], 0}
 		}
 		places[c.ID] = together[said[i]]
+		if ids := operands([]topicqueue.Claim{c.Claim}); c.isComputed() && len(ids) > 0 { // computed claims come last
+			of := slices.IndexFunc(ol.claims, func(o claim) bool { return o.CitationID == ids[0] })
+			places[c.ID] = place{section: places[ol.claims[max(0, of)].ID].section}
+		}
 	}
 	return places
 }

@@ -180,9 +180,6 @@ func (ol outliner) outline(ctx context.Context) (Outline, error) {
 		ol.fellBack("outline")
 		answer = prompts.OutlineAnswer{}
 	}
-	if ol.template != nil {
-		ol.placeBlocks(answer.Sections)
-	}
 	out := ol.repaired(answer)
 	for _, n := range answer.KeyClaims {
 		if n > 0 && n <= len(ol.claims) && len(out.Key) < maxKey {
@@ -194,27 +191,6 @@ func (ol outliner) outline(ctx context.Context) (Outline, error) {
 	}
 	out.Computed = ol.compute(answer.Computations)
 	return out, nil
-}
-
-// placeBlocks places the claims of blocks by number, for sections of a template.
-func (ol outliner) placeBlocks(sections []prompts.OutlineSection) {
-	named := map[int]bool{}
-	for _, s := range sections {
-		for _, sub := range s.Subsections {
-			s.Claims = append(s.Claims, sub.Claims...)
-		}
-		for _, n := range s.Claims {
-			named[n] = true
-		}
-	}
-	for i, s := range sections {
-		for n, c := range ol.claims {
-			if !named[n+1] && slices.Contains(s.BlockIDs, c.block) {
-				sections[i].Claims, named[n+1] = append(sections[i].Claims, n+1), true
-			}
-		}
-		sections[i].BlockIDs = nil
-	}
 }
 
 // maxKey is the maximum number of key claims.
@@ -231,7 +207,7 @@ func (ol outliner) filled(from Outline) Outline {
 			continue
 		}
 		f := from.Sections[at]
-		s.ClaimIDs, s.Shared, s.Subsections = f.ClaimIDs, f.Shared, slices.Clone(s.Subsections)
+		s.BlockIDs, s.ClaimIDs, s.Shared, s.Subsections = f.BlockIDs, f.ClaimIDs, f.Shared, slices.Clone(s.Subsections)
 		for n := range s.Subsections {
 			for _, sub := range f.Subsections {
 				if prose.SameTitle(sub.Title, s.Subsections[n].Title) {
