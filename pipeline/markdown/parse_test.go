@@ -131,3 +131,25 @@ func TestCodeRanges(t *testing.T) {
 		}
 	}
 }
+
+// TestSpans: where links and their definitions stand.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	const in = "> a [b\n> c](d (e)) ![f][g] `h` <ij:k>\n\n- [g]: <k> 'l'\n"
+	source := []byte(in)
+	document := markdown.NewTextParser().Parse(source)
+	var got []string
+	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if s := markdown.SpanOf(n); entering && s.End > 0 {
+			got = append(got, in[s.Start:s.Close]+"|"+in[s.Close:s.End])
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, d := range markdown.Definitions(document) {
+		got = append(got, in[d.Start:d.End]+"|"+d.Destination)
+	}
+	want := []string{"[b\n> c|](d (e))", "![f|][g]", "|`h`", "|<ij:k>", "[g]: <k> 'l'|k"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -160,4 +160,4 @@ func isWord(r rune) bool {
 
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func AlnumASCII(c byte) bool { return IsDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' }
+func AlnumASCII(c byte) bool { return IsDigit(c) || isLetter(c) }

@@ -157,49 +157,34 @@ func linkDestination(s string, i int) (dest string, end int, ok bool) {
 var leads = []string{"sources", "source", "see also", "see", "refs", "ref", "citations", "citation", "cite", "cf",
 	"e.g", "via", "vgl", "siehe", "quellen", "quelle", "voir", "véase", "fuente", "см", "来源", "参见", "引用", "见"}
 
+// leadForm is one of them with the marks behind it.
+var leadForm = regexp.MustCompile(`(?i)^(?:` + strings.Join(leads, "|") + `)([.:：]*)`)
+
 func skipLead(s string, i int) int {
 	i = skipSeparators(s, i)
-	for _, lead := range leads {
-		if !FoldPrefix(s[i:], lead) {
-			continue
-		}
-		rest := s[i+len(lead):]
-		marks := rest[:len(rest)-len(strings.TrimLeft(rest, ".:："))]
-		if next, _ := utf8.DecodeRuneInString(rest); rest == "" || !isWord(next) || marks != "" {
-			return i + len(lead) + len(marks)
-		}
+	m := leadForm.FindStringSubmatchIndex(s[i:min(len(s), i+24)])
+	if m == nil {
+		return i
 	}
-	return i
+	if next, _ := utf8.DecodeRuneInString(s[i+m[1]:]); m[2] == m[3] && isWord(next) {
+		return i
+	}
+	return i + m[1]
 }
 
-// joins are words between two numbers.
-var joins = []string{"and ", "or ", "und ", "oder ", "et ", "ou ", "y ", "e ", "o ", "en ", "и ", "или "}
+// separators are what stands between ids: white space, commas, "and", a footnote's ^.
+var separators = regexp.MustCompile(`^(?:` + separator + `*[ ](?:and|or|und|oder|et|ou|y|e|o|en|и|или) |` +
+	separator + `)*`)
 
-// skipSeparators skips what stands between ids: white space up to one line break, commas, "and", a footnote's ^.
+const separator = `[\n \t\r\x{a0}\x{ad}\x{200b}\x{2060}\x{feff},;&/^，、；،؛和及]`
+
+// skipSeparators skips separators up to one line break. What has more is no marker.
 func skipSeparators(s string, i int) int {
-	newlines := 0
-	for i < len(s) {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == '\n' {
-			newlines++
-		}
-		switch {
-		case newlines > 1:
-			return i
-		case strings.ContainsRune("\n \t\r\u00a0\u00ad\u200b\u2060\ufeff,;&/^，、；،؛和及", r):
-			i += size
-		default:
-			if s[i-1] != ' ' {
-				return i
-			}
-			join := slices.IndexFunc(joins, func(word string) bool { return FoldPrefix(s[i:], word) })
-			if join < 0 {
-				return i
-			}
-			i += len(joins[join])
-		}
+	found := separators.FindString(s[i:min(len(s), i+100)])
+	if strings.Count(found, "\n") > 1 {
+		return len(s)
 	}
-	return i
+	return i + len(found)
 }
 
 // locator names a place in the source behind its number.

@@ -33,11 +33,11 @@ type Token struct {
 	Dest       string // the address as written
 	Raw        string // of HTML: the tag
 	Group      Group
-	Coded      bool // an address in code
+	Coded      bool // an address or id in code
 	Labelled   bool // a link whose address stands in a definition
 }
 
-// Scanned is a text and its tokens by Start. The parts of a link are tokens behind it.
+// Scanned is a text and its tokens by Start. Those within a link or marker follow it.
 type Scanned struct {
 	Markdown string
 	Tokens   []Token
@@ -81,12 +81,13 @@ func (s *scanner) inline(source []byte) {
 			return ast.WalkContinue, nil
 		}
 		at := markdown.SpanOf(n)
-		t := Token{Start: at.Start, End: at.End, Text: Span{at.Start + 1, at.Close}}
+		t := Token{Start: at.Start, End: at.End}
 		switch n := n.(type) {
 		case *ast.Link:
 			t.Kind, t.Dest, t.Labelled = Link, string(n.Destination), n.Reference != nil
+			t.Text = Span{at.Start + 1, at.Close}
 		case *ast.Image:
-			t.Kind, t.Dest, t.Text[0] = Image, string(n.Destination), at.Start+2
+			t.Kind, t.Dest, t.Text = Image, string(n.Destination), Span{at.Start + 2, at.Close}
 		case *ast.AutoLink:
 			t.Kind, t.Dest = Address, string(n.Label(source))
 			if Scheme(t.Dest) == "" {
@@ -123,7 +124,13 @@ func (s *scanner) text() {
 			s.bound = code[0][0]
 		}
 		if inside {
-			i = s.coded(i, within[1])
+			found := len(s.Tokens)
+			if i++; isLetter(s.Markdown[i-1]) {
+				i = s.word(i - 1)
+			}
+			for ; found < len(s.Tokens); found++ {
+				s.Tokens[found].Coded = true
+			}
 			continue
 		}
 		if len(nodes) == 0 || nodes[0].Start > i {
@@ -149,24 +156,6 @@ func (s *scanner) text() {
 	}
 }
 
-// coded reads the addresses in code.
-func (s *scanner) coded(i, end int) int {
-	for i < end {
-		if c := s.Markdown[i] | 0x20; c < 'a' || c > 'z' {
-			i++
-			continue
-		}
-		next, dest := s.address(i)
-		if dest != "" {
-			s.Tokens = append(s.Tokens, Token{Kind: Address, Start: i, End: next, Dest: dest, Coded: true})
-		}
-		for next = max(next, i+1); next < end && AlnumASCII(s.Markdown[next]) && dest == ""; next++ {
-		}
-		i = next
-	}
-	return i
-}
-
 // plain reads what begins at i, and returns where to go on.
 func (s *scanner) plain(i int) int {
 	c := s.Markdown[i]
@@ -184,11 +173,13 @@ func (s *scanner) plain(i int) int {
 			s.Tokens = append(s.Tokens, Token{Kind: Marker, Start: i, End: g.End, Group: g})
 		}
 		return i + size
-	case c|0x20 >= 'a' && c|0x20 <= 'z':
+	case isLetter(c):
 		return s.word(i)
 	}
 	return i + 1
 }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // isEntryLabel reports whether the bracket at i names an entry of the references: it follows the entry's anchor.
 func (s *scanner) isEntryLabel(i int) bool {
@@ -268,7 +259,7 @@ const maxTag = 1000
 // tag reads a tag. That of a link extends to the end of the link.
 func (s *scanner) tag(i int) int {
 	m := htmlTag.FindStringSubmatch(s.Markdown[i:min(len(s.Markdown), i+maxTag)])
-	if m == nil {
+	if m == nil || hasAuthority(m[0][1:]) {
 		return i + 1
 	}
 	t := Token{Kind: Tag, Start: i, End: i + len(m[0]), Raw: m[0]}

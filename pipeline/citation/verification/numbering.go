@@ -137,16 +137,14 @@ func (t *reading) list() *reading {
 		return t
 	}
 	var cited []int
-	e := t.Edit()
-	inRange := func(n int) bool { return n >= 1 && n <= t.r.Len() }
-	e.Foreign = true
-	e.OnMarker = func(k markup.Token) (string, bool) {
-		if len(k.Group.IDs) == 0 && e.IsCitation(k.Start, k.Group) {
-			cited = append(cited, slices.DeleteFunc(k.Group.Numbers, func(n int) bool { return !inRange(n) })...)
+	around := markup.Surroundings{Text: t.Markdown, MarkerEnd: -1}
+	for _, k := range t.Tokens {
+		for _, n := range k.Group.Numbers {
+			if n >= 1 && n <= t.r.Len() && around.IsCitation(k.Start, k.Group) {
+				cited = append(cited, n)
+			}
 		}
-		return "", false
 	}
-	e.Run(0, len(t.Markdown))
 	slices.Sort(cited)
 	var b strings.Builder
 	for _, n := range slices.Compact(cited) {
