@@ -10,6 +10,7 @@ package evidence
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -173,19 +174,17 @@ func newWeighing(claims []Claim, sketches map[string]sources.Sketch) *weighing {
 // differences do not accumulate.
 func (w *weighing) group() {
 	w.root, w.groups = make([]int, len(w.claims)), make([][]int, len(w.claims))
-	partners := make([][]int, len(w.claims))
-	for _, p := range w.pairs { // ordered, with the smaller index first
-		partners[p[1]] = append(partners[p[1]], p[0])
-	}
 	for i := range w.claims {
 		w.root[i] = i
-		for _, j := range partners[i] {
-			if w.root[j] == j && same(w.said[j], w.said[i]) {
-				w.root[i] = j
-				break
-			}
+	}
+	for _, p := range w.pairs { // in the order of the second
+		first, alone := w.root[p[0]] == p[0], w.root[p[1]] == p[1]
+		if first && alone && same(w.said[p[0]], w.said[p[1]]) {
+			w.root[p[1]] = p[0]
 		}
-		w.groups[w.root[i]] = append(w.groups[w.root[i]], i)
+	}
+	for i, root := range w.root {
+		w.groups[root] = append(w.groups[root], i)
 	}
 }
 
@@ -193,15 +192,11 @@ func (w *weighing) group() {
 // because it is computed from other sources.
 func (w *weighing) support(group []int) int {
 	origins := map[int]bool{}
-	add := func(claim int) {
-		if !w.computed(claim) {
-			origins[w.origin[claim]] = true
-		}
-	}
 	for _, i := range group {
-		add(i)
-		for _, j := range w.backed[i] {
-			add(j)
+		for _, j := range append([]int{i}, w.backed[i]...) {
+			if !w.computed(j) {
+				origins[w.origin[j]] = true
+			}
 		}
 	}
 	return max(1, len(origins))
@@ -233,13 +228,15 @@ func (w *weighing) ids(group []int) []string {
 func (w *weighing) contradictions(judged []topicqueue.Contradiction, seen map[string]bool) []Contradiction {
 	found := []Contradiction{}
 	told := map[[2]int]bool{}
-	add := func(i, j int, c Contradiction, a, b string) {
+	add := func(i, j int, why string) {
 		key := [2]int{min(w.root[i], w.root[j]), max(w.root[i], w.root[j])}
 		if key[0] == key[1] || told[key] || w.family[i] == w.family[j] {
 			return
 		}
 		told[key] = true
-		if c.A, c.B = w.side(i, a), w.side(j, b); c.B.Support > c.A.Support {
+		kind, a, b := valuesOf(w.said[i], w.said[j])
+		c := Contradiction{Kind: kind, Why: why, A: w.side(i, a), B: w.side(j, b)}
+		if c.B.Support > c.A.Support {
 			c.A, c.B = c.B, c.A
 		}
 		found = append(found, c)
@@ -250,18 +247,15 @@ func (w *weighing) contradictions(judged []topicqueue.Contradiction, seen map[st
 	}
 	for _, j := range judged {
 		a, knownA := at[j.A]
-		b, knownB := at[j.B]
-		if knownA && knownB {
-			kind, valueA, valueB := valuesOf(w.said[a], w.said[b])
-			add(a, b, Contradiction{Kind: kind, Why: j.Why}, valueA, valueB)
+		if b, knownB := at[j.B]; knownA && knownB {
+			add(a, b, j.Why)
 		}
 	}
 	form := w.forms()
 	for _, p := range w.pairs {
 		both := seen[w.claims[p[0]].ID] && seen[w.claims[p[1]].ID]
 		if a, b := w.said[p[0]], w.said[p[1]]; !both && contradict(a, b) && !form[strings.Join(a.words, " ")] {
-			kind, valueA, valueB := valuesOf(a, b)
-			add(p[0], p[1], Contradiction{Kind: kind}, valueA, valueB)
+			add(p[0], p[1], "")
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Contradiction) int {
@@ -278,9 +272,8 @@ const manyValues = 4
 func (w *weighing) forms() map[string]bool {
 	said := map[string][]int{} // by words: one claim of each family and value
 	equal := func(i, j int) bool {
-		a, _ := w.said[i].values()
-		b, _ := w.said[j].values()
-		return w.family[i] == w.family[j] || slices.EqualFunc(sorted(a), sorted(b), quantity.Agree)
+		a, b := sorted(w.said[i].values), sorted(w.said[j].values)
+		return w.family[i] == w.family[j] || slices.EqualFunc(a, b, quantity.Agree)
 	}
 	for i, s := range w.said {
 		key := strings.Join(s.words, " ")
@@ -310,43 +303,36 @@ func (w *weighing) side(i int, value string) Side {
 	return s
 }
 
-// candidates returns the pairs of claims with enough shared words to be about the same thing, in order. A pair needs
+// candidates returns the pairs of claims with enough shared words to be about the same thing, the
+// smaller index first, in the order of the larger. A pair needs
 // two shared words, or one if either claim has at most three. Very common words are ignored, because they would pair
 // everything.
 func candidates(list []said) [][2]int {
-	holding := map[string][]int32{}
-	for i, s := range list {
+	uses := map[string]int{}
+	for _, s := range list {
 		for _, t := range s.terms {
-			holding[t] = append(holding[t], int32(i))
+			uses[t]++
 		}
 	}
 	common := max(60, len(list)/5)
 	var pairs [][2]int
-	shared := make([]int32, len(list))
+	holding := map[string][]int{}
 	for i, s := range list {
-		var touched []int32
+		shared := make(map[int]int)
 		for _, t := range s.terms {
-			if len(holding[t]) > common {
+			if uses[t] > common {
 				continue
 			}
 			for _, j := range holding[t] {
-				if int(j) >= i {
-					break
-				}
-				if shared[j] == 0 {
-					touched = append(touched, j)
-				}
 				shared[j]++
 			}
+			holding[t] = append(holding[t], i)
 		}
-		slices.Sort(touched)
-		for _, j := range touched {
+		for _, j := range slices.Sorted(maps.Keys(shared)) {
 			if shared[j] >= 2 || min(len(s.terms), len(list[j].terms)) <= 3 {
-				pairs = append(pairs, [2]int{int(j), i})
+				pairs = append(pairs, [2]int{j, i})
 			}
-			shared[j] = 0
 		}
 	}
-	slices.SortFunc(pairs, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 	return pairs
 }

@@ -20,49 +20,34 @@ type said struct {
 	terms   []string            // content words without figures, sorted, distinct
 	words   []string            // all words without figures, sorted
 	figures []quantity.Quantity // in order
+	values  []quantity.Quantity // the figures without dates; if there are none, the dates
+	times   []quantity.Quantity // the dates, if there are other figures
 	year    string              // year of the source; empty: unknown
 }
 
-// values returns the figures that a claim states, and its dates. If there are no other figures, the dates are the
-// values.
-func (s said) values() (values, times []quantity.Quantity) {
-	for _, q := range s.figures {
-		if q.Kind == quantity.Date {
-			times = append(times, q)
-		} else {
-			values = append(values, q)
-		}
-	}
-	if len(values) == 0 {
-		return times, nil
-	}
-	return values, times
+// agrees reports whether one of the figures agrees with q.
+func agrees(list []quantity.Quantity, q quantity.Quantity) bool {
+	return slices.ContainsFunc(list, func(o quantity.Quantity) bool { return quantity.Agree(q, o) })
+}
+
+// within reports whether each figure agrees with one of others.
+func within(list, others []quantity.Quantity) bool {
+	return !slices.ContainsFunc(list, func(q quantity.Quantity) bool { return !agrees(others, q) })
 }
 
 // rival returns the values in which two claims differ. ok reports whether each has such a value and their dates do not
 // exclude each other.
 func rival(a, b said) (va, vb []quantity.Quantity, ok bool) {
-	valuesA, timesA := a.values()
-	valuesB, timesB := b.values()
-	apart := len(timesA) > 0 && len(timesB) > 0 && !slices.ContainsFunc(timesA, func(q quantity.Quantity) bool {
-		return slices.ContainsFunc(timesB, func(o quantity.Quantity) bool { return quantity.Agree(q, o) })
-	})
-	va, vb = differing(valuesA, valuesB), differing(valuesB, valuesA)
+	common := func(q quantity.Quantity) bool { return agrees(b.times, q) }
+	apart := len(a.times) > 0 && len(b.times) > 0 && !slices.ContainsFunc(a.times, common)
+	va, vb = differing(a.values, b.values), differing(b.values, a.values)
 	return va, vb, !apart && len(va) > 0 && len(vb) > 0
 }
 
 // confirms reports whether claim b has all values of claim a, for the same time and with similar words.
 func confirms(a, b said) bool {
-	_, timesA := a.values()
-	_, timesB := b.values()
-	values, _ := a.values()
-	within := func(list, others []quantity.Quantity) bool {
-		return !slices.ContainsFunc(list, func(q quantity.Quantity) bool {
-			return !slices.ContainsFunc(others, func(o quantity.Quantity) bool { return quantity.Agree(q, o) })
-		})
-	}
-	sameTime := len(timesB) == 0 || within(timesA, timesB)
-	return len(values) > 0 && within(values, b.figures) && likeness(a, b) >= likely && sameTime
+	sameTime := len(b.times) == 0 || within(a.times, b.times)
+	return len(a.values) > 0 && within(a.values, b.figures) && likeness(a, b) >= likely && sameTime
 }
 
 // understand parses a claim.
@@ -76,7 +61,14 @@ func understand(c Claim) said {
 		}
 		rest.WriteString(s.text[at:q.Start] + " ")
 		s.figures = append(s.figures, q)
-		at = q.End
+		if at = q.End; q.Kind == quantity.Date {
+			s.times = append(s.times, q)
+		} else {
+			s.values = append(s.values, q)
+		}
+	}
+	if len(s.values) == 0 {
+		s.values, s.times = s.times, nil
 	}
 	rest.WriteString(s.text[at:])
 	s.terms, s.words = text.TermSet(rest.String()), text.Words(rest.String())
@@ -123,8 +115,8 @@ func contradict(a, b said) bool {
 // differing returns the figures that agree with none of others, but have one of the same kind and unit there.
 func differing(list, others []quantity.Quantity) []quantity.Quantity {
 	return slices.DeleteFunc(slices.Clone(list), func(q quantity.Quantity) bool {
-		return slices.ContainsFunc(others, func(o quantity.Quantity) bool { return quantity.Agree(q, o) }) ||
-			!slices.ContainsFunc(others, func(o quantity.Quantity) bool { return quantity.Differ(q, o) })
+		differs := func(o quantity.Quantity) bool { return quantity.Differ(q, o) }
+		return agrees(others, q) || !slices.ContainsFunc(others, differs)
 	})
 }
 
