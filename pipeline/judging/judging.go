@@ -133,14 +133,12 @@ func judged(f prompts.JudgeFinding) (j support.Judged, ok bool) {
 		Judgement: support.Judgement(strings.ToLower(strings.TrimSpace(f.Verdict))),
 		Sum:       strings.Join(strings.Fields(f.Sum), " "), Wrong: strings.Join(strings.Fields(f.Wrong), " "),
 	}
-	switch j.Judgement {
-	case support.JudgedSupported, support.JudgedConclusion:
+	good := j.Judgement == support.JudgedSupported || j.Judgement == support.JudgedConclusion
+	if good {
 		j.Wrong = ""
-		return j, true
-	case support.JudgedContradicted, support.JudgedPartly, support.JudgedAbsent:
-		return j, true
 	}
-	return j, false
+	bad := []support.Judgement{support.JudgedContradicted, support.JudgedPartly, support.JudgedAbsent}
+	return j, good || slices.Contains(bad, j.Judgement)
 }
 
 // placeNumber matches the number of a place, as in 2.13 or [2.13].

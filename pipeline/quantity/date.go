@@ -63,36 +63,13 @@ func (p *parser) date(i int) int {
 	return i
 }
 
-// begins reports whether a date may begin at byte i, because trying all forms at every word and number is slow.
+// begins reports whether a date may begin at byte i, because trying all forms at every word is slow.
 func (p input) begins(i int) bool {
-	named := func(word string) bool {
-		low := strings.ToLower(word)
-		listed := months[low] > 0 || smallMonths[word] > 0 || quarters[low] > 0
-		return listed || low == "q" || low == "h" || word == "FY"
-	}
-	if word, _ := wordAt(p.s, i); !digitAt(p.s, i) {
-		return named(word)
-	}
-	end := i
-	for digitAt(p.s, end) {
-		end++
-	}
-	if end-i > 4 {
-		return false
-	}
-	if end < len(p.s) && strings.IndexByte(".-/", p.s[end]) >= 0 {
-		return true
-	}
-	word, after := wordAt(p.s, end)
-	at := p.skipSpace(after, 1)
-	if rest := p.s[at:]; strings.HasPrefix(rest, "年") || strings.HasPrefix(rest, "月") {
-		return true
-	}
-	next, after := wordAt(p.s, at)
-	if next == "of" || next == "de" {
-		next, _ = wordAt(p.s, p.skipSpace(after, 1))
-	}
-	return (word == "" || len(word) <= 2) && (named(next) || named(word))
+	word, _ := wordAt(p.s, i)
+	low := strings.ToLower(word)
+	named := months[low] > 0 || smallMonths[word] > 0 || quarters[low] > 0
+	short := low == "q" || low == "h" || low == "fy"
+	return digitAt(p.s, i) || named || short
 }
 
 // when converts the match of a form to a date. ok is false if the day or month does not exist.
