@@ -20,7 +20,6 @@ func helpCommand(p *program) *cobra.Command {
 the topics.
 
 On a terminal a topic is shown with $PAGER, or with less. Elsewhere it is printed as Markdown.`,
-		ValidArgsFunction: completeHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return listHelp(p.Out, cmd.Root())
@@ -37,26 +36,6 @@ On a terminal a topic is shown with $PAGER, or with less. Elsewhere it is printe
 			return view.ShowText(p.Console, p.getenv, topic.Text)
 		},
 	}
-}
-
-// completeHelp returns the commands and topics that can follow.
-func completeHelp(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	found, _, err := cmd.Root().Find(args)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []string
-	for _, sub := range found.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name()+"\t"+sub.Short)
-		}
-	}
-	if found == cmd.Root() {
-		for _, t := range manual.Topics() {
-			names = append(names, t.Name+"\t"+t.About)
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // listHelp prints the help of the program and the topics of the manual.

@@ -18,6 +18,9 @@ import (
 	"nightdesk/storage"
 )
 
+// deepResearchBench is the format of desk.Article.
+const deepResearchBench = "deep-research-bench"
+
 // reportFlags control how a report or a digest is delivered.
 type reportFlags struct {
 	format     string
@@ -55,7 +58,11 @@ func printReport(ctx context.Context, s *session, name string, f reportFlags) er
 	}
 	return s.withRun(ctx, name, func(d *desk.Desk, runID string) error {
 		if f.format == deepResearchBench {
-			return printBenchmark(ctx, s.Console, d.Store, runID)
+			missing, err := d.Articles(ctx, runID, func(a desk.Article) error { return s.PrintJSON(a, true) })
+			if err == nil && missing > 0 {
+				err = view.Ended(fmt.Errorf("%s without a report left out", view.Counted(missing, "run")), view.ExitPartial)
+			}
+			return err
 		}
 		return reportOf(ctx, s, d, runID, f)
 	})

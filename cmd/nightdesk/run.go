@@ -219,7 +219,7 @@ func followHere(ctx context.Context, s *session, d *desk.Desk, services jobs.Ser
 			"Run the command again to start over. With --human-in-the-loop false it asks nothing.")
 	}
 	if err == nil {
-		err = watch.AwaitPublished(ctx, d.Queue, run.ID, usable, screen)
+		_, err = watch.AwaitPublished(ctx, d.Queue, run, usable, screen)
 	}
 	worker.Stop()
 	if ctx.Err() != nil {

@@ -278,7 +278,7 @@ func (d *Desk) batchesFrom(ctx context.Context, runs Runs, only string, from pla
 	case name == "":
 		return batches, nil
 	case i < 0 && only != "":
-		return nil, NoBatch(only, batches)
+		return nil, view.NoBatch(only, batches)
 	case i < 0: // starting over would send a client that pages through the list in circles
 		return nil, view.Usage(view.Hint(fmt.Errorf("the batch %q of the cursor was deleted", from.Batch),
 			"Begin without a cursor."))

@@ -189,17 +189,6 @@ func (s Stored) RunsFrom(_ context.Context, batch string, start int, yield func(
 	return nil
 }
 
-// NoBatch returns the error for an unknown batch.
-func NoBatch(name string, batches []redisqueue.Batch) error {
-	var names []string
-	for _, b := range slices.SortedFunc(slices.Values(batches), func(x, y redisqueue.Batch) int {
-		return x.CreatedAt.Compare(y.CreatedAt)
-	}) {
-		names = append(names, b.Name)
-	}
-	return view.NoBatch(name, names)
-}
-
 // Location returns where the report of a run is in storage, or "" if it has no published report.
 func (d *Desk) Location(run topicqueue.Run) string {
 	if run.Report == "" || run.PublishedAt.IsZero() {

@@ -111,6 +111,7 @@ func (a *Asker) CancelWaiting(ctx context.Context, runID string, grace time.Dura
 	if _, err := a.Desk.ChangeRun(ctx, runID, cancelRun); err != nil {
 		return false
 	}
-	_ = watch.AwaitPublished(ctx, a.Desk.Queue, runID, usable, a) // best effort: missing files do no harm
+	// best effort: missing files do no harm
+	_, _ = watch.AwaitPublished(ctx, a.Desk.Queue, topicqueue.Run{ID: runID}, usable, a)
 	return true
 }

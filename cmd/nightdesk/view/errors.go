@@ -1,10 +1,14 @@
 package view
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"nightdesk/topicqueue/redisqueue"
 )
 
 // Exit codes of every command.
@@ -117,11 +121,14 @@ type NoBatchError string
 
 func (e NoBatchError) Error() string { return fmt.Sprintf("there is no batch %q", string(e)) }
 
-// NoBatch returns the error for an unknown batch. names are those that exist, oldest first.
-func NoBatch(name string, names []string) error {
-	there := strings.Join(names[max(0, len(names)-20):], ", ")
-	if there == "" {
-		there = "none yet"
+// NoBatch returns the error for an unknown batch. It names the newest of those that exist.
+func NoBatch(name string, batches []redisqueue.Batch) error {
+	var names []string
+	for _, b := range slices.SortedFunc(slices.Values(batches), func(x, y redisqueue.Batch) int {
+		return x.CreatedAt.Compare(y.CreatedAt)
+	}) {
+		names = append(names, b.Name)
 	}
-	return NotFound(NoBatchError(name), "There are: "+there)
+	there := strings.Join(names[max(0, len(names)-20):], ", ")
+	return NotFound(NoBatchError(name), "There are: "+cmp.Or(there, "none yet"))
 }

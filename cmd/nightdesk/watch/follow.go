@@ -38,6 +38,8 @@ const (
 	alongPause = 3 * time.Second        // between marks that someone is reading along
 	lookTime   = 3 * time.Second        // timeout of one poll; a slower Redis counts as unavailable
 	outageLook = 200 * time.Millisecond // between polls while Redis is unavailable
+
+	publishedPause = 50 * time.Millisecond // between polls for the files of a run
 )
 
 // Follow shows a run's events after number seq until its stream ends, and returns the run in its final state.
@@ -137,31 +139,43 @@ func (l *looker) look(ctx context.Context, seq int64, ask bool) (n news, err err
 	return n, err
 }
 
-// AwaitPublished waits until all files of a run that has ended are in storage. For usable, see Follow.
-func AwaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error,
-	n Noter) error {
-	for o := (outage{Noter: n, since: time.Now(), patience: outageTime}); ; {
-		run, err := q.Run(ctx, runID)
+// AwaitPublished waits until all files of a run that has ended are in storage, and returns the run. For usable, see
+// Follow: without it, other processes store the files, and it also returns when they cannot store them.
+func AwaitPublished(ctx context.Context, q *redisqueue.Queue, run topicqueue.Run, usable func(context.Context) error,
+	n Noter) (topicqueue.Run, error) {
+	o := outage{Noter: n, since: time.Now()}
+	if usable != nil {
+		o.patience = outageTime
+	}
+	for {
+		now, err := q.Run(ctx, run.ID)
+		switch {
+		case err == nil:
+			run = now
+		case ctx.Err() != nil:
+			return run, context.Cause(ctx)
+		case errors.Is(err, redisqueue.ErrNotFound) && usable == nil: // its state has expired meanwhile
+			return run, nil
+		}
 		switch {
 		case err != nil:
-		case !run.PublishedAt.IsZero():
-			return nil
+		case !run.PublishedAt.IsZero(), run.Unpublished != "" && usable == nil:
+			return run, nil
+		case run.EndedAt.IsZero() && usable == nil:
+			return run, fmt.Errorf("run %s is still running: it is being retried", run.ID)
 		case run.Unpublished != "":
-			err = fmt.Errorf("run %s is %s, but its report cannot be stored: %s", runID, run.State, run.Unpublished)
-		default:
+			err = fmt.Errorf("run %s is %s, but its report cannot be stored: %s", run.ID, run.State, run.Unpublished)
+		case usable != nil:
 			err = usable(ctx)
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
 		}
 		if err == nil {
 			o.off()
-			err = retry.Sleep(ctx, 20*time.Millisecond)
+			err = retry.Sleep(ctx, publishedPause)
 		} else {
 			err = o.on(ctx, err)
 		}
 		if err != nil {
-			return err
+			return run, err
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
-	"nightdesk/topicqueue/retry"
 )
 
 // Name watches the run or batch called name, or the one called batch, or without both the newest batch, until it has
@@ -77,7 +76,7 @@ func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
 	case name != "":
 		return view.NoSuch(name)
 	}
-	return desk.NoBatch(batch, batches)
+	return view.NoBatch(batch, batches)
 }
 
 // storedBatch shows a batch whose runs are all in storage and therefore have ended.
@@ -127,7 +126,7 @@ func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error
 	v, end := w.viewer(run)
 	ended, err := Follow(ctx, w.desk, run.ID, from, nil, lookout{v, w})
 	if err == nil {
-		ended, err = w.stored(ctx, ended, v)
+		ended, err = AwaitPublished(ctx, w.queue, ended, nil, v)
 	}
 	end()
 	if ctx.Err() != nil {
@@ -137,27 +136,6 @@ func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error
 		return err
 	}
 	return w.summary(ended)
-}
-
-// stored waits until the files of a run that has ended are in storage, or cannot be stored.
-func (w *watcher) stored(ctx context.Context, run topicqueue.Run, v Viewer) (topicqueue.Run, error) {
-	o := outage{Noter: v, since: time.Now()}
-	for run.PublishedAt.IsZero() && run.Unpublished == "" && ctx.Err() == nil {
-		_ = retry.Sleep(ctx, newsPause)
-		now, err := w.queue.Run(ctx, run.ID)
-		if errors.Is(err, redisqueue.ErrNotFound) {
-			return run, nil
-		}
-		if err != nil {
-			_ = o.on(ctx, err) // patience is unlimited
-			continue
-		}
-		o.off()
-		if run = now; run.EndedAt.IsZero() {
-			return run, fmt.Errorf("run %s is still running: it is being retried", run.ID)
-		}
-	}
-	return run, context.Cause(ctx)
 }
 
 // viewer returns the viewer for one run, and a function that removes its live lines.

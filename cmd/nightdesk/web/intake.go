@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -76,7 +75,7 @@ func (s intakePages) draft(ctx context.Context, r *http.Request) (string, any, e
 		}
 	}
 	if d.Batch == "" { // set before enqueueing, so that a double submit enqueues once
-		d.Batch = "page_" + time.Now().UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
+		d.Batch = desk.NewBatchName("page_", time.Now())
 	}
 	seen := r.PostFormValue("seen") == markOf(d) // otherwise it was changed after it was shown
 	enqueue := r.PostFormValue("do") == "enqueue" && seen

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/hibiken/asynq"
 	"github.com/hibiken/asynqmon"
 	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
 )
 
 const monitoringPath = "/monitoring"
@@ -30,9 +31,6 @@ func asynqmonOn(rdb redis.UniversalClient, readOnly bool) http.Handler {
 	return asynqmon.New(asynqmon.Options{
 		RootPath: monitoringPath, RedisConnOpt: shared{rdb}, ReadOnly: readOnly,
 		PayloadFormatter: asynqmon.PayloadFormatterFunc(describePayload),
-		ResultFormatter: asynqmon.ResultFormatterFunc(func(_ string, result []byte) string {
-			return strings.Join(wrap(string(result), textColumns), "\n")
-		}),
 	})
 }
 
@@ -44,10 +42,8 @@ func (s shared) MakeRedisClient() any { return s.client }
 
 var _ asynq.RedisConnOpt = shared{}
 
-// textColumns is the line width for payloads and results. Longer lines push the last column off the screen.
-const textColumns = 28
-
-// describePayload describes a task in short lines, topic first. The task ID already contains the run.
+// describePayload describes a task in short lines, topic first, because a long line pushes the last column off the
+// screen. The task ID already contains the run.
 func describePayload(kind string, payload []byte) string {
 	var p struct {
 		Topic, Title, Batch, Unit string
@@ -56,30 +52,10 @@ func describePayload(kind string, payload []byte) string {
 	if json.Unmarshal(payload, &p) != nil || p.Unit == "" {
 		return asynqmon.DefaultPayloadFormatter.FormatPayload(kind, payload)
 	}
-	lines := append(wrap(p.Topic, textColumns), wrap(p.Title, textColumns)...)
-	lines = append(lines, fmt.Sprintf("%s, attempt %d", p.Unit, p.Generation))
-	if p.Batch != "" {
-		lines = append(lines, wrap("batch "+p.Batch, textColumns)...)
+	const width = 40
+	text := topicqueue.Clip(p.Topic, width)
+	if p.Title != "" {
+		text += "\n" + topicqueue.Clip(p.Title, width)
 	}
-	return strings.Join(lines, "\n")
-}
-
-// wrap breaks text into lines of at most width runes, preferably between words.
-func wrap(text string, width int) (lines []string) {
-	line := []rune{}
-	for _, word := range strings.Fields(text) {
-		next := []rune(word)
-		if len(line) > 0 && len(line)+1+len(next) > width {
-			lines, line = append(lines, string(line)), nil
-		} else if len(line) > 0 {
-			line = append(line, ' ')
-		}
-		for line = append(line, next...); len(line) > width; line = line[width:] {
-			lines = append(lines, string(line[:width]))
-		}
-	}
-	if len(line) > 0 {
-		lines = append(lines, string(line))
-	}
-	return lines
+	return fmt.Sprintf("%s\n%s, attempt %d\n%s", text, p.Unit, p.Generation, p.Batch)
 }

@@ -185,11 +185,7 @@ func (d Desk) Digest(ctx context.Context, batch string) (out digest.Digest, fina
 	}
 	batches, err := d.Queue.Batches(ctx)
 	if err == nil {
-		var names []string
-		for _, b := range batches {
-			names = append(names, b.Name)
-		}
-		err = view.NoBatch(batch, names)
+		err = view.NoBatch(batch, batches)
 	}
 	return out, false, err
 }
