@@ -83,11 +83,16 @@ func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err 
 	if err != nil {
 		return err
 	}
-	if err := showProblems(s.Console, list, f.skipInvalid); err != nil {
-		return err
+	if len(list.Unused) > 0 {
+		s.Say("%s: not used: %s", list.ShortName(), strings.Join(list.Unused, ", "))
 	}
-	if len(list.Topics) == 0 {
-		return view.Usage(fmt.Errorf("there is no topic in %s: give one per line", list.Name))
+	if err := list.Invalid(); err != nil && !f.skipInvalid {
+		return view.Hint(err, "Nothing was enqueued. Correct them, or leave them out with --skip-invalid.")
+	} else if err != nil {
+		s.Say("%v", err)
+	}
+	if err := list.Empty(); err != nil {
+		return err
 	}
 	plan := intake.NewPlan(s.Console, list, f.dedupe)
 	if f.dryRun {
@@ -156,22 +161,4 @@ func (f *enqueueFlags) open(ctx context.Context, s *session) (*intake.List, erro
 		return nil, err
 	}
 	return intake.Read(ctx, s.cfg, s.Console, in, f.Request)
-}
-
-// showProblems prints the invalid lines of a list. It returns them as an error unless skipInvalid is set.
-func showProblems(con *view.Console, list *intake.List, skipInvalid bool) error {
-	if len(list.Unused) > 0 {
-		con.Say("%s: not used: %s", list.ShortName(), strings.Join(list.Unused, ", "))
-	}
-	if list.Problems.Count == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("%d of the lines of %s cannot be enqueued:\n  %s", list.Problems.Count, list.Name,
-		list.Problems.Text())
-	if !skipInvalid {
-		return view.Usage(view.Hint(errors.New(text),
-			"Nothing was enqueued. Correct them, or leave them out with --skip-invalid."))
-	}
-	con.Say("%s", text)
-	return nil
 }

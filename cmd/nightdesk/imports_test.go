@@ -42,7 +42,7 @@ var layers = map[string][]string{
 	"cmd/nightdesk/view":       {"topicqueue", "topicqueue/redisqueue"},
 	"cmd/nightdesk/web": {"jobs", "jobs/bundle", "jobs/search", "pipeline", "storage", "topicqueue",
 		"topicqueue/redisqueue", "cmd/nightdesk/bases", "cmd/nightdesk/desk", "cmd/nightdesk/desk/health", "cmd/nightdesk/desk/reports",
-		"cmd/nightdesk/desk/schedules", "cmd/nightdesk/view", "cmd"},
+		"cmd/nightdesk/desk/schedules", "cmd/nightdesk/intake", "cmd/nightdesk/view", "cmd"},
 	"cmd/nightdesk/watch": {"config", "jobs", "jobs/bundle", "storage", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/desk", "cmd/nightdesk/desk/health", "cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/wiring": {"config", "jobs", "jobs/bundle", "jobs/search", "pipeline", "prompts", "storage",

@@ -201,7 +201,7 @@ func (r *record) recordCommands() {
 			"schedule resume nightly-plain"}},
 		{"kb", []string{"kb list", "kb show docs", "kb search docs quays", "kb search docs quays --mode naive --limit 1",
 			"kb add --name docs docs"}},
-		{"search", []string{"search quays --limit 3", "search cranes --batch plain", "index"}},
+		{"search", []string{"search quays --limit 3", "search cranes --batch plain"}},
 		{"config", []string{"config"}},
 		{"doctor", []string{"doctor"}},
 		{"health", []string{"health worker", "health scheduler"}},

@@ -76,7 +76,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 		resumeCommand(p),
 		retryCommand(p), replayCommand(p), narrateCommand(p), verifyCommand(p), kbCommand(p),
 		configCommand(p), promptsCommand(p),
-		stylesCommand(p), doctorCommand(p), healthCommand(p), serveCommand(p), searchCommand(p), indexCommand(p),
+		stylesCommand(p), doctorCommand(p), healthCommand(p), serveCommand(p), searchCommand(p),
 		upCommand(p), mcpCommand(p))
 	help := helpCommand(p)
 	root.AddCommand(help)

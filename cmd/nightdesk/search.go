@@ -40,28 +40,6 @@ with some of them are listed.`,
 	return cmd
 }
 
-func indexCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use:   "index",
-		Short: "Read all reports again for search",
-		Long: `Read all reports in storage again for search. This is seldom needed, because search and serve read
-new reports by themselves and replace a damaged index. The index lies in the data directory of this
-machine.`,
-		Args: cobra.NoArgs,
-		RunE: p.command(func(ctx context.Context, s *session, _ []string) error {
-			return withIndex(ctx, s, func(index *finding.Reports) error {
-				bar, begun := view.NewBar(s.Err, "reading reports"), time.Now()
-				done, err := index.Rebuild(ctx, func(done, total int) { bar.Set(done, total, "") })
-				bar.End()
-				if err != nil {
-					return err
-				}
-				return s.Result(done, "%s indexed in %s\n", view.Counted(done.Runs, "run"), view.Duration(time.Since(begun)))
-			})
-		}),
-	}
-}
-
 // withIndex calls do with the index of the reports in storage.
 func withIndex(ctx context.Context, s *session, do func(*finding.Reports) error) error {
 	return s.withDesk(ctx, desk.OpenStored, func(d *desk.Desk) error {

@@ -65,18 +65,6 @@ func (x *Index) CatchUp(ctx context.Context, progress func(done, total int)) (do
 	return done, nil
 }
 
-// Rebuild is CatchUp, but reads all runs again. The index can be searched meanwhile.
-func (x *Index) Rebuild(ctx context.Context, progress func(done, total int)) (Done, error) {
-	err := x.use(func(db *sql.DB) error {
-		_, err := db.ExecContext(ctx, `UPDATE runs SET stamp = ''`)
-		return err
-	})
-	if err != nil {
-		return Done{}, fmt.Errorf("rebuild the search index: %w", err)
-	}
-	return x.CatchUp(ctx, progress)
-}
-
 func (x *Index) catchUp(ctx context.Context, db *sql.DB, progress func(done, total int)) (done Done, err error) {
 	there, err := x.stamps(ctx)
 	if err != nil {

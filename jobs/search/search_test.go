@@ -262,10 +262,6 @@ func TestCatchUp(t *testing.T) {
 	if got := a.finds("washed") + a.finds("grass"); got != "one" {
 		t.Errorf("without its bundle: found %q", got)
 	}
-	done, err := a.Rebuild(t.Context(), nil)
-	if err != nil || done.Added != 3 || done.Runs != 3 {
-		t.Errorf("Rebuild = %+v, %v", done, err)
-	}
 }
 
 // TestIndex_Damaged: a damaged index is rebuilt, at the start and during use.

@@ -2,12 +2,12 @@ package desk
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
@@ -140,17 +140,6 @@ func (d *Desk) sameOrder(ctx context.Context, o Order) error {
 	return nil
 }
 
-// LinesError tells which topics of a list cannot be enqueued.
-type LinesError struct {
-	Count int
-	Lines []string // the first of them
-}
-
-func (e *LinesError) Error() string {
-	return fmt.Sprintf("%d of the topics cannot be enqueued; a line is a topic, counted from 1: %s", e.Count,
-		strings.Join(e.Lines, "; "))
-}
-
 // Draft is a list of topics with their common options. Empty options take their values from the settings.
 type Draft struct {
 	List     string // content as in a file to enqueue
@@ -225,16 +214,11 @@ func (d *Desk) readForeign(ctx context.Context, in io.Reader, r intake.Request) 
 	if c.List, err = intake.Read(ctx, d.Config, d.Console, in, r); err != nil {
 		return c, err
 	}
-	switch {
-	case c.List.Problems.Count > 0:
-		err = view.Usage(view.Hint(&LinesError{c.List.Problems.Count, strings.Split(c.List.Problems.Text(), "\n  ")},
-			"Correct them. Nothing was enqueued."))
-	case len(c.List.Topics) == 0:
-		err = view.Usage(view.Hint(errors.New("there is no topic in the list"), "Write one a line."))
-	default:
-		c.Plan = intake.NewPlan(d.Console, c.List, intake.Keep)
+	if err := cmp.Or(c.List.Invalid(), c.List.Empty()); err != nil {
+		return c, view.Hint(err, "Correct it. Nothing was enqueued.")
 	}
-	return c, err
+	c.Plan = intake.NewPlan(d.Console, c.List, intake.Keep)
+	return c, nil
 }
 
 // enqueueForeign enqueues a list from a client.

@@ -39,7 +39,8 @@ type RunSummary struct {
 	Tally       *topicqueue.Tally   `json:"tally,omitempty" jsonschema:"result counts; absent while nothing is in storage"`
 }
 
-func (d *Desk) summary(run topicqueue.Run) RunSummary {
+// Summary returns a run as lists show it.
+func (d *Desk) Summary(run topicqueue.Run) RunSummary {
 	s := RunSummary{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, Labels: run.Labels, State: run.State,
 		Reason: run.Reason, Paused: run.Paused, Unpublished: run.Unpublished, Report: d.Location(run), Tally: run.Tally,
 		CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt}
@@ -247,7 +248,7 @@ func (d *Desk) walk(ctx context.Context, r ListRequest, fits func(topicqueue.Run
 				return errEnough
 			}
 			n++
-			return yield(d.summary(run))
+			return yield(d.Summary(run))
 		})
 		switch {
 		case errors.Is(err, errEnough):

@@ -49,7 +49,7 @@ func TestListOrder(t *testing.T) {
 		var got []RunSummary
 		for _, r := range runs {
 			if pick(r) {
-				got = append(got, (&Desk{}).summary(r))
+				got = append(got, (&Desk{}).Summary(r))
 			}
 		}
 		letters := ""

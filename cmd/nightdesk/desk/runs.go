@@ -71,9 +71,9 @@ func (d *Desk) Run(ctx context.Context, r RunRequest) (RunDetail, error) {
 // Detail returns the details of a run.
 func (d *Desk) Detail(ctx context.Context, f Found) (RunDetail, error) {
 	run := f.Run
-	r := RunDetail{RunSummary: d.summary(run), Cuts: run.Cuts, Preset: run.Options.Preset,
+	r := RunDetail{RunSummary: d.Summary(run), Cuts: run.Cuts, Preset: run.Options.Preset,
 		Language: run.Options.Language, Narration: run.Narration, Options: run.Options, Dialogue: []Question{},
-		ToolCalls: run.ToolCalls, TookMS: d.summary(run).Used(time.Now()).Milliseconds()}
+		ToolCalls: run.ToolCalls, TookMS: d.Summary(run).Used(time.Now()).Milliseconds()}
 	if r.ToolCalls == nil {
 		r.ToolCalls = map[string]topicqueue.ToolCalls{}
 	}

@@ -114,7 +114,7 @@ func (c *submitter) flush(ctx context.Context) error {
 		} else {
 			c.done.Known++
 		}
-		s := c.summary(run)
+		s := c.Summary(run)
 		s.Line, s.Created = c.lines[i], &created[i]
 		if err := c.queued(s); err != nil {
 			return err

@@ -84,12 +84,39 @@ func (p *problemList) add(format string, args ...any) {
 	}
 }
 
-func (p *problemList) Text() string {
+func (p *problemList) text() string {
 	text := strings.Join(p.first, "\n  ")
 	if more := p.Count - len(p.first); more > 0 {
 		text += fmt.Sprintf("\n  and %d more", more)
 	}
 	return text
+}
+
+// LinesError tells which lines of a list cannot be enqueued.
+type LinesError struct {
+	List  string // its name
+	Count int
+	Lines []string // the first of them, with reasons
+}
+
+func (e *LinesError) Error() string {
+	return fmt.Sprintf("%d of the lines of %s cannot be enqueued:\n  %s", e.Count, e.List, strings.Join(e.Lines, "\n  "))
+}
+
+// Invalid returns a LinesError if lines of the list are invalid.
+func (l *List) Invalid() error {
+	if l.Problems.Count == 0 {
+		return nil
+	}
+	return view.Usage(&LinesError{l.Name, l.Problems.Count, strings.Split(l.Problems.text(), "\n  ")})
+}
+
+// Empty returns an error if the list has no topic.
+func (l *List) Empty() error {
+	if len(l.Topics) > 0 {
+		return nil
+	}
+	return view.Usage(fmt.Errorf("there is no topic in %s: give one per line", l.Name))
 }
 
 // Request describes which list to read, and how.

@@ -81,7 +81,7 @@ func NewPlan(con *view.Console, list *List, dedupe string) *Plan {
 			more = fmt.Sprintf("\n  What is nearly the same (%s) gets a report of its own; --dedupe skip or --dedupe merge "+
 				"changes that.", view.Counted(p.Similar, "topic"))
 		}
-		con.Say("%s of %s repeating others:\n  %s%s", view.Counted(shown.Count, "line"), list.Name, shown.Text(), more)
+		con.Say("%s of %s repeating others:\n  %s%s", view.Counted(shown.Count, "line"), list.Name, shown.text(), more)
 	}
 	return p
 }

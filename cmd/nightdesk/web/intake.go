@@ -12,6 +12,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/desk"
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
 )
@@ -90,7 +91,7 @@ func (s intakePages) draft(ctx context.Context, r *http.Request) (string, any, e
 	} else {
 		p.Topics, p.Said, err = s.CheckDraft(ctx, d)
 	}
-	var lines *desk.LinesError
+	var lines *intake.LinesError
 	switch {
 	case errors.As(err, &lines):
 		p.Problems, p.Wrong, p.Do = lines.Lines, "Some lines cannot be enqueued.",

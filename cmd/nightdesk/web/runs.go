@@ -201,11 +201,12 @@ func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error)
 	if err != nil {
 		return "", nil, err
 	}
+	summary := s.Summary(run)
 	topic := topicqueue.OneLine(run.Topic)
-	p := runPage{ID: id, Topic: topic, Batch: run.Batch, BatchURL: "../batches/" + name(run.Batch), State: view.State(run),
+	p := runPage{ID: id, Topic: topic, Batch: run.Batch, BatchURL: "../batches/" + name(run.Batch), State: summary.Word(),
 		Class: string(run.State), Reason: run.Reason, Live: !run.State.Final()}
 	if found.Queued {
-		p.Actions = offered(desk.RunSummary{State: run.State, Paused: run.Paused})
+		p.Actions = offered(summary)
 	}
 	for _, b := range blocks {
 		p.Blocks = append(p.Blocks, blockLine{b.Title, strings.ToLower(string(b.Status)),
@@ -213,7 +214,7 @@ func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error)
 	}
 	used := ""
 	if !run.StartedAt.IsZero() {
-		used = view.Duration(cmp.Or(run.EndedAt, time.Now()).Sub(run.StartedAt))
+		used = view.Duration(summary.Used(time.Now()))
 	}
 	p.Facts = facts("Id, tags", strings.TrimSpace(strings.Join(append([]string{run.Ref}, run.Tags...), " ")),
 		"Begun", when(run.StartedAt), "Ended", when(run.EndedAt), "Time used", used)

@@ -69,8 +69,7 @@ func New(s Services) http.Handler {
 	h := &healthPages{Services: s}
 	guard := &access{token: s.Token, readToken: s.ReadToken}
 	(&site{Services: s, health: h, access: guard}).handle(mux)
-	mux.Handle("/v1/", api.New(api.Services{Desk: s.Desk, Search: s.Search, Knowledge: s.Bases(),
-		Token: s.Token != ""}))
+	mux.Handle("/v1/", api.New(api.Services{Desk: s.Desk, Search: s.Search, Token: s.Token != ""}))
 	mux.HandleFunc("GET /healthz", h.alive)
 	mux.HandleFunc("GET /readyz", h.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{

@@ -79,14 +79,6 @@ func (r *Reports) CatchUp(ctx context.Context, progress func(done, total int)) e
 	return err
 }
 
-// Rebuild reads all reports again.
-func (r *Reports) Rebuild(ctx context.Context, progress func(done, total int)) (search.Done, error) {
-	if r.err != nil {
-		return search.Done{}, r.err
-	}
-	return r.index.Rebuild(r.log.WithContext(ctx), progress)
-}
-
 // Close closes the index.
 func (r *Reports) Close() error {
 	if r.kept != nil {

@@ -2,6 +2,7 @@ package schedules
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -155,12 +156,7 @@ func (d Desk) list(ctx context.Context, cfg config.Config, con *view.Console, sp
 	if err != nil {
 		return nil, err
 	}
-	if list.Problems.Count > 0 {
-		err = fmt.Errorf("%d of the lines of %s cannot be enqueued:\n  %s", list.Problems.Count, name, list.Problems.Text())
-	} else if len(list.Topics) == 0 {
-		err = fmt.Errorf("there is no topic in %s: give one per line", name)
-	}
-	if err != nil {
+	if err := cmp.Or(list.Invalid(), list.Empty()); err != nil {
 		return nil, err
 	}
 	return list, nil

@@ -17,8 +17,8 @@ import (
 	"net/http"
 	"strings"
 
-	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/desk"
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/search"
 	"nightdesk/jobs/tasks"
@@ -29,9 +29,7 @@ import (
 type Services struct {
 	Desk   *desk.Desk
 	Search func(ctx context.Context, q search.Query) (search.Results, error)
-	// Knowledge is the knowledge bases of this machine.
-	Knowledge *bases.Bases
-	Token     bool // requests need a token
+	Token  bool // requests need a token
 }
 
 // Problem is an error for a client (RFC 9457). Detail describes the error, Do the remedy.
@@ -190,7 +188,7 @@ func (a *server) problemOf(r *http.Request, err error) *Problem {
 		status := map[view.Kind]int{view.Misuse: http.StatusUnprocessableEntity, view.Missing: http.StatusNotFound,
 			view.Conflict: http.StatusConflict}[view.KindOf(err)]
 		p := problem(status, cmp.Or(remedy(err), view.HintOf(err), "Correct the request."), "%v", err)
-		var lines *desk.LinesError
+		var lines *intake.LinesError
 		if errors.As(err, &lines) {
 			p.Errors = lines.Lines
 		}

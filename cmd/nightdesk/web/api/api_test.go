@@ -78,14 +78,13 @@ func newDesk(t *testing.T) *testDesk {
 	cfg, err := config.Load("", false, func(name string) string {
 		return map[string]string{"SEARXNG_URL": "http://localhost:1", "LLM_MODEL": "one",
 			"LLM_BASE_URL": "http://localhost:1"}[name]
-	}, map[string]string{"data_dir": t.TempDir()})
+	}, map[string]string{"data_dir": dunes(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.served = &desk.Desk{Settings: desk.Settings{Config: cfg, Console: &view.Console{Log: zerolog.Nop()}}, Store: d.store,
 		Desk: &wiring.Desk{Redis: rdb, Queue: d.queue, Dispatcher: dispatcher, Clock: clock}, ReadTopics: d.topicsOf}
-	d.server = httptest.NewServer(api.New(api.Services{Desk: d.served, Search: d.index.Search,
-		Knowledge: dunes(t)}))
+	d.server = httptest.NewServer(api.New(api.Services{Desk: d.served, Search: d.index.Search}))
 	t.Cleanup(d.server.Close)
 	text := d.read(http.MethodGet, "/v1/openapi.json", "", 200)
 	if err := json.Unmarshal(text, &d.doc); err != nil || d.doc.OpenAPI != "3.1.0" {
@@ -546,7 +545,7 @@ func TestEvents_ManyClients(t *testing.T) {
 }
 
 // dunes returns knowledge bases, of which there is one with three documents.
-func dunes(t *testing.T) *bases.Bases {
+func dunes(t *testing.T) string {
 	var cfg config.Config
 	cfg.DataDir = t.TempDir()
 	all := bases.New(cfg, &view.Console{Out: io.Discard, Err: io.Discard})
@@ -560,5 +559,5 @@ func dunes(t *testing.T) *bases.Bases {
 	if _, err := all.Ingest(t.Context(), "dunes", []string{documents}, false); err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return cfg.DataDir
 }

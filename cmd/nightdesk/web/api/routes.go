@@ -218,8 +218,10 @@ func (a *server) bases() []endpoint {
 	return []endpoint{
 		route(get, "/knowledge", "listKnowledge",
 			"Knowledge bases of the machine that serves; `kb` of an order names one",
-			func(ctx context.Context, _ nothing) (bases.BaseList, error) { return a.Knowledge.List(ctx) }),
+			func(ctx context.Context, _ nothing) (bases.BaseList, error) { return a.Desk.Bases().List(ctx) }),
 		route(get, "/knowledge/{name}", "readKnowledge", "One knowledge base",
-			func(ctx context.Context, r baseRequest) (knowledge.Info, error) { return a.Knowledge.Info(ctx, r.Name) }),
+			func(ctx context.Context, r baseRequest) (knowledge.Info, error) {
+				return a.Desk.Bases().Info(ctx, r.Name)
+			}),
 	}
 }
