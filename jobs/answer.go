@@ -81,11 +81,11 @@ func (h answerHandler) followed(ctx context.Context, run topicqueue.Run) (string
 		return "", nil
 	}
 	return steady.Get(ctx, "read the report that is asked about", func(ctx context.Context) (string, error) {
-		body, err := h.store.Get(ctx, storage.ReportKey(run.Options.Follows))
+		report, err := bundle.Report(ctx, h.store, run.Options.Follows)
 		if errors.Is(err, storage.ErrNotExist) {
 			return "", nil
 		}
-		return bundle.Body(string(body)), err
+		return report.Body(nil), err
 	})
 }
 

@@ -134,7 +134,7 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := (&reporting.Reporter{}).Report(t.Context(), in)
-	got.AddHead(in.Run)
+	got.AddRun(in.Run)
 	if err != nil || got.Markdown != string(want) {
 		t.Errorf("%v\n--- stored\n%s\n--- again\n%s", err, want, got.Markdown)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,8 @@ import (
 	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -33,32 +34,72 @@ func TestForgedBundle(t *testing.T) {
 			id := b.enqueue(topic, o, "")
 			b.wait(id)
 			w.Stop()
-			store, report, claims := b.services.Store, storage.ReportKey(id), storage.CacheKey(id, "claims.jsonl")
-			marker := regexp.MustCompile(`\[\[[^\]]+\]\(#ref-[^)]+\)\]`)
-			markdown := get(t, store, report)
-			sentence := regexp.MustCompile(`(?m)^(?:- )?[A-Z][^\n]*? \[\[[^\]]+\]\(#ref-[^)]+\)\]`).Find(markdown)
-			markers := slices.Compact(marker.FindAllString(string(markdown), -1))
-			if sentence == nil || len(markers) < 2 {
-				t.Fatalf("%d markers, sentence %q:\n%s", len(markers), sentence, markdown)
+			store, markdown, claims := b.services.Store, storage.ReportKey(id), storage.CacheKey(id, "claims.jsonl")
+			tree := storage.CacheKey(id, "report.json")
+			run := b.run(id)
+			first := func(r *report.Report) (cited *report.Block) {
+				for i := range r.Sections {
+					report.EachBlock(r.Sections[i].Blocks, func(b *report.Block) {
+						if cited == nil && b.Kind == report.KindExcerpt {
+							cited = b
+						}
+					})
+				}
+				return cited
 			}
-			other := map[string]string{topicqueue.CitationAnchors: markers[len(markers)-1], topicqueue.CitationNumbered: "[[99](#ref-99)]"}[style]
+			for name, c := range map[string]struct {
+				forge func(r *report.Report)
+				want  string
+			}{
+				"a word of a sentence": {func(r *report.Report) { first(r).Blocks = report.ParseWhole("Not this.") },
+					"lacks a checked sentence or its citations"},
+				"a sentence of its own": {func(r *report.Report) {
+					s := &r.Sections[0]
+					s.Blocks = append(s.Blocks, report.Parse("Pumps are loud ["+first(r).Citation+"].")...)
+				}, "has a sentence that was not checked"},
+				"the source of one": {func(r *report.Report) { first(r).Citation = r.References[1].Entries[0].IDs[0] },
+					"lacks a checked sentence or its citations"},
+				"an entry of references": {func(r *report.Report) { r.References[0].Entries[0].Text += "x" },
+					"has a reference that differs from the sources"},
+				"where a citation leads": {func(r *report.Report) { r.References[0].Entries[0].Label += "x" },
+					"has a reference that differs from the sources"},
+			} {
+				var r report.Report
+				if err := json.Unmarshal(get(t, store, tree), &r); err != nil {
+					t.Fatal(err)
+				}
+				c.forge(&r)
+				forged, err := json.Marshal(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				was := map[string]string{tree: string(get(t, store, tree)), markdown: string(get(t, store, markdown))}
+				replace(t, store, id, tree, string(forged))
+				has := func(problem, file string) bool {
+					check, err := bundle.Verify(t.Context(), store, id)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return slices.ContainsFunc(check.Problems, func(p storage.Problem) bool {
+						return p.File == file && strings.Contains(p.What, problem)
+					})
+				}
+				if !has("is another text than report.json has", markdown) {
+					t.Errorf("%s: the Markdown is no longer that of the report, and nothing says so", name)
+				}
+				replace(t, store, id, markdown, r.Markdown(reporting.StyleOf(run)))
+				if !has(c.want, tree) {
+					t.Errorf("%s: not found", name)
+				}
+				for key, body := range was {
+					replace(t, store, id, key, body)
+				}
+			}
 			for name, c := range map[string]struct {
 				file  string
 				forge func(body string) string
 				want  string
 			}{
-				"a word of a sentence": {report, func(s string) string { return strings.Replace(s, string(sentence), "Not "+string(sentence), 1) }, "lacks a checked sentence or its citations"},
-				"a sentence twice": {report, func(s string) string {
-					return strings.Replace(s, string(sentence), string(sentence)+"\n\n"+string(sentence), 1)
-				}, "an unchecked citation"},
-				"a sentence of its own": {report, func(s string) string {
-					return strings.Replace(s, string(sentence), "Pumps are loud. "+markers[0]+"\n\n"+string(sentence), 1)
-				}, "an unchecked citation"},
-				"the source of one":    {report, func(s string) string { return strings.Replace(s, markers[0], other, 1) }, "lacks a checked sentence or its citations"},
-				"where a marker leads": {report, func(s string) string { return strings.Replace(s, "](#ref-", "](#ref-x", 1) }, "lacks a checked sentence or its citations"},
-				"an entry of references": {report, func(s string) string {
-					return regexp.MustCompile(`(?s)(<a id="ref-.*?)\.md`).ReplaceAllString(s, "${1}x.md")
-				}, "has a reference that differs from the checked one"},
 				"a claim":         {claims, func(s string) string { return strings.Replace(s, `"text":"`, `"text":"Not `, 1) }, "the claims of the blocks"},
 				"one claim fewer": {claims, func(s string) string { return s[strings.IndexByte(s, '\n')+1:] }, "the claims of the blocks"},
 			} {

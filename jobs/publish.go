@@ -86,7 +86,7 @@ func (h publishHandler) put(ctx context.Context, a *stage.Attempt) error {
 		b.In.Run, in.Run = a.Run, a.Run
 	}
 	if rep != nil {
-		rep.AddHead(a.Run)
+		rep.AddRun(a.Run)
 	}
 	if err := b.Write(ctx); err != nil {
 		return err

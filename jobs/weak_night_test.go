@@ -3,7 +3,6 @@ package jobs_test
 import (
 	"flag"
 	"fmt"
-	"math"
 	"regexp"
 	"testing"
 
@@ -51,10 +50,10 @@ func TestWeakModelNight(t *testing.T) {
 		states[b.run(id).State]++
 	}
 	w.Stop()
-	var sentences, citations, outside int
+	var sentences, citations int
 	for i, id := range ids {
 		check := b.check(id)
-		sentences, citations, outside = sentences+check.Sentences, citations+check.Citations, outside+check.Outside
+		sentences, citations = sentences+check.Sentences, citations+check.Citations
 		for _, p := range check.Problems {
 			t.Errorf("%d: %s: %s", i, p.File, p.What)
 		}
@@ -72,14 +71,5 @@ func TestWeakModelNight(t *testing.T) {
 	if states[topicqueue.RunCompleted]+states[topicqueue.RunPartial] < len(ids)/2 || citations == 0 {
 		t.Errorf("states %v, %d citations: the test shows nothing", states, citations)
 	}
-	// At most one in twenty, plus three standard deviations of the count in a small sample, because the model's nonsense
-	// changes with each word of a prompt.
-	most := float64(sentences) / 20
-	if *weakTopics < 200 {
-		most += 3 * math.Sqrt(most)
-	}
-	if float64(outside) > most {
-		t.Errorf("%d passages outside of the check, with %d sentences", outside, sentences)
-	}
-	t.Logf("states %v; %d sentences with citations, %d passages outside of the check", states, sentences, outside)
+	t.Logf("states %v; %d sentences with citations", states, sentences)
 }

@@ -40,7 +40,7 @@ type Texts struct {
 	CheckUnconfirmed Text `yaml:"check_unconfirmed"`
 	CheckUnsupported Text `yaml:"check_unsupported"`
 
-	Confirmed Text `yaml:"confirmed"` // Confirmed, Sentences, Repaired, Unverified, Conclusions, Unsupported, FactsUncited
+	Confirmed Text `yaml:"confirmed"` // Sentences, Unverified, Unsupported, FactsUncited
 
 	Quoted      Text `yaml:"quoted"`
 	Missing     Text `yaml:"missing"` // Terms

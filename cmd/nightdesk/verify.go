@@ -88,10 +88,6 @@ func verifyBundle(ctx context.Context, s *session, name string) error {
 			fmt.Fprintln(s.Out, view.Counted(len(check.Problems), "problem"))
 		}
 	}
-	if check.Outside > 0 {
-		s.Say("%s of the report could not be checked when it was written: see \"outside\" in verification.json",
-			view.Counted(check.Outside, "passage"))
-	}
 	if check.Otherwise > 0 {
 		s.Say("%s checked by another version's rules get other verdicts by this version's rules; this is not a "+
 			"fault",

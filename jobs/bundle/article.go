@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"nightdesk/pipeline/citation/address"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
 
-// Article returns a report as a self-contained text, without its head and its links within the page. Citations are
-// numbers in brackets, one per document, which a list at the end resolves: "[3] Title. Address".
+// Article returns a report as a self-contained text, without links within the page. Citations are numbers in brackets,
+// one per document, which a list at the end resolves: "[3] Title. Address".
 func Article(ctx context.Context, store storage.Store, runID string) (string, error) {
-	report, err := store.Get(ctx, storage.ReportKey(runID))
+	r, err := Report(ctx, store, runID)
 	if err != nil {
 		return "", err
 	}
@@ -30,39 +30,37 @@ func Article(ctx context.Context, store storage.Store, runID string) (string, er
 			sources[id] = line.Source
 		}
 	}
-	return article(string(report), sources), nil
+	return article(r, sources), nil
 }
 
-func article(report string, sources map[string]topicqueue.Source) string {
-	title, body, references := split(report)
-	numbers, list := map[string]int{}, ""
-	body = citationLink.ReplaceAllStringFunc(body, func(marker string) string {
-		id := citationLink.FindStringSubmatch(marker)[1]
+func article(r report.Report, sources map[string]topicqueue.Source) string {
+	numbers := map[string]int{}
+	var list strings.Builder
+	body := r.Body(func(id string) string {
 		s, known := sources[id]
-		if !known { // already a number
+		if !known { // of an earlier version, whose report has numbers
 			return "[" + id + "]"
 		}
 		key := cmp.Or(address.Normalize(s.URL), s.Document, s.ID)
 		if numbers[key] == 0 {
 			numbers[key] = len(numbers) + 1
-			list += fmt.Sprintf("[%d] %s\n", numbers[key], reference(s))
+			fmt.Fprintf(&list, "[%d] %s\n", numbers[key], reference(s))
 		}
 		return fmt.Sprintf("[%d]", numbers[key])
 	})
-	for _, n := range numbers { // two passages of one document
-		for mark := fmt.Sprintf("[%d]", n); strings.Contains(body, mark+mark); {
-			body = strings.ReplaceAll(body, mark+mark, mark)
+	if list.Len() == 0 {
+		for _, ref := range r.References {
+			for _, e := range ref.Entries {
+				fmt.Fprintf(&list, "[%s] %s\n", e.Label, e.Text)
+			}
 		}
 	}
-	if heading, _, _ := strings.Cut(references, "\n"); list != "" {
-		references = heading + "\n\n" + list
+	title := ""
+	if r.Title != "" {
+		title = "# " + report.Escape(r.Title) + "\n\n"
 	}
-	parts := []string{title, body, listAnchor.ReplaceAllString(references, "")}
-	return strings.TrimSpace(strings.Join(parts, "\n\n")) + "\n"
+	return strings.TrimSpace(title+body+"\n\n"+list.String()) + "\n"
 }
-
-// listAnchor matches the targets of links to references.
-var listAnchor = regexp.MustCompile(`<a id="ref-[^"]*"></a> ?`)
 
 // reference formats a source as its name and address.
 func reference(s topicqueue.Source) string {

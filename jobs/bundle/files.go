@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -21,6 +22,7 @@ const (
 	queueJSON        document[queueFile]         = "queue.json"
 	citationsJSON    document[citationsFile]     = "citations.json"
 	costsJSON        document[costFile]          = "token_cost_summary.json"
+	reportJSON       document[report.Report]     = "report.json"       // with a report
 	outlineJSON      document[reporting.Outline] = "outline.json"      // with a report
 	verificationJSON document[verificationFile]  = "verification.json" // with a report; how it was checked
 	sourcesJSONL     lines[sourceLine]           = "sources.jsonl"
@@ -85,6 +87,20 @@ func Lines[T any](ctx context.Context, store storage.Store, key string) (out []T
 		out = append(out, v)
 	}
 	return out, nil
+}
+
+// Report reads the report of a run. One that was written before reports were stored as values is read from its
+// Markdown. The error wraps storage.ErrNotExist if there is none.
+func Report(ctx context.Context, store storage.Store, runID string) (report.Report, error) {
+	r, err := reportJSON.read(ctx, store, runID)
+	if !errors.Is(err, storage.ErrNotExist) {
+		return r, err
+	}
+	body, err := store.Get(ctx, storage.ReportKey(runID))
+	if err != nil {
+		return r, err
+	}
+	return report.Read(string(body)), nil
 }
 
 var errGarbled = errors.New("invalid file format")

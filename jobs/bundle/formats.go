@@ -147,12 +147,12 @@ func news(ctx context.Context, store storage.Store, in reporting.Input, rep repo
 	if in.Changes == nil {
 		return nil, nil
 	}
-	before, err := store.Get(ctx, storage.ReportKey(in.Changes.RunID))
+	before, err := Report(ctx, store, in.Changes.RunID)
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}
-	now := Body(rep.Markdown)
-	d := text.Align(Body(string(before)), now)
+	now := rep.Tree.Body(nil)
+	d := text.Align(before.Body(nil), now)
 	for _, p := range d.Changed {
 		d.New = append(d.New, p.New)
 	}

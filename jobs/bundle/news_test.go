@@ -6,6 +6,7 @@ import (
 
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -20,8 +21,8 @@ func TestNews(t *testing.T) {
 	if err := store.Put(t.Context(), storage.ReportKey("research_1"), []byte(before)); err != nil {
 		t.Fatal(err)
 	}
-	rep := reporting.Report{Markdown: "# Port\n\nIt has 44 cranes on its piers [[CIT-1-02](#ref-cit-1-02)]. " +
-		"It lies in the bay of Gern. Its lighthouse is painted red and white.\n\n## References\n"}
+	rep := reporting.Report{Tree: report.Read("# Port\n\nIt has 44 cranes on its piers [[CIT-1-02](#ref-cit-1-02)]. " +
+		"It lies in the bay of Gern. Its lighthouse is painted red and white.\n\n## References\n")}
 	in := reporting.Input{Run: topicqueue.Run{ID: "research_2"}}
 	for of, want := range map[string][]string{"": nil, "research_gone": nil,
 		"research_1": {"It has 44 cranes on its piers.", "Its lighthouse is painted red and white."}} {

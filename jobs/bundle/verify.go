@@ -27,7 +27,6 @@ type Check struct {
 	Claims    int                 `json:"claims"`    // claims of all sources
 	Citations int                 `json:"citations"` // distinct ids of citations in the report
 	Sentences int                 `json:"sentences"` // sentences with citations
-	Outside   int                 `json:"outside"`   // sentences and citations of the report that were not checked
 	// sentences that were checked by the rules of another version, with another result
 	Otherwise int               `json:"otherwise"`
 	Problems  []storage.Problem `json:"problems"`
@@ -83,19 +82,33 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 	if in.Run.Report == "" {
 		return check, nil
 	}
-	report, err := store.Get(ctx, storage.ReportKey(runID))
+	markdown, err := store.Get(ctx, storage.ReportKey(runID))
 	if errors.Is(err, storage.ErrNotExist) { // already reported by the manifest check
 		return check, nil
 	}
 	if err != nil {
 		return check, err
 	}
-	check.report(runID, string(report), in.Run.Options.CitationStyle, traces)
-	check.shown(manifest, string(report))
+	check.report(runID, string(markdown), in.Run.Options.CitationStyle, traces)
+	check.shown(manifest, string(markdown))
+	tree, err := reportJSON.read(ctx, store, runID)
+	stored := err == nil // false: written before reports were stored as values
+	switch {
+	case errors.Is(err, errGarbled):
+		check.add(reportJSON.key(runID), "has an invalid format")
+	case err != nil && !errors.Is(err, storage.ErrNotExist):
+		return check, err
+	case stored && tree.Markdown(reporting.StyleOf(in.Run)) != string(markdown):
+		check.add(storage.ReportKey(runID), "is another text than %s has", reportJSON)
+	}
 	if v == nil {
 		return check, nil
 	}
-	return check, check.verification(ctx, store, v, string(report), in.Input)
+	if err := check.verification(ctx, store, v, in.Input); err != nil || !stored || !v.Verified() {
+		return check, err
+	}
+	check.compare(v.Compare(in.Run, tree, in.Registry()), v.Rules)
+	return check, nil
 }
 
 // withoutLate removes problems about texts that exist although the bundle lists them as missing, because the machine
@@ -220,9 +233,9 @@ func (c *Check) shown(m storage.Manifest, markdown string) {
 }
 
 // verification checks each sentence of the report against the record. Its findings and its verdict must match, the
-// words quoted by a judge must be in its source, and the sentence must be in the report. The sources that the report
-// links must be the recorded ones. The error is the store's.
-func (c *Check) verification(ctx context.Context, store storage.Store, v *reporting.Verification, report string,
+// words quoted by a judge must be in its source. The sources that the report links must be the recorded ones. The error
+// is the store's.
+func (c *Check) verification(ctx context.Context, store storage.Store, v *reporting.Verification,
 	in reporting.Input) error {
 	if !v.Verified() {
 		return nil // there is nothing to check
@@ -260,21 +273,24 @@ func (c *Check) verification(ctx context.Context, store storage.Store, v *report
 			v.Sentences[i].Verdict, v.Sentences[i].Text)
 	}
 	c.Sentences, c.Otherwise = len(v.Sentences), otherwise
-	c.Outside = len(v.Outside.Absent) + len(v.Outside.Unchecked)
-	d := v.Compare(report, registry, in.Changes)
-	if v.Rules != support.Rules { // sentences and references were also found by other rules
+	return nil
+}
+
+// compare adds the differences between the report and its check. Sentences that were found by other rules are only
+// counted.
+func (c *Check) compare(d reporting.Difference, rules int) {
+	if rules != support.Rules {
 		c.Otherwise += len(d.Absent) + len(d.Unchecked) + len(d.References)
-		return nil
+		return
 	}
+	file := reportJSON.key(c.RunID)
 	for _, sentence := range d.Absent {
-		c.add(storage.ReportKey(c.RunID), "lacks a checked sentence or its citations: %s",
-			sentence)
+		c.add(file, "lacks a checked sentence or its citations: %s", sentence)
 	}
-	for _, passage := range d.Unchecked {
-		c.add(storage.ReportKey(c.RunID), "has an unchecked citation: ...%s", passage)
+	for _, sentence := range d.Unchecked {
+		c.add(file, "has a sentence that was not checked: %s", sentence)
 	}
 	for _, entry := range d.References {
-		c.add(storage.ReportKey(c.RunID), "has a reference that differs from the checked one: %s", entry)
+		c.add(file, "has a reference that differs from the sources: %s", entry)
 	}
-	return nil
 }

@@ -97,7 +97,7 @@ func (b *Writer) Write(ctx context.Context) error {
 	}
 	if r := b.report; r != nil {
 		b.files.Put(storage.ReportKey(run.ID), []byte(r.Markdown))
-		errs = append(errs, outlineJSON.put(b, r.Outline))
+		errs = append(errs, reportJSON.put(b, r.Tree), outlineJSON.put(b, r.Outline))
 		if v := r.Verification; v != nil { // nil: written by a version without checks
 			errs = append(errs, verificationJSON.put(b, verificationFile{run.ID, v, list(r.Removed)}))
 		}

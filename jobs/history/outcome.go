@@ -2,10 +2,10 @@ package history
 
 import (
 	"context"
-	"strings"
 
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/digest"
+	"nightdesk/pipeline/report"
 	"nightdesk/storage"
 )
 
@@ -29,20 +29,9 @@ func Outcomes(ctx context.Context, store storage.Store, nights []Night) (map[str
 	return out, err
 }
 
-// Report returns the body of a run's report without its head, citations and list of changes. The error wraps
+// Report returns the body of a run's report as Markdown without citations and list of changes. The error wraps
 // storage.ErrNotExist if there is no report.
 func Report(ctx context.Context, store storage.Store, runID string) (string, error) {
-	report, err := store.Get(ctx, storage.ReportKey(runID))
-	if err != nil {
-		return "", err
-	}
-	body := bundle.Body(string(report))
-	outcomes, err := Outcomes(ctx, store, []Night{{RunID: runID}})
-	if err != nil || outcomes[runID].Changes == nil {
-		return body, err
-	}
-	if _, text, ok := strings.Cut(body, "\n---\n"); ok {
-		body = text
-	}
-	return strings.TrimSpace(body), nil
+	r, err := bundle.Report(ctx, store, runID)
+	return r.Without(report.RoleChanges).Body(nil), err
 }

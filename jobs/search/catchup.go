@@ -226,11 +226,11 @@ func (x *Index) read(ctx context.Context, id string, at stamp) (doc document, er
 	}
 	run.ID = id
 	doc = document{run: run, stamp: at.text, title: facts.Title}
-	report, err := x.store.Get(ctx, storage.ReportKey(id))
+	report, err := bundle.Report(ctx, x.store, id)
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return document{}, err
 	}
-	doc.report = reportLines(report)
+	doc.report = report.Lines()
 	if whole {
 		doc.claims, err = x.readClaims(ctx, id)
 	} else {

@@ -1,6 +1,8 @@
 package search
 
+import "nightdesk/pipeline/report"
+
 // Snippets returns the excerpts of a report that a result shows.
-func Snippets(report, query string) []Snippet {
-	return snippets(reportLines([]byte(report)), nil, parse(query))
+func Snippets(markdown, query string) []Snippet {
+	return snippets(report.Read(markdown).Lines(), nil, parse(query))
 }

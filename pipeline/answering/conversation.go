@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/knowledge/extract"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/tools"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -266,7 +266,7 @@ func (w *work) accept(text string) (string, bool) {
 		text = extract.HTML(text).Text
 	}
 	body, _ := w.registry().Resolve(text)
-	return text, len(w.registry().Render(body, citation.Options{}).Cited) > 0
+	return text, len(report.Cited(report.Parse(body))) > 0
 }
 
 // isHTML reports whether a text is HTML instead of Markdown.

@@ -10,6 +10,8 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/citation/verification"
+	"nightdesk/pipeline/markdown"
+	"nightdesk/pipeline/report"
 	"nightdesk/topicqueue"
 )
 
@@ -164,12 +166,23 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-func TestRenderAnchors(t *testing.T) {
+// rendered returns Markdown with canonical markers as the body of a report with references.
+func rendered(r *citation.Registry, markdown string, o citation.Options) string {
+	blocks := report.Parse(markdown)
+	return report.Report{Title: "T", Sections: []report.Section{{Role: report.RoleAnswer, Blocks: blocks}},
+		References: r.References(report.Cited(blocks), o)}.Markdown(report.Style{References: "References"})
+}
+
+func TestReferences(t *testing.T) {
 	t.Parallel()
-	got := registry().Render("A [CIT-10-01]. B [CIT-3-01][PLAN-01]. `[CIT-3-02]` C [CIT-9-09]. D [CIT-3-02].", citation.Options{})
-	want := citation.Rendered{
-		Body: "A [[CIT-10-01](#ref-cit-10-01)]. B [[CIT-3-01](#ref-cit-3-01)][[PLAN-01](#ref-plan-01)]. `[CIT-3-02]` C. D [[CIT-3-02](#ref-cit-3-02)].",
-		References: `**A \<b> page**  
+	got := rendered(registry(), "A [CIT-10-01]. B [CIT-3-01][PLAN-01]. `[CIT-3-02]` C [CIT-9-09]. D [CIT-3-02].", citation.Options{})
+	const want = `# T
+
+A [[CIT-10-01](#ref-cit-10-01)]. B [[CIT-3-01](#ref-cit-3-01)][[PLAN-01](#ref-plan-01)]. ` + "`[CIT-3-02]`" + ` C. D [[CIT-3-02](#ref-cit-3-02)].
+
+## References
+
+**A \<b> page**  
 <a id="ref-plan-01"></a> [PLAN-01] [example.org/a\_%28b%29?q=1](https://example.org/a_%28b%29?q=1)
 
 **Handbook** · 2024-05-01 · ` + "`docs/handbook.html`" + `  
@@ -177,9 +190,8 @@ func TestRenderAnchors(t *testing.T) {
 <a id="ref-cit-3-02"></a> [CIT-3-02] 3.2 Memory › Locks
 
 **Paper \[draft\]** · ` + "`paper.pdf`" + `  
-<a id="ref-cit-10-01"></a> [CIT-10-01] p. 15`,
-		Cited: []string{"PLAN-01", "CIT-3-01", "CIT-3-02", "CIT-10-01"},
-	}
+<a id="ref-cit-10-01"></a> [CIT-10-01] p. 15
+`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -197,40 +209,32 @@ func TestOwnReferences(t *testing.T) {
 		traces = append(traces, trace(id, topicqueue.Source{Kind: topicqueue.SourceDocument, ID: id, Title: "Paper " + id, Document: name, Hash: hash, Section: sections[id]}))
 	}
 	r := citation.NewRegistry(traces)
-	rendered := r.Render("A [CIT-1-01]. B [CIT-1-02]. C [CIT-1-03].", citation.Options{Bundle: "../cache/run/"})
-	if !strings.Contains(rendered.References, "[CIT-1-02] [paper-2.md](../cache/run/pages/"+hash+".txt)") {
-		t.Errorf("no link to the text in\n%s", rendered.References)
+	written := rendered(r, "A [CIT-1-01]. B [CIT-1-02]. C [CIT-1-03].", citation.Options{Bundle: "../cache/run/"})
+	if !strings.Contains(written, "[CIT-1-02] [paper-2.md](../cache/run/pages/"+hash+".txt)") {
+		t.Errorf("no link to the text in\n%s", written)
 	}
-	for _, v := range verification.Verify(r, rendered.Body+"\n\n## References\n\n"+rendered.References+"\n", verification.Options{}).Valid {
+	for _, v := range verification.Verify(r, written, verification.Options{}).Valid {
 		if want := "paper-" + v.ID[len(v.ID)-1:] + ".md"; v.CitationKey == nil || *v.CitationKey != want || strings.Contains(v.Line, "\n") {
 			t.Errorf("%s leads to %v by %q", v.ID, *v.CitationKey, v.Line)
 		}
 	}
 }
 
-// TestMarkersOfASeries: each sentence keeps its marker, so that each can be traced.
-func TestMarkersOfASeries(t *testing.T) {
+func TestNumberedReferences(t *testing.T) {
 	t.Parallel()
-	const a = "[[CIT-3-01](#ref-cit-3-01)]"
-	got := registry().Render("One [CIT-3-01]. Two [CIT-3-01].", citation.Options{}).Body
-	if want := "One " + a + ". Two " + a + "."; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
+	got := rendered(registry(), "A [CIT-10-01]. B [CIT-3-01][CIT-3-02]. C [CIT-3-02][PLAN-01].", citation.Options{Style: topicqueue.CitationNumbered})
+	const want = `# T
 
-func TestRenderNumbered(t *testing.T) {
-	t.Parallel()
-	got := registry().Render("A [CIT-10-01]. B [CIT-3-01][CIT-3-02]. C [CIT-3-02][PLAN-01].", citation.Options{Style: topicqueue.CitationNumbered})
-	want := citation.Rendered{
-		Body: "A [[1](#ref-1)]. B [[2](#ref-2)]. C [[2](#ref-2)][[3](#ref-3)].",
-		References: `<a id="ref-1"></a> [1] Paper \[draft\] · p. 15 · ` + "`paper.pdf`" + `
+A [[1](#ref-1)]. B [[2](#ref-2)]. C [[2](#ref-2)][[3](#ref-3)].
+
+## References
+
+<a id="ref-1"></a> [1] Paper \[draft\] · p. 15 · ` + "`paper.pdf`" + `
 
 <a id="ref-2"></a> [2] Handbook · 3.2 Memory › Locks · ` + "`docs/handbook.html#locks`" + ` · 2024-05-01
 
-<a id="ref-3"></a> [3] [A \<b> page](https://example.org/a_%28b%29?q=1)`,
-		Cited:   []string{"PLAN-01", "CIT-3-01", "CIT-3-02", "CIT-10-01"},
-		Numbers: map[string]int{"CIT-10-01": 1, "CIT-3-01": 2, "CIT-3-02": 2, "PLAN-01": 3},
-	}
+<a id="ref-3"></a> [3] [A \<b> page](https://example.org/a_%28b%29?q=1)
+`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -255,7 +259,7 @@ func TestEscape(t *testing.T) {
 		"~~x~~ ~y":          `\~\~x\~\~ \~y`,
 		"":                  "",
 	} {
-		if got := markup.Escape(in); got != want {
+		if got := markdown.Escape(in); got != want {
 			t.Errorf("Escape(%q) = %q, want %q", in, got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/markdown"
 )
 
 // How a citation was found in the registry. The levels of an address are those of package address.
@@ -48,7 +49,7 @@ func Destination(raw string) (string, destKind) {
 	d = strings.TrimSpace(d)
 	switch s := markup.Scheme(d); {
 	case s == "http" || s == "https":
-		return markup.Unescape(d), Web
+		return markdown.Unescape(d), Web
 	case s == "artifact": // a picture of the desk that wrote the report
 		return d, Harmless
 	case s != "" || strings.Contains(d, "://"):

@@ -11,6 +11,7 @@ import (
 
 	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/text"
 )
 
@@ -155,7 +156,7 @@ func (c *catalog) MatchText(line string) (at int, key string) {
 		return -1, "" // no file is named
 	}
 	line = norm.NFC.String(text.Line(line))
-	plain := strings.Trim(markup.Unescape(line), nameMarks)
+	plain := strings.Trim(markdown.Unescape(line), nameMarks)
 	candidates := []string{plain}
 	if cut := lastBrackets.ReplaceAllString(plain, ""); cut != plain {
 		candidates = append(candidates, strings.Trim(cut, nameMarks))
@@ -197,7 +198,7 @@ const nameMarks = "*_ .,;:`"
 
 // foldTitle returns the form in which titles are compared.
 func foldTitle(title string) string {
-	t := strings.Trim(markup.Unescape(norm.NFC.String(text.Line(title))), "*_`\"“”「」《》[] ")
+	t := strings.Trim(markdown.Unescape(norm.NFC.String(text.Line(title))), "*_`\"“”「」《》[] ")
 	t = strings.Trim(lastBrackets.ReplaceAllString(t, ""), "*_`\"“”:：. ")
 	return strings.ToLower(t)
 }

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/markdown"
+	"nightdesk/pipeline/report"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/scaletest"
 )
@@ -40,59 +41,40 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
-var (
-	linkPattern   = regexp.MustCompile(`\(#(ref-[a-z0-9-]+)\)`)
-	anchorPattern = regexp.MustCompile(`<a id="(ref-[a-z0-9-]+)"></a>`)
-)
-
-// FuzzRender: every marker has its reference and every reference its marker, numbers run from 1 to n, rendering again
-// changes nothing.
-func FuzzRender(f *testing.F) {
+// FuzzReferences: every citation of a report has its reference and every reference its citation, and numbers run from 1
+// to n.
+func FuzzReferences(f *testing.F) {
 	for _, s := range fuzzSeeds {
 		f.Add(s, false)
 		f.Add(s, true)
 	}
 	r := registry()
 	f.Fuzz(func(t *testing.T, in string, numbered bool) {
-		if len(in) > 4000 || strings.Contains(in, "#ref-") && numbered {
-			return // links that the input brings along are not ours to count
+		if len(in) > 4000 {
+			return
 		}
 		o := citation.Options{Style: topicqueue.CitationAnchors}
 		if numbered {
 			o.Style = topicqueue.CitationNumbered
 		}
 		text, _ := r.Resolve(in)
-		got := r.Render(text, o)
-		if again := r.Render(got.Body, o); again.Body != got.Body {
-			t.Fatalf("not stable\n   in %q\n once %q\ntwice %q", in, got.Body, again.Body)
-		}
-		anchors := map[string]bool{}
-		for _, m := range anchorPattern.FindAllStringSubmatch(got.References, -1) {
-			if anchors[m[1]] {
-				t.Fatalf("%s listed twice", m[1])
+		cited := report.Cited(report.Parse(text))
+		tree := report.Report{References: r.References(cited, o)}
+		labels, n := tree.Labels(), 0
+		for _, id := range cited {
+			if labels[id] == "" {
+				t.Fatalf("%s has no reference in %q", id, text)
 			}
-			anchors[m[1]] = true
 		}
-		if !strings.ContainsAny(in, "`~") && !strings.Contains(in, "#ref-") && !strings.Contains(in, "    ") && !strings.Contains(in, "\t") {
-			linked := map[string]bool{}
-			for _, m := range linkPattern.FindAllStringSubmatch(got.Body, -1) {
-				linked[m[1]] = true
-				if !anchors[m[1]] {
-					t.Fatalf("%s has no reference in %q", m[1], got.Body)
+		if len(labels) != len(cited) {
+			t.Fatalf("%d references for %v", len(labels), cited)
+		}
+		for _, ref := range tree.References {
+			for _, e := range ref.Entries {
+				if n++; numbered && e.Label != strconv.Itoa(n) {
+					t.Fatalf("number %s in place %d", e.Label, n)
 				}
 			}
-			if len(linked) != len(anchors) {
-				t.Fatalf("%d markers, %d references: %q", len(linked), len(anchors), got.Body)
-			}
-		}
-		if numbered {
-			for n := 1; n <= len(anchors); n++ {
-				if !anchors["ref-"+strconv.Itoa(n)] {
-					t.Fatalf("number %d is missing of %d", n, len(anchors))
-				}
-			}
-		} else if len(anchors) != len(got.Cited) {
-			t.Fatalf("%d references for %v", len(anchors), got.Cited)
 		}
 	})
 }
@@ -105,15 +87,14 @@ func FuzzEscape(f *testing.F) {
 	for _, s := range append(fuzzSeeds, "# x", "1) y", "a_b_ \\* &lt; <b", "CIT-3-01 PLAN-01") {
 		f.Add(s)
 	}
-	r := registry()
 	f.Fuzz(func(t *testing.T, in string) {
-		got := markup.Escape(in)
+		got := markdown.Escape(in)
 		ordered := turning.ReplaceAllString(strings.ToValidUTF8(in, "\uFFFD"), "")
-		if want := strings.Join(strings.Fields(ordered), " "); markup.Unescape(got) != want {
-			t.Fatalf("Unescape(%q) = %q, want %q", got, markup.Unescape(got), want)
+		if want := strings.Join(strings.Fields(ordered), " "); markdown.Unescape(got) != want {
+			t.Fatalf("Unescape(%q) = %q, want %q", got, markdown.Unescape(got), want)
 		}
-		if out := r.Render(got, citation.Options{}); len(out.Cited) > 0 || out.Body != got {
-			t.Fatalf("%q became %q with %v", got, out.Body, out.Cited)
+		if out := report.Parse(got); len(report.Cited(out)) > 0 || report.Canonical(out) != got {
+			t.Fatalf("%q became %q with %v", got, report.Canonical(out), report.Cited(out))
 		}
 	})
 }
@@ -138,7 +119,7 @@ func TestHostileText(t *testing.T) {
 		start := time.Now()
 		r := registry()
 		out, _ := r.Resolve(in)
-		r.Render(out, citation.Options{})
+		report.Cited(report.Parse(out))
 		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s: %s for %d bytes", name, took, len(in))
 		} else {

@@ -11,18 +11,11 @@ import (
 
 	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/markdown"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
-
-// Rendered is a text with linked markers and the references that they lead to.
-type Rendered struct {
-	Body       string
-	References string   // Markdown, without a heading of its own; ends without a line break
-	Cited      []string // ids that Body cites, ordered by Compare
-	// Numbers has the number of each cited id in numbered style, where several ids may share one; nil otherwise.
-	Numbers map[string]int
-}
 
 // Options says how citations are shown.
 type Options struct {
@@ -39,93 +32,39 @@ func (o Options) genre(genre string) string {
 	if genre == topicqueue.GenreUnknown {
 		return ""
 	}
-	return markup.EscapeInline(cmp.Or(o.Genres[genre], genre), 0)
+	return markdown.EscapeInline(cmp.Or(o.Genres[genre], genre), 0)
 }
 
-// Render links the markers of Markdown that Resolve has returned, or that was put together from escaped text and
-// canonical markers, and lists the references. Equal places share a number in numbered style; neighbours that cite the
-// same show it once, behind the last of them. Every marker of the result has its reference, every reference is cited;
-// markers of unknown ids are removed. Rendering a body again with anchors changes nothing. Code is left alone. Never
-// fails.
-func (r *Registry) Render(markdown string, o Options) Rendered {
-	var out Rendered
-	numbers := map[string]int{} // by place
-	seen := map[string]bool{}
-	numbered := o.Style == topicqueue.CitationNumbered
-	if numbered {
-		out.Numbers = map[string]int{}
+// References lists the references of cited ids, which are in order of appearance: in numbered style an entry for each
+// place, else the cited places of each document, by id. Unknown ids have none.
+func (r *Registry) References(cited []string, o Options) []report.Reference {
+	cited = slices.DeleteFunc(slices.Clone(cited), func(id string) bool { _, known := r.traces[id]; return !known })
+	if o.Style == topicqueue.CitationNumbered {
+		return r.numberedReferences(cited, o)
 	}
-	e := markup.Scan(markdown, r.HasURL).Edit()
-	e.OnMarker = func(t markup.Token) (string, bool) {
-		if len(t.Group.IDs) == 0 {
-			return "", false
-		}
-		var b strings.Builder
-		for _, id := range t.Group.IDs {
-			key := id.String()
-			trace, known := r.traces[key]
-			if !known {
-				continue
-			}
-			if !seen[key] {
-				seen[key] = true
-				out.Cited = append(out.Cited, key)
-			}
-			label, anchor := key, id.Anchor()
-			if numbered {
-				place := placeKey(trace.Source)
-				if numbers[place] == 0 {
-					numbers[place] = len(numbers) + 1
-				}
-				out.Numbers[key] = numbers[place]
-				label = strconv.Itoa(numbers[place])
-				anchor = "ref-" + label
-			}
-			if e.Fresh(label) {
-				b.WriteString("[[" + label + "](#" + anchor + ")]")
-			}
-		}
-		return b.String(), true
-	}
-	out.Body = e.Run(0, len(markdown))
-	if numbered {
-		out.References = r.numberedReferences(out.Cited, out.Numbers, o) // while Cited is in order of appearance
-	}
-	slices.SortFunc(out.Cited, markup.Compare)
-	if !numbered {
-		out.References = r.groupedReferences(out.Cited, o)
-	}
-	return out
+	slices.SortFunc(cited, markup.Compare)
+	return r.groupedReferences(cited, o)
 }
 
-// groupedReferences lists the sources, a paragraph each: what the document is, and below it a line for each id with
-// the place that it stands for.
-func (r *Registry) groupedReferences(ids []string, o Options) string {
-	var order []string
-	lines := map[string][]string{} // by document
-	current := map[string]bool{}   // the first line tells of the document as it is now
+// groupedReferences lists the documents, each with an entry for every cited place in it.
+func (r *Registry) groupedReferences(ids []string, o Options) (list []report.Reference) {
+	at := map[string]int{}       // by document
+	current := map[string]bool{} // the first line tells of the document as it is now
 	for _, key := range ids {
-		id, _ := markup.ParseID(key)
 		s := r.traces[key].Source
 		document := documentKey(s)
-		if lines[document] == nil {
-			order = append(order, document)
-			lines[document] = []string{""}
+		i, known := at[document]
+		if !known {
+			i = len(list)
+			at[document], list = i, append(list, report.Reference{})
 		}
-		if lines[document][0] == "" || s.AsOf == nil && !current[document] {
-			lines[document][0], current[document] = aboutDocument(s, o), s.AsOf == nil
+		ref := &list[i]
+		if ref.About == "" || s.AsOf == nil && !current[document] {
+			ref.About, current[document] = aboutDocument(s, o), s.AsOf == nil
 		}
-		line := `<a id="` + id.Anchor() + `"></a> [` + key + "]"
-		if place := placeInDocument(s, o); place != "" {
-			line += " " + place
-		}
-		lines[document] = append(lines[document], line)
+		ref.Entries = append(ref.Entries, report.Entry{IDs: []string{key}, Label: key, Text: placeInDocument(s, o)})
 	}
-	entries := make([]string, len(order))
-	for i, document := range order {
-		entries[i] = strings.Join(lines[document], "  \n") // two spaces: a line break within the paragraph
-	}
-	return strings.Join(entries, "\n\n")
+	return list
 }
 
 // documentKey identifies a document.
@@ -139,10 +78,10 @@ func aboutDocument(s topicqueue.Source, o Options) string {
 	title := cmp.Or(text.Line(s.Title), s.URL, s.Document)
 	key := ""
 	if s.URL == "" && s.Document != title && !s.Stored() {
-		key = markup.CodeSpan(s.Document)
+		key = markdown.CodeSpan(s.Document)
 	}
-	date := markup.EscapeInline(text.Line(s.Date), 0)
-	return dotted("**"+markup.Escape(title)+"**", byline(s, title), o.genre(s.Genre), date, key)
+	date := markdown.EscapeInline(text.Line(s.Date), 0)
+	return dotted("**"+markdown.Escape(title)+"**", byline(s, title), o.genre(s.Genre), date, key)
 }
 
 // dotted joins what is known.
@@ -155,7 +94,7 @@ func byline(s topicqueue.Source, title string) string {
 	if strings.Contains(strings.ToLower(title), strings.ToLower(text.Line(s.Publisher))) {
 		s.Publisher = ""
 	}
-	return markup.Escape(s.By())
+	return markdown.Escape(s.By())
 }
 
 // placeInDocument links the place of a source: its address, else its text in the run's data.
@@ -170,7 +109,7 @@ func placeInDocument(s topicqueue.Source, o Options) string {
 	case o.Bundle != "" && pageName.MatchString(topicqueue.PagePath(s.Hash)) && s.AsOf == nil:
 		address, linked, place = o.Bundle+topicqueue.PagePath(s.Hash), true, cmp.Or(place, s.Document)
 	}
-	if place = markup.Escape(place); linked {
+	if place = markdown.Escape(place); linked {
 		place = "[" + place + "](" + address + ")"
 	}
 	if s.AsOf != nil {
@@ -188,18 +127,20 @@ func shortAddress(address string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")
 }
 
-// numberedReferences lists one entry for each number. ids are in order of appearance.
-func (r *Registry) numberedReferences(ids []string, numbers map[string]int, o Options) string {
-	var entries []string
+// numberedReferences lists one entry for each place, numbered in order of appearance.
+func (r *Registry) numberedReferences(ids []string, o Options) (list []report.Reference) {
+	at := map[string]int{} // by place
 	for _, key := range ids {
-		n := numbers[key]
-		if n != len(entries)+1 {
-			continue // shares the number of an earlier one
+		s := r.traces[key].Source
+		i, known := at[placeKey(s)]
+		if !known {
+			i = len(list)
+			at[placeKey(s)] = i
+			list = append(list, report.Reference{Entries: []report.Entry{{Label: strconv.Itoa(i + 1), Text: describe(s, o)}}})
 		}
-		label := strconv.Itoa(n)
-		entries = append(entries, `<a id="ref-`+label+`"></a> [`+label+"] "+describe(r.traces[key].Source, o))
+		list[i].Entries[0].IDs = append(list[i].Entries[0].IDs, key)
 	}
-	return strings.Join(entries, "\n\n")
+	return list
 }
 
 // describe says in Markdown what a source is and where it stands: title, section and page, document key, genre,
@@ -213,18 +154,18 @@ func describe(s topicqueue.Source, o Options) string {
 	}
 	switch {
 	case isURL:
-		name = "[" + markup.Escape(title) + "](" + address + ")"
+		name = "[" + markdown.Escape(title) + "](" + address + ")"
 	case title != s.Document:
-		name = markup.Escape(title)
+		name = markdown.Escape(title)
 	}
 	if !isURL {
-		key = markup.CodeSpan(Link(s))
+		key = markdown.CodeSpan(Link(s))
 	}
 	if s.AsOf != nil {
 		asOf = o.asOf(s)
 	}
-	return dotted(name, markup.EscapeInline(s.Within(), 0), key, o.genre(s.Genre), byline(s, title),
-		markup.EscapeInline(text.Line(s.Date), 0), asOf)
+	return dotted(name, markdown.EscapeInline(s.Within(), 0), key, o.genre(s.Genre), byline(s, title),
+		markdown.EscapeInline(text.Line(s.Date), 0), asOf)
 }
 
 // asOf says of which day a source is, with the text of that day, which lies with the run that read it.
@@ -235,9 +176,9 @@ func (o Options) asOf(s topicqueue.Source) string {
 	}
 	page := topicqueue.PagePath(s.Hash)
 	if o.Bundle == "" || !runName.MatchString(s.AsOf.RunID) || !pageName.MatchString(page) {
-		return markup.Escape(words)
+		return markdown.Escape(words)
 	}
-	return "[" + markup.Escape(words) + "](" + path.Join(path.Dir(path.Clean(o.Bundle)), s.AsOf.RunID, page) + ")"
+	return "[" + markdown.Escape(words) + "](" + path.Join(path.Dir(path.Clean(o.Bundle)), s.AsOf.RunID, page) + ")"
 }
 
 // runName is what a run is called.

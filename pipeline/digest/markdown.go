@@ -4,21 +4,21 @@ import (
 	"fmt"
 	"strings"
 
-	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/markdown"
 	"nightdesk/topicqueue"
 )
 
 // Markdown returns the digest as CommonMark. link returns the address of a report by its storage key, or "".
 func (d Digest) Markdown(link func(key string) string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Digest of %s\n\n%s\n\n", markup.Escape(d.Batch), markup.Escape(d.Outcome()))
+	fmt.Fprintf(&b, "# Digest of %s\n\n%s\n\n", markdown.Escape(d.Batch), markdown.Escape(d.Outcome()))
 	for i, item := range d.First {
 		writeItem(&b, fmt.Sprintf("%d.", i+1), item, link)
 	}
 	if len(d.First) > 0 {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%s\n", markup.Escape(d.Spend()))
+	fmt.Fprintf(&b, "%s\n", markdown.Escape(d.Spend()))
 	for _, s := range d.Sections() {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.Title)
 		for _, item := range s.Items {
@@ -47,9 +47,9 @@ func writeItem(b *strings.Builder, mark string, item Item, link func(string) str
 	if item.More() > 0 {
 		fmt.Fprintf(b, " and %d more", item.More())
 	}
-	fmt.Fprintf(b, ": %s\n", markup.Escape(item.Text))
+	fmt.Fprintf(b, ": %s\n", markdown.Escape(item.Text))
 	for _, side := range item.Sides {
-		fmt.Fprintf(b, "%s- %s\n", indent, markup.Escape(side))
+		fmt.Fprintf(b, "%s- %s\n", indent, markdown.Escape(side))
 	}
 	if item.Do != "" {
 		fmt.Fprintf(b, "%s- *To do:* %s\n", indent, item.Do)
@@ -70,7 +70,7 @@ func (i Item) Line() string {
 
 // linked returns the name of a run, linked to its report if there is one.
 func linked(r Ref, short bool, link func(string) string) string {
-	text := markup.Escape(r.Name(short))
+	text := markdown.Escape(r.Name(short))
 	if r.Report == "" {
 		return text
 	}

@@ -8,7 +8,8 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/citation/verification"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/markdown"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -17,59 +18,144 @@ import (
 // assembler builds a report from its checked texts.
 type assembler struct{ *material }
 
-// assemble joins the parts, places the figures, renders the citations and adds gaps, references and the note on how the
-// report was made and checked.
+// assemble joins the parts, places the figures, and adds gaps, references and the note on how the report was made and
+// checked.
 func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
-	parts := []string{"# " + markup.Escape(outline.Title), d.opening.Body}
-	if changed := a.whatChanged(); changed != "" {
-		parts = []string{parts[0], changed, "---", parts[1]}
+	tree := report.Report{Format: report.Format, Title: outline.Title}
+	words := 0
+	add := func(role, title string, blocks, figures []report.Block) {
+		if len(blocks) > 0 {
+			words += report.Words(blocks)
+			tree.Sections = append(tree.Sections, report.Section{Role: role, Title: title,
+				Blocks: slices.Concat(blocks, figures)})
+		}
+	}
+	if c := a.changes; c != nil {
+		add(report.RoleChanges, a.texts.Changes.With(prompts.V{"Date": c.Since}), a.whatChanged(), nil)
+	}
+	add(report.RoleAnswer, "", d.opening.Blocks, nil)
+	figures, removed := a.figures(d.sections)
+	for i, s := range d.sections {
+		var shown []report.Block
+		for _, f := range figures[i] {
+			a.stats.Figures++
+			shown = append(shown, a.show(a.stats.Figures, f))
+		}
+		add(report.RoleSection, s.title, s.Blocks, shown)
+		if !d.extractive && !s.Local {
+			a.stats.UncitedSentences += uncited(s.Blocks)
+		}
 	}
 	if d.answer {
-		a.stats.UncitedSentences += prose.Uncited(d.opening.Body)
+		a.stats.UncitedSentences += uncited(d.opening.Blocks)
 	}
-	figures, removed := a.figures(d.sections)
-	var shown []string
-	for i, s := range d.sections {
-		parts = append(parts, "## "+markup.Escape(s.title), markup.CloseCode(s.Body))
-		if !d.extractive && !s.Local {
-			a.stats.UncitedSentences += prose.Uncited(s.Body)
-		}
-		for _, f := range figures[i] {
-			shown = append(shown, a.show(len(shown)+1, f))
-			parts = append(parts, shown[len(shown)-1])
-		}
-	}
-	if d.conclusion.Body != "" {
-		parts = append(parts, "## "+a.texts.Conclusion.String(), d.conclusion.Body)
-	}
+	add(report.RoleConclusion, a.texts.Conclusion.String(), d.conclusion.Blocks, nil)
 	if len(a.gaps) > 0 {
-		parts = append(parts, "## "+a.texts.Gaps.String(), a.texts.GapsLead.String(), a.gapList())
+		add(report.RoleGaps, a.texts.Gaps.String(),
+			report.ParseWhole(report.Escape(a.texts.GapsLead.String())+"\n\n"+a.gapList()), nil)
 	}
-	body := strings.Join(parts, "\n\n")
-	rendered := a.registry.Render(body, citation.Options{
-		Style: a.run.Options.CitationStyle, Bundle: a.bundle(), Genres: a.texts.Genres, AsOf: a.asOf,
-	})
 	for _, p := range d.parts() {
 		removed = append(removed, p.Removed...)
 	}
-	a.stats.Sections = len(d.sections)
-	a.stats.Figures = len(shown)
-	a.stats.Citations = len(rendered.Cited)
-	a.stats.Documents = a.documents(rendered.Cited)
-	markdown := rendered.Body
-	if rendered.References != "" {
-		markdown += "\n\n## " + a.texts.References.String() + "\n\n" + rendered.References
+	var cited []string
+	for _, s := range tree.Sections {
+		for _, id := range report.Cited(s.Blocks) {
+			if !slices.Contains(cited, id) {
+				cited = append(cited, id)
+			}
+		}
 	}
+	tree.References = a.references(cited)
+	slices.SortFunc(cited, markup.Compare)
+	v.Valid = validOf(tree, a.registry)
+	a.stats.Sections = len(d.sections)
+	a.stats.Citations = len(cited)
+	a.stats.Documents = a.documents(cited)
 	if len(a.claims) > 0 {
-		note := strings.Join(a.note(d, v, len(removed)), a.texts.Space)
-		markdown += "\n\n*" + markup.Escape(note) + "*"
+		tree.Imprint = []string{"*" + report.Escape(strings.Join(a.note(d, v, len(removed)), a.texts.Space)) + "*"}
 	}
 	return Report{
-		Title: outline.Title, Markdown: markdown + "\n", Outline: outline, Cited: rendered.Cited,
-		Numbers: rendered.Numbers, Removed: removed, Gaps: append([]Gap{}, a.gaps...),
-		Words:     prose.CountWords(body) - prose.CountWords(strings.Join(shown, "\n\n")),
-		Fallbacks: append([]string{}, a.fallbacks...), Statistics: a.stats, Evidence: a.weighed, Verification: v,
+		Title: outline.Title, Tree: tree, Markdown: tree.Markdown(StyleOf(a.run)), Outline: outline, Cited: cited,
+		Numbers: numbersOf(tree, a.run.Options.CitationStyle), Removed: removed, Gaps: append([]Gap{}, a.gaps...),
+		Words: words, Fallbacks: append([]string{}, a.fallbacks...), Statistics: a.stats, Evidence: a.weighed,
+		Verification: v,
 	}
+}
+
+// StyleOf returns how the report of a run is shown as Markdown.
+func StyleOf(run topicqueue.Run) report.Style {
+	t := prompts.TextsIn(run.Options.Language)
+	return report.Style{Bundle: bundleOf(run), Marked: t.Unsupported.String(), References: t.References.String()}
+}
+
+// bundleOf is the relative path from reports/<run>.md to the run's data, in directories and buckets.
+func bundleOf(run topicqueue.Run) string { return "../cache/" + run.ID + "/" }
+
+// References returns the references of a report that cites these ids, in order of appearance.
+func References(run topicqueue.Run, registry *citation.Registry, cited []string) []report.Reference {
+	t := prompts.TextsIn(run.Options.Language)
+	return registry.References(cited, citation.Options{Style: run.Options.CitationStyle, Bundle: bundleOf(run),
+		Genres: t.Genres, AsOf: func(then topicqueue.AsOf) string {
+			words := t.AsOf.With(prompts.V{"Date": then.Date})
+			if then.Gone {
+				words += " · " + t.Gone.String()
+			}
+			return words
+		}})
+}
+
+func (a assembler) references(cited []string) []report.Reference {
+	return References(a.run, a.registry, cited)
+}
+
+// validOf lists the entries of the references with their sources.
+func validOf(tree report.Report, registry *citation.Registry) []verification.Valid {
+	list := []verification.Valid{}
+	for _, ref := range tree.References {
+		for _, e := range ref.Entries {
+			source, _ := registry.Source(e.IDs[0])
+			v := verification.Valid{Number: len(list) + 1, Line: "[" + e.Label + "] " + e.Text, Match: citation.MatchKey}
+			if source.URL != "" {
+				v.URL, v.Match = &source.URL, citation.MatchExact
+			}
+			if source.Key != "" {
+				v.CitationKey = &source.Key
+			}
+			if e.Label == e.IDs[0] {
+				v.ID, v.Match = e.Label, citation.MatchID
+			}
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// numbersOf returns the number of each cited id, in numbered style.
+func numbersOf(tree report.Report, style string) map[string]int {
+	if style != topicqueue.CitationNumbered {
+		return nil
+	}
+	numbers := map[string]int{}
+	for i, ref := range tree.References {
+		for _, id := range ref.Entries[0].IDs {
+			numbers[id] = i + 1
+		}
+	}
+	return numbers
+}
+
+// uncited counts the sentences of paragraphs without a citation.
+func uncited(blocks []report.Block) (n int) {
+	for _, b := range blocks {
+		if b.Kind == report.KindParagraph {
+			for _, s := range b.Sentences {
+				if len(s.Cites) == 0 {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // note returns the sentences on how a report was made and checked. removed: number of removed markers and links.
@@ -119,76 +205,41 @@ func (a assembler) checkNote(v *Verification) string {
 func (a assembler) gapList() string {
 	lines := make([]string, len(a.gaps))
 	for i, g := range a.gaps {
-		lines[i] = "- **" + markup.Escape(g.Title) + "**: " + markup.Escape(g.Reason)
+		lines[i] = "- **" + markdown.Escape(g.Title) + "**: " + markdown.Escape(g.Reason)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// asOf describes an archived version of a source: its date, and whether the source is gone.
-func (a assembler) asOf(then topicqueue.AsOf) string {
-	words := a.texts.AsOf.With(prompts.V{"Date": then.Date})
-	if then.Gone {
-		words += " · " + a.texts.Gone.String()
-	}
-	return words
-}
-
-// AddHead inserts a head below the title: topic, date, run, batch, list entry, final state, and result of the check.
-// run must have ended. The head is added later because a report is written before its run ends.
-func (r *Report) AddHead(run topicqueue.Run) {
-	head := r.head(run)
-	title, rest, _ := strings.Cut(r.Markdown, "\n")
-	r.Markdown = title + "\n\n" + head + rest
-	if r.Verification != nil {
-		r.Verification.shift(strings.Count(head, "\n") + 1)
-	}
-}
-
-// head returns a block quote of several lines.
-func (r *Report) head(run topicqueue.Run) string {
+// AddRun adds what is known once the run has ended: below the answer the result of the check and why the run is
+// partial, and at the end topic, date, run, batch and list entry.
+func (r *Report) AddRun(run topicqueue.Run) {
 	t := prompts.TextsIn(run.Options.Language)
-	var lines []string
-	if topic := text.Line(run.Topic); topicqueue.TopicKey(topic) != topicqueue.TopicKey(r.Title) {
-		lines = append(lines, t.Topic.With(prompts.V{"Topic": markup.Escape(topic)}))
+	r.Tree.Status = nil
+	if v := r.Verification; v != nil && v.Verified() && v.Counts.Sentences > 0 && !v.QuotesOnly() {
+		c := v.Counts
+		r.Tree.Status = append(r.Tree.Status, t.Confirmed.With(prompts.V{
+			"Sentences": c.Sentences, "Unsupported": c.Unsupported, "Unverified": c.Unverified - c.Conclusions,
+			"FactsUncited": c.FactsUncited,
+		}))
 	}
 	place := []string{t.Run.With(prompts.V{"Date": run.Date(run.EndedAt), "Run": run.ID})}
+	if topic := text.Line(run.Topic); topicqueue.TopicKey(topic) != topicqueue.TopicKey(r.Title) {
+		place = slices.Insert(place, 0, t.Topic.With(prompts.V{"Topic": markdown.Escape(topic)}))
+	}
 	if run.Batch != "" {
-		place = append(place, t.Batch.With(prompts.V{"Batch": markup.Escape(run.Batch)}))
+		place = append(place, t.Batch.With(prompts.V{"Batch": markdown.Escape(run.Batch)}))
 	}
 	if run.Ref != "" {
-		place = append(place, t.Entry.With(prompts.V{"ID": markup.Escape(text.Line(run.Ref))}))
+		place = append(place, t.Entry.With(prompts.V{"ID": markdown.Escape(text.Line(run.Ref))}))
 	}
 	if run.State == topicqueue.RunCompleted {
 		place = append(place, t.Completed.String())
-	}
-	lines = append(lines, strings.Join(place, " · "))
-	if run.State != topicqueue.RunCompleted {
+	} else {
 		reason := cmp.Or(strings.TrimRight(text.Line(run.Reason), "."), string(run.State)) + "."
-		lines = append(lines, t.Partial.With(prompts.V{"Reason": markup.Escape(reason)}))
+		r.Tree.Status = append(r.Tree.Status, t.Partial.With(prompts.V{"Reason": markdown.Escape(reason)}))
 	}
-	if v := r.Verification; v != nil && v.Verified() && v.Counts.Sentences > 0 && !v.QuotesOnly() {
-		c := v.Counts
-		lines = append(lines, t.Confirmed.With(prompts.V{
-			"Sentences": c.Sentences, "Confirmed": c.Supported, "Repaired": c.Repaired,
-			"Unverified": c.Unverified - c.Conclusions, "Conclusions": c.Conclusions,
-			"Unsupported": c.Unsupported, "FactsUncited": c.FactsUncited,
-		}))
-	}
-	return "> " + strings.Join(lines, "  \n> ") + "\n"
-}
-
-// shift moves the line numbers of the references down.
-func (v *Verification) shift(lines int) {
-	for i := range v.Valid {
-		if v.Valid[i].LineNumber > 0 {
-			v.Valid[i].LineNumber += lines
-		}
-	}
-	for i := range v.Removed {
-		if v.Removed[i].LineNumber > 0 {
-			v.Removed[i].LineNumber += lines
-		}
-	}
+	r.Tree.Imprint = append(r.Tree.Imprint, strings.Join(place, " · "))
+	r.Markdown = r.Tree.Markdown(StyleOf(run))
 }
 
 // Verified reports whether the check was made.

@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/llm"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/markdown"
+	"nightdesk/pipeline/report"
 	"nightdesk/prompts"
 )
 
@@ -131,13 +131,13 @@ func (w sectionWriter) slices(
 		if !ok {
 			return partText{}, err
 		}
-		whole.Body = prose.Tidy(whole.Body + "\n\n" + p.Body)
+		whole.Blocks = append(whole.Blocks, p.Blocks...)
 		whole.Removed = append(whole.Removed, p.Removed...)
 		whole.Repeated = append(whole.Repeated, p.Repeated...)
 	}
 	if len(claims) > 1 {
 		var repeated []string
-		whole.Body, repeated = prose.WithoutLoops(whole.Body)
+		whole.Blocks, repeated = report.DropRepeated(whole.Blocks, map[string]bool{})
 		whole.Repeated = append(whole.Repeated, repeated...)
 	}
 	return whole, nil
@@ -146,11 +146,13 @@ func (w sectionWriter) slices(
 // finished returns a section with its text, or with its claims if there is none. The plan gets the claims of other
 // sections that the text cites.
 func (w sectionWriter) finished(s *sectionPlan, text partText) part {
-	if text.Body == "" {
+	if len(text.Blocks) == 0 {
 		w.fellBack("section “" + s.Title + "”")
-		return part{title: s.Title, claims: s.claims, partText: partText{Local: true, Body: w.localSection(*s)}}
+		local := localPart(s.Title, w.localSection(*s))
+		local.claims = s.claims
+		return local
 	}
-	cited := w.citedIn(text.Body)
+	cited := report.Cited(text.Blocks)
 	for _, c := range without(w.claims, s.claims) {
 		if c.shared = true; slices.Contains(cited, c.CitationID) {
 			s.add(c)
@@ -163,10 +165,10 @@ func (w sectionWriter) finished(s *sectionPlan, text partText) part {
 // end of ctx.
 func (w sectionWriter) frame(ctx context.Context, plan reportPlan, d *draft) error {
 	c := commission{also: plan.key, written: d.sections}
-	if d.opening.Body == "" {
+	if len(d.opening.Blocks) == 0 {
 		c.parts = append(c.parts, 0)
 	}
-	if plan.concludes && d.conclusion.Body == "" {
+	if plan.concludes && len(d.conclusion.Blocks) == 0 {
 		c.parts = append(c.parts, plan.last())
 	}
 	if len(c.parts) == 0 {
@@ -192,7 +194,7 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, d *draft) err
 		case i == 0:
 			w.fellBack("introduction")
 			d.opening = localPart("", w.texts.Opening.With(prompts.V{
-				"Topic": markup.Escape(w.title), "Claims": len(distinct(cited)), "Documents": w.documents(ids),
+				"Topic": markdown.Escape(w.title), "Claims": len(distinct(cited)), "Documents": w.documents(ids),
 			}))
 		default:
 			w.fellBack("conclusion")

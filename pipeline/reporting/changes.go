@@ -6,21 +6,18 @@ import (
 	"unicode"
 
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/report"
 	"nightdesk/prompts"
 )
 
-// whatChanged renders the changes section at the start of a report, with canonical markers, or "" if the run continues
-// no other.
-func (a assembler) whatChanged() string {
+// whatChanged returns the section about changes at the start of a report that continues another.
+func (a assembler) whatChanged() []report.Block {
 	c := a.changes
-	if c == nil {
-		return ""
-	}
-	since := prompts.V{"Date": c.Since}
-	parts := []string{"## " + a.texts.Changes.With(since)}
+	var parts []string
 	if c.None() {
-		parts = append(parts, a.texts.NoChanges.With(since))
+		parts = append(parts, a.texts.NoChanges.With(prompts.V{"Date": c.Since}))
 	}
 	list := func(heading prompts.Text, lines []string) {
 		if len(lines) > 0 {
@@ -46,7 +43,7 @@ func (a assembler) whatChanged() string {
 		taken = append(taken, toldLine{t.Said, " (" + why.String() + ")"})
 	}
 	for _, o := range c.Open {
-		open = append(open, "- **"+markup.Escape(o.Title)+"**: "+markup.Escape(o.Reason))
+		open = append(open, "- **"+markdown.Escape(o.Title)+"**: "+markdown.Escape(o.Reason))
 	}
 	list(a.texts.Changed, changed)
 	list(a.texts.New, underTitles(fresh))
@@ -55,7 +52,7 @@ func (a assembler) whatChanged() string {
 	if c.Unchecked > 0 {
 		parts = append(parts, a.texts.NotAsked.With(prompts.V{"N": c.Unchecked}))
 	}
-	return strings.Join(parts, "\n\n")
+	return report.ParseWhole(strings.Join(parts, "\n\n"))
 }
 
 // toldLine is an item of a list, with the reason for it.
@@ -75,7 +72,7 @@ func underTitles(list []toldLine) (lines []string) {
 		if n == 1 {
 			lines = append(lines, "- "+where(list[0].Said)+said(list[0].Said)+list[0].why)
 		} else {
-			lines = append(lines, "- *"+markup.Escape(list[0].Title)+"*"+about(list[0].Said)+list[0].why)
+			lines = append(lines, "- *"+markdown.Escape(list[0].Title)+"*"+about(list[0].Said)+list[0].why)
 			for _, t := range list[:n] {
 				lines = append(lines, "  - "+said(t.Said))
 			}
@@ -90,7 +87,7 @@ func about(s recurring.Said) string {
 	if s.About == "" {
 		return ""
 	}
-	return " (" + markup.Escape(s.About) + ")"
+	return " (" + markdown.Escape(s.About) + ")"
 }
 
 // where returns the document's title for a sentence that does not contain it. "Its revenue was 12 million", for
@@ -107,7 +104,7 @@ func titled(s recurring.Said) string {
 	if s.Title == "" {
 		return ""
 	}
-	return "*" + markup.Escape(s.Title) + "*: "
+	return "*" + markdown.Escape(s.Title) + "*: "
 }
 
 // said renders a source's statement with its citations: the quote if it is a whole sentence, otherwise the claim's
@@ -118,7 +115,7 @@ func said(s recurring.Said) string {
 	if !s.Noted && !unicode.IsLower(first) && stops {
 		text = s.Quote
 	}
-	return markup.Escape(text) + markers(s)
+	return markdown.Escape(text) + markers(s)
 }
 
 // markers renders the citations of a source's statement.
@@ -134,9 +131,9 @@ func markers(s recurring.Said) (list string) {
 // changed renders a change: the current statement with citations, and the former one. Of a table row, these are what
 // the values describe with both values, and the former value.
 func (a assembler) changed(ch recurring.Change) string {
-	before := "  \n  " + a.texts.Before.String() + ": "
+	before := "\n  - " + a.texts.Before.String() + ": "
 	if ch.What != "" {
-		before += markup.Escape(ch.Old.Value) + markers(ch.Old)
+		before += markdown.Escape(ch.Old.Value) + markers(ch.Old)
 		return "- " + titled(ch.New) + movedRow(ch) + markers(ch.New) + before
 	}
 	start := where(ch.New)
@@ -147,8 +144,8 @@ func (a assembler) changed(ch recurring.Change) string {
 }
 
 // movedRow renders what the values of a row describe, and both values.
-func movedRow(ch recurring.Change) string { return markup.Escape(ch.What) + ": " + movedValue(ch) }
+func movedRow(ch recurring.Change) string { return markdown.Escape(ch.What) + ": " + movedValue(ch) }
 
 func movedValue(ch recurring.Change) string {
-	return "**" + markup.Escape(ch.Old.Value) + " → " + markup.Escape(ch.New.Value) + "**"
+	return "**" + markdown.Escape(ch.Old.Value) + " → " + markdown.Escape(ch.New.Value) + "**"
 }

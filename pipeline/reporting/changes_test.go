@@ -127,18 +127,13 @@ func TestKeptText(t *testing.T) {
 	}
 	for _, part := range []string{
 		"### Withdrawn\n\n- The setting checkpoint_interval defaults to 300 seconds. [[CIT-1-03](#ref-cit-1-03)] (the source no longer says it)\n",
-		"### Changed\n\n- *Costs*: Paper (euros), 2023: **7 → 9** [[CIT-1-01](#ref-cit-1-01)]  \n  Before: 7 [[CIT-1-03](#ref-cit-1-03)]\n",
+		"### Changed\n\n- *Costs*: Paper (euros), 2023: **7 → 9** [[CIT-1-01](#ref-cit-1-01)]\n  - Before: 7 [[CIT-1-03](#ref-cit-1-03)]\n",
 		"### New\n\n- *Pages* (Ann, 2025-06)\n  - One. [[CIT-1-01](#ref-cit-1-01)]\n  - Two. [[CIT-1-02](#ref-cit-1-02)]\n" +
 			"- *Locks*: Three. [[CIT-1-01](#ref-cit-1-01)]\n",
 		"· [as of 2025-06-01 · the source is no longer there](../cache/research_old/pages/" + lost.Source.Hash + ".txt)",
 	} {
 		if !strings.Contains(three.Markdown, part) {
 			t.Errorf("no %q in\n%s", part, three.Markdown)
-		}
-	}
-	for _, passage := range three.Verification.Outside.Unchecked {
-		if strings.Contains(passage, "Paper") || strings.Contains(passage, "Before") {
-			t.Errorf("the row that changed is not found again: %q", passage)
 		}
 	}
 }
@@ -403,7 +398,7 @@ func TestKeptTextOfAnotherCitation(t *testing.T) {
 	anew := later(moved)
 	_, last, _ := strings.Cut(shown, "As the last report had it")
 	_, last, _ = strings.Cut(last, "before the pages are altered ")
-	if !strings.HasPrefix(last, "[CIT-1-09]") || strings.Contains(shown, "[CIT-1-01]") || !cites(anew, "CIT-1-09") {
+	if !strings.HasPrefix(last, "[CIT-1-09]") || strings.Contains(shown, "[CIT-1-01].") || !cites(anew, "CIT-1-09") {
 		t.Errorf("shown %.300s\n%s", last, anew.Markdown)
 	}
 }

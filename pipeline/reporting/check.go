@@ -11,7 +11,7 @@ import (
 
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/citation/verification"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -70,21 +70,23 @@ type checker struct {
 type checkedPart struct {
 	*part
 	decisions []*decision
-	unsourced []prose.Statement // uncited factual sentences
+	unsourced []report.Statement // uncited factual sentences
+	edits     report.Edits
 }
 
 // decision is the outcome of the check of one statement.
 type decision struct {
-	prose.Statement
+	report.Statement
+	text     string   // before the check
+	ids      []string // cited, or source ids of a sentence that only links
+	linked   bool
 	findings support.Findings
 	judged   support.Judged
 	verdict  support.Result
 	action   string
 	checked  []CheckedSentence
-	text     string // replacement, if changed
 	proposed string // proposed correction
 	refused  string // why the correction was rejected or is missing
-	changed  bool
 }
 
 // conclude records the counts and what the check left out.
@@ -106,9 +108,8 @@ func (c *checker) read(ctx context.Context) error {
 	var ids []string
 	for _, p := range c.parts {
 		ids = append(ids, citations(p.claims)...)
-		for _, s := range prose.Statements(p.Body, p.Local) {
-			s = c.m.linkedStatement(p.part, s)
-			ids = append(ids, s.IDs...)
+		for _, s := range report.Statements(p.Blocks) {
+			ids = append(append(ids, s.IDs()...), c.m.linked(p.part, s)...)
 		}
 	}
 	var sources []topicqueue.Source
@@ -157,7 +158,7 @@ func (c *checker) find(ctx context.Context) error {
 		if c.again(p) {
 			continue
 		}
-		for _, s := range prose.Statements(p.Body, p.Local) {
+		for _, s := range report.Statements(p.Blocks) {
 			c.findStatement(p, s)
 		}
 	}
@@ -185,6 +186,14 @@ func (c *checker) again(p *checkedPart) bool {
 	}
 	out := p.past.told
 	out.Checked = slices.Clone(out.Checked)
+	said := map[string]bool{}
+	for _, s := range report.Statements(p.Blocks) {
+		said[s.Text()] = true
+	}
+	gone := func(s CheckedSentence) bool { return s.Action != ActionRemoved && !said[s.Text] }
+	if slices.ContainsFunc(out.Checked, gone) {
+		return false // it was stored by a version that recorded other sentences
+	}
 	for i := range out.Checked {
 		s := &out.Checked[i]
 		if !slices.ContainsFunc(s.Citations, func(id string) bool { return c.m.reread[id] }) {
@@ -194,7 +203,7 @@ func (c *checker) again(p *checkedPart) bool {
 		findings := c.corpus.Check(s.Text, s.Head, ids)
 		judged := c.corpus.Prove(s.Judge, ids)
 		if findings.Decide(judged) != s.Verdict {
-			p.Body = strings.ReplaceAll(p.Body, c.mark(), "")
+			report.EachStatement(p.Blocks, func(s report.Statement) { *s.Mark = report.Mark{} })
 			return false
 		}
 		c.place(s, ids, findings, judged)
@@ -208,18 +217,23 @@ func (c *checker) again(p *checkedPart) bool {
 
 // findStatement checks a statement against its sources, if it cites or links any. A sentence that states facts without
 // a citation gets that of the only claim that contains it verbatim.
-func (c *checker) findStatement(p *checkedPart, s prose.Statement) {
-	action, citable := ActionKept, !p.Local && !s.Row && support.Factual(s.Text)
-	if len(s.IDs) == 0 && citable {
-		if id := only(claimsWith(s.Text, p.claims)); id != "" {
-			s.IDs, action = []string{id}, ActionCited
+func (c *checker) findStatement(p *checkedPart, s report.Statement) {
+	d := &decision{Statement: s, text: s.Text(), ids: s.IDs(), action: ActionKept}
+	citable := !p.Local && !s.IsRow() && support.Factual(d.text)
+	if len(d.ids) == 0 && citable {
+		if id := only(claimsWith(d.text, p.claims)); id != "" {
+			d.ids, d.action = []string{id}, ActionCited
 		}
 	}
-	s = c.m.linkedStatement(p.part, s)
+	if len(d.ids) == 0 {
+		d.ids = c.m.linked(p.part, s)
+		d.linked = len(d.ids) > 0
+	}
 	switch {
-	case len(s.IDs) > 0 && s.Text != "": // a table cell, for example, may have markers only
-		p.decisions = append(p.decisions, &decision{Statement: s, findings: c.look(s), action: action})
-	case len(s.IDs) == 0 && citable:
+	case len(d.ids) > 0 && d.text != "": // a table cell, for example, may have markers only
+		d.findings = c.corpus.Check(d.text, d.Head, c.sourcesOf(d.ids))
+		p.decisions = append(p.decisions, d)
+	case len(d.ids) == 0 && citable:
 		c.missed(p, s)
 	}
 }
@@ -249,16 +263,11 @@ func only(claims []claim) string {
 }
 
 // missed records an uncited factual sentence.
-func (c *checker) missed(p *checkedPart, s prose.Statement) {
+func (c *checker) missed(p *checkedPart, s report.Statement) {
 	p.FactsUncited++
 	c.v.Counts.FactsUncited++
-	p.Uncited, c.v.Uncited = append(p.Uncited, s.Text), append(c.v.Uncited, s.Text)
+	p.Uncited, c.v.Uncited = append(p.Uncited, s.Text()), append(c.v.Uncited, s.Text())
 	p.unsourced = append(p.unsourced, s)
-}
-
-// look checks a statement against the sources of its citations.
-func (c *checker) look(s prose.Statement) support.Findings {
-	return c.corpus.Check(s.Text, s.Head, c.sourcesOf(s.IDs))
 }
 
 // sourcesOf returns the source ids of citation ids.
@@ -289,35 +298,27 @@ func (c *checker) settleAll(p *checkedPart) {
 		}
 		c.v.Sentences = append(c.v.Sentences, s)
 	}
-	for _, s := range p.unsourced {
-		if c.answer {
-			text := c.marked(s.Raw(p.Body), s.Row)
-			p.decisions = append(p.decisions, &decision{Statement: s, changed: true, text: text})
+	if c.answer {
+		for _, s := range p.unsourced {
+			s.State = report.StateMarked
 		}
 	}
-	slices.SortFunc(p.decisions, func(a, b *decision) int { return cmp.Compare(a.Start, b.Start) })
-	body := p.Body
-	for _, d := range slices.Backward(p.decisions) {
-		if d.changed {
-			body = d.WithText(body, d.text)
-		}
-	}
-	if body != p.Body {
-		p.Body = prose.Readable(body)
-	}
+	p.Blocks = p.edits.Apply(p.Blocks)
 }
 
 // settle keeps a statement, or marks or removes it if it is unsupported.
 func (c *checker) settle(p *checkedPart, d *decision) {
+	d.Verdict = string(d.verdict)
 	switch {
 	case d.verdict != support.Unsupported:
 		if d.action == ActionCited {
-			d.changed, d.text = true, prose.WithMarkers(d.Raw(p.Body), d.IDs)
+			d.Cite(d.ids...)
 		}
 	case c.m.run.Options.OnUnsupported == topicqueue.UnsupportedRemove:
-		d.action, d.changed, d.text = ActionRemoved, true, ""
+		d.action = ActionRemoved
+		p.edits.Replace(d.Statement)
 	default:
-		d.action, d.changed, d.text = ActionMarked, true, c.marked(d.Raw(p.Body), d.Row)
+		d.action, d.State = ActionMarked, report.StateMarked
 	}
 	d.checked = []CheckedSentence{c.entry(p, d)}
 }
@@ -325,10 +326,10 @@ func (c *checker) settle(p *checkedPart, d *decision) {
 // entry returns the record of a decision.
 func (c *checker) entry(p *checkedPart, d *decision) CheckedSentence {
 	e := CheckedSentence{
-		Text: d.Statement.Text, Head: d.Head, Section: p.title, Citations: d.IDs, Verdict: d.verdict,
+		Text: d.text, Head: d.Head, Section: p.title, Citations: d.ids, Verdict: d.verdict,
 		Action: d.action, Rules: support.Rules, Proposed: d.proposed, Refused: d.refused,
 	}
-	c.place(&e, c.sourcesOf(d.IDs), d.findings, d.judged)
+	c.place(&e, c.sourcesOf(d.ids), d.findings, d.judged)
 	return e
 }
 
@@ -340,17 +341,6 @@ func (c *checker) place(s *CheckedSentence, ids []string, f support.Findings, j 
 		s.Page = topicqueue.PagePath(source.Hash)
 	}
 }
-
-// marked appends the mark for unsupported text to a sentence, or to the last cell of a table row.
-func (c *checker) marked(raw string, row bool) string {
-	mark := c.mark()
-	if cells, ok := strings.CutSuffix(strings.TrimRight(raw, " "), "|"); row && ok {
-		return strings.TrimRight(cells, " ") + mark + " |"
-	}
-	return strings.TrimRight(raw, " ") + mark
-}
-
-func (c *checker) mark() string { return ` \[` + c.m.texts.Unsupported.String() + `\]` }
 
 // problem describes in one sentence, for the repair prompt, why a sentence is unsupported.
 func (c *checker) problem(f support.Findings, j support.Judged) string {

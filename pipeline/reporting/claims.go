@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"nightdesk/pipeline/citation/markup"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -175,7 +175,7 @@ func gapOf(b topicqueue.Block, claims int, texts *prompts.Texts) (Gap, bool) {
 
 // blockTitle returns a block's title as a heading, or its id with spaces if there is no usable title.
 func blockTitle(b topicqueue.Block) string {
-	if title := prose.CleanTitle(b.Title); title != "" {
+	if title := report.CleanTitle(b.Title); title != "" {
 		return title
 	}
 	return strings.ReplaceAll(b.ID, "_", " ")

@@ -10,7 +10,7 @@ import (
 
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -31,7 +31,7 @@ type commission struct {
 func (c commission) size() int {
 	sum := sizeOf(c.claims) + sizeOf(c.also)
 	for _, s := range c.written {
-		sum += len(s.Body)
+		sum += len(report.Canonical(s.Blocks))
 	}
 	return sum
 }
@@ -75,15 +75,16 @@ func (w sectionWriter) usable(plan reportPlan, c commission, answer string, cut 
 	}
 	ids := citations(slices.Concat(c.claims, c.also))
 	for _, s := range c.written {
-		ids = append(ids, w.citedIn(s.Body)...)
+		ids = append(ids, report.Cited(s.Blocks)...)
 	}
 	ids = withSides(ids, plan.disagreementsOf(c))
 	out := map[int]partText{}
 	for i, body := range texts {
+		p, ok := w.accept(body, plan.titleOf(i), ids)
 		if plan.isFrame(i) {
-			body = prose.WithoutHeadings(body)
+			p.Blocks = report.WithoutHeadings(p.Blocks)
 		}
-		if p, ok := w.accept(body, plan.titleOf(i), ids); ok {
+		if ok && len(p.Blocks) > 0 {
 			out[i] = p
 		}
 	}
@@ -132,7 +133,7 @@ func (p reportPlan) begins(line string, parts []int) (part int, ok bool) {
 		case i == p.last():
 			return frame == prompts.Conclusion
 		}
-		return prose.SameTitle(heading, p.titleOf(i))
+		return report.SameTitle(heading, p.titleOf(i))
 	})
 	if i < 0 {
 		return 0, false
@@ -194,17 +195,10 @@ func (w sectionWriter) describe(line *prompts.PartLine, s sectionPlan, c commiss
 	}
 }
 
-// shownSection returns a finished section for a prompt. Each increment of shrink halves its paragraphs.
+// shownSection returns a finished section for a prompt. Each increment of shrink halves its blocks.
 func shownSection(s part, shrink int) prompts.WrittenSection {
-	all := prose.Paragraphs(s.Body)
-	shown := max(1, len(all)>>shrink)
-	out := prompts.WrittenSection{Title: s.title, Left: max(0, len(all)-shown)}
-	var texts []string
-	for _, p := range all[:min(len(all), shown)] {
-		texts = append(texts, p.Text)
-	}
-	out.Text = strings.Join(texts, "\n\n")
-	return out
+	shown := min(len(s.Blocks), max(1, len(s.Blocks)>>shrink))
+	return prompts.WrittenSection{Title: s.title, Left: len(s.Blocks) - shown, Text: report.Canonical(s.Blocks[:shown])}
 }
 
 // last returns the number of the conclusion.

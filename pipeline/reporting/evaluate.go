@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"math"
 	"strconv"
-	"strings"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 )
 
 // freshYears is the maximum age of a fresh source, in years before the run.
@@ -54,34 +53,41 @@ type Freshness struct {
 func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 	e := Evaluation{Structure: Structure{Sections: len(d.sections)}, Freshness: Freshness{Years: freshYears}}
 	for _, s := range d.sections {
-		words := prose.CountWords(s.Body)
+		words := report.Words(s.Blocks)
 		e.Structure.LongestText = max(e.Structure.LongestText, words)
 		if e.Structure.ShortestText == 0 || words < e.Structure.ShortestText {
 			e.Structure.ShortestText = words
 		}
-		for _, p := range prose.Paragraphs(s.Body) {
-			if p.Heading {
+		report.EachBlock(s.Blocks, func(b *report.Block) {
+			if b.Kind == report.KindHeading {
 				e.Structure.Headings++
 			}
-		}
+		})
 	}
-	removed, texts := 0, []string{}
+	var whole []report.Block
+	removed, total := 0, 0
 	for _, p := range d.parts() {
-		texts = append(texts, p.Body)
+		whole = append(whole, p.Blocks...)
 		for _, r := range p.Removed {
 			if r.Reason != citation.ReasonMarkup { // a citation
 				removed++
 			}
 		}
 	}
-	whole := strings.Join(texts, "\n\n")
-	e.Structure.Words = prose.CountWords(whole)
+	e.Structure.Words = report.Words(whole)
 	used := map[string]int{} // uses of each citation id
-	total := 0
-	for _, id := range prose.AnyMarker.FindAllString(whole, -1) {
-		used[strings.Trim(strings.TrimSpace(id), "[]")]++
-		total++
-	}
+	report.EachBlock(whole, func(b *report.Block) {
+		if b.Citation != "" {
+			used[b.Citation]++
+			total++
+		}
+	})
+	report.EachSentence(whole, func(s *report.Sentence) {
+		for _, c := range s.Cites {
+			used[c.ID]++
+			total++
+		}
+	})
 	e.CitationValidity = share(total, total+removed)
 	e.SupportRate = share(v.Counts.Supported, v.Counts.Sentences)
 	effective := map[string]bool{}
@@ -96,8 +102,8 @@ func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 		e.EffectiveCitations = math.Round(10_000*float64(len(effective))/float64(e.Structure.Words)) / 10
 	}
 	a.coverage(&e, used)
-	a.sourcesOf(&e, a.citedIn(whole), used, total, date)
-	e.Redundancy = redundancy(texts)
+	a.sourcesOf(&e, report.Cited(whole), used, total, date)
+	e.Redundancy = redundancy(whole)
 	return e
 }
 
@@ -161,18 +167,16 @@ func yearOf(date string) int {
 }
 
 // redundancy returns the share of sentences that repeat an earlier one.
-func redundancy(texts []string) float64 {
+func redundancy(blocks []report.Block) float64 {
 	said := map[string]bool{}
 	all, again := 0, 0
-	for _, text := range texts {
-		for _, s := range prose.Statements(text, false) {
-			if key := s.Key(); !s.Row && !prose.TooShort(key) {
-				all++
-				if said[key] {
-					again++
-				}
-				said[key] = true
+	for _, s := range report.Statements(blocks) {
+		if key := report.Key(s.Text()); !s.IsRow() && report.Repeatable(key) {
+			all++
+			if said[key] {
+				again++
 			}
+			said[key] = true
 		}
 	}
 	return share(again, all)

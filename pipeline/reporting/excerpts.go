@@ -7,9 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/citation/support"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -41,7 +40,8 @@ type excerpt struct {
 	claims    []claim // in the order of the source
 	relevance float64 // relevance to the topic, 0 to 1
 	words     int
-	body      string
+	blocks    []report.Block
+	body      string // plain text
 }
 
 // quoted assembles the report from excerpts, without a model. The best excerpt comes first, then the others by
@@ -50,9 +50,9 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 	d := draft{extractive: true}
 	plan := reportPlan{title: w.title}
 	var shown []excerpt
-	add := func(title string, body []string, of []excerpt) {
+	add := func(title string, body []report.Block, of []excerpt) {
 		shown = append(shown, of...)
-		d.sections = append(d.sections, part{title: title, partText: partText{Body: strings.Join(body, "\n\n")},
+		d.sections = append(d.sections, part{title: title, partText: partText{Blocks: body},
 			claims: claimsOfExcerpts(of), excerpts: of})
 		plan.sections = append(plan.sections, newSectionPlan(title, "", claimsOfExcerpts(of)...))
 	}
@@ -141,11 +141,10 @@ func (w *writer) excerptsOf(claims []claim) []excerpt {
 	}
 	docs := make([]text.Document, len(out))
 	for i := range out {
-		out[i].body = out[i].markdown()
-		out[i].words = prose.CountWords(out[i].body)
+		out[i] = out[i].quoted()
 		s := out[i].claims[0].source
 		headings := append([]string{s.Title}, s.Section...)
-		docs[i] = text.Document{Heading: strings.Join(headings, "\n"), Text: out[i].quote()}
+		docs[i] = text.Document{Heading: strings.Join(headings, "\n"), Text: out[i].body}
 	}
 	scores := text.BM25(w.run.Topic, docs)
 	best := slices.Max(append(scores, 0))
@@ -162,11 +161,11 @@ func (w *writer) excerptsOf(claims []claim) []excerpt {
 	return out
 }
 
-// attribution is the text before the marker below an excerpt that ends with a table or code.
-const attribution = "—"
+// newExcerpt returns an excerpt of a single claim.
+func newExcerpt(c claim) excerpt { return excerpt{claims: []claim{c}}.quoted() }
 
-// markdown renders an excerpt with the marker of its source.
-func (e excerpt) markdown() string {
+// quoted fills in the text of an excerpt.
+func (e excerpt) quoted() excerpt {
 	var quote strings.Builder
 	for i, c := range e.claims {
 		switch {
@@ -177,13 +176,10 @@ func (e excerpt) markdown() string {
 		}
 		quote.WriteString(c.Quote)
 	}
-	body := quoteMarkdown(quote.String())
-	marker := "[" + e.claims[0].CitationID + "]"
-	last := body[strings.LastIndexByte(body, '\n')+1:]
-	if strings.HasPrefix(last, "```") || strings.HasPrefix(last, "|") {
-		return body + "\n\n" + attribution + " " + marker
-	}
-	return body + " " + marker
+	e.blocks = report.ParseWhole(quoteMarkdown(quote.String()))
+	e.body = report.Plain(e.blocks)
+	e.words = report.CountWords(e.body)
+	return e
 }
 
 // withoutHeld removes excerpts whose words another excerpt contains. The other excerpt gets the higher relevance of the
@@ -191,7 +187,7 @@ func (e excerpt) markdown() string {
 func withoutHeld(all []excerpt) []excerpt {
 	keys := make([]string, len(all))
 	for i, e := range all {
-		keys[i] = prose.SentenceKey(e.quote())
+		keys[i] = report.Key(e.body)
 	}
 	held := make([]bool, len(all))
 	for i := range all {
@@ -211,9 +207,6 @@ func withoutHeld(all []excerpt) []excerpt {
 	}
 	return out
 }
-
-// quote returns the excerpt's text without the marker.
-func (e excerpt) quote() string { return strings.TrimSuffix(e.body, "["+e.claims[0].CitationID+"]") }
 
 // choose selects whole excerpts by maximal marginal relevance, best first, up to the number of words. It returns at
 // least one, if there are any. The last one may exceed the limit by two thirds.
@@ -267,31 +260,40 @@ func byDocument(all []excerpt) [][]excerpt {
 }
 
 func documentTitle(c claim) string {
-	return cmp.Or(prose.CleanTitle(text.Heading(c.source.Title)), prose.CleanTitle(c.source.Title), c.document())
+	return cmp.Or(report.CleanTitle(text.Heading(c.source.Title)), report.CleanTitle(c.source.Title), c.document())
 }
 
-// bodies renders excerpts below headings that name their place. document: title of the document if it is already shown
+// bodies returns excerpts below headings that name their place. document: title of the document if it is already shown
 // above, else "".
-func bodies(all []excerpt, document string) []string {
-	var out []string
+func bodies(all []excerpt, document string) (out []report.Block) {
 	last := ""
 	for _, e := range all {
 		if place := placeTitle(e.claims[0], document); place != last {
 			last = place
 			if place != "" {
-				out = append(out, "### "+markup.Escape(place))
+				title := []report.Sentence{{Text: report.Escape(place)}}
+				out = append(out, report.Block{Kind: report.KindHeading, Level: 3, Sentences: title})
 			}
 		}
-		out = append(out, e.body)
+		out = append(out, e.shown()...)
 	}
 	return out
+}
+
+// shown returns an excerpt as a block; nothing if it has no text.
+func (e excerpt) shown() []report.Block {
+	if len(e.blocks) == 0 {
+		return nil
+	}
+	return []report.Block{{Kind: report.KindExcerpt, Blocks: e.blocks, Citation: e.claims[0].CitationID,
+		Mark: report.Mark{Verdict: string(support.Supported), State: report.StateQuoted}}}
 }
 
 // placeTitle names the place of a claim: document and sections, without a title that is already shown.
 func placeTitle(c claim, document string) string {
 	var names []string
 	for _, h := range append([]string{c.source.Title}, c.source.Section...) {
-		title := prose.CleanTitle(text.Heading(h))
+		title := report.CleanTitle(text.Heading(h))
 		if title == "" && strings.ContainsFunc(h, unicode.IsDigit) { // a version or a date
 			title = text.Line(h)
 		}
@@ -335,7 +337,7 @@ func (w *writer) checkQuoted(d draft) *Verification {
 		for _, e := range s.excerpts {
 			first, last := e.claims[0], e.claims[len(e.claims)-1]
 			checked := CheckedSentence{
-				Text: prose.Plain(e.body), Section: s.title, Citations: []string{first.CitationID}, Verdict: support.Supported,
+				Text: e.body, Section: s.title, Citations: []string{first.CitationID}, Verdict: support.Supported,
 				Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
 			}
 			if first.source.Hash != "" {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -28,7 +28,7 @@ func (a assembler) figures(sections []part) (placed [][]figure, removed []citati
 	placed, removed = make([][]figure, len(sections)), []citation.Removal{}
 	shown := map[string]bool{}
 	for i, s := range sections {
-		for _, id := range a.citedIn(s.Body) {
+		for _, id := range report.Cited(s.Blocks) {
 			trace, _ := a.registry.Lookup(id)
 			for _, f := range trace.Source.Figures {
 				if shown[f.Path] || !figureName.MatchString(f.Path) || !beside(f, id, s.claims) {
@@ -79,8 +79,9 @@ func figureLines(claims []claim, figures []figure) (lines []prompts.FigureLine) 
 	return lines
 }
 
-// show renders the n-th figure of a report: the picture, then its caption with the marker of its source.
-func (a assembler) show(n int, f figure) string {
-	return "![" + markup.Escape(f.title) + "](" + a.bundle() + f.path + ")\n\n" +
-		"*" + markup.Escape(a.texts.Figure.With(prompts.V{"N": n, "Title": f.title})) + "* [" + f.citationID + "]"
+// show returns the n-th figure of a report, with a caption that cites its source.
+func (a assembler) show(n int, f figure) report.Block {
+	caption := report.Escape(a.texts.Figure.With(prompts.V{"N": n, "Title": f.title}))
+	return report.Block{Kind: report.KindFigure, Picture: f.path, Title: f.title, Citation: f.citationID,
+		Sentences: []report.Sentence{{Text: caption}}}
 }

@@ -9,7 +9,6 @@ import (
 
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/judging"
-	"nightdesk/pipeline/reporting/prose"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -27,8 +26,8 @@ func (c *checker) askJudge(ctx context.Context) error {
 			}
 			open = append(open, d)
 			asked = append(asked, judging.Sentence{
-				Text: d.Statement.Text, Head: d.Head, Sources: c.sourcesOf(d.IDs),
-				Quotes: quotesFor(d.Statement, p.claims), Findings: d.findings,
+				Text: d.text, Head: d.Head, Sources: c.sourcesOf(d.ids),
+				Quotes: quotesFor(d.text, d.ids, p.claims), Findings: d.findings,
 			})
 		}
 	}
@@ -88,19 +87,19 @@ func (c *checker) describe(at support.Span) prompts.Passage {
 }
 
 // quotesFor returns the positions of the quotes of all claims that a statement cites, most similar first.
-func quotesFor(s prose.Statement, claims []claim) (quotes []support.Span) {
-	cited := slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return !slices.Contains(s.IDs, c.CitationID) })
-	for _, from := range byLikeness(s, cited) {
+func quotesFor(words string, ids []string, claims []claim) (quotes []support.Span) {
+	cited := slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return !slices.Contains(ids, c.CitationID) })
+	for _, from := range byLikeness(words, cited) {
 		quotes = append(quotes, support.Span{Source: from.source.ID, Start: from.Start, End: from.End})
 	}
 	return quotes
 }
 
 // byLikeness returns claims sorted by similarity to a statement, most similar first.
-func byLikeness(s prose.Statement, claims []claim) []claim {
+func byLikeness(words string, claims []claim) []claim {
 	alike := map[string]float64{}
 	for _, c := range claims {
-		alike[c.ID] = text.Similarity(c.statement(), s.Text)
+		alike[c.ID] = text.Similarity(c.statement(), words)
 	}
 	more := func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) }
 	return slices.SortedStableFunc(slices.Values(claims), more)

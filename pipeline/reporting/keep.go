@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -38,7 +39,24 @@ func ReadText(body json.RawMessage) (*Text, error) {
 		return nil, nil
 	}
 	t := &Text{}
-	return t, json.Unmarshal(body, t)
+	if err := json.Unmarshal(body, t); err != nil {
+		return nil, err
+	}
+	for _, p := range t.parts() {
+		if p.Body != "" {
+			p.Blocks, p.Body = report.Parse(p.Body), ""
+		}
+	}
+	return t, nil
+}
+
+// parts returns the parts of a text in the order of the report.
+func (t *Text) parts() []*partText {
+	all := []*partText{&t.Opening}
+	for i := range t.Sections {
+		all = append(all, &t.Sections[i])
+	}
+	return append(all, &t.Conclusion)
 }
 
 // keep returns the parts of the report that the next run may keep; nil if there will be no next run, or if the report
@@ -59,21 +77,13 @@ func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
 
 // citedAs returns t with citations replaced according to now.
 func (t Text) citedAs(now map[string]string) *Text {
-	var pairs []string
-	for was, is := range now {
-		pairs = append(pairs, "["+was+"]", "["+is+"]")
-	}
-	markers := strings.NewReplacer(pairs...)
-	part := func(k partText) partText {
-		k.Body, k.Checked = markers.Replace(k.Body), slices.Clone(k.Checked)
-		for i, s := range k.Checked {
-			k.Checked[i].Citations = citedAs(s.Citations, now)
+	t.Sections = slices.Clone(t.Sections)
+	for _, p := range t.parts() {
+		p.Blocks, p.Checked = report.Clone(p.Blocks), slices.Clone(p.Checked)
+		report.Recite(p.Blocks, now)
+		for i, s := range p.Checked {
+			p.Checked[i].Citations = citedAs(s.Citations, now)
 		}
-		return k
-	}
-	t.Opening, t.Conclusion, t.Sections = part(t.Opening), part(t.Conclusion), slices.Clone(t.Sections)
-	for i, s := range t.Sections {
-		t.Sections[i] = part(s)
 	}
 	return &t
 }
@@ -167,7 +177,7 @@ func (m *material) lastBody(title string) string {
 	if i < 0 || m.before.Sections[i].Local {
 		return ""
 	}
-	return m.before.Sections[i].Body
+	return report.Canonical(m.before.Sections[i].Blocks)
 }
 
 // stands reports whether a part of the last report can be kept: the model wrote it, no reader remarked on it or on the
@@ -175,7 +185,8 @@ func (m *material) lastBody(title string) string {
 // for changes.
 func (m *material) stands(past *partText) bool {
 	moved := func(id string) bool { return m.moved[id] }
-	if past.Local || citation.HasAddress(past.Body) || slices.ContainsFunc(m.citedIn(past.Body), moved) {
+	links := citation.HasAddress(report.Canonical(past.Blocks))
+	if past.Local || links || slices.ContainsFunc(report.Cited(past.Blocks), moved) {
 		return false
 	}
 	wordsOf := func(s string) string { return " " + strings.Join(text.Words(s), " ") + " " }

@@ -16,7 +16,7 @@ import (
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -55,9 +55,6 @@ type material struct {
 	found     map[string]citation.Linked // by address of the source, as written
 }
 
-// bundle is the relative path from reports/<run>.md to the run's data, in directories and buckets.
-func (m *material) bundle() string { return "../cache/" + m.run.ID + "/" }
-
 // titleFor returns the title of a section's first block, for a section without a usable title.
 func (m *material) titleFor(s OutlineSection) string {
 	for _, id := range s.BlockIDs {
@@ -80,28 +77,47 @@ func (m *material) nothingFor(title string) part {
 	return p
 }
 
-// accept cleans a written text, removes repetitions and resolves its markers among the ids given to the writer. Weak
-// models repeat themselves. The text is usable if it is not empty and cites at least one of the ids, if there are any.
-func (m *material) accept(text, title string, ids []string) (p partText, usable bool) {
-	body, ok := prose.CleanSection(text, title)
+// accept makes blocks of a written text, removes repetitions, which weak models write, and resolves its markers among
+// the ids given to the writer. The text is usable if it is not empty and cites at least one of the ids, if there are
+// any.
+func (m *material) accept(written, title string, ids []string) (p partText, usable bool) {
+	written, ok := textOf(written)
 	if !ok {
 		return partText{}, false
 	}
-	body, removed, links := m.registry.Only(ids).ResolveLinks(body)
+	// a model's own list of references is invented
+	body, removed, links := m.registry.Only(ids).ResolveLinks(report.Before(written, prompts.HeadsSources))
 	p.Removed = removed
 	m.noteLinks(links)
-	p.Body, p.Repeated = prose.WithoutLoops(prose.Tidy(body))
-	return p, p.Body != "" && (len(ids) == 0 || len(m.citedIn(p.Body)) > 0)
+	blocks := report.Clean(report.Parse(body), title, prompts.HeadsSources)
+	p.Blocks, p.Repeated = report.DropRepeated(blocks, map[string]bool{})
+	return p, len(p.Blocks) > 0 && (len(ids) == 0 || len(report.Cited(p.Blocks)) > 0)
 }
 
-// citedIn returns the citation ids of a text, each once.
-func (m *material) citedIn(body string) []string {
-	return m.registry.Render(body, citation.Options{}).Cited
+// textOf returns the text of a model's answer without introduction and comments; false if the answer is no text: empty,
+// a refusal, or data.
+func textOf(answer string) (string, bool) {
+	answer = strings.ReplaceAll(strings.ToValidUTF8(answer, "\uFFFD"), "\r\n", "\n")
+	answer = strings.TrimSpace(strings.ReplaceAll(answer, "\r", "\n"))
+	if first, rest, more := strings.Cut(answer, "\n"); more && prompts.Introduces(strings.TrimSpace(first)) {
+		answer = strings.TrimSpace(rest)
+	}
+	if answer == "" || prompts.Refuses(answer) || isData(answer) {
+		return "", false
+	}
+	return answer, true
+}
+
+// isData reports whether the text is JSON or XML rather than prose.
+func isData(text string) bool {
+	text = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "```json"), "```")))
+	begins := func(mark string) bool { return strings.HasPrefix(text, mark) }
+	return slices.ContainsFunc([]string{"{", `["`, "[{", "<?xml", "<!doctype"}, begins)
 }
 
 // citedOf returns the claims of a section that its text cites.
 func (m *material) citedOf(s part) []claim {
-	ids := m.citedIn(s.Body)
+	ids := report.Cited(s.Blocks)
 	var cited []claim
 	for _, c := range s.claims {
 		if slices.Contains(ids, c.CitationID) {
@@ -240,7 +256,7 @@ func (m *material) links(d draft) []citation.Linked {
 	var texts []string
 	for _, p := range d.parts() {
 		if !p.Local {
-			texts = append(texts, p.Body)
+			texts = append(texts, report.Canonical(p.Blocks))
 		}
 	}
 	for _, l := range m.registry.Links(strings.Join(texts, "\n\n")) {
@@ -252,15 +268,14 @@ func (m *material) links(d draft) []citation.Linked {
 	return out
 }
 
-// linkedStatement returns a statement with the ids of the sources that it links, if it does not cite any.
-func (m *material) linkedStatement(p *part, s prose.Statement) prose.Statement {
-	if raw := s.Raw(p.Body); len(s.IDs) == 0 && !p.Local && s.Text != "" && citation.HasAddress(raw) {
-		for _, l := range m.registry.Links(raw) {
-			s.IDs = append(s.IDs, l.Sources...)
+// linked returns the ids of the sources that a statement links, if it does not cite any.
+func (m *material) linked(p *part, s report.Statement) (ids []string) {
+	if words := s.Text(); len(s.IDs()) == 0 && !p.Local && citation.HasAddress(words) {
+		for _, l := range m.registry.Links(words) {
+			ids = append(ids, l.Sources...)
 		}
-		s.Linked = len(s.IDs) > 0
 	}
-	return s
+	return ids
 }
 
 // source returns the source of a citation id or a source id.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -62,9 +62,9 @@ const (
 // repaired makes a model's outline usable: titles are clean and unique, and sections have claims. A block of which the
 // outline names nothing becomes a section.
 func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
-	out := Outline{Title: prose.CleanTitle(a.Title),
+	out := Outline{Title: report.CleanTitle(a.Title),
 		Introduction: text.Line(a.Introduction), Conclusion: text.Line(a.Conclusion)}
-	if !prose.ReportTitle(out.Title) {
+	if !report.ReportTitle(out.Title) {
 		out.Title = ol.title
 	}
 	if slices.Contains(prompts.Forms, a.Form) {
@@ -85,7 +85,7 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 		return ids
 	}
 	for _, s := range a.Sections {
-		section := OutlineSection{Title: prose.CleanTitle(s.Title), Instruction: text.Line(s.Instruction)}
+		section := OutlineSection{Title: report.CleanTitle(s.Title), Instruction: text.Line(s.Instruction)}
 		var subs []OutlineSubsection
 		for _, sub := range s.Subsections {
 			claims := numbers(sub.Claims, &section.Shared)
@@ -121,7 +121,7 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 
 // withSection appends a section. It merges the section into one of the same title, or into the last one at maxSections.
 func (ol outliner) withSection(sections []OutlineSection, s OutlineSection) []OutlineSection {
-	i := slices.IndexFunc(sections, func(o OutlineSection) bool { return prose.SameTitle(o.Title, s.Title) })
+	i := slices.IndexFunc(sections, func(o OutlineSection) bool { return report.SameTitle(o.Title, s.Title) })
 	if i < 0 && len(sections) == maxSections && ol.template == nil {
 		i = maxSections - 1
 	}
@@ -152,9 +152,9 @@ func highest(scores []float64) int {
 func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
 	s.Subsections = []OutlineSubsection{}
 	for _, sub := range subs {
-		sub.Title, sub.Instruction = prose.CleanTitle(sub.Title), text.Line(sub.Instruction)
-		same := func(o OutlineSubsection) bool { return prose.SameTitle(o.Title, sub.Title) }
-		unusable := prose.TitleKey(sub.Title) == "" || prose.SameTitle(sub.Title, s.Title)
+		sub.Title, sub.Instruction = report.CleanTitle(sub.Title), text.Line(sub.Instruction)
+		same := func(o OutlineSubsection) bool { return report.SameTitle(o.Title, sub.Title) }
+		unusable := report.TitleKey(sub.Title) == "" || report.SameTitle(sub.Title, s.Title)
 		if unusable || slices.ContainsFunc(s.Subsections, same) || len(s.Subsections) == maxSubsections {
 			s.ClaimIDs = append(s.ClaimIDs, sub.ClaimIDs...)
 			continue

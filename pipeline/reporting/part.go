@@ -2,16 +2,17 @@ package reporting
 
 import (
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 )
 
-// partText is the text of a part of a report, as the next run of the topic gets it: Markdown with canonical markers,
-// and the result of its check.
+// partText is the text of a part of a report, as the next run of the topic gets it, and the result of its check.
 type partText struct {
-	Body     string             `json:"body"`
+	Blocks   []report.Block     `json:"blocks"`
 	Removed  []citation.Removal `json:"removed,omitempty"`
 	Repeated []string           `json:"repeated_sentences,omitempty"` // sentences removed, as the report has them already
 	Local    bool               `json:"local,omitempty"`              // assembled, not written by the model
+	// Body is the Markdown of a part that was stored by a version without blocks.
+	Body string `json:"body,omitempty"`
 	told
 }
 
@@ -32,13 +33,17 @@ type part struct {
 	past     *partText // part of the last report, kept unchanged; nil: new text
 }
 
-// localPart returns a part that is not written by the model.
+// localPart returns a part that is not written by the model. body: Markdown whose paragraphs are one statement each.
 func localPart(title, body string) part {
-	return part{title: title, partText: partText{Body: body, Local: true}}
+	return part{title: title, partText: partText{Blocks: report.ParseWhole(body), Local: true}}
 }
 
 // kept returns a part of the last report.
-func (t *partText) kept() part { return part{partText: *t, past: t} }
+func (t *partText) kept() part {
+	p := part{partText: *t, past: t}
+	p.Blocks = report.Clone(t.Blocks)
+	return p
+}
 
 // draft is a report before its citations are rendered. Its texts have no headings above level 3.
 type draft struct {
@@ -58,25 +63,21 @@ func (d *draft) parts() []*part {
 	return append(all, &d.conclusion)
 }
 
-// dropRepeated removes paragraphs whose sentences all appear in another section, if nothing can refer back to them (see
-// spare). Sections kept from the last report are not changed. A section that would become empty stays as it is.
+// dropRepeated removes sentences that another section has already. Sections kept from the last report are not changed.
 func dropRepeated(sections []part) {
 	said := map[string]bool{}
-	note := func(body string) {
-		for _, s := range prose.Statements(body, false) {
-			said[s.Key()] = true
-		}
-	}
 	for _, s := range sections {
 		if s.past != nil {
-			note(s.Body)
+			for _, st := range report.Statements(s.Blocks) {
+				said[report.Key(st.Text())] = true
+			}
 		}
 	}
 	for i := range sections {
 		if s := &sections[i]; s.past == nil {
-			body, dropped := prose.WithoutParagraphs(s.Body, said)
-			s.Body, s.Repeated = body, append(s.Repeated, dropped...)
-			note(s.Body)
+			var dropped []string
+			s.Blocks, dropped = report.DropRepeated(s.Blocks, said)
+			s.Repeated = append(s.Repeated, dropped...)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"nightdesk/pipeline/evidence"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -104,7 +104,7 @@ func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
 		form: outline.Form, computed: outline.Computed}
 	p.concludes = p.conclusion != "" || ol.template != nil || outline.Form == ""
 	if ol.before != nil {
-		p.concludes = ol.before.Conclusion.Body != ""
+		p.concludes = len(ol.before.Conclusion.Blocks) > 0
 	}
 	for _, c := range ol.claims {
 		if slices.Contains(outline.Key, c.ID) || c.isComputed() {
@@ -202,7 +202,7 @@ func (ol outliner) filled(from Outline) Outline {
 	o.Key = from.Key
 	for i := range o.Sections {
 		s := &o.Sections[i]
-		at := slices.IndexFunc(from.Sections, func(f OutlineSection) bool { return prose.SameTitle(f.Title, s.Title) })
+		at := slices.IndexFunc(from.Sections, func(f OutlineSection) bool { return report.SameTitle(f.Title, s.Title) })
 		if at < 0 {
 			continue
 		}
@@ -210,7 +210,7 @@ func (ol outliner) filled(from Outline) Outline {
 		s.BlockIDs, s.ClaimIDs, s.Shared, s.Subsections = f.BlockIDs, f.ClaimIDs, f.Shared, slices.Clone(s.Subsections)
 		for n := range s.Subsections {
 			for _, sub := range f.Subsections {
-				if prose.SameTitle(sub.Title, s.Subsections[n].Title) {
+				if report.SameTitle(sub.Title, s.Subsections[n].Title) {
 					s.Subsections[n].ClaimIDs = sub.ClaimIDs
 				}
 			}

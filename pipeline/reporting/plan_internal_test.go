@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -153,7 +153,7 @@ func FuzzPlan(f *testing.F) {
 				t.Fatalf("unusable section %+v", s)
 			}
 			for _, o := range p.sections[:i] {
-				if prose.SameTitle(s.Title, o.Title) && prose.TitleKey(s.Title) != "" && prose.TitleKey(o.Title) != "" {
+				if report.SameTitle(s.Title, o.Title) && report.TitleKey(s.Title) != "" && report.TitleKey(o.Title) != "" {
 					t.Fatalf("two sections %q", s.Title)
 				}
 			}

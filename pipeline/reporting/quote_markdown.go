@@ -1,11 +1,9 @@
 package reporting
 
 import (
+	"nightdesk/pipeline/markdown"
 	"regexp"
 	"strings"
-
-	"nightdesk/pipeline/citation/markup"
-	"nightdesk/pipeline/reporting/prose"
 )
 
 // quoteMarkdown renders source text as Markdown. Lists, tables and code are kept, headings become bold lines, and other
@@ -18,6 +16,8 @@ func quoteMarkdown(quote string) string {
 	q.closeCode()
 	return strings.Trim(strings.Join(q.out, "\n"), "\n")
 }
+
+var tableRule = regexp.MustCompile(`^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$`)
 
 // quotedItem matches the marker of a list item, which is kept.
 var quotedItem = regexp.MustCompile(`^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+`)
@@ -51,21 +51,21 @@ func (q *quoter) line(line string) {
 	case strings.HasPrefix(bare, "|"):
 		q.row(bare)
 	case strings.HasPrefix(bare, "#") && strings.HasPrefix(strings.TrimLeft(bare, "#"), " "):
-		q.out = append(q.out, "", "**"+markup.Escape(strings.TrimLeft(bare, "# "))+"**", "")
+		q.out = append(q.out, "", "**"+markdown.Escape(strings.TrimLeft(bare, "# "))+"**", "")
 	default:
 		mark := quotedItem.FindString(line)
-		q.out = append(q.out, mark+markup.Escape(line[len(mark):]))
+		q.out = append(q.out, mark+markdown.Escape(line[len(mark):]))
 	}
 }
 
 // row renders a row of a table. The first row is the header and gets a delimiter row.
 func (q *quoter) row(row string) {
-	if q.rows > 0 && prose.TableRule.MatchString(row) {
+	if q.rows > 0 && tableRule.MatchString(row) {
 		return
 	}
 	cells := strings.Split(strings.Trim(row, "|"), "|")
 	for i, c := range cells {
-		cells[i] = markup.Escape(c)
+		cells[i] = markdown.Escape(c)
 	}
 	if q.rows == 0 && len(q.out) > 0 && q.out[len(q.out)-1] != "" {
 		q.out = append(q.out, "")

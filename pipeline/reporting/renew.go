@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nightdesk/pipeline/quantity"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -85,7 +86,7 @@ func (ol outliner) renewData(o Outline, moved []string, shrink int) prompts.Rene
 	for i, s := range o.Sections {
 		line := prompts.RenewSection{Number: i + 1, Title: s.Title}
 		if shrink == 0 {
-			line.Text = ol.before.Sections[i].Body
+			line.Text = report.Canonical(ol.before.Sections[i].Blocks)
 		}
 		data.Sections = append(data.Sections, line)
 	}

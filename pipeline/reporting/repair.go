@@ -9,7 +9,7 @@ import (
 
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -33,7 +33,7 @@ func (c *checker) repairAll(ctx context.Context) error {
 	g.SetLimit(parallel(c.m.Parallel))
 	for i, p := range c.parts {
 		for _, d := range p.decisions {
-			if d.verdict == support.Unsupported && !d.Linked && !d.Row && len(asked[i]) < repairSentence {
+			if d.verdict == support.Unsupported && !d.linked && !d.IsRow() && len(asked[i]) < repairSentence {
 				asked[i] = append(asked[i], d)
 			}
 		}
@@ -72,9 +72,9 @@ func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSe
 	shown := map[string]bool{} // ids of claims, and passages
 	for n, d := range wrong {
 		taken := map[string]int{} // by citation; "": those that the sentence does not cite
-		for _, from := range byLikeness(d.Statement, p.claims) {
+		for _, from := range byLikeness(d.text, p.claims) {
 			of := ""
-			if slices.Contains(d.IDs, from.CitationID) {
+			if slices.Contains(d.ids, from.CitationID) {
 				of = from.CitationID
 			}
 			if taken[of]++; taken[of] <= repairClaims {
@@ -82,7 +82,7 @@ func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSe
 			}
 		}
 		line := prompts.UnsupportedLine{
-			Number: n + 1, Text: d.Raw(p.Body), Passage: c.passage(p, d),
+			Number: n + 1, Text: d.Written(), Passage: c.passage(p, d),
 			Problem: c.problem(d.findings, d.judged),
 		}
 		if shown[line.Passage] { // already shown
@@ -105,12 +105,12 @@ func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSe
 
 // passage returns the source text around the evidence for the verdict on a sentence.
 func (c *checker) passage(p *checkedPart, d *decision) string {
-	quotes := quotesFor(d.Statement, p.claims)
+	quotes := quotesFor(d.text, d.ids, p.claims)
 	if d.judged.Span != nil {
 		quotes = []support.Span{*d.judged.Span}
 	}
 	var texts []string
-	for _, s := range support.Merge(c.corpus.Passages(d.Statement.Text, c.sourcesOf(d.IDs), quotes, passageBytes)) {
+	for _, s := range support.Merge(c.corpus.Passages(d.text, c.sourcesOf(d.ids), quotes, passageBytes)) {
 		texts = append(texts, text.Line(c.corpus.Text(s)))
 	}
 	return text.Clip(strings.Join(texts, " […] "), passageBytes)
@@ -143,53 +143,59 @@ const (
 // is recorded and the sentence stays. An empty correction removes it. words: source text that supports the correction.
 func (c *checker) repair(p *checkedPart, d *decision, answer, words string) {
 	if answer = text.Line(answer); answer == "" {
-		d.action, d.changed, d.text = ActionRemoved, true, ""
+		d.action = ActionRemoved
+		p.edits.Replace(d.Statement)
 		d.checked = []CheckedSentence{c.entry(p, d)}
 		return
 	}
 	d.proposed = answer
 	written, _ := c.m.accept(answer, "", citations(p.claims))
-	body := text.Line(written.Body)
-	if body == "" {
+	var corrected []report.Sentence
+	report.EachSentence(written.Blocks, func(s *report.Sentence) { corrected = append(corrected, *s) })
+	if len(corrected) == 0 {
 		d.refused = refusedEmpty
 		return
 	}
-	if len(c.m.citedIn(body)) == 0 {
-		body = prose.WithMarkers(body, d.IDs)
+	if len(report.Cited(written.Blocks)) == 0 {
+		report.CiteLast(corrected, d.ids)
 	}
-	checked, refused := c.repaired(p, prose.Statements(body, false), words)
+	checked, refused := c.repaired(p, []report.Block{{Kind: report.KindParagraph, Sentences: corrected}}, words)
 	if refused != "" {
 		d.refused = refused
 		return
 	}
 	for i := range checked {
-		checked[i].Original = d.Statement.Text
+		checked[i].Original = d.text
 	}
-	d.action, d.changed, d.text, d.checked = ActionRepaired, true, body, checked
+	d.action, d.checked = ActionRepaired, checked
+	p.edits.Replace(d.Statement, corrected...)
 }
 
-// repaired checks the statements of a correction and returns why it is rejected, or "". The rules are those of the
-// draft: if words support the correction, a missing figure leaves it unverified.
-func (c *checker) repaired(p *checkedPart, statements []prose.Statement, words string) (
+// repaired checks the statements of a correction, marks them, and returns why it is rejected, or "". The rules are
+// those of the draft: if words support the correction, a missing figure leaves it unverified.
+func (c *checker) repaired(p *checkedPart, correction []report.Block, words string) (
 	checked []CheckedSentence, refused string,
 ) {
-	for _, s := range statements {
-		if len(s.IDs) == 0 {
-			if support.Factual(s.Text) {
-				return nil, refusedUncited + s.Text
+	for _, s := range report.Statements(correction) {
+		s.State = report.StateCorrected
+		d := &decision{Statement: s, text: s.Text(), ids: s.IDs(), action: ActionRepaired}
+		if len(d.ids) == 0 {
+			if support.Factual(d.text) {
+				return nil, refusedUncited + d.text
 			}
 			continue
 		}
-		d := &decision{Statement: s, findings: c.look(s), action: ActionRepaired}
+		d.findings = c.corpus.Check(d.text, d.Head, c.sourcesOf(d.ids))
 		said := support.Judged{Judgement: support.JudgedSupported, Words: words, By: support.ByRepair}
-		d.judged = c.corpus.Prove(said, c.sourcesOf(s.IDs))
+		d.judged = c.corpus.Prove(said, c.sourcesOf(d.ids))
 		d.verdict = d.findings.Decide(d.judged)
 		if d.verdict == support.Unsupported {
 			return nil, c.problem(d.findings, d.judged)
 		}
 		if d.judged.Span == nil && d.findings.Has(support.Absent) {
-			return nil, refusedFigure + s.Text
+			return nil, refusedFigure + d.text
 		}
+		s.Verdict = string(d.verdict)
 		checked = append(checked, c.entry(p, d))
 	}
 	if len(checked) == 0 {

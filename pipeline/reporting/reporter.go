@@ -7,13 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/report"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -69,8 +67,9 @@ type BlockEvidence struct {
 // Report is a finished report.
 type Report struct {
 	Title      string             `json:"title"`
-	Markdown   string             `json:"markdown"`
-	Info       string             `json:"-"` // message of the end_author event, in the language of the report
+	Tree       report.Report      `json:"report"`
+	Markdown   string             `json:"markdown"` // rendering of Tree
+	Info       string             `json:"-"`        // message of the end_author event, in the language of the report
 	Outline    Outline            `json:"outline"`
 	Cited      []string           `json:"cited"`             // citation ids: planning first, then by block and number
 	Numbers    map[string]int     `json:"numbers,omitempty"` // number of each cited id, in numbered style
@@ -144,17 +143,15 @@ func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 	if err := r.emit(ctx, topicqueue.StepEvent(topicqueue.StepStartAuthor, texts.Writing.String())); err != nil {
 		return Report{}, err
 	}
-	report, err := w.write(ctx)
+	out, err := w.write(ctx)
 	if err != nil {
 		return Report{}, fmt.Errorf("write report of %s: %w", in.Run.ID, err)
 	}
-	report.Moments = append([]Moment{{Name: MomentDeduplicated, Time: deduplicated.UTC()}}, w.moments...)
-	verify(ctx, w.registry, &report)
-	report.Verification.deliver(report.Markdown, w.registry, report.Changes)
-	report.Info = texts.Written.With(prompts.V{
-		"Sections": report.Statistics.Sections, "Words": report.Words, "Citations": report.Statistics.Citations,
+	out.Moments = append([]Moment{{Name: MomentDeduplicated, Time: deduplicated.UTC()}}, w.moments...)
+	out.Info = texts.Written.With(prompts.V{
+		"Sections": out.Statistics.Sections, "Words": out.Words, "Citations": out.Statistics.Citations,
 	})
-	return report, nil
+	return out, nil
 }
 
 func (r *Reporter) emit(ctx context.Context, e topicqueue.Event) error {
@@ -165,21 +162,4 @@ func (r *Reporter) emit(ctx context.Context, e topicqueue.Event) error {
 		return fmt.Errorf("send %s: %w", e.Key, err)
 	}
 	return nil
-}
-
-// verify runs the verification that external reports get, without sanitizing: the model's text is already resolved, and
-// quotes stay verbatim. If the verifier fails, the report is unchanged and unverified.
-func verify(ctx context.Context, registry *citation.Registry, report *Report) {
-	v, err := verification.Guarded(report.Markdown, func() verification.Result {
-		return verification.Verify(registry, report.Markdown, verification.Options{})
-	})
-	if err != nil {
-		zerolog.Ctx(ctx).Error().Err(err).Msg("report not verified")
-	}
-	report.Verification.Valid, report.Verification.Removed = v.Valid, v.Removed
-	if v.Status != verification.StatusVerified {
-		report.Verification.Status, report.Verification.Reason = v.Status, v.Reason
-	}
-	report.Markdown = v.Report
-	report.Verification.Tail = tailOf(report.Markdown)
 }

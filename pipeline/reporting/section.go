@@ -3,8 +3,8 @@ package reporting
 import (
 	"strings"
 
-	"nightdesk/pipeline/citation/markup"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/markdown"
+	"nightdesk/pipeline/report"
 	"nightdesk/prompts"
 )
 
@@ -38,9 +38,9 @@ func (w sectionWriter) localSection(s sectionPlan) string {
 	list := func(part int) string {
 		var lines []string
 		for _, c := range distinct(s.claims) {
-			if key := prose.SentenceKey(c.statement()); c.part == part && !said[key] {
+			if key := report.Key(c.statement()); c.part == part && !said[key] {
 				said[key] = true
-				lines = append(lines, "- "+markup.Escape(c.statement())+" ["+c.CitationID+"]")
+				lines = append(lines, "- "+markdown.Escape(c.statement())+" ["+c.CitationID+"]")
 			}
 		}
 		return strings.Join(lines, "\n")
@@ -51,8 +51,8 @@ func (w sectionWriter) localSection(s sectionPlan) string {
 	}
 	for n, p := range s.Subsections {
 		if lines := list(n + 1); lines != "" {
-			parts = append(parts, "### "+markup.Escape(p.Title), lines)
+			parts = append(parts, "### "+markdown.Escape(p.Title), lines)
 		}
 	}
-	return prose.Tidy(strings.Join(parts, "\n\n"))
+	return strings.Join(parts, "\n\n")
 }

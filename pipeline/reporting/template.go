@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -100,9 +100,9 @@ func (p *templateParser) line(n int, line string) {
 	switch {
 	case title == "":
 		p.wrong(n, "a heading without text")
-	case utf8.RuneCountInString(title) > prose.MaxTitleRunes:
+	case utf8.RuneCountInString(title) > report.MaxTitleRunes:
 		p.wrong(n, "a heading of %d characters, but at most %d are allowed", utf8.RuneCountInString(title),
-			prose.MaxTitleRunes)
+			report.MaxTitleRunes)
 	case strings.ContainsFunc(title, unicode.IsControl):
 		p.wrong(n, "a heading with control characters")
 	case level == 1:
@@ -137,7 +137,7 @@ func (p *templateParser) section(n int, title string) {
 		p.wrong(n, "%q is written automatically: rename the section, or remove it", title)
 	case len(p.Sections) == maxTemplateSections:
 		p.wrong(n, "more than %d sections", maxTemplateSections)
-	case slices.ContainsFunc(p.Sections, func(s OutlineSection) bool { return prose.SameTitle(s.Title, title) }):
+	case slices.ContainsFunc(p.Sections, func(s OutlineSection) bool { return report.SameTitle(s.Title, title) }):
 		p.wrong(n, "there is a section %q already", title)
 	}
 	p.Sections = append(p.Sections, OutlineSection{Title: title, BlockIDs: []string{}, Subsections: []OutlineSubsection{}})
@@ -153,7 +153,7 @@ func (p *templateParser) subsection(n int, title string) {
 	switch {
 	case len(s.Subsections) == maxSubsections:
 		p.wrong(n, "the section %q has more than %d subsections", s.Title, maxSubsections)
-	case slices.ContainsFunc(s.Subsections, func(o OutlineSubsection) bool { return prose.SameTitle(o.Title, title) }):
+	case slices.ContainsFunc(s.Subsections, func(o OutlineSubsection) bool { return report.SameTitle(o.Title, title) }):
 		p.wrong(n, "the section %q has a part %q already", s.Title, title)
 	}
 	s.Subsections = append(s.Subsections, OutlineSubsection{Title: title})

@@ -9,6 +9,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/citation/verification"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 )
 
@@ -34,10 +35,8 @@ type Verification struct {
 	Sentences  []CheckedSentence      `json:"sentences"` // in the order of the report
 	Evaluation Evaluation             `json:"evaluation"`
 	// uncited sentences with figures or quotations, which are not judged
-	Uncited  []string   `json:"uncited,omitempty"`
-	Repeated []string   `json:"repeated,omitempty"` // sentences removed because the report already says the same
-	Tail     string     `json:"tail,omitempty"`     // SHA-256 of the references and the note; empty: not recorded
-	Outside  Difference `json:"outside,omitzero"`   // parts of the delivered report that the check did not cover
+	Uncited  []string `json:"uncited,omitempty"`
+	Repeated []string `json:"repeated,omitempty"` // sentences removed because the report already says the same
 }
 
 // VerificationCounts counts the sentences of the delivered report, unless a field says otherwise.
@@ -160,7 +159,9 @@ func (s CheckedSentence) quotes(source string) bool {
 	if s.Start < 0 || s.Start >= s.End || s.End > len(source) {
 		return false
 	}
-	return text.Line(quoteMarkdown(source[s.Start:s.End])) == strings.TrimSuffix(s.Text, " "+attribution)
+	shown := quoteMarkdown(source[s.Start:s.End])
+	return report.Plain(report.ParseWhole(shown)) == s.Text ||
+		text.Line(shown) == strings.TrimSuffix(s.Text, " —") // as earlier versions recorded it
 }
 
 // holds reports whether a check of the sentence gives the recorded result. The model's judgement is taken from the

@@ -1,26 +1,50 @@
 package reporting_test
 
 import (
-	"context"
 	"testing"
 
 	"nightdesk/pipeline/citation/verification"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 )
 
-// TestReportIsVerified: every reference of a report of ours leads to a source, and verifying changes nothing.
+// TestReportIsVerified: every reference of a report of ours leads to a source, and every statement is checked; what is
+// changed afterwards shows.
 func TestReportIsVerified(t *testing.T) {
 	t.Parallel()
 	for _, style := range []string{topicqueue.CitationAnchors, topicqueue.CitationNumbered} {
-		in := evidence(t, style)
-		got, err := (&reporting.Reporter{}).Report(context.Background(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, again := got.Verification, verification.Verify(in.Registry(), got.Markdown, verification.Options{}).Report
-		if v.Status != verification.StatusVerified || len(v.Valid) == 0 || len(v.Removed) > 0 || got.Markdown != again {
-			t.Errorf("%s: %s (%s), %d valid, removed %+v, changed: %v", style, v.Status, v.Reason, len(v.Valid), v.Removed, got.Markdown != again)
+		for _, r := range []*reporting.Reporter{{}, {Model: modelFunc(writer)}} {
+			in := evidence(t, style)
+			got, err := r.Report(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := got.Verification
+			if v.Status != verification.StatusVerified || len(v.Valid) == 0 {
+				t.Errorf("%s: %s (%s), %d valid", style, v.Status, v.Reason, len(v.Valid))
+			}
+			differences := func() (n int) {
+				d := v.Compare(in.Run, got.Tree, in.Registry())
+				return len(d.Absent) + len(d.Unchecked) + len(d.References)
+			}
+			if n := differences(); n > 0 {
+				t.Errorf("%s: %d differences: %+v", style, n, v.Compare(in.Run, got.Tree, in.Registry()))
+			}
+			var cited report.Statement
+			for _, s := range got.Tree.Sections {
+				report.EachStatement(s.Blocks, func(s report.Statement) {
+					if len(s.IDs()) > 0 && !s.IsRow() {
+						cited = s
+					}
+				})
+			}
+			cited.Block.Sentences = append(cited.Block.Sentences, report.Written("It costs 3 euros [CIT-1-01].")...)
+			cited.Block.Blocks = append(cited.Block.Blocks, report.Parse("It costs 3 euros [CIT-1-01].")...)
+			got.Tree.References[0].Entries[0].Text += "x"
+			if n := differences(); n < 2 {
+				t.Errorf("%s: a sentence and a reference of somebody else show %d differences", style, n)
+			}
 		}
 	}
 }

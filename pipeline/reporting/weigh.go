@@ -10,7 +10,8 @@ import (
 
 	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/evidence"
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/markdown"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/sources"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -147,16 +148,22 @@ func withSides(ids []string, list []evidence.Contradiction) []string {
 	return ids
 }
 
-// tells reports whether a paragraph of the sections presents both sides of a contradiction. It either cites both sides,
-// or it has both values and cites their documents at other passages.
+// tells reports whether a block of the sections presents both sides of a contradiction. It either cites both sides, or
+// it has both values and cites their documents at other passages.
 func (w *writer) tells(sections []part, c evidence.Contradiction) bool {
 	for _, s := range sections {
-		for _, p := range prose.Paragraphs(s.Body) {
-			if citesOne(p.Text, sideCitations(c.A)) && citesOne(p.Text, sideCitations(c.B)) {
+		for i := range s.Blocks {
+			block := s.Blocks[i : i+1]
+			cited := report.Cited(block)
+			cites := func(ids []string) bool {
+				return slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(cited, id) })
+			}
+			if cites(sideCitations(c.A)) && cites(sideCitations(c.B)) {
 				return true
 			}
-			values := hasValue(p.Text, c.A.Value) && hasValue(p.Text, c.B.Value)
-			if values && citesOne(p.Text, w.beside(c.A)) && citesOne(p.Text, w.beside(c.B)) {
+			words := report.Plain(block)
+			values := hasValue(words, c.A.Value) && hasValue(words, c.B.Value)
+			if values && cites(w.beside(c.A)) && cites(w.beside(c.B)) {
 				return true
 			}
 		}
@@ -182,10 +189,6 @@ func hasValue(text, value string) bool {
 
 var partOfNumber, goesOn = regexp.MustCompile(`\d[.,]?$`), regexp.MustCompile(`^[.,]?\d`)
 
-func citesOne(text string, ids []string) bool {
-	return slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(text, "["+id+"]") })
-}
-
 // beside returns the citations of all claims from the documents of a side.
 func (w *writer) beside(s evidence.Side) []string {
 	documents := map[string]bool{}
@@ -206,25 +209,36 @@ func (w *writer) beside(s evidence.Side) []string {
 // documentOf identifies the document that a source belongs to.
 func documentOf(s topicqueue.Source) string { return cmp.Or(s.Document, s.URL, s.ID) }
 
-// disagreementSection lists the contradictions that the written sections do not present, one line per side, and returns
-// the citations used. Both are empty if nothing is left. Without a model the lines are verbatim quotes.
+// disagreementSection lists the contradictions that the written sections do not present, the other side below the
+// first, and returns the citations used. Both are empty if nothing is left. Without a model the sides are verbatim
+// quotes.
 func (w *writer) disagreementSection(written []part) (s part, cited []string) {
-	var lines []string
-	side := func(indent string, s evidence.Side) {
-		if ids := sideCitations(s); len(ids) > 0 { // only the first one's text is shown
-			said := s.Quote
-			if w.Model != nil {
-				said = s.Statement
-			}
-			lines = append(lines, indent+"- "+markup.Escape(said)+" ["+ids[0]+"]")
-			cited = append(cited, ids[0])
+	list := report.Block{Kind: report.KindList}
+	s = localPart(w.texts.Disagree.String(), "")
+	side := func(of evidence.Side) []report.Block {
+		i := slices.IndexFunc(w.claims, func(c claim) bool { return c.ID == of.Claims[0] })
+		if i < 0 {
+			return nil
 		}
+		cited = append(cited, w.claims[i].CitationID)
+		if w.Model != nil {
+			return report.ParseWhole(markdown.Escape(of.Statement) + " [" + w.claims[i].CitationID + "]")
+		}
+		e := newExcerpt(w.claims[i])
+		s.excerpts = append(s.excerpts, e)
+		return e.shown()
 	}
 	for _, c := range w.disagreements() {
-		if c.A.Quote != "" && c.B.Quote != "" && !w.tells(written, c) {
-			side("", c.A)
-			side("  ", c.B)
+		if c.A.Quote == "" || c.B.Quote == "" || w.tells(written, c) {
+			continue
+		}
+		if a, b := side(c.A), side(c.B); len(a) > 0 && len(b) > 0 {
+			below := report.Block{Kind: report.KindList, Items: [][]report.Block{b}}
+			list.Items = append(list.Items, append(a, below))
 		}
 	}
-	return localPart(w.texts.Disagree.String(), strings.Join(lines, "\n")), cited
+	if len(list.Items) > 0 {
+		s.Blocks = []report.Block{list}
+	}
+	return s, cited
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/report"
 	"nightdesk/topicqueue"
 )
 
@@ -30,7 +31,7 @@ func TestTells(t *testing.T) {
 		"The court says 1,310 [CIT-2-01], the table 270 [CIT-1-02].":             false,
 		"The court says 310 [CIT-2-01], and a paper of 270 pages so [CIT-3-01].": false,
 	} {
-		if got := w.tells([]part{{partText: partText{Body: body}}}, c); got != want {
+		if got := w.tells([]part{{partText: partText{Blocks: report.Parse(body)}}}, c); got != want {
 			t.Errorf("%q: %v", body, got)
 		}
 	}

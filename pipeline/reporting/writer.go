@@ -80,7 +80,7 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	if err := author.frame(ctx, plan, &d); err != nil {
 		return Report{}, err
 	}
-	local := func(p *part) bool { return p.Local || p.Body == "" }
+	local := func(p *part) bool { return p.Local || len(p.Blocks) == 0 }
 	if !slices.ContainsFunc(d.parts(), func(p *part) bool { return !local(p) }) { // the model wrote nothing
 		return w.withoutModel().quoted(ctx)
 	}

@@ -37,6 +37,7 @@ var (
 	blockName = regexp.MustCompile(`(?m)^Title: (The [a-z]+ of the harbour)$`)
 	iteration = regexp.MustCompile(`Iteration (\d+) of`)
 	stating   = regexp.MustCompile(`The harbour inspects [^.]*rule [\d.]+\.|[A-Z][^.:\n]*\d{3}[^.:\n]*\.`)
+	beginning = regexp.MustCompile(`(?m)^[ >]*The document begins: .*$`) // not part of the passage
 	sourceNo  = regexp.MustCompile(`(?m)^Source (\d+)`)
 	claimOf   = regexp.MustCompile(`\[(CIT-\d+-\d+)\] ([^\n]+)`)
 	told      = regexp.MustCompile(`[A-Z][^\n]*? \[CIT-\d+-\d+\]\.`)
@@ -109,7 +110,7 @@ func (m Model) Answer(q llmtest.Question) (string, bool) {
 		}
 		return encode(object{"findings": findings})
 	case q.Schema == nil:
-		return m.section(q), true
+		return m.parts(q), true
 	}
 	return "", false
 }
@@ -163,17 +164,21 @@ func (m Model) outline() (string, bool) {
 		"sections": sections})
 }
 
-// section writes a section that cites some of the claims in the question. Without claims, it repeats a cited sentence
-// from the question.
-func (m Model) section(q llmtest.Question) string {
-	text := "The harbour keeps a calendar of inspections."
-	if !claimOf.MatchString(q.User) {
-		return text + " " + told.FindString(q.User)
-	}
-	for _, c := range claimOf.FindAllStringSubmatch(q.User, max(3, m.Claims)) {
-		text += fmt.Sprintf(" %s [%s].", strings.TrimSuffix(c[2], "."), c[1])
-	}
-	return text
+// parts writes the parts of a report that a question asks for. Each cites some of its claims; a part without claims
+// repeats a cited sentence from the question.
+func (m Model) parts(q llmtest.Question) string {
+	claims := claimOf.FindAllStringSubmatch(q.User, -1)
+	return llmtest.Parts(q.User, func(number int, _ string) string {
+		text := fmt.Sprintf("The harbour keeps calendar %d of inspections.", number)
+		if len(claims) == 0 {
+			return text + " " + told.FindString(q.User)
+		}
+		for i := range min(len(claims), max(3, m.Claims)) {
+			c := claims[(number*m.Claims+i)%len(claims)]
+			text += fmt.Sprintf(" %s [%s].", strings.TrimSuffix(c[2], "."), c[1])
+		}
+		return text
+	})
 }
 
 // Statements returns claims for the sentences in a question's sources that match pattern: at most most, distributed
@@ -187,7 +192,8 @@ func Statements(question string, pattern *regexp.Regexp, most int) []map[string]
 			end = starts[i+1][0]
 		}
 		n, _ := strconv.Atoi(question[s[2]:s[3]])
-		for _, quote := range pattern.FindAllString(question[s[1]:end], (most+len(starts)-1)/len(starts)) {
+		passage := beginning.ReplaceAllString(question[s[1]:end], "")
+		for _, quote := range pattern.FindAllString(passage, (most+len(starts)-1)/len(starts)) {
 			if len(claims) < most {
 				claims = append(claims, object{"source": n, "block": "", "text": strings.Join(strings.Fields(quote), " "), "quote": quote})
 			}

@@ -126,20 +126,9 @@ func (d *Desk) Asked(ctx context.Context, r RunRequest) (out Asked, err error) {
 		return out, err
 	}
 	report, err := d.Store.Get(ctx, out.ReportKey)
-	out.Follows, out.Answer = out.Options.Follows, answerOf(report)
+	_, answer, _ := strings.Cut(string(report), "\n") // the title repeats the question
+	out.Follows, out.Answer = out.Options.Follows, strings.TrimSpace(answer)
 	return out, err
-}
-
-// answerOf returns a report without its title and head, which repeat the question.
-func answerOf(report []byte) string {
-	text := string(report)
-	if title, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(title, "# ") {
-		text = strings.TrimLeft(rest, "\n")
-	}
-	for strings.HasPrefix(text, ">") && !strings.HasPrefix(text, "> **") {
-		_, text, _ = strings.Cut(text, "\n")
-	}
-	return strings.TrimSpace(text)
 }
 
 // earlierAsked returns the last questions about a run that have a published answer, oldest first, at most maxEarlier.
@@ -156,11 +145,11 @@ func (d *Desk) earlierAsked(ctx context.Context, runID string) (out []topicqueue
 			if run.Report == "" || run.PublishedAt.IsZero() {
 				return nil
 			}
-			report, err := d.Store.Get(ctx, run.Report)
+			report, err := bundle.Report(ctx, d.Store, run.ID)
 			if errors.Is(err, storage.ErrNotExist) { // purged meanwhile
 				return nil
 			}
-			out = append(out, topicqueue.FollowUp{Question: run.Topic, Answer: bundle.Body(string(report))})
+			out = append(out, topicqueue.FollowUp{Question: run.Topic, Answer: report.Body(nil)})
 			return err
 		})
 		if err != nil {

@@ -160,7 +160,7 @@ func (s *scanner) text() {
 func (s *scanner) plain(i int) int {
 	c := s.Markdown[i]
 	switch {
-	case c == '\\' && i+1 < len(s.Markdown) && isPunct(s.Markdown[i+1]):
+	case c == '\\' && i+1 < len(s.Markdown) && markdown.IsPunct(s.Markdown[i+1]):
 		return i + 2
 	case c == '<':
 		return s.tag(i)

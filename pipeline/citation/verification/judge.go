@@ -6,6 +6,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/text"
 )
 
@@ -131,7 +132,7 @@ func (v *verifier) judgeBody(t markup.Token) markup.Verdict {
 	case a.IsShortened(): // names no site
 		return markup.Verdict{}
 	}
-	return markup.Verdict{Name: markup.Escape(strings.TrimPrefix(a.Host, "www."))}
+	return markup.Verdict{Name: markdown.Escape(strings.TrimPrefix(a.Host, "www."))}
 }
 
 // citing returns the entry that cites a source. It adds one for a source that the text links but the references lack.
@@ -148,7 +149,7 @@ func (v *verifier) citing(at int, level string) *entry {
 	}
 	if e.text = entryText(s); text.Line(s.Title) == "" {
 		if a, ok := address.Parse(s.URL); ok {
-			e.text = markup.Escape(a.Host) + ": " + e.text
+			e.text = markdown.Escape(a.Host) + ": " + e.text
 		}
 	}
 	v.bySource[place] = e

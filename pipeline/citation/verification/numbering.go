@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/text"
 )
 
@@ -163,7 +164,7 @@ func entryText(s citation.Source) string {
 		target = citation.SafeSpelling(s.URL)
 	}
 	if title := text.Line(s.Title); title != "" && title != target {
-		return markup.Escape(title) + ": " + target
+		return markdown.Escape(title) + ": " + target
 	}
 	return target
 }

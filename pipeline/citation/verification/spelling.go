@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/markdown"
 )
 
 // otherMarker is a marker with one of the other spellings that models use: <sup>1</sup>, also with brackets and with a
@@ -103,14 +104,14 @@ const widthless = "\u00ad\u200b\u2060\ufeff"
 
 var (
 	withoutHidden = strings.NewReplacer("\u00ad", "", "\u200b", "", "\u2060", "", "\ufeff", "")
-	turner        = regexp.MustCompile("[" + markup.Turning + "]")
+	turner        = regexp.MustCompile("[" + markdown.Turning + "]")
 	hiddenWord    = regexp.MustCompile("[^ \t\n]*[" + widthless + "][^ \t\n]*")
 )
 
 // unhide removes characters that disguise text: bidirectional controls, and zero-width characters within addresses.
 // Code is not changed.
 func unhide(text string) string {
-	text = replaceOutsideCode(text, markup.Turning, turner, func(string) string { return "" })
+	text = replaceOutsideCode(text, markdown.Turning, turner, func(string) string { return "" })
 	return replaceOutsideCode(text, widthless, hiddenWord, func(word string) string {
 		if shown := withoutHidden.Replace(word); citation.HasAddress(shown) {
 			return shown

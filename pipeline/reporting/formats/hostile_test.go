@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/reporting/formats"
 )
 
@@ -184,7 +184,7 @@ func TestHostileText(t *testing.T) {
 	t.Parallel()
 	const frame = "# %[1]s\n\nText [[CIT-1-01](#ref-cit-1-01)].\n\n## %[1]s\n\n- **%[1]s**: x\n\n| %[1]s | x |\n|---|---|\n| x | [%[1]s](https://example.org/a) |\n\n![%[1]s](../cache/run/figures/x.svg)\n\n<a id=\"ref-cit-1-01\"></a> [CIT-1-01] web_search: %[1]s  \n[%[1]s](https://example.org/)\n"
 	for i, text := range hostile {
-		for name, shown := range map[string]string{"raw": text, "escaped": markup.Escape(text)} {
+		for name, shown := range map[string]string{"raw": text, "escaped": markdown.Escape(text)} {
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
 				t.Parallel()
 				r := formats.Report{Markdown: fmt.Sprintf(frame, shown), Title: text, Language: text, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: text, Passages: []formats.Passage{{Quote: text, Before: text, After: text}, {Quote: "b " + text}}}}}

@@ -3,11 +3,10 @@ package reportingtest
 
 import (
 	"fmt"
+	"nightdesk/pipeline/markdown"
 	"regexp"
 	"strings"
 	"unicode"
-
-	"nightdesk/pipeline/citation/markup"
 )
 
 // marker matches a rendered citation in either style.
@@ -20,9 +19,9 @@ var framed = map[string]bool{"Gaps": true, "References": true, "未覆盖的内�
 // heading and the gaps or references. The paragraphs before each run of markers must appear verbatim (letters and
 // digits, in order) in the text of a source that they cite. It returns one line per violation.
 //
-// markdown: a finished report, with anchors or numbers. sourceText returns the text of the source of a citation id, or
+// report: a finished report, with anchors or numbers. sourceText returns the text of the source of a citation id, or
 // of a number ("3") in numbered style. It may join several passages, and returns "" for an unknown id.
-func CheckVerbatim(markdown string, sourceText func(citationID string) string) []string {
+func CheckVerbatim(report string, sourceText func(citationID string) string) []string {
 	var violations []string
 	body, quotes := false, 0
 	var quote strings.Builder // text since the last marker or heading
@@ -32,7 +31,7 @@ func CheckVerbatim(markdown string, sourceText func(citationID string) string) [
 		}
 		quote.Reset()
 	}
-	for _, l := range strings.Split(markdown, "\n") {
+	for _, l := range strings.Split(report, "\n") {
 		if heading, ok := strings.CutPrefix(l, "## "); ok {
 			flush()
 			body = !framed[heading]
@@ -60,7 +59,7 @@ func CheckVerbatim(markdown string, sourceText func(citationID string) string) [
 				}
 				ids, l = append(ids, l[more[2]:more[3]]), l[more[1]:]
 			}
-			text := words(markup.Unescape(quote.String()))
+			text := words(markdown.Unescape(quote.String()))
 			quote.Reset()
 			quotes++
 			found := false

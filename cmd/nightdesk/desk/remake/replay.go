@@ -85,7 +85,7 @@ func (d Desk) Replay(ctx context.Context, r ReplayRequest) (out Replayed, err er
 	if err != nil {
 		return out, err
 	}
-	report.AddHead(in.Run)
+	report.AddRun(in.Run)
 	out.Title, out.Words, out.Citations = report.Title, report.Words, report.Cited
 	out.Removed, out.Fallbacks = report.Removed, report.Fallbacks
 	out.Body = []byte(report.Markdown)

@@ -1,11 +1,11 @@
-package reporting_test
+package report_test
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 )
 
 func TestCleanTitle(t *testing.T) {
@@ -35,7 +35,7 @@ func TestCleanTitle(t *testing.T) {
 		"...":                         "",
 		"":                            "",
 	} {
-		if got := prose.CleanTitle(in); got != want {
+		if got := report.CleanTitle(in); got != want {
 			t.Errorf("CleanTitle(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -47,11 +47,11 @@ func FuzzCleanTitle(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		got := prose.CleanTitle(in)
+		got := report.CleanTitle(in)
 		if strings.ContainsAny(got, "\n\r\t\x00`") || utf8.RuneCountInString(got) > 120 || strings.Contains(got, "  ") || !utf8.ValidString(got) {
 			t.Fatalf("CleanTitle(%q) = %q", in, got)
 		}
-		if again := prose.CleanTitle(got); len(again) > len(got) {
+		if again := report.CleanTitle(got); len(again) > len(got) {
 			t.Fatalf("CleanTitle(%q) = %q grows to %q", in, got, again)
 		}
 	})

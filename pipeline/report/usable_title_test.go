@@ -1,9 +1,9 @@
-package reporting
+package report_test
 
 import (
 	"testing"
 
-	"nightdesk/pipeline/reporting/prose"
+	"nightdesk/pipeline/report"
 )
 
 func TestReportTitle(t *testing.T) {
@@ -26,7 +26,7 @@ func TestReportTitle(t *testing.T) {
 		`[Tides of the sea]`:           false,
 		`Tides of the sea"}`:           false,
 	} {
-		if got := prose.ReportTitle(title); got != want {
+		if got := report.ReportTitle(title); got != want {
 			t.Errorf("reportTitle(%q) = %v", title, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package markup
+package markdown
 
 import (
 	"regexp"
@@ -18,7 +18,7 @@ var turningRune = regexp.MustCompile("[" + Turning + "]")
 // make the address behind it look like another. The text may begin a paragraph.
 func Escape(s string) string {
 	s = text.Line(turningRune.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""))
-	if n := lineStart(s); n > 0 {
+	if n := blockStart(s); n > 0 {
 		return s[:n-1] + `\` + s[n-1:n] + EscapeInline(s, n)
 	}
 	return EscapeInline(s, 0)
@@ -39,11 +39,12 @@ func EscapeInline(text string, start int) string {
 	return b.String()
 }
 
-var orderedStart = regexp.MustCompile(`^` + digit + `[.)](?: |$)`)
+// orderedStart begins an ordered list.
+var orderedStart = regexp.MustCompile(`^[0-9]{1,9}[.)](?: |$)`)
 
-// lineStart returns the length of the beginning that would make a line a heading, quote, list item, rule or fence; its
+// blockStart returns the length of the beginning that would make a line a heading, quote, list item, rule or fence; its
 // last byte is the one to escape. 0 means that the line begins harmlessly or with what is escaped anywhere.
-func lineStart(text string) int {
+func blockStart(text string) int {
 	if text != "" && strings.IndexByte("#>-+=~:", text[0]) >= 0 {
 		return 1
 	}
@@ -75,7 +76,9 @@ func needsEscape(text string, i int) bool {
 	return false
 }
 
-func alnum(c byte) bool { return AlnumASCII(c) || c >= utf8.RuneSelf }
+func alnum(c byte) bool { return isAlnum(c) || c >= utf8.RuneSelf }
+
+func isAlnum(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // Unescape is the inverse of Escape: it removes the backslashes before ASCII punctuation.
 // Unescape(Escape(x)) is x with white space folded, invalid UTF-8 replaced and without what turns the order of text.
@@ -86,7 +89,7 @@ func Unescape(markdown string) string {
 	var b strings.Builder
 	b.Grow(len(markdown))
 	for i := 0; i < len(markdown); i++ {
-		if markdown[i] == '\\' && i+1 < len(markdown) && isPunct(markdown[i+1]) {
+		if markdown[i] == '\\' && i+1 < len(markdown) && IsPunct(markdown[i+1]) {
 			i++
 		}
 		b.WriteByte(markdown[i])
@@ -94,7 +97,8 @@ func Unescape(markdown string) string {
 	return b.String()
 }
 
-func isPunct(c byte) bool { return c > ' ' && c < 0x7f && !AlnumASCII(c) }
+// IsPunct reports whether a backslash escapes this byte.
+func IsPunct(c byte) bool { return c > ' ' && c < 0x7f && !isAlnum(c) }
 
 // CodeSpan returns s as inline code, with a fence longer than any run of backticks in it. It returns "" for "".
 func CodeSpan(s string) string {

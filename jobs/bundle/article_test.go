@@ -9,22 +9,6 @@ import (
 	"nightdesk/storage"
 )
 
-func TestBody(t *testing.T) {
-	t.Parallel()
-	for report, want := range map[string]string{
-		"# Dunes\n\n> 2026 · run\n> Check\n\nThey move [[CIT-1-01](#ref-cit-1-01)]. High [[2](#ref-2)].\n\n" +
-			"## Why\n\nWind.\n\n## References\n\n[CIT-1-01] x\n": "They move. High.\n\n## Why\n\nWind.",
-		"Plain.":                 "Plain.",
-		"":                       "",
-		"# T\n\n## References\n": "",
-		"> quote\n\n[a](#ref-x)": "[a](#ref-x)",
-	} {
-		if got := bundle.Body(report); got != want {
-			t.Errorf("%q: %q, want %q", report, got, want)
-		}
-	}
-}
-
 func TestArticle(t *testing.T) {
 	t.Parallel()
 	run, store := "research_20260101_000000_abcdefghij", storage.NewDir(t.TempDir())
@@ -44,11 +28,11 @@ func TestArticle(t *testing.T) {
 	for _, test := range []struct{ report, want string }{
 		{"# Dunes\n\n> 2026 · run\n\nThey move [[CIT-2-01](#ref-cit-2-01)] far [[CIT-1-01](#ref-cit-1-01)] " +
 			"[[CIT-1-02](#ref-cit-1-02)].\n\n## Why\n\nSand [[CIT-2-02](#ref-cit-2-02)] " +
-			"[[CIT-2-01](#ref-cit-2-01)].\n\n## References\n\n<a id=\"ref-cit-1-01\"></a>x\n",
-			"# Dunes\n\nThey move[1] far[2].\n\n## Why\n\nSand[3][1].\n\n## References\n\n" +
+			"[[CIT-2-01](#ref-cit-2-01)].\n\n## References\n\n<a id=\"ref-cit-1-01\"></a> [CIT-1-01] x\n",
+			"# Dunes\n\nThey move [1] far [2].\n\n## Why\n\nSand [3][1].\n\n" +
 				"[1] Wind rose. http://wind.test/\n[2] Dunes. http://dunes.test/a#x\n[3] sand.md\n"},
 		{"# Dunes\n\nThey move [[1](#ref-1)].\n\n## References\n\n<a id=\"ref-1\"></a> [1] [Wind](http://wind.test/)\n",
-			"# Dunes\n\nThey move[1].\n\n## References\n\n[1] [Wind](http://wind.test/)\n"},
+			"# Dunes\n\nThey move [1].\n\n[1] [Wind](http://wind.test/)\n"},
 		{"Nothing is known.\n", "Nothing is known.\n"},
 	} {
 		put(storage.ReportKey(run), test.report)
