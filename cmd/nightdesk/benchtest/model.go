@@ -160,8 +160,8 @@ func (m Model) outline() (string, bool) {
 		sections = append(sections, object{"title": "How the " + part + " are kept", "instruction": "Tell.",
 			"block_ids": []string{topicqueue.BlockID(i + 1)}, "claims": []int{}, "subsections": []object{}})
 	}
-	return encode(object{"think": "", "form": "overview", "computations": []object{}, "key_claims": []int{}, "title": "Keeping a harbour", "introduction": "Begin.", "conclusion": "End.",
-		"sections": sections})
+	return encode(object{"form": "overview", "computations": []object{}, "title": "Keeping a harbour",
+		"introduction": "Begin.", "conclusion": "End.", "sections": sections, "key_claims": []int{}})
 }
 
 // parts writes the parts of a report that a question asks for. Each cites some of its claims; a part without claims
