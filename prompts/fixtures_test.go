@@ -124,9 +124,9 @@ func reportQuestions() []question {
 			name: "judge", structured: true, answer: prompts.JudgeAnswer{}, zero: of(prompts.Judge, prompts.JudgeData{}),
 			en: of(prompts.Judge, prompts.JudgeData{Sources: []prompts.JudgeSource{
 				{Number: 1, Passages: []prompts.Passage{noteSources[0], {Place: "Limits",
-					Text: "| Limit | Time |\n[…]\n| Full | 6 ms |"}}},
+					Text: "| Limit | Time |\n[…]\n[1.1] | Full | 6 ms |"}}},
 				{Number: 2, Passages: noteSources[1:]}, {Number: 3, Same: 1,
-					Passages: []prompts.Passage{{Text: "The log is one file."}}},
+					Passages: []prompts.Passage{{Text: "[3.1] The log is one file."}}},
 			}, Sentences: []prompts.JudgeSentence{
 				{Number: 1, Text: "A checkpoint runs every 1000 pages, ten times as often\nas before.", Sources: "1"},
 				{Number: 2, Text: "| Full | 5 ms |", Head: "| Checkpoint | Time |", Sources: "1, 2", Missing: "“5 ms”"},

@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 		"5 kilowattheures, 3 megavatios-hora, 2 Kilowattstunden": "1.8e+07 J, 1.08e+10 J, 7.2e+06 J",
 		"8 micrograms, 4 hectolitres, 6 Millimetern":             "8e-09 kg, 0.4 m3, 0.006 m",
 		"300 metros cuadrados, 2 mètres cubes, 10 feet square":   "300 m2, 2 m3, 3.048 m",
-		"7.5p a kilogram, 80 ct, 12 centimes, 90 Rappen":         "0.075 GBP/kg, 80 cents, 12 cents, 0.9 CHF",
+		"7.5p per kilogram, 80 ct, 12 centimes, 90 Rappen":       "0.075 GBP/kg, 80 cents, 12 cents, 0.9 CHF",
 		"3 thousands of euros, 12 Ma, 40 kyr":                    "3000, 1.44e+08 month, 480000 month",
 		// other languages
 		"Abrió en marzo de 2019 y el 5 de mayo de 2020.":   "date 2019-3, date 2020-5-5",

@@ -3,7 +3,6 @@ package quantity
 import (
 	_ "embed"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -110,17 +109,6 @@ var units = func() map[string]unit {
 			out[name] = unit{Measure, "K", 1, 273.15}
 		case "°F":
 			out[name] = unit{Measure, "K", 5. / 9, 459.67 * 5 / 9}
-		}
-	}
-	return out
-}()
-
-// phrases maps the first word to the units of several words, longest first.
-var phrases = func() map[string][]string {
-	out := map[string][]string{}
-	for _, name := range slices.SortedFunc(maps.Keys(units), func(a, b string) int { return len(b) - len(a) }) {
-		if at := strings.IndexAny(name, " -"); at > 0 {
-			out[name[:at]] = append(out[name[:at]], name)
 		}
 	}
 	return out

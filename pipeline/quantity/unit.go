@@ -12,15 +12,11 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 		next++ // a 10-km run
 	}
 	word, after := wordAt(p.s, next)
-	low := strings.ToLower(word)
-	for _, name := range phrases[low] {
-		end := next + len(name)
-		if end <= len(p.s) && strings.EqualFold(p.s[next:end], name) && !attached(p.s, end) {
-			return units[name], end, true
+	if after < len(p.s) && (p.s[after] == ' ' || p.s[after] == '-') { // watt-hours, square metres
+		second, end := wordAt(p.s, after+1)
+		if u, ok := units[strings.ToLower(word+" "+second)]; ok {
+			return u, end, true
 		}
-	}
-	if low == "um" && next > at && (p.commas || digitAt(p.s, p.skipSpace(after, 1))) { // 1904 um die Ecke
-		return unit{}, at, false
 	}
 	if name := p.wide(next); name != "" {
 		return units[name], next + len(name), true
@@ -104,14 +100,12 @@ func (p *parser) per(at int, q *Quantity) int {
 		after = next + 1
 	case word == "per", word == "pro", word == "je", word == "par", word == "por":
 		after = p.skipSpace(after, 1)
-	case word == "a" || word == "an" || word == "each":
+	case word == "a":
 		after = p.skipSpace(after, 1)
 		name, behind := wordAt(p.s, after)
-		base := units[name].base
-		ofGoods := base == "m3" || base == "kg"
-		often := base == "s" || base == "month" || q.Kind == Money && ofGoods
-		if next, _ := wordAt(p.s, p.skipSpace(behind, 1)); agoWords[next] || !often {
-			return at // $3m a year earlier
+		next, _ := wordAt(p.s, p.skipSpace(behind, 1))
+		if base := units[name].base; base != "s" && base != "month" || agoWords[next] { // $3m a year earlier
+			return at
 		}
 	default:
 		return at

@@ -100,7 +100,7 @@ func whyOf(c reporting.CheckedSentence) string {
 	case c.Verdict == support.Supported && c.Quotation.Result == support.Verbatim:
 		return "stands word for word in its source"
 	case c.Judge.Words != "" && (c.Verdict == support.Supported || c.Conclusion()):
-		return "“" + c.Judge.Words + "”"
+		return strings.TrimSuffix("“"+c.Judge.Words+"”; "+c.Judge.Sum, "; ")
 	case len(absent) > 0:
 		return strings.Join(absent, "; ")
 	case c.Judge.Words != "":
