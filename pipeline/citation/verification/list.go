@@ -10,9 +10,8 @@ import (
 	"nightdesk/pipeline/citation/markup"
 )
 
-// refSection is a list of references: the lines from to until, the first of which are its heading.
+// refSection is a list of references, with its heading if it has one.
 type refSection struct {
-	head    heading
 	start   int // byte of the heading, if it is one of the list; -1: there is none
 	end     int // byte behind the heading's lines
 	entries []*entry
@@ -40,13 +39,13 @@ func (t *reading) headed() []*refSection {
 		if !t.names(i) {
 			continue
 		}
-		h := *t.lines[i].head
+		h := t.lines[i].head
 		first := min(i+h.lines, len(t.lines))
 		until := next[first]
 		for until < len(t.lines) && level(until) > h.level {
 			until = next[until+1]
 		}
-		s := &refSection{head: h, start: t.lines[i].start, end: t.lines[first-1].end}
+		s := &refSection{start: t.lines[i].start, end: t.lines[first-1].end}
 		p := entryParser{reading: t, until: until, plain: h.plain || softLabels[h.label], section: len(sections)}
 		if s.entries = p.parse(first); len(s.entries) == 0 && !p.plain {
 			s.entries = p.parsePlain(first)
