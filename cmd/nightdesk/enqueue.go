@@ -13,6 +13,7 @@ import (
 	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 )
 
 // enqueueFlags are the flags of enqueue.
@@ -114,7 +115,11 @@ func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err 
 
 // estimate prints the expected cost of a list. Nothing is enqueued.
 func (f *enqueueFlags) estimate(ctx context.Context, s *session, list *intake.List, plan *intake.Plan) error {
-	doc, err := estimate.Of(ctx, s.cfg, s.Console, list, plan, f.Batch)
+	queue, err := wiring.OpenDesk(ctx, s.cfg, s.Console, false)
+	if err == nil { // else the estimate does without what the queue has measured
+		defer queue.Close()
+	}
+	doc, err := estimate.Of(ctx, s.cfg, queue, list, plan, f.Batch)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
@@ -189,7 +188,7 @@ func (d *Desk) CheckDraft(ctx context.Context, draft Draft) (topics int, said st
 	if err != nil {
 		return 0, "", err
 	}
-	doc, err := estimate.Of(ctx, quiet.Config, quiet.Console, list.List, list.Plan, draft.Batch)
+	doc, err := estimate.Of(ctx, quiet.Config, quiet.Desk, list.List, list.Plan, draft.Batch)
 	if err != nil {
 		return 0, "", err
 	}
@@ -209,7 +208,7 @@ func (d *Desk) readForeign(ctx context.Context, in io.Reader, r intake.Request) 
 	if r.KB, _, err = d.Bases().Find(ctx, d.Config.KBName); err != nil {
 		return c, err
 	}
-	r.Priority, r.Foreign = "normal", true
+	r.Priority, r.Foreign, r.Queue = "normal", true, d.Queue
 	c.Batch = r.Batch
 	if c.List, err = intake.Read(ctx, d.Config, d.Console, in, r); err != nil {
 		return c, err
@@ -229,7 +228,7 @@ func (d *Desk) enqueueForeign(ctx context.Context, in io.Reader, r intake.Reques
 	if err != nil {
 		return done, err
 	}
-	if c.List.Apart != nil && !wiring.IsNoQueue(c.List.Apart) { // this process has the only queue
+	if c.List.Apart != nil {
 		return done, c.List.Apart
 	}
 	runs := []RunSummary{}

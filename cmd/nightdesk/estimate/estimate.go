@@ -6,7 +6,6 @@ package estimate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -42,8 +41,8 @@ type Document struct {
 	Limits           []limitCheck   `json:"limits"` // budgets and deadlines, and whether they suffice
 }
 
-// Of returns the expected cost of a list, for a batch or, if batch is empty, a new one. It also works without a queue.
-func Of(ctx context.Context, cfg config.Config, con *view.Console, list *intake.List, plan *intake.Plan,
+// Of returns the expected cost of a list, for a batch or, if batch is empty, a new one. d is nil without a queue.
+func Of(ctx context.Context, cfg config.Config, d *wiring.Desk, list *intake.List, plan *intake.Plan,
 	batch string) (doc Document, err error) {
 	doc = Document{List: list.Name, Format: string(list.Format), Topics: plan.Topics - plan.Known,
 		Known: plan.Known, Invalid: list.Problems.Count,
@@ -54,12 +53,6 @@ func Of(ctx context.Context, cfg config.Config, con *view.Console, list *intake.
 	}
 	if !cfg.LLM.Enabled() {
 		return doc, nil
-	}
-	d, noDesk := wiring.OpenDesk(ctx, cfg, con, false)
-	if noDesk != nil {
-		d = nil
-	} else {
-		defer func() { err = errors.Join(err, d.Close()) }()
 	}
 	o, err := newOutlook(ctx, cfg, d)
 	if err != nil {

@@ -39,14 +39,18 @@ func (b *batchTopics) size() int {
 }
 
 // readBatch reads the topics of a batch and adds them to similar. It returns nil if the batch does not exist.
-func readBatch(ctx context.Context, cfg config.Config, con *view.Console, name string,
+func readBatch(ctx context.Context, cfg config.Config, con *view.Console, f Request,
 	similar *topicqueue.Duplicates) (b *batchTopics, err error) {
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
-	if err != nil {
-		return nil, err
+	queue, name := f.Queue, f.Batch
+	if queue == nil {
+		d, err := wiring.OpenDesk(ctx, cfg, con, false)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+		queue = d.Queue
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	batch, err := d.Queue.Batch(ctx, name)
+	batch, err := queue.Batch(ctx, name)
 	if errors.Is(err, redisqueue.ErrNotFound) {
 		return nil, nil
 	}
@@ -54,7 +58,7 @@ func readBatch(ctx context.Context, cfg config.Config, con *view.Console, name s
 		return nil, err
 	}
 	b = &batchTopics{batch: batch, runs: map[string]bool{}}
-	err = d.Queue.Runs(ctx, name, func(run topicqueue.Run) error {
+	err = queue.Runs(ctx, name, func(run topicqueue.Run) error {
 		b.runs[run.ID] = true
 		similar.Add(run.Topic, scopeOf(run.Options))
 		b.topics = append(b.topics, Topic{Topic: run.Topic, Ref: run.ID})

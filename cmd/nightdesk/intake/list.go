@@ -18,6 +18,7 @@ import (
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/topiclist"
 )
 
@@ -131,6 +132,7 @@ type Request struct {
 	Tags      []string
 	Now       time.Time         // reference time for deadlines of topics; zero: now
 	Variables map[string]string // of a schedule
+	Queue     *redisqueue.Queue // has the batch; nil: that of the settings is opened
 	Foreign   bool              // the list comes from elsewhere, so its topics must not name files of this machine
 }
 
@@ -194,7 +196,7 @@ func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reade
 		return nil, view.Usage(fmt.Errorf("read topics from %s: %w", name, err))
 	}
 	if f.Batch != "" {
-		r.list.there, r.list.Apart = readBatch(ctx, cfg, con, f.Batch, r.similar)
+		r.list.there, r.list.Apart = readBatch(ctx, cfg, con, f, r.similar)
 		if r.list.there == nil { // some of its topics may have been added before it failed
 			r.similar = topicqueue.NewDuplicates()
 		}

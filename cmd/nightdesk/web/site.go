@@ -78,15 +78,11 @@ var templates = func() map[string]*template.Template {
 var menu = []entry{{Name: "This morning", URL: ""}, {Name: "Batches", URL: "batches"}, {Name: "New", URL: "new"},
 	{Name: "Schedules", URL: "schedules"}, {Name: "Search", URL: "search"}, {Name: "Health", URL: "health"}}
 
-// notHere is the error for a missing page. Its text is shown to the user.
-type notHere string
+// notHere returns the error for a missing page. Its text is shown to the user.
+func notHere(why string) error { return view.NotFound(errors.New(why), "") }
 
-func (e notHere) Error() string { return string(e) }
-
-// wrong is the error for an invalid form. Its text is shown to the user.
-type wrong string
-
-func (e wrong) Error() string { return string(e) }
+// wrong returns the error for an invalid form. Its text is shown to the user.
+func wrong(why string) error { return view.Usage(errors.New(why)) }
 
 // show returns a handler that renders a page. name: the template; data returns the content.
 func (s *site) show(name string, wide bool,
@@ -94,17 +90,14 @@ func (s *site) show(name string, wide bool,
 	return func(w http.ResponseWriter, r *http.Request) {
 		title, content, err := data(r.Context(), r)
 		status, used := http.StatusOK, name
-		var missing notHere
-		var bad wrong
 		kind := view.KindOf(err)
 		switch {
 		case err == nil:
 		case r.Context().Err() != nil:
 			return // the client has disconnected
-		case errors.As(err, &missing), errors.Is(err, redisqueue.ErrNotFound), errors.Is(err, storage.ErrNotExist),
-			kind == view.Missing:
+		case errors.Is(err, redisqueue.ErrNotFound), errors.Is(err, storage.ErrNotExist), kind == view.Missing:
 			status, used, title, content = http.StatusNotFound, "failure", "There is no such page", err.Error()
-		case errors.As(err, &bad), kind == view.Misuse, kind == view.Conflict:
+		case kind == view.Misuse, kind == view.Conflict:
 			status, used, title, content = http.StatusBadRequest, "failure", "This could not be done", view.WithHint(err).Error()
 		default:
 			s.Console.Log.Error().Err(err).Str("page", r.URL.Path).Msg("a page cannot be shown")

@@ -54,6 +54,11 @@ func TestOrders(t *testing.T) {
 	if named := send("", `{"batch":"tonight","topics":[{"topic":"Dunes"}]}`, 200); named.Batch != "tonight" {
 		t.Errorf("with a name: %+v", named)
 	}
+	send("", `{"batch":"near","topics":[{"topic":"How do heat pumps work in a cold winter?"}]}`, 200)
+	near := send("", `{"batch":"near","topics":[{"topic":"How do heat pumps work in the cold winter?"}]}`, 200)
+	if len(near.Notes) == 0 || near.Created != 1 {
+		t.Errorf("a topic that is nearly the same as one of the batch: %+v", near)
+	}
 	send("three", `{"batch":"tonight","topics":[{"topic":"Dunes"}]}`, 422)
 	send("", `{"topics":[]}`, 422)
 	send("", `{"topics":[{"topic":""}]}`, 422)
