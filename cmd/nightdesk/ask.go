@@ -36,7 +36,7 @@ another until an empty line.`,
 // askAbout answers one question, or all questions that the user types at the terminal.
 func askAbout(ctx context.Context, s *session, name, question string) error {
 	var about topicqueue.Run
-	err := s.withDesk(ctx, desk.Open, func(d *desk.Desk) (err error) {
+	err := s.withDesk(ctx, desk.OpenStored, func(d *desk.Desk) (err error) {
 		about, err = d.Reported(ctx, desk.RunRequest{RunID: name})
 		return err
 	})
@@ -95,7 +95,7 @@ func answerHere(ctx context.Context, s *session, r desk.AskRequest) (out desk.As
 
 // quote answers a question without a model: it prints the passages of the run's evidence that match best.
 func quote(ctx context.Context, s *session, r desk.AskRequest) error {
-	return s.withDesk(ctx, desk.Open, func(d *desk.Desk) error {
+	return s.withDesk(ctx, desk.OpenStored, func(d *desk.Desk) error {
 		found, err := d.Quote(ctx, r)
 		switch {
 		case err != nil:

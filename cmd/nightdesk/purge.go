@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -29,7 +30,8 @@ kept: unfinished runs and batches, and what the next run of a recurring topic ne
 				return view.Usage(view.Hint(errors.New("purge deletes permanently: choose --dry-run or --yes"),
 					"--dry-run shows what would be deleted; --yes deletes it."))
 			}
-			return purgeStorage(ctx, s, dry)
+			// The queue knows what is in use, also a private one.
+			return s.withDesk(ctx, desk.OpenOwn, func(d *desk.Desk) error { return purgeStorage(ctx, s, d, dry) })
 		}),
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be deleted, without deleting it")
@@ -37,22 +39,12 @@ kept: unfinished runs and batches, and what the next run of a recurring topic ne
 	return cmd
 }
 
-func purgeStorage(ctx context.Context, s *session, dry bool) (err error) {
-	d, err := wiring.OpenDesk(ctx, s.cfg, s.Console,
-		true) // the queue knows what is in use; starts a private one if needed
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	store, err := wiring.OpenStore(ctx, s.cfg)
-	if err != nil {
-		return err
-	}
+func purgeStorage(ctx context.Context, s *session, d *desk.Desk, dry bool) error {
 	r := s.cfg.Retention
 	things, files, total := 0, 0, int64(0)
-	order := purge.Order{Queue: d.Queue, Store: store, Now: d.Clock.Now(), Dry: dry,
+	order := purge.Order{Queue: d.Queue, Store: d.Store, Now: d.Clock.Now(), Dry: dry,
 		Days: r.Days, Count: r.Count}
-	err = purge.Run(ctx, order, func(gone purge.Item) error {
+	err := purge.Run(ctx, order, func(gone purge.Item) error {
 		things++
 		files += gone.Files
 		if gone.Kind == "attached" && !dry { // also delete the local copy

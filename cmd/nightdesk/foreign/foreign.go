@@ -105,10 +105,8 @@ func (f Report) Verify(ctx context.Context, cfg config.Config, con *view.Console
 			return err
 		}
 	}
-	if con.JSON {
-		err = con.PrintJSON(verified{v, sentences}, false)
-	} else {
-		_, err = io.WriteString(con.Out, v.Report)
+	err = con.Result(verified{v, sentences}, "%s", v.Report)
+	if !con.JSON {
 		sayVerified(con, v)
 		saySupported(con, sentences, f.Judge)
 	}
