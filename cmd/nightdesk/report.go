@@ -73,7 +73,7 @@ func reportOf(ctx context.Context, s *session, d *desk.Desk, runID string, f rep
 	file, err := d.Reports().Report(ctx, runID, f.format)
 	digestHasIt := f.format == reports.Markdown || f.format == formats.NameHTML && f.link
 	if view.KindOf(err) == view.Missing && !desk.IsRunID(runID) && digestHasIt {
-		err := printDigest(ctx, s, runID, f)
+		err := printDigest(ctx, s, d, runID, f)
 		if errors.As(err, new(view.NoBatchError)) {
 			return view.NoSuch(runID)
 		}
@@ -138,7 +138,7 @@ func digestCommand(p *program) *cobra.Command {
 storage as Markdown, HTML and JSON. While it is running, the digest so far is printed but not
 stored.`,
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-			return printDigest(ctx, s, args[0], f)
+			return s.withDesk(ctx, desk.OpenStored, func(d *desk.Desk) error { return printDigest(ctx, s, d, args[0], f) })
 		}),
 	}
 	f.linkFlags(cmd, "page of the digest")
@@ -146,15 +146,12 @@ stored.`,
 }
 
 // printDigest prints the stored digest, which works without a queue. If there is none, it prints the digest so far.
-func printDigest(ctx context.Context, s *session, batch string, f reportFlags) error {
+func printDigest(ctx context.Context, s *session, stored *desk.Desk, batch string, f reportFlags) error {
 	if err := desk.CheckBatchName(batch); err != nil {
 		return err
 	}
-	store, err := wiring.OpenStore(ctx, s.cfg)
-	if err != nil {
-		return err
-	}
-	d, final, err := reports.Desk{Store: store}.Digest(ctx, batch)
+	store := stored.Store
+	d, final, err := stored.Reports().Digest(ctx, batch)
 	missing := view.KindOf(err) == view.Missing
 	if missing && (f.path || f.link) {
 		return view.NotFound(fmt.Errorf("there is no digest of batch %s in %s", batch, store.Location("batches")),
