@@ -141,7 +141,8 @@ func (p input) isYear(q *Quantity, before string) bool {
 	}
 	r, _ := utf8.DecodeRuneInString(p.s[next:])
 	hyphen := next < len(p.s) && (r == '-' || r == '–') && !digitAt(p.s, next+utf8.RuneLen(r))
-	if !lower && r < 0x2e80 && !hyphen {
+	endsSpan := strings.HasSuffix(p.s[:q.Start], "-") || strings.HasSuffix(p.s[:q.Start], "–") // 2024-2025
+	if !lower && (r < 0x2e80 || endsSpan) && !hyphen {
 		return true
 	}
 	article := before == "the" || before == "a" || before == "its" || before == "s"

@@ -2,6 +2,7 @@ package quantity
 
 import (
 	"math"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,19 +36,16 @@ type parser struct {
 	out    []Quantity
 }
 
-// writesCommas reports whether a text writes decimals with commas, judging by its function words.
+// commaDecimals and pointDecimals match decimals that cannot group thousands.
+var (
+	commaDecimals = regexp.MustCompile(`\d,\d{1,2}(?:[^\d,]|$)`)
+	pointDecimals = regexp.MustCompile(`\d\.\d{1,2}(?:[^\d.]|$)`)
+)
+
+// writesCommas reports whether a text writes decimals with commas, judging by its numbers.
 func writesCommas(s string) bool {
-	n := 0
-	for word := range strings.FieldsSeq(s[:min(len(s), 4000)]) {
-		word = strings.ToLower(strings.Trim(word, ".,;:()"))
-		if commaWords[word] {
-			n++
-		}
-		if pointWords[word] {
-			n--
-		}
-	}
-	return n > 0
+	s = s[:min(len(s), 4000)]
+	return len(commaDecimals.FindAllString(s, -1)) > len(pointDecimals.FindAllString(s, -1))
 }
 
 // at reads the quantity that begins at byte i and returns its end, or i if none begins there.

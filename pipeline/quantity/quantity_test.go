@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 		"Abrió en marzo de 2019 y el 5 de mayo de 2020.":   "date 2019-3, date 2020-5-5",
 		"Ouvert le 1er mars 2019, en août 2021.":           "date 2019-3-1, date 2021-8",
 		"В марте 2019 года, 12,5 млн тонн, 3,2 млрд евро.": "date 2019-3, 1.25e+07, 3.2e+09 EUR",
-		"Los 3.200 millones de dólares, 2 miliardi.":       "3.2e+09, 2e+09",
+		"Los 3.200 millones de dólares, 2,5 miliardi.":     "3.2e+09, 2.5e+09",
 		"The Mars 2020 rover, 12 marches.":                 "2020, 12",
 
 		"los 4.200 litros de agua, 2,10 mètres et 3 años": "4.2 m3, 2.1 m, 36 month",

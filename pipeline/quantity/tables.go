@@ -115,7 +115,7 @@ var units = func() map[string]unit {
 }()
 
 var (
-	labels, commaWords, pointWords   = words("label"), words("comma"), words("point")
+	labels                           = words("label")
 	beforeYear, behindYear, agoWords = words("beforeyear"), words("behindyear"), words("ago")
 	magnitudes, dotted, spelled      = numbers("power"), words("dotted"), numbers("number")
 	months, smallMonths, germanly    = numbers("month"), numbers("smallmonth"), words("germanmonth")
