@@ -316,7 +316,7 @@ func TestOpenWithoutReview(t *testing.T) {
 		case strings.HasPrefix(q.Name, "decide"):
 			return `{"think": "", "reasoning": "` + missing +
 				`", "is_sufficient": false, "actions": [], "new_sub_topics": []}`, true
-		case strings.Contains(q.User, "What stayed open:"):
+		case strings.Contains(q.User, "Parts to write:"):
 			mu.Lock()
 			defer mu.Unlock()
 			asked = q.User
@@ -331,8 +331,7 @@ func TestOpenWithoutReview(t *testing.T) {
 	b.wait(b.enqueue(topic, o, ""))
 	mu.Lock()
 	defer mu.Unlock()
-	if _, open, _ := strings.Cut(asked, "What stayed open:"); !strings.Contains(open, "No review was made") ||
-		!strings.Contains(open, missing) {
+	if _, open, _ := strings.Cut(asked, "What stayed open"); !strings.Contains(open, missing) {
 		t.Errorf("%s", asked)
 	}
 }

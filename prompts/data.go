@@ -199,9 +199,8 @@ type AuthorData struct {
 	Written []WrittenSection // finished sections
 	// Disagreements lists pairs of contradicting statements. Each pair includes at least one of Claims.
 	Disagreements []Disagreement
-	Open          []string         // questions that the research could not answer, one per line
-	Judged        []BlockJudgement // used if no review lists the open questions
-	Draft         string           // answer that the review drafted; empty: none
+	Open          []string // questions that the research could not answer, one per line
+	Draft         string   // answer that the review drafted; empty: none
 	Remarks       []RemarkLine
 	Topic         string
 	ReportTitle   string
@@ -247,9 +246,6 @@ type DisagreementSide struct {
 	CitationIDs []string
 	Support     int // number of documents of different origin that state it
 }
-
-// BlockJudgement is the last judgement of a block with insufficient evidence.
-type BlockJudgement struct{ Title, Said string }
 
 // WrittenSection is a finished section, for the writers of introduction and conclusion.
 type WrittenSection struct {

@@ -11,7 +11,6 @@ import (
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/report"
-	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
 
@@ -147,11 +146,6 @@ func (w sectionWriter) authorData(plan reportPlan, c commission) prompts.AuthorD
 		Topic: w.topic, ReportTitle: plan.title, Form: plan.form, Draft: w.review.Draft, Remarks: w.remarks,
 		Disagreements: disagreementLines(plan.disagreementsOf(c)), Open: w.open(),
 		Slice: c.slice, Slices: c.slices, Claims: claimLines(c.claims), Also: claimLines(c.also),
-	}
-	for _, b := range w.blocks {
-		if said := text.Line(b.block.Open); said != "" {
-			d.Judged = append(d.Judged, prompts.BlockJudgement{Title: b.title, Said: said})
-		}
 	}
 	for _, s := range c.written {
 		d.Written = append(d.Written, shownSection(s, c.shrink))

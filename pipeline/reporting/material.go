@@ -17,6 +17,7 @@ import (
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -336,9 +337,15 @@ func (m *material) documents(ids []string) int {
 	return len(distinct)
 }
 
-// open returns the questions that stayed open, and the gaps.
+// open returns the questions that stayed open, the gaps, and, if no review was made at the end, what each block said
+// before its last search.
 func (m *material) open() []string {
 	list := slices.Clone(m.review.Open)
+	for _, b := range m.blocks {
+		if said := text.Line(b.block.Open); said != "" {
+			list = append(list, b.title+": "+said)
+		}
+	}
 	for _, g := range m.gaps {
 		list = append(list, g.Title+": "+g.Reason)
 	}

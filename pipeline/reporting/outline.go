@@ -136,17 +136,6 @@ func (ol outliner) withSection(sections []OutlineSection, s OutlineSection) []Ou
 	return sections
 }
 
-// highest returns the index of the first maximum, or -1 for an empty slice.
-func highest(scores []float64) int {
-	best := -1
-	for i, s := range scores {
-		if best < 0 || s > scores[best] {
-			best = i
-		}
-	}
-	return best
-}
-
 // setSubsections sets the subsections of s. It omits those with an empty or repeated title, those with the title of the
 // section, and those beyond maxSubsections; their claims move to the section itself.
 func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {

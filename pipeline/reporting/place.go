@@ -90,7 +90,7 @@ func (ol outliner) placeByWords(o Outline, places map[string]place, blocks map[s
 		}
 	}
 	put := func(c claim, scores []float64) bool {
-		best := highest(scores)
+		best := slices.Index(scores, slices.Max(append(scores, 0)))
 		if best < 0 || scores[best] == 0 {
 			return false
 		}
