@@ -181,6 +181,9 @@ func TestReviewOfTheNextNight(t *testing.T) {
 		if r.steps["review"] != night.reviews {
 			t.Errorf("night %d: %v, want %d reviews", i+1, r.steps, night.reviews)
 		}
+		if r.steps["note"] > 1 || r.steps["decide"]+r.steps["queries"] > 0 { // the small collection is read whole
+			t.Errorf("night %d: %v", i+1, r.steps)
+		}
 	}
 }
 
@@ -211,6 +214,7 @@ func TestReviewNamesUnreadDocuments(t *testing.T) {
 		"operator.md": "# Report of the operator\n\n" + operatorSays + "\n",
 		"staff.md":    "# Staff\n\nAlder Harbour employs 500 people.\n",
 		"letter.md":   "# A letter of the anglers\n\nDear Sirs, trout are scarce.\n",
+		"ropes.md":    "# Ropes\n\n" + strings.Repeat("A rope of hemp is kept dry and dark.\n\n", 2000), // too much to read whole
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -204,7 +204,7 @@ func (b *bench) plan(id string) {
 	}
 	plan := topicqueue.Plan{Topic: topic, Mode: topicqueue.DecomposeManual, SubTopics: []topicqueue.SubTopic{
 		{Title: "Winter"}, {Title: "Noise"}, {Title: "Flow temperature"},
-	}}
+	}, Reviews: begun.Run.Options.MaxLoops}
 	for _, step := range []string{topicqueue.StepStartQueryRewriter, topicqueue.StepEndQueryRewriterNoFeedback,
 		topicqueue.StepStartSearchBackground, topicqueue.StepEndSearchBackground, topicqueue.StepStartResearchPlanner} {
 		if err := q.Emit(b.t.Context(), begun.Lease, topicqueue.StepEvent(step, "")); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -64,6 +65,9 @@ func (f *findings) read(ctx context.Context, run topicqueue.Run) (reporting.Inpu
 			return in, err
 		}
 		in.Blocks = append(in.Blocks, reporting.BlockEvidence{Block: b, Traces: traces})
+		if b.Iterations > 0 { // it has made what planning read for it its own evidence
+			in.Plan.Traces = slices.DeleteFunc(in.Plan.Traces, func(t topicqueue.ToolTrace) bool { return t.BlockID == b.ID })
+		}
 	}
 	if in.Plan.Path == topicqueue.PathShallow && len(blocks) > 0 {
 		memory, err := f.queue.Memory(ctx, run.ID, blocks[0].ID)

@@ -103,7 +103,7 @@ func TestTasksTellWhatBecameOfThem(t *testing.T) {
 		for _, s := range b.tasks(asynq.TaskStateCompleted) {
 			results = append(results, s.Unit+" "+s.Result)
 		}
-		if len(results) != 2 || !slices.ContainsFunc(results, func(s string) bool {
+		if len(results) != 3 || !slices.ContainsFunc(results, func(s string) bool {
 			return strings.HasPrefix(s, fmt.Sprintf("plan planned: %d topic blocks, ", len(blocks))) && strings.Contains(s, " model calls, ")
 		}) ||
 			!slices.ContainsFunc(results, func(s string) bool { return strings.HasPrefix(s, "report failed: 0 claims, ") }) {

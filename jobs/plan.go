@@ -9,6 +9,7 @@ import (
 	"nightdesk/jobs/stage"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/planning"
+	"nightdesk/pipeline/researching"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -17,6 +18,7 @@ import (
 type planHandler struct {
 	toolbox  func(context.Context, topicqueue.Run) (Toolbox, error)
 	memories *memories
+	window   int // context window of the models in tokens; 0: unknown
 	now      func() time.Time
 }
 
@@ -38,7 +40,9 @@ func (h planHandler) work(ctx context.Context, a *stage.Attempt) (stage.Ending, 
 		return h.await(a, *question), nil
 	}
 	plan.Documents, plan.Remarks = a.Calls.Documents, remarks
-	plan.Unreviewed = a.Calls.Model() == nil
+	if a.Calls.Model() != nil {
+		plan.Reviews = a.Run.Options.MaxLoops + 1
+	}
 	return stage.Ending{Doing: "commit the plan", Result: fmt.Sprintf("planned: %d topic blocks", len(plan.SubTopics)),
 		Calls: ofStage("planning"),
 		Commit: func(ctx context.Context) ([]redisqueue.Intent, error) {
@@ -71,13 +75,19 @@ func (h planHandler) plan(ctx context.Context, a *stage.Attempt) (plan topicqueu
 	if err != nil {
 		return plan, nil, err
 	}
+	if memory == nil && p.Model != nil {
+		p.Collection = h.collection(ctx, box)
+	}
 	switch {
 	case len(a.Run.Options.Plan) > 0:
 		if plan, err = p.Given(ctx, a.Run); err != nil {
 			return plan, nil, stage.Error("follow the plan", err)
 		}
 		plan.Memory = at
-		return plan, nil, nil
+		if memory == nil {
+			plan, err = h.read(ctx, a, p, plan)
+		}
+		return plan, nil, err
 	case memory != nil:
 		if plan, err = p.Again(ctx, a.Run, memory.Remembered(), memory.Date); err != nil {
 			return plan, nil, stage.Error("plan the topic", err)
@@ -93,12 +103,56 @@ func (h planHandler) plan(ctx context.Context, a *stage.Attempt) (plan topicqueu
 	if err != nil {
 		return plan, nil, stage.Error("have the plan approved", err)
 	}
-	if plan, err = h.planned(ctx, a, p, run); err != nil {
+	if plan, err = h.planned(ctx, a, &p, run); err != nil {
 		return plan, nil, stage.Error("plan the topic", err)
 	}
 	plan.Why = why
-	question, plan = p.Approve(run, plan)
-	return plan, question, nil
+	if question, plan = p.Approve(run, plan); question != nil {
+		return plan, question, nil
+	}
+	plan, err = h.read(ctx, a, p, plan)
+	return plan, nil, err
+}
+
+// collection returns all passages of the documents of a run if they are to be read whole.
+func (h planHandler) collection(ctx context.Context, box Toolbox) []topicqueue.Source {
+	var shelves []researching.Shelf
+	if box.Attached != nil {
+		shelves = append(shelves, box.Attached)
+	}
+	if box.Documents != nil {
+		shelves = append(shelves, box.Documents)
+	}
+	if _, ok := box.Tools.Retrieval(); !ok {
+		return nil
+	}
+	return researching.Collection(ctx, h.window, shelves...)
+}
+
+// read notes the collection for all blocks of the plan. If the model does not answer in time, the blocks search for
+// themselves.
+func (h planHandler) read(ctx context.Context, a *stage.Attempt, p planning.Planner,
+	plan topicqueue.Plan) (topicqueue.Plan, error) {
+	if p.Model == nil || len(p.Collection) == 0 {
+		return plan, nil
+	}
+	soon, cancel := ctx, func() {}
+	if a.Seal >= 0 {
+		soon, cancel = context.WithTimeoutCause(ctx, a.LeftUntilSeal()/planShare, stage.ErrTimeUp)
+	}
+	defer cancel()
+	r := researching.Researcher{Model: p.Model, Runner: p.Runner, Now: h.now, Window: h.window}
+	read, err := r.Read(soon, a.Run, plan, p.Collection)
+	switch {
+	case ctx.Err() != nil:
+		return plan, context.Cause(ctx)
+	case errors.Is(err, llm.ErrUnavailable), soon.Err() != nil && err != nil:
+		plan.Fallbacks = append(plan.Fallbacks, topicqueue.Clip(topicqueue.OneLine(err.Error()), stage.MaxReason))
+		return plan, nil
+	case err != nil:
+		return plan, stage.Error("read the documents", err)
+	}
+	return read, nil
 }
 
 // documents returns the attached documents with their summaries. The model may use only part of the time for them.
@@ -121,7 +175,7 @@ func (h planHandler) documents(ctx context.Context, a *stage.Attempt, p planning
 }
 
 // planned plans with the model, or without it if it is unavailable or takes too long.
-func (h planHandler) planned(ctx context.Context, a *stage.Attempt, p planning.Planner,
+func (h planHandler) planned(ctx context.Context, a *stage.Attempt, p *planning.Planner,
 	run topicqueue.Run) (topicqueue.Plan, error) {
 	n, err := a.Budget.SubTopics(ctx, run.Options.SubTopics)
 	if err != nil {

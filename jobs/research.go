@@ -64,7 +64,11 @@ func (h blockHandler) research(ctx context.Context, a *stage.Attempt, model llm.
 	if a.Budget.Limited() {
 		r.May = a.Budget.MayIterate
 	}
-	start := researching.Start{Block: a.Block, View: a.View, Traces: a.Traces, Memory: a.Memory, Admissions: a.Admissions}
+	start := researching.Start{Block: a.Block, View: a.View, Traces: a.Traces, Memory: a.Memory, Admissions: a.Admissions,
+		Whole: plan.Whole}
+	if start.Planned, err = a.Queue.Traces(ctx, a.Run.ID, redisqueue.UnitPlan); err != nil {
+		return end, err
+	}
 	memory, err := h.memories.before(ctx, a.Run, plan)
 	if err != nil {
 		return end, err

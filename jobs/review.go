@@ -44,36 +44,45 @@ func (h reviewHandler) work(ctx context.Context, a *stage.Attempt) (end stage.En
 	if in.Changes != nil && (a.Calls.Model() == nil || !moved(in)) {
 		return closeReview(a, in.Review), nil
 	}
-	// the first night found what the plan wants; further nights review what has changed
-	e := planning.Evidence{Topic: in.Plan.Topic, Last: in.Review, Closed: in.Changes != nil}
-	if e.Closed { // points left open last night may be covered tonight
-		e.Last.Open = nil
+	box, failed := h.toolbox(ctx, a.Run) // without it, the review gets less
+	if in.Review.Earlier {
+		in.Review.Number = 0
+	}
+	e := planning.Evidence{Topic: in.Plan.Topic, Last: in.Review}
+	switch { // the first night found what the plan wants; further nights review what has changed
+	case in.Changes != nil:
+		e.Closed, e.Last.Open = true, nil // points left open last night may be covered tonight
+	case in.Review.Number >= a.Run.Options.MaxLoops, in.Plan.Whole && !box.Tools.Elsewhere().Searches():
+		e.Closed = true
 	}
 	blocks := make([]topicqueue.Block, len(in.Blocks))
 	for i, b := range in.Blocks {
 		blocks[i] = b.Block
 		e.Blocks = append(e.Blocks, planning.BlockEvidence(b))
 	}
-	e.Room = planning.Room(blocks, a.LeftUntilSeal(), a.Run.Options.MaxParallel)
-	room, err := a.Budget.RoomFor(ctx, 1)
-	switch {
-	case err != nil:
-		return end, err
-	case room == 0:
-		a.Budget.Cut(ctx, topicqueue.CutReview)
-		return closeReview(a, e.Last.Standing("the budget leaves nothing for another block")), nil
-	case room > 0 && (e.Room < 0 || room < e.Room):
-		e.Room = room
-	}
-	if e.Unread, err = h.unread(ctx, a.Run, in); err != nil {
-		return end, err
+	reserve := a.LeftUntilSeal() * 2 / 3 // the report need not wait for long if the model is away
+	if !e.Closed {
+		reserve, e.Room = planning.UsualTime(blocks), planning.Room(blocks, a.LeftUntilSeal(), a.Run.Options.MaxParallel)
+		room, err := a.Budget.RoomFor(ctx, 1)
+		switch {
+		case err != nil:
+			return end, err
+		case room == 0:
+			a.Budget.Cut(ctx, topicqueue.CutReview)
+			return closeReview(a, e.Last.Standing("the budget leaves nothing for another block")), nil
+		case room > 0 && (e.Room < 0 || room < e.Room):
+			e.Room = room
+		}
+		if e.Unread, err = unread(ctx, in, box, failed); err != nil {
+			return end, err
+		}
 	}
 	r := planning.Reviewer{
 		Model: a.Calls.Model(), Draft: h.plannerTokens == 0 || h.plannerTokens >= draftTokens,
 	}
 	reviewCtx, cancel := ctx, func() {}
 	if a.Seal >= 0 {
-		left := max(0, a.LeftUntilSeal()-planning.UsualTime(blocks))
+		left := max(0, a.LeftUntilSeal()-reserve)
 		reviewCtx, cancel = context.WithTimeoutCause(ctx, left, stage.ErrTimeUp)
 	}
 	review, err := r.Review(reviewCtx, a.Run, e)
@@ -84,30 +93,26 @@ func (h reviewHandler) work(ctx context.Context, a *stage.Attempt) (end stage.En
 	if err != nil {
 		return end, fmt.Errorf("review the evidence: %w", err)
 	}
+	review.Number = in.Review.Number + 1
 	return closeReview(a, review), nil
 }
 
-// maxUnread is the maximum number of documents not returned by any search that a review gets. If there are more, the
-// knowledge base covers many subjects, and the review gets none.
+// maxUnread is the maximum number of documents without a claim that a review gets. If there are more, the knowledge
+// base covers many subjects, and the review gets none.
 const maxUnread = 20
 
-// unread returns the first passage of each document that no search of a run has returned. Otherwise, a review only sees
-// the claims.
-func (h reviewHandler) unread(ctx context.Context, run topicqueue.Run, in reporting.Input) (
-	list []topicqueue.Source, err error,
-) {
-	calls := h.findings.returned(ctx, in)
-	if in.Changes != nil || len(calls) == 0 { // no block may be added, or the results are unknown
-		return nil, nil
-	}
-	box, err := h.toolbox(ctx, run)
+// unread returns the first passage of each document of the knowledge base from which no claim was noted. Otherwise, a
+// review only sees the claims.
+func unread(ctx context.Context, in reporting.Input, box Toolbox, err error) (list []topicqueue.Source, _ error) {
 	var hashes map[string]string
 	if err == nil && box.Documents != nil {
 		hashes, err = box.Documents.Hashes(ctx)
 	}
-	for _, call := range calls {
-		for _, s := range call.Sources {
-			delete(hashes, s.Document)
+	for _, b := range in.Blocks {
+		for _, t := range b.Traces {
+			if len(t.Claims) > 0 {
+				delete(hashes, t.Source.Document)
+			}
 		}
 	}
 	if len(hashes) > maxUnread {

@@ -169,7 +169,7 @@ func TestQueriesAreShared(t *testing.T) {
 		for _, id := range runs {
 			for n := range 3 {
 				traces, err := b.services.Queue.Traces(t.Context(), id, topicqueue.BlockID(n+1))
-				if err != nil || len(traces) != 9 {
+				if err != nil || len(traces) < 9 { // some have the background of the plan besides
 					t.Errorf("block %d of %s has %d traces, %v", n+1, id, len(traces), err)
 				}
 				for _, trace := range traces {

@@ -44,7 +44,13 @@ type Toolbox struct {
 	Sections planning.SectionFinder // sections of its knowledge base; nil without one
 	// Documents are the documents of its knowledge base; nil without one.
 	Documents researching.Documents
-	Attached  planning.Attached // documents attached to the run; nil if there are none
+	Attached  Attached // documents attached to the run; nil if there are none
+}
+
+// Attached provides the documents attached to a run.
+type Attached interface {
+	planning.Attached
+	researching.Shelf
 }
 
 // Services are the services that a worker uses. Redis, Queue and Dispatcher use the same server.
@@ -160,7 +166,7 @@ func (w *Worker) mux() *asynq.ServeMux {
 	topics := &memories{store: w.Store, toolbox: w.Toolbox}
 	found := &findings{queue: w.Queue, store: w.Store, memories: topics}
 	bundles := bundle.Services{Queue: w.Queue, Store: w.Store, Config: w.Config, Format: w.Format, Now: w.Now}
-	plans := planHandler{toolbox: w.Toolbox, memories: topics, now: w.Now}
+	plans := planHandler{toolbox: w.Toolbox, memories: topics, window: w.settings.ContextTokens, now: w.Now}
 	blocks := blockHandler{toolbox: w.Toolbox, memories: topics, maxActions: w.settings.MaxActions,
 		window: w.settings.ContextTokens, now: w.Now}
 	answers := answerHandler{blocks, w.settings.ContextTokens, w.Store}

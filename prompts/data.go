@@ -126,7 +126,7 @@ type ReviewData struct {
 	Draft   bool // draft a short answer to the topic first
 }
 
-// UnreadDocument is a document of the knowledge base that no search of the run has returned.
+// UnreadDocument is a document of the knowledge base without a claim.
 type UnreadDocument struct {
 	Title     string
 	Label     string // kind, publisher and date, if known

@@ -11,6 +11,7 @@ type Review struct {
 	Draft string   `json:"draft,omitempty"` // short answer to the topic from these claims; empty: none was written
 	// why a due comparison was not done, for display
 	NotDone string `json:"not_done,omitempty"`
+	Number  int    `json:"number,omitempty"` // which review of the run it is, counted from 1
 	// from the run that this one updates, so it does not cover later changes
 	Earlier bool `json:"earlier,omitempty"`
 }

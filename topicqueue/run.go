@@ -111,7 +111,7 @@ type Options struct {
 	BlockSoft time.Duration `json:"block_soft_ns,omitempty"`
 	// time after which a block ends with the results it has; 0: no limit
 	BlockHard time.Duration `json:"block_hard_ns,omitempty"`
-	MaxLoops  int           `json:"max_loops,omitempty"` // maximum number of reviews that may add blocks
+	MaxLoops  int           `json:"max_loops,omitempty"` // number of reviews that may add blocks; one more does not
 	Audio     string        `json:"audio,omitempty"`     // how the report is read aloud: one of the Audio... constants
 
 	// updates the last run of this topic; the report lists the changes

@@ -73,12 +73,15 @@ var Answer = []Call{
 const foundByCall = 6_000
 
 // Note reads the results of an iteration's tools.
-var Note = Call{llm.Note, 1, 7_360 + schema, 2_830}
+var Note = Call{llm.Note, 1, 6_950 + schema, 2_830}
+
+// FirstNote is the first note of a block, which also reads background of planning.
+var FirstNote = Call{llm.Note, 1, 6_950 + 4_400 + schema, 2_830}
 
 // Decide chooses the next query of an iteration, in a run with work iterations in total. Its prompt contains the
 // findings of the block, on average half of them. The first iteration of a block uses the planned query.
 func Decide(work int) Call {
-	return Call{llm.Researcher, 1, 7_370 + 63*work + schema, 240}
+	return Call{llm.Researcher, 1, 6_230 + 63*work + schema, 240}
 }
 
 // Review looks for gaps in this much evidence.

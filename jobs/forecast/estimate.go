@@ -46,7 +46,7 @@ func Run(o topicqueue.Options, seen Experience) Estimate {
 	if o.Path == topicqueue.PathShallow {
 		return estimateAnswer(o, seen)
 	}
-	blocks, iterations, reviews := max(1, o.SubTopics), max(1, o.MaxIterations), min(1, o.MaxLoops)
+	blocks, iterations, reviews := max(1, o.SubTopics), max(1, o.MaxIterations), 1
 	parallel := min(blocks, max(1, o.MaxParallel))
 	inLine := (blocks + parallel - 1) / parallel * iterations
 	work := blocks * iterations
@@ -54,7 +54,8 @@ func Run(o topicqueue.Options, seen Experience) Estimate {
 	add := func(times, inLine int, calls ...Call) { e.calls(seen, times, inLine, calls...) }
 	add(1, 1, Plan(o, blocks)...)
 	add(work-blocks, inLine-inLine/iterations, Decide(work))
-	add(work, inLine, Note)
+	add(blocks, inLine/iterations, FirstNote)
+	add(work-blocks, inLine-inLine/iterations, Note)
 	e.iteration = duration(seen.Tokens(Decide(work))) + duration(seen.Tokens(Note))
 	add(reviews, reviews, Review(work*EvidenceOfIteration))
 	add(1, 1, Report(blocks, work*EvidenceOfIteration)...)
@@ -64,7 +65,7 @@ func Run(o topicqueue.Options, seen Experience) Estimate {
 	}
 	all := max(blocks, o.QueueMaxLength)
 	actions := cmp.Or(o.MaxActions, researching.DefaultMaxActions)
-	e.Most = e.Calls + all*iterations*(1+actions) - 2*work + all + max(0, o.MaxLoops-reviews)
+	e.Most = e.Calls + all*iterations*(1+actions) - 2*work + all + o.MaxLoops
 	return e
 }
 

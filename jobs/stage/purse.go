@@ -145,9 +145,7 @@ func (b *Budget) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) redi
 		rest, claim.Needs = p.Rest(o.MaxIterations, e), p.Spent+p.Rest(0, e)
 	}
 	evidence := max(p.Evidence, cmp.Or(len(p.Blocks), o.SubTopics)*o.MaxIterations*forecast.EvidenceOfIteration)
-	if o.MaxLoops > 0 {
-		rest += b.cost(forecast.Review(evidence)) * int64(o.MaxLoops)
-	}
+	rest += b.cost(forecast.Review(evidence)) * int64(1+o.MaxLoops)
 	rest += b.cost(forecast.Judge(evidence))
 	wants := func(more int) int64 {
 		return p.Spent + int64(spareShare*float64(rest)) + int64(more)*p.Block(o.MaxIterations, e)

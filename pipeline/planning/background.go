@@ -28,6 +28,9 @@ func (d *draft) background(ctx context.Context) error {
 	if d.Model == nil {
 		return d.step(ctx, topicqueue.StepEndSearchBackground, "no model needs background: planning goes on without it")
 	}
+	if len(d.Collection) > 0 {
+		return d.step(ctx, topicqueue.StepEndSearchBackground, "all documents are read, so none is searched")
+	}
 	enabled := d.Runner.Tools.Enabled(d.run.Options.Tools)
 	tool, ok := enabled.Retrieval()
 	if !ok {

@@ -33,7 +33,10 @@ func (d *draft) subTopics(ctx context.Context) error {
 
 func (d *draft) decompose(ctx context.Context) error {
 	var planned []topicqueue.SubTopic
-	if d.Model != nil {
+	switch {
+	case len(d.Collection) > 0 && d.wanted() == 1: // nothing is to be divided, and no query is needed
+		planned = []topicqueue.SubTopic{whole(d.run.Topic)}
+	case d.Model != nil:
 		answer, err := d.askDecompose(ctx)
 		switch {
 		case err == nil:
@@ -79,17 +82,17 @@ func (d *draft) askDecompose(ctx context.Context) (answer prompts.DecomposeAnswe
 	return answer, err
 }
 
-// passages returns background sources relevant to the topic that fit limit bytes. It takes the best source of each
-// query, then the second of each, and so on. Sources relevant only to a query that the model made up would mislead the
-// plan.
-func (d *draft) passages(limit int) []prompts.Passage {
-	var out []prompts.Passage
+// passages returns what fits limit bytes: the documents that will be read whole, or else background sources relevant to
+// the topic. It takes the best source of each query, or the first passage of each document, then the second, and so on.
+// Sources relevant only to a query that the model made up would mislead the plan.
+func (d *draft) passages(limit int) (out []prompts.Passage) {
 	for _, t := range d.byRank() {
 		s := t.Source
 		headings := s.Title + "\n" + strings.Join(s.Section, "\n") + "\n"
 		shown := passage(t.CitationID, s)
 		size := len(shown.ID) + len(shown.Title) + len(shown.By) + len(shown.Date) + len(shown.Place) + len(shown.Text)
-		if text.Coverage(headings+s.Text, questionOf(d.run.Topic)) == 0 || size > limit {
+		about := len(d.Collection) > 0 || text.Coverage(headings+s.Text, questionOf(d.run.Topic)) > 0
+		if !about || size > limit {
 			continue
 		}
 		limit -= size
@@ -104,14 +107,20 @@ func passage(id string, s topicqueue.Source) prompts.Passage {
 	}
 }
 
-// byRank returns the background traces ordered by rank in the results of their query.
+// byRank returns the background traces ordered by rank in the results of their query, or the passages of the collection
+// by rank in their document.
 func (d *draft) byRank() []topicqueue.ToolTrace {
+	traces := d.traces
+	for i, s := range d.Collection {
+		id := topicqueue.PlanCitationID(i + 1)
+		traces = append(traces, topicqueue.ToolTrace{ToolID: s.Document, CitationID: id, Source: s})
+	}
 	rank, of := map[string]int{}, map[string]int{}
-	for _, t := range d.traces {
+	for _, t := range traces {
 		rank[t.CitationID] = of[t.ToolID]
 		of[t.ToolID]++
 	}
-	return slices.SortedStableFunc(slices.Values(d.traces), func(a, b topicqueue.ToolTrace) int {
+	return slices.SortedStableFunc(slices.Values(traces), func(a, b topicqueue.ToolTrace) int {
 		return cmp.Compare(rank[a.CitationID], rank[b.CitationID])
 	})
 }

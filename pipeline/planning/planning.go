@@ -32,8 +32,11 @@ type Planner struct {
 	Model    llm.Model     // nil: extractive form
 	Runner   *tools.Runner // makes the calls of background retrieval
 	Sections SectionFinder // nil: without a model, the topic is the only sub-topic
-	Emit     topicqueue.Emit
-	Now      func() time.Time // nil: time.Now
+	// Collection holds all passages of the run's documents, which are read whole after planning; nil: there are too many,
+	// so planning searches them.
+	Collection []topicqueue.Source
+	Emit       topicqueue.Emit
+	Now        func() time.Time // nil: time.Now
 }
 
 // Plan plans a run. The plan has at least one sub-topic and no duplicates by topicqueue.Duplicate.

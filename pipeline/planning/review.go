@@ -43,7 +43,7 @@ type Evidence struct {
 	Room   int             // number of blocks that the remaining time allows; negative: no limit
 	// Last is the previous review, zero: none. It stays valid if there is no room for another block.
 	Last topicqueue.Review
-	// Unread holds the first passage of each document of the knowledge base that no search has returned.
+	// Unread holds the first passage of each document of the knowledge base without a claim.
 	Unread []topicqueue.Source
 	// Closed means that no block may be added: the review only compares the evidence.
 	Closed bool
@@ -58,7 +58,8 @@ type BlockEvidence struct {
 // Review returns the blocks that a run still needs, the claims that contradict each other, and open points. It adds at
 // most three blocks, within the room of the queue and the remaining time, and no duplicates.
 //
-// If there is no room for a block, it does not call the model, unless the evidence is Closed. Without a model it
+// If there is no time for a block, or the evidence is Closed and the same as in the last review, it does not call the
+// model. Without a model it
 // returns an empty review: blocks have already asked everything that follows from the plan and their claims, and no
 // rule finds better questions. If the model fails, NotDone of the review has the reason. The error is the cause of
 // ctx's end.
@@ -71,16 +72,14 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 		room = min(room, e.Room)
 	}
 	switch {
+	case e.Closed && e.compared():
+		return e.Last.Standing(""), nil
 	case e.Closed:
 		room = 0
-	case room > 0:
-	case len(e.Last.Gaps) > 0:
-		return e.Last.Standing(""), nil
 	case e.Room == 0:
 		return e.Last.Standing("the remaining time is too short for a block"), nil
-	default:
-		return e.Last.Standing("the queue has no room for another block"), nil
 	}
+	room = max(0, room)
 	claimed := claimsOf(e)
 	answer, err := r.ask(ctx, run, e, min(maxGaps, room))
 	if ctx.Err() != nil {
@@ -105,6 +104,13 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 	review.Contradictions = contradictions(claimed, answer.Contradictions)
 	review.Draft = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(answer.Draft)), maxDraft)
 	return review, nil
+}
+
+// compared reports whether the last review of this run saw all claims.
+func (e Evidence) compared() bool {
+	return !e.Last.Earlier && !slices.ContainsFunc(e.Blocks, func(b BlockEvidence) bool {
+		return claims(b) > 0 && !slices.Contains(e.Last.Blocks, b.Block.ID)
+	})
 }
 
 // contradictions returns the distinct valid pairs that the model named: two claims of the run from different sources.
@@ -153,7 +159,7 @@ func (r *Reviewer) ask(
 	return answer, err
 }
 
-// unread converts documents that no search has returned for the prompt.
+// unread converts documents without a claim for the prompt.
 func unread(first []topicqueue.Source) (list []prompts.UnreadDocument) {
 	for _, s := range first {
 		list = append(list, prompts.UnreadDocument{

@@ -87,14 +87,19 @@ func TestReview(t *testing.T) {
 		{"an unknown parent, queries that were asked", prompts.ReviewAnswer{Gaps: []prompts.ReviewGap{{
 			Title: "1. Bores", Overview: "Find out.", Queries: []string{"Spring tides how", "when neap tides", "Bores", "bores?"}, Parent: "block_9", Reason: "It is open.",
 		}}}, nil, topicqueue.Review{Gaps: []topicqueue.SubTopic{gap("Bores", "", "Bores")}, Blocks: both}, 1},
-		{"a full queue", nil, func(_ *planning.Reviewer, run *topicqueue.Run, _ *planning.Evidence) { run.Options.QueueMaxLength = 3 },
-			topicqueue.Review{NotDone: "the queue has no room for another block"}, 0},
+		{"a full queue is compared", prompts.ReviewAnswer{Open: []string{"Who pays?"}},
+			func(_ *planning.Reviewer, run *topicqueue.Run, _ *planning.Evidence) { run.Options.QueueMaxLength = 3 },
+			topicqueue.Review{Blocks: both, Open: []string{"Who pays?"}}, 1},
 		{"no time", nil, func(_ *planning.Reviewer, _ *topicqueue.Run, e *planning.Evidence) { e.Room = 0 },
 			topicqueue.Review{NotDone: "the remaining time is too short for a block"}, 0},
-		{"a full queue after an earlier review", nil, func(_ *planning.Reviewer, run *topicqueue.Run, e *planning.Evidence) {
-			run.Options.QueueMaxLength = 3
+		{"gap blocks without a claim", nil, func(_ *planning.Reviewer, _ *topicqueue.Run, e *planning.Evidence) {
+			e.Closed = true
 			e.Last = topicqueue.Review{Gaps: []topicqueue.SubTopic{gap("Tidal range", "")}, Blocks: both, Open: []string{"Who pays?"}}
 		}, topicqueue.Review{Blocks: both, Open: []string{"Who pays?"}}, 0},
+		{"gap blocks with claims", prompts.ReviewAnswer{}, func(_ *planning.Reviewer, _ *topicqueue.Run, e *planning.Evidence) {
+			e.Closed = true
+			e.Last = topicqueue.Review{Gaps: []topicqueue.SubTopic{gap("Tidal range", "")}, Blocks: both[:1], Open: []string{"Who pays?"}}
+		}, topicqueue.Review{Blocks: both}, 1},
 		{"what stays open", prompts.ReviewAnswer{Open: []string{" Who  pays? ", ""}}, nil,
 			topicqueue.Review{Blocks: both, Open: []string{"Who pays?"}}, 1},
 		{"no model", nil, func(r *planning.Reviewer, _ *topicqueue.Run, _ *planning.Evidence) { r.Model = nil }, topicqueue.Review{}, 0},

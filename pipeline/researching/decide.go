@@ -93,9 +93,13 @@ func (w *work) askDecide(ctx context.Context, k int) (answer prompts.DecideAnswe
 }
 
 func (a *assignment) position(k int, step string, ordinal int) llm.Position {
-	return llm.Position{
+	p := llm.Position{
 		RunID: a.run.ID, Stage: "researching", Block: a.block.ID, Iteration: k, Step: step, Ordinal: ordinal,
 	}
+	if p.Block == "" { // see Read
+		p.Stage = "planning"
+	}
+	return p
 }
 
 // decideData builds the prompt data of a block. Each increment of shrink halves its lists.

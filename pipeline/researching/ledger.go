@@ -16,8 +16,8 @@ const (
 )
 
 // ledgerShare is the divisor of the model's window for the findings of other blocks, which are part of every decide
-// prompt. A window of 128,000 tokens has room for about 60 of them.
-const ledgerShare = 50
+// prompt. A window of 128,000 tokens has room for about 50 of them.
+const ledgerShare = 64
 
 // ledgerBytes returns the maximum size of other blocks' findings in a prompt.
 func (w *work) ledgerBytes() int { return WindowBytes(w.Window) / ledgerShare }

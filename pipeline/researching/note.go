@@ -36,6 +36,7 @@ type note struct {
 	summary string
 	found   []recheck.Finding
 	orders  []order
+	away    bool // a part was read without the model, because its server is unavailable
 }
 
 // order is text of a source that gives orders to assistants.
@@ -138,7 +139,7 @@ func (w *work) read(ctx context.Context, k int, r reading) (note, error) {
 		}
 	}
 	err := group.Wait()
-	var all note
+	all := note{away: away.Load()}
 	for _, t := range takers {
 		all.found, all.orders = append(all.found, t.note.found...), append(all.orders, t.note.orders...)
 		for _, line := range t.fallbacks {
@@ -213,7 +214,10 @@ func (t *noteTaker) read(ctx context.Context, chunk []recheck.Part, limit int) e
 
 // extract notes the passages of pieces without a model.
 func (t *noteTaker) extract(pieces []recheck.Part) {
-	t.note.found = append(t.note.found, extract(t.sources, pieces, t.shares)...)
+	for _, f := range extract(t.sources, pieces, t.shares) {
+		f.Block = t.about("", f.Text)
+		t.note.found = append(t.note.found, f)
+	}
 }
 
 // summaryOf joins the texts of findings.

@@ -35,7 +35,7 @@ func (w *work) record(k int, outcomes []outcome, notes []note) []topicqueue.Tool
 				continue
 			}
 			seq++
-			t := w.trace(k, seq, o, o.fresh[n], notes[i].summary, found)
+			t := w.trace(k, topicqueue.BlockCitationID(w.block.Number(), seq), o, o.fresh[n], notes[i].summary, found)
 			t.Orders = orders
 			traces = append(traces, t)
 		}
@@ -73,12 +73,10 @@ func returnedLine(fresh []topicqueue.Source) string {
 }
 
 func (w *work) trace(
-	k, seq int, o outcome, s topicqueue.Source, summary string, found []recheck.Finding,
+	k int, id string, o outcome, s topicqueue.Source, summary string, found []recheck.Finding,
 ) topicqueue.ToolTrace {
-	id := topicqueue.BlockCitationID(w.block.Number(), seq)
 	t := topicqueue.ToolTrace{
 		ToolID:                o.ID,
-		CitationID:            id,
 		ToolType:              o.Tool,
 		Query:                 o.Query,
 		RawAnswer:             o.Answer.Raw,
@@ -93,16 +91,23 @@ func (w *work) trace(
 	}
 	for i, f := range found {
 		t.Claims[i] = topicqueue.Claim{
-			ID:         fmt.Sprintf("%s.%d", id, i+1),
-			CitationID: id,
-			SourceID:   s.ID,
-			Text:       f.Text,
-			Quote:      s.Text[f.Start:f.End],
-			Start:      f.Start,
-			End:        f.End,
-			Share:      f.Share,
-			Block:      f.Block,
+			SourceID: s.ID,
+			Text:     f.Text,
+			Quote:    s.Text[f.Start:f.End],
+			Start:    f.Start,
+			End:      f.End,
+			Share:    f.Share,
+			Block:    f.Block,
 		}
+	}
+	return numbered(t, id)
+}
+
+// numbered returns a trace with a citation id, from which its claims have theirs.
+func numbered(t topicqueue.ToolTrace, id string) topicqueue.ToolTrace {
+	t.CitationID, t.Claims = id, slices.Clone(t.Claims)
+	for i := range t.Claims {
+		t.Claims[i].ID, t.Claims[i].CitationID = fmt.Sprintf("%s.%d", id, i+1), id
 	}
 	return t
 }

@@ -63,6 +63,8 @@ type Start struct {
 	Memory     topicqueue.BlockMemory // from the last checkpoint
 	Admissions []topicqueue.Admission // answers to the last checkpoint's proposals
 	Traces     []topicqueue.ToolTrace // traces of the earlier iterations
+	Planned    []topicqueue.ToolTrace // traces of planning: its background, and what Read noted for each block
+	Whole      bool                   // Read was given all documents that the run may search
 	// LastSeq is the last citation number that an earlier run used in this block; numbers are not reused.
 	LastSeq int
 }
@@ -90,7 +92,12 @@ const DefaultMaxActions = 3
 func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic string, start Start,
 	q Queue) (Result, error) {
 	w := newWork(r, run, topic, start)
-	for k := start.Block.Iterations + 1; k <= run.Options.MaxIterations; k++ {
+	last := run.Options.MaxIterations
+	if start.Whole && !w.tools.Searches() { // one look whether something is to be computed
+		last = min(1, len(w.tools))
+		w.run.Options.MaxIterations, w.run.Options.IterationMode = last, topicqueue.IterationFlexible
+	}
+	for k := start.Block.Iterations + 1; k <= last; k++ {
 		if ctx.Err() != nil {
 			return w.result(), context.Cause(ctx)
 		}
@@ -115,6 +122,16 @@ func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic str
 		}
 		if !goOn {
 			break
+		}
+	}
+	if len(w.adopted) > 0 {
+		if last == 0 {
+			if err := w.emitThought(ctx, 1, decision{thought: "All documents were read while planning."}); err != nil {
+				return w.result(), err
+			}
+		}
+		if err := w.checkpoint(ctx, q, topicqueue.Checkpoint{Iteration: w.block.Iterations + 1}); err != nil {
+			return w.result(), err
 		}
 	}
 	return w.remembered(ctx, w.night())

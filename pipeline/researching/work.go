@@ -40,10 +40,12 @@ type progress struct {
 	own       issued // queries of this block
 	traces    []topicqueue.ToolTrace
 	claims    int
-	lastSeq   int             // last sequence number of a citation id
-	noted     map[string]bool // ids of sources read by a note
-	texts     map[string]bool // folded texts of claims
-	feedback  []string        // messages on the last iteration's actions and proposals
+	lastSeq   int                    // last sequence number of a citation id
+	planned   []topicqueue.ToolTrace // background of planning
+	adopted   []topicqueue.ToolTrace // read while planning and not in a checkpoint yet
+	noted     map[string]bool        // ids of sources read by a note
+	texts     map[string]bool        // folded texts of claims
+	feedback  []string               // messages on the last iteration's actions and proposals
 	fallbacks []string
 	failures  []string // see Result.Failures
 	open      string   // gaps stated by the last decide; empty: none
@@ -59,10 +61,16 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 	if r.Model != nil {
 		w.Model = &patient{model: r.Model, work: w}
 	}
+	if start.Whole {
+		w.tools = w.tools.Elsewhere()
+	}
 	w.see(start.View)
 	w.lastSeq = start.LastSeq
 	for _, t := range start.Traces {
 		w.keep(t)
+	}
+	if start.Block.Iterations == 0 {
+		w.adopt(start.Planned)
 	}
 	for _, id := range start.Memory.Read {
 		w.noted[id] = true
@@ -171,6 +179,12 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 		}
 		outcomes = append(outcomes, found...)
 	}
+	made := len(outcomes)
+	if k == 1 {
+		if outcomes, err = w.withBackground(ctx, outcomes); err != nil {
+			return false, err
+		}
+	}
 	notes, err := w.takeNotes(ctx, k, outcomes)
 	if err != nil {
 		return false, err
@@ -179,13 +193,9 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 	if err := w.illustrate(ctx, traces, outcomes); err != nil {
 		return false, err
 	}
-	made := make([]recheck.Result, len(outcomes))
-	for i, o := range outcomes {
-		made[i] = o.Result
-	}
 	cp := topicqueue.Checkpoint{Iteration: k, Traces: traces, Proposals: d.proposals, Events: w.references(k, traces),
 		Digest: w.digest(traces)}
-	if err := w.addCalls(ctx, &cp, made); err != nil {
+	if err := w.addCalls(ctx, &cp, results(outcomes[:made])); err != nil {
 		return false, err
 	}
 	if !d.sufficient {
@@ -195,6 +205,13 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 		return false, err
 	}
 	return true, nil
+}
+
+func results(outcomes []outcome) (list []recheck.Result) {
+	for _, o := range outcomes {
+		list = append(list, o.Result)
+	}
+	return list
 }
 
 // addCalls adds to a checkpoint the queries, the number of calls with shared answers, and the returned sources.
@@ -231,11 +248,17 @@ func (w *work) putReturned(ctx context.Context, made []recheck.Result) (hash str
 func (w *work) checkpoint(ctx context.Context, q Queue, cp topicqueue.Checkpoint) error {
 	cp.Memory = topicqueue.BlockMemory{Feedback: w.feedback, Read: slices.Sorted(maps.Keys(w.noted)),
 		Fallbacks: w.fallbacks, Failures: w.failures, Open: w.open}
+	kept := len(w.adopted)
+	if kept > 0 {
+		cp.Traces = slices.Concat(w.adopted, cp.Traces)
+		cp.Events, cp.Digest = w.references(cp.Iteration, cp.Traces), w.digest(cp.Traces)
+	}
 	res, err := q.Checkpoint(ctx, cp)
 	if err != nil {
 		return fmt.Errorf("checkpoint iteration %d of %s: %w", cp.Iteration, w.block.ID, err)
 	}
-	for _, t := range cp.Traces {
+	w.adopted = nil
+	for _, t := range cp.Traces[kept:] {
 		w.keep(t)
 	}
 	w.block.Iterations = cp.Iteration

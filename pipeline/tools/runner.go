@@ -185,7 +185,7 @@ func (r *Runner) call(ctx context.Context, runID, tool string, call Call) (Answe
 	if len(answer.Text) > MaxAnswer {
 		answer.Text, answer.Truncated = text.Start(answer.Text, MaxAnswer), true
 	}
-	answer.Sources = complete(result.Sources, time.Now().UTC())
+	answer.Sources = Complete(result.Sources, time.Now().UTC())
 	if err := r.store(ctx, runID, &answer); err != nil {
 		return Answer{}, err
 	}
@@ -238,9 +238,9 @@ func timedOut(ctx, callCtx context.Context) bool {
 	return ctx.Err() == nil && errors.Is(context.Cause(callCtx), errTimeout)
 }
 
-// complete returns copies of the sources with the fields filled in that a tool may omit: hash, time of retrieval, ID,
+// Complete returns copies of the sources with the fields filled in that a tool may omit: hash, time of retrieval, ID,
 // genre, domain.
-func complete(found []topicqueue.Source, now time.Time) []topicqueue.Source {
+func Complete(found []topicqueue.Source, now time.Time) []topicqueue.Source {
 	out := make([]topicqueue.Source, len(found))
 	for i, s := range found {
 		s = labelled(s)

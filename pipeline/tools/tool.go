@@ -5,6 +5,7 @@ package tools
 
 import (
 	"context"
+	"slices"
 
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
@@ -78,6 +79,18 @@ func (s Set) Enabled(names []string) Set {
 		}
 	}
 	return enabled
+}
+
+// Elsewhere returns the tools that search something else than the documents of a run, or nothing.
+func (s Set) Elsewhere() Set {
+	return slices.DeleteFunc(slices.Clone(s), func(t Tool) bool {
+		return slices.Contains([]string{NameRAGHybrid, NameRAGNaive, NameQueryItem}, t.Name())
+	})
+}
+
+// Searches reports whether a tool of the set finds sources: any tool but run_code.
+func (s Set) Searches() bool {
+	return slices.ContainsFunc(s, func(t Tool) bool { return t.Name() != NameRunCode })
 }
 
 // Retrieval returns the name of the best knowledge base search in the set, or false if the set has none.

@@ -56,7 +56,7 @@ func (q *controls) Create(ctx context.Context, run topicqueue.Run) (created bool
 	}
 	r, err := q.run(ctx, createScript, "create", run.ID,
 		run.ID, run.Batch, run.Topic, options, run.Lane, max(1, run.Options.MaxParallel), run.Options.Duration.Milliseconds(),
-		run.Options.WritingTime.Milliseconds(), deadline, run.Options.MaxLoops, narrate, run.Options.Budget.Amount(),
+		run.Options.WritingTime.Milliseconds(), deadline, narrate, run.Options.Budget.Amount(),
 		firstLimit(run.Options), labels)
 	if err != nil || r.status != "ok" {
 		return false, err

@@ -56,7 +56,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("fjords", 1)
-		run.Options.MaxLoops, run.Options.Audio = 1, topicqueue.AudioSingle
+		run.Options.Audio = topicqueue.AudioSingle
 		run.Options.BatchBudget, run.Options.NightBudget = topicqueue.Budget{Tokens: 1000}, topicqueue.Budget{Tokens: 1000}
 		seen := map[string]bool{}
 		look := func() {
@@ -106,7 +106,9 @@ func TestKeys(t *testing.T) {
 		must[int64](t)(q.DrawNight(ctx, run, created, claim))
 		must[topicqueue.Purse](t)(q.Purse(ctx, run.ID, must[int64](t)(q.DrawBatch(ctx, run, claim)), topicqueue.CutReview))
 		look()
-		must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, begin(redisqueue.UnitPlan).Lease, planOf("Sogne", "Hardanger")))
+		plan := planOf("Sogne", "Hardanger")
+		plan.Reviews = 1
+		must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, begin(redisqueue.UnitPlan).Lease, plan))
 		for n := range 2 {
 			b := begin(topicqueue.BlockID(n + 1))
 			cp := topicqueue.Checkpoint{Iteration: 1, Queries: []string{"how deep"}, Returned: topicqueue.TextHash(""), Digest: topicqueue.Digest{Findings: []topicqueue.Finding{{Text: "deep"}}}, Traces: []topicqueue.ToolTrace{{CitationID: "CIT-1-01"}}}

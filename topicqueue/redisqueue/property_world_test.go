@@ -301,7 +301,9 @@ func (w *world) deed(a *worked, how int) func() *call {
 		titles := w.titles(how % 6)
 		return func() *call {
 			return w.returning(name(fmt.Sprintf("commit of %d blocks", len(titles))), func(ctx context.Context) ([]redisqueue.Intent, error) {
-				return q.CommitPlan(ctx, a.lease, planOf(titles...))
+				plan := planOf(titles...)
+				plan.Reviews = r.options.MaxLoops
+				return q.CommitPlan(ctx, a.lease, plan)
 			}, func() ([]redisqueue.Intent, error) { return r.commitPlan(a.ref, titles) })
 		}
 	case redisqueue.UnitReview:

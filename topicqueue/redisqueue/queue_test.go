@@ -76,7 +76,9 @@ func planned(t *testing.T, q *redisqueue.Queue, run topicqueue.Run, titles ...st
 			t.Fatal(err)
 		}
 	}
-	return must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, b.Lease, planOf(titles...)))
+	plan := planOf(titles...)
+	plan.Reviews = run.Options.MaxLoops
+	return must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, b.Lease, plan))
 }
 
 // fed feeds runs and returns the tasks of this one.

@@ -37,12 +37,8 @@ func (q *attempts) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan
 	if err != nil {
 		return nil, err
 	}
-	reviewed := 1
-	if plan.Unreviewed {
-		reviewed = 0
-	}
 	r, err := q.run(ctx, commitPlanScript, "commit plan", l.RunID, l.Generation, l.owner, data, traces, blocks, events,
-		plan.Path, reviewed)
+		plan.Path, plan.Reviews)
 	if err != nil {
 		return nil, err
 	}

@@ -42,15 +42,12 @@ func TestUnreviewedPlanLeadsToTheReport(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("polders", 1)
-		run.Options.MaxLoops = 2
 		if created, err := q.Create(ctx, run); err != nil || !created {
 			t.Fatal(created, err)
 		}
 		fed(t, q, run)
 		begun := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPlan, 1))
-		plan := planOf("Dykes")
-		plan.Unreviewed = true
-		must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, begun.Lease, plan))
+		must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, begun.Lease, planOf("Dykes")))
 		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
 		got := must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil, ""))
 		if want := []redisqueue.Intent{task(run, "report", 1)}; !sameTasks(want, got) {
