@@ -1,7 +1,8 @@
 // Package reporting writes the report of a run from its evidence.
 //
-// Duplicate claims are merged, and an outline assigns every block to a section. Each section is written from its own
-// claims only. The introduction and the conclusion are based on what the sections cite. Package citation ensures that
-// every marker has a source. Every step has a local fallback for runs without a model and for model failures, so
-// evidence always becomes a report. Start reading with Reporter.Report. The package stores nothing.
+// An outline names the form of the report, assigns the claims to sections and orders computations over them. One call
+// writes all parts if their claims fit; otherwise the sections are written in parallel, then opening and conclusion.
+// Package citation ensures that every marker has a source. Steps have local fallbacks for model failures, and without
+// any text of a model the report quotes its sources, so evidence always becomes a report. Start reading with
+// Reporter.Report. The package stores nothing.
 package reporting
