@@ -81,7 +81,6 @@ func (b *batchWatch) watch(ctx context.Context) error {
 			continue
 		}
 		o.off()
-		b.servers.look(ctx, b)
 		if len(b.open) > 0 {
 			b.troubles.tell(ctx, b)
 		}

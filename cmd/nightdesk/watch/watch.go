@@ -25,7 +25,7 @@ func Name(ctx context.Context, d *desk.Desk, name, batch string, from int64) (er
 	w := &watcher{con: d.Console, desk: d,
 		messages: jsonViewer{d.Console, !d.Config.Watch.ReturnIntermediateResults}}
 	if d.HasQueue() {
-		w.queue, w.servers = d.Queue, modelServers{redis: d.Redis}
+		w.queue = d.Queue
 		w.troubles.look = d.Checks().Stopping
 	}
 	if name != "" {
@@ -117,7 +117,6 @@ type watcher struct {
 	desk     *desk.Desk
 	queue    *redisqueue.Queue // nil: no queue, show the runs in storage
 	messages jsonViewer        // printer for --json
-	servers  modelServers
 	troubles watchedTroubles
 }
 
@@ -190,7 +189,7 @@ func Outcome(run topicqueue.Run) error {
 	return view.Ended(fmt.Errorf("run %s is %s: %s", run.ID, run.State, run.Reason), view.ExitFailed)
 }
 
-// lookout shows the model servers and what keeps the queue from working, beside a run.
+// lookout shows what keeps the queue from working, beside a run.
 type lookout struct {
 	Viewer
 	w *watcher
@@ -200,7 +199,6 @@ func (l lookout) Show(ctx context.Context, run topicqueue.Run, events []topicque
 	if err := l.Viewer.Show(ctx, run, events); err != nil {
 		return err
 	}
-	l.w.servers.look(ctx, l.Viewer)
 	if !run.State.Final() && tasks.SharedLane(run.Lane) {
 		l.w.troubles.tell(ctx, l.Viewer)
 	}

@@ -34,6 +34,7 @@ type Check struct {
 	Stops  bool   `json:"stops,omitempty" jsonschema:"it prevents the queue from being processed, now or soon"`
 	Down   bool   `json:"down,omitempty" jsonschema:"Redis or the storage cannot be used"`
 	away   bool   // the service does not answer
+	waits  bool   // calls wait for it
 }
 
 // Scope selects checks. Larger scopes include smaller ones.
@@ -80,7 +81,7 @@ var checks = []struct {
 	{"prompts", All, false, Checker.prompts},
 	{"model", All, false, Checker.models},
 	{"prices", All, false, Checker.prices},
-	{"model server", Shared, true, Checker.modelServers},
+	{"model server", Vital, true, Checker.modelServers},
 	{"model", Shared, true, Checker.longAnswers},
 	{"paper_search", Shared, true, Checker.pausedIndexes},
 	{"mail", All, false, Checker.mail},
@@ -116,11 +117,11 @@ func (c Checker) Look(ctx context.Context, scope Scope) iter.Seq[Check] {
 	}
 }
 
-// Stopping returns what prevents the queue from being processed, or soon will. It omits services that are unavailable,
-// which callers report themselves.
+// Stopping returns what prevents the queue from being processed, or soon will, and model servers that calls wait for.
+// It omits other services that are unavailable, which callers report themselves.
 func (c Checker) Stopping(ctx context.Context) (out []Check) {
 	for result := range c.Look(ctx, Vital) {
-		if result.Stops && !result.away {
+		if result.Stops && !result.away || result.waits {
 			out = append(out, result)
 		}
 	}

@@ -172,7 +172,7 @@ func modelServer(r report, s governor.Stat) {
 		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, view.Counted(s.InFlight, "call"),
 		s.Waiting, s.Throttled, s.Granted)
 	if !s.Down.IsZero() {
-		server.Result = Note
+		server.Result, server.waits = Note, true
 		server.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST") + view.Because(s.Why)
 		server.Hint = "One call at a time checks whether it is back; the others wait."
 	}

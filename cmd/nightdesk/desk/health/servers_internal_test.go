@@ -94,7 +94,7 @@ func TestModelServer(t *testing.T) {
 	away := made(func(r report) {
 		modelServer(r, governor.Stat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0), Why: "it \xff"})
 	})[0]
-	if away.Result != "note" || away.Hint == "" || !strings.HasPrefix(away.Text, "h? (short): no concurrency limit seen yet;") || !strings.Contains(away.Text, "; away since ") {
+	if away.Result != "note" || !away.waits || away.Hint == "" || !strings.HasPrefix(away.Text, "h? (short): no concurrency limit seen yet;") || !strings.Contains(away.Text, "; away since ") {
 		t.Errorf("%+v", away)
 	}
 	if !strings.HasSuffix(away.Text, " (it ?)") {
