@@ -82,7 +82,7 @@ func TestFormatsFail(t *testing.T) {
 				if name == formats.NameHTML {
 					panic("a defect")
 				}
-				return []byte(r.Markdown), tc.docx
+				return []byte(r.Tree.Body(nil)), tc.docx
 			}
 			o := options(2, 1, 2)
 			o.Formats = formats.Names()

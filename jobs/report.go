@@ -104,8 +104,8 @@ func (h reportHandler) write(ctx context.Context, a *stage.Attempt, in reporting
 	out.State, out.Reason = judge(in, rep, cmp.Or(without, a.Calls.Away()))
 	// This tries, without the storage, whether the report can be rendered in other formats. The final files, with all
 	// their parts, are made when the run is published.
-	forms := h.bundles.Formats(a.Run.ID, a.Run.Options.Formats, formats.Report{Markdown: rep.Markdown,
-		Title: rep.Title, Language: a.Run.Options.Language})
+	forms := h.bundles.Formats(a.Run.ID, a.Run.Options.Formats, formats.Report{Tree: rep.Tree,
+		Style: reporting.StyleOf(a.Run), Title: rep.Title, Language: a.Run.Options.Language})
 	out.Events = append([]topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info),
 		topicqueue.NewEvent("report", topicqueue.StatusReport,
 			topicqueue.ReportFile{Report: out.Report, Title: rep.Title})}, rendered(forms)...)

@@ -218,6 +218,6 @@ func formless(names ...string) func(string, formats.Report) ([]byte, error) {
 		if slices.Contains(names, name) {
 			return nil, errors.New("no room")
 		}
-		return []byte(r.Markdown), nil
+		return []byte(r.Tree.Body(nil)), nil
 	}
 }

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,8 +14,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/narration"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/pipeline/text"
@@ -105,16 +103,13 @@ func (b *Writer) putFormats(ctx context.Context) error {
 	return nil
 }
 
-// shownFigure matches a figure in the Markdown of a report.
-var shownFigure = regexp.MustCompile(`\]\((\.\./cache/[A-Za-z0-9_-]+/figures/[0-9a-f]{64}\.(?:svg|png))\)`)
-
 // ReportToFormat collects the data for other formats of a report: the passages behind its citations, and its figures.
 // The error is the store's. A missing figure is replaced by its title.
 func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input,
 	rep reporting.Report) (formats.Report, error) {
 	r := formats.Report{
-		Markdown: rep.Markdown, Title: rep.Title, Language: in.Run.Options.Language,
-		Figures: map[string][]byte{},
+		Tree: rep.Tree, Style: reporting.StyleOf(in.Run), Title: rep.Title, Language: in.Run.Options.Language,
+		Figures: map[string][]byte{}, Words: formats.WordsIn(in.Run.Options.Language),
 	}
 	registry := citation.NewRegistry(in.Traces())
 	r.Files = files(registry, rep)
@@ -122,65 +117,37 @@ func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input
 	if r.Notes, err = notes(ctx, store, in.Run.ID, registry, rep); err != nil {
 		return r, err
 	}
-	r.Checks, r.Words = checks(rep.Verification), formats.WordsIn(r.Language)
-	if r.News, err = news(ctx, store, in, rep); err != nil {
+	if err := markNews(ctx, store, in, rep.Tree); err != nil {
 		return r, err
 	}
 	room := formats.MaxFigures
-	for _, m := range shownFigure.FindAllStringSubmatch(rep.Markdown, -1) {
-		if _, known := r.Figures[m[1]]; known || room <= 0 {
-			continue
-		}
-		body, err := store.Get(ctx, path.Join(path.Dir(storage.ReportKey(in.Run.ID)), m[1]))
-		if err != nil && !errors.Is(err, storage.ErrNotExist) {
-			return r, err
-		}
-		r.Figures[m[1]] = body
-		room -= len(body)
+	for _, s := range rep.Tree.Sections {
+		report.EachBlock(s.Blocks, func(b *report.Block) {
+			if _, known := r.Figures[b.Picture]; b.Picture == "" || known || room <= 0 || err != nil {
+				return
+			}
+			var body []byte
+			body, err = store.Get(ctx, storage.CacheKey(in.Run.ID, b.Picture))
+			err = ignoreMissing(err)
+			r.Figures[b.Picture] = body
+			room -= len(body)
+		})
 	}
-	return r, nil
+	return r, err
 }
 
-// news returns the sentences and table rows of a report that are not in the report it builds on.
-func news(ctx context.Context, store storage.Store, in reporting.Input, rep reporting.Report) (list []string,
-	err error) {
+// markNews marks what the report that this one builds on does not have. The error is the store's.
+func markNews(ctx context.Context, store storage.Store, in reporting.Input, tree report.Report) error {
 	if in.Changes == nil {
-		return nil, nil
+		return nil
 	}
 	before, err := Report(ctx, store, in.Changes.RunID)
 	if err != nil {
-		return nil, ignoreMissing(err)
+		return ignoreMissing(err)
 	}
-	now := rep.Tree.Body(nil)
-	d := text.Align(before.Body(nil), now)
-	for _, p := range d.Changed {
-		d.New = append(d.New, p.New)
-	}
-	slices.SortFunc(d.New, func(a, b text.Unit) int { return a.Start - b.Start })
-	for _, u := range d.New {
-		list = append(list, now[u.Start:u.End])
-	}
-	return list, nil
+	tree.MarkNew(before)
+	return nil
 }
-
-// checks returns the verdict on each sentence, or nothing if the report only has quotes.
-func checks(v *reporting.Verification) (out []formats.Check) {
-	if v == nil || !v.Verified() || v.QuotesOnly() {
-		return nil
-	}
-	for i, s := range v.Sentences {
-		if s.Action != reporting.ActionRemoved {
-			out = append(out, formats.Check{Sentence: s.Text, Verdict: verdicts[s.Verdict], Number: i + 1})
-			if s.Conclusion() {
-				out[len(out)-1].Verdict = formats.Conclusion
-			}
-		}
-	}
-	return out
-}
-
-var verdicts = map[support.Result]formats.Verdict{support.Supported: formats.Confirmed,
-	support.Unverified: formats.Unconfirmed, support.Unsupported: formats.Unsupported}
 
 // files returns the addresses of the local documents that a report cites, by name.
 func files(registry *citation.Registry, rep reporting.Report) map[string]string {

@@ -29,9 +29,16 @@ func TestNews(t *testing.T) {
 		if in.Changes = nil; of != "" {
 			in.Changes = &recurring.Changes{RunID: of}
 		}
-		shown, err := bundle.ReportToFormat(t.Context(), store, in, rep)
-		if err != nil || !slices.Equal(shown.News, want) {
-			t.Errorf("since %q: %q, want %q (%v)", of, shown.News, want, err)
+		var got []string
+		_, err := bundle.ReportToFormat(t.Context(), store, in, rep)
+		report.EachStatement(rep.Tree.Sections[0].Blocks, func(s report.Statement) {
+			if s.New {
+				got = append(got, s.Text())
+			}
+			s.New = false
+		})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("since %q: %q, want %q (%v)", of, got, want, err)
 		}
 	}
 }

@@ -73,6 +73,11 @@ func (b *Writer) Write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if b.report != nil {
+		if err := markNews(ctx, b.services.Store, b.In, b.report.Tree); err != nil {
+			return err
+		}
+	}
 	if err := b.makeFormats(ctx); err != nil {
 		return err
 	}

@@ -144,8 +144,8 @@ func (w *writer) render(b Block) string {
 	case KindTable:
 		return w.table(b)
 	case KindFigure:
-		return "![" + Escape(b.Title) + "](" + w.style.Bundle + b.Picture + ")\n\n*" + w.sentences(b.Sentences) + "* " +
-			w.cite(b.Citation)
+		return strings.TrimSuffix("!["+Escape(b.Title)+"]("+w.style.Bundle+b.Picture+")\n\n*"+w.sentences(b.Sentences)+
+			"* "+w.cite(b.Citation), "\n\n** ")
 	}
 	return guarded(w.sentences(b.Sentences))
 }
@@ -244,6 +244,9 @@ func Between(before, after string) string {
 func wide(r rune) bool {
 	return text.Wide(r) || strings.ContainsRune("。！？；：、，」』）》", r)
 }
+
+// Markdown returns a sentence with its citations, as cite shows them.
+func (s Sentence) Markdown(cite func(id string) string) string { return guarded(s.render(cite)) }
 
 // render returns a sentence with its citations. Citations with the same label are shown once in a place.
 func (s Sentence) render(cite func(id string) string) string {

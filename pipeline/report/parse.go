@@ -37,6 +37,7 @@ type reader struct {
 	source []byte
 	whole  bool
 	within bool // in a list or quotation, where a heading is a line in bold
+	shown  bool // a finished report, whose pictures are figures
 }
 
 func (r reader) blocks(parent ast.Node) (out []Block) {
@@ -55,6 +56,11 @@ func (r reader) block(n ast.Node) []Block {
 		}
 		return []Block{{Kind: KindHeading, Level: n.Level, Sentences: []Sentence{sentence(r.lines(n))}}}
 	case *ast.Paragraph, *ast.TextBlock:
+		if picture, ok := n.FirstChild().(*ast.Image); ok && r.shown && picture.NextSibling() == nil {
+			if m := ownPicture.FindSubmatch(picture.Destination); m != nil {
+				return []Block{{Kind: KindFigure, Picture: string(m[1]), Title: markdown.Inline(picture, r.source)}}
+			}
+		}
 		return r.paragraph(r.lines(n))
 	case *ast.FencedCodeBlock:
 		code := strings.TrimRight(markdown.Lines(n, r.source), "\n")
@@ -91,6 +97,9 @@ func (r reader) block(n ast.Node) []Block {
 	}
 	return r.blocks(n) // no other kind is parsed; keep the text
 }
+
+// ownPicture matches the address of a figure of a run.
+var ownPicture = regexp.MustCompile(`^\.\./cache/[A-Za-z0-9_-]+/(figures/[0-9a-f]{64}\.(?:svg|png))$`)
 
 func (r reader) paragraph(inline string) []Block {
 	if list := r.sentences(inline); len(list) > 0 {

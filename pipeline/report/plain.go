@@ -63,6 +63,20 @@ func (r Report) Without(role string) Report {
 	return r
 }
 
+// MarkNew marks the statements of a report whose words stand in no statement of the report before it.
+func (r Report) MarkNew(before Report) {
+	said := map[string]bool{}
+	each := func(r Report, yield func(Statement)) {
+		for _, s := range r.Sections {
+			if s.Role != RoleChanges {
+				EachStatement(s.Blocks, yield)
+			}
+		}
+	}
+	each(before, func(s Statement) { said[Key(s.Text())] = true })
+	each(r, func(s Statement) { s.New = !said[Key(s.Text())] })
+}
+
 // Key returns the words of a text: two texts with the same words have the same key.
 func Key(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {

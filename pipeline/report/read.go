@@ -16,7 +16,7 @@ var entryLine = regexp.MustCompile(`^<a id="ref-[a-z0-9-]+"></a> \[([^\[\]]+)\] 
 // labels of the references as ids; it tells nothing about checks.
 func Read(source string) Report {
 	r := Report{Format: Format}
-	in := reader{source: []byte(source)}
+	in := reader{source: []byte(source), shown: true}
 	doc := parser.Parse(in.source)
 	section := Section{Role: RoleAnswer}
 	end := func() {
@@ -27,14 +27,15 @@ func Read(source string) Report {
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		h, heading := n.(*ast.Heading)
 		first := len(r.Sections) == 0 && section.Title == "" && len(section.Blocks) == 0
-		_, quote := n.(*ast.Blockquote)
+		alone := n.ChildCount() == 1 && n.FirstChild().Kind() == ast.KindParagraph
+		head := n.Kind() == ast.KindBlockquote && alone && first && r.Title != ""
 		switch {
 		case heading && h.Level == 1 && first && r.Title == "":
 			r.Title = markdown.Inline(h, in.source)
 		case heading && h.Level <= 2:
 			end()
 			section = Section{Role: RoleSection, Title: markdown.Inline(h, in.source)}
-		case quote && first: // topic, run and result of the check
+		case head: // topic, run and result of the check
 			for line := range strings.Lines(markdown.Lines(n.FirstChild(), in.source)) {
 				r.Status = append(r.Status, strings.TrimSpace(line))
 			}

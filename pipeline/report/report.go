@@ -96,8 +96,9 @@ const (
 
 // Mark is what the check found about a statement.
 type Mark struct {
-	Verdict string `json:"verdict,omitempty"` // supported, unsupported or unverified; empty: not checked
+	Verdict string `json:"verdict,omitempty"` // supported, conclusion, unverified or unsupported; empty: not checked
 	State   string `json:"state,omitempty"`
+	Check   int    `json:"check,omitempty"` // number of the sentence in verification.json, from 1
 	New     bool   `json:"new,omitempty"` // not in the last report on the topic
 }
 

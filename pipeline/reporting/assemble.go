@@ -68,6 +68,7 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	tree.References = a.references(cited)
 	slices.SortFunc(cited, markup.Compare)
 	v.Valid = validOf(tree, a.registry)
+	v.number(tree)
 	a.stats.Sections = len(d.sections)
 	a.stats.Citations = len(cited)
 	a.stats.Documents = a.documents(cited)

@@ -78,6 +78,31 @@ func (v *Verification) Compare(run topicqueue.Run, r report.Report, registry *ci
 	return d
 }
 
+// Conclusion is the verdict, in a report, on a statement that is the report's own conclusion from its sources.
+const Conclusion = "conclusion"
+
+// number gives the statements of a report the numbers of their checks, which are in the order of the report.
+func (v *Verification) number(r report.Report) {
+	at := 0
+	for _, section := range r.Sections {
+		if section.Role == report.RoleChanges {
+			continue
+		}
+		report.EachStatement(section.Blocks, func(s report.Statement) {
+			said := s.Text()
+			for i := at; i < len(v.Sentences); i++ {
+				if c := v.Sentences[i]; c.Action != ActionRemoved && c.Text == said {
+					at, s.Check = i+1, i+1
+					if c.Conclusion() {
+						s.Verdict = Conclusion
+					}
+					return
+				}
+			}
+		})
+	}
+}
+
 func labels(r report.Reference) (list []string) {
 	for _, e := range r.Entries {
 		list = append(list, e.Label)

@@ -136,7 +136,7 @@ func TestTemplateHostileHeadings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := formats.HTML(formats.Report{Markdown: r.Markdown})
+	page, err := formats.HTML(formats.Report{Tree: r.Tree})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nightdesk/cmd/nightdesk/manual"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting/formats"
 )
 
@@ -32,7 +33,7 @@ func showManual(w http.ResponseWriter, topic manual.Topic) {
 	if topic.Name != "" {
 		text += "\n---\n\nAll topics: `" + helpCommand + "`\n"
 	}
-	page, err := formats.HTML(formats.Report{Markdown: text, Title: topic.Title, Language: "en", Files: links})
+	page, err := formats.HTML(formats.Report{Tree: report.Read(text), Title: topic.Title, Language: "en", Files: links})
 	if err != nil {
 		http.Error(w, fmt.Sprintf("show the manual: %v", err), http.StatusInternalServerError)
 		return

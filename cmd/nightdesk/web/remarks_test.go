@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
@@ -22,9 +23,12 @@ func (d testDesk) report(id, topic, sentence string, ended time.Time) topicqueue
 	markdown := "# " + topic + "\n\nThe [wind](https://x.example/) is west [[CIT-1-01](#ref-cit-1-01)]. " +
 		sentence +
 		" [[CIT-1-01](#ref-cit-1-01)].\n\n## References\n\n<a id=\"ref-cit-1-01\"></a> [CIT-1-01] web_search: dunes\n"
-	page, err := formats.HTML(formats.Report{Markdown: markdown, Title: topic, Words: formats.CheckWords{Show: "Show"},
-		Checks: []formats.Check{{Sentence: "The [wind](https://x.example/) is west.", Verdict: formats.Confirmed, Number: 1},
-			{Sentence: sentence + ".", Verdict: formats.Unconfirmed, Number: 2}}})
+	tree, number := report.Read(markdown), 0
+	report.EachStatement(tree.Sections[0].Blocks, func(s report.Statement) {
+		number++
+		s.Verdict, s.Check = "supported", number
+	})
+	page, err := formats.HTML(formats.Report{Tree: tree, Title: topic, Words: formats.CheckWords{Show: "Show"}})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ import (
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/narration"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/pipeline/reporting/formats/pdf"
@@ -217,9 +218,9 @@ func TestRun(t *testing.T) {
 	ended := time.Date(2026, 3, 1, 21, 4, 0, 0, time.UTC)
 	run := topicqueue.Run{ID: "research_r", Batch: "march", Topic: "Dunes", State: topicqueue.RunCompleted,
 		Report: storage.ReportKey("research_r"), StartedAt: ended.Add(-3 * time.Minute), EndedAt: ended, PublishedAt: ended}
-	report := "# Dunes\n\nThey are 30 m high " + hostile + ". [\\[CIT-1-01\\]](#ref-cit-1-01)\n\n## References\n\n" +
-		"<a id=\"ref-cit-1-01\"></a>[CIT-1-01] [dunes.md](../cache/research_r/pages/" + dunesText + ".txt)\n"
-	page, err := formats.HTML(formats.Report{Markdown: report, Title: "Dunes"})
+	markdown := "# Dunes\n\nThey are 30 m high " + hostile + ". [[CIT-1-01](#ref-cit-1-01)]\n\n## References\n\n" +
+		"<a id=\"ref-cit-1-01\"></a> [CIT-1-01] [dunes.md](../cache/research_r/pages/" + dunesText + ".txt)\n"
+	page, err := formats.HTML(formats.Report{Tree: report.Read(markdown), Title: "Dunes"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +229,7 @@ func TestRun(t *testing.T) {
 		{ID: "block_1", Title: "How high?", Status: topicqueue.BlockCompleted}}})
 	files := []storage.File{{Key: storage.ReportKey("research_r")}, {Key: storage.CacheKey("research_r", "claims.jsonl")}}
 	d.put(storage.ManifestKey("research_r"), storage.Manifest{RunID: "research_r", Files: files})
-	d.put(storage.ReportKey("research_r"), report)
+	d.put(storage.ReportKey("research_r"), markdown)
 	d.put(storage.FormatKey("research_r", "html"), page)
 	d.put(storage.CacheKey("research_r", "sources.jsonl"), map[string]any{"source_id": "src_1", "title": "On dunes",
 		"date": "2025-06-01", "authors": []string{"A. Sand"}, "sha256": dunesText, "cited": true, "url": "javascript:x"})
@@ -269,7 +270,7 @@ func TestRun(t *testing.T) {
 	d.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET",
 		"http://localhost/a/reports/research_r.md", nil))
 	kind, policy := answer.Header().Get("Content-Type"), answer.Header().Get("Content-Security-Policy")
-	if !strings.HasPrefix(kind, "text/plain") || !strings.HasPrefix(policy, "sandbox") || answer.Body.String() != report {
+	if !strings.HasPrefix(kind, "text/plain") || !strings.HasPrefix(policy, "sandbox") || answer.Body.String() != markdown {
 		t.Errorf("%s as %s under %s", answer.Body, kind, policy)
 	}
 }

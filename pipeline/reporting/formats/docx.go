@@ -6,11 +6,13 @@ import (
 	_ "embed"
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
 	"time"
 
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 )
 
@@ -18,17 +20,13 @@ import (
 // are native, citations link to bookmarks at the references, and figures are embedded. Equal reports give equal bytes.
 // The error wraps ErrTooLarge.
 func DOCX(r Report) ([]byte, error) {
-	d, err := read(r)
+	d, err := newDocument(r)
 	if err != nil {
 		return nil, err
 	}
-	w := &word{d: d, bookmarks: map[string]int{}, targets: map[string]string{}}
-	eachBlock(d.blocks, func(b *block) {
-		if b.anchor != "" {
-			w.bookmarks[b.anchor] = len(w.bookmarks) + 1
-		}
-	})
-	w.blocks(d.blocks, 0, "")
+	w := &word{d: d, targets: map[string]string{}}
+	w.sections()
+	w.references()
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
 	for _, p := range w.parts() {
@@ -55,7 +53,7 @@ type word struct {
 	body      strings.Builder
 	relations []relation
 	lists     []wordList
-	bookmarks map[string]int
+	bookmarks int               // so far
 	targets   map[string]string // relationship ids by address
 	media     []part
 }
@@ -138,43 +136,96 @@ func escaped(text string) string {
 // maxListLevel is the deepest list level in Word, listIndent the indentation of each in twentieths of a point.
 const maxListLevel, listIndent = 8, 720
 
-// blocks writes blocks. properties: those of their paragraphs.
-func (w *word) blocks(blocks []block, level int, properties string) {
-	for _, b := range blocks {
-		switch b.kind {
-		case heading:
-			w.paragraph(`<w:pStyle w:val="Heading`+strconv.Itoa(b.level)+`"/>`, b)
-		case paragraph:
-			p := properties
-			if b.anchor != "" {
-				p = `<w:pStyle w:val="Reference"/>`
-			}
-			w.paragraph(p, b)
-		case code:
-			w.code(b.text)
-		case quote:
-			w.blocks(b.blocks, level, `<w:pStyle w:val="Quote"/>`)
-		case list:
-			w.list(b, level)
-		case table:
-			w.table(b)
-		case rule:
+// sections writes title, sections and status.
+func (w *word) sections() {
+	w.heading(1, w.d.Tree.Title)
+	for _, s := range w.d.Tree.Sections {
+		w.heading(2, s.Title)
+		w.blocks(s.Blocks, 0, "")
+		switch s.Role {
+		case report.RoleChanges:
 			w.body.WriteString(`<w:p><w:pPr><w:pBdr>` +
 				`<w:bottom w:val="single" w:sz="4" w:space="1" w:color="BFBFBF"/></w:pBdr></w:pPr></w:p>`)
+		case report.RoleAnswer:
+			for _, line := range w.d.Tree.Status {
+				w.paragraph(`<w:pStyle w:val="Quote"/>`, w.d.inline(line))
+			}
 		}
 	}
 }
 
-func (w *word) paragraph(properties string, b block) {
+// references writes the references, and what stands below them.
+func (w *word) references() {
+	if len(w.d.Tree.References) > 0 {
+		w.heading(2, w.d.Style.References)
+	}
+	for _, ref := range w.d.Tree.References {
+		if ref.About != "" {
+			w.paragraph("", w.d.inline(ref.About))
+		}
+		for _, e := range ref.Entries {
+			w.body.WriteString(`<w:p><w:pPr><w:pStyle w:val="Reference"/></w:pPr>`)
+			w.bookmarks++
+			fmt.Fprintf(&w.body, `<w:bookmarkStart w:id="%[1]d" w:name="%[2]s"/><w:bookmarkEnd w:id="%[1]d"/>`,
+				w.bookmarks, bookmark(e.Anchor()))
+			w.runs(append([]run{{text: "[" + e.Label + "] "}}, w.d.inline(e.Text)...))
+			w.body.WriteString("</w:p>")
+		}
+	}
+	for _, line := range w.d.Tree.Imprint {
+		w.paragraph("", w.d.inline(line))
+	}
+}
+
+func (w *word) heading(level int, title string) {
+	if title != "" {
+		w.paragraph(`<w:pStyle w:val="Heading`+strconv.Itoa(level)+`"/>`, []run{{text: title}})
+	}
+}
+
+// blocks writes blocks. properties: those of their paragraphs.
+func (w *word) blocks(blocks []report.Block, level int, properties string) {
+	for _, b := range blocks {
+		switch b.Kind {
+		case report.KindHeading:
+			w.paragraph(`<w:pStyle w:val="Heading`+strconv.Itoa(b.Level)+`"/>`, w.d.sentences(b.Sentences))
+		case report.KindParagraph:
+			w.paragraph(properties, w.d.sentences(b.Sentences))
+		case report.KindCode:
+			w.code(b.Code)
+		case report.KindQuote:
+			w.blocks(b.Blocks, level, `<w:pStyle w:val="Quote"/>`)
+		case report.KindExcerpt:
+			w.blocks(w.d.excerpt(b), level, properties)
+		case report.KindList:
+			w.list(b, level)
+		case report.KindTable:
+			w.table(b)
+		case report.KindFigure:
+			w.figure(b)
+		}
+	}
+}
+
+func (w *word) figure(b report.Block) {
+	w.body.WriteString("<w:p>")
+	if f := w.d.picture(b); f != nil {
+		w.picture(*f)
+	} else {
+		w.text("", b.Title, false)
+	}
+	w.body.WriteString("</w:p>")
+	if caption := w.d.caption(b); len(caption) > 0 {
+		w.paragraph("", caption)
+	}
+}
+
+func (w *word) paragraph(properties string, runs []run) {
 	w.body.WriteString("<w:p>")
 	if properties != "" {
 		w.body.WriteString("<w:pPr>" + properties + "</w:pPr>")
 	}
-	if id := w.bookmarks[b.anchor]; b.anchor != "" && id > 0 {
-		fmt.Fprintf(&w.body, `<w:bookmarkStart w:id="%[1]d" w:name="%[2]s"/><w:bookmarkEnd w:id="%[1]d"/>`,
-			id, bookmark(b.anchor))
-	}
-	w.runs(b.runs)
+	w.runs(runs)
 	w.body.WriteString("</w:p>")
 }
 
@@ -192,18 +243,21 @@ func (w *word) code(text string) {
 	w.body.WriteString("</w:p>")
 }
 
-func (w *word) list(b block, level int) {
+func (w *word) list(b report.Block, level int) {
 	id, level := len(w.lists)+1, min(level, maxListLevel)
-	w.lists = append(w.lists, wordList{id, b.ordered, b.start})
+	w.lists = append(w.lists, wordList{id, b.Ordered, b.Start})
 	const style = `<w:pStyle w:val="ListParagraph"/>`
 	first := style + fmt.Sprintf(`<w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr>`, level, id)
 	rest := style + fmt.Sprintf(`<w:ind w:left="%d"/>`, listIndent*(level+1))
-	for _, item := range b.items {
-		if len(item) > 0 && item[0].kind == paragraph {
-			w.paragraph(first, item[0])
+	for _, item := range b.Items {
+		if item[0].Kind == report.KindExcerpt {
+			item = slices.Concat(w.d.excerpt(item[0]), item[1:])
+		}
+		if item[0].Kind == report.KindParagraph {
+			w.paragraph(first, w.d.sentences(item[0].Sentences))
 			item = item[1:]
 		} else {
-			w.paragraph(first, block{})
+			w.paragraph(first, nil)
 		}
 		w.blocks(item, level+1, rest)
 	}
@@ -212,38 +266,36 @@ func (w *word) list(b block, level int) {
 // pageWidth is the width between the margins, in twentieths of a point.
 const pageWidth = 9354
 
-func (w *word) table(b block) {
-	columns := 1
-	for _, r := range b.rows {
-		columns = max(columns, len(r))
-	}
+func (w *word) table(b report.Block) {
+	columns := max(1, columnsOf(b))
 	w.body.WriteString(`<w:tbl><w:tblPr><w:tblStyle w:val="TableGrid"/><w:tblW w:w="5000" w:type="pct"/>` +
 		`<w:tblLook w:val="0420"/></w:tblPr><w:tblGrid>`)
 	for range columns {
 		fmt.Fprintf(&w.body, `<w:gridCol w:w="%d"/>`, pageWidth/columns)
 	}
 	w.body.WriteString("</w:tblGrid>")
-	for i, r := range b.rows {
+	for i, r := range b.Rows {
+		cells := w.d.cells(r)
 		w.body.WriteString("<w:tr>")
 		if i == 0 {
 			w.body.WriteString("<w:trPr><w:tblHeader/></w:trPr>")
 		}
 		for j := range columns {
-			c := cell{}
-			if j < len(r) {
-				c = r[j]
+			var runs []run
+			if j < len(cells) {
+				runs = cells[j]
 			}
 			properties := `<w:pStyle w:val="TableText"/>`
-			if c.right {
+			if right(b, j) {
 				properties += `<w:jc w:val="right"/>`
 			}
 			if i == 0 {
-				for k := range c.runs {
-					c.runs[k].style |= bold
+				for k := range runs {
+					runs[k].style |= bold
 				}
 			}
 			fmt.Fprintf(&w.body, `<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/></w:tcPr>`, pageWidth/columns)
-			w.paragraph(properties, block{runs: c.runs})
+			w.paragraph(properties, runs)
 			w.body.WriteString("</w:tc>")
 		}
 		w.body.WriteString("</w:tr>")
@@ -253,16 +305,9 @@ func (w *word) table(b block) {
 
 func (w *word) runs(runs []run) {
 	for _, x := range runs {
-		if x.figure != nil {
-			w.picture(*x.figure)
-			continue
-		}
 		closing := w.open(x)
 		w.text(properties(x), x.text, x.cited != "")
 		w.body.WriteString(closing)
-		if x.broken {
-			w.body.WriteString("<w:r><w:br/></w:r>")
-		}
 	}
 }
 
@@ -276,8 +321,6 @@ func (w *word) open(x run) string {
 			w.body.WriteString(` w:tooltip="` + escaped(tip) + `"`)
 		}
 		w.body.WriteString(` w:history="1">`)
-	case strings.HasPrefix(x.link, "#"):
-		w.body.WriteString(`<w:hyperlink w:anchor="` + bookmark(x.link[1:]) + `" w:history="1">`)
 	case x.link != "" && !strings.HasPrefix(x.link, "../"):
 		w.body.WriteString(`<w:hyperlink r:id="` + w.target(x.link) + `" w:history="1">`)
 	default:

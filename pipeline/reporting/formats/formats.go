@@ -1,9 +1,8 @@
-// Package formats converts a finished report from Markdown to other formats: an HTML page and a word processor
-// document. It does not change the content and loads nothing; missing data is not shown.
+// Package formats converts a finished report to other formats: an HTML page and a word processor document. It does not
+// change the content and loads nothing; missing data is not shown.
 //
-// Reports quote pages of third parties, so the Markdown is untrusted. It is parsed once into a few kinds of blocks and
-// runs of text. Raw HTML is treated as text. Only safe links are kept: http, https, mailto, and places in the report
-// and in the run's data.
+// Reports quote pages of third parties, so the inline Markdown of their sentences is untrusted. Raw HTML is treated as
+// text. Only safe links are kept: http, https, mailto, and places in the run's data.
 //
 // Entry points: HTML and DOCX.
 package formats
@@ -11,8 +10,8 @@ package formats
 import (
 	"errors"
 	"fmt"
-	"strings"
 
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
@@ -37,28 +36,24 @@ var ErrTooLarge = errors.New("the report is too large to be shown in another for
 
 // Report is a finished report with related data.
 type Report struct {
-	Markdown string
-	Title    string // plain text
-	Language string // BCP 47 tag such as "en"
+	Tree     report.Report
+	Style    report.Style // mark of unsupported statements, and heading of the references
+	Title    string       // plain text
+	Language string       // BCP 47 tag such as "en"
 
 	// Notes holds the sources of citations by the anchor of their reference: "ref-cit-3-01", "ref-1".
 	Notes map[string]Note
 	// Files holds the addresses of local documents, "file:///...", by their names in the references.
 	Files map[string]string
-	// Figures holds the pictures by their path in the Markdown, "../cache/<run>/figures/<sha256>.svg" or .png. Other
-	// pictures are shown by title only.
+	// Figures holds the pictures by their path in the run's data, "figures/<sha256>.svg" or .png. Other pictures are
+	// shown by title only.
 	Figures map[string][]byte
 
-	// Checks holds the results of the report's sentences, in order. If empty, the page has no view of them.
-	Checks []Check
-	Words  CheckWords
-
-	// News holds the sentences and rows that the last report on the topic did not have, in order, as Markdown without
-	// citations. If empty, the page has no view of them.
-	News []string
+	Words CheckWords
 }
 
-// CheckWords are the page's labels for checks and news, in the language of the report.
+// CheckWords are the page's labels for verdicts and news, in the language of the report. Without them the page has no
+// view of these.
 type CheckWords struct{ Show, Confirmed, Conclusion, Unconfirmed, Unsupported, News string }
 
 // WordsIn returns the labels in the language of a report.
@@ -118,20 +113,3 @@ func (n Note) passages() []Passage {
 	}
 	return out
 }
-
-// maxSentence is the maximum length of the compared text before a citation.
-const maxSentence = 1500 // bytes
-
-// sentenceEnd returns the last sentence of a text.
-func sentenceEnd(text string) string {
-	text = strings.ToValidUTF8(lastBytes(text), "")
-	trimmed := strings.TrimRight(text, " .。!?！？")
-	i := strings.LastIndexAny(trimmed, ".。!?！？")
-	if i >= 0 && i+1 < len(trimmed) && (trimmed[i] != '.' || trimmed[i+1] == ' ') {
-		return strings.ToValidUTF8(text[i+1:], "")
-	}
-	return text
-}
-
-// lastBytes returns the last maxSentence bytes of a text.
-func lastBytes(text string) string { return text[max(0, len(text)-maxSentence):] }

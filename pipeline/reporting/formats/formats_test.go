@@ -10,15 +10,16 @@ import (
 	"testing"
 
 	"nightdesk/pipeline/knowledge/extract/office"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting/formats"
 )
 
-const figures = "../cache/run_1/figures/"
+const figures = "figures/"
 
 var svgName, pngName = figures + strings.Repeat("a", 64) + ".svg", figures + strings.Repeat("b", 64) + ".png"
 
 // report has everything that reports have.
-var report = `# How the log works
+var written = `# How the log works
 
 The log is **written first** [[CIT-1-01](#ref-cit-1-01)]; see the [manual](https://example.org/a?b=1&c=2) and *also* ` + "`wal_level`" + `.
 
@@ -30,7 +31,7 @@ The log is **written first** [[CIT-1-01](#ref-cit-1-01)]; see the [manual](https
 
 > Quoted.
 
-It takes 900 s [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]
+It takes 900 s [[CIT-1-02](#ref-cit-1-02)].
 
 ` + "```sql\nSELECT 1;\n\nSELECT 2;\n```" + `
 
@@ -38,9 +39,9 @@ It takes 900 s [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]
 |---|---:|
 | all \| some | 12 [[CIT-1-01](#ref-cit-1-01)] |
 
-![A curve](` + svgName + `)
+![A curve](../cache/run_1/` + svgName + `)
 
-![A dot](` + pngName + `)
+![A dot](../cache/run_1/` + pngName + `)
 
 ## References
 
@@ -57,8 +58,14 @@ func full(t testing.TB) formats.Report {
 	if err := png.Encode(&dot, image.NewNRGBA(image.Rect(0, 0, 40, 20))); err != nil {
 		t.Fatal(err)
 	}
+	tree := report.Read(written)
+	report.EachStatement(tree.Sections[1].Blocks, func(s report.Statement) {
+		if s.Text() == "It takes 900 s." {
+			s.State = report.StateMarked
+		}
+	})
 	return formats.Report{
-		Markdown: report, Title: "How the log works", Language: "en",
+		Tree: tree, Style: report.Style{References: "References", Marked: "unsupported"}, Title: "How the log works", Language: "en",
 		Files: map[string]string{"guide.html": "file:///docs/a%20guide.html"},
 		Notes: map[string]formats.Note{
 			"ref-cit-1-01": {Title: "Guide", Passages: []formats.Passage{{Quote: "Recovery reads all rows of the log."}, {Before: "A log has rules.", Quote: "Every change is written first to the log.", After: "Then come the pages."}}},
@@ -153,7 +160,7 @@ func TestDeterministic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := formats.Report{Markdown: string(markdown)}
+		r := formats.Report{Tree: report.Read(string(markdown))}
 		page, document := made(t, r)
 		checkPage(t, page)
 		checkDocument(t, document)
@@ -171,11 +178,11 @@ func TestBounds(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats.Names() {
 		long := strings.Repeat("a ", formats.MaxMarkdown)
-		if _, err := formats.Make(format, formats.Report{Markdown: long}); !errors.Is(err, formats.ErrTooLarge) {
+		if _, err := formats.Make(format, formats.Report{Tree: report.Read(long)}); !errors.Is(err, formats.ErrTooLarge) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
-	deep, _ := made(t, formats.Report{Markdown: strings.Repeat("> ", 5000) + strings.Repeat("**a *b ", 5000) + "end"})
+	deep, _ := made(t, formats.Report{Tree: report.Read(strings.Repeat("> ", 5000) + strings.Repeat("**a *b ", 5000) + "end")})
 	if checkPage(t, deep); !bytes.Contains(deep, []byte("end")) {
 		t.Error("the text of a deep report is missing")
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"nightdesk/pipeline/markdown"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting/formats"
 )
 
@@ -187,7 +188,7 @@ func TestHostileText(t *testing.T) {
 		for name, shown := range map[string]string{"raw": text, "escaped": markdown.Escape(text)} {
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
 				t.Parallel()
-				r := formats.Report{Markdown: fmt.Sprintf(frame, shown), Title: text, Language: text, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: text, Passages: []formats.Passage{{Quote: text, Before: text, After: text}, {Quote: "b " + text}}}}}
+				r := formats.Report{Tree: report.Read(fmt.Sprintf(frame, shown)), Title: text, Language: text, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: text, Passages: []formats.Passage{{Quote: text, Before: text, After: text}, {Quote: "b " + text}}}}}
 				page, document := made(t, r)
 				checkPage(t, page)
 				parts := checkDocument(t, document)
@@ -217,12 +218,12 @@ func made(t testing.TB, r formats.Report) (page, document []byte) {
 }
 
 func FuzzFormats(f *testing.F) {
-	f.Add(report)
+	f.Add(written)
 	for _, text := range hostile {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, markdown string) {
-		r := formats.Report{Markdown: markdown, Title: markdown, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: markdown, Passages: []formats.Passage{{Quote: markdown}}}}}
+		r := formats.Report{Tree: report.Read(markdown), Title: markdown, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: markdown, Passages: []formats.Passage{{Quote: markdown}}}}}
 		page, err := formats.HTML(r)
 		if errors.Is(err, formats.ErrTooLarge) {
 			return

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 )
 
@@ -22,15 +23,14 @@ var StyleSheet string
 // Citations link to their references and back, and show source and passage on hover. Equal reports give equal bytes.
 // The error wraps ErrTooLarge.
 func HTML(r Report) ([]byte, error) {
-	d, err := read(r)
+	d, err := newDocument(r)
 	if err != nil {
 		return nil, err
 	}
-	d.placeChecks()
 	w := &page{d: d}
 	w.head()
-	w.contents()
-	w.blocks(d.blocks, false)
+	w.sections()
+	w.references()
 	w.out.WriteString("</main>\n</body>\n</html>\n")
 	return []byte(w.out.String()), nil
 }
@@ -91,30 +91,72 @@ func (w *page) head() {
 // fewSections is the maximum number of sections without a table of contents.
 const fewSections = 3
 
-// contents writes the title, the report's head and the table of contents.
-func (w *page) contents() {
-	before := 0
-	if len(w.d.blocks) == 0 {
+// sections writes title, answer, status, contents and sections.
+func (w *page) sections() {
+	if title := w.d.Tree.Title; title != "" {
+		w.element(title, "h1", "id", w.d.part())
+	}
+	listed := false
+	for _, s := range w.d.Tree.Sections {
+		if s.Title != "" && !listed && s.Role != report.RoleChanges {
+			w.contents()
+			listed = true
+		}
+		if s.Title != "" {
+			w.element(s.Title, "h2", "id", w.d.part())
+		}
+		w.blocks(s.Blocks, false)
+		switch s.Role {
+		case report.RoleChanges:
+			w.out.WriteString("<hr>\n")
+		case report.RoleAnswer:
+			w.lines("blockquote", w.d.Tree.Status)
+			w.legend()
+		}
+	}
+}
+
+// lines writes lines of inline Markdown as one block.
+func (w *page) lines(tag string, lines []string) {
+	if len(lines) == 0 {
 		return
 	}
-	if first := w.d.blocks[0]; first.kind == heading && first.level == 1 {
-		before = 1
+	w.open(tag)
+	for i, l := range lines {
+		if i > 0 {
+			w.out.WriteString("<br>\n")
+		}
+		w.runs(w.d.inline(l))
 	}
-	if before < len(w.d.blocks) && w.d.blocks[before].kind == quote {
-		before++
+	w.shut(tag)
+}
+
+// contents writes the table of contents.
+func (w *page) contents() {
+	var titles []string
+	for _, s := range w.d.Tree.Sections {
+		if s.Title != "" && s.Role != report.RoleChanges {
+			titles = append(titles, s.Title)
+		}
 	}
-	w.blocks(w.d.blocks[:before], false)
-	w.d.blocks = w.d.blocks[before:]
-	w.legend()
-	sections := w.d.headings(2)
-	if len(sections) <= fewSections {
+	if len(titles) <= fewSections {
 		return
 	}
 	w.out.WriteString("<nav>\n<ul>\n")
-	for _, h := range sections {
+	number := w.d.headings
+	for _, s := range w.d.Tree.Sections {
+		if s.Title == "" || s.Role == report.RoleChanges {
+			continue
+		}
+		number++
 		w.open("li")
-		w.element(plainText(h.runs), "a", "href", "#"+h.anchor)
+		w.element(s.Title, "a", "href", "#part-"+strconv.Itoa(number))
 		w.shut("li")
+		report.EachBlock(s.Blocks, func(b *report.Block) {
+			if b.Kind == report.KindHeading {
+				number++
+			}
+		})
 	}
 	w.shut("ul")
 	w.shut("nav")
@@ -123,28 +165,30 @@ func (w *page) contents() {
 // legend writes the controls to show new sentences and verdicts.
 func (w *page) legend() {
 	words := w.d.Words
-	if len(w.d.News) > 0 && words.News != "" {
+	if words.News != "" && w.d.news() {
 		w.checkbox("show-news", words.News)
 		w.shut("p")
 	}
-	if len(w.d.Checks) == 0 || words.Show == "" {
+	verdicts := w.d.checked()
+	if len(verdicts) == 0 || words.Show == "" {
 		return
 	}
 	w.checkbox("show-checks", words.Show)
-	for _, v := range []struct {
-		Verdict
-		word string
-	}{
-		{Confirmed, words.Confirmed}, {Conclusion, words.Conclusion}, {Unconfirmed, words.Unconfirmed},
-		{Unsupported, words.Unsupported},
+	for _, v := range []struct{ verdict, word string }{
+		{"supported", words.Confirmed}, {"conclusion", words.Conclusion}, {"unverified", words.Unconfirmed},
+		{"unsupported", words.Unsupported},
 	} {
-		if slices.ContainsFunc(w.d.Checks, func(c Check) bool { return c.Verdict == v.Verdict }) {
+		if verdicts[v.verdict] {
 			w.out.WriteString(" ")
-			w.element(v.word, "span", "class", classes[v.Verdict])
+			w.element(v.word, "span", "class", classes[v.verdict])
 		}
 	}
 	w.shut("p")
 }
+
+// classes are the CSS classes of verdicts.
+var classes = map[string]string{"supported": "v-ok", "conclusion": "v-own", "unverified": "v-open",
+	"unsupported": "v-bad"}
 
 // checkbox opens a paragraph with a checkbox and its label.
 func (w *page) checkbox(id, label string) {
@@ -156,53 +200,83 @@ func (w *page) checkbox(id, label string) {
 }
 
 // blocks writes blocks. tight: the first paragraph is a list item.
-func (w *page) blocks(blocks []block, tight bool) {
+func (w *page) blocks(blocks []report.Block, tight bool) {
 	for i, b := range blocks {
-		switch b.kind {
-		case heading:
-			tag := "h" + strconv.Itoa(b.level)
-			w.open(tag, "id", b.anchor)
-			w.runs(b.runs)
+		switch b.Kind {
+		case report.KindHeading:
+			tag := "h" + strconv.Itoa(b.Level)
+			w.open(tag, "id", w.d.part())
+			w.runs(w.d.sentences(b.Sentences))
 			w.shut(tag)
-		case paragraph:
-			w.paragraph(b, tight && i == 0)
-		case code:
+		case report.KindParagraph:
+			w.paragraph(w.d.sentences(b.Sentences), tight && i == 0)
+		case report.KindCode:
 			w.open("pre")
-			w.element(b.text, "code")
+			w.element(b.Code, "code")
 			w.out.WriteString("</pre>\n")
-		case quote:
+		case report.KindQuote:
 			w.out.WriteString("<blockquote>\n")
-			w.blocks(b.blocks, false)
+			w.blocks(b.Blocks, false)
 			w.shut("blockquote")
-		case list:
+		case report.KindExcerpt:
+			w.blocks(w.d.excerpt(b), tight && i == 0)
+		case report.KindList:
 			w.list(b)
-		case table:
+		case report.KindTable:
 			w.table(b)
-		case rule:
-			w.out.WriteString("<hr>\n")
+		case report.KindFigure:
+			w.figure(b)
 		}
 	}
 }
 
-func (w *page) paragraph(b block, bare bool) {
-	switch {
-	case b.anchor != "":
-		w.reference(b)
-	case bare:
-		w.runs(b.runs)
-	default:
+func (w *page) paragraph(runs []run, bare bool) {
+	if !bare {
 		w.open("p")
-		w.runs(b.runs)
-		w.shut("p")
+		defer w.shut("p")
+	}
+	w.runs(runs)
+}
+
+// figure writes a picture, or its title if it is missing, and the caption.
+func (w *page) figure(b report.Block) {
+	w.open("p")
+	if f := w.d.picture(b); f != nil {
+		w.picture(*f)
+	} else {
+		w.text(b.Title)
+	}
+	w.shut("p")
+	if caption := w.d.caption(b); len(caption) > 0 {
+		w.paragraph(caption, false)
+	}
+}
+
+// references writes the references, and what stands below them.
+func (w *page) references() {
+	if len(w.d.Tree.References) > 0 {
+		w.element(w.d.Style.References, "h2", "id", w.d.part())
+	}
+	for _, ref := range w.d.Tree.References {
+		if ref.About != "" {
+			w.paragraph(w.d.inline(ref.About), false)
+		}
+		for _, e := range ref.Entries {
+			w.reference(e)
+		}
+	}
+	for _, line := range w.d.Tree.Imprint {
+		w.paragraph(w.d.inline(line), false)
 	}
 }
 
 // reference writes an entry of the references: the entry, links back to the citations, and its passages.
-func (w *page) reference(b block) {
-	w.open("div", "class", "ref", "id", b.anchor)
+func (w *page) reference(e report.Entry) {
+	w.open("div", "class", "ref", "id", e.Anchor())
 	w.open("p")
-	w.runs(b.runs)
-	for i, n := range w.d.cites[b.anchor] {
+	w.text("[" + e.Label + "] ")
+	w.runs(w.d.inline(e.Text))
+	for i, n := range w.d.cites[e.Anchor()] {
 		label := strconv.Itoa(i + 1)
 		if i == 0 {
 			label = "↩\ufe0e" + label
@@ -211,7 +285,7 @@ func (w *page) reference(b block) {
 		w.element(label, "a", "class", "back", "href", "#cite-"+strconv.Itoa(n))
 	}
 	w.shut("p")
-	if passages := w.d.Notes[b.anchor].passages(); len(passages) > 0 {
+	if passages := w.d.Notes[e.Anchor()].passages(); len(passages) > 0 {
 		w.open("details")
 		w.element("“"+text.Clip(passages[0].Quote, 60)+"”", "summary")
 		for _, p := range passages {
@@ -224,18 +298,18 @@ func (w *page) reference(b block) {
 	w.out.WriteString("</div>\n")
 }
 
-func (w *page) list(b block) {
+func (w *page) list(b report.Block) {
 	tag := "ul"
-	if b.ordered {
+	if b.Ordered {
 		tag = "ol"
 	}
-	if b.ordered && b.start != 1 {
-		w.open(tag, "start", strconv.Itoa(b.start))
+	if b.Ordered && b.Start != 1 {
+		w.open(tag, "start", strconv.Itoa(b.Start))
 	} else {
 		w.open(tag)
 	}
 	w.out.WriteString("\n")
-	for _, item := range b.items {
+	for _, item := range b.Items {
 		w.open("li")
 		w.blocks(item, true)
 		w.shut("li")
@@ -243,26 +317,31 @@ func (w *page) list(b block) {
 	w.shut(tag)
 }
 
-func (w *page) table(b block) {
+func (w *page) table(b report.Block) {
 	w.out.WriteString(`<div class="wide"><table>` + "\n")
-	for i, r := range b.rows {
+	for i, r := range b.Rows {
 		tag := "td"
 		if i == 0 {
 			tag = "th"
 		}
 		w.open("tr")
-		for _, c := range r {
-			if c.right {
+		for n, runs := range w.d.cells(r) {
+			if right(b, n) {
 				w.open(tag, "class", "right")
 			} else {
 				w.open(tag)
 			}
-			w.runs(c.runs)
+			w.runs(runs)
 			w.shut(tag)
 		}
 		w.shut("tr")
 	}
 	w.out.WriteString("</table></div>\n")
+}
+
+// right reports whether a column of a table is aligned to the right.
+func right(table report.Block, column int) bool {
+	return column < len(table.Align) && table.Align[column] == "right"
 }
 
 // tags lists the HTML tags of styles, outermost first.
@@ -273,11 +352,7 @@ var tags = []struct {
 
 func (w *page) runs(runs []run) {
 	for _, x := range runs {
-		switch {
-		case x.figure != nil:
-			w.picture(*x.figure)
-			continue
-		case x.cited != "":
+		if x.cited != "" {
 			w.citation(x)
 			continue
 		}
@@ -291,21 +366,21 @@ func (w *page) runs(runs []run) {
 		if x.link != "" {
 			w.shut("a")
 		}
-		if x.broken {
-			w.out.WriteString("<br>\n")
-		}
 	}
 }
 
 func (w *page) styled(x run) {
-	class := classes[x.verdict]
-	if x.news {
+	class := ""
+	if x.Check > 0 && x.State != report.StateQuoted && w.d.Words.Show != "" {
+		class = classes[x.Verdict]
+	}
+	if x.New {
 		class = strings.TrimSpace(class + " news")
 	}
 	if class != "" && strings.TrimSpace(x.text) != "" {
 		attributes := []string{"class", class}
-		if x.checked > 0 {
-			attributes = append(attributes, "data-sentence", strconv.Itoa(x.checked))
+		if x.Check > 0 {
+			attributes = append(attributes, "data-sentence", strconv.Itoa(x.Check))
 		}
 		w.open("span", attributes...)
 		defer w.shut("span")

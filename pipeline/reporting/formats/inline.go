@@ -1,10 +1,8 @@
 package formats
 
 import (
-	"bytes"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -12,19 +10,29 @@ import (
 	extensionast "github.com/yuin/goldmark/extension/ast"
 
 	"nightdesk/pipeline/markdown"
+	"nightdesk/pipeline/text"
 )
 
-// runs returns the text of a heading or table cell.
-func (r *reader) runs(n ast.Node) []run {
-	w := inline{reader: r}
-	w.children(n, run{})
-	return tidy(w.out)
+var parser = markdown.NewParser()
+
+// inline returns the runs of inline Markdown. Pictures in it are shown by their titles.
+func (d *document) inline(source string) []run {
+	source = strings.ToValidUTF8(strings.ReplaceAll(source, "\x00", "\uFFFD"), "\uFFFD")
+	w := inline{source: []byte(source), known: d.known}
+	for n := parser.Parse(w.source).FirstChild(); n != nil; n = n.NextSibling() {
+		w.children(n, run{})
+		if n.Kind() == ast.KindHTMLBlock || n.Kind() == ast.KindCodeBlock || n.Kind() == ast.KindFencedCodeBlock {
+			w.out = append(w.out, run{text: text.Line(markdown.Lines(n, w.source))})
+		}
+	}
+	return merged(w.out)
 }
 
-// inline collects the runs of one block.
+// inline collects the runs of a text.
 type inline struct {
-	*reader
-	out []run
+	source []byte
+	known  map[string]bool // anchors of references
+	out    []run
 }
 
 func (w *inline) children(parent ast.Node, as run) {
@@ -46,15 +54,10 @@ func (w *inline) node(n ast.Node, as run) {
 		if !n.IsRaw() {
 			raw = markdown.Plain(raw)
 		}
-		switch {
-		case n.HardLineBreak():
-			add(strings.TrimRight(raw, " \t"))
-			w.out[len(w.out)-1].broken = true
-		case n.SoftLineBreak():
-			add(strings.TrimRight(raw, " \t") + " ")
-		default:
-			add(raw)
+		if n.SoftLineBreak() || n.HardLineBreak() {
+			raw = strings.TrimRight(raw, " \t") + " "
 		}
+		add(raw)
 	case *ast.String:
 		add(string(n.Value))
 	case *ast.CodeSpan:
@@ -71,9 +74,10 @@ func (w *inline) node(n ast.Node, as run) {
 		as.style |= struck
 		w.children(n, as)
 	case *ast.Link:
-		as.link, as.cited = safeLink(markdown.Plain(string(n.Destination))), ""
-		if strings.HasPrefix(as.link, "#ref-") {
-			as.cited = as.link[1:]
+		dest := markdown.Plain(string(n.Destination))
+		as.link, as.cited = safeLink(dest), ""
+		if anchor := strings.TrimPrefix(dest, "#"); w.known[anchor] {
+			as.cited = anchor
 		}
 		w.children(n, as)
 	case *ast.AutoLink:
@@ -81,16 +85,6 @@ func (w *inline) node(n ast.Node, as run) {
 			as.link, as.cited = safeLink(string(n.URL(w.source))), ""
 		}
 		add(string(n.Label(w.source)))
-	case *ast.Image:
-		from := len(w.out)
-		w.children(n, as)
-		title := plainText(w.out[from:])
-		w.out = w.out[:from]
-		if f := w.picture(markdown.Plain(string(n.Destination)), title); f != nil {
-			w.out = append(w.out, run{figure: f})
-		} else {
-			add(title)
-		}
 	case *ast.RawHTML:
 		add(string(n.Segments.Value(w.source)))
 	default:
@@ -98,31 +92,15 @@ func (w *inline) node(n ast.Node, as run) {
 	}
 }
 
-// picture returns a figure from the report's own data; nil if there is none or MaxFigures is reached.
-func (r *reader) picture(path, title string) *figure {
-	body := r.doc.Figures[path]
-	if len(body) == 0 || r.figures+len(body) > MaxFigures {
-		return nil
-	}
-	r.figures += len(body)
-	return &figure{body: body, svg: strings.HasSuffix(path, ".svg"), title: title}
-}
-
 // ownPage matches the path of a page text in the run's data.
 var ownPage = regexp.MustCompile(`^\.\./cache/[A-Za-z0-9_-]{1,100}/pages/[0-9a-f]{64}\.txt$`)
 
-// safeLink returns an address that is safe to link, or "": a web page, a mail address, a place in the report, or a page
-// text of the run's data.
+// safeLink returns an address that is safe to link, or "": a web page, a mail address, or a page text of the run's
+// data.
 func safeLink(dest string) string {
 	dest = strings.TrimSpace(dest)
 	if strings.ContainsFunc(dest, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
 		return ""
-	}
-	if anchor, ok := strings.CutPrefix(dest, "#"); ok {
-		if !ownPlace.MatchString(anchor) {
-			return ""
-		}
-		return dest
 	}
 	if ownPage.MatchString(dest) {
 		return dest
@@ -146,64 +124,14 @@ func safeLink(dest string) string {
 	return strings.NewReplacer("'", "%27", `"`, "%22", "<", "%3C", ">", "%3E", " ", "%20", "`", "%60").Replace(u.String())
 }
 
-var ownPlace = regexp.MustCompile(`^(?:ref|part)-[a-z0-9-]{1,36}$`)
-
-// verdict matches the mark of an unsupported sentence, in the languages of reports.
-var verdict = regexp.MustCompile(`\[(?:unsupported|无来源支持)\]`)
-
-// tidy merges runs with the same style, moves the brackets around citations into their runs, and splits off verdicts.
-func tidy(runs []run) []run {
-	var out []run
-	for _, x := range merged(runs) {
-		at := 0
-		if x.cited == "" && x.style&fixed == 0 {
-			for _, m := range verdict.FindAllStringIndex(x.text, -1) {
-				before, mark := x, x
-				before.text, before.broken = x.text[at:m[0]], false
-				mark.text, mark.style, mark.broken = x.text[m[0]:m[1]], x.style|marked, false
-				out, at = append(out, before, mark), m[1]
-			}
+// merged merges runs with the same style.
+func merged(runs []run) (out []run) {
+	for _, x := range runs {
+		if n := len(out); n > 0 && out[n-1].cited == x.cited && out[n-1].style == x.style && out[n-1].link == x.link {
+			out[n-1].text += x.text
+		} else if x.text != "" {
+			out = append(out, x)
 		}
-		x.text = x.text[at:]
-		out = append(out, x)
 	}
-	return slices.DeleteFunc(out, func(x run) bool { return x.text == "" && x.figure == nil && !x.broken })
-}
-
-// merged merges runs with the same style, and moves the brackets around citations into their runs.
-func merged(runs []run) []run {
-	var out []run
-	var text []byte // text of the last run of out; a paragraph may have a hundred thousand lines
-	end := func() {
-		if n := len(out); n > 0 {
-			out[n-1].text = string(text)
-		}
-		text = text[:0]
-	}
-	for i, x := range runs {
-		if x.cited != "" && len(out) > 0 && i+1 < len(runs) && runs[i-1].cited != x.cited {
-			if bytes.HasSuffix(text, []byte("[")) && strings.HasPrefix(runs[i+1].text, "]") {
-				text = text[:len(text)-1]
-				runs[i+1].text = runs[i+1].text[1:]
-				x.text = "[" + x.text + "]"
-			}
-		}
-		if n := len(out); n > 0 && out[n-1].goesOn(x) {
-			text = append(text, x.text...)
-			out[n-1].broken = x.broken
-			continue
-		}
-		end()
-		out, text = append(out, x), append(text, x.text...)
-	}
-	end()
 	return out
-}
-
-// goesOn reports whether the next run has the same style and neither is a citation or a figure.
-func (x run) goesOn(next run) bool {
-	if x.broken || x.figure != nil || next.figure != nil || x.cited+next.cited != "" {
-		return false
-	}
-	return x.style == next.style && x.link == next.link
 }

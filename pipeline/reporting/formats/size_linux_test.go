@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nightdesk/pipeline/lineartest"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/topicqueue/scaletest"
 )
@@ -31,7 +32,7 @@ func TestHostileSize(t *testing.T) {
 func linear(t *testing.T, short string, times int) {
 	t.Helper()
 	lineartest.Check(t, fmt.Sprintf("%.20q", short), short, strings.Repeat(short, times), func(markdown string) {
-		r := formats.Report{Markdown: markdown, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: "T", Passages: []formats.Passage{{Quote: strings.Repeat("some words ", 40)}}}}}
+		r := formats.Report{Tree: report.Read(markdown), Notes: map[string]formats.Note{"ref-cit-1-01": {Title: "T", Passages: []formats.Passage{{Quote: strings.Repeat("some words ", 40)}}}}}
 		for _, name := range formats.Names() {
 			if _, err := formats.Make(name, r); err != nil && !errors.Is(err, formats.ErrTooLarge) {
 				t.Fatal(err)
@@ -47,7 +48,7 @@ func TestWideTable(t *testing.T) {
 		table := strings.Repeat("|a", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" + strings.Repeat("|a|\n", 5000)
 		for _, where := range []string{"", "> ", "- "} {
 			markdown := where + strings.ReplaceAll(table, "\n", "\n"+strings.ReplaceAll(where, "-", " "))
-			if _, err := formats.HTML(formats.Report{Markdown: markdown}); errors.Is(err, formats.ErrTooLarge) != (name == "wide") {
+			if _, err := formats.HTML(formats.Report{Tree: report.Read(markdown)}); errors.Is(err, formats.ErrTooLarge) != (name == "wide") {
 				t.Errorf("%s table behind %q: %v", name, where, err)
 			}
 		}

@@ -1,44 +1,12 @@
 package formats
 
 import (
-	"slices"
+	"fmt"
+	"strconv"
 	"strings"
+
+	"nightdesk/pipeline/report"
 )
-
-// kind is the kind of a block.
-type kind int
-
-const (
-	paragraph kind = iota
-	heading
-	code
-	quote
-	list
-	table
-	rule
-)
-
-// block is one block of a report.
-type block struct {
-	kind    kind
-	level   int    // heading level, 1 to 6
-	anchor  string // anchor of a heading, or of a reference
-	runs    []run  // text of paragraphs and headings
-	text    string // code
-	ordered bool   // ordered list
-	start   int    // number of the first item of an ordered list
-	items   [][]block
-	rows    []row
-	blocks  []block // of a quote
-}
-
-// row is one row of a table; the first row has the headings.
-type row []cell
-
-type cell struct {
-	runs  []run
-	right bool
-}
 
 // style is a set of text styles.
 type style uint8
@@ -53,18 +21,13 @@ const (
 
 // run is a piece of text with one style.
 type run struct {
-	text   string
-	style  style
-	link   string // safe address, or "#" and an anchor of the report; "": none
-	number int    // number of the citation, from 1; 0: not a citation
-	cited  string // anchor of the cited reference
-	broken bool   // followed by a line break
-	figure *figure
-
-	checked int // Check.Number
-	news    bool
-	verdict Verdict
-	passage Passage // passage that the citation is based on
+	text    string
+	style   style
+	link    string // safe address; "": none
+	cited   string // anchor of the cited reference; "": not a citation
+	number  int    // of the citation, from 1
+	passage Passage
+	report.Mark
 }
 
 // figure is a picture.
@@ -74,22 +37,181 @@ type figure struct {
 	title string
 }
 
-// document is a parsed report.
+// document is a report that is being rendered.
 type document struct {
 	Report
-	blocks []block
-	cites  map[string][]int // numbers of the citations of each reference, by anchor
+	labels   map[string]string // of citations, by id
+	known    map[string]bool   // anchors of references
+	cites    map[string][]int  // numbers of the citations of each reference, by anchor
+	number   int               // of citations so far
+	headings int               // so far
+	figures  int               // bytes of figures shown
 }
 
-// eachBlock calls yield for all blocks, in order.
-func eachBlock(blocks []block, yield func(*block)) {
-	for i := range blocks {
-		yield(&blocks[i])
-		for _, item := range blocks[i].items {
-			eachBlock(item, yield)
-		}
-		eachBlock(blocks[i].blocks, yield)
+// maxCells is the maximum number of table cells in a report. Short rows are filled to the width of their table.
+const maxCells = 100_000
+
+// newDocument returns a document of a report that is not too large.
+func newDocument(r Report) (*document, error) {
+	if size := len(r.Tree.Body(nil)); size > MaxMarkdown {
+		return nil, fmt.Errorf("%w: it has %d bytes, but at most %d are allowed", ErrTooLarge, size, MaxMarkdown)
 	}
+	d := &document{Report: r, labels: r.Tree.Labels(), known: map[string]bool{}, cites: map[string][]int{}}
+	cells := 0
+	for _, s := range r.Tree.Sections {
+		report.EachBlock(s.Blocks, func(b *report.Block) { cells += columnsOf(*b) * len(b.Rows) })
+	}
+	if cells > maxCells {
+		return nil, fmt.Errorf("%w: its tables have %d cells, but at most %d are allowed", ErrTooLarge, cells, maxCells)
+	}
+	for _, ref := range r.Tree.References {
+		for _, e := range ref.Entries {
+			d.known[e.Anchor()] = true
+		}
+	}
+	return d, nil
+}
+
+// columnsOf returns the width of a table in cells.
+func columnsOf(table report.Block) (n int) {
+	for _, r := range table.Rows {
+		n = max(n, len(r.Cells))
+	}
+	return n
+}
+
+// part returns the anchor of the next heading.
+func (d *document) part() string {
+	d.headings++
+	return "part-" + strconv.Itoa(d.headings)
+}
+
+// checked reports whether the report shows verdicts, and which.
+func (d *document) checked() map[string]bool {
+	verdicts := map[string]bool{}
+	for _, s := range d.Tree.Sections {
+		report.EachStatement(s.Blocks, func(s report.Statement) {
+			if s.Check > 0 && s.State != report.StateQuoted {
+				verdicts[s.Verdict] = true
+			}
+		})
+	}
+	return verdicts
+}
+
+// news reports whether a statement is marked as new.
+func (d *document) news() bool {
+	found := false
+	for _, s := range d.Tree.Sections {
+		report.EachStatement(s.Blocks, func(s report.Statement) { found = found || s.New })
+	}
+	return found
+}
+
+// sentences returns the runs of the sentences of a paragraph or heading.
+func (d *document) sentences(list []report.Sentence) (out []run) {
+	for i, s := range list {
+		if i > 0 {
+			if space := report.Between(list[i-1].Text, s.Text); space != "" {
+				out = append(out, run{text: space})
+			}
+		}
+		out = append(out, d.sentence(s, s.Mark)...)
+	}
+	return out
+}
+
+// sentence returns the runs of a sentence with a mark. A citation gets the passage that is most like the sentence.
+func (d *document) sentence(s report.Sentence, mark report.Mark) []run {
+	runs := d.inline(s.Markdown(func(id string) string {
+		e := report.Entry{Label: d.labels[id]}
+		if e.Label == "" {
+			return ""
+		}
+		return "[\\[" + report.Escape(e.Label) + "\\]](#" + e.Anchor() + ")"
+	}))
+	for i := range runs {
+		x := &runs[i]
+		if x.cited == "" {
+			x.Mark = mark
+			continue
+		}
+		d.number++
+		x.number, x.passage = d.number, d.Notes[x.cited].passage(s.Text)
+		d.cites[x.cited] = append(d.cites[x.cited], d.number)
+	}
+	if mark.State == report.StateMarked && d.Style.Marked != "" {
+		runs = append(runs, run{text: " "}, run{text: "[" + d.Style.Marked + "]", style: marked})
+	}
+	return runs
+}
+
+// cells returns the runs of each cell of a row; the mark of the row is shown in its last cell.
+func (d *document) cells(r report.Row) [][]run {
+	out := make([][]run, len(r.Cells))
+	for i, c := range r.Cells {
+		mark := r.Mark
+		if i < len(r.Cells)-1 {
+			mark.State = ""
+		}
+		c.Text, c.Cites = barsIn(c)
+		out[i] = d.sentence(c, mark)
+	}
+	return out
+}
+
+// barsIn returns the text and citations of a cell with its bars unescaped, for reading it outside of its table.
+func barsIn(c report.Sentence) (string, []report.Cite) {
+	if !strings.Contains(c.Text, `\|`) {
+		return c.Text, c.Cites
+	}
+	cites := make([]report.Cite, len(c.Cites))
+	for i, at := range c.Cites {
+		at.At -= strings.Count(c.Text[:at.At], `\|`)
+		cites[i] = at
+	}
+	return strings.ReplaceAll(c.Text, `\|`, "|"), cites
+}
+
+// excerpt returns the paragraph with the citation of an excerpt, and whether it belongs to the last block.
+func (d *document) excerpt(b report.Block) []report.Block {
+	blocks := report.Clone(b.Blocks)
+	cite := report.Cite{ID: b.Citation}
+	if last := &blocks[len(blocks)-1]; last.Kind == report.KindParagraph {
+		s := &last.Sentences[len(last.Sentences)-1]
+		cite.At = len(s.Text)
+		s.Cites = append(s.Cites, cite)
+		for i := range last.Sentences {
+			last.Sentences[i].Mark = b.Mark
+		}
+		return blocks
+	}
+	return append(blocks, report.Block{Kind: report.KindParagraph, Sentences: []report.Sentence{
+		{Text: "—", Cites: []report.Cite{{ID: b.Citation, At: len("—")}}}}})
+}
+
+// picture returns a figure of the run's data; nil if there is none or MaxFigures is reached.
+func (d *document) picture(b report.Block) *figure {
+	body := d.Figures[b.Picture]
+	if len(body) == 0 || d.figures+len(body) > MaxFigures {
+		return nil
+	}
+	d.figures += len(body)
+	return &figure{body: body, svg: strings.HasSuffix(b.Picture, ".svg"), title: b.Title}
+}
+
+// caption returns the runs below a figure.
+func (d *document) caption(b report.Block) []run {
+	var out []run
+	for _, s := range b.Sentences {
+		at := report.Cite{ID: b.Citation, At: len(s.Text)}
+		s.Cites = append(append([]report.Cite{}, s.Cites...), at)
+		for _, x := range d.sentence(s, report.Mark{}) {
+			x.style |= italic
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // ordered removes characters that change the direction of following text, because a title could disguise that text. The
@@ -99,28 +221,9 @@ var ordered = strings.NewReplacer("\u202a", "", "\u202b", "", "\u202c", "", "\u2
 
 // plainText joins the text of runs.
 func plainText(runs []run) string {
-	var out []byte
+	var out strings.Builder
 	for _, r := range runs {
-		out = append(out, r.text...)
-		if r.broken {
-			out = append(out, ' ')
-		}
+		out.WriteString(r.text)
 	}
-	return string(out)
-}
-
-// anchors returns the anchors of a report.
-func (d *document) anchors() map[string]bool {
-	found := map[string]bool{}
-	eachBlock(d.blocks, func(b *block) {
-		if b.anchor != "" {
-			found[b.anchor] = true
-		}
-	})
-	return found
-}
-
-// headings returns the top-level headings of a level, in order.
-func (d *document) headings(level int) []block {
-	return slices.DeleteFunc(slices.Clone(d.blocks), func(b block) bool { return b.kind != heading || b.level != level })
+	return out.String()
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/pipeline/reporting/formats/pdf"
 	"nightdesk/topicqueue/scaletest"
@@ -61,7 +62,7 @@ func TestInstalled(t *testing.T) {
 		t.Skip(err)
 	}
 	page, err := formats.HTML(formats.Report{Title: "Dunes",
-		Markdown: "# Dunes\n\nThey move. <script>document.title='x'</script>\n\n" + strings.Repeat("w", 1<<20)})
+		Tree: report.Read("# Dunes\n\nThey move. <script>document.title='x'</script>\n\n" + strings.Repeat("w", 1<<20))})
 	if err != nil {
 		t.Fatal(err)
 	}
