@@ -99,7 +99,7 @@ type Mark struct {
 	Verdict string `json:"verdict,omitempty"` // supported, conclusion, unverified or unsupported; empty: not checked
 	State   string `json:"state,omitempty"`
 	Check   int    `json:"check,omitempty"` // number of the sentence in verification.json, from 1
-	New     bool   `json:"new,omitempty"` // not in the last report on the topic
+	New     bool   `json:"new,omitempty"`   // not in the last report on the topic
 }
 
 // Reference is a source of the report. In anchored style it has an entry for each cited place of a document.
