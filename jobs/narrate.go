@@ -93,8 +93,8 @@ func (h narrateHandler) script(ctx context.Context, a *stage.Attempt) (narration
 	if a.Lapses >= redisqueue.MaxLapses {
 		writer.Model = a.Calls.WithoutModel()
 	}
-	return writer.Script(ctx, narration.Report{RunID: a.Run.ID, Language: o.Language, Mode: o.Audio, Title: rep.Title,
-		Markdown: rep.Markdown})
+	return writer.Script(ctx, narration.Report{RunID: a.Run.ID, Language: o.Language, Mode: o.Audio,
+		Tree: rep.Tree})
 }
 
 // say returns a piece as a WAV file, from the journal or spoken now.

@@ -9,6 +9,7 @@ import (
 
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/prompts"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
@@ -100,7 +101,13 @@ func Report(ctx context.Context, store storage.Store, runID string) (report.Repo
 	if err != nil {
 		return r, err
 	}
-	return report.Read(string(body)), nil
+	r = report.Read(string(body))
+	for i, s := range r.Sections {
+		if prompts.FrameOf(s.Title) == prompts.Conclusion {
+			r.Sections[i].Role = report.RoleConclusion
+		}
+	}
+	return r, nil
 }
 
 var errGarbled = errors.New("invalid file format")

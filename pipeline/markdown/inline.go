@@ -6,7 +6,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// Inline returns the text of a block without its markup. Links to references are omitted.
+// Inline returns the text of a block without its markup. Links to references and pictures within it
+// are omitted.
 func Inline(block ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(block, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -24,6 +25,10 @@ func Inline(block ast.Node, source []byte) string {
 		case *ast.CodeSpan:
 			b.WriteString(Code(n, source))
 			return ast.WalkSkipChildren, nil
+		case *ast.Image:
+			if ast.Node(n) != block {
+				return ast.WalkSkipChildren, nil
+			}
 		case *ast.AutoLink:
 			b.Write(n.Label(source))
 		case *ast.Link:

@@ -19,11 +19,12 @@ import (
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/narration"
+	"nightdesk/pipeline/report"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
-const report = `# Committed data survives a server failure
+const written = `# Committed data survives a server failure
 
 A commit is as safe as the slowest place it waits for [[1](#ref-1)][[2](#ref-2)].
 See [the guide](https://example.org/a?b=c) or https://www.example.org/x.
@@ -51,10 +52,19 @@ The log protects against a crash [[1](#ref-1)].
 <a id="ref-1"></a> [1] Guide · 2024-06-01
 `
 
+// read reads a report whose last section is its conclusion.
+func read(markdown string) report.Report {
+	r := report.Read(markdown)
+	if last := &r.Sections[len(r.Sections)-1]; len(r.Sections) > 1 && last.Role == report.RoleSection {
+		last.Role = report.RoleConclusion
+	}
+	return r
+}
+
 func script(t *testing.T, model llm.Model, mode, language, markdown string) narration.Script {
 	t.Helper()
 	s, err := narration.Writer{Model: model}.Script(t.Context(), narration.Report{RunID: "run", Language: language,
-		Mode: mode, Markdown: markdown})
+		Mode: mode, Tree: read(markdown)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +95,7 @@ func TestScriptWithoutModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := lines(script(t, nil, test.mode, "en", report)); !slices.Equal(got, test.want) {
+			if got := lines(script(t, nil, test.mode, "en", written)); !slices.Equal(got, test.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
 		})
@@ -99,7 +109,7 @@ func TestScriptOfPublished(t *testing.T) {
 	w := &writer{turns: []prompts.NarrateTurn{{Speaker: "A", Text: "Said."}}}
 	for _, model := range []llm.Model{nil, w} {
 		s, err := narration.Writer{Model: model}.Script(t.Context(), narration.Report{Language: "en",
-			Mode: topicqueue.AudioExtended, Markdown: text, Published: true})
+			Mode: topicqueue.AudioExtended, Tree: read(text)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +154,7 @@ func TestScriptOfModel(t *testing.T) {
 		{Speaker: "B", Text: "It waits for 2 standbys [CIT-3-01](https://example.org). In 1997 it was slower."},
 		{Speaker: "b", Text: "| a | b |\n|---|---|\n| 1 | 2 |"},
 	}}
-	got := script(t, w, topicqueue.AudioDual, "en", report)
+	got := script(t, w, topicqueue.AudioDual, "en", written)
 	want := []string{"0 Committed data survives a server failure", "0 Intro",
 		"0 What did it cost? Throughput dropped by 38%, nearly two fifths.", "1 It waits for 2 standbys."}
 	if !slices.Equal(lines(got), want) || got.LeftOut != 2 || len(got.Fallbacks) > 0 {
@@ -161,7 +171,7 @@ func TestScriptOfModel(t *testing.T) {
 func TestScriptOfOneVoice(t *testing.T) {
 	t.Parallel()
 	w := &writer{turns: []prompts.NarrateTurn{{Speaker: "A", Text: "One."}, {Speaker: "A", Text: "Two."}}}
-	got := lines(script(t, w, topicqueue.AudioDual, "en", report))
+	got := lines(script(t, w, topicqueue.AudioDual, "en", written))
 	if want := []string{"0 One.", "1 Two."}; !slices.Equal(got[1:], want) {
 		t.Errorf("%q", got)
 	}
@@ -173,8 +183,8 @@ func TestScriptFallsBack(t *testing.T) {
 	for _, mode := range []string{topicqueue.AudioExtended, topicqueue.AudioSingle, topicqueue.AudioDual} {
 		for name, w := range map[string]*writer{"error": {err: llm.ErrPermanent}, "budget": {err: llm.ErrBudget},
 			"only wrong figures": {turns: []prompts.NarrateTurn{{Speaker: "A", Text: "It took 4711 days."}}}} {
-			got := script(t, w, mode, "en", report)
-			if want := lines(script(t, nil, mode, "en", report)); !slices.Equal(lines(got), want) || len(got.Fallbacks) == 0 {
+			got := script(t, w, mode, "en", written)
+			if want := lines(script(t, nil, mode, "en", written)); !slices.Equal(lines(got), want) || len(got.Fallbacks) == 0 {
 				t.Errorf("%s, %s: %q, %q", mode, name, lines(got), got.Fallbacks)
 			}
 		}

@@ -3,7 +3,6 @@ package narration
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/quantity"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -27,10 +27,7 @@ type Report struct {
 	RunID    string
 	Language string // BCP 47 tag
 	Mode     string // one of the topicqueue.Audio... constants
-	Title    string
-	Markdown string
-	// Published means that run data follows the title, which is not read aloud.
-	Published bool
+	Tree     report.Report
 }
 
 // Script is the text to read aloud.
@@ -48,12 +45,8 @@ const stage = "narrating"
 // rewrites each section for listeners. A model failure is not an error: the text is then taken from the report, for an
 // overview from its opening and conclusion. The error is the cause of ctx's end.
 func (w Writer) Script(ctx context.Context, r Report) (Script, error) {
-	texts := prompts.TextsIn(r.Language)
-	title, parts := read(r.Markdown, texts.References.String(), r.Published)
-	s := Script{Title: title}
-	if s.Title == "" {
-		s.Title = r.Title
-	}
+	parts := partsOf(r.Tree)
+	s := Script{Title: speakable(r.Tree.Title)}
 	whole := r.Mode == topicqueue.AudioExtended
 	n := len(parts)
 	if !whole {
@@ -64,7 +57,7 @@ func (w Writer) Script(ctx context.Context, r Report) (Script, error) {
 	group.SetLimit(atOnce)
 	check := newFigures(parts)
 	for i := range n {
-		if w.Model == nil || whole && parts[i].source == "" {
+		if w.Model == nil || whole && len(parts[i].blocks) == 0 {
 			continue
 		}
 		group.Go(func() error {
@@ -99,7 +92,7 @@ func (w Writer) Script(ctx context.Context, r Report) (Script, error) {
 		case whole:
 			s.Turns = append(s.Turns, spoken(parts[i].paragraphs)...)
 		default:
-			s.Turns = append(s.Turns, overview(parts, texts.Conclusion.String(), r.Mode)...)
+			s.Turns = append(s.Turns, overview(parts, r.Mode)...)
 		}
 	}
 	s.Turns = slices.DeleteFunc(s.Turns, func(t Turn) bool { return !hasWord(t.Text) })
@@ -112,9 +105,9 @@ func hasWord(s string) bool {
 
 // overview returns the opening of a report and its conclusion, or its first section if it has no conclusion. Two voices
 // alternate, after the first voice has read the title.
-func overview(parts []part, conclusion, mode string) []Turn {
+func overview(parts []part, mode string) []Turn {
 	main := slices.Clone(parts[0].paragraphs)
-	last := slices.IndexFunc(parts, func(p part) bool { return p.title == conclusion })
+	last := slices.IndexFunc(parts, func(p part) bool { return p.conclusion })
 	if last < 0 && len(parts) > 1 {
 		last = 1
 	}
@@ -173,26 +166,20 @@ func (a asking) turns(ctx context.Context) ([]Turn, error) {
 	}
 }
 
-// shown returns the Markdown of sections. Each increment of shrink halves their paragraphs. left: number of omitted
-// paragraphs.
+// shown returns the Markdown of sections. Each increment of shrink halves their blocks. left: number of omitted blocks.
 func shown(parts []part, shrink int) (markdown string, left int) {
 	var out []string
 	for _, p := range parts {
 		if p.title != "" && len(parts) > 1 {
 			out = append(out, "## "+p.title)
 		}
-		if p.source == "" {
-			continue
-		}
-		blocks := blankLines.Split(p.source, -1)
-		n := max(1, len(blocks)>>shrink)
-		out = append(out, blocks[:n]...)
-		left += len(blocks) - n
+		n := min(len(p.blocks), max(1, len(p.blocks)>>shrink))
+		section := report.Report{Sections: []report.Section{{Blocks: p.blocks[:n]}}}
+		out = append(out, section.Body(nil))
+		left += len(p.blocks) - n
 	}
-	return strings.Join(out, "\n\n"), left
+	return strings.TrimSpace(strings.Join(out, "\n\n")), left
 }
-
-var blankLines = regexp.MustCompile(`\n[ \t]*\n\s*`)
 
 // turnsOf converts a model's script. If two voices are wanted but only one speaks, they alternate.
 func turnsOf(answer prompts.NarrateAnswer, two bool) []Turn {
@@ -222,10 +209,10 @@ type figures struct {
 	known []quantity.Quantity
 }
 
-func newFigures(report []part) figures {
+func newFigures(parts []part) figures {
 	var all []string
-	for _, p := range report {
-		all = append(all, p.title, p.source)
+	for _, p := range parts {
+		all = append(all, p.title, report.Plain(p.blocks))
 	}
 	words := speakable(strings.Join(all, "\n"))
 	return figures{words, quantity.Parse(words)}

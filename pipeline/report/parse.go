@@ -16,7 +16,8 @@ import (
 var (
 	parser = markdown.NewParser()
 	// canonical markers, with the space before them; in finished reports they are links to a reference
-	markers = regexp.MustCompile(`\s*\[(?:(CIT-\d+-\d+|PLAN-\d+)|\[([^\[\]\n]{1,40})\]\(#ref-[a-z0-9-]+\))\]`)
+	markers = regexp.MustCompile(`\s*\[(?:(CIT-\d+-\d+|PLAN-\d+)\](?:\([^()\s]*\))?|` +
+		`\[([^\[\]\n]{1,40})\]\(#ref-[a-z0-9-]+\)\])`)
 	// markers that follow a full stop, and a second full stop after them
 	closed = regexp.MustCompile(`^(?:\s*\[(?:CIT-\d+-\d+|PLAN-\d+)\])+(?:\s*[.。](?:\s|$))?`)
 )

@@ -28,7 +28,8 @@ func Read(source string) Report {
 		h, heading := n.(*ast.Heading)
 		first := len(r.Sections) == 0 && section.Title == "" && len(section.Blocks) == 0
 		alone := n.ChildCount() == 1 && n.FirstChild().Kind() == ast.KindParagraph
-		head := n.Kind() == ast.KindBlockquote && alone && first && r.Title != ""
+		begun := !first || r.Title == "" || len(r.Status) > 0
+		head := n.Kind() == ast.KindBlockquote && alone && !begun
 		switch {
 		case heading && h.Level == 1 && first && r.Title == "":
 			r.Title = markdown.Inline(h, in.source)

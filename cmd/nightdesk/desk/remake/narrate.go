@@ -13,7 +13,6 @@ import (
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/narration"
-	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
 
@@ -44,7 +43,7 @@ func (d Desk) Narrate(ctx context.Context, runID, mode, file string) (out Narrat
 	if err != nil {
 		return out, NoBundle(err)
 	}
-	markdown, err := d.Store.Get(ctx, storage.ReportKey(runID))
+	tree, err := bundle.Report(ctx, d.Store, runID)
 	if err != nil {
 		return out, err
 	}
@@ -60,8 +59,8 @@ func (d Desk) Narrate(ctx context.Context, runID, mode, file string) (out Narrat
 	out.RunID = runID
 	out.Narration = topicqueue.Narration{Mode: mode, Engine: speaker.Name(), File: file,
 		Transcript: strings.TrimSuffix(file, filepath.Ext(file)) + ".vtt"}
-	err = d.speak(ctx, speaker, narration.Report{RunID: runID, Mode: mode, Published: true,
-		Language: run.Options.Language, Markdown: string(markdown)}, &out)
+	err = d.speak(ctx, speaker, narration.Report{RunID: runID, Mode: mode,
+		Language: run.Options.Language, Tree: tree}, &out)
 	if err == nil && filepath.Ext(file) != ".wav" {
 		out.Sound, err = encoder.Encode(ctx, out.Sound)
 	}
