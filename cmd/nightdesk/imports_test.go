@@ -54,7 +54,7 @@ var layers = map[string][]string{
 		"jobs/steady"},
 	"jobs/stage":           {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue", "jobs", "jobs/steady"},
 	"jobs/steady":          {"pipeline/tools", "storage", "topicqueue", "topicqueue/redisqueue"},
-	"jobs/bundle":          {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue"},
+	"jobs/bundle":          {"pipeline", "prompts", "storage", "topicqueue", "topicqueue/redisqueue"},
 	"jobs/search":          {"pipeline", "storage", "topicqueue", "jobs/bundle"},
 	"jobs/nights":          {"jobs", "storage", "topicqueue", "topicqueue/redisqueue"},
 	"pipeline/answering":   {"pipeline/report", "pipeline/text", "pipeline/llm", "pipeline/tools", "pipeline/citation", "pipeline/knowledge", "prompts", "topicqueue"},
