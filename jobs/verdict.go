@@ -3,13 +3,14 @@ package jobs
 import (
 	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
-	"regexp"
-	"slices"
-	"strings"
 )
 
 // judge returns whether a run with a report is completed or partial, and why. away: why the model did not write the
@@ -70,7 +71,7 @@ func withoutModel(in reporting.Input, rep reporting.Report, away string) string 
 	if len(parts) == 0 {
 		return ""
 	}
-	cause := position.ReplaceAllString(cmp.Or(append([]string{away}, causes...)...), "")
+	cause := position.ReplaceAllString(cmp.Or(append(causes, away)...), "")
 	remedy := "check the model server, then retry the run"
 	switch {
 	case strings.Contains(cause, llm.ErrBudget.Error()):
