@@ -49,8 +49,6 @@ valid, 2 wrong use.`,
 	flags.StringVar(&f.Sources, "sources", "", "file with the sources, one JSON object per line")
 	flags.BoolVar(&f.Listed, "numbered-sources", false,
 		"[1] is the first source, and so on; adds a reference list if the report has none")
-	flags.BoolVar(&f.NoSanitize, "no-sanitize", false,
-		"leave numbers, and addresses outside the references, unchanged")
 	flags.BoolVar(&f.NoSupport, "no-support", false, "do not compare sentences with their sources")
 	flags.BoolVar(&f.Judge, "judge", false,
 		"ask the configured model (LLM_JUDGE_MODEL, else LLM_MODEL) whether they do; else only quotations and figures "+

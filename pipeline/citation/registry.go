@@ -104,15 +104,6 @@ func (r *Registry) Len() int { return len(r.sources) }
 // At returns a source by its position in Sources.
 func (r *Registry) At(i int) Source { return r.sources[i] }
 
-// OfRun reports whether citation ids name sources.
-func (r *Registry) OfRun() bool { return len(r.traces) > 0 }
-
-// IndexOf returns the position of the source that a citation id stands for.
-func (r *Registry) IndexOf(id string) (int, bool) {
-	at, ok := r.at[markup.Canonical(id)]
-	return at, ok
-}
-
 // Lookup returns the trace of a citation id in any form that ParseID accepts.
 func (r *Registry) Lookup(id string) (topicqueue.ToolTrace, bool) {
 	t, ok := r.traces[markup.Canonical(id)]
@@ -121,7 +112,7 @@ func (r *Registry) Lookup(id string) (topicqueue.ToolTrace, bool) {
 
 // Source returns what a citation id stands for.
 func (r *Registry) Source(id string) (Source, bool) {
-	at, ok := r.IndexOf(id)
+	at, ok := r.at[markup.Canonical(id)]
 	if !ok {
 		return Source{}, false
 	}

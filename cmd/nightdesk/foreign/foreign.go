@@ -28,10 +28,10 @@ import (
 
 // Report names a report and its sources, and says how to verify it.
 type Report struct {
-	File, Sources         string // file names, or - for standard input
-	Listed                bool   // numbers in a report without references are line numbers of sources
-	NoSanitize, NoSupport bool
-	Judge                 bool // ask the configured model about what quotations and figures leave open
+	File, Sources string // file names, or - for standard input
+	Listed        bool   // numbers in a report without references are line numbers of sources
+	NoSupport     bool
+	Judge         bool // ask the configured model about what quotations and figures leave open
 }
 
 // verified is the JSON document of `verify --report --json`.
@@ -97,7 +97,7 @@ func (f Report) Verify(ctx context.Context, cfg config.Config, con *view.Console
 	same := readPages(sources, f.Sources)
 	registry := citation.RegistryOf(sources)
 	v, failure := verification.Guarded(string(report), func() verification.Result {
-		return verification.Verify(registry, string(report), verification.Options{Sanitize: !f.NoSanitize, Listed: f.Listed})
+		return verification.Verify(registry, string(report), f.Listed)
 	})
 	sentences := []verifiedSentence{}
 	if !f.NoSupport {

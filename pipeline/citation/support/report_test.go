@@ -72,7 +72,7 @@ func TestPlantedReport(t *testing.T) {
 		fmt.Fprintf(&body, "- %s [%d]\n", strings.Join(strings.Fields(c.sentence), " "), n)
 	}
 	registry := citation.RegistryOf(registered)
-	v := verification.Verify(registry, "# A report\n\n"+body.String()+"\n## References\n\n"+references.String(), verification.Options{Sanitize: true})
+	v := verification.Verify(registry, "# A report\n\n"+body.String()+"\n## References\n\n"+references.String(), false)
 
 	judged := map[string][]verification.Sentence{} // a sentence may stand there twice, with different sources
 	for _, s := range v.Sentences {

@@ -155,7 +155,7 @@ func (p *entryParser) open(i int, pre label) {
 }
 
 // follow extends the entry by the lines after i that belong to it, and returns the last of them: also an address below
-// it, if it has none, and the source below a query of our own.
+// it, if it has none.
 func (p *entryParser) follow(i int) int {
 	first, target, blank := i, p.leads(i), false
 	for j := i + 1; j < p.until && p.cur.style != tableStyle; j++ {
@@ -166,19 +166,13 @@ func (p *entryParser) follow(i int) int {
 		address, bullet := markup.IsOnlyAddress(p.line(j)), bulletEntry.MatchString(p.line(j))
 		within := p.goesOn(first, j) && !(target && address && bullet)
 		below := address && !(target && (blank || bullet))
-		source := p.cur.id != "" && p.leads(j) && !p.namesDocument(j)
-		if !within && (!below && !source || p.lines[j].label != nil) {
+		if !within && (!below || p.lines[j].label != nil) {
 			break
 		}
 		target, blank = target || p.leads(j), false
 		p.cur.end, i = p.lines[j].end, j
 	}
 	return i
-}
-
-// namesDocument reports whether line j names the document of the entries directly below it.
-func (p *entryParser) namesDocument(j int) bool {
-	return j+1 < p.until && p.lines[j+1].label != nil && p.lines[j+1].label.id != ""
 }
 
 // linkLabel is the label of a link's address.

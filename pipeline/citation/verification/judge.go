@@ -34,13 +34,13 @@ func (v *verifier) judgeEntry(e *entry) {
 			return markup.Verdict{Keep: true}
 		}
 		at, level, ok := v.MatchURL(d)
-		if ok && v.o.Sanitize {
+		if ok {
 			if detail := citation.Unfit(v.At(at).URL); detail != "" {
 				e.detail, ok, refused = detail, false, true
 			}
 		}
 		if !ok {
-			if unresolved++; v.o.Sanitize && (kind == citation.Unsafe || e.detail == citation.DetailUnsafe) {
+			if unresolved++; kind == citation.Unsafe || e.detail == citation.DetailUnsafe {
 				v.verification.UnsafeURLs = append(v.verification.UnsafeURLs, d)
 				e.detail = citation.DetailUnsafe
 			}
@@ -75,30 +75,17 @@ func (v *verifier) judgeWords(e *entry, raw string) {
 	switch {
 	case at >= 0:
 		e.source, e.level, e.place = at, citation.MatchKey, citation.PlaceOf(citation.Source{Key: key})
-		if e.anchor { // of our own: passages of one document are entries of their own
-			e.place = text.Line(raw)
-			if v.OfRun() {
-				e.place = ""
-			}
-		}
-	case v.Titled(raw) >= 0 && (e.id == "" || !v.OfRun()):
+	case v.Titled(raw) >= 0:
 		at = v.Titled(raw)
 		s := v.At(at)
 		e.source, e.level, e.place = at, citation.MatchTitle, citation.PlaceOf(s)
-		if detail := citation.Unfit(s.URL); v.o.Sanitize && detail != "" && s.URL != "" {
+		if detail := citation.Unfit(s.URL); detail != "" && s.URL != "" {
 			e.source, e.reason, e.detail = -1, ReasonUnverifiable, detail
 			return
 		}
 		if s.URL != "" {
 			e.text = strings.TrimRight(e.text, " :：") + ": " + citation.SafeSpelling(s.URL)
 		}
-	case e.id != "" && v.OfRun():
-		at, known := v.IndexOf(e.id)
-		if !known {
-			e.reason = citation.ReasonUnknownKey
-			return
-		}
-		e.source, e.level = at, citation.MatchID
 	case key != "":
 		e.reason = citation.ReasonUnknownKey
 	default:

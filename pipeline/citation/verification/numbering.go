@@ -56,12 +56,9 @@ func (v *verifier) number() {
 	order := func(e *entry) uint { return uint(e.number) } // entries without numbers, -1, come last
 	slices.SortStableFunc(kept, func(a, b *entry) int { return cmp.Compare(order(a), order(b)) })
 	for i, e := range kept {
-		e.final = max(e.number, 0)
-		if v.o.Sanitize {
-			e.final = i + 1
-		}
-		v.top = max(v.top, e.final)
+		e.final = i + 1
 	}
+	v.top = len(kept)
 }
 
 // meanings says which entries a number leads to: one for each list that has it, in the order of the lists.

@@ -39,7 +39,7 @@ func (v *verifier) rewrite() string {
 		result = v.items(strings.TrimRight(markup.CloseCode(result), " \t\n") + "\n\n## Sources")
 	}
 	switch {
-	case v.o.Sanitize && (len(v.added) > 0 || slices.ContainsFunc(v.entries, (*entry).stays)):
+	case len(v.added) > 0 || slices.ContainsFunc(v.entries, (*entry).stays):
 		result = strings.TrimRight(result, " \t\n") + "\n"
 	case len(v.entries) > 0 && !strings.HasSuffix(v.Markdown, "\n"):
 		result = strings.TrimRight(result, "\n")
@@ -67,9 +67,8 @@ func (v *verifier) item(out *bytes.Buffer, e *entry) int {
 // written returns an entry that stays.
 func (v *verifier) written(e *entry) string {
 	n := strconv.Itoa(e.final)
-	stays := e.number == noNumber && !v.o.Sanitize || e.bare && v.placed
 	switch {
-	case e.id != "" || stays:
+	case e.id != "":
 		return v.Markdown[e.start:e.body] + e.text
 	case e.style == tableStyle && e.bare:
 		return v.Markdown[e.start:e.body] + "[" + n + "] " + e.text
@@ -99,10 +98,7 @@ func (v *verifier) items(text string) string {
 // body returns the text between two positions with its markers and addresses resolved.
 func (v *verifier) body(start, end int) string {
 	w := v.Edit()
-	w.Foreign = true
-	if v.o.Sanitize {
-		w.OnLink = v.judgeBody
-	}
+	w.Foreign, w.OnLink = true, v.judgeBody
 	w.OnMarker = func(t markup.Token) (string, bool) {
 		g := t.Group
 		if !v.isMarker(w, t) {
@@ -129,17 +125,11 @@ func (v *verifier) body(start, end int) string {
 
 // linked deals with the address of a marker that is a link, [1](https://...).
 func (v *verifier) linked(markers []string, dest string) []string {
-	_, kind := citation.Destination(dest)
-	switch {
-	case kind == citation.Harmless:
-	case !v.o.Sanitize:
-		if len(markers) == 1 {
-			markers[0] += "(" + dest + ")"
-		}
-	default:
-		if to := v.judgeBody(markup.Token{Kind: markup.Address, Dest: dest}); len(markers) == 0 && to.After != "" {
-			markers = append(markers, to.After)
-		}
+	if _, kind := citation.Destination(dest); kind == citation.Harmless {
+		return markers
+	}
+	if to := v.judgeBody(markup.Token{Kind: markup.Address, Dest: dest}); len(markers) == 0 && to.After != "" {
+		markers = append(markers, to.After)
 	}
 	return markers
 }
@@ -154,7 +144,7 @@ func (v *verifier) isMarker(w *markup.Editor, t markup.Token) bool {
 		return len(v.byID) > 0
 	}
 	_, kind := citation.Destination(g.Dest)
-	if g.Dest != "" && kind != citation.Harmless && v.o.Sanitize {
+	if g.Dest != "" && kind != citation.Harmless {
 		return g.Numbers[0] < 1000
 	}
 	if len(v.entries)+len(v.added) == 0 {

@@ -19,7 +19,7 @@ func TestSentences(t *testing.T) {
 		"They came in at place 12. October was wet. [1]":                  {"October was wet."},
 		"Es waren z. B. 5. Dann kamen 7 hinzu [1]. Mehr kamen nicht [1].": {"Dann kamen 7 hinzu.", "Mehr kamen nicht."},
 	} {
-		v := verification.Verify(registry, text+"\n\n## References\n\n[1] a.pdf\n", verification.Options{})
+		v := verification.Verify(registry, text+"\n\n## References\n\n[1] a.pdf\n", false)
 		var got []string
 		for _, s := range v.Sentences {
 			got = append(got, s.Text)

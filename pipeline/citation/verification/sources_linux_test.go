@@ -47,7 +47,7 @@ func TestManySources(t *testing.T) {
 				}
 				sources = append(sources, s)
 			}
-			verification.Verify(citation.RegistryOf(sources), text, verification.Options{Sanitize: true})
+			verification.Verify(citation.RegistryOf(sources), text, false)
 		})
 	}
 }

@@ -63,21 +63,14 @@ type Result struct {
 	Reason           string     `json:"reason"`
 }
 
-// Options switches steps of Verify.
-type Options struct {
-	// Sanitize removes addresses from the text outside the references (those of a source become its marker), what is
-	// unsafe to follow, and leaked tool calls; then it numbers the citations anew without gaps.
-	Sanitize bool
-	// Listed says that numbers of a text without references are places in the registry's sources, from 1: it gets the
-	// list. Otherwise nobody knows what they mean, and such a text stays as it is.
-	Listed bool
-}
-
 // Verify checks every citation of a Markdown text against the registry. Lists of references and markers are understood
 // in the forms that people and models write; entries that lead to no source are removed with their markers, others get
-// the source's own address. Everything else stays, byte for byte; code is left alone.
+// the source's own address and are numbered anew without gaps. Addresses outside the references go (those of a source
+// become its marker), and what is unsafe to follow, and leaked tool calls. Everything else stays, byte for byte; code
+// is left alone. listed: numbers of a text without references are places in the registry's sources, from 1, and it
+// gets the list; otherwise nobody knows what they mean, and such a text stays as it is.
 // Verifying the result again changes nothing. Never fails; time is linear in the length of the text.
-func Verify(r *citation.Registry, report string, o Options) Result {
+func Verify(r *citation.Registry, report string, listed bool) Result {
 	if r.Len() == 0 {
 		return Result{Report: report, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{},
 			Status: StatusUnverified, Reason: ReasonNoSource}
@@ -85,7 +78,7 @@ func Verify(r *citation.Registry, report string, o Options) Result {
 	text := strings.ToValidUTF8(lineBreaks.Replace(report), "\uFFFD")
 	var first, v *verifier
 	for pass := range maxPasses {
-		v = verifyOnce(r, text, o, pass)
+		v = verifyOnce(r, text, listed, pass)
 		if first == nil {
 			first = v
 		} else {
@@ -114,7 +107,6 @@ const maxPasses = 16
 type verifier struct {
 	*citation.Registry
 	*reading
-	o        Options
 	entries  []*entry
 	byNumber meanings
 	top      int  // the last number given to an entry
@@ -124,26 +116,18 @@ type verifier struct {
 	last     *entry            // of the last list with numbers; nil without one
 	added    []*entry          // for sources that only the text outside the references links to
 
-	placed bool // the places of entries without numbers stay as they are
-
 	result       string
 	verification Result
 }
 
 // pass: how many were made before; text is the result of the last of them.
-func verifyOnce(r *citation.Registry, text string, o Options, pass int) *verifier {
-	if o.Sanitize {
-		text = unhide(text)
-	}
-	original := text
-	if o.Sanitize {
-		text = cutToolMarkup(text)
-	}
-	read := newReading(r, text).numberNotes().splitEntries().plainMarkers(o.Listed)
-	if o.Listed && pass == 0 {
+func verifyOnce(r *citation.Registry, text string, listed bool, pass int) *verifier {
+	original := unhide(text)
+	read := newReading(r, cutToolMarkup(original)).numberNotes().splitEntries().plainMarkers(listed)
+	if listed && pass == 0 {
 		read = read.list()
 	}
-	v := &verifier{Registry: r, reading: read, o: o, byNumber: meanings{}, byID: map[string]*entry{},
+	v := &verifier{Registry: r, reading: read, byNumber: meanings{}, byID: map[string]*entry{},
 		bySource: map[string]*entry{}}
 	v.verification = Result{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
 	for _, s := range v.lists {
@@ -158,7 +142,6 @@ func verifyOnce(r *citation.Registry, text string, o Options, pass int) *verifie
 		v.judgeEntry(e)
 	}
 	v.findDuplicates()
-	v.placed = !o.Sanitize && !slices.ContainsFunc(v.entries, func(e *entry) bool { return e.reason != "" })
 	v.number()
 	judged := v.verification
 	if v.result = v.rewrite(); len(v.added) > 0 { // there is a list now, which the markers before the links mean

@@ -28,21 +28,17 @@ var webAddress = regexp.MustCompile(`(?i)https?://[^\s<>"'` + "`" + `|\\{}\[\]]+
 // FuzzVerify: what was verified is verified; every address outside code is that of a source; nothing panics.
 func FuzzVerify(f *testing.F) {
 	for _, s := range verifySeeds {
-		f.Add(s, true)
-		f.Add(s, false)
+		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, in string, sanitize bool) {
+	f.Fuzz(func(t *testing.T, in string) {
 		if len(in) > 4000 {
 			return
 		}
-		once := isStable(t, in, sanitize)
+		once := isStable(t, in)
 		for _, s := range once.Sentences {
 			if len(s.Citations) == 0 || s.Text == "" {
 				t.Fatalf("sentence %+v of %q", s, once.Report)
 			}
-		}
-		if !sanitize {
-			return
 		}
 		for _, address := range webAddress.FindAllString(withoutCode(once.Report), -1) {
 			if !isOfShelf(address) {
