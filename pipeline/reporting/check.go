@@ -19,8 +19,9 @@ import (
 // readTime limits the time to read the texts of the sources, so that a report does not wait for unavailable storage.
 const readTime = 10 * time.Second
 
-// check checks each citing sentence of a draft against its sources. It repairs, marks or removes unsupported sentences
-// and records the results. If the check fails, the draft is returned unchanged. The only error is the end of ctx.
+// check checks each citing sentence of a draft against its sources. It adds missing citations, repairs contradicted
+// sentences, marks or removes what stays unsupported, and records the results. If the check fails, the draft is
+// returned unchanged. The only error is the end of ctx.
 func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verification, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a defect of the check must not lose the report
@@ -34,13 +35,15 @@ func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verifica
 	for _, s := range d.sections {
 		all = append(all, s.claims...)
 	}
+	all = distinct(all)
 	d.opening.claims, d.conclusion.claims, d.conclusion.title = all, all, w.texts.Conclusion.String()
-	c := &checker{m: w.material, v: newVerification(), sources: map[string]topicqueue.Source{}, answer: d.answer}
+	c := &checker{m: w.material, v: newVerification(), sources: map[string]topicqueue.Source{}, answer: d.answer,
+		claims: all}
 	for _, p := range d.parts() {
 		p.told = told{}
 		c.parts = append(c.parts, &checkedPart{part: p})
 	}
-	for _, step := range []func(context.Context) error{c.read, c.find, c.repairAll} {
+	for _, step := range []func(context.Context) error{c.read, c.find, c.citeAll, c.repairAll} {
 		if err := step(ctx); err != nil {
 			return written, nil, err
 		}
@@ -57,6 +60,7 @@ type checker struct {
 	m       *material
 	v       *Verification
 	parts   []*checkedPart // in the order of the report
+	claims  []claim        // of the whole report
 	answer  bool           // the report is a single answer, whose uncited sentences are marked
 	corpus  *support.Corpus
 	sources map[string]topicqueue.Source // by source id
@@ -162,7 +166,11 @@ func (c *checker) find(ctx context.Context) error {
 			c.findStatement(p, s)
 		}
 	}
-	if err := c.askJudge(ctx); err != nil {
+	var all []*decision
+	for _, p := range c.parts {
+		all = append(all, p.decisions...)
+	}
+	if err := c.askJudge(ctx, all, 0); err != nil {
 		return err
 	}
 	for _, p := range c.parts {

@@ -232,28 +232,116 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestCitationIsRepaired: what the section knows from another source than the cited one stays, with that citation.
-func TestCitationIsRepaired(t *testing.T) {
+// TestCitationsBeforeWords: a sentence whose sources lack something keeps its words. It gets the citation of the claim
+// of the report that has it; one of which nothing can be named stays as it is.
+func TestCitationsBeforeWords(t *testing.T) {
 	t.Parallel()
-	const claim = "[CIT-1-02] The setting checkpoint_interval defaults to 300 seconds."
-	repair := func(req llm.Request) (string, error) {
-		if !strings.Contains(req.Prompt.User, claim) {
-			return "", fmt.Errorf("no %q in the question:\n%s", claim, req.Prompt.User)
-		}
-		return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds [CIT-1-02].",
-			"span": "checkpoint_interval defaults to 300 seconds"}]}`, nil
+	const power, standby = "CIT-3-01", "CIT-2-01"
+	for name, tt := range map[string]struct {
+		text  string
+		cites []string // afterwards
+		want  support.Result
+		// verdicts of the judge, with one source and with two
+		alone, both string
+	}{
+		"the date of another claim of the section": {"Recovery took 0.4 seconds until an interval of 300 seconds [CIT-1-01].",
+			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, "partly", "supported"},
+		"the figure of a claim elsewhere": {"With the log on a disk whose throughput dropped by 38%, recovery took 0.4 seconds [CIT-1-01].",
+			[]string{"CIT-1-01", power}, support.Supported, "not_in_source", "supported"},
+		"a comparison with nothing to name": {"Recovery is quick beside the switch to a standby [CIT-1-01].",
+			[]string{"CIT-1-01"}, support.Unverified, "partly", ""},
+		"a name of the document's head": {"The laboratory Institute for Storage took 0.4 seconds for recovery [CIT-1-01].",
+			[]string{"CIT-1-01"}, support.Unverified, "partly", ""},
+		"a name and a date of another passage": {"The University of Brenna saw it in June 2025, when recovery took 0.4 seconds [CIT-1-01].",
+			[]string{"CIT-1-01", standby}, support.Supported, "partly", "supported"},
+		"a row": {"| Case | Recovery | Interval |\n|---|---|---|\n| log | 0.4 seconds | 300 seconds [CIT-1-01] |",
+			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, "partly", "supported"},
+		"the second answer is missing": {"Recovery took 0.4 seconds, at an interval of 300 seconds [CIT-1-01].",
+			[]string{"CIT-1-01", "CIT-1-02"}, support.Unverified, "partly", ""},
+		"the other source does not help": {"Recovery took 0.4 seconds, as the interval is 300 seconds [CIT-1-01].",
+			[]string{"CIT-1-01"}, support.Unsupported, "partly", "contradicted"},
+		"a figure of no claim": {"Recovery took 0.4 seconds in 71 tests [CIT-1-01].",
+			[]string{"CIT-1-01"}, support.Unsupported, "partly", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := evidence(t, topicqueue.CitationAnchors)
+			in.Blocks[0].Traces[0].Source.Head = "Institute for Storage. Final report, 3 September 2024."
+			seen := &in.Blocks[1].Traces[0]
+			seen.Source.Text += " The University of Brenna saw it in June 2025."
+			seen.Source.Hash = topicqueue.TextHash(seen.Source.Text)
+			seen.Claims[0].Text += " The University of Brenna saw it in June 2025."
+			judge := func(req llm.Request) (string, error) {
+				of := map[string]prompts.JudgeFinding{}
+				for _, m := range askedSentence.FindAllStringSubmatch(req.Prompt.User, -1) {
+					if !strings.Contains(m[3], "0.4") && !strings.HasPrefix(m[3], "Recovery is") {
+						continue // of other sections
+					}
+					f := prompts.JudgeFinding{Verdict: tt.alone, Wrong: "A part is not there."}
+					if strings.Contains(m[2], ",") {
+						f.Verdict = tt.both
+					}
+					if f.Verdict == "supported" {
+						f.Places = []string{"Recovery of a log of 16 MB took 0.4 seconds in the tests of version 3.2."}
+					}
+					of[m[3]] = f
+				}
+				return verdicts(of)(req)
+			}
+			repair := func(req llm.Request) (string, error) {
+				t.Errorf("a repair is asked:\n%s", req.Prompt.User)
+				return "", errors.New("refused")
+			}
+			got, err := (&reporting.Reporter{Model: judgedModel(tt.text, repair, judge), Now: now}).Report(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			action := reporting.ActionKept
+			if len(tt.cites) > 1 {
+				action = reporting.ActionCited
+			} else if tt.want == support.Unsupported {
+				action = reporting.ActionMarked
+			}
+			at := slices.IndexFunc(got.Verification.Sentences, func(s reporting.CheckedSentence) bool {
+				return s.Section == "The log" && strings.Contains(s.Text, "0.4 seconds") || strings.HasPrefix(s.Text, "Recovery is quick")
+			})
+			s := got.Verification.Sentences[at]
+			if !slices.Equal(s.Citations, tt.cites) || s.Verdict != tt.want || s.Action != action {
+				t.Errorf("%+v", s)
+			}
+			if row := strings.HasPrefix(tt.text, "|"); !row && s.Text != strings.Replace(tt.text, " [CIT-1-01]", "", 1) {
+				t.Errorf("the words are now %q", s.Text)
+			}
+			checkStructure(t, in, got, topicqueue.CitationAnchors)
+			if wrong, _ := got.Verification.Recheck(sources(in), sourceOf(in)); len(wrong) > 0 {
+				t.Errorf("sentences %v are judged otherwise the second time", wrong)
+			}
+			if d := got.Verification.Compare(in.Run, got.Tree, in.Registry()); len(d.Absent)+len(d.Unchecked) > 0 {
+				t.Errorf("%+v", d)
+			}
+		})
+	}
+}
+
+// TestRepairKeepsNames: a correction that leaves out a figure or a name of the cited claims is refused.
+func TestRepairKeepsNames(t *testing.T) {
+	t.Parallel()
+	repair := func(llm.Request) (string, error) {
+		return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval is 300 seconds [CIT-1-02].", "span": "checkpoint_interval defaults to 300 seconds"},
+			{"sentence": 2, "text": "Recovery was slow [CIT-1-01].", "span": "Recovery of a log of 16 MB took 0.4 seconds"}]}`, nil
 	}
 	denied := verdicts(map[string]prompts.JudgeFinding{
-		"The checkpoint": {Wrong: "The source gives no interval.", Verdict: "not_in_source"}})
-	model := judgedModel(rightLog+" The checkpoint interval defaults to 300 seconds [CIT-1-01].", repair, denied)
+		"Recovery":       {Wrong: "It was quick.", Verdict: "contradicted"},
+		"The checkpoint": {Wrong: "It is 300.", Verdict: "contradicted"}})
+	model := judgedModel("The checkpoint interval is 400 seconds [CIT-1-02]. Recovery of 16 MB took too long [CIT-1-01].", repair, denied)
 	got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), evidence(t, topicqueue.CitationAnchors))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(got.Markdown, "defaults to 300 seconds [[CIT-1-02]") {
-		t.Errorf("%s", got.Markdown)
+	if s := find(t, got, "Recovery of 16"); s.Action != reporting.ActionMarked || !strings.Contains(s.Refused, "16 MB") {
+		t.Errorf("%+v", s)
 	}
-	if s := find(t, got, "The checkpoint"); s.Action != reporting.ActionRepaired || s.Verdict != support.Supported {
+	if s := find(t, got, "The checkpoint"); s.Action != reporting.ActionRepaired || s.Text != "The checkpoint interval is 300 seconds." {
 		t.Errorf("%+v", s)
 	}
 }
@@ -435,9 +523,10 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: %+v", beginning, s)
 		}
 	}
-	for _, part := range []string{"Problem: The source says that shorter intervals do.", "Problem: The source does not say how long."} {
-		if !strings.Contains(repairs, part) {
-			t.Errorf("no %q in\n%s", part, repairs)
+	for part, want := range map[string]bool{"Problem: The source says that shorter intervals do.": true,
+		"Problem: The source does not say how long.": false} { // no other words would help
+		if strings.Contains(repairs, part) != want {
+			t.Errorf("%q is there: %t, in\n%s", part, !want, repairs)
 		}
 	}
 	concluded := strings.Contains(got.Markdown, "1 sentence is a conclusion of the report")

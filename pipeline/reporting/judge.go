@@ -13,23 +13,21 @@ import (
 	"nightdesk/prompts"
 )
 
-// askJudge asks the model to judge the statements that are not verbatim, with several calls in parallel. The only error
-// is the end of ctx.
-func (c *checker) askJudge(ctx context.Context) error {
+// askJudge asks the model to judge those statements that are not verbatim, with several calls in parallel. round counts
+// from 0. The only error is the end of ctx.
+func (c *checker) askJudge(ctx context.Context, all []*decision, round int) error {
 	var open []*decision
 	var asked []judging.Sentence
-	for _, p := range c.parts {
-		for _, d := range p.decisions {
-			d.judged.Missing = c.unjudged(d)
-			if d.judged.Missing != "" || d.findings.Quotation.Result == support.Verbatim {
-				continue
-			}
-			open = append(open, d)
-			asked = append(asked, judging.Sentence{
-				Text: d.text, Head: d.Head, Sources: c.sourcesOf(d.ids),
-				Quotes: quotesFor(d.text, d.ids, p.claims), Findings: d.findings,
-			})
+	for _, d := range all {
+		d.judged.Missing = c.unjudged(d)
+		if d.judged.Missing != "" || d.findings.Quotation.Result == support.Verbatim {
+			continue
 		}
+		open = append(open, d)
+		asked = append(asked, judging.Sentence{
+			Text: d.text, Head: d.Head, Sources: c.sourcesOf(d.ids),
+			Quotes: c.quotesFor(d), Findings: d.findings,
+		})
 	}
 	calls := judging.Calls(asked)
 	errs := make([]error, len(calls))
@@ -42,7 +40,7 @@ func (c *checker) askJudge(ctx context.Context) error {
 			for i, at := range call {
 				sentences[i] = asked[at]
 			}
-			answers, err := judge.Ask(ctx, c.m.position("", n, 0), sentences)
+			answers, err := judge.Ask(ctx, c.m.position("", n, round), sentences)
 			errs[n] = err
 			for i, at := range call {
 				open[at].judged = answers[i]
@@ -86,10 +84,15 @@ func (c *checker) describe(at support.Span) prompts.Passage {
 	}
 }
 
+// citedBy returns the claims that a statement cites.
+func (c *checker) citedBy(d *decision) []claim {
+	other := func(of claim) bool { return !slices.Contains(d.ids, of.CitationID) }
+	return slices.DeleteFunc(slices.Clone(c.claims), other)
+}
+
 // quotesFor returns the positions of the quotes of all claims that a statement cites, most similar first.
-func quotesFor(words string, ids []string, claims []claim) (quotes []support.Span) {
-	cited := slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return !slices.Contains(ids, c.CitationID) })
-	for _, from := range byLikeness(words, cited) {
+func (c *checker) quotesFor(d *decision) (quotes []support.Span) {
+	for _, from := range byLikeness(d.text, c.citedBy(d)) {
 		quotes = append(quotes, support.Span{Source: from.source.ID, Start: from.Start, End: from.End})
 	}
 	return quotes

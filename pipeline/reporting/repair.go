@@ -21,7 +21,66 @@ const (
 	passageBytes   = 600
 )
 
-// repairAll asks the model to correct unsupported sentences, with one call per part and several parts in parallel.
+// citeAll adds to each statement that the judge finds only partly or not in its sources the citation of the first claim
+// of the report that has every figure, date and name missing there, and has it judged again with that source as well.
+// The citation stays unless the statement is still unsupported. The only error is the end of ctx.
+func (c *checker) citeAll(ctx context.Context) error {
+	others := make([]string, len(c.claims))
+	for i, from := range c.claims {
+		s := from.source
+		others[i] = strings.Join([]string{from.statement(), from.quote(), s.Title, s.By(), s.Date, s.Head}, "\n")
+	}
+	var cited, before []*decision
+	for _, p := range c.parts {
+		for _, d := range p.decisions {
+			was := *d
+			if c.citeMissing(d, others) {
+				cited, before = append(cited, d), append(before, &was)
+			}
+		}
+	}
+	if len(cited) == 0 {
+		return nil
+	}
+	if err := c.askJudge(ctx, cited, 1); err != nil {
+		return err
+	}
+	for i, d := range cited {
+		if d.verdict = d.findings.Decide(d.judged); d.verdict == support.Unsupported {
+			*d = *before[i]
+		}
+	}
+	return nil
+}
+
+// citeMissing adds the citation of a claim to a statement, if that claim's source makes up for what its own lack.
+func (c *checker) citeMissing(d *decision, others []string) bool {
+	lacking := d.judged.Judgement == support.JudgedPartly || d.judged.Judgement == support.JudgedAbsent
+	if !lacking || d.linked {
+		return false
+	}
+	_, holders := c.corpus.Lacking(d.text, d.Head, c.sourcesOf(d.ids), others)
+	for _, h := range holders {
+		ids := append(slices.Clone(d.ids), c.claims[h].CitationID)
+		sources := c.sourcesOf(ids)
+		if missing, _ := c.corpus.Lacking(d.text, d.Head, sources, others); len(missing) == 0 {
+			d.ids, d.action, d.findings = ids, ActionCited, c.corpus.Check(d.text, d.Head, sources)
+			d.judged = support.Judged{}
+			return true
+		}
+	}
+	return false
+}
+
+// contradicted reports whether the sources say otherwise than an unsupported statement. What they only lack cannot be
+// put right by other words.
+func (d *decision) contradicted() bool {
+	misstated := func(g support.Figure) bool { return g.Instead != "" }
+	return d.judged.Judgement == support.JudgedContradicted || d.findings.Quotation.Result == support.Absent ||
+		slices.ContainsFunc(d.findings.Figures, misstated)
+}
+
+// repairAll asks the model to correct contradicted sentences, with one call per part and several parts in parallel.
 // Table rows are not sent. Sentences that the model does not correct stay unchanged. The only error is the end of ctx.
 func (c *checker) repairAll(ctx context.Context) error {
 	if c.m.Model == nil {
@@ -33,7 +92,8 @@ func (c *checker) repairAll(ctx context.Context) error {
 	g.SetLimit(parallel(c.m.Parallel))
 	for i, p := range c.parts {
 		for _, d := range p.decisions {
-			if d.verdict == support.Unsupported && !d.linked && !d.IsRow() && len(asked[i]) < repairSentence {
+			wrong := d.verdict == support.Unsupported && d.contradicted()
+			if wrong && !d.linked && !d.IsRow() && len(asked[i]) < repairSentence {
 				asked[i] = append(asked[i], d)
 			}
 		}
@@ -65,14 +125,14 @@ func (c *checker) repairAll(ctx context.Context) error {
 	return nil
 }
 
-// repairData builds the prompt data for a part: its unsupported sentences and the claims that they cite. It adds
-// similar claims of the part, because a true sentence may have the wrong citation.
+// repairData builds the prompt data for a part: its contradicted sentences and the claims that they cite. It adds
+// similar claims of the report, because a true sentence may have the wrong citation.
 func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSectionData {
 	data := prompts.RepairSectionData{Title: p.title}
 	shown := map[string]bool{} // ids of claims, and passages
 	for n, d := range wrong {
 		taken := map[string]int{} // by citation; "": those that the sentence does not cite
-		for _, from := range byLikeness(d.text, p.claims) {
+		for _, from := range byLikeness(d.text, c.claims) {
 			of := ""
 			if slices.Contains(d.ids, from.CitationID) {
 				of = from.CitationID
@@ -82,7 +142,7 @@ func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSe
 			}
 		}
 		line := prompts.UnsupportedLine{
-			Number: n + 1, Text: d.Written(), Passage: c.passage(p, d),
+			Number: n + 1, Text: d.Written(), Passage: c.passage(d),
 			Problem: c.problem(d.findings, d.judged),
 		}
 		if shown[line.Passage] { // already shown
@@ -91,7 +151,7 @@ func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSe
 		shown[line.Passage] = true
 		data.Sentences = append(data.Sentences, line)
 	}
-	for _, claim := range p.claims {
+	for _, claim := range c.claims {
 		if shown[claim.ID] {
 			line := claimLine(claim)
 			if c.corpus.Text(support.Span{Source: claim.source.ID, Start: claim.Start, End: claim.End}) != "" {
@@ -104,8 +164,8 @@ func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSe
 }
 
 // passage returns the source text around the evidence for the verdict on a sentence.
-func (c *checker) passage(p *checkedPart, d *decision) string {
-	quotes := quotesFor(d.text, d.ids, p.claims)
+func (c *checker) passage(d *decision) string {
+	quotes := c.quotesFor(d)
 	if d.judged.Span != nil {
 		quotes = []support.Span{*d.judged.Span}
 	}
@@ -136,6 +196,7 @@ const (
 	refusedMissing = "The model gave no correction."
 	refusedEmpty   = "The correction has no text that could stand in the report."
 	refusedFigure  = "Neither a figure of the correction nor the words that show it stand in the source: "
+	refusedDropped = "The correction leaves out what stands in the cited claims: "
 	refusedUncited = "The correction states a fact without a citation: "
 )
 
@@ -149,7 +210,11 @@ func (c *checker) repair(p *checkedPart, d *decision, answer, words string) {
 		return
 	}
 	d.proposed = answer
-	written, _ := c.m.accept(answer, "", citations(p.claims))
+	if dropped := c.dropped(d, answer); len(dropped) > 0 {
+		d.refused = refusedDropped + strings.Join(dropped, ", ")
+		return
+	}
+	written, _ := c.m.accept(answer, "", citations(c.claims))
 	var corrected []report.Sentence
 	report.EachSentence(written.Blocks, func(s *report.Sentence) { corrected = append(corrected, *s) })
 	if len(corrected) == 0 {
@@ -169,6 +234,21 @@ func (c *checker) repair(p *checkedPart, d *decision, answer, words string) {
 	}
 	d.action, d.checked = ActionRepaired, checked
 	p.edits.Replace(d.Statement, corrected...)
+}
+
+// dropped returns the figures, dates and names of a sentence that the claims have which it cites, and a correction not.
+func (c *checker) dropped(d *decision, correction string) []string {
+	var said []string
+	for _, from := range c.citedBy(d) {
+		said = append(said, from.statement(), from.quote())
+	}
+	claims := strings.Join(said, "\n")
+	both := support.New([]support.Source{{ID: "correction", Text: correction}, {ID: "claims", Text: claims}})
+	missing, _ := both.Lacking(d.text, d.Head, []string{"correction"}, []string{claims})
+	absent := both.Check(d.text, d.Head, []string{"claims"}).Figures
+	return slices.DeleteFunc(missing, func(m string) bool {
+		return slices.ContainsFunc(absent, func(g support.Figure) bool { return g.Text == m && g.Result == support.Absent })
+	})
 }
 
 // repaired checks the statements of a correction, marks them, and returns why it is rejected, or "". The rules are

@@ -19,7 +19,7 @@ const (
 	ActionRepaired = "repaired" // rewritten from the evidence
 	ActionMarked   = "marked"   // unsupported, and marked as such in the text
 	ActionRemoved  = "removed"
-	ActionCited    = "cited" // had no citation and got that of the only claim with the same words
+	ActionCited    = "cited" // got the citation of a claim: it had none, or its sources lacked what that claim has
 )
 
 // Verification records how a report was checked: each citation against the registry of the run, and each citing
@@ -49,7 +49,7 @@ type VerificationCounts struct {
 	Repaired      int `json:"repaired"`
 	Marked        int `json:"marked"`
 	Removed       int `json:"removed"`        // removed from the report
-	Cited         int `json:"cited"`          // had no citation and got one
+	Cited         int `json:"cited"`          // got a citation that it lacked
 	Judged        int `json:"judged"`         // judged by a model, because they are not verbatim in a source
 	FactsUncited  int `json:"facts_uncited"`  // uncited sentences with figures or quotations
 	SourcesUnread int `json:"sources_unread"` // cited sources whose text could not be read

@@ -12,7 +12,7 @@ type Result string
 // The verdicts.
 const (
 	Supported   Result = "supported"   // verbatim in a source, or judged supported by words found in one
-	Unsupported Result = "unsupported" // judged so, or a quotation is absent, or unjudged with a misstated figure
+	Unsupported Result = "unsupported" // judged so, or by an absent quotation or figure: see Decide
 	Unverified  Result = "unverified"  // neither
 )
 
@@ -58,8 +58,9 @@ const (
 //
 // A verbatim sentence is supported; one with an absent quotation is not. Otherwise the judgement decides, because a
 // model that reads the sources also computes and knows what is meant. "supported" counts only if its words are in a
-// cited source; these must contain figures if a figure of the sentence is absent. A conclusion is the writer's own: it
-// is unverified, not wrong. Without a judgement, a sentence with a figure that a source has in nearly the same form is
+// cited source; these must contain figures if a figure of the sentence is absent. "partly" makes a sentence unsupported
+// only if a figure is absent: else nothing can be named that its sources lack. A conclusion is the writer's own: it is
+// unverified, not wrong. Without a judgement, a sentence with a figure that a source has in nearly the same form is
 // unsupported. Other absent figures prove nothing then, because writers round and compute.
 func (f Findings) Decide(j Judged) Result {
 	misstated := func(g Figure) bool { return g.Instead != "" }
@@ -70,8 +71,12 @@ func (f Findings) Decide(j Judged) Result {
 		return Unsupported
 	}
 	switch j.Judgement {
-	case JudgedContradicted, JudgedPartly, JudgedAbsent:
+	case JudgedContradicted, JudgedAbsent:
 		return Unsupported
+	case JudgedPartly:
+		if f.Has(Absent) {
+			return Unsupported
+		}
 	case JudgedSupported:
 		if j.Span != nil && (!f.Has(Absent) || strings.ContainsFunc(j.Words, unicode.IsDigit)) {
 			return Supported
