@@ -254,11 +254,10 @@ type WrittenSection struct {
 	Left  int    // number of paragraphs at the end that are not shown
 }
 
-// RepairSectionData asks for new texts of sentences that their sources do not support.
+// RepairSectionData asks for new texts of sentences of a report that their sources contradict.
 type RepairSectionData struct {
-	Title     string // of the section; empty for the introduction
 	Sentences []UnsupportedLine
-	Claims    []ClaimLine // claims of the cited sources
+	Claims    []ClaimLine // of the cited sources, and similar ones of the report
 }
 
 // UnsupportedLine is a sentence to repair.

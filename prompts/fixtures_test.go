@@ -109,14 +109,14 @@ func reportQuestions() []question {
 		{
 			name: "repair_section", structured: true, answer: prompts.RepairSectionAnswer{}, zero: of(prompts.RepairSection, prompts.RepairSectionData{}),
 			en: of(prompts.RepairSection, prompts.RepairSectionData{
-				Title: "Power loss", Claims: claimsEN,
+				Claims: claimsEN,
 				Sentences: []prompts.UnsupportedLine{
 					{Number: 1, Text: "A commit survives in 95% of the cases [CIT-1-01].", Problem: "The source does not have the figure “95%”.", Passage: "Commits survive a crash of the process."},
 					{Number: 2, Text: "Flash wears out [CIT-1-02].", Problem: "The source says nothing about flash."},
 				},
 			}),
 			zh: of(prompts.RepairSection, prompts.RepairSectionData{
-				Title: "断电", Claims: authorZH.Claims,
+				Claims:    authorZH.Claims,
 				Sentences: []prompts.UnsupportedLine{{Number: 1, Text: "95% 的提交得以保留 [CIT-1-01]。", Problem: "来源中没有数字“95%”。"}},
 			}),
 		},

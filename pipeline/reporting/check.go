@@ -81,6 +81,7 @@ type checkedPart struct {
 // decision is the outcome of the check of one statement.
 type decision struct {
 	report.Statement
+	part     *checkedPart
 	text     string   // before the check
 	ids      []string // cited, or source ids of a sentence that only links
 	linked   bool
@@ -226,7 +227,7 @@ func (c *checker) again(p *checkedPart) bool {
 // findStatement checks a statement against its sources, if it cites or links any. A sentence that states facts without
 // a citation gets that of the only claim that contains it verbatim.
 func (c *checker) findStatement(p *checkedPart, s report.Statement) {
-	d := &decision{Statement: s, text: s.Text(), ids: s.IDs(), action: ActionKept}
+	d := &decision{Statement: s, part: p, text: s.Text(), ids: s.IDs(), action: ActionKept}
 	citable := !p.Local && !s.IsRow() && support.Factual(d.text)
 	if len(d.ids) == 0 && citable {
 		if id := only(claimsWith(d.text, p.claims)); id != "" {
@@ -293,7 +294,7 @@ func (c *checker) sourcesOf(citationIDs []string) []string {
 func (c *checker) settleAll(p *checkedPart) {
 	for _, d := range p.decisions {
 		if len(d.checked) == 0 {
-			c.settle(p, d)
+			c.settle(d)
 		}
 		p.Checked = append(p.Checked, d.checked...)
 	}
@@ -315,7 +316,7 @@ func (c *checker) settleAll(p *checkedPart) {
 }
 
 // settle keeps a statement, or marks or removes it if it is unsupported.
-func (c *checker) settle(p *checkedPart, d *decision) {
+func (c *checker) settle(d *decision) {
 	d.Verdict = string(d.verdict)
 	switch {
 	case d.verdict != support.Unsupported:
@@ -324,17 +325,17 @@ func (c *checker) settle(p *checkedPart, d *decision) {
 		}
 	case c.m.run.Options.OnUnsupported == topicqueue.UnsupportedRemove:
 		d.action = ActionRemoved
-		p.edits.Replace(d.Statement)
+		d.part.edits.Replace(d.Statement)
 	default:
 		d.action, d.State = ActionMarked, report.StateMarked
 	}
-	d.checked = []CheckedSentence{c.entry(p, d)}
+	d.checked = []CheckedSentence{c.entry(d)}
 }
 
 // entry returns the record of a decision.
-func (c *checker) entry(p *checkedPart, d *decision) CheckedSentence {
+func (c *checker) entry(d *decision) CheckedSentence {
 	e := CheckedSentence{
-		Text: d.text, Head: d.Head, Section: p.title, Citations: d.ids, Verdict: d.verdict,
+		Text: d.text, Head: d.Head, Section: d.part.title, Citations: d.ids, Verdict: d.verdict,
 		Action: d.action, Rules: support.Rules, Proposed: d.proposed, Refused: d.refused,
 	}
 	c.place(&e, c.sourcesOf(d.ids), d.findings, d.judged)

@@ -128,7 +128,7 @@ func TestUnsupported(t *testing.T) {
 		"repaired": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
 			repair: func(req llm.Request) (string, error) {
-				for _, part := range []string{"900 seconds", "[CIT-1-02] The setting checkpoint_interval defaults to 300 seconds.", "Section: The log", "Problem: The source does not have the figure “900 seconds”; it has “300 seconds”.", "defaults to 300 seconds. Shorter"} {
+				for _, part := range []string{"900 seconds", "[CIT-1-02] The setting checkpoint_interval defaults to 300 seconds.", "Problem: The source does not have the figure “900 seconds”; it has “300 seconds”.", "defaults to 300 seconds. Shorter"} {
 					if !strings.Contains(req.Prompt.User, part) {
 						return "", fmt.Errorf("no %q in the question:\n%s", part, req.Prompt.User)
 					}

@@ -19,15 +19,18 @@ func (c *checker) askJudge(ctx context.Context, all []*decision, round int) erro
 	var open []*decision
 	var asked []judging.Sentence
 	for _, d := range all {
-		d.judged.Missing = c.unjudged(d)
-		if d.judged.Missing != "" || d.findings.Quotation.Result == support.Verbatim {
-			continue
+		switch {
+		case d.findings.Quotation.Result == support.Verbatim:
+		case d.findings.NoText:
+			d.judged.Missing = support.NoSource
+		case c.m.Model == nil:
+			d.judged.Missing = support.NoJudge
+		default:
+			open = append(open, d)
+			asked = append(asked, judging.Sentence{
+				Text: d.text, Head: d.Head, Sources: c.sourcesOf(d.ids), Quotes: c.quotesFor(d), Findings: d.findings,
+			})
 		}
-		open = append(open, d)
-		asked = append(asked, judging.Sentence{
-			Text: d.text, Head: d.Head, Sources: c.sourcesOf(d.ids),
-			Quotes: c.quotesFor(d), Findings: d.findings,
-		})
 	}
 	calls := judging.Calls(asked)
 	errs := make([]error, len(calls))
@@ -59,19 +62,6 @@ func (c *checker) askJudge(ctx context.Context, all []*decision, round int) erro
 		}
 	}
 	return nil
-}
-
-// unjudged returns why a statement is not sent to the judge, or "".
-func (c *checker) unjudged(d *decision) support.Missing {
-	switch {
-	case d.findings.Quotation.Result == support.Verbatim:
-		return ""
-	case d.findings.NoText:
-		return support.NoSource
-	case c.m.Model == nil:
-		return support.NoJudge
-	}
-	return ""
 }
 
 // describe returns the metadata of a passage's source for the judge, because a report may mention publisher and date.

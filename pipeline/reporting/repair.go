@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/report"
@@ -16,9 +14,9 @@ import (
 
 // Limits of one repair prompt.
 const (
-	repairSentence = 20
-	repairClaims   = 3 // most similar claims shown: per citation of a sentence, and again of those that it does not cite
-	passageBytes   = 600
+	repairSentences = 20
+	repairClaims    = 3 // most similar claims shown: per citation of a sentence, and again of those that it does not cite
+	passageBytes    = 600
 )
 
 // citeAll adds to each statement that the judge finds only partly or not in its sources the citation of the first claim
@@ -72,63 +70,51 @@ func (c *checker) citeMissing(d *decision, others []string) bool {
 	return false
 }
 
-// contradicted reports whether the sources say otherwise than an unsupported statement. What they only lack cannot be
-// put right by other words.
+// contradicted reports whether a statement is unsupported because its sources say otherwise. What they only lack cannot
+// be put right by other words.
 func (d *decision) contradicted() bool {
 	misstated := func(g support.Figure) bool { return g.Instead != "" }
-	return d.judged.Judgement == support.JudgedContradicted || d.findings.Quotation.Result == support.Absent ||
+	otherwise := d.judged.Judgement == support.JudgedContradicted || d.findings.Quotation.Result == support.Absent ||
 		slices.ContainsFunc(d.findings.Figures, misstated)
+	return otherwise && d.verdict == support.Unsupported
 }
 
-// repairAll asks the model to correct contradicted sentences, with one call per part and several parts in parallel.
-// Table rows are not sent. Sentences that the model does not correct stay unchanged. The only error is the end of ctx.
+// repairAll asks the model to correct the contradicted sentences of the report. Table rows are not sent. Sentences that
+// the model does not correct stay unchanged. The only error is the end of ctx.
 func (c *checker) repairAll(ctx context.Context) error {
-	if c.m.Model == nil {
-		return nil
-	}
-	answers, errs := make([]map[int]prompts.SentenceRepair, len(c.parts)), make([]error, len(c.parts))
-	asked := make([][]*decision, len(c.parts))
-	var g errgroup.Group
-	g.SetLimit(parallel(c.m.Parallel))
-	for i, p := range c.parts {
+	var wrong []*decision
+	for _, p := range c.parts {
 		for _, d := range p.decisions {
-			wrong := d.verdict == support.Unsupported && d.contradicted()
-			if wrong && !d.linked && !d.IsRow() && len(asked[i]) < repairSentence {
-				asked[i] = append(asked[i], d)
+			if c.m.Model != nil && d.contradicted() && !d.linked && !d.IsRow() {
+				wrong = append(wrong, d)
 			}
 		}
-		if len(asked[i]) == 0 {
-			continue
+	}
+	ordinal := 0
+	for asked := range slices.Chunk(wrong, repairSentences) {
+		answers, err := c.askRepair(ctx, ordinal, c.repairData(asked))
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		data := c.repairData(p, asked[i])
-		g.Go(func() error {
-			answers[i], errs[i] = c.askRepair(ctx, i, data)
-			return nil
-		})
-	}
-	_ = g.Wait() // no function returns an error
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	for i, p := range c.parts {
-		if errs[i] != nil {
+		if err != nil {
 			c.v.Counts.RepairsFailed++
 		}
-		for n, d := range asked[i] {
-			if r, ok := answers[i][n+1]; ok {
-				c.repair(p, d, prompts.Unmarked(r.Text), r.Span)
+		for n, d := range asked {
+			if r, ok := answers[n+1]; ok {
+				c.repair(d, prompts.Unmarked(r.Text), r.Span)
 			} else {
 				d.refused = refusedMissing
 			}
 		}
+		ordinal++
 	}
 	return nil
 }
 
-// repairData builds the prompt data for a part: its contradicted sentences and the claims that they cite. It adds
+// repairData builds the prompt data of a call: its contradicted sentences and the claims that they cite. It adds
 // similar claims of the report, because a true sentence may have the wrong citation.
-func (c *checker) repairData(p *checkedPart, wrong []*decision) prompts.RepairSectionData {
-	data := prompts.RepairSectionData{Title: p.title}
+func (c *checker) repairData(wrong []*decision) prompts.RepairSectionData {
+	var data prompts.RepairSectionData
 	shown := map[string]bool{} // ids of claims, and passages
 	for n, d := range wrong {
 		taken := map[string]int{} // by citation; "": those that the sentence does not cite
@@ -202,11 +188,11 @@ const (
 
 // repair replaces an unsupported sentence with the model's correction. If the correction fails the checks, the reason
 // is recorded and the sentence stays. An empty correction removes it. words: source text that supports the correction.
-func (c *checker) repair(p *checkedPart, d *decision, answer, words string) {
+func (c *checker) repair(d *decision, answer, words string) {
 	if answer = text.Line(answer); answer == "" {
 		d.action = ActionRemoved
-		p.edits.Replace(d.Statement)
-		d.checked = []CheckedSentence{c.entry(p, d)}
+		d.part.edits.Replace(d.Statement)
+		d.checked = []CheckedSentence{c.entry(d)}
 		return
 	}
 	d.proposed = answer
@@ -224,7 +210,7 @@ func (c *checker) repair(p *checkedPart, d *decision, answer, words string) {
 	if len(report.Cited(written.Blocks)) == 0 {
 		report.CiteLast(corrected, d.ids)
 	}
-	checked, refused := c.repaired(p, []report.Block{{Kind: report.KindParagraph, Sentences: corrected}}, words)
+	checked, refused := c.repaired(d.part, []report.Block{{Kind: report.KindParagraph, Sentences: corrected}}, words)
 	if refused != "" {
 		d.refused = refused
 		return
@@ -233,7 +219,7 @@ func (c *checker) repair(p *checkedPart, d *decision, answer, words string) {
 		checked[i].Original = d.text
 	}
 	d.action, d.checked = ActionRepaired, checked
-	p.edits.Replace(d.Statement, corrected...)
+	d.part.edits.Replace(d.Statement, corrected...)
 }
 
 // dropped returns the figures, dates and names of a sentence that the claims have which it cites, and a correction not.
@@ -258,7 +244,7 @@ func (c *checker) repaired(p *checkedPart, correction []report.Block, words stri
 ) {
 	for _, s := range report.Statements(correction) {
 		s.State = report.StateCorrected
-		d := &decision{Statement: s, text: s.Text(), ids: s.IDs(), action: ActionRepaired}
+		d := &decision{Statement: s, part: p, text: s.Text(), ids: s.IDs(), action: ActionRepaired}
 		if len(d.ids) == 0 {
 			if support.Factual(d.text) {
 				return nil, refusedUncited + d.text
@@ -276,7 +262,7 @@ func (c *checker) repaired(p *checkedPart, correction []report.Block, words stri
 			return nil, refusedFigure + d.text
 		}
 		s.Verdict = string(d.verdict)
-		checked = append(checked, c.entry(p, d))
+		checked = append(checked, c.entry(d))
 	}
 	if len(checked) == 0 {
 		return nil, refusedEmpty

@@ -53,8 +53,8 @@ type VerificationCounts struct {
 	Judged        int `json:"judged"`         // judged by a model, because they are not verbatim in a source
 	FactsUncited  int `json:"facts_uncited"`  // uncited sentences with figures or quotations
 	SourcesUnread int `json:"sources_unread"` // cited sources whose text could not be read
-	JudgeFailed   int `json:"judge_failed"`   // sections without an answer of the judging model
-	RepairsFailed int `json:"repairs_failed"` // sections without an answer to the repair prompt
+	JudgeFailed   int `json:"judge_failed"`   // calls without an answer of the judging model
+	RepairsFailed int `json:"repairs_failed"` // calls without an answer to the repair prompt
 	Refused       int `json:"refused"`        // rejected corrections
 }
 
