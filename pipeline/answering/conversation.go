@@ -265,7 +265,7 @@ func (w *work) accept(text string) (string, bool) {
 	if isHTML(text) {
 		text = extract.HTML(text).Text
 	}
-	body, _ := w.registry().Resolve(text)
+	body, _, _ := w.registry().Resolve(text)
 	return text, len(report.Cited(report.Parse(body))) > 0
 }
 

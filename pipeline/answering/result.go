@@ -108,7 +108,7 @@ var marker = regexp.MustCompile(`\[((?:CIT-\d+|PLAN)-\d+)\]`)
 // cited source has at least one, unless it has no text.
 func (r *lookups) quotesOf(answer string) [][]quote {
 	out := make([][]quote, len(r.sources))
-	body, _ := r.registry().Resolve(answer)
+	body, _, _ := r.registry().Resolve(answer)
 	for i, s := range r.sources {
 		var citing []string
 		for _, sentence := range sentencesOf(body) {

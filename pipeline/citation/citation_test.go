@@ -138,7 +138,7 @@ func TestResolve(t *testing.T) {
 		"bare address":         {in: "See https://evil.org/x(y). Then", want: "See. Then", removed: []citation.Removal{{Marker: "https://evil.org/x(y)", Reason: address}}},
 		"known bare address":   {in: "See https://example.org/a_(b)?q=1.", want: "See https://example.org/a_(b)?q=1."},
 		"angle address":        {in: "See <https://evil.org> now", want: "See now", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
-		"definition":           {in: "A [x].\n\n[1]: https://evil.org/x\n", want: "A [x].\n\n\n", removed: []citation.Removal{{Marker: "https://evil.org/x", Reason: address}}},
+		"definition":           {in: "A [x].\n\n[1]: https://evil.org/x\n", want: "A [x].\n\n", removed: []citation.Removal{{Marker: "https://evil.org/x", Reason: address}}},
 		"tag":                  {in: `A <a href="https://evil.org">b</a> <b>c</b>`, want: "A b <b>c</b>", removed: []citation.Removal{{Marker: `<a href="https://evil.org">`, Reason: citation.ReasonMarkup}}},
 		"comparison":           {in: "a < b and c > d", want: "a < b and c > d"},
 		"marker with address":  {in: "A [CIT-3-01](https://evil.org).", want: "A [CIT-3-01].", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
@@ -146,7 +146,7 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, removed := registry().Resolve(tt.in)
+			got, removed, _ := registry().Resolve(tt.in)
 			if got != tt.want {
 				t.Errorf("Resolve(%q)\n got %q\nwant %q", tt.in, got, tt.want)
 			}
@@ -159,7 +159,7 @@ func TestResolve(t *testing.T) {
 
 func TestOnly(t *testing.T) {
 	t.Parallel()
-	got, removed := registry().Only([]string{"CIT-3-01", "CIT-7-01"}).Resolve("A [CIT-3-01]. B [CIT-3-02].")
+	got, removed, _ := registry().Only([]string{"CIT-3-01", "CIT-7-01"}).Resolve("A [CIT-3-01]. B [CIT-3-02].")
 	if got != "A [CIT-3-01]. B." || len(removed) != 1 {
 		t.Errorf("got %q, removed %v", got, removed)
 	}

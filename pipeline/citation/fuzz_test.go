@@ -34,8 +34,8 @@ func FuzzResolve(f *testing.F) {
 		if len(in) > 4000 {
 			return
 		}
-		once, _ := r.Resolve(in)
-		if twice, more := r.Resolve(once); twice != once || len(more) > 0 {
+		once, _, _ := r.Resolve(in)
+		if twice, more, _ := r.Resolve(once); twice != once || len(more) > 0 {
 			t.Fatalf("not stable\n   in %q\n once %q\ntwice %q %v", in, once, twice, more)
 		}
 	})
@@ -57,7 +57,7 @@ func FuzzReferences(f *testing.F) {
 		if numbered {
 			o.Style = topicqueue.CitationNumbered
 		}
-		text, _ := r.Resolve(in)
+		text, _, _ := r.Resolve(in)
 		cited := report.Cited(report.Parse(text))
 		tree := report.Report{References: r.References(cited, o)}
 		labels, n := tree.Labels(), 0
@@ -118,7 +118,7 @@ func TestHostileText(t *testing.T) {
 	} {
 		start := time.Now()
 		r := registry()
-		out, _ := r.Resolve(in)
+		out, _, _ := r.Resolve(in)
 		report.Cited(report.Parse(out))
 		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s: %s for %d bytes", name, took, len(in))

@@ -22,55 +22,43 @@ type Removal struct {
 
 // Resolve returns Markdown in which every marker has its canonical form, [CIT-3-01], one bracket for each id, and
 // stands for a citation of the registry. Everything else that looks like a citation is removed together with the space
-// before it and reported: unknown ids, bare numbers, addresses that no source has (the text of such a link stays). An
-// address that leads to a source in another way than exactly becomes the source's own. Code is left alone. Resolving
-// the result again changes nothing, unless brackets are nested a hundred deep. Never fails.
-func (r *Registry) Resolve(markdown string) (string, []Removal) {
-	resolved, removed, _ := r.ResolveLinks(markdown)
-	return resolved, removed
-}
-
-// ResolveLinks is Resolve, and returns the addresses that stay, as they were written.
-func (r *Registry) ResolveLinks(markdown string) (resolved string, removed []Removal, kept []Linked) {
+// before it and reported: unknown ids, bare numbers, addresses that no source has (the text of such a link stays), and
+// tags that load, run or link something. An address that leads to a source in another way than exactly becomes the
+// source's own; links has those that stay, as they were written. Code is left alone. Resolving the result again changes
+// nothing, unless brackets are nested a hundred deep. Never fails.
+func (r *Registry) Resolve(markdown string) (resolved string, removed []Removal, links []Linked) {
 	markdown = strings.ToValidUTF8(markdown, "\uFFFD")
+	links = r.Links(markdown)
 	// What is removed may join its neighbours to a new marker, so the text is read until nothing changes: twice for
 	// real text. The bound is for text that was made to annoy: brackets nested without end.
-	var found linkList
 	for range 30 {
-		out, more, links := r.resolveOnce(markdown)
+		out, more := r.resolveOnce(markdown)
 		removed = append(removed, more...)
-		for _, l := range links {
-			if l.Match != MatchExact || !found.led[l.Address] { // else it was made so
-				found.add(l)
-			}
-		}
 		if out == markdown {
 			break
 		}
 		markdown = out
 	}
-	return markdown, removed, found.list
+	return markdown, removed, links
 }
 
-func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, kept []Linked) {
+func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal) {
 	note := func(marker, reason string) { removed = append(removed, Removal{marker, reason}) }
-	var found linkList
 	e := markup.Scan(markdown, r.HasURL).Edit()
-	e.OnTag = func(tag string) { note(tag, ReasonMarkup) }
 	e.OnLink = func(t markup.Token) markup.Verdict {
 		l, ok := r.Lead(t.Dest)
 		switch {
+		case t.Raw != "":
+			note(t.Raw, ReasonMarkup)
 		case !ok:
 			note(t.Dest, ReasonUnknownURL)
-			return markup.Verdict{}
 		case t.Kind == markup.Definition: // goes in any case
-			return markup.Verdict{}
-		}
-		found.add(l)
-		if l.Match == MatchExact {
+		case l.Match == MatchExact:
 			return markup.Verdict{Keep: true}
+		default:
+			return markup.Verdict{Keep: true, Dest: SafeSpelling(l.Address)}
 		}
-		return markup.Verdict{Keep: true, Dest: SafeSpelling(l.Address)}
+		return markup.Verdict{}
 	}
 	e.OnMarker = func(t markup.Token) (string, bool) {
 		g := t.Group
@@ -81,22 +69,21 @@ func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, 
 			note(markdown[t.Start:g.End], ReasonNumber)
 			return "", true
 		}
-		var b strings.Builder
+		var markers []string
 		for _, id := range g.IDs {
+			marker := "[" + id.String() + "]"
 			if _, known := r.traces[id.String()]; known {
-				if e.Fresh(id.String()) {
-					b.WriteString("[" + id.String() + "]")
-				}
+				markers = append(markers, marker)
 			} else {
-				note("["+id.String()+"]", ReasonUnknownKey)
+				note(marker, ReasonUnknownKey)
 			}
 		}
 		if g.Dest != "" && !strings.HasPrefix(g.Dest, "#") && !r.HasURL(g.Dest) {
 			note(g.Dest, ReasonUnknownURL)
 		}
-		return b.String(), true
+		return e.Cite(markers...), true
 	}
-	return e.Run(0, len(markdown)), removed, found.list
+	return e.Run(0, len(markdown)), removed
 }
 
 // Linked is an address in a text and the source that it leads to.
@@ -109,34 +96,13 @@ type Linked struct {
 
 // Links returns the addresses of a Markdown text, outside code, that lead to a source of the registry, each once, in
 // order. Never fails.
-func (r *Registry) Links(markdown string) []Linked {
-	var out linkList
-	e := markup.Scan(markdown, r.HasURL).Edit()
-	e.OnMarker = func(t markup.Token) (string, bool) { return markdown[t.Start:t.Group.End], len(t.Group.IDs) > 0 }
-	e.OnLink = func(t markup.Token) markup.Verdict {
-		if l, ok := r.Lead(t.Dest); ok {
-			out.add(l)
+func (r *Registry) Links(markdown string) (links []Linked) {
+	seen := map[string]bool{}
+	for _, t := range markup.Scan(markdown, r.HasURL).Tokens {
+		if l, ok := r.Lead(t.Dest); ok && !t.Coded && t.Raw == "" && !seen[l.URL] {
+			seen[l.URL] = true
+			links = append(links, l)
 		}
-		return markup.Verdict{Keep: true}
 	}
-	e.Run(0, len(markdown))
-	return out.list
-}
-
-// linkList has links in order, each of those that were written alike once.
-type linkList struct {
-	list []Linked
-	urls map[string]bool
-	led  map[string]bool // addresses
-}
-
-func (l *linkList) add(link Linked) {
-	if l.urls[link.URL] {
-		return
-	}
-	if l.urls == nil {
-		l.urls, l.led = map[string]bool{}, map[string]bool{}
-	}
-	l.urls[link.URL], l.led[link.Address] = true, true
-	l.list = append(l.list, link)
+	return links
 }

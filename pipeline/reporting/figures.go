@@ -35,7 +35,7 @@ func (a assembler) figures(sections []part) (placed [][]figure, removed []citati
 					continue
 				}
 				shown[f.Path] = true
-				title, gone := a.registry.Resolve(text.Line(f.Title))
+				title, gone, _ := a.registry.Resolve(text.Line(f.Title))
 				placed[i] = append(placed[i], figure{f.Path, text.Line(title), id})
 				removed = append(removed, gone...)
 			}

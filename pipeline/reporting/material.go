@@ -87,7 +87,7 @@ func (m *material) accept(written, title string, ids []string) (p partText, usab
 		return partText{}, false
 	}
 	// a model's own list of references is invented
-	body, removed, links := m.registry.Only(ids).ResolveLinks(report.Before(written, prompts.HeadsSources))
+	body, removed, links := m.registry.Only(ids).Resolve(report.Before(written, prompts.HeadsSources))
 	p.Removed = removed
 	m.noteLinks(links)
 	blocks := report.Clean(report.Parse(body), title, prompts.HeadsSources)

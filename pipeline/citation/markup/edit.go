@@ -22,9 +22,10 @@ type Editor struct {
 	*Scanned
 	// OnMarker returns what stands in the place of a marker; not ok: it is none.
 	OnMarker func(t Token) (replacement string, ok bool)
-	OnLink   func(t Token) Verdict // nil: links, tags and ids without brackets stay
-	OnTag    func(tag string)      // told of each tag that goes
-	Coded    bool                  // addresses in code are links, too
+	// OnLink decides on addresses, and on tags that load, run or link something: of those only links, pictures and
+	// anchors may stay. nil: all stay.
+	OnLink func(t Token) Verdict
+	Coded  bool // addresses in code are links, too
 
 	pos   int       // of the text: what comes before is written or gone
 	tails []tail    // of links that are open, the innermost last
@@ -42,7 +43,7 @@ type tail struct {
 // Edit returns an editor of a text. It changes nothing until OnMarker or OnLink say so.
 func (s *Scanned) Edit() *Editor {
 	return &Editor{Scanned: s, Surroundings: Surroundings{Text: s.Markdown, MarkerEnd: -1},
-		output: output{from: s.Markdown}, OnMarker: func(Token) (string, bool) { return "", false }, OnTag: func(string) {}}
+		output: output{from: s.Markdown}, OnMarker: func(Token) (string, bool) { return "", false }}
 }
 
 // Run returns text[start:end] changed. What reaches beyond the end is text.
@@ -92,23 +93,18 @@ func (e *Editor) closeTo(to int) {
 
 // token carries out what is decided on a token.
 func (e *Editor) token(t Token) {
-	plain := t.Kind == Named && (e.OnLink == nil || e.Foreign)
-	if plain || t.Group.End > 0 && e.marker(t) || e.OnLink == nil {
+	if t.Group.End > 0 && e.marker(t) || e.OnLink == nil {
 		return
 	}
 	switch t.Kind {
 	case Address:
 		e.address(t)
 	case Definition:
-		v := e.OnLink(t)
-		if v.Keep && e.Foreign {
+		if v := e.OnLink(t); v.Keep {
 			e.copyTo(t.End)
 			return
 		}
-		e.space, e.pos = "", t.End
-		if e.Foreign {
-			e.pos = e.closeGap(t.End)
-		}
+		e.space, e.pos = "", e.closeGap(t.End)
 	case Tag:
 		e.tag(t)
 	case Link, Image:
@@ -122,9 +118,6 @@ func (e *Editor) token(t Token) {
 
 // marker writes what stands in the place of a marker; false: it is none.
 func (e *Editor) marker(t Token) bool {
-	if e.MarkerEnd != t.Start && !e.Foreign {
-		e.adjacent = nil
-	}
 	replacement, ok := e.OnMarker(t)
 	if !ok {
 		return false
@@ -140,9 +133,6 @@ func (e *Editor) marker(t Token) bool {
 }
 
 func (e *Editor) address(t Token) {
-	if !e.Foreign && !isAddress(t.Dest) {
-		return
-	}
 	v := e.OnLink(t)
 	written := e.from[t.Start:t.End]
 	e.pos = t.End
@@ -178,7 +168,7 @@ func (e *Editor) link(t Token) {
 	case !v.Keep && t.Kind == Image: // what it shows goes with it
 		e.pos = e.insert(v.After, t.End, true)
 		return
-	case !v.Keep && e.Foreign && empty:
+	case !v.Keep && empty:
 		if strings.TrimSpace(label) == "" {
 			v.Name = ""
 		}
@@ -214,43 +204,39 @@ func isPlain(tag, dest string) bool {
 	return !eventHandler.MatchString(tag) && strings.Count(tag, "://") <= strings.Count(dest, "://")
 }
 
-// tag handles an HTML tag. In a text from outside links and pictures are judged by their addresses, what loads or runs
-// something goes, anchors and plain markup stay. Elsewhere no tag that loads, runs or links something stays.
+// tag handles an HTML tag. Links and pictures are judged by their addresses, what loads or runs something goes, anchors
+// and plain markup stay.
 func (e *Editor) tag(t Token) {
 	inside := t.Raw[1 : len(t.Raw)-1]
 	name, closing := strings.CutPrefix(strings.ToLower(tagName.FindString(inside)), "/")
 	active := activeTags[name]
-	if !active && (!e.Foreign || closing || !eventHandler.MatchString(inside)) {
+	if !active && isPlain(inside, "") {
 		return
 	}
 	e.pos = t.End
+	var v Verdict
+	if !closing {
+		v = e.OnLink(t)
+	}
 	switch {
 	case !active:
-	case !e.Foreign:
-		if !closing {
-			e.OnTag(t.Raw)
-		}
 	case name == "a" && !closing:
-		v := Verdict{Keep: anchorTag.MatchString(inside)}
-		if t.Kind == Link {
-			v = e.OnLink(t)
-			if v.Dest != "" {
-				v = Verdict{After: v.Dest}
-			}
-			v.Keep = v.Keep && isPlain(inside, t.Dest)
+		if v.Dest != "" {
+			v = Verdict{After: v.Dest}
 		}
+		v.Keep = v.Keep && (anchorTag.MatchString(inside) || t.Kind == Link && isPlain(inside, t.Dest))
 		if e.tags = append(e.tags, v); v.Keep {
 			e.copy(t.Start, t.End)
 		}
 	case name == "a" && len(e.tags) > 0:
-		v := e.tags[len(e.tags)-1]
+		v = e.tags[len(e.tags)-1]
 		if e.tags = e.tags[:len(e.tags)-1]; v.Keep {
 			e.copy(t.Start, t.End)
 		} else {
 			e.insert(v.After, t.End, false)
 		}
 	case t.Kind == Image:
-		if v := e.OnLink(t); v.Keep && v.Dest == "" && isPlain(inside, t.Dest) {
+		if v.Keep && v.Dest == "" && isPlain(inside, t.Dest) {
 			e.copy(t.Start, t.End)
 		} else {
 			e.pos = e.insert(v.After, t.End, true)
@@ -283,11 +269,10 @@ func (e *Editor) afterTag(name string, pos int) int {
 // output is the rewritten part of a text. White space is held back until the following text is known.
 type output struct {
 	from     string // the text
-	Foreign  bool   // a text from outside: every scheme counts, anchors and ids stay
 	out      bytes.Buffer
 	space    string          // white space held back
 	outMark  int             // where the last marker ends in out
-	adjacent map[string]bool // ids of the markers that end there
+	adjacent map[string]bool // the markers that end there
 }
 
 // copy takes over input, and holds back the white space at its end.
@@ -334,21 +319,14 @@ func (o *output) Cite(markers ...string) string {
 	}
 	var b strings.Builder
 	for _, m := range markers {
-		if m != "" && o.Fresh(m) {
-			b.WriteString(m)
+		if m == "" || o.adjacent[m] {
+			continue
 		}
+		if o.adjacent == nil {
+			o.adjacent = map[string]bool{}
+		}
+		o.adjacent[m] = true
+		b.WriteString(m)
 	}
 	return b.String()
-}
-
-// Fresh reports whether the id does not stand in the same row of markers already.
-func (o *output) Fresh(id string) bool {
-	if o.adjacent[id] {
-		return false
-	}
-	if o.adjacent == nil {
-		o.adjacent = map[string]bool{}
-	}
-	o.adjacent[id] = true
-	return true
 }

@@ -41,7 +41,6 @@ func TestEditor(t *testing.T) {
 	t.Parallel()
 	const in = "A [gone](https://no.example) [2], [stays](https://ok.example) **[3]** and `[4]` (see [5])."
 	e := markup.Scan(in, func(string) bool { return false }).Edit()
-	e.Foreign = true
 	e.OnMarker = func(markup.Token) (string, bool) { return "", true }
 	e.OnLink = func(k markup.Token) markup.Verdict { return markup.Verdict{Keep: k.Dest == "https://ok.example"} }
 	if got, want := e.Run(0, len(in)), "A gone, [stays](https://ok.example) and `[4]`."; got != want {

@@ -11,9 +11,6 @@ import (
 func (o *output) closeGap(next int) int {
 	before := o.space
 	o.dropSpace(next)
-	if !o.Foreign {
-		return next
-	}
 	// the next one takes its place
 	if m := joinsMarker.FindStringSubmatchIndex(o.from[next:min(len(o.from), next+20)]); m != nil {
 		o.space = before

@@ -26,7 +26,7 @@ func (v *verifier) judgeEntry(e *entry) {
 	raw := complete(v.Registry, v.Markdown[e.body:e.end])
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
 	w := markup.Scan(raw, v.knows).Edit()
-	w.Foreign, w.Coded = true, true
+	w.Coded = true
 	w.OnLink = func(t markup.Token) markup.Verdict {
 		dest := t.Dest
 		d, kind := citation.Destination(dest)

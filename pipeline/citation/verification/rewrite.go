@@ -98,7 +98,7 @@ func (v *verifier) items(text string) string {
 // body returns the text between two positions with its markers and addresses resolved.
 func (v *verifier) body(start, end int) string {
 	w := v.Edit()
-	w.Foreign, w.OnLink = true, v.judgeBody
+	w.OnLink = v.judgeBody
 	w.OnMarker = func(t markup.Token) (string, bool) {
 		g := t.Group
 		if !v.isMarker(w, t) {
@@ -137,8 +137,8 @@ func (v *verifier) linked(markers []string, dest string) []string {
 // isMarker reports whether a group of ids or numbers is one of citations of this text.
 func (v *verifier) isMarker(w *markup.Editor, t markup.Token) bool {
 	g := t.Group
-	if g.Round && len(g.IDs) == 0 {
-		return false // encloses markers, which come next
+	if t.Kind == markup.Named || g.Round && len(g.IDs) == 0 {
+		return false // a word; or it encloses markers, which come next
 	}
 	if len(g.IDs) > 0 {
 		return len(v.byID) > 0
