@@ -92,18 +92,23 @@ func (c *checker) repairAll(ctx context.Context) error {
 	}
 	ordinal := 0
 	for asked := range slices.Chunk(wrong, repairSentences) {
-		answers, err := c.askRepair(ctx, ordinal, c.repairData(asked))
+		prompt := prompts.RepairSection(c.m.run.Options.Language, c.repairData(asked))
+		answer, err := llm.Ask[prompts.RepairSectionAnswer](ctx, c.m.Model, llm.Request{
+			Position: c.m.position(prompt.Name, ordinal, 0), Role: llm.Writer, Prompt: prompt,
+		})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
 			c.v.Counts.RepairsFailed++
 		}
-		for n, d := range asked {
-			if r, ok := answers[n+1]; ok {
-				c.repair(d, prompts.Unmarked(r.Text), r.Span)
-			} else {
-				d.refused = refusedMissing
+		for _, d := range asked {
+			d.refused = refusedMissing
+		}
+		for _, r := range answer.Repairs {
+			if n := r.Sentence - 1; n >= 0 && n < len(asked) && asked[n].refused == refusedMissing {
+				asked[n].refused = ""
+				c.repair(asked[n], prompts.Unmarked(r.Text), r.Span)
 			}
 		}
 		ordinal++
@@ -139,11 +144,7 @@ func (c *checker) repairData(wrong []*decision) prompts.RepairSectionData {
 	}
 	for _, claim := range c.claims {
 		if shown[claim.ID] {
-			line := claimLine(claim)
-			if c.corpus.Text(support.Span{Source: claim.source.ID, Start: claim.Start, End: claim.End}) != "" {
-				line.Quote = "" // the passage contains it
-			}
-			data.Claims = append(data.Claims, line)
+			data.Claims = append(data.Claims, claimLine(claim))
 		}
 	}
 	return data
@@ -160,21 +161,6 @@ func (c *checker) passage(d *decision) string {
 		texts = append(texts, text.Line(c.corpus.Text(s)))
 	}
 	return text.Clip(strings.Join(texts, " […] "), passageBytes)
-}
-
-// askRepair returns the corrections by number of the sentence, from 1.
-func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.RepairSectionData) (
-	map[int]prompts.SentenceRepair, error,
-) {
-	prompt := prompts.RepairSection(c.m.run.Options.Language, data)
-	answer, err := llm.Ask[prompts.RepairSectionAnswer](ctx, c.m.Model, llm.Request{
-		Position: c.m.position(prompt.Name, ordinal, 0), Role: llm.Writer, Prompt: prompt,
-	})
-	repairs := map[int]prompts.SentenceRepair{}
-	for _, r := range answer.Repairs {
-		repairs[r.Sentence] = r
-	}
-	return repairs, err
 }
 
 // Reasons why a correction is rejected.
