@@ -88,12 +88,14 @@ func (c *citedText) block(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		}
 		return ast.WalkSkipChildren, nil
 	case extension.KindTable:
+		if !entering {
+			return ast.WalkContinue, nil
+		}
 		var head Sentence
 		for r := n.FirstChild(); r != nil; r = r.NextSibling() {
 			row := c.row(r)
 			if r.Kind() == extension.KindTableHeader {
 				head = row
-				c.add(row)
 				continue
 			}
 			row.Head = head.Text
