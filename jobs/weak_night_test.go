@@ -63,7 +63,7 @@ func TestWeakModelNight(t *testing.T) {
 		report := string(get(t, b.services.Store, storage.ReportKey(id)))
 		code := markup.Code(report)
 		for _, m := range unlinked.FindAllStringSubmatchIndex(report, -1) {
-			if !markup.Within(code, m[2]) {
+			if !code.Has(m[2]) {
 				t.Errorf("%d: the report of %s has %s", i, id, report[m[2]:m[3]])
 			}
 		}

@@ -204,10 +204,10 @@ func (c *Check) report(runID, markdown, style string, traces []topicqueue.ToolTr
 }
 
 // anchors returns the matches of a pattern in Markdown outside of code, in order and without duplicates.
-func anchors(pattern *regexp.Regexp, markdown string, code [][2]int) []string {
+func anchors(pattern *regexp.Regexp, markdown string, code markup.Spans) []string {
 	var found []string
 	for _, m := range pattern.FindAllStringSubmatchIndex(markdown, -1) {
-		if anchor := markdown[m[2]:m[3]]; !markup.Within(code, m[0]) && !slices.Contains(found, anchor) {
+		if anchor := markdown[m[2]:m[3]]; !code.Has(m[0]) && !slices.Contains(found, anchor) {
 			found = append(found, anchor)
 		}
 	}

@@ -282,12 +282,12 @@ func TestCode(t *testing.T) {
 	}
 }
 
-func TestWithin(t *testing.T) {
+func TestHas(t *testing.T) {
 	t.Parallel()
 	const text = "a `b` c\n\n```\nd\n```\n"
 	inside := ""
 	for i := range text {
-		if markup.Within(markup.Code(text), i) {
+		if markup.Code(text).Has(i) {
 			inside += text[i : i+1]
 		}
 	}

@@ -150,9 +150,9 @@ const MaxLine = 4000
 // MatchText finds the source whose document key a line names: as the whole line, behind the last dash or colon, in
 // brackets or code, or a file's name as a word of its own. at is -1 when no source is named; key is how the line names
 // the document, and empty when it names none.
-func (c *catalog) MatchText(line string) (at int, key string) {
+func (r *Registry) MatchText(line string) (at int, key string) {
 	line = line[:min(len(line), MaxLine)]
-	if !c.documents.words && !strings.Contains(line, ".") {
+	if !r.documents.words && !strings.Contains(line, ".") {
 		return -1, "" // no file is named
 	}
 	line = norm.NFC.String(text.Line(line))
@@ -168,9 +168,6 @@ func (c *catalog) MatchText(line string) (at int, key string) {
 			}
 		}
 	}
-	if strings.Contains(plain, " · ") {
-		candidates = append(candidates, strings.Split(plain, " · ")...)
-	}
 	for _, m := range append(codeText.FindAllStringSubmatch(line, 8), bracketText.FindAllStringSubmatch(plain, 8)...) {
 		candidates = append(candidates, strings.Trim(m[1], "*_ "))
 	}
@@ -178,7 +175,7 @@ func (c *catalog) MatchText(line string) (at int, key string) {
 		file, page := ParseKey(named)
 		name, _, _ := strings.Cut(file, "#")
 		for _, f := range []string{file, name} {
-			if at, ok := c.documents.find(f, page); ok {
+			if at, ok := r.documents.find(f, page); ok {
 				return at, named
 			}
 		}
@@ -187,8 +184,8 @@ func (c *catalog) MatchText(line string) (at int, key string) {
 		}
 	}
 	_, page := ParseKey(plain)
-	if at, ok := c.documents.within(plain, page); ok {
-		return at, c.sources[at].Key
+	if at, ok := r.documents.within(plain, page); ok {
+		return at, r.sources[at].Key
 	}
 	return -1, key
 }
@@ -205,11 +202,11 @@ func foldTitle(title string) string {
 
 // Titled returns the only source that has this line as its title, and -1 when there is none. A line with a semicolon
 // may name several.
-func (c *catalog) Titled(line string) int {
+func (r *Registry) Titled(line string) int {
 	if len(line) > MaxLine || strings.ContainsAny(line, ";；") {
 		return -1
 	}
-	if at, only := c.titles[foldTitle(line)]; only && at >= 0 {
+	if at, only := r.titles[foldTitle(line)]; only && at >= 0 {
 		return at
 	}
 	return -1

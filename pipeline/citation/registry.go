@@ -12,20 +12,21 @@ import (
 
 // Source is something that a run has retrieved, or that a foreign report was given. One of URL and Key is set.
 type Source struct {
-	URL    string   // absolute
-	Key    string   // of a document: "handbook.pdf", "handbook.pdf, p. 15"
-	Title  string   // may be empty
-	Text   string   // what was retrieved; empty when it is not at hand
-	Hash   string   // lower-case hex SHA-256 of the text, or empty
-	Traces []string // citation ids of the traces that hold it
-	IDs    []string // of a run: source ids of all that it has of this place
+	URL   string   // absolute
+	Key   string   // of a document: "handbook.pdf", "handbook.pdf, p. 15"
+	Title string   // may be empty
+	Text  string   // what was retrieved; empty when it is not at hand
+	Hash  string   // lower-case hex SHA-256 of the text, or empty
+	IDs   []string // of a run: source ids of all that it has of this place
 }
 
 // Registry knows every citation and every source of one run. It is immutable and safe for concurrent use.
 type Registry struct {
-	catalog
-	traces map[string]topicqueue.ToolTrace
-	at     map[string]int // source of an id
+	traces    map[string]topicqueue.ToolTrace
+	sources   []Source
+	addresses *address.Index
+	documents documents
+	titles    map[string]int // by folded title; -1: of several places
 }
 
 // NewRegistry returns the registry of these traces, and of what else the tools of the run returned: to that an address
@@ -34,34 +35,26 @@ type Registry struct {
 func NewRegistry(traces []topicqueue.ToolTrace, returned ...topicqueue.Source) *Registry {
 	r := newRegistry()
 	places := map[string]int{}
-	for _, t := range traces {
-		key := markup.Canonical(t.CitationID)
-		if _, known := r.traces[key]; known || key == "" {
-			continue
-		}
-		r.traces[key] = t
-		place := placeKey(t.Source)
-		at, known := places[place]
+	add := func(s topicqueue.Source) {
+		at, known := places[placeKey(s)]
 		if !known {
 			at = len(r.sources)
-			places[place] = at
-			r.add(sourceOf(t.Source))
+			places[placeKey(s)] = at
+			r.add(sourceOf(s))
 		}
-		r.sources[at].Traces = append(r.sources[at].Traces, key)
-		r.sources[at].addID(t.Source.ID)
-		r.at[key] = at
+		if ids := &r.sources[at].IDs; s.ID != "" && !slices.Contains(*ids, s.ID) {
+			*ids = append(*ids, s.ID)
+		}
+	}
+	for _, t := range traces {
+		key := markup.Canonical(t.CitationID)
+		if _, known := r.traces[key]; !known && key != "" {
+			r.traces[key] = t
+			add(t.Source)
+		}
 	}
 	for _, s := range returned {
-		place := placeKey(s)
-		at, known := places[place]
-		if !known && r.addresses.Add(s.URL, len(r.sources)) {
-			at, known = len(r.sources), true
-			places[place] = at
-			r.sources = append(r.sources, sourceOf(s))
-		}
-		if known {
-			r.sources[at].addID(s.ID)
-		}
+		add(s)
 	}
 	r.sort()
 	return r
@@ -78,7 +71,12 @@ func RegistryOf(sources []Source) *Registry {
 }
 
 func newRegistry() *Registry {
-	return &Registry{newCatalog(), map[string]topicqueue.ToolTrace{}, map[string]int{}}
+	return &Registry{
+		traces:    map[string]topicqueue.ToolTrace{},
+		addresses: address.NewIndex(),
+		documents: documents{pages: map[string]*pages{}, base: map[string][]string{}},
+		titles:    map[string]int{},
+	}
 }
 
 func sourceOf(s topicqueue.Source) Source {
@@ -87,12 +85,6 @@ func sourceOf(s topicqueue.Source) Source {
 		key += ", p. " + strconv.Itoa(s.Page)
 	}
 	return Source{URL: s.URL, Key: key, Title: s.Title, Text: s.Text, Hash: s.Hash}
-}
-
-func (s *Source) addID(id string) {
-	if id != "" && !slices.Contains(s.IDs, id) {
-		s.IDs = append(s.IDs, id)
-	}
 }
 
 // Sources returns all sources in the order in which they were added. The slice is the caller's.
@@ -112,11 +104,8 @@ func (r *Registry) Lookup(id string) (topicqueue.ToolTrace, bool) {
 
 // Source returns what a citation id stands for.
 func (r *Registry) Source(id string) (Source, bool) {
-	at, ok := r.at[markup.Canonical(id)]
-	if !ok {
-		return Source{}, false
-	}
-	return r.sources[at], true
+	t, ok := r.Lookup(id)
+	return sourceOf(t.Source), ok
 }
 
 // Only returns a registry of the same sources that knows no other citations than these; unknown ids are ignored. A

@@ -43,11 +43,11 @@ func NewIndex() *Index {
 		path: map[string][]int{}, params: map[string][]int{}}
 }
 
-// Add adds the address of a source and reports whether it is one.
-func (s *Index) Add(raw string, source int) bool {
+// Add adds the address of a source; what is no address is left out.
+func (s *Index) Add(raw string, source int) {
 	a, ok := Parse(raw)
 	if !ok {
-		return false
+		return
 	}
 	key := a.key()
 	at, known := s.exact[key]
@@ -64,7 +64,6 @@ func (s *Index) Add(raw string, source int) bool {
 		s.keys = append(s.keys, spelling{text: key, at: at})
 	}
 	s.raws = append(s.raws, spelling{text: a.rest, at: at})
-	return true
 }
 
 // Sort must be called after the last Add.

@@ -29,7 +29,7 @@ var reader = markdown.NewTextParser()
 
 // Code returns the byte ranges of Markdown that are code, in order: fenced blocks with their fences, indented blocks,
 // inline code. Citations in code are ignored.
-func Code(text string) [][2]int {
+func Code(text string) Spans {
 	if !strings.ContainsAny(text, "`\t") && !strings.Contains(text, "~~~") && !strings.Contains(text, "    ") {
 		return nil // most texts have no code
 	}
@@ -37,43 +37,22 @@ func Code(text string) [][2]int {
 }
 
 // Has reports whether a byte lies in one of the spans.
-func (s Spans) Has(at int) bool { return Within(s, at) }
-
-// Within reports whether a byte offset lies in one of the ranges, which are sorted and do not overlap.
-func Within(ranges [][2]int, at int) bool {
-	i, found := slices.BinarySearchFunc(ranges, at, func(r [2]int, at int) int { return r[0] - at })
-	return found || i > 0 && at < ranges[i-1][1]
+func (s Spans) Has(at int) bool {
+	i, found := slices.BinarySearchFunc(s, at, func(r Span, at int) int { return r[0] - at })
+	return found || i > 0 && at < s[i-1][1]
 }
 
 // CloseCode closes an unterminated last fenced block, so that it cannot include text appended later.
 func CloseCode(markdown string) string {
-	spans := Code(markdown)
-	if len(spans) == 0 || spans[len(spans)-1][1] < len(markdown) {
+	spans := Code(markdown + "\n\nx")
+	if len(spans) == 0 || spans[len(spans)-1][1] < len(markdown)+len("\n\nx") {
 		return markdown
 	}
-	if fence := openFence(markdown[spans[len(spans)-1][0]:]); fence != "" {
-		return strings.TrimRight(markdown, "\n") + "\n" + fence + "\n"
-	}
-	return markdown
+	fence := openingFence.FindString(markdown[spans[len(spans)-1][0]:])
+	return strings.TrimRight(markdown, "\n") + "\n" + strings.TrimLeft(fence, " ") + "\n"
 }
 
-// fenceLine begins a fenced block. ```x``` on one line is inline code.
-var fenceLine = regexp.MustCompile("^[ \t>]*(?:(`{3,})[^`]*|(~{3,}).*)$")
-
-// openFence returns the opening fence of an unterminated fenced block, and "" for other code.
-func openFence(block string) string {
-	first, rest, _ := strings.Cut(block, "\n")
-	m := fenceLine.FindStringSubmatch(first)
-	if m == nil {
-		return ""
-	}
-	fence, rest := m[1]+m[2], strings.TrimRight(rest, "\n")
-	end := strings.Trim(rest[strings.LastIndexByte(rest, '\n')+1:], " \t\r>")
-	if strings.HasPrefix(end, fence) && strings.Trim(end, fence[:1]) == "" {
-		return ""
-	}
-	return fence
-}
+var openingFence = regexp.MustCompile("^ *(?:`+|~+)")
 
 // Change replaces a part of a text.
 type Change struct {

@@ -23,7 +23,7 @@ type Editor struct {
 	// OnMarker returns what stands in the place of a marker; not ok: it is none.
 	OnMarker func(t Token) (replacement string, ok bool)
 	// OnLink decides on addresses, and on tags that load, run or link something: of those only links, pictures and
-	// anchors may stay. nil: all stay.
+	// anchors may stay.
 	OnLink func(t Token) Verdict
 	Coded  bool // addresses in code are links, too
 
@@ -40,7 +40,7 @@ type tail struct {
 	Verdict
 }
 
-// Edit returns an editor of a text. It changes nothing until OnMarker or OnLink say so.
+// Edit returns an editor of a text. It needs OnLink, and leaves markers alone without OnMarker.
 func (s *Scanned) Edit() *Editor {
 	return &Editor{Scanned: s, Surroundings: Surroundings{Text: s.Markdown, MarkerEnd: -1},
 		output: output{from: s.Markdown}, OnMarker: func(Token) (string, bool) { return "", false }}
@@ -93,7 +93,7 @@ func (e *Editor) closeTo(to int) {
 
 // token carries out what is decided on a token.
 func (e *Editor) token(t Token) {
-	if t.Group.End > 0 && e.marker(t) || e.OnLink == nil {
+	if t.Group.End > 0 && e.marker(t) {
 		return
 	}
 	switch t.Kind {

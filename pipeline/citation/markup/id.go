@@ -31,9 +31,6 @@ func (id ID) String() string {
 	return topicqueue.BlockCitationID(id.Block, id.Seq)
 }
 
-// Anchor returns the fragment of the id's entry in the references, without #: ref-cit-3-02.
-func (id ID) Anchor() string { return "ref-" + strings.ToLower(id.String()) }
-
 // ParseID reads a citation id. Lower case, other dashes and missing or extra zeros are accepted, as models write them;
 // text around the id is not. It returns false for everything else.
 func ParseID(s string) (ID, bool) {

@@ -166,7 +166,7 @@ func (s *scanner) plain(i int) int {
 		return s.tag(i)
 	case c == '[' || c == '(' || c >= utf8.RuneSelf:
 		r, size := utf8.DecodeRuneInString(s.Markdown[i:])
-		if ClosingBracket(r) == 0 || s.isEntryLabel(i) {
+		if ClosingBracket(r) == 0 {
 			return i + size
 		}
 		if g, ok := parseRange(s.Markdown[:s.bound], i); ok {
@@ -180,13 +180,6 @@ func (s *scanner) plain(i int) int {
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
-// isEntryLabel reports whether the bracket at i names an entry of the references: it follows the entry's anchor.
-func (s *scanner) isEntryLabel(i int) bool {
-	before := strings.TrimRight(s.Markdown[max(0, i-80):i], " ")
-	before, closed := strings.CutSuffix(before, `"></a>`)
-	return closed && strings.Contains(before[strings.LastIndexByte(before, '<')+1:], `a id="ref-`)
-}
 
 // word reads a word in running text: an address, an id, or neither.
 func (s *scanner) word(i int) int {

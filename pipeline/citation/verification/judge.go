@@ -25,7 +25,7 @@ func (v *verifier) judgeEntry(e *entry) {
 	e.source = -1
 	raw := complete(v.Registry, v.Markdown[e.body:e.end])
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
-	w := markup.Scan(raw, v.knows).Edit()
+	w := scan(v.Registry, raw).Edit()
 	w.Coded = true
 	w.OnLink = func(t markup.Token) markup.Verdict {
 		dest := t.Dest

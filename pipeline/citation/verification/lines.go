@@ -45,11 +45,7 @@ type heading struct {
 }
 
 func newReading(r *citation.Registry, source string) *reading {
-	t := &reading{Scanned: markup.Scan(source, func(raw string) bool {
-		d, kind := citation.Destination(raw)
-		_, _, ok := r.MatchURL(d)
-		return ok && kind == citation.Web
-	}), r: r}
+	t := &reading{Scanned: scan(r, source), r: r}
 	code := t.Code
 	for start := 0; start <= len(source); {
 		raw, _, _ := strings.Cut(source[start:], "\n")

@@ -109,8 +109,7 @@ func (e *entry) marker() string {
 	n := strconv.Itoa(e.final)
 	switch {
 	case e.id != "":
-		id, _ := markup.ParseID(e.id)
-		return "[[" + e.id + "](#" + id.Anchor() + ")]"
+		return "[[" + e.id + "](#ref-" + strings.ToLower(e.id) + ")]"
 	case e.anchor:
 		return "[[" + n + "](#ref-" + n + ")]"
 	case e.footnote:

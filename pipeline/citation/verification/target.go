@@ -8,11 +8,13 @@ import (
 	"nightdesk/pipeline/citation/markup"
 )
 
-// knows reports whether an address in running text belongs to a source.
-func (v *verifier) knows(raw string) bool {
-	d, kind := citation.Destination(raw)
-	_, _, ok := v.MatchURL(d)
-	return ok && kind == citation.Web
+// scan reads Markdown of which addresses of sources are known.
+func scan(r *citation.Registry, source string) *markup.Scanned {
+	return markup.Scan(source, func(raw string) bool {
+		d, kind := citation.Destination(raw)
+		_, _, ok := r.MatchURL(d)
+		return ok && kind == citation.Web
+	})
 }
 
 // hasTarget reports whether a line names a target: an address, a document, or a name that looks like a document.

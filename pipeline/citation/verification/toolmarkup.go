@@ -34,7 +34,7 @@ func cutToolMarkup(text string) string {
 	var out strings.Builder
 	code, unclosed, pos := markup.Code(text), map[string]bool{}, 0
 	for _, m := range tags {
-		if markup.Within(code, m[0]) || m[0] < pos {
+		if code.Has(m[0]) || m[0] < pos {
 			continue
 		}
 		out.WriteString(strings.TrimRight(text[pos:m[0]], " \t"))
