@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
@@ -101,23 +101,23 @@ type quote struct {
 	share float64 // see topicqueue.Claim
 }
 
-// marker matches a citation in the form that Resolve returns.
-var marker = regexp.MustCompile(`\[((?:CIT-\d+|PLAN)-\d+)\]`)
-
 // quotesOf returns the likely evidence of the answer by source: the passages most similar to the citing sentences. A
 // cited source has at least one, unless it has no text.
 func (r *lookups) quotesOf(answer string) [][]quote {
 	out := make([][]quote, len(r.sources))
 	body, _, _ := r.registry().Resolve(answer)
+	blocks := report.Parse(body)
+	cited := report.Cited(blocks) // also by a heading, which is no statement
+	statements := report.Statements(blocks)
 	for i, s := range r.sources {
-		var citing []string
-		for _, sentence := range sentencesOf(body) {
-			if slices.ContainsFunc(marker.FindAllStringSubmatch(sentence, -1), func(m []string) bool { return m[1] == s.id }) {
-				citing = append(citing, marker.ReplaceAllString(sentence, ""))
-			}
-		}
-		if len(citing) == 0 {
+		if !slices.Contains(cited, s.id) {
 			continue
+		}
+		var citing []string
+		for _, statement := range statements {
+			if slices.Contains(statement.IDs(), s.id) {
+				citing = append(citing, statement.Text())
+			}
 		}
 		pieces := piecesOf(s.Text)
 		index := text.NewIndex(documentsOf(s.Text, pieces))
@@ -133,22 +133,6 @@ func (r *lookups) quotesOf(answer string) [][]quote {
 		}
 		if len(kept) == 0 && len(pieces) > 0 {
 			out[i] = []quote{{Block: pieces[0]}}
-		}
-	}
-	return out
-}
-
-// sentencesOf returns the sentences and table rows of a text.
-func sentencesOf(body string) []string {
-	var out []string
-	for _, p := range piecesOf(body) {
-		piece := body[p.Start:p.End]
-		sentences := text.Sentences(piece)
-		if len(sentences) == 0 {
-			out = append(out, piece)
-		}
-		for _, s := range sentences {
-			out = append(out, s.Text)
 		}
 	}
 	return out

@@ -15,11 +15,10 @@ import (
 
 // Sentence is one sentence of a verified report, or row of a table, with what it cites.
 type Sentence struct {
-	Text      string   // without markers and markup of links; white space folded; cells of a row are parted by " | "
-	Head      string   // of a row: the cells of the table's head, as in Text
-	Citations []int    // numbers of Valid, in order, each once
-	Sources   []int    // positions in Registry.Sources, in order, each once
-	IDs       []string // citation ids, of a report that cites by ids
+	Text      string // without markers and markup of links; white space folded; cells of a row are parted by " | "
+	Head      string // of a row: the cells of the table's head, as in Text
+	Citations []int  // numbers of Valid, in order, each once
+	Sources   []int  // positions in Registry.Sources, in order, each once
 }
 
 // sentences cuts a verified report into the sentences that cite something.
@@ -54,19 +53,12 @@ func (s *Sentence) cite(v *Valid) {
 		return
 	}
 	s.Citations, s.Sources = append(s.Citations, v.Number), append(s.Sources, v.Source)
-	if v.ID != "" {
-		s.IDs = append(s.IDs, v.ID)
-	}
 }
 
 // cites adds what another sentence cites.
 func (s *Sentence) cites(o Sentence) {
 	for i, n := range o.Citations {
-		v := &Valid{Number: n, Source: o.Sources[i]}
-		if len(o.IDs) > 0 {
-			v.ID = o.IDs[i]
-		}
-		s.cite(v)
+		s.cite(&Valid{Number: n, Source: o.Sources[i]})
 	}
 }
 
