@@ -26,12 +26,13 @@ type Texts struct {
 	Disagree   Text `yaml:"disagree"`
 	Untitled   Text `yaml:"untitled"`
 
-	Topic     Text `yaml:"topic"`     // Topic
-	Run       Text `yaml:"run"`       // Date, Run
-	Batch     Text `yaml:"batch"`     // Batch
-	Entry     Text `yaml:"entry"`     // ID
-	Completed Text `yaml:"completed"` // the state
-	Partial   Text `yaml:"partial"`   // Reason
+	Topic       Text `yaml:"topic"`        // Topic
+	Run         Text `yaml:"run"`          // Date, Run
+	Batch       Text `yaml:"batch"`        // Batch
+	Entry       Text `yaml:"entry"`        // ID
+	Completed   Text `yaml:"completed"`    // the state
+	Partial     Text `yaml:"partial"`      // Reason
+	GivesOrders Text `yaml:"gives_orders"` // Title, Text
 	// for the page with marked sentences
 	ShowChecks       Text `yaml:"show_checks"`
 	ShowNews         Text `yaml:"show_news"`

@@ -21,7 +21,7 @@ type assembler struct{ *material }
 // assemble joins the parts, places the figures, and adds gaps, references and the note on how the report was made and
 // checked.
 func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
-	tree := report.Report{Format: report.Format, Title: outline.Title}
+	tree := report.Report{Format: report.Format, Title: outline.Title, Status: a.cautions}
 	words := 0
 	add := func(role, title string, blocks, figures []report.Block) {
 		if len(blocks) > 0 {
@@ -81,6 +81,24 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 		Words: words, Fallbacks: append([]string{}, a.fallbacks...), Statistics: a.stats, Evidence: a.weighed,
 		Verification: v,
 	}
+}
+
+// maxCautions is the maximum number of documents that a report warns of.
+const maxCautions = 3
+
+// cautions tells of the documents whose text gives orders to assistants.
+func cautions(traces []topicqueue.ToolTrace, texts *prompts.Texts) (list []string) {
+	told := map[string]bool{}
+	for _, t := range traces {
+		document := documentOf(t.Source)
+		if len(t.Orders) > 0 && !told[document] && len(list) < maxCautions {
+			told[document] = true
+			list = append(list, texts.GivesOrders.With(prompts.V{
+				"Title": markdown.Escape(cmp.Or(t.Source.Title, document)), "Text": markdown.Escape(text.Clip(t.Orders[0], 80)),
+			}))
+		}
+	}
+	return list
 }
 
 // StyleOf returns how the report of a run is shown as Markdown.
@@ -215,6 +233,7 @@ func (a assembler) gapList() string {
 // partial, and at the end topic, date, run, batch and list entry.
 func (r *Report) AddRun(run topicqueue.Run) {
 	t := prompts.TextsIn(run.Options.Language)
+	cautions := r.Tree.Status
 	r.Tree.Status = nil
 	if v := r.Verification; v != nil && v.Verified() && v.Counts.Sentences > 0 && !v.QuotesOnly() {
 		c := v.Counts
@@ -239,6 +258,7 @@ func (r *Report) AddRun(run topicqueue.Run) {
 		reason := cmp.Or(strings.TrimRight(text.Line(run.Reason), "."), string(run.State)) + "."
 		r.Tree.Status = append(r.Tree.Status, t.Partial.With(prompts.V{"Reason": markdown.Escape(reason)}))
 	}
+	r.Tree.Status = append(r.Tree.Status, cautions...)
 	r.Tree.Imprint = append(r.Tree.Imprint, strings.Join(place, " · "))
 	r.Markdown = r.Tree.Markdown(StyleOf(run))
 }

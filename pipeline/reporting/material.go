@@ -35,6 +35,7 @@ type material struct {
 	registry *citation.Registry
 	returned map[string]topicqueue.Source // by source id: sources of traces and others that tools returned
 	review   topicqueue.Review
+	cautions []string // about sources that give orders to assistants, inline Markdown
 	blocks   []blockEvidence
 	claims   []claim           // of all blocks
 	cited    map[string]string // replacement for citations of passages that another trace found first

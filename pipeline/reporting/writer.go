@@ -29,6 +29,7 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 	m.blocks, m.claims, m.gaps = gather(in, texts)
 	m.cited = citeOnce(m.claims, in.Traces())
 	m.registry = in.Registry()
+	m.cautions = cautions(in.Traces(), texts)
 	for _, s := range in.AllReturned() {
 		m.returned[s.ID] = s
 	}
