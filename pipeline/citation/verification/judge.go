@@ -129,7 +129,7 @@ func (v *verifier) citing(at int, level string) *entry {
 	if e := v.bySource[place]; e != nil {
 		return e
 	}
-	e := &entry{label: label{number: noNumber, anchor: v.anchors}, final: v.top + len(v.added) + 1,
+	e := &entry{label: label{number: noNumber}, final: v.top + len(v.added) + 1,
 		found: found{source: at, level: level, place: place}}
 	if v.last != nil {
 		e.footnote = v.last.footnote

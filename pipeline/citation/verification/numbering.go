@@ -47,7 +47,6 @@ func (v *verifier) number() {
 		if e.number >= 0 {
 			v.byNumber.add(e, v.lists[e.section].last().end)
 		}
-		v.anchors = v.anchors || e.anchor
 	}
 	for _, lists := range v.byNumber {
 		slices.SortFunc(lists, func(a, b numbered) int { return a.end - b.end })

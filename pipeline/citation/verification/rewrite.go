@@ -87,10 +87,7 @@ func (v *verifier) written(e *entry) string {
 // items appends the entries of sources that only the text links to.
 func (v *verifier) items(text string) string {
 	for _, e := range v.added {
-		if text += "\n"; e.anchor && !strings.HasSuffix(text, "\n\n") {
-			text += "\n" // entries with anchors are paragraphs
-		}
-		text += v.written(e)
+		text += "\n" + v.written(e)
 	}
 	return text
 }

@@ -109,8 +109,7 @@ type verifier struct {
 	*reading
 	entries  []*entry
 	byNumber meanings
-	top      int  // the last number given to an entry
-	anchors  bool // the references have anchors
+	top      int // the last number given to an entry
 	byID     map[string]*entry
 	bySource map[string]*entry // by placeOf: the entry that cites a source
 	last     *entry            // of the last list with numbers; nil without one
