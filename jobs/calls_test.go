@@ -293,7 +293,6 @@ var (
 	callBlock  = regexp.MustCompile(`(?m)^Title: Upkeep of the harbour of (\w+)$`)
 	callOwn    = regexp.MustCompile(`found for (block_\d+) with`)
 	callRound  = regexp.MustCompile(`Iteration (\d+) of`)
-	callCite   = regexp.MustCompile(`(?m)^\[((?:CIT|PLAN)-[\d-]+)\] (.+)$`)
 	callRecord = regexp.MustCompile(`Record (\d+) gives a sum of (\d+) crowns for the harbour of (\w+) in month (\d+), paid by its town to the keeper of the harbour under rule (\d+), and no other payment\.`)
 	callJudged = regexp.MustCompile(`(?m)^Sentence \d+, sources .*\(record (\d+) of the yearbook\)`)
 )

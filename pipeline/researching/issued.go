@@ -16,8 +16,6 @@ func (s issued) addLines(lines []string) {
 	}
 }
 
-func (s issued) hasLine(line string) bool { return s.has(ofLine(line)) }
-
 // ofLine parses an issuedLine.
 func ofLine(line string) (tool, query string) {
 	if name, rest, ok := strings.Cut(line, ": "); ok && toolName(name) {

@@ -218,12 +218,3 @@ func (d *document) caption(b report.Block) []run {
 // marks that right-to-left text needs are kept.
 var ordered = strings.NewReplacer("\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "",
 	"\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
-
-// plainText joins the text of runs.
-func plainText(runs []run) string {
-	var out strings.Builder
-	for _, r := range runs {
-		out.WriteString(r.text)
-	}
-	return out.String()
-}
