@@ -1,6 +1,7 @@
 package recurring
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -133,10 +134,13 @@ func same(a, b string) bool {
 	return slices.EqualFunc(wordsA, wordsB, func(x, y string) bool { return x == y || misspelt(x, y) })
 }
 
-// equal reports whether two figures have the same value, independent of notation and unit prefix.
+// equal reports whether two figures have the same value, independent of notation and unit prefix. A figure alone does
+// not tell whether a separator stands before thousands or decimals: 3.031 is 3031.
 func equal(a, b quantity.Quantity) bool {
-	near := func(x, y float64) bool { return x == y || x-y < 1e-9*max(x, y, -x, -y) && y-x < 1e-9*max(x, y, -x, -y) }
-	return a.Kind == b.Kind && a.Unit == b.Unit && a.When == b.When && near(a.Low, b.Low)
+	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y)) }
+	thousands := func(x, y float64) bool { return near(1000*x, y) && !near(math.Round(100*x), 100*x) }
+	same := near(a.Low, b.Low) || thousands(a.Low, b.Low) || thousands(b.Low, a.Low)
+	return a.Kind == b.Kind && a.Unit == b.Unit && a.When == b.When && same
 }
 
 // farAlike is the minimum similarity of two sentences for one to replace the other in another text.

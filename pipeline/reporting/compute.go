@@ -51,10 +51,10 @@ func (ol outliner) compute(list []prompts.Computation) (traces []topicqueue.Tool
 func (ol outliner) computation(n int, said, what string, of []claim) topicqueue.ToolTrace {
 	whole := said + "\n"
 	for _, c := range distinct(of) {
-		whole += "- " + c.statement() + " [" + c.CitationID + "]\n"
+		whole += "- [" + c.CitationID + "] " + c.statement() + "\n"
 	}
 	now := ol.now().UTC()
-	source := topicqueue.Source{Kind: topicqueue.SourceCode, Title: said, RetrievedAt: now, Text: whole,
+	source := topicqueue.Source{Kind: topicqueue.SourceCode, Title: what, RetrievedAt: now, Text: whole,
 		Hash: topicqueue.TextHash(whole)}
 	source.Document = topicqueue.PagePath(source.Hash)
 	source.ID = topicqueue.SourceID(source)
@@ -116,8 +116,8 @@ func (c claim) isComputed() bool {
 func operands(claims []topicqueue.Claim) (ids []string) {
 	for _, c := range claims {
 		for line := range strings.Lines(c.Quote) {
-			line = strings.TrimRight(line, "]\n")
-			if id, ok := markup.ParseID(line[strings.LastIndexByte(line, '[')+1:]); ok {
+			line, _, _ = strings.Cut(strings.TrimPrefix(line, "- ["), "]")
+			if id, ok := markup.ParseID(line); ok {
 				ids = append(ids, id.String())
 			}
 		}

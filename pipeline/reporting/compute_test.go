@@ -55,8 +55,8 @@ func TestComputations(t *testing.T) {
 		t.Fatalf("%+v", computed)
 	}
 	text := computed[0].Source.Text
-	for _, want := range []string{"0.4 * 300 = 120\n", "- Recovery of a log of 16 MB took 0.4 seconds", "[CIT-1-01]\n",
-		"- The setting checkpoint_interval defaults to 300 seconds. [CIT-1-02]\n"} {
+	for _, want := range []string{"0.4 * 300 = 120\n", "- [CIT-1-01] Recovery of a log of 16 MB took 0.4 seconds",
+		"- [CIT-1-02] The setting checkpoint_interval defaults to 300 seconds.\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}

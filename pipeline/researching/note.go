@@ -234,10 +234,11 @@ func (t *noteTaker) fallBack(format string, args ...any) {
 	t.fallbacks = append(t.fallbacks, fmt.Sprintf("note: "+format+" (%s/%d)", append(args, t.block.ID, t.k)...))
 }
 
-// Claims that one note may have: bytes of text per claim, in addition to leastClaims.
+// Claims that one note may have: bytes of text per claim, in addition to leastClaims. A report knows of a document only
+// what was noted, so what is read whole is noted densely: a sentence has about 150 bytes.
 const (
 	leastClaims = 20
-	claimEvery  = 640
+	claimEvery  = 240
 )
 
 // data builds the prompt data of a chunk.
