@@ -77,6 +77,7 @@ func newSoak(t *testing.T, env ...string) *soak {
 	s.proxy = strings.TrimPrefix(server.URL, "http://")
 	s.fleet = newDeskAt(t, "redis://"+s.redis.Addr(), append([]string{
 		"LLM_MODEL=stub", "LLM_BASE_URL=http://model.test/v1", "NO_PROXY=", "no_proxy=", "http_proxy=", "NIGHTDESK_PRESET=medium",
+		"LLM_CONTEXT_TOKENS=16384", // of which the documents take more than a quarter, so that blocks search
 		"NIGHTDESK_PLANNING_DECOMPOSE_INITIAL_SUBTOPICS=" + fmt.Sprint(soakParts), "NIGHTDESK_RESEARCHING_MAX_ITERATIONS=2",
 		"NIGHTDESK_RESEARCHING_EXECUTION_MODE=series", withoutPrograms, shortLease}, env...)...)
 	s.store = storage.NewDir(filepath.Join(s.dir, "nightdesk-data"))

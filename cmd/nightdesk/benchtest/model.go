@@ -35,6 +35,8 @@ func Topic(i int) string {
 var (
 	harbour   = regexp.MustCompile(`harbour number \d+`)
 	blockName = regexp.MustCompile(`(?m)^Title: (The [a-z]+ of the harbour)$`)
+	noteOwn   = regexp.MustCompile(`found for (block_\d+) with`)
+	noteBlock = regexp.MustCompile(`(?m)^(block_\d+): (The [a-z]+ of the harbour)$`)
 	iteration = regexp.MustCompile(`Iteration (\d+) of`)
 	stating   = regexp.MustCompile(`The harbour inspects [^.]*rule [\d.]+\.|[A-Z][^.:\n]*\d{3}[^.:\n]*\.`)
 	beginning = regexp.MustCompile(`(?m)^[ >]*The document begins: .*$`) // not part of the passage
@@ -53,6 +55,12 @@ func HarbourOf(question string) string { return harbour.FindString(question) }
 func BlockOf(question string) string {
 	if m := blockName.FindStringSubmatch(question); m != nil {
 		return m[1]
+	}
+	own := noteOwn.FindStringSubmatch(question) // a note names its block by id, below the list of all
+	for _, m := range noteBlock.FindAllStringSubmatch(question, -1) {
+		if own != nil && m[1] == own[1] {
+			return m[2]
+		}
 	}
 	return ""
 }

@@ -57,5 +57,5 @@ func describePayload(kind string, payload []byte) string {
 	if p.Title != "" {
 		text += "\n" + topicqueue.Clip(p.Title, width)
 	}
-	return fmt.Sprintf("%s\n%s, attempt %d\n%s", text, p.Unit, p.Generation, p.Batch)
+	return fmt.Sprintf("%s\n%s, attempt %d\nbatch %s", text, p.Unit, p.Generation, p.Batch)
 }
