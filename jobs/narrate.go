@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -84,8 +83,8 @@ func (h narrateHandler) script(ctx context.Context, a *stage.Attempt) (narration
 	if err != nil {
 		return narration.Script{}, err
 	}
-	var rep reporting.Report
-	if err := json.Unmarshal(content, &rep); err != nil {
+	rep, err := reporting.ReadReport(content)
+	if err != nil {
 		return narration.Script{}, stage.Final{Err: fmt.Errorf("decode the report: %w", err)}
 	}
 	o := a.Run.Options

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -62,8 +61,8 @@ func (h publishHandler) put(ctx context.Context, a *stage.Attempt) error {
 		return err
 	}
 	if content != nil {
-		rep = &reporting.Report{}
-		if err := json.Unmarshal(content, rep); err != nil {
+		read, err := reporting.ReadReport(content)
+		if rep = &read; err != nil {
 			return stage.Final{Err: fmt.Errorf("decode the report of run %s: %w", a.Run.ID, err)}
 		}
 	}

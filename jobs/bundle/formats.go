@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -61,8 +60,11 @@ func (s Services) makeFormat(name string, r formats.Report) (body []byte, err er
 // is the store's.
 func (b *Writer) makeFormats(ctx context.Context) error {
 	asked := b.In.Run.Options.Formats
-	if b.report == nil || len(asked) == 0 {
+	if b.report == nil {
 		return nil
+	}
+	if len(asked) == 0 {
+		return markNews(ctx, b.services.Store, b.In, b.report.Tree)
 	}
 	r, err := ReportToFormat(ctx, b.services.Store, b.In, *b.report)
 	if err != nil {
@@ -169,16 +171,13 @@ func files(registry *citation.Registry, rep reporting.Report) map[string]string 
 func notes(ctx context.Context, store storage.Store, runID string, registry *citation.Registry,
 	rep reporting.Report) (map[string]formats.Note, error) {
 	out := map[string]formats.Note{}
-	pages := map[string]string{} // by hash
+	labels, pages := rep.Tree.Labels(), map[string]string{} // pages by hash
 	for _, key := range rep.Cited {
 		trace, known := registry.Lookup(key)
 		if !known {
 			continue
 		}
-		anchor := "ref-" + strings.ToLower(key)
-		if n := rep.Numbers[key]; n > 0 {
-			anchor = "ref-" + strconv.Itoa(n)
-		}
+		anchor := report.Entry{Label: labels[key]}.Anchor()
 		hash := trace.Source.Hash
 		if _, read := pages[hash]; !read {
 			body, err := store.Get(ctx, storage.PageKey(runID, hash))

@@ -73,11 +73,6 @@ func (b *Writer) Write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if b.report != nil {
-		if err := markNews(ctx, b.services.Store, b.In, b.report.Tree); err != nil {
-			return err
-		}
-	}
 	if err := b.makeFormats(ctx); err != nil {
 		return err
 	}
@@ -102,7 +97,10 @@ func (b *Writer) Write(ctx context.Context) error {
 	}
 	if r := b.report; r != nil {
 		b.files.Put(storage.ReportKey(run.ID), []byte(r.Markdown))
-		errs = append(errs, reportJSON.put(b, r.Tree), outlineJSON.put(b, r.Outline))
+		if r.Tree.Format > 0 { // else readers of the bundle read the Markdown
+			errs = append(errs, reportJSON.put(b, r.Tree))
+		}
+		errs = append(errs, outlineJSON.put(b, r.Outline))
 		if v := r.Verification; v != nil { // nil: written by a version without checks
 			errs = append(errs, verificationJSON.put(b, verificationFile{run.ID, v, list(r.Removed)}))
 		}

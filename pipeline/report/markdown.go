@@ -117,9 +117,6 @@ func (w *writer) blocks(blocks []Block) {
 	}
 }
 
-// attribution is the text before the marker below an excerpt that ends with a table, a list or code.
-const attribution = "—"
-
 // render renders a block; its lines are not indented.
 func (w *writer) render(b Block) string {
 	switch b.Kind {
@@ -134,11 +131,7 @@ func (w *writer) render(b Block) string {
 	case KindQuote:
 		return "> " + strings.ReplaceAll(w.inner(b.Blocks), "\n", "\n> ")
 	case KindExcerpt:
-		end := " "
-		if last := b.Blocks[len(b.Blocks)-1].Kind; last != KindParagraph && last != KindList {
-			end = "\n\n" + attribution + " "
-		}
-		return w.inner(b.Blocks) + end + w.cite(b.Citation)
+		return w.inner(b.Quoted())
 	case KindList:
 		return w.list(b)
 	case KindTable:

@@ -155,6 +155,32 @@ func Clone(blocks []Block) []Block {
 	return out
 }
 
+// Quoted returns the blocks of an excerpt with its citation: behind the last words, or below a table or code.
+func (b Block) Quoted() []Block {
+	blocks := Clone(b.Blocks)
+	last := lastWords(blocks)
+	if last == nil {
+		blocks = append(blocks, Block{Kind: KindParagraph, Sentences: []Sentence{{Text: "—"}}})
+		last = lastWords(blocks)
+	}
+	last.Cites = append(last.Cites, Cite{b.Citation, len(last.Text)})
+	return blocks
+}
+
+// lastWords returns the sentence that blocks end with; nil if they end otherwise.
+func lastWords(blocks []Block) *Sentence {
+	if len(blocks) == 0 {
+		return nil
+	}
+	switch b := &blocks[len(blocks)-1]; {
+	case b.Kind == KindParagraph && len(b.Sentences) > 0:
+		return &b.Sentences[len(b.Sentences)-1]
+	case b.Kind == KindList && len(b.Items) > 0:
+		return lastWords(b.Items[len(b.Items)-1])
+	}
+	return nil
+}
+
 // EachBlock calls yield for each block, in order, and for those within it after it.
 func EachBlock(blocks []Block, yield func(*Block)) {
 	for i := range blocks {
@@ -198,6 +224,15 @@ func Cited(blocks []Block) (ids []string) {
 		})
 	})
 	return ids
+}
+
+// Cited returns the distinct citation ids of a report, in order of appearance.
+func (r Report) Cited() []string {
+	var all []Block
+	for _, s := range r.Sections {
+		all = append(all, s.Blocks...)
+	}
+	return Cited(all)
 }
 
 // Recite replaces citation ids in blocks.

@@ -57,15 +57,8 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	for _, p := range d.parts() {
 		removed = append(removed, p.Removed...)
 	}
-	var cited []string
-	for _, s := range tree.Sections {
-		for _, id := range report.Cited(s.Blocks) {
-			if !slices.Contains(cited, id) {
-				cited = append(cited, id)
-			}
-		}
-	}
-	tree.References = a.references(cited)
+	cited := tree.Cited()
+	tree.References = References(a.run, a.registry, cited)
 	slices.SortFunc(cited, markup.Compare)
 	v.Valid = validOf(tree, a.registry)
 	v.number(tree)
@@ -77,7 +70,7 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	}
 	return Report{
 		Title: outline.Title, Tree: tree, Markdown: tree.Markdown(StyleOf(a.run)), Outline: outline, Cited: cited,
-		Numbers: numbersOf(tree, a.run.Options.CitationStyle), Removed: removed, Gaps: append([]Gap{}, a.gaps...),
+		Removed: removed, Gaps: append([]Gap{}, a.gaps...),
 		Words: words, Fallbacks: append([]string{}, a.fallbacks...), Statistics: a.stats, Evidence: a.weighed,
 		Verification: v,
 	}
@@ -123,10 +116,6 @@ func References(run topicqueue.Run, registry *citation.Registry, cited []string)
 		}})
 }
 
-func (a assembler) references(cited []string) []report.Reference {
-	return References(a.run, a.registry, cited)
-}
-
 // validOf lists the entries of the references with their sources.
 func validOf(tree report.Report, registry *citation.Registry) []verification.Valid {
 	list := []verification.Valid{}
@@ -147,20 +136,6 @@ func validOf(tree report.Report, registry *citation.Registry) []verification.Val
 		}
 	}
 	return list
-}
-
-// numbersOf returns the number of each cited id, in numbered style.
-func numbersOf(tree report.Report, style string) map[string]int {
-	if style != topicqueue.CitationNumbered {
-		return nil
-	}
-	numbers := map[string]int{}
-	for i, ref := range tree.References {
-		for _, id := range ref.Entries[0].IDs {
-			numbers[id] = i + 1
-		}
-	}
-	return numbers
 }
 
 // uncited counts the sentences of paragraphs without a citation.

@@ -33,9 +33,7 @@ func (v *Verification) Compare(run topicqueue.Run, r report.Report, registry *ci
 			checked[key(s.Text, s.Citations)]++
 		}
 	}
-	var cited []string
 	for _, section := range r.Sections {
-		cited = append(cited, report.Cited(section.Blocks)...)
 		if section.Role == report.RoleChanges { // quotes of the sources, which are not judged
 			continue
 		}
@@ -56,13 +54,7 @@ func (v *Verification) Compare(run topicqueue.Run, r report.Report, registry *ci
 		}
 	}
 	slices.Sort(d.Absent)
-	var once []string
-	for _, id := range cited {
-		if !slices.Contains(once, id) {
-			once = append(once, id)
-		}
-	}
-	again := References(run, registry, once)
+	again := References(run, registry, r.Cited())
 	for i := range max(len(again), len(r.References)) {
 		var is, should report.Reference
 		if i < len(again) {

@@ -2,6 +2,7 @@ package reporting
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,10 +72,9 @@ type Report struct {
 	Markdown   string             `json:"markdown"` // rendering of Tree
 	Info       string             `json:"-"`        // message of the end_author event, in the language of the report
 	Outline    Outline            `json:"outline"`
-	Cited      []string           `json:"cited"`             // citation ids: planning first, then by block and number
-	Numbers    map[string]int     `json:"numbers,omitempty"` // number of each cited id, in numbered style
-	Removed    []citation.Removal `json:"removed"`           // markers and links of a model that have no source
-	Words      int                `json:"words"`             // without references; one per Chinese or Japanese character
+	Cited      []string           `json:"cited"`   // citation ids: planning first, then by block and number
+	Removed    []citation.Removal `json:"removed"` // markers and links of a model that have no source
+	Words      int                `json:"words"`   // without references; one per Chinese or Japanese character
 	Gaps       []Gap              `json:"gaps"`
 	Fallbacks  []string           `json:"fallbacks"` // steps that used their local form, for display
 	Evidence   evidence.Weighed   `json:"evidence"`
@@ -85,6 +85,16 @@ type Report struct {
 
 	Changes *recurring.Changes `json:"changes,omitempty"` // changes since the continued run; nil: no such run
 	Text    *Text              `json:"text,omitempty"`    // for the next run; nil: one-time topic, or no model used
+}
+
+// ReadReport decodes a stored report. One that was written by a version without trees has a tree of format 0, read from
+// its Markdown.
+func ReadReport(content []byte) (r Report, err error) {
+	if err = json.Unmarshal(content, &r); err == nil && r.Tree.Format == 0 {
+		r.Tree = report.Read(r.Markdown)
+		r.Tree.Format = 0
+	}
+	return r, err
 }
 
 // Moment is a point in time during the writing of a report. Its name is the one that progress files of other systems

@@ -64,3 +64,17 @@ func TestCaution(t *testing.T) {
 		t.Errorf("told %d times:\n%s", n, got.Markdown)
 	}
 }
+
+// TestReadReport: a report that an earlier version stored has a tree made from its Markdown.
+func TestReadReport(t *testing.T) {
+	t.Parallel()
+	old := `{"title":"Dunes","markdown":"# Dunes\n\nThey move [[1](#ref-1)].\n\n## References\n\n<a id=\"ref-1\"></a> [1] Wind\n"}`
+	got, err := reporting.ReadReport([]byte(old))
+	if err != nil || got.Tree.Format != 0 || len(got.Tree.Sections) != 1 || len(got.Tree.References) != 1 {
+		t.Errorf("%v: %+v", err, got.Tree)
+	}
+	got.AddRun(topicqueue.Run{ID: "research_1", State: topicqueue.RunCompleted})
+	if !strings.Contains(got.Markdown, "They move [[1](#ref-1)].") {
+		t.Errorf("published as\n%s", got.Markdown)
+	}
+}

@@ -196,7 +196,7 @@ func (w *word) blocks(blocks []report.Block, level int, properties string) {
 		case report.KindQuote:
 			w.blocks(b.Blocks, level, `<w:pStyle w:val="Quote"/>`)
 		case report.KindExcerpt:
-			w.blocks(w.d.excerpt(b), level, properties)
+			w.blocks(excerpt(b), level, properties)
 		case report.KindList:
 			w.list(b, level)
 		case report.KindTable:
@@ -251,7 +251,7 @@ func (w *word) list(b report.Block, level int) {
 	rest := style + fmt.Sprintf(`<w:ind w:left="%d"/>`, listIndent*(level+1))
 	for _, item := range b.Items {
 		if item[0].Kind == report.KindExcerpt {
-			item = slices.Concat(w.d.excerpt(item[0]), item[1:])
+			item = slices.Concat(excerpt(item[0]), item[1:])
 		}
 		if item[0].Kind == report.KindParagraph {
 			w.paragraph(first, w.d.sentences(item[0].Sentences))

@@ -219,7 +219,7 @@ func (w *page) blocks(blocks []report.Block, tight bool) {
 			w.blocks(b.Blocks, false)
 			w.shut("blockquote")
 		case report.KindExcerpt:
-			w.blocks(w.d.excerpt(b), tight && i == 0)
+			w.blocks(excerpt(b), tight && i == 0)
 		case report.KindList:
 			w.list(b)
 		case report.KindTable:

@@ -173,21 +173,11 @@ func barsIn(c report.Sentence) (string, []report.Cite) {
 	return strings.ReplaceAll(c.Text, `\|`, "|"), cites
 }
 
-// excerpt returns the paragraph with the citation of an excerpt, and whether it belongs to the last block.
-func (d *document) excerpt(b report.Block) []report.Block {
-	blocks := report.Clone(b.Blocks)
-	cite := report.Cite{ID: b.Citation}
-	if last := &blocks[len(blocks)-1]; last.Kind == report.KindParagraph {
-		s := &last.Sentences[len(last.Sentences)-1]
-		cite.At = len(s.Text)
-		s.Cites = append(s.Cites, cite)
-		for i := range last.Sentences {
-			last.Sentences[i].Mark = b.Mark
-		}
-		return blocks
-	}
-	return append(blocks, report.Block{Kind: report.KindParagraph, Sentences: []report.Sentence{
-		{Text: "—", Cites: []report.Cite{{ID: b.Citation, At: len("—")}}}}})
+// excerpt returns the blocks of an excerpt, with its citation and its mark.
+func excerpt(b report.Block) []report.Block {
+	blocks := b.Quoted()
+	report.EachSentence(blocks, func(s *report.Sentence) { s.Mark = b.Mark })
+	return blocks
 }
 
 // picture returns a figure of the run's data; nil if there is none or MaxFigures is reached.
