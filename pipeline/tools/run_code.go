@@ -42,7 +42,7 @@ func (t *codeTool) Description() string { return strings.TrimSpace(runCodeDescri
 // Call runs a program. Its source is only the standard output; program, figures and warnings are in Text. If the
 // program fails, exceeds a limit or prints nothing, the Result has Failed set.
 func (t *codeTool) Call(ctx context.Context, call Call) (Result, error) {
-	program := unfenced(call.Query)
+	program := Unfenced(call.Query)
 	switch {
 	case strings.TrimSpace(program) == "":
 		return Result{Failed: true, Text: "run_code needs a Python program; it was called without one."}, nil
@@ -149,8 +149,8 @@ func plain(output string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(output, "\ufffd"), "\x00", ""))
 }
 
-// unfenced removes the code fence that models often put around a program.
-func unfenced(query string) string {
+// Unfenced removes the code fence that models often put around a program.
+func Unfenced(query string) string {
 	program := strings.ReplaceAll(strings.ToValidUTF8(query, "\ufffd"), "\r\n", "\n")
 	trimmed := strings.TrimSpace(program)
 	if !strings.HasPrefix(trimmed, "```") || !strings.HasSuffix(trimmed, "```") || len(trimmed) < 6 {

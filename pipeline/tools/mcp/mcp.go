@@ -91,7 +91,7 @@ func (s *Server) Tools(ctx context.Context) (set tools.Set, problems []string, e
 				topicqueue.Clip(topicqueue.OneLine(strings.Join(names, ", ")), 500)))
 			continue
 		}
-		tool, err := s.tool(a.Name, offered[at])
+		tool, err := newTool(s, a.Name, offered[at])
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("MCP server %s: %v", s.settings.Name, err))
 			continue
@@ -99,18 +99,6 @@ func (s *Server) Tools(ctx context.Context) (set tools.Set, problems []string, e
 		set = append(set, tool)
 	}
 	return set, problems, nil
-}
-
-func (s *Server) tool(name string, t *sdk.Tool) (tools.Tool, error) {
-	schema, err := json.Marshal(t.InputSchema)
-	if err != nil {
-		return nil, fmt.Errorf("tool %s: %w", t.Name, err)
-	}
-	return tools.NewOwn(tools.Own{Name: name, Description: t.Description, Arguments: schema,
-		Timeout: s.settings.Timeout, Secrets: s.settings.Secrets,
-		Do: func(ctx context.Context, arguments json.RawMessage) (tools.Output, error) {
-			return s.call(ctx, t.Name, arguments)
-		}})
 }
 
 // list returns the tools of the server. It queries the server once; calls to tools that were removed later fail.
@@ -218,65 +206,34 @@ func (s *Server) error(what string, err error, r *running) error {
 	if why := r.why(); why != "" {
 		text += "; it said: " + why
 	}
+	return fmt.Errorf("MCP server %s: %s: %s", s.settings.Name, what, s.hidden(text))
+}
+
+// hidden returns text with the secrets redacted.
+func (s *Server) hidden(text string) string {
 	for _, secret := range s.settings.Secrets {
 		text = strings.ReplaceAll(text, secret, "[redacted]")
 	}
-	return fmt.Errorf("MCP server %s: %s: %s", s.settings.Name, what, text)
+	return text
 }
 
 // call calls a tool of the server.
-func (s *Server) call(ctx context.Context, tool string, arguments json.RawMessage) (tools.Output, error) {
+func (s *Server) call(ctx context.Context, tool string, arguments json.RawMessage) (*sdk.CallToolResult, error) {
 	s.mu.Lock()
 	r, err := s.start(ctx)
 	s.mu.Unlock()
 	if err != nil {
-		return tools.Output{}, err
+		return nil, err
 	}
 	result, err := r.session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
 		if answered := new(jsonrpc.Error); errors.As(err, &answered) && !errors.Is(err, sdk.ErrConnectionClosed) {
-			return tools.Output{}, s.error("the call failed", err, r)
+			return nil, s.error("the call failed", err, r)
 		}
 		r.close() // it ended, hangs, or sends unreadable messages; the next call restarts it
-		return tools.Output{}, s.error("the call got no response", err, r)
+		return nil, s.error("the call got no response", err, r)
 	}
-	out := output(result)
-	if result.IsError {
-		return tools.Output{}, errors.New(topicqueue.Clip(topicqueue.OneLine(out.Text), 1000))
-	}
-	return out, nil
-}
-
-// output converts the content of a result: the texts are one source, and resources with an address are separate
-// sources. Images and audio are ignored.
-func output(result *sdk.CallToolResult) tools.Output {
-	var out tools.Output
-	var texts []string
-	for _, content := range result.Content {
-		switch c := content.(type) {
-		case *sdk.TextContent:
-			texts = append(texts, c.Text)
-		case *sdk.ResourceLink:
-			out.Sources = append(out.Sources, topicqueue.Source{Title: c.Title, URL: c.URI})
-		case *sdk.EmbeddedResource:
-			if c.Resource != nil && c.Resource.Text != "" {
-				out.Sources = append(out.Sources, topicqueue.Source{Title: c.Resource.URI, URL: c.Resource.URI,
-					Text: c.Resource.Text})
-			}
-		}
-	}
-	if len(texts) == 0 && result.StructuredContent != nil {
-		if text, err := json.Marshal(result.StructuredContent); err == nil {
-			texts = append(texts, string(text))
-		}
-	}
-	out.Text = strings.Join(texts, "\n\n")
-	if read := tools.ReadOutput([]byte(out.Text)); len(read.Sources) > 0 {
-		out.Sources = append(out.Sources, read.Sources...)
-	} else if len(out.Sources) > 0 && strings.TrimSpace(out.Text) != "" {
-		out.Sources = append(out.Sources, topicqueue.Source{Text: out.Text})
-	}
-	return out
+	return result, nil
 }
 
 // Close stops the server. Call it once, after the last call.
