@@ -3,7 +3,11 @@ package pdf
 import (
 	"bytes"
 	"compress/flate"
+	"compress/lzw"
+	"encoding/ascii85"
 	"io"
+
+	tifflzw "golang.org/x/image/tiff/lzw"
 )
 
 // decode decodes a stream. Damaged data yields the part before the damage; image data yields nil.
@@ -25,13 +29,10 @@ func (d *document) decode(s *stream) []byte {
 		case "FlateDecode", "Fl":
 			data = d.predict(d.inflate(data), p)
 		case "LZWDecode", "LZW":
-			early := 1
-			if v, ok := d.number(p["EarlyChange"]); ok {
-				early = int(v)
-			}
-			data = d.predict(unLZW(data, early, d.room()), p)
+			data = d.predict(d.readAll(lzwReader(data, p)), p)
 		case "ASCII85Decode", "A85":
-			data = unASCII85(data)
+			data, _, _ = bytes.Cut(data, []byte("~"))
+			data = d.readAll(ascii85.NewDecoder(bytes.NewReader(data)))
 		case "ASCIIHexDecode", "AHx":
 			data = []byte((&lexer{data: data}).hex())
 		case "RunLengthDecode", "RL":
@@ -167,107 +168,12 @@ func paeth(a, b, c byte) byte {
 	return c
 }
 
-// unLZW decodes the LZW variant of PDF and TIFF, with codes of 9 to 12 bits, most significant bit first. The standard
-// library's compress/lzw increases the code length one code later than PDF.
-func unLZW(data []byte, early, room int) []byte {
-	type entry struct {
-		prefix int
-		last   byte
-		size   int
+// lzwReader decodes LZW. Unlike GIF, PDF and TIFF by default increase the code length one code early.
+func lzwReader(data []byte, p dict) io.Reader {
+	if early, ok := p["EarlyChange"].(int); ok && early == 0 {
+		return lzw.NewReader(bytes.NewReader(data), lzw.MSB, 8)
 	}
-	table := make([]entry, 258, 4096)
-	for i := range 256 {
-		table[i] = entry{-1, byte(i), 1}
-	}
-	var out []byte
-	width, prev := 9, -1
-	acc, have := 0, 0
-	for _, c := range data {
-		acc, have = acc<<8|int(c), have+8
-		if have < width {
-			continue
-		}
-		code := acc >> (have - width) & (1<<width - 1)
-		have -= width
-		acc &= 1<<have - 1
-		switch {
-		case code == 257:
-			return out
-		case code == 256:
-			table, width, prev = table[:258], 9, -1
-			continue
-		case code > len(table) || code == len(table) && prev < 0:
-			return out
-		}
-		from := code
-		if code == len(table) {
-			from = prev
-		}
-		start := len(out)
-		size := table[from].size
-		if start+size+1 > room {
-			panic(stop{ErrTooLarge})
-		}
-		out = append(out, make([]byte, size)...)
-		for i, at := start+size-1, from; at >= 0 && i >= start; i, at = i-1, table[at].prefix {
-			out[i] = table[at].last
-		}
-		if code == len(table) {
-			out = append(out, out[start])
-		}
-		if prev >= 0 && len(table) < 4096 {
-			table = append(table, entry{prev, out[start], table[prev].size + 1})
-		}
-		prev = code
-		switch n := len(table) + early; {
-		case n >= 2048:
-			width = 12
-		case n >= 1024:
-			width = 11
-		case n >= 512:
-			width = 10
-		}
-	}
-	return out
-}
-
-func unASCII85(data []byte) []byte {
-	var out []byte
-	var group [5]byte
-	n := 0
-	flush := func(count int) {
-		v := uint32(0)
-		for _, c := range group {
-			v = v*85 + uint32(c)
-		}
-		b := []byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}
-		out = append(out, b[:count]...)
-		n = 0
-	}
-	for _, c := range data {
-		switch {
-		case c == '~':
-			data = nil
-		case c == 'z' && n == 0:
-			out = append(out, 0, 0, 0, 0)
-		case c >= '!' && c <= 'u':
-			group[n] = c - '!'
-			if n++; n == 5 {
-				flush(4)
-			}
-		}
-		if data == nil {
-			break
-		}
-	}
-	if n > 1 {
-		count := n - 1
-		for i := n; i < 5; i++ {
-			group[i] = 84
-		}
-		flush(count)
-	}
-	return out
+	return tifflzw.NewReader(bytes.NewReader(data), tifflzw.MSB, 8)
 }
 
 func runLength(data []byte, room int) []byte {
