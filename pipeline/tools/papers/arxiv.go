@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/net/html/charset"
+
+	"nightdesk/topicqueue"
 )
 
 // arXivEvery is the limit in arXiv's terms of use, for all machines of one user together: one request every three
@@ -86,7 +88,7 @@ func decodeArXiv(body []byte) ([]Paper, error) {
 			return nil, fmt.Errorf("%w: %.200q", ErrQuery, e.Summary)
 		}
 		p := Paper{
-			Title: e.Title, Authors: e.Authors, Abstract: strings.Join(strings.Fields(e.Summary), " "),
+			Title: e.Title, Authors: e.Authors, Abstract: topicqueue.OneLine(e.Summary),
 			ArXiv: canonicalArXiv(e.ID), Date: e.Published,
 			URL: e.ID, Venue: "arXiv", Kind: KindPreprint, Retracted: isWithdrawn.MatchString(e.Comment) ||
 				isWithdrawn.MatchString(e.Summary),

@@ -76,16 +76,16 @@ var crossrefKinds = map[string]string{
 // change another work.
 var decodeCrossref = decoder("message.items", func(w loosejson.Value) (Paper, bool) {
 	p := Paper{
-		Title: plain(w.Text("title")), Abstract: plain(w.Text("abstract")), Venue: plain(w.Text("container-title")),
+		Title: w.Text("title"), Abstract: w.Text("abstract"), Venue: w.Text("container-title"),
 		CitedBy: w.Number("is-referenced-by-count"), URL: w.Text("URL"), Kind: crossrefKinds[w.Text("type")],
 		Date: cmp.Or(crossrefDay(w.At("published")), crossrefDay(w.At("issued")), crossrefDay(w.At("posted"))),
 	}
-	sub := plain(w.Text("subtitle"))
+	sub := w.Text("subtitle")
 	if sub != "" && !strings.Contains(strings.ToLower(p.Title), strings.ToLower(sub)) {
 		p.Title += ": " + sub
 	}
 	for _, a := range w.List("author") { // a group has a name
-		p.Authors = append(p.Authors, plain(strings.TrimSpace(a.Text("given")+" "+a.Text("family")+a.Text("name"))))
+		p.Authors = append(p.Authors, strings.TrimSpace(a.Text("given")+" "+a.Text("family")+a.Text("name")))
 	}
 	p.addDOI(w.Text("DOI"))
 	for _, relation := range []string{"has-preprint", "is-preprint-of"} {

@@ -33,11 +33,11 @@ func europePMC(s Settings) service {
 // decodeEuropePMC parses a page of results of type core. Patents and notices are left out.
 var decodeEuropePMC = decoder("resultList.result", func(r loosejson.Value) (Paper, bool) {
 	p := Paper{
-		Title: plain(r.Text("title")), Abstract: plain(r.Text("abstractText")), PMID: canonicalPMID(r.Text("pmid")),
+		Title: r.Text("title"), Abstract: r.Text("abstractText"), PMID: canonicalPMID(r.Text("pmid")),
 		PMCID: canonicalPMCID(r.Text("pmcid")), CitedBy: r.Number("citedByCount"), Kind: KindArticle,
 		Date: cmp.Or(date(r.Text("firstPublicationDate")), date(r.Text("pubYear"))),
 		// the publisher is the server of a preprint, such as bioRxiv
-		Venue: plain(cmp.Or(r.Text("journalInfo.journal.title"), r.Text("bookOrReportDetails.publisher"))),
+		Venue: cmp.Or(r.Text("journalInfo.journal.title"), r.Text("bookOrReportDetails.publisher")),
 	}
 	for _, a := range r.List("authorList.author") {
 		name := strings.TrimSpace(a.Text("firstName") + " " + a.Text("lastName"))

@@ -10,9 +10,6 @@ var Decoders = map[string]func(body []byte) ([]Paper, error){
 // Normal returns a paper as returned for a provider's answer.
 func Normal(p Paper) Paper { return p.normal() }
 
-// Plain returns text without markup.
-func Plain(s string) string { return paragraphs(plain(s)) }
-
 // IDs returns the canonical forms of s as DOI, arXiv id and ids of PubMed.
 func IDs(s string) (doi, arXiv, pmid, pmcid string) {
 	return canonicalDOI(s), canonicalArXiv(s), canonicalPMID(s), canonicalPMCID(s)

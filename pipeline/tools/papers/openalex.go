@@ -53,10 +53,10 @@ var openAlexKinds = map[string]string{
 // decodeOpenAlex parses a list of works. Entries that are not works, such as corrections, are left out.
 var decodeOpenAlex = decoder("results", func(w loosejson.Value) (Paper, bool) {
 	p := Paper{
-		Title: plain(w.Text("title")), Abstract: plain(invert(w.Object("abstract_inverted_index"))),
+		Title: w.Text("title"), Abstract: invert(w.Object("abstract_inverted_index")),
 		Date: w.Text("publication_date"), CitedBy: w.Number("cited_by_count"), Retracted: w.Is("is_retracted"),
 		PMID: canonicalPMID(w.Text("ids.pmid")), PMCID: canonicalPMCID(w.Text("ids.pmcid")),
-		Venue: plain(w.Text("primary_location.source.display_name")), URL: w.Text("primary_location.landing_page_url"),
+		Venue: w.Text("primary_location.source.display_name"), URL: w.Text("primary_location.landing_page_url"),
 		PDF: w.Text("best_oa_location.pdf_url"), Kind: openAlexKinds[w.Text("type")],
 		Authors: names(w.List("authorships"), "author.display_name"),
 	}

@@ -45,7 +45,7 @@ func semanticScholar(s Settings) service {
 // decodeSemanticScholar parses a page of papers.
 var decodeSemanticScholar = decoder("data", func(s loosejson.Value) (Paper, bool) {
 	p := Paper{
-		Title: plain(s.Text("title")), Abstract: plain(s.Text("abstract")),
+		Title: s.Text("title"), Abstract: s.Text("abstract"),
 		ArXiv: canonicalArXiv(s.Text("externalIds.ArXiv")), PMID: canonicalPMID(s.Text("externalIds.PubMed")),
 		PMCID: canonicalPMCID(s.Text("externalIds.PubMedCentral")), Venue: cmp.Or(s.Text("venue"), s.Text("journal.name")),
 		Date: date(s.Text("publicationDate")), CitedBy: s.Number("citationCount"), URL: s.Text("url"),

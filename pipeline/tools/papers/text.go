@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"nightdesk/pipeline/knowledge/extract/webpage"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
@@ -29,17 +30,6 @@ var (
 	isDate   = regexp.MustCompile(`^(?:1[5-9]|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?`)
 )
 
-// paragraphs returns s with one paragraph per line and normalized white space.
-func paragraphs(s string) string {
-	var out []string
-	for line := range strings.Lines(s) {
-		if line = topicqueue.OneLine(line); line != "" {
-			out = append(out, line)
-		}
-	}
-	return strings.Join(out, "\n")
-}
-
 // date returns the date at the start of s, or "".
 func date(s string) string { return isDate.FindString(strings.TrimSpace(s)) }
 
@@ -53,7 +43,7 @@ func (p Paper) year() (y int) {
 
 // normal returns a paper normalized as documented in Paper, or an empty Paper for a retraction notice.
 func (p Paper) normal() Paper {
-	p.Title = text.Start(topicqueue.OneLine(p.Title), maxTitle)
+	p.Title = text.Start(topicqueue.OneLine(webpage.Plain(p.Title)), maxTitle)
 	if isNotice.MatchString(p.Title) {
 		return Paper{}
 	}
@@ -63,8 +53,7 @@ func (p Paper) normal() Paper {
 	if strings.HasSuffix(p.Title, ".") && !strings.HasSuffix(p.Title, "..") {
 		p.Title = strings.TrimSuffix(p.Title, ".") // Europe PMC ends all titles with a period
 	}
-	p.Abstract = paragraphs(p.Abstract)
-	p.Abstract = strings.TrimSpace(headline.ReplaceAllString(p.Abstract, ""))
+	p.Abstract = strings.TrimSpace(headline.ReplaceAllString(webpage.Plain(p.Abstract), ""))
 	if len(p.Abstract) > maxAbstract {
 		p.Abstract = text.Start(p.Abstract, maxAbstract)
 		p.Abstract = p.Abstract[:max(strings.LastIndexAny(p.Abstract, " \n"), 0)]
@@ -75,12 +64,12 @@ func (p Paper) normal() Paper {
 	}
 	authors := make([]string, 0, len(p.Authors))
 	for _, a := range p.Authors[:min(len(p.Authors), maxAuthors)] {
-		if a = text.Start(topicqueue.OneLine(a), 200); a != "" {
+		if a = text.Start(topicqueue.OneLine(webpage.Plain(a)), 200); a != "" {
 			authors = append(authors, a)
 		}
 	}
 	p.Authors = authors
-	p.Venue = text.Start(topicqueue.OneLine(p.Venue), 300)
+	p.Venue = text.Start(topicqueue.OneLine(webpage.Plain(p.Venue)), 300)
 	p.Date = date(p.Date)
 	p.CitedBy = max(p.CitedBy, 0)
 	p.PDF, p.URL = webAddress(p.PDF), p.landing()
