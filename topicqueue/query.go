@@ -15,15 +15,19 @@ import (
 // q: UTF-8 of any length, natural language. A query without a letter or digit gives the empty string. Never fails.
 // Queries that differ only in word order are equal for a search.
 func CanonicalQuery(q string) string {
-	// Fold again after ToLower, which can undo the folding. Invalid bytes would keep the text after them from being
-	// folded.
-	folded := norm.NFKC.String(strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(q, " "))))
-	words := canonicalWords([]rune(folded))
+	return joinSet(canonicalWords(q))
+}
+
+// joinSet joins words in alphabetical order, each once.
+func joinSet(words []string) string {
 	slices.Sort(words)
 	return strings.Join(slices.Compact(words), " ")
 }
 
-func canonicalWords(runes []rune) []string {
+func canonicalWords(text string) []string {
+	// Fold again after ToLower, which can undo the folding. Invalid bytes would keep the text after them from being
+	// folded.
+	runes := []rune(norm.NFKC.String(strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(text, " ")))))
 	var words []string
 	var word []rune
 	flush := func() {

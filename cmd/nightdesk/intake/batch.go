@@ -19,6 +19,7 @@ type batchTopics struct {
 	batch  redisqueue.Batch
 	topics []Topic         // with run ids as Ref
 	runs   map[string]bool // ids of the runs
+	titles titles
 }
 
 // has reports whether the run of a topic is in the batch. The receiver may be nil.
@@ -30,17 +31,8 @@ func (b *batchTopics) has(t Topic) bool {
 	return b.runs[run.ID]
 }
 
-// size returns the number of topics in the batch. The receiver may be nil.
-func (b *batchTopics) size() int {
-	if b == nil {
-		return 0
-	}
-	return len(b.topics)
-}
-
-// readBatch reads the topics of a batch and adds them to similar. It returns nil if the batch does not exist.
-func readBatch(ctx context.Context, cfg config.Config, con *view.Console, f Request,
-	similar *topicqueue.Duplicates) (b *batchTopics, err error) {
+// readBatch reads the topics of a batch. It returns nil if the batch does not exist.
+func readBatch(ctx context.Context, cfg config.Config, con *view.Console, f Request) (b *batchTopics, err error) {
 	queue, name := f.Queue, f.Batch
 	if queue == nil {
 		d, err := wiring.OpenDesk(ctx, cfg, con, false)
@@ -57,10 +49,10 @@ func readBatch(ctx context.Context, cfg config.Config, con *view.Console, f Requ
 	if err != nil {
 		return nil, err
 	}
-	b = &batchTopics{batch: batch, runs: map[string]bool{}}
+	b = &batchTopics{batch: batch, runs: map[string]bool{}, titles: titles{}}
 	err = queue.Runs(ctx, name, func(run topicqueue.Run) error {
 		b.runs[run.ID] = true
-		similar.Add(run.Topic, scopeOf(run.Options))
+		b.titles.enter(titleKey(run.Topic, scopeOf(run.Options)), len(b.topics))
 		b.topics = append(b.topics, Topic{Topic: run.Topic, Ref: run.ID})
 		return nil
 	})
@@ -68,6 +60,28 @@ func readBatch(ctx context.Context, cfg config.Config, con *view.Console, f Requ
 		return nil, err
 	}
 	return b, nil
+}
+
+// titles holds the index of the first topic of each title, by titleKey.
+type titles map[string]int32
+
+// titleKey identifies topics that are nearly the same in one scope; empty for a topic without words.
+func titleKey(topic, scope string) string {
+	if key := topicqueue.TitleKey(topic); key != "" {
+		return scope + "\x00" + key
+	}
+	return ""
+}
+
+// enter records topic i unless an earlier one has the same key, whose index it returns; otherwise -1.
+func (t titles) enter(key string, i int) int32 {
+	if first, known := t[key]; known {
+		return first
+	}
+	if key != "" {
+		t[key] = int32(i)
+	}
+	return -1
 }
 
 // scopeOf returns the scope in which a topic is researched. The same topic in another scope is a different report.

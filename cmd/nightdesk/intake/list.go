@@ -148,7 +148,7 @@ type listReader struct {
 	foreign bool     // see Request
 	known   map[string]known
 	ids     map[string]int32 // index of the topic by the run's identity
-	similar *topicqueue.Duplicates
+	titles  titles
 	list    *List
 	err     error // an error in the options of the batch
 }
@@ -177,8 +177,8 @@ func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reade
 		name = "standard input"
 	}
 	r := &listReader{cfg: cfg, flags: f.Flags, kb: f.KB, now: time.Now(), known: map[string]known{},
-		ids:     map[string]int32{},
-		similar: topicqueue.NewDuplicates(), list: &List{Name: name}, foreign: f.Foreign}
+		ids:    map[string]int32{},
+		titles: titles{}, list: &List{Name: name}, foreign: f.Foreign}
 	if !f.Now.IsZero() {
 		r.now = f.Now
 	}
@@ -196,10 +196,7 @@ func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reade
 		return nil, view.Usage(fmt.Errorf("read topics from %s: %w", name, err))
 	}
 	if f.Batch != "" {
-		r.list.there, r.list.Apart = readBatch(ctx, cfg, con, f, r.similar)
-		if r.list.there == nil { // some of its topics may have been added before it failed
-			r.similar = topicqueue.NewDuplicates()
-		}
+		r.list.there, r.list.Apart = readBatch(ctx, cfg, con, f)
 	}
 	if err := r.read(ctx, rows); err != nil {
 		return nil, err
@@ -215,7 +212,6 @@ func (r *listReader) read(ctx context.Context, rows *topiclist.Reader) error {
 		var wrong *topiclist.RowError
 		switch {
 		case errors.Is(err, io.EOF):
-			r.compare()
 			return nil
 		case errors.As(err, &wrong):
 			r.list.Problems.add("%v", wrong)
@@ -234,26 +230,6 @@ func (r *listReader) read(ctx context.Context, rows *topiclist.Reader) error {
 		r.list.Topics = append(r.list.Topics, t)
 	}
 	return context.Cause(ctx)
-}
-
-// compare finds the topics that are nearly the same.
-func (r *listReader) compare() {
-	there := r.list.there.size()
-	found := r.similar.Find(func(i int) string {
-		if i < there {
-			return r.list.there.topics[i].Topic
-		}
-		return r.list.Topics[i-there].Topic
-	})
-	for _, other := range found[there:] {
-		near, repeats := int32(-1), int32(-1)
-		if int(other) >= there {
-			near = other - int32(there)
-		} else {
-			repeats = other
-		}
-		r.list.near, r.list.repeats = append(r.list.near, near), append(r.list.repeats, repeats)
-	}
 }
 
 // enter records a topic. problem is set if it conflicts with an earlier topic of the same run.
@@ -284,10 +260,14 @@ func (r *listReader) enter(t Topic) (problem string) {
 		r.ids[identity] = int32(len(r.list.Topics))
 	}
 	r.list.same = append(r.list.same, same)
-	if r.list.there.has(t) {
-		r.similar.Add("", scope) // the batch's copy of the topic is already in similar
-	} else {
-		r.similar.Add(t.Topic, scope)
+	near, repeats, key := int32(-1), int32(-1), titleKey(t.Topic, scope)
+	if there := r.list.there; there == nil {
+		near = r.titles.enter(key, len(r.list.Topics))
+	} else if first, known := there.titles[key]; known && !there.has(t) {
+		repeats = first
+	} else if !known {
+		near = r.titles.enter(key, len(r.list.Topics))
 	}
+	r.list.near, r.list.repeats = append(r.list.near, near), append(r.list.repeats, repeats)
 	return ""
 }
