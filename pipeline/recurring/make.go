@@ -189,27 +189,3 @@ func (m *Memory) forget() {
 		}
 	}
 }
-
-// Arrived returns the new results of a repeated search. before, now: keys of pages in order; known: reports whether the
-// run has seen a page; full: the old list had its maximum length, so more results may have followed.
-//
-// A result above an old one is new. A result below all old ones is doubtful if the old list was full, because it may
-// have moved up when others disappeared.
-func Arrived(before, now []string, known func(key string) bool, full bool) (arrived, doubtful []int) {
-	last := -1
-	for i, key := range now {
-		if slices.Contains(before, key) {
-			last = i
-		}
-	}
-	for i, key := range now {
-		switch {
-		case key == "" || known(key) || slices.Contains(now[:i], key):
-		case !full || i < last:
-			arrived = append(arrived, i)
-		default:
-			doubtful = append(doubtful, i)
-		}
-	}
-	return arrived, doubtful
-}

@@ -2,7 +2,6 @@ package recurring_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,33 +12,6 @@ import (
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
-
-func TestArrived(t *testing.T) {
-	t.Parallel()
-	list := func(s string) []string { return strings.Fields(s) }
-	for _, tt := range []struct {
-		name, before, now, known string
-		full                     bool
-		arrived, doubtful        []int
-	}{
-		{name: "the same", before: "a b c", now: "a b c", full: true},
-		{name: "other order", before: "a b c", now: "c a b", full: true},
-		{name: "above", before: "a b c", now: "n a b", full: true, arrived: []int{0}},
-		{name: "between", before: "a b c", now: "a n c", full: true, arrived: []int{1}},
-		{name: "below, where nobody saw", before: "a b c", now: "a b n", full: true, doubtful: []int{2}},
-		{name: "below, of a short list", before: "a b", now: "a b n", arrived: []int{2}},
-		{name: "known from another search", before: "a b", now: "k a b", known: "k"},
-		{name: "twice", before: "a", now: "n n a", arrived: []int{0}},
-		{name: "nothing before", now: "n", arrived: []int{0}},
-		{name: "all others", before: "a b", now: "n m", full: true, doubtful: []int{0, 1}},
-	} {
-		known := func(key string) bool { return slices.Contains(list(tt.before+" "+tt.known), key) }
-		arrived, doubtful := recurring.Arrived(list(tt.before), list(tt.now), known, tt.full)
-		if !slices.Equal(arrived, tt.arrived) || !slices.Equal(doubtful, tt.doubtful) {
-			t.Errorf("%s: %v, %v; want %v, %v", tt.name, arrived, doubtful, tt.arrived, tt.doubtful)
-		}
-	}
-}
 
 func TestKey(t *testing.T) {
 	t.Parallel()

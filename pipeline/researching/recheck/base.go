@@ -18,10 +18,8 @@ const (
 	likePassages = 8    // passages of a knowledge base most similar to a sentence
 	maxCompared  = 1000 // changed documents; beyond it, only those found by a search are compared
 	mostPassages = 200  // maximum number of ranked passages of a knowledge base
+	halfAsGood   = 0.5  // minimum share of the best score for a document to be about the topic
 )
-
-// halfAsGood is the minimum share of the best score for a document to be about the topic.
-const halfAsGood = 0.5
 
 // Documents provides the texts of a knowledge base; *knowledge.Base implements it. It is safe for concurrent use.
 type Documents interface {
@@ -134,24 +132,6 @@ func (v *Visit) compareTopic(ctx context.Context, edited, documents int) error {
 		}
 	}
 	v.broad = 2*len(about) >= documents
-	return nil
-}
-
-// lookAtShown compares the changed documents that the searches returned at any rank.
-func (v *Visit) lookAtShown(ctx context.Context) error {
-	for _, o := range v.found {
-		for _, s := range o.Answer.Sources {
-			if s.Kind != topicqueue.SourceDocument || !v.edited[s.Document] {
-				continue
-			}
-			if err := v.lookAtDocument(ctx, s.Document, false); err != nil {
-				return err
-			}
-			if l := v.looks[recurring.PageKey(s)]; l != nil {
-				l.shown = append(l.shown, s.Text)
-			}
-		}
-	}
 	return nil
 }
 

@@ -16,7 +16,6 @@ type look struct {
 	state   lookState
 	cited   bool                // read by the block
 	weigh   bool                // not found by a search, so changes must be about the topic
-	shown   []string            // passages found by searches, which need no weighing
 	excerpt bool                // both texts are excerpts of unknown relation
 	then    topicqueue.Source   // everything known of the earlier version; without Text: nothing
 	text    string              // complete current text
@@ -77,8 +76,10 @@ func (l *look) title() string {
 }
 
 // edited reports whether the document existed before and still does, with changes.
-func (l *look) moved() bool  { return len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) > 0 }
 func (l *look) edited() bool { return l.state == changed && l.then.Text != "" }
+
+// moved reports whether the text has changes.
+func (l *look) moved() bool { return len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) > 0 }
 
 // within returns the source that contains a part of text, and the part's offsets in it.
 func (l *look) within(start, end int) (i, from, to int, ok bool) {

@@ -118,42 +118,24 @@ func (o *Outcome) tonight(ctx context.Context, s topicqueue.Source) (body string
 // maxShownProgram is the maximum length of a program that is shown to the model again, in bytes.
 const maxShownProgram = 4000
 
-// withdraw removes the claims of a program's output that used outdated numbers. If each of these numbers is in the
-// output and nothing was drawn, only claims on lines with such a number are removed; otherwise all.
+// withdraw removes the claims of a program's output that used outdated numbers.
 func (o *Outcome) withdraw(t topicqueue.ToolTrace) topicqueue.ToolTrace {
 	inputs := literalsOf(t.Query).and(o.outdated)
-	if len(inputs) == 0 {
+	if len(inputs) == 0 || len(t.Claims) == 0 {
 		return t
 	}
-	whole := len(t.Source.Figures) > 0 || len(inputs.and(numbersOf(t.Source.Text))) < len(inputs)
-	var stale []topicqueue.Claim
-	t.Claims = slices.DeleteFunc(slices.Clone(t.Claims), func(c topicqueue.Claim) bool {
-		start, end := between("\n", t.Source.Text, c.Start, c.End)
-		drop := whole || len(numbersOf(t.Source.Text[start:end]).and(inputs)) > 0
-		if drop {
-			stale = append(stale, c)
-		}
-		return drop
-	})
-	if len(stale) == 0 {
-		return t
-	}
-	t.Dropped += len(stale)
-	o.Formers = append(o.Formers, o.formerOutput(t, stale))
+	former := t
+	former.Iteration, former.Claims, former.Withdrawn = 1, []topicqueue.Claim{}, slices.Clone(t.Claims)
+	former.Dropped, former.Source.Figures = 0, nil
+	former.Source.AsOf = &topicqueue.AsOf{RunID: o.Memory.RunID, Date: o.Memory.Since(o.Span.Now)}
+	o.Formers = append(o.Formers, former)
 	told := fmt.Sprintf("The program %q was computed with numbers that its sources do not state any more (%s). What it "+
-		"printed with them is withdrawn. Where the report needs it, run it again with tonight's numbers.",
+		"printed is withdrawn. Where the report needs it, run it again with tonight's numbers.",
 		strings.TrimPrefix(t.Source.Title, "Program output: "), strings.Join(slices.Sorted(maps.Keys(inputs)), ", "))
 	if program, err := json.Marshal(t.Query); err == nil && len(program) <= maxShownProgram {
 		told += " It was, as a JSON string: " + string(program)
 	}
 	o.Lines = append(o.Lines, told)
-	return t
-}
-
-// formerOutput returns the trace of a program's withdrawn output.
-func (o *Outcome) formerOutput(t topicqueue.ToolTrace, stale []topicqueue.Claim) topicqueue.ToolTrace {
-	t.Iteration, t.Claims, t.Withdrawn = 1, []topicqueue.Claim{}, slices.Clone(stale)
-	t.Dropped, t.Source.Figures = 0, nil
-	t.Source.AsOf = &topicqueue.AsOf{RunID: o.Memory.RunID, Date: o.Memory.Since(o.Span.Now)}
+	t.Dropped, t.Claims = t.Dropped+len(t.Claims), nil
 	return t
 }

@@ -33,13 +33,11 @@ func (v *Visit) about(title, s string, start, end int) float64 {
 	return v.words.Weighted(title+"\n"+around, v.Run.Topic)
 }
 
-// matters reports whether a changed unit may be reported. With a model, which decides later, units without weigh and
-// those in passages found by searches pass. Without one, every change in an edited document passes if the knowledge
-// base is about the topic. In all cases, units pass whose topic coverage is near that of the best claim.
+// matters reports whether a changed unit may be reported. With a model, which decides later, it always may, except in
+// documents that no search found. Without one, every change in an edited document may if the knowledge base is about
+// the topic. In all other cases, its topic coverage must be near that of the best claim.
 func (v *Visit) matters(l *look, s string, u text.Unit) bool {
-	shown := func(passage string) bool { return strings.Contains(passage, s[u.Start:u.End]) }
-	switch {
-	case v.Modelled && (!l.weigh || slices.ContainsFunc(l.shown, shown)), v.broad && l.edited():
+	if v.Modelled && !l.weigh || v.broad && l.edited() {
 		return true
 	}
 	return v.about(l.title(), s, u.Start, u.End) >= nearly*v.most
@@ -81,8 +79,7 @@ func (v *Visit) conclude(l *look, found []Finding) []Finding {
 		return ok && slices.ContainsFunc(found, over)
 	}
 	for _, p := range l.diff.Changed {
-		toldBeside := v.Modelled && l.toldBeside(p, found)
-		if noted(p.New) || v.changeMatters(l, p) || l.beside(p.Old) && !toldBeside {
+		if noted(p.New) || v.changeMatters(l, p) || l.beside(p.Old) {
 			l.pairs = append(l.pairs, p)
 		}
 	}
@@ -104,24 +101,6 @@ func (v *Visit) conclude(l *look, found []Finding) []Finding {
 		found = l.quote(found, u, 0, !v.Modelled)
 	}
 	return found
-}
-
-// toldBeside reports whether the model noted the new value of a change as part of another change in the same paragraph.
-func (l *look) toldBeside(p text.Pair, found []Finding) bool {
-	i, start, end, ok := l.within(p.New.Start, p.New.End)
-	_, _, value := recurring.Differing(l.then.Text[p.Old.Start:p.Old.End], l.text[p.New.Start:p.New.End])
-	if !ok || value == "" {
-		return false
-	}
-	from, to := between(paragraph, l.now[i].Text, start, end)
-	return slices.ContainsFunc(found, func(f Finding) bool {
-		inParagraph := f.Source == i && from <= f.Start && f.End <= to
-		return inParagraph && strings.Contains(f.Text, value) &&
-			slices.ContainsFunc(l.diff.Changed, func(o text.Pair) bool {
-				source, start, end, ok := l.within(o.New.Start, o.New.End)
-				return ok && source == i && f.Start < end && start < f.End
-			})
-	})
 }
 
 // Told adds the new claims to traces, and returns traces of withdrawn claims, without citation ids.

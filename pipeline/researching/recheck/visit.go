@@ -63,7 +63,7 @@ func (v *Visit) all(ctx context.Context, pages, searches []Call) error {
 			return err
 		}
 	}
-	for _, step := range []func(context.Context) error{v.compareBases, v.lookAtArrived, v.lookAtShown, v.lookAtBase} {
+	for _, step := range []func(context.Context) error{v.compareBases, v.lookAtArrived, v.lookAtBase} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -215,7 +215,7 @@ func (v *Visit) lookAtExcerpt(ctx context.Context, key string, then topicqueue.S
 	return nil
 }
 
-// lookAtArrived opens new results of searches.
+// lookAtArrived opens new results of searches, and changed documents among their results.
 func (v *Visit) lookAtArrived(ctx context.Context) error {
 	var open []Call
 	shown := map[string]*look{} // by address: the passage that the search returned
@@ -257,32 +257,30 @@ func (v *Visit) lookAtArrived(ctx context.Context) error {
 	return nil
 }
 
-// arrived returns the new results of a search that have text.
+// arrived returns the results of a search that the last run did not get, and changed documents. A result above an
+// old one is new. One below all old ones may have moved up when others disappeared, if the old list had its maximum
+// length: it is new if its date is.
 func (v *Visit) arrived(o Result) (sources []topicqueue.Source) {
-	if o.Answer.Failed {
-		return nil
-	}
 	var asked recurring.Asked
 	for _, a := range v.Old.Asked {
 		if tools.Key(a.Tool, a.Query) == tools.Key(o.Tool, o.Query) {
 			asked = a
 		}
 	}
-	now := make([]string, len(o.Answer.Sources))
-	for n, s := range o.Answer.Sources {
-		now[n] = recurring.PageKey(s)
-	}
-	known := func(key string) bool { _, known := v.Memory.Pages[key]; return known }
-	full := v.Runner.Limit <= 0 || asked.Results >= v.Runner.Limit
-	arrived, doubtful := recurring.Arrived(asked.Found, now, known, full)
-	for _, n := range doubtful { // it may have been ranked too low before, unless it is newer than the last run
-		compared := o.Answer.Sources[n].Kind == topicqueue.SourceDocument && v.edited != nil
-		if !compared && o.Answer.Sources[n].Date >= v.Memory.Date {
-			arrived = append(arrived, n)
+	lastOld := -1
+	for i, s := range o.Answer.Sources {
+		if slices.Contains(asked.Found, recurring.PageKey(s)) {
+			lastOld = i
 		}
 	}
-	for _, n := range arrived {
-		if s := o.Answer.Sources[n]; strings.TrimSpace(s.Text) != "" {
+	full := v.Runner.Limit <= 0 || asked.Results >= v.Runner.Limit
+	for i, s := range o.Answer.Sources {
+		key := recurring.PageKey(s)
+		_, known := v.Memory.Pages[key]
+		known = known || key == ""
+		compared := s.Kind == topicqueue.SourceDocument && v.edited != nil
+		above := !full || i < lastOld || !compared && s.Date >= v.Memory.Date
+		if fresh := !known && above || v.edited[s.Document]; fresh && strings.TrimSpace(s.Text) != "" {
 			sources = append(sources, s)
 		}
 	}
