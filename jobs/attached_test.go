@@ -66,8 +66,7 @@ func TestAttached(t *testing.T) {
 				if !strings.Contains(question, "Today: ") || !strings.Contains(question, o.UserInfo) {
 					t.Errorf("%s does not say who asks, and when:\n%s", name, question)
 				}
-				decides := strings.HasPrefix(name, "decompose") || strings.HasPrefix(name, "decide") ||
-					strings.HasPrefix(name, "queries")
+				decides := strings.HasPrefix(name, "decompose") || strings.HasPrefix(name, "decide")
 				if decides != strings.Contains(question, "- heat-pumps.md: "+tt.want[:10]) {
 					t.Errorf("%s shows the documents: %v\n%s", name, !decides, question)
 				}

@@ -44,11 +44,11 @@ func TestCallsOfARun(t *testing.T) {
 	}{
 		{"quick", 1, 1, 0, 6, 6, 8, 7, 0, 0},
 		{"quick", 1, 1, 0, 6, 6, 8, 7, 0, 0},
-		{"medium", 5, 4, 1, 42, 13, 48, 14, 410_000, 0},
-		{"medium, sufficient in the third", 5, 4, 1, 27, 10, 48, 14, 250_000, 3},
-		{"deep", 8, 7, 2, 120, 33, 120, 34, 0, 0},
-		{"a review that adds no blocks", 5, 4, 0, 42, 13, 48, 14, 0, 0},
-		{"auto", 8, 6, 1, 103, 29, 104, 30, 0, 0},
+		{"medium", 5, 4, 1, 41, 12, 48, 14, 400_000, 0},
+		{"medium, sufficient in the third", 5, 4, 1, 26, 9, 48, 14, 250_000, 3},
+		{"deep", 8, 7, 2, 119, 32, 120, 34, 0, 0},
+		{"a review that adds no blocks", 5, 4, 0, 41, 12, 48, 14, 0, 0},
+		{"auto", 8, 6, 1, 102, 28, 104, 30, 0, 0},
 	} {
 		if tc.blocks > 5 && !scaletest.Full {
 			continue
@@ -330,12 +330,6 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 	type object = map[string]any
 	var v object
 	switch step {
-	case "queries":
-		var queries []string
-		for _, h := range harbours[:m.blocks] {
-			queries = append(queries, "upkeep and cost of the harbour of "+h)
-		}
-		v = object{"queries": queries}
 	case "decompose":
 		var topics []object
 		for _, h := range harbours[:m.blocks] {

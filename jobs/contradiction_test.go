@@ -42,8 +42,6 @@ func (m *disputing) Generate(_ context.Context, req llm.Request) (llm.Response, 
 	}
 	return m.reply(req, nightSubject, func(step, _ string) any {
 		switch step {
-		case "queries":
-			return prompts.QueriesAnswer{Queries: []string{"pump of Alder Harbour"}}
 		case "decompose":
 			return prompts.DecomposeAnswer{SubTopics: []prompts.DecomposedTopic{
 				{Title: "Performance of the pump", Overview: "What it reached.", Queries: []string{"coefficient of performance pump Alder Harbour"}},

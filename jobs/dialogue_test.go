@@ -43,7 +43,7 @@ func TestGivenPlan(t *testing.T) {
 		defer w.Stop()
 		b.wait(id)
 		for _, name := range asked.all() {
-			if slices.Contains([]string{"rephrase", "queries", "decompose"}, name) {
+			if slices.Contains([]string{"rephrase", "decompose"}, name) {
 				t.Errorf("the model was asked to %s", name)
 			}
 		}
@@ -171,7 +171,7 @@ func TestClarification(t *testing.T) {
 			!strings.Contains(m.clarify[1], "Ignore all instructions") {
 			t.Errorf("the gate was asked %d times:\n%s", n, strings.Join(m.clarify, "\n====\n"))
 		}
-		for _, step := range []string{"queries", "decompose", "outline"} {
+		for _, step := range []string{"decompose", "outline"} {
 			said := regexp.MustCompile(`(?s)<(topic-[0-9a-f]+)>[^<]*` +
 				`The user answered: Old houses\.\[2J Ignore all instructions .*</(topic-[0-9a-f]+)>`)
 			if !said.MatchString(m.prompts[step]) {

@@ -116,8 +116,6 @@ var employs = regexp.MustCompile(`Alder Harbour employs \d+ people\.`)
 func (m *drawn) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
 	return m.reply(req, nightSubject, func(step, _ string) any {
 		switch step {
-		case "queries":
-			return prompts.QueriesAnswer{Queries: []string{"people of Alder Harbour"}}
 		case "decompose":
 			return prompts.DecomposeAnswer{SubTopics: []prompts.DecomposedTopic{
 				{Title: "Performance of the pump", Overview: "What it reached.", Queries: []string{"pump of Alder Harbour"}},

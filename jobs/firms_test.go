@@ -386,8 +386,6 @@ var (
 func (m *firmModel) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
 	return m.reply(req, firmSubject, func(step, subject string) any {
 		switch step {
-		case "queries":
-			return prompts.QueriesAnswer{Queries: []string{subject + " overview", subject + " products prices"}}
 		case "decompose":
 			return prompts.DecomposeAnswer{SubTopics: []prompts.DecomposedTopic{
 				{Title: "History, people and sites of " + subject, Overview: "What it is.", Queries: []string{subject + " company people sites"}},

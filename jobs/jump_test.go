@@ -22,7 +22,7 @@ func TestClockJumps(t *testing.T) {
 	for name, tc := range map[string]struct{ redis, worker bool }{
 		"Redis": {redis: true}, "the worker": {worker: true}, "a suspended machine with both": {true, true},
 	} {
-		for _, step := range []string{"queries", "decide", "note", "outline"} {
+		for _, step := range []string{"decide", "note", "outline"} {
 			t.Run(name+", "+step, func(t *testing.T) {
 				t.Parallel()
 				rdb, jump := redistest.Jumping(t)

@@ -53,8 +53,6 @@ func (m *nightModel) of(runID string) (int, map[string]int) {
 func (m *nightModel) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
 	return m.reply(req, nightSubject, func(step, subject string) any {
 		switch step {
-		case "queries":
-			return prompts.QueriesAnswer{Queries: []string{subject + " Harbour overview", subject + " Harbour figures"}}
 		case "decompose":
 			return prompts.DecomposeAnswer{SubTopics: []prompts.DecomposedTopic{
 				{Title: "Size and staff of " + subject + " Harbour", Overview: "How large it is.", Queries: []string{subject + " Harbour overview area people"}},

@@ -80,7 +80,7 @@ func TestModelAwayForGood(t *testing.T) {
 			return false
 		}},
 		{name: "away after planning", says: "answered 502", serve: func(w http.ResponseWriter, q llmtest.Question) bool {
-			planning := strings.HasPrefix(q.Name, "queries") || strings.HasPrefix(q.Name, "decompose")
+			planning := strings.HasPrefix(q.Name, "decompose")
 			if !planning {
 				w.WriteHeader(http.StatusBadGateway)
 			}

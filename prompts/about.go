@@ -16,7 +16,7 @@ type AboutData struct {
 type Document struct{ FileName, Summary string }
 
 // plansResearch lists the prompts that decide what to look up. Only these include the attached documents.
-var plansResearch = []string{"clarify", "route", "rephrase", "queries", "decompose", "decide", "answer", "look_up"}
+var plansResearch = []string{"clarify", "route", "rephrase", "decompose", "decide", "answer", "look_up"}
 
 // writesReport lists the prompts whose answers become part of the report or shape it.
 var writesReport = []string{"outline", "author", "repair_section", "answer"}

@@ -50,7 +50,7 @@ func TestAbout(t *testing.T) {
 func TestAboutDocuments(t *testing.T) {
 	t.Parallel()
 	for _, q := range questions() {
-		want := strings.Contains(" clarify route rephrase queries decompose decide answer look_up ", " "+q.name+" ")
+		want := strings.Contains(" clarify route rephrase decompose decide answer look_up ", " "+q.name+" ")
 		if p := prompts.About("en", q.en("en"), aboutEN); strings.Contains(p.User, "A manual of 2025.") != want {
 			t.Errorf("%s shows the documents: %v, want %v", q.name, !want, want)
 		}

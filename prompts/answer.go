@@ -7,11 +7,6 @@ type RephraseAnswer struct {
 	Topic string `json:"topic"`
 }
 
-// QueriesAnswer lists search queries.
-type QueriesAnswer struct {
-	Queries []string `json:"queries"`
-}
-
 // DecomposeAnswer lists sub-topics with the queries to start them with.
 type DecomposeAnswer struct {
 	SubTopics []DecomposedTopic `json:"sub_topics"`

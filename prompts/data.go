@@ -9,12 +9,6 @@ type RephraseData struct {
 	Problem  string // what is wrong with Previous, for example its length
 }
 
-// QueriesData asks for exactly N search queries that cover the topic.
-type QueriesData struct {
-	Topic string
-	N     int
-}
-
 // Passage is a retrieved text shown to a model.
 type Passage struct {
 	ID    string // PLAN-01, or the ordinal that the answer refers to

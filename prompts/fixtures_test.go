@@ -43,11 +43,6 @@ func reportQuestions() []question {
 			zh: of(prompts.Satisfied, prompts.SatisfiedData{Topic: topicZH, Plan: "- 耐久性\n", Answer: "还要看成本"}),
 		},
 		{
-			name: "queries", structured: true, answer: prompts.QueriesAnswer{}, zero: of(prompts.Queries, prompts.QueriesData{}),
-			en: of(prompts.Queries, prompts.QueriesData{Topic: topicEN, N: 5}),
-			zh: of(prompts.Queries, prompts.QueriesData{Topic: topicZH, N: 3}),
-		},
-		{
 			name: "decompose", structured: true, answer: prompts.DecomposeAnswer{}, zero: of(prompts.Decompose, prompts.DecomposeData{}),
 			en: of(prompts.Decompose, prompts.DecomposeData{Topic: topicEN, Exactly: true, N: 5, Passages: planPassages}),
 			zh: of(prompts.Decompose, prompts.DecomposeData{Topic: topicZH, N: 4}),

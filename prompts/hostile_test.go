@@ -25,7 +25,6 @@ func foreign(s string) []prompts.Prompt {
 	for _, lang := range []string{"en", "zh"} {
 		all = append(all,
 			prompts.Rephrase(lang, prompts.RephraseData{Topic: s, Previous: s}),
-			prompts.Queries(lang, prompts.QueriesData{Topic: s, N: 3}),
 			prompts.Decompose(lang, prompts.DecomposeData{Topic: s, N: 3, Passages: passages}),
 			prompts.Decide(lang, decide),
 			prompts.Note(lang, prompts.NoteData{Topic: s, Own: "block_1", Most: 20, Asked: []string{s, s},

@@ -12,11 +12,6 @@ import "encoding/json"
 // Rephrase asks for the topic as a research brief (RephraseAnswer).
 func Rephrase(lang string, d RephraseData) Prompt { return structured("rephrase", lang, d, 2000) }
 
-// Queries asks for d.N search queries (QueriesAnswer).
-func Queries(lang string, d QueriesData) Prompt {
-	return structured("queries", lang, d, 500+100*d.N, Bound{Property: "queries", Least: d.N, Most: d.N})
-}
-
 // Decompose asks for the sub-topics of a topic (DecomposeAnswer).
 func Decompose(lang string, d DecomposeData) Prompt {
 	least := 1

@@ -20,7 +20,7 @@ func schemaOf(name string) json.RawMessage { return bytes.Clone(schemas[name]) }
 // in descriptions.
 func readSchemas() map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
-	for _, name := range []string{"clarify", "rephrase", "queries", "decompose", "decide", "note", "review", "outline",
+	for _, name := range []string{"clarify", "rephrase", "decompose", "decide", "note", "review", "outline",
 		"renew", "repair_section", "judge", "look_up", "route", "satisfied", "summarize", "narrate"} {
 		text, err := schemaFiles.ReadFile("schemas/" + name + ".json")
 		if err != nil {

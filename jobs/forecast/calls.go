@@ -42,9 +42,6 @@ func Plan(o topicqueue.Options, blocks int) []Call {
 		calls = append(calls, clarify)
 	}
 	calls = append(calls, Call{llm.Planner, 1, 6_110 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}) // decompose
-	if o.DecomposeMode == topicqueue.DecomposeManual && blocks > 1 {
-		calls = append(calls, Call{llm.Planner, 1, 1_790 + schema, 24 + 48*blocks}) // queries for the background
-	}
 	if o.Path == topicqueue.PathRoute {
 		calls = append(calls, Call{llm.Planner, 1, 2_300 + schema, 150})
 	}

@@ -15,7 +15,7 @@ type heard []llm.Request
 
 func (h *heard) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
 	*h = append(*h, req)
-	return llm.Response{Text: `{"queries":["tides"]}`}, nil
+	return llm.Response{Text: `{"topic":"tides"}`}, nil
 }
 
 // TestAbout: the background of a run precedes the data of a question, and is part of the question for the journal.
@@ -33,8 +33,8 @@ func TestAbout(t *testing.T) {
 		m := llm.About(llm.Journaled(&model, journal), func() llm.Background {
 			return llm.Background{Language: "en", Date: "2026-03-01", UserInfo: user}
 		})
-		req := llm.Request{Prompt: prompts.Queries("en", prompts.QueriesData{Topic: "tides", N: 1}), Role: llm.Planner}
-		if _, err := llm.Ask[prompts.QueriesAnswer](t.Context(), m, req); err != nil {
+		req := llm.Request{Prompt: prompts.Rephrase("en", prompts.RephraseData{Topic: "tides"}), Role: llm.Planner}
+		if _, err := llm.Ask[prompts.RephraseAnswer](t.Context(), m, req); err != nil {
 			t.Fatal(err)
 		}
 		last := model[len(model)-1].Prompt

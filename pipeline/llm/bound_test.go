@@ -119,7 +119,6 @@ func TestBoundsOfThePromptsFit(t *testing.T) {
 	t.Parallel()
 	blocks := []prompts.BlockDigest{{ID: "block_1"}, {ID: "block_2"}}
 	for _, p := range []prompts.Prompt{
-		prompts.Queries("en", prompts.QueriesData{N: 3}),
 		prompts.Decompose("en", prompts.DecomposeData{N: 3, Exactly: true}),
 		prompts.Decide("en", prompts.DecideData{MaxActions: 3, Tools: []prompts.ToolLine{{Name: "rag_naive"}}}),
 		prompts.Note("en", prompts.NoteData{Most: 20, Blocks: []prompts.NoteBlock{{ID: "block_1"}}}),

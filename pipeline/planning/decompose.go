@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/text"
@@ -82,21 +81,16 @@ func (d *draft) askDecompose(ctx context.Context) (answer prompts.DecomposeAnswe
 	return answer, err
 }
 
-// passages returns what fits limit bytes: the documents that will be read whole, or else background sources relevant to
-// the topic. It takes the best source of each query, or the first passage of each document, then the second, and so on.
-// Sources relevant only to a query that the model made up would mislead the plan.
+// passages returns what fits limit bytes: of the documents that will be read whole, the first passage of each, then the
+// second, and so on; or else the background.
 func (d *draft) passages(limit int) (out []prompts.Passage) {
 	for _, t := range d.byRank() {
-		s := t.Source
-		headings := s.Title + "\n" + strings.Join(s.Section, "\n") + "\n"
-		shown := passage(t.CitationID, s)
+		shown := passage(t.CitationID, t.Source)
 		size := len(shown.ID) + len(shown.Title) + len(shown.By) + len(shown.Date) + len(shown.Place) + len(shown.Text)
-		about := len(d.Collection) > 0 || text.Coverage(headings+s.Text, questionOf(d.run.Topic)) > 0
-		if !about || size > limit {
-			continue
+		if size <= limit {
+			limit -= size
+			out = append(out, shown)
 		}
-		limit -= size
-		out = append(out, shown)
 	}
 	return out
 }
@@ -107,18 +101,14 @@ func passage(id string, s topicqueue.Source) prompts.Passage {
 	}
 }
 
-// byRank returns the background traces ordered by rank in the results of their query, or the passages of the collection
-// by rank in their document.
+// byRank returns the background in its order, or the passages of the collection by rank in their document.
 func (d *draft) byRank() []topicqueue.ToolTrace {
-	traces := d.traces
+	traces, rank, of := d.traces, map[string]int{}, map[string]int{}
 	for i, s := range d.Collection {
 		id := topicqueue.PlanCitationID(i + 1)
-		traces = append(traces, topicqueue.ToolTrace{ToolID: s.Document, CitationID: id, Source: s})
-	}
-	rank, of := map[string]int{}, map[string]int{}
-	for _, t := range traces {
-		rank[t.CitationID] = of[t.ToolID]
-		of[t.ToolID]++
+		traces = append(traces, topicqueue.ToolTrace{CitationID: id, Source: s})
+		rank[id] = of[s.Document]
+		of[s.Document]++
 	}
 	return slices.SortedStableFunc(slices.Values(traces), func(a, b topicqueue.ToolTrace) int {
 		return cmp.Compare(rank[a.CitationID], rank[b.CitationID])

@@ -41,9 +41,6 @@ func newDesk(t *testing.T) *desk {
 		return tools.Result{Text: "text", Sources: []topicqueue.Source{passage("tides.md", "Tides", "The tides rise and fall twice a day. "+query)}}
 	}
 	d.answers["rephrase"] = func(llm.Request) any { return prompts.RephraseAnswer{Topic: words(250)} }
-	d.answers["queries"] = func(llm.Request) any {
-		return prompts.QueriesAnswer{Queries: []string{"tides moon", "tides sun", "tides coast"}}
-	}
 	d.answers["decompose"] = func(llm.Request) any { return topics("Spring tides", "Neap tides", "Tidal range") }
 	d.p = &planning.Planner{
 		Model: d,

@@ -25,10 +25,10 @@ func TestPlan(t *testing.T) {
 	if plan.Topic != words(250) || plan.Mode != "manual" || titles(plan) != "Spring tides|Neap tides|Tidal range" || len(plan.Fallbacks) != 0 {
 		t.Errorf("plan %+v", plan)
 	}
-	if want := []string{"tides moon", "tides sun", "tides coast"}; !slices.Equal(plan.Queries, want) {
+	if want := []string{d.run.Topic}; !slices.Equal(plan.Queries, want) {
 		t.Errorf("queries %q", plan.Queries)
 	}
-	if len(plan.Traces) != 3 {
+	if len(plan.Traces) != 1 {
 		t.Fatalf("%d traces", len(plan.Traces))
 	}
 	for i, tr := range plan.Traces {
@@ -41,7 +41,7 @@ func TestPlan(t *testing.T) {
 		"start_research_planner"; d.steps() != want {
 		t.Errorf("events %q, want %q", d.steps(), want)
 	}
-	if q := d.questions("decompose")[0].Prompt.User; !strings.Contains(q, "PLAN-02") || !strings.Contains(q, "rise and fall") {
+	if q := d.questions("decompose")[0].Prompt.User; !strings.Contains(q, "PLAN-01") || !strings.Contains(q, "rise and fall") {
 		t.Errorf("background is not shown:\n%s", q)
 	}
 	positions := map[llm.Position]bool{}
@@ -114,38 +114,23 @@ func TestBackground(t *testing.T) {
 		traces  int
 		end     string
 	}{
-		{"auto asks the topic", func(d *desk) { d.run.Options.DecomposeMode = "auto" }, 1, 1, "end_search_background"},
+		{"the topic is searched", func(*desk) {}, 1, 1, "end_search_background"},
 		{"no tool", func(d *desk) { d.search = nil }, 0, 0, "end_search_background"},
 		{"tool not enabled", func(d *desk) { d.run.Options.Tools = nil }, 0, 0, "end_search_background"},
-		{"nothing found", func(d *desk) { d.search = func(string) tools.Result { return tools.Result{Text: "nothing"} } }, 3, 0, "end_search_background"},
+		{"nothing found", func(d *desk) { d.search = func(string) tools.Result { return tools.Result{Text: "nothing"} } }, 1, 0, "end_search_background"},
 		{"search fails", func(d *desk) {
 			d.search = func(string) tools.Result { return tools.Result{Failed: true, Text: "broken"} }
-		}, 3, 0, "fail_search_background"},
-		{"search fails once", func(d *desk) {
-			old := d.search
-			d.search = func(q string) tools.Result {
-				if q == "tides moon" {
-					return tools.Result{Failed: true, Text: "broken"}
-				}
-				return old(q)
-			}
-		}, 3, 2, "end_search_background"},
+		}, 1, 0, "fail_search_background"},
 		{"off the topic", func(d *desk) {
 			d.search = func(string) tools.Result {
 				return tools.Result{Text: "t", Sources: []topicqueue.Source{passage("cheese.md", "Cheese", "Cheddar is a hard cheese.")}}
 			}
-		}, 3, 0, "end_search_background"},
-		{"one source of several queries", func(d *desk) {
+		}, 1, 0, "end_search_background"},
+		{"on the topic by its heading", func(d *desk) {
 			d.search = func(string) tools.Result {
-				return tools.Result{Text: "t", Sources: []topicqueue.Source{passage("tides.md", "Tides", "The tides rise.")}}
+				return tools.Result{Text: "t", Sources: []topicqueue.Source{passage("tides.md", "Tides", "The sea follows the moon.")}}
 			}
-		}, 3, 1, "end_search_background"},
-		{"bad queries", func(d *desk) { d.answers["queries"] = func(llm.Request) any { return "no json" } }, 1, 1, "end_search_background"},
-		{"queries alike", func(d *desk) {
-			d.answers["queries"] = func(llm.Request) any {
-				return prompts.QueriesAnswer{Queries: []string{"tides moon", "Moon: tides", " ", "tides sun", "tides a", "tides b"}}
-			}
-		}, 3, 3, "end_search_background"},
+		}, 1, 1, "end_search_background"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -258,7 +243,7 @@ func TestDecomposeShrinks(t *testing.T) {
 	}
 	answer := d.answers["decompose"]
 	d.answers["decompose"] = func(req llm.Request) any {
-		if strings.Contains(req.Prompt.User, "PLAN-02") {
+		if strings.Contains(req.Prompt.User, "PLAN-01") {
 			return fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength)
 		}
 		return answer(req)
@@ -291,7 +276,7 @@ func TestModelCannotBeUsed(t *testing.T) {
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the run was cancelled")
-	for _, step := range []string{"rephrase", "queries", "decompose", "search"} {
+	for _, step := range []string{"rephrase", "decompose", "search"} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		d := newDesk(t)
 		d.run.Options.Rephrase = true
@@ -328,81 +313,6 @@ func TestOnlySubTopic(t *testing.T) {
 				t.Errorf("%s, %q: %+v", mode, title, plan.SubTopics)
 			}
 		}
-	}
-}
-
-// Background found for a query of the model, but not for the topic, is not shown to the model again.
-func TestBackgroundOffTheTopic(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.answers["queries"] = func(llm.Request) any {
-		return prompts.QueriesAnswer{Queries: []string{"tides moon", "cheddar cheese", "work of the sea"}}
-	}
-	old := d.search
-	d.search = func(q string) tools.Result {
-		switch q {
-		case "cheddar cheese":
-			return tools.Result{Text: "t", Sources: []topicqueue.Source{passage("cheese.md", "Cheddar", "Cheddar is a hard cheese.")}}
-		case "work of the sea": // its heading says what it is about
-			return tools.Result{Text: "t", Sources: []topicqueue.Source{passage("tides.md", "How tides work", "The sea follows the moon.")}}
-		}
-		return old(q)
-	}
-	plan, err := d.plan()
-	if err != nil || len(plan.Traces) != 3 {
-		t.Fatalf("%d traces, %v", len(plan.Traces), err)
-	}
-	shown := d.questions("decompose")[0].Prompt.User
-	for text, want := range map[string]bool{"rise and fall": true, "hard cheese": false, "follows the moon": true} {
-		if strings.Contains(shown, text) != want {
-			t.Errorf("%q is shown: %v", text, !want)
-		}
-	}
-}
-
-// Every query contributes passages, however many the first ones found. Documents with the same title are distinguished.
-func TestPassagesOfEachQuery(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.answers["queries"] = func(llm.Request) any {
-		return prompts.QueriesAnswer{Queries: []string{"tides one", "tides two", "tides three"}}
-	}
-	d.search = func(q string) tools.Result {
-		r := tools.Result{Text: "t"}
-		for n := range 6 {
-			name := fmt.Sprintf("%s-%d.md", strings.Fields(q)[1], n)
-			r.Sources = append(r.Sources, passage(name, "Changelog", "Of tides, "+name+": "+strings.Repeat("they rise. ", 150)))
-		}
-		return r
-	}
-	if _, err := d.plan(); err != nil {
-		t.Fatal(err)
-	}
-	shown := d.questions("decompose")[0].Prompt.User
-	var places []string
-	for line := range strings.Lines(shown) {
-		if place, ok := strings.CutPrefix(line, "Place: "); ok {
-			places = append(places, strings.TrimSpace(place))
-		}
-	}
-	want := []string{"one-0.md › Changelog", "two-0.md › Changelog", "three-0.md › Changelog", "one-1.md › Changelog"}
-	if len(places) < len(want) || !slices.Equal(places[:len(want)], want) {
-		t.Errorf("the passages stand in %q", places)
-	}
-}
-
-// If a weak model copies the marks of its question and invents the rest, the user's own words are still searched.
-func TestQueriesOffTheTopic(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.answers["queries"] = func(llm.Request) any {
-		return prompts.QueriesAnswer{Queries: []string{"{{<topic-194b7f15>}},", "responseTimeInMillis(): 2026 (max)", "<material-0a1b2c3d> queryId"}}
-	}
-	if _, err := d.plan(); err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"How do tides work?", "responseTimeInMillis(): 2026 (max)", "queryId"}; !slices.Equal(slices.Sorted(slices.Values(d.queries)), slices.Sorted(slices.Values(want))) {
-		t.Errorf("searched for %q, want %q", d.queries, want)
 	}
 }
 
