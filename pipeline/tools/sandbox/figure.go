@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"nightdesk/topicqueue"
 )
 
 // Figure is a harmless SVG drawing.
@@ -34,7 +36,7 @@ func figure(f File) (Figure, error) {
 	if out.Body, err = cleanSVG(f.Body); err != nil {
 		return Figure{}, err
 	}
-	if out.Title = clipped(svgTitle(out.Body)); out.Title == "" {
+	if out.Title = topicqueue.Clip(topicqueue.OneLine(svgTitle(out.Body)), maxTitle); out.Title == "" {
 		name := strings.TrimSuffix(out.Name, path.Ext(out.Name))
 		out.Title = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_- ", r) }), " ")
 	}
@@ -52,25 +54,7 @@ func svgTitle(body []byte) string {
 	return svg.Title
 }
 
-const maxTitle = 160 // characters
-
-// clipped returns a title on one line, cut to maxTitle.
-func clipped(title string) string {
-	title = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t':
-			return r
-		case r < ' ', r == 0x7f, r == utf8.RuneError:
-			return -1
-		}
-		return r
-	}, title)
-	title = strings.Join(strings.Fields(title), " ")
-	if r := []rune(title); len(r) > maxTitle {
-		title = strings.TrimRight(string(r[:maxTitle-1]), " ") + "…"
-	}
-	return title
-}
+const maxTitle = 300 // bytes
 
 // printable makes a file name from an untrusted program safe for a line of text.
 func printable(name string) string {

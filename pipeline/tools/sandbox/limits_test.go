@@ -28,7 +28,7 @@ func TestLimits(t *testing.T) {
 		{name: "1 GB of output", program: "for i in range(1 << 20): print('x' * 1023)", ended: sandbox.EndedOutput},
 		{name: "endless errors", program: "import sys\nwhile True: sys.stderr.write('x' * 1023)", ended: sandbox.EndedOutput},
 		{name: "thousands of files", program: "for i in range(10 ** 6): open(str(i), 'w').close()", ended: sandbox.EndedFiles},
-		{name: "thousands of directories", program: "import os\nfor i in range(10 ** 6):\n    os.mkdir('d')\n    os.chdir('d')", ended: sandbox.EndedFiles},
+		{name: "a directory", program: "import os\nos.mkdir('d')", stderr: "PermissionError"},
 		{name: "a deep recursion", program: "def f(n): return f(n + 1)\nf(0)", stderr: "RecursionError"},
 		{name: "no end of input", program: "input()", stderr: "EOFError"},
 		{name: "syntax", program: "print(", stderr: "SyntaxError"},
@@ -71,7 +71,6 @@ import chart, os
 chart.line("b.svg", [2020, 2021, 2022], {"A": [1, 4, 9], "B & <C>": [2, 3, 5]}, title="Growth", x="year", y="units")
 chart.bar("a.svg", ["north", "south"], {"share": [0.3, -0.7]})
 chart.line("c.svg", [2024, 2025], {"Ratio (%)": [110, 116], "Losses (m)": [7.9, 7.4]})
-os.mkdir("d.svg")
 open("data.csv", "w").write("1,2")
 open("big.svg", "wb").write(bytes(3 << 20))
 print("done: ä")

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -12,14 +13,13 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 )
 
-// scratch is an in-memory file system for one program. A host directory would not isolate,
-// because wazero follows symbolic links out of a mounted directory. scratch has files and directories, but no links or
-// permissions.
+// scratch is an in-memory directory for one program. A host directory would not isolate, because wazero follows
+// symbolic links out of a mounted directory. scratch has files, but no directories, links or permissions.
 //
 // Not safe for concurrent use: a module has one thread.
 type scratch struct {
 	wsys.UnimplementedFS
-	nodes       map[string]*node // by clean path; "" is the root
+	nodes       map[string]*node // by name; "" is the directory itself
 	inodes      uint64
 	bytes       int
 	files, disk int // limits
@@ -27,16 +27,16 @@ type scratch struct {
 }
 
 type node struct {
-	ino   uint64
-	dir   bool
-	data  []byte
-	mtime int64
-	links int // 0: removed, but may still be open
+	ino     uint64
+	dir     bool
+	data    []byte
+	mtime   int64
+	removed bool // but it may still be open
 }
 
 func newScratch(l Limits, onFull func()) *scratch {
 	s := &scratch{nodes: map[string]*node{}, files: l.Files, disk: l.Disk, onFull: onFull}
-	s.add("", true)
+	s.add("").dir = true
 	return s
 }
 
@@ -46,28 +46,11 @@ func clean(p string) string {
 	return strings.TrimPrefix(path.Clean("/"+p), "/")
 }
 
-func (s *scratch) add(p string, dir bool) *node {
+func (s *scratch) add(name string) *node {
 	s.inodes++
-	n := &node{ino: s.inodes, dir: dir, mtime: time.Now().UnixNano(), links: 1}
-	s.nodes[p] = n
+	n := &node{ino: s.inodes, mtime: time.Now().UnixNano()}
+	s.nodes[name] = n
 	return n
-}
-
-// create adds an entry if its directory exists and the limits allow it.
-func (s *scratch) create(p string, dir bool) (*node, wsys.Errno) {
-	parent := path.Dir("/" + p)[1:]
-	switch d := s.nodes[parent]; {
-	case d == nil:
-		return nil, wsys.ENOENT
-	case !d.dir:
-		return nil, wsys.ENOTDIR
-	case len(p) > 1024:
-		return nil, wsys.ENAMETOOLONG
-	case len(s.nodes) > s.files:
-		s.onFull()
-		return nil, wsys.EACCES // wazero has no ENOSPC; the program is ending
-	}
-	return s.add(p, dir), 0
 }
 
 // resize sets the length of a file, within the limit.
@@ -85,25 +68,20 @@ func (s *scratch) resize(n *node, size int) wsys.Errno {
 	return 0
 }
 
-// free releases the space of a removed file. Open handles then see an empty file.
-func (s *scratch) free(n *node) {
-	n.links = 0
-	s.bytes -= len(n.data)
-	n.data = nil
-}
-
 func (s *scratch) OpenFile(p string, flag wsys.Oflag, _ fs.FileMode) (wsys.File, wsys.Errno) {
 	p = clean(p)
 	n := s.nodes[p]
 	writes := flag&(wsys.O_RDWR|wsys.O_WRONLY) != 0
 	switch {
-	case n == nil && flag&wsys.O_CREAT == 0:
+	case n == nil && flag&wsys.O_CREAT == 0, strings.Contains(p, "/"):
 		return nil, wsys.ENOENT
+	case n == nil && len(p) > 1024:
+		return nil, wsys.ENAMETOOLONG
+	case n == nil && len(s.nodes) > s.files:
+		s.onFull()
+		return nil, wsys.EACCES // wazero has no ENOSPC; the program is ending
 	case n == nil:
-		var errno wsys.Errno
-		if n, errno = s.create(p, false); errno != 0 {
-			return nil, errno
-		}
+		n = s.add(p)
 	case flag&wsys.O_CREAT != 0 && flag&wsys.O_EXCL != 0:
 		return nil, wsys.EEXIST
 	case n.dir && writes:
@@ -115,7 +93,7 @@ func (s *scratch) OpenFile(p string, flag wsys.Oflag, _ fs.FileMode) (wsys.File,
 	if flag&wsys.O_TRUNC != 0 && writes && !n.dir {
 		s.resize(n, 0)
 	}
-	return &handle{s: s, n: n, path: p, writes: writes, appends: flag&wsys.O_APPEND != 0}, 0
+	return &handle{s: s, n: n, writes: writes, appends: flag&wsys.O_APPEND != 0}, 0
 }
 
 func (s *scratch) Stat(p string) (sys.Stat_t, wsys.Errno) {
@@ -127,65 +105,37 @@ func (s *scratch) Stat(p string) (sys.Stat_t, wsys.Errno) {
 
 func (s *scratch) Lstat(p string) (sys.Stat_t, wsys.Errno) { return s.Stat(p) }
 
-func (s *scratch) Mkdir(p string, _ fs.FileMode) wsys.Errno {
-	p = clean(p)
-	if s.nodes[p] != nil {
-		return wsys.EEXIST
-	}
-	_, errno := s.create(p, true)
-	return errno
-}
+func (s *scratch) Mkdir(string, fs.FileMode) wsys.Errno { return wsys.EACCES }
 
+// Unlink removes a file. Open handles then see an empty file.
 func (s *scratch) Unlink(p string) wsys.Errno {
 	p = clean(p)
-	switch n := s.nodes[p]; {
+	n := s.nodes[p]
+	switch {
 	case n == nil:
 		return wsys.ENOENT
 	case n.dir:
 		return wsys.EISDIR
-	default:
-		delete(s.nodes, p)
-		s.free(n)
-		return 0
 	}
+	delete(s.nodes, p)
+	s.bytes -= len(n.data)
+	n.data, n.removed = nil, true
+	return 0
 }
 
-func (s *scratch) Rmdir(p string) wsys.Errno {
-	p = clean(p)
-	switch n := s.nodes[p]; {
-	case n == nil:
-		return wsys.ENOENT
-	case !n.dir:
-		return wsys.ENOTDIR
-	case p == "":
-		return wsys.EPERM
-	case len(s.children(p)) > 0:
-		return wsys.ENOTEMPTY
-	default:
-		delete(s.nodes, p)
-		return 0
-	}
-}
-
-// Rename moves a file, or an empty directory.
+// Rename moves a file.
 func (s *scratch) Rename(from, to string) wsys.Errno {
 	from, to = clean(from), clean(to)
-	n, there := s.nodes[from], s.nodes[to]
-	parent := s.nodes[path.Dir("/" + to)[1:]]
+	n := s.nodes[from]
 	switch {
-	case n == nil, parent == nil:
+	case n == nil, strings.Contains(to, "/"):
 		return wsys.ENOENT
+	case n.dir, to == "":
+		return wsys.EISDIR
 	case from == to:
 		return 0
-	case !parent.dir:
-		return wsys.ENOTDIR
-	case n.dir && len(s.children(from)) > 0, from == "", to == "":
-		return wsys.ENOSYS
-	case there != nil && there.dir != n.dir, there != nil && there.dir && len(s.children(to)) > 0:
-		return wsys.EEXIST
-	case there != nil:
-		s.free(there)
 	}
+	_ = s.Unlink(to)
 	delete(s.nodes, from)
 	s.nodes[to] = n
 	return 0
@@ -194,25 +144,17 @@ func (s *scratch) Rename(from, to string) wsys.Errno {
 func (s *scratch) Chmod(string, fs.FileMode) wsys.Errno    { return 0 }
 func (s *scratch) Utimens(string, int64, int64) wsys.Errno { return 0 }
 
-// children returns the names in a directory, sorted.
-func (s *scratch) children(dir string) []string {
-	var names []string
-	for p := range s.nodes {
-		if p != "" && path.Dir("/" + p)[1:] == dir {
-			names = append(names, path.Base(p))
-		}
-	}
-	slices.Sort(names)
-	return names
+// names returns the names of the files, sorted.
+func (s *scratch) names() []string {
+	return slices.Sorted(maps.Keys(s.nodes))[1:] // without the directory itself
 }
 
 // figures returns the files with names and sizes of drawings.
 func (s *scratch) figures() []File {
 	var files []File
-	for _, name := range s.children("") {
-		n := s.nodes[name]
-		drawing := !n.dir && strings.HasSuffix(strings.ToLower(name), ".svg")
-		if drawing && len(n.data) <= maxFigureBytes && len(files) < maxFigures {
+	for _, name := range s.names() {
+		drawing := strings.HasSuffix(strings.ToLower(name), ".svg")
+		if n := s.nodes[name]; drawing && len(n.data) <= maxFigureBytes && len(files) < maxFigures {
 			files = append(files, File{Name: name, Body: slices.Clone(n.data)})
 		}
 	}
@@ -224,7 +166,7 @@ func (n *node) stat() sys.Stat_t {
 	if n.dir {
 		mode = fs.ModeDir | 0o700
 	}
-	return sys.Stat_t{Dev: 1, Ino: n.ino, Mode: mode, Nlink: uint64(n.links), Size: int64(len(n.data)), Atim: n.mtime,
+	return sys.Stat_t{Dev: 1, Ino: n.ino, Mode: mode, Nlink: 1, Size: int64(len(n.data)), Atim: n.mtime,
 		Mtim: n.mtime, Ctim: n.mtime}
 }
 
@@ -233,7 +175,6 @@ type handle struct {
 	wsys.UnimplementedFile
 	s               *scratch
 	n               *node
-	path            string
 	at              int64
 	writes, appends bool
 	listed          int
@@ -279,7 +220,7 @@ func (h *handle) Write(buf []byte) (int, wsys.Errno) {
 
 func (h *handle) Pwrite(buf []byte, off int64) (int, wsys.Errno) {
 	switch {
-	case h.n.dir, !h.writes, h.n.links == 0: // a removed file's space is no longer counted
+	case h.n.dir, !h.writes, h.n.removed: // a removed file's space is no longer counted
 		return 0, wsys.EBADF
 	case off < 0 || off > 1<<40:
 		return 0, wsys.EINVAL
@@ -297,7 +238,7 @@ func (h *handle) Truncate(size int64) wsys.Errno {
 	switch {
 	case h.n.dir:
 		return wsys.EISDIR
-	case !h.writes, h.n.links == 0:
+	case !h.writes, h.n.removed:
 		return wsys.EBADF
 	case size < 0 || size > 1<<40:
 		return wsys.EINVAL
@@ -332,7 +273,7 @@ func (h *handle) Readdir(n int) ([]wsys.Dirent, wsys.Errno) {
 	if !h.n.dir {
 		return nil, wsys.ENOTDIR
 	}
-	names := h.s.children(h.path)
+	names := h.s.names()
 	names = names[min(h.listed, len(names)):]
 	if n > 0 && len(names) > n {
 		names = names[:n]
@@ -340,8 +281,7 @@ func (h *handle) Readdir(n int) ([]wsys.Dirent, wsys.Errno) {
 	h.listed += len(names)
 	entries := make([]wsys.Dirent, len(names))
 	for i, name := range names {
-		child := h.s.nodes[path.Join(h.path, name)]
-		entries[i] = wsys.Dirent{Name: name, Ino: child.ino, Type: child.stat().Mode.Type()}
+		entries[i] = wsys.Dirent{Name: name, Ino: h.s.nodes[name].ino}
 	}
 	return entries, 0
 }
