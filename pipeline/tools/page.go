@@ -11,9 +11,6 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"unicode/utf8"
-
-	"golang.org/x/net/html/charset"
 
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/extract"
@@ -55,17 +52,18 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	if named, ok := extract.TypeOf(address.Path); ok && kind == extract.TypeText && named == extract.TypeMarkdown {
 		kind = named // servers of raw files send everything as text/plain
 	}
-	doc, body, err := extractPage(ctx, kind, r)
+	body := r.Body
+	if kind != extract.TypePDF && !extract.Wide(body) { // browsers ignore NUL bytes
+		body = bytes.ReplaceAll(body, []byte{0}, nil)
+	}
+	doc, err := extract.Bytes(ctx, kind, body, r.Header.Get("Content-Type"))
 	if err != nil {
 		return page{}, err
 	}
-	p := page{title: doc.Title, by: knowledge.Byline{Authors: doc.Authors, Publisher: doc.Publisher}, date: doc.Date}
+	p := page{title: doc.Title, by: knowledge.Byline{Authors: doc.Authors, Publisher: doc.Publisher}, date: doc.Date,
+		kind: sources.Page(doc.About)}
 	var starts []int
 	p.text, starts = withHeadings(doc)
-	if kind == extract.TypeHTML {
-		about := aboutPage(body)
-		p.kind, p.date = about.kind, cmp.Or(p.date, about.firstTime)
-	}
 	if p.title == "" {
 		p.title = cmp.Or(strings.Trim(path.Base(address.Path), "/."), address.Hostname())
 	}
@@ -82,41 +80,6 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	}
 	p.pictures = picturesOf(doc.Images, starts, len(p.text), address)
 	return p, nil
-}
-
-// extractPage extracts a document in any encoding. It also returns the body that it parsed.
-func extractPage(ctx context.Context, kind extract.Type, r fetch.Response) (extract.Document, []byte, error) {
-	body := r.Body
-	if kind == extract.TypePDF {
-		doc, err := extract.Bytes(ctx, kind, body, "")
-		return doc, body, err
-	}
-	wide := bytes.HasPrefix(body, []byte{0xff, 0xfe}) || bytes.HasPrefix(body, []byte{0xfe, 0xff})
-	if !wide && kind != extract.TypeHTML && !utf8.Valid(body) {
-		body = recode(body, r.Charset)
-	}
-	if !wide { // browsers ignore NUL bytes
-		body = bytes.ReplaceAll(body, []byte{0}, nil)
-	}
-	header := r.Header.Get("Content-Type")
-	doc, err := extract.Bytes(ctx, kind, body, header)
-	if errors.Is(err, extract.ErrEncoding) && kind == extract.TypeHTML { // wrong header; the page may know
-		doc, err = extract.Bytes(ctx, kind, body, "")
-	}
-	return doc, body, err
-}
-
-// recode converts body to UTF-8, from the encoding that the server names or else from windows-1252, as browsers do.
-func recode(body []byte, name string) []byte {
-	encoding, _ := charset.Lookup(cmp.Or(name, "windows-1252"))
-	if encoding == nil || strings.EqualFold(name, "utf-8") {
-		encoding, _ = charset.Lookup("windows-1252")
-	}
-	out, err := encoding.NewDecoder().Bytes(body)
-	if err != nil {
-		return body
-	}
-	return out
 }
 
 func looksLikeHTML(body []byte) bool {

@@ -145,8 +145,11 @@ func Sniff(kind Type, data []byte) Type {
 	return kind
 }
 
-// Bytes extracts content of a known type. contentType is the HTTP Content-Type header for HTML, or empty. Errors are
-// as for File.
+// Wide reports whether data is text in UTF-16 with a byte order mark.
+func Wide(data []byte) bool { return charset.Wide(data) }
+
+// Bytes extracts content of a known type. contentType is the HTTP Content-Type header, or empty. Errors are as for
+// File.
 func Bytes(ctx context.Context, kind Type, data []byte, contentType string) (doc Document, err error) {
 	defer func() { // one broken file must not stop the indexing of ten thousand
 		if r := recover(); r != nil {
@@ -180,7 +183,7 @@ func textual(kind Type, data []byte, contentType string) (doc Document, err erro
 	if kind == TypeHTML {
 		text, err = charset.DecodeHTML(data, contentType)
 	} else {
-		text, err = charset.DecodeText(data)
+		text, err = charset.DecodeText(data, contentType)
 	}
 	if err != nil {
 		return Document{}, err

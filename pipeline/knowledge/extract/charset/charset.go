@@ -4,10 +4,12 @@ package charset
 import (
 	"bytes"
 	"errors"
+	"mime"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 )
@@ -22,10 +24,16 @@ var (
 // sniffed is the number of leading bytes inspected to distinguish text from binary content.
 const sniffed = 8 << 10
 
-// DecodeText decodes a text file in UTF-8, UTF-16 with a byte order mark, or Windows-1252 (a superset of Latin-1).
-func DecodeText(data []byte) (string, error) {
+// Wide reports whether data is UTF-16 with a byte order mark.
+func Wide(data []byte) bool {
+	return bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff})
+}
+
+// DecodeText decodes a text file in UTF-8, UTF-16 with a byte order mark, the encoding that contentType names, or
+// Windows-1252 (a superset of Latin-1).
+func DecodeText(data []byte, contentType string) (string, error) {
 	switch {
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+	case Wide(data):
 		out, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Bytes(data)
 		if err != nil {
 			return "", ErrEncoding
@@ -38,10 +46,16 @@ func DecodeText(data []byte) (string, error) {
 	if utf8.Valid(data) {
 		return Lines(string(data)), nil
 	}
-	if !isWestern(data) {
+	var enc encoding.Encoding = charmap.Windows1252
+	if _, parameters, err := mime.ParseMediaType(contentType); err == nil && parameters["charset"] != "" {
+		if named, name := charset.Lookup(parameters["charset"]); named != nil && name != "utf-8" {
+			enc = named
+		}
+	}
+	if contentType == "" && !isWestern(data) { // a web page is read as browsers do
 		return "", ErrEncoding
 	}
-	out, err := charmap.Windows1252.NewDecoder().Bytes(data)
+	out, err := enc.NewDecoder().Bytes(data)
 	if err != nil {
 		return "", ErrEncoding
 	}
@@ -83,8 +97,7 @@ func isWestern(data []byte) bool {
 // DecodeHTML decodes a page to UTF-8. The encoding is taken from the byte order mark, the header, the page's own
 // declaration, or UTF-8 if valid, in this order; the fallback is windows-1252, as in browsers.
 func DecodeHTML(data []byte, contentType string) (string, error) {
-	utf16 := bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff})
-	if !utf16 && binary(data) {
+	if !Wide(data) && binary(data) {
 		return "", ErrBinary
 	}
 	enc, name, _ := charset.DetermineEncoding(data[:min(len(data), 1024)], contentType)
@@ -102,6 +115,9 @@ func DecodeHTML(data []byte, contentType string) (string, error) {
 	text := strings.ToValidUTF8(string(out), "\ufffd")
 	// Stray bytes become replacement characters, as in browsers; many of them indicate another encoding.
 	if bad := strings.Count(text, "\ufffd"); bad > 10 && bad > len(text)/200 {
+		if contentType != "" { // a wrong header; the page may know
+			return DecodeHTML(data, "")
+		}
 		return "", ErrEncoding
 	}
 	return Lines(text), nil

@@ -4,6 +4,7 @@
 package webpage
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,10 +27,10 @@ func Read(page string) document.Document {
 	said := document.Metadata{Title: commentTitle(page)}
 	said.Or(pageStates(tree, root))
 	if said.Date == "" { // look between the title and the first section
-		said.Date = document.HeadLines(b.Lead()).Date
+		said.Date = cmp.Or(document.HeadLines(b.Lead()).Date, firstTime(tree))
 	}
 	doc := b.Document(said)
-	doc.Images = licensed(w.images, tree)
+	doc.Images, doc.About = licensed(w.images, tree), about(tree)
 	return doc
 }
 

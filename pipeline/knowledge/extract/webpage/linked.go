@@ -3,7 +3,9 @@ package webpage
 import (
 	"encoding/json"
 	"iter"
+	"regexp"
 	"strings"
+	"time"
 
 	"nightdesk/pipeline/knowledge/extract/document"
 )
@@ -11,20 +13,73 @@ import (
 // maxLinked is the maximum size of linked data that is parsed, in bytes.
 const maxLinked = 256 << 10
 
-// linkedData yields the linked data (JSON-LD, schema.org) of a page. Invalid JSON is omitted.
-func linkedData(tree *node) iter.Seq[any] {
-	return func(yield func(any) bool) {
+// linkedTexts yields the linked data (JSON-LD, schema.org) of a page as text.
+func linkedTexts(tree *node) iter.Seq[string] {
+	return func(yield func(string) bool) {
 		for n := range tree.all() {
-			if n.tag != "script" || !strings.EqualFold(n.attr["type"], "application/ld+json") || len(n.kids) == 0 {
+			if n.tag != "script" || len(n.kids) == 0 || !strings.EqualFold(n.attr["type"], "application/ld+json") {
 				continue
 			}
-			var data any
-			text := n.kids[0].text
-			if len(text) <= maxLinked && json.Unmarshal([]byte(text), &data) == nil && !yield(data) {
+			if text := n.kids[0].text; len(text) <= maxLinked && !yield(text) {
 				return
 			}
 		}
 	}
+}
+
+// linkedData yields the linked data of a page. Invalid JSON is omitted.
+func linkedData(tree *node) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for text := range linkedTexts(tree) {
+			var data any
+			if json.Unmarshal([]byte(text), &data) == nil && !yield(data) {
+				return
+			}
+		}
+	}
+}
+
+// about returns what a page states about its kind in meta elements and linked data.
+func about(tree *node) document.About {
+	a := document.About{
+		Type: document.Clean(firstMeta(tree, "og:type")), Generator: document.Clean(firstMeta(tree, "generator")),
+		Paper: firstMeta(tree, "citation_title", "citation_doi") != "",
+	}
+	for text := range linkedTexts(tree) {
+		if a.Schema == "" {
+			a.Schema = mainType(text)
+		}
+	}
+	return a
+}
+
+var schemaType = regexp.MustCompile(`"@type"\s*:\s*\[?\s*"([A-Za-z]{1,40})"`)
+
+// everyPage lists types of linked data that occur on all kinds of pages.
+var everyPage = document.Set(`
+	WebSite WebPage Organization Person BreadcrumbList ListItem ImageObject SearchAction EntryPoint
+	NewsMediaOrganization Article VideoObject Corporation SiteNavigationElement Comment Rating Offer Brand Product
+	Question Answer
+`)
+
+// mainType returns the first type in linked data that distinguishes kinds of pages. It ignores products and videos,
+// because pages of all kinds have them.
+func mainType(linked string) string {
+	for _, m := range schemaType.FindAllStringSubmatch(linked, 50) {
+		if !everyPage[m[1]] {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// firstTime returns the date of the first <time> of a page.
+func firstTime(tree *node) string {
+	t := tree.find(func(n *node) bool { return n.tag == "time" && len(n.attr["datetime"]) >= len(time.DateOnly) })
+	if t == nil {
+		return ""
+	}
+	return document.ParseDate(strings.TrimSpace(t.attr["datetime"])[:len(time.DateOnly)])
 }
 
 // linkedStates returns the statements of the first object in a page's linked data with an author or a publication date.

@@ -29,7 +29,7 @@ type node struct {
 // kept are the attributes used by extraction.
 var kept = document.Set(`
 	id name class role href style start type hidden aria-hidden property content itemprop itemtype encoding summary src
-	srcset data-src alt rel
+	srcset data-src alt rel datetime
 `)
 
 var void = document.Set("area base br col embed hr img input link meta param source track wbr")
