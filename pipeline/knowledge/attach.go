@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // Attached is the name under which attachments are published: documents that belong to runs and to no knowledge base.
@@ -35,7 +34,9 @@ func Attach(ctx context.Context, dir string, files []string) (*Base, error) {
 	}
 	report, err := b.Ingest(ctx, files, nil)
 	if err == nil || errors.Is(err, ErrEmpty) {
-		err = b.attachedAll(ctx, files, report.Skipped)
+		for _, s := range append(report.Skipped, report.Stubs...) {
+			err = errors.Join(err, fmt.Errorf("%s: %s", s.Document, s.Reason))
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -43,9 +44,8 @@ func Attach(ctx context.Context, dir string, files []string) (*Base, error) {
 	return b, nil
 }
 
-// checkAttached rejects files that are unusable by type or size, without reading them.
-func checkAttached(files []string) error {
-	var problems []error
+// checkAttached rejects what is not a file, and too many bytes.
+func checkAttached(files []string) (problems error) {
 	total := int64(0)
 	for _, file := range files {
 		info, err := os.Stat(file)
@@ -55,52 +55,14 @@ func checkAttached(files []string) error {
 		case err != nil:
 		case !info.Mode().IsRegular():
 			err = fmt.Errorf("%s is not a file", file)
-		case info.Size() > maxFile:
-			err = fmt.Errorf("%s has %.1f MB, but at most %d MB per file are allowed",
-				file, float64(info.Size())/(1<<20), maxFile>>20)
 		default:
 			total += info.Size()
 		}
-		if err != nil {
-			problems = append(problems, err)
-		}
+		problems = errors.Join(problems, err)
 	}
 	if total > maxAttachedBytes {
-		problems = append(problems, fmt.Errorf("the files have %.1f MB in total, but at most %d MB are allowed",
+		problems = errors.Join(problems, fmt.Errorf("the files have %.1f MB in total, but at most %d MB are allowed",
 			float64(total)/(1<<20), maxAttachedBytes>>20))
 	}
-	return errors.Join(problems...)
-}
-
-// attachedAll returns an error that lists the files without text in the base, or nil.
-func (b *Base) attachedAll(ctx context.Context, files []string, skipped []Skipped) error {
-	why := map[string]string{}
-	for _, s := range skipped {
-		why[s.Document] = s.Reason
-	}
-	sources, unusable, _, err := walk(ctx, files)
-	if err != nil {
-		return err
-	}
-	documents, err := b.known(ctx)
-	if err != nil {
-		return err
-	}
-	var problems []string
-	for _, s := range unusable {
-		problems = append(problems, s.Document+": "+s.Reason)
-	}
-	for _, s := range sources {
-		switch _, ok := documents[s.key]; {
-		case ok:
-		case why[s.key] != "":
-			problems = append(problems, s.file+": "+why[s.key])
-		default:
-			problems = append(problems, s.file+": there is no text in it")
-		}
-	}
-	if len(problems) > 0 {
-		return errors.New(strings.Join(problems, "\n"))
-	}
-	return nil
+	return problems
 }

@@ -44,7 +44,7 @@ func TestAttach(t *testing.T) {
 		want  []string // of the error; none: it works
 	}{
 		"two of one name": {[]string{tides, other}, nil},
-		"a large one":     {[]string{tides, big}, []string{"big.txt has 21.0 MB, but at most 20 MB per file are allowed"}},
+		"a large one":     {[]string{tides, big}, []string{"big.txt: too large: 21 MB, at most 20 MB are read"}},
 		"too many":        {many, []string{"21 files are attached, but at most 20 are allowed"}},
 		"too much":        {heavy, []string{"108.0 MB in total, but at most 100 MB are allowed"}},
 		"every reason": {[]string{filepath.Join(dir, "absent.md"), dir, "https://example.org/a.pdf"},

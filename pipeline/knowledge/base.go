@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"modernc.org/sqlite"
@@ -216,6 +217,37 @@ func (b *store) update(ctx context.Context, change func(*sql.Tx) error) error {
 		return tx.Commit()
 	}
 }
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// collect returns the rows of a query, each read by scan.
+func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) error, query string,
+	args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		var row T
+		if err := scan(rows, &row); err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, rows.Err()
+}
+
+// column reads a row with one column, for collect.
+func column[T any](rows *sql.Rows, to *T) error { return rows.Scan(to) }
+
+// among returns "IN (?, ...)" for n arguments.
+func among(n int) string { return "IN (?" + strings.Repeat(",?", n-1) + ")" }
 
 // failed adds the operation and the path to err. If ctx has ended, it returns the cause instead.
 func (b *store) failed(ctx context.Context, doing string, err error) error {

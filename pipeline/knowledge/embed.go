@@ -13,12 +13,6 @@ import (
 // embedBatch is the number of passages embedded and stored together, and thus the most work lost to an error or a kill.
 const embedBatch = 256
 
-// querier is a database or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // Embed computes vectors for the passages without one, using the model set by SetEmbedder; without a model it does
 // nothing. Call it after Ingest: only new and changed texts are sent to the model. progress may be nil; it receives the
 // number of passages done and the total.
@@ -117,24 +111,13 @@ func missing(ctx context.Context, q querier, after int64) ([]input, error) {
 
 // inputs reads passages. It puts title and headings before the text, because often only they name the subject.
 func inputs(ctx context.Context, q querier, query string, args ...any) ([]input, error) {
-	rows, err := q.QueryContext(ctx, "SELECT "+query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []input
-	for rows.Next() {
-		var i input
+	return collect(ctx, q, func(rows *sql.Rows, i *input) error {
 		var title, path, text string
-		if err := rows.Scan(&i.id, &title, &path, &text); err != nil {
-			return nil, err
-		}
-		place := append([]string{title}, splitPath(path)...)
-		i.text = strings.Join(place, " > ") + "\n\n" + text
+		err := rows.Scan(&i.id, &title, &path, &text)
+		i.text = strings.Join(append([]string{title}, splitPath(path)...), " > ") + "\n\n" + text
 		i.key = sha256.Sum256([]byte(i.text))
-		out = append(out, i)
-	}
-	return out, rows.Err()
+		return err
+	}, "SELECT "+query, args...)
 }
 
 // embedBatch computes and stores the vectors of a batch. Texts that already have a vector are not sent to the model.

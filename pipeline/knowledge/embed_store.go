@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // checkVectors validates the result of an Embedder for n texts. dimensions is 0 if all vectors are nil.
@@ -38,23 +37,14 @@ func knownKeys(ctx context.Context, q querier, batch []input) (map[[sha256.Size]
 	for i := range batch {
 		args[i] = batch[i].key[:]
 	}
-	rows, err := q.QueryContext(ctx, `SELECT key FROM vectors WHERE key IN (?`+
-		strings.Repeat(",?", len(args)-1)+`)`, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+	keys, err := collect(ctx, q, column[[]byte], `SELECT key FROM vectors WHERE key `+among(len(args)), args...)
 	out := map[[sha256.Size]byte]bool{}
-	for rows.Next() {
-		var key []byte
-		if err := rows.Scan(&key); err != nil {
-			return nil, err
-		}
+	for _, key := range keys {
 		var k [sha256.Size]byte
 		copy(k[:], key)
 		out[k] = true
 	}
-	return out, rows.Err()
+	return out, err
 }
 
 // storeVectors writes vectors and assigns them to their passages. It skips passages that another process has changed

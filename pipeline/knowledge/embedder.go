@@ -112,6 +112,6 @@ func (b *meanings) near(ctx context.Context, query string, limit int) (neighbour
 		return neighbours{}, fmt.Errorf("%w: the query's has %d dimensions, those of %s have %d", ErrModel, len(vector),
 			b.path, index.dimensions)
 	}
-	hits := index.search(pack(vector), limit)
+	hits := index.nearest(pack(vector), limit)
 	return neighbours{hits: hits, whole: index.whole && len(hits) > 0}, nil
 }

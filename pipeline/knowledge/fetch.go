@@ -3,11 +3,8 @@ package knowledge
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,9 +13,8 @@ import (
 )
 
 const (
-	keptVersions  = 3              // fetched versions of one base that are kept regardless of age
-	keptUnused    = 24 * time.Hour // retention of other versions after their last Fetch; runs may still read them
-	fetchAttempts = 2              // a transfer may be interrupted or corrupted
+	keptVersions = 3              // fetched versions of one base that are kept regardless of age
+	keptUnused   = 24 * time.Hour // retention of other versions after their last Fetch; runs may still read them
 )
 
 // Fetch makes a published version of a base available below dir and returns the path of its file. Open the file with
@@ -75,84 +71,33 @@ func used(path string) bool {
 	return os.Chtimes(path, now, now) == nil
 }
 
-// fetch transfers to a temporary file and renames it, so that a file with the final name is always complete.
+// fetch writes to a temporary file and renames it, so that a file with the final name is always complete.
 func fetch(ctx context.Context, store SnapshotStore, key, part, path, hash string) error {
-	for attempt := 1; ; attempt++ {
-		err := transfer(ctx, store, key, part, hash)
-		if err == nil {
-			break
-		}
-		var broken transferError
-		if attempt == fetchAttempts || ctx.Err() != nil || !errors.As(err, &broken) {
-			return errors.Join(err, remove(part))
-		}
-	}
-	if err := os.Chmod(part, 0o444); err != nil {
+	if err := remove(part); err != nil { // left by a killed process, and possibly read-only
 		return err
+	}
+	body, err := store.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	if got := hashOf(body); got != hash {
+		return fmt.Errorf("%s is damaged: its SHA-256 begins with %s; remove it and publish the knowledge base again",
+			key, got)
+	}
+	if err := write(part, body); err != nil {
+		return errors.Join(err, remove(part))
 	}
 	return os.Rename(part, path)
 }
 
-// transferError reports a body that differs from the stored one.
-type transferError struct{ error }
-
-func (e transferError) Unwrap() error { return e.error }
-
-func transfer(ctx context.Context, store SnapshotStore, key, part, hash string) (err error) {
-	if err := remove(part); err != nil { // left by a killed process, and possibly read-only
-		return err
-	}
-	file, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+func write(path string, body []byte) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o444)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	sum := sha256.New()
-	if err := get(ctx, store, key, io.MultiWriter(file, sum)); err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(sum.Sum(nil))[:hashDigits]; got != hash {
-		return transferError{fmt.Errorf("%s is damaged: its SHA-256 begins with %s; remove it and publish the "+
-			"knowledge base again", key, got)}
-	}
-	return file.Sync() // sync before the rename, so that a power failure cannot leave an empty file under the final name
-}
-
-func get(ctx context.Context, store SnapshotStore, key string, to io.Writer) error {
-	s, ok := store.(SnapshotStreamer)
-	if !ok {
-		body, err := store.Get(ctx, key)
-		if err != nil {
-			return err
-		}
-		_, err = to.Write(body)
-		return err
-	}
-	body, err := s.Open(ctx, key)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	from := &sourceReader{body: body}
-	_, err = io.Copy(to, from)
-	if from.err != nil {
-		return transferError{from.err}
-	}
-	return err
-}
-
-// sourceReader records a read error, to tell it from a write error.
-type sourceReader struct {
-	body io.Reader
-	err  error
-}
-
-func (r *sourceReader) Read(p []byte) (int, error) {
-	n, err := r.body.Read(p)
-	if err != nil && err != io.EOF {
-		r.err = err
-	}
-	return n, err
+	_, err = file.Write(body)
+	// sync before the rename, so that a power failure cannot leave an empty file under the final name
+	return errors.Join(err, file.Sync(), file.Close())
 }
 
 // discard removes versions of a base that have not been used for keptUnused, except the keptVersions latest ones.

@@ -2,12 +2,11 @@ package knowledge
 
 import (
 	"context"
-	"runtime"
+	"database/sql"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/sync/errgroup"
 
 	"nightdesk/topicqueue"
 )
@@ -19,10 +18,8 @@ type Answer struct {
 	Degraded error // why available vectors were not used; nil if nothing went wrong
 }
 
-const (
-	queryTime  = 10 * time.Second // limit for computing the vector of a query; after that, only words are searched
-	leastShare = 20_000           // minimum number of passages that justify another goroutine
-)
+// queryTime is the limit for computing the vector of a query; after that, only words are searched.
+const queryTime = 10 * time.Second
 
 // finder searches the passages of a base by words and, if possible, by vectors, and looks items up by name.
 type finder struct {
@@ -88,24 +85,6 @@ type vectorIndex struct {
 	whole bool   // every passage has a vector
 }
 
-// search runs nearest over all passages, in parallel if there are enough of them.
-func (x *vectorIndex) search(query packed, limit int) []hit {
-	shares := max(1, min(runtime.GOMAXPROCS(0), len(x.ids)/leastShare))
-	if shares == 1 {
-		return x.nearest(query, 0, len(x.ids), limit)
-	}
-	parts := make([][]hit, shares)
-	var group errgroup.Group
-	for i := range shares {
-		group.Go(func() error {
-			parts[i] = x.nearest(query, i*len(x.ids)/shares, (i+1)*len(x.ids)/shares, limit)
-			return nil
-		})
-	}
-	_ = group.Wait() // the functions return no errors
-	return merge(parts, limit)
-}
-
 // vectorCache keeps the vectors of a base in memory between searches, using one byte per dimension and passage.
 type vectorCache struct {
 	mu    sync.Mutex // one caller loads while the others wait
@@ -113,7 +92,7 @@ type vectorCache struct {
 }
 
 // current returns the vectors that are in the base now.
-func (c *vectorCache) current(ctx context.Context, db database) (*vectorIndex, error) {
+func (c *vectorCache) current(ctx context.Context, db *sql.DB) (*vectorIndex, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	there, err := hasVectors(ctx, db)

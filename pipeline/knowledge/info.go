@@ -39,23 +39,13 @@ type Info struct {
 
 // Documents returns all documents, sorted by key.
 func (b *Base) Documents(ctx context.Context) ([]Document, error) {
-	rows, err := b.read.QueryContext(ctx, `SELECT key, title, date, passages, bytes, mtime, `+
-		bylineColumn+` FROM documents d ORDER BY key`)
-	if err != nil {
-		return nil, b.failed(ctx, "list documents", err)
-	}
-	defer rows.Close()
-	var out []Document
-	for rows.Next() {
-		var d Document
+	out, err := collect(ctx, b.read, func(rows *sql.Rows, d *Document) error {
 		var mtime int64
-		if err := rows.Scan(&d.Key, &d.Title, &d.Date, &d.Passages, &d.Bytes, &mtime, &d.Byline); err != nil {
-			return nil, b.failed(ctx, "list documents", err)
-		}
+		err := rows.Scan(&d.Key, &d.Title, &d.Date, &d.Passages, &d.Bytes, &mtime, &d.Byline)
 		d.ModTime = time.Unix(0, mtime).UTC()
-		out = append(out, d)
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	}, `SELECT key, title, date, passages, bytes, mtime, `+bylineColumn+` FROM documents d ORDER BY key`)
+	if err != nil {
 		return nil, b.failed(ctx, "list documents", err)
 	}
 	return out, nil

@@ -37,6 +37,7 @@ type Report struct {
 	Removed   int       `json:"removed"`
 	Empty     int       `json:"empty"`   // Markdown and text files without text, such as stubs
 	Skipped   []Skipped `json:"skipped"` // other files that could not be read, sorted by key
+	Stubs     []Skipped `json:"-"`       // the files that Empty counts
 }
 
 // Skipped is a file that did not become a document.
@@ -102,27 +103,24 @@ func nothing(roots []string, r Report) error {
 // state is the stored state of a document's file.
 type state struct {
 	id    int64
+	key   string
 	size  int64
 	mtime int64
 	hash  string
 }
 
 func (b *Base) known(ctx context.Context) (map[string]state, error) {
-	rows, err := b.read.QueryContext(ctx, `SELECT key, id, size, mtime, hash FROM documents`)
+	all, err := collect(ctx, b.read, func(rows *sql.Rows, s *state) error {
+		return rows.Scan(&s.key, &s.id, &s.size, &s.mtime, &s.hash)
+	}, `SELECT key, id, size, mtime, hash FROM documents`)
 	if err != nil {
 		return nil, fmt.Errorf("read the list of documents: %w", err)
 	}
-	defer rows.Close()
-	out := map[string]state{}
-	for rows.Next() {
-		var key string
-		var s state
-		if err := rows.Scan(&key, &s.id, &s.size, &s.mtime, &s.hash); err != nil {
-			return nil, fmt.Errorf("read the list of documents: %w", err)
-		}
-		out[key] = s
+	out := make(map[string]state, len(all))
+	for _, s := range all {
+		out[s.key] = s
 	}
-	return out, rows.Err()
+	return out, nil
 }
 
 // ingestion is the state of one Ingest call. Only the writing goroutine may use its fields.
@@ -301,17 +299,13 @@ func (in *ingestion) write(ctx context.Context, batch []prepared) error {
 	var counted Report
 	err := in.base.update(ctx, func(tx *sql.Tx) error {
 		counted = Report{}
-		w, err := newWriter(ctx, tx)
-		if err != nil {
-			return err
-		}
-		defer w.close()
+		w := newWriter(ctx, tx)
 		for i := range batch {
-			if err := w.document(&batch[i], &counted); err != nil {
-				return fmt.Errorf("index %s: %w", batch[i].key, err)
+			if w.document(&batch[i], &counted); w.err != nil {
+				return fmt.Errorf("index %s: %w", batch[i].key, w.err)
 			}
 		}
-		return nil
+		return w.err
 	})
 	if err != nil {
 		return err
@@ -323,6 +317,7 @@ func (in *ingestion) write(ctx context.Context, batch []prepared) error {
 		switch {
 		case p.stub():
 			in.report.Empty++
+			in.report.Stubs = append(in.report.Stubs, Skipped{p.key, "there is no text in it"})
 		case p.err != nil:
 			in.report.Skipped = append(in.report.Skipped, Skipped{Document: p.key, Reason: p.err.Error()})
 		}
@@ -337,18 +332,14 @@ func (in *ingestion) write(ctx context.Context, batch []prepared) error {
 // finish removes documents that are no longer below the roots and writes the version.
 func (in *ingestion) finish(ctx context.Context) error {
 	return in.base.update(ctx, func(tx *sql.Tx) error {
-		w, err := newWriter(ctx, tx)
-		if err != nil {
-			return err
-		}
-		defer w.close()
-		in.report.Removed, err = w.removeAllBut(func(key string) bool {
+		w := newWriter(ctx, tx)
+		in.report.Removed = w.removeAllBut(func(key string) bool {
 			return in.keep[key] || slices.ContainsFunc(in.unread, func(p string) bool {
 				return key == p || strings.HasPrefix(key, p+"/")
 			})
 		})
-		if err != nil {
-			return fmt.Errorf("remove documents: %w", err)
+		if w.err != nil {
+			return fmt.Errorf("remove documents: %w", w.err)
 		}
 		return writeVersion(ctx, tx, time.Now().UTC())
 	})

@@ -1,13 +1,16 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
-	"nightdesk/topicqueue"
+	"database/sql"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/topicqueue"
 )
 
 // around matches articles and words for kinds of items that users add to a name.
@@ -58,9 +61,9 @@ func (b *finder) placed(ctx context.Context, name string, limit int) ([]Passage,
 	path := strings.ReplaceAll(headings, topicqueue.PlaceSeparator, separator)
 	found, err := b.selectPassages(ctx, `WHERE p.document = (
 			SELECT min(d.id) FROM documents d JOIN sections s ON s.document = d.id
-			WHERE d.title = ? COLLATE NOCASE AND s.path = ? COLLATE NOCASE)
-		AND (s.path = ? COLLATE NOCASE OR substr(s.path, 1, length(?) + 1) = (? || char(31)) COLLATE NOCASE)
-		ORDER BY p.offset LIMIT ?`, title, path, path, path, path, limit)
+			WHERE d.title = ?1 COLLATE NOCASE AND s.path = ?2 COLLATE NOCASE)
+		AND (s.path = ?2 COLLATE NOCASE OR substr(s.path, 1, length(?2) + 1) = (?2 || char(31)) COLLATE NOCASE)
+		ORDER BY p.offset LIMIT ?3`, title, path, limit)
 	if len(found) > 0 || err != nil || !strings.EqualFold(headings, title) {
 		return found, err
 	}
@@ -114,87 +117,55 @@ type labelTarget struct {
 
 // labelTargets returns the places that the label table has for a name.
 func (b *finder) labelTargets(ctx context.Context, name, within string, limit int) ([]labelTarget, error) {
-	rows, err := b.read.QueryContext(ctx, `SELECT l.rank, l.document, l.offset, l.anchor, s.path, d.key, d.title
+	targets, err := collect(ctx, b.read, func(rows *sql.Rows, t *labelTarget) error {
+		return rows.Scan(&t.rank, &t.document, &t.offset, &t.anchor, &t.path, &t.key, &t.title)
+	}, `SELECT l.rank, l.document, l.offset, l.anchor, s.path, d.key, d.title
 		FROM labels l JOIN sections s ON s.id = l.section JOIN documents d ON d.id = l.document
 		WHERE l.name = ? ORDER BY l.rank, d.key, l.offset LIMIT ?`, name, 4*limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var targets []labelTarget
-	for rows.Next() {
-		var t labelTarget
-		if err := rows.Scan(&t.rank, &t.document, &t.offset, &t.anchor, &t.path, &t.key, &t.title); err != nil {
-			return nil, err
-		}
-		if within == "" || containsName(t.key+" "+t.title+" "+t.path, within) {
-			targets = append(targets, t)
-		}
-	}
-	return targets, rows.Err()
+	return slices.DeleteFunc(targets, func(t labelTarget) bool {
+		return within != "" && !containsName(t.key+" "+t.title+" "+t.path, within)
+	}), err
 }
 
-// labelled returns the passages for a name in the label table.
+// labelled returns the passages for a name in the label table. Half of the answer is for headings and items with this
+// name and what stands below them; terms and parts of symbols follow.
 func (b *finder) labelled(ctx context.Context, name, within string, limit int) ([]Passage, error) {
 	targets, err := b.labelTargets(ctx, name, within, limit)
 	if err != nil {
 		return nil, err
 	}
 	var out []Passage
-	seen := map[int64]bool{}
-	take := func(found []Passage, anchor string, rank, most int) {
-		for _, p := range found {
-			if seen[p.ID] || len(out) >= most {
-				continue
-			}
-			seen[p.ID] = true
-			if anchor != "" {
-				p.Anchor = anchor
-			}
-			p.Score = 1 / float64(1+rank)
-			out = append(out, p)
-		}
-	}
-	places := func(from, to int) error {
-		for _, t := range targets {
-			if t.rank < from || t.rank > to {
-				continue
-			}
-			found, err := b.selectPassages(ctx, `WHERE p.document = ? AND p.offset + p.size > ? ORDER BY p.offset LIMIT 1`,
-				t.document, t.offset)
-			if err != nil {
-				return err
-			}
-			take(found, t.anchor, t.rank, limit)
-		}
-		return nil
-	}
-	rest := func(most int) error { // the other passages of the section or document
-		for _, t := range targets {
-			if t.rank != rankHeading && t.rank != rankTitle || len(out) >= most {
-				continue
-			}
-			path := t.path
-			if t.rank == rankTitle {
-				path = ""
-			}
-			found, err := b.selectPassages(ctx, `WHERE p.document = ? AND p.offset + p.size > ?
-				AND (? = '' OR s.path = ? OR substr(s.path, 1, length(?) + 1) = ? || char(31))
-				ORDER BY p.offset LIMIT ?`, t.document, t.offset, path, path, path, path, limit)
-			if err != nil {
-				return err
-			}
-			take(found, "", t.rank, most)
-		}
-		return nil
-	}
-	// Half of the answer is for headings and items with this name; terms and parts of symbols follow.
-	for _, step := range []func() error{
-		func() error { return places(rankItem, rankTitle) }, func() error { return rest((limit + 1) / 2) },
-		func() error { return places(rankTerm, rankMention) }, func() error { return rest(limit) },
+	for _, step := range []struct {
+		from, to int  // ranks
+		whole    bool // the whole section or document, not only the place itself
+		most     int  // passages in the answer after the step
+	}{
+		{rankItem, rankTitle, false, limit}, {rankHeading, rankTitle, true, (limit + 1) / 2},
+		{rankTerm, rankMention, false, limit}, {rankHeading, rankTitle, true, limit},
 	} {
-		if err := step(); err != nil {
-			return nil, err
+		for _, t := range targets {
+			if t.rank < step.from || t.rank > step.to || len(out) >= step.most {
+				continue
+			}
+			path, n := "", 1
+			if step.whole {
+				t.anchor, n = "", limit
+			}
+			if step.whole && t.rank == rankHeading {
+				path = t.path
+			}
+			found, err := b.selectPassages(ctx, `WHERE p.document = ?1 AND p.offset + p.size > ?2
+				AND (?3 = '' OR s.path = ?3 OR substr(s.path, 1, length(?3) + 1) = ?3 || char(31))
+				ORDER BY p.offset LIMIT ?4`, t.document, t.offset, path, n)
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range found {
+				if len(out) < step.most && !slices.ContainsFunc(out, func(o Passage) bool { return o.ID == p.ID }) {
+					p.Anchor, p.Score = cmp.Or(t.anchor, p.Anchor), 1/float64(1+t.rank)
+					out = append(out, p)
+				}
+			}
 		}
 	}
 	return out, nil
@@ -229,33 +200,24 @@ func (b *finder) mentioned(ctx context.Context, name string, limit int) ([]Passa
 func containsName(text, name string) bool {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	name = strings.Join(strings.Fields(name), " ")
-	for at := 0; name != ""; {
-		i := strings.Index(text[at:], name)
-		if i < 0 {
-			return false
-		}
-		start, end := at+i, at+i+len(name)
-		if !joined(text[:start], text[end:], name) {
-			return true
-		}
-		at = end
+	if name == "" {
+		return false
 	}
-	return false
-}
-
-func joined(before, after, name string) bool {
-	last, _ := utf8.DecodeLastRuneInString(before)
-	next, size := utf8.DecodeRuneInString(after)
-	beyond, _ := utf8.DecodeRuneInString(after[size:])
 	first, _ := utf8.DecodeRuneInString(name)
-	final, _ := utf8.DecodeLastRuneInString(name)
-	joint := func(r rune) bool { return r == '.' || r == '-' }
-	word := func(r rune) bool { return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !ideograph(r) }
-	switch {
-	case word(last) && word(first), word(next) && word(final):
-		return true
-	case unicode.IsDigit(first) && joint(last) && len(before) > 1 && unicode.IsDigit(rune(before[len(before)-2])):
-		return true
+	last, _ := utf8.DecodeLastRuneInString(name)
+	before, after := "", ""
+	if !ideograph(first) && (unicode.IsLetter(first) || unicode.IsDigit(first)) {
+		before = `(?:^|[^\pL\pN]|[\p{Han}\p{Hiragana}\p{Katakana}])`
 	}
-	return unicode.IsDigit(final) && joint(next) && unicode.IsDigit(beyond)
+	if unicode.IsDigit(first) {
+		before = `(?:^|[^\pL\pN.-]|[\p{Han}\p{Hiragana}\p{Katakana}]|(?:^|\PN)[.-])`
+	}
+	if !ideograph(last) && (unicode.IsLetter(last) || unicode.IsDigit(last)) {
+		after = `(?:$|[^\pL\pN]|[\p{Han}\p{Hiragana}\p{Katakana}])`
+	}
+	if unicode.IsDigit(last) {
+		after = `(?:$|[^\pL\pN.-]|[\p{Han}\p{Hiragana}\p{Katakana}]|[.-](?:$|\PN))`
+	}
+	found, err := regexp.MatchString(before+regexp.QuoteMeta(name)+after, text)
+	return err == nil && found
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,15 +117,10 @@ func (b *finder) search(ctx context.Context, query string, limit int, mode Mode,
 // besideShare is the minimum Share of an adjacent passage, as a fraction of the best passage's Share.
 const besideShare = 0.9
 
-// beside returns the passages before and after p in its section.
+// beside returns the passages before and after p in its section. Their ids are adjacent.
 func (b *finder) beside(ctx context.Context, p Passage) ([]Passage, error) {
-	const where = `WHERE p.section = (SELECT section FROM passages WHERE id = ?) AND p.offset `
-	before, err := b.selectPassages(ctx, where+"< ? ORDER BY p.offset DESC LIMIT 1", p.ID, p.Offset)
-	if err != nil {
-		return nil, err
-	}
-	behind, err := b.selectPassages(ctx, where+"> ? ORDER BY p.offset LIMIT 1", p.ID, p.Offset)
-	return append(before, behind...), err
+	return b.selectPassages(ctx, `WHERE p.section = (SELECT section FROM passages WHERE id = ?1)
+		AND p.id IN (?1 - 1, ?1 + 1) ORDER BY p.id`, p.ID)
 }
 
 // withBeside inserts the adjacent passages after the best one, because an answer often starts before or continues after
@@ -164,21 +158,9 @@ type hit struct {
 
 // rank returns the passages that match an FTS5 query, ranked by BM25. weights are those of title, section and text.
 func (b *finder) rank(ctx context.Context, match, weights string, limit int) ([]hit, error) {
-	rows, err := b.read.QueryContext(ctx, `SELECT rowid, -bm25(words, `+weights+`) AS score FROM words
-		WHERE words MATCH ? ORDER BY score DESC, rowid LIMIT ?`, match, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []hit
-	for rows.Next() {
-		var h hit
-		if err := rows.Scan(&h.id, &h.score); err != nil {
-			return nil, err
-		}
-		out = append(out, h)
-	}
-	return out, rows.Err()
+	return collect(ctx, b.read, func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.id, &h.score) },
+		`SELECT rowid, -bm25(words, `+weights+`) AS score FROM words
+			WHERE words MATCH ? ORDER BY score DESC, rowid LIMIT ?`, match, limit)
 }
 
 // shareOfBest returns the score of each hit relative to the best one.
@@ -241,14 +223,13 @@ const passageColumns = `p.id, d.key, d.title, s.path, s.anchor, p.page, p.offset
 	coalesce((SELECT value FROM meta WHERE meta.key = 'file/' || d.id), ''), ` + bylineColumn + `
 	FROM passages p JOIN documents d ON d.id = p.document JOIN sections s ON s.id = p.section`
 
-func scanPassage(rows *sql.Rows) (Passage, error) {
-	var p Passage
+func scanPassage(rows *sql.Rows, p *Passage) error {
 	var path string
 	err := rows.Scan(&p.ID, &p.Document, &p.Title, &path, &p.Anchor, &p.Page, &p.Offset, &p.Text, &p.Hash,
 		&p.Date, &p.Head, &p.File, &p.Byline)
 	p.Head = topicqueue.HeadOf(p.Head)
 	p.Section = splitPath(path)
-	return p, err
+	return err
 }
 
 func splitPath(path string) []string {
@@ -260,20 +241,7 @@ func splitPath(path string) []string {
 
 // selectPassages selects passageColumns with the given rest of the statement.
 func (b *finder) selectPassages(ctx context.Context, where string, args ...any) ([]Passage, error) {
-	rows, err := b.read.QueryContext(ctx, "SELECT "+passageColumns+" "+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []Passage
-	for rows.Next() {
-		p, err := scanPassage(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, p)
-	}
-	return out, errors.Join(rows.Err(), rows.Close())
+	return collect(ctx, b.read, scanPassage, "SELECT "+passageColumns+" "+where, args...)
 }
 
 // passages loads the hits in their order. Passages removed by a concurrent ingestion are missing.
@@ -287,7 +255,7 @@ func (b *finder) passages(ctx context.Context, hits []hit) ([]Passage, error) {
 		args[i] = h.id
 		order[h.id] = i
 	}
-	found, err := b.selectPassages(ctx, "WHERE p.id IN (?"+strings.Repeat(",?", len(hits)-1)+")", args...)
+	found, err := b.selectPassages(ctx, "WHERE p.id "+among(len(hits)), args...)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 )
 
@@ -87,8 +88,8 @@ func (b *finder) Titles(ctx context.Context, query string, limit int) ([]Documen
 }
 
 // owners returns the sections or documents that contain the ranked passages, each with the score of its best passage,
-// best first. column is "section" or "document".
-func (b *finder) owners(ctx context.Context, column string, ranked []hit) ([]hit, error) {
+// best first. kind is "section" or "document".
+func (b *finder) owners(ctx context.Context, kind string, ranked []hit) ([]hit, error) {
 	if len(ranked) == 0 {
 		return nil, nil
 	}
@@ -96,22 +97,14 @@ func (b *finder) owners(ctx context.Context, column string, ranked []hit) ([]hit
 	for i, h := range ranked {
 		args[i] = h.id
 	}
-	rows, err := b.read.QueryContext(ctx, `SELECT id, `+column+` FROM passages WHERE id IN (?`+
-		strings.Repeat(",?", len(args)-1)+`)`, args...)
+	pairs, err := collect(ctx, b.read, func(rows *sql.Rows, p *[2]int64) error { return rows.Scan(&p[0], &p[1]) },
+		`SELECT id, `+kind+` FROM passages WHERE id `+among(len(args)), args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	owner := map[int64]int64{}
-	for rows.Next() {
-		var passage, o int64
-		if err := rows.Scan(&passage, &o); err != nil {
-			return nil, err
-		}
-		owner[passage] = o
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
+	owner := make(map[int64]int64, len(pairs))
+	for _, p := range pairs {
+		owner[p[0]] = p[1]
 	}
 	var out []hit
 	seen := map[int64]bool{}

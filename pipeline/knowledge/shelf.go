@@ -22,27 +22,26 @@ func (s Shelf) Item(ctx context.Context, name string, limit int) ([]Passage, err
 
 // Sections calls Base.Sections on all bases. The best section of each base gets the score 1.
 func (s Shelf) Sections(ctx context.Context, query string, limit int) ([]SectionHit, error) {
-	hits, err := interleaved(s, len(s)*limit, func(b *Base) ([]SectionHit, error) {
-		found, err := b.Sections(ctx, query, limit)
-		for i := range slices.Backward(found) {
-			found[i].Score /= found[0].Score
-		}
-		return found, err
-	})
-	slices.SortStableFunc(hits, func(a, b SectionHit) int { return cmp.Compare(b.Score, a.Score) })
-	return hits[:min(len(hits), limit)], err
+	return compared(s, limit, func(b *Base) ([]SectionHit, error) { return b.Sections(ctx, query, limit) },
+		func(h *SectionHit) *float64 { return &h.Score })
 }
 
 // Titles calls Base.Titles on all bases. The best title of each base gets the score 1.
 func (s Shelf) Titles(ctx context.Context, query string, limit int) ([]DocumentHit, error) {
-	hits, err := interleaved(s, len(s)*limit, func(b *Base) ([]DocumentHit, error) {
-		found, err := b.Titles(ctx, query, limit)
+	return compared(s, limit, func(b *Base) ([]DocumentHit, error) { return b.Titles(ctx, query, limit) },
+		func(h *DocumentHit) *float64 { return &h.Score })
+}
+
+// compared queries each base and returns the limit results with the highest scores relative to the best of their base.
+func compared[T any](bases []*Base, limit int, ask func(*Base) ([]T, error), score func(*T) *float64) ([]T, error) {
+	hits, err := interleaved(bases, len(bases)*limit, func(b *Base) ([]T, error) {
+		found, err := ask(b)
 		for i := range slices.Backward(found) {
-			found[i].Score /= found[0].Score
+			*score(&found[i]) /= *score(&found[0])
 		}
 		return found, err
 	})
-	slices.SortStableFunc(hits, func(a, b DocumentHit) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(hits, func(a, b T) int { return cmp.Compare(*score(&b), *score(&a)) })
 	return hits[:min(len(hits), limit)], err
 }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,15 +23,6 @@ type SnapshotStore interface {
 	Get(ctx context.Context, key string) ([]byte, error)
 	// List returns the keys that begin with prefix.
 	List(ctx context.Context, prefix string) ([]string, error)
-}
-
-// SnapshotStreamer is an optional interface of a SnapshotStore that streams bodies. Without it, a base of several
-// hundred megabytes is held in memory as a whole while it is published or fetched.
-type SnapshotStreamer interface {
-	// PutNewFrom is like PutNew, but reads the body from a file, starting at its beginning.
-	PutNewFrom(ctx context.Context, key string, body io.ReadSeeker) (created bool, err error)
-	// Open returns a body, which the caller closes. Reading may fail before the end.
-	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
 // A version consists of contentVersion and the shortened SHA-256 of the file. Two machines that publish the same
@@ -91,17 +81,19 @@ func (b *Base) publish(ctx context.Context, name, copied string, store SnapshotS
 	if content, err = seal(ctx, copied); err != nil {
 		return "", fmt.Errorf("finish the copy: %w", err)
 	}
-	file, err := os.Open(copied)
+	body, err := os.ReadFile(copied)
 	if err != nil {
 		return "", err
 	}
-	defer file.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
-		return "", err
-	}
-	version := content + "-" + hex.EncodeToString(hash.Sum(nil))[:hashDigits]
-	return version, put(ctx, store, SnapshotKey(name, version), file)
+	version := content + "-" + hashOf(body)
+	_, err = store.PutNew(ctx, SnapshotKey(name, version), body)
+	return version, err
+}
+
+// hashOf returns the part of a version that verifies the file.
+func hashOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])[:hashDigits]
 }
 
 // contentVersion computes the version of the current content. During an ingestion it differs from the stored version.
@@ -145,22 +137,6 @@ func seal(ctx context.Context, path string) (version string, err error) {
 		return "", err
 	}
 	return b.contentVersion(ctx)
-}
-
-func put(ctx context.Context, store SnapshotStore, key string, file *os.File) error {
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	if s, ok := store.(SnapshotStreamer); ok {
-		_, err := s.PutNewFrom(ctx, key, file)
-		return err
-	}
-	body, err := io.ReadAll(file)
-	if err != nil {
-		return err
-	}
-	_, err = store.PutNew(ctx, key, body)
-	return err
 }
 
 // remove deletes a file if it exists.

@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -58,16 +57,16 @@ type matrix struct {
 	values     []int8 // dimensions values per passage
 }
 
-// nearest returns at most limit of the passages at positions from to to-1 whose vectors are nearest to query by cosine
-// similarity, nearest first, with ties ordered by id. It omits passages with a cosine of 0 or less.
-func (m *matrix) nearest(query packed, from, to, limit int) []hit {
+// nearest returns at most limit of the passages whose vectors are nearest to query by cosine similarity, nearest first,
+// with ties ordered by id. It omits passages with a cosine of 0 or less.
+func (m *matrix) nearest(query packed, limit int) []hit {
 	wide := make([]int32, len(query.values)) // converted once instead of once per passage
 	for i, x := range query.values {
 		wide[i] = int32(x)
 	}
 	var out []hit
 	least := 0.0 // a score must be greater than this
-	for i := from; i < to; i++ {
+	for i := range m.ids {
 		product := dot(wide, m.values[i*m.dimensions:(i+1)*m.dimensions])
 		score := float64(product) * float64(m.scales[i]) * float64(query.scale)
 		if score <= least {
@@ -107,11 +106,4 @@ func dot(a []int32, b []int8) int32 {
 		s0 += a[i] * int32(b[i])
 	}
 	return s0 + s1 + s2 + s3
-}
-
-// merge combines rankings and returns the best limit hits.
-func merge(parts [][]hit, limit int) []hit {
-	all := slices.Concat(parts...)
-	slices.SortFunc(all, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
-	return all[:min(len(all), limit)]
 }

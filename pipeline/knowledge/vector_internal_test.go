@@ -46,7 +46,7 @@ func TestNearestIsExact(t *testing.T) {
 			x, exact := randomMatrix(3000, dimensions)
 			for q := range 5 {
 				query := exact[q*7]
-				got := x.nearest(pack(query), 0, len(x.ids), 20)
+				got := x.nearest(pack(query), 20)
 				if !slices.IsSortedFunc(got, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) }) {
 					t.Error("not in order")
 				}
@@ -70,25 +70,15 @@ func TestNearestIsExact(t *testing.T) {
 	}
 }
 
-// However the passages are shared out, the answer is the same.
-func TestNearestInParts(t *testing.T) {
+// Equal vectors are ordered by id.
+func TestNearestTies(t *testing.T) {
 	t.Parallel()
 	x, exact := randomMatrix(1000, 16)
 	for i := range 10 { // equal vectors tie
 		copy(x.values[(100+90*i)*16:], x.values[:16])
 		x.scales[100+90*i] = x.scales[0]
 	}
-	query := pack(exact[0])
-	want := x.nearest(query, 0, 1000, 30)
-	for _, parts := range []int{2, 3, 7} {
-		var got [][]hit
-		for i := range parts {
-			got = append(got, x.nearest(query, i*1000/parts, (i+1)*1000/parts, 30))
-		}
-		if merged := merge(got, 30); !slices.Equal(merged, want) {
-			t.Errorf("%d parts: %v, want %v", parts, merged, want)
-		}
-	}
+	want := x.nearest(pack(exact[0]), 30)
 	if want[0].id != 1 || want[1].id != 101 || want[10].id != 911 {
 		t.Errorf("ties are not by id: %v", want[:11])
 	}
@@ -97,7 +87,7 @@ func TestNearestInParts(t *testing.T) {
 func TestPackZeros(t *testing.T) {
 	t.Parallel()
 	x := &matrix{dimensions: 2, ids: []int64{1}, scales: []float32{0}, values: []int8{0, 0}}
-	if got := x.nearest(pack([]float32{1, 1}), 0, 1, 5); len(got) != 0 {
+	if got := x.nearest(pack([]float32{1, 1}), 5); len(got) != 0 {
 		t.Error(got)
 	}
 	if p := pack([]float32{0, 0}); p.scale != 0 {
@@ -137,7 +127,7 @@ func BenchmarkNearest(b *testing.B) {
 		b.Run(fmt.Sprintf("%dx384", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if got := x.search(query, 120); len(got) != 120 {
+				if got := x.nearest(query, 120); len(got) != 120 {
 					b.Fatal(len(got))
 				}
 			}

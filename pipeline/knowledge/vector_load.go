@@ -6,14 +6,8 @@ import (
 	"fmt"
 )
 
-// database runs queries and begins transactions.
-type database interface {
-	querier
-	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
-}
-
 // loadVectors reads all vectors and their state in one transaction, so that they are consistent.
-func loadVectors(ctx context.Context, db database) (*vectorIndex, error) {
+func loadVectors(ctx context.Context, db *sql.DB) (*vectorIndex, error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, err

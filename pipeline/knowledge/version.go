@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -14,7 +13,7 @@ import (
 // contentVersion returns a hash over all keys and contents, the embedding model and the passages without a vector. The
 // same documents with the same model yield the same version, regardless of where and in which order they were ingested.
 func contentVersion(ctx context.Context, q querier) (string, error) {
-	documents, err := texts(ctx, q, `SELECT key || char(0) || hash FROM documents`)
+	documents, err := collect(ctx, q, column[string], `SELECT key || char(0) || hash FROM documents ORDER BY 1`)
 	if err != nil {
 		return "", err
 	}
@@ -24,8 +23,8 @@ func contentVersion(ctx context.Context, q querier) (string, error) {
 		return "", err
 	}
 	if state.Model != "" {
-		without, err := texts(ctx, q,
-			`SELECT DISTINCT hash FROM passages p WHERE NOT EXISTS (SELECT 1 FROM embedded WHERE passage = p.id)`)
+		without, err := collect(ctx, q, column[string], `SELECT DISTINCT hash FROM passages p
+			WHERE NOT EXISTS (SELECT 1 FROM embedded WHERE passage = p.id) ORDER BY 1`)
 		if err != nil {
 			return "", err
 		}
@@ -34,25 +33,6 @@ func contentVersion(ctx context.Context, q querier) (string, error) {
 	}
 	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
 	return hex.EncodeToString(sum[:8]), nil
-}
-
-// texts returns the sorted results of a query for one text column.
-func texts(ctx context.Context, q querier, query string) ([]string, error) {
-	rows, err := q.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		out = append(out, text)
-	}
-	slices.Sort(out)
-	return out, rows.Err()
 }
 
 // writeVersion stores the version and, if it has changed, the time.
