@@ -2,12 +2,11 @@ package tools
 
 import (
 	"encoding/json"
-	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
 )
 
@@ -72,41 +71,10 @@ func excluded(query string) string {
 	return topicqueue.CanonicalQuery(strings.Join(words, " "))
 }
 
-// tracking lists URL parameters that describe where a reader came from, not the page.
-var tracking = []string{"utm_", "gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "yclid", "twclid", "igshid",
-	"mc_cid", "mc_eid", "_hsenc", "_hsmi", "vero_id", "oly_anon_id", "oly_enc_id"}
-
-// pageKey returns the canonical form of an address, which is the same for equal pages: host and path without scheme,
-// default port, fragment, credentials, tracking parameters and trailing slash. An invalid address is returned
-// unchanged.
+// pageKey returns the canonical form of an address, see fetch.CleanAddress. An invalid address is returned unchanged.
 func pageKey(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" {
-		return address
+	if _, key, ok := fetch.CleanAddress(address); ok {
+		return key
 	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if port := u.Port(); port != "" && port != "80" && port != "443" {
-		host += ":" + port
-	}
-	path := u.EscapedPath()
-	if !strings.Contains(strings.ToLower(u.RawPath), "%2f") { // with %2F, unescaping changes the meaning
-		path = (&url.URL{Path: u.Path}).EscapedPath()
-	}
-	var query []string
-	for part := range strings.SplitSeq(u.RawQuery, "&") {
-		name, _, _ := strings.Cut(strings.ToLower(part), "=")
-		if part != "" && !slices.ContainsFunc(tracking, func(t string) bool {
-			return name == t || t == "utm_" && strings.HasPrefix(name, t)
-		}) {
-			query = append(query, part)
-		}
-	}
-	key := host + strings.TrimRight(path, "/")
-	if len(query) > 0 {
-		key += "?" + strings.Join(query, "&")
-	}
-	return key
+	return address
 }

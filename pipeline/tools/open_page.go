@@ -147,69 +147,30 @@ func gone(err error) bool {
 
 // unopened explains why a page could not be fetched, in words that a model can react to.
 func unopened(address string, err error) string {
-	what := "open_page could not open " + fetch.Redact(address) + ": "
-	var status *fetch.StatusError
+	advice := "Use another source on the same subject."
 	var refused *fetch.RefusedError
 	switch {
-	case errors.As(err, &status):
-		return what + statusWords(status)
-	case errors.As(err, &refused):
-		return what + refusedWords(refused)
-	case errors.Is(err, context.DeadlineExceeded):
-		return what + "the server did not deliver it in time, or too many pages of this site are wanted. Open another " +
-			"page on the same subject."
-	}
-	return what + "the server cannot be reached. Check the address, or open another page on the same subject."
-}
-
-func statusWords(e *fetch.StatusError) string {
-	switch {
-	case e.Status == http.StatusNotFound || e.Status == http.StatusGone:
-		return fmt.Sprintf("there is no such page (%d). Do not guess addresses; search for the title, or open "+
-			"another source.", e.Status)
-	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden ||
-		e.Status == http.StatusPaymentRequired || e.Status == http.StatusUnavailableForLegalReasons:
-		return fmt.Sprintf("the site does not show it to programs, or only to subscribers (%d). Use another source on the "+
-			"same subject.", e.Status)
-	case e.Status == http.StatusTooManyRequests:
-		return "the site has been asked too often (429). Go on with another site."
-	case e.Status >= 500:
-		return fmt.Sprintf("the site has a failure (%d). Go on with another source.", e.Status)
-	}
-	return fmt.Sprintf("the site answers %d %s. Use another source.", e.Status, http.StatusText(e.Status))
-}
-
-func refusedWords(e *fetch.RefusedError) string {
-	advice := "Use another source on the same subject."
-	switch e.Reason {
-	case fetch.RefusedAddress, fetch.RefusedScheme:
+	case gone(err):
+		advice = "Do not guess addresses; search for the title, or open another source."
+	case !errors.As(err, &refused):
+	case refused.Reason == fetch.RefusedAddress, refused.Reason == fetch.RefusedScheme:
 		advice = "Only public pages of the web can be opened."
-	case fetch.RefusedType:
-		advice = "Only web pages, PDF files and plain text can be read."
-	case fetch.RefusedSize:
+	case refused.Reason == fetch.RefusedSize:
 		advice = "Open a smaller page: a part, a summary or an abstract."
 	}
-	return e.Detail + ". " + advice
+	return "open_page could not open " + fetch.Redact(address) + ": " + fetch.Words(err) + ". " + advice
 }
 
 // unread explains why a fetched page cannot be read.
 func unread(address string, err error) string {
-	what := "open_page got " + fetch.Redact(address) + ", but "
+	advice := "Use another source on the same subject."
 	switch {
-	case errors.Is(err, extract.ErrBlocked):
-		return what + "the site shows a check for human visitors instead. Use another source on the same subject."
-	case errors.Is(err, extract.ErrSignIn):
-		return what + "the site asks to sign in first. Use another source on the same subject."
-	case errors.Is(err, extract.ErrAway):
-		return what + "the site says that it is out of order. Use another source on the same subject."
 	case errors.Is(err, extract.ErrNoPage):
-		return what + "the site says that there is no such page. Do not guess addresses; search for the title, " +
-			"or open another source."
+		advice = "Do not guess addresses; search for the title, or open another source."
 	case errors.Is(err, extract.ErrEmpty):
-		return what + "there is no text in it; scripts may build the page. Use another source, or search for its title."
+		advice = "Scripts may build the page. Use another source, or search for its title."
 	case errors.Is(err, errTooLarge):
-		return what + fmt.Sprintf("it is larger than %d MB. Open a smaller page: a part, a summary or an abstract.",
-			maxPageBytes>>20)
+		advice = "Open a smaller page: a part, a summary or an abstract."
 	}
-	return what + "it cannot be read: " + err.Error() + ". Use another source on the same subject."
+	return "open_page got " + fetch.Redact(address) + ", but cannot use it: " + err.Error() + ". " + advice
 }

@@ -122,9 +122,9 @@ func TestOpenPageFails(t *testing.T) {
 	})
 	for query, want := range map[string]string{
 		"": "needs one full address", "how tall is the bridge": "use a search", "ftp://a.example/x": "needs one full address",
-		site + "/gone": "no such page (410)", site + "/login": "only to subscribers (403)", site + "/busy": "asked too often",
-		site + "/broken": "has a failure (502)", site + "/teapot": "418", site + "/empty": "no text in it", site + "/check": "check for human visitors",
-		site + "/movie": "Only web pages, PDF files", site + "/secret": "robots.txt", site + "/away": "Only public pages", site + "/pdf": "cannot be read",
+		site + "/gone": "no such page, 410", site + "/login": "only for subscribers, 403", site + "/busy": "asked too often",
+		site + "/broken": "has a failure, 502", site + "/teapot": "418", site + "/empty": "no text in it", site + "/check": "check for human visitors",
+		site + "/movie": "of type \"video/mp4\"", site + "/secret": "robots.txt", site + "/away": "Only public pages", site + "/pdf": "damaged",
 		"http://10.0.0.1/x?key=s3cret": "Only public pages", "http://127.0.0.1:1/": "cannot be reached",
 	} {
 		result, err := tool.Call(t.Context(), tools.Call{Query: query})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -30,7 +29,7 @@ type page struct {
 }
 
 // errTooLarge means that a page has more than maxPageBytes.
-var errTooLarge = errors.New("too large")
+var errTooLarge = fmt.Errorf("it is larger than %d MB", maxPageBytes>>20)
 
 // readPage extracts a fetched page. The error wraps errTooLarge or an error of package extract, or is
 // context.Cause(ctx). It never panics, whatever the content.

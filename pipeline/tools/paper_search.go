@@ -172,37 +172,13 @@ func refusesKey(err error) bool {
 
 // paperFailure explains why a provider did not answer. The text follows the provider's name.
 func paperFailure(err error) string {
-	var status *fetch.StatusError
-	var refused *fetch.RefusedError
 	switch {
-	case errors.As(err, &status):
-		return paperStatus(status.Status)
 	case errors.Is(err, papers.ErrTurn):
 		return "(as many requests as it allows are under way or done)"
 	case errors.Is(err, papers.ErrQuery):
 		return "(it does not understand the query)"
-	case errors.Is(err, papers.ErrFormat), errors.As(err, &refused) && refused.Reason == fetch.RefusedType:
+	case errors.Is(err, papers.ErrFormat):
 		return "(its answer contains no papers)"
-	case errors.As(err, &refused):
-		return "(" + refused.Detail + ")"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "(it did not answer in time)"
 	}
-	return "(it cannot be reached, or its answer broke off)"
-}
-
-func paperStatus(code int) string {
-	switch {
-	case code == http.StatusUnauthorized:
-		return "(it rejects the key, 401)"
-	case code == http.StatusPaymentRequired:
-		return "(the credit of this account is used up, 402)"
-	case code == http.StatusForbidden:
-		return "(it refuses this desk, 403)"
-	case code == http.StatusTooManyRequests:
-		return "(too many requests, 429)"
-	case code >= 500:
-		return fmt.Sprintf("(it has a failure, %d)", code)
-	}
-	return fmt.Sprintf("(it answers %d)", code)
+	return "(" + fetch.Words(err) + ")"
 }

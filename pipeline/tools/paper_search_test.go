@@ -140,12 +140,11 @@ func TestPaperSearchAbsence(t *testing.T) {
 		{"nothing found", "tidal turbines", all(0), false, false, []string{"no paper for", "fewer or more general keywords"}},
 		{"nothing found by those that answer", "tidal", map[string]int{
 			papers.ArXiv: 0, papers.Crossref: 0, papers.EuropePMC: 0, papers.OpenAlex: 429, papers.SemanticScholar: 502,
-		}, false, false, []string{"arXiv, Crossref, Europe PMC: no paper", "OpenAlex (too many requests, 429)", "Semantic Scholar (it has a failure, 502)"}},
+		}, false, false, []string{"arXiv, Crossref, Europe PMC: no paper", "OpenAlex (it has been asked too often, 429)", "Semantic Scholar (it has a failure, 502)"}},
 		{"one answers", "tidal", map[string]int{
 			papers.ArXiv: 200, papers.EuropePMC: 401, papers.OpenAlex: 402, papers.SemanticScholar: 403,
-		}, false, true, []string{"Papers from Crossref.", "arXiv (its answer contains no papers", "Europe PMC (it " +
-			"rejects the key, 401)",
-			"OpenAlex (the credit of this account is used up, 402)", "Semantic Scholar (it refuses this desk, 403)", "no abstract of these", "Tidal Channels: A Survey"}},
+		}, false, true, []string{"Papers from Crossref.", "arXiv (its content is of type", "only for subscribers, 401)",
+			"only for subscribers, 402)", "only for subscribers, 403)", "no abstract of these", "Tidal Channels: A Survey"}},
 		{"none answers", "tidal", all(500), true, false, []string{"could not search", "Crossref (it has a failure, 500)", "another tool"}},
 		{"all refuse the query", "tidal", all(400), true, false, []string{"arXiv (it answers 400)"}},
 	} {

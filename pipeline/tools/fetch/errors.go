@@ -1,6 +1,8 @@
 package fetch
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -54,6 +56,33 @@ func (e *StatusError) Error() string {
 		text += ": " + e.Snippet
 	}
 	return text
+}
+
+// Words says what an error of Client.Do means, for a model: a part of a sentence about the site.
+func Words(err error) string {
+	var status *StatusError
+	var refused *RefusedError
+	switch {
+	case errors.As(err, &refused):
+		return refused.Detail
+	case errors.Is(err, context.DeadlineExceeded):
+		return "it did not answer in time"
+	case !errors.As(err, &status):
+		return "it cannot be reached, or its answer broke off"
+	}
+	switch code := status.Status; {
+	case code == http.StatusNotFound, code == http.StatusGone:
+		return fmt.Sprintf("there is no such page, %d", code)
+	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusPaymentRequired,
+		code == http.StatusUnavailableForLegalReasons:
+		return fmt.Sprintf("it is not for programs, or only for subscribers, %d", code)
+	case code == http.StatusTooManyRequests:
+		return "it has been asked too often, 429"
+	case code >= 500:
+		return fmt.Sprintf("it has a failure, %d", code)
+	default:
+		return fmt.Sprintf("it answers %d", code)
+	}
 }
 
 // longestRest is the maximum RetryAfter.

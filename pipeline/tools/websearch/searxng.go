@@ -52,7 +52,7 @@ func withoutCommands(query string) string {
 func decodeSearXNG(r loosejson.Value) (a answer, err error) {
 	for _, b := range r.List("infoboxes") { // from an encyclopedia: longer excerpts than in results
 		address, content := b.Text("id"), b.Text("content")
-		if _, _, ok := cleanAddress(address); !ok && len(b.List("urls")) > 0 {
+		if _, _, ok := fetch.CleanAddress(address); !ok && len(b.List("urls")) > 0 {
 			address = b.List("urls")[0].Text("url")
 		}
 		if content != "" {

@@ -1,18 +1,14 @@
 package websearch
 
 import (
-	"net"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
 )
-
-// maxAddress is the maximum length of an address, in bytes. Longer addresses contain data.
-const maxAddress = 2000
 
 // maxOthers is the maximum number of results beyond the n best.
 const maxOthers = 50
@@ -23,7 +19,7 @@ func sources(hits []hit, n int, now time.Time) (out, others []topicqueue.Source)
 	known, left := map[string]bool{}, map[string]int{} // by key; left: index in others
 	full, bare := 0, 0
 	for _, h := range hits {
-		address, key, ok := cleanAddress(h.url)
+		address, key, ok := fetch.CleanAddress(h.url)
 		if !ok || known[key] {
 			continue
 		}
@@ -57,45 +53,6 @@ func sources(hits []hit, n int, now time.Time) (out, others []topicqueue.Source)
 		out = append(out, s)
 	}
 	return out, slices.DeleteFunc(others, func(s topicqueue.Source) bool { return s.URL == "" })
-}
-
-// tracking matches URL parameters that describe where a visitor came from, not the page.
-var tracking = regexp.MustCompile(`(?i)^(utm_[a-z_]+|[gdy]clid|[gw]braid|fbclid|msclkid|twclid|` +
-	`igshid|srsltid|mc_[ce]id|mkt_tok|_hs(enc|mi)|` +
-	`vero_(id|conv)|_openstat|gs_lcrp|s_cid|oly_(anon|enc)_id)$`)
-
-// cleanAddress returns the address of a page without fragment, credentials and tracking parameters, and a key that is
-// equal for different spellings of it. ok is false if raw is not the address of a page.
-func cleanAddress(raw string) (address, key string, ok bool) {
-	u, err := url.Parse(strings.TrimSpace(raw))
-	if err != nil {
-		return "", "", false
-	}
-	u.Scheme = strings.ToLower(u.Scheme)
-	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return "", "", false
-	}
-	u.User, u.Fragment, u.RawFragment, u.ForceQuery = nil, "", "", false
-	u.Host = strings.ToLower(u.Host)
-	usual := map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	if host, port, err := net.SplitHostPort(u.Host); err == nil && port == usual {
-		u.Host = host
-		if strings.Contains(host, ":") {
-			u.Host = "[" + host + "]"
-		}
-	}
-	var kept []string
-	for _, parameter := range strings.Split(u.RawQuery, "&") {
-		name, _, _ := strings.Cut(parameter, "=")
-		if parameter != "" && !tracking.MatchString(name) {
-			kept = append(kept, parameter)
-		}
-	}
-	u.RawQuery = strings.Join(kept, "&")
-	if address = u.String(); len(address) > maxAddress {
-		return "", "", false
-	}
-	return address, strings.TrimPrefix(u.Host, "www.") + strings.TrimRight(u.EscapedPath(), "/") + "?" + u.RawQuery, true
 }
 
 // ago matches a time relative to now. Weeks and months are excluded, because they do not give the day.
