@@ -25,7 +25,7 @@ type record struct {
 // one, and their IDs do not conflict. Works are ranked by reciprocal rank fusion, with retracted works last. The order
 // of the answers does not matter.
 func Merge(answers []Answer) []Paper {
-	groups := byTitle(byID(records(answers)))
+	groups := grouped(records(answers))
 	type ranked struct {
 		Paper
 		score int
@@ -64,67 +64,28 @@ func records(answers []Answer) []record {
 	return all
 }
 
-// byID groups records that share an ID directly or through other records. Groups are in the order of their first
-// record.
-func byID(all []record) [][]record {
-	parent := make([]int, len(all))
-	var root func(i int) int
-	root = func(i int) int {
-		if parent[i] != i {
-			parent[i] = root(parent[i])
-		}
-		return parent[i]
-	}
-	owner := map[string]int{}
-	for i, r := range all {
-		parent[i] = i
-		for _, id := range r.ids() {
-			if j, ok := owner[id]; ok {
-				a, b := root(i), root(j)
-				parent[max(a, b)] = min(a, b)
-			}
-			owner[id] = i
-		}
-	}
+// grouped returns the records of each work. A record joins all groups that it shares an ID with, or the first one that
+// looks like it.
+func grouped(all []record) [][]record {
 	var groups [][]record
-	place := map[int]int{}
-	for i, r := range all {
-		at, ok := place[root(i)]
-		if !ok {
-			at = len(groups)
-			place[root(i)] = at
-			groups = append(groups, nil)
+	for _, r := range all {
+		work := []record{r}
+		groups = slices.DeleteFunc(groups, func(g []record) bool {
+			same := slices.ContainsFunc(g, func(m record) bool {
+				return slices.ContainsFunc(m.ids(), func(id string) bool { return slices.Contains(r.ids(), id) })
+			})
+			if same {
+				work = append(g, work...)
+			}
+			return same
+		})
+		if at := slices.IndexFunc(groups, func(g []record) bool { return alike(g, work) }); at >= 0 {
+			work = append(groups[at], work...)
+			groups = slices.Delete(groups, at, at+1)
 		}
-		groups[at] = append(groups[at], r)
+		groups = append(groups, work)
 	}
 	return groups
-}
-
-// byTitle joins groups whose records have the same look and no conflicting IDs.
-func byTitle(groups [][]record) [][]record {
-	var out [][]record
-	known := map[string][]int{} // look -> indexes in out
-	for _, g := range groups {
-		at := -1
-		for _, r := range g {
-			for _, i := range known[r.look()] {
-				if at < 0 && r.look() != "" && alike(out[i], g, r) {
-					at = i
-				}
-			}
-		}
-		if at < 0 {
-			at = len(out)
-			out = append(out, nil)
-		}
-		out[at] = append(out[at], g...)
-		for _, r := range g {
-			if look := r.look(); look != "" && !slices.Contains(known[look], at) {
-				known[look] = append(known[look], at)
-			}
-		}
-	}
-	return out
 }
 
 // look returns the normalized title and first author for comparison, or "" if they are too unspecific, as in
@@ -137,11 +98,13 @@ func (r record) look() string {
 	return title + "\n" + surname(r.Authors[0])
 }
 
-// alike reports whether group can be the same work as other, whose record r has the same look as one in group.
-func alike(group, other []record, r record) bool {
+// alike reports whether two groups can be the same work: they have a look in common, and no conflicting IDs.
+func alike(group, other []record) bool {
 	near := slices.ContainsFunc(group, func(m record) bool {
-		d := m.year() - r.year()
-		return m.look() == r.look() && d >= -1 && d <= 1
+		return slices.ContainsFunc(other, func(r record) bool {
+			d := m.year() - r.year()
+			return m.look() != "" && m.look() == r.look() && d >= -1 && d <= 1
+		})
 	})
 	return near && !conflict(group, other, func(m record) string {
 		if m.Kind == KindPreprint {
