@@ -32,8 +32,6 @@ type sectionWriter struct{ *material }
 // body writes all sections of the plan that are not kept from the last report. If one call can write them all, it also
 // writes opening and conclusion. The only error is the end of ctx.
 func (w sectionWriter) body(ctx context.Context, plan reportPlan) (draft, error) {
-	w.placeDisagreements(plan)
-	w.placeFigures(plan)
 	d := draft{sections: make([]part, len(plan.sections))}
 	whole := commission{parts: []int{0}}
 	for i, s := range plan.sections {
@@ -154,8 +152,8 @@ func (w sectionWriter) finished(s *sectionPlan, text partText) part {
 	}
 	cited := report.Cited(text.Blocks)
 	for _, c := range without(w.claims, s.claims) {
-		if c.shared = true; slices.Contains(cited, c.CitationID) {
-			s.add(c)
+		if slices.Contains(cited, c.CitationID) {
+			s.Shared, s.claims = append(s.Shared, c.ID), append(s.claims, c)
 		}
 	}
 	return part{title: s.Title, claims: s.claims, partText: text}

@@ -25,8 +25,6 @@ type claim struct {
 	source  topicqueue.Source
 	block   string // block id, or backgroundID
 	support int    // number of independent sources that state the claim; 0: unknown
-	part    int    // subsection of its section, counted from 1; 0: none
-	shared  bool   // the section also needs the claim, which belongs to another section
 }
 
 // quote returns the text shown when no model writes: the verbatim quote, or the claim's text if there is no quote.

@@ -76,7 +76,7 @@ func (w sectionWriter) usable(plan reportPlan, c commission, answer string, cut 
 	for _, s := range c.written {
 		ids = append(ids, report.Cited(s.Blocks)...)
 	}
-	ids = withSides(ids, plan.disagreementsOf(c))
+	ids = withSides(ids, w.disagreementsOf(plan, c))
 	out := map[int]partText{}
 	for i, body := range texts {
 		p, ok := w.accept(body, plan.titleOf(i), ids)
@@ -143,8 +143,8 @@ func (p reportPlan) begins(line string, parts []int) (part int, ok bool) {
 // authorData builds the prompt data of a commission.
 func (w sectionWriter) authorData(plan reportPlan, c commission) prompts.AuthorData {
 	d := prompts.AuthorData{
-		Topic: w.topic, ReportTitle: plan.title, Form: plan.form, Draft: w.review.Draft, Remarks: w.remarks,
-		Disagreements: disagreementLines(plan.disagreementsOf(c)), Open: w.open(),
+		Topic: w.topic, ReportTitle: plan.Title, Form: plan.Form, Draft: w.review.Draft, Remarks: w.remarks,
+		Disagreements: disagreementLines(w.disagreementsOf(plan, c)), Open: w.open(),
 		Slice: c.slice, Slices: c.slices, Claims: claimLines(c.claims), Also: claimLines(c.also),
 	}
 	for _, s := range c.written {
@@ -160,11 +160,11 @@ func (w sectionWriter) authorData(plan reportPlan, c commission) prompts.AuthorD
 		line := prompts.PartLine{Number: i + 1, Title: plan.titleOf(i)}
 		switch {
 		case i == 0:
-			line.Opening, line.Instruction, line.Claims = true, plan.introduction, citations(plan.key)
+			line.Opening, line.Instruction, line.Claims = true, plan.Introduction, citations(plan.key)
 		case i == plan.last():
-			line.Conclusion, line.Instruction = true, plan.conclusion
+			line.Conclusion, line.Instruction = true, plan.Conclusion
 		default:
-			w.describe(&line, plan.sections[i-1], c)
+			w.describe(&line, plan, i, c)
 		}
 		d.Parts = append(d.Parts, line)
 	}
@@ -172,20 +172,22 @@ func (w sectionWriter) authorData(plan reportPlan, c commission) prompts.AuthorD
 }
 
 // describe sets the fields of a section's line.
-func (w sectionWriter) describe(line *prompts.PartLine, s sectionPlan, c commission) {
-	of := func(part int) []string {
+func (w sectionWriter) describe(line *prompts.PartLine, plan reportPlan, i int, c commission) {
+	s := plan.sections[i-1]
+	shown := citations(c.claims)
+	of := func(ids []string) []string {
 		return citations(slices.DeleteFunc(slices.Clone(s.claims), func(k claim) bool {
-			in := func(o claim) bool { return o.CitationID == k.CitationID }
-			return k.part != part || !slices.ContainsFunc(c.claims, in)
+			return !slices.Contains(ids, k.ID) || !slices.Contains(shown, k.CitationID)
 		}))
 	}
-	line.Instruction, line.Claims, line.Figures = s.Instruction, of(0), figureLines(c.claims, s.figures)
+	line.Instruction, line.Claims = s.Instruction, of(append(slices.Clone(s.ClaimIDs), s.Shared...))
+	line.Figures = plan.figuresOf(i-1, shown)
 	if c.slices == 0 {
 		line.Last = w.lastBody(s.Title)
 	}
-	for n, sub := range s.Subsections {
+	for _, sub := range s.Subsections {
 		line.Subsections = append(line.Subsections, prompts.SubsectionLine{
-			Title: sub.Title, Instruction: sub.Instruction, Claims: of(n + 1)})
+			Title: sub.Title, Instruction: sub.Instruction, Claims: of(sub.ClaimIDs)})
 	}
 }
 
@@ -218,11 +220,14 @@ func (p reportPlan) titlesOf(parts []int) []string {
 	return titles
 }
 
-// disagreementsOf returns the disagreements of a commission's sections. Of several slices, only the first has them.
-func (p reportPlan) disagreementsOf(c commission) (list []evidence.Contradiction) {
-	for _, i := range c.parts {
-		if !p.isFrame(i) && c.slice < 2 {
-			list = append(list, p.sections[i-1].disagreements...)
+// disagreementsOf returns the disagreements of a commission's sections. Each belongs to the first section that has a
+// claim of either side. Of several slices, only the first has them.
+func (w sectionWriter) disagreementsOf(plan reportPlan, c commission) (list []evidence.Contradiction) {
+	for _, d := range w.disagreements() {
+		side := func(k claim) bool { return slices.Contains(d.A.Claims, k.ID) || slices.Contains(d.B.Claims, k.ID) }
+		has := func(s sectionPlan) bool { return slices.ContainsFunc(s.claims, side) }
+		if i := slices.IndexFunc(plan.sections, has); i >= 0 && slices.Contains(c.parts, i+1) && c.slice < 2 {
+			list = append(list, d)
 		}
 	}
 	return list

@@ -48,24 +48,24 @@ type excerpt struct {
 // document.
 func (w *writer) quoted(ctx context.Context) (Report, error) {
 	d := draft{extractive: true}
-	plan := reportPlan{title: w.title}
+	outline := Outline{Title: w.title}
 	var shown []excerpt
 	add := func(title string, body []report.Block, of []excerpt) {
 		shown = append(shown, of...)
 		d.sections = append(d.sections, part{title: title, partText: partText{Blocks: body},
 			claims: claimsOfExcerpts(of), excerpts: of})
-		plan.sections = append(plan.sections, newSectionPlan(title, "", claimsOfExcerpts(of)...))
+		outline.Sections = append(outline.Sections, sectionOf(title, claimsOfExcerpts(of)))
 	}
 	if w.template != nil {
 		filled, err := outliner{w.material}.planned(ctx)
 		if err != nil {
 			return Report{}, err
 		}
-		plan.title, plan.introduction, plan.conclusion = filled.title, filled.introduction, filled.conclusion
+		outline.Title, outline.Introduction, outline.Conclusion = filled.Title, filled.Introduction, filled.Conclusion
 		for _, s := range filled.sections {
 			if len(s.claims) == 0 {
 				d.sections = append(d.sections, w.nothingFor(s.Title))
-				plan.sections = append(plan.sections, newSectionPlan(s.Title, ""))
+				outline.Sections = append(outline.Sections, sectionOf(s.Title, nil))
 				continue
 			}
 			best := choose(w.excerptsOf(s.claims), w.quotedWords()/len(filled.sections))
@@ -93,11 +93,11 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 		opening += w.texts.Space + w.texts.Missing.With(prompts.V{"Terms": missing})
 	}
 	d.opening = localPart("", opening)
-	w.reached(MomentOutlined, plan.titles()...)
+	w.reached(MomentOutlined, outline.titles()...)
 	for _, s := range d.sections {
 		w.reached(MomentSection, s.title)
 	}
-	return w.finish(ctx, plan.outline(), d)
+	return w.finish(ctx, outline, d)
 }
 
 func claimsOfExcerpts(excerpts []excerpt) []claim {

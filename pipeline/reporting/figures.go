@@ -52,28 +52,21 @@ func beside(f topicqueue.Figure, id string, claims []claim) bool {
 	})
 }
 
-// placeFigures assigns the figures of claims' sources to sections. Each figure goes to the first section that has it.
-func (w sectionWriter) placeFigures(plan reportPlan) {
+// figuresOf returns the figures for the writer of a section, from 0: those of cited sources. Each figure goes to the
+// first section with claims beside it.
+func (p reportPlan) figuresOf(section int, cited []string) (lines []prompts.FigureLine) {
 	given := map[string]bool{}
-	for i, s := range plan.sections {
+	for i, s := range p.sections[:section+1] {
 		for _, c := range s.claims {
 			for _, f := range c.source.Figures {
-				if !given[f.Path] && figureName.MatchString(f.Path) && f.BesideClaim(c.Claim) {
-					given[f.Path] = true
-					shown := figure{f.Path, text.Line(f.Title), c.CitationID}
-					plan.sections[i].figures = append(plan.sections[i].figures, shown)
+				if given[f.Path] || !figureName.MatchString(f.Path) || !f.BesideClaim(c.Claim) {
+					continue
+				}
+				given[f.Path] = true
+				if i == section && slices.Contains(cited, c.CitationID) {
+					lines = append(lines, prompts.FigureLine{CitationID: c.CitationID, Title: text.Line(f.Title)})
 				}
 			}
-		}
-	}
-}
-
-// figureLines returns the figures of the claims' sources for a prompt.
-func figureLines(claims []claim, figures []figure) (lines []prompts.FigureLine) {
-	ids := citations(claims)
-	for _, f := range figures {
-		if slices.Contains(ids, f.citationID) {
-			lines = append(lines, prompts.FigureLine{CitationID: f.citationID, Title: f.title})
 		}
 	}
 	return lines

@@ -30,7 +30,7 @@ type Text struct {
 // fits reports whether a report with options o may keep parts of t.
 func (t *Text) fits(o topicqueue.Options) bool {
 	same := t.Language == o.Language && t.Template == o.Template && t.Length == o.Length && t.Audience == o.Audience
-	return same && len(t.Sections) == len(t.Outline.Sections)
+	return same && len(t.Sections) > 0 && len(t.Sections) == len(t.Outline.Sections)
 }
 
 // ReadText parses the JSON of a Text. An empty body gives nil.

@@ -57,10 +57,12 @@ const (
 	maxSubsections = 6
 	// maxSections is the maximum number of sections, which the prompt also states.
 	maxSections = 6
+	// maxKey is the maximum number of key claims.
+	maxKey = 15
 )
 
-// repaired makes a model's outline usable: titles are clean and unique, and sections have claims. A block of which the
-// outline names nothing becomes a section.
+// repaired makes a model's outline usable: titles are clean and unique, and sections have claims or blocks. A block of
+// which the outline names nothing becomes a section.
 func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 	out := Outline{Title: report.CleanTitle(a.Title),
 		Introduction: text.Line(a.Introduction), Conclusion: text.Line(a.Conclusion)}
@@ -70,28 +72,15 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 	if slices.Contains(prompts.Forms, a.Form) {
 		out.Form = a.Form
 	}
-	taken, blocks := map[int]bool{}, map[string]bool{}
-	numbers := func(claims []int, shared *[]string) (ids []string) {
-		for _, n := range claims {
-			switch {
-			case n < 1 || n > len(ol.claims):
-			case taken[n]: // a claim belongs to the first section that names it
-				*shared = append(*shared, ol.claims[n-1].ID)
-			default:
-				taken[n] = true
-				ids = append(ids, ol.claims[n-1].ID)
-			}
-		}
-		return ids
-	}
+	placed, blocks := map[string]bool{}, map[string]bool{}
 	for _, s := range a.Sections {
 		section := OutlineSection{Title: report.CleanTitle(s.Title), Instruction: text.Line(s.Instruction)}
 		var subs []OutlineSubsection
 		for _, sub := range s.Subsections {
-			claims := numbers(sub.Claims, &section.Shared)
-			subs = append(subs, OutlineSubsection{Title: sub.Title, Instruction: sub.Instruction, ClaimIDs: claims})
+			subs = append(subs, OutlineSubsection{Title: sub.Title, Instruction: sub.Instruction,
+				ClaimIDs: section.placing(ol.numbered(sub.Claims), placed)})
 		}
-		section.ClaimIDs = numbers(s.Claims, &section.Shared)
+		section.ClaimIDs = section.placing(ol.numbered(s.Claims), placed)
 		section.setSubsections(subs)
 		for _, id := range s.BlockIDs {
 			if id = strings.TrimSpace(id); !blocks[id] && ol.block(id) != nil {
@@ -107,8 +96,8 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 		}
 		out.Sections = ol.withSection(out.Sections, section)
 	}
-	for n := range taken {
-		blocks[ol.claims[n-1].block] = true
+	for _, c := range ol.claims {
+		blocks[c.block] = blocks[c.block] || placed[c.ID]
 	}
 	for _, b := range ol.blocks {
 		if !blocks[b.id] {
@@ -116,7 +105,36 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 				Title: b.title, BlockIDs: []string{b.id}, Subsections: []OutlineSubsection{}})
 		}
 	}
+	for _, c := range ol.numbered(a.KeyClaims) {
+		if len(out.Key) < maxKey {
+			out.Key = append(out.Key, c.ID)
+		}
+	}
 	return out
+}
+
+// numbered returns the claims with these numbers, which count from 1.
+func (ol outliner) numbered(numbers []int) (claims []claim) {
+	for _, n := range numbers {
+		if n > 0 && n <= len(ol.claims) {
+			claims = append(claims, ol.claims[n-1])
+		}
+	}
+	return claims
+}
+
+// placing returns the ids of the claims that are not placed yet, and places them. The section shares the others: a
+// claim belongs to the first section that names it.
+func (s *OutlineSection) placing(claims []claim, placed map[string]bool) (ids []string) {
+	for _, c := range claims {
+		if placed[c.ID] {
+			s.Shared = append(s.Shared, c.ID)
+			continue
+		}
+		placed[c.ID] = true
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
 // withSection appends a section. It merges the section into one of the same title, or into the last one at maxSections.

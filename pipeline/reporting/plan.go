@@ -5,82 +5,44 @@ import (
 	"context"
 	"slices"
 
-	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
-// reportPlan is the plan of a report: its sections, each with the claims for its writer.
+// reportPlan is an outline with the claims for the writers of its sections.
 type reportPlan struct {
-	title, introduction, conclusion string
-	form                            string // one of prompts.Forms; empty: that of a template
-	concludes                       bool   // the report has a conclusion
-	sections                        []sectionPlan
-	key                             []claim // claims that other sections may need too
-	computed                        []topicqueue.ToolTrace
+	Outline
+	sections  []sectionPlan
+	concludes bool    // the report has a conclusion
+	key       []claim // claims that other sections may need too
 }
 
-// sectionPlan is the plan of a section, with its claims.
+// sectionPlan is a section with its claims.
 type sectionPlan struct {
 	OutlineSection
-	claims []claim // claim.part is the subsection
+	claims []claim // in the order of the section
 	again  bool    // the last report's text of this section is outdated
-
-	disagreements []evidence.Contradiction
-	figures       []figure // figures of the claims' sources
 }
 
-func newSectionPlan(title, instruction string, claims ...claim) sectionPlan {
-	s := sectionPlan{OutlineSection: OutlineSection{
-		Title: title, Instruction: instruction, BlockIDs: []string{}, Subsections: []OutlineSubsection{},
-	}}
-	s.add(claims...)
-	return s
-}
-
-// add gives claims to the section.
-func (s *sectionPlan) add(claims ...claim) {
-	for _, c := range claims {
-		ids := &s.ClaimIDs
-		switch {
-		case c.shared:
-			ids = &s.Shared
-		case c.part > 0:
-			ids = &s.Subsections[c.part-1].ClaimIDs
-		}
-		*ids = append(*ids, c.ID)
-		if !c.shared && !slices.Contains(s.BlockIDs, c.block) {
-			s.BlockIDs = append(s.BlockIDs, c.block)
-		}
-	}
-	s.claims = append(s.claims, claims...)
-	slices.SortFunc(s.BlockIDs, func(a, b string) int {
-		return cmp.Compare(topicqueue.BlockNumber(a), topicqueue.BlockNumber(b))
-	})
-}
-
-// titles returns the titles of the sections.
-func (p reportPlan) titles() []string {
-	titles := make([]string, len(p.sections))
-	for i, s := range p.sections {
-		titles[i] = s.Title
-	}
-	return titles
-}
-
-// outline returns the plan as a stored outline: each section with its blocks and claims.
+// outline returns the plan as it is stored.
 func (p reportPlan) outline() Outline {
-	o := Outline{Title: p.title, Introduction: p.introduction, Conclusion: p.conclusion, Form: p.form,
-		Computed: p.computed}
-	for _, c := range p.key {
-		o.Key = append(o.Key, c.ID)
-	}
+	o := p.Outline
+	o.Sections = nil
 	for _, s := range p.sections {
 		o.Sections = append(o.Sections, s.OutlineSection)
 	}
 	return o
+}
+
+// titles returns the titles of the sections.
+func (o Outline) titles() []string {
+	titles := make([]string, len(o.Sections))
+	for i, s := range o.Sections {
+		titles[i] = s.Title
+	}
+	return titles
 }
 
 // outliner plans the sections of a report and assigns the claims to them.
@@ -89,74 +51,82 @@ type outliner struct{ *material }
 // planned returns the plan of the report. It is based on the template, on the last report, or on the model's outline.
 // If the model fails, each block becomes a section. The only error is the end of ctx.
 func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
-	outline, err := ol.outline(ctx)
+	outline, again, err := ol.outline(ctx)
 	if err != nil {
 		return reportPlan{}, err
 	}
-	places := ol.places(outline)
-	var again map[int]string // sections of the last report to rewrite, with their new instructions
-	if ol.before != nil {
-		if again, err = ol.renew(ctx, outline, places); err != nil {
-			return reportPlan{}, err
-		}
-	}
-	p := reportPlan{title: outline.Title, introduction: outline.Introduction, conclusion: outline.Conclusion,
-		form: outline.Form, computed: outline.Computed}
-	p.concludes = p.conclusion != "" || ol.template != nil || outline.Form == ""
+	ol.assign(&outline)
+	p := reportPlan{Outline: outline, concludes: outline.Conclusion != "" || ol.template != nil || outline.Form == ""}
 	if ol.before != nil {
 		p.concludes = len(ol.before.Conclusion.Blocks) > 0
 	}
+	known := map[string]claim{}
+	p.Key, p.Sections = nil, nil
 	for _, c := range ol.claims {
+		known[c.ID] = c
 		if slices.Contains(outline.Key, c.ID) || c.isComputed() {
-			p.key = append(p.key, c)
+			p.Key, p.key = append(p.Key, c.ID), append(p.key, c)
 		}
 	}
 	for i, s := range outline.Sections {
-		section := newSectionPlan(s.Title, s.Instruction)
-		if now, outdated := again[i]; outdated {
-			section.Instruction, section.again = now, true
-			if ol.template != nil {
-				section.Instruction = text.Line(s.Instruction + " " + now)
+		section := sectionPlan{OutlineSection: s, again: again[i]}
+		section.ClaimIDs, section.Subsections = nil, []OutlineSubsection{}
+		has := map[string]bool{}
+		take := func(ids []string) (taken []string) { // without claims that only the last report had
+			for _, id := range ids {
+				if c, ok := known[id]; ok && !has[id] {
+					has[id] = true
+					taken, section.claims = append(taken, id), append(section.claims, c)
+				}
 			}
+			return taken
 		}
-		parts := make([]int, len(s.Subsections)+1) // number of each subsection in the plan
-		for n, sub := range s.Subsections {
-			here := func(c claim) bool { return places[c.ID] == place{i, n + 1} }
-			if ol.template != nil || slices.ContainsFunc(ol.claims, here) {
-				sub.ClaimIDs = nil
+		for _, sub := range s.Subsections {
+			if sub.ClaimIDs = take(sub.ClaimIDs); len(sub.ClaimIDs) > 0 || ol.template != nil {
 				section.Subsections = append(section.Subsections, sub)
-				parts[n+1] = len(section.Subsections)
 			}
 		}
-		var claims []claim
-		for _, c := range ol.claims {
-			at := places[c.ID]
-			if c.shared = at.section != i && slices.Contains(s.Shared, c.ID); at.section == i {
-				c.part = parts[at.part]
-			}
-			if at.section == i || c.shared {
-				claims = append(claims, c)
-			}
-		}
-		slices.SortStableFunc(claims, func(a, b claim) int { // those of no subsection last
-			return cmp.Compare(uint(a.part-1), uint(b.part-1))
-		})
-		section.add(claims...)
-		if len(claims) > 0 || ol.template != nil {
+		section.ClaimIDs = take(s.ClaimIDs)
+		section.BlockIDs = blockIDs(section.claims)
+		section.Shared = take(s.Shared)
+		if len(section.claims) > 0 || ol.template != nil {
 			p.sections = append(p.sections, section)
 		}
 	}
 	return p, nil
 }
 
-// outline returns the outline of the last report, or the model's outline after repair. With a template, the model only
-// assigns the claims.
-func (ol outliner) outline(ctx context.Context) (Outline, error) {
+// sectionOf returns a section of an outline that has these claims.
+func sectionOf(title string, claims []claim) OutlineSection {
+	s := OutlineSection{Title: title, BlockIDs: blockIDs(claims), Subsections: []OutlineSubsection{}}
+	for _, c := range claims {
+		s.ClaimIDs = append(s.ClaimIDs, c.ID)
+	}
+	return s
+}
+
+// blockIDs returns the distinct blocks of claims, in order.
+func blockIDs(claims []claim) []string {
+	ids := []string{}
+	for _, c := range claims {
+		ids = append(ids, c.block)
+	}
+	slices.SortFunc(ids, func(a, b string) int {
+		return cmp.Or(cmp.Compare(topicqueue.BlockNumber(a), topicqueue.BlockNumber(b)), cmp.Compare(a, b))
+	})
+	return slices.Compact(ids)
+}
+
+// outline returns the outline of the last report with the claims of this one, or the model's outline after repair, and
+// the sections of the last report to write again. With a template, the model only assigns the claims.
+func (ol outliner) outline(ctx context.Context) (o Outline, again map[int]bool, err error) {
 	if ol.before != nil {
-		return ol.renewed(), nil
+		o = ol.renewed()
+		again, err = ol.renew(ctx, &o)
+		return o, again, err
 	}
 	if ol.Model == nil {
-		return ol.template.outlineFor(ol.title), nil
+		return ol.template.outlineFor(ol.title), nil, nil
 	}
 	data := prompts.OutlineData{Topic: ol.topic, Disagreements: disagreementLines(ol.disagreements()),
 		Draft: ol.review.Draft, Open: ol.open()}
@@ -174,27 +144,18 @@ func (ol outliner) outline(ctx context.Context) (Outline, error) {
 		return prompts.Outline(ol.run.Options.Language, data)
 	})
 	if ctx.Err() != nil {
-		return Outline{}, err
+		return Outline{}, nil, err
 	}
 	if err != nil {
 		ol.fellBack("outline")
 		answer = prompts.OutlineAnswer{}
 	}
-	out := ol.repaired(answer)
-	for _, n := range answer.KeyClaims {
-		if n > 0 && n <= len(ol.claims) && len(out.Key) < maxKey {
-			out.Key = append(out.Key, ol.claims[n-1].ID)
-		}
+	if o = ol.repaired(answer); ol.template != nil {
+		o = ol.filled(o)
 	}
-	if ol.template != nil {
-		out = ol.filled(out)
-	}
-	out.Computed = ol.compute(answer.Computations)
-	return out, nil
+	o.Computed = ol.compute(answer.Computations)
+	return o, nil, nil
 }
-
-// maxKey is the maximum number of key claims.
-const maxKey = 15
 
 // filled returns the outline of the template with the claims of the sections of the same titles.
 func (ol outliner) filled(from Outline) Outline {
@@ -207,7 +168,7 @@ func (ol outliner) filled(from Outline) Outline {
 			continue
 		}
 		f := from.Sections[at]
-		s.BlockIDs, s.ClaimIDs, s.Shared, s.Subsections = f.BlockIDs, f.ClaimIDs, f.Shared, slices.Clone(s.Subsections)
+		s.BlockIDs, s.ClaimIDs, s.Shared = f.BlockIDs, f.ClaimIDs, f.Shared
 		for n := range s.Subsections {
 			for _, sub := range f.Subsections {
 				if report.SameTitle(sub.Title, s.Subsections[n].Title) {
@@ -217,6 +178,101 @@ func (ol outliner) filled(from Outline) Outline {
 		}
 	}
 	return o
+}
+
+// assign places the claims that the outline does not name: beside one with the same statement, a computation beside
+// its first operand, and others in the section that names their block. If several sections or none name it, the claim
+// goes to the one of these, or of all, that shares most of its words (BM25), or else to the first.
+func (ol outliner) assign(o *Outline) {
+	type place struct {
+		section int
+		ids     *[]string // of the section or a subsection
+	}
+	placed, twins, first := map[string]place{}, map[string]place{}, map[string]place{} // first: by citation
+	said := statementKeys(ol.claims)
+	put := func(i int, at place) {
+		c := ol.claims[i]
+		placed[c.ID] = at
+		if _, known := twins[said[i]]; !known {
+			twins[said[i]] = at
+		}
+		if _, known := first[c.CitationID]; !known {
+			first[c.CitationID] = at
+		}
+	}
+	docs := make([]text.Document, len(o.Sections))
+	for n := range o.Sections {
+		s := &o.Sections[n]
+		lists := []*[]string{&s.ClaimIDs}
+		docs[n] = text.Document{Heading: s.Title, Text: s.Instruction}
+		for k := range s.Subsections {
+			sub := &s.Subsections[k]
+			lists = append(lists, &sub.ClaimIDs)
+			docs[n].Heading, docs[n].Text = docs[n].Heading+"\n"+sub.Title, docs[n].Text+"\n"+sub.Instruction
+		}
+		for i, c := range ol.claims {
+			for _, ids := range lists {
+				if slices.Contains(*ids, c.ID) {
+					docs[n].Text += "\n" + said[i]
+					put(i, place{n, ids})
+				}
+			}
+		}
+	}
+	index := text.NewIndex(docs)
+	for i, c := range ol.claims {
+		if _, named := placed[c.ID]; named {
+			continue
+		}
+		at, twin := twins[said[i]]
+		if ids := operands([]topicqueue.Claim{c.Claim}); c.isComputed() && len(ids) > 0 {
+			at.section = first[ids[0]].section
+			at.ids = &o.Sections[at.section].ClaimIDs
+		} else if !twin {
+			at.section = ol.nearest(c, o.Sections, index)
+			at.ids = &o.Sections[at.section].ClaimIDs
+		}
+		*at.ids = append(*at.ids, c.ID)
+		put(i, at)
+	}
+}
+
+// nearest returns the section for a claim that the outline does not name.
+func (ol outliner) nearest(c claim, sections []OutlineSection, index *text.Index) int {
+	all := make([]int, len(sections))
+	for i := range all {
+		all[i] = i
+	}
+	of := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return !slices.Contains(sections[i].BlockIDs, c.block) })
+	if len(of) == 1 {
+		return of[0]
+	}
+	if len(of) == 0 {
+		of = all
+	}
+	scores := index.BM25(c.words() + "\n" + ol.block(c.block).title)
+	return slices.MaxFunc(of, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
+}
+
+// statementKeys returns a statement for each claim, so that duplicates are equal. Claims that several blocks found with
+// the same quote of one source get the statement of one of them, preferably one that is not verbatim.
+func statementKeys(claims []claim) []string {
+	type passage struct{ source, quote string }
+	best := map[passage]int{}
+	for i, c := range claims {
+		at := passage{c.source.ID, c.Quote}
+		if first, known := best[at]; !known || claims[first].verbatim() && !c.verbatim() {
+			best[at] = i
+		}
+	}
+	said := make([]string, len(claims))
+	for i, c := range claims {
+		said[i] = c.statement()
+		if one := claims[best[passage{c.source.ID, c.Quote}]]; c.Quote != "" && one.block != c.block {
+			said[i] = one.statement()
+		}
+	}
+	return said
 }
 
 // digests lists the claims of each block for the prompt, numbered from 1 as in ol.claims. A claim that several blocks

@@ -3,6 +3,7 @@ package reporting
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,14 +36,14 @@ func (ol outliner) shape(p reportPlan) string {
 	for _, s := range p.sections {
 		line := s.Title
 		for part := range len(s.Subsections) + 1 {
+			ids := append(slices.Clone(s.ClaimIDs), s.Shared...)
 			if part > 0 {
 				line += " / " + s.Subsections[part-1].Title
+				ids = s.Subsections[part-1].ClaimIDs
 			}
 			for i, c := range ol.claims {
-				for _, own := range s.claims {
-					if own.ID == c.ID && own.part == part {
-						line += fmt.Sprintf(" %d", i+1)
-					}
+				if slices.Contains(ids, c.ID) {
+					line += fmt.Sprintf(" %d", i+1)
 				}
 			}
 		}

@@ -10,33 +10,35 @@ import (
 	"nightdesk/prompts"
 )
 
-// renew asks the model which sections of the last report need the new claims and which sections are outdated. It
-// returns the sections to rewrite, from 0, with their new instructions, and updates places and the shared claims of o.
-// The only error is the end of ctx. If the model fails, only sections whose own claims changed are rewritten.
-func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place) (again map[int]string, err error) {
-	planned := map[string]bool{}
+// renew asks the model which sections of the last report need the new claims and which are outdated. It gives the
+// sections to rewrite their new claims and instructions, and returns their numbers, from 0. The only error is the end of
+// ctx. If the model fails, only sections whose own claims changed are rewritten.
+func (ol outliner) renew(ctx context.Context, o *Outline) (again map[int]bool, err error) {
+	placed := map[string]bool{}
 	for _, s := range ol.before.Outline.Sections {
 		for _, id := range s.everyClaim() {
-			planned[id] = true
+			placed[id] = true
 		}
 	}
 	said, stands := statementKeys(ol.claims), map[string]bool{} // statements of the last report
 	for i, c := range ol.claims {
-		if planned[c.ID] {
-			stands[said[i]] = true
-		}
+		stands[said[i]] = stands[said[i]] || placed[c.ID]
 	}
+	fresh := map[string][]claim{}
 	var moved []string
-	for _, what := range said {
-		if !stands[what] && !slices.Contains(moved, what) {
-			moved = append(moved, what)
+	for i, what := range said {
+		if !stands[what] {
+			if fresh[what] == nil {
+				moved = append(moved, what)
+			}
+			fresh[what] = append(fresh[what], ol.claims[i])
 		}
 	}
 	if ol.Model == nil || len(moved) == 0 && len(ol.changes.Withdrawn) == 0 {
 		return nil, nil
 	}
 	answer, err := ask[prompts.RenewAnswer](ctx, ol.material, func(shrink int) prompts.Prompt {
-		return prompts.Renew(ol.run.Options.Language, ol.renewData(o, moved, shrink))
+		return prompts.Renew(ol.run.Options.Language, ol.renewData(*o, moved, shrink))
 	})
 	if ctx.Err() != nil {
 		return nil, err
@@ -45,36 +47,23 @@ func (ol outliner) renew(ctx context.Context, o Outline, places map[string]place
 		ol.fellBack("renew")
 		return nil, nil
 	}
-	again = map[int]string{}
-	first := map[string]int{}
-	for _, s := range answer.Sections {
-		at := s.Section - 1
+	again = map[int]bool{}
+	for _, a := range answer.Sections {
+		at := a.Section - 1
 		if at < 0 || at >= len(o.Sections) {
 			continue
 		}
-		again[at] = text.Line(again[at] + " " + s.Instruction)
-		shared := slices.Clone(o.Sections[at].Shared)
-		for _, n := range s.Claims {
-			if n < 1 || n > len(moved) {
-				continue
-			}
-			what := moved[n-1]
-			if _, placed := first[what]; !placed {
-				first[what] = at
-			}
-			for i, c := range ol.claims {
-				if said[i] != what {
-					continue
-				}
-				if !planned[c.ID] && at == first[what] { // a claim of the last report keeps its place
-					places[c.ID] = place{at, 0}
-				}
-				if places[c.ID].section != at {
-					shared = append(shared, c.ID)
-				}
+		s := &o.Sections[at]
+		if !again[at] && ol.template == nil {
+			s.Instruction = ""
+		}
+		s.Instruction = text.Line(s.Instruction + " " + a.Instruction)
+		again[at] = true
+		for _, n := range a.Claims {
+			if n > 0 && n <= len(moved) {
+				s.ClaimIDs = append(s.ClaimIDs, s.placing(fresh[moved[n-1]], placed)...)
 			}
 		}
-		o.Sections[at].Shared = shared
 	}
 	return again, nil
 }
@@ -128,10 +117,11 @@ func (ol outliner) renewed() Outline {
 	stale := false
 	for i := range o.Sections {
 		s := &o.Sections[i]
+		s.Subsections = slices.Clone(s.Subsections)
 		if !slices.ContainsFunc(s.everyClaim(), func(id string) bool { return !standing[id] }) {
 			continue
 		}
-		stale, s.Instruction, s.Subsections = true, "", slices.Clone(s.Subsections)
+		stale, s.Instruction = true, ""
 		for n := range s.Subsections {
 			s.Subsections[n].Instruction = ""
 		}

@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/markdown"
@@ -35,10 +36,10 @@ func inParts(claims []claim, budget int) [][]claim {
 // localSection assembles a section from its claims, for when the model failed.
 func (w sectionWriter) localSection(s sectionPlan) string {
 	said := map[string]bool{}
-	list := func(part int) string {
+	list := func(ids []string) string {
 		var lines []string
 		for _, c := range distinct(s.claims) {
-			if key := report.Key(c.statement()); c.part == part && !said[key] {
+			if key := report.Key(c.statement()); slices.Contains(ids, c.ID) && !said[key] {
 				said[key] = true
 				lines = append(lines, "- "+markdown.Escape(c.statement())+" ["+c.CitationID+"]")
 			}
@@ -46,11 +47,11 @@ func (w sectionWriter) localSection(s sectionPlan) string {
 		return strings.Join(lines, "\n")
 	}
 	var parts []string
-	if lines := list(0); lines != "" {
+	if lines := list(append(slices.Clone(s.ClaimIDs), s.Shared...)); lines != "" {
 		parts = append(parts, lines)
 	}
-	for n, p := range s.Subsections {
-		if lines := list(n + 1); lines != "" {
+	for _, p := range s.Subsections {
+		if lines := list(p.ClaimIDs); lines != "" {
 			parts = append(parts, "### "+markdown.Escape(p.Title), lines)
 		}
 	}

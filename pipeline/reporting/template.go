@@ -179,7 +179,7 @@ func (t Template) outlineFor(topic string) Outline {
 		o.Title = strings.ReplaceAll(t.Title, "{topic}", topic)
 	}
 	for _, s := range t.Sections {
-		s.BlockIDs = []string{}
+		s.BlockIDs, s.Subsections = []string{}, slices.Clone(s.Subsections)
 		o.Sections = append(o.Sections, s)
 	}
 	return o

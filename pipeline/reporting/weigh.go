@@ -99,17 +99,6 @@ func (m *material) disagreements() []evidence.Contradiction {
 	return all[:min(len(all), maxDisagreements)]
 }
 
-// placeDisagreements assigns each disagreement to the first section that has a claim of either side.
-func (w sectionWriter) placeDisagreements(plan reportPlan) {
-	for _, c := range w.disagreements() {
-		side := func(k claim) bool { return slices.Contains(c.A.Claims, k.ID) || slices.Contains(c.B.Claims, k.ID) }
-		has := func(s sectionPlan) bool { return slices.ContainsFunc(s.claims, side) }
-		if i := slices.IndexFunc(plan.sections, has); i >= 0 {
-			plan.sections[i].disagreements = append(plan.sections[i].disagreements, c)
-		}
-	}
-}
-
 // disagreementLines converts contradictions for a prompt.
 func disagreementLines(list []evidence.Contradiction) []prompts.Disagreement {
 	var lines []prompts.Disagreement

@@ -68,7 +68,7 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	w.reached(MomentOutlined, plan.titles()...)
+	w.reached(MomentOutlined, plan.outline().titles()...)
 	author := sectionWriter{w.material}
 	d, err := author.body(ctx, plan)
 	if err != nil {
