@@ -201,7 +201,7 @@ type AuthorData struct {
 	Form          string // one of Forms; empty: that of the parts
 	Parts         []PartLine
 	Others        []string // titles of the sections that others write
-	Slice, Slices int      // from 1, if the claims of a section need several prompts; 0: all claims
+	Slice         bool     // the claims are only some of the section's
 }
 
 // PartLine is a part of a report to write, or a section of a template.

@@ -316,7 +316,7 @@ var authorZH = prompts.AuthorData{
 	Claims: claimsZH, Topic: topicZH, ReportTitle: "野外数据记录仪的 WAL 模式：控制好检查点即可使用",
 	Written: []prompts.WrittenSection{{Title: "断电之后留下什么"}, {Title: "检查点与长时间读取", Text: "### 大小\n\n日志会增长 [CIT-2-01]。\n\n| a | b |", Left: 2}},
 	Open:    []string{"检查点：默认值已知，检查点的耗时不清楚。"},
-	Others:  []string{"断电的风险"}, Slice: 2, Slices: 3,
+	Others:  []string{"断电的风险"}, Slice: true,
 	Parts: []prompts.PartLine{{Number: 1, Opening: true}, {Number: 3, Title: "检查点与长时间读取", Instruction: "说明检查点何时执行。",
 		Claims: []string{"CIT-2-01"}, Last: "默认值是 4000 页 [CIT-2-01]。"}, {Number: 4, Conclusion: true}},
 	Disagreements: []prompts.Disagreement{{

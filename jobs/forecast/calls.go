@@ -7,6 +7,7 @@ package forecast
 import (
 	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -105,7 +106,7 @@ func Report(blocks, evidence int) []Call {
 	per := func(charsOfAnIteration int) int { return charsOfAnIteration * evidence / EvidenceOfIteration }
 	outline := Call{llm.Writer, 1, 5_950 + per(1_225) + hugeSchema, 180 * sections}
 	length := min(sectionLength, evidence*3/2/sections)
-	if evidence <= oneCall {
+	if evidence <= reporting.OneCall {
 		return []Call{outline, {llm.Writer, 1, 4_520 + per(1_316), sections*length + 2_400}}
 	}
 	return []Call{outline,
@@ -113,9 +114,6 @@ func Report(blocks, evidence int) []Call {
 		{llm.Writer, 1, 4_900 + 660*sections, 2_400}, // opening and conclusion
 	}
 }
-
-// oneCall is the amount of evidence up to which one call writes the whole report.
-const oneCall = 45_000
 
 // sectionLength is the approximate maximum length of a report section, in characters.
 const sectionLength = 4_000

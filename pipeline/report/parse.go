@@ -228,13 +228,41 @@ func outsideCode(inline string, change func(string) string) string {
 	return b.String() + change(inline[at:])
 }
 
-// Before returns the Markdown before the first heading for which ends is true.
-func Before(source string, ends func(heading string) bool) string {
+// Chunk is Markdown from one heading to the next. Headings within lists, quotations and code are none of its ends.
+type Chunk struct {
+	Level   int    // of its heading; 0: the text before the first heading
+	Heading string // as written, on one line
+	Line    int    // line of its heading, from 1
+	Source  string // with the heading
+	Body    string
+}
+
+// Chunks divides Markdown at its headings. The first chunk has no heading.
+func Chunks(source string) []Chunk {
 	src := []byte(source)
-	for n := parser.Parse(src).FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok && ends(CleanTitle(markdown.Inline(h, src))) {
-			return source[:strings.LastIndexByte(source[:h.Pos()], '\n')+1]
-		}
+	out, start, body := []Chunk{{Line: 1}}, 0, 0
+	end := func(at int) {
+		last := &out[len(out)-1]
+		last.Source, last.Body = source[start:at], source[min(body, at):at]
 	}
-	return source
+	after := func(at int) int { // the line of a position
+		_, rest, _ := strings.Cut(source[at:], "\n")
+		return len(source) - len(rest)
+	}
+	for n := parser.Parse(src).FirstChild(); n != nil; n = n.NextSibling() {
+		h, ok := n.(*ast.Heading)
+		if !ok {
+			continue
+		}
+		at := strings.LastIndexByte(source[:h.Pos()], '\n') + 1
+		end(at)
+		start, body = at, after(h.Pos())
+		if lines := h.Lines(); !strings.HasPrefix(strings.TrimLeft(source[at:], " "), "#") && lines.Len() > 0 {
+			body = after(after(lines.At(lines.Len() - 1).Start)) // it is underlined
+		}
+		out = append(out, Chunk{Level: h.Level, Heading: text.Line(markdown.Lines(h, src)),
+			Line: 1 + strings.Count(source[:at], "\n")})
+	}
+	end(len(source))
+	return out
 }

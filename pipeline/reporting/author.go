@@ -13,17 +13,17 @@ import (
 	"nightdesk/prompts"
 )
 
-// oneCall is the maximum size, in bytes of claims and kept sections, of a report that one call writes. The sections of
+// OneCall is the maximum size, in bytes of claims and kept sections, of a report that one call writes. The sections of
 // a larger one are written in parallel.
-const oneCall = 60_000
+const OneCall = 60_000
 
 // attempts is the number of calls for a part before its local form is used. A second answer is often good, a third
 // hardly ever.
 const attempts = 2
 
 const (
-	sectionCuts = 5    // sizes tried, each a third of the last: smaller windows have no room
-	partStep    = 1000 // ordinals of a section's slices: part + slice x 1000
+	maxNode  = 31   // the claims of a section are halved at most five times: smaller windows have no room
+	partStep = 1000 // ordinals of a section's slices: part + slice x 1000
 )
 
 // sectionWriter writes the opening, the sections and the conclusion of a report.
@@ -55,12 +55,13 @@ func (w sectionWriter) body(ctx context.Context, plan reportPlan) (draft, error)
 		whole.parts = append(slices.Clone(whole.parts), plan.last())
 	}
 	whole.also = without(plan.key, whole.claims)
-	got, answered := map[int]partText{}, false
-	if whole.size() <= oneCall {
+	got, tries := map[int]partText{}, attempts
+	if whole.size() <= OneCall {
 		w.reached(MomentSection, plan.titlesOf(todo)...)
 		var err error
-		got, err = w.ask(ctx, plan, whole, 1)
-		answered = err == nil
+		if got, err = w.ask(ctx, plan, whole, 1); err == nil {
+			tries--
+		}
 	}
 	texts, g := make([]partText, len(d.sections)), new(errgroup.Group)
 	g.SetLimit(parallel(w.Parallel))
@@ -71,15 +72,10 @@ func (w sectionWriter) body(ctx context.Context, plan reportPlan) (draft, error)
 			continue
 		}
 		g.Go(func() error {
-			if answered { // the others have the same claims, which the server may have cached
-				alone := whole
-				alone.parts, alone.ordinal = []int{i}, i+1
-				of, _ := w.ask(ctx, plan, alone, 1)
-				texts[i-1] = of[i]
-				return nil
+			if tries == attempts {
+				w.reached(MomentSection, plan.sections[i-1].Title)
 			}
-			w.reached(MomentSection, plan.sections[i-1].Title)
-			texts[i-1] = w.section(ctx, plan, i)
+			texts[i-1], _ = w.section(ctx, plan, i, tries, 1, plan.sections[i-1].claims)
 			return nil
 		})
 	}
@@ -101,43 +97,29 @@ func parallel(n int) int {
 	return n
 }
 
-// section writes one section, in as many slices of its claims as the context window requires. Without a usable answer
-// the text is empty.
-func (w sectionWriter) section(ctx context.Context, plan reportPlan, i int) (text partText) {
-	claims := plan.sections[i-1].claims
-	budget, err := sizeOf(claims), llm.ErrContextLength
-	for cut := 0; cut < sectionCuts && errors.Is(err, llm.ErrContextLength); cut++ {
-		text, err = w.slices(ctx, plan, i, cut, inParts(claims, budget))
-		budget /= 3
-	}
-	return text
-}
-
-// slices writes a section in slices, each from its own claims, and joins them.
-func (w sectionWriter) slices(
-	ctx context.Context, plan reportPlan, i, cut int, claims [][]claim,
+// section writes a section. If its claims do not fit the context window, it writes each half of them on its own. node is
+// 1 for all claims, and 2n and 2n+1 for the halves of n. Without a usable answer the text is empty.
+func (w sectionWriter) section(
+	ctx context.Context, plan reportPlan, i, tries, node int, claims []claim,
 ) (whole partText, err error) {
-	for k, slice := range claims {
-		c := commission{parts: []int{i}, ordinal: i + 1 + k*partStep, first: cut * attempts, claims: slice}
-		if len(claims) > 1 {
-			c.slice, c.slices = k+1, len(claims)
-		} else {
-			c.also = without(plan.key, slice)
-		}
-		got, err := w.ask(ctx, plan, c, attempts)
-		p, ok := got[i]
-		if !ok {
+	c := commission{parts: []int{i}, ordinal: i + 1 + (node-1)*partStep, claims: claims, slice: node > 1}
+	if !c.slice {
+		c.also = without(plan.key, claims)
+	}
+	got, err := w.ask(ctx, plan, c, tries)
+	if !errors.Is(err, llm.ErrContextLength) || len(claims) < 2 || node > maxNode {
+		return got[i], err
+	}
+	for k, half := range [][]claim{claims[:len(claims)/2], claims[len(claims)/2:]} {
+		p, err := w.section(ctx, plan, i, tries, 2*node+k, half)
+		if len(p.Blocks) == 0 {
 			return partText{}, err
 		}
 		whole.Blocks = append(whole.Blocks, p.Blocks...)
-		whole.Removed = append(whole.Removed, p.Removed...)
-		whole.Repeated = append(whole.Repeated, p.Repeated...)
+		whole.Removed, whole.Repeated = append(whole.Removed, p.Removed...), append(whole.Repeated, p.Repeated...)
 	}
-	if len(claims) > 1 {
-		var repeated []string
-		whole.Blocks, repeated = report.DropRepeated(whole.Blocks, map[string]bool{})
-		whole.Repeated = append(whole.Repeated, repeated...)
-	}
+	blocks, repeated := report.DropRepeated(whole.Blocks, map[string]bool{})
+	whole.Blocks, whole.Repeated = blocks, append(whole.Repeated, repeated...)
 	return whole, nil
 }
 

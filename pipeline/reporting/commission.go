@@ -16,14 +16,13 @@ import (
 
 // commission is what one call writes: all parts that are not kept, one section, or opening and conclusion.
 type commission struct {
-	parts         []int   // 0 is the opening, then the sections, then the conclusion
-	ordinal       int     // of its calls
-	first         int     // attempt of its first call
-	claims        []claim // claims of these parts
-	also          []claim // key claims of other sections
-	written       []part  // finished sections, for opening and conclusion
-	shrink        int     // each increment halves the written sections, to fit a small context window
-	slice, slices int     // from 1, if the claims of a section need several calls; 0: they need one
+	parts   []int   // 0 is the opening, then the sections, then the conclusion
+	ordinal int     // of its calls
+	claims  []claim // claims of these parts
+	also    []claim // key claims of other sections
+	written []part  // finished sections, for opening and conclusion
+	shrink  int     // each increment halves the written sections, to fit a small context window
+	slice   bool    // only some of the section's claims fit the window; other calls have the rest
 }
 
 // size returns the approximate size of the commission's prompt in bytes.
@@ -39,7 +38,7 @@ func (c commission) size() int {
 // it asks for the rest. The result has only usable parts. The error is that of the last call.
 func (w sectionWriter) ask(ctx context.Context, plan reportPlan, c commission, tries int) (map[int]partText, error) {
 	got, err := map[int]partText{}, error(nil)
-	for attempt := c.first; tries > 0 && len(c.parts) > 0; attempt++ {
+	for attempt := 0; tries > 0 && len(c.parts) > 0; attempt++ {
 		var answer string
 		var cut bool
 		prompt := prompts.Author(w.run.Options.Language, w.authorData(plan, c))
@@ -91,48 +90,44 @@ func (w sectionWriter) usable(plan reportPlan, c commission, answer string, cut 
 }
 
 // split divides an answer into the parts asked for. A heading with the number or the title of a part begins it; text
-// before the first heading belongs to the first part. last is the part that the answer ends with.
+// before the first heading belongs to the first part. A list of references, which a model invents, is left out. last is
+// the part that the answer ends with.
 func (p reportPlan) split(answer string, parts []int) (texts map[int]string, last int) {
 	texts, last = map[int]string{}, parts[0]
-	fenced := false
-	for line := range strings.Lines(answer) {
-		trimmed := strings.TrimSpace(line)
-		if strings.HasPrefix(trimmed, "```") {
-			fenced = !fenced
+	listed := false // in a list of references
+	for _, c := range report.Chunks(answer) {
+		i, begins := p.begins(c, parts)
+		if _, begun := texts[i]; begins && (!begun || i == parts[0]) {
+			last, texts[i], listed = i, c.Body, false
+			continue
 		}
-		if i, ok := p.begins(trimmed, parts); ok && !fenced {
-			if _, begun := texts[i]; !begun || i == parts[0] {
-				last, texts[i] = i, ""
-				continue
-			}
+		if listed = listed || c.Level > 0 && prompts.HeadsSources(report.CleanTitle(c.Heading)); !listed {
+			texts[last] += c.Source
 		}
-		texts[last] += line
 	}
 	return texts, last
 }
 
-// begins returns the part that a line begins.
-func (p reportPlan) begins(line string, parts []int) (part int, ok bool) {
-	heading := strings.TrimLeft(line, "#")
-	if level := len(line) - len(heading); level == 0 || level > 2 {
+// begins returns the part that a chunk of an answer begins.
+func (p reportPlan) begins(c report.Chunk, parts []int) (part int, ok bool) {
+	if c.Level == 0 || c.Level > 2 {
 		return 0, false
 	}
-	heading = strings.TrimSpace(heading)
-	digits := len(heading) - len(strings.TrimLeft(heading, "0123456789"))
-	if n, err := strconv.Atoi(heading[:digits]); err == nil && slices.Contains(parts, n-1) {
+	digits := len(c.Heading) - len(strings.TrimLeft(c.Heading, "0123456789"))
+	if n, err := strconv.Atoi(c.Heading[:digits]); err == nil && slices.Contains(parts, n-1) {
 		return n - 1, true
 	}
 	if len(parts) == 1 { // its heading is no mark; accept removes it
 		return 0, false
 	}
 	i := slices.IndexFunc(parts, func(i int) bool {
-		switch frame := prompts.FrameOf(heading); {
+		switch frame := prompts.FrameOf(c.Heading); {
 		case i == 0:
 			return frame == prompts.Introduction
 		case i == p.last():
 			return frame == prompts.Conclusion
 		}
-		return report.SameTitle(heading, p.titleOf(i))
+		return report.SameTitle(c.Heading, p.titleOf(i))
 	})
 	if i < 0 {
 		return 0, false
@@ -145,7 +140,7 @@ func (w sectionWriter) authorData(plan reportPlan, c commission) prompts.AuthorD
 	d := prompts.AuthorData{
 		Topic: w.topic, ReportTitle: plan.Title, Form: plan.Form, Draft: w.review.Draft, Remarks: w.remarks,
 		Disagreements: disagreementLines(w.disagreementsOf(plan, c)), Open: w.open(),
-		Slice: c.slice, Slices: c.slices, Claims: claimLines(c.claims), Also: claimLines(c.also),
+		Slice: c.slice, Claims: claimLines(c.claims), Also: claimLines(c.also),
 	}
 	for _, s := range c.written {
 		d.Written = append(d.Written, shownSection(s, c.shrink))
@@ -182,7 +177,7 @@ func (w sectionWriter) describe(line *prompts.PartLine, plan reportPlan, i int, 
 	}
 	line.Instruction, line.Claims = s.Instruction, of(append(slices.Clone(s.ClaimIDs), s.Shared...))
 	line.Figures = plan.figuresOf(i-1, shown)
-	if c.slices == 0 {
+	if !c.slice {
 		line.Last = w.lastBody(s.Title)
 	}
 	for _, sub := range s.Subsections {
@@ -221,12 +216,12 @@ func (p reportPlan) titlesOf(parts []int) []string {
 }
 
 // disagreementsOf returns the disagreements of a commission's sections. Each belongs to the first section that has a
-// claim of either side. Of several slices, only the first has them.
+// claim of either side, and to the slices that have one.
 func (w sectionWriter) disagreementsOf(plan reportPlan, c commission) (list []evidence.Contradiction) {
 	for _, d := range w.disagreements() {
 		side := func(k claim) bool { return slices.Contains(d.A.Claims, k.ID) || slices.Contains(d.B.Claims, k.ID) }
-		has := func(s sectionPlan) bool { return slices.ContainsFunc(s.claims, side) }
-		if i := slices.IndexFunc(plan.sections, has); i >= 0 && slices.Contains(c.parts, i+1) && c.slice < 2 {
+		i := slices.IndexFunc(plan.sections, func(s sectionPlan) bool { return slices.ContainsFunc(s.claims, side) })
+		if i >= 0 && slices.Contains(c.parts, i+1) && slices.ContainsFunc(c.claims, side) {
 			list = append(list, d)
 		}
 	}

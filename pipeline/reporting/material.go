@@ -87,8 +87,7 @@ func (m *material) accept(written, title string, ids []string) (p partText, usab
 	if !ok {
 		return partText{}, false
 	}
-	// a model's own list of references is invented
-	body, removed, links := m.registry.Only(ids).Resolve(report.Before(written, prompts.HeadsSources))
+	body, removed, links := m.registry.Only(ids).Resolve(written)
 	p.Removed = removed
 	m.noteLinks(links)
 	blocks := report.Clean(report.Parse(body), title, prompts.HeadsSources)

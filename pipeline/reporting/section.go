@@ -18,21 +18,6 @@ func claimLines(claims []claim) []prompts.ClaimLine {
 	return lines
 }
 
-// inParts splits claims, in order, into groups of at most budget bytes. A larger claim is a group of its own.
-func inParts(claims []claim, budget int) [][]claim {
-	parts := [][]claim{nil}
-	left := budget
-	for _, c := range claims {
-		cost := size(claimLine(c))
-		if last := len(parts) - 1; cost > left && len(parts[last]) > 0 {
-			parts, left = append(parts, nil), budget
-		}
-		parts[len(parts)-1] = append(parts[len(parts)-1], c)
-		left -= cost
-	}
-	return parts
-}
-
 // localSection assembles a section from its claims, for when the model failed.
 func (w sectionWriter) localSection(s sectionPlan) string {
 	said := map[string]bool{}

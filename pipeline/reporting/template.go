@@ -36,22 +36,28 @@ type Template struct {
 }
 
 // ParseTemplate parses a template. The error lists up to 20 invalid lines.
-func ParseTemplate(text string) (Template, error) {
-	if !utf8.ValidString(text) {
+func ParseTemplate(source string) (Template, error) {
+	if !utf8.ValidString(source) {
 		return Template{}, errors.New("the template is not UTF-8 text")
 	}
-	if len(text) > maxTemplate {
-		return Template{}, fmt.Errorf("the template has %d bytes, but at most %d are allowed", len(text), maxTemplate)
+	if len(source) > maxTemplate {
+		return Template{}, fmt.Errorf("the template has %d bytes, but at most %d are allowed", len(source), maxTemplate)
 	}
 	p := templateParser{}
 	p.into = &p.Introduction
-	n := 0
-	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
-		n++
-		p.line(n, strings.TrimRight(line, " \t\r\n"))
+	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\ufeff")
+	if strings.HasPrefix(source, "---\n") {
+		p.wrong(1, "a template has no front matter: the title is a line that begins with \"# \"")
+	}
+	for _, c := range report.Chunks(source) {
+		if c.Level > 0 {
+			p.heading(c.Line, c.Level, c.Heading)
+		}
+		*p.into = text.Line(*p.into + " " + c.Body)
 	}
 	if len(p.Sections) == 0 && len(p.problems) == 0 {
-		p.wrong(max(1, n), "there is no section: a line such as \"## Risks\" begins one")
+		last := 1 + strings.Count(strings.TrimSpace(source), "\n")
+		p.wrong(last, "there is no section: a line such as \"## Risks\" begins one")
 	}
 	if more := len(p.problems) - maxTemplateProblems; more > 0 {
 		p.problems = append(p.problems[:maxTemplateProblems], fmt.Errorf("and %d more", more))
@@ -59,17 +65,15 @@ func ParseTemplate(text string) (Template, error) {
 	if len(p.problems) > 0 {
 		return Template{}, errors.Join(p.problems...)
 	}
-	p.clean()
 	return p.Template, nil
 }
 
-// templateParser parses a template line by line.
+// templateParser parses a template heading by heading.
 type templateParser struct {
 	Template
 	into     *string // current instruction
 	titled   bool
 	framed   bool // in the introduction or conclusion, which have no subsections
-	fence    string
 	problems []error
 }
 
@@ -77,26 +81,7 @@ func (p *templateParser) wrong(line int, format string, args ...any) {
 	p.problems = append(p.problems, fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...)))
 }
 
-func (p *templateParser) line(n int, line string) {
-	if n == 1 && line == "---" {
-		p.wrong(n, "a template has no front matter: the title is a line that begins with \"# \"")
-	}
-	if p.fence != "" || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
-		switch {
-		case p.fence == "":
-			p.fence = line[:3]
-		case strings.HasPrefix(line, p.fence):
-			p.fence = ""
-		}
-		*p.into += line + "\n"
-		return
-	}
-	level := len(line) - len(strings.TrimLeft(line, "#"))
-	if level == 0 || level < len(line) && line[level] != ' ' && line[level] != '\t' { // "#hashtag" is text
-		*p.into += line + "\n"
-		return
-	}
-	title := text.Line(strings.TrimRight(line[level:], "# "))
+func (p *templateParser) heading(n, level int, title string) {
 	switch {
 	case title == "":
 		p.wrong(n, "a heading without text")
@@ -158,18 +143,6 @@ func (p *templateParser) subsection(n int, title string) {
 	}
 	s.Subsections = append(s.Subsections, OutlineSubsection{Title: title})
 	p.into = &s.Subsections[len(s.Subsections)-1].Instruction
-}
-
-// clean folds each instruction into one line, as in an outline.
-func (p *templateParser) clean() {
-	p.Introduction, p.Conclusion = text.Line(p.Introduction), text.Line(p.Conclusion)
-	for i := range p.Sections {
-		s := &p.Sections[i]
-		s.Instruction = text.Line(s.Instruction)
-		for j := range s.Subsections {
-			s.Subsections[j].Instruction = text.Line(s.Subsections[j].Instruction)
-		}
-	}
 }
 
 // outlineFor returns the outline of a report on topic.

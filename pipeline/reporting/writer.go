@@ -100,7 +100,8 @@ func (w *writer) withoutModel() *writer {
 // answered turns the answer of a one-conversation run into a report without sections, with the same check, references
 // and note as other reports. If nothing in the answer is usable, it reports quotes of the sources.
 func (w *writer) answered(ctx context.Context) (Report, error) {
-	text, usable := w.accept(w.answer, w.title, citations(w.claims))
+	texts, _ := reportPlan{}.split(w.answer, []int{0})
+	text, usable := w.accept(texts[0], w.title, citations(w.claims))
 	if !usable {
 		w.fellBack("answer")
 		return w.quoted(ctx)
