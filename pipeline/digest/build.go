@@ -11,6 +11,7 @@ import (
 
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/quantity"
+	"nightdesk/pipeline/recurring"
 	"nightdesk/topicqueue"
 )
 
@@ -67,7 +68,9 @@ func (b *Builder) Add(run Run) {
 	for _, c := range run.Facts.Contradictions {
 		b.contradiction(c, "within one report", []Ref{r}, 1)
 	}
-	b.evidence(run.Facts, r)
+	if run.Facts.Origins == 1 {
+		b.thin.add(Item{Kind: KindThin, Text: "it cites only one source", Runs: []Ref{r}, Count: 1})
+	}
 	for _, remark := range run.Facts.Remarks {
 		b.remarks.add(remarkItem(remark, r))
 	}
@@ -127,13 +130,6 @@ func (b *Builder) contradiction(c evidence.Contradiction, where string, runs []R
 		weight: weight})
 }
 
-// evidence adds an item for a report whose sources have a single origin.
-func (b *Builder) evidence(f Facts, r Ref) {
-	if f.Origins == 1 {
-		b.thin.add(Item{Kind: KindThin, Text: "it cites only one source", Runs: []Ref{r}, Count: 1})
-	}
-}
-
 // remarkItem returns an item for a reader's remark on the last report of a topic.
 func remarkItem(remark topicqueue.Remark, r Ref) Item {
 	item := Item{Kind: KindRemark, Text: line(remark.Words), Runs: []Ref{r}, Count: 1}
@@ -149,11 +145,11 @@ func remarkItem(remark topicqueue.Remark, r Ref) Item {
 }
 
 // Lines returns all changes, one per line: changed values, then withdrawn statements, then new ones.
-func (c Changes) Lines() (lines []string) {
+func Lines(c recurring.Changes) (lines []string) {
 	for _, x := range c.Changed {
-		lines = append(lines, x.moved())
+		lines = append(lines, moved(x))
 	}
-	for _, text := range byDocument(c.Withdrawn) {
+	for _, text := range byDocument(withdrawn(c)) {
 		lines = append(lines, "withdrawn: "+text)
 	}
 	for _, text := range byDocument(c.New) {
@@ -162,18 +158,31 @@ func (c Changes) Lines() (lines []string) {
 	return lines
 }
 
-// moved renders a change with both values, if known.
-func (c Change) moved() string {
-	text := c.line()
-	if c.Old != "" || c.New != "" {
-		text = strings.TrimPrefix(strings.TrimRight(text, ".")+": ", ": ") + line(c.Old) + " → " + line(c.New)
+func withdrawn(c recurring.Changes) (list []recurring.Said) {
+	for _, w := range c.Withdrawn {
+		list = append(list, w.Said)
+	}
+	return list
+}
+
+// moved renders a change with both values, or else both statements.
+func moved(c recurring.Change) string {
+	of := c.What
+	if of == "" && c.New.Value != "" {
+		of = c.New.Statement
+	}
+	text := titled(c.New.Title, of)
+	if short(c.Old) != "" || short(c.New) != "" {
+		text = strings.TrimPrefix(strings.TrimRight(text, ".")+": ", ": ") + short(c.Old) + " → " + short(c.New)
 	}
 	return text
 }
 
+func short(s recurring.Said) string { return line(cmp.Or(s.Value, s.Statement)) }
+
 // changes adds the changes of one topic. Changed values rank first, by relative difference, then withdrawn statements,
 // then new ones.
-func (b *Builder) changes(c Changes, r Ref) {
+func (b *Builder) changes(c recurring.Changes, r Ref) {
 	since := ""
 	if c.Since != "" {
 		since = " (since " + line(c.Since) + ")"
@@ -182,9 +191,9 @@ func (b *Builder) changes(c Changes, r Ref) {
 		b.changed.add(Item{Kind: KindChanged, Text: text, Runs: []Ref{r}, Count: 1, weight: weight})
 	}
 	for _, x := range c.Changed {
-		add(x.moved()+since, 3+apart(x.Old, x.New))
+		add(moved(x)+since, 3+apart(short(x.Old), short(x.New)))
 	}
-	for _, text := range byDocument(c.Withdrawn) {
+	for _, text := range byDocument(withdrawn(c)) {
 		add("withdrawn: "+text+since, 2)
 	}
 	if n := len(c.New); n > 0 {
@@ -192,27 +201,27 @@ func (b *Builder) changes(c Changes, r Ref) {
 		texts = texts[:min(len(texts), 3)]
 		add(fmt.Sprintf("%d new: %s%s", n, line(strings.Join(texts, "; ")), since), 1+float64(min(n, 100))/101)
 	}
-	if len(c.Changed)+len(c.Withdrawn)+len(c.New) == 0 {
+	if c.None() {
 		b.d.Unchanged++
 	}
 }
 
-// line renders a change, preceded by the title of its document unless the text contains it.
-func (c Change) line() string {
-	if c.Title == "" || c.Text == "" || strings.Contains(c.Text, c.Title) {
-		return line(c.Text)
+// titled renders a statement, preceded by the title of its document unless it contains the title.
+func titled(title, statement string) string {
+	if title == "" || statement == "" || strings.Contains(statement, title) {
+		return line(statement)
 	}
-	return line(c.Title + ": " + c.Text)
+	return line(title + ": " + statement)
 }
 
-// byDocument renders one line per change. Consecutive changes of one document share a line.
-func byDocument(list []Change) (lines []string) {
+// byDocument renders one line per statement. Consecutive statements of one document share a line.
+func byDocument(list []recurring.Said) (lines []string) {
 	for len(list) > 0 {
 		n := 1
 		for n < len(list) && list[0].Title != "" && list[n].Title == list[0].Title {
 			n++
 		}
-		text := strings.TrimRight(list[0].line(), ".")
+		text := strings.TrimRight(titled(list[0].Title, list[0].Statement), ".")
 		if n > 1 {
 			text += fmt.Sprintf(" (and %d more)", n-1)
 		}

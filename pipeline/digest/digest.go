@@ -8,10 +8,13 @@ package digest
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"time"
 	"unicode/utf8"
 
 	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/recurring"
 	"nightdesk/topicqueue"
 )
 
@@ -28,13 +31,22 @@ type Facts struct {
 	Usage          Usage                    `json:"usage"`
 	Contradictions []evidence.Contradiction `json:"contradictions"`
 	Origins        int                      `json:"origins"`   // independent origins of the sources; 0: unknown
-	Changes        *Changes                 `json:"changes"`   // nil: the topic has no earlier run
+	Changes        *recurring.Changes       `json:"changes"`   // nil: the topic has no earlier run
 	Budget         *Budget                  `json:"budget"`    // nil: none
 	Formats        []Format                 `json:"formats"`   // of the report, besides Markdown
 	TopicKey       string                   `json:"topic_key"` // key of the topic's history
 	Remarks        []topicqueue.Remark      `json:"remarks"`   // of readers, used in writing the report
 	Audio          topicqueue.Narration     `json:"audio"`     // zero: no audio requested
 	Tally          *topicqueue.Tally        `json:"tally"`     // nil: published by an early version
+}
+
+// Read parses the facts for a digest from the metadata of a report.
+func Read(metadata []byte) (Facts, error) {
+	var f Facts
+	if err := json.Unmarshal(metadata, &f); err != nil {
+		return Facts{}, fmt.Errorf("read the metadata of a report: %w", err)
+	}
+	return f, nil
 }
 
 // Format is a report in a format other than Markdown.

@@ -1,9 +1,7 @@
 package digest
 
 import (
-	"math"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -17,7 +15,7 @@ type reasons struct {
 // reason is a cause. The texts of its runs differ only in particulars.
 type reason struct {
 	words []string // text between the particulars
-	parts []particular
+	parts []string // the particulars; "…" for those that differ
 	texts []string // texts of the first runs
 	runs  []Ref
 	n     int
@@ -53,9 +51,9 @@ func (g *reason) add(text string, run Ref) {
 	for i, value := range particulars.FindAllString(text, -1) {
 		switch {
 		case g.n == 0:
-			g.parts = append(g.parts, newParticular(value))
-		case i < len(g.parts): // false only for further reasons
-			g.parts[i].add(value)
+			g.parts = append(g.parts, value)
+		case i < len(g.parts) && g.parts[i] != value: // the first is false only for further reasons
+			g.parts[i] = "…"
 		}
 	}
 	g.n++
@@ -66,14 +64,11 @@ func (g *reason) add(text string, run Ref) {
 
 // text returns the text that holds for all runs with this cause.
 func (g *reason) text() string {
-	var b strings.Builder
-	for i, words := range g.words {
-		b.WriteString(words)
-		if i < len(g.parts) {
-			b.WriteString(g.parts[i].String())
-		}
+	text := g.words[0]
+	for i, part := range g.parts {
+		text += part + g.words[i+1]
 	}
-	return b.String()
+	return text
 }
 
 // section returns the items, the most common causes first.
@@ -93,51 +88,6 @@ func (r *reasons) section(kind, batch string) Section {
 	s := t.section()
 	s.Total = r.total
 	return s
-}
-
-// particular is a variable part of the texts of a cause.
-type particular struct {
-	value     string // value in the first text
-	differs   bool
-	low, high float64 // NaN: not a number
-}
-
-func newParticular(value string) particular {
-	n := number(value)
-	return particular{value: value, low: n, high: n}
-}
-
-func (p *particular) add(value string) {
-	n := number(value)
-	p.differs = p.differs || value != p.value
-	p.low, p.high = math.Min(p.low, n), math.Max(p.high, n) // NaN is kept
-}
-
-// String returns the common value, the range of the numbers, or "…".
-func (p particular) String() string {
-	switch {
-	case !p.differs, p.low == p.high:
-		return p.value
-	case math.IsNaN(p.low):
-		return "…"
-	}
-	return amount(p.low) + " to " + amount(p.high)
-}
-
-func amount(n float64) string {
-	if n == math.Trunc(n) {
-		return figure(int(n))
-	}
-	return strconv.FormatFloat(n, 'f', -1, 64)
-}
-
-// number returns the value of a plain number, or NaN.
-func number(text string) float64 {
-	n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
-	if err != nil || strings.Trim(text, "0123456789,.") != "" {
-		return math.NaN()
-	}
-	return n
 }
 
 // advices maps words in reasons, which this program writes, to what the user can do. The first match applies.

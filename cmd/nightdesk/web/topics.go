@@ -10,6 +10,7 @@ import (
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/history"
+	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
@@ -90,7 +91,7 @@ func lineOfNight(n history.Night, o history.Outcome) nightLine {
 	}
 	line.Check = confirmedOf(o.Tally)
 	if c := o.Changes; c != nil {
-		all := c.Lines()
+		all := digest.Lines(*c)
 		line.Since, line.Changes, line.More = c.Since, all[:min(len(all), shownChanges)], max(0, len(all)-shownChanges)
 	}
 	return line
