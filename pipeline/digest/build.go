@@ -144,12 +144,13 @@ func remarkItem(remark topicqueue.Remark, r Ref) Item {
 	return item
 }
 
-// Lines returns all changes, one per line: changed values, then withdrawn statements, then new ones.
-func Lines(c recurring.Changes) (lines []string) {
+// ChangeLines returns all changes, one per line: changed values, then withdrawn statements, then new ones.
+func (f Facts) ChangeLines() (lines []string) {
+	c := f.Changes
 	for _, x := range c.Changed {
 		lines = append(lines, moved(x))
 	}
-	for _, text := range byDocument(withdrawn(c)) {
+	for _, text := range byDocument(withdrawn(*c)) {
 		lines = append(lines, "withdrawn: "+text)
 	}
 	for _, text := range byDocument(c.New) {

@@ -19,28 +19,6 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Claim is a claim with its source.
-type Claim struct {
-	topicqueue.Claim
-	Source topicqueue.Source
-}
-
-// statement returns the claim's text, or its quote if there is no text.
-func (c Claim) statement() string {
-	return cmp.Or(topicqueue.OneLine(c.Text), topicqueue.OneLine(c.Quote))
-}
-
-// Collect returns the claims of traces, in order.
-func Collect(traces []topicqueue.ToolTrace) []Claim {
-	var claims []Claim
-	for _, t := range traces {
-		for _, c := range t.Claims {
-			claims = append(claims, Claim{c, t.Source})
-		}
-	}
-	return claims
-}
-
 // Sources returns the distinct sources of the claims, in order.
 func Sources(claims []Claim) []topicqueue.Source {
 	var list []topicqueue.Source
@@ -292,7 +270,7 @@ func (w *weighing) forms() map[string]bool {
 func (w *weighing) side(i int, value string) Side {
 	group := w.groups[w.root[i]]
 	shown := w.claims[i]
-	s := Side{Value: strings.TrimSpace(value), Statement: shown.statement(), Quote: topicqueue.OneLine(shown.Quote),
+	s := Side{Value: strings.TrimSpace(value), Statement: shown.Statement(), Quote: topicqueue.OneLine(shown.Quote),
 		Claims: w.ids(group), Support: w.support(group)}
 	s.Citations = append(s.Citations, shown.CitationID) // citation of the shown claim first
 	for _, claim := range group {

@@ -188,7 +188,7 @@ func TestNothing(t *testing.T) {
 	if w := evidence.Weigh(nil, nil, nil, nil); w.Statements == nil || w.Contradictions == nil {
 		t.Errorf("%+v", w)
 	}
-	if got := evidence.Collect([]topicqueue.ToolTrace{{}}); len(got) != 0 {
+	if got := evidence.Collect([]topicqueue.ToolTrace{{}}, ""); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -52,7 +52,7 @@ func confirms(a, b said) bool {
 
 // understand parses a claim.
 func understand(c Claim) said {
-	s := said{text: c.statement(), year: c.Source.Date[:min(len(c.Source.Date), 4)]}
+	s := said{text: c.Statement(), year: c.Source.Date[:min(len(c.Source.Date), 4)]}
 	var rest strings.Builder
 	at := 0
 	for _, q := range quantity.Parse(s.text) {

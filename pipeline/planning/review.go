@@ -174,7 +174,7 @@ func unread(first []topicqueue.Source) (list []prompts.UnreadDocument) {
 // claimsOf returns all claims of a run with their sources. A review refers to them by position, counted from 1.
 func claimsOf(e Evidence) (list []evidence.Claim) {
 	for _, b := range e.Blocks {
-		list = append(list, evidence.Collect(b.Traces)...)
+		list = append(list, evidence.Collect(b.Traces, "")...)
 	}
 	return list
 }

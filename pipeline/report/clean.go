@@ -60,16 +60,6 @@ func topLevel(blocks []Block, title string) int {
 	return top
 }
 
-// WithoutHeadings returns the blocks that are not headings.
-func WithoutHeadings(blocks []Block) (out []Block) {
-	for _, b := range blocks {
-		if b.Kind != KindHeading {
-			out = append(out, b)
-		}
-	}
-	return out
-}
-
 // minRepeatWords is the minimum length of a repetition, in words. Shorter sentences may be equal by chance.
 const minRepeatWords = 5
 

@@ -43,11 +43,7 @@ func (r Report) Lines() (lines []string) {
 				}
 			}
 			for _, row := range b.Rows {
-				cells := make([]string, len(row.Cells))
-				for i, c := range row.Cells {
-					cells[i] = Text(c.Text)
-				}
-				add(strings.Join(cells, " | "))
+				add(row.shown(func(c Sentence) string { return Text(c.Text) }))
 			}
 			for line := range strings.Lines(b.Code) {
 				add(line)

@@ -54,13 +54,16 @@ func EachStatement(blocks []Block, yield func(Statement)) {
 	}
 }
 
-func (r Row) text() string {
+// shown returns the cells of a row as show shows them, separated by bars.
+func (r Row) shown(show func(Sentence) string) string {
 	cells := make([]string, len(r.Cells))
 	for i, c := range r.Cells {
-		cells[i] = c.Text
+		cells[i] = show(c)
 	}
 	return strings.Join(cells, " | ")
 }
+
+func (r Row) text() string { return r.shown(func(c Sentence) string { return c.Text }) }
 
 // Text returns the Markdown of a statement on one line, without citations; cells are separated by bars.
 func (s Statement) Text() string {
@@ -91,11 +94,7 @@ func (s Statement) IDs() []string {
 func (s Statement) Written() string {
 	switch {
 	case s.row != nil:
-		cells := make([]string, len(s.row.Cells))
-		for i, c := range s.row.Cells {
-			cells[i] = c.render(canonical)
-		}
-		return "| " + strings.Join(cells, " | ") + " |"
+		return "| " + s.row.shown(func(c Sentence) string { return c.render(canonical) }) + " |"
 	case s.sentence != nil:
 		return s.sentence.render(canonical)
 	}

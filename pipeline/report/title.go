@@ -76,17 +76,4 @@ var jsonResidue = regexp.MustCompile(`[{}]|["']\s*:|\\["n]|\[\s*\]|^\[.*\]$`)
 
 // ReportTitle reports whether a model's title is usable for a report. It needs at least two words, or two characters of
 // a script without spaces, and no JSON syntax.
-func ReportTitle(s string) bool {
-	words, run := 0, 0
-	for word := range strings.FieldsSeq(s) {
-		if strings.ContainsFunc(word, unicode.IsLetter) {
-			words++
-		}
-	}
-	for _, r := range s {
-		if text.Wide(r) {
-			run++
-		}
-	}
-	return (words > 1 || run > 1) && !jsonResidue.MatchString(s)
-}
+func ReportTitle(s string) bool { return CountWords(s) > 1 && !jsonResidue.MatchString(s) }

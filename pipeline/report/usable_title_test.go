@@ -16,7 +16,6 @@ func TestReportTitle(t *testing.T) {
 		"조석의 원인":                       true,
 		"Tides":                        false,
 		"潮":                            false,
-		"12 34":                        false,
 		"":                             false,
 		`{"title": "Tides of the sea"`: false,
 		`title": Tides of the sea`:     false,

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/report"
@@ -97,8 +98,8 @@ func parallel(n int) int {
 	return n
 }
 
-// section writes a section. If its claims do not fit the context window, it writes each half of them on its own. node is
-// 1 for all claims, and 2n and 2n+1 for the halves of n. Without a usable answer the text is empty.
+// section writes a section. If its claims do not fit the context window, it writes each half of them on its own. node
+// is 1 for all claims, and 2n and 2n+1 for the halves of n. Without a usable answer the text is empty.
 func (w sectionWriter) section(
 	ctx context.Context, plan reportPlan, i, tries, node int, claims []claim,
 ) (whole partText, err error) {
@@ -163,7 +164,7 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, d *draft) err
 	for _, s := range d.sections {
 		cited = append(cited, w.citedOf(s)...)
 	}
-	ids := citations(cited)
+	ids := evidence.Citations(cited)
 	for _, i := range c.parts {
 		text, ok := got[i]
 		switch {
@@ -174,7 +175,7 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, d *draft) err
 		case i == 0:
 			w.fellBack("introduction")
 			d.opening = localPart("", w.texts.Opening.With(prompts.V{
-				"Topic": markdown.Escape(w.title), "Claims": len(distinct(cited)), "Documents": w.documents(ids),
+				"Topic": markdown.Escape(w.title), "Claims": len(evidence.Distinct(cited)), "Documents": w.documents(ids),
 			}))
 		default:
 			w.fellBack("conclusion")

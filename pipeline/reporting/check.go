@@ -11,6 +11,7 @@ import (
 
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/citation/verification"
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/report"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -35,7 +36,7 @@ func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verifica
 	for _, s := range d.sections {
 		all = append(all, s.claims...)
 	}
-	all = distinct(all)
+	all = evidence.Distinct(all)
 	d.opening.claims, d.conclusion.claims, d.conclusion.title = all, all, w.texts.Conclusion.String()
 	c := &checker{m: w.material, v: newVerification(), sources: map[string]topicqueue.Source{}, answer: d.answer,
 		claims: all}
@@ -112,7 +113,7 @@ func (c *checker) conclude() {
 func (c *checker) read(ctx context.Context) error {
 	var ids []string
 	for _, p := range c.parts {
-		ids = append(ids, citations(p.claims)...)
+		ids = append(ids, evidence.Citations(p.claims)...)
 		for _, s := range report.Statements(p.Blocks) {
 			ids = append(append(ids, s.IDs()...), c.m.linked(p.part, s)...)
 		}
@@ -253,7 +254,7 @@ func claimsWith(sentence string, claims []claim) (found []claim) {
 		return nil
 	}
 	for _, from := range claims {
-		said := from.statement() + "\n\n" + from.quote()
+		said := from.Statement() + "\n\n" + from.Passage()
 		f := support.New([]support.Source{{ID: from.ID, Text: said}}).Check(sentence, "", []string{from.ID})
 		if f.Quotation.Result == support.Verbatim {
 			found = append(found, from)
@@ -265,7 +266,7 @@ func claimsWith(sentence string, claims []claim) (found []claim) {
 // only returns the citation of claims, or "" if they have none or several: an uncited sentence is not judged by its
 // neighbours' sources.
 func only(claims []claim) string {
-	if ids := citations(claims); len(ids) == 1 {
+	if ids := evidence.Citations(claims); len(ids) == 1 {
 		return ids[0]
 	}
 	return ""

@@ -1,12 +1,11 @@
 package reporting
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"unicode"
 
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
@@ -19,40 +18,7 @@ type blockEvidence struct {
 	block               topicqueue.Block
 }
 
-// claim is a claim with its source.
-type claim struct {
-	topicqueue.Claim
-	source  topicqueue.Source
-	block   string // block id, or backgroundID
-	support int    // number of independent sources that state the claim; 0: unknown
-}
-
-// quote returns the text shown when no model writes: the verbatim quote, or the claim's text if there is no quote.
-func (c claim) quote() string {
-	if q := text.Line(c.Quote); q != "" {
-		return q
-	}
-	return text.Line(c.Text)
-}
-
-// statement returns the claim's text, or its quote if there is no text.
-func (c claim) statement() string {
-	if t := text.Line(c.Text); t != "" {
-		return t
-	}
-	return text.Line(c.Quote)
-}
-
-// verbatim reports whether the statement is only the quote. A table row, for example, says little without its header.
-func (c claim) verbatim() bool { return c.statement() == text.Line(c.Quote) }
-
-// offset returns the byte position of the claim in the document.
-func (c claim) offset() int { return c.source.Offset + c.Start }
-
-// document identifies the document or page of the claim.
-func (c claim) document() string {
-	return cmp.Or(c.source.URL, c.source.Document, c.source.Title, c.source.ID)
-}
+type claim = evidence.Claim
 
 // backgroundID marks evidence of planning, which belongs to no block.
 const backgroundID = "planning"
@@ -61,7 +27,7 @@ const backgroundID = "planning"
 // the run. Evidence of planning is used only if there is no other.
 func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []claim, gaps []Gap) {
 	for _, b := range in.Blocks {
-		found := claimsOf(b.Traces, b.Block.ID)
+		found := citable(b.Traces, b.Block.ID)
 		if gap, missing := gapOf(b.Block, len(found), texts); missing {
 			gaps = append(gaps, gap)
 		}
@@ -73,82 +39,22 @@ func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []cl
 		}
 	}
 	if len(blocks) == 0 {
-		if claims = claimsOf(in.Plan.Traces, backgroundID); len(claims) > 0 {
+		if claims = citable(in.Plan.Traces, backgroundID); len(claims) > 0 {
 			blocks = append(blocks, blockEvidence{id: backgroundID, title: texts.Background.String()})
 		}
 	}
 	return blocks, claims, gaps
 }
 
-// citeOnce gives a passage that several blocks found one citation, that of the first block, so that readers see it
-// under one number. It returns the replaced citations with their replacements.
-func citeOnce(claims []claim, traces []topicqueue.ToolTrace) map[string]string {
-	type passage struct {
-		source string
-		asOf   topicqueue.AsOf // an archived version of a source differs from the current one
-	}
-	of := func(s topicqueue.Source) passage {
-		p := passage{source: s.ID}
-		if s.AsOf != nil {
-			p.asOf = *s.AsOf
-		}
-		return p
-	}
-	first := map[passage]string{}
-	for _, c := range claims {
-		first[of(c.source)] = cmp.Or(first[of(c.source)], c.CitationID)
-	}
-	now := map[string]string{}
-	for _, t := range traces {
-		if t.Source.ID == "" {
-			continue
-		}
-		id := cmp.Or(first[of(t.Source)], t.CitationID)
-		first[of(t.Source)] = id
-		if id != t.CitationID {
-			now[t.CitationID] = id
-		}
-	}
-	for i, c := range claims {
-		claims[i].CitationID = cmp.Or(now[c.CitationID], c.CitationID)
-	}
-	return now
-}
-
-// claimsOf returns the citable claims of traces.
-func claimsOf(traces []topicqueue.ToolTrace, block string) []claim {
-	var claims []claim
-	for _, t := range traces {
-		id, ok := markup.ParseID(t.CitationID)
-		if !ok {
-			continue
-		}
-		for _, c := range t.Claims {
+// citable returns the claims of traces that a report can cite.
+func citable(traces []topicqueue.ToolTrace, block string) (claims []claim) {
+	for _, c := range evidence.Collect(traces, block) {
+		if id, ok := markup.ParseID(c.CitationID); ok && c.Statement() != "" {
 			c.CitationID = id.String()
-			found := claim{Claim: c, source: t.Source, block: block}
-			if found.statement() != "" {
-				claims = append(claims, found)
-			}
+			claims = append(claims, c)
 		}
 	}
 	return claims
-}
-
-// distinct removes claims that repeat another claim about the same passage.
-func distinct(claims []claim) (list []claim) {
-	said, listed := statementKeys(claims), map[[2]string]int{}
-	for i, c := range claims {
-		key := [2]string{c.CitationID, said[i]}
-		at, known := listed[key]
-		switch {
-		case !known:
-			listed[key] = len(list)
-			list = append(list, c)
-		case list[at].statement() != said[i] && c.statement() == said[i]:
-			list[at] = c
-		}
-	}
-	return list
 }
 
 // gapOf describes what is missing of a block; false if nothing is.
@@ -179,22 +85,6 @@ func blockTitle(b topicqueue.Block) string {
 	return strings.ReplaceAll(b.ID, "_", " ")
 }
 
-// citations returns the distinct citation ids of claims in order of appearance.
-func citations(claims []claim) []string {
-	var ids []string
-	for _, c := range claims {
-		if !slices.Contains(ids, c.CitationID) {
-			ids = append(ids, c.CitationID)
-		}
-	}
-	return ids
-}
-
-// words returns the text that describes the subject of a claim: statement, quote and section headings.
-func (c claim) words() string {
-	return c.statement() + "\n" + c.quote() + "\n" + strings.Join(c.source.Section, " ")
-}
-
 const digestTries = 4 // prompt sizes tried, each half of the last, for small context windows
 
 // carriedShare is the minimum share of a quote's words that a statement must contain to carry the quote.
@@ -202,12 +92,12 @@ const carriedShare = 0.7
 
 // claimLine converts a claim for a prompt. It omits a quote that the statement already carries.
 func claimLine(c claim) prompts.ClaimLine {
-	line := prompts.ClaimLine{CitationID: c.CitationID, Text: c.statement(), Source: sourceLine(c), Support: c.support}
-	if c.isComputed() { // its text says it all
+	line := prompts.ClaimLine{CitationID: c.CitationID, Text: c.Statement(), Source: sourceLine(c), Support: c.Support}
+	if isComputed(c) { // its text says it all
 		line.Source = ""
 		return line
 	}
-	if q := c.quote(); !carries(line.Text, q) {
+	if q := c.Passage(); !carries(line.Text, q) {
 		line.Quote = q
 	}
 	return line
@@ -236,7 +126,7 @@ func carries(statement, quote string) bool {
 
 // sourceLine describes a claim's source: title, place, genre and date.
 func sourceLine(c claim) string {
-	s := c.source
+	s := c.Source
 	title, line := text.Line(s.Title), s.Place()
 	if title != "" && !strings.HasPrefix(line, title) {
 		line = strings.Trim(title+", "+line, ", ")
@@ -258,4 +148,9 @@ func sizeOf(claims []claim) int {
 		sum += size(claimLine(c))
 	}
 	return sum
+}
+
+// claimWords returns the text that describes the subject of a claim: statement, quote and section headings.
+func claimWords(c claim) string {
+	return c.Statement() + "\n" + c.Passage() + "\n" + strings.Join(c.Source.Section, " ")
 }

@@ -71,7 +71,7 @@ func (w sectionWriter) usable(plan reportPlan, c commission, answer string, cut 
 	if cut && len(c.parts) > 1 {
 		delete(texts, last)
 	}
-	ids := citations(slices.Concat(c.claims, c.also))
+	ids := evidence.Citations(slices.Concat(c.claims, c.also))
 	for _, s := range c.written {
 		ids = append(ids, report.Cited(s.Blocks)...)
 	}
@@ -80,7 +80,7 @@ func (w sectionWriter) usable(plan reportPlan, c commission, answer string, cut 
 	for i, body := range texts {
 		p, ok := w.accept(body, plan.titleOf(i), ids)
 		if plan.isFrame(i) {
-			p.Blocks = report.WithoutHeadings(p.Blocks)
+			p.Blocks = slices.DeleteFunc(p.Blocks, func(b report.Block) bool { return b.Kind == report.KindHeading })
 		}
 		if ok && len(p.Blocks) > 0 {
 			out[i] = p
@@ -155,7 +155,7 @@ func (w sectionWriter) authorData(plan reportPlan, c commission) prompts.AuthorD
 		line := prompts.PartLine{Number: i + 1, Title: plan.titleOf(i)}
 		switch {
 		case i == 0:
-			line.Opening, line.Instruction, line.Claims = true, plan.Introduction, citations(plan.key)
+			line.Opening, line.Instruction, line.Claims = true, plan.Introduction, evidence.Citations(plan.key)
 		case i == plan.last():
 			line.Conclusion, line.Instruction = true, plan.Conclusion
 		default:
@@ -169,9 +169,9 @@ func (w sectionWriter) authorData(plan reportPlan, c commission) prompts.AuthorD
 // describe sets the fields of a section's line.
 func (w sectionWriter) describe(line *prompts.PartLine, plan reportPlan, i int, c commission) {
 	s := plan.sections[i-1]
-	shown := citations(c.claims)
+	shown := evidence.Citations(c.claims)
 	of := func(ids []string) []string {
-		return citations(slices.DeleteFunc(slices.Clone(s.claims), func(k claim) bool {
+		return evidence.Citations(slices.DeleteFunc(slices.Clone(s.claims), func(k claim) bool {
 			return !slices.Contains(ids, k.ID) || !slices.Contains(shown, k.CitationID)
 		}))
 	}

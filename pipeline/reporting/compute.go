@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
@@ -50,8 +51,8 @@ func (ol outliner) compute(list []prompts.Computation) (traces []topicqueue.Tool
 // computation returns the n-th computation as a trace with one claim.
 func (ol outliner) computation(n int, said, what string, of []claim) topicqueue.ToolTrace {
 	whole := said + "\n"
-	for _, c := range distinct(of) {
-		whole += "- [" + c.CitationID + "] " + c.statement() + "\n"
+	for _, c := range evidence.Distinct(of) {
+		whole += "- [" + c.CitationID + "] " + c.Statement() + "\n"
 	}
 	now := ol.now().UTC()
 	source := topicqueue.Source{Kind: topicqueue.SourceCode, Title: what, RetrievedAt: now, Text: whole,
@@ -74,13 +75,13 @@ func (ol outliner) addComputed(traces []topicqueue.ToolTrace) {
 	}
 	block := map[string]string{}
 	for _, c := range ol.claims {
-		block[c.CitationID] = c.block
+		block[c.CitationID] = c.Block
 	}
 	for _, t := range traces {
 		ol.returned[t.Source.ID] = t.Source
 		for _, id := range operands(t.Claims) {
 			if of, known := block[id]; known {
-				ol.claims = append(ol.claims, claimsOf([]topicqueue.ToolTrace{t}, of)...)
+				ol.claims = append(ol.claims, evidence.Collect([]topicqueue.ToolTrace{t}, of)...)
 				break
 			}
 		}
@@ -92,7 +93,7 @@ func (ol outliner) addComputed(traces []topicqueue.ToolTrace) {
 // keepComputed adds the computations of the last report whose operands have not changed. Text that cites another one
 // is written again.
 func (ol outliner) keepComputed(traces []topicqueue.ToolTrace) (kept []topicqueue.ToolTrace) {
-	cited := citations(ol.claims)
+	cited := evidence.Citations(ol.claims)
 	for _, t := range traces {
 		changed := func(id string) bool { return ol.moved[id] || !slices.Contains(cited, id) }
 		if ids := operands(t.Claims); len(ids) == 0 || slices.ContainsFunc(ids, changed) {
@@ -107,7 +108,7 @@ func (ol outliner) keepComputed(traces []topicqueue.ToolTrace) (kept []topicqueu
 }
 
 // isComputed reports whether a claim is the result of a computation.
-func (c claim) isComputed() bool {
+func isComputed(c claim) bool {
 	id, _ := markup.ParseID(c.CitationID)
 	return id.Block == computedBlock
 }
@@ -134,7 +135,7 @@ func evaluate(expression string, of []claim) (result string, ok bool) {
 	}
 	said := ""
 	for _, c := range of {
-		said += c.statement() + "\n" + c.quote() + "\n"
+		said += c.Statement() + "\n" + c.Passage() + "\n"
 	}
 	figures := quantity.Parse(said)
 	v, ok := value(e, func(v float64) bool {

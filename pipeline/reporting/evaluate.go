@@ -116,7 +116,7 @@ func (a assembler) coverage(e *Evaluation, used map[string]int) {
 	for _, c := range a.claims {
 		if used[c.CitationID] > 0 {
 			told++
-			covered[c.block] = true
+			covered[c.Block] = true
 		}
 	}
 	delete(blocks, backgroundID)
@@ -137,7 +137,7 @@ func (a assembler) sourcesOf(e *Evaluation, cited []string, used map[string]int,
 			continue
 		}
 		s := t.Source
-		document := claim{source: s}.document()
+		document := claim{Source: s}.Document()
 		domains[cmp.Or(s.Domain, document)] += used[id]
 		if documents[document] {
 			continue

@@ -142,7 +142,7 @@ func (w *writer) excerptsOf(claims []claim) []excerpt {
 	docs := make([]text.Document, len(out))
 	for i := range out {
 		out[i] = out[i].quoted()
-		s := out[i].claims[0].source
+		s := out[i].claims[0].Source
 		headings := append([]string{s.Title}, s.Section...)
 		docs[i] = text.Document{Heading: strings.Join(headings, "\n"), Text: out[i].body}
 	}
@@ -151,7 +151,7 @@ func (w *writer) excerptsOf(claims []claim) []excerpt {
 	for i := range out {
 		c := out[i].claims[0]
 		switch {
-		case c.block == topicqueue.BlockID(1) || best == 0:
+		case c.Block == topicqueue.BlockID(1) || best == 0:
 		case c.Share == 0: // chosen by a model
 			out[i].relevance = further
 		default: // Share was ranked by the block's own title
@@ -244,7 +244,7 @@ func byDocument(all []excerpt) [][]excerpt {
 	at := map[string]int{}
 	var out [][]excerpt
 	for _, e := range all {
-		key := e.claims[0].document()
+		key := e.claims[0].Document()
 		i, known := at[key]
 		if !known {
 			i = len(out)
@@ -254,13 +254,13 @@ func byDocument(all []excerpt) [][]excerpt {
 		out[i] = append(out[i], e)
 	}
 	for _, of := range out {
-		slices.SortStableFunc(of, func(a, b excerpt) int { return cmp.Compare(a.claims[0].offset(), b.claims[0].offset()) })
+		slices.SortStableFunc(of, func(a, b excerpt) int { return cmp.Compare(a.claims[0].Offset(), b.claims[0].Offset()) })
 	}
 	return out
 }
 
 func documentTitle(c claim) string {
-	return cmp.Or(report.CleanTitle(text.Heading(c.source.Title)), report.CleanTitle(c.source.Title), c.document())
+	return cmp.Or(report.CleanTitle(text.Heading(c.Source.Title)), report.CleanTitle(c.Source.Title), c.Document())
 }
 
 // bodies returns excerpts below headings that name their place. document: title of the document if it is already shown
@@ -292,7 +292,7 @@ func (e excerpt) shown() []report.Block {
 // placeTitle names the place of a claim: document and sections, without a title that is already shown.
 func placeTitle(c claim, document string) string {
 	var names []string
-	for _, h := range append([]string{c.source.Title}, c.source.Section...) {
+	for _, h := range append([]string{c.Source.Title}, c.Source.Section...) {
 		title := report.CleanTitle(text.Heading(h))
 		if title == "" && strings.ContainsFunc(h, unicode.IsDigit) { // a version or a date
 			title = text.Line(h)
@@ -311,7 +311,7 @@ const maxUnmentioned = 4
 func (w *writer) unmentioned(shown []excerpt) []string {
 	has := map[string]bool{}
 	for _, e := range shown {
-		s := e.claims[0].source
+		s := e.claims[0].Source
 		for _, t := range text.Terms(strings.Join(append([]string{e.body, s.Title, s.Document, s.URL}, s.Section...), "\n")) {
 			has[t] = true
 		}
@@ -338,10 +338,10 @@ func (w *writer) checkQuoted(d draft) *Verification {
 			first, last := e.claims[0], e.claims[len(e.claims)-1]
 			checked := CheckedSentence{
 				Text: e.body, Section: s.title, Citations: []string{first.CitationID}, Verdict: support.Supported,
-				Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
+				Source: first.Source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
 			}
-			if first.source.Hash != "" {
-				checked.Page = topicqueue.PagePath(first.source.Hash)
+			if first.Source.Hash != "" {
+				checked.Page = topicqueue.PagePath(first.Source.Hash)
 			}
 			v.Sentences = append(v.Sentences, checked)
 		}

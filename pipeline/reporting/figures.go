@@ -58,7 +58,7 @@ func (p reportPlan) figuresOf(section int, cited []string) (lines []prompts.Figu
 	given := map[string]bool{}
 	for i, s := range p.sections[:section+1] {
 		for _, c := range s.claims {
-			for _, f := range c.source.Figures {
+			for _, f := range c.Source.Figures {
 				if given[f.Path] || !figureName.MatchString(f.Path) || !f.BesideClaim(c.Claim) {
 					continue
 				}

@@ -83,7 +83,7 @@ func (c *checker) citedBy(d *decision) []claim {
 // quotesFor returns the positions of the quotes of all claims that a statement cites, most similar first.
 func (c *checker) quotesFor(d *decision) (quotes []support.Span) {
 	for _, from := range byLikeness(d.text, c.citedBy(d)) {
-		quotes = append(quotes, support.Span{Source: from.source.ID, Start: from.Start, End: from.End})
+		quotes = append(quotes, support.Span{Source: from.Source.ID, Start: from.Start, End: from.End})
 	}
 	return quotes
 }
@@ -92,7 +92,7 @@ func (c *checker) quotesFor(d *decision) (quotes []support.Span) {
 func byLikeness(words string, claims []claim) []claim {
 	alike := map[string]float64{}
 	for _, c := range claims {
-		alike[c.ID] = text.Similarity(c.statement(), words)
+		alike[c.ID] = text.Similarity(c.Statement(), words)
 	}
 	more := func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) }
 	return slices.SortedStableFunc(slices.Values(claims), more)

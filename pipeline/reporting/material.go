@@ -66,7 +66,7 @@ func (m *material) titleFor(s OutlineSection) string {
 	}
 	for _, c := range m.claims {
 		if slices.Contains(s.AllClaimIDs(), c.ID) {
-			return m.block(c.block).title
+			return m.block(c.Block).title
 		}
 	}
 	return m.title
@@ -331,7 +331,7 @@ func (m *material) documents(ids []string) int {
 	distinct := map[string]bool{}
 	for _, id := range ids {
 		if t, ok := m.registry.Lookup(id); ok {
-			distinct[claim{source: t.Source}.document()] = true
+			distinct[claim{Source: t.Source}.Document()] = true
 		}
 	}
 	return len(distinct)

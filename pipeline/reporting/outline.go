@@ -97,7 +97,7 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 		out.Sections = ol.withSection(out.Sections, section)
 	}
 	for _, c := range ol.claims {
-		blocks[c.block] = blocks[c.block] || placed[c.ID]
+		blocks[c.Block] = blocks[c.Block] || placed[c.ID]
 	}
 	for _, b := range ol.blocks {
 		if !blocks[b.id] {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
@@ -64,7 +65,7 @@ func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
 	p.Key, p.Sections = nil, nil
 	for _, c := range ol.claims {
 		known[c.ID] = c
-		if slices.Contains(outline.Key, c.ID) || c.isComputed() {
+		if slices.Contains(outline.Key, c.ID) || isComputed(c) {
 			p.Key, p.key = append(p.Key, c.ID), append(p.key, c)
 		}
 	}
@@ -109,7 +110,7 @@ func sectionOf(title string, claims []claim) OutlineSection {
 func blockIDs(claims []claim) []string {
 	ids := []string{}
 	for _, c := range claims {
-		ids = append(ids, c.block)
+		ids = append(ids, c.Block)
 	}
 	slices.SortFunc(ids, func(a, b string) int {
 		return cmp.Or(cmp.Compare(topicqueue.BlockNumber(a), topicqueue.BlockNumber(b)), cmp.Compare(a, b))
@@ -189,7 +190,7 @@ func (ol outliner) assign(o *Outline) {
 		ids     *[]string // of the section or a subsection
 	}
 	placed, twins, first := map[string]place{}, map[string]place{}, map[string]place{} // first: by citation
-	said := statementKeys(ol.claims)
+	said := evidence.Statements(ol.claims)
 	put := func(i int, at place) {
 		c := ol.claims[i]
 		placed[c.ID] = at
@@ -225,7 +226,7 @@ func (ol outliner) assign(o *Outline) {
 			continue
 		}
 		at, twin := twins[said[i]]
-		if ids := operands([]topicqueue.Claim{c.Claim}); c.isComputed() && len(ids) > 0 {
+		if ids := operands([]topicqueue.Claim{c.Claim}); isComputed(c) && len(ids) > 0 {
 			at.section = first[ids[0]].section
 			at.ids = &o.Sections[at.section].ClaimIDs
 		} else if !twin {
@@ -243,47 +244,26 @@ func (ol outliner) nearest(c claim, sections []OutlineSection, index *text.Index
 	for i := range all {
 		all[i] = i
 	}
-	of := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return !slices.Contains(sections[i].BlockIDs, c.block) })
+	of := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return !slices.Contains(sections[i].BlockIDs, c.Block) })
 	if len(of) == 1 {
 		return of[0]
 	}
 	if len(of) == 0 {
 		of = all
 	}
-	scores := index.BM25(c.words() + "\n" + ol.block(c.block).title)
+	scores := index.BM25(claimWords(c) + "\n" + ol.block(c.Block).title)
 	return slices.MaxFunc(of, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
-}
-
-// statementKeys returns a statement for each claim, so that duplicates are equal. Claims that several blocks found with
-// the same quote of one source get the statement of one of them, preferably one that is not verbatim.
-func statementKeys(claims []claim) []string {
-	type passage struct{ source, quote string }
-	best := map[passage]int{}
-	for i, c := range claims {
-		at := passage{c.source.ID, c.Quote}
-		if first, known := best[at]; !known || claims[first].verbatim() && !c.verbatim() {
-			best[at] = i
-		}
-	}
-	said := make([]string, len(claims))
-	for i, c := range claims {
-		said[i] = c.statement()
-		if one := claims[best[passage{c.source.ID, c.Quote}]]; c.Quote != "" && one.block != c.block {
-			said[i] = one.statement()
-		}
-	}
-	return said
 }
 
 // digests lists the claims of each block for the prompt, numbered from 1 as in ol.claims. A claim that several blocks
 // found is listed once. Each increment of shrink halves the listed claims, to fit a small context window.
 func (ol outliner) digests(shrink int) []prompts.BlockDigest {
 	var out []prompts.BlockDigest
-	said, listed := statementKeys(ol.claims), map[string]bool{}
+	said, listed := evidence.Statements(ol.claims), map[string]bool{}
 	for _, b := range ol.blocks {
 		d := prompts.BlockDigest{ID: b.id, Title: b.title, Overview: b.overview}
 		for i, c := range ol.claims {
-			if c.block == b.id && !listed[said[i]] {
+			if c.Block == b.id && !listed[said[i]] {
 				listed[said[i]] = true
 				d.Claims = append(d.Claims, prompts.PlaceClaim{Number: i + 1, Text: said[i]})
 			}

@@ -24,7 +24,7 @@ func planner() outliner {
 			c := topicqueue.Claim{
 				ID: fmt.Sprintf("CIT-%d-01.%d", i+1, n+1), CitationID: fmt.Sprintf("CIT-%d-%02d", i+1, n+1), Text: fmt.Sprintf("Claim %d.", 2*i+n+1),
 			}
-			w.claims = append(w.claims, claim{Claim: c, block: id})
+			w.claims = append(w.claims, claim{Claim: c, Block: id})
 		}
 	}
 	return w
@@ -122,7 +122,7 @@ func TestPlan_SameQuote(t *testing.T) {
 	t.Parallel()
 	w := planner()
 	for _, i := range []int{0, 1, 3} { // the second is of the first one's block and says something else
-		w.claims[i].source.ID, w.claims[i].Quote = "src_1", "What the source says."
+		w.claims[i].Source.ID, w.claims[i].Quote = "src_1", "What the source says."
 	}
 	if blocks := w.digests(0); len(blocks[0].Claims) != 2 || len(blocks[1].Claims) != 1 {
 		t.Errorf("%+v", blocks)
@@ -188,7 +188,7 @@ func TestNewClaimsOfANight(t *testing.T) {
 		"The hours cost 51,300 euros a year.", "The police do not consider the branch a focus of crime.", "Weststadt gets its hours from March.",
 	} {
 		id := fmt.Sprintf("CIT-1-%02d", i+1)
-		w.claims = append(w.claims, claim{Claim: topicqueue.Claim{ID: id + ".1", CitationID: id, Text: said}, block: "block_1"})
+		w.claims = append(w.claims, claim{Claim: topicqueue.Claim{ID: id + ".1", CitationID: id, Text: said}, Block: "block_1"})
 	}
 	w.before = &Text{}
 	for i, title := range []string{"Use and cost", "Safety", "Weststadt"} {

@@ -4,15 +4,16 @@ import (
 	"context"
 	"slices"
 
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
 
-// renew asks the model which sections of the last report need the new claims and which are outdated. It gives the
-// sections to rewrite their new claims and instructions, and returns their numbers, from 0. The only error is the end of
-// ctx. If the model fails, only sections whose own claims changed are rewritten.
+// renew asks the model which sections of the last report need the new claims and which are outdated. It gives these
+// sections their claims and instructions, and returns their numbers, from 0. The only error is the end of ctx. If the
+// model fails, only sections whose own claims changed are rewritten.
 func (ol outliner) renew(ctx context.Context, o *Outline) (again map[int]bool, err error) {
 	placed := map[string]bool{}
 	for _, s := range ol.before.Outline.Sections {
@@ -20,7 +21,7 @@ func (ol outliner) renew(ctx context.Context, o *Outline) (again map[int]bool, e
 			placed[id] = true
 		}
 	}
-	said, stands := statementKeys(ol.claims), map[string]bool{} // statements of the last report
+	said, stands := evidence.Statements(ol.claims), map[string]bool{} // statements of the last report
 	for i, c := range ol.claims {
 		stands[said[i]] = stands[said[i]] || placed[c.ID]
 	}

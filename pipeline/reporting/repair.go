@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
@@ -25,8 +26,8 @@ const (
 func (c *checker) citeAll(ctx context.Context) error {
 	others := make([]string, len(c.claims))
 	for i, from := range c.claims {
-		s := from.source
-		others[i] = strings.Join([]string{from.statement(), from.quote(), s.Title, s.By(), s.Date, s.Head}, "\n")
+		s := from.Source
+		others[i] = strings.Join([]string{from.Statement(), from.Passage(), s.Title, s.By(), s.Date, s.Head}, "\n")
 	}
 	var cited, before []*decision
 	for _, p := range c.parts {
@@ -186,7 +187,7 @@ func (c *checker) repair(d *decision, answer, words string) {
 		d.refused = refusedDropped + strings.Join(dropped, ", ")
 		return
 	}
-	written, _ := c.m.accept(answer, "", citations(c.claims))
+	written, _ := c.m.accept(answer, "", evidence.Citations(c.claims))
 	var corrected []report.Sentence
 	report.EachSentence(written.Blocks, func(s *report.Sentence) { corrected = append(corrected, *s) })
 	if len(corrected) == 0 {
@@ -212,7 +213,7 @@ func (c *checker) repair(d *decision, answer, words string) {
 func (c *checker) dropped(d *decision, correction string) []string {
 	var said []string
 	for _, from := range c.citedBy(d) {
-		said = append(said, from.statement(), from.quote())
+		said = append(said, from.Statement(), from.Passage())
 	}
 	claims := strings.Join(said, "\n")
 	both := support.New([]support.Source{{ID: "correction", Text: correction}, {ID: "claims", Text: claims}})

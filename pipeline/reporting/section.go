@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/report"
 	"nightdesk/prompts"
@@ -12,7 +13,7 @@ import (
 // claimLines lists distinct claims for the prompt.
 func claimLines(claims []claim) []prompts.ClaimLine {
 	var lines []prompts.ClaimLine
-	for _, c := range distinct(claims) {
+	for _, c := range evidence.Distinct(claims) {
 		lines = append(lines, claimLine(c))
 	}
 	return lines
@@ -23,10 +24,10 @@ func (w sectionWriter) localSection(s sectionPlan) string {
 	said := map[string]bool{}
 	list := func(ids []string) string {
 		var lines []string
-		for _, c := range distinct(s.claims) {
-			if key := report.Key(c.statement()); slices.Contains(ids, c.ID) && !said[key] {
+		for _, c := range evidence.Distinct(s.claims) {
+			if key := report.Key(c.Statement()); slices.Contains(ids, c.ID) && !said[key] {
 				said[key] = true
-				lines = append(lines, "- "+markdown.Escape(c.statement())+" ["+c.CitationID+"]")
+				lines = append(lines, "- "+markdown.Escape(c.Statement())+" ["+c.CitationID+"]")
 			}
 		}
 		return strings.Join(lines, "\n")

@@ -23,7 +23,7 @@ const weighTime = 15 * time.Second
 
 // weigh compares all claims of the run and finds support and contradictions among them.
 func (w *writer) weigh(ctx context.Context, in Input) error {
-	claims := evidence.Collect(in.Traces())
+	claims := evidence.Collect(in.Traces(), "")
 	sketches := w.sketches(ctx, evidence.Sources(claims))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -31,11 +31,11 @@ func (w *writer) weigh(ctx context.Context, in Input) error {
 	w.weighed = evidence.Weigh(claims, sketches, w.review.Contradictions, reviewed(in))
 	support := w.weighed.Support()
 	for i := range w.claims {
-		w.claims[i].support = support[w.claims[i].ID]
+		w.claims[i].Support = support[w.claims[i].ID]
 	}
 	w.stats.Contradictions = len(w.weighed.Contradictions)
 	said := map[string]string{}
-	for i, words := range statementKeys(w.claims) {
+	for i, words := range evidence.Statements(w.claims) {
 		said[w.claims[i].ID] = words
 	}
 	for i := range w.weighed.Contradictions {
@@ -188,7 +188,7 @@ func (w *writer) beside(s evidence.Side) []string {
 	}
 	var ids []string
 	for _, c := range w.claims {
-		if documents[documentOf(c.source)] && !slices.Contains(ids, c.CitationID) {
+		if documents[documentOf(c.Source)] && !slices.Contains(ids, c.CitationID) {
 			ids = append(ids, c.CitationID)
 		}
 	}

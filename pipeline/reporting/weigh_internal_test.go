@@ -17,7 +17,7 @@ func TestTells(t *testing.T) {
 	} {
 		source := topicqueue.Source{ID: id, Document: document}
 		w.returned[id] = source
-		w.claims = append(w.claims, claim{Claim: topicqueue.Claim{CitationID: id}, source: source})
+		w.claims = append(w.claims, claim{Claim: topicqueue.Claim{CitationID: id}, Source: source})
 	}
 	c := evidence.Contradiction{
 		A: evidence.Side{Value: "310", Citations: []string{"CIT-1-01"}}, B: evidence.Side{Value: "270",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -27,7 +28,7 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 	}
 	m.title = cmp.Or(text.Title(in.Run.Topic), texts.Untitled.String())
 	m.blocks, m.claims, m.gaps = gather(in, texts)
-	m.cited = citeOnce(m.claims, in.Traces())
+	m.cited = evidence.CiteOnce(m.claims, in.Traces())
 	m.registry = in.Registry()
 	m.cautions = cautions(in.Traces(), texts)
 	for _, s := range in.AllReturned() {
@@ -93,7 +94,7 @@ func (w *writer) withoutModel() *writer {
 	local := *w.Reporter
 	local.Model = nil
 	w.Reporter, w.fallbacks, w.moments = &local, []string{"report"}, nil
-	w.claims, w.before = slices.DeleteFunc(w.claims, claim.isComputed), nil
+	w.claims, w.before = slices.DeleteFunc(w.claims, isComputed), nil
 	return w
 }
 
@@ -101,7 +102,7 @@ func (w *writer) withoutModel() *writer {
 // and note as other reports. If nothing in the answer is usable, it reports quotes of the sources.
 func (w *writer) answered(ctx context.Context) (Report, error) {
 	texts, _ := reportPlan{}.split(w.answer, []int{0})
-	text, usable := w.accept(texts[0], w.title, citations(w.claims))
+	text, usable := w.accept(texts[0], w.title, evidence.Citations(w.claims))
 	if !usable {
 		w.fellBack("answer")
 		return w.quoted(ctx)

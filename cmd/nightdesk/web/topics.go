@@ -10,7 +10,6 @@ import (
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/history"
-	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
@@ -91,7 +90,7 @@ func lineOfNight(n history.Night, o history.Outcome) nightLine {
 	}
 	line.Check = confirmedOf(o.Tally)
 	if c := o.Changes; c != nil {
-		all := digest.Lines(*c)
+		all := o.ChangeLines()
 		line.Since, line.Changes, line.More = c.Since, all[:min(len(all), shownChanges)], max(0, len(all)-shownChanges)
 	}
 	return line
