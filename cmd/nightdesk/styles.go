@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/template"
 )
 
 func stylesCommand(p *program) *cobra.Command {
@@ -25,10 +25,10 @@ and schedule add, or change a copy:
 See "nightdesk help templates" for the format.`,
 		RunE: p.command(func(_ context.Context, s *session, args []string) error {
 			if len(args) == 0 {
-				all := reporting.ShippedTemplates()
+				all := template.Names()
 				return s.Row(all, "%s\n", strings.Join(all, "\n"))
 			}
-			text, err := reporting.ShippedTemplate(args[0], language)
+			text, err := template.Text(args[0], language)
 			if err != nil {
 				return view.Usage(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/changed"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -31,7 +32,7 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 		}
 	}
 	if c := a.changes; c != nil {
-		add(report.RoleChanges, a.texts.Changes.With(prompts.V{"Date": c.Since}), a.whatChanged(), nil)
+		add(report.RoleChanges, a.texts.Changes.With(prompts.V{"Date": c.Since}), changed.Section(*c, a.texts), nil)
 	}
 	add(report.RoleAnswer, "", d.opening.Blocks, nil)
 	figures, removed := a.figures(d.sections)

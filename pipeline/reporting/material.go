@@ -17,6 +17,7 @@ import (
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/template"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -44,7 +45,7 @@ type material struct {
 	read     map[string]string // texts of sources by source id, if they were read
 	weighed  evidence.Weighed
 	changes  *recurring.Changes
-	template *Template            // used instead of an outline; nil: none
+	template *template.Template   // used instead of an outline; nil: none
 	answer   string               // answer that is the report; empty: the report is written
 	before   *Text                // last report, if parts of it may be kept
 	moved    map[string]bool      // citation ids with changed evidence, if there is a last report

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/template"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -53,8 +54,6 @@ func (s OutlineSection) AllClaimIDs() []string {
 func (s OutlineSection) everyClaim() []string { return append(s.AllClaimIDs(), s.Shared...) }
 
 const (
-	// maxSubsections prevents the model from cutting a section into headings with a sentence each.
-	maxSubsections = 6
 	// maxSections is the maximum number of sections, which the prompt also states.
 	maxSections = 6
 	// maxKey is the maximum number of key claims.
@@ -155,14 +154,14 @@ func (ol outliner) withSection(sections []OutlineSection, s OutlineSection) []Ou
 }
 
 // setSubsections sets the subsections of s. It omits those with an empty or repeated title, those with the title of the
-// section, and those beyond maxSubsections; their claims move to the section itself.
+// section, and those beyond the maximum; their claims move to the section itself.
 func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
 	s.Subsections = []OutlineSubsection{}
 	for _, sub := range subs {
 		sub.Title, sub.Instruction = report.CleanTitle(sub.Title), text.Line(sub.Instruction)
 		same := func(o OutlineSubsection) bool { return report.SameTitle(o.Title, sub.Title) }
 		unusable := report.TitleKey(sub.Title) == "" || report.SameTitle(sub.Title, s.Title)
-		if unusable || slices.ContainsFunc(s.Subsections, same) || len(s.Subsections) == maxSubsections {
+		if unusable || slices.ContainsFunc(s.Subsections, same) || len(s.Subsections) == template.MaxSubsections {
 			s.ClaimIDs = append(s.ClaimIDs, sub.ClaimIDs...)
 			continue
 		}

@@ -3,6 +3,7 @@ package reporting
 import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/quoted"
 )
 
 // partText is the text of a part of a report, as the next run of the topic gets it, and the result of its check.
@@ -27,10 +28,10 @@ type told struct {
 type part struct {
 	partText
 	title    string
-	claims   []claim   // claims that the text may cite
-	excerpts []excerpt // excerpts shown, in a report without a model
-	empty    bool      // template section without evidence
-	past     *partText // part of the last report, kept unchanged; nil: new text
+	claims   []claim          // claims that the text may cite
+	excerpts []quoted.Excerpt // excerpts shown, in a report without a model
+	empty    bool             // template section without evidence
+	past     *partText        // part of the last report, kept unchanged; nil: new text
 }
 
 // localPart returns a part that is not written by the model. body: Markdown whose paragraphs are one statement each.

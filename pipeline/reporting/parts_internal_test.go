@@ -1,8 +1,9 @@
 package reporting
 
 import (
-	"nightdesk/pipeline/report"
 	"testing"
+
+	"nightdesk/pipeline/report"
 
 	"github.com/google/go-cmp/cmp"
 )

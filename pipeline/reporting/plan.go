@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/report"
@@ -127,7 +128,7 @@ func (ol outliner) outline(ctx context.Context) (o Outline, again map[int]bool, 
 		return o, again, err
 	}
 	if ol.Model == nil {
-		return ol.template.outlineFor(ol.title), nil, nil
+		return ol.ofTemplate(), nil, nil
 	}
 	data := prompts.OutlineData{Topic: ol.topic, Disagreements: disagreementLines(ol.disagreements()),
 		Draft: ol.review.Draft, Open: ol.open()}
@@ -158,9 +159,27 @@ func (ol outliner) outline(ctx context.Context) (o Outline, again map[int]bool, 
 	return o, nil, nil
 }
 
+// ofTemplate returns the outline of the template, without claims.
+func (ol outliner) ofTemplate() Outline {
+	t := ol.template
+	o := Outline{Title: ol.title, Introduction: t.Introduction, Conclusion: t.Conclusion}
+	if t.Title != "" {
+		o.Title = strings.ReplaceAll(t.Title, "{topic}", ol.title)
+	}
+	for _, s := range t.Sections {
+		section := sectionOf(s.Title, nil)
+		section.Instruction = s.Instruction
+		for _, sub := range s.Subsections {
+			section.Subsections = append(section.Subsections, OutlineSubsection{Title: sub.Title, Instruction: sub.Instruction})
+		}
+		o.Sections = append(o.Sections, section)
+	}
+	return o
+}
+
 // filled returns the outline of the template with the claims of the sections of the same titles.
 func (ol outliner) filled(from Outline) Outline {
-	o := ol.template.outlineFor(ol.title)
+	o := ol.ofTemplate()
 	o.Key = from.Key
 	for i := range o.Sections {
 		s := &o.Sections[i]

@@ -11,6 +11,7 @@ import (
 	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/template"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -22,7 +23,7 @@ var (
 )
 
 // dealer places the claims in turn in the sections, and writes each down with its marker.
-type dealer []reporting.OutlineSection
+type dealer []template.Section
 
 func (d dealer) answer(req llm.Request) (string, error) {
 	user := req.Prompt.User
@@ -62,15 +63,15 @@ func (d dealer) answer(req llm.Request) (string, error) {
 // Each template that comes with the program, in each language: a report has its sections, in their order, filled.
 func TestShippedTemplates(t *testing.T) {
 	t.Parallel()
-	for _, name := range reporting.ShippedTemplates() {
+	for _, name := range template.Names() {
 		for _, language := range []string{"en", "zh"} {
 			t.Run(name+"/"+language, func(t *testing.T) {
 				t.Parallel()
-				text, err := reporting.ShippedTemplate(name, language)
+				text, err := template.Text(name, language)
 				if err != nil {
 					t.Fatal(err)
 				}
-				parsed, err := reporting.ParseTemplate(text)
+				parsed, err := template.Parse(text)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -96,10 +97,10 @@ func TestShippedTemplates(t *testing.T) {
 			})
 		}
 	}
-	if _, err := reporting.ShippedTemplate("poem", "en"); err == nil || !strings.Contains(err.Error(), "briefing") {
+	if _, err := template.Text("poem", "en"); err == nil || !strings.Contains(err.Error(), "briefing") {
 		t.Errorf("%v", err)
 	}
-	if _, err := reporting.ShippedTemplate("notes", "de"); err == nil || !strings.Contains(err.Error(), "English") {
+	if _, err := template.Text("notes", "de"); err == nil || !strings.Contains(err.Error(), "English") {
 		t.Errorf("%v", err)
 	}
 }

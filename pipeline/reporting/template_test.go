@@ -14,6 +14,7 @@ import (
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/reporting/formats"
+	"nightdesk/pipeline/reporting/template"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -41,7 +42,7 @@ What is written, and when.
 
 func TestParseTemplate(t *testing.T) {
 	t.Parallel()
-	got, err := reporting.ParseTemplate("\ufeff" + strings.ReplaceAll(brief, "\n", "\r\n") + "\n## Conclusion\n\nName the\nrisk.\n\n```\n## no heading\n```\n#hashtag\n")
+	got, err := template.Parse("\ufeff" + strings.ReplaceAll(brief, "\n", "\r\n") + "\n## Conclusion\n\nName the\nrisk.\n\n```\n## no heading\n```\n#hashtag\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestParseTemplateErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := reporting.ParseTemplate(tc.text)
+			_, err := template.Parse(tc.text)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %s", err, tc.want)
 			}
@@ -91,20 +92,20 @@ func FuzzTemplate(f *testing.F) {
 	f.Add("# {topic}\n## *A* [CIT-1-01](#x)\n```\n## B\n")
 	f.Add("## Introduction\nx\n## <script>\n### | a | b |\n## Conclusion\ny\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		template, err := reporting.ParseTemplate(text)
+		parsed, err := template.Parse(text)
 		if err != nil {
 			return
 		}
-		text = written(&template)
-		again, err := reporting.ParseTemplate(text)
-		if len(text) <= 16<<10 && (err != nil || !reflect.DeepEqual(template, again)) {
-			t.Errorf("%v\n%+v\n%+v", err, template, again)
+		text = written(&parsed)
+		again, err := template.Parse(text)
+		if len(text) <= 16<<10 && (err != nil || !reflect.DeepEqual(parsed, again)) {
+			t.Errorf("%v\n%+v\n%+v", err, parsed, again)
 		}
 	})
 }
 
 // written returns a template as text. Every instruction gets a word of its own in front, so that it cannot begin something else.
-func written(t *reporting.Template) string {
+func written(t *template.Template) string {
 	var b strings.Builder
 	part := func(heading, title string, instruction *string) {
 		if *instruction != "" {

@@ -10,6 +10,7 @@ import (
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/quoted"
 	"nightdesk/pipeline/text"
 )
 
@@ -159,7 +160,7 @@ func (s CheckedSentence) quotes(source string) bool {
 	if s.Start < 0 || s.Start >= s.End || s.End > len(source) {
 		return false
 	}
-	shown := quoteMarkdown(source[s.Start:s.End])
+	shown := quoted.Markdown(source[s.Start:s.End])
 	return report.Plain(report.ParseWhole(shown)) == s.Text ||
 		text.Line(shown) == strings.TrimSuffix(s.Text, " —") // as earlier versions recorded it
 }

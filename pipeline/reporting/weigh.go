@@ -12,6 +12,7 @@ import (
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/quoted"
 	"nightdesk/pipeline/sources"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -213,9 +214,9 @@ func (w *writer) disagreementSection(written []part) (s part, cited []string) {
 		if w.Model != nil {
 			return report.ParseWhole(markdown.Escape(of.Statement) + " [" + w.claims[i].CitationID + "]")
 		}
-		e := newExcerpt(w.claims[i])
+		e := quoted.New(w.claims[i])
 		s.excerpts = append(s.excerpts, e)
-		return e.shown()
+		return e.Shown()
 	}
 	for _, c := range w.disagreements() {
 		if c.A.Quote == "" || c.B.Quote == "" || w.tells(written, c) {

@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/reporting/template"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -38,7 +39,7 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 		m.returned[t.Source.ID] = t.Source
 	}
 	if text := in.Run.Options.Template; text != "" {
-		if t, err := ParseTemplate(text); err == nil {
+		if t, err := template.Parse(text); err == nil {
 			m.template = &t
 		} else { // it was checked when the run was enqueued
 			m.fellBack("template: " + err.Error())

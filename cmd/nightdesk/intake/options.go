@@ -12,7 +12,7 @@ import (
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/planning"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/template"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 )
@@ -140,8 +140,8 @@ func ReadTemplate(name, language string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	if slices.Contains(reporting.ShippedTemplates(), name) {
-		text, err := reporting.ShippedTemplate(name, language)
+	if slices.Contains(template.Names(), name) {
+		text, err := template.Text(name, language)
 		if err != nil {
 			return "", view.Usage(view.Hint(err, fmt.Sprintf("Translate it: `nightdesk styles %s > mine.md` writes it into "+
 				"a file, --report-template mine.md uses it.", name)))
@@ -151,9 +151,9 @@ func ReadTemplate(name, language string) (string, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return "", view.Usage(view.Hint(fmt.Errorf("read the template of reports: %w", err),
-			"Give a file, or one of "+strings.Join(reporting.ShippedTemplates(), ", ")+"."))
+			"Give a file, or one of "+strings.Join(template.Names(), ", ")+"."))
 	}
-	if _, err := reporting.ParseTemplate(string(text)); err != nil {
+	if _, err := template.Parse(string(text)); err != nil {
 		return "", view.Usage(view.Hint(fmt.Errorf("template %s:\n%w", name, err),
 			"`nightdesk help templates` has an example."))
 	}

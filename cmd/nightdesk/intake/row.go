@@ -9,7 +9,7 @@ import (
 
 	"nightdesk/config"
 	"nightdesk/jobs/tasks"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/template"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/topiclist"
 )
@@ -127,9 +127,9 @@ func (r *listReader) checkFiles(options map[string]string) error {
 	if options["plan"] != "" {
 		return errors.New("the column plan names a file, but this list comes from elsewhere: remove the column")
 	}
-	if name := options["report_template"]; name != "" && !slices.Contains(reporting.ShippedTemplates(), name) {
+	if name := options["report_template"]; name != "" && !slices.Contains(template.Names(), name) {
 		return fmt.Errorf("report_template %q: this list comes from elsewhere and cannot name a file; there are %s",
-			topicqueue.Clip(name, 60), strings.Join(reporting.ShippedTemplates(), ", "))
+			topicqueue.Clip(name, 60), strings.Join(template.Names(), ", "))
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 	"nightdesk/config"
 	"nightdesk/jobs/nights"
 	"nightdesk/pipeline/knowledge"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/template"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
 )
@@ -30,7 +30,7 @@ func normalSpec(spec schedule.Spec, baseDir string) (schedule.Spec, error) {
 	if spec.Topics, err = intake.NormalSource(spec.Topics); err != nil {
 		return spec, err
 	}
-	if spec.ReportTemplate != "" && !slices.Contains(reporting.ShippedTemplates(), spec.ReportTemplate) {
+	if spec.ReportTemplate != "" && !slices.Contains(template.Names(), spec.ReportTemplate) {
 		if spec.ReportTemplate, err = filepath.Abs(spec.ReportTemplate); err != nil {
 			return spec, fmt.Errorf("template of reports %s: %w", spec.ReportTemplate, err)
 		}

@@ -1,4 +1,5 @@
-package reporting
+// Package changed writes what is new, changed and withdrawn since the last report on a topic. Entry point: Section.
+package changed
 
 import (
 	"cmp"
@@ -12,45 +13,44 @@ import (
 	"nightdesk/prompts"
 )
 
-// whatChanged returns the section about changes at the start of a report that continues another.
-func (a assembler) whatChanged() []report.Block {
-	c := a.changes
+// Section returns the section about changes at the start of a report that continues another.
+func Section(c recurring.Changes, texts *prompts.Texts) []report.Block {
 	var parts []string
 	if c.None() {
-		parts = append(parts, a.texts.NoChanges.With(prompts.V{"Date": c.Since}))
+		parts = append(parts, texts.NoChanges.With(prompts.V{"Date": c.Since}))
 	}
 	list := func(heading prompts.Text, lines []string) {
 		if len(lines) > 0 {
 			parts = append(parts, "### "+heading.String(), strings.Join(lines, "\n"))
 		}
 	}
-	var changed, open []string
+	var moved, open []string
 	var fresh, taken []toldLine
 	for _, s := range c.New {
 		fresh = append(fresh, toldLine{s, ""})
 	}
 	for _, ch := range c.Changed {
-		changed = append(changed, a.changed(ch))
+		moved = append(moved, changed(ch, texts))
 	}
 	for _, t := range c.Withdrawn {
-		why := a.texts.Unsaid
+		why := texts.Unsaid
 		switch {
 		case t.Gone:
-			why = a.texts.Gone
+			why = texts.Gone
 		case t.Computed:
-			why = a.texts.Outdated
+			why = texts.Outdated
 		}
 		taken = append(taken, toldLine{t.Said, " (" + why.String() + ")"})
 	}
 	for _, o := range c.Open {
 		open = append(open, "- **"+markdown.Escape(o.Title)+"**: "+markdown.Escape(o.Reason))
 	}
-	list(a.texts.Changed, changed)
-	list(a.texts.New, underTitles(fresh))
-	list(a.texts.Withdrawn, underTitles(taken))
-	list(a.texts.Open, open)
+	list(texts.Changed, moved)
+	list(texts.New, underTitles(fresh))
+	list(texts.Withdrawn, underTitles(taken))
+	list(texts.Open, open)
 	if c.Unchecked > 0 {
-		parts = append(parts, a.texts.NotAsked.With(prompts.V{"N": c.Unchecked}))
+		parts = append(parts, texts.NotAsked.With(prompts.V{"N": c.Unchecked}))
 	}
 	return report.ParseWhole(strings.Join(parts, "\n\n"))
 }
@@ -130,8 +130,8 @@ func markers(s recurring.Said) (list string) {
 
 // changed renders a change: the current statement with citations, and the former one. Of a table row, these are what
 // the values describe with both values, and the former value.
-func (a assembler) changed(ch recurring.Change) string {
-	before := "\n  - " + a.texts.Before.String() + ": "
+func changed(ch recurring.Change, texts *prompts.Texts) string {
+	before := "\n  - " + texts.Before.String() + ": "
 	if ch.What != "" {
 		before += markdown.Escape(ch.Old.Value) + markers(ch.Old)
 		return "- " + titled(ch.New) + movedRow(ch) + markers(ch.New) + before

@@ -1,14 +1,15 @@
-package reporting
+package quoted
 
 import (
-	"nightdesk/pipeline/markdown"
 	"regexp"
 	"strings"
+
+	"nightdesk/pipeline/markdown"
 )
 
-// quoteMarkdown renders source text as Markdown. Lists, tables and code are kept, headings become bold lines, and other
+// Markdown renders source text as Markdown. Lists, tables and code are kept, headings become bold lines, and other
 // markup is escaped. The words are unchanged, apart from white space.
-func quoteMarkdown(quote string) string {
+func Markdown(quote string) string {
 	q := quoter{}
 	for line := range strings.SplitSeq(quote, "\n") {
 		q.line(strings.TrimRight(line, " \t\r"))

@@ -1,4 +1,5 @@
-package reporting
+// Package template reads templates of reports, and has those that come with the program. Entry points: Parse and Text.
+package template
 
 import (
 	"embed"
@@ -15,11 +16,14 @@ import (
 	"nightdesk/prompts"
 )
 
+// MaxSubsections is the maximum number of subsections of a section, also in an outline.
+const MaxSubsections = 6
+
 // Limits of a template, whose text is stored with every run.
 const (
-	maxTemplate         = 16 << 10 // bytes
-	maxTemplateSections = 24
-	maxTemplateProblems = 20 // shown in an error
+	maxSize     = 16 << 10 // bytes
+	maxSections = 24
+	maxProblems = 20 // shown in an error
 )
 
 // Template defines the sections of a report and replaces the generated outline.
@@ -31,19 +35,25 @@ const (
 type Template struct {
 	Title        string // may contain "{topic}"; empty: the topic
 	Introduction string // instruction
-	Sections     []OutlineSection
+	Sections     []Section
 	Conclusion   string // instruction
 }
 
-// ParseTemplate parses a template. The error lists up to 20 invalid lines.
-func ParseTemplate(source string) (Template, error) {
+// Section is a section of a template, or a subsection, which has none.
+type Section struct {
+	Title, Instruction string
+	Subsections        []Section
+}
+
+// Parse parses a template. The error lists up to 20 invalid lines.
+func Parse(source string) (Template, error) {
 	if !utf8.ValidString(source) {
 		return Template{}, errors.New("the template is not UTF-8 text")
 	}
-	if len(source) > maxTemplate {
-		return Template{}, fmt.Errorf("the template has %d bytes, but at most %d are allowed", len(source), maxTemplate)
+	if len(source) > maxSize {
+		return Template{}, fmt.Errorf("the template has %d bytes, but at most %d are allowed", len(source), maxSize)
 	}
-	p := templateParser{}
+	p := parser{}
 	p.into = &p.Introduction
 	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\ufeff")
 	if strings.HasPrefix(source, "---\n") {
@@ -59,8 +69,8 @@ func ParseTemplate(source string) (Template, error) {
 		last := 1 + strings.Count(strings.TrimSpace(source), "\n")
 		p.wrong(last, "there is no section: a line such as \"## Risks\" begins one")
 	}
-	if more := len(p.problems) - maxTemplateProblems; more > 0 {
-		p.problems = append(p.problems[:maxTemplateProblems], fmt.Errorf("and %d more", more))
+	if more := len(p.problems) - maxProblems; more > 0 {
+		p.problems = append(p.problems[:maxProblems], fmt.Errorf("and %d more", more))
 	}
 	if len(p.problems) > 0 {
 		return Template{}, errors.Join(p.problems...)
@@ -68,8 +78,8 @@ func ParseTemplate(source string) (Template, error) {
 	return p.Template, nil
 }
 
-// templateParser parses a template heading by heading.
-type templateParser struct {
+// parser parses a template heading by heading.
+type parser struct {
 	Template
 	into     *string // current instruction
 	titled   bool
@@ -77,11 +87,11 @@ type templateParser struct {
 	problems []error
 }
 
-func (p *templateParser) wrong(line int, format string, args ...any) {
+func (p *parser) wrong(line int, format string, args ...any) {
 	p.problems = append(p.problems, fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...)))
 }
 
-func (p *templateParser) heading(n, level int, title string) {
+func (p *parser) heading(n, level int, title string) {
 	switch {
 	case title == "":
 		p.wrong(n, "a heading without text")
@@ -101,14 +111,14 @@ func (p *templateParser) heading(n, level int, title string) {
 	}
 }
 
-func (p *templateParser) title(n int, title string) {
+func (p *parser) title(n int, title string) {
 	if p.titled || len(p.Sections) > 0 || p.framed {
 		p.wrong(n, "a title (#) stands at the beginning, once: sections have two (##), their parts three (###)")
 	}
 	p.titled, p.Title = true, title
 }
 
-func (p *templateParser) section(n int, title string) {
+func (p *parser) section(n int, title string) {
 	part := prompts.FrameOf(title)
 	p.framed = part == prompts.Introduction || part == prompts.Conclusion
 	switch {
@@ -120,50 +130,37 @@ func (p *templateParser) section(n int, title string) {
 		return
 	case part == prompts.OtherFrame:
 		p.wrong(n, "%q is written automatically: rename the section, or remove it", title)
-	case len(p.Sections) == maxTemplateSections:
-		p.wrong(n, "more than %d sections", maxTemplateSections)
-	case slices.ContainsFunc(p.Sections, func(s OutlineSection) bool { return report.SameTitle(s.Title, title) }):
+	case len(p.Sections) == maxSections:
+		p.wrong(n, "more than %d sections", maxSections)
+	case slices.ContainsFunc(p.Sections, func(s Section) bool { return report.SameTitle(s.Title, title) }):
 		p.wrong(n, "there is a section %q already", title)
 	}
-	p.Sections = append(p.Sections, OutlineSection{Title: title, BlockIDs: []string{}, Subsections: []OutlineSubsection{}})
+	p.Sections = append(p.Sections, Section{Title: title})
 	p.into = &p.Sections[len(p.Sections)-1].Instruction
 }
 
-func (p *templateParser) subsection(n int, title string) {
+func (p *parser) subsection(n int, title string) {
 	if len(p.Sections) == 0 || p.framed {
 		p.wrong(n, "a part (###) stands in a section (##) of the report's own")
 		return
 	}
 	s := &p.Sections[len(p.Sections)-1]
 	switch {
-	case len(s.Subsections) == maxSubsections:
-		p.wrong(n, "the section %q has more than %d subsections", s.Title, maxSubsections)
-	case slices.ContainsFunc(s.Subsections, func(o OutlineSubsection) bool { return report.SameTitle(o.Title, title) }):
+	case len(s.Subsections) == MaxSubsections:
+		p.wrong(n, "the section %q has more than %d subsections", s.Title, MaxSubsections)
+	case slices.ContainsFunc(s.Subsections, func(o Section) bool { return report.SameTitle(o.Title, title) }):
 		p.wrong(n, "the section %q has a part %q already", s.Title, title)
 	}
-	s.Subsections = append(s.Subsections, OutlineSubsection{Title: title})
+	s.Subsections = append(s.Subsections, Section{Title: title})
 	p.into = &s.Subsections[len(s.Subsections)-1].Instruction
 }
 
-// outlineFor returns the outline of a report on topic.
-func (t Template) outlineFor(topic string) Outline {
-	o := Outline{Title: topic, Introduction: t.Introduction, Conclusion: t.Conclusion}
-	if t.Title != "" {
-		o.Title = strings.ReplaceAll(t.Title, "{topic}", topic)
-	}
-	for _, s := range t.Sections {
-		s.BlockIDs, s.Subsections = []string{}, slices.Clone(s.Subsections)
-		o.Sections = append(o.Sections, s)
-	}
-	return o
-}
-
-//go:embed templates
+//go:embed en zh
 var shipped embed.FS
 
-// ShippedTemplates returns the names of the embedded templates.
-func ShippedTemplates() []string {
-	files, err := shipped.ReadDir("templates/en")
+// Names returns the names of the embedded templates.
+func Names() []string {
+	files, err := shipped.ReadDir("en")
 	if err != nil {
 		panic(err) // the templates are embedded
 	}
@@ -174,15 +171,15 @@ func ShippedTemplates() []string {
 	return names
 }
 
-// ShippedTemplate returns the text of an embedded template. language: that of the report. The error lists the available
+// Text returns the text of an embedded template. language: that of the report. The error lists the available
 // templates or languages.
-func ShippedTemplate(name, language string) (string, error) {
-	text, err := shipped.ReadFile(path.Join("templates", language, name+".md"))
+func Text(name, language string) (string, error) {
+	text, err := shipped.ReadFile(path.Join(language, name+".md"))
 	if err == nil {
 		return string(text), nil
 	}
-	if !slices.Contains(ShippedTemplates(), name) {
-		return "", fmt.Errorf("there is no template %q; there are %s", name, strings.Join(ShippedTemplates(), ", "))
+	if !slices.Contains(Names(), name) {
+		return "", fmt.Errorf("there is no template %q; there are %s", name, strings.Join(Names(), ", "))
 	}
 	return "", fmt.Errorf("the template %q is there for reports in English (en) and Chinese (zh), not in %q", name,
 		language)
