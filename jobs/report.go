@@ -105,7 +105,7 @@ func (h reportHandler) write(ctx context.Context, a *stage.Attempt, in reporting
 	// This tries, without the storage, whether the report can be rendered in other formats. The final files, with all
 	// their parts, are made when the run is published.
 	forms := h.bundles.Formats(a.Run.ID, a.Run.Options.Formats, formats.Report{Tree: rep.Tree,
-		Style: reporting.StyleOf(a.Run), Title: rep.Title, Language: a.Run.Options.Language})
+		Title: rep.Title, Language: a.Run.Options.Language})
 	out.Events = append([]topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info),
 		topicqueue.NewEvent("report", topicqueue.StatusReport,
 			topicqueue.ReportFile{Report: out.Report, Title: rep.Title})}, rendered(forms)...)

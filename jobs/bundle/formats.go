@@ -110,8 +110,8 @@ func (b *Writer) putFormats(ctx context.Context) error {
 func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input,
 	rep reporting.Report) (formats.Report, error) {
 	r := formats.Report{
-		Tree: rep.Tree, Style: reporting.StyleOf(in.Run), Title: rep.Title, Language: in.Run.Options.Language,
-		Figures: map[string][]byte{}, Words: formats.WordsIn(in.Run.Options.Language),
+		Tree: rep.Tree, Title: rep.Title, Language: in.Run.Options.Language,
+		Figures: map[string][]byte{},
 	}
 	registry := citation.NewRegistry(in.Traces())
 	r.Files = files(registry, rep)

@@ -28,7 +28,7 @@ func (d testDesk) report(id, topic, sentence string, ended time.Time) topicqueue
 		number++
 		s.Verdict, s.Check = "supported", number
 	})
-	page, err := formats.HTML(formats.Report{Tree: tree, Title: topic, Words: formats.CheckWords{Show: "Show"}})
+	page, err := formats.HTML(formats.Report{Tree: tree, Title: topic})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func (w *word) parts() []part {
 // allow become U+FFFD.
 func escaped(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(ordered.Replace(text))) // a strings.Builder never fails
+	_ = xml.EscapeText(&b, []byte(ordered(text))) // a strings.Builder never fails
 	return b.String()
 }
 
@@ -157,7 +157,7 @@ func (w *word) sections() {
 // references writes the references, and what stands below them.
 func (w *word) references() {
 	if len(w.d.Tree.References) > 0 {
-		w.heading(2, w.d.Style.References)
+		w.heading(2, w.d.texts.References.String())
 	}
 	for _, ref := range w.d.Tree.References {
 		if ref.About != "" {

@@ -13,7 +13,6 @@ import (
 
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
-	"nightdesk/prompts"
 )
 
 // Names of the formats, which are also the file extensions.
@@ -37,9 +36,8 @@ var ErrTooLarge = errors.New("the report is too large to be shown in another for
 // Report is a finished report with related data.
 type Report struct {
 	Tree     report.Report
-	Style    report.Style // mark of unsupported statements, and heading of the references
-	Title    string       // plain text
-	Language string       // BCP 47 tag such as "en"
+	Title    string // plain text
+	Language string // BCP 47 tag such as "en"
 
 	// Notes holds the sources of citations by the anchor of their reference: "ref-cit-3-01", "ref-1".
 	Notes map[string]Note
@@ -48,21 +46,6 @@ type Report struct {
 	// Figures holds the pictures by their path in the run's data, "figures/<sha256>.svg" or .png. Other pictures are
 	// shown by title only.
 	Figures map[string][]byte
-
-	Words CheckWords
-}
-
-// CheckWords are the page's labels for verdicts and news, in the language of the report. Without them the page has no
-// view of these.
-type CheckWords struct{ Show, Confirmed, Conclusion, Unconfirmed, Unsupported, News string }
-
-// WordsIn returns the labels in the language of a report.
-func WordsIn(language string) CheckWords {
-	t := prompts.TextsIn(language)
-	return CheckWords{
-		Show: t.ShowChecks.String(), Confirmed: t.CheckConfirmed.String(), Conclusion: t.CheckConclusion.String(),
-		Unconfirmed: t.CheckUnconfirmed.String(), Unsupported: t.CheckUnsupported.String(), News: t.ShowNews.String(),
-	}
 }
 
 // Note describes the source of a citation.

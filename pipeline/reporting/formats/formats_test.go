@@ -65,7 +65,7 @@ func full(t testing.TB) formats.Report {
 		}
 	})
 	return formats.Report{
-		Tree: tree, Style: report.Style{References: "References", Marked: "unsupported"}, Title: "How the log works", Language: "en",
+		Tree: tree, Title: "How the log works", Language: "en",
 		Files: map[string]string{"guide.html": "file:///docs/a%20guide.html"},
 		Notes: map[string]formats.Note{
 			"ref-cit-1-01": {Title: "Guide", Passages: []formats.Passage{{Quote: "Recovery reads all rows of the log."}, {Before: "A log has rules.", Quote: "Every change is written first to the log.", After: "Then come the pages."}}},

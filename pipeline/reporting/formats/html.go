@@ -12,6 +12,7 @@ import (
 
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
 )
 
 // StyleSheet is the style sheet of report pages, for reuse in other pages that show reports.
@@ -41,13 +42,13 @@ type page struct {
 	out strings.Builder
 }
 
-func (w *page) text(s string) { w.out.WriteString(html.EscapeString(ordered.Replace(s))) }
+func (w *page) text(s string) { w.out.WriteString(html.EscapeString(ordered(s))) }
 
 // open writes a start tag with attributes, given as name and value.
 func (w *page) open(tag string, attributes ...string) {
 	w.out.WriteString("<" + tag)
 	for pair := range slices.Chunk(attributes, 2) {
-		w.out.WriteString(" " + pair[0] + `="` + html.EscapeString(ordered.Replace(pair[1])) + `"`)
+		w.out.WriteString(" " + pair[0] + `="` + html.EscapeString(ordered(pair[1])) + `"`)
 	}
 	w.out.WriteString(">")
 }
@@ -164,23 +165,26 @@ func (w *page) contents() {
 
 // legend writes the controls to show new sentences and verdicts.
 func (w *page) legend() {
-	words := w.d.Words
-	if words.News != "" && w.d.news() {
-		w.checkbox("show-news", words.News)
+	t := w.d.texts
+	if w.d.news() {
+		w.checkbox("show-news", t.ShowNews.String())
 		w.shut("p")
 	}
 	verdicts := w.d.checked()
-	if len(verdicts) == 0 || words.Show == "" {
+	if len(verdicts) == 0 {
 		return
 	}
-	w.checkbox("show-checks", words.Show)
-	for _, v := range []struct{ verdict, word string }{
-		{"supported", words.Confirmed}, {"conclusion", words.Conclusion}, {"unverified", words.Unconfirmed},
-		{"unsupported", words.Unsupported},
+	w.checkbox("show-checks", t.ShowChecks.String())
+	for _, v := range []struct {
+		verdict string
+		word    prompts.Text
+	}{
+		{"supported", t.CheckConfirmed}, {"conclusion", t.CheckConclusion}, {"unverified", t.CheckUnconfirmed},
+		{"unsupported", t.CheckUnsupported},
 	} {
 		if verdicts[v.verdict] {
 			w.out.WriteString(" ")
-			w.element(v.word, "span", "class", classes[v.verdict])
+			w.element(v.word.String(), "span", "class", classes[v.verdict])
 		}
 	}
 	w.shut("p")
@@ -255,7 +259,7 @@ func (w *page) figure(b report.Block) {
 // references writes the references, and what stands below them.
 func (w *page) references() {
 	if len(w.d.Tree.References) > 0 {
-		w.element(w.d.Style.References, "h2", "id", w.d.part())
+		w.element(w.d.texts.References.String(), "h2", "id", w.d.part())
 	}
 	for _, ref := range w.d.Tree.References {
 		if ref.About != "" {
@@ -371,7 +375,7 @@ func (w *page) runs(runs []run) {
 
 func (w *page) styled(x run) {
 	class := ""
-	if x.Check > 0 && x.State != report.StateQuoted && w.d.Words.Show != "" {
+	if x.Check > 0 && x.State != report.StateQuoted {
 		class = classes[x.Verdict]
 	}
 	if x.New {

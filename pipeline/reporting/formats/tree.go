@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/report"
+	"nightdesk/prompts"
 )
 
 // style is a set of text styles.
@@ -40,6 +42,7 @@ type figure struct {
 // document is a report that is being rendered.
 type document struct {
 	Report
+	texts    *prompts.Texts
 	labels   map[string]string // of citations, by id
 	known    map[string]bool   // anchors of references
 	cites    map[string][]int  // numbers of the citations of each reference, by anchor
@@ -56,7 +59,7 @@ func newDocument(r Report) (*document, error) {
 	if size := len(r.Tree.Body(nil)); size > MaxMarkdown {
 		return nil, fmt.Errorf("%w: it has %d bytes, but at most %d are allowed", ErrTooLarge, size, MaxMarkdown)
 	}
-	d := &document{Report: r, labels: r.Tree.Labels(), known: map[string]bool{}, cites: map[string][]int{}}
+	d := &document{Report: r, texts: prompts.TextsIn(r.Language), labels: r.Tree.Labels(), known: map[string]bool{}, cites: map[string][]int{}}
 	cells := 0
 	for _, s := range r.Tree.Sections {
 		report.EachBlock(s.Blocks, func(b *report.Block) { cells += columnsOf(*b) * len(b.Rows) })
@@ -140,8 +143,8 @@ func (d *document) sentence(s report.Sentence, mark report.Mark) []run {
 		x.number, x.passage = d.number, d.Notes[x.cited].passage(s.Text)
 		d.cites[x.cited] = append(d.cites[x.cited], d.number)
 	}
-	if mark.State == report.StateMarked && d.Style.Marked != "" {
-		runs = append(runs, run{text: " "}, run{text: "[" + d.Style.Marked + "]", style: marked})
+	if mark.State == report.StateMarked {
+		runs = append(runs, run{text: " "}, run{text: "[" + d.texts.Unsupported.String() + "]", style: marked})
 	}
 	return runs
 }
@@ -206,5 +209,11 @@ func (d *document) caption(b report.Block) []run {
 
 // ordered removes characters that change the direction of following text, because a title could disguise that text. The
 // marks that right-to-left text needs are kept.
-var ordered = strings.NewReplacer("\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "",
-	"\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
+func ordered(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(markdown.Turning, r) {
+			return -1
+		}
+		return r
+	}, s)
+}
