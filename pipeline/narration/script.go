@@ -3,6 +3,7 @@ package narration
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -254,17 +255,5 @@ func (f figures) has(sentence string) bool {
 
 // writes reports whether the report contains a figure as written, and not as part of a longer number.
 func (f figures) writes(written string) bool {
-	digit := func(s string, at int) bool { return at >= 0 && at < len(s) && s[at] >= '0' && s[at] <= '9' }
-	for at := 0; ; {
-		i := strings.Index(f.words[at:], written)
-		if i < 0 {
-			return false
-		}
-		start := at + i
-		end := start + len(written)
-		if !(digit(f.words, start-1) && digit(written, 0)) && !(digit(f.words, end) && digit(written, len(written)-1)) {
-			return true
-		}
-		at = end
-	}
+	return regexp.MustCompile(`(^|[^0-9])` + regexp.QuoteMeta(written) + `([^0-9]|$)`).MatchString(f.words)
 }

@@ -53,42 +53,34 @@ func sizeOf(f figure) (wide, high int) {
 // svgSize returns the size of an SVG in pixels, from the attributes of its first element.
 func svgSize(body []byte) (wide, high float64, ok bool) {
 	d := xml.NewDecoder(bytes.NewReader(body))
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return 0, 0, false
-		}
-		start, is := token.(xml.StartElement)
-		if !is {
-			continue
-		}
-		var box []string
-		for _, a := range start.Attr {
-			switch a.Name.Local {
-			case "width":
-				wide = length(a.Value)
-			case "height":
-				high = length(a.Value)
-			case "viewBox":
-				box = strings.FieldsFunc(a.Value, func(r rune) bool { return r == ' ' || r == ',' })
-			}
-		}
-		if (wide <= 0 || high <= 0) && len(box) == 4 {
-			wide, high = length(box[2]), length(box[3])
-		}
-		const most = 1e6
-		return wide, high, wide > 0 && high > 0 && wide < most && high < most
+	token, err := d.Token()
+	start, is := token.(xml.StartElement)
+	for ; !is && err == nil; start, is = token.(xml.StartElement) {
+		token, err = d.Token()
 	}
+	var box []string
+	for _, a := range start.Attr {
+		switch a.Name.Local {
+		case "width":
+			wide = length(a.Value)
+		case "height":
+			high = length(a.Value)
+		case "viewBox":
+			box = strings.FieldsFunc(a.Value, func(r rune) bool { return r == ' ' || r == ',' })
+		}
+	}
+	if !(usable(wide) && usable(high)) && len(box) == 4 {
+		wide, high = length(box[2]), length(box[3])
+	}
+	return wide, high, usable(wide) && usable(high)
 }
+
+func usable(length float64) bool { return length > 0 && length < 1e6 }
 
 // length converts an SVG length to pixels; 0: not a length, or relative.
 func length(s string) float64 {
 	s = strings.TrimSpace(s)
 	unit := strings.TrimLeft(s, "0123456789.")
-	n, err := strconv.ParseFloat(s[:len(s)-len(unit)], 64)
-	scale := map[string]float64{"": 1, "px": 1, "pt": 4.0 / 3, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "pc": 16}[unit]
-	if err != nil {
-		return 0
-	}
-	return n * scale
+	n, _ := strconv.ParseFloat(s[:len(s)-len(unit)], 64)
+	return n * map[string]float64{"": 1, "px": 1, "pt": 4.0 / 3, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "pc": 16}[unit]
 }

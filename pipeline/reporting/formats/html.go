@@ -166,25 +166,20 @@ func (w *page) contents() {
 // legend writes the controls to show new sentences and verdicts.
 func (w *page) legend() {
 	t := w.d.texts
-	if w.d.news() {
+	verdicts, news := w.d.checks()
+	if news {
 		w.checkbox("show-news", t.ShowNews.String())
 		w.shut("p")
 	}
-	verdicts := w.d.checked()
 	if len(verdicts) == 0 {
 		return
 	}
 	w.checkbox("show-checks", t.ShowChecks.String())
-	for _, v := range []struct {
-		verdict string
-		word    prompts.Text
-	}{
-		{"supported", t.CheckConfirmed}, {"conclusion", t.CheckConclusion}, {"unverified", t.CheckUnconfirmed},
-		{"unsupported", t.CheckUnsupported},
-	} {
-		if verdicts[v.verdict] {
+	words := []prompts.Text{t.CheckConfirmed, t.CheckConclusion, t.CheckUnconfirmed, t.CheckUnsupported}
+	for i, verdict := range []string{"supported", "conclusion", "unverified", "unsupported"} {
+		if verdicts[verdict] {
 			w.out.WriteString(" ")
-			w.element(v.word.String(), "span", "class", classes[v.verdict])
+			w.element(words[i].String(), "span", "class", classes[verdict])
 		}
 	}
 	w.shut("p")

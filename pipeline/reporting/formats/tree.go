@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -59,7 +60,8 @@ func newDocument(r Report) (*document, error) {
 	if size := len(r.Tree.Body(nil)); size > MaxMarkdown {
 		return nil, fmt.Errorf("%w: it has %d bytes, but at most %d are allowed", ErrTooLarge, size, MaxMarkdown)
 	}
-	d := &document{Report: r, texts: prompts.TextsIn(r.Language), labels: r.Tree.Labels(), known: map[string]bool{}, cites: map[string][]int{}}
+	d := &document{Report: r, texts: prompts.TextsIn(r.Language), labels: r.Tree.Labels(),
+		known: map[string]bool{}, cites: map[string][]int{}}
 	cells := 0
 	for _, s := range r.Tree.Sections {
 		report.EachBlock(s.Blocks, func(b *report.Block) { cells += columnsOf(*b) * len(b.Rows) })
@@ -89,26 +91,18 @@ func (d *document) part() string {
 	return "part-" + strconv.Itoa(d.headings)
 }
 
-// checked reports whether the report shows verdicts, and which.
-func (d *document) checked() map[string]bool {
-	verdicts := map[string]bool{}
+// checks returns the verdicts that the report shows, and whether a statement is marked as new.
+func (d *document) checks() (verdicts map[string]bool, news bool) {
+	verdicts = map[string]bool{}
 	for _, s := range d.Tree.Sections {
 		report.EachStatement(s.Blocks, func(s report.Statement) {
+			news = news || s.New
 			if s.Check > 0 && s.State != report.StateQuoted {
 				verdicts[s.Verdict] = true
 			}
 		})
 	}
-	return verdicts
-}
-
-// news reports whether a statement is marked as new.
-func (d *document) news() bool {
-	found := false
-	for _, s := range d.Tree.Sections {
-		report.EachStatement(s.Blocks, func(s report.Statement) { found = found || s.New })
-	}
-	return found
+	return verdicts, news
 }
 
 // sentences returns the runs of the sentences of a paragraph or heading.
@@ -209,11 +203,6 @@ func (d *document) caption(b report.Block) []run {
 
 // ordered removes characters that change the direction of following text, because a title could disguise that text. The
 // marks that right-to-left text needs are kept.
-func ordered(s string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(markdown.Turning, r) {
-			return -1
-		}
-		return r
-	}, s)
-}
+func ordered(s string) string { return turning.ReplaceAllString(s, "") }
+
+var turning = regexp.MustCompile("[" + markdown.Turning + "]")

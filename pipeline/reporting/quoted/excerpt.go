@@ -1,5 +1,5 @@
-// Package quoted makes excerpts of the claims of a run, for reports without a model: continuous passages of the sources,
-// word for word, ranked and chosen. Entry points: Excerpts and Choose.
+// Package quoted makes excerpts of the claims of a run, for reports without a model: continuous passages of the
+// sources, word for word, ranked and chosen. Entry points: Excerpts and Choose.
 package quoted
 
 import (
