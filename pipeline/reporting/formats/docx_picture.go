@@ -82,5 +82,6 @@ func length(s string) float64 {
 	s = strings.TrimSpace(s)
 	unit := strings.TrimLeft(s, "0123456789.")
 	n, _ := strconv.ParseFloat(s[:len(s)-len(unit)], 64)
-	return n * map[string]float64{"": 1, "px": 1, "pt": 4.0 / 3, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "pc": 16}[unit]
+	scale := map[string]float64{"": 1, "px": 1, "pt": 4.0 / 3, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "pc": 16}
+	return n * scale[unit]
 }
