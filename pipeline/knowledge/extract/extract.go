@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/knowledge/extract/charset"
@@ -67,58 +68,44 @@ const (
 // Readable lists the supported file types for messages.
 const Readable = "HTML, PDF, Word (.docx), PowerPoint (.pptx), EPUB, CSV, Markdown (.md) and text (.txt, .rst)"
 
-// Extension returns the file name extension that TypeOf maps to the type.
-func (t Type) Extension() string {
-	switch t {
-	case TypeMarkdown:
-		return ".md"
-	case TypeText:
-		return ".txt"
-	}
-	return "." + string(t)
+// types lists the names of each type: extensions of file names, the usual one first, and media types.
+var types = map[Type][]string{
+	TypeHTML:     {".html", ".htm", ".xhtml", "text/html", "application/xhtml+xml"},
+	TypeMarkdown: {".md", ".markdown", ".mkd", ".mdx", "text/markdown", "text/x-markdown"},
+	TypeText:     {".txt", ".text", ".rst", "text/plain"},
+	TypePDF:      {".pdf", "application/pdf", "application/x-pdf"},
+	TypeDOCX: {".docx", ".docm", ".dotx",
+		"application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+	TypePPTX: {".pptx", ".pptm", ".ppsx",
+		"application/vnd.openxmlformats-officedocument.presentationml.presentation"},
+	TypeEPUB: {".epub", "application/epub+zip"},
+	TypeCSV:  {".csv", ".tsv", "text/csv", "text/tab-separated-values"},
 }
 
-// media maps media types to file types.
-var media = map[string]Type{
-	"text/html": TypeHTML, "application/xhtml+xml": TypeHTML,
-	"text/markdown": TypeMarkdown, "text/x-markdown": TypeMarkdown, "text/plain": TypeText,
-	"application/pdf": TypePDF, "application/x-pdf": TypePDF,
-	"application/vnd.openxmlformats-officedocument.wordprocessingml.document":   TypeDOCX,
-	"application/vnd.openxmlformats-officedocument.presentationml.presentation": TypePPTX,
-	"application/epub+zip": TypeEPUB, "text/csv": TypeCSV, "text/tab-separated-values": TypeCSV,
-}
+// plainNames are files without an extension that are text.
+var plainNames = document.Set("README NEWS CHANGES CHANGELOG TODO FAQ INSTALL AUTHORS HISTORY CONTRIBUTING")
+
+// Extension returns the file name extension that TypeOf maps to the type.
+func (t Type) Extension() string { return types[t][0] }
 
 // TypeOfMedia returns the file type for a media type, or false if it is not supported.
 func TypeOfMedia(kind string) (Type, bool) {
-	t, ok := media[kind]
-	return t, ok
+	for t, names := range types {
+		if slices.Contains(names, kind) {
+			return t, true
+		}
+	}
+	return "", false
 }
 
 // TypeOf returns the file type for a file name, or false if it is not supported.
 func TypeOf(name string) (Type, bool) {
 	base := path.Base(name)
-	switch strings.ToLower(path.Ext(base)) {
-	case ".html", ".htm", ".xhtml":
-		return TypeHTML, true
-	case ".md", ".markdown", ".mkd", ".mdx":
-		return TypeMarkdown, true
-	case ".txt", ".text", ".rst":
+	if extension := path.Ext(base); extension != "" {
+		return TypeOfMedia(strings.ToLower(extension))
+	}
+	if plainNames[strings.ToUpper(base)] {
 		return TypeText, true
-	case ".pdf":
-		return TypePDF, true
-	case ".docx", ".docm", ".dotx":
-		return TypeDOCX, true
-	case ".pptx", ".pptm", ".ppsx":
-		return TypePPTX, true
-	case ".epub":
-		return TypeEPUB, true
-	case ".csv", ".tsv":
-		return TypeCSV, true
-	case "":
-		switch strings.ToUpper(base) {
-		case "README", "NEWS", "CHANGES", "CHANGELOG", "TODO", "FAQ", "INSTALL", "AUTHORS", "HISTORY", "CONTRIBUTING":
-			return TypeText, true
-		}
 	}
 	return "", false
 }

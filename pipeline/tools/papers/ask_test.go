@@ -200,28 +200,6 @@ func TestArXivSlowAnswers(t *testing.T) {
 	}
 }
 
-// TestCrossrefAllows: Crossref's response headers set the rate.
-func TestCrossrefAllows(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		limit, interval string
-		want            time.Duration
-	}{
-		{"50", "1s", 20 * time.Millisecond}, {"3", "1s", time.Second / 3}, {"1", "60s", time.Minute}, {"1000", "1s", 20 * time.Millisecond}, {"1", "24h", time.Minute},
-		{"0", "1s", time.Second}, {"many", "1s", time.Second}, {"5", "", time.Second}, {"5", "-1s", time.Second},
-	} {
-		d := newDesk(t, func(s *papers.Settings) { s.Providers = []string{papers.Crossref} })
-		d.answer = func(_ string, w http.ResponseWriter, _ *http.Request) bool {
-			w.Header().Set("x-rate-limit-limit", tc.limit)
-			w.Header().Set("x-rate-limit-interval", tc.interval)
-			return false
-		}
-		if a := d.Ask(t.Context(), papers.ParseQuery("tides", 5)); a[0].Err != nil || d.Every(papers.Crossref) != tc.want {
-			t.Errorf("%s in %s: every %s, want %s; %v", tc.limit, tc.interval, d.Every(papers.Crossref), tc.want, a[0].Err)
-		}
-	}
-}
-
 // TestArXivEmptyPage: an empty first page of arXiv may be wrong and is requested again, in a separate turn.
 func TestArXivEmptyPage(t *testing.T) {
 	t.Parallel()

@@ -13,8 +13,7 @@ import (
 	"nightdesk/pipeline/tools/loosejson"
 )
 
-// crossref queries GET /works (api.crossref.org). Each response header gives the allowed request rate. Until the first
-// response, the rate is the one that Crossref announced for lists of works.
+// crossref queries GET /works (api.crossref.org) at the rate that Crossref announced for lists of works.
 func crossref(s Settings) service {
 	address := s.address(Crossref, "https://api.crossref.org/works")
 	return service{
@@ -38,18 +37,8 @@ func crossref(s Settings) service {
 			}
 			return address, query, nil
 		},
-		decode: decodeCrossref, allowed: crossrefAllows,
+		decode: decodeCrossref,
 	}
-}
-
-// crossrefAllows parses headers such as "x-rate-limit-limit: 50" and "x-rate-limit-interval: 1s".
-func crossrefAllows(header http.Header) time.Duration {
-	n, err := strconv.Atoi(header.Get("X-Rate-Limit-Limit"))
-	interval, err2 := time.ParseDuration(header.Get("X-Rate-Limit-Interval"))
-	if err != nil || err2 != nil || n <= 0 || interval <= 0 {
-		return 0
-	}
-	return min(max(interval/time.Duration(n), 20*time.Millisecond), time.Minute)
 }
 
 // crossrefDay converts a date such as {"date-parts": [[2020, 5, 19]]}; month and day may be missing.

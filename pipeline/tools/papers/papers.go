@@ -30,20 +30,31 @@ const (
 	SemanticScholar = "semanticscholar"
 )
 
+// indexes are the providers, by name.
+var indexes = []struct {
+	name, label string
+	service     func(s Settings) service
+}{
+	{ArXiv, "arXiv", arXiv}, {Crossref, "Crossref", crossref}, {EuropePMC, "Europe PMC", europePMC},
+	{OpenAlex, "OpenAlex", openAlex}, {SemanticScholar, "Semantic Scholar", semanticScholar},
+}
+
 // Names returns the names of all providers.
-func Names() []string { return []string{ArXiv, Crossref, EuropePMC, OpenAlex, SemanticScholar} }
+func Names() (names []string) {
+	for _, i := range indexes {
+		names = append(names, i.name)
+	}
+	return names
+}
 
 // Label returns the common name of a provider.
 func Label(name string) string {
-	if label := labels[name]; label != "" {
-		return label
+	for _, i := range indexes {
+		if i.name == name {
+			return i.label
+		}
 	}
 	return name
-}
-
-var labels = map[string]string{
-	ArXiv: "arXiv", Crossref: "Crossref", EuropePMC: "Europe PMC", OpenAlex: "OpenAlex",
-	SemanticScholar: "Semantic Scholar",
 }
 
 // Kinds of papers; empty if the provider gives no kind.
@@ -100,16 +111,16 @@ type Search struct{ providers []*provider }
 
 // New returns a search of these providers. The error names an unknown provider.
 func New(s Settings) (*Search, error) {
-	makers := map[string]func(s Settings) service{
-		ArXiv: arXiv, Crossref: crossref, EuropePMC: europePMC, OpenAlex: openAlex, SemanticScholar: semanticScholar,
-	}
 	search := &Search{}
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(s.Providers))) {
-		maker := makers[name]
-		if maker == nil {
+	for _, i := range indexes {
+		if slices.Contains(s.Providers, i.name) {
+			search.providers = append(search.providers, newProvider(i.name, i.service(s), s))
+		}
+	}
+	for _, name := range s.Providers {
+		if !slices.Contains(Names(), name) {
 			return nil, fmt.Errorf("%q is not a paper index: use %s", name, strings.Join(Names(), ", "))
 		}
-		search.providers = append(search.providers, newProvider(name, maker(s), s))
 	}
 	if len(search.providers) == 0 {
 		return nil, errors.New("no paper provider is configured")

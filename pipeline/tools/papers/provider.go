@@ -34,8 +34,6 @@ type service struct {
 	accept  []string      // media types
 	request func(q Query) (address string, query url.Values, header http.Header)
 	decode  func(body []byte) ([]Paper, error)
-	// allowed returns the time between requests that a response header grants, or 0 if it gives none.
-	allowed func(header http.Header) time.Duration
 	// twice means that an empty answer may be wrong, so the request is repeated once.
 	twice bool
 	// single means that the service accepts one connection. Requests are spaced by the duration of the last one, so
@@ -99,11 +97,6 @@ func (p *provider) once(ctx context.Context, q Query) ([]Paper, error) {
 	if err != nil {
 		p.leaveAlone(ctx, err)
 		return nil, err
-	}
-	if p.allowed != nil {
-		if d := p.allowed(response.Header); d > 0 {
-			p.between.Store(int64(d))
-		}
 	}
 	found, err := p.decode(response.Body)
 	if err != nil {
