@@ -11,7 +11,7 @@ import (
 var removed = []struct{ path, instead string }{
 	{"redis_ca_file", "add the certificate to those of the system, or its folder to SSL_CERT_DIR"},
 	{"s3.endpoint", "set AWS_ENDPOINT_URL_S3 or S3_ENDPOINT in the environment"},
-	{"s3.public_endpoint", "links have the address in AWS_ENDPOINT_URL_S3: use `report --link` where browsers know it"},
+	{"s3.public_endpoint", "all programs use AWS_ENDPOINT_URL_S3; browsers get files from `nightdesk serve`"},
 	{"s3.region", "set AWS_REGION or S3_REGION in the environment"},
 	{"worker.report_concurrency", "it is always a fifth of worker.concurrency, in addition to it"},
 	{"worker.shutdown_timeout", "it is always 20s"},

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -53,7 +52,6 @@ type S3 struct {
 var (
 	_ Store      = (*S3)(nil)
 	_ StatLister = (*S3)(nil)
-	_ Linker     = (*S3)(nil)
 )
 
 // NewS3 returns a store in the given bucket. It checks the settings but does not contact the server; use Check for
@@ -196,23 +194,6 @@ func (s *S3) ListStats(ctx context.Context, prefix string) ([]Listed, error) {
 	// servers differ in the order
 	slices.SortFunc(list, func(a, b Listed) int { return strings.Compare(a.Key, b.Key) })
 	return list, nil
-}
-
-// Link signs a URL without contacting the server.
-func (s *S3) Link(ctx context.Context, key string, lifetime time.Duration) (string, error) {
-	const longest = 7 * 24 * time.Hour // limit of the signature protocol
-	if lifetime < time.Second || lifetime > longest {
-		return "", fmt.Errorf("link to %s: a lifetime of %s is not between one second and seven days", key, lifetime)
-	}
-	if err := usable(ctx, key); err != nil {
-		return "", s.failed(ctx, "link to", key, err)
-	}
-	req, err := s3.NewPresignClient(s.client, s3.WithPresignExpires(lifetime)).PresignGetObject(ctx,
-		&s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key)})
-	if err != nil {
-		return "", s.failed(ctx, "link to", key, err)
-	}
-	return req.URL, nil
 }
 
 // key returns the object's key in the bucket.

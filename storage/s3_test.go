@@ -3,12 +3,9 @@ package storage_test
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -22,49 +19,6 @@ func TestS3(t *testing.T) {
 	storagetest.EachS3(t, func(t *testing.T, settings storage.S3Settings) {
 		storagetest.Exercise(t, func(t *testing.T) storage.Store { return storagetest.Empty(t, settings) })
 	})
-}
-
-func TestS3Links(t *testing.T) {
-	t.Parallel()
-	storagetest.EachS3(t, func(t *testing.T, settings storage.S3Settings) {
-		var s storage.Store = storagetest.Empty(t, settings)
-		const key = "reports/a b.md"
-		if err := s.Put(t.Context(), key, []byte("# report")); err != nil {
-			t.Fatal(err)
-		}
-		linker, ok := s.(storage.Linker)
-		if !ok {
-			t.Fatal("S3 gives out no links")
-		}
-		url, err := linker.Link(t.Context(), key, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(url, settings.SecretKey) {
-			t.Errorf("the link holds the secret key: %s", url)
-		}
-		resp, err := http.Get(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil || resp.StatusCode != 200 || string(body) != "# report" || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/markdown") {
-			t.Errorf("GET %s: %s %q %q, %v", url, resp.Status, resp.Header.Get("Content-Type"), body, err)
-		}
-		for _, lifetime := range []time.Duration{0, -time.Hour, 8 * 24 * time.Hour} {
-			if _, err := linker.Link(t.Context(), key, lifetime); err == nil {
-				t.Errorf("a link for %s is given out", lifetime)
-			}
-		}
-	})
-}
-
-func TestDirGivesOutNoLinks(t *testing.T) {
-	t.Parallel()
-	if _, ok := storage.Store(storage.NewDir("x")).(storage.Linker); ok {
-		t.Error("Dir is a Linker")
-	}
 }
 
 // The in-process server does not check the condition of uploads in parts.

@@ -20,24 +20,10 @@ type Spool struct {
 	away atomic.Bool
 }
 
-var (
-	_ Store  = (*Spool)(nil)
-	_ Linker = spoolLinker{}
-)
+var _ Store = (*Spool)(nil)
 
-// NewSpool returns a spool for s in the given directory, which is created on demand. The spool is a Linker if s is.
-func NewSpool(s Store, dir string) Store {
-	spool := &Spool{Store: s, dir: NewDir(dir)}
-	if l, ok := s.(Linker); ok {
-		return spoolLinker{spool, l}
-	}
-	return spool
-}
-
-type spoolLinker struct {
-	*Spool
-	Linker
-}
+// NewSpool returns a spool for s in the given directory, which is created on demand.
+func NewSpool(s Store, dir string) Store { return &Spool{Store: s, dir: NewDir(dir)} }
 
 // Flusher is implemented by stores that keep artefacts elsewhere for a while.
 type Flusher interface {

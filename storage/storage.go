@@ -72,10 +72,3 @@ type StatLister interface {
 	// be missing.
 	ListStats(ctx context.Context, prefix string) ([]Listed, error)
 }
-
-// Linker is implemented by stores that can create links: S3, but not Dir.
-type Linker interface {
-	// Link returns a URL that anyone can read without credentials until lifetime has passed. The maximum is seven
-	// days, or less if the store's own credentials expire earlier. The artefact need not exist.
-	Link(ctx context.Context, key string, lifetime time.Duration) (string, error)
-}

@@ -11,13 +11,8 @@ import (
 
 // budgetFlags adds the flags for the budget of a run.
 func budgetFlags(p *program, cmd *cobra.Command) {
-	p.settingFlag(cmd.Flags(), "budget", "limits.run_budget", "budget of a run for models, in US dollars, such as 2.50")
-	cmd.Flags().Func("budget-tokens", "budget of a run in tokens, such as 2M", func(value string) error {
-		b, err := topicqueue.ParseTokens(value)
-		p.overrides["limits.run_budget"] = b.String()
-		return err
-	})
-	cmd.MarkFlagsMutuallyExclusive("budget", "budget-tokens")
+	p.settingFlag(cmd.Flags(), "budget", "limits.run_budget",
+		"budget of a run for models: US dollars such as 2.50, or tokens such as \"2M tokens\"")
 }
 
 // addBatchBudget adds the flag for the budget that all runs of a batch share.

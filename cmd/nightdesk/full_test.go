@@ -30,10 +30,10 @@ func TestRunWithoutRoom(t *testing.T) {
 				return strings.Contains(rdb.Info(t.Context(), "persistence").Val(), "rdb_last_bgsave_status:err")
 			})
 			return err
-		}, "cannot write to its disk: MISCONF"},
+		}, "the run cannot go on: MISCONF"},
 		"memory": {func(t *testing.T, server *redistest.Process, rdb *redis.Client) error {
 			return rdb.ConfigSet(t.Context(), "maxmemory", "1").Err()
-		}, "is full: OOM command not allowed"},
+		}, "the run cannot go on: OOM command not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

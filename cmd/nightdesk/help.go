@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -18,8 +17,7 @@ func helpCommand(p *program) *cobra.Command {
 		Short: "Show help for a command, or a topic of the manual",
 		Long: `Show help for a command, or print a topic of the manual. Without an argument, list the commands and
 the topics.
-
-On a terminal a topic is shown with $PAGER, or with less. Elsewhere it is printed as Markdown.`,
+`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return listHelp(p.Out, cmd.Root())
@@ -33,7 +31,8 @@ On a terminal a topic is shown with $PAGER, or with less. Elsewhere it is printe
 				err := fmt.Errorf("no command or topic is called %q", strings.Join(args, " "))
 				return view.Usage(view.Hint(err, "`nightdesk help` lists the commands and the topics."))
 			}
-			return view.ShowText(p.Console, p.getenv, topic.Text)
+			_, err := io.WriteString(p.Out, topic.Text)
+			return err
 		},
 	}
 }
@@ -44,9 +43,9 @@ func listHelp(out io.Writer, root *cobra.Command) error {
 		return err
 	}
 	fmt.Fprint(out, "\nTopics of the manual, for `nightdesk help TOPIC`:\n")
-	table := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	var rows [][]string
 	for _, t := range manual.Topics() {
-		fmt.Fprintf(table, "  %s\t%s\n", t.Name, t.About)
+		rows = append(rows, []string{"  " + t.Name, t.About})
 	}
-	return table.Flush()
+	return view.PrintLines(out, view.Align(rows))
 }

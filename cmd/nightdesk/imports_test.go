@@ -37,7 +37,6 @@ var layers = map[string][]string{
 		"cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/foreign": {"config", "pipeline", "prompts", "topicqueue", "cmd/nightdesk/view",
 		"cmd/nightdesk/wiring"},
-	"cmd/nightdesk/links":      {"storage", "cmd/nightdesk/view"},
 	"cmd/nightdesk/localredis": {"topicqueue"},
 	"cmd/nightdesk/view":       {"topicqueue", "topicqueue/redisqueue"},
 	"cmd/nightdesk/web": {"jobs", "jobs/bundle", "jobs/search", "pipeline", "storage", "topicqueue",

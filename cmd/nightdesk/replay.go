@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/remake"
@@ -41,12 +40,6 @@ The stored report is not changed. The new one goes to standard output or to --ou
 	flags.StringVar(&r.Format, "format", "md", "md, html or docx")
 	flags.StringVar(&out, "out", "", "file for the report (default: standard output)")
 	flags.BoolVar(&r.Extractive, "extractive", false, "write it from verbatim quotes only, without a model")
-	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "report-template" { // the flag's name in commands where --template makes topics
-			name = "template"
-		}
-		return pflag.NormalizedName(name)
-	})
 	return cmd
 }
 

@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/reports"
-	"nightdesk/cmd/nightdesk/links"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/pipeline/reporting/formats"
@@ -23,22 +20,18 @@ const deepResearchBench = "deep-research-bench"
 
 // reportFlags control how a report or a digest is delivered.
 type reportFlags struct {
-	format     string
-	path, link bool
-	lifetime   time.Duration // of the link
+	format string
+	path   bool
 }
 
-// linkFlags adds the flags that print a location instead of the text.
-func (f *reportFlags) linkFlags(cmd *cobra.Command, thing string) {
+func (f *reportFlags) pathFlag(cmd *cobra.Command, thing string) {
 	cmd.Flags().BoolVar(&f.path, "path", false, "print where the "+thing+" is instead of its text")
-	cmd.Flags().BoolVar(&f.link, "link", false, "print a link that opens the "+thing+" without credentials (S3 storage)")
-	cmd.Flags().DurationVar(&f.lifetime, "lifetime", 24*time.Hour, "how long the link is valid, at most 168h")
 }
 
 func reportCommand(p *program) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use: "report RUN|BATCH", Short: "Print the report of a run, or the digest of a batch", Args: cobra.ExactArgs(1),
+		Use: "report RUN", Short: "Print the report of a run", Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 			return printReport(ctx, s, args[0], f)
 		}),
@@ -47,11 +40,11 @@ func reportCommand(p *program) *cobra.Command {
 		"md, html or docx, of those that the run has made (reporting.formats); pdf: "+
 			"made with a browser or LibreOffice; audio: as it is read aloud; vtt: the transcript of that; bib, ris or "+
 			"csl: its sources; "+deepResearchBench+": all reports of a batch, for that benchmark")
-	f.linkFlags(cmd, "report")
+	f.pathFlag(cmd, "report")
 	return cmd
 }
 
-// printReport prints a report from storage, or the digest of a batch.
+// printReport prints a report from storage, or those of a batch for a benchmark.
 func printReport(ctx context.Context, s *session, name string, f reportFlags) error {
 	if known := append(reports.Formats(), deepResearchBench); !slices.Contains(known, f.format) {
 		return view.Usage(fmt.Errorf("--format %s: it is %s", f.format, view.Either(known...)))
@@ -68,17 +61,9 @@ func printReport(ctx context.Context, s *session, name string, f reportFlags) er
 	})
 }
 
-// reportOf prints the report of a run, or the digest of a batch that has this name.
+// reportOf prints the report of a run.
 func reportOf(ctx context.Context, s *session, d *desk.Desk, runID string, f reportFlags) error {
 	file, err := d.Reports().Report(ctx, runID, f.format)
-	digestHasIt := f.format == reports.Markdown || f.format == formats.NameHTML && f.link
-	if view.KindOf(err) == view.Missing && !desk.IsRunID(runID) && digestHasIt {
-		err := printDigest(ctx, s, d, runID, f)
-		if errors.As(err, new(view.NoBatchError)) {
-			return view.NoSuch(runID)
-		}
-		return err
-	}
 	if err != nil {
 		return err
 	}
@@ -94,20 +79,18 @@ func reportOf(ctx context.Context, s *session, d *desk.Desk, runID string, f rep
 	default:
 		doc["report"] = store.Location(file.Key)
 	}
-	return printFile(ctx, s.Console, store, file, f, doc)
+	return printFile(s.Console, store, file, f, doc)
 }
 
-// printFile prints a file, its location or a link to it. doc is the document of --json.
-func printFile(ctx context.Context, con *view.Console, store storage.Store, file reports.File, f reportFlags,
+// printFile prints a file or its location. doc is the document of --json.
+func printFile(con *view.Console, store storage.Store, file reports.File, f reportFlags,
 	doc any) error {
-	elsewhere := f.path || f.link || con.JSON
+	elsewhere := f.path || con.JSON
 	toFile := fmt.Sprintf("Write it to a file: nightdesk report %s --format %s > %s", file.RunID, file.Format, file.Name)
 	switch {
 	case elsewhere && file.Key == "":
-		return view.Usage(view.Hint(fmt.Errorf("--format %s is made when you ask for it: it has no --path, --link or --json",
+		return view.Usage(view.Hint(fmt.Errorf("--format %s is made when you ask for it: it has no --path or --json",
 			file.Format), toFile))
-	case f.link:
-		return printLink(ctx, con, store, file.Key, f.lifetime)
 	case con.JSON && !(f.path && file.RunID == ""): // the path of a digest is a plain line
 		return con.PrintJSON(doc, false)
 	case f.path:
@@ -118,15 +101,6 @@ func printFile(ctx context.Context, con *view.Console, store storage.Store, file
 	}
 	_, err := con.Out.Write(file.Body)
 	return err
-}
-
-// printLink prints a link to an artefact that opens without credentials.
-func printLink(ctx context.Context, con *view.Console, store storage.Store, key string, lifetime time.Duration) error {
-	link, err := links.To(ctx, store, key, lifetime)
-	if err != nil {
-		return err
-	}
-	return con.Result(map[string]string{"link": link}, "%s\n", link)
 }
 
 func digestCommand(p *program) *cobra.Command {
@@ -141,7 +115,7 @@ stored.`,
 			return s.withDesk(ctx, desk.OpenStored, func(d *desk.Desk) error { return printDigest(ctx, s, d, args[0], f) })
 		}),
 	}
-	f.linkFlags(cmd, "page of the digest")
+	f.pathFlag(cmd, "page of the digest")
 	return cmd
 }
 
@@ -153,9 +127,9 @@ func printDigest(ctx context.Context, s *session, stored *desk.Desk, batch strin
 	store := stored.Store
 	d, final, err := stored.Reports().Digest(ctx, batch)
 	missing := view.KindOf(err) == view.Missing
-	if missing && (f.path || f.link) {
+	if missing && f.path {
 		return view.NotFound(fmt.Errorf("there is no digest of batch %s in %s", batch, store.Location("batches")),
-			"It is written when the last run of the batch ends. Without --path and --link, the digest so far is printed.")
+			"It is written when the last run of the batch ends. Without --path, the digest so far is printed.")
 	}
 	if missing {
 		opened := s.withDesk(ctx, desk.OpenQueue, func(whole *desk.Desk) error {
@@ -173,5 +147,5 @@ func printDigest(ctx context.Context, s *session, stored *desk.Desk, batch strin
 		s.Say("the final digest is not written yet; this is the digest so far")
 	}
 	page := reports.File{Format: reports.Markdown, Key: storage.DigestKey(batch, "html"), Body: d.Markdown(store.Location)}
-	return printFile(ctx, s.Console, store, page, f, d)
+	return printFile(s.Console, store, page, f, d)
 }

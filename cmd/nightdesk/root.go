@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 )
 
@@ -32,9 +31,6 @@ func execute(ctx context.Context, args []string, getenv func(string) string, std
 		if !view.IsUsage(err) { // an error of cobra, which has no hint yet
 			err = view.Hint(err, howToCall(cmd))
 		}
-	}
-	if view.HintOf(err) == "" {
-		err = wiring.WithRoom(p.cfg, err)
 	}
 	view.PrintError(stderr, err)
 	return code

@@ -173,7 +173,6 @@ func workHere(ctx context.Context, s *session, enqueue func(*desk.Desk) (string,
 	if !s.cfg.Given("log_level") {
 		s.Log = newLogger(s.cfg, s.Console, zerolog.ErrorLevel) // progress shows the rest
 	}
-	wiring.FitSlots(s.Console, &s.cfg.Worker)
 	return s.withDesk(ctx, desk.OpenOwn, func(d *desk.Desk) error {
 		services, err := wiring.NewServices(ctx, s.cfg, s.Console, d.Desk)
 		if err != nil {

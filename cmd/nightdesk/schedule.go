@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/schedules"
@@ -135,9 +133,6 @@ twice fires once, at the first.`,
 			return nil
 		})
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace an existing schedule of this name; its history is kept")
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-")) // as in the settings file
-	})
 	return cmd
 }
 
@@ -223,8 +218,7 @@ func showSchedule(ctx context.Context, s *session, d schedules.Desk, name string
 	case s.JSON:
 		return s.PrintJSON(r, false)
 	}
-	fmt.Fprintf(s.Out, "schedule %s: %s in %s\n", r.Name, r.Cron, r.Zone)
-	table := tabwriter.NewWriter(s.Out, 0, 4, 2, ' ', 0)
+	var rows, fired [][]string
 	for _, row := range [][2]string{
 		{"topics", r.Topics}, {"template", r.Template}, {"tags", r.Tags}, {"preset", r.Preset}, {"language", r.Language},
 		{"kb", r.KnowledgeBase}, {"strategy", r.Strategy}, {"sources", r.Sources},
@@ -235,20 +229,20 @@ func showSchedule(ctx context.Context, s *session, d schedules.Desk, name string
 		{"pause after", strconv.Itoa(r.PauseAfter) + " failed nights"}, {"paused", r.Paused},
 	} {
 		if row[1] != "" {
-			fmt.Fprintf(table, "  %s\t%s\n", row[0], row[1])
+			rows = append(rows, []string{"  " + row[0], row[1]})
 		}
 	}
 	for i, next := range r.Next {
-		fmt.Fprintf(table, "  %s\t%s\n", map[bool]string{true: "next due"}[i == 0], view.DueTime(next))
-	}
-	if err := table.Flush(); err != nil || len(r.Firings) == 0 {
-		return err
+		rows = append(rows, []string{"  " + map[bool]string{true: "next due"}[i == 0], view.DueTime(next)})
 	}
 	const most = 10
-	fmt.Fprintln(table, "DUE\tSTATE\tBATCH\tRUNS\tREASON")
-	for _, f := range slices.Backward(r.Firings[max(0, len(r.Firings)-most):]) {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", view.DueTime(f.Due.In(schedules.Zone(r.Spec))), f.State,
-			cmp.Or(f.Batch, "-"), cmp.Or(schedules.Runs(f), "-"), f.Reason)
+	if len(r.Firings) > 0 {
+		fired = append(fired, []string{"DUE", "STATE", "BATCH", "RUNS", "REASON"})
 	}
-	return table.Flush()
+	for _, f := range slices.Backward(r.Firings[max(0, len(r.Firings)-most):]) {
+		fired = append(fired, []string{view.DueTime(f.Due.In(schedules.Zone(r.Spec))), string(f.State),
+			cmp.Or(f.Batch, "-"), cmp.Or(schedules.Runs(f), "-"), f.Reason})
+	}
+	return view.PrintLines(s.Out, slices.Concat([]string{fmt.Sprintf("schedule %s: %s in %s", r.Name, r.Cron, r.Zone)},
+		view.Align(rows), view.Align(fired)))
 }

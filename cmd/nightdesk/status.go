@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -117,9 +116,7 @@ func blockLines(s desk.RunDetail) []string {
 	if len(s.List) == 0 {
 		return nil
 	}
-	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "\nBLOCK\tSTATUS\tITERATIONS\tSUB-TOPIC")
+	rows := [][]string{{"BLOCK", "STATUS", "ITERATIONS", "SUB-TOPIC"}}
 	for _, block := range s.List {
 		title := view.Clip(block.Title, 70)
 		if block.Reason != "" {
@@ -127,10 +124,10 @@ func blockLines(s desk.RunDetail) []string {
 		} else if block.Why != "" {
 			title += " (added by a review: " + view.Clip(block.Why, 80) + ")"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d/%d\t%s\n", block.ID, block.Status, block.Iterations, s.Options.MaxIterations, title)
+		rows = append(rows, []string{block.ID, string(block.Status),
+			fmt.Sprintf("%d/%d", block.Iterations, s.Options.MaxIterations), title})
 	}
-	_ = table.Flush() // a Builder returns no errors
-	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	return append([]string{""}, view.Align(rows)...)
 }
 
 // batchStatus prints the status of a batch.

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/cmd/nightdesk/desk"
-	"nightdesk/cmd/nightdesk/wiring"
 )
 
 func upCommand(p *program) *cobra.Command {
@@ -34,7 +33,6 @@ func runAll(ctx context.Context, s *session, _ []string) (err error) {
 	if err != nil {
 		return err
 	}
-	wiring.FitSlots(s.Console, &s.cfg.Worker)
 	d, err := desk.OpenOwn(ctx, s.settings())
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -14,7 +13,6 @@ import (
 )
 
 func watchCommand(p *program) *cobra.Command {
-	var batch string
 	var from int64
 	cmd := &cobra.Command{
 		Use:   "watch [RUN|BATCH]",
@@ -26,19 +24,15 @@ message with this number.
 Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use, 3 partial result.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-			if len(args) > 0 && batch != "" {
-				return view.Usage(errors.New("give a run or --batch, not both"))
-			}
 			if from < 0 {
 				return view.Usage(fmt.Errorf("--from %d: messages are numbered from 1; 0 means all", from))
 			}
 			name := slices.Concat(args, []string{""})[0]
 			return s.withDesk(ctx, desk.Open, func(d *desk.Desk) error {
-				return watch.Name(ctx, d, name, batch, from)
+				return watch.Name(ctx, d, name, from)
 			})
 		}),
 	}
-	cmd.Flags().StringVar(&batch, "batch", "", "watch all runs of this batch")
 	cmd.Flags().Int64Var(&from, "from", 0, "continue after the message with this number (one run)")
 	p.settingFlag(cmd.Flags(), "return-intermediate-results", "watch.return_intermediate_results",
 		"false: --json prints only results, questions and the end of each run (default true)")

@@ -23,7 +23,6 @@ func workerCommand(p *program) *cobra.Command {
 }
 
 func runWorker(ctx context.Context, s *session, _ []string) error {
-	wiring.FitSlots(s.Console, &s.cfg.Worker)
 	return s.withDesk(ctx, desk.OpenWorking, func(d *desk.Desk) error { return workQueue(ctx, s, d.Desk) })
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
 // Batch is the state of a batch for display: the number of runs by state, and the runs in progress.
@@ -21,8 +20,28 @@ type Batch struct {
 
 // WorkedRun is a run that is in progress or waits for a person.
 type WorkedRun struct {
-	Run   topicqueue.Run
-	Pulse redisqueue.Pulse
+	topicqueue.Run
+	Progress topicqueue.Progress // in topic blocks; zero before planning is done
+}
+
+// Add counts a run.
+func (v *Batch) Add(run topicqueue.Run) {
+	v.Runs++
+	v.States[run.State]++
+	if run.State.Final() {
+		return
+	}
+	if run.Paused {
+		v.Paused++
+	}
+	if run.State != topicqueue.RunQueued {
+		v.Worked = append(v.Worked, WorkedRun{Run: run})
+	}
+}
+
+// Head describes the batch in one line.
+func (v *Batch) Head() string {
+	return fmt.Sprintf("batch %s: %d runs: %s", v.Name, v.Runs, v.Counts())
 }
 
 // ended returns the number of runs that have ended.
@@ -43,7 +62,7 @@ const whole = 1000
 func (v *Batch) done() int {
 	n := v.ended() * whole
 	for _, w := range v.Worked {
-		if p := w.Pulse.Progress; p.TotalTask > 0 {
+		if p := w.Progress; p.TotalTask > 0 {
 			n += whole * p.ProcessedTasks / (p.TotalTask + 1) // the remaining task is the report
 		}
 	}
@@ -76,7 +95,7 @@ const (
 // Live returns the live lines of the batch. If there are more runs than rows, it counts the rest.
 func (v *Batch) Live(now time.Time, width, rows int) []string {
 	lines := []string{
-		fmt.Sprintf("batch %s: %d runs: %s", v.Name, v.Runs, v.Counts()),
+		v.Head(),
 		fmt.Sprintf("%s %d/%d runs have ended", drawBar(v.done(), v.Runs*whole, max(12, min(50, width-30))),
 			v.ended(), v.Runs),
 	}
@@ -102,16 +121,14 @@ func (v *Batch) Live(now time.Time, width, rows int) []string {
 // line returns the line of one run. refs is the width of the topic ids. common describes what the shown topics share,
 // so that the line keeps the part that differs.
 func (w WorkedRun) line(now time.Time, width, refs int, common *topicqueue.Common) string {
-	p := w.Pulse.Progress
-	run := w.Run
-	run.State = w.Pulse.State
+	p, run := w.Progress, w.Run
 	bar, count := strings.Repeat(" ", barColumns), ""
 	if p.TotalTask > 0 {
 		bar, count = drawBar(p.ProcessedTasks, p.TotalTask, barColumns), fmt.Sprintf("%d/%d", p.ProcessedTasks, p.TotalTask)
 	}
 	word := string(run.State)
 	switch {
-	case w.Pulse.Paused:
+	case run.Paused:
 		word = "paused"
 	case run.State == topicqueue.RunAwaitingInput:
 		word = "waits for you"
@@ -141,33 +158,10 @@ func EndedLines(run topicqueue.Run, report string) []string {
 	return lines
 }
 
-// EndedOn returns the terminal lines for runs that have ended: one line per run, and one for a reason.
-func (v *Batch) EndedOn(width int, ended []topicqueue.Run) (lines []string) {
-	common, refs := v.common(), 0
-	for _, run := range ended {
-		common.Add(run.Topic)
-		refs = max(refs, Columns(run.Ref))
-	}
-	for _, run := range ended {
-		line := "  " + Pad(string(run.State), stateColumns) + " " + ShortID(run.ID) + "  "
-		if refs > 0 {
-			line += Pad(run.Ref, min(refs, refColumns)) + "  "
-		}
-		room := width - 1 - Columns(line)
-		lines = append(lines, line+Clip(common.Shorten(topicqueue.OneLine(run.Topic), room, Columns), room))
-		if run.Reason != "" {
-			lines = append(lines, "      "+run.Reason)
-		}
-	}
-	return lines
-}
-
 // common returns what the topics of the runs in progress share.
 func (v *Batch) common() (c topicqueue.Common) {
 	for _, w := range v.Worked {
-		if w.Run.Topic != "" { // empty if the run has no row on the screen
-			c.Add(w.Run.Topic)
-		}
+		c.Add(w.Run.Topic)
 	}
 	return c
 }

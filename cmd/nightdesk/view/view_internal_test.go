@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
 func TestClip(t *testing.T) {
@@ -223,9 +222,9 @@ func TestBatchView(t *testing.T) {
 		topicqueue.RunQueued: 3, topicqueue.RunResearching: 3, topicqueue.RunCompleted: 2, topicqueue.RunFailed: 1}}
 	for _, topic := range []string{"热泵在冬天如何工作除霜循环多久运行一次室外机的噪音有多大", "Tides", "Rain"} {
 		v.Worked = append(v.Worked, WorkedRun{
-			Run: topicqueue.Run{ID: "research_20260301_200000_abcdefghij", Topic: topic, StartedAt: at.Add(-time.Minute)},
-			Pulse: redisqueue.Pulse{State: topicqueue.RunResearching, Paused: topic == "Tides",
-				Progress: topicqueue.Progress{ProcessedTasks: 1, TotalTask: 3}},
+			Run: topicqueue.Run{ID: "research_20260301_200000_abcdefghij", Topic: topic, StartedAt: at.Add(-time.Minute),
+				State: topicqueue.RunResearching, Paused: topic == "Tides"},
+			Progress: topicqueue.Progress{ProcessedTasks: 1, TotalTask: 3},
 		})
 	}
 	want := []string{

@@ -9,7 +9,6 @@ import (
 
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/retry"
@@ -32,7 +31,6 @@ type Noter interface {
 const (
 	// outageTime is how long `run`, which has nothing else to do, waits while Redis or storage is unusable.
 	outageTime = 15 * time.Second
-	fullTime   = 3 * time.Second        // the same for a full disk or memory, which does not recover by itself
 	newsPause  = 100 * time.Millisecond // between polls for events
 	lookPause  = 500 * time.Millisecond // between reads of a run without events
 	alongPause = 3 * time.Second        // between marks that someone is reading along
@@ -190,16 +188,12 @@ type outage struct {
 
 // on handles an error and sleeps briefly before the next try. It returns an error when patience has run out.
 func (o *outage) on(ctx context.Context, err error) error {
-	away, full := time.Since(o.since), wiring.NoRoom(err)
-	switch {
-	case o.patience == 0:
-	case full && away > fullTime:
-		return err
-	case away > o.patience:
+	away := time.Since(o.since)
+	if o.patience > 0 && away > o.patience {
 		return view.Hint(fmt.Errorf("the run cannot go on: %w", err),
 			"Restore Redis and the storage, then run the command again.")
 	}
-	if !o.told && away > 2*time.Second && !(full && o.patience > 0) {
+	if !o.told && away > 2*time.Second {
 		o.told = true
 		o.Note("waiting for recovery: %v", err)
 	}

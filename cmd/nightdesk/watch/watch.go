@@ -4,7 +4,6 @@
 package watch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,14 +17,12 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Name watches the run or batch called name, or the one called batch, or without both the newest batch, until it has
-// ended. from is the number of the last message of a run that is known. The error has an exit code if not everything is
+// Name watches the run or batch called name, or without a name the newest batch, until it has ended. from is the number of the last message of a run that is known. The error has an exit code if not everything is
 // completed.
-func Name(ctx context.Context, d *desk.Desk, name, batch string, from int64) (err error) {
+func Name(ctx context.Context, d *desk.Desk, name string, from int64) (err error) {
 	w := &watcher{con: d.Console, desk: d,
 		messages: jsonViewer{d.Console, !d.Config.Watch.ReturnIntermediateResults}}
 	if d.HasQueue() {
-		w.queue = d.Queue
 		w.troubles.look = d.Checks().Stopping
 	}
 	if name != "" {
@@ -46,77 +43,37 @@ func Name(ctx context.Context, d *desk.Desk, name, batch string, from int64) (er
 	if from > 0 {
 		return view.Usage(errors.New("--from is for one run, because each run numbers its messages separately"))
 	}
-	return w.anyBatch(ctx, name, batch)
+	return w.anyBatch(ctx, name)
 }
 
-// anyBatch watches the batch called batch or name, or the newest batch without both. name may be meant as a run.
-func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
+// anyBatch watches the batch called name, or the newest batch.
+func (w *watcher) anyBatch(ctx context.Context, name string) error {
 	runs, err := w.desk.Runs(ctx)
 	if err != nil {
 		return err
-	}
-	watch := w.batch
-	if stored, ok := runs.(desk.Stored); ok {
-		watch = func(ctx context.Context, name string) error { return w.storedBatch(ctx, stored, name) }
 	}
 	batches, err := runs.Batches(ctx)
 	if err != nil {
 		return err
 	}
-	batch = cmp.Or(batch, name)
-	if batch == "" && len(batches) > 0 {
-		batch = batches[len(batches)-1].Name
+	if name == "" && len(batches) > 0 {
+		name = batches[len(batches)-1].Name
 	}
 	switch {
-	case slices.ContainsFunc(batches, func(b redisqueue.Batch) bool { return b.Name == batch }):
-		return watch(ctx, batch)
-	case batch == "":
+	case slices.ContainsFunc(batches, func(b redisqueue.Batch) bool { return b.Name == name }):
+		return w.batch(ctx, name)
+	case name == "":
 		return view.Usage(view.Hint(errors.New("there is nothing to watch"),
 			"Put topics into the queue with `nightdesk enqueue`."))
-	case name != "":
-		return view.NoSuch(name)
 	}
-	return view.NoBatch(batch, batches)
-}
-
-// storedBatch shows a batch whose runs are all in storage and therefore have ended.
-func (w *watcher) storedBatch(ctx context.Context, stored desk.Stored, name string) error {
-	b := w.newBatchWatch(name)
-	err := stored.RunsFrom(ctx, name, 0, func(_ int, run topicqueue.Run) error {
-		b.view.Runs++
-		b.final[run.State]++
-		b.ended = append(b.ended, run)
-		if !w.con.JSON {
-			return nil
-		}
-		events, err := w.desk.Events(ctx, run.ID, 0)
-		if err != nil {
-			return err
-		}
-		return b.printMessages(ctx, run, events)
-	})
-	if err != nil {
-		return err
-	}
-	if !w.con.JSON {
-		b.screen = view.NewScreen(w.con.Out)
-	}
-	b.view.States = b.final
-	if err := b.print(); err != nil {
-		return err
-	}
-	if b.screen != nil {
-		b.screen.Draw(nil, nil)
-	}
-	return b.summary()
+	return view.NoSuch(name)
 }
 
 // watcher holds what watching needs.
 type watcher struct {
 	con      *view.Console
 	desk     *desk.Desk
-	queue    *redisqueue.Queue // nil: no queue, show the runs in storage
-	messages jsonViewer        // printer for --json
+	messages jsonViewer // printer for --json
 	troubles watchedTroubles
 }
 
@@ -125,7 +82,7 @@ func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error
 	v, end := w.viewer(run)
 	ended, err := Follow(ctx, w.desk, run.ID, from, nil, lookout{v, w})
 	if err == nil {
-		ended, err = AwaitPublished(ctx, w.queue, ended, nil, v)
+		ended, err = AwaitPublished(ctx, w.desk.Queue, ended, nil, v)
 	}
 	end()
 	if ctx.Err() != nil {

@@ -2,11 +2,7 @@ package wiring
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"net"
-	"net/http"
 	"strings"
 	"time"
 
@@ -48,34 +44,11 @@ func await(ctx context.Context, con *view.Console, what string, lasting func(err
 	}
 }
 
-// wrongAddress reports whether err is about the name or the certificate of a server.
-func wrongAddress(err error) bool {
-	var (
-		name      *net.DNSError
-		authority x509.UnknownAuthorityError
-		host      x509.HostnameError
-		cert      *tls.CertificateVerificationError
-	)
-	if errors.As(err, &name) {
-		return name.IsNotFound
-	}
-	return errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &cert) ||
-		errors.Is(err, http.ErrSchemeMismatch)
-}
-
 // lastingStorage reports whether waiting cannot resolve a storage error.
-func lastingStorage(err error) bool { return wrongAddress(err) || !errors.Is(err, storage.ErrAway) }
+func lastingStorage(err error) bool { return !errors.Is(err, storage.ErrAway) }
 
-// lastingRedis reports whether waiting cannot resolve a Redis error: rejected credentials, a missing database or
-// master, or another kind of server.
+// lastingRedis reports whether waiting cannot resolve a Redis error: rejected credentials or a missing
+// database.
 func lastingRedis(err error) bool {
-	if wrongAddress(err) || redis.IsAuthError(err) || redis.IsPermissionError(err) || errors.Is(err, redis.Nil) {
-		return true
-	}
-	for _, text := range []string{"DB index", "redis: can't parse", "redis: invalid reply"} {
-		if strings.Contains(err.Error(), text) {
-			return true
-		}
-	}
-	return false
+	return redis.IsAuthError(err) || redis.IsPermissionError(err) || strings.Contains(err.Error(), "DB index")
 }

@@ -167,7 +167,6 @@ func pingRedis(ctx context.Context, cfg config.Config, con *view.Console, client
 const clusterLook = 3 * time.Second
 
 func newRedisClient(options *redis.UniversalOptions) redis.UniversalClient {
-	fewConnections(options)
 	if !options.IsClusterMode {
 		return redis.NewUniversalClient(options)
 	}

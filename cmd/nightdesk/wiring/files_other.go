@@ -1,5 +1,0 @@
-//go:build !unix
-
-package wiring
-
-func fileLimit() int { return 0 }
