@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +13,6 @@ import (
 	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 )
 
 // enqueueFlags are the flags of enqueue.
@@ -54,8 +53,7 @@ are. A file with errors is rejected as a whole, unless you give --skip-invalid.`
 	flags.StringVar(&f.Format, "format", "auto", "text, csv, jsonl or auto (by file name and first line)")
 	flags.StringVar(&f.Template, "template", "",
 		`topic with column names as variables: "What changed at {ticker} in {year}?"`)
-	flags.StringVar(&f.dedupe, "dedupe", intake.Keep,
-		"near duplicates: keep all, skip all but the first, or merge tags, priority and deadline into the first")
+	flags.StringVar(&f.dedupe, "dedupe", "keep", "near duplicates: keep all, or skip all but the first")
 	flags.StringSliceVar(&f.Tags, "tag", nil, "tag of all topics; may be given several times")
 	flags.BoolVar(&f.skipInvalid, "skip-invalid", false, "enqueue the valid lines of a list with errors")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check the list and estimate its cost, without enqueueing it")
@@ -63,16 +61,23 @@ are. A file with errors is rejected as a whole, unless you give --skip-invalid.`
 }
 
 func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err error) {
-	f.File = args[0]
-	switch f.dedupe {
-	case intake.Keep, intake.Skip, intake.Merge:
-	default:
-		return view.Usage(fmt.Errorf("--dedupe %q is unknown: use keep, skip or merge", f.dedupe))
+	f.File, f.Skip = args[0], f.dedupe == "skip"
+	if !f.Skip && f.dedupe != "keep" {
+		return view.Usage(fmt.Errorf("--dedupe %q is unknown: use keep or skip", f.dedupe))
 	}
 	if f.Batch != "" {
 		if err := desk.CheckBatchName(f.Batch); err != nil {
 			return err
 		}
+	}
+	in := s.In
+	if f.File != "-" {
+		file, err := os.Open(f.File)
+		if err != nil {
+			return view.Usage(fmt.Errorf("read topics: %w", err))
+		}
+		defer file.Close()
+		in = file
 	}
 	attached, err := newBases(s).Attach(ctx, f.Attach)
 	if err != nil {
@@ -80,46 +85,45 @@ func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err 
 	}
 	defer func() { err = errors.Join(err, attached.Close()) }()
 	s.cfg.Attached = attached != nil
-	list, err := f.open(ctx, s)
-	if err != nil {
-		return err
-	}
-	if len(list.Unused) > 0 {
-		s.Say("%s: not used: %s", list.ShortName(), strings.Join(list.Unused, ", "))
-	}
-	if err := list.Invalid(); err != nil && !f.skipInvalid {
-		return view.Hint(err, "Nothing was enqueued. Correct them, or leave them out with --skip-invalid.")
-	} else if err != nil {
-		s.Say("%v", err)
-	}
-	if err := list.Empty(); err != nil {
-		return err
-	}
-	plan := intake.NewPlan(s.Console, list, f.dedupe)
+	open := desk.OpenWorking
 	if f.dryRun {
-		for i := range list.Options {
-			list.Options[i].Attached = attached.Name()
-		}
-		if list.Apart != nil {
-			s.Say("not compared with what batch %s has: %v", f.Batch, list.Apart)
-		}
-		return f.estimate(ctx, s, list, plan)
+		open = desk.Open
 	}
-	if list.Apart != nil {
-		return list.Apart
-	}
-	return s.withDesk(ctx, desk.OpenWorking, func(d *desk.Desk) error {
-		return f.submit(ctx, s, d, desk.Checked{List: list, Plan: plan, Attached: attached, Batch: f.Batch})
+	return s.withDesk(ctx, open, func(d *desk.Desk) error {
+		list, err := f.read(ctx, s, d, in)
+		if err != nil {
+			return err
+		}
+		if f.dryRun {
+			return f.estimate(ctx, s, d, list, attached.Name())
+		}
+		return f.submit(ctx, s, d, desk.Checked{List: list, Attached: attached, Batch: f.Batch})
 	})
 }
 
-// estimate prints the expected cost of a list. Nothing is enqueued.
-func (f *enqueueFlags) estimate(ctx context.Context, s *session, list *intake.List, plan *intake.Plan) error {
-	queue, err := wiring.OpenDesk(ctx, s.cfg, s.Console, false)
-	if err == nil { // else the estimate does without what the queue has measured
-		defer queue.Close()
+// read reads and checks the list.
+func (f *enqueueFlags) read(ctx context.Context, s *session, d *desk.Desk, in io.Reader) (*intake.List, error) {
+	list, err := d.Read(ctx, in, f.Request)
+	if err != nil {
+		return nil, err
 	}
-	doc, err := estimate.Of(ctx, s.cfg, queue, list, plan, f.Batch)
+	for _, note := range list.Notes {
+		s.Say("%s", note)
+	}
+	if err := list.Invalid(); err != nil && !f.skipInvalid {
+		return nil, view.Hint(err, "Nothing was enqueued. Correct them, or leave them out with --skip-invalid.")
+	} else if err != nil {
+		s.Say("%v", err)
+	}
+	return list, list.Empty()
+}
+
+// estimate prints the expected cost of a list. Nothing is enqueued.
+func (f *enqueueFlags) estimate(ctx context.Context, s *session, d *desk.Desk, list *intake.List, attached string) error {
+	for i := range list.Options {
+		list.Options[i].Attached = attached
+	}
+	doc, err := estimate.Of(ctx, s.cfg, d.Desk, list, f.Batch)
 	if err != nil {
 		return err
 	}
@@ -139,6 +143,9 @@ func (f *enqueueFlags) submit(ctx context.Context, s *session, d *desk.Desk, o d
 		}
 		return s.PrintJSON(run, true)
 	})
+	for _, note := range done.Notes {
+		s.Say("%s", note)
+	}
 	if err != nil || s.JSON {
 		return err
 	}
@@ -149,21 +156,4 @@ func (f *enqueueFlags) submit(ctx context.Context, s *session, d *desk.Desk, o d
 	fmt.Fprintln(s.Out)
 	s.Say("process them with `nightdesk worker`; show them with `nightdesk list --batch %s`", done.Batch)
 	return nil
-}
-
-func (f *enqueueFlags) open(ctx context.Context, s *session) (*intake.List, error) {
-	in := s.In
-	if f.File != "-" {
-		file, err := os.Open(f.File)
-		if err != nil {
-			return nil, view.Usage(fmt.Errorf("read topics: %w", err))
-		}
-		defer file.Close()
-		in = file
-	}
-	var err error
-	if f.KB, _, err = newBases(s).Find(ctx, s.cfg.KBName); err != nil {
-		return nil, err
-	}
-	return intake.Read(ctx, s.cfg, s.Console, in, f.Request)
 }

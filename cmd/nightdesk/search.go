@@ -49,7 +49,7 @@ func withIndex(ctx context.Context, s *session, do func(*finding.Reports) error)
 }
 
 func searchReports(ctx context.Context, s *session, index *finding.Reports, q search.Query) error {
-	bar := view.NewBar(s.Err, "reading new reports")
+	bar := view.NewBar(s.Console, "reading new reports")
 	err := index.CatchUp(ctx, func(done, total int) { bar.Set(done, total, "") })
 	bar.End()
 	if ctx.Err() != nil {

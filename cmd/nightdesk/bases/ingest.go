@@ -41,7 +41,7 @@ func (b *Bases) Ingest(ctx context.Context, name string, paths []string, reembed
 		return knowledge.Report{}, err
 	}
 	base.SetDownloader(download)
-	bar := view.NewBar(b.con.Err, "indexing "+name)
+	bar := view.NewBar(b.con, "indexing "+name)
 	rep, err := base.Ingest(ctx, paths, func(done, total int, document string) { bar.Set(done, total, document) })
 	bar.End()
 	if errors.Is(err, knowledge.ErrEmpty) {
@@ -71,7 +71,7 @@ func (b *Bases) embed(ctx context.Context, base *knowledge.Base, name string, ag
 		return err
 	}
 	base.SetEmbedder(embedder)
-	bar := view.NewBar(b.con.Err, "embedding "+name)
+	bar := view.NewBar(b.con, "embedding "+name)
 	done, err := base.Embed(ctx, again, func(done, total int) { bar.Set(done, total, "") })
 	bar.End()
 	if ctx.Err() != nil || errors.Is(err, knowledge.ErrModel) {

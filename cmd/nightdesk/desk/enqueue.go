@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
@@ -182,67 +183,57 @@ func (d *Desk) CheckDraft(ctx context.Context, draft Draft) (topics int, said st
 	if err != nil {
 		return 0, "", err
 	}
-	var notes bytes.Buffer
-	quiet := with.noting(&notes)
-	list, err := quiet.readForeign(ctx, strings.NewReader(draft.List), r)
+	c, err := with.readForeign(ctx, strings.NewReader(draft.List), r)
 	if err != nil {
 		return 0, "", err
 	}
-	doc, err := estimate.Of(ctx, quiet.Config, quiet.Desk, list.List, list.Plan, draft.Batch)
+	doc, err := estimate.Of(ctx, with.Config, with.Desk, c.List, draft.Batch)
 	if err != nil {
 		return 0, "", err
 	}
-	doc.Print(&notes)
-	return doc.Topics, strings.ReplaceAll("\n"+notes.String(), "\nnightdesk: ", "\n")[1:], nil
-}
-
-// noting returns the same desk with messages that go to notes.
-func (d *Desk) noting(notes *bytes.Buffer) *Desk {
-	quiet := *d
-	quiet.Console = &view.Console{Out: notes, Err: notes, Log: d.Console.Log}
-	return &quiet
+	var text strings.Builder
+	for _, note := range c.List.Notes {
+		fmt.Fprintln(&text, note)
+	}
+	doc.Print(&text)
+	return doc.Topics, text.String(), nil
 }
 
 // readForeign reads and checks a list from a client, which may not name files of this machine.
 func (d *Desk) readForeign(ctx context.Context, in io.Reader, r intake.Request) (c Checked, err error) {
-	if r.KB, _, err = d.Bases().Find(ctx, d.Config.KBName); err != nil {
-		return c, err
-	}
-	r.Priority, r.Foreign, r.Queue = "normal", true, d.Queue
-	c.Batch = r.Batch
-	if c.List, err = intake.Read(ctx, d.Config, d.Console, in, r); err != nil {
+	r.Foreign, c.Batch = true, r.Batch
+	if c.List, err = d.Read(ctx, in, r); err != nil {
 		return c, err
 	}
 	if err := cmp.Or(c.List.Invalid(), c.List.Empty()); err != nil {
 		return c, view.Hint(err, "Correct it. Nothing was enqueued.")
 	}
-	c.Plan = intake.NewPlan(d.Console, c.List, intake.Keep)
 	return c, nil
+}
+
+// Read reads and checks a list of topics for a batch of the queue.
+func (d *Desk) Read(ctx context.Context, in io.Reader, r intake.Request) (list *intake.List, err error) {
+	if r.KB, _, err = d.Bases().Find(ctx, d.Config.KBName); err != nil {
+		return nil, err
+	}
+	if d.HasQueue() {
+		r.Queue = d.Queue
+	}
+	return intake.Read(ctx, d.Config, in, r)
 }
 
 // enqueueForeign enqueues a list from a client.
 func (d *Desk) enqueueForeign(ctx context.Context, in io.Reader, r intake.Request) (done Enqueued, err error) {
-	var notes bytes.Buffer
-	quiet := d.noting(&notes)
-	c, err := quiet.readForeign(ctx, in, r)
+	c, err := d.readForeign(ctx, in, r)
 	if err != nil {
 		return done, err
 	}
-	if c.List.Apart != nil {
-		return done, c.List.Apart
-	}
 	runs := []RunSummary{}
-	done, err = quiet.Submit(ctx, c, func(s RunSummary) error {
+	done, err = d.Submit(ctx, c, func(s RunSummary) error {
 		runs = append(runs, s)
 		return nil
 	})
-	done.Runs = runs
-	for note := range strings.Lines(notes.String()) {
-		note = strings.TrimSpace(strings.TrimPrefix(note, "nightdesk: "))
-		if note != "" && !strings.HasPrefix(note, "warning: ") { // warnings are for the operator
-			done.Notes = append(done.Notes, note)
-		}
-	}
+	done.Runs, done.Notes = runs, append(c.List.Notes, done.Notes...)
 	return done, err
 }
 

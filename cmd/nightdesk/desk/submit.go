@@ -23,13 +23,12 @@ const submitChunk = 500
 // Checked is a list of topics that was read and checked.
 type Checked struct {
 	List     *intake.List
-	Plan     *intake.Plan
 	Attached *bases.Attachment // nil: no documents
 	Batch    string            // empty: a new one
 }
 
 // Submit adds the topics of a list to the queue. It calls queued for each run that is in the queue. The result has no
-// runs.
+// runs; its notes are about budgets and deadlines that do not suffice.
 func (d *Desk) Submit(ctx context.Context, o Checked, queued func(RunSummary) error) (done Enqueued, err error) {
 	if err := d.Bases().PublishAll(ctx, d.Config.KBName, o.List); err != nil {
 		return done, err
@@ -47,27 +46,27 @@ func (d *Desk) Submit(ctx context.Context, o Checked, queued func(RunSummary) er
 	if err != nil {
 		return done, err
 	}
-	if err := estimate.WarnOfLimits(ctx, d.Config, d.Console, d.Desk, o.List, o.Plan, done.Batch); err != nil {
+	if done.Notes, err = estimate.Shortages(ctx, d.Config, d.Desk, o.List, done.Batch); err != nil {
 		return done, err
 	}
-	c := submitter{Desk: d, topics: o.Plan.Topics, done: &done, queued: queued,
-		bar: view.NewBar(d.Console.Err, "enqueueing")}
-	taken := 0
-	err = o.Plan.Each(o.List, func(t intake.Topic) error {
+	bar := view.NewBar(d.Console, "enqueueing")
+	defer bar.End()
+	topics, runs := o.List.Topics, []topicqueue.Run{}
+	for i, t := range topics {
 		options := o.List.Options[t.Options]
 		options.Deadline = t.Deadline
 		// Creation times are 1 ms apart and end now, so that runs are listed and worked in the order of the file.
-		at := now.Add(-time.Duration(o.Plan.Topics-1-taken) * time.Millisecond)
-		taken++
-		run := tasks.NewRun(into, t.Topic, options, t.Lane, topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, at)
-		return c.add(ctx, run, t.Line)
-	})
-	if err == nil {
-		err = c.flush(ctx)
-	}
-	c.bar.End()
-	if err != nil {
-		return done, err
+		at := now.Add(-time.Duration(len(topics)-1-i) * time.Millisecond)
+		runs = append(runs, tasks.NewRun(into, t.Topic, options, t.Lane, topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, at))
+		if len(runs) < submitChunk && i < len(topics)-1 {
+			continue
+		}
+		if err := d.add(ctx, &done, runs, topics[i+1-len(runs):i+1], queued); err != nil {
+			return done, view.Hint(err, fmt.Sprintf("At least %d of %s are in the queue; enqueue the file again with --batch %s "+
+				"to add the rest.", done.Created+done.Known, view.Counted(len(topics), "topic"), done.Batch))
+		}
+		bar.Set(done.Created+done.Known, len(topics), "")
+		runs = runs[:0]
 	}
 	if err = d.Queue.SealBatch(ctx, done.Batch); err != nil { // the digest follows the last report of a sealed batch
 		err = view.Hint(err,
@@ -76,61 +75,32 @@ func (d *Desk) Submit(ctx context.Context, o Checked, queued func(RunSummary) er
 	return done, err
 }
 
-// submitter adds runs to the queue in chunks.
-type submitter struct {
-	*Desk
-	topics int // in all
-	done   *Enqueued
-	queued func(RunSummary) error
-	bar    *view.Bar
-	runs   []topicqueue.Run // the current chunk
-	lines  []int            // of the topics of runs
-}
-
-func (c *submitter) add(ctx context.Context, run topicqueue.Run, line int) error {
-	c.runs, c.lines = append(c.runs, run), append(c.lines, line)
-	if len(c.runs) < submitChunk {
-		return nil
+// add adds runs to the queue, and counts them.
+func (d *Desk) add(ctx context.Context, done *Enqueued, runs []topicqueue.Run, topics []intake.Topic,
+	queued func(RunSummary) error) error {
+	created, err := d.Dispatcher.EnqueueAll(ctx, d.Queue, runs)
+	for i, run := range runs {
+		switch {
+		case created[i]:
+			done.Created++
+		case err == nil:
+			done.Known++
+		}
+		if err == nil {
+			s := d.Summary(run)
+			s.Line, s.Created = topics[i].Line, &created[i]
+			if err := queued(s); err != nil {
+				return err
+			}
+		}
 	}
-	return c.flush(ctx)
-}
-
-// flush adds the current chunk to the queue.
-func (c *submitter) flush(ctx context.Context) error {
-	if len(c.runs) == 0 {
-		return nil
-	}
-	created, err := c.Dispatcher.EnqueueAll(ctx, c.Queue, c.runs)
-	there := c.done.Created + c.done.Known // topics known to be in the queue
-	for i, run := range c.runs {
-		if created[i] {
-			there++
-		}
-		if err != nil {
-			continue
-		}
-		if created[i] {
-			c.done.Created++
-		} else {
-			c.done.Known++
-		}
-		s := c.Summary(run)
-		s.Line, s.Created = c.lines[i], &created[i]
-		if err := c.queued(s); err != nil {
-			return err
-		}
+	if err != nil && ctx.Err() != nil {
+		err = errors.New("interrupted")
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			err = errors.New("interrupted")
-		}
-		return view.Hint(fmt.Errorf("lines %d to %d: %w", c.lines[0], c.lines[len(c.lines)-1], err),
-			fmt.Sprintf("At least %d of %s are in the queue; enqueue the file again with --batch %s to add the rest.", there,
-				view.Counted(c.topics, "topic"), c.done.Batch))
+		err = fmt.Errorf("lines %d to %d: %w", topics[0].Line, topics[len(topics)-1].Line, err)
 	}
-	c.bar.Set(c.done.Created+c.done.Known, c.topics, "")
-	c.runs, c.lines = c.runs[:0], c.lines[:0]
-	return nil
+	return err
 }
 
 // NewBatchName returns a new name for a batch.

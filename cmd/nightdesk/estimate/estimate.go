@@ -1,7 +1,7 @@
 // Package estimate tells in advance what a list of topics costs, how long it takes, and whether its budgets and
 // deadlines suffice.
 //
-// Entry points: [Of] and [WarnOfLimits].
+// Entry points: [Of] and [Shortages].
 package estimate
 
 import (
@@ -42,13 +42,13 @@ type Document struct {
 }
 
 // Of returns the expected cost of a list, for a batch or, if batch is empty, a new one. d is nil without a queue.
-func Of(ctx context.Context, cfg config.Config, d *wiring.Desk, list *intake.List, plan *intake.Plan,
+func Of(ctx context.Context, cfg config.Config, d *wiring.Desk, list *intake.List,
 	batch string) (doc Document, err error) {
-	doc = Document{List: list.Name, Format: string(list.Format), Topics: plan.Topics - plan.Known,
-		Known: plan.Known, Invalid: list.Problems.Count,
-		Repeated: plan.Repeated, Similar: plan.Similar, Presets: map[string]int{}, Assumptions: []string{},
+	doc = Document{List: list.Name, Format: string(list.Format), Topics: len(list.Topics) - list.Known(),
+		Known: list.Known(), Invalid: list.Problems.Count,
+		Repeated: list.Repeated, Similar: list.Similar, Presets: map[string]int{}, Assumptions: []string{},
 		Limits: []limitCheck{}}
-	for number, topics := range plan.Options {
+	for number, topics := range newTopics(list.Topics) {
 		doc.Presets[list.Options[number].Preset] += topics
 	}
 	if !cfg.LLM.Enabled() {
@@ -58,7 +58,7 @@ func Of(ctx context.Context, cfg config.Config, d *wiring.Desk, list *intake.Lis
 	if err != nil {
 		return doc, err
 	}
-	sum := o.estimate(plan.Options, list.Options)
+	sum := o.estimate(newTopics(list.Topics), list.Options)
 	doc.Calls, doc.CallsAtMost, doc.AtOnce = sum.Calls, sum.Most, o.slots
 	for _, t := range sum.Tokens {
 		doc.PromptTokens, doc.CompletionTokens = doc.PromptTokens+t[0], doc.CompletionTokens+t[1]
@@ -72,8 +72,19 @@ func Of(ctx context.Context, cfg config.Config, d *wiring.Desk, list *intake.Lis
 	if doc.Presets["route"] > 0 {
 		doc.Assumptions = append(doc.Assumptions, "every topic with the preset route is researched, none is answered")
 	}
-	doc.Limits, err = o.checkLimits(ctx, list, plan, batch)
+	doc.Limits, err = o.checkLimits(ctx, list, batch)
 	return doc, err
+}
+
+// newTopics returns the number of topics that are new in the batch, by index of their options.
+func newTopics(topics []intake.Topic) map[int]int {
+	out := map[int]int{}
+	for _, t := range topics {
+		if !t.Known {
+			out[t.Options]++
+		}
+	}
+	return out
 }
 
 // Print prints the document for a person.

@@ -108,19 +108,19 @@ func (l limitCheck) text() string {
 }
 
 // checkLimits compares what a list needs at full depth with its budgets and deadlines. batch is empty for a new batch.
-func (o *outlook) checkLimits(ctx context.Context, list *intake.List, plan *intake.Plan,
+func (o *outlook) checkLimits(ctx context.Context, list *intake.List,
 	batch string) ([]limitCheck, error) {
 	out := []limitCheck{}
-	topics := 0
-	for _, n := range plan.Options {
+	options, topics := newTopics(list.Topics), 0
+	for _, n := range options {
 		topics += n
 	}
 	if topics == 0 || !o.cfg.LLM.Enabled() {
 		return out, nil
 	}
-	all := o.estimate(plan.Options, list.Options)
+	all := o.estimate(options, list.Options)
 	run, dearest := topicqueue.Options{}, int64(0) // the most expensive one; all have the same shared budgets
-	for _, number := range slices.Sorted(maps.Keys(plan.Options)) {
+	for _, number := range slices.Sorted(maps.Keys(options)) {
 		one := list.Options[number]
 		amount, known := forecast.Run(one, o.seen).Amount(one.Limit(), o.prices, o.models)
 		if one.Limit().Amount() > 0 && known && amount.Amount() > dearest {
@@ -129,8 +129,8 @@ func (o *outlook) checkLimits(ctx context.Context, list *intake.List, plan *inta
 	}
 	if dearest > 0 && run.Budget.Amount() > 0 {
 		needs := run.Budget.Of(dearest)
-		out = append(out, o.compareLimit(limitCheck{What: "run budget", Has: roundBudget(run.Budget) + " each",
-			Needs: roundBudget(needs) + " at most"}, run.Budget, needs, "--budget", 1, run))
+		out = append(out, compareLimit(limitCheck{What: "run budget", Has: roundBudget(run.Budget) + " each",
+			Needs: roundBudget(needs) + " at most"}, run.Budget, needs, "--budget"))
 	}
 	common := func(what string, limit topicqueue.Budget, pool redisqueue.Pool, setting string) {
 		needs, _ := all.Amount(limit, o.prices, o.models)
@@ -144,8 +144,7 @@ func (o *outlook) checkLimits(ctx context.Context, list *intake.List, plan *inta
 			needs = limit.Of(needs.Amount() + needs.Amount()/int64(topics)*int64(pool.Waiting))
 			words = fmt.Sprintf("about %s, with the %s that wait already", roundBudget(needs), view.Counted(pool.Waiting, "run"))
 		}
-		out = append(out, o.compareLimit(limitCheck{What: what, Has: has, Needs: words}, left, needs, setting,
-			topics+pool.Waiting, run))
+		out = append(out, compareLimit(limitCheck{What: what, Has: has, Needs: words}, left, needs, setting))
 	}
 	if b := run.BatchBudget; b.Amount() > 0 {
 		var pool redisqueue.Pool
@@ -168,49 +167,32 @@ func (o *outlook) checkLimits(ctx context.Context, list *intake.List, plan *inta
 			common("night budget", b, pool, "limits.night_budget")
 		}
 	}
-	return append(out, o.checkDeadlines(list, plan, all, topics, waiting)...), nil
+	return append(out, o.checkDeadlines(list, all, topics, waiting)...), nil
 }
 
-// compareLimit completes c: it compares needs with left. If left is too small, it suggests an increase, and a preset
-// that fits. runs is the number of runs that needs covers.
-func (o *outlook) compareLimit(c limitCheck, left, needs topicqueue.Budget, setting string, runs int,
-	run topicqueue.Options) limitCheck {
-	c.Enough = needs.Amount() <= left.Amount()
-	if c.Enough {
-		return c
+// compareLimit completes c: it compares needs with left. If left is too small, it suggests an increase.
+func compareLimit(c limitCheck, left, needs topicqueue.Budget, setting string) limitCheck {
+	if c.Enough = needs.Amount() <= left.Amount(); !c.Enough {
+		c.Do = fmt.Sprintf("For full depth, raise %s by %s, or use a smaller preset.", setting,
+			roundBudget(needs.Of(needs.Amount()-left.Amount())))
 	}
-	c.Do = fmt.Sprintf("For full depth, raise %s by %s", setting, roundBudget(needs.Of(needs.Amount()-left.Amount())))
-	for _, preset := range slices.Backward(config.PresetNames()) {
-		cfg, err := o.cfg.With(map[string]string{"preset": preset})
-		if err != nil {
-			continue
-		}
-		other, err := cfg.RunOptions("", "", run.KnowledgeBase, "")
-		if err != nil {
-			continue
-		}
-		amount, known := forecast.Run(other, o.seen).Times(runs).Amount(left,
-			o.prices, o.models)
-		if known && amount.Amount() > 0 && amount.Amount() <= left.Amount() && preset != run.Preset {
-			c.Do += fmt.Sprintf(", or use --preset %s, which takes about %s", preset, roundBudget(amount))
-			break
-		}
-	}
-	c.Do += "."
 	return c
 }
 
 // checkDeadlines checks, earliest deadline first, whether the topics can be ready in time. waiting is the number of
 // runs already in the queue, which are assumed to take as long as these.
-func (o *outlook) checkDeadlines(list *intake.List, plan *intake.Plan, all forecast.Estimate,
-	topics, waiting int) []limitCheck {
+func (o *outlook) checkDeadlines(list *intake.List, all forecast.Estimate, topics, waiting int) []limitCheck {
 	var out []limitCheck
-	due := map[int]int{}
-	for _, at := range slices.SortedFunc(maps.Keys(plan.Due), time.Time.Compare) {
-		for number, n := range plan.Due[at] {
-			due[number] += n
+	due := map[time.Time][]intake.Topic{}
+	for _, t := range list.Topics {
+		if !t.Deadline.IsZero() && !t.Known {
+			due[t.Deadline] = append(due[t.Deadline], t)
 		}
-		sum := o.estimate(due, list.Options)
+	}
+	var sooner []intake.Topic
+	for _, at := range slices.SortedFunc(maps.Keys(due), time.Time.Compare) {
+		sooner = append(sooner, due[at]...)
+		sum := o.estimate(newTopics(sooner), list.Options)
 		sum.Busy += all.Busy / time.Duration(topics) * time.Duration(waiting)
 		left, took := at.Sub(o.now), sum.Took(o.slots)
 		c := limitCheck{What: "deadline", Has: fmt.Sprintf("%s is in %s", at.Local().Format("2006-01-02 15:04"),
@@ -233,20 +215,20 @@ func (o *outlook) checkDeadlines(list *intake.List, plan *intake.Plan, all forec
 	return out
 }
 
-// WarnOfLimits prints, when topics are enqueued, the budgets and deadlines that do not suffice.
-func WarnOfLimits(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, list *intake.List,
-	plan *intake.Plan, batch string) error {
+// Shortages returns, when topics are enqueued, the budgets and deadlines that do not suffice.
+func Shortages(ctx context.Context, cfg config.Config, d *wiring.Desk, list *intake.List, batch string) (out []string,
+	err error) {
 	o, err := newOutlook(ctx, cfg, d)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	limits, err := o.checkLimits(ctx, list, plan, batch)
+	limits, err := o.checkLimits(ctx, list, batch)
 	for _, l := range limits {
 		if !l.Enough {
-			con.Say("%s: %s", l.What, l.text())
+			out = append(out, l.What+": "+l.text())
 		}
 	}
-	return err
+	return out, err
 }
 
 // roundBudget formats an amount for people.

@@ -3,85 +3,62 @@ package intake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
-	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
 	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// batchTopics holds the topics already in a batch when a list is enqueued into it.
-type batchTopics struct {
-	batch  redisqueue.Batch
-	topics []Topic         // with run ids as Ref
-	runs   map[string]bool // ids of the runs
-	titles titles
+// batchRuns are the runs already in a batch when a list is enqueued into it.
+type batchRuns struct {
+	batch redisqueue.Batch
+	ids   map[string]bool
 }
 
-// has reports whether the run of a topic is in the batch. The receiver may be nil.
-func (b *batchTopics) has(t Topic) bool {
-	if b == nil {
+// has reports whether the run of a topic is in the batch.
+func (b batchRuns) has(t Topic) bool {
+	if len(b.ids) == 0 {
 		return false
 	}
 	run := tasks.NewRun(b.batch, t.Topic, topicqueue.Options{}, "", topicqueue.Labels{Ref: t.Ref}, time.Time{})
-	return b.runs[run.ID]
+	return b.ids[run.ID]
 }
 
-// readBatch reads the topics of a batch. It returns nil if the batch does not exist.
-func readBatch(ctx context.Context, cfg config.Config, con *view.Console, f Request) (b *batchTopics, err error) {
-	queue, name := f.Queue, f.Batch
-	if queue == nil {
-		d, err := wiring.OpenDesk(ctx, cfg, con, false)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, d.Close()) }()
-		queue = d.Queue
+// readBatch reads the topics of the batch, if it exists.
+func (r *listReader) readBatch(ctx context.Context) (err error) {
+	if r.Batch == "" || r.Queue == nil {
+		return nil
 	}
-	batch, err := queue.Batch(ctx, name)
+	r.there.batch, err = r.Queue.Batch(ctx, r.Batch)
 	if errors.Is(err, redisqueue.ErrNotFound) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b = &batchTopics{batch: batch, runs: map[string]bool{}, titles: titles{}}
-	err = queue.Runs(ctx, name, func(run topicqueue.Run) error {
-		b.runs[run.ID] = true
-		b.titles.enter(titleKey(run.Topic, scopeOf(run.Options)), len(b.topics))
-		b.topics = append(b.topics, Topic{Topic: run.Topic, Ref: run.ID})
+	r.there.ids = map[string]bool{}
+	return r.Queue.Runs(ctx, r.Batch, func(run topicqueue.Run) error {
+		r.there.ids[run.ID] = true
+		r.similar(run.Topic, run.Options, fmt.Sprintf("%s of batch %s", run.ID, r.Batch))
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
 }
 
-// titles holds the index of the first topic of each title, by titleKey.
-type titles map[string]int32
-
-// titleKey identifies topics that are nearly the same in one scope; empty for a topic without words.
-func titleKey(topic, scope string) string {
-	if key := topicqueue.TitleKey(topic); key != "" {
-		return scope + "\x00" + key
+// similar returns the name of an earlier topic that is nearly the same as one called name, or "".
+func (r *listReader) similar(topic string, o topicqueue.Options, name string) string {
+	key := topicqueue.TitleKey(topic)
+	if key == "" { // it has no words
+		return ""
 	}
-	return ""
-}
-
-// enter records topic i unless an earlier one has the same key, whose index it returns; otherwise -1.
-func (t titles) enter(key string, i int) int32 {
-	if first, known := t[key]; known {
+	key = scopeOf(o) + "\x00" + key
+	if first := r.titles[key]; first != "" {
 		return first
 	}
-	if key != "" {
-		t[key] = int32(i)
-	}
-	return -1
+	r.titles[key] = name
+	return ""
 }
 
 // scopeOf returns the scope in which a topic is researched. The same topic in another scope is a different report.

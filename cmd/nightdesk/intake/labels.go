@@ -34,14 +34,3 @@ func checkTags(tags []string) ([]string, error) {
 	}
 	return out, nil
 }
-
-// union returns a, followed by the elements of b that are not in a.
-func union(a, b []string) []string {
-	out := slices.Clone(a)
-	for _, s := range b {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}

@@ -1,7 +1,7 @@
 // Package intake reads and checks lists of topics, finds duplicates, and determines how each topic is researched. It
 // does not enqueue anything.
 //
-// Entry points: [Read] and [NewPlan].
+// Entry point: [Read].
 package intake
 
 import (
@@ -16,6 +16,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
+	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -31,44 +32,35 @@ type Topic struct {
 	Ref      string
 	Tags     []string
 	Deadline time.Time
+	Known    bool // its run is in the batch already
 }
 
 // List is a list of topics that was read and checked.
 type List struct {
 	Name     string // for messages
 	Format   topiclist.Format
-	Topics   []Topic
-	same     []int32              // by topic: index of an earlier topic with the same run; -1: none
-	near     []int32              // index of a nearly identical earlier topic; -1: none
-	there    *batchTopics         // topics already in the batch; nil: none
-	repeats  []int32              // index in there of a nearly identical topic, or the same with another id; -1: none
-	Apart    error                // why the list was not compared with the batch
+	Topics   []Topic              // to enqueue
 	Options  []topicqueue.Options // options that topics refer to by index
+	Repeated int                  // number of lines with the same text or id as an earlier one
+	Similar  int                  // number of lines that are nearly the same as an earlier one, or a topic of the batch
+	Notes    []string             // what a person should know
 	Problems problemList
-	Unused   []string // ignored columns
 	Unknown  []string // words in braces that are not variables of a schedule
 	Clashes  []string // variables of a schedule that are also columns
 }
 
-// ShortName returns the base name of the list.
-func (l *List) ShortName() string { return filepath.Base(l.Name) }
-
-// head returns the index of the topic whose run topic i belongs to: i itself, or an earlier topic that is the same or,
-// with near, nearly the same. With near, it returns -1 if the batch has a nearly identical topic.
-func (l *List) head(i int32, near bool) int32 {
-	for {
-		switch {
-		case l.same[i] >= 0:
-			i = l.same[i]
-		case near && l.repeats[i] >= 0:
-			return -1
-		case near && l.near[i] >= 0:
-			i = l.near[i]
-		default:
-			return i
+// Known returns the number of topics that the batch has already.
+func (l *List) Known() (n int) {
+	for _, t := range l.Topics {
+		if t.Known {
+			n++
 		}
 	}
+	return n
 }
+
+// ShortName returns the base name of the list.
+func (l *List) ShortName() string { return filepath.Base(l.Name) }
 
 // mostProblems is the maximum number of lines that are listed as invalid or as duplicates.
 const mostProblems = 20
@@ -126,29 +118,28 @@ type Request struct {
 	KB        string // for topics that name none
 	File      string // file name; - is standard input
 	Batch     string // target batch; empty: a new one
+	Skip      bool   // leave out topics that are nearly the same as an earlier one
 	Priority  string
 	Format    string
 	Template  string
 	Tags      []string
 	Now       time.Time         // reference time for deadlines of topics; zero: now
 	Variables map[string]string // of a schedule
-	Queue     *redisqueue.Queue // has the batch; nil: that of the settings is opened
+	Queue     *redisqueue.Queue // has the batch; nil: there is none
 	Foreign   bool              // the list comes from elsewhere, so its topics must not name files of this machine
 }
 
 // listReader checks the rows of a list.
 type listReader struct {
+	Request
 	cfg     config.Config
-	flags   Flags
-	now     time.Time
-	kb      string // for topics that name none
-	tags    []string
 	lane    string
 	bases   []string // existing knowledge bases
-	foreign bool     // see Request
 	known   map[string]known
-	ids     map[string]int32 // index of the topic by the run's identity
-	titles  titles
+	ids     map[string]Topic  // first topic by the run's identity
+	titles  map[string]string // name of the first topic by its words and scope
+	there   batchRuns
+	repeats problemList // lines that repeat others
 	list    *List
 	err     error // an error in the options of the batch
 }
@@ -160,8 +151,7 @@ type known struct {
 }
 
 // Read reads and checks a list. It returns an error if reading fails; problems with single lines are in the list.
-func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reader, f Request) (*List,
-	error) {
+func Read(ctx context.Context, cfg config.Config, in io.Reader, f Request) (*List, error) {
 	format, err := topiclist.ParseFormat(f.Format)
 	if err != nil {
 		return nil, view.Usage(err)
@@ -176,16 +166,15 @@ func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reade
 	if name == "-" {
 		name = "standard input"
 	}
-	r := &listReader{cfg: cfg, flags: f.Flags, kb: f.KB, now: time.Now(), known: map[string]known{},
-		ids:    map[string]int32{},
-		titles: titles{}, list: &List{Name: name}, foreign: f.Foreign}
-	if !f.Now.IsZero() {
-		r.now = f.Now
+	r := &listReader{Request: f, cfg: cfg, known: map[string]known{}, ids: map[string]Topic{},
+		titles: map[string]string{}, list: &List{Name: name}}
+	if r.Now.IsZero() {
+		r.Now = time.Now()
 	}
 	if r.lane, err = laneOf(f.Priority); err != nil {
 		return nil, err
 	}
-	if r.tags, err = checkTags(f.Tags); err != nil {
+	if r.Tags, err = checkTags(f.Tags); err != nil {
 		return nil, view.Usage(err)
 	}
 	if r.bases, err = knowledge.List(wiring.KnowledgeDir(cfg)); err != nil {
@@ -195,14 +184,17 @@ func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reade
 	if err != nil {
 		return nil, view.Usage(fmt.Errorf("read topics from %s: %w", name, err))
 	}
-	if f.Batch != "" {
-		r.list.there, r.list.Apart = readBatch(ctx, cfg, con, f)
+	if err := r.readBatch(ctx); err != nil {
+		return nil, err
 	}
 	if err := r.read(ctx, rows); err != nil {
 		return nil, err
 	}
-	r.list.Format, r.list.Unused, r.list.Unknown, r.list.Clashes = rows.Format(), rows.Unused(),
-		rows.Unknown(), rows.Clashes()
+	if unused := rows.Unused(); len(unused) > 0 {
+		r.list.Notes = append(r.list.Notes, fmt.Sprintf("%s: not used: %s", r.list.ShortName(), strings.Join(unused, ", ")))
+	}
+	r.noteRepeats()
+	r.list.Format, r.list.Unknown, r.list.Clashes = rows.Format(), rows.Unknown(), rows.Clashes()
 	return r.list, nil
 }
 
@@ -219,31 +211,42 @@ func (r *listReader) read(ctx context.Context, rows *topiclist.Reader) error {
 		case err != nil:
 			return fmt.Errorf("read topics from %s: %w", r.list.Name, err)
 		}
-		t, problem := r.check(row)
+		problem := r.check(row)
 		if r.err != nil {
 			return r.err
 		}
 		if problem != "" {
 			r.list.Problems.add("line %d: %s", row.Line, problem)
-			continue
 		}
-		r.list.Topics = append(r.list.Topics, t)
 	}
 	return context.Cause(ctx)
 }
 
-// enter records a topic. problem is set if it conflicts with an earlier topic of the same run.
+// noteRepeats adds a note about lines that repeat others.
+func (r *listReader) noteRepeats() {
+	if r.repeats.Count == 0 {
+		return
+	}
+	note := fmt.Sprintf("%s of %s repeating others:\n  %s", view.Counted(r.repeats.Count, "line"), r.list.Name,
+		r.repeats.text())
+	if !r.Skip && r.list.Similar > 0 {
+		note += fmt.Sprintf("\n  What is nearly the same (%s) gets a report of its own; --dedupe skip changes that.",
+			view.Counted(r.list.Similar, "topic"))
+	}
+	r.list.Notes = append(r.list.Notes, note)
+}
+
+// enter adds a topic to the list, unless an earlier one is the same. problem is set if it conflicts with an earlier
+// topic of the same run.
 func (r *listReader) enter(t Topic) (problem string) {
-	o := r.list.Options[t.Options]
-	scope := scopeOf(o)
+	scope := scopeOf(r.list.Options[t.Options])
 	topic := topicqueue.TopicKey(t.Topic)
 	identity := "topic\x00" + topic
 	if t.Ref != "" {
 		identity = "id\x00" + t.Ref
 	}
-	same := int32(-1)
-	if number, ok := r.ids[identity]; ok {
-		first := r.list.Topics[number]
+	text := view.Clip(t.Topic, 80)
+	if first, known := r.ids[identity]; known {
 		elsewhere := scopeOf(r.list.Options[first.Options]) != scope
 		switch {
 		case topicqueue.TopicKey(first.Topic) != topic:
@@ -255,19 +258,33 @@ func (r *listReader) enter(t Topic) (problem string) {
 			return fmt.Sprintf("same topic as line %d, with another language, knowledge base or other sources; "+
 				"give it an id if you want a separate report", first.Line)
 		}
-		same = number
-	} else {
-		r.ids[identity] = int32(len(r.list.Topics))
+		r.list.Repeated++
+		r.repeats.add("line %d repeats line %d, whose options are used: %s", t.Line, first.Line, text)
+		return ""
 	}
-	r.list.same = append(r.list.same, same)
-	near, repeats, key := int32(-1), int32(-1), titleKey(t.Topic, scope)
-	if there := r.list.there; there == nil {
-		near = r.titles.enter(key, len(r.list.Topics))
-	} else if first, known := there.titles[key]; known && !there.has(t) {
-		repeats = first
-	} else if !known {
-		near = r.titles.enter(key, len(r.list.Topics))
+	r.ids[identity] = t
+	if t.Known = r.there.has(t); !t.Known {
+		if first := r.similar(t.Topic, r.list.Options[t.Options], fmt.Sprintf("line %d", t.Line)); first != "" {
+			r.list.Similar++
+			r.repeats.add("line %d is nearly the same as %s%s: %s", t.Line, first,
+				map[bool]string{true: ", and is left out"}[r.Skip], text)
+			if r.Skip {
+				return ""
+			}
+		}
 	}
-	r.list.near, r.list.repeats = append(r.list.near, near), append(r.list.repeats, repeats)
+	r.list.Topics = append(r.list.Topics, t)
 	return ""
+}
+
+func laneOf(priority string) (string, error) {
+	switch priority {
+	case "high":
+		return tasks.LaneHigh, nil
+	case "normal", "":
+		return "", nil
+	case "low":
+		return tasks.LaneLow, nil
+	}
+	return "", view.Usage(fmt.Errorf("priority %q is unknown: use high, normal or low", priority))
 }

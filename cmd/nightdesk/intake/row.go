@@ -14,45 +14,50 @@ import (
 	"nightdesk/topicqueue/topiclist"
 )
 
-// check checks a row and resolves its options. problem describes what is wrong with it.
-func (r *listReader) check(row topiclist.Row) (t Topic, problem string) {
-	t = Topic{Line: row.Line, Topic: strings.TrimSpace(row.Topic), Lane: r.lane, Ref: row.Options["id"]}
+// check checks a row, resolves its options and adds its topic to the list. problem describes what is wrong with it.
+func (r *listReader) check(row topiclist.Row) (problem string) {
+	t := Topic{Line: row.Line, Topic: strings.TrimSpace(row.Topic), Lane: r.lane, Ref: row.Options["id"]}
 	if row.Topic == "" && len(row.Options) > 0 {
-		return t, "it has no topic"
+		return "it has no topic"
 	}
 	if err := tasks.CheckTopic(t.Topic); err != nil {
-		return t, err.Error()
+		return err.Error()
 	}
 	if topicqueue.OneLine(t.Ref) != t.Ref || len(t.Ref) > mostRef {
-		return t, fmt.Sprintf("the id must be one line of at most %d bytes", mostRef)
+		return fmt.Sprintf("the id must be one line of at most %d bytes", mostRef)
 	}
 	var err error
 	if p := row.Options["priority"]; p != "" {
 		if t.Lane, err = laneOf(strings.ToLower(p)); err != nil {
-			return t, err.Error()
+			return err.Error()
 		}
 	}
 	own, err := checkTags(strings.FieldsFunc(row.Options["tags"], func(r rune) bool {
 		return strings.ContainsRune(",;|", r)
 	}))
 	if err != nil {
-		return t, err.Error()
+		return err.Error()
 	}
-	t.Tags = union(r.tags, own)
+	t.Tags = slices.Clone(r.Tags)
+	for _, tag := range own {
+		if !slices.Contains(t.Tags, tag) {
+			t.Tags = append(t.Tags, tag)
+		}
+	}
 	if d := row.Options["deadline"]; d != "" {
-		if t.Deadline, err = DeadlineAt(d, r.now); err != nil {
-			return t, err.Error()
+		if t.Deadline, err = DeadlineAt(d, r.Now); err != nil {
+			return err.Error()
 		}
 	}
 	k := r.resolve(row.Options)
 	if k.problem != "" {
-		return t, k.problem
+		return k.problem
 	}
 	t.Options = k.options
 	if t.Deadline.IsZero() {
 		t.Deadline = r.list.Options[k.options].Deadline
 	}
-	return t, r.enter(t)
+	return r.enter(t)
 }
 
 // rowSettings are the columns that set settings.
@@ -90,7 +95,7 @@ func (r *listReader) resolve(options map[string]string) known {
 }
 
 func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, error) {
-	kb := cmp.Or(options["kb"], r.kb)
+	kb := cmp.Or(options["kb"], r.KB)
 	if options["kb"] != "" && !slices.Contains(r.bases, kb) {
 		return topicqueue.Options{},
 			fmt.Errorf("there is no knowledge base %q: make it with `nightdesk kb add --name NAME DIR`", topicqueue.Clip(kb, 60))
@@ -116,12 +121,12 @@ func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, e
 		}
 		return topicqueue.Options{}, err
 	}
-	return r.flags.Options(cfg, kb)
+	return r.Flags.Options(cfg, kb)
 }
 
 // checkFiles rejects file names in a list from elsewhere, because the files would be read on this machine.
 func (r *listReader) checkFiles(options map[string]string) error {
-	if !r.foreign {
+	if !r.Foreign {
 		return nil
 	}
 	if options["plan"] != "" {

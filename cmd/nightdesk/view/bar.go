@@ -21,7 +21,12 @@ const (
 	drawPause = 100 * time.Millisecond // minimum time between drawings
 )
 
-func NewBar(out io.Writer, name string) *Bar {
+// NewBar returns a bar for the messages of a console. A service shows none.
+func NewBar(con *Console, name string) *Bar {
+	out := con.Err
+	if con.Service != "" {
+		out = io.Discard
+	}
 	return &Bar{name: name, out: out, screen: NewScreen(out), line: time.Now()}
 }
 

@@ -74,21 +74,19 @@ func (d Desk) read(ctx context.Context, spec schedule.Spec, due, now time.Time) 
 		return shot, err
 	}
 	quiet := &view.Console{Out: io.Discard, Err: io.Discard, Log: d.Console.Log} // only errors matter here
-	list, err := d.list(ctx, cfg, quiet, spec, flags, due, now)
+	list, err := d.list(ctx, cfg, spec, flags, due, now)
 	if err != nil {
 		return shot, view.WithHint(err)
 	}
 	if err := bases.New(cfg, quiet).PublishAll(ctx, cfg.KBName, list); err != nil {
 		return shot, view.WithHint(err)
 	}
-	plan := intake.NewPlan(quiet, list, intake.Keep)
 	shot.Options = list.Options
-	err = plan.Each(list, func(t intake.Topic) error {
+	for _, t := range list.Topics {
 		shot.Topics = append(shot.Topics, nights.Topic{Topic: t.Topic, Options: t.Options, Lane: t.Lane,
 			Labels: topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, Deadline: t.Deadline})
-		return nil
-	})
-	return shot, err
+	}
+	return shot, nil
 }
 
 // Zone returns the time zone of a schedule.
@@ -129,7 +127,7 @@ func (d Desk) settings(spec schedule.Spec, now time.Time) (cfg config.Config, f 
 }
 
 // list reads and checks the topics of a schedule and fills in its variables.
-func (d Desk) list(ctx context.Context, cfg config.Config, con *view.Console, spec schedule.Spec, f intake.Flags,
+func (d Desk) list(ctx context.Context, cfg config.Config, spec schedule.Spec, f intake.Flags,
 	due, now time.Time) (*intake.List, error) {
 	source, err := intake.OpenSource(ctx, cfg, d.Desk, spec.Topics)
 	if err != nil {
@@ -144,11 +142,11 @@ func (d Desk) list(ctx context.Context, cfg config.Config, con *view.Console, sp
 	if len(text) > intake.MaxList {
 		return nil, fmt.Errorf("list of topics %s: more than %d bytes: split it between schedules", name, intake.MaxList)
 	}
-	kb, _, err := bases.New(cfg, con).Find(ctx, cfg.KBName)
+	kb, _, err := bases.New(cfg, d.Console).Find(ctx, cfg.KBName)
 	if err != nil {
 		return nil, err
 	}
-	list, err := intake.Read(ctx, cfg, con, bytes.NewReader(text), intake.Request{
+	list, err := intake.Read(ctx, cfg, bytes.NewReader(text), intake.Request{
 		Flags: f, KB: kb, File: name, Priority: spec.Priority, Template: spec.Template,
 		Variables: schedule.Values(due.In(Zone(spec))),
 		Tags:      strings.Split(spec.Tags, ","), Now: now.In(Zone(spec)),

@@ -168,11 +168,13 @@ func (d Desk) checkList(ctx context.Context, spec schedule.Spec, due, now time.T
 	if err != nil {
 		return 0, err
 	}
-	list, err := d.list(ctx, cfg, d.Console, spec, flags, due, now)
+	list, err := d.list(ctx, cfg, spec, flags, due, now)
 	if err != nil {
 		return 0, view.Usage(err)
 	}
-	plan := intake.NewPlan(d.Console, list, intake.Keep)
+	for _, note := range list.Notes {
+		d.Console.Say("%s", note)
+	}
 	for _, name := range list.Clashes {
 		d.Console.Say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.",
 			name, name, list.ShortName())
@@ -181,7 +183,7 @@ func (d Desk) checkList(ctx context.Context, spec schedule.Spec, due, now time.T
 		d.Console.Say("%s in topics is not a variable and stays as it is. The variables are %s",
 			strings.Join(list.Unknown, " "), strings.Join(schedule.Variables(), " "))
 	}
-	return plan.Topics, nil
+	return len(list.Topics), nil
 }
 
 // put adds a schedule, or updates the spec of the existing one and keeps its history. It says what it did.
