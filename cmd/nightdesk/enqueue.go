@@ -119,7 +119,8 @@ func (f *enqueueFlags) read(ctx context.Context, s *session, d *desk.Desk, in io
 }
 
 // estimate prints the expected cost of a list. Nothing is enqueued.
-func (f *enqueueFlags) estimate(ctx context.Context, s *session, d *desk.Desk, list *intake.List, attached string) error {
+func (f *enqueueFlags) estimate(ctx context.Context, s *session, d *desk.Desk, list *intake.List,
+	attached string) error {
 	for i := range list.Options {
 		list.Options[i].Attached = attached
 	}

@@ -81,6 +81,7 @@ func serveDesk(ctx context.Context, s *session, d *desk.Desk, listener net.Liste
 		err = wiring.AwaitUsable(ctx, s.cfg, s.Console, d.Desk, d.Store)
 	}
 	if err == nil {
+		d.Checks().WarnOfRedis(ctx)
 		select {
 		case err = <-ended:
 			return fmt.Errorf("serve %s: %w", address, err)

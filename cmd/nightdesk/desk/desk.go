@@ -75,30 +75,39 @@ func Open(ctx context.Context, s Settings) (*Desk, error) {
 
 // OpenQueue opens the storage and the queue, which must exist.
 func OpenQueue(ctx context.Context, s Settings) (*Desk, error) {
-	return open(ctx, s, func() (*wiring.Desk, error) { return wiring.OpenDesk(ctx, s.Config, s.Console, false) })
+	return open(ctx, s, wiring.OpenDesk, false)
 }
 
 // OpenWorking is OpenQueue for adding or processing tasks. It warns about problems with Redis in advance.
 func OpenWorking(ctx context.Context, s Settings) (*Desk, error) {
-	return open(ctx, s, func() (*wiring.Desk, error) { return wiring.OpenWorkingDesk(ctx, s.Config, s.Console, false) })
+	return openWorking(ctx, s, false)
 }
 
 // OpenOwn is OpenWorking, but starts a local Redis if there is none.
 func OpenOwn(ctx context.Context, s Settings) (*Desk, error) {
-	return open(ctx, s, func() (*wiring.Desk, error) { return wiring.OpenWorkingDesk(ctx, s.Config, s.Console, true) })
+	return openWorking(ctx, s, true)
+}
+
+func openWorking(ctx context.Context, s Settings, start bool) (*Desk, error) {
+	d, err := open(ctx, s, wiring.OpenDesk, start)
+	if err == nil && !d.InMemory {
+		d.Checks().WarnOfRedis(ctx)
+	}
+	return d, err
 }
 
 // OpenUnchecked is OpenQueue for a service that waits until Redis responds.
 func OpenUnchecked(ctx context.Context, s Settings) (*Desk, error) {
-	return open(ctx, s, func() (*wiring.Desk, error) { return wiring.OpenUnchecked(ctx, s.Config, s.Console) })
+	return open(ctx, s, wiring.OpenUnchecked, false)
 }
 
-func open(ctx context.Context, s Settings, queue func() (*wiring.Desk, error)) (*Desk, error) {
+func open(ctx context.Context, s Settings,
+	queue func(context.Context, config.Config, *view.Console, bool) (*wiring.Desk, error), start bool) (*Desk, error) {
 	d, err := OpenStored(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	if d.Desk, err = queue(); err != nil {
+	if d.Desk, err = queue(ctx, s.Config, s.Console, start); err != nil {
 		return nil, err
 	}
 	return d, nil

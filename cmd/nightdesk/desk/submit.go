@@ -62,8 +62,8 @@ func (d *Desk) Submit(ctx context.Context, o Checked, queued func(RunSummary) er
 			continue
 		}
 		if err := d.add(ctx, &done, runs, topics[i+1-len(runs):i+1], queued); err != nil {
-			return done, view.Hint(err, fmt.Sprintf("At least %d of %s are in the queue; enqueue the file again with --batch %s "+
-				"to add the rest.", done.Created+done.Known, view.Counted(len(topics), "topic"), done.Batch))
+			return done, view.Hint(err, fmt.Sprintf("At least %d of %s are in the queue; enqueue the file again with "+
+				"--batch %s to add the rest.", done.Created+done.Known, view.Counted(len(topics), "topic"), done.Batch))
 		}
 		bar.Set(done.Created+done.Known, len(topics), "")
 		runs = runs[:0]

@@ -17,8 +17,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// Name watches the run or batch called name, or without a name the newest batch, until it has ended. from is the number of the last message of a run that is known. The error has an exit code if not everything is
-// completed.
+// Name watches the run or batch called name, or without a name the newest batch, until it has ended. from
+// is the number of the last message of a run that is known. The error has an exit code if not everything is completed.
 func Name(ctx context.Context, d *desk.Desk, name string, from int64) (err error) {
 	w := &watcher{con: d.Console, desk: d,
 		messages: jsonViewer{d.Console, !d.Config.Watch.ReturnIntermediateResults}}

@@ -24,7 +24,7 @@ import (
 // Desk holds the Redis connection of a process and the adapters that use it.
 type Desk struct {
 	Redis      redis.UniversalClient // shared by asynq and our queue
-	inMemory   bool                  // Redis runs in this process
+	InMemory   bool                  // Redis runs in this process
 	Queue      *redisqueue.Queue
 	Clock      *shared.Clock
 	Dispatcher *tasks.Dispatcher
@@ -61,7 +61,7 @@ func OpenDesk(ctx context.Context, cfg config.Config, con *view.Console, start b
 		} else {
 			con.Say("REDIS_URL is not set: using a private redis-server in %s", filepath.Join(cfg.DataDir, "redis"))
 		}
-		d.Redis, d.inMemory, d.closers = r.Client, r.InProcess, append(d.closers, r.Close)
+		d.Redis, d.InMemory, d.closers = r.Client, r.InProcess, append(d.closers, r.Close)
 	default:
 		r, err := localredis.Attach(ctx, cfg.DataDir)
 		if errors.Is(err, localredis.ErrNotRunning) {
@@ -84,49 +84,6 @@ func (d *Desk) connect(ctx context.Context) {
 	client := asynq.NewClientFromRedisClient(d.Redis)
 	d.Queue, d.Dispatcher = redisqueue.New(d.Redis, redisqueue.DefaultTiming),
 		tasks.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.Redis))
-}
-
-// OpenWorkingDesk is OpenDesk for commands that add or process tasks. It warns about problems with Redis in advance.
-func OpenWorkingDesk(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*Desk, error) {
-	d, err := OpenDesk(ctx, cfg, con, start)
-	if err != nil || d.inMemory {
-		return d, err
-	}
-	if err := warnOfRedis(ctx, con, d); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	return d, nil
-}
-
-// warnOfRedis warns about problems with Redis. It returns an error if Redis is unusable.
-func warnOfRedis(ctx context.Context, con *view.Console, d *Desk) error {
-	if text, hint := ClockTrouble(d.Clock.Ahead()); text != "" {
-		con.Warn("%s. %s", text, hint)
-	}
-	for _, f := range InspectRedis(ctx, d.Redis) {
-		switch f.Level {
-		case redisTooOld:
-			return view.Hint(errors.New(f.Text), f.Hint)
-		case redisForgetful, RedisNearlyFull, RedisEvicting:
-			con.Warn("%s. %s", f.Text, f.Hint)
-		}
-	}
-	return nil
-}
-
-// ClockTrouble describes a clock difference of 30 s or more between this machine and Redis; otherwise it returns "".
-// ahead is negative if this machine is behind.
-func ClockTrouble(ahead time.Duration) (text, hint string) {
-	if ahead.Abs() < 30*time.Second { // asynq uses the clocks of the machines and tolerates this
-		return "", ""
-	}
-	side := "ahead of"
-	if ahead < 0 {
-		side = "behind"
-	}
-	return fmt.Sprintf("the clock of this machine is %s %s the clock of Redis", ahead.Abs().Round(time.Second), side),
-		"Runs and schedules use the clock of Redis. Synchronize both clocks (NTP); otherwise tasks may be handed out " +
-			"twice. This is harmless but fills the log."
 }
 
 // dialTime is the timeout for the first response.
@@ -211,9 +168,9 @@ func redisHint(err error) string {
 }
 
 // OpenUnchecked opens the desk without checking that Redis responds.
-func OpenUnchecked(ctx context.Context, cfg config.Config, con *view.Console) (*Desk, error) {
+func OpenUnchecked(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*Desk, error) {
 	if cfg.RedisURL.Reveal() == "" {
-		return OpenDesk(ctx, cfg, con, false)
+		return OpenDesk(ctx, cfg, con, start)
 	}
 	options, err := redisOptions(cfg)
 	if err != nil {
@@ -228,9 +185,6 @@ func OpenUnchecked(ctx context.Context, cfg config.Config, con *view.Console) (*
 // AwaitUsable waits until Redis and storage are usable. It returns an error only if waiting does not help.
 func AwaitUsable(ctx context.Context, cfg config.Config, con *view.Console, d *Desk, store storage.Store) error {
 	if err := pingRedis(ctx, cfg, con, d.Redis); err != nil {
-		return err
-	}
-	if err := warnOfRedis(ctx, con, d); err != nil {
 		return err
 	}
 	return await(ctx, con, "the storage", lastingStorage, func(ctx context.Context) error { return readStore(ctx, store) })

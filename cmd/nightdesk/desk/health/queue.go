@@ -32,29 +32,17 @@ func (c Checker) redis(ctx context.Context, r report) error {
 		down.Stops, down.Down, down.away = true, true, true
 		return nil
 	}
-	server := r.ok("the local Redis of the data directory is running")
+	answers := r.ok("the local Redis of the data directory is running")
 	if c.Config.RedisURL.Reveal() != "" {
-		server.Text = fmt.Sprintf("%s answers", c.Config.RedisURL)
+		answers.Text = fmt.Sprintf("%s answers", c.Config.RedisURL)
 	}
-	if text, hint := wiring.ClockTrouble(c.Desk.Clock.Ahead()); text != "" {
-		r.named("clock").note(hint, "%s", text)
+	if err == nil {
+		memory := c.inspect(ctx, r)
+		(*r.results)[0].Text += memory // the others were appended to it
+		return nil
 	}
-	if err != nil {
-		full := r.failed(writableHint(err), "Redis takes no writes: %s", strings.TrimSuffix(err.Error(), "."))
-		full.Stops, full.Down = true, true
-	}
-	for _, f := range wiring.InspectRedis(ctx, c.Desk.Redis) {
-		switch {
-		case f.Level == wiring.RedisMemory:
-			(*r.results)[0].Text += "; memory: " + f.Text // the others were appended to it
-		case f.Level >= wiring.RedisEvicting:
-			r.failed(f.Hint, "%s", f.Text)
-		case f.Level != wiring.RedisNearlyFull:
-			r.note(f.Hint, "%s", f.Text)
-		case err == nil: // otherwise it is already reported as full
-			r.note(f.Hint, "%s", f.Text).Stops = true
-		}
-	}
+	full := r.failed(writableHint(err), "Redis takes no writes: %s", strings.TrimSuffix(err.Error(), "."))
+	full.Stops, full.Down = true, true
 	return nil
 }
 
