@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/jobs/notify"
 	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -143,37 +140,18 @@ func retryHint(err error) error {
 
 // retryNotifications resends notifications that could not be delivered.
 func retryNotifications(ctx context.Context, s *session) error {
-	webhooks, err := wiring.NewWebhooks(s.cfg.Webhook)
-	if err != nil {
-		return err
-	}
-	for _, w := range webhooks {
-		defer w.Close()
-	}
-	var retried []tasks.Unsent
-	err = s.withDesk(ctx, desk.OpenQueue, func(d *desk.Desk) (err error) {
-		retried, err = tasks.RetryNotifications(d.Redis)
+	return s.withDesk(ctx, desk.OpenQueue, func(d *desk.Desk) error {
+		retried, err := tasks.RetryNotifications(d.Redis)
+		if err == nil && len(retried) == 0 {
+			s.Say("no notification waits to be retried")
+		}
+		for _, u := range retried {
+			document := map[string]any{"queue": u.Queue, "notifications": u.Waiting}
+			if err := s.Row(document, "%s of queue %s: a worker sends them now\n", view.Counted(u.Waiting, "notification"),
+				u.Queue); err != nil {
+				return err
+			}
+		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	if len(retried) == 0 {
-		s.Say("no notification waits to be retried")
-	}
-	for _, u := range retried {
-		line := view.Counted(u.Waiting, "digest") + " by mail"
-		if u.Webhook != "" {
-			to := "an address that is not in webhook.url"
-			if i := slices.IndexFunc(webhooks, func(w *notify.Webhook) bool { return w.Key() == u.Webhook }); i >= 0 {
-				to = webhooks[i].Host()
-			}
-			line = view.Counted(u.Waiting, "event") + " for " + to
-		}
-		document := map[string]any{"queue": u.Queue, "notifications": u.Waiting}
-		if err := s.Row(document, "%s: a worker sends them now\n", line); err != nil {
-			return err
-		}
-	}
-	return nil
 }

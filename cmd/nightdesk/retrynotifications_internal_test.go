@@ -39,7 +39,7 @@ func TestRetryNotifications(t *testing.T) {
 	var out bytes.Buffer
 	cfg.Webhook.Secret = config.NewSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	con.Out, con.Err, cfg.Webhook.URL = &out, &out, config.NewSecret("https://new.example.org/hook")
-	for _, want := range []string{"2 events for an address that is not in webhook.url", "nightdesk: no notification"} {
+	for _, want := range []string{"2 notifications of queue notifying-" + removed.Key(), "nightdesk: no notification"} {
 		out.Reset()
 		s := &session{Console: con, cfg: cfg}
 		if err := retryNotifications(t.Context(), s); err != nil || !strings.HasPrefix(out.String(), want) {

@@ -9,23 +9,11 @@ import (
 // version is set by builds outside a checkout: -ldflags '-X main.version=v1.2.3'.
 var version string
 
-// versionText describes the build: version, revision and its date, and the Go version.
+// versionText describes the build: version, with the revision and its date in a build of a checkout, and the Go version.
 func versionText() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return cmp.Or(version, "unknown")
+	text := version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		text = cmp.Or(text, info.Main.Version)
 	}
-	set := map[string]string{}
-	for _, s := range info.Settings {
-		set[s.Key] = s.Value
-	}
-	text := cmp.Or(version, info.Main.Version, "unknown")
-	if revision := set["vcs.revision"]; revision != "" {
-		text += " (" + revision[:min(12, len(revision))] + ", " + set["vcs.time"]
-		if set["vcs.modified"] == "true" {
-			text += ", modified"
-		}
-		text += ")"
-	}
-	return text + " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+	return cmp.Or(text, "unknown") + " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
 }

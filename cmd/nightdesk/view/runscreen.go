@@ -32,12 +32,7 @@ func (s *RunScreen) Show(_ context.Context, run topicqueue.Run, events []topicqu
 			return err
 		}
 		for _, line := range told {
-			text := s.begin(e.Time) + line.text
-			if line.detail && s.Screen != nil {
-				columns, _ := s.Screen.Size()
-				text = Clip(text, columns)
-			}
-			lines = append(lines, text)
+			lines = append(lines, s.begin(e.Time)+line)
 		}
 	}
 	return s.print(lines)

@@ -22,15 +22,7 @@ type runView struct {
 	detail     bool                    // thoughts and findings of blocks get their own lines
 }
 
-// viewLine is a line that describes an event.
-type viewLine struct {
-	text   string
-	detail bool // also shown by the live lines, so it may be cut to the width of the terminal
-}
-
-func say(format string, args ...any) []viewLine {
-	return []viewLine{{text: fmt.Sprintf(format, args...)}}
-}
+func say(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
 
 // blockView is a block in progress.
 type blockView struct {
@@ -58,12 +50,12 @@ func newRunView(options topicqueue.Options, detail bool) *runView {
 }
 
 // take processes the next event and returns the lines that describe it.
-func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
+func (v *runView) take(e topicqueue.Event) ([]string, error) {
 	switch e.Status {
 	case topicqueue.StatusPipelineStep:
 		return payload(e, v.step)
 	case topicqueue.StatusResearchQuestions:
-		return payload(e, func(q topicqueue.ResearchQuestions) []viewLine {
+		return payload(e, func(q topicqueue.ResearchQuestions) []string {
 			lines := say("planned %s:", Counted(len(q.Questions), "sub-topic"))
 			for i, title := range q.Questions {
 				v.titles[i+1] = title
@@ -72,7 +64,7 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 			return lines
 		})
 	case topicqueue.StatusProgress:
-		return payload(e, func(p topicqueue.Progress) []viewLine {
+		return payload(e, func(p topicqueue.Progress) []string {
 			grown := v.progress.TotalTask > 0 && p.TotalTask > v.progress.TotalTask
 			v.progress = p
 			if grown {
@@ -81,7 +73,7 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 			return nil
 		})
 	case topicqueue.StatusThought:
-		return payload(e, func(t topicqueue.Thought) []viewLine {
+		return payload(e, func(t topicqueue.Thought) []string {
 			b, about := v.block(t.QuestionID), aboutOf(e)
 			b.thought, b.tool, b.iteration = t.Thought, "", about.Iteration
 			if about.Title != "" {
@@ -90,7 +82,7 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 			return v.details("block %d, iteration %d/%d: %s", t.QuestionID, b.iteration, v.iterations, t.Thought)
 		})
 	case topicqueue.StatusReference:
-		return payload(e, func(r topicqueue.Reference) []viewLine {
+		return payload(e, func(r topicqueue.Reference) []string {
 			b, about := v.block(r.QuestionID), aboutOf(e)
 			b.tool = fmt.Sprintf("%s %q: %s", about.Tool, about.Query, Counted(len(r.References), "source"))
 			lines := v.details("block %d, %s", r.QuestionID, b.tool)
@@ -100,7 +92,7 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 			return lines
 		})
 	case topicqueue.StatusQuestionDone:
-		return payload(e, func(d topicqueue.QuestionDone) []viewLine {
+		return payload(e, func(d topicqueue.QuestionDone) []string {
 			delete(v.working, d.QuestionID)
 			if d.Status == "failed" {
 				return say("block %d failed: %s (%s)", d.QuestionID, d.Message, v.title(d.QuestionID))
@@ -108,13 +100,13 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 			return say("block %d is done: %s", d.QuestionID, v.title(d.QuestionID))
 		})
 	case topicqueue.StatusWait:
-		return payload(e, func(w topicqueue.Wait) []viewLine {
+		return payload(e, func(w topicqueue.Wait) []string {
 			return say("the run asks: %s (`nightdesk answer %s`)", topicqueue.OneLine(w.Question), e.RunID)
 		})
 	case topicqueue.StatusDelta:
-		return payload(e, func(d topicqueue.Delta) []viewLine { v.write(e, d); return nil })
+		return payload(e, func(d topicqueue.Delta) []string { v.write(e, d); return nil })
 	case topicqueue.StatusGap:
-		return payload(e, func(g struct{ From, To int64 }) []viewLine {
+		return payload(e, func(g struct{ From, To int64 }) []string {
 			if g.To < g.From {
 				return say("Redis lost its last moments: the run goes on from event %d", g.To)
 			}
@@ -125,7 +117,7 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 }
 
 // payload decodes an event's payload and calls show with it.
-func payload[T any](e topicqueue.Event, show func(T) []viewLine) ([]viewLine, error) {
+func payload[T any](e topicqueue.Event, show func(T) []string) ([]string, error) {
 	var v T
 	if err := json.Unmarshal(e.Content, &v); err != nil {
 		return nil, fmt.Errorf("read event %d of run %s: %w", e.Seq, e.RunID, err)
@@ -138,11 +130,11 @@ func aboutOf(e topicqueue.Event) (about topicqueue.About) {
 	return about
 }
 
-func (v *runView) details(format string, args ...any) []viewLine {
+func (v *runView) details(format string, args ...any) []string {
 	if !v.detail {
 		return nil
 	}
-	return []viewLine{{fmt.Sprintf(format, args...), true}}
+	return say(format, args...)
 }
 
 func (v *runView) block(n int) *blockView {
@@ -190,41 +182,39 @@ func (v *runView) written(block, columns int, now time.Time) (lines []string) {
 
 func (v *runView) title(n int) string { return cmp.Or(v.titles[n], topicqueue.BlockID(n)) }
 
-func (v *runView) step(s topicqueue.PipelineStep) []viewLine {
-	switch s.StepKey {
-	case topicqueue.StepStartFollowUp:
-		return nil // the asker shows the question itself
-	case topicqueue.StepEndFollowUpPos, topicqueue.StepEndFollowUpNeg:
-		return v.details("clarification: %s", s.Info)
-	case topicqueue.StepFailClarification:
-		return say("whether the topic is clear is not known: %s", s.Info)
-	case topicqueue.StepEndQueryRewriter:
-		return say("the topic was rephrased: %s", s.Info)
-	case topicqueue.StepStartSearchBackground:
-		return say("planning")
-	case topicqueue.StepEndSearchBackground, topicqueue.StepFailSearchBackground:
-		return v.details("background: %s", s.Info)
-	case topicqueue.StepFailResearchPlanner:
-		return say("planning failed: %s", s.Info)
-	case topicqueue.StepPipelineAborted:
-		return say("the research was ended: %s", s.Info)
-	case topicqueue.StepStartAuthor:
+// steps describes the steps of a run. Those that are details are left out of a short view.
+var steps = map[string]struct {
+	text   string
+	detail bool
+}{
+	topicqueue.StepEndFollowUpPos:          {"clarification: %s", true},
+	topicqueue.StepEndFollowUpNeg:          {"clarification: %s", true},
+	topicqueue.StepFailClarification:       {"whether the topic is clear is not known: %s", false},
+	topicqueue.StepEndQueryRewriter:        {"the topic was rephrased: %s", false},
+	topicqueue.StepStartSearchBackground:   {"planning", false},
+	topicqueue.StepEndSearchBackground:     {"background: %s", true},
+	topicqueue.StepFailSearchBackground:    {"background: %s", true},
+	topicqueue.StepFailResearchPlanner:     {"planning failed: %s", false},
+	topicqueue.StepPipelineAborted:         {"the research was ended: %s", false},
+	topicqueue.StepStartAuthor:             {"writing the report", false},
+	topicqueue.StepEndAuthor:               {"written: %s", true},
+	topicqueue.StepFailAuthor:              {"the report could not be written: %s", false},
+	topicqueue.StepStartRenderReport:       {"rendering the report: %s", true},
+	topicqueue.StepFailPartialRenderReport: {"rendering failed: %s", false},
+	topicqueue.StepFailAllRenderReport:     {"rendering failed: %s", false},
+	topicqueue.StepStartAudio:              {"narrating the report", false},
+	topicqueue.StepFailAudio:               {"the narration failed: %s", false},
+}
+
+func (v *runView) step(s topicqueue.PipelineStep) []string {
+	if s.StepKey == topicqueue.StepStartAuthor {
 		clear(v.working)
-		return say("writing the report")
-	case topicqueue.StepEndAuthor:
-		return v.details("written: %s", s.Info)
-	case topicqueue.StepFailAuthor:
-		return say("the report could not be written: %s", s.Info)
-	case topicqueue.StepStartRenderReport:
-		return v.details("rendering the report: %s", s.Info)
-	case topicqueue.StepFailPartialRenderReport, topicqueue.StepFailAllRenderReport:
-		return say("rendering failed: %s", s.Info)
-	case topicqueue.StepStartAudio:
-		return say("narrating the report")
-	case topicqueue.StepFailAudio:
-		return say("the narration failed: %s", s.Info)
 	}
-	return nil
+	step, known := steps[s.StepKey]
+	if !known || step.detail && !v.detail {
+		return nil
+	}
+	return []string{strings.Replace(step.text, "%s", s.Info, 1)}
 }
 
 // live returns the live lines: header, bar, and as many blocks in progress as rows allow.

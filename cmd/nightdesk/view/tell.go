@@ -23,7 +23,7 @@ func Tell(options topicqueue.Options, events []topicqueue.Event) ([]Told, error)
 		}
 		told := Told{Event: e}
 		for _, line := range said {
-			told.Lines = append(told.Lines, strings.TrimSpace(line.text))
+			told.Lines = append(told.Lines, strings.TrimSpace(line))
 		}
 		out = append(out, told)
 	}

@@ -171,9 +171,7 @@ func TestRunView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, l := range lines {
-			told = append(told, l.text)
-		}
+		told = append(told, lines...)
 	}
 	want := []string{
 		"planning", "planned 2 sub-topics:", "  1. Moon", "  2. Sun", "block 1, iteration 1/4: Asking: tide", "block 2, iteration 1/4: Asking: sun",

@@ -66,7 +66,6 @@ var checks = []struct {
 	desk bool
 	look func(Checker, context.Context, report) error
 }{
-	{"settings", All, false, Checker.settings},
 	{"redis", Vital, false, Checker.redis},
 	{"workers", Vital, true, Checker.workers},
 	{"schedules", Vital, true, Checker.schedules},
@@ -82,8 +81,6 @@ var checks = []struct {
 	{"model", All, false, Checker.models},
 	{"prices", All, false, Checker.prices},
 	{"model server", Vital, true, Checker.modelServers},
-	{"model", Shared, true, Checker.longAnswers},
-	{"paper_search", Shared, true, Checker.pausedIndexes},
 	{"mail", All, false, Checker.mail},
 	{"pdf", All, false, Checker.pdf},
 	{"speech", All, false, Checker.speech},

@@ -12,7 +12,6 @@ import (
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/llm"
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/governor"
 )
 
@@ -175,24 +174,5 @@ func modelServer(r report, s governor.Stat) {
 		server.Result, server.waits = Note, true
 		server.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST") + view.Because(s.Why)
 		server.Hint = "One call at a time checks whether it is back; the others wait."
-	}
-}
-
-// longAnswers reports the roles whose model exceeds max_tokens.
-func (c Checker) longAnswers(ctx context.Context, r report) error {
-	stats, err := c.Desk.Queue.Stats(ctx)
-	tooLong(r, c.Config.LLM, stats.Models)
-	return err
-}
-
-func tooLong(r report, models config.LLM, figures []redisqueue.ModelStats) {
-	for _, m := range wiring.RoleModels(models) {
-		for _, f := range figures {
-			if f.Role == string(m.Role) && f.Model == m.Name && f.Longest > 0 {
-				r.note("The server ignores max_tokens, or was asked again. Budgets set aside that many tokens for each such "+
-					"call, and skip the call when they cannot.",
-					"%s as %s: answers of up to %d tokens, more than max_tokens allows", m.Name, m.Role, f.Longest)
-			}
-		}
 	}
 }

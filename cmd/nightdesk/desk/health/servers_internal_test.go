@@ -1,7 +1,6 @@
 package health
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,38 +10,28 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/pipeline/tools/papers"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/redistest"
-	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// Doctor has a line on each model server that was asked, and on each index that is left alone.
+// Doctor has a line on each model server that was asked.
 func TestDoctorTellsOfServers(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
 	c := checkerOf(t, rdb)
-	c.Config.Researching.EnablePaperSearch = true
-	look := func() []Check {
-		return slices.Concat(named(t.Context(), c, "model server"), named(t.Context(), c, "paper_search"))
-	}
+	look := func() []Check { return named(t.Context(), c, "model server") }
 	if got := look(); len(got) != 0 {
 		t.Fatalf("before anybody was asked: %+v", got)
 	}
 	ask(t, rdb)
-	if err := shared.NewPace(rdb).Wait(t.Context(), papers.PaceKey(papers.ArXiv), time.Hour); err != nil {
-		t.Fatal(err)
-	}
 	got := look()
-	if len(got) != 2 {
+	if len(got) != 1 {
 		t.Fatalf("%+v", got)
 	}
 	for i, want := range []string{
 		"models.example (0123abcd): at most 1 call at a time, as learned; 1 call running, 0 waiting; 1 of 2 tries refused (too many requests)",
-		"arXiv asked for a pause: all workers stop calling it for ",
 	} {
 		if !strings.HasPrefix(got[i].Text, want) {
 			t.Errorf("%q, want %q", got[i].Text, want)
@@ -74,19 +63,6 @@ func ask(t *testing.T, rdb *redis.Client) {
 		}
 	}
 	g.Release(t.Context(), permit, topicqueue.CallEnd{Outcome: topicqueue.CallThrottled})
-}
-
-// Doctor names a model whose answers ignore max_tokens.
-func TestDoctorTellsOfLongAnswers(t *testing.T) {
-	t.Parallel()
-	var cfg config.LLM
-	cfg.Note.Name, cfg.Writer.Name = "stub", "other"
-	got := made(func(r report) {
-		tooLong(r, cfg, []redisqueue.ModelStats{{Role: "note", Model: "stub", Longest: 1441}, {Role: "note", Model: "former", Longest: 9000}, {Role: "writer", Model: "other"}})
-	})
-	if len(got) != 1 || got[0].Result != "note" || !strings.HasPrefix(got[0].Text, "stub as note: answers of up to 1441 tokens") {
-		t.Errorf("%+v", got)
-	}
 }
 
 func TestModelServer(t *testing.T) {

@@ -18,17 +18,6 @@ import (
 	"nightdesk/topicqueue"
 )
 
-func (c Checker) settings(_ context.Context, r report) error {
-	given := 0
-	for _, e := range c.Config.Effective() {
-		if c.Config.Given(e.Path) {
-			given++
-		}
-	}
-	r.ok("%s set, the others have their defaults; `nightdesk config` shows all", view.Counted(given, "setting"))
-	return nil
-}
-
 // prompts lists the prompt templates that prompts.dir replaces.
 func (c Checker) prompts(_ context.Context, r report) error {
 	own, err := wiring.OwnPrompts(c.Config)

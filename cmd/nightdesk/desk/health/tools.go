@@ -16,7 +16,6 @@ import (
 	"nightdesk/pipeline/tools/papers"
 	"nightdesk/pipeline/tools/sandbox"
 	"nightdesk/pipeline/tools/websearch"
-	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 // sandbox runs a program in the sandbox.
@@ -122,28 +121,6 @@ func indexHint(provider string, err error) string {
 		return "Try again later. Searches go on with the other indexes."
 	}
 	return "Check this machine's way to the internet. Searches go on with the other indexes."
-}
-
-// longTurn exceeds any delay that other searches cause in an index's queue.
-const longTurn = 30 * time.Second
-
-// pausedIndexes reports the indexes that no worker calls now.
-func (c Checker) pausedIndexes(ctx context.Context, r report) error {
-	if !c.Config.Researching.EnablePaperSearch {
-		return nil
-	}
-	pace := shared.NewPace(c.Desk.Redis)
-	for _, name := range c.Config.PaperSearch.Names() {
-		left, err := pace.Left(ctx, papers.PaceKey(name))
-		if err != nil {
-			return err
-		}
-		if left > longTurn {
-			r.note("", "%s asked for a pause: all workers stop calling it for %s", papers.Label(name),
-				left.Round(time.Second))
-		}
-	}
-	return nil
 }
 
 // ownTools starts the MCP servers of tools.file.
