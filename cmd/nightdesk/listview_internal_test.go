@@ -60,23 +60,3 @@ research_20260301_200000_abcdefghic  tomorrow  queued                      What 
 		}
 	}
 }
-
-// TestWatchShowsWhatDiffers checks that the line of a run shows what tells its topic from the others.
-func TestWatchShowsWhatDiffers(t *testing.T) {
-	t.Parallel()
-	runs := templated()
-	runs[2].Ref = "case-17"
-	v := view.Batch{Name: "tonight", Runs: 9}
-	for _, run := range runs {
-		run.State = topicqueue.RunResearching
-		v.Worked = append(v.Worked, view.WorkedRun{Run: run})
-	}
-	want := []string{
-		"  researching                                … Aldor Chips in 2025?",
-		"  researching                                … Bolt & Sons in 2025?",
-		"  researching                        case-17 … Cern Oil in 2025?",
-	}
-	if d := cmp.Diff(want, v.Live(at, 79, 10)[2:]); d != "" {
-		t.Error(d)
-	}
-}

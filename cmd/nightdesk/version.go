@@ -9,7 +9,7 @@ import (
 // version is set by builds outside a checkout: -ldflags '-X main.version=v1.2.3'.
 var version string
 
-// versionText describes the build: version, with the revision and its date in a build of a checkout, and the Go version.
+// versionText describes the build: version, in a build of a checkout with revision and date, and the Go version.
 func versionText() string {
 	text := version
 	if info, ok := debug.ReadBuildInfo(); ok {

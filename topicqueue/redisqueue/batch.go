@@ -268,19 +268,3 @@ func (q *batches) BatchSize(ctx context.Context, batch string) (int, error) {
 	}
 	return int(n), nil
 }
-
-// Listed returns a run of a batch, or its stored line if its state has expired. It returns ErrNotFound if there is
-// neither.
-func (q *batches) Listed(ctx context.Context, batch, runID string) (topicqueue.Run, error) {
-	run, err := q.read.Run(ctx, runID)
-	if !errors.Is(err, ErrNotFound) {
-		return run, err
-	}
-	line, lineErr := q.line(ctx, batch, runID)
-	if lineErr == nil && line == nil {
-		return run, err
-	} else if lineErr != nil {
-		return run, lineErr
-	}
-	return *line, nil
-}

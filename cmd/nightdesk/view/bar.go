@@ -9,11 +9,10 @@ import (
 // Bar shows the progress of a task: a bar on a terminal, otherwise a plain line per tenth of a slow task.
 type Bar struct {
 	name   string
-	out    io.Writer
-	screen *Screen // nil: no terminal
-	last   []string
+	status *Status
+	last   string
 	tenth  int
-	line   time.Time // time of the last plain line or drawing; initially the start time
+	shown  time.Time // initially the start time
 }
 
 const (
@@ -27,30 +26,32 @@ func NewBar(con *Console, name string) *Bar {
 	if con.Service != "" {
 		out = io.Discard
 	}
-	return &Bar{name: name, out: out, screen: NewScreen(out), line: time.Now()}
+	return &Bar{name: name, status: NewStatus(out), shown: time.Now()}
 }
 
 // Set records that done of total items are done, and which item is being processed.
 func (b *Bar) Set(done, total int, doing string) {
-	if b.screen != nil {
-		counts := fmt.Sprintf("%s %*d/%d ", b.name, len(fmt.Sprint(total)), done, total)
-		b.last = []string{counts + drawBar(done, total, 30)}
-		if time.Since(b.line) >= drawPause {
-			b.line = time.Now()
-			b.screen.Draw(nil, []string{b.last[0] + " " + doing})
-		}
+	pause := linePause
+	if b.status.Live {
+		b.last = fmt.Sprintf("%s %*d/%d %s", b.name, len(fmt.Sprint(total)), done, total, drawBar(done, total, 30))
+		pause = drawPause
+	}
+	if total == 0 || time.Since(b.shown) < pause {
 		return
 	}
-	if total > 0 && done*10/total > b.tenth && time.Since(b.line) >= linePause {
-		b.tenth, b.line = done*10/total, time.Now()
-		fmt.Fprintf(b.out, "nightdesk: %s: %d of %d\n", b.name, done, total)
+	if b.status.Live {
+		b.shown = time.Now()
+		_ = b.status.Show(nil, b.last+" "+doing)
+	} else if tenth := done * 10 / total; tenth > b.tenth {
+		b.tenth, b.shown = tenth, time.Now()
+		_ = b.status.Show([]string{fmt.Sprintf("nightdesk: %s: %d of %d", b.name, done, total)}, "")
 	}
 }
 
 // End leaves the final state of the bar on the screen.
 func (b *Bar) End() {
-	if b.screen != nil && b.last != nil {
-		b.screen.Draw(b.last, nil)
-		b.last = nil
+	if b.last != "" {
+		_ = b.status.Show([]string{b.last}, "")
+		b.last = ""
 	}
 }

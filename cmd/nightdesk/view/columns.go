@@ -106,17 +106,3 @@ func drawBar(done, total, w int) string {
 	}
 	return "[" + bar + strings.Repeat("-", inner-full) + "]"
 }
-
-// clipFront shortens a text to its last n columns.
-func clipFront(s string, n int) string {
-	if Columns(s) <= n {
-		return s
-	}
-	runes := []rune(s)
-	at, used := len(runes), 1 // 1 for the ellipsis
-	for at > 0 && used+columnsOf(runes[at-1]) <= n {
-		at--
-		used += columnsOf(runes[at])
-	}
-	return "…" + string(runes[at:])
-}

@@ -1,5 +1,5 @@
 // Package view is what a command shows to a person: messages, errors with hints, lines that fit a terminal, and the
-// live lines of a run or a batch. It reads neither the queue nor storage; callers pass in what it shows.
+// live line of a run or a batch. It reads neither the queue nor storage; callers pass in what it shows.
 //
 // Entry points: [Console], [NewRunScreen] and [Batch].
 package view

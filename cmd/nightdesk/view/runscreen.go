@@ -9,18 +9,17 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// RunScreen shows the progress of a run, with live lines on a terminal and as plain lines elsewhere.
+// RunScreen shows the progress of a run as lines, and as a live line on a terminal.
 type RunScreen struct {
-	out    io.Writer
-	Screen *Screen // nil: no terminal
-	stamp  bool    // lines begin with the time of day rather than the program's name
-	view   *runView
-	run    topicqueue.Run
+	*Status
+	stamp bool // lines begin with the time of day rather than the program's name
+	view  *runView
+	run   topicqueue.Run
 }
 
 // NewRunScreen returns a screen for one run. For detail, see runView.
 func NewRunScreen(out io.Writer, run topicqueue.Run, detail bool) *RunScreen {
-	return &RunScreen{out: out, Screen: NewScreen(out), stamp: detail, view: newRunView(run.Options, detail), run: run}
+	return &RunScreen{Status: NewStatus(out), stamp: detail, view: newRunView(run.Options, detail), run: run}
 }
 
 func (s *RunScreen) Show(_ context.Context, run topicqueue.Run, events []topicqueue.Event) error {
@@ -35,11 +34,11 @@ func (s *RunScreen) Show(_ context.Context, run topicqueue.Run, events []topicqu
 			lines = append(lines, s.begin(e.Time)+line)
 		}
 	}
-	return s.print(lines)
+	return s.Status.Show(lines, s.view.live(s.run, time.Now()))
 }
 
-// Along reports whether the screen also shows model output while it is being written, which needs live lines.
-func (s *RunScreen) Along() bool { return s.Screen != nil }
+// Along reports that the screen does not show model output while it is being written.
+func (s *RunScreen) Along() bool { return false }
 
 func (s *RunScreen) begin(at time.Time) string {
 	if s.stamp {
@@ -49,24 +48,7 @@ func (s *RunScreen) begin(at time.Time) string {
 }
 
 func (s *RunScreen) Note(format string, args ...any) {
-	_ = s.print([]string{s.begin(time.Now()) + fmt.Sprintf(format, args...)})
-}
-
-// print prints lines, and on a terminal redraws the live lines below them.
-func (s *RunScreen) print(lines []string) error {
-	if s.Screen != nil {
-		columns, rows := s.Screen.Room()
-		s.Screen.Draw(lines, s.view.live(s.run, time.Now(), columns, rows))
-		return nil
-	}
-	return PrintLines(s.out, lines)
-}
-
-// End removes the live lines.
-func (s *RunScreen) End() {
-	if s.Screen != nil {
-		s.Screen.Draw(nil, nil)
-	}
+	_ = s.Status.Show([]string{s.begin(time.Now()) + fmt.Sprintf(format, args...)}, s.view.live(s.run, time.Now()))
 }
 
 // PrintLines prints lines of untrusted text to a writer that may be a terminal.

@@ -17,36 +17,14 @@ type runView struct {
 	iterations int // maximum per block
 	progress   topicqueue.Progress
 	titles     map[int]string // by block
-	working    map[int]*blockView
-	writing    map[string]*writingView // by answer: model output being written
-	detail     bool                    // thoughts and findings of blocks get their own lines
+	doing      string         // the last thought or call of a block
+	detail     bool           // thoughts and findings of blocks get their own lines
 }
 
 func say(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
 
-// blockView is a block in progress.
-type blockView struct {
-	iteration int
-	thought   string
-	tool      string // last call and its result
-}
-
-// writingView is a model answer that is being written.
-type writingView struct {
-	block int // 0: the run itself
-	step  string
-	end   string // end of the text so far
-	at    time.Time
-}
-
-const (
-	writtenKept = 500              // bytes kept of the end of an answer
-	writtenTime = 30 * time.Second // an answer without new text for this long counts as abandoned
-)
-
 func newRunView(options topicqueue.Options, detail bool) *runView {
-	return &runView{iterations: options.MaxIterations, titles: map[int]string{}, working: map[int]*blockView{},
-		writing: map[string]*writingView{}, detail: detail}
+	return &runView{iterations: options.MaxIterations, titles: map[int]string{}, detail: detail}
 }
 
 // take processes the next event and returns the lines that describe it.
@@ -74,18 +52,19 @@ func (v *runView) take(e topicqueue.Event) ([]string, error) {
 		})
 	case topicqueue.StatusThought:
 		return payload(e, func(t topicqueue.Thought) []string {
-			b, about := v.block(t.QuestionID), aboutOf(e)
-			b.thought, b.tool, b.iteration = t.Thought, "", about.Iteration
+			about := aboutOf(e)
 			if about.Title != "" {
 				v.titles[t.QuestionID] = about.Title
 			}
-			return v.details("block %d, iteration %d/%d: %s", t.QuestionID, b.iteration, v.iterations, t.Thought)
+			v.doing = fmt.Sprintf("block %d, iteration %d/%d: %s", t.QuestionID, about.Iteration, v.iterations, t.Thought)
+			return v.details("%s", v.doing)
 		})
 	case topicqueue.StatusReference:
 		return payload(e, func(r topicqueue.Reference) []string {
-			b, about := v.block(r.QuestionID), aboutOf(e)
-			b.tool = fmt.Sprintf("%s %q: %s", about.Tool, about.Query, Counted(len(r.References), "source"))
-			lines := v.details("block %d, %s", r.QuestionID, b.tool)
+			about := aboutOf(e)
+			v.doing = fmt.Sprintf("block %d, %s %q: %s", r.QuestionID, about.Tool, about.Query,
+				Counted(len(r.References), "source"))
+			lines := v.details("%s", v.doing)
 			for _, key := range slices.Sorted(maps.Keys(r.References)) {
 				lines = append(lines, v.details("  %s (%s)", key, r.References[key])...)
 			}
@@ -93,7 +72,6 @@ func (v *runView) take(e topicqueue.Event) ([]string, error) {
 		})
 	case topicqueue.StatusQuestionDone:
 		return payload(e, func(d topicqueue.QuestionDone) []string {
-			delete(v.working, d.QuestionID)
 			if d.Status == "failed" {
 				return say("block %d failed: %s (%s)", d.QuestionID, d.Message, v.title(d.QuestionID))
 			}
@@ -103,8 +81,6 @@ func (v *runView) take(e topicqueue.Event) ([]string, error) {
 		return payload(e, func(w topicqueue.Wait) []string {
 			return say("the run asks: %s (`nightdesk answer %s`)", topicqueue.OneLine(w.Question), e.RunID)
 		})
-	case topicqueue.StatusDelta:
-		return payload(e, func(d topicqueue.Delta) []string { v.write(e, d); return nil })
 	case topicqueue.StatusGap:
 		return payload(e, func(g struct{ From, To int64 }) []string {
 			if g.To < g.From {
@@ -137,49 +113,6 @@ func (v *runView) details(format string, args ...any) []string {
 	return say(format, args...)
 }
 
-func (v *runView) block(n int) *blockView {
-	if v.working[n] == nil {
-		v.working[n] = &blockView{}
-	}
-	return v.working[n]
-}
-
-// doing describes, by prompt name, what a model is doing.
-var doing = map[string]string{"clarify": "reading the question", "rephrase": "rephrasing the question",
-	"decompose": "planning", "queries": "planning", "decide": "thinking", "note": "noting", "review": "reviewing",
-	"outline": "outlining", "place": "outlining", "renew": "outlining", "section": "writing", "frame": "writing",
-	"repair_section": "correcting", "answer": "answering", "look_up": "thinking",
-	"narrate": "writing what is read aloud"}
-
-func (v *runView) write(e topicqueue.Event, d topicqueue.Delta) {
-	if d.Done {
-		delete(v.writing, d.Answer)
-		return
-	}
-	w := v.writing[d.Answer]
-	if w == nil {
-		w = &writingView{block: max(0, topicqueue.BlockNumber(e.BlockID)), step: d.Step}
-		v.writing[d.Answer] = w
-	}
-	w.end += d.Text
-	if over := len(w.end) - writtenKept; over > 0 {
-		w.end = strings.ToValidUTF8(w.end[over:], "")
-	}
-	w.at = e.Time
-}
-
-// written returns the lines for answers of a block that are being written, sorted. Block 0 is the run itself.
-func (v *runView) written(block, columns int, now time.Time) (lines []string) {
-	for _, w := range v.writing {
-		if w.block == block && now.Sub(w.at) < writtenTime {
-			begin := cmp.Or(doing[w.step], w.step) + ": "
-			lines = append(lines, begin+clipFront(topicqueue.OneLine(w.end), columns-Columns(begin)))
-		}
-	}
-	slices.Sort(lines)
-	return lines
-}
-
 func (v *runView) title(n int) string { return cmp.Or(v.titles[n], topicqueue.BlockID(n)) }
 
 // steps describes the steps of a run. Those that are details are left out of a short view.
@@ -207,9 +140,6 @@ var steps = map[string]struct {
 }
 
 func (v *runView) step(s topicqueue.PipelineStep) []string {
-	if s.StepKey == topicqueue.StepStartAuthor {
-		clear(v.working)
-	}
 	step, known := steps[s.StepKey]
 	if !known || step.detail && !v.detail {
 		return nil
@@ -217,34 +147,17 @@ func (v *runView) step(s topicqueue.PipelineStep) []string {
 	return []string{strings.Replace(step.text, "%s", s.Info, 1)}
 }
 
-// live returns the live lines: header, bar, and as many blocks in progress as rows allow.
-func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []string {
-	lines := []string{run.ID + "  " + State(run) + TimeUsed(run, now), Clip(run.Topic, columns-1)}
+// live returns the live line: state, time, progress, and what is done now.
+func (v *runView) live(run topicqueue.Run, now time.Time) string {
+	line := State(run) + TimeUsed(run, now)
 	if p := v.progress; p.TotalTask > 0 {
-		lines = append(lines, fmt.Sprintf("%s %d/%d topic blocks", drawBar(p.ProcessedTasks, p.TotalTask, min(40, columns/2)),
-			p.ProcessedTasks, p.TotalTask))
+		line += fmt.Sprintf("  %s %d/%d topic blocks", drawBar(p.ProcessedTasks, p.TotalTask, 20), p.ProcessedTasks,
+			p.TotalTask)
 	}
-	for _, line := range v.written(0, columns-3, now) {
-		if len(lines) < rows {
-			lines = append(lines, "  "+line)
-		}
+	if run.State == topicqueue.RunResearching {
+		line += "  " + v.doing
 	}
-	if run.State != topicqueue.RunResearching {
-		return lines
-	}
-	blocks := slices.Sorted(maps.Keys(v.working))
-	for i, n := range blocks {
-		left := rows - len(lines)
-		if left < 2 || left == 2 && i < len(blocks)-1 {
-			return append(lines, fmt.Sprintf("  and %d more in work", len(blocks)-i))
-		}
-		b, said := v.working[n], v.written(n, columns-6, now)
-		if len(said) == 0 {
-			said = []string{cmp.Or(b.tool, b.thought)}
-		}
-		lines = append(lines, fmt.Sprintf("  %d. %d/%d %s", n, b.iteration, v.iterations, v.title(n)), "     "+said[0])
-	}
-	return lines
+	return line
 }
 
 // State returns the state of a run, and whether it is paused or not stored.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
@@ -21,14 +22,12 @@ const (
 // batch watches the runs of a batch until all have ended.
 func (w *watcher) batch(ctx context.Context, name string) error {
 	b := &batchWatch{watcher: w, seqs: map[string]int64{}, ended: map[string]bool{}, view: view.Batch{Name: name},
-		late: !w.desk.HasQueue()}
-	if !w.con.JSON {
-		b.screen = view.NewScreen(w.con.Out)
+		status: view.NewStatus(w.con.Out), late: !w.desk.HasQueue()}
+	if w.con.JSON {
+		b.status = view.NewStatus(io.Discard)
 	}
 	err := b.watch(ctx)
-	if b.screen != nil {
-		b.screen.Draw(nil, nil)
-	}
+	b.status.End()
 	if ctx.Err() != nil {
 		return fmt.Errorf("stopped watching; batch %s continues", name)
 	}
@@ -41,15 +40,15 @@ func (w *watcher) batch(ctx context.Context, name string) error {
 // batchWatch is a batch that is being watched.
 type batchWatch struct {
 	*watcher
-	screen *view.Screen // nil: no terminal, or --json
+	status *view.Status
 	view   view.Batch
 	ended  map[string]bool  // runs that have ended
 	open   int              // number of the others
 	seqs   map[string]int64 // last printed message by run
 	late   bool             // completed runs are printed; at first only those that end while they are watched
 	lines  []string         // to print
-	counts string           // counts of the last plain line
-	line   time.Time        // time of the last plain line
+	head   string           // the last plain line about the batch
+	line   time.Time        // its time
 }
 
 func (b *batchWatch) watch(ctx context.Context) error {
@@ -123,24 +122,8 @@ func (b *batchWatch) read(ctx context.Context) (open []topicqueue.Run, err error
 		}
 		return nil
 	})
-	if err == nil && b.screen != nil && b.desk.HasQueue() {
-		err = b.progress(ctx, now.Worked)
-	}
 	b.view = now
 	return open, err
-}
-
-// progress reads how many topic blocks of runs are done.
-func (b *batchWatch) progress(ctx context.Context, runs []view.WorkedRun) error {
-	ids := make([]string, len(runs))
-	for i, run := range runs {
-		ids[i] = run.ID
-	}
-	pulses, err := b.desk.Queue.Pulses(ctx, ids)
-	for i, p := range pulses {
-		runs[i].Progress = p.Progress
-	}
-	return err
 }
 
 // messages prints the new messages of a run.
@@ -166,34 +149,26 @@ func (e outputError) Unwrap() error { return e.error }
 func (b *batchWatch) print() error {
 	lines := b.lines
 	b.lines = nil
-	switch {
-	case b.con.JSON:
-		return nil
-	case b.screen != nil:
-		columns, rows := b.screen.Room()
-		b.screen.Draw(lines, b.view.Live(time.Now(), columns, rows))
-		return nil
+	head := b.view.Head()
+	if !b.status.Live && head != b.head && (time.Since(b.line) >= countsPause || b.open == 0) {
+		b.head, b.line = head, time.Now()
+		lines = append(lines, head)
 	}
-	if counts := b.view.Counts(); counts != b.counts && (time.Since(b.line) >= countsPause || b.open == 0) {
-		b.counts, b.line = counts, time.Now()
-		lines = append(lines, b.view.Head())
-	}
-	return view.PrintLines(b.con.Out, lines)
+	return b.status.Show(lines, b.view.Live())
 }
 
 // Note shows that Redis is unavailable or available again.
 func (b *batchWatch) Note(format string, args ...any) {
-	if b.screen == nil {
+	if !b.status.Live {
 		b.con.Say(format, args...)
 		return
 	}
-	columns, rows := b.screen.Room()
-	b.screen.Draw([]string{fmt.Sprintf(format, args...)}, b.view.Live(time.Now(), columns, rows))
+	_ = b.status.Show([]string{fmt.Sprintf(format, args...)}, b.view.Live())
 }
 
 // summary prints the result of the batch.
 func (b *batchWatch) summary() error {
-	if b.screen != nil {
+	if b.status.Live {
 		if err := view.PrintLines(b.con.Out, []string{b.view.Head()}); err != nil {
 			return err
 		}

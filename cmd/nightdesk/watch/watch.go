@@ -100,10 +100,8 @@ func (w *watcher) viewer(run topicqueue.Run) (Viewer, func()) {
 		return w.messages, func() {}
 	}
 	s := view.NewRunScreen(w.con.Out, run, true)
-	if s.Screen == nil {
-		_ = view.PrintLines(w.con.Out,
-			[]string{fmt.Sprintf("%s  %s%s", run.ID, view.State(run), view.TimeUsed(run, time.Now())), run.Topic})
-	}
+	_ = view.PrintLines(w.con.Out,
+		[]string{fmt.Sprintf("%s  %s%s", run.ID, view.State(run), view.TimeUsed(run, time.Now())), run.Topic})
 	return s, s.End
 }
 
