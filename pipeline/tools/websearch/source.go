@@ -3,9 +3,11 @@ package websearch
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"nightdesk/pipeline/knowledge/extract/document"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
 )
@@ -58,43 +60,20 @@ func sources(hits []hit, n int, now time.Time) (out, others []topicqueue.Source)
 // ago matches a time relative to now. Weeks and months are excluded, because they do not give the day.
 var ago = regexp.MustCompile(`(?i)^(\d{1,3}|an?) (minute|min|hour|day)s? ago$`)
 
-// dates are the formats in which providers give days.
-var dates = []string{
-	time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05Z07:00",
-	"2006-01-02 15:04:05", time.DateOnly,
-	"Jan 2, 2006", "January 2, 2006", "2 Jan 2006", "2 January 2006", time.RFC1123, time.RFC1123Z, "2006/01/02",
-}
-
-// year matches a date that is only a year.
-var year = regexp.MustCompile(`^(19|20)\d\d$`)
-
-// day returns a date as YYYY-MM-DD or YYYY, or "" if text is not a date or not a plausible one for a page.
+// day returns a date as YYYY-MM-DD, YYYY-MM or YYYY, or "" if text is not a date or not a plausible one for a page.
 func day(text string, now time.Time) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if year.MatchString(text) {
-		return text
-	}
-	at := time.Time{}
 	if m := ago.FindStringSubmatch(text); m != nil {
-		n := 0
-		for _, digit := range m[1] {
-			if digit >= '0' && digit <= '9' {
-				n = n*10 + int(digit-'0')
-			} else {
-				n = 1
-			}
+		n, err := strconv.Atoi(m[1])
+		if err != nil { // a, an
+			n = 1
 		}
-		at = now.UTC().Add(-time.Duration(n) * map[string]time.Duration{"m": time.Minute, "h": time.Hour,
-			"d": 24 * time.Hour}[strings.ToLower(m[2][:1])])
+		unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[strings.ToLower(m[2][:1])]
+		text = now.UTC().Add(-time.Duration(n) * unit).Format(time.DateOnly)
 	}
-	for _, form := range dates {
-		if t, err := time.Parse(form, text); err == nil {
-			at = t
-			break
-		}
-	}
-	if at.Year() < 1971 || at.After(now.Add(48*time.Hour)) { // 1970-01-01 means that the date is unknown
+	date := document.ParseDate(text)
+	if date < "1971" || date > now.Add(48*time.Hour).Format(time.DateOnly) { // 1970-01-01 means that the date is unknown
 		return ""
 	}
-	return at.Format(time.DateOnly)
+	return date
 }
