@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/pipeline/knowledge/extract/webpage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/retry"
 )
@@ -91,7 +92,7 @@ const longestRest = 7 * 24 * time.Hour
 // Limits for reading and showing error pages.
 const (
 	maxErrorPage = 16 << 10
-	maxSnippet   = 200 // characters
+	maxSnippet   = 200 // bytes
 )
 
 func statusError(resp *http.Response, r Request, address *url.URL) error {
@@ -140,28 +141,12 @@ func secrets(r Request, address *url.URL) []string {
 
 // snippet returns an error page as one line of plain text, with secrets redacted.
 func snippet(page string, secrets []string) string {
-	page = strings.ToValidUTF8(page, "")
+	var pairs []string
 	for _, s := range secrets {
-		page = strings.ReplaceAll(page, s, "[redacted]")
+		pairs = append(pairs, s, "[redacted]")
 	}
-	var b strings.Builder
-	inTag := false
-	for _, c := range page {
-		switch {
-		case c == '<':
-			inTag = true
-			b.WriteByte(' ')
-		case c == '>' && inTag:
-			inTag = false
-		case !inTag:
-			b.WriteRune(c)
-		}
-	}
-	line := []rune(topicqueue.OneLine(b.String()))
-	if len(line) > maxSnippet {
-		return string(line[:maxSnippet]) + "..."
-	}
-	return string(line)
+	hidden := strings.NewReplacer(pairs...) // before and after, because markup may hide a secret, and be in one
+	return topicqueue.Clip(hidden.Replace(topicqueue.OneLine(webpage.Plain(hidden.Replace(page)))), maxSnippet)
 }
 
 // Redact returns an address for display and logs: without user, query and fragment.

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"nightdesk/pipeline/tools/fetch"
 )
 
 var (
@@ -114,18 +116,6 @@ func (p Paper) landing() string {
 	case p.PMCID != "":
 		return "https://pmc.ncbi.nlm.nih.gov/articles/" + p.PMCID + "/"
 	}
-	return webAddress(p.URL)
-}
-
-// webAddress returns s if it is a web address, otherwise "".
-func webAddress(s string) string {
-	s = strings.TrimSpace(s)
-	u, err := url.Parse(s)
-	if err != nil || len(s) > 2000 || strings.ContainsAny(s, " \t\r\n<>\"") {
-		return ""
-	}
-	if u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return ""
-	}
-	return s
+	address, _, _ := fetch.CleanAddress(p.URL)
+	return address
 }

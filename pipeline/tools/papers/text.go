@@ -10,6 +10,7 @@ import (
 
 	"nightdesk/pipeline/knowledge/extract/webpage"
 	"nightdesk/pipeline/text"
+	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
 )
 
@@ -72,7 +73,8 @@ func (p Paper) normal() Paper {
 	p.Venue = text.Start(topicqueue.OneLine(webpage.Plain(p.Venue)), 300)
 	p.Date = date(p.Date)
 	p.CitedBy = max(p.CitedBy, 0)
-	p.PDF, p.URL = webAddress(p.PDF), p.landing()
+	p.PDF, _, _ = fetch.CleanAddress(p.PDF)
+	p.URL = p.landing()
 	return p
 }
 

@@ -68,7 +68,7 @@ func TestNormal(t *testing.T) {
 			t.Errorf("%q: %s", in, diff)
 		}
 	}
-	p := papers.Normal(papers.Paper{Title: "A", Abstract: "ABSTRACT\nFirst  line of what was found in\tit.\n\n second.", URL: "javascript:alert(1)", PDF: "https://a.example/x y.pdf", Date: "2020-13-01", CitedBy: -1})
+	p := papers.Normal(papers.Paper{Title: "A", Abstract: "ABSTRACT\nFirst  line of what was found in\tit.\n\n second.", URL: "javascript:alert(1)", PDF: "ftp://a.example/x.pdf", Date: "2020-13-01", CitedBy: -1})
 	if p.Abstract != "First line of what was found in it.\nsecond." || p.URL+p.PDF != "" || p.Date != "2020" || p.CitedBy != 0 {
 		t.Errorf("%+v", p)
 	}
