@@ -3,6 +3,7 @@ package llm
 import (
 	"cmp"
 	"net/http"
+	"net/url"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/anthropic"
@@ -20,10 +21,9 @@ var anthropicMessages = protocol{
 	transports: []Transport{TransportTool, TransportPrompt},
 	connect:    connectAnthropic,
 	ask:        askAnthropic,
-	read:       wire.ReadAnthropic,
-	stream:     func() wire.Stream { return &wire.AnthropicStream{} },
+	add:        wire.AddAnthropic,
 	streamed:   map[string]any{"stream": true},
-	show:       showAnthropic,
+	show:       func(model string) (string, any) { return "/models/" + url.PathEscape(model), nil },
 	models:     shown,
 }
 

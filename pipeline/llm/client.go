@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -56,31 +57,64 @@ func NewClient(s Settings) (*Client, error) {
 			wrong = append(wrong, fmt.Errorf("model settings of role %s: %w", name, err))
 			continue
 		}
-		p := protocols[settings.Provider]
-		model, err := p.connect(settings, below)
+		model, err := protocols[settings.Provider].connect(settings, below)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("model settings of role %s: %w", name, err))
 			continue
 		}
+		r := newRole("chat", settings, below, s.Governor)
 		served := string(settings.Provider) + " " + settings.BaseURL + " " + settings.Model
 		if models[served] == nil {
 			models[served] = &learned{}
 		}
-		account := account("chat", settings)
-		if outages[account] == nil {
-			outages[account] = &outage{}
+		if outages[r.account] == nil {
+			outages[r.account] = r.outage
 		}
-		c.roles[name] = &role{
-			settings: settings, host: settings.host(), protocol: p, llm: model, client: below,
-			learned: models[served], governor: governorOr(s.Governor), account: account, outage: outages[account],
-			limits: s.Limits, hear: s.Hear,
-		}
+		r.llm, r.learned, r.outage, r.limits, r.hear = model, models[served], outages[r.account], s.Limits, s.Hear
+		c.roles[name] = r
 	}
 	if len(wrong) > 0 {
 		slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 		return nil, errors.Join(wrong...)
 	}
 	return c, nil
+}
+
+// newRole returns a role without a model of langchaingo. use: see account. settings are complete.
+func newRole(use string, settings RoleSettings, client *http.Client, governor Governor) *role {
+	if governor == nil {
+		governor = ungoverned{}
+	}
+	return &role{settings: settings, host: settings.host(), protocol: protocols[settings.Provider], client: client,
+		governor: governor, account: account(use, settings), outage: &outage{}}
+}
+
+// fetch sends a request that langchaingo does not know; without a payload it is a GET. read and wanted: see wire.Fetch.
+// inTime is false if there was no answer within the timeout.
+func (r *role) fetch(ctx context.Context, path string, payload any, timeout time.Duration, wanted string,
+	read func(ex *wire.Exchange, kind string) error) (ex *wire.Exchange, inTime bool) {
+	tryCtx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	method, body := http.MethodGet, []byte(nil)
+	if payload != nil {
+		method, body = http.MethodPost, wire.Encode(payload)
+	}
+	req, err := http.NewRequestWithContext(tryCtx, method, r.settings.BaseURL+path, bytes.NewReader(body))
+	if err != nil {
+		return &wire.Exchange{Err: err, Wanted: wanted}, true
+	}
+	if payload != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if key := r.settings.APIKey; key != "" && r.settings.Provider != ProviderAnthropic {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	if r.settings.Provider == ProviderAnthropic {
+		req.Header.Set("Anthropic-Version", "2023-06-01")
+		req.Header.Set("X-Api-Key", r.settings.APIKey)
+	}
+	ex = wire.Fetch(r.client, req, wanted, read)
+	return ex, ex.Err == nil || tryCtx.Err() == nil || ctx.Err() != nil
 }
 
 // Generate asks one question and waits for the whole answer. With an error, Response has only the call's Usage.
@@ -211,8 +245,7 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 	billed topicqueue.Usage) Response {
 	text := given.Choices[0].Content
 	if f.transport == TransportTool {
-		calls := callsOf(given, ex.Said)
-		for _, call := range slices.Backward(calls) { // the first call of our tool, else any call, else the text
+		for _, call := range slices.Backward(callsOf(ex)) { // the first call of our tool, else any call, else the text
 			if call.Name == toolName(req.Prompt) || strings.TrimSpace(text) == "" {
 				text = call.Arguments
 			}
@@ -220,7 +253,7 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 	}
 	out := Response{Text: answer.StripThinking(text), Truncated: isCut(ex.Said.Finish)}
 	if len(req.Tools) > 0 {
-		out.Calls = toolCalls(callsOf(given, ex.Said))
+		out.Calls = callsOf(ex)
 	}
 	if f.limit > 0 && ex.Said.Completion == f.limit { // llama-cpp-python reports "tool_calls" for a cut answer
 		out.Truncated = true
@@ -242,11 +275,10 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 	return out
 }
 
-// callsOf returns the tool calls of an answer. It takes them from the wire if langchaingo does not preserve them.
-func callsOf(given *llms.ContentResponse, said wire.Said) []wire.Call {
-	calls := said.Calls
-	for _, call := range given.Choices[0].ToolCalls {
-		calls = append(calls, wire.Call{ID: call.ID, Name: call.FunctionCall.Name, Arguments: call.FunctionCall.Arguments})
+// callsOf returns the tool calls of an answer.
+func callsOf(ex *wire.Exchange) (calls []ToolCall) {
+	for _, c := range ex.Said.Calls {
+		calls = append(calls, ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.Arguments)})
 	}
 	return calls
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
-	"nightdesk/pipeline/llm/wire"
 	"nightdesk/prompts"
 )
 
@@ -113,15 +112,6 @@ func (r *role) withoutTools(req Request, err error) error {
 	r.learned.noTools = true
 	r.learned.mu.Unlock()
 	return fmt.Errorf("%w: %w: %w", err, ErrNoTools, ErrPermanent)
-}
-
-// toolCalls converts the calls of an answer.
-func toolCalls(calls []wire.Call) []ToolCall {
-	out := make([]ToolCall, len(calls))
-	for i, c := range calls {
-		out[i] = ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments}
-	}
-	return out
 }
 
 // bound returns tools as an option for langchaingo.

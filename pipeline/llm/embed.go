@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tmc/langchaingo/llms/openai"
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/llm/wire"
@@ -41,11 +40,10 @@ const (
 // It learns how many texts a server accepts per request and how long they may be. Make one per process, so that all
 // calls share this. Safe for concurrent use.
 //
-// langchaingo only sends the requests. Its own embedder returns vectors in the order in which they arrive, reads null
-// as 0 and drops the token counts. Embedder therefore does the batching, the ordering and all checks itself.
+// langchaingo's embedder returns vectors in the order in which they arrive, reads null as 0 and drops the token counts,
+// so Embedder does without it.
 type Embedder struct {
 	role        *role
-	client      *openai.LLM
 	name        string
 	prefixes    prefixes
 	concurrency int
@@ -66,21 +64,8 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedding settings: %w", err)
 	}
-	client, err := openai.New(openai.WithToken(cmp.Or(settings.APIKey, "none")), openai.WithModel(settings.Model),
-		openai.WithEmbeddingModel(settings.Model), openai.WithBaseURL(settings.BaseURL), openai.WithOrganization(""),
-		openai.WithHTTPClient(exchanging(s.HTTPClient)))
-	if err != nil {
-		return nil, fmt.Errorf("embedding settings: %w", err)
-	}
-	e := &Embedder{
-		role: &role{
-			settings: settings, host: settings.host(), protocol: protocols[settings.Provider],
-			governor: governorOr(s.Governor), account: account("embedding", settings), outage: &outage{},
-		},
-		client: client,
-		name:   s.Model, prefixes: prefixesOf(s.Model),
-		concurrency: cmp.Or(s.Concurrency, defaultConcurrency),
-	}
+	e := &Embedder{role: newRole("embedding", settings, exchanging(s.HTTPClient), s.Governor), name: s.Model,
+		prefixes: prefixesOf(s.Model), concurrency: cmp.Or(s.Concurrency, defaultConcurrency)}
 	e.batch.Store(int64(cmp.Or(s.Batch, defaultBatch)))
 	return e, nil
 }
@@ -162,17 +147,26 @@ func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32,
 	for _, t := range texts {
 		tokens += EstimateTokens(t)
 	}
+	question := map[string]any{"model": e.name, "input": texts, "encoding_format": "float"}
+	read := func(ex *wire.Exchange, _ string) error {
+		vectors, err := wire.ReadEmbeddings(ex, len(texts))
+		if err == nil && len(vectors) > 0 {
+			err = e.agree(len(vectors[0]))
+		}
+		if err == nil {
+			copy(out, vectors)
+		}
+		return err
+	}
 	return trial{
 		call: topicqueue.Call{Tokens: tokens, Patient: patient}, doing: e.doing(len(texts)), most: e.role.settings.MaxTries,
 		send: func(ctx context.Context) (outcome, *wire.Exchange, error) {
-			ex, inTime, err := e.exchange(ctx, texts, out)
-			what, err := e.role.judge(ex, inTime, err)
-			var wrong *dimensionsError
+			ex, inTime := e.role.fetch(ctx, "/embeddings", question, e.role.settings.Timeout, "embeddings", read)
+			what, err := e.role.judge(ex, inTime, nil)
 			var said *ProviderError
 			switch {
-			case errors.As(ex.Err, &wrong):
-				return refused, ex, fmt.Errorf("%s %w", e.role.host, wrong)
-			case what == broken && errors.As(err, &said) && isTextTooLong(said): // llama.cpp answers 500
+			case errors.Is(ex.Err, errDimensions),
+				what == broken && errors.As(err, &said) && isTextTooLong(said): // llama.cpp answers 500
 				what = refused
 			}
 			return what, ex, err
@@ -180,42 +174,14 @@ func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32,
 	}.run(ctx, e.role)
 }
 
-// exchange sends one request. inTime is false if the try timed out.
-func (e *Embedder) exchange(ctx context.Context, texts []string,
-	out [][]float32) (ex *wire.Exchange, inTime bool, err error) {
-	tryCtx, cancel := context.WithTimeout(ctx, e.role.settings.Timeout)
-	defer cancel()
-	ex = &wire.Exchange{
-		NoAuth: e.role.settings.APIKey == "", Wanted: "embeddings", Set: map[string]any{"encoding_format": "float"},
-	}
-	var vectors [][]float32
-	ex.Read = func(body []byte) (forward []byte, said wire.Said, err error) {
-		a, err := wire.ReadEmbeddings(body, len(texts))
-		said = wire.Said{Failure: a.Failure, Prompt: a.Tokens}
-		if err != nil || a.Failure != nil {
-			return nil, said, err
-		}
-		if err := e.agree(len(a.Vectors[0])); err != nil {
-			return nil, said, err
-		}
-		vectors = a.Vectors
-		return wire.Placeholder(len(texts)), said, nil
-	}
-	_, err = e.client.CreateEmbedding(wire.With(tryCtx, ex), texts)
-	copy(out, vectors)
-	return ex, ex.Err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
-}
+// errDimensions marks well-formed vectors of the wrong length. Retrying will not help.
+var errDimensions = errors.New("does the server use several models?")
 
 // agree checks that all vectors have the same length.
 func (e *Embedder) agree(dimensions int) error {
 	if !e.found.CompareAndSwap(0, int64(dimensions)) && e.found.Load() != int64(dimensions) {
-		return &dimensionsError{fmt.Sprintf("returned vectors of %d dimensions, but earlier ones had %d: does "+
-			"the server use several models?", dimensions, e.found.Load())}
+		return fmt.Errorf("returned vectors of %d dimensions, but earlier ones had %d: %w", dimensions, e.found.Load(),
+			errDimensions)
 	}
 	return nil
 }
-
-// dimensionsError is a well-formed answer with vectors of the wrong length. Retrying will not help.
-type dimensionsError struct{ text string }
-
-func (e *dimensionsError) Error() string { return e.text }

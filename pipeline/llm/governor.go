@@ -31,13 +31,6 @@ func (ungoverned) Release(context.Context, topicqueue.Permit, topicqueue.CallEnd
 	return topicqueue.CallVerdict{}
 }
 
-func governorOr(g Governor) Governor {
-	if g == nil {
-		return ungoverned{}
-	}
-	return g
-}
-
 // account returns a one-way hash that identifies whose limits apply: use (chat, embedding or speech, which providers
 // limit separately), provider, address and key.
 func account(use string, s RoleSettings) string {

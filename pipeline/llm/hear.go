@@ -21,7 +21,6 @@ func (r *role) listen(ctx context.Context, req Request, f form, ex *wire.Exchang
 		return end
 	}
 	end = func() { tell("") }
-	ex.Stream = r.protocol.stream()
 	maps.Copy(ex.Set, r.protocol.streamed)
 	if len(req.Prompt.Schema) == 0 {
 		var t thoughtless

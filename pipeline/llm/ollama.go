@@ -18,10 +18,9 @@ var ollamaChat = protocol{
 	transports: []Transport{TransportSchema, TransportPrompt},
 	connect:    connectOllama,
 	ask:        askOllama,
-	read:       wire.ReadOllama,
-	stream:     func() wire.Stream { return &wire.OllamaStream{} },
+	add:        wire.AddOllama,
 	streamed:   map[string]any{"stream": true},
-	show:       showOllama,
+	show:       func(model string) (string, any) { return "/api/show", map[string]string{"model": model} },
 	models:     shown,
 }
 

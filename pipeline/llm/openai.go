@@ -17,10 +17,9 @@ var openAI = protocol{
 	transports: []Transport{TransportSchema, TransportTool, TransportPrompt},
 	connect:    connectOpenAI,
 	ask:        askOpenAI,
-	read:       wire.ReadOpenAI,
-	stream:     func() wire.Stream { return &wire.OpenAIStream{} },
+	add:        wire.AddOpenAI,
 	streamed:   map[string]any{"stream": true, "stream_options": map[string]any{"include_usage": true}},
-	show:       showOpenAI,
+	show:       func(string) (string, any) { return "/models", nil },
 	models:     listedOpenAI,
 }
 

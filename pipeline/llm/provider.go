@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/tmc/langchaingo/llms"
@@ -32,15 +31,13 @@ type protocol struct {
 	connect func(s RoleSettings, client *http.Client) (llms.Model, error)
 	// ask adds what is specific to this protocol: as options for langchaingo, or to ex if langchaingo cannot send it.
 	ask func(s RoleSettings, q question, ex *wire.Exchange) []llms.CallOption
-	// read decodes a body with status 200, see wire.Exchange.
-	read func(body []byte) (forward []byte, said wire.Said, err error)
-	// stream assembles an answer that arrives in pieces; the fields of streamed request such an answer.
-	stream   func() wire.Stream
+	// add decodes an answer, see wire.Exchange. The fields of streamed request one that arrives in pieces.
+	add      func(said *wire.Said, piece []byte) error
 	streamed map[string]any
 
-	// show requests a description of the model, or of all models, without a question to a model. models decodes the
-	// answer, see Reached.
-	show   func(ctx context.Context, s RoleSettings) (*http.Request, error)
+	// show returns the request for a description of the model, or of all models, without a question to a model; see
+	// role.fetch. models decodes the answer, see Reached.
+	show   func(model string) (path string, payload any)
 	models func(body []byte, model string) (has bool, others []string)
 }
 

@@ -1,13 +1,11 @@
 package llm
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -15,9 +13,8 @@ import (
 )
 
 const (
-	reachTime   = 20 * time.Second
-	maxListed   = 5
-	maxListBody = 4 << 20
+	reachTime = 20 * time.Second
+	maxListed = 5
 )
 
 // Reached is a server's response to a check without a question to a model.
@@ -38,59 +35,26 @@ func (c *Client) Reach(ctx context.Context, name Role) (Reached, error) {
 		return Reached{}, fmt.Errorf("reach: role %q has no model: %w", name, ErrPermanent)
 	}
 	doing := "ask for the model " + r.settings.Model
-	tryCtx, cancel := context.WithTimeout(ctx, min(r.settings.Timeout, reachTime))
-	defer cancel()
 	start := time.Now()
-	ex, err := r.show(tryCtx)
-	took := time.Since(start)
-	switch {
-	case ctx.Err() != nil:
+	path, payload := r.protocol.show(r.settings.Model)
+	ex, inTime := r.fetch(ctx, path, payload, min(r.settings.Timeout, reachTime), "a list of models", wire.Object)
+	reached := Reached{Took: time.Since(start)}
+	if ctx.Err() != nil {
 		return Reached{}, ended(ctx, doing)
-	case err != nil:
-		var outer *url.Error
-		if errors.As(err, &outer) { // it would include the full address
-			err = outer.Err
-		}
-		return Reached{Took: took}, fmt.Errorf("%s: %s: %s: %w", doing, r.host, redact(err.Error(), r.settings.APIKey),
-			ErrUnavailable)
 	}
-	if foreign := ex.Foreign(); foreign != nil {
-		return Reached{Took: took}, fmt.Errorf("%s: %w: %w", doing, r.tell(foreign, "a list of models"), ErrUnavailable)
+	var e *ProviderError
+	what, err := r.judge(ex, inTime, nil)
+	switch {
+	case what == answered:
+		reached.Has, reached.Others = r.protocol.models(ex.Body, r.settings.Model)
+		return reached, nil
+	case what != refused:
+		return reached, fmt.Errorf("%s: %w: %w", doing, err, ErrUnavailable)
+	case errors.As(err, &e) && e.Type != "not_found_error" && !isAboutModel(e) && slices.Contains(
+		[]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, e.Status):
+		return reached, nil
 	}
-	if ex.Status == http.StatusOK {
-		has, others := r.protocol.models(ex.Body, r.settings.Model)
-		return Reached{Has: has, Others: others, Took: took}, nil
-	}
-	e := r.providerError(ex)
-	switch e.Status {
-	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		if e.Type != "not_found_error" && !isAboutModel(e) {
-			return Reached{Took: took}, nil
-		}
-	case http.StatusTooManyRequests, statusOverloaded:
-		return Reached{Took: took}, fmt.Errorf("%s: %w: %w", doing, e, ErrUnavailable)
-	}
-	if e.Status >= 500 {
-		return Reached{Took: took}, fmt.Errorf("%s: %w: %w", doing, e, ErrUnavailable)
-	}
-	return Reached{Took: took}, r.permanent(doing, e)
-}
-
-// show sends the protocol's request about models.
-func (r *role) show(ctx context.Context) (*wire.Exchange, error) {
-	req, err := r.protocol.show(ctx, r.settings)
-	if err != nil {
-		return nil, err
-	}
-	return wire.Fetch(r.client, req, maxListBody)
-}
-
-func showOpenAI(ctx context.Context, s RoleSettings) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.BaseURL+"/models", nil)
-	if err == nil && s.APIKey != "" {
-		req.Header.Set("Authorization", "Bearer "+s.APIKey)
-	}
-	return req, err
+	return reached, r.permanent(doing, err)
 }
 
 // listedOpenAI parses a list of models.
@@ -110,31 +74,6 @@ func listedOpenAI(body []byte, model string) (has bool, others []string) {
 		return true, nil
 	}
 	return false, others[:min(len(others), maxListed)]
-}
-
-func showAnthropic(ctx context.Context, s RoleSettings) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.BaseURL+"/models/"+url.PathEscape(s.Model), nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Anthropic-Version", "2023-06-01")
-	if s.APIKey != "" {
-		req.Header.Set("X-Api-Key", s.APIKey)
-	}
-	return req, nil
-}
-
-func showOllama(ctx context.Context, s RoleSettings) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.BaseURL+"/api/show",
-		bytes.NewReader(wire.Encode(map[string]string{"model": s.Model})))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if s.APIKey != "" {
-		req.Header.Set("Authorization", "Bearer "+s.APIKey)
-	}
-	return req, nil
 }
 
 // shown parses the description of one model, which may be any non-empty JSON object.

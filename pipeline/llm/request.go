@@ -31,7 +31,7 @@ func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallO
 	case f.bounds:
 		p = withBounds(p)
 	}
-	ex := &wire.Exchange{Set: map[string]any{}, Wanted: "a chat completion", Read: r.protocol.read}
+	ex := &wire.Exchange{Set: map[string]any{}, Wanted: "a chat completion", Add: r.protocol.add}
 	options := []llms.CallOption{llms.WithTemperature(r.settings.Temperature)}
 	if f.limit > 0 {
 		options = append(options, llms.WithMaxTokens(f.limit))

@@ -1,13 +1,10 @@
 package llm
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -33,7 +30,6 @@ type SpeakerSettings struct {
 // one per process. Safe for concurrent use.
 type Speaker struct {
 	role   *role
-	client *http.Client
 	voices []string
 	check  func([]byte) error
 }
@@ -50,13 +46,8 @@ func NewSpeaker(s SpeakerSettings) (*Speaker, error) {
 	if len(voices) == 0 {
 		voices = []string{"alloy", "nova"}
 	}
-	return &Speaker{
-		role: &role{
-			settings: settings, host: settings.host(), protocol: protocols[settings.Provider],
-			governor: governorOr(s.Governor), account: account("speech", settings), outage: &outage{},
-		},
-		client: exchanging(s.HTTPClient), voices: voices, check: s.Check,
-	}, nil
+	return &Speaker{role: newRole("speech", settings, exchanging(s.HTTPClient), s.Governor), voices: voices,
+		check: s.Check}, nil
 }
 
 // Name returns the model name.
@@ -76,11 +67,12 @@ func (s *Speaker) Usage(text string) topicqueue.Usage {
 // Speak returns a text of a few sentences as a WAV file. The error matches ErrPermanent or ErrUnavailable, or wraps
 // context.Cause(ctx).
 func (s *Speaker) Speak(ctx context.Context, voice, text string) (wav []byte, err error) {
+	question := map[string]string{"model": s.Name(), "voice": voice, "input": text, "response_format": "wav"}
 	err = trial{
-		call: topicqueue.Call{Tokens: EstimateTokens(text)}, doing: "speak with " + s.role.settings.Model,
+		call: topicqueue.Call{Tokens: EstimateTokens(text)}, doing: "speak with " + s.Name(),
 		most: s.role.settings.MaxTries,
 		send: func(ctx context.Context) (outcome, *wire.Exchange, error) {
-			ex, inTime := s.exchange(ctx, voice, text)
+			ex, inTime := s.role.fetch(ctx, "/audio/speech", question, s.role.settings.Timeout, "speech as WAV", s.read)
 			what, err := s.role.judge(ex, inTime, nil)
 			if foreign := ex.Foreign(); what == broken && foreign != nil { // a retry usually gives the same answer
 				what = garbled
@@ -94,45 +86,13 @@ func (s *Speaker) Speak(ctx context.Context, voice, text string) (wav []byte, er
 	return wav, err
 }
 
-// exchange sends one request. inTime is false if the try timed out.
-func (s *Speaker) exchange(ctx context.Context, voice, text string) (ex *wire.Exchange, inTime bool) {
-	tryCtx, cancel := context.WithTimeout(ctx, s.role.settings.Timeout)
-	defer cancel()
-	const wanted = "speech as WAV"
-	failed := func(err error) (*wire.Exchange, bool) {
-		var outer *url.Error
-		if errors.As(err, &outer) { // it would include the full address
-			err = outer.Err
-		}
-		return &wire.Exchange{Err: err, Wanted: wanted}, tryCtx.Err() == nil || ctx.Err() != nil
-	}
-	req, err := http.NewRequestWithContext(tryCtx, http.MethodPost, s.role.settings.BaseURL+"/audio/speech",
-		bytes.NewReader(wire.Encode(map[string]string{"model": s.role.settings.Model, "voice": voice, "input": text,
-			"response_format": "wav"})))
-	if err != nil {
-		return failed(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "audio/wav")
-	if key := s.role.settings.APIKey; key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
-	}
-	if ex, err = wire.FetchSound(s.client, req); err != nil {
-		return failed(err)
-	}
-	ex.Wanted = wanted
-	if ex.Err == nil && ex.Status == http.StatusOK && s.check != nil {
-		if err := s.check(ex.Body); err != nil {
-			ex.Err = notSound{err}
+// read checks an answer.
+func (s *Speaker) read(ex *wire.Exchange, kind string) error {
+	err := wire.Sound(ex, kind)
+	if err == nil && s.check != nil {
+		if err = s.check(ex.Body); err != nil {
+			return fmt.Errorf("%w: no usable audio: %w", wire.ErrBody, err)
 		}
 	}
-	return ex, true
+	return err
 }
-
-// notSound is an answer with status 200 that is not usable audio. It counts as unreadable.
-type notSound struct{ error }
-
-func (e notSound) Error() string { return "the answer is not usable audio: " + e.error.Error() }
-
-// Is makes errors.Is(err, wire.ErrBody) hold.
-func (e notSound) Is(target error) bool { return target == wire.ErrBody }

@@ -5,38 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // maxDimensions is the maximum length of a vector. The largest models in use have 4,096 dimensions.
 const maxDimensions = 1 << 16
 
-// Embeddings is the used part of an embedding answer. langchaingo ignores the indexes of vectors, reads null as 0,
-// and returns no usage.
-type Embeddings struct {
-	Vectors [][]float32 // in the order of the texts, all of one length, not empty
-	Tokens  int
-	Failure json.RawMessage // an error object sent with status 200
-}
-
-// notEmbeddings is an answer with status 200 that does not answer the question. It is an ErrBody with another
-// message.
-type notEmbeddings struct{ why string }
-
-func (e notEmbeddings) Error() string        { return "not an embeddings response: " + e.why }
-func (e notEmbeddings) Is(target error) bool { return target == ErrBody }
-
-// ReadEmbeddings decodes an answer to a question with n texts. It orders the vectors by their indexes; an answer
-// without any index is assumed to be in order.
-func ReadEmbeddings(body []byte, n int) (Embeddings, error) {
-	var a Embeddings
-	wrong := func(format string, args ...any) (Embeddings, error) {
-		return Embeddings{Tokens: a.Tokens}, notEmbeddings{fmt.Sprintf(format, args...)}
-	}
-	body, err := jsonObject(body)
-	if err != nil {
-		return a, err
-	}
+// ReadEmbeddings decodes the answer to a question with n texts into ex.Said, and returns the vectors: in the order of
+// the texts, all of one length, not empty. It orders them by their indexes; an answer without any index is assumed to
+// be in order. langchaingo ignores the indexes of vectors, reads null as 0, and returns no usage.
+func ReadEmbeddings(ex *Exchange, n int) ([][]float32, error) {
 	var raw struct {
 		Data []struct {
 			Index     *int   `json:"index"`
@@ -45,23 +22,31 @@ func ReadEmbeddings(body []byte, n int) (Embeddings, error) {
 		Usage json.RawMessage `json:"usage"`
 		Error json.RawMessage `json:"error"`
 	}
-	if err := json.Unmarshal(body, &raw); err != nil {
-		if err := unreadable(err); !errors.Is(err, ErrBody) {
-			return a, err
-		}
-		return wrong("%v", err)
+	body, err := jsonObject(ex.Body)
+	if err != nil {
+		return nil, err
 	}
-	a.Tokens, _, _ = openAIUsage(raw.Usage)
+	err = json.Unmarshal(body, &raw)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, &Foreign{What: fmt.Sprintf("broken JSON (%v)", err), Odd: true}
+	}
+	wrong := func(format string, args ...any) ([][]float32, error) {
+		return nil, fmt.Errorf("%w: "+format, append([]any{ErrBody}, args...)...)
+	}
+	ex.Said.Prompt, _, _ = openAIUsage(raw.Usage)
 	switch {
+	case err != nil:
+		return wrong("%w", err)
 	case len(raw.Data) == 0 && isSet(raw.Error):
-		a.Failure = raw.Error
-		return a, nil
+		ex.Said.Failure = raw.Error
+		return nil, nil
 	case len(raw.Data) == 0:
-		return a, without("data")
+		return nil, without("data")
 	case len(raw.Data) != n:
 		return wrong("it has %d vectors for %d texts", len(raw.Data), n)
 	}
-	a.Vectors = make([][]float32, n)
+	vectors := make([][]float32, n)
 	for i, d := range raw.Data {
 		at := i
 		if d.Index != nil {
@@ -70,16 +55,16 @@ func ReadEmbeddings(body []byte, n int) (Embeddings, error) {
 			return wrong("some vectors have an index and some have none")
 		}
 		switch {
-		case at < 0 || at >= n || a.Vectors[at] != nil:
+		case at < 0 || at >= n || vectors[at] != nil:
 			return wrong("the index %d of a vector is invalid", at)
 		case len(d.Embedding) == 0:
 			return wrong("vector %d is empty", at)
 		case len(d.Embedding) != len(raw.Data[0].Embedding):
 			return wrong("its vectors have %d and %d dimensions", len(raw.Data[0].Embedding), len(d.Embedding))
 		}
-		a.Vectors[at] = d.Embedding
+		vectors[at] = d.Embedding
 	}
-	return a, nil
+	return vectors, nil
 }
 
 // vector rejects null, which encoding/json reads as 0, and accepts vectors inside a list of one.
@@ -89,24 +74,14 @@ func (v *vector) UnmarshalJSON(raw []byte) error {
 	if bytes.HasPrefix(raw, []byte("[[")) && bytes.HasSuffix(raw, []byte("]]")) {
 		raw = raw[1 : len(raw)-1]
 	}
-	if bytes.HasPrefix(raw, []byte(`"`)) {
-		return errors.New("a vector is a string instead of numbers")
-	}
 	if bytes.IndexByte(raw, 'n') >= 0 { // null, also for NaN on the server
 		return errors.New("a vector contains a value that is not a number")
 	}
-	var numbers []float32
-	if err := json.Unmarshal(raw, &numbers); err != nil {
+	if err := json.Unmarshal(raw, (*[]float32)(v)); err != nil {
 		return err
 	}
-	if len(numbers) > maxDimensions {
-		return fmt.Errorf("a vector of %d dimensions", len(numbers))
+	if len(*v) > maxDimensions {
+		return fmt.Errorf("a vector of %d dimensions", len(*v))
 	}
-	*v = numbers
 	return nil
-}
-
-// Placeholder returns an answer for langchaingo in place of one whose vectors have already been read.
-func Placeholder(n int) []byte {
-	return []byte(`{"data":[` + strings.TrimSuffix(strings.Repeat(`{"embedding":[0]},`, n), ",") + `]}`)
 }

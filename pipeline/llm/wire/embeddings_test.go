@@ -19,26 +19,27 @@ func FuzzReadEmbeddings(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, n int) {
 		n = 1 + max(n, -n, 0)%8
-		a, err := wire.ReadEmbeddings(body, n)
+		ex := &wire.Exchange{Body: body}
+		vectors, err := wire.ReadEmbeddings(ex, n)
 		if err != nil {
 			var foreign *wire.Foreign
-			if !errors.Is(err, wire.ErrBody) && !errors.As(err, &foreign) || a.Vectors != nil {
-				t.Fatalf("%v with %d vectors", err, len(a.Vectors))
+			if !errors.Is(err, wire.ErrBody) && !errors.As(err, &foreign) || vectors != nil {
+				t.Fatalf("%v with %d vectors", err, len(vectors))
 			}
 			return
 		}
-		if a.Failure != nil {
-			if len(a.Vectors) > 0 {
+		if ex.Said.Failure != nil {
+			if len(vectors) > 0 {
 				t.Fatal("a failure with vectors")
 			}
 			return
 		}
-		if len(a.Vectors) != n || a.Tokens < 0 {
-			t.Fatalf("%d vectors for %d texts, %d tokens", len(a.Vectors), n, a.Tokens)
+		if len(vectors) != n || ex.Said.Prompt < 0 {
+			t.Fatalf("%d vectors for %d texts, %d tokens", len(vectors), n, ex.Said.Prompt)
 		}
-		for _, v := range a.Vectors {
-			if len(v) == 0 || len(v) != len(a.Vectors[0]) {
-				t.Fatalf("a vector of %d among those of %d", len(v), len(a.Vectors[0]))
+		for _, v := range vectors {
+			if len(v) == 0 || len(v) != len(vectors[0]) {
+				t.Fatalf("a vector of %d among those of %d", len(v), len(vectors[0]))
 			}
 			for _, x := range v {
 				if x != x || math.IsInf(float64(x), 0) {

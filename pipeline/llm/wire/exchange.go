@@ -30,21 +30,17 @@ const longestRest = 7 * 24 * time.Hour
 // Exchange is one HTTP request and its result. It travels in the request's context past langchaingo, which can
 // neither send every field nor return status, Retry-After and usage. The caller fills in the first part.
 type Exchange struct {
-	Set     map[string]any // fields merged into the JSON body
-	Unset   []string       // fields removed from it
-	NoAuth  bool           // do not send the placeholder key that langchaingo requires
-	NotSent string         // end of langchaingo's path that is not sent
-	Wanted  string         // description of the expected answer, for display
-	// Read decodes a body with status 200. It returns the body for langchaingo and the other contents of the answer.
-	// A failure is not forwarded.
-	Read func(body []byte) (forward []byte, said Said, err error)
-	// Stream, if set, assembles an answer that arrives in pieces; Heard receives each piece.
-	Stream Stream
-	Heard  func(text, arguments string)
+	Set     map[string]any                       // fields merged into the JSON body
+	Unset   []string                             // fields removed from it
+	NoAuth  bool                                 // do not send the placeholder key that langchaingo requires
+	NotSent string                               // end of langchaingo's path that is not sent
+	Wanted  string                               // description of the expected answer, for display
+	Add     func(said *Said, piece []byte) error // adds an object of the answer with status 200
+	Heard   func(text, arguments string)         // receives additions while they arrive; may be nil
 
 	Status     int           // 0: nothing was sent
 	RetryAfter time.Duration // from the answer's headers
-	Body       []byte        // complete
+	Body       []byte        // complete; with status 200, what langchaingo gets
 	Said       Said          // from a body with status 200
 	Err        error         // no answer, because of transport, time or size
 
@@ -81,7 +77,7 @@ func (ex *Exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 	// Allow a retry on a stale connection.
 	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	out.Header.Set("Accept", "application/json")
-	if ex.Stream != nil {
+	if ex.Heard != nil {
 		out.Header.Set("Accept", "text/event-stream, application/x-ndjson, application/json")
 	}
 	if ex.NoAuth {
@@ -95,29 +91,18 @@ func (ex *Exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 	}
 	defer resp.Body.Close()
 	ex.head(out, resp)
-	if ex.Stream != nil && ex.Status == http.StatusOK {
-		ex.Body, err = gather(resp.Body, ex.Stream, ex.Heard)
+	if ex.Status != http.StatusOK {
+		err = ex.readBody(resp.Body)
+	} else if err = ex.readAnswer(resp.Body); ex.Said.Failure != nil {
+		ex.Body = Encode(map[string]any{"error": ex.Said.Failure})
 	} else {
-		ex.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+		ex.Body = ex.Said.forLangchaingo()
 	}
-	var foreign *Foreign
-	switch {
-	case errors.Is(err, ErrBodyTooLarge), errors.As(err, &foreign):
+	if err != nil {
 		return nil, err
-	case err != nil:
-		return nil, fmt.Errorf("read the answer: %w", err)
-	case len(ex.Body) > maxBody:
-		ex.Body = nil
-		return nil, ErrBodyTooLarge
 	}
-	forward := ex.Body
-	if ex.Status == http.StatusOK {
-		if forward, ex.Said, err = ex.Read(ex.Body); err != nil {
-			return nil, err
-		}
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(forward))
-	resp.ContentLength = int64(len(forward))
+	resp.Body = io.NopCloser(bytes.NewReader(ex.Body))
+	resp.ContentLength = int64(len(ex.Body))
 	return resp, nil
 }
 
@@ -171,43 +156,55 @@ func With(ctx context.Context, ex *Exchange) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, ex)
 }
 
-// Fetch sends a request that is not a question to a model, and reads at most the given number of bytes of the answer.
-// With status 200, either Body begins with a JSON object or Err is a *Foreign.
-func Fetch(client *http.Client, req *http.Request, most int64) (*Exchange, error) {
+// Fetch sends a request without langchaingo. With status 200, read checks the answer; kind is its media type.
+// wanted: see Exchange.
+func Fetch(client *http.Client, req *http.Request, wanted string,
+	read func(ex *Exchange, kind string) error) *Exchange {
+	ex := &Exchange{Wanted: wanted}
 	resp, err := client.Do(req)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		defer resp.Body.Close()
+		ex.head(req, resp)
+		err = ex.readBody(resp.Body)
 	}
-	defer resp.Body.Close()
-	ex := &Exchange{}
-	ex.head(req, resp)
-	if ex.Body, err = io.ReadAll(io.LimitReader(resp.Body, most)); err == nil && ex.Status == http.StatusOK {
-		ex.Body, ex.Err = jsonObject(ex.Body)
+	if err == nil && ex.Status == http.StatusOK {
+		kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+		err = read(ex, kind)
 	}
-	return ex, err
+	var outer *url.Error
+	if errors.As(err, &outer) { // it would include the full address
+		err = outer.Err
+	}
+	ex.Err = err
+	return ex
 }
 
-// FetchSound sends a request for audio. With status 200, Err is a *Foreign if the answer is text.
-func FetchSound(client *http.Client, req *http.Request) (*Exchange, error) {
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	ex := &Exchange{}
-	ex.head(req, resp)
-	if ex.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1)); err != nil {
-		return ex, fmt.Errorf("read the answer: %w", err)
-	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+// readBody reads a whole body.
+func (ex *Exchange) readBody(body io.Reader) (err error) {
+	ex.Body, err = io.ReadAll(io.LimitReader(body, maxBody+1))
 	switch {
+	case err != nil:
+		return fmt.Errorf("read the answer: %w", err)
 	case len(ex.Body) > maxBody:
-		ex.Body, ex.Err = nil, ErrBodyTooLarge
-	case ex.Status != http.StatusOK:
-	case len(ex.Body) == 0:
-		ex.Err = &Foreign{What: "an empty body"}
-	case strings.HasPrefix(kind, "text/") || kind == "application/json":
-		ex.Err = &Foreign{What: kind + " " + excerpt(ex.Body), Page: kind == "text/html"}
+		ex.Body = nil
+		return ErrBodyTooLarge
 	}
-	return ex, nil
+	return nil
+}
+
+// Object checks that the answer to a Fetch begins with a JSON object.
+func Object(ex *Exchange, _ string) (err error) {
+	ex.Body, err = jsonObject(ex.Body)
+	return err
+}
+
+// Sound checks that the answer to a Fetch is not text.
+func Sound(ex *Exchange, kind string) error {
+	switch {
+	case len(ex.Body) == 0:
+		return &Foreign{What: "an empty body"}
+	case strings.HasPrefix(kind, "text/") || kind == "application/json":
+		return &Foreign{What: kind + " " + excerpt(ex.Body), Page: kind == "text/html"}
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -58,16 +57,6 @@ func excerpt(text []byte) string {
 
 // without returns the error for a JSON object that lacks a part of the protocol.
 func without(part string) error { return &Foreign{What: "JSON without " + part, Odd: true} }
-
-// unreadable returns the error for a body that begins as a JSON object: a *Foreign for broken JSON, which may have
-// been cut in transit, otherwise ErrBody.
-func unreadable(err error) error {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return &Foreign{What: fmt.Sprintf("broken JSON (%v)", err), Odd: true}
-	}
-	return fmt.Errorf("%w: %w", ErrBody, err)
-}
 
 // Foreign describes an answer that does not follow the protocol, or returns nil. A redirect to another host or page is
 // a network's login page. A redirect to the same page on the same host is not foreign: the server has moved.

@@ -1,23 +1,26 @@
 package wire
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
+	"unicode"
 
 	"nightdesk/topicqueue"
 )
 
-// This file reads the parts of an answer that langchaingo v0.1.14 omits or gets wrong. It converts the rest to a form
-// that langchaingo reads correctly: the text of an answer, and OpenAI's tool calls, come from langchaingo.
-// TestLangchaingo in package llm shows each reason; code for what a later version does correctly can be removed.
+// This file reads answers with status 200. langchaingo v0.1.14 omits parts of them or gets them wrong; it only gets the
+// text back. TestLangchaingo in package llm shows each reason; code for what a later version does correctly can be
+// removed.
 //
 // Token usage, all protocols. OpenAI's client knows neither DeepSeek's prompt_cache_hit_tokens nor non-integer
 // counts; with such a count the whole answer is an error. No client returns the usage of an answer that it refuses,
-// although refused answers are paid for too.
+// although refused answers are paid for too. Its streaming returns neither usage nor errors.
 //
 // Finish reasons. OpenAI's client dereferences a nil pointer on the reason "function_call".
 //
@@ -28,72 +31,204 @@ import (
 // block (redacted_thinking), or without blocks. Ollama is asked with OpenAI's client.
 //
 // Tool calls. OpenAI's client refuses arguments that are an object. Anthropic's decodes and re-encodes the arguments,
-// which changes their order and their numbers, so they are taken from the wire.
+// which changes their order and their numbers.
 
-// Said is the content of an answer besides its text.
+// Said is the content of an answer, as far as it has arrived.
 type Said struct {
-	Finish       string
-	Prompt       int // tokens; 0: not reported
-	Completion   int
+	Text         []byte
+	Calls        []Call
+	Finish       string          // why the answer ended, in the protocol's words
+	Prompt       int             // tokens; 0: not reported
+	Completion   int             //
 	Cached       int             // of Prompt: read from the provider's cache
 	CacheWritten int             // of Prompt: written to it
-	Calls        []Call          // Anthropic's tool calls; those of OpenAI are langchaingo's
 	Failure      json.RawMessage // an error object sent with status 200
+
+	begun, ended bool   // a part of the answer has arrived, its last part
+	inCall       bool   // Anthropic: the current block is a tool call
+	arguments    []byte // of tool calls, in the newest piece
 }
 
 // Usage returns the token usage that the answer reports.
-func (s Said) Usage() topicqueue.Usage {
+func (s *Said) Usage() topicqueue.Usage {
 	cached := min(s.Cached, s.Prompt)
 	return topicqueue.Usage{PromptTokens: s.Prompt, CompletionTokens: s.Completion, CachedTokens: cached,
 		CacheWriteTokens: min(s.CacheWritten, s.Prompt-cached)}
 }
 
 // Call is a tool call. Arguments is JSON as the model wrote it.
-type Call struct{ ID, Name, Arguments string }
+type Call struct {
+	ID, Name  string
+	Arguments []byte
+	at        *int // its number in a stream
+}
+
+// call adds a piece of a tool call. Some servers send no number; each call then begins with its name.
+func (s *Said) call(at *int, id, name string, arguments []byte) {
+	i := len(s.Calls) - 1
+	if at != nil {
+		i = slices.IndexFunc(s.Calls, func(c Call) bool { return c.at != nil && *c.at == *at })
+	} else if name != "" {
+		i = -1
+	}
+	if i < 0 {
+		i = len(s.Calls)
+		s.Calls = append(s.Calls, Call{at: at})
+	}
+	c := &s.Calls[i]
+	c.ID, c.Name = cmp.Or(c.ID, id), cmp.Or(c.Name, name)
+	c.Arguments, s.arguments = append(c.Arguments, arguments...), append(s.arguments, arguments...)
+}
 
 // ErrBody marks an answer with status 200 that begins like one of the protocol but cannot be read.
 var ErrBody = errors.New("not a chat completion")
 
-// ReadOpenAI decodes a chat completion. With an error, or a failure, Said has at most the usage.
-func ReadOpenAI(body []byte) (forward []byte, said Said, err error) {
-	type function struct {
-		Name      string    `json:"name"`
-		Arguments arguments `json:"arguments"`
+// readAnswer reads the body of an answer into ex.Said. The body is one JSON object, several, or a stream of events,
+// whatever was asked for.
+func (ex *Exchange) readAnswer(body io.Reader) error {
+	limited := &io.LimitedReader{R: body, N: maxBody + 1}
+	text := bufio.NewReader(limited)
+	next, err := piecesOf(text)
+	s := &ex.Said
+	for err == nil {
+		var piece json.RawMessage
+		if piece, err = next(); err != nil {
+			break
+		}
+		before := len(s.Text)
+		s.arguments = nil
+		if err = ex.Add(s, piece); err == nil && ex.Heard != nil {
+			ex.Heard(string(s.Text[before:]), string(s.arguments))
+		}
 	}
-	type call struct {
-		ID       word     `json:"id,omitempty"`
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case limited.N <= 0:
+		return ErrBodyTooLarge
+	case err == io.EOF && (s.ended || s.Failure != nil):
+		return nil
+	case err == io.EOF && !s.begun:
+		return without("an answer")
+	case err == io.EOF, err == io.ErrUnexpectedEOF:
+		return &Foreign{What: "an answer that ends before its last part", Odd: true}
+	case errors.As(err, &syntax):
+		return &Foreign{What: fmt.Sprintf("broken JSON (%v)", err), Odd: true}
+	case errors.As(err, &kind):
+		return fmt.Errorf("%w: %w", ErrBody, err)
+	}
+	return fmt.Errorf("read the answer: %w", err)
+}
+
+// piecesOf returns a function that returns the JSON objects of a body one by one, and io.EOF at its end.
+func piecesOf(body *bufio.Reader) (next func() (json.RawMessage, error), err error) {
+	for {
+		c, _, err := body.ReadRune()
+		if err != nil || !unicode.IsSpace(c) && c != '\uFEFF' {
+			break
+		}
+	}
+	_ = body.UnreadRune() // at the end there is none
+	begin, _ := body.Peek(len("event:"))
+	isEvent := func(field string) bool { return bytes.HasPrefix(begin, []byte(field)) }
+	switch {
+	case slices.ContainsFunc([]string{"data:", "event:", "id:", "retry:", ":"}, isEvent):
+		return func() (json.RawMessage, error) { return nextEvent(body) }, nil
+	case isEvent("{"):
+		objects := json.NewDecoder(body)
+		return func() (piece json.RawMessage, err error) {
+			err = objects.Decode(&piece)
+			return piece, err
+		}, nil
+	}
+	whole, err := io.ReadAll(body)
+	if err == nil {
+		_, err = jsonObject(whole)
+	}
+	return nil, err
+}
+
+// nextEvent returns the data of the next server-sent event, skipping everything that is not a JSON object.
+func nextEvent(body *bufio.Reader) (json.RawMessage, error) {
+	for {
+		line, err := body.ReadBytes('\n')
+		data, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:"))
+		if data = bytes.TrimSpace(data); ok && bytes.HasPrefix(data, []byte("{")) {
+			return data, nil // an error comes again
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// forLangchaingo returns the text of an answer in a form that each of its clients reads.
+func (s *Said) forLangchaingo() []byte {
+	text := string(s.Text)
+	return Encode(map[string]any{
+		"choices": []any{map[string]any{"message": map[string]string{"role": "assistant", "content": text}}},
+		"type":    "message", "content": []any{map[string]string{"type": "text", "text": text}},
+	})
+}
+
+// function is a tool call of OpenAI's protocol.
+type function struct {
+	Name      word      `json:"name"`
+	Arguments arguments `json:"arguments"`
+}
+
+// message is a message of OpenAI's protocol, or a piece of one.
+type message struct {
+	Content   text `json:"content"`
+	ToolCalls []struct {
+		Index    *int     `json:"index"`
+		ID       word     `json:"id"`
 		Function function `json:"function"`
-	}
+	} `json:"tool_calls"`
+	FunctionCall *function `json:"function_call"`
+}
+
+// AddOpenAI adds a chat completion, or a chunk of one. In a stream, a finish reason ends the answer; the usage after it
+// may be missing.
+func AddOpenAI(s *Said, piece []byte) error {
 	var raw struct {
 		Choices []struct {
-			Message struct {
-				Content      text      `json:"content"`
-				ToolCalls    []call    `json:"tool_calls"`
-				FunctionCall *function `json:"function_call,omitempty"`
-			} `json:"message"`
-			FinishReason word `json:"finish_reason"`
+			Index        int      `json:"index"`
+			Message      *message `json:"message"`
+			Delta        message  `json:"delta"`
+			FinishReason word     `json:"finish_reason"`
 		} `json:"choices"`
-		Usage json.RawMessage `json:"usage,omitempty"`
-		Error json.RawMessage `json:"error,omitempty"`
+		Usage json.RawMessage `json:"usage"`
+		Error json.RawMessage `json:"error"`
 	}
-	if err := decode(body, &raw); err != nil {
-		return nil, said, err
+	if err := json.Unmarshal(piece, &raw); err != nil {
+		return err
 	}
-	said.Prompt, said.Completion, said.Cached = openAIUsage(raw.Usage)
-	if len(raw.Choices) == 0 {
-		if isSet(raw.Error) {
-			said.Failure = raw.Error
-			return nil, said, nil
+	if isSet(raw.Usage) {
+		s.Prompt, s.Completion, s.Cached = openAIUsage(raw.Usage)
+	}
+	if isSet(raw.Error) && (len(raw.Choices) == 0 || raw.Choices[0].Message == nil) {
+		s.Failure = raw.Error
+	}
+	for _, c := range raw.Choices {
+		if c.Index != 0 {
+			continue
 		}
-		return nil, said, without("choices")
+		m := cmp.Or(c.Message, &c.Delta)
+		s.begun, s.ended = true, s.ended || c.Message != nil || c.FinishReason != ""
+		s.Finish = cmp.Or(string(c.FinishReason), s.Finish)
+		s.Text = append(s.Text, m.Content...)
+		for _, t := range m.ToolCalls {
+			s.call(t.Index, string(t.ID), string(t.Function.Name), []byte(t.Function.Arguments))
+		}
+		if f := m.FunctionCall; f != nil {
+			s.call(nil, "", string(f.Name), []byte(f.Arguments))
+		}
+		if c.Message != nil {
+			break // one answer
+		}
 	}
-	raw.Choices, raw.Usage, raw.Error = raw.Choices[:1], nil, nil
-	first := &raw.Choices[0]
-	said.Finish, first.FinishReason = string(first.FinishReason), ""
-	if old := first.Message.FunctionCall; old != nil {
-		first.Message.ToolCalls, first.Message.FunctionCall = append(first.Message.ToolCalls, call{Function: *old}), nil
-	}
-	return Encode(raw), said, nil
+	return nil
 }
 
 // openAIUsage decodes token counts. cached is the cached part of prompt, in the form of OpenAI and most others, or of
@@ -115,110 +250,122 @@ func openAIUsage(raw json.RawMessage) (prompt, completion, cached int) {
 	return int(u.Prompt), int(u.Completion), int(max(details.Cached, u.Hit))
 }
 
-// ReadAnthropic decodes a message. It joins the texts and omits the thinking. See ReadOpenAI.
-func ReadAnthropic(body []byte) (forward []byte, said Said, err error) {
+// block is a block of a message in Anthropic's protocol. Blocks of other types hold no part of the answer.
+type block struct {
+	Type  string    `json:"type"`
+	Text  string    `json:"text"`
+	ID    word      `json:"id"`
+	Name  string    `json:"name"`
+	Input arguments `json:"input"`
+}
+
+// AddAnthropic adds a message, or an event of one.
+func AddAnthropic(s *Said, piece []byte) error {
 	var raw struct {
-		Content    json.RawMessage `json:"content"`
+		Type       string          `json:"type"`
+		Content    json.RawMessage `json:"content"` // of a message
 		StopReason word            `json:"stop_reason"`
-		Usage      json.RawMessage `json:"usage"`
+		Usage      anthropicUsage  `json:"usage"`
 		Error      json.RawMessage `json:"error"`
+		Message    struct {
+			Usage anthropicUsage `json:"usage"`
+		} `json:"message"`
+		Block block `json:"content_block"` // begins
+		Delta struct {
+			Text       string `json:"text"`
+			Arguments  string `json:"partial_json"`
+			StopReason word   `json:"stop_reason"`
+		} `json:"delta"`
 	}
-	if err := decode(body, &raw); err != nil {
-		return nil, said, err
-	}
-	var usage struct { // input_tokens excludes tokens written to or read from the cache
-		Input   count `json:"input_tokens"`
-		Written count `json:"cache_creation_input_tokens"`
-		Read    count `json:"cache_read_input_tokens"`
-		Output  count `json:"output_tokens"`
-	}
-	if json.Unmarshal(raw.Usage, &usage) == nil {
-		said.Cached, said.CacheWritten, said.Completion = int(usage.Read), int(usage.Written), int(usage.Output)
-		said.Prompt = int(usage.Input) + said.Cached + said.CacheWritten
-	}
-	if !isSet(raw.Content) {
-		if isSet(raw.Error) {
-			said.Failure = raw.Error
-			return nil, said, nil
-		}
-		return nil, said, without("content")
-	}
-	var blocks []struct {
-		Type  string    `json:"type"`
-		Text  string    `json:"text"`
-		ID    word      `json:"id"`
-		Name  string    `json:"name"`
-		Input arguments `json:"input"`
-	}
-	if err := json.Unmarshal(raw.Content, &blocks); err != nil {
-		return nil, said, fmt.Errorf("%w: its content: %w", ErrBody, err)
-	}
-	var text strings.Builder
-	for _, b := range blocks {
-		switch b.Type {
-		case "text":
-			text.WriteString(b.Text)
-		case "tool_use":
-			said.Calls = append(said.Calls, Call{string(b.ID), b.Name, string(b.Input)})
-		}
-	}
-	said.Finish = string(raw.StopReason)
-	return Encode(map[string]any{"type": "message",
-		"content": []any{map[string]string{"type": "text", "text": text.String()}}}), said, nil
-}
-
-// ReadOllama decodes an answer of Ollama's own API and forwards it as a chat completion. It may have parts, one JSON
-// object after the other. Without the last part, which has done set, the answer is invalid, because the server stopped
-// in the middle. See ReadOpenAI.
-func ReadOllama(body []byte) (forward []byte, said Said, err error) {
-	if body, err = jsonObject(body); err != nil {
-		return nil, said, err
-	}
-	var text strings.Builder
-	begun := false
-	for parts := json.NewDecoder(bytes.NewReader(body)); ; {
-		var part struct {
-			Message *struct {
-				Content string `json:"content"`
-			} `json:"message"`
-			Done       bool            `json:"done"`
-			DoneReason word            `json:"done_reason"`
-			Prompt     count           `json:"prompt_eval_count"`
-			Completion count           `json:"eval_count"`
-			Error      json.RawMessage `json:"error"`
-		}
-		err := parts.Decode(&part)
-		switch {
-		case errors.Is(err, io.EOF) && !begun:
-			return nil, said, without("a message")
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, said, &Foreign{What: "a stream that ends before its last part", Odd: true}
-		case err != nil:
-			return nil, said, unreadable(err)
-		case isSet(part.Error) && string(part.Error) != `""`:
-			said.Failure = part.Error
-			return nil, said, nil
-		}
-		if part.Message != nil {
-			begun = true
-			text.WriteString(part.Message.Content)
-		}
-		if part.Done && begun {
-			said.Prompt, said.Completion, said.Finish = int(part.Prompt), int(part.Completion), string(part.DoneReason)
-			return Encode(map[string]any{"choices": []any{
-				map[string]any{"message": map[string]string{"role": "assistant", "content": text.String()}}}}), said, nil
-		}
-	}
-}
-
-// decode decodes a body that is one JSON object. The error is a *Foreign or ErrBody.
-func decode(body []byte, into any) error {
-	body, err := jsonObject(body)
-	if err != nil {
+	if err := json.Unmarshal(piece, &raw); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return unreadable(err)
+	raw.Message.Usage.addTo(s)
+	raw.Usage.addTo(s)
+	s.Finish = cmp.Or(string(raw.StopReason), string(raw.Delta.StopReason), s.Finish)
+	switch {
+	case isSet(raw.Content):
+		var blocks []block
+		if err := json.Unmarshal(raw.Content, &blocks); err != nil {
+			return err
+		}
+		for _, b := range blocks {
+			s.block(b)
+		}
+		s.begun, s.ended = true, true
+	case isSet(raw.Error):
+		s.Failure = raw.Error
+	case raw.Type == "message_start":
+		s.begun = true
+	case raw.Type == "message_stop":
+		s.ended = true
+		for i, c := range s.Calls {
+			if len(c.Arguments) == 0 {
+				s.Calls[i].Arguments = []byte("{}")
+			}
+		}
+	case raw.Type == "content_block_start":
+		if raw.Block.Input == "{}" { // its pieces follow
+			raw.Block.Input = ""
+		}
+		s.block(raw.Block)
+	case raw.Type == "content_block_delta" && s.inCall:
+		s.call(nil, "", "", []byte(raw.Delta.Arguments))
+	case raw.Type == "content_block_delta":
+		s.Text = append(s.Text, raw.Delta.Text...)
+	}
+	return nil
+}
+
+func (s *Said) block(b block) {
+	s.inCall = b.Type == "tool_use"
+	if s.inCall {
+		s.call(nil, string(b.ID), cmp.Or(b.Name, "?"), []byte(b.Input))
+	} else if b.Type == "text" {
+		s.Text = append(s.Text, b.Text...)
+	}
+}
+
+// anthropicUsage are token counts. Input excludes tokens written to or read from the cache.
+type anthropicUsage struct {
+	Input   count `json:"input_tokens"`
+	Written count `json:"cache_creation_input_tokens"`
+	Read    count `json:"cache_read_input_tokens"`
+	Output  count `json:"output_tokens"`
+}
+
+// addTo stores the counts; later ones of a stream are totals.
+func (u anthropicUsage) addTo(s *Said) {
+	s.Completion = max(s.Completion, int(u.Output))
+	if prompt := int(u.Input + u.Written + u.Read); prompt >= s.Prompt {
+		s.Prompt, s.Cached, s.CacheWritten = prompt, int(u.Read), int(u.Written)
+	}
+}
+
+// AddOllama adds an answer of Ollama's own API, or a part of one. Its last part has done set.
+func AddOllama(s *Said, piece []byte) error {
+	var raw struct {
+		Message *struct {
+			Content string `json:"content"`
+		} `json:"message"`
+		Done       bool            `json:"done"`
+		DoneReason word            `json:"done_reason"`
+		Prompt     count           `json:"prompt_eval_count"`
+		Completion count           `json:"eval_count"`
+		Error      json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(piece, &raw); err != nil {
+		return err
+	}
+	if isSet(raw.Error) && string(raw.Error) != `""` {
+		s.Failure = raw.Error
+	}
+	if raw.Message != nil {
+		s.begun = true
+		s.Text = append(s.Text, raw.Message.Content...)
+	}
+	if raw.Done && s.begun {
+		s.ended, s.Finish, s.Prompt, s.Completion = true, string(raw.DoneReason), int(raw.Prompt), int(raw.Completion)
 	}
 	return nil
 }
@@ -230,22 +377,16 @@ func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 type text string
 
 func (t *text) UnmarshalJSON(raw []byte) error {
-	var whole string
-	if json.Unmarshal(raw, &whole) == nil {
-		*t = text(whole)
+	if json.Unmarshal(raw, (*string)(t)) == nil {
 		return nil
 	}
 	var parts []struct {
 		Text string `json:"text"`
 	}
-	if json.Unmarshal(raw, &parts) != nil {
-		return nil // it has no text
-	}
-	var b strings.Builder
+	_ = json.Unmarshal(raw, &parts) // otherwise it has no text
 	for _, p := range parts {
-		b.WriteString(p.Text)
+		*t += text(p.Text)
 	}
-	*t = text(b.String())
 	return nil
 }
 
@@ -253,11 +394,9 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 type arguments string
 
 func (a *arguments) UnmarshalJSON(raw []byte) error {
-	var inside string
-	if json.Unmarshal(raw, &inside) != nil {
-		inside = string(raw)
+	if json.Unmarshal(raw, (*string)(a)) != nil {
+		*a = arguments(raw)
 	}
-	*a = arguments(inside)
 	return nil
 }
 
