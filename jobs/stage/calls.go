@@ -62,7 +62,7 @@ func (c *Calls) WithoutModel() llm.Model {
 	if c.a.Model == nil {
 		return nil
 	}
-	return llm.About(llm.Journaled(noModel{}, c.replay), c.background)
+	return llm.Run{Model: noModel{}, Journal: c.replay, Background: c.background}
 }
 
 // noModel is a model that never answers.
@@ -78,11 +78,11 @@ func (c *Calls) Model() llm.Model {
 	if c.a.Model == nil {
 		return nil
 	}
-	m := c.a.Model
+	m := llm.Run{Model: c.a.Model, Journal: c.Ask, Background: c.background}
 	if limit := c.a.HardLimit(); limit >= 0 {
-		m = llm.Patient(m, c.a.Until(c.patience(limit)))
+		m.Until = c.a.Until(c.patience(limit))
 	}
-	return llm.About(llm.Journaled(m, c.Ask), c.background)
+	return m
 }
 
 // background returns the context that all prompts of the run get.

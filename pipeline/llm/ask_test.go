@@ -216,13 +216,8 @@ func TestAskTruncated(t *testing.T) {
 func TestBrokenEveryOther(t *testing.T) {
 	t.Parallel()
 	stub := &llmtest.Stub{BreakEvery: 2}
-	var mu sync.Mutex
 	var records []topicqueue.Usage
-	m := llm.Recorded(setup(t, stub, nil), func(_ context.Context, u topicqueue.Usage) {
-		mu.Lock()
-		defer mu.Unlock()
-		records = append(records, u)
-	})
+	m := llm.Run{Model: setup(t, stub, nil), Journal: counting(&records)}
 	for range 10 {
 		if _, err := llm.Ask[card](t.Context(), m, structured()); err != nil {
 			t.Fatal(err)
@@ -233,26 +228,20 @@ func TestBrokenEveryOther(t *testing.T) {
 	}
 }
 
-func TestRecordedSeesEveryCallOnce(t *testing.T) {
+func TestJournalSeesEveryCallOnce(t *testing.T) {
 	t.Parallel()
 	var records []topicqueue.Usage
-	record := func(ctx context.Context, u topicqueue.Usage) {
-		if ctx.Err() != nil {
-			t.Error("record got a context that has ended")
-		}
-		records = append(records, u)
-	}
 	stub := &llmtest.Stub{Busy: 1, RetryAfter: "0.01"}
-	if _, err := llm.Recorded(setup(t, stub, nil), record).Generate(t.Context(), free()); err != nil {
+	if _, err := (llm.Run{Model: setup(t, stub, nil), Journal: counting(&records)}).Generate(t.Context(), free()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := llm.Recorded(setup(t, stub, nil), record).Generate(ctx, free()); !errors.Is(err, context.Canceled) {
+	if _, err := (llm.Run{Model: setup(t, stub, nil), Journal: counting(&records)}).Generate(ctx, free()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	script := llmtest.NewScript(t, map[string][]llmtest.Reply{"card": {llmtest.Answer("no"), llmtest.Answer(goodCard)}})
-	if _, err := llm.Ask[card](t.Context(), llm.Recorded(script, record), structured()); err != nil {
+	if _, err := llm.Ask[card](t.Context(), llm.Run{Model: script, Journal: counting(&records)}, structured()); err != nil {
 		t.Fatal(err)
 	}
 	var got [][2]any

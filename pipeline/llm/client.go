@@ -119,11 +119,6 @@ func (r *role) fetch(ctx context.Context, path string, payload any, timeout time
 
 // Generate asks one question and waits for the whole answer. With an error, Response has only the call's Usage.
 func (c *Client) Generate(ctx context.Context, req Request) (Response, error) {
-	return c.generate(ctx, req, false)
-}
-
-// generate implements Generate. With quick it makes a single try and does not wait.
-func (c *Client) generate(ctx context.Context, req Request, quick bool) (Response, error) {
 	start := time.Now()
 	usage := usageFor(req, start)
 	r, ok := c.roles[req.Role]
@@ -131,7 +126,7 @@ func (c *Client) generate(ctx context.Context, req Request, quick bool) (Respons
 		return Response{Usage: usage}, fmt.Errorf("%s: role %q has no model: %w", step(req), req.Role, ErrPermanent)
 	}
 	usage.Model = r.settings.Model
-	resp, err := r.call(ctx, req, quick)
+	resp, err := r.call(ctx, req)
 	usage.AddTokens(resp.Usage)
 	usage.Failed = err != nil
 	usage.TookMS = time.Since(start).Milliseconds()
@@ -162,7 +157,7 @@ func (c *Client) Most(req Request) topicqueue.Usage {
 }
 
 // call makes tries until there is an answer or an error.
-func (r *role) call(ctx context.Context, req Request, quick bool) (Response, error) {
+func (r *role) call(ctx context.Context, req Request) (Response, error) {
 	doing := step(req) + " with " + r.settings.Model
 	wanted := r.settings.wanted(req.Prompt)
 	if req.Limit > 0 && (wanted == 0 || req.Limit < wanted) {
@@ -184,14 +179,14 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 			Run: req.Position.RunID, First: isUrgent(req.Position.Stage), Tokens: tokens + f.limit, Patient: true,
 			Until: req.Until,
 		},
-		doing: doing, most: r.settings.MaxTries, quick: quick,
+		doing: doing, most: r.settings.MaxTries, quick: req.quick,
 		late: func() {
 			if f.limit >= 2*leastAnswer { // most late answers are long, so a shorter one may be in time
 				f.limit /= 2
 			}
 		},
 	}
-	if quick {
+	if req.quick {
 		t.most = 1
 	}
 	t.send = func(ctx context.Context) (outcome, *wire.Exchange, error) {

@@ -62,12 +62,6 @@ func (c *Client) CallsTools(role Role) bool {
 	return !r.learned.noTools
 }
 
-// CallsTools implements ToolCaller.
-func (j journaled) CallsTools(role Role) bool { return CallsTools(j.model, role) }
-
-// CallsTools implements ToolCaller.
-func (p patient) CallsTools(role Role) bool { return CallsTools(p.model, role) }
-
 // whole returns a prompt that includes the whole conversation, for counting its tokens.
 func (req Request) whole() prompts.Prompt {
 	p := req.Prompt

@@ -46,7 +46,7 @@ func TestConversation(t *testing.T) {
 					{ID: "b", Name: "search", Arguments: `{"query":"y"}`}}, true
 			}}
 			client := talk(t, provider, stub)
-			if !llm.CallsTools(llm.Journaled(client, nil), llm.Writer) {
+			if !llm.CallsTools(llm.Run{Model: client}, llm.Writer) {
 				t.Fatal("tools are not wanted")
 			}
 			req := llm.Request{Role: llm.Writer, Tools: []llm.Tool{searchTool},
@@ -110,7 +110,7 @@ func TestJournalOfConversation(t *testing.T) {
 	stub := &llmtest.Stub{Converse: func(llmtest.Question) (string, []llmtest.Call, bool) {
 		return "", []llmtest.Call{{ID: "a", Name: "search", Arguments: "{}"}}, true
 	}}
-	model := llm.Journaled(talk(t, llm.ProviderOpenAI, stub), journal)
+	model := llm.Run{Model: talk(t, llm.ProviderOpenAI, stub), Journal: journal}
 	req := llm.Request{Role: llm.Writer, Prompt: prompts.Prompt{User: "Why?"}, Tools: []llm.Tool{searchTool}}
 	other := req
 	other.Turns = []llm.Turn{{Said: "Hm.", Then: "Go on."}}

@@ -1,8 +1,8 @@
 // Package llm gives the pipeline access to models: a small Model interface, a client for servers of three protocols,
 // and Ask for answers that must fit a JSON schema.
 //
-// A Request carries everything that a call needs. Decorators (Recorded, Journaled) wrap a Model and see every call
-// with its position in the run. langchaingo builds the requests and reads the texts. Package wire is below it and
+// A Request carries everything that a call needs. Run wraps the Model of a process for one run: it stores answers by
+// their position in the run. langchaingo builds the requests and reads the texts. Package wire is below it and
 // does what langchaingo cannot. Package answer finds the JSON object in a text.
 package llm
 
@@ -41,12 +41,13 @@ type Request struct {
 	Position Position
 	Role     Role
 	Prompt   prompts.Prompt
-	Valid    func(Response) bool // accepts answers that Journaled may store; nil: all
+	Valid    func(Response) bool // accepts answers that Run may store; nil: all
 	Until    time.Time           // when the call stops waiting for a server that is down; zero: when its context ends
 	Limit    int                 // maximum tokens of the answer, below the limits of role and prompt; 0: only those limits
 	Turns    []Turn              // conversation after the prompt
 	Tools    []Tool              // tools that the model may call; see CallsTools
 	NoCalls  bool                // the model knows Tools from Turns but may no longer call any
+	quick    bool                // one try, without the governor, because a person is waiting
 	asked    string              // set by Ask and Text for both of their questions: see func asked
 }
 

@@ -36,7 +36,7 @@ func TestPatienceEnds(t *testing.T) {
 				if tc.desk.up != nil {
 					tc.desk.up = make(chan struct{})
 				}
-				model := llm.Patient(governed(t, tc.handler, tc.desk), start.Add(patience))
+				model := llm.Run{Model: governed(t, tc.handler, tc.desk), Journal: counting(nil), Until: start.Add(patience)}
 				_, err := model.Generate(ctx, free())
 				took := time.Since(start)
 				if tc.says == "" {

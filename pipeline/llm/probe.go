@@ -23,9 +23,10 @@ func (c *Client) Probe(ctx context.Context, name Role) (Transport, time.Duration
 	schema := json.RawMessage(`{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"],` +
 		`"additionalProperties":false}`)
 	start := time.Now()
-	_, err := Ask[sum](ctx, once{c}, Request{
+	_, err := Ask[sum](ctx, c, Request{
 		Position: Position{Stage: "probe", Step: "probe"},
 		Role:     name,
+		quick:    true,
 		Prompt: prompts.Prompt{
 			Name:   "probe",
 			System: "You answer with one JSON object that fits this JSON Schema: " + string(schema),
@@ -38,11 +39,4 @@ func (c *Client) Probe(ctx context.Context, name Role) (Transport, time.Duration
 		return "", took, err
 	}
 	return r.learned.found(), took, nil
-}
-
-// once is the client with a single try per call, without the governor.
-type once struct{ client *Client }
-
-func (o once) Generate(ctx context.Context, req Request) (Response, error) {
-	return o.client.generate(ctx, req, true)
 }

@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 func TestMain(m *testing.M) {
@@ -82,4 +84,16 @@ func connect(t *testing.T, url string, client *http.Client, change func(s *llm.R
 // always answers every question with this text.
 func always(text string) *llmtest.Stub {
 	return &llmtest.Stub{Answer: func(llmtest.Question) (string, bool) { return text, true }}
+}
+
+// counting is a journal that stores nothing but the usage of each call.
+func counting(records *[]topicqueue.Usage) llm.Journal {
+	return func(ctx context.Context, _ string, _ topicqueue.Usage,
+		ask func(context.Context, int) (llm.Made, error)) ([]byte, error) {
+		made, err := ask(ctx, 0)
+		if records != nil {
+			*records = append(*records, made.Usage)
+		}
+		return nil, err
+	}
 }

@@ -108,15 +108,18 @@ func (d Desk) counted(ctx context.Context, run topicqueue.Run, out *Replayed) (l
 	}
 	out.Model = d.Config.LLM.Writer.Name
 	var mu sync.Mutex
-	recorded := llm.Recorded(model, func(_ context.Context, u topicqueue.Usage) {
+	count := func(ctx context.Context, _ string, _ topicqueue.Usage,
+		ask func(context.Context, int) (llm.Made, error)) ([]byte, error) {
+		made, err := ask(ctx, 0)
 		mu.Lock()
 		defer mu.Unlock()
 		out.LLMCalls++
-		out.PromptTokens += u.PromptTokens
-		out.CompletionTokens += u.CompletionTokens
-	})
-	return llm.About(recorded, func() llm.Background {
+		out.PromptTokens += made.Usage.PromptTokens
+		out.CompletionTokens += made.Usage.CompletionTokens
+		return nil, err
+	}
+	return llm.Run{Model: model, Journal: count, Background: func() llm.Background {
 		return llm.Background{Language: run.Options.Language, Date: run.Date(time.Now()), UserInfo: run.Options.UserInfo,
 			Length: run.Options.Length, Audience: run.Options.Audience}
-	}), nil
+	}}, nil
 }

@@ -30,9 +30,9 @@ func TestAbout(t *testing.T) {
 		return made.Answer, err
 	}
 	for _, user := range []string{"a pilot", "a sailor", "a pilot"} {
-		m := llm.About(llm.Journaled(&model, journal), func() llm.Background {
+		m := llm.Run{Model: &model, Journal: journal, Background: func() llm.Background {
 			return llm.Background{Language: "en", Date: "2026-03-01", UserInfo: user}
-		})
+		}}
 		req := llm.Request{Prompt: prompts.Rephrase("en", prompts.RephraseData{Topic: "tides"}), Role: llm.Planner}
 		if _, err := llm.Ask[prompts.RephraseAnswer](t.Context(), m, req); err != nil {
 			t.Fatal(err)
