@@ -253,7 +253,7 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 	if f.limit > 0 && ex.Said.Completion == f.limit { // llama-cpp-python reports "tool_calls" for a cut answer
 		out.Truncated = true
 	}
-	if f.think && out.Truncated && endsInThink(out.Text) {
+	if f.think && out.Truncated && unendedThink.MatchString(out.Text) {
 		r.learned.lostInThought()
 	}
 	if out.Text == "" && len(req.Prompt.Schema) > 0 && !out.Truncated {

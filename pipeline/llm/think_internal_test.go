@@ -2,16 +2,24 @@ package llm
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+
+	"nightdesk/prompts"
 )
 
-func FuzzInsertThink(f *testing.F) {
-	f.Add([]byte(`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"array"}},"required":["a","b"]}`))
-	f.Add([]byte(`{"properties":{"a":{}},"required":["a"],"type":"object"}`))
-	f.Fuzz(func(t *testing.T, schema []byte) {
-		out, ok := insertThink(schema)
-		if ok && !json.Valid(out) {
-			t.Fatalf("%q became %q", schema, out)
+// The think field is the first property and a required one. Schemas of another form stay as they are.
+func TestWithThink(t *testing.T) {
+	t.Parallel()
+	question := prompts.Rephrase("en", prompts.RephraseData{Topic: "tides"})
+	p := withThink(question)
+	if !json.Valid(p.Schema) || !strings.Contains(string(p.Schema), `"properties":{"think":{`) ||
+		!strings.Contains(string(p.Schema), `"required":["think",`) || p.System == question.System {
+		t.Errorf("%s", p.Schema)
+	}
+	for _, schema := range []string{string(p.Schema), `{"type":"object"}`, `{"required":["a"],"properties":{"a":{}}}`, ""} {
+		if got := withThink(prompts.Prompt{Schema: json.RawMessage(schema)}); string(got.Schema) != schema {
+			t.Errorf("%s became %s", schema, got.Schema)
 		}
-	})
+	}
 }

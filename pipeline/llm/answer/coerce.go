@@ -9,25 +9,16 @@ import (
 	"strings"
 )
 
-const maxRefs = 64 // references followed on one path; bounds a recursive schema
-
 // coerce corrects unambiguous type errors: a number or boolean written as a string or the reverse, a single value
 // instead of a list, null instead of a list, an unknown member of a closed schema. With addLists, a missing required
 // list becomes empty. Values that fit are unchanged.
 func (s *Schema) coerce(value any, addLists bool) any {
-	return coercion{root: s.root, addLists: addLists}.apply(s.root, value, 0)
+	return coercion(addLists).apply(s.root, value)
 }
 
-type coercion struct {
-	root     map[string]any
-	addLists bool
-}
+type coercion bool // add missing lists
 
-func (c coercion) apply(node map[string]any, value any, refs int) any {
-	node, refs = c.resolve(node, refs)
-	if node == nil {
-		return value
-	}
+func (c coercion) apply(node map[string]any, value any) any {
 	types := typesOf(node)
 	if len(types) == 0 {
 		return value
@@ -47,37 +38,18 @@ func (c coercion) apply(node map[string]any, value any, refs int) any {
 		if items, ok := node["items"].(map[string]any); ok {
 			out := make([]any, len(v))
 			for i := range v {
-				out[i] = c.apply(items, v[i], refs)
+				out[i] = c.apply(items, v[i])
 			}
 			return out
 		}
 	case map[string]any:
-		return c.object(node, v, refs)
+		return c.object(node, v)
 	}
 	return value
 }
 
-// resolve follows references within the schema ("#/$defs/name").
-func (c coercion) resolve(node map[string]any, refs int) (map[string]any, int) {
-	for {
-		ref, ok := node["$ref"].(string)
-		if !ok {
-			return node, refs
-		}
-		path, local := strings.CutPrefix(ref, "#/")
-		if refs++; !local || refs > maxRefs {
-			return nil, refs
-		}
-		next := c.root
-		for part := range strings.SplitSeq(path, "/") {
-			next, _ = next[part].(map[string]any)
-		}
-		node = next
-	}
-}
-
 // object coerces the members into a new map, drops unknown members of a closed object and adds missing lists.
-func (c coercion) object(node, value map[string]any, refs int) map[string]any {
+func (c coercion) object(node, value map[string]any) map[string]any {
 	properties, _ := node["properties"].(map[string]any)
 	closed := node["additionalProperties"] == false
 	out := make(map[string]any, len(value))
@@ -85,12 +57,12 @@ func (c coercion) object(node, value map[string]any, refs int) map[string]any {
 		property, known := properties[key].(map[string]any)
 		switch {
 		case known:
-			out[key] = c.apply(property, member, refs)
+			out[key] = c.apply(property, member)
 		case !closed:
 			out[key] = member
 		}
 	}
-	if required, ok := node["required"].([]any); ok && c.addLists && len(out) > 0 {
+	if required, ok := node["required"].([]any); ok && bool(c) && len(out) > 0 {
 		for _, name := range required {
 			key, _ := name.(string)
 			property, _ := properties[key].(map[string]any)
@@ -133,7 +105,6 @@ func (c coercion) convert(want string, node map[string]any, value any) any {
 			return []any{}
 		}
 		if items, ok := node["items"].(map[string]any); ok {
-			items, _ = c.resolve(items, 0)
 			if slices.Contains(typesOf(items), kindOf(value)) {
 				return []any{value}
 			}

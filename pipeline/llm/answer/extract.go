@@ -2,8 +2,6 @@ package answer
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 
@@ -15,16 +13,11 @@ const CutHint = "the answer was cut by the token limit: answer more briefly"
 
 const (
 	maxCandidates = 200 // objects examined in one answer
-	maxOpenScans  = 32  // scans that may reach the end of the text; bounds the work on "{{{{"
-	maxMended     = 4   // malformed pieces that are repaired, the longest first; each may take seconds
+	maxScans      = 32  // bytes read per byte of the answer; bounds the work on "{{{{"
+	maxMended     = 4   // objects that are not JSON and are repaired, the longest first
+	maxDropped    = 8   // unfinished objects and lists that are dropped from the end of one
 	maxAnswer     = 1 << 20
 )
-
-// candidate is a part of an answer that may be the requested JSON object.
-type candidate struct {
-	text string
-	open bool // the object is unterminated
-}
 
 // Extract finds the object in a model's answer that fits the schema. It returns the object, closed and without the
 // think property, or the errors of the nearest candidate. text may be anything. cut means that the token limit ended
@@ -39,26 +32,11 @@ func (s *Schema) Extract(text string, cut bool) (json.RawMessage, []string) {
 	if stripped := StripThinking(text); stripped != "" {
 		text = stripped
 	}
-	found := candidates(text)
-	if len(found) == 0 {
-		return nil, []string{"the answer has no JSON object"}
-	}
-	var parsed []map[string]any
-	var unparsed []candidate
-	best := []string{"the JSON object is not complete"}
-	for _, c := range found {
-		value, err := parseObject(fixEscapes(c.text))
-		if c.open || err != nil {
-			if unparsed = append(unparsed, c); !c.open {
-				best = []string{"the JSON is malformed: " + topicqueue.Clip(err.Error(), 200)}
-			}
-			continue
-		}
-		s.dropThink(value)
-		if s.check(value) == nil {
+	parsed, broken, best := objects(text, cut)
+	for _, value := range parsed {
+		if s.check(s.dropThink(value)) == nil {
 			return s.encode(value)
 		}
-		parsed = append(parsed, value)
 	}
 	for i, value := range parsed {
 		answer, errs := s.coerced(value, !cut)
@@ -69,14 +47,19 @@ func (s *Schema) Extract(text string, cut bool) (json.RawMessage, []string) {
 			best = errs
 		}
 	}
-	slices.SortStableFunc(unparsed, func(a, b candidate) int { return len(b.text) - len(a.text) })
-	for _, c := range unparsed[:min(len(unparsed), maxMended)] {
-		for _, value := range s.mended(c, cut) {
-			answer, errs := s.coerced(value, !cut)
+	slices.SortStableFunc(broken, func(a, b string) int { return len(b) - len(a) })
+	for _, object := range broken[:min(len(broken), maxMended)] {
+		for drop := range maxDropped {
+			r := reader{text: object, cut: cut, drop: drop}
+			value, _ := r.object()
+			if r.drop > 0 {
+				break
+			}
+			answer, errs := s.coerced(s.dropThink(value), !cut)
 			if errs == nil {
 				return answer, nil
 			}
-			if len(parsed) == 0 {
+			if len(parsed) == 0 && drop == 0 {
 				best = errs
 			}
 		}
@@ -97,14 +80,12 @@ func (s *Schema) coerced(value map[string]any, addLists bool) (json.RawMessage, 
 	for _, member := range value {
 		inner, ok := member.(map[string]any)
 		if text, isText := member.(string); isText && strings.HasPrefix(strings.TrimSpace(text), "{") {
-			object, err := parseObject(fixEscapes(text)) // {"name": ..., "arguments": "{...}"}
-			inner, ok = object, err == nil
+			inner, _, ok = readObject(strings.TrimSpace(text)) // {"name": ..., "arguments": "{...}"}
 		}
 		if !ok {
 			continue
 		}
-		s.dropThink(inner)
-		if fixed := s.coerce(inner, addLists); s.check(fixed) == nil {
+		if fixed := s.coerce(s.dropThink(inner), addLists); s.check(fixed) == nil {
 			return s.encode(fixed)
 		}
 	}
@@ -112,10 +93,11 @@ func (s *Schema) coerced(value map[string]any, addLists bool) (json.RawMessage, 
 }
 
 // dropThink removes the property added by withThink.
-func (s *Schema) dropThink(value map[string]any) {
+func (s *Schema) dropThink(value map[string]any) map[string]any {
 	if !s.owns("think") {
 		delete(value, "think")
 	}
+	return value
 }
 
 func (s *Schema) encode(value any) (json.RawMessage, []string) {
@@ -144,76 +126,49 @@ func printable(value any) any {
 	return value
 }
 
-// candidates finds the parts of a text that may be objects, in order: balanced ones, and an unterminated one at the
-// end. Braces within JSON strings do not count.
-func candidates(text string) []candidate {
-	var found []candidate
-	scans := 0
-	for at := 0; len(found) < maxCandidates && scans < maxOpenScans; {
+// objects finds the objects in a text: those that are JSON, and the others. wrong says what is wrong with the first of
+// these.
+func objects(text string, cut bool) (parsed []map[string]any, broken, wrong []string) {
+	wrong = []string{"the answer has no JSON object"}
+	for at, scanned := 0, 0; len(parsed)+len(broken) < maxCandidates && scanned < maxScans*len(text); {
 		start := strings.IndexByte(text[at:], '{')
 		if start < 0 {
 			break
 		}
-		start += at
-		end, ok := balanced(text[start:])
-		if !ok {
-			if scans == 0 { // the widest one; then look for balanced objects inside it
-				found = append(found, candidate{text: text[start:], open: true})
-			}
-			scans++
-			at = start + 1
+		at += start
+		value, length, ok := readObject(text[at:])
+		if ok {
+			parsed, at = append(parsed, value), at+length
 			continue
 		}
-		found = append(found, candidate{text: text[start : start+end]})
-		if beginsObject(text[start:]) {
-			at = start + end
-		} else {
-			at = start + 1 // braces in prose may contain the object
-		}
-	}
-	return found
-}
-
-// balanced returns the length of the object at the start of text.
-func balanced(text string) (int, bool) {
-	depth, inString := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{':
-			depth++
-		case c == '}':
-			if depth--; depth == 0 {
-				return i + 1, true
+		r := reader{text: text[at:], cut: cut}
+		_, ok = r.object()
+		scanned += length + r.at
+		if ok {
+			if broken = append(broken, text[at:at+r.at]); len(broken) == 1 {
+				wrong = malformed(broken[0])
 			}
 		}
+		if !ok || r.open { // braces in prose, and an object without an end, may contain the object
+			r.at = 1
+		}
+		at += r.at
 	}
-	return 0, false
+	return parsed, broken, wrong
 }
 
-// beginsObject reports whether the text after an opening brace begins like a JSON object.
-func beginsObject(text string) bool {
-	rest := strings.TrimLeft(text[1:], " \t\r\n")
-	return rest != "" && (rest[0] == '"' || rest[0] == '}' || rest[0] == '\'')
+// readObject reads a JSON object at the start of text, and returns its length, or how far it was read.
+func readObject(text string) (value map[string]any, length int, ok bool) {
+	r := reader{text: text, strict: true}
+	value, ok = r.object()
+	return value, r.at, ok && !r.mended && !r.open
 }
 
-// parseObject decodes one JSON object strictly. Numbers stay json.Number.
-func parseObject(text string) (map[string]any, error) {
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	var value map[string]any
-	if err := dec.Decode(&value); err != nil {
-		return nil, err
+// malformed returns why a text is no JSON.
+func malformed(text string) []string {
+	var any json.RawMessage
+	if err := json.Unmarshal([]byte(text), &any); err != nil {
+		return []string{"the JSON is malformed: " + topicqueue.Clip(err.Error(), 200)}
 	}
-	if value == nil {
-		return nil, errors.New("the answer is null, not an object")
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("unexpected text after the JSON object")
-	}
-	return value, nil
+	return []string{"the JSON object is not complete"}
 }
