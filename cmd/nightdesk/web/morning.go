@@ -11,54 +11,33 @@ import (
 	"nightdesk/jobs/digests"
 	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
-	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
 
 // earlierDigests is the maximum number of links to older digests.
 const earlierDigests = 14
 
-// Parts of the digest page.
-type (
-	digestPage struct {
-		digest.Digest
-		Newest, SoFar bool
-		States        []state
-		Filter        filter
-		Found         int // number of topics that match the filter
-		First         []digestItem
-		Sections      []digestSection
-		Reports       []digestRef
-		More          int
-		BatchURL      string
-		Earlier       []link
-	}
-	digestSection struct {
-		Title string
-		Items []digestItem
-		More  int
-	}
-	digestItem struct {
-		Kind, Word, Text string
-		Sides            []string
-		Do               []span
-		Refs             []digestRef
-		More             int
-		Retry            []string // runs of the item that can be retried
-		Up               string
-		History          string // URL of the topic's history
-	}
-	digestRef struct {
-		Name, URL, RunID string
-		State            topicqueue.RunState
-		Audio            string // URL of the report's audio; empty if there is none
-	}
-	span struct {
-		Text string
-		Code bool
-	}
-	link struct{ Name, URL, When string }
-)
+// digestPage is the data of the page of a digest.
+type digestPage struct {
+	digest.Digest
+	Newest, SoFar bool
+	States        []state
+	Filter        filter
+	Found         int // number of topics that match the filter
+	Listed        []digest.Listed
+	More          int // reports that are not listed
+	Earlier       []redisqueue.Batch
+}
+
+type link struct{ Name, URL string }
+
+// item is an item of a digest on a page. Up: see page.
+type item struct {
+	digest.Item
+	Up string
+}
+
+func at(up string, i digest.Item) item { return item{i, up} }
 
 // digestPages show the results of a batch.
 type digestPages struct{ *desk.Desk }
@@ -108,32 +87,25 @@ func (s digestPages) digestPage(ctx context.Context, r *http.Request, d digest.D
 	base := up + "batches/" + name(d.Batch)
 	chosen := selected(r, d.Batch)
 	p := digestPage{Digest: d, SoFar: soFar, Filter: filterOf(chosen),
-		States: states(d.States, base, ""), BatchURL: base, Newest: r.URL.Path == "/"}
+		States: states(d.States, base, ""), Newest: r.URL.Path == "/"}
 	fitting, err := s.fitting(ctx, chosen)
 	if err != nil {
 		return "", nil, err
 	}
 	p.Found = len(fitting)
-	shows := func(id string) bool { return fitting == nil || fitting[id] }
-	p.First = digestItems(d.First, up, shows)
-	for _, section := range d.Sections() {
-		items := digestItems(section.Items, up, shows)
-		if len(items) == 0 {
-			continue
+	if p.Listed = d.Sections(); fitting != nil {
+		p.First = fittingItems(d.First, fitting)
+		for i, section := range p.Listed {
+			p.Listed[i] = digest.Listed{Title: section.Title, Items: fittingItems(section.Items, fitting)}
 		}
-		more := section.More
-		if fitting != nil {
-			more = 0
-		}
-		p.Sections = append(p.Sections, digestSection{section.Title, items, more})
-	}
-	p.Reports = digestRefs(d.Reports, false, up, shows)
-	if fitting == nil {
+		p.Listed = slices.DeleteFunc(p.Listed, func(l digest.Listed) bool { return len(l.Items) == 0 })
+		p.Reports = slices.DeleteFunc(slices.Clone(d.Reports), func(r digest.Ref) bool { return !fitting[r.RunID] })
+	} else {
 		p.More = d.Runs - len(d.Reports)
 	}
 	for _, b := range slices.Backward(batches) {
 		if b.Name != d.Batch && !b.CreatedAt.After(d.CreatedAt) && len(p.Earlier) < earlierDigests {
-			p.Earlier = append(p.Earlier, link{b.Name, up + "digests/" + name(b.Name), when(b.CreatedAt)})
+			p.Earlier = append(p.Earlier, b)
 		}
 	}
 	title := "Digest: " + d.Batch
@@ -156,41 +128,9 @@ func (s digestPages) fitting(ctx context.Context, chosen desk.ListRequest) (map[
 	return found, err
 }
 
-// digestItems returns the items with at least one shown run, and the items without runs.
-func digestItems(items []digest.Item, up string, shows func(string) bool) (out []digestItem) {
-	for _, i := range items {
-		if !slices.ContainsFunc(i.Runs, func(r digest.Ref) bool { return shows(r.RunID) }) && len(i.Runs) > 0 {
-			continue
-		}
-		item := digestItem{Kind: i.Kind, Word: digest.Word(i.Kind), Text: i.Text, Sides: i.Sides, More: i.Count - len(i.Runs),
-			Refs: digestRefs(i.Runs, len(i.Runs) > 1, up, func(string) bool { return true })}
-		if item.Up = up; i.Kind == digest.KindFailed || i.Kind == digest.KindPartial {
-			for _, ref := range i.Runs {
-				item.Retry = append(item.Retry, ref.RunID)
-			}
-		}
-		if (i.Kind == digest.KindChanged || i.Kind == digest.KindRemark) && len(i.Runs) == 1 && i.Runs[0].History != "" {
-			item.History = up + "topics/" + i.Runs[0].History
-		}
-		for n, piece := range strings.Split(i.Do, "`") { // commands are in backticks
-			if piece != "" {
-				item.Do = append(item.Do, span{piece, n%2 == 1})
-			}
-		}
-		out = append(out, item)
-	}
-	return out
-}
-
-func digestRefs(refs []digest.Ref, short bool, up string, shows func(string) bool) (out []digestRef) {
-	for _, r := range refs {
-		if shows(r.RunID) {
-			ref := digestRef{Name: r.Name(short), URL: up + "runs/" + name(r.RunID), RunID: r.RunID, State: r.State}
-			if r.Audio != "" {
-				ref.Audio = ref.URL + "#listen"
-			}
-			out = append(out, ref)
-		}
-	}
-	return out
+// fittingItems returns the items with at least one of these runs, and the items without runs.
+func fittingItems(items []digest.Item, fitting map[string]bool) []digest.Item {
+	return slices.DeleteFunc(slices.Clone(items), func(i digest.Item) bool {
+		return len(i.Runs) > 0 && !slices.ContainsFunc(i.Runs, func(r digest.Ref) bool { return fitting[r.RunID] })
+	})
 }

@@ -18,22 +18,12 @@ import (
 // remarkPages show and store readers' remarks about a report.
 type remarkPages struct{ *desk.Desk }
 
-// Parts of the remarks page.
-type (
-	remarksPage struct {
-		Topic, RunURL  string
-		Sentence, Find string // the sentence that the form is about, and its check result
-		Kept           bool
-		Remarks        []remarkLine
-	}
-	remarkLine struct{ Words, Sentence, By string }
-)
-
-func remarkLines(list []topicqueue.Remark) (out []remarkLine) {
-	for _, r := range list {
-		out = append(out, remarkLine{r.Words, r.Sentence, history.Said(r)})
-	}
-	return out
+// remarksPage is the data of the page.
+type remarksPage struct {
+	Topic, RunURL  string
+	Sentence, Find string // the sentence that the form is about, and its check result
+	Kept           bool
+	Remarks        []topicqueue.Remark
 }
 
 // page lists the remarks about a report and shows a form for a new one. ?sentence is the number of the checked
@@ -54,8 +44,7 @@ func (p remarkPages) page(ctx context.Context, r *http.Request) (string, any, er
 		}
 		out.Sentence, out.Find = cells(v.Sentences[n-1].Text), whyOf(v.Sentences[n-1])
 	}
-	list, err := history.Remarks(ctx, p.Store, run)
-	out.Remarks = remarkLines(list)
+	out.Remarks, err = history.Remarks(ctx, p.Store, run)
 	return "Remarks: " + out.Topic, out, err
 }
 

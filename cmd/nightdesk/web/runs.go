@@ -39,30 +39,20 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// Parts of the lists.
-type (
-	batchLine struct {
-		Name, URL, Digest, When string
-		Runs                    int
-	}
-	batchPage struct {
-		Batch, Digest, CSV   string
-		Filter               filter
-		Tags                 []string // tags of the runs
-		States               []state
-		Shown, Total, Listed int
-		Runs                 []runLine
-		Actions              []action
-		Back                 string // URL of this page, for forms
-		Live                 bool   // at least one run has not ended
-		// columns that at least one listed run fills
-		HasChanges, HasChecks, HasCosts bool
-	}
-	runLine struct {
-		ID, Topic, URL, State, Class, Reason, Labels, Used, Ended string
-		Changes, Check, Cost                                      string
-	}
-)
+// batchPage is the data of the page of a batch.
+type batchPage struct {
+	Batch, CSV   string
+	Filter       filter
+	Tags         []string // tags of the runs
+	States       []state
+	Shown, Total int
+	Runs         []desk.RunSummary
+	Actions      []action
+	Back         string // URL of this page, for forms
+	Live         bool   // at least one run has not ended
+	// columns that at least one listed run fills
+	HasChanges, HasChecks, HasCosts bool
+}
 
 // batchPages list batches and their runs.
 type batchPages struct{ *desk.Desk }
@@ -70,11 +60,7 @@ type batchPages struct{ *desk.Desk }
 // batches lists the batches, newest first.
 func (s batchPages) batches(ctx context.Context, _ *http.Request) (string, any, error) {
 	list, err := s.Batches(ctx, desk.Page{Limit: maxListed})
-	var out []batchLine
-	for _, b := range list.Batches {
-		out = append(out, batchLine{b.Name, "batches/" + name(b.Name), "digests/" + name(b.Name), when(b.CreatedAt), b.Runs})
-	}
-	return "Batches", out, err
+	return "Batches", list.Batches, err
 }
 
 // selected returns the request for the runs that match ?q, ?tag, ?id and ?state.
@@ -102,8 +88,7 @@ func (f filter) Some() bool { return f != filter{} }
 func (s batchPages) batch(ctx context.Context, r *http.Request) (string, any, error) {
 	batch := r.PathValue("batch")
 	chosen := selected(r, batch)
-	p := batchPage{Batch: batch, Filter: filterOf(chosen), Digest: "../digests/" + name(batch),
-		CSV: "../csv/" + name(batch) + "?" + r.URL.RawQuery}
+	p := batchPage{Batch: batch, Filter: filterOf(chosen), CSV: "../csv/" + name(batch) + "?" + r.URL.RawQuery}
 	all, err := s.Batch(ctx, desk.BatchRequest{Batch: batch})
 	if err != nil {
 		return "", nil, err
@@ -112,47 +97,36 @@ func (s batchPages) batch(ctx context.Context, r *http.Request) (string, any, er
 	for state, n := range all.States {
 		p.Live = p.Live || n > 0 && !state.Final()
 	}
-	now := time.Now()
-	var listed []desk.RunSummary
 	_, _, err = s.Each(ctx, chosen, func(run desk.RunSummary) error {
-		p.Shown++
-		if len(p.Runs) < maxListed {
-			line := lineOf(run, now)
-			p.Runs, listed = append(p.Runs, line), append(listed, run)
-			p.HasChanges, p.HasChecks = p.HasChanges || line.Changes != "", p.HasChecks || line.Check != ""
-			p.HasCosts = p.HasCosts || line.Cost != ""
+		if p.Shown++; len(p.Runs) < maxListed {
+			p.Runs = append(p.Runs, run)
+			p.HasChanges, p.HasChecks = p.HasChanges || changesOf(run.Tally) != "", p.HasChecks || confirmedOf(run.Tally) != ""
+			p.HasCosts = p.HasCosts || shortCost(run.Tally) != ""
 		}
 		return nil
 	})
-	p.Listed, p.Actions, p.Back = len(p.Runs), offered(listed...), r.URL.RequestURI()
+	p.Actions, p.Back = offered(p.Runs...), r.URL.RequestURI()
 	return "Batch " + batch, p, err
 }
 
-func lineOf(run desk.RunSummary, now time.Time) runLine {
-	line := runLine{ID: run.RunID, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), 300),
-		URL: "../runs/" + name(run.RunID), State: run.Word(), Class: string(run.State),
-		Reason: topicqueue.Clip(run.Reason, 200), Labels: strings.Join(append([]string{run.Ref}, run.Tags...), " "),
-		Ended:   when(run.EndedAt),
-		Changes: changesOf(run.Tally), Check: confirmedOf(run.Tally), Cost: shortCost(run.Tally)}
-	if !run.StartedAt.IsZero() {
-		line.Used = view.Duration(run.Used(now))
+// timeUsed returns how long a run took, or has taken; "" if it has not started.
+func timeUsed(run desk.RunSummary) string {
+	if run.StartedAt.IsZero() {
+		return ""
 	}
-	return line
+	return view.Duration(run.Used(time.Now()))
 }
 
 // csv writes the runs of a batch that match ?q, ?tag, ?id and ?state as a CSV table.
 func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
 	var out bytes.Buffer
 	table := csv.NewWriter(&out)
-	row := make([]string, len(csvColumns))
-	for i, c := range csvColumns {
-		row[i] = c.name
-	}
-	_ = table.Write(row) // to memory
+	_ = table.Write(csvColumns) // to memory
 	_, _, err := s.Each(r.Context(), selected(r, r.PathValue("batch")), func(run desk.RunSummary) error {
-		for i, c := range csvColumns {
-			if row[i] = c.of(run); strings.IndexAny(row[i], "=+-@\t\r") == 0 {
-				row[i] = "'" + row[i] // a spreadsheet would treat the field as a formula
+		row := csvRow(run)
+		for i, field := range row {
+			if strings.IndexAny(field, "=+-@\t\r") == 0 {
+				row[i] = "'" + field // a spreadsheet would treat the field as a formula
 			}
 		}
 		return table.Write(row)
@@ -168,26 +142,24 @@ func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
 // runPages show a run: its report, progress and check results.
 type runPages struct{ *desk.Desk }
 
-// Parts of the run page.
-type (
-	runPage struct {
-		ID, Topic, Batch, BatchURL, State, Class, Reason, Check string
-		Facts                                                   []fact
-		Downloads                                               []link
-		Lists                                                   []link // of the sources, for reference managers
-		Blocks                                                  []blockLine
-		Sources                                                 []sourceLine
-		Report                                                  template.HTML
-		Checked                                                 string // URL of the check results; empty: none
-		Audio                                                   *audio // nil: the report has no audio
-		Live                                                    bool
-		Actions                                                 []action
-		Remarks, Heeded                                         []remarkLine // about this and earlier reports
-		RemarksURL, History                                     string
-	}
-	blockLine  struct{ Title, Status, Class, Reason string }
-	sourceLine struct{ Title, URL, About string }
-)
+// runPage is the data of the page of a run.
+type runPage struct {
+	desk.RunSummary
+	Live            bool
+	Blocks          []topicqueue.Block
+	Actions         []action
+	History         string // key of the topic; empty: no earlier report
+	Report          template.HTML
+	Audio           *audio // nil: the report has no audio
+	NotAloud        string // why not
+	Downloads       []link
+	Sources         []desk.Source // cited ones with text
+	Lists           []link        // of the sources, for reference managers
+	Check           string
+	Checked         bool // there are check results
+	Usage           digest.Usage
+	Remarks, Heeded []topicqueue.Remark // about this and earlier reports
+}
 
 // run shows one run: its report or its progress.
 func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error) {
@@ -197,35 +169,19 @@ func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error)
 		return "", nil, err
 	}
 	run := found.Run
-	blocks, err := found.Blocks(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	summary := s.Summary(run)
-	topic := topicqueue.OneLine(run.Topic)
-	p := runPage{ID: id, Topic: topic, Batch: run.Batch, BatchURL: "../batches/" + name(run.Batch), State: summary.Word(),
-		Class: string(run.State), Reason: run.Reason, Live: !run.State.Final()}
+	p := runPage{RunSummary: s.Summary(run), Live: !run.State.Final()}
+	p.Topic = topicqueue.OneLine(run.Topic)
 	if found.Queued {
-		p.Actions = offered(summary)
+		p.Actions = offered(p.RunSummary)
 	}
-	for _, b := range blocks {
-		p.Blocks = append(p.Blocks, blockLine{b.Title, strings.ToLower(string(b.Status)),
-			map[bool]string{true: "failed"}[b.Status == topicqueue.BlockFailed], b.Reason})
-	}
-	used := ""
-	if !run.StartedAt.IsZero() {
-		used = view.Duration(summary.Used(time.Now()))
-	}
-	p.Facts = facts("Id, tags", strings.TrimSpace(strings.Join(append([]string{run.Ref}, run.Tags...), " ")),
-		"Begun", when(run.StartedAt), "Ended", when(run.EndedAt), "Time used", used)
 	if !found.Queued || !run.PublishedAt.IsZero() {
-		p.History = "../topics/" + history.KeyOf(run)
+		p.History = history.KeyOf(run)
 	}
-	if run.Report == "" || run.PublishedAt.IsZero() && run.Unpublished == "" {
-		return topic, p, nil
+	p.Blocks, err = found.Blocks(ctx)
+	if err == nil && run.Report != "" && (!run.PublishedAt.IsZero() || run.Unpublished != "") {
+		err = s.addReport(ctx, run, &p)
 	}
-	err = s.addReport(ctx, run, &p)
-	return topic, p, err
+	return p.Topic, p, err
 }
 
 // addReport adds the stored files and data of a published run.
@@ -256,8 +212,7 @@ func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage)
 	}
 	if body, err := s.Store.Get(ctx, storage.MetadataKey(run.ID)); err == nil {
 		if f, err := digest.Read(body); err == nil {
-			p.Heeded, p.Check = remarkLines(f.Remarks), confirmedOf(f.Tally)
-			p.Facts = append(p.Facts, facts("Cost", costOf(f.Usage), "Not read aloud", f.Audio.Problem)...)
+			p.Heeded, p.Check, p.Usage, p.NotAloud = f.Remarks, confirmedOf(f.Tally), f.Usage, f.Audio.Problem
 			if p.Audio, err = s.audio(ctx, f.Audio); err != nil {
 				return err
 			}
@@ -270,19 +225,14 @@ func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage)
 	if whole {
 		p.Downloads = append(p.Downloads, link{Name: "everything", URL: name(run.ID) + "/zip"})
 	}
-	remarks, err := history.Remarks(ctx, s.Store, run)
-	if err != nil {
+	if p.Remarks, err = history.Remarks(ctx, s.Store, run); err != nil {
 		return err
 	}
-	p.Remarks, p.RemarksURL = remarkLines(remarks), name(run.ID)+"/remarks"
-	checked, err := s.Store.Exists(ctx, storage.CacheKey(run.ID, "verification.json"))
-	if err != nil {
+	if p.Checked, err = s.Store.Exists(ctx, storage.CacheKey(run.ID, "verification.json")); err != nil {
 		return err
 	}
-	if checked {
-		p.Checked = "./" + name(run.ID) + "/checks"
-	}
-	if p.Sources = sourceLines(run.ID, sources); len(p.Sources) > 0 {
+	p.Sources = slices.DeleteFunc(sources, func(s desk.Source) bool { return !s.Cited || s.Hash == "" })
+	if len(p.Sources) > 0 {
 		labels := map[string]string{bibliography.BibTeX: "BibTeX", bibliography.RIS: "RIS", bibliography.CSL: "CSL-JSON"}
 		for _, format := range bibliography.Names() {
 			p.Lists = append(p.Lists, link{Name: labels[format], URL: name(run.ID) + "/bibliography/" + format})
@@ -357,16 +307,7 @@ func (s runPages) evidence(ctx context.Context, runID string) (sources []desk.So
 	return sources, claims, err
 }
 
-// sourceLines lists the sources that a report cites.
-func sourceLines(runID string, all []desk.Source) (out []sourceLine) {
-	for _, source := range all {
-		if source.Cited && source.Hash != "" {
-			out = append(out, sourceLine{sourceName(source), name(runID) + "/sources/" + name(source.ID), sourceAbout(source)})
-		}
-	}
-	return out
-}
-
+// sourceName returns the title of a source and the heading of its part.
 func sourceName(s desk.Source) string {
 	title := cmp.Or(s.Title, s.Document, s.URL)
 	if n := len(s.Section); n > 0 && s.Section[n-1] != title {
@@ -377,11 +318,6 @@ func sourceName(s desk.Source) string {
 
 // sourceAbout returns the authors, publisher and date of a source.
 func sourceAbout(s desk.Source) string {
-	var parts []string
-	for _, part := range []string{strings.Join(s.Authors, ", "), s.Publisher, s.Date} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, ", ")
+	parts := []string{strings.Join(s.Authors, ", "), s.Publisher, s.Date}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }

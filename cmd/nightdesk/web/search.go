@@ -13,29 +13,16 @@ import (
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/search"
-	"nightdesk/topicqueue"
 )
 
-// Parts of the search page.
-type (
-	searchPage struct {
-		search.Results
-		Query, Batch, AllURL string
-		Why                  string // why the search failed
-		Found                []foundRun
-		First, Last          int // numbers of the first and last result shown, from 1
-		Earlier, Later       string
-	}
-	foundRun struct {
-		Topic, URL, Batch, BatchURL, Ended, Labels string
-		State                                      topicqueue.RunState
-		Snippets                                   []foundText
-	}
-	foundText struct {
-		URL, Claim string
-		Pieces     []search.Piece
-	}
-)
+// searchPage is the data of the search page.
+type searchPage struct {
+	search.Results
+	Query, Batch, AllURL string
+	Why                  string // why the search failed
+	First, Last          int    // numbers of the first and last result shown, from 1
+	Earlier, Later       string
+}
 
 const foundOnPage = 20
 
@@ -75,10 +62,7 @@ func (s searchPages) search(ctx context.Context, r *http.Request) (string, any, 
 		s.log.Error().Err(err).Msg("reports cannot be searched")
 		p.Why = "Reports cannot be searched now: " + err.Error()
 	}
-	for _, result := range p.Results.Results {
-		p.Found = append(p.Found, foundOf(result))
-	}
-	p.First, p.Last, p.AllURL = from+1, from+len(p.Found), at("", 0)
+	p.First, p.Last, p.AllURL = from+1, from+len(p.Results.Results), at("", 0)
 	if from > 0 {
 		p.Earlier = at(p.Batch, max(0, from-foundOnPage))
 	}
@@ -86,20 +70,6 @@ func (s searchPages) search(ctx context.Context, r *http.Request) (string, any, 
 		p.Later = at(p.Batch, p.Last)
 	}
 	return fmt.Sprintf("Search: %s", p.Query), p, nil
-}
-
-func foundOf(r search.Result) foundRun {
-	run := "runs/" + name(r.RunID)
-	out := foundRun{Topic: topicqueue.Clip(r.Topic, 300), URL: run, Batch: r.Batch, BatchURL: "batches/" + name(r.Batch),
-		State: r.State, Ended: when(r.EndedAt), Labels: strings.TrimSpace(r.Ref + " " + strings.Join(r.Tags, " "))}
-	for _, s := range r.Snippets {
-		text := foundText{URL: run + textFragment(s.Sentence), Pieces: s.Pieces}
-		if s.In == search.InClaim {
-			text.URL, text.Claim = run+"/sources/"+name(s.Source)+textFragment(s.Quote), s.Citation
-		}
-		out.Snippets = append(out.Snippets, text)
-	}
-	return out
 }
 
 // textFragment returns a URL fragment that makes browsers scroll to a text and highlight it (WICG, URL Fragment Text

@@ -12,6 +12,8 @@ import (
 
 	"nightdesk/cmd/nightdesk/desk/schedules"
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/jobs/history"
+	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -56,7 +58,27 @@ type entry struct {
 func (p page) Home() string { return "./" + p.Up }
 
 // functions format values in templates. segment escapes external text for use as a URL path segment.
-var functions = template.FuncMap{"segment": name, "when": when, "due": view.DueTime, "outcome": schedules.Outcome}
+var functions = template.FuncMap{
+	"segment": name, "when": when, "due": view.DueTime, "outcome": schedules.Outcome, "join": strings.Join,
+	"clip":  func(s string, most int) string { return topicqueue.Clip(topicqueue.OneLine(s), most) },
+	"lower": func(s topicqueue.BlockStatus) string { return strings.ToLower(string(s)) },
+	"used":  timeUsed, "check": confirmedOf, "changes": changesOf, "cost": shortCost, "usage": costOf,
+	"word": digest.Word, "code": markCode, "at": at, "source": sourceName, "about": sourceAbout, "fragment": textFragment,
+	"said": history.Said,
+}
+
+// markCode marks the commands in a text, which stand between backticks.
+func markCode(text string) template.HTML {
+	var out strings.Builder
+	for n, piece := range strings.Split(text, "`") {
+		piece = template.HTMLEscapeString(piece)
+		if n%2 == 1 {
+			piece = "<code>" + piece + "</code>"
+		}
+		out.WriteString(piece)
+	}
+	return template.HTML(out.String())
+}
 
 // templates maps page names to templates. Each includes the layout.
 var templates = func() map[string]*template.Template {
@@ -211,15 +233,3 @@ func states(counts map[topicqueue.RunState]int, base string, chosen string) (out
 
 // name escapes external text for use as a URL path segment.
 func name(s string) string { return url.PathEscape(s) }
-
-// fact is a labelled value, with an optional link.
-type fact struct{ Name, Text, URL string }
-
-func facts(pairs ...string) (out []fact) {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			out = append(out, fact{Name: pairs[i], Text: pairs[i+1]})
-		}
-	}
-	return out
-}

@@ -150,16 +150,16 @@ func TestMorning(t *testing.T) {
 		Reports: []digest.Ref{{RunID: "research_a", Topic: "Dunes " + hostile, State: topicqueue.RunCompleted},
 			{RunID: "research_b", Topic: "Tides", State: topicqueue.RunFailed}}})
 	d.create("march 2", "research_c", "Rain", "")
-	d.has("/", "This morning: march 1", `<a href="./runs/research_b" data-run="research_b">Tides</a>: no source`,
+	d.has("/", "This morning: march 1", `<a href="runs/research_b" data-run="research_b">Tides</a>: no source`,
 		"<code>nightdesk retry</code>",
-		`<a href="./runs/research_a" data-run="research_a">Dunes &lt;script&gt;`)
+		`<a href="runs/research_a" data-run="research_a">Dunes &lt;script&gt;`)
 	d.has("/", `name="run" value="research_b"><button name="do" value="retry">Try it again</button>`)
-	d.has("/digests/march%202", "Digest: march 2", `<a href="./../digests/march%201">march 1</a>`)
+	d.has("/digests/march%202", "Digest: march 2", `<a href="../digests/march%201">march 1</a>`)
 	d.has("/?q=SAND", "1 of 2 topics have")
-	d.has("/?tag=SAND", "1 of 2 topics have the tag “SAND”", `<a href="./runs/research_a" data-run="research_a">`)
+	d.has("/?tag=SAND", "1 of 2 topics have the tag “SAND”", `<a href="runs/research_a" data-run="research_a">`)
 	d.has("/?id=k-2", "1 of 2 topics have the id “k-2”", "no source")
 	d.has("/?tag=san", "0 of 2 topics have the tag")
-	d.has("/digests/march%202?tag=sand", "The digest before: <a href=\"./../digests/march%201\">march 1</a>")
+	d.has("/digests/march%202?tag=sand", "The digest before: <a href=\"../digests/march%201\">march 1</a>")
 	d.has("/batches/march%201?tag=sand", "1 of 2 runs", `<option>sand</option>`, "?tag=sand")
 	d.has("/batches/march%201?id=K-2", "1 of 2 runs", ">Tides</a>")
 	d.has("/csv/march%201?id=k-2", "research_b,K-2,Tides,,queued,")

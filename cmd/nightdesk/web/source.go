@@ -27,15 +27,18 @@ import (
 // Parts of the source page.
 type (
 	sourcePage struct {
-		Title, RunURL string
-		Facts         []fact
-		Claims        []claimLine
-		Pieces        []piece
-		Sentences     []checkLine // sentences of the report that rest on the marked words
-		Quoted        bool        // the report quotes the marked words literally
+		desk.Source
+		RunURL    string
+		Claims    []claimLine
+		Pieces    []piece
+		Sentences []checkLine // sentences of the report that rest on the marked words
+		Quoted    bool        // the report quotes the marked words literally
 	}
-	claimLine struct{ Citation, Text, Anchor string }
-	piece     struct {
+	claimLine struct {
+		desk.Claim
+		Anchor string
+	}
+	piece struct {
 		Text, Anchor string // Anchor is set if a claim or the selected sentence rests on the text
 	}
 )
@@ -60,22 +63,20 @@ func (s runPages) source(ctx context.Context, r *http.Request) (string, any, err
 		return c.SourceID != id || c.Start < 0 || c.Start >= c.End || c.End > len(text)
 	})
 	slices.SortStableFunc(claims, func(a, b desk.Claim) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
-	p := sourcePage{Title: sourceName(source), RunURL: "../../" + name(run),
-		Facts: facts("Document", source.Document, "By", strings.Join(source.Authors, ", "), "Publisher", source.Publisher,
-			"Date", source.Date, "Kind", source.Kind, "Read", when(source.RetrievedAt))}
-	if strings.HasPrefix(source.URL, "http://") || strings.HasPrefix(source.URL, "https://") {
-		p.Facts = append(p.Facts, fact{"Address", source.URL, source.URL})
+	title, p := sourceName(source), sourcePage{Source: source, RunURL: "../../" + name(run)}
+	if !strings.HasPrefix(source.URL, "http://") && !strings.HasPrefix(source.URL, "https://") {
+		p.URL = ""
 	}
 	if cited := r.URL.Query().Get("citation"); cited != "" {
 		err = s.citedAs(ctx, &p, run, cited, string(text), claims)
-		return p.Title, p, err
+		return title, p, err
 	}
 	p.Pieces, p.Claims = pieces(string(text), claims)
 	if n, err := strconv.Atoi(r.URL.Query().Get("sentence")); err == nil {
 		err = s.pointAt(ctx, &p, run, id, n, string(text))
-		return p.Title, p, err
+		return title, p, err
 	}
-	return p.Title, p, nil
+	return title, p, nil
 }
 
 // citedAs marks only the words of one citation. It also shows the check results of the sentences with that citation.
@@ -150,7 +151,7 @@ func pieces(text string, claims []desk.Claim) (out []piece, list []claimLine) {
 				piece{Text: strings.ToValidUTF8(text[c.Start:c.End], ""), Anchor: anchor})
 			at = c.End
 		}
-		list = append(list, claimLine{c.CitationID, c.Text, anchor})
+		list = append(list, claimLine{c, anchor})
 	}
 	return append(out, piece{Text: strings.ToValidUTF8(text[at:], "")}), list
 }

@@ -46,58 +46,38 @@ func shortCost(t *topicqueue.Tally) string {
 	return fmt.Sprintf("%.2f USD", t.CostUSD)
 }
 
-// csvColumns are the columns of the CSV table. Unknown values are empty.
-var csvColumns = []struct {
-	name string
-	of   func(desk.RunSummary) string
-}{
-	{"run_id", func(r desk.RunSummary) string { return r.RunID }},
-	{"id", func(r desk.RunSummary) string { return r.Ref }},
-	{"topic", func(r desk.RunSummary) string { return r.Topic }},
-	{"tags", func(r desk.RunSummary) string { return strings.Join(r.Tags, ",") }},
-	{"state", func(r desk.RunSummary) string { return string(r.State) }},
-	{"reason", func(r desk.RunSummary) string { return r.Reason }},
-	{"created_at", func(r desk.RunSummary) string { return machineTime(r.CreatedAt) }},
-	{"ended_at", func(r desk.RunSummary) string { return machineTime(r.EndedAt) }},
-	{"report", func(r desk.RunSummary) string { return r.ReportKey }},
-	{"seconds", func(r desk.RunSummary) string {
-		if r.StartedAt.IsZero() || r.EndedAt.IsZero() {
-			return ""
-		}
-		return strconv.Itoa(int(r.EndedAt.Sub(r.StartedAt).Seconds()))
-	}},
-	{"since", tallied(func(t topicqueue.Tally) string { return t.Since })},
-	{"changes", tallied(func(t topicqueue.Tally) string {
-		if t.Since == "" {
-			return ""
-		}
-		return strconv.Itoa(t.Changes)
-	})},
-	{"cited_sentences", tallied(func(t topicqueue.Tally) string { return strconv.Itoa(t.Sentences) })},
-	{"supported", tallied(func(t topicqueue.Tally) string { return strconv.Itoa(t.Supported) })},
-	{"unsupported", tallied(func(t topicqueue.Tally) string { return strconv.Itoa(t.Unsupported) })},
-	{"model_calls", tallied(func(t topicqueue.Tally) string { return strconv.Itoa(t.Calls) })},
-	{"tokens", tallied(func(t topicqueue.Tally) string { return strconv.Itoa(t.Tokens) })},
-	{"cost_usd", tallied(func(t topicqueue.Tally) string {
-		if t.Calls <= t.Unpriced {
-			return ""
-		}
-		return strconv.FormatFloat(t.CostUSD, 'f', 4, 64)
-	})},
-}
+// csvColumns are the columns of the CSV table.
+var csvColumns = strings.Split("run_id,id,topic,tags,state,reason,created_at,ended_at,report,seconds,since,changes,"+
+	"cited_sentences,supported,unsupported,model_calls,tokens,cost_usd", ",")
 
-func tallied(of func(topicqueue.Tally) string) func(desk.RunSummary) string {
-	return func(r desk.RunSummary) string {
-		if r.Tally == nil {
+// csvRow returns the values of a run. Unknown values are empty.
+func csvRow(r desk.RunSummary) []string {
+	at := func(t time.Time) string {
+		if t.IsZero() {
 			return ""
 		}
-		return of(*r.Tally)
+		return t.UTC().Format(time.RFC3339)
 	}
-}
-
-func machineTime(t time.Time) string {
-	if t.IsZero() {
-		return ""
+	seconds := ""
+	if !r.StartedAt.IsZero() && !r.EndedAt.IsZero() {
+		seconds = strconv.Itoa(int(r.EndedAt.Sub(r.StartedAt).Seconds()))
 	}
-	return t.UTC().Format(time.RFC3339)
+	row := []string{r.RunID, r.Ref, r.Topic, strings.Join(r.Tags, ","), string(r.State), r.Reason, at(r.CreatedAt),
+		at(r.EndedAt), r.ReportKey, seconds}
+	t := r.Tally
+	if t == nil {
+		return append(row, make([]string, len(csvColumns)-len(row))...)
+	}
+	changes, cost := "", ""
+	if t.Since != "" {
+		changes = strconv.Itoa(t.Changes)
+	}
+	if t.Calls > t.Unpriced {
+		cost = strconv.FormatFloat(t.CostUSD, 'f', 4, 64)
+	}
+	row = append(row, t.Since, changes)
+	for _, n := range []int{t.Sentences, t.Supported, t.Unsupported, t.Calls, t.Tokens} {
+		row = append(row, strconv.Itoa(n))
+	}
+	return append(row, cost)
 }

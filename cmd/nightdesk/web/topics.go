@@ -26,16 +26,17 @@ type (
 		Total  int
 	}
 	nightLine struct {
-		RunID, URL, When, State, Class, Reason, Used, Check, Cost string
-		Changes                                                   []string
-		More                                                      int    // number of changes that are not listed
-		Since                                                     string // of the last report; empty: no predecessor
-		Compare                                                   string // URL of the comparison with the previous run
-		A, B                                                      bool   // preselected for the comparison
+		history.Night
+		history.Outcome
+		Used    string
+		Changed []string
+		More    int    // number of changes that are not listed
+		Compare string // URL of the comparison with the previous run
+		A, B    bool   // preselected for the comparison
 	}
 	comparePage struct {
 		TopicURL, Topic string
-		Old, Now        nightLine
+		Nights          [2]topicqueue.Run // older and newer
 		Parts           []history.Part
 		Changed         int // number of rows that differ
 	}
@@ -83,15 +84,13 @@ func (p topicPages) nights(ctx context.Context, key string) ([]history.Night, ma
 }
 
 func lineOfNight(n history.Night, o history.Outcome) nightLine {
-	line := nightLine{RunID: n.RunID, URL: "../runs/" + name(n.RunID), When: when(n.EndedAt), State: string(n.State),
-		Class: string(n.State), Reason: n.Reason, Cost: costOf(o.Usage)}
+	line := nightLine{Night: n, Outcome: o}
 	if !n.StartedAt.IsZero() && n.EndedAt.After(n.StartedAt) {
 		line.Used = view.Duration(n.EndedAt.Sub(n.StartedAt))
 	}
-	line.Check = confirmedOf(o.Tally)
-	if c := o.Changes; c != nil {
+	if o.Changes != nil {
 		all := o.ChangeLines()
-		line.Since, line.Changes, line.More = c.Since, all[:min(len(all), shownChanges)], max(0, len(all)-shownChanges)
+		line.Changed, line.More = all[:min(len(all), shownChanges)], max(0, len(all)-shownChanges)
 	}
 	return line
 }
@@ -116,14 +115,7 @@ func (p topicPages) compare(ctx context.Context, r *http.Request) (string, any, 
 		if err != nil {
 			return "", nil, err
 		}
-		night := history.Night{RunID: run.ID, State: run.State, StartedAt: run.StartedAt, EndedAt: run.EndedAt}
-		line := lineOfNight(night, history.Outcome{})
-		line.URL = "../../runs/" + name(id)
-		if page.Topic = topicqueue.OneLine(run.Topic); i == 0 {
-			page.Old = line
-		} else {
-			page.Now = line
-		}
+		page.Topic, page.Nights[i] = topicqueue.OneLine(run.Topic), run.Run
 	}
 	page.Parts = history.Compare(texts[0], texts[1])
 	for _, part := range page.Parts {
