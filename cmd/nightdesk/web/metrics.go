@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,51 +20,27 @@ import (
 // scrapeTime is the timeout for reading the metrics.
 const scrapeTime = 5 * time.Second
 
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("nightdesk_"+name, help, labels, nil)
+// scrape receives the metrics of one scrape.
+type scrape chan<- prometheus.Metric
+
+// add adds a metric. One whose name ends in _total is a counter. labels: names and values by turns. Labels have few
+// distinct values: stages, lanes, states, roles and models. A run is never a label.
+func (s scrape) add(name, help string, value float64, labels ...string) {
+	kind := prometheus.GaugeValue
+	if strings.HasSuffix(name, "_total") {
+		kind = prometheus.CounterValue
+	}
+	var names, values []string
+	for pair := range slices.Chunk(labels, 2) {
+		names, values = append(names, pair[0]), append(values, pair[1])
+	}
+	s <- prometheus.MustNewConstMetric(prometheus.NewDesc("nightdesk_"+name, help, names, nil), kind, value, values...)
 }
 
-// The metrics. Labels have few distinct values: stages, lanes, states, roles and models. A run is never a label.
-var (
-	redisUp    = describe("redis_up", "1 when Redis answered this scrape; else the others are missing.")
-	queueTasks = describe("queue_tasks", "Tasks of asynq. Lane private: the runs of single `nightdesk run` processes.",
-		"stage", "lane", "state")
-	queueOldest = describe("queue_oldest_pending_seconds", "Waiting time of the oldest pending task.", "stage", "lane")
-	queuePaused = describe("queue_paused", "1 if the queue is paused in asynq.", "stage", "lane")
-	queueTries  = describe("queue_attempts_total",
-		"Attempts at tasks that ended. A failed one is tried again or archived.", "stage", "lane", "result")
-	workers = describe("worker_processes", "Worker processes that gave a sign of life within 10 s.")
-	slots   = describe("worker_slots", "Tasks that the worker processes can run in parallel.")
-	runs    = describe("runs", "Runs that are in a state now; those that ended, until their report is in storage.",
-		"state")
-	ended   = describe("runs_ended_total", "Runs that ended in a state.", "state")
-	waiting = describe("runs_waiting", "Runs that wait to be planned and have no task in asynq yet.", "lane")
-	oldest  = describe("runs_oldest_waiting_seconds", "How long ago the first of them was enqueued.", "lane")
-	watched = describe("runs_watched", "Runs whose report is not yet in storage, according to the workers' index.")
-	overdue = describe("sweep_overdue_seconds",
-		"How late the workers' next look at a run is; it grows when no worker runs.")
-	deadlines = describe("deadlines_missed_total", "Runs cut short by their deadline.")
-	lapses    = describe("lease_lapses_total",
-		"Leases that lapsed: workers that died or froze in the middle of their work.")
-	toolCalls = describe("tool_calls_total",
-		"Calls of tools that topic blocks asked for. Result shared: answered by what another call had brought.",
-		"tool", "result")
-	calls  = describe("model_calls_total", "Calls of models.", "role", "model")
-	tokens = describe("model_tokens_total", "Tokens of questions (in) and answers (out).", "role",
-		"model", "direction")
-	cost = describe("model_cost_usd_total", "Cost of calls, where the price of the model is known.",
-		"role", "model")
-	governorLimit = describe("model_server_limit",
-		"Calls that may be in flight at a model server, as learned; 0 = no limit is known.", "host", "server")
-	governorInFlight = describe("model_server_in_flight", "Calls in flight at a model server.", "host", "server")
-	governorWaiting  = describe("model_server_waiting", "Calls that wait for their turn at a model server.",
-		"host", "server")
-	governorGranted   = describe("model_server_tries_total", "Tries at a model server.", "host", "server")
-	governorThrottled = describe("model_server_throttled_total",
-		"Tries that a model server refused because they were too many.", "host", "server")
-	governorDown = describe("model_server_down", "1 when a model server is away and only probes go there.",
-		"host", "server")
-)
+// failed reports that metrics cannot be read. It does not affect the others.
+func (s scrape) failed(name string, err error) {
+	s <- prometheus.NewInvalidMetric(prometheus.NewDesc("nightdesk_"+name, "Not available now.", nil, nil), err)
+}
 
 // collector reads Redis at each scrape: one round trip for all runs, one script per queue.
 type collector struct {
@@ -79,58 +56,64 @@ func newCollector(s Services) *collector {
 // Describe sends no descriptions: the metrics depend on what there is.
 func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect sends the current metrics. Metrics that cannot be read are reported as invalid and do not affect the
-// others.
+// Collect sends the current metrics.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
+	s := scrape(ch)
 	stats, err := c.queue.Stats(ctx, "", tasks.LaneHigh, tasks.LaneLow)
+	s.add("redis_up", "1 when Redis answered this scrape; else the others are missing.", oneIf(err == nil))
 	if err != nil { // the inspector has no deadline and would block much longer
-		gauge(ch, redisUp, 0)
-		ch <- prometheus.NewInvalidMetric(runs, err)
+		s.failed("runs", err)
 		return
 	}
-	gauge(ch, redisUp, 1)
-	collectRuns(ch, stats)
-	c.collectQueues(ch)
+	s.runs(stats)
+	c.collectQueues(s)
 	if w, err := c.queue.Workers(ctx); err != nil {
-		ch <- prometheus.NewInvalidMetric(workers, err)
+		s.failed("worker_processes", err)
 	} else {
-		gauge(ch, workers, float64(w.Live))
-		gauge(ch, slots, float64(w.Slots))
+		s.add("worker_processes", "Worker processes that gave a sign of life within 10 s.", float64(w.Live))
+		s.add("worker_slots", "Tasks that the worker processes can run in parallel.", float64(w.Slots))
 	}
-	c.collectGovernor(ctx, ch)
+	c.collectGovernor(ctx, s)
 }
 
-func collectRuns(ch chan<- prometheus.Metric, s redisqueue.Stats) {
-	gauge(ch, watched, float64(s.Unpublished))
-	gauge(ch, overdue, s.Overdue.Seconds())
-	for _, w := range s.Waiting {
+func (s scrape) runs(stats redisqueue.Stats) {
+	s.add("runs_watched", "Runs whose report is not yet in storage, according to the workers' index.",
+		float64(stats.Unpublished))
+	s.add("sweep_overdue_seconds", "How late the workers' next look at a run is; it grows when no worker runs.",
+		stats.Overdue.Seconds())
+	for _, w := range stats.Waiting {
 		lane := cmp.Or(w.Lane, "normal")
-		gauge(ch, waiting, float64(w.Runs), lane)
-		gauge(ch, oldest, w.Oldest.Seconds(), lane)
+		s.add("runs_waiting", "Runs that wait to be planned and have no task in asynq yet.", float64(w.Runs), "lane", lane)
+		s.add("runs_oldest_waiting_seconds", "How long ago the first of them was enqueued.", w.Oldest.Seconds(),
+			"lane", lane)
 	}
-	if s.Runs == nil {
+	if stats.Runs == nil {
 		return // nothing has been counted yet
 	}
 	for _, state := range topicqueue.RunStates {
-		gauge(ch, runs, float64(s.Runs[state]), string(state))
+		s.add("runs", "Runs that are in a state now; those that ended, until their report is in storage.",
+			float64(stats.Runs[state]), "state", string(state))
 		if state.Final() {
-			counter(ch, ended, float64(s.Ended[state]), string(state))
+			s.add("runs_ended_total", "Runs that ended in a state.", float64(stats.Ended[state]), "state", string(state))
 		}
 	}
-	counter(ch, deadlines, float64(s.DeadlinesMissed))
-	counter(ch, lapses, float64(s.Lapses))
-	for tool, n := range s.Tools {
-		counter(ch, toolCalls, float64(n.Asked-n.Shared), tool, "made")
-		counter(ch, toolCalls, float64(n.Shared), tool, "shared")
+	s.add("deadlines_missed_total", "Runs cut short by their deadline.", float64(stats.DeadlinesMissed))
+	s.add("lease_lapses_total", "Leases that lapsed: workers that died or froze in the middle of their work.",
+		float64(stats.Lapses))
+	for tool, n := range stats.Tools {
+		const help = "Calls of tools that topic blocks asked for. Result shared: answered by what another call had brought."
+		s.add("tool_calls_total", help, float64(n.Asked-n.Shared), "tool", tool, "result", "made")
+		s.add("tool_calls_total", help, float64(n.Shared), "tool", tool, "result", "shared")
 	}
-	for _, m := range s.Models {
-		role, model := strings.ToValidUTF8(m.Role, "?"), strings.ToValidUTF8(m.Model, "?")
-		counter(ch, calls, float64(m.Calls), role, model)
-		counter(ch, tokens, float64(m.TokensIn), role, model, "in")
-		counter(ch, tokens, float64(m.TokensOut), role, model, "out")
-		counter(ch, cost, m.CostUSD, role, model)
+	for _, m := range stats.Models {
+		of := []string{"role", strings.ToValidUTF8(m.Role, "?"), "model", strings.ToValidUTF8(m.Model, "?")}
+		s.add("model_calls_total", "Calls of models.", float64(m.Calls), of...)
+		const help = "Tokens of questions (in) and answers (out)."
+		s.add("model_tokens_total", help, float64(m.TokensIn), slices.Concat(of, []string{"direction", "in"})...)
+		s.add("model_tokens_total", help, float64(m.TokensOut), slices.Concat(of, []string{"direction", "out"})...)
+		s.add("model_cost_usd_total", "Cost of calls, where the price of the model is known.", m.CostUSD, of...)
 	}
 }
 
@@ -155,10 +138,10 @@ func placeOf(queue string) (p place, ok bool) {
 	return place{stage, lane}, true
 }
 
-func (c *collector) collectQueues(ch chan<- prometheus.Metric) {
+func (c *collector) collectQueues(s scrape) {
 	names, err := c.inspector.Queues()
 	if err != nil {
-		ch <- prometheus.NewInvalidMetric(queueTasks, err)
+		s.failed("queue_tasks", err)
 		return
 	}
 	sums := map[place]*asynq.QueueInfo{}
@@ -173,7 +156,7 @@ func (c *collector) collectQueues(ch chan<- prometheus.Metric) {
 		}
 		if err != nil {
 			if p.lane != "private" { // a private queue disappears with its process
-				ch <- prometheus.NewInvalidMetric(queueTasks, err)
+				s.failed("queue_tasks", err)
 			}
 			continue
 		}
@@ -194,44 +177,42 @@ func (c *collector) collectQueues(ch chan<- prometheus.Metric) {
 		sum.Paused = sum.Paused || info.Paused
 	}
 	for p, q := range sums {
+		of := []string{"stage", p.stage, "lane", p.lane}
 		for state, n := range map[string]int{"pending": q.Pending, "active": q.Active, "scheduled": q.Scheduled,
 			"retry": q.Retry, "archived": q.Archived, "completed": q.Completed} {
-			gauge(ch, queueTasks, float64(n), p.stage, p.lane, state)
+			s.add("queue_tasks", "Tasks of asynq. Lane private: the runs of single `nightdesk run` processes.", float64(n),
+				slices.Concat(of, []string{"state", state})...)
 		}
-		gauge(ch, queueOldest, q.Latency.Seconds(), p.stage, p.lane)
-		gauge(ch, queuePaused, oneIf(q.Paused), p.stage, p.lane)
+		s.add("queue_oldest_pending_seconds", "Waiting time of the oldest pending task.", q.Latency.Seconds(), of...)
+		s.add("queue_paused", "1 if the queue is paused in asynq.", oneIf(q.Paused), of...)
 		if p.lane != "private" { // these counts disappear with their queues, but a counter must not
-			counter(ch, queueTries, float64(q.ProcessedTotal-q.FailedTotal), p.stage, p.lane, "succeeded")
-			counter(ch, queueTries, float64(q.FailedTotal), p.stage, p.lane, "failed")
+			for result, n := range map[string]int{"succeeded": q.ProcessedTotal - q.FailedTotal, "failed": q.FailedTotal} {
+				s.add("queue_attempts_total", "Attempts at tasks that ended. A failed one is tried again or archived.",
+					float64(n), slices.Concat(of, []string{"result", result})...)
+			}
 		}
 	}
 }
 
 // collectGovernor sends the metrics of each model server used within the last hour. Label server: a short hash,
 // because two keys of one host count as two servers.
-func (c *collector) collectGovernor(ctx context.Context, ch chan<- prometheus.Metric) {
+func (c *collector) collectGovernor(ctx context.Context, s scrape) {
 	stats, err := governor.Stats(ctx, c.redis)
 	if err != nil {
-		ch <- prometheus.NewInvalidMetric(governorLimit, err)
+		s.failed("model_server_limit", err)
 		return
 	}
-	for _, s := range stats {
-		host, server := strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))]
-		gauge(ch, governorLimit, float64(s.Limit), host, server)
-		gauge(ch, governorInFlight, float64(s.InFlight), host, server)
-		gauge(ch, governorWaiting, float64(s.Waiting), host, server)
-		counter(ch, governorGranted, float64(s.Granted), host, server)
-		counter(ch, governorThrottled, float64(s.Throttled), host, server)
-		gauge(ch, governorDown, oneIf(!s.Down.IsZero()), host, server)
+	for _, at := range stats {
+		of := []string{"host", strings.ToValidUTF8(at.Host, "?"), "server", at.Server[:min(8, len(at.Server))]}
+		s.add("model_server_limit", "Calls that may be in flight at a model server, as learned; 0 = no limit is known.",
+			float64(at.Limit), of...)
+		s.add("model_server_in_flight", "Calls in flight at a model server.", float64(at.InFlight), of...)
+		s.add("model_server_waiting", "Calls that wait for their turn at a model server.", float64(at.Waiting), of...)
+		s.add("model_server_tries_total", "Tries at a model server.", float64(at.Granted), of...)
+		s.add("model_server_throttled_total", "Tries that a model server refused because they were too many.",
+			float64(at.Throttled), of...)
+		s.add("model_server_down", "1 when a model server is away and only probes go there.", oneIf(!at.Down.IsZero()), of...)
 	}
-}
-
-func gauge(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
-	ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-}
-
-func counter(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
-	ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
 }
 
 func oneIf(yes bool) float64 {
