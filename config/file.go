@@ -181,12 +181,22 @@ func (w *walker) problem(line int, key, reason string) {
 	w.problems = append(w.problems, Problem{Key: clip(key), Source: w.source(line), Reason: reason})
 }
 
-// walk reads node as the content of the group at path; path is "" for the top level.
-func (w *walker) walk(path string, node ast.Node) {
+// pairs calls each for the keys of the group at path; path is "" for the top level.
+func (w *walker) pairs(path string, node ast.Node, each func(line int, key string, value ast.Node)) {
 	switch n := node.(type) {
 	case *ast.MappingNode:
 		for _, v := range n.Values {
-			w.pair(path, v)
+			line := lineOf(v.Key)
+			key, ok := scalar(v.Key)
+			switch {
+			case len(w.problems) >= maxProblems:
+				w.cut = true
+				return
+			case !ok:
+				w.problem(line, path, "has a key that is not a plain string")
+			default:
+				each(line, key, v.Value)
+			}
 		}
 	case *ast.NullNode: // all settings of the group are commented out
 	default:
@@ -194,23 +204,18 @@ func (w *walker) walk(path string, node ast.Node) {
 	}
 }
 
-func (w *walker) pair(group string, pair *ast.MappingValueNode) {
-	line := lineOf(pair.Key)
-	if len(w.problems) >= maxProblems {
-		w.cut = true
-		return
-	}
-	key, ok := scalar(pair.Key)
-	if !ok {
-		w.problem(line, group, "has a key that is not a plain string")
-		return
-	}
+// walk reads node as the content of the group at path.
+func (w *walker) walk(group string, node ast.Node) {
+	w.pairs(group, node, func(line int, key string, value ast.Node) { w.setting(group, line, key, value) })
+}
+
+func (w *walker) setting(group string, line int, key string, value ast.Node) {
 	path := key
 	if group != "" {
 		path = settingPath(group + "." + key)
 	}
 	if w.groups[path] {
-		w.walk(path, pair.Value)
+		w.walk(path, value)
 		return
 	}
 	if !w.settings[path] && path != schedulesPath {
@@ -219,11 +224,11 @@ func (w *walker) pair(group string, pair *ast.MappingValueNode) {
 	}
 	if path == schedulesPath {
 		if !w.twice(line, path) {
-			w.walkSchedules(pair.Value)
+			w.walkSchedules(value)
 		}
 		return
 	}
-	if text, ok := w.value(line, path, pair.Value); ok {
+	if text, ok := w.value(line, path, value); ok {
 		w.entries = append(w.entries, entry{path, text, w.source(line)})
 	}
 }

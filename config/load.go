@@ -61,12 +61,10 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 
 	usePreset(&c, fields)
 	completeModels(&c, known, getenv, apply)
-	completeEmbedding(&c)
-	completeSpeech(&c)
+	completeServers(&c)
 	completeWebSearch(&c)
 	problems = append(problems, checkModels(c, problems)...)
-	problems = append(problems, checkEmbedding(c, problems)...)
-	problems = append(problems, checkSpeech(c, problems)...)
+	problems = append(problems, checkServers(c, problems)...)
 	problems = append(problems, checkServe(c)...)
 	problems = append(problems, readTools(&c.Tools, getenv)...)
 	if err := problems.err(); err != nil {
@@ -98,4 +96,18 @@ func unknownSetting(path string) string {
 		return "unknown setting; `nightdesk config` lists all settings"
 	}
 	return "unknown setting; did you mean " + strings.Join(near[:min(len(near), 3)], " or ") + "?"
+}
+
+// otherNames maps names in the message schema to setting paths.
+var otherNames = map[string]string{
+	"researching.strategy_mode":    "researching.strategy",
+	"speech_synthesis_config.mode": "reporting.audio",
+}
+
+// settingPath returns the path of a setting, given any of its names.
+func settingPath(path string) string {
+	if own, ok := otherNames[path]; ok {
+		return own
+	}
+	return path
 }

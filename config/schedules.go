@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,9 +15,6 @@ import (
 
 // schedulesPath is the group of the schedules in a settings file.
 const schedulesPath = "schedules"
-
-// maxSchedules is the maximum number of schedules in a file.
-const maxSchedules = 1000
 
 // newSchedule returns a schedule with the defaults of the settings that have one.
 func newSchedule(name string) schedule.Spec {
@@ -104,64 +102,35 @@ func checkSchedule(s schedule.Spec, key, source string) (problems Problems) {
 
 // walkSchedules reads the schedules of a file.
 func (w *walker) walkSchedules(node ast.Node) {
-	group, ok := node.(*ast.MappingNode)
-	if !ok {
-		if _, none := node.(*ast.NullNode); !none {
-			w.problem(lineOf(node), schedulesPath, "must map schedule names to their settings")
-		}
-		return
-	}
-	for _, pair := range group.Values {
-		line := lineOf(pair.Key)
-		if len(w.problems) >= maxProblems || len(w.schedules) >= maxSchedules {
-			w.cut = true
+	w.pairs(schedulesPath, node, func(line int, name string, settings ast.Node) {
+		path := schedulesPath + "." + name
+		if w.twice(line, path) {
 			return
 		}
-		name, ok := scalar(pair.Key)
-		path := schedulesPath + "." + name
-		if !ok || w.twice(line, path) {
-			if !ok {
-				w.problem(line, schedulesPath, "has a name that is not a plain string")
+		s, before := newSchedule(name), len(w.problems)
+		rows := scheduleRows(&s)
+		w.pairs(path, settings, func(line int, key string, node ast.Node) {
+			at := slices.IndexFunc(rows, func(r row) bool { return r.path == key })
+			if at < 0 {
+				var keys []string
+				for _, r := range rows {
+					keys = append(keys, r.path)
+				}
+				w.problem(line, path+"."+key, "unknown setting of a schedule; known settings: "+strings.Join(keys, ", "))
+				return
 			}
-			continue
+			if value, ok := w.value(line, path+"."+key, node); ok {
+				if err := rows[at].set(strings.TrimSpace(value)); err != nil {
+					w.problems = append(w.problems, Problem{Key: clip(path + "." + key), Value: clip(value),
+						Source: w.source(line), Reason: err.Error()})
+				}
+			}
+		})
+		if len(w.problems) == before {
+			w.problems = append(w.problems, checkSchedule(s, clip(path), w.source(line))...)
 		}
-		w.walkSchedule(line, name, path, pair.Value)
-	}
-}
-
-func (w *walker) walkSchedule(line int, name, path string, node ast.Node) {
-	group, ok := node.(*ast.MappingNode)
-	if !ok {
-		w.problem(line, path, "must contain settings as key: value, at least cron and topics")
-		return
-	}
-	s, before := newSchedule(name), len(w.problems)
-	rows := map[string]row{}
-	var keys []string
-	for _, r := range scheduleRows(&s) {
-		rows[r.path], keys = r, append(keys, r.path)
-	}
-	for _, pair := range group.Values {
-		line := lineOf(pair.Key)
-		key, _ := scalar(pair.Key)
-		r, known := rows[key]
-		if !known {
-			w.problem(line, path+"."+key, "unknown setting of a schedule; known settings: "+strings.Join(keys, ", "))
-			continue
-		}
-		value, ok := w.value(line, path+"."+key, pair.Value)
-		if !ok {
-			continue
-		}
-		if err := r.set(strings.TrimSpace(value)); err != nil {
-			w.problems = append(w.problems, Problem{Key: clip(path + "." + key), Value: clip(value), Source: w.source(line),
-				Reason: err.Error()})
-		}
-	}
-	if len(w.problems) == before {
-		w.problems = append(w.problems, checkSchedule(s, clip(path), w.source(line))...)
-	}
-	w.schedules = append(w.schedules, s)
+		w.schedules = append(w.schedules, s)
+	})
 }
 
 // cronExpression and timeZone remove the value from their errors, because a Problem already contains it.

@@ -62,7 +62,7 @@ schedules:
 func TestProblemsOfSchedules(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
-		"schedules: [a]":                                 {":1: schedules: must map schedule names"},
+		"schedules: [a]":                                 {":1: schedules: must contain settings"},
 		"schedules:\n  a: daily":                         {":2: schedules.a: must contain settings"},
 		"schedules:\n  a: {cron: 1, topic: x}":           {`schedules.a.cron "1": expected exactly 5 fields`, "schedules.a.topic: unknown setting of a schedule; known settings: cron, timezone, topics"},
 		"schedules:\n  a: {cron: '@daily'}":              {":2: schedules.a: a schedule needs a list of topics"},
