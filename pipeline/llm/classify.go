@@ -165,20 +165,12 @@ func (r *role) permanent(doing string, err error) error {
 	return fmt.Errorf("%s: %w%s: %w", doing, err, hint, ErrPermanent)
 }
 
-// foreignError is a foreign answer with a message for display.
-type foreignError struct {
-	said    string
-	foreign *wire.Foreign
-}
-
-func (e *foreignError) Error() string { return e.said }
-func (e *foreignError) Unwrap() error { return e.foreign }
-
 // tell returns the error for a foreign answer in place of wanted, without the key.
 func (r *role) tell(e *wire.Foreign, wanted string) error {
-	said := fmt.Sprintf("%s answered with %s, not with %s", r.host, redact(e.What, r.settings.APIKey), wanted)
+	said := *e
+	said.What = redact(e.What, r.settings.APIKey) + ", not with " + wanted
 	if e.Page {
-		said += " (a login page of the network, or a wrong base URL: it usually " + r.protocol.usual + ")"
+		said.What += " (a login page of the network, or a wrong base URL: it usually " + r.protocol.usual + ")"
 	}
-	return &foreignError{said, e}
+	return fmt.Errorf("%s %w", r.host, &said)
 }

@@ -254,7 +254,7 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 		out.Truncated = true
 	}
 	if f.think && out.Truncated && unendedThink.MatchString(out.Text) {
-		r.learned.lostInThought()
+		r.learned.refuses(&r.learned.noThink) // later questions omit the field
 	}
 	if out.Text == "" && len(req.Prompt.Schema) > 0 && !out.Truncated {
 		out.Text = text // thinking without a closing tag may contain the object

@@ -57,9 +57,7 @@ func (c *Client) CallsTools(role Role) bool {
 	if !ok || !slices.Contains(r.protocol.transports, TransportTool) {
 		return false
 	}
-	r.learned.mu.Lock()
-	defer r.learned.mu.Unlock()
-	return !r.learned.noTools
+	return !r.learned.known().noTools
 }
 
 // whole returns a prompt that includes the whole conversation, for counting its tokens.
@@ -102,9 +100,7 @@ func (r *role) withoutTools(req Request, err error) error {
 	if !aboutTools.MatchString(strings.ToLower(e.Code + " " + e.Type + " " + e.Message)) {
 		return err
 	}
-	r.learned.mu.Lock()
-	r.learned.noTools = true
-	r.learned.mu.Unlock()
+	r.learned.refuses(&r.learned.noTools)
 	return fmt.Errorf("%w: %w: %w", err, ErrNoTools, ErrPermanent)
 }
 

@@ -13,7 +13,7 @@ import (
 // answer. The judge's answers are not shown.
 func (r *role) listen(ctx context.Context, req Request, f form, ex *wire.Exchange) (end func()) {
 	end = func() {}
-	if r.hear == nil || !f.stream || req.Role == Judge {
+	if r.hear == nil || f.noStream || req.Role == Judge {
 		return end
 	}
 	tell := r.hear(ctx, req.Position)

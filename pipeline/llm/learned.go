@@ -11,24 +11,32 @@ import (
 	"nightdesk/prompts"
 )
 
-// form is the form of a request to one model. It covers the differences between servers of the same protocol. adapt
-// changes it after a refusal; learned keeps the form that worked.
-type form struct {
-	transport     Transport // for a structured question; empty for free text
+// dialect is what the server of a model does otherwise than its protocol. It is learned from refusals and kept.
+type dialect struct {
 	noTemperature bool
-	tokenField    string // one of the TokenField... constants; empty: the protocol has only one field
-	limit         int    // tokens of the answer; 0: not sent
-	bounds        bool   // the schema includes the prompt's bounds
-	think         bool   // the schema includes a think field
-	stream        bool   // the answer is requested as a stream
-	noStream      bool   // streaming was refused in this call
+	noStream      bool
+	noTools       bool      // questions with tools are refused
+	noBounds      bool      // the transport works, but not with bounds in the schema
+	noThink       bool      // with a think field the model thinks until the limit, as small models do
+	tokenField    string    // one of the TokenField... constants; empty: the protocol has only one field
+	mostTokens    int       // the largest accepted limit of an answer; 0: unknown
+	transport     Transport // of structured answers; empty: none has worked yet
+}
 
-	transports []Transport // transports of the protocol, strictest first
+// form is the form of one request: the dialect of its server, without a transport for free text, and what concerns
+// this request. adapt changes it after a refusal.
+type form struct {
+	dialect
+	limit      int         // tokens of the answer; 0: not sent
 	hasBounds  bool        // the prompt has bounds
+	think      bool        // the schema includes a think field
+	transports []Transport // transports of the protocol, strictest first
 	switched   bool        // the token field was changed in this call
 	halved     int         // how often the limit was halved in this call
-	tooLarge   bool        // the limit itself was refused, not its combination with this prompt
 }
+
+// bounds reports whether the schema includes the prompt's bounds.
+func (f form) bounds() bool { return f.hasBounds && !f.noBounds }
 
 const maxHalvings = 5 // 12,000 becomes 375
 
@@ -57,8 +65,8 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 		return f, true
 	case refused && f.limit > 0 && aboutLimit.MatchString(words):
 		return f.adaptLimit(words)
-	case refused && f.stream && strings.Contains(words, "stream"):
-		f.stream, f.noStream = false, true
+	case refused && !f.noStream && strings.Contains(words, "stream"):
+		f.noStream = true
 		return f, true
 	case isContextLength(e):
 		return f, false
@@ -75,11 +83,11 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 			return f, false
 		}
 	}
-	if f.bounds {
-		f.bounds = false
+	if f.bounds() {
+		f.noBounds = true
 		return f, true
 	}
-	f.bounds = f.hasBounds
+	f.noBounds = false
 	f.transport = f.transports[slices.Index(f.transports, f.transport)+1]
 	return f, true
 }
@@ -103,7 +111,9 @@ func (f form) adaptLimit(words string) (form, bool) {
 	}
 	f.limit /= 2
 	f.halved++
-	f.tooLarge = !aboutContext.MatchString(words)
+	if !aboutContext.MatchString(words) { // the limit itself was refused, not its combination with this prompt
+		f.mostTokens = f.limit
+	}
 	return f, true
 }
 
@@ -126,17 +136,10 @@ func isAboutModel(e *ProviderError) bool {
 
 // learned is the experience with one model of one server. Roles with the same model share it.
 type learned struct {
-	mu            sync.Mutex
-	noTemperature bool
-	tokenField    string
-	limit         int       // the largest accepted limit; 0: unknown
-	transport     Transport // empty: none has worked yet
-	noBounds      bool      // the transport works, but not with bounds in the schema
-	noThink       bool      // with a think field the model thinks until the limit, as small models do
-	noTools       bool      // the server refuses questions with tools
-	noStream      bool      // the server refuses streaming
-	density       float64   // actual tokens per estimated token; 0: unknown
-	freeDensity   float64   // the same for free text
+	mu sync.Mutex
+	dialect
+	density     float64 // actual tokens per estimated token; 0: unknown
+	freeDensity float64 // the same for free text
 }
 
 // Limits of the correction of token estimates.
@@ -183,20 +186,15 @@ func (l *learned) densityOf(p prompts.Prompt) *float64 {
 func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f := form{
-		noTemperature: l.noTemperature,
-		limit:         limit,
-		stream:        !l.noStream,
-	}
+	f := form{dialect: l.dialect, limit: limit}
 	if s.Provider == ProviderOpenAI {
 		f.tokenField = cmp.Or(l.tokenField, s.firstTokenField())
 	}
-	if l.limit > 0 {
-		f.limit = min(f.limit, l.limit)
+	if l.mostTokens > 0 {
+		f.limit = min(f.limit, l.mostTokens)
 	}
-	if len(p.Schema) > 0 {
+	if f.transport = ""; len(p.Schema) > 0 {
 		f.hasBounds = len(p.Bounds) > 0
-		f.bounds = f.hasBounds && !l.noBounds
 		f.think = p.Think && !s.Reasoning && !l.noThink
 		f.transports = protocols[s.Provider].transports
 		f.transport = cmp.Or(l.transport, f.transports[0])
@@ -209,32 +207,27 @@ func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 func (l *learned) worked(f form) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.noTemperature = l.noTemperature || f.noTemperature
-	l.noStream = l.noStream || f.noStream
+	l.noTemperature, l.noStream = l.noTemperature || f.noTemperature, l.noStream || f.noStream
+	l.mostTokens = cmp.Or(f.mostTokens, l.mostTokens)
 	if f.switched {
 		l.tokenField = f.tokenField
 	}
-	if f.tooLarge {
-		l.limit = f.limit
-	}
-	if f.transport != "" && l.transport == "" {
-		l.transport = f.transport
-	}
-	if f.hasBounds && !f.bounds && f.transport == l.transport {
+	l.transport = cmp.Or(l.transport, f.transport)
+	if f.hasBounds && f.noBounds && f.transport == l.transport {
 		l.noBounds = true
 	}
 }
 
-// lostInThought records that an answer was cut before its think field ended. Later questions omit the field.
-func (l *learned) lostInThought() {
+// refuses records something that the server of the model does not do.
+func (l *learned) refuses(what *bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.noThink = true
+	*what = true
 }
 
-// found returns the transport that works; empty before the first structured answer.
-func (l *learned) found() Transport {
+// known returns what is known of the dialect.
+func (l *learned) known() dialect {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.transport
+	return l.dialect
 }

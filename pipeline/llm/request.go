@@ -28,7 +28,7 @@ func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallO
 	switch {
 	case f.transport == TransportPrompt:
 		p = withSchemaText(p)
-	case f.bounds:
+	case f.bounds():
 		p = withBounds(p)
 	}
 	ex := &wire.Exchange{Set: map[string]any{}, Wanted: "a chat completion", Add: r.protocol.add}
