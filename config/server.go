@@ -91,7 +91,8 @@ func checkServers(c Config, known Problems) (problems Problems) {
 		if asksOpenAI && s.APIKey == (Secret{}) &&
 			!known.about(s.group+".api_key", s.group+".base_url", "llm.api_key", "llm.base_url") {
 			env := strings.ToUpper(s.group)
-			problems = append(problems, Problem{Key: s.group + ".model", Value: clip(s.Model), Source: c.source(s.group + ".model"),
+			path := s.group + ".model"
+			problems = append(problems, Problem{Key: path, Value: clip(s.Model), Source: c.source(path),
 				Reason: fmt.Sprintf("it needs a key or a server: set %s_API_KEY, or %s_BASE_URL for a server that needs no key",
 					env, env)})
 		}

@@ -88,83 +88,64 @@ func languageTag(s string) error {
 	return nil
 }
 
-func choice(p *string, options ...string) value {
-	allowed := "one of " + strings.Join(options, ", ")
-	return plain("choice", allowed, func(s string) error {
-		if !slices.Contains(options, s) {
+// parsed is a value with a type of its own. parse reports whether a text is one of allowed.
+func parsed[T any](p *T, kind, allowed string, parse func(string) (T, bool), format func(T) string) value {
+	return plain(kind, allowed, func(s string) error {
+		v, ok := parse(s)
+		if !ok {
 			return errors.New("must be " + allowed)
 		}
-		*p = s
+		*p = v
 		return nil
-	}, func() string { return *p })
+	}, func() string { return format(*p) })
+}
+
+func choice(p *string, options ...string) value {
+	return parsed(p, "choice", "one of "+strings.Join(options, ", "),
+		func(s string) (string, bool) { return s, slices.Contains(options, s) }, func(s string) string { return s })
 }
 
 func number(p *int, low, high int, unit string) value {
-	allowed := fmt.Sprintf("a whole number from %d to %d", low, high)
-	v := plain("number", allowed, func(s string) error {
+	v := parsed(p, "number", fmt.Sprintf("a whole number from %d to %d", low, high), func(s string) (int, bool) {
 		n, err := strconv.Atoi(s)
-		if err != nil || n < low || n > high {
-			return errors.New("must be " + allowed)
-		}
-		*p = n
-		return nil
-	}, func() string { return strconv.Itoa(*p) })
+		return n, err == nil && n >= low && n <= high
+	}, strconv.Itoa)
 	v.unit = unit
 	return v
 }
 
 func decimal(p *float64, low, high float64) value {
-	allowed := fmt.Sprintf("a number from %g to %g", low, high)
-	return plain("decimal", allowed, func(s string) error {
+	return parsed(p, "decimal", fmt.Sprintf("a number from %g to %g", low, high), func(s string) (float64, bool) {
 		x, err := strconv.ParseFloat(s, 64)
-		if err != nil || !(x >= low && x <= high) { // this form rejects NaN
-			return errors.New("must be " + allowed)
-		}
-		*p = x
-		return nil
-	}, func() string { return strconv.FormatFloat(*p, 'g', -1, 64) })
+		return x, err == nil && x >= low && x <= high // not NaN
+	}, func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) })
 }
 
 func toggle(p *bool) value {
-	return plain("switch", "true or false", func(s string) error {
-		switch strings.ToLower(s) {
-		case "true", "yes", "on", "1":
-			*p = true
-		case "false", "no", "off", "0":
-			*p = false
-		default:
-			return errors.New("must be true or false")
-		}
-		return nil
-	}, func() string { return strconv.FormatBool(*p) })
+	return parsed(p, "switch", "true or false", func(s string) (bool, bool) {
+		yes := slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(s))
+		return yes, yes || slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(s))
+	}, strconv.FormatBool)
 }
 
 // duration accepts Go's notation (90s, 2m30s) and whole seconds without a unit, which are common in settings files.
 func duration(p *time.Duration, low, high time.Duration) value {
 	allowed := fmt.Sprintf("a duration from %s to %s, such as 90s or 2m", showDuration(low), showDuration(high))
-	return plain("duration", allowed, func(s string) error {
-		if seconds, err := strconv.ParseInt(s, 10, 32); err == nil {
-			s = strconv.FormatInt(seconds, 10) + "s"
+	return parsed(p, "duration", allowed, func(s string) (time.Duration, bool) {
+		if _, err := strconv.ParseInt(s, 10, 32); err == nil {
+			s += "s"
 		}
 		d, err := time.ParseDuration(s)
-		if err != nil || d < low || d > high {
-			return errors.New("must be " + allowed)
-		}
-		*p = d
-		return nil
-	}, func() string { return showDuration(*p) })
+		return d, err == nil && d >= low && d <= high
+	}, showDuration)
 }
 
 // budget accepts the format of topicqueue.ParseBudget.
 func budget(p *topicqueue.Budget) value {
-	return plain("budget", topicqueue.BudgetAllowed, func(s string) error {
+	return parsed(p, "budget", topicqueue.BudgetAllowed, func(s string) (topicqueue.Budget, bool) {
 		b, err := topicqueue.ParseBudget(s)
-		if err != nil {
-			return errors.New("must be " + topicqueue.BudgetAllowed)
-		}
-		*p = b
-		return nil
-	}, func() string { return p.String() })
+		return b, err == nil
+	}, topicqueue.Budget.String)
 }
 
 func showDuration(d time.Duration) string {

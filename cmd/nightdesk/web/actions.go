@@ -62,11 +62,8 @@ type actPage struct {
 
 type keptRun struct{ Topic, URL, Why string }
 
-// actionPages apply actions to runs.
-type actionPages struct{ *desk.Desk }
-
 // act applies an action to the runs selected in a form.
-func (s actionPages) act(ctx context.Context, r *http.Request) (string, any, error) {
+func (s *site) act(ctx context.Context, r *http.Request) (string, any, error) {
 	if err := r.ParseForm(); err != nil {
 		return "", nil, wrong("This form cannot be read: " + err.Error())
 	}

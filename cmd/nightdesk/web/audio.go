@@ -23,7 +23,7 @@ type audio struct {
 type cueLine struct{ At, URL, Speaker, Text string }
 
 // audio returns the audio section of a run's page, or nil if the run has no narration.
-func (s runPages) audio(ctx context.Context, n topicqueue.Narration) (*audio, error) {
+func (s *site) audio(ctx context.Context, n topicqueue.Narration) (*audio, error) {
 	if n.File == "" {
 		return nil, nil
 	}

@@ -15,19 +15,19 @@ import (
 )
 
 // zip sends all files of a run's bundle under their storage keys, so that `verify` can check them after unpacking.
-func (s downloads) zip(w http.ResponseWriter, r *http.Request) {
+func (s *site) zip(w http.ResponseWriter, r *http.Request) {
 	run := r.PathValue("run")
 	if !desk.IsName(run) {
 		http.NotFound(w, r)
 		return
 	}
-	manifest, err := s.store.Get(r.Context(), storage.ManifestKey(run))
+	manifest, err := s.Store.Get(r.Context(), storage.ManifestKey(run))
 	var m storage.Manifest
 	if err == nil {
 		err = json.Unmarshal(manifest, &m)
 	}
 	if err != nil {
-		s.refuse(w, r, err)
+		s.refuseFile(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/zip")
@@ -40,7 +40,7 @@ func (s downloads) zip(w http.ResponseWriter, r *http.Request) {
 	for _, key := range keys {
 		if err := s.addTo(r.Context(), archive, run, key); err != nil {
 			if r.Context().Err() == nil {
-				s.log.Error().Err(err).Str("run", run).Msg("a bundle was sent in part")
+				s.Console.Log.Error().Err(err).Str("run", run).Msg("a bundle was sent in part")
 			}
 			panic(http.ErrAbortHandler) // the status is already sent; an aborted download is visibly incomplete
 		}
@@ -48,12 +48,12 @@ func (s downloads) zip(w http.ResponseWriter, r *http.Request) {
 	_ = archive.Close() // the client has disconnected
 }
 
-func (s downloads) addTo(ctx context.Context, archive *zip.Writer, run, key string) error {
+func (s *site) addTo(ctx context.Context, archive *zip.Writer, run, key string) error {
 	ofRun := strings.HasPrefix(key, "reports/"+run) || strings.HasPrefix(key, storage.CacheKey(run, ""))
 	if !ofRun || path.Clean(key) != key {
 		return fmt.Errorf("the bundle lists the foreign file %q", key)
 	}
-	body, err := s.store.Get(ctx, key)
+	body, err := s.Store.Get(ctx, key)
 	if err != nil {
 		return err
 	}

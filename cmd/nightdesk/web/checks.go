@@ -30,7 +30,7 @@ type (
 )
 
 // checks lists the checked sentences of a report by result, problems first.
-func (s runPages) checks(ctx context.Context, r *http.Request) (string, any, error) {
+func (s *site) checks(ctx context.Context, r *http.Request) (string, any, error) {
 	id := r.PathValue("run")
 	v, err := s.Verification(ctx, id)
 	if err != nil {

@@ -43,22 +43,19 @@ type newPage struct {
 	BatchURL         string
 }
 
-// intakePages accept new topics.
-type intakePages struct{ *desk.Desk }
-
-func (s intakePages) newResearch(ctx context.Context, _ *http.Request) (string, any, error) {
+func (s *site) newResearch(ctx context.Context, _ *http.Request) (string, any, error) {
 	p, err := s.newPage(ctx, desk.Draft{Format: "auto"})
 	return "New research", p, err
 }
 
-func (s intakePages) newPage(ctx context.Context, d desk.Draft) (p newPage, err error) {
+func (s *site) newPage(ctx context.Context, d desk.Draft) (p newPage, err error) {
 	p = newPage{Draft: d, Presets: desk.Presets(), Formats: []string{"auto", "text", "csv", "jsonl"}}
 	p.BaseList, err = s.Bases().List(ctx)
 	return p, err
 }
 
 // draft checks a list. It enqueues the list if the form requests that and the list was not changed after the check.
-func (s intakePages) draft(ctx context.Context, r *http.Request) (string, any, error) {
+func (s *site) draft(ctx context.Context, r *http.Request) (string, any, error) {
 	if err := r.ParseMultipartForm(maxList); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		return "", nil, wrong("This list cannot be read: " + err.Error() +
 			". A list for this page has at most 4 MB; `nightdesk enqueue` takes longer ones.")

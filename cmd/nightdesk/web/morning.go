@@ -39,11 +39,8 @@ type item struct {
 
 func at(up string, i digest.Item) item { return item{i, up} }
 
-// digestPages show the results of a batch.
-type digestPages struct{ *desk.Desk }
-
 // morning shows the digest of the newest finished batch, or of the newest batch so far.
-func (s digestPages) morning(ctx context.Context, r *http.Request) (string, any, error) {
+func (s *site) morning(ctx context.Context, r *http.Request) (string, any, error) {
 	batches, err := s.Queue.Batches(ctx)
 	if err != nil {
 		return "", nil, err
@@ -69,7 +66,7 @@ func (s digestPages) morning(ctx context.Context, r *http.Request) (string, any,
 }
 
 // digest shows the digest of one batch.
-func (s digestPages) digest(ctx context.Context, r *http.Request) (string, any, error) {
+func (s *site) digest(ctx context.Context, r *http.Request) (string, any, error) {
 	batches, err := s.Queue.Batches(ctx)
 	if err != nil {
 		return "", nil, err
@@ -81,7 +78,7 @@ func (s digestPages) digest(ctx context.Context, r *http.Request) (string, any, 
 	return s.digestPage(ctx, r, d, batches, !final)
 }
 
-func (s digestPages) digestPage(ctx context.Context, r *http.Request, d digest.Digest, batches []redisqueue.Batch,
+func (s *site) digestPage(ctx context.Context, r *http.Request, d digest.Digest, batches []redisqueue.Batch,
 	soFar bool) (string, any, error) {
 	up := "./" + strings.Repeat("../", strings.Count(r.URL.Path, "/")-1)
 	base := up + "batches/" + name(d.Batch)
@@ -116,7 +113,7 @@ func (s digestPages) digestPage(ctx context.Context, r *http.Request, d digest.D
 }
 
 // fitting returns the runs that match a request, or nil if it has no condition.
-func (s digestPages) fitting(ctx context.Context, chosen desk.ListRequest) (map[string]bool, error) {
+func (s *site) fitting(ctx context.Context, chosen desk.ListRequest) (map[string]bool, error) {
 	if !chosen.Selects() {
 		return nil, nil
 	}

@@ -10,13 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/jobs/history"
 	"nightdesk/topicqueue"
 )
-
-// remarkPages show and store readers' remarks about a report.
-type remarkPages struct{ *desk.Desk }
 
 // remarksPage is the data of the page.
 type remarksPage struct {
@@ -28,7 +24,7 @@ type remarksPage struct {
 
 // page lists the remarks about a report and shows a form for a new one. ?sentence is the number of the checked
 // sentence that the remark is about, counted from 1.
-func (p remarkPages) page(ctx context.Context, r *http.Request) (string, any, error) {
+func (p *site) remarks(ctx context.Context, r *http.Request) (string, any, error) {
 	run, err := p.reported(ctx, r)
 	if err != nil {
 		return "", nil, err
@@ -49,7 +45,7 @@ func (p remarkPages) page(ctx context.Context, r *http.Request) (string, any, er
 }
 
 // keep stores a remark and returns the URL of the list.
-func (p remarkPages) keep(ctx context.Context, r *http.Request) (string, error) {
+func (p *site) keepRemark(ctx context.Context, r *http.Request) (string, error) {
 	run, err := p.reported(ctx, r)
 	if err != nil {
 		return "", err
@@ -66,7 +62,7 @@ func (p remarkPages) keep(ctx context.Context, r *http.Request) (string, error) 
 }
 
 // reported returns the run in the URL. The run must have a report.
-func (p remarkPages) reported(ctx context.Context, r *http.Request) (topicqueue.Run, error) {
+func (p *site) reported(ctx context.Context, r *http.Request) (topicqueue.Run, error) {
 	run, err := p.Find(ctx, r.PathValue("run"))
 	if err == nil && run.Report == "" {
 		err = notHere("Run " + run.ID + " has no report.")

@@ -54,11 +54,8 @@ type batchPage struct {
 	HasChanges, HasChecks, HasCosts bool
 }
 
-// batchPages list batches and their runs.
-type batchPages struct{ *desk.Desk }
-
 // batches lists the batches, newest first.
-func (s batchPages) batches(ctx context.Context, _ *http.Request) (string, any, error) {
+func (s *site) batchesPage(ctx context.Context, _ *http.Request) (string, any, error) {
 	list, err := s.Batches(ctx, desk.Page{Limit: maxListed})
 	return "Batches", list.Batches, err
 }
@@ -85,7 +82,7 @@ func filterOf(r desk.ListRequest) filter {
 func (f filter) Some() bool { return f != filter{} }
 
 // batch lists the runs of a batch that match ?q, ?tag, ?id and ?state.
-func (s batchPages) batch(ctx context.Context, r *http.Request) (string, any, error) {
+func (s *site) batchPage(ctx context.Context, r *http.Request) (string, any, error) {
 	batch := r.PathValue("batch")
 	chosen := selected(r, batch)
 	p := batchPage{Batch: batch, Filter: filterOf(chosen), CSV: "../csv/" + name(batch) + "?" + r.URL.RawQuery}
@@ -118,7 +115,7 @@ func timeUsed(run desk.RunSummary) string {
 }
 
 // csv writes the runs of a batch that match ?q, ?tag, ?id and ?state as a CSV table.
-func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
+func (s *site) csv(w http.ResponseWriter, r *http.Request) {
 	var out bytes.Buffer
 	table := csv.NewWriter(&out)
 	_ = table.Write(csvColumns) // to memory
@@ -133,14 +130,11 @@ func (s batchPages) csv(w http.ResponseWriter, r *http.Request) {
 	})
 	table.Flush()
 	if err != nil {
-		downloads{s.Store, s.Console.Log}.refuse(w, r, err)
+		s.refuseFile(w, r, err)
 		return
 	}
 	sendFile(w, "text/csv; charset=utf-8", r.PathValue("batch")+".csv", out.Bytes())
 }
-
-// runPages show a run: its report, progress and check results.
-type runPages struct{ *desk.Desk }
 
 // runPage is the data of the page of a run.
 type runPage struct {
@@ -162,7 +156,7 @@ type runPage struct {
 }
 
 // run shows one run: its report or its progress.
-func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error) {
+func (s *site) runPage(ctx context.Context, r *http.Request) (string, any, error) {
 	id := r.PathValue("run")
 	found, err := s.Find(ctx, id)
 	if err != nil {
@@ -185,7 +179,7 @@ func (s runPages) run(ctx context.Context, r *http.Request) (string, any, error)
 }
 
 // addReport adds the stored files and data of a published run.
-func (s runPages) addReport(ctx context.Context, run topicqueue.Run, p *runPage) error {
+func (s *site) addReport(ctx context.Context, run topicqueue.Run, p *runPage) error {
 	sources, claims, err := s.evidence(ctx, run.ID)
 	if err != nil {
 		return err
@@ -296,7 +290,7 @@ var (
 )
 
 // evidence returns the sources and the claims of a run, as far as they are in storage.
-func (s runPages) evidence(ctx context.Context, runID string) (sources []desk.Source, claims []desk.Claim, err error) {
+func (s *site) evidence(ctx context.Context, runID string) (sources []desk.Source, claims []desk.Claim, err error) {
 	r := desk.RunRequest{RunID: runID}
 	if sources, err = s.Sources(ctx, r); err == nil {
 		claims, err = s.Claims(ctx, r)

@@ -10,22 +10,19 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-// schedulePages show and change schedules.
-type schedulePages struct{ desk schedules.Desk }
-
 // schedulesPage is the data of the page.
 type schedulesPage struct {
 	schedules.ScheduleList
 	Said string // result of a form
 }
 
-func (s schedulePages) list(ctx context.Context, _ *http.Request) (string, any, error) {
-	return s.page(ctx, "")
+func (s *site) schedules(ctx context.Context, _ *http.Request) (string, any, error) {
+	return s.schedulesPage(ctx, "")
 }
 
-func (s schedulePages) page(ctx context.Context, said string) (string, any, error) {
+func (s *site) schedulesPage(ctx context.Context, said string) (string, any, error) {
 	const next, last = 3, 5
-	all, err := s.desk.List(ctx)
+	all, err := s.Schedules().List(ctx)
 	for i, one := range all.Schedules {
 		all.Schedules[i].Next = one.Next[:min(next, len(one.Next))]
 		all.Schedules[i].Firings = slices.Clone(one.Firings[max(0, len(one.Firings)-last):])
@@ -35,7 +32,7 @@ func (s schedulePages) page(ctx context.Context, said string) (string, any, erro
 }
 
 // change pauses, resumes or fires a schedule.
-func (s schedulePages) change(ctx context.Context, r *http.Request) (string, any, error) {
+func (s *site) changeSchedule(ctx context.Context, r *http.Request) (string, any, error) {
 	if err := r.ParseForm(); err != nil {
 		return "", nil, wrong("This form cannot be read: " + err.Error())
 	}
@@ -44,13 +41,13 @@ func (s schedulePages) change(ctx context.Context, r *http.Request) (string, any
 	switch r.PostForm.Get("do") {
 	case "pause":
 		said = "paused"
-		_, err = s.desk.Pause(ctx, id, "on the page")
+		_, err = s.Schedules().Pause(ctx, id, "on the page")
 	case "resume":
 		said = "resumed"
-		_, err = s.desk.Resume(ctx, id)
+		_, err = s.Schedules().Resume(ctx, id)
 	case "fire":
 		var f schedule.Firing
-		f, err = s.desk.Fire(ctx, id)
+		f, err = s.Schedules().Fire(ctx, id)
 		said = fmt.Sprintf("fired: %d topics are in batch %s", f.Topics, f.Batch)
 	default:
 		err = wrong("There is no such action.")
@@ -58,5 +55,5 @@ func (s schedulePages) change(ctx context.Context, r *http.Request) (string, any
 	if err != nil {
 		return "", nil, err
 	}
-	return s.page(ctx, "Schedule "+id+" is "+said+".")
+	return s.schedulesPage(ctx, "Schedule "+id+" is "+said+".")
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rs/zerolog"
-
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/search"
 )
@@ -26,14 +24,8 @@ type searchPage struct {
 
 const foundOnPage = 20
 
-// searchPages search all reports.
-type searchPages struct {
-	find func(ctx context.Context, q search.Query) (search.Results, error)
-	log  zerolog.Logger
-}
-
 // search shows the search page: ?q, ?batch and ?from.
-func (s searchPages) search(ctx context.Context, r *http.Request) (string, any, error) {
+func (s *site) searchPage(ctx context.Context, r *http.Request) (string, any, error) {
 	query := r.URL.Query()
 	p := searchPage{Query: strings.TrimSpace(query.Get("q")), Batch: strings.TrimSpace(query.Get("batch"))}
 	if p.Query == "" {
@@ -52,14 +44,14 @@ func (s searchPages) search(ctx context.Context, r *http.Request) (string, any, 
 		return "?" + v.Encode()
 	}
 	var err error
-	p.Results, err = s.find(ctx, search.Query{Text: p.Query, Batch: p.Batch, Limit: foundOnPage, Offset: from})
+	p.Results, err = s.Search(ctx, search.Query{Text: p.Query, Batch: p.Batch, Limit: foundOnPage, Offset: from})
 	switch {
 	case view.IsUsage(err):
 		p.Why = view.HintOf(err)
 	case ctx.Err() != nil:
 		return "", nil, err
 	case err != nil:
-		s.log.Error().Err(err).Msg("reports cannot be searched")
+		s.Console.Log.Error().Err(err).Msg("reports cannot be searched")
 		p.Why = "Reports cannot be searched now: " + err.Error()
 	}
 	p.First, p.Last, p.AllURL = from+1, from+len(p.Results.Results), at("", 0)

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/cmd/nightdesk/view"
@@ -44,7 +42,7 @@ type (
 )
 
 // source shows a source as a run has read it, and marks the words that its claims rest on.
-func (s runPages) source(ctx context.Context, r *http.Request) (string, any, error) {
+func (s *site) source(ctx context.Context, r *http.Request) (string, any, error) {
 	run, id := r.PathValue("run"), r.PathValue("source")
 	all, claims, err := s.evidence(ctx, run)
 	if err != nil {
@@ -80,7 +78,7 @@ func (s runPages) source(ctx context.Context, r *http.Request) (string, any, err
 }
 
 // citedAs marks only the words of one citation. It also shows the check results of the sentences with that citation.
-func (s runPages) citedAs(ctx context.Context, p *sourcePage, run, citation, text string, claims []desk.Claim) error {
+func (s *site) citedAs(ctx context.Context, p *sourcePage, run, citation, text string, claims []desk.Claim) error {
 	claims = slices.DeleteFunc(claims, func(c desk.Claim) bool { return c.CitationID != citation })
 	p.Pieces, p.Claims = pieces(text, claims)
 	if len(claims) > 0 { // the first piece is where the page scrolls to
@@ -114,7 +112,7 @@ func (p *sourcePage) add(c reporting.CheckedSentence) {
 }
 
 // pointAt marks only the words that sentence n of the report rests on. n counts from 1.
-func (s runPages) pointAt(ctx context.Context, p *sourcePage, run, source string, n int, text string) error {
+func (s *site) pointAt(ctx context.Context, p *sourcePage, run, source string, n int, text string) error {
 	v, err := s.Verification(ctx, run)
 	if err != nil {
 		return err
@@ -156,27 +154,21 @@ func pieces(text string, claims []desk.Claim) (out []piece, list []claimLine) {
 	return append(out, piece{Text: strings.ToValidUTF8(text[at:], "")}), list
 }
 
-// downloads serve stored files and files derived from them.
-type downloads struct {
-	store storage.Store
-	log   zerolog.Logger
-}
-
 // served lists the storage folders that pages link to.
 var served = []string{"reports/", "batches/", "cache/"}
 
 // artefact serves a stored file independent of the kind of storage, so that users can share the link. External text
 // is never rendered as a page: anything but our own HTML is text, media or a download.
-func (s downloads) artefact(w http.ResponseWriter, r *http.Request) {
+func (s *site) artefact(w http.ResponseWriter, r *http.Request) {
 	key := r.PathValue("key")
 	known := slices.ContainsFunc(served, func(folder string) bool { return strings.HasPrefix(key, folder) })
 	if !known || path.Clean(key) != key {
 		http.NotFound(w, r)
 		return
 	}
-	body, err := s.store.Get(r.Context(), key)
+	body, err := s.Store.Get(r.Context(), key)
 	if err != nil {
-		s.refuse(w, r, err)
+		s.refuseFile(w, r, err)
 		return
 	}
 	kind := "text/plain; charset=utf-8"
@@ -198,15 +190,15 @@ func (s downloads) artefact(w http.ResponseWriter, r *http.Request) {
 }
 
 // report sends a report that is made on demand: as PDF, or its sources for reference managers.
-func (s downloads) report(w http.ResponseWriter, r *http.Request) {
+func (s *site) reportFile(w http.ResponseWriter, r *http.Request) {
 	run := r.PathValue("run")
 	if !desk.IsName(run) {
 		http.NotFound(w, r)
 		return
 	}
-	file, err := reports.Desk{Store: s.store}.Report(r.Context(), run, cmp.Or(r.PathValue("format"), reports.PDF))
+	file, err := reports.Desk{Store: s.Store}.Report(r.Context(), run, cmp.Or(r.PathValue("format"), reports.PDF))
 	if err != nil {
-		s.refuse(w, r, err)
+		s.refuseFile(w, r, err)
 		return
 	}
 	sendFile(w, file.Type(), file.Name, file.Body)
@@ -220,14 +212,14 @@ func sendFile(w http.ResponseWriter, kind, name string, body []byte) {
 }
 
 // refuse answers a request for a file that cannot be sent.
-func (s downloads) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (s *site) refuseFile(w http.ResponseWriter, r *http.Request, err error) {
 	switch kind := view.KindOf(err); {
 	case errors.Is(err, storage.ErrNotExist), kind == view.Missing, kind == view.Misuse:
 		http.NotFound(w, r)
 	case kind == view.Conflict:
 		http.Error(w, view.WithHint(err).Error(), http.StatusNotImplemented)
 	default:
-		s.log.Error().Err(err).Str("path", r.URL.Path).Msg("file not sent")
+		s.Console.Log.Error().Err(err).Str("path", r.URL.Path).Msg("file not sent")
 		http.Error(w, err.Error(), http.StatusBadGateway)
 	}
 }

@@ -32,7 +32,7 @@ type (
 const timelineWidth = 1000
 
 // timeline shows when each part of a run was processed, and what it did.
-func (s runPages) timeline(ctx context.Context, r *http.Request) (string, any, error) {
+func (s *site) timeline(ctx context.Context, r *http.Request) (string, any, error) {
 	id := r.PathValue("run")
 	run, err := s.Find(ctx, id)
 	if err != nil {

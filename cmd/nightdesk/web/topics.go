@@ -7,15 +7,11 @@ import (
 	"net/url"
 	"regexp"
 
-	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/history"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
-
-// topicPages show the runs of a topic, and compare the reports of two.
-type topicPages struct{ *desk.Desk }
 
 // Parts of these pages.
 type (
@@ -50,7 +46,7 @@ const (
 var topicKey = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // topic lists the runs of a topic, newest first.
-func (p topicPages) topic(ctx context.Context, r *http.Request) (string, any, error) {
+func (p *site) topic(ctx context.Context, r *http.Request) (string, any, error) {
 	nights, outcomes, total, err := p.nights(ctx, r.PathValue("topic"))
 	if err != nil {
 		return "", nil, err
@@ -68,7 +64,7 @@ func (p topicPages) topic(ctx context.Context, r *http.Request) (string, any, er
 	return "History: " + page.Topic, page, nil
 }
 
-func (p topicPages) nights(ctx context.Context, key string) ([]history.Night, map[string]history.Outcome, int, error) {
+func (p *site) nights(ctx context.Context, key string) ([]history.Night, map[string]history.Outcome, int, error) {
 	if !topicKey.MatchString(key) {
 		return nil, nil, 0, notHere("There is no such topic.")
 	}
@@ -96,7 +92,7 @@ func lineOfNight(n history.Night, o history.Outcome) nightLine {
 }
 
 // compare shows two reports side by side. ?a is the older one.
-func (p topicPages) compare(ctx context.Context, r *http.Request) (string, any, error) {
+func (p *site) compare(ctx context.Context, r *http.Request) (string, any, error) {
 	key := r.PathValue("topic")
 	page := comparePage{TopicURL: "../" + name(key)}
 	texts := [2]string{}
