@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -84,14 +85,14 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		prefixed[i] = e.prefixes.document + t
 	}
 	out := make([][]float32, len(texts))
-	var refusal firstError
+	refused := make([]error, len(texts))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(e.concurrency)
 	for from := 0; from < len(texts); {
 		to := min(from+int(e.batch.Load()), len(texts))
-		part, into := prefixed[from:to], out[from:to]
+		part, into, refusals := prefixed[from:to], out[from:to], refused[from:to]
 		group.Go(func() error {
-			_, err := e.embedBatch(groupCtx, part, into, &refusal, false)
+			_, err := e.embedBatch(groupCtx, part, into, refusals, false)
 			return err
 		})
 		from = to
@@ -102,8 +103,8 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		}
 		return nil, err
 	}
-	if err := refusal.err; err != nil && !anyVector(out) {
-		return nil, err
+	if !slices.ContainsFunc(out, func(v []float32) bool { return v != nil }) {
+		return out, cmp.Or(refused...)
 	}
 	return out, nil
 }
@@ -115,23 +116,6 @@ func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, err
 	out := make([][]float32, 1)
 	err := e.embedOne(ctx, e.prefixes.query+query, out, false)
 	return out[0], err
-}
-
-// firstError keeps the first error passed to set.
-type firstError struct {
-	once sync.Once
-	err  error
-}
-
-func (f *firstError) set(err error) { f.once.Do(func() { f.err = err }) }
-
-func anyVector(vectors [][]float32) bool {
-	for _, v := range vectors {
-		if v != nil {
-			return true
-		}
-	}
-	return false
 }
 
 func (e *Embedder) doing(n int) string {
@@ -184,4 +168,150 @@ func (e *Embedder) agree(dimensions int) error {
 			errDimensions)
 	}
 	return nil
+}
+
+// leastText is the size in bytes below which a text is not cut to fit a model's window, because every model accepts
+// it.
+const leastText = 128
+
+// embedBatch embeds the texts of one batch. Servers limit the number of texts, their length, and sometimes their
+// content, and refuse the whole batch. embedBatch then splits it until all acceptable texts have vectors. part: texts
+// is a part of a split batch. whole reports whether one request was enough.
+func (e *Embedder) embedBatch(ctx context.Context, texts []string, out [][]float32, refused []error,
+	part bool) (whole bool, _ error) {
+	if len(texts) == 1 {
+		err := e.embedOne(ctx, texts[0], out, true)
+		if err != nil && aboutTexts(err) { // a single refused text is not an error; its vector is nil
+			refused[0] = err
+			return false, nil
+		}
+		return err == nil, err
+	}
+	err := e.request(ctx, e.clipped(texts), out, true)
+	if err == nil || !aboutTexts(err) {
+		return err == nil, err
+	}
+	if !part && !isTooLong(err) {
+		// If neither the first nor the last text is accepted alone, the refusal is not about single texts or their
+		// number.
+		last := len(texts) - 1
+		if err := e.embedOne(ctx, texts[0], out, true); err != nil &&
+			(!aboutTexts(err) || e.embedOne(ctx, texts[last], out[last:], true) != nil) {
+			return false, err
+		}
+	}
+	half := len(texts) / 2
+	first, err := e.embedBatch(ctx, texts[:half], out[:half], refused[:half], true)
+	if err != nil {
+		return false, err
+	}
+	second, err := e.embedBatch(ctx, texts[half:], out[half:], refused[half:], true)
+	if first && second { // the batch had too many texts
+		e.batch.Store(min(e.batch.Load(), int64(len(texts)-half)))
+	}
+	return false, err
+}
+
+// embedOne embeds a text, or as much of its beginning as the server accepts. patient: see request.
+func (e *Embedder) embedOne(ctx context.Context, text string, out [][]float32, patient bool) error {
+	for text = e.clip(text); ; {
+		err := e.request(ctx, []string{text}, out[:1], patient)
+		if err == nil || len(text) <= leastText || !isTooLong(err) {
+			return err
+		}
+		text = cut(text, len(text)*2/3)
+		e.bytes.Store(int64(len(text)))
+	}
+}
+
+func (e *Embedder) clipped(texts []string) []string {
+	if e.bytes.Load() == 0 {
+		return texts
+	}
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = e.clip(t)
+	}
+	return out
+}
+
+func (e *Embedder) clip(text string) string {
+	if limit := int(e.bytes.Load()); limit > 0 {
+		return cut(text, limit)
+	}
+	return text
+}
+
+// cut returns the first size bytes of text, or slightly fewer so that no character is split.
+func cut(text string, size int) string {
+	if len(text) <= size {
+		return text
+	}
+	for size > 0 && !utf8.RuneStart(text[size]) {
+		size--
+	}
+	return text[:size]
+}
+
+// aboutTexts reports whether a refusal may be about the texts of a request, so that other texts may be accepted.
+func aboutTexts(err error) bool {
+	var said *ProviderError
+	if !errors.Is(err, ErrPermanent) || !errors.As(err, &said) {
+		return false
+	}
+	return said.Status == http.StatusBadRequest || said.Status == http.StatusRequestEntityTooLarge ||
+		said.Status == http.StatusUnprocessableEntity || isTextTooLong(said)
+}
+
+func isTooLong(err error) bool {
+	var said *ProviderError
+	return errors.As(err, &said) && isTextTooLong(said)
+}
+
+// isTextTooLong also matches the error messages of embedding servers, which differ from those of chat servers.
+func isTextTooLong(e *ProviderError) bool {
+	words := strings.ToLower(e.Message)
+	return isContextLength(e) || strings.Contains(words, "too large to process") ||
+		strings.Contains(words, "input length exceeds") ||
+		strings.Contains(words, "must have less than") // Text Embeddings Inference: "`inputs` must have less than 512 tokens"
+}
+
+// prefixes are the texts that a model expects before a query and before a document. Without them these models find
+// markedly less; servers do not add them.
+type prefixes struct{ query, document string }
+
+const retrievalQuery = "Represent this sentence for searching relevant passages: "
+
+// modelPrefixes is searched in order for a substring of the model's name. Source: the models' cards.
+var modelPrefixes = []struct {
+	name string
+	prefixes
+}{
+	{"nomic-embed-text", prefixes{"search_query: ", "search_document: "}},
+	{"e5-mistral", prefixes{"Instruct: Given a web search query, retrieve relevant passages that answer the " +
+		"query\nQuery: ", ""}},
+	{"e5-small", prefixes{"query: ", "passage: "}},
+	{"e5-base", prefixes{"query: ", "passage: "}},
+	{"e5-large", prefixes{"query: ", "passage: "}},
+	{"mxbai-embed", prefixes{retrievalQuery, ""}},
+	{"bge-small-en", prefixes{retrievalQuery, ""}},
+	{"bge-base-en", prefixes{retrievalQuery, ""}},
+	{"bge-large-en", prefixes{retrievalQuery, ""}},
+	{"arctic-embed2", prefixes{"query: ", ""}},
+	{"arctic-embed-l-v2", prefixes{"query: ", ""}},
+	{"arctic-embed-m-v2", prefixes{"query: ", ""}},
+	{"arctic-embed", prefixes{retrievalQuery, ""}},
+	{"embeddinggemma", prefixes{"task: search result | query: ", "title: none | text: "}},
+	{"qwen3-embedding",
+		prefixes{"Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:", ""}},
+}
+
+func prefixesOf(model string) prefixes {
+	model = strings.ToLower(model)
+	for _, m := range modelPrefixes {
+		if strings.Contains(model, m.name) {
+			return m.prefixes
+		}
+	}
+	return prefixes{}
 }
