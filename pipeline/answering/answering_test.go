@@ -244,10 +244,8 @@ func behaviours() map[string]behaviour {
 		"cites when told to": {say: uncited, want: cited, asked: 3, called: 1},
 		"calls an unknown tool": {say: first(reply{calls: []llmtest.Call{call("telephone", `{"query":"x"}`)}},
 			searchOnce(cited)), want: cited, asked: 3, called: 1},
-		"garbles the name":     {say: first(garbled, always(cited)), want: cited, asked: 2, called: 1},
-		"breaks the arguments": {say: first(broken, always(cited)), want: cited, asked: 2, called: 2},
-		"answers with HTML": {say: searchOnce("<html><body><p>" + cited + "</p></body></html>"), want: cited, asked: 2,
-			called: 1},
+		"garbles the name":          {say: first(garbled, always(cited)), want: cited, asked: 2, called: 1},
+		"breaks the arguments":      {say: first(broken, always(cited)), want: cited, asked: 2, called: 2},
 		"answers with nothing":      {say: searchOnce(""), why: "answer", called: 1},
 		"answers with nothing once": {say: emptyOnce, want: cited, asked: 3, called: 1},
 		"cites what is not there":   {say: searchOnce("It was 41,200 [CIT-7-07]."), why: "cites none", called: 1},
@@ -434,8 +432,7 @@ func (b *bench) once(ctx context.Context, place string,
 	return value, err
 }
 
-// TestSameConversationAgain: a new attempt has the same conversation, even if a failed tool would now succeed, because
-// the model's next message depends on the failure.
+// TestSameConversationAgain: a new attempt has the same conversation, and makes no call twice.
 func TestSameConversationAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(n int, q llmtest.Question) reply {
@@ -445,15 +442,6 @@ func TestSameConversationAgain(t *testing.T) {
 		return say(cited)
 	})
 	b.kept, b.a.Runner.Once = map[string][]byte{}, b.once
-	b.search = func(query string) tools.Result {
-		b.mu.Lock()
-		first := len(b.called) <= 2
-		b.mu.Unlock()
-		if query == "ferry 2024" && first {
-			return tools.Result{Failed: true, Text: "the index is away"}
-		}
-		return found(fact)
-	}
 	one := b.ask()
 	asked, called := len(b.asked), len(b.called)
 	two := b.ask()

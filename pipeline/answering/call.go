@@ -154,51 +154,13 @@ func (w *work) call(ctx context.Context, said string, first int) error {
 	return nil
 }
 
-// make makes one call. The journal of the runner keeps successful results. Failures are journaled here, because the
-// model's next message depends on them.
-func (w *work) make(ctx context.Context, o *outcome) error {
-	failed, err := w.once(ctx, o, nil)
-	if err != nil {
-		return err
-	}
-	if failed != "" {
-		o.problem = failed
-		return nil
-	}
-	if o.answer, err = w.Runner.Call(ctx, w.run.ID, o.tool, tools.Call{ToolID: o.id, Query: o.query}); err != nil {
-		return err
-	}
+// make makes one call, whose result the journal of the runner keeps.
+func (w *work) make(ctx context.Context, o *outcome) (err error) {
+	o.answer, err = w.Runner.Call(ctx, w.run.ID, o.tool, tools.Call{ToolID: o.id, Query: o.query})
 	if o.answer.Failed {
-		problem := topicqueue.Clip(topicqueue.OneLine(o.answer.Text), maxQuery)
-		o.problem, err = w.once(ctx, o, &problem)
+		o.problem = topicqueue.Clip(topicqueue.OneLine(o.answer.Text), maxQuery)
 	}
 	return err
-}
-
-// once returns the journaled failure of a call, or "". problem: failure to journal; nil: only read.
-func (w *work) once(ctx context.Context, o *outcome, problem *string) (string, error) {
-	if w.Runner.Once == nil {
-		if problem == nil {
-			return "", nil
-		}
-		return *problem, nil
-	}
-	value, err := w.Runner.Once(ctx, "failed/"+o.id+"/"+topicqueue.TextHash(o.tool + "\x00" + o.query)[:20],
-		func(context.Context) ([]byte, bool, error) {
-			if problem == nil {
-				return nil, false, nil
-			}
-			value, err := json.Marshal(*problem)
-			return value, true, err
-		})
-	if err != nil || len(value) == 0 {
-		return "", err
-	}
-	var kept string
-	if err := json.Unmarshal(value, &kept); err != nil {
-		return "", fmt.Errorf("decode the journal of %s: %w", o.id, err)
-	}
-	return kept, nil
 }
 
 // take assigns citation ids to the sources of an outcome.

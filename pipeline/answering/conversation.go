@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"nightdesk/pipeline/knowledge/extract"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/tools"
@@ -262,20 +260,8 @@ func (w *work) nothingFound() string {
 // accept returns the cleaned answer and whether it cites at least one source.
 func (w *work) accept(text string) (string, bool) {
 	text = strings.TrimSpace(prompts.Unmarked(text))
-	if isHTML(text) {
-		text = extract.HTML(text).Text
-	}
 	body, _, _ := w.registry().Resolve(text)
 	return text, len(report.Cited(report.Parse(body))) > 0
-}
-
-// isHTML reports whether a text is HTML instead of Markdown.
-func isHTML(text string) bool {
-	lower := strings.ToLower(text[:min(len(text), 200)])
-	return strings.HasPrefix(lower, "<") && slices.ContainsFunc([]string{"<!doctype html", "<html", "<body", "<p>", "<div",
-		"<h1", "<h2", "<h3", "<ul>", "<article", "<section", "<table"}, func(tag string) bool {
-		return strings.HasPrefix(lower, tag)
-	})
 }
 
 // tell returns the data of a message to the model during the conversation.

@@ -38,30 +38,3 @@ func (w *work) emitThought(ctx context.Context, said string, outcomes []outcome)
 	}
 	return nil
 }
-
-// references returns the events with the sources of the answer, one per call that found some.
-func references(block topicqueue.Block, traces []topicqueue.ToolTrace) []topicqueue.Event {
-	var events []topicqueue.Event
-	for len(traces) > 0 {
-		first, n := traces[0], 1
-		for n < len(traces) && traces[n].ToolID == first.ToolID {
-			n++
-		}
-		named := map[string]string{}
-		for _, t := range traces[:n] {
-			s := t.Source
-			place := topicqueue.OneLine(cmp.Or(s.Title, s.Document+s.URL))
-			if len(s.Section) > 0 && s.Section[len(s.Section)-1] != s.Title {
-				place += ", " + topicqueue.OneLine(s.Section[len(s.Section)-1])
-			}
-			named[cmp.Or(s.URL, s.Document, s.ID)] = topicqueue.Clip(place, maxLine)
-		}
-		e := topicqueue.NewEvent(fmt.Sprintf("%s/reference/%d", block.ID, len(events)+1), topicqueue.StatusReference,
-			topicqueue.Reference{QuestionID: block.Number(), References: named})
-		e.Placement.Call = len(events)
-		events = append(events, e.With(topicqueue.About{Iteration: first.Iteration, Tool: first.ToolType,
-			Query: topicqueue.Clip(topicqueue.OneLine(first.Query), maxLine)}))
-		traces = traces[n:]
-	}
-	return events
-}

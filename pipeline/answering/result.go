@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/researching"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
@@ -68,7 +69,8 @@ func (w *work) result(ctx context.Context, answer, why string) (Result, error) {
 			Source: s.Title})
 	}
 	cp := topicqueue.Checkpoint{Iteration: 1, Traces: r.Traces, Calls: map[string]topicqueue.ToolCalls{},
-		Events: references(w.block, r.Traces), Digest: topicqueue.Digest{Findings: findings, Claims: len(findings)}}
+		Events: researching.References(w.block, w.block.ID, 0, r.Traces),
+		Digest: topicqueue.Digest{Findings: findings, Claims: len(findings)}}
 	cp.Memory.Answer, cp.Memory.Failures = answer, w.failures
 	var returned []topicqueue.Returned
 	for _, o := range w.outcomes {

@@ -49,27 +49,27 @@ func (w *work) emitThought(ctx context.Context, k int, d decision) error {
 // shownQuery shortens a query for watchers.
 func shownQuery(query string) string { return topicqueue.Clip(topicqueue.OneLine(query), maxLine) }
 
-// references returns the events with the sources that an iteration found, one per call that found some. Each maps
-// address or document key to title and sections.
-func (a *assignment) references(k int, traces []topicqueue.ToolTrace) []topicqueue.Event {
+// References returns the events with the sources that a block found, one per call that found some. Each maps address or
+// document key to title and sections. key: prefix of their keys; iteration: 0 means that of each trace.
+func References(b topicqueue.Block, key string, iteration int, traces []topicqueue.ToolTrace) []topicqueue.Event {
 	var events []topicqueue.Event
 	for len(traces) > 0 {
 		first, n := traces[0], 1
 		for n < len(traces) && traces[n].ToolID == first.ToolID {
 			n++
 		}
-		e := topicqueue.NewEvent(fmt.Sprintf("%s/%d/reference/%d", a.block.ID, k, len(events)+1), topicqueue.StatusReference,
-			topicqueue.Reference{
-				QuestionID: a.block.Number(),
-				References: describe(traces[:n]),
-			})
+		e := topicqueue.NewEvent(fmt.Sprintf("%s/reference/%d", key, len(events)+1), topicqueue.StatusReference,
+			topicqueue.Reference{QuestionID: b.Number(), References: describe(traces[:n])})
 		e.Placement.Call = len(events)
-		events = append(events,
-			e.With(topicqueue.About{Iteration: k, Tool: first.ToolType,
-				Query: shownQuery(first.Query)}))
+		events = append(events, e.With(topicqueue.About{Iteration: cmp.Or(iteration, first.Iteration),
+			Tool: first.ToolType, Query: shownQuery(first.Query)}))
 		traces = traces[n:]
 	}
 	return events
+}
+
+func (a *assignment) references(k int, traces []topicqueue.ToolTrace) []topicqueue.Event {
+	return References(a.block, fmt.Sprintf("%s/%d", a.block.ID, k), k, traces)
 }
 
 // describe returns the places of sources, by address or document key.
