@@ -10,14 +10,13 @@ import (
 
 // Page is the metadata that a page provides for search engines. Every field may be empty.
 type Page struct {
-	Type      string // og:type: article, product, video.other
-	Schema    string // @type of its linked data: NewsArticle, BlogPosting
-	Generator string // program that generated it: Sphinx 7.2, MediaWiki 1.43
-	Paper     bool   // has citation_* elements, as pages of papers do for Google Scholar
+	Type   string // og:type: article, product, video.other
+	Schema string // @type of its linked data: NewsArticle, BlogPosting
+	Paper  bool   // has citation_* elements, as pages of papers do for Google Scholar
 }
 
 // genre determines the genre of a source, using the most reliable evidence first: the tool that found it, a known host,
-// the page's metadata, host name, top-level domain, path, generator and publisher.
+// the page's metadata, host name, top-level domain, path and DOI.
 func genre(s topicqueue.Source, about Page) string {
 	host := hostOf(s.URL)
 	if s.Kind == topicqueue.SourceCode {
@@ -43,14 +42,15 @@ func genre(s topicqueue.Source, about Page) string {
 		func() string { return byHostName(host) },
 		func() string { return byTopLevel(host) },
 		func() string { return byPath(host, path) },
-		func() string { return byGenerator(about.Generator) },
-		func() string { return byPublisher(s) },
 	} {
 		if g := decide(); g != "" {
 			return g
 		}
 	}
-	if strings.HasSuffix(host, ".org") {
+	switch {
+	case s.DOI != "":
+		return topicqueue.GenrePaper
+	case strings.HasSuffix(host, ".org"):
 		return topicqueue.GenreOrganisation
 	}
 	return topicqueue.GenreUnknown
@@ -86,7 +86,7 @@ func byPage(p Page) string {
 	case strings.HasPrefix(kind, "video"):
 		return topicqueue.GenreVideo
 	}
-	return byGenerator(sure(p.Generator))
+	return ""
 }
 
 // schemas maps schema.org types, in lower case, to genres.
@@ -103,43 +103,6 @@ social: socialmediaposting
 video: videoobject
 reference: definedterm
 `)
-
-// generators lists programs that generate one kind of site; weak lists programs that have other uses too.
-var (
-	generators = readNames(`
-documentation: sphinx mkdocs docusaurus antora gitbook mdbook vitepress vuepress doxygen javadoc rustdoc docutils
-	docbook asciidoctor starlight
-forum: discourse phpbb vbulletin xenforo flarum nodebb
-reference: mediawiki dokuwiki
-dataset: ckan
-repository: gitlab gitea forgejo
-shop: shopify woocommerce
-social: mastodon
-`)
-	weak = readNames(`blog: ghost jekyll blogger hexo`)
-)
-
-// sure returns generator if it is unambiguous, else "".
-func sure(generator string) string {
-	for _, g := range generators {
-		if strings.Contains(strings.ToLower(generator), g.name) {
-			return generator
-		}
-	}
-	return ""
-}
-
-func byGenerator(generator string) string {
-	generator = strings.ToLower(generator)
-	for _, list := range [][]named{generators, weak} {
-		for _, g := range list {
-			if generator != "" && strings.Contains(generator, g.name) {
-				return g.genre
-			}
-		}
-	}
-	return ""
-}
 
 // hostNames maps first labels of hosts, such as docs in docs.example.com, to genres.
 var hostNames = genreOf(`
@@ -212,21 +175,6 @@ func byPath(host, path string) string {
 		if p.pattern.MatchString(path) {
 			return p.genre
 		}
-	}
-	return ""
-}
-
-// newsName matches typical names of newspapers and agencies.
-var newsName = regexp.MustCompile(`(?i)\b(?:news|times|daily|herald|tribune|gazette|zeitung|` +
-	`nachrichten|courier|chronicle|morning post|tageblatt|anzeiger)\b`)
-
-// byPublisher is the last resort: it uses the DOI of a paper or the name of a newspaper.
-func byPublisher(s topicqueue.Source) string {
-	switch {
-	case s.DOI != "":
-		return topicqueue.GenrePaper
-	case s.Kind == topicqueue.SourceWeb && newsName.MatchString(s.Publisher):
-		return topicqueue.GenreNews
 	}
 	return ""
 }

@@ -31,10 +31,9 @@ type Document struct {
 
 // About is what a web page states about its kind.
 type About struct {
-	Type      string // og:type: article, product, video.other
-	Schema    string // @type of its linked data: NewsArticle, BlogPosting
-	Generator string // program that generated it: Sphinx 7.2, MediaWiki 1.43
-	Paper     bool   // has citation_* elements, as pages of papers do for Google Scholar
+	Type   string // og:type: article, product, video.other
+	Schema string // @type of its linked data: NewsArticle, BlogPosting
+	Paper  bool   // has citation_* elements, as pages of papers do for Google Scholar
 }
 
 // Section is the text below one heading. It ends where the next section begins.

@@ -42,7 +42,7 @@ func linkedData(tree *node) iter.Seq[any] {
 // about returns what a page states about its kind in meta elements and linked data.
 func about(tree *node) document.About {
 	a := document.About{
-		Type: document.Clean(firstMeta(tree, "og:type")), Generator: document.Clean(firstMeta(tree, "generator")),
+		Type:  document.Clean(firstMeta(tree, "og:type")),
 		Paper: firstMeta(tree, "citation_title", "citation_doi") != "",
 	}
 	for text := range linkedTexts(tree) {
