@@ -60,8 +60,10 @@ func (h planHandler) plan(ctx context.Context, a *stage.Attempt) (plan topicqueu
 	p := planning.Planner{
 		Model: a.Calls.Model(), Runner: a.Calls.Runner(box.Tools), Sections: box.Sections, Emit: a.Emit, Now: h.now,
 	}
-	if a.Calls.Documents, err = h.documents(ctx, a, p, box.Attached); err != nil {
-		return plan, nil, fmt.Errorf("summarize the attached documents: %w", err)
+	if box.Attached != nil {
+		if a.Calls.Documents, err = planning.Summarize(ctx, a.Run.Topic, box.Attached); err != nil {
+			return plan, nil, fmt.Errorf("summarize the attached documents: %w", err)
+		}
 	}
 	path, why, err := h.path(ctx, a, p)
 	if err != nil {
@@ -153,25 +155,6 @@ func (h planHandler) read(ctx context.Context, a *stage.Attempt, p planning.Plan
 		return plan, stage.Error("read the documents", err)
 	}
 	return read, nil
-}
-
-// documents returns the attached documents with their summaries. The model may use only part of the time for them.
-func (h planHandler) documents(ctx context.Context, a *stage.Attempt, p planning.Planner,
-	from planning.Attached) ([]topicqueue.Document, error) {
-	if from == nil {
-		return nil, nil
-	}
-	soon, cancel := ctx, func() {}
-	if a.Seal >= 0 && p.Model != nil {
-		soon, cancel = context.WithTimeout(ctx, a.Seal/(2*planShare))
-	}
-	defer cancel()
-	documents, err := p.Summarize(soon, a.Run, from)
-	if err != nil && soon.Err() != nil && ctx.Err() == nil {
-		p.Model = nil
-		documents, err = p.Summarize(ctx, a.Run, from)
-	}
-	return documents, err
 }
 
 // planned plans with the model, or without it if it is unavailable or takes too long.

@@ -35,35 +35,3 @@ func About(lang string, p Prompt, d AboutData) Prompt {
 	}
 	return p
 }
-
-// SummarizeData asks for a summary of each attached document.
-type SummarizeData struct {
-	Topic     string
-	Documents []DocumentExcerpt
-}
-
-// DocumentExcerpt is the part of a document shown to the model.
-type DocumentExcerpt struct {
-	Number   int // counted from 1
-	FileName string
-	Title    string
-	Sections []string // its headings
-	Text     string   // its beginning
-}
-
-// SummarizeAnswer has a summary for each document.
-type SummarizeAnswer struct {
-	Summaries []DocumentSummary `json:"summaries"`
-}
-
-// DocumentSummary is the summary of one document.
-type DocumentSummary struct {
-	Document int    `json:"document"`
-	Summary  string `json:"summary"`
-}
-
-// Summarize asks for a summary of each attached document (SummarizeAnswer).
-func Summarize(lang string, d SummarizeData) Prompt {
-	return structured("summarize", lang, d, 300+200*len(d.Documents),
-		Bound{Property: "summaries", Least: len(d.Documents), Most: len(d.Documents)})
-}

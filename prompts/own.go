@@ -190,7 +190,6 @@ func samples(file string) []any {
 		"renew.user.tmpl":   RenewData{}, "repair.user.tmpl": RepairData{}, "repair_section.user.tmpl": RepairSectionData{},
 		"rephrase.user.tmpl": RephraseData{}, "review.user.tmpl": ReviewData{}, "route.user.tmpl": RouteData{},
 		"satisfied.user.tmpl": SatisfiedData{},
-		"summarize.user.tmpl": SummarizeData{},
 	}[file]
 	if !ok {
 		return nil

@@ -33,9 +33,6 @@ const (
 // Plan returns the calls for planning this many sub-topics.
 func Plan(o topicqueue.Options, blocks int) []Call {
 	var calls []Call
-	if o.Attached != "" {
-		calls = append(calls, summarize)
-	}
 	if o.Path == topicqueue.PathShallow || len(o.Plan) > 0 {
 		return calls
 	}
@@ -53,9 +50,6 @@ func Plan(o topicqueue.Options, blocks int) []Call {
 	}
 	return calls
 }
-
-// summarize summarizes each attached document in a paragraph.
-var summarize = Call{llm.Planner, 1, 14_000 + schema, 2_000}
 
 // clarify decides whether to ask the user what is meant.
 var clarify = Call{llm.Planner, 1, 4_500 + schema, 200}
