@@ -29,7 +29,8 @@ another until an empty line.`,
 	p.settingFlag(cmd.Flags(), "kb", "kb_name", "knowledge base to search besides the run's evidence (default: "+
 		"that of the run)")
 	p.settingFlag(cmd.Flags(), "duration", "limits.run_duration", "maximum duration of an answer, such as 2m")
-	budgetFlags(p, cmd)
+	p.settingFlag(cmd.Flags(), "budget", "limits.run_budget",
+		"budget of an answer for models: US dollars such as 0.50, or tokens such as \"100k tokens\"")
 	return cmd
 }
 
@@ -70,7 +71,7 @@ func askAbout(ctx context.Context, s *session, name, question string) error {
 
 // ask answers one question about a run and prints the answer.
 func ask(ctx context.Context, s *session, r desk.AskRequest) error {
-	if !s.cfg.LLM.Enabled() {
+	if !s.Config.LLM.Enabled() {
 		return quote(ctx, s, r)
 	}
 	answer, err := answerHere(ctx, s, r)

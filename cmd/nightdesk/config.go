@@ -48,7 +48,7 @@ func showPreset(s *session, name string) error {
 
 func showConfig(s *session) error {
 	table := view.NewTable(s.Console, "SETTING", "VALUE", "SOURCE")
-	for _, e := range s.cfg.Effective() {
+	for _, e := range s.Config.Effective() {
 		if err := table.Row(e, e.Path, e.Value, e.Source); err != nil {
 			return err
 		}

@@ -32,22 +32,19 @@ func cancelCommand(p *program) *cobra.Command {
 }
 
 func pauseCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use: "pause RUN|BATCH", Short: "Pause a run, or all runs of a batch; their deadlines do not move",
-		Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-			return control(ctx, s, args[0], "paused", desk.Pause)
-		}),
-	}
+	return controlCommand(p, "pause", "Pause a run, or all runs of a batch; their deadlines do not move", "paused",
+		desk.Pause)
 }
 
 func resumeCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use: "resume RUN|BATCH", Short: "Continue a paused run, or all paused runs of a batch", Args: cobra.ExactArgs(1),
+	return controlCommand(p, "resume", "Continue a paused run, or all paused runs of a batch", "resumed", desk.Resume)
+}
+
+func controlCommand(p *program, name, short, done string, do desk.Control) *cobra.Command {
+	return &cobra.Command{Use: name + " RUN|BATCH", Short: short, Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-			return control(ctx, s, args[0], "resumed", desk.Resume)
-		}),
-	}
+			return control(ctx, s, args[0], done, do)
+		})}
 }
 
 func retryCommand(p *program) *cobra.Command {
@@ -80,7 +77,11 @@ attempt.`,
 			case all:
 				o.What = redisqueue.RetryAll
 			}
-			return retryHint(control(ctx, s, args[0], "to be tried again", desk.Retry(o)))
+			err := control(ctx, s, args[0], "to be tried again", desk.Retry(o))
+			if errors.Is(err, tasks.ErrNothingFailed) {
+				err = view.Hint(err, "--report writes the report again, --all starts over.")
+			}
+			return err
 		}),
 	}
 	cmd.Flags().BoolVar(&report, "report", false, "write the report again, even if the run is completed")
@@ -128,14 +129,6 @@ func controlBatch(ctx context.Context, con *view.Console, d *desk.Desk, name, do
 		con.Say("the state of %d of them has expired: `nightdesk replay RUN` writes a report again", all.Gone)
 	}
 	return nil
-}
-
-// retryHint suggests alternatives to a retry that is refused.
-func retryHint(err error) error {
-	if errors.Is(err, tasks.ErrNothingFailed) {
-		return view.Hint(err, "--report writes the report again, --all starts over.")
-	}
-	return err
 }
 
 // retryNotifications resends notifications that could not be delivered.

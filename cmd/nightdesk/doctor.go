@@ -17,8 +17,8 @@ func doctorCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check the configuration and its services, and explain how to fix problems", Args: cobra.NoArgs,
 		RunE: p.command(func(ctx context.Context, s *session, args []string) (err error) {
-			c := health.Checker{Config: s.cfg, Console: s.Console, Ask: ask}
-			if c.Desk, c.Away = wiring.OpenDesk(ctx, s.cfg, s.Console, false); c.Away == nil {
+			c := health.Checker{Config: s.Config, Console: s.Console, Ask: ask}
+			if c.Desk, c.Away = wiring.OpenDesk(ctx, s.Config, s.Console, wiring.Attach); c.Away == nil {
 				defer func() { err = errors.Join(err, c.Desk.Close()) }()
 			}
 			return printChecks(ctx, s.Console, c)

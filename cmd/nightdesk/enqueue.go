@@ -13,6 +13,7 @@ import (
 	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/topicqueue"
 )
 
 // enqueueFlags are the flags of enqueue.
@@ -84,7 +85,7 @@ func (f *enqueueFlags) run(ctx context.Context, s *session, args []string) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, attached.Close()) }()
-	s.cfg.Attached = attached != nil
+	s.Config.Attached = attached != nil
 	open := desk.OpenWorking
 	if f.dryRun {
 		open = desk.Open
@@ -124,7 +125,7 @@ func (f *enqueueFlags) estimate(ctx context.Context, s *session, d *desk.Desk, l
 	for i := range list.Options {
 		list.Options[i].Attached = attached
 	}
-	doc, err := estimate.Of(ctx, s.cfg, d.Desk, list, f.Batch)
+	doc, err := estimate.Of(ctx, s.Config, d.Desk, list, f.Batch)
 	if err != nil {
 		return err
 	}
@@ -157,4 +158,14 @@ func (f *enqueueFlags) submit(ctx context.Context, s *session, d *desk.Desk, o d
 	fmt.Fprintln(s.Out)
 	s.Say("process them with `nightdesk worker`; show them with `nightdesk list --batch %s`", done.Batch)
 	return nil
+}
+
+// addBatchBudget adds the flag for the budget that all runs of a batch share.
+func addBatchBudget(cmd *cobra.Command, f *intake.Flags) {
+	cmd.Flags().Func("batch-budget",
+		"budget of all runs of the batch together: US dollars such as 20, or tokens such as \"20M tokens\"",
+		func(value string) (err error) {
+			f.BatchBudget, err = topicqueue.ParseBudget(value)
+			return err
+		})
 }

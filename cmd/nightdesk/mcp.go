@@ -102,10 +102,10 @@ func offer[Arguments, Answer any](server *sdk.Server, name, about string,
 
 // ask answers a question about a report in this process, like the command ask.
 func (a assistant) ask(ctx context.Context, r desk.AskRequest) (any, error) {
-	if !a.cfg.LLM.Enabled() {
+	if !a.Config.LLM.Enabled() {
 		return a.desk.Quote(ctx, r)
 	}
-	s := a.with(a.cfg)
+	s := &session{a.Settings}
 	s.Console = &view.Console{In: bytes.NewReader(nil), Out: io.Discard, Err: io.Discard, Log: a.Log}
 	return answerHere(ctx, s, r)
 }

@@ -36,7 +36,7 @@ func listPrompts(_ context.Context, s *session, args []string) error {
 		_, err := fmt.Fprint(s.Out, text)
 		return err
 	}
-	own, err := wiring.OwnPrompts(s.cfg)
+	own, err := wiring.OwnPrompts(s.Config)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ kept: unfinished runs and batches, and what the next run of a recurring topic ne
 }
 
 func purgeStorage(ctx context.Context, s *session, d *desk.Desk, dry bool) error {
-	r := s.cfg.Retention
+	r := s.Config.Retention
 	things, files, total := 0, 0, int64(0)
 	order := purge.Order{Queue: d.Queue, Store: d.Store, Now: d.Clock.Now(), Dry: dry,
 		Days: r.Days, Count: r.Count}
@@ -48,7 +48,7 @@ func purgeStorage(ctx context.Context, s *session, d *desk.Desk, dry bool) error
 		things++
 		files += gone.Files
 		if gone.Kind == "attached" && !dry { // also delete the local copy
-			if err := knowledge.Discard(wiring.KnowledgeDir(s.cfg), knowledge.Attached, gone.Name); err != nil {
+			if err := knowledge.Discard(wiring.KnowledgeDir(s.Config), knowledge.Attached, gone.Name); err != nil {
 				return err
 			}
 		}

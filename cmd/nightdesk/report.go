@@ -67,19 +67,19 @@ func reportOf(ctx context.Context, s *session, d *desk.Desk, runID string, f rep
 	if err != nil {
 		return err
 	}
-	store, doc := d.Store, map[string]string{"run_id": runID}
-	switch {
-	case file.Key == "":
-	case f.format == reports.Audio, f.format == reports.Transcript:
-		doc[f.format] = store.Location(file.Key)
-	case f.format == reports.Markdown:
-		doc["report"], doc["markdown"] = store.Location(file.Key), string(file.Body)
-	case f.format == formats.NameHTML:
-		doc["report"], doc["html"] = store.Location(file.Key), string(file.Body)
+	doc := map[string]string{"run_id": runID}
+	location := d.Store.Location(file.Key)
+	switch f.format {
+	case reports.Audio, reports.Transcript:
+		doc[f.format] = location
+	case reports.Markdown:
+		doc["report"], doc["markdown"] = location, string(file.Body)
+	case formats.NameHTML:
+		doc["report"], doc["html"] = location, string(file.Body)
 	default:
-		doc["report"] = store.Location(file.Key)
+		doc["report"] = location
 	}
-	return printFile(s.Console, store, file, f, doc)
+	return printFile(s.Console, d.Store, file, f, doc)
 }
 
 // printFile prints a file or its location. doc is the document of --json.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs/notify"
@@ -41,7 +42,7 @@ func TestRetryNotifications(t *testing.T) {
 	con.Out, con.Err, cfg.Webhook.URL = &out, &out, config.NewSecret("https://new.example.org/hook")
 	for _, want := range []string{"2 notifications of queue notifying-" + removed.Key(), "nightdesk: no notification"} {
 		out.Reset()
-		s := &session{Console: con, cfg: cfg}
+		s := &session{desk.Settings{Console: con, Config: cfg}}
 		if err := retryNotifications(t.Context(), s); err != nil || !strings.HasPrefix(out.String(), want) {
 			t.Errorf("%q, %v; want %q", out.String(), err, want)
 		}

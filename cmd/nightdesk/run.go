@@ -60,37 +60,16 @@ func runCommand(p *program) *cobra.Command {
 // addTopicFlags adds the flags that control how topics are researched.
 func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 	flags := cmd.Flags()
-	for _, s := range []struct{ name, path, usage string }{
-		{"preset", "preset", intake.PresetUsage()},
-		{"kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first"},
-		{"language", "language", "language of the report: en, zh or another language tag"},
-		{"duration", "limits.run_duration", "maximum duration, counted from the start of planning, such as 20m"},
-		{"plan", "planning.plan", "file with the sub-topics as a Markdown list, one item each"},
-		{"user-info", "user_info", "who asks and why, as text for all prompts"},
-		{"strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)"},
-		{"sources", "researching.sources",
-			"allowed kinds of sources, comma-separated: kb, web, papers, code, own (default: all that are configured)"},
-		{"citation-style", "reporting.citation_style", "anchors or numbered"},
-		{"report-template", "reporting.template",
-			"sections of the report with instructions: a Markdown `file`, or a name from \"nightdesk styles\""},
-		{"length", "reporting.length", "length of the report, in your own words: \"one page\""},
-		{"audience", "reporting.audience",
-			"readers of the report, in your own words: \"engineers who know databases\""},
-		{"audio", "reporting.audio", audioUsage},
-	} {
-		p.settingFlag(flags, s.name, s.path, s.usage)
+	for _, s := range intake.Settings {
+		p.settingFlag(flags, s.Flag(), s.Path, s.Usage)
 	}
+	p.settingFlag(flags, "kb", "kb_name", "name of a knowledge base, or a directory, which is indexed first")
 	p.settingSwitch(cmd, "pictures", "reporting.pictures", "show pictures of the web pages that are cited")
 	flags.StringVar(&f.Deadline, "deadline", "",
 		"when the report is due, including time in the queue: 07:00, 2026-03-01 07:00 or RFC 3339")
 	flags.BoolVar(&f.Incremental, "incremental", false,
 		"update the last report on this topic: research only what changed and list the changes first")
-	budgetFlags(p, cmd)
 }
-
-// audioUsage is the usage text of --audio.
-const audioUsage = "audio version: extended_audio (whole report), single_podcast_overview (main points), " +
-	"dual_podcast_overview (main points, two voices) or none"
 
 // addAttach adds the flag that attaches documents.
 func addAttach(cmd *cobra.Command, f *intake.Flags) {
@@ -114,11 +93,11 @@ func runTopic(ctx context.Context, s *session, topic, out string, f intake.Flags
 		if err != nil {
 			return view.Usage(fmt.Errorf("--out %s: %w", out, err))
 		}
-		cfg, err := s.load(map[string]string{"storage_url": "file://" + dir})
+		cfg, err := s.Load(map[string]string{"storage_url": "file://" + dir})
 		if err != nil {
 			return err
 		}
-		s = s.with(cfg)
+		s = &session{s.With(cfg)}
 	}
 	if err := tasks.CheckTopic(topic); err != nil {
 		return view.Usage(err)
@@ -129,7 +108,7 @@ func runTopic(ctx context.Context, s *session, topic, out string, f intake.Flags
 // researchHere researches one topic in this process, from start to end.
 func researchHere(ctx context.Context, s *session, topic string, f intake.Flags) (err error) {
 	local := newBases(s)
-	kb, err := local.Resolve(ctx, s.cfg.KBName)
+	kb, err := local.Resolve(ctx, s.Config.KBName)
 	if err != nil {
 		return err
 	}
@@ -138,13 +117,13 @@ func researchHere(ctx context.Context, s *session, topic string, f intake.Flags)
 		return err
 	}
 	defer func() { err = errors.Join(err, attached.Close()) }()
-	s.cfg.Attached = attached != nil
-	options, err := f.Options(s.cfg, kb)
+	s.Config.Attached = attached != nil
+	options, err := f.Options(s.Config, kb)
 	if err != nil {
 		return err
 	}
 	return workHere(ctx, s, func(d *desk.Desk) (id string, err error) {
-		if err := dialogue.Enable(&options, s.cfg, s.Console); err != nil {
+		if err := dialogue.Enable(&options, s.Config, s.Console); err != nil {
 			return "", err
 		}
 		if options.Attached, err = attached.Publish(ctx); err != nil {
@@ -170,11 +149,11 @@ func researchHere(ctx context.Context, s *session, topic string, f intake.Flags)
 // process serves, and returns its id. ended is called when its files are in storage.
 func workHere(ctx context.Context, s *session, enqueue func(*desk.Desk) (string, error),
 	ended func(*desk.Desk, desk.RunRequest) error) error {
-	if !s.cfg.Given("log_level") {
-		s.Log = newLogger(s.cfg, s.Console, zerolog.ErrorLevel) // progress shows the rest
+	if !s.Config.Given("log_level") {
+		s.Log = newLogger(s.Config, s.Console, zerolog.ErrorLevel) // progress shows the rest
 	}
 	return s.withDesk(ctx, desk.OpenOwn, func(d *desk.Desk) error {
-		services, err := wiring.NewServices(ctx, s.cfg, s.Console, d.Desk)
+		services, err := wiring.NewServices(ctx, s.Config, s.Console, d.Desk)
 		if err != nil {
 			return err
 		}
@@ -198,7 +177,7 @@ func workHere(ctx context.Context, s *session, enqueue func(*desk.Desk) (string,
 
 // followHere starts a worker for the lane of a run and shows the run until its files are in storage.
 func followHere(ctx context.Context, s *session, d *desk.Desk, services jobs.Services, run topicqueue.Run) error {
-	settings := wiring.WorkerSettings(s.cfg, run.Lane)
+	settings := wiring.WorkerSettings(s.Config, run.Lane)
 	settings.ReportConcurrency = 0 // a single run has a single report
 	settings.PollInterval = 10 * time.Millisecond
 	settings.Grace = interruptGrace
@@ -208,17 +187,14 @@ func followHere(ctx context.Context, s *session, d *desk.Desk, services jobs.Ser
 	}
 	screen := view.NewRunScreen(s.Err, run, false)
 	usable := usable(d.Queue, services.Store)
-	ask := &dialogue.Asker{RunScreen: screen, Console: s.Console, Human: s.cfg.Planning.Human, Desk: d}
+	ask := &dialogue.Asker{RunScreen: screen, Console: s.Console, Human: s.Config.Planning.Human, Desk: d}
 	_, err := watch.Follow(ctx, d, run.ID, 0, usable, ask)
 	screen.End()
-	if ctx.Err() != nil && ask.CancelWaiting(ctx, run.ID, interruptGrace, usable) {
+	if ctx.Err() != nil && ask.CancelWaiting(ctx, run.ID, interruptGrace) {
 		worker.Stop()
 		dropLane(d, run.Lane)
 		return view.Hint(fmt.Errorf("interrupted while waiting for an answer; run %s is cancelled", run.ID),
 			"Run the command again to start over. With --human-in-the-loop false it asks nothing.")
-	}
-	if err == nil {
-		_, err = watch.AwaitPublished(ctx, d.Queue, run, usable, screen)
 	}
 	worker.Stop()
 	if ctx.Err() != nil {

@@ -107,17 +107,9 @@ twice fires once, at the first.`,
 		{"template", "template",
 			`topic with column names as variables: "What changed at {ticker} since {yesterday}?"`},
 		{"tag", "tags", "tags of all topics, comma-separated"},
-		{"preset", "preset", intake.PresetUsage()},
 		{"kb", "kb", "name of a knowledge base, or a directory, which is indexed at each firing"},
-		{"language", "language", "language of the reports: en, zh or another tag"},
-		{"strategy", "strategy", "exploratory (broad), balanced or focused (deep)"},
-		{"sources", "sources", "allowed kinds of sources, comma-separated: kb, web, papers, code, own"},
 		{"priority", "priority", "high, normal or low (default normal)"},
-		{"budget", "budget", "budget of a run for models: US dollars such as 2.50, or tokens such as \"2M tokens\""},
 		{"batch-budget", "batch_budget", "budget of all runs of one firing together"},
-		{"report-template", "report_template",
-			"file with the sections of the reports and instructions, read at each firing"},
-		{"audio", "audio", audioUsage},
 		{"deadline", "deadline", "time of day at which the reports are due, such as 07:00"},
 		{"catch-up", "catch_up", "after missed due times: once (fire the latest, default) or skip"},
 		{"overlap", "overlap", "if the previous batch is still running: skip (default) or queue (fire when it has ended)"},
@@ -125,6 +117,12 @@ twice fires once, at the first.`,
 			"(default 3)"},
 	} {
 		cmd.Flags().Func(f.name, f.usage, func(value string) error { values[f.key] = value; return nil })
+	}
+	for _, s := range intake.Settings {
+		if slices.Contains([]string{"preset", "language", "strategy", "sources", "budget", "report_template", "audio"},
+			s.Column) {
+			cmd.Flags().Func(s.Flag(), s.Usage, func(value string) error { values[s.Column] = value; return nil })
+		}
 	}
 	cmd.Flags().BoolFunc("incremental",
 		"update the last report on each topic: research only what changed and list the changes first",
@@ -212,11 +210,8 @@ func listSchedules(ctx context.Context, s *session, d schedules.Desk) error {
 
 func showSchedule(ctx context.Context, s *session, d schedules.Desk, name string) error {
 	r, err := d.Show(ctx, name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.JSON:
-		return s.PrintJSON(r, false)
 	}
 	var rows, fired [][]string
 	for _, row := range [][2]string{
@@ -243,6 +238,6 @@ func showSchedule(ctx context.Context, s *session, d schedules.Desk, name string
 		fired = append(fired, []string{view.DueTime(f.Due.In(schedules.Zone(r.Spec))), string(f.State),
 			cmp.Or(f.Batch, "-"), cmp.Or(schedules.Runs(f), "-"), f.Reason})
 	}
-	return view.PrintLines(s.Out, slices.Concat([]string{fmt.Sprintf("schedule %s: %s in %s", r.Name, r.Cron, r.Zone)},
+	return s.Lines(r, slices.Concat([]string{fmt.Sprintf("schedule %s: %s in %s", r.Name, r.Cron, r.Zone)},
 		view.Align(rows), view.Align(fired)))
 }

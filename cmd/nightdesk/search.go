@@ -32,20 +32,15 @@ with some of them are listed.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {
 			q.Text = strings.Join(args, " ")
-			return withIndex(ctx, s, func(index *finding.Reports) error { return searchReports(ctx, s, index, q) })
+			return s.withDesk(ctx, desk.OpenStored, func(d *desk.Desk) error {
+				index := d.Index()
+				return errors.Join(searchReports(ctx, s, index, q), index.Close())
+			})
 		}),
 	}
 	cmd.Flags().StringVar(&q.Batch, "batch", "", "only runs of this batch")
 	cmd.Flags().IntVar(&q.Limit, "limit", 20, "at most this number of runs, up to 100")
 	return cmd
-}
-
-// withIndex calls do with the index of the reports in storage.
-func withIndex(ctx context.Context, s *session, do func(*finding.Reports) error) error {
-	return s.withDesk(ctx, desk.OpenStored, func(d *desk.Desk) error {
-		index := d.Index()
-		return errors.Join(do(index), index.Close())
-	})
 }
 
 func searchReports(ctx context.Context, s *session, index *finding.Reports, q search.Query) error {

@@ -52,7 +52,7 @@ read-only access.`,
 
 func servePages(ctx context.Context, s *session, _ []string) error {
 	return s.withDesk(ctx, desk.OpenUnchecked, func(d *desk.Desk) error {
-		listener, err := listen(s.cfg)
+		listener, err := listen(s.Config)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func serveDesk(ctx context.Context, s *session, d *desk.Desk, listener net.Liste
 	defer func() { err = errors.Join(err, index.Close()) }()
 	server := &http.Server{
 		Handler: web.New(web.Services{
-			Desk: d, Token: s.cfg.Serve.Token.Reveal(), ReadToken: s.cfg.Serve.ReadToken.Reveal(),
+			Desk: d, Token: s.Config.Serve.Token.Reveal(), ReadToken: s.Config.Serve.ReadToken.Reveal(),
 			Search: index.Search, Health: d.Checks().Look,
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
@@ -78,7 +78,7 @@ func serveDesk(ctx context.Context, s *session, d *desk.Desk, listener net.Liste
 	go func() { ended <- server.Serve(listener) }()
 	address := "http://" + listener.Addr().String() + "/"
 	if err = s.Row(map[string]string{"url": address}, "%s\n", address); err == nil { // /healthz shows what it waits for
-		err = wiring.AwaitUsable(ctx, s.cfg, s.Console, d.Desk, d.Store)
+		err = wiring.AwaitUsable(ctx, s.Config, s.Console, d.Desk, d.Store)
 	}
 	if err == nil {
 		d.Checks().WarnOfRedis(ctx)

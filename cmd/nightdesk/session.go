@@ -23,7 +23,6 @@ type program struct {
 	getenv     func(string) string
 	configFile string
 	overrides  map[string]string // settings given as flags, by path
-	cfg        config.Config     // set once the command line was understood
 	ran        bool              // the command line was understood
 }
 
@@ -43,36 +42,20 @@ func (p *program) settingSwitch(cmd *cobra.Command, name, path, usage string) {
 	})
 }
 
-// session is one execution of a command: its console and its settings.
-type session struct {
-	*view.Console
-	cfg config.Config
-	// load loads the settings again. more overrides settings, including those from flags.
-	load func(more map[string]string) (config.Config, error)
-}
-
-// with returns a session with other settings.
-func (s session) with(cfg config.Config) *session {
-	s.cfg = cfg
-	return &s
-}
+// session is one execution of a command.
+type session struct{ desk.Settings }
 
 // withDesk opens a desk, calls do with it, and closes it.
 func (s *session) withDesk(ctx context.Context, open desk.Opener, do func(*desk.Desk) error) error {
-	d, err := open(ctx, s.settings())
+	d, err := open(ctx, s.Settings)
 	if err != nil {
 		return err
 	}
 	return errors.Join(do(d), d.Close())
 }
 
-// settings returns what a desk needs of the session.
-func (s *session) settings() desk.Settings {
-	return desk.Settings{Config: s.cfg, Console: s.Console, Load: s.load}
-}
-
 // newBases returns the knowledge bases that a session uses.
-func newBases(s *session) *bases.Bases { return bases.New(s.cfg, s.Console) }
+func newBases(s *session) *bases.Bases { return bases.New(s.Config, s.Console) }
 
 // withRun calls do with the storage and the full id of a run in it.
 func (s *session) withRun(ctx context.Context, name string, do func(*desk.Desk, string) error) error {
@@ -95,17 +78,17 @@ func (p *program) command(do work) func(*cobra.Command, []string) error {
 		if err != nil {
 			return err
 		}
-		p.ran, p.cfg = true, cfg
+		p.ran = true
 		p.Log = newLogger(cfg, p.Console, zerolog.InfoLevel)
 		for _, n := range cfg.Notices() {
 			p.Say("%s", n)
 		}
 		redis.SetLogger(redisLog{p.Console}) // the default logger writes to standard error
-		return do(cmd.Context(), &session{p.Console, cfg, p.load}, args)
+		return do(cmd.Context(), &session{desk.Settings{Config: cfg, Console: p.Console, Load: p.load}}, args)
 	}
 }
 
-// load implements session.load.
+// load implements desk.Settings.Load.
 func (p *program) load(more map[string]string) (config.Config, error) {
 	file := p.configFile
 	if file == "" {

@@ -41,10 +41,7 @@ func showStatus(ctx context.Context, s *session, args []string) error {
 		if err != nil {
 			return err
 		}
-		if s.JSON {
-			return s.PrintJSON(detail, false)
-		}
-		return view.PrintLines(s.Out, append(statusLines(detail, found.Run), blockLines(detail)...))
+		return s.Lines(detail, append(statusLines(detail, found.Run), blockLines(detail)...))
 	})
 }
 
@@ -136,11 +133,7 @@ func batchStatus(ctx context.Context, con *session, d *desk.Desk, name string) e
 	if err != nil {
 		return err
 	}
-	if con.JSON {
-		err = con.PrintJSON(s, false)
-	} else {
-		err = view.PrintLines(con.Out, batchLines(s))
-	}
+	err = con.Lines(s, batchLines(s))
 	if s.Working && d.HasQueue() {
 		d.Checks().Warn(ctx)
 	}
@@ -171,4 +164,24 @@ func batchLines(s desk.BatchStatus) []string {
 		lines = append(lines, fmt.Sprintf("  %d of them not yet in storage", s.Unpublished))
 	}
 	return lines
+}
+
+// spentWords returns text such as "$0.12 of $2.50", or "" without a budget.
+func spentWords(spent, limit topicqueue.Budget) string {
+	if limit.Amount() == 0 {
+		return ""
+	}
+	text := "nothing"
+	if spent.Amount() > 0 {
+		text = amountWords(spent)
+	}
+	return text + " of " + amountWords(limit)
+}
+
+// amountWords formats a budget; money is rounded to four decimal places.
+func amountWords(b topicqueue.Budget) string {
+	if b.Money() {
+		return fmt.Sprintf("$%.4f", b.USD)
+	}
+	return b.String()
 }

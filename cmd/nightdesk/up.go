@@ -29,11 +29,11 @@ this process. Then add topics through the API; topics still waiting when the pro
 
 // runAll runs a worker, a scheduler and the pages until ctx ends. If one part fails, it stops the others.
 func runAll(ctx context.Context, s *session, _ []string) (err error) {
-	listener, err := listen(s.cfg)
+	listener, err := listen(s.Config)
 	if err != nil {
 		return err
 	}
-	d, err := desk.OpenOwn(ctx, s.settings())
+	d, err := desk.OpenOwn(ctx, s.Settings)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -35,7 +35,7 @@ valid, 2 wrong use.`,
 				if len(args) > 0 {
 					return view.Usage(errors.New("verify takes a run or a report, not both"))
 				}
-				return f.Verify(ctx, s.cfg, s.Console)
+				return f.Verify(ctx, s.Config, s.Console)
 			}
 			if len(args) == 0 {
 				return view.Usage(view.Hint(errors.New("verify needs a run, or a report and its sources"),

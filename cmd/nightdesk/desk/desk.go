@@ -30,8 +30,8 @@ import (
 
 // Settings are the settings of a process, and where it speaks to a person.
 type Settings struct {
-	Config  config.Config
-	Console *view.Console // for notes, and the log
+	*view.Console // for notes, and the log
+	Config        config.Config
 	// Load loads the settings again. more overrides settings, including those from flags.
 	Load func(more map[string]string) (config.Config, error)
 }
@@ -74,43 +74,40 @@ func Open(ctx context.Context, s Settings) (*Desk, error) {
 }
 
 // OpenQueue opens the storage and the queue, which must exist.
-func OpenQueue(ctx context.Context, s Settings) (*Desk, error) {
-	return open(ctx, s, wiring.OpenDesk, false)
-}
+func OpenQueue(ctx context.Context, s Settings) (*Desk, error) { return open(ctx, s, wiring.Attach) }
 
 // OpenWorking is OpenQueue for adding or processing tasks. It warns about problems with Redis in advance.
 func OpenWorking(ctx context.Context, s Settings) (*Desk, error) {
-	return openWorking(ctx, s, false)
+	return openWorking(ctx, s, wiring.Attach)
 }
 
 // OpenOwn is OpenWorking, but starts a local Redis if there is none.
 func OpenOwn(ctx context.Context, s Settings) (*Desk, error) {
-	return openWorking(ctx, s, true)
-}
-
-func openWorking(ctx context.Context, s Settings, start bool) (*Desk, error) {
-	d, err := open(ctx, s, wiring.OpenDesk, start)
-	if err == nil && !d.InMemory {
-		d.Checks().WarnOfRedis(ctx)
-	}
-	return d, err
+	return openWorking(ctx, s, wiring.Start)
 }
 
 // OpenUnchecked is OpenQueue for a service that waits until Redis responds.
 func OpenUnchecked(ctx context.Context, s Settings) (*Desk, error) {
-	return open(ctx, s, wiring.OpenUnchecked, false)
+	return open(ctx, s, wiring.Unchecked)
 }
 
-func open(ctx context.Context, s Settings,
-	queue func(context.Context, config.Config, *view.Console, bool) (*wiring.Desk, error), start bool) (*Desk, error) {
+func open(ctx context.Context, s Settings, how wiring.Opening) (*Desk, error) {
 	d, err := OpenStored(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	if d.Desk, err = queue(ctx, s.Config, s.Console, start); err != nil {
+	if d.Desk, err = wiring.OpenDesk(ctx, s.Config, s.Console, how); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+func openWorking(ctx context.Context, s Settings, how wiring.Opening) (*Desk, error) {
+	d, err := open(ctx, s, how)
+	if err == nil && !d.InMemory {
+		d.Checks().WarnOfRedis(ctx)
+	}
+	return d, err
 }
 
 // Close closes the queue.

@@ -7,12 +7,12 @@ package dialogue
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/watch"
 	"nightdesk/config"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/retry"
@@ -53,7 +53,7 @@ type Asker struct {
 func (a *Asker) Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
 	n, question := run.Waiting()
 	if n > 0 { // the question is shown below
-		events = withoutWait(events)
+		events = slices.DeleteFunc(events, func(e topicqueue.Event) bool { return e.Status == topicqueue.StatusWait })
 	}
 	if err := a.RunScreen.Show(ctx, run, events); err != nil || n <= a.asked {
 		return err
@@ -64,16 +64,6 @@ func (a *Asker) Show(ctx context.Context, run topicqueue.Run, events []topicqueu
 		return a.askCustom(ctx, run, n, question)
 	}
 	return a.askTerminal(ctx, run, n, question)
-}
-
-func withoutWait(events []topicqueue.Event) []topicqueue.Event {
-	var out []topicqueue.Event
-	for _, e := range events {
-		if e.Status != topicqueue.StatusWait {
-			out = append(out, e)
-		}
-	}
-	return out
 }
 
 // give submits an answer to the run. It retries every second while Redis is unavailable. It returns an error of the
@@ -98,20 +88,14 @@ func (a *Asker) give(ctx context.Context, run topicqueue.Run, number int, text s
 	}
 }
 
-// CancelWaiting cancels a run that was interrupted while waiting for an answer, and waits a while for its files. It
-// reports whether it did.
-func (a *Asker) CancelWaiting(ctx context.Context, runID string, grace time.Duration,
-	usable func(context.Context) error) bool {
+// CancelWaiting cancels a run that was interrupted while waiting for an answer. It reports whether it did.
+func (a *Asker) CancelWaiting(ctx context.Context, runID string, grace time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	if _, _, err := a.Desk.Waiting(ctx, desk.RunRequest{RunID: runID}); err != nil {
 		return false
 	}
 	cancelRun := desk.Cancel(desk.CancelOptions{Reason: "interrupted at a question"})
-	if _, err := a.Desk.ChangeRun(ctx, runID, cancelRun); err != nil {
-		return false
-	}
-	// best effort: missing files do no harm
-	_, _ = watch.AwaitPublished(ctx, a.Desk.Queue, topicqueue.Run{ID: runID}, usable, a)
-	return true
+	_, err := a.Desk.ChangeRun(ctx, runID, cancelRun)
+	return err == nil
 }

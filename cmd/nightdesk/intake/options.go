@@ -3,11 +3,6 @@ package intake
 import (
 	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
-	"time"
-
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -15,6 +10,10 @@ import (
 	"nightdesk/pipeline/reporting/template"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
+	"os"
+	"slices"
+	"strings"
+	"time"
 )
 
 // Flags control how topics are researched, in addition to the flags that set settings.
@@ -25,9 +24,6 @@ type Flags struct {
 	Follows     bool     // the topic is a question about a report, whose evidence can be searched
 	Attach      []string // files of documents that belong only to these runs
 }
-
-// PresetUsage returns the usage text of --preset.
-func PresetUsage() string { return "limits of the research: " + view.Either(config.PresetNames()...) }
 
 // Options returns the options for researching topics with a knowledge base.
 func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error) {
@@ -158,4 +154,36 @@ func ReadTemplate(name, language string) (string, error) {
 			"`nightdesk help templates` has an example."))
 	}
 	return string(text), nil
+}
+
+// DeadlineAt parses the time when a report is due: a time of day, which means its next occurrence in local time, a date
+// and time in local time, or RFC 3339. It returns the zero time for "".
+func DeadlineAt(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return checkDeadline(text, at, now)
+	}
+	if at, err := time.ParseInLocation("2006-01-02 15:04", text, now.Location()); err == nil {
+		return checkDeadline(text, at, now)
+	}
+	at, err := time.Parse("15:04", text)
+	if err != nil {
+		return time.Time{},
+			view.Usage(fmt.Errorf("deadline %q: give a time of day (07:00), a date and time (2026-03-01 07:00) or RFC 3339 "+
+				"(2026-03-01T07:00:00Z)", text))
+	}
+	due := time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), 0, 0, now.Location())
+	if !due.After(now) {
+		due = time.Date(now.Year(), now.Month(), now.Day()+1, at.Hour(), at.Minute(), 0, 0, now.Location())
+	}
+	return due, nil
+}
+
+func checkDeadline(text string, at, now time.Time) (time.Time, error) {
+	if !at.After(now) {
+		return time.Time{}, view.Usage(fmt.Errorf("deadline %q is over already", text))
+	}
+	return at, nil
 }

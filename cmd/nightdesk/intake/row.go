@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/reporting/template"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/topiclist"
+	"slices"
+	"strings"
 )
 
 // check checks a row, resolves its options and adds its topic to the list. problem describes what is wrong with it.
@@ -60,21 +60,39 @@ func (r *listReader) check(row topiclist.Row) (problem string) {
 	return r.enter(t)
 }
 
-// rowSettings are the columns that set settings.
-var rowSettings = []struct{ column, path string }{
-	{"preset", "preset"}, {"language", "language"}, {"strategy", "researching.strategy"},
-	{"sources", "researching.sources"},
-	{"duration", "limits.run_duration"}, {"budget", "limits.run_budget"}, {"citation_style", "reporting.citation_style"},
-	{"report_template", "reporting.template"}, {"plan", "planning.plan"},
-	{"user_info", "user_info"}, {"length", "reporting.length"}, {"audience", "reporting.audience"},
-	{"audio", "reporting.audio"},
+// Setting is a setting that a topic can have of its own: as a column of a list, and as a flag for all topics.
+type Setting struct{ Column, Path, Usage string }
+
+// Flag returns the name of the flag.
+func (s Setting) Flag() string { return strings.ReplaceAll(s.Column, "_", "-") }
+
+// Settings are the settings of topics. The knowledge base is apart, because a flag can name a directory.
+var Settings = []Setting{
+	{"preset", "preset", "limits of the research: " + view.Either(config.PresetNames()...)},
+	{"language", "language", "language of the report: en, zh or another language tag"},
+	{"strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)"},
+	{"sources", "researching.sources",
+		"allowed kinds of sources, comma-separated: kb, web, papers, code, own (default: all that are configured)"},
+	{"duration", "limits.run_duration", "maximum duration, counted from the start of planning, such as 20m"},
+	{"budget", "limits.run_budget",
+		"budget of a run for models: US dollars such as 2.50, or tokens such as \"2M tokens\""},
+	{"citation_style", "reporting.citation_style", "anchors or numbered"},
+	{"report_template", "reporting.template",
+		"sections of the report with instructions: a Markdown `file`, or a name from \"nightdesk styles\""},
+	{"plan", "planning.plan", "file with the sub-topics as a Markdown list, one item each"},
+	{"user_info", "user_info", "who asks and why, as text for all prompts"},
+	{"length", "reporting.length", "length of the report, in your own words: \"one page\""},
+	{"audience", "reporting.audience",
+		"readers of the report, in your own words: \"engineers who know databases\""},
+	{"audio", "reporting.audio", "audio version: extended_audio (whole report), single_podcast_overview (main points), " +
+		"dual_podcast_overview (main points, two voices) or none"},
 }
 
 // resolve returns the index of a row's options, which override those of the batch.
 func (r *listReader) resolve(options map[string]string) known {
 	key := options["kb"]
-	for _, s := range rowSettings {
-		key += "\x00" + options[s.column]
+	for _, s := range Settings {
+		key += "\x00" + options[s.Column]
 	}
 	k, ok := r.known[key]
 	if ok {
@@ -104,9 +122,9 @@ func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, e
 		return topicqueue.Options{}, err
 	}
 	asked := map[string]string{}
-	for _, s := range rowSettings {
-		if v := options[s.column]; v != "" {
-			asked[s.path] = v
+	for _, s := range Settings {
+		if v := options[s.Column]; v != "" {
+			asked[s.Path] = v
 		}
 	}
 	cfg, err := r.cfg.With(asked)
@@ -137,4 +155,31 @@ func (r *listReader) checkFiles(options map[string]string) error {
 			topicqueue.Clip(name, 60), strings.Join(template.Names(), ", "))
 	}
 	return nil
+}
+
+// Limits of labels, which Redis stores with each run.
+const (
+	mostRef     = 200 // bytes
+	mostTag     = 64  // bytes
+	mostTags    = 20
+	tagsAllowed = "tags are at most 20, each one line of at most 64 bytes without commas"
+)
+
+// checkTags trims and validates tags. It drops empty tags and duplicates.
+func checkTags(tags []string) ([]string, error) {
+	var out []string
+	for _, tag := range tags {
+		tag = strings.TrimSpace(tag)
+		if tag == "" || slices.Contains(out, tag) {
+			continue
+		}
+		if topicqueue.OneLine(tag) != tag || len(tag) > mostTag || strings.Contains(tag, ",") {
+			return nil, fmt.Errorf("tag %q: %s", topicqueue.Clip(tag, 60), tagsAllowed)
+		}
+		out = append(out, tag)
+	}
+	if len(out) > mostTags {
+		return nil, fmt.Errorf("%d tags: %s", len(out), tagsAllowed)
+	}
+	return out, nil
 }

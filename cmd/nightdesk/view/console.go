@@ -56,6 +56,14 @@ func (c *Console) Result(document any, format string, args ...any) error {
 	return c.print(document, false, format, args)
 }
 
+// Lines prints the only result of a command: as one JSON document, or as lines of untrusted text.
+func (c *Console) Lines(document any, lines []string) error {
+	if c.JSON {
+		return c.PrintJSON(document, false)
+	}
+	return PrintLines(c.Out, lines)
+}
+
 // Row prints one of several results, or a short one: as JSON on one line, or as a text.
 func (c *Console) Row(document any, format string, args ...any) error {
 	return c.print(document, true, format, args)

@@ -36,51 +36,60 @@ const (
 	alongPause = 3 * time.Second        // between marks that someone is reading along
 	lookTime   = 3 * time.Second        // timeout of one poll; a slower Redis counts as unavailable
 	outageLook = 200 * time.Millisecond // between polls while Redis is unavailable
-
-	publishedPause = 50 * time.Millisecond // between polls for the files of a run
 )
 
-// Follow shows a run's events after number seq until its stream ends, and returns the run in its final state.
+// Follow shows a run's events after number seq until the run has ended and its files are in storage, and returns it.
 //
 // usable checks whether the run can continue in this process. Its error ends Follow after outageTime of failures. If
-// usable is nil, other processes work on the run, and Follow waits out an outage of any length.
+// usable is nil, other processes work on the run: Follow waits out an outage of any length, and also returns when the
+// files cannot be stored.
 func Follow(ctx context.Context, d *desk.Desk, runID string, seq int64,
-	usable func(context.Context) error, v Viewer) (topicqueue.Run, error) {
+	usable func(context.Context) error, v Viewer) (run topicqueue.Run, err error) {
 	l := looker{Desk: d, runID: runID, usable: usable, along: v.Along()}
 	o := outage{Noter: v, since: time.Now()}
 	if usable != nil {
 		o.patience = outageTime
 	}
+	ended := false // all events were shown
 	for looked := (time.Time{}); ; {
-		n, err := l.look(ctx, seq, time.Since(looked) >= lookPause)
-		if ctx.Err() != nil {
-			return n.run, context.Cause(ctx)
-		}
-		if errors.Is(err, redisqueue.ErrNotFound) {
-			return n.run, err
-		}
-		if err != nil {
-			if err := o.on(ctx, err); err != nil {
-				return n.run, err
-			}
-			continue
-		}
-		o.off()
-		if n.looked {
-			looked = time.Now()
-			if err := v.Show(ctx, n.run, slices.Concat(n.deltas, n.events)); err != nil {
-				return n.run, err
+		n, err := l.look(ctx, seq, ended || time.Since(looked) >= lookPause)
+		switch {
+		case ctx.Err() != nil:
+			return run, context.Cause(ctx)
+		case errors.Is(err, redisqueue.ErrNotFound) && ended: // its state has expired meanwhile
+			return run, nil
+		case errors.Is(err, redisqueue.ErrNotFound):
+			return run, err
+		case err == nil && n.looked:
+			looked, run = time.Now(), n.run
+			if err := v.Show(ctx, run, slices.Concat(n.deltas, n.events)); err != nil {
+				return run, err
 			}
 		}
-		// A run that has ended adds no events, even if its stream was trimmed.
-		ended := n.looked && !n.run.EndedAt.IsZero() && len(n.events) == 0
 		for _, e := range n.events {
 			seq = e.Seq
 			ended = ended || e.Status == topicqueue.StatusComplete
 		}
-		if ended {
-			return n.run, nil
+		// A run that has ended adds no events, even if its stream was trimmed.
+		if err == nil && n.looked && len(n.events) == 0 {
+			ended = ended || !run.EndedAt.IsZero()
 		}
+		switch {
+		case err != nil, !ended, !n.looked:
+		case !run.PublishedAt.IsZero(), run.Unpublished != "" && usable == nil:
+			return run, nil
+		case run.EndedAt.IsZero() && usable == nil:
+			return run, fmt.Errorf("run %s is still running: it is being retried", run.ID)
+		case run.Unpublished != "":
+			err = fmt.Errorf("run %s is %s, but its report cannot be stored: %s", run.ID, run.State, run.Unpublished)
+		}
+		if err != nil {
+			if err := o.on(ctx, err); err != nil {
+				return run, err
+			}
+			continue
+		}
+		o.off()
 		if len(n.events) == 0 {
 			_ = retry.Sleep(ctx, newsPause)
 		}
@@ -135,47 +144,6 @@ func (l *looker) look(ctx context.Context, seq int64, ask bool) (n news, err err
 	}
 	n.run, err = l.Queue.Run(ctx, l.runID)
 	return n, err
-}
-
-// AwaitPublished waits until all files of a run that has ended are in storage, and returns the run. For usable, see
-// Follow: without it, other processes store the files, and it also returns when they cannot store them.
-func AwaitPublished(ctx context.Context, q *redisqueue.Queue, run topicqueue.Run, usable func(context.Context) error,
-	n Noter) (topicqueue.Run, error) {
-	o := outage{Noter: n, since: time.Now()}
-	if usable != nil {
-		o.patience = outageTime
-	}
-	for {
-		now, err := q.Run(ctx, run.ID)
-		switch {
-		case err == nil:
-			run = now
-		case ctx.Err() != nil:
-			return run, context.Cause(ctx)
-		case errors.Is(err, redisqueue.ErrNotFound) && usable == nil: // its state has expired meanwhile
-			return run, nil
-		}
-		switch {
-		case err != nil:
-		case !run.PublishedAt.IsZero(), run.Unpublished != "" && usable == nil:
-			return run, nil
-		case run.EndedAt.IsZero() && usable == nil:
-			return run, fmt.Errorf("run %s is still running: it is being retried", run.ID)
-		case run.Unpublished != "":
-			err = fmt.Errorf("run %s is %s, but its report cannot be stored: %s", run.ID, run.State, run.Unpublished)
-		case usable != nil:
-			err = usable(ctx)
-		}
-		if err == nil {
-			o.off()
-			err = retry.Sleep(ctx, publishedPause)
-		} else {
-			err = o.on(ctx, err)
-		}
-		if err != nil {
-			return run, err
-		}
-	}
 }
 
 // outage tracks an outage of Redis and tells the viewer about it.

@@ -7,14 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
 // Name watches the run or batch called name, or without a name the newest batch, until it has ended. from
@@ -25,48 +23,44 @@ func Name(ctx context.Context, d *desk.Desk, name string, from int64) (err error
 	if d.HasQueue() {
 		w.troubles.look = d.Checks().Stopping
 	}
-	if name != "" {
-		found, err := d.Find(ctx, name)
-		switch {
-		case err == nil && found.Queued:
-			return w.run(ctx, found.Run, from)
-		case err == nil:
-			events, err := d.Events(ctx, found.ID, from)
-			if err != nil {
-				return err
-			}
-			return w.replay(ctx, found.Run, events)
-		case view.KindOf(err) != view.Missing || desk.IsRunID(name):
+	if name == "" {
+		if name, err = w.newest(ctx); err != nil {
 			return err
 		}
 	}
-	if from > 0 {
+	found, isBatch, err := d.RunOrBatch(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case isBatch && from > 0:
 		return view.Usage(errors.New("--from is for one run, because each run numbers its messages separately"))
+	case isBatch:
+		return w.batch(ctx, name)
+	case found.Queued:
+		return w.run(ctx, found.Run, from)
 	}
-	return w.anyBatch(ctx, name)
-}
-
-// anyBatch watches the batch called name, or the newest batch.
-func (w *watcher) anyBatch(ctx context.Context, name string) error {
-	runs, err := w.desk.Runs(ctx)
+	events, err := d.Events(ctx, found.ID, from)
 	if err != nil {
 		return err
+	}
+	return w.replay(ctx, found.Run, events)
+}
+
+// newest returns the name of the newest batch.
+func (w *watcher) newest(ctx context.Context) (string, error) {
+	runs, err := w.desk.Runs(ctx)
+	if err != nil {
+		return "", err
 	}
 	batches, err := runs.Batches(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if name == "" && len(batches) > 0 {
-		name = batches[len(batches)-1].Name
-	}
-	switch {
-	case slices.ContainsFunc(batches, func(b redisqueue.Batch) bool { return b.Name == name }):
-		return w.batch(ctx, name)
-	case name == "":
-		return view.Usage(view.Hint(errors.New("there is nothing to watch"),
+	if len(batches) == 0 {
+		return "", view.Usage(view.Hint(errors.New("there is nothing to watch"),
 			"Put topics into the queue with `nightdesk enqueue`."))
 	}
-	return view.NoSuch(name)
+	return batches[len(batches)-1].Name, nil
 }
 
 // watcher holds what watching needs.
@@ -81,9 +75,6 @@ type watcher struct {
 func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error {
 	v, end := w.viewer(run)
 	ended, err := Follow(ctx, w.desk, run.ID, from, nil, lookout{v, w})
-	if err == nil {
-		ended, err = AwaitPublished(ctx, w.desk.Queue, ended, nil, v)
-	}
 	end()
 	if ctx.Err() != nil {
 		return fmt.Errorf("stopped watching; run %s continues", run.ID)

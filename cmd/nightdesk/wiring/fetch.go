@@ -7,13 +7,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
-
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/extract"
 	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/pipeline/tools/papers"
+	"nightdesk/pipeline/tools/websearch"
+	"strings"
 )
 
 // NewFetcher returns the HTTP client for the public web. pace: the rate limits shared by all workers; nil for a
@@ -78,4 +79,36 @@ func hostPorts(address string) []string {
 		return []string{net.JoinHostPort(u.Hostname(), u.Port())}
 	}
 	return []string{net.JoinHostPort(u.Hostname(), "80"), net.JoinHostPort(u.Hostname(), "443")}
+}
+
+// NewSearchEngines returns the configured web search engines in the order of use. pace: the rate limits shared by all
+// workers. outside: the client for engines at their default address. An engine with a configured address gets its own
+// client, which can reach only that address and public ones.
+func NewSearchEngines(cfg config.Config, pace fetch.Pace, outside *fetch.Client) ([]*websearch.Provider, error) {
+	var engines []*websearch.Provider
+	for _, e := range cfg.WebSearch.Engines() {
+		s := websearch.Settings{Name: e.Name, BaseURL: e.BaseURL.Reveal(), Key: e.Key.Reveal(), Outside: outside, Pace: pace}
+		if s.BaseURL != "" {
+			s.Outside = fetch.New(fetch.Settings{Allow: hostPorts(s.BaseURL)})
+		}
+		engine, err := websearch.New(s)
+		if err != nil {
+			return nil, view.Usage(err)
+		}
+		engines = append(engines, engine)
+	}
+	return engines, nil
+}
+
+// NewPaperIndex returns the client for paper_search.
+func NewPaperIndex(cfg config.Config, outside papers.Fetcher, pace fetch.Pace) (*papers.Search, error) {
+	p := cfg.PaperSearch
+	index, err := papers.New(papers.Settings{
+		Providers: p.Names(), OpenAlexKey: p.OpenAlexKey.Reveal(), SemanticScholarKey: p.SemanticScholarKey.Reveal(),
+		Outside: outside, Pace: pace,
+	})
+	if err != nil {
+		return nil, view.Usage(err)
+	}
+	return index, nil
 }

@@ -2,16 +2,18 @@ package wiring
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"slices"
-
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
+	"nightdesk/jobs"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/narration"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
+	"os"
+	"slices"
 )
 
 // NewModel returns the client for the configured models, or nil if there are none. It uses the templates of
@@ -140,4 +142,36 @@ func CheckModel(ctx context.Context, model llm.Model, role llm.Role) error {
 			"`nightdesk doctor` says what is wrong with each role. Without LLM_MODEL, the report is made of quotes alone.")
 	}
 	return nil
+}
+
+// NewSpeech returns the speaker that reads reports aloud. The error is narration.ErrNoEngine or about a setting.
+// governor: see NewModel.
+func NewSpeech(cfg config.Config, governor llm.Governor) (narration.Speaker, error) {
+	s := cfg.Speech
+	if !s.Enabled() {
+		return narration.FindEspeak(s.VoiceNames()...)
+	}
+	speaker, err := llm.NewSpeaker(llm.SpeakerSettings{
+		Model: s.Model, BaseURL: s.BaseURL.Reveal(), APIKey: s.APIKey.Reveal(), Voices: s.VoiceNames(),
+		Timeout: cfg.LLM.Timeout, Governor: governor,
+		HTTPClient: llm.NewHTTPClient(idleConnections(cfg)),
+		Check: func(wav []byte) error {
+			_, err := narration.ReadWAV(wav)
+			return err
+		},
+	})
+	if err != nil {
+		return nil, view.Usage(err)
+	}
+	return speaker, nil
+}
+
+// addSpeech adds the speaker to s if an engine is available.
+func addSpeech(cfg config.Config, s *jobs.Services, governor llm.Governor) error {
+	speaker, err := NewSpeech(cfg, governor)
+	if errors.Is(err, narration.ErrNoEngine) {
+		return nil
+	}
+	s.Speech = speaker
+	return err
 }

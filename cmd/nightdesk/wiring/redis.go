@@ -40,18 +40,35 @@ func (d *Desk) Close() error {
 	return errors.Join(errs...)
 }
 
-// OpenDesk connects to the configured Redis, or to the local one in the data directory. start: start the local Redis
-// if it is not running; for commands that process tasks themselves.
-func OpenDesk(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*Desk, error) {
+// Opening says how a desk is opened.
+type Opening int
+
+// Ways to open a desk.
+const (
+	Attach    Opening = iota // Redis must respond; a service waits until it does
+	Start                    // the same, but a local Redis is started if there is none
+	Unchecked                // the caller waits for Redis: see AwaitUsable
+)
+
+// OpenDesk connects to the configured Redis, or to the local one in the data directory.
+func OpenDesk(ctx context.Context, cfg config.Config, con *view.Console, how Opening) (*Desk, error) {
 	d := &Desk{}
 	switch {
 	case cfg.RedisURL.Reveal() != "":
-		client, err := dialRedis(ctx, cfg, con)
+		options, err := redisOptions(cfg)
 		if err != nil {
 			return nil, err
 		}
+		client := newRedisClient(options)
+		if how != Unchecked {
+			err = pingRedis(ctx, cfg, con, client)
+		}
+		if err != nil {
+			_ = client.Close() // the first error is more useful
+			return nil, err
+		}
 		d.Redis, d.closers = client, append(d.closers, client.Close)
-	case start:
+	case how == Start:
 		r, err := localredis.Open(ctx, cfg.DataDir)
 		if err != nil {
 			return nil, err
@@ -73,35 +90,15 @@ func OpenDesk(ctx context.Context, cfg config.Config, con *view.Console, start b
 		}
 		d.Redis, d.closers = r.Client, append(d.closers, r.Close)
 	}
-	d.connect(ctx)
-	return d, nil
-}
-
-// connect creates the adapters that use d.Redis.
-func (d *Desk) connect(ctx context.Context) {
 	d.Clock = shared.StartClock(ctx, d.Redis)
 	d.closers = append(d.closers, d.Clock.Close)
-	client := asynq.NewClientFromRedisClient(d.Redis)
 	d.Queue, d.Dispatcher = redisqueue.New(d.Redis, redisqueue.DefaultTiming),
-		tasks.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.Redis))
+		tasks.NewDispatcher(asynq.NewClientFromRedisClient(d.Redis), asynq.NewInspectorFromRedisClient(d.Redis))
+	return d, nil
 }
 
 // dialTime is the timeout for the first response.
 const dialTime = 5 * time.Second
-
-// dialRedis connects to the configured Redis and checks that it responds.
-func dialRedis(ctx context.Context, cfg config.Config, con *view.Console) (redis.UniversalClient, error) {
-	options, err := redisOptions(cfg)
-	if err != nil {
-		return nil, err
-	}
-	client := newRedisClient(options)
-	if err = pingRedis(ctx, cfg, con, client); err != nil {
-		_ = client.Close() // the first error is more useful
-		return nil, err
-	}
-	return client, nil
-}
 
 // pingRedis checks that the configured Redis responds. A service waits until it does.
 func pingRedis(ctx context.Context, cfg config.Config, con *view.Console, client redis.UniversalClient) error {
@@ -165,21 +162,6 @@ func redisHint(err error) string {
 			"user needs all keys, all channels and all commands except administration."
 	}
 	return "Start it there, or correct REDIS_URL; unset, `nightdesk run` brings a Redis of its own."
-}
-
-// OpenUnchecked opens the desk without checking that Redis responds.
-func OpenUnchecked(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*Desk, error) {
-	if cfg.RedisURL.Reveal() == "" {
-		return OpenDesk(ctx, cfg, con, start)
-	}
-	options, err := redisOptions(cfg)
-	if err != nil {
-		return nil, err
-	}
-	client := newRedisClient(options)
-	d := &Desk{Redis: client, closers: []func() error{client.Close}}
-	d.connect(ctx)
-	return d, nil
 }
 
 // AwaitUsable waits until Redis and storage are usable. It returns an error only if waiting does not help.

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
-	"time"
-
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
@@ -17,6 +14,8 @@ import (
 	"nightdesk/pipeline/tools/websearch"
 	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/shared"
+	"path/filepath"
+	"time"
 )
 
 // NewServices creates the services of a worker.
@@ -114,3 +113,12 @@ const shutdownGrace = 20 * time.Second
 
 // KnowledgeDir returns the directory of the knowledge bases on this machine.
 func KnowledgeDir(cfg config.Config) string { return filepath.Join(cfg.DataDir, "knowledge") }
+
+// reportSlots returns the number of slots for reports only, which a worker has in addition to concurrency, so that
+// reports never wait for research. A run researches several times as long as it writes, so a fifth keeps up.
+func reportSlots(concurrency int) int { return max(1, concurrency/5) }
+
+// idleConnections returns the number of idle connections to keep, to one model server or to all pages.
+func idleConnections(cfg config.Config) int {
+	return min(64, 2*(cfg.Worker.Concurrency+reportSlots(cfg.Worker.Concurrency)))
+}

@@ -43,7 +43,7 @@ func TestDoctorTellsOfServers(t *testing.T) {
 func checkerOf(t *testing.T, rdb *redis.Client) Checker {
 	var cfg config.Config
 	cfg.RedisURL, cfg.DataDir = config.NewURL("redis-socket://"+rdb.Options().Addr), t.TempDir()
-	d, err := wiring.OpenDesk(t.Context(), cfg, &view.Console{}, false)
+	d, err := wiring.OpenDesk(t.Context(), cfg, &view.Console{}, wiring.Attach)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestTroubles(t *testing.T) {
 	var cfg config.Config
 	cfg.RedisURL, cfg.DataDir = config.NewURL("redis-socket://"+rdb.Options().Addr), t.TempDir()
 	ctx := t.Context()
-	d, err := wiring.OpenDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenDesk(ctx, cfg, con, wiring.Attach)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestTroublesWithoutRedis(t *testing.T) {
 	con := &view.Console{Err: &bytes.Buffer{}}
 	var cfg config.Config
 	cfg.RedisURL, cfg.DataDir = config.NewURL("redis://"+server.Addr()), t.TempDir()
-	d, err := wiring.OpenDesk(t.Context(), cfg, con, false)
+	d, err := wiring.OpenDesk(t.Context(), cfg, con, wiring.Attach)
 	if err != nil {
 		t.Fatal(err)
 	}
