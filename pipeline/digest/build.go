@@ -273,24 +273,16 @@ func (d Digest) first() []Item {
 		}
 		thin = []Item{one}
 	}
-	kinds := []struct {
-		items []Item
-		share int
-	}{{d.Failed.Items, 3}, {d.Changed.Items, 3}, {d.Disagree.Items, 2}, {d.Partial.Items, 1}, {thin, 1},
-		{d.Remarks.Items, 0}}
-	taken, room := make([]int, len(kinds)), maxFirst
-	for i, k := range kinds {
-		taken[i] = min(k.share, len(k.items))
-		room -= taken[i]
-	}
-	for i, k := range kinds {
-		more := min(room, len(k.items)-taken[i])
-		taken[i] += more
-		room -= more
+	kinds := [][]Item{d.Failed.Items, d.Changed.Items, d.Disagree.Items, d.Partial.Items, thin, d.Remarks.Items}
+	shares, room := []int{3, 3, 2, 1, 1, 0}, maxFirst
+	for i, items := range kinds {
+		shares[i] = min(shares[i], len(items))
+		room -= shares[i]
 	}
 	first := []Item{}
-	for i, k := range kinds {
-		first = append(first, k.items[:taken[i]]...)
+	for i, items := range kinds {
+		more := min(room, len(items)-shares[i])
+		first, room = append(first, items[:shares[i]+more]...), room-more
 	}
 	for i, item := range first { // keep the first screen short; the sections list more runs
 		if item.Count > firstRefs && item.Kind != KindContradiction {

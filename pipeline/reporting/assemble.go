@@ -37,12 +37,7 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	add(report.RoleAnswer, "", d.opening.Blocks, nil)
 	figures, removed := a.figures(d.sections)
 	for i, s := range d.sections {
-		var shown []report.Block
-		for _, f := range figures[i] {
-			a.stats.Figures++
-			shown = append(shown, a.show(a.stats.Figures, f))
-		}
-		add(report.RoleSection, s.title, s.Blocks, shown)
+		add(report.RoleSection, s.title, s.Blocks, figures[i])
 		if !d.extractive && !s.Local {
 			a.stats.UncitedSentences += uncited(s.Blocks)
 		}

@@ -14,18 +14,11 @@ import (
 // figureName matches the path of a figure in a bundle. Such a path cannot break Markdown.
 var figureName = regexp.MustCompile(`^figures/[0-9a-f]{64}\.(?:svg|png)$`)
 
-// figure is a picture of a cited source to show in the report.
-type figure struct {
-	path       string
-	title      string // plain text on one line
-	citationID string
-}
-
-// figures assigns the figures of cited sources to sections, in the order of their citations. Each figure is shown once,
-// in the first section that cites it. Titles are written by models, so citations and addresses unknown to the run are
-// removed from them.
-func (a assembler) figures(sections []part) (placed [][]figure, removed []citation.Removal) {
-	placed, removed = make([][]figure, len(sections)), []citation.Removal{}
+// figures returns the figures of cited sources by section, in the order of their citations, with captions that cite
+// them. Each figure is shown once, in the first section that cites it. Titles are written by models, so citations and
+// addresses unknown to the run are removed from them.
+func (a assembler) figures(sections []part) (placed [][]report.Block, removed []citation.Removal) {
+	placed, removed = make([][]report.Block, len(sections)), []citation.Removal{}
 	shown := map[string]bool{}
 	for i, s := range sections {
 		for _, id := range report.Cited(s.Blocks) {
@@ -35,9 +28,12 @@ func (a assembler) figures(sections []part) (placed [][]figure, removed []citati
 					continue
 				}
 				shown[f.Path] = true
+				a.stats.Figures++
 				title, gone, _ := a.registry.Resolve(text.Line(f.Title))
-				placed[i] = append(placed[i], figure{f.Path, text.Line(title), id})
-				removed = append(removed, gone...)
+				title, removed = text.Line(title), append(removed, gone...)
+				caption := a.texts.Figure.With(prompts.V{"N": a.stats.Figures, "Title": title})
+				placed[i] = append(placed[i], report.Block{Kind: report.KindFigure, Picture: f.Path, Title: title,
+					Citation: id, Sentences: []report.Sentence{{Text: report.Escape(caption)}}})
 			}
 		}
 	}
@@ -70,11 +66,4 @@ func (p reportPlan) figuresOf(section int, cited []string) (lines []prompts.Figu
 		}
 	}
 	return lines
-}
-
-// show returns the n-th figure of a report, with a caption that cites its source.
-func (a assembler) show(n int, f figure) report.Block {
-	caption := report.Escape(a.texts.Figure.With(prompts.V{"N": n, "Title": f.title}))
-	return report.Block{Kind: report.KindFigure, Picture: f.path, Title: f.title, Citation: f.citationID,
-		Sentences: []report.Sentence{{Text: caption}}}
 }

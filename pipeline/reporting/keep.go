@@ -170,14 +170,13 @@ func (w sectionWriter) keptSection(s sectionPlan) (kept part, ok bool) {
 
 // lastBody returns the text of a section of the last report, or "" if no model wrote it.
 func (m *material) lastBody(title string) string {
-	if m.before == nil {
-		return ""
+	if m.before != nil {
+		i := slices.Index(m.before.Outline.titles(), title)
+		if i >= 0 && !m.before.Sections[i].Local {
+			return report.Canonical(m.before.Sections[i].Blocks)
+		}
 	}
-	i := slices.IndexFunc(m.before.Outline.Sections, func(s OutlineSection) bool { return s.Title == title })
-	if i < 0 || m.before.Sections[i].Local {
-		return ""
-	}
-	return report.Canonical(m.before.Sections[i].Blocks)
+	return ""
 }
 
 // stands reports whether a part of the last report can be kept: the model wrote it, no reader remarked on it or on the

@@ -69,8 +69,8 @@ type BlockEvidence struct {
 type Report struct {
 	Title      string             `json:"title"`
 	Tree       report.Report      `json:"report"`
-	Markdown   string             `json:"markdown"` // rendering of Tree
-	Info       string             `json:"-"`        // message of the end_author event, in the language of the report
+	Markdown   string             `json:"-"` // rendering of Tree
+	Info       string             `json:"-"` // message of the end_author event, in the language of the report
 	Outline    Outline            `json:"outline"`
 	Cited      []string           `json:"cited"`   // citation ids: planning first, then by block and number
 	Removed    []citation.Removal `json:"removed"` // markers and links of a model that have no source
@@ -90,8 +90,10 @@ type Report struct {
 // ReadReport decodes a stored report. One that was written by a version without trees has a tree of format 0, read from
 // its Markdown.
 func ReadReport(content []byte) (r Report, err error) {
-	if err = json.Unmarshal(content, &r); err == nil && r.Tree.Format == 0 {
-		r.Tree = report.Read(r.Markdown)
+	var old struct{ Markdown string }
+	err = errors.Join(json.Unmarshal(content, &r), json.Unmarshal(content, &old))
+	if err == nil && r.Tree.Format == 0 {
+		r.Tree = report.Read(old.Markdown)
 		r.Tree.Format = 0
 	}
 	return r, err
