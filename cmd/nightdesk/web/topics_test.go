@@ -33,7 +33,7 @@ func TestTopic(t *testing.T) {
 		"usage": map[string]any{"total_calls": 3, "total_cost_usd": 0.5},
 		"tally": topicqueue.Tally{Sentences: 9, Supported: 7},
 		"changes": map[string]any{"since": "2026-03-01", "changed": []any{map[string]any{"what": "height " + hostile,
-			"old": "30 m", "new": "34 m"}}}})
+			"old": map[string]any{"value": "30 m"}, "new": map[string]any{"value": "34 m"}}}}})
 	page := "/topics/" + key
 	d.has("/runs/research_2", `<a href="../topics/`+key+`">`)
 	d.has(page, "Dunes &lt;script&gt;", "2 reports on this topic", `<a href="../runs/research_1">2026-03-01 21:00 UTC</a>`,
