@@ -134,7 +134,7 @@ func TestDigestShowsPlantedThings(t *testing.T) {
 	for i := range 20 {
 		end(fmt.Sprintf("quiet topic %d", i), topicqueue.RunCompleted, "", `{"origins":1}`)
 	}
-	end("rates", topicqueue.RunCompleted, "", `{"changes":{"since":"2026-02-28","changed":[{"text":"rate","old":"2%","new":"3%"}],"new":[{"text":"a new one"}],"withdrawn":[{"text":"gone"}]}}`)
+	end("rates", topicqueue.RunCompleted, "", `{"changes":{"since":"2026-02-28","changed":[{"what":"rate","old":{"value":"2%"},"new":{"value":"3%"}}],"new":[{"statement":"a new one"}],"withdrawn":[{"statement":"gone"}]}}`)
 	end("bridges", topicqueue.RunCompleted, "", `{"contradictions":[{"kind":"value","a":{"value":"7","statement":"It has 7 arches.","support":1},"b":{"value":"9","statement":"It has 9 arches.","support":1}}]}`)
 	end("lost", topicqueue.RunFailed, "no evidence was found", `{}`)
 	end("broken", topicqueue.RunFailed, "the time of the run was used up", `{"statements": "no number"}`)
