@@ -68,7 +68,7 @@ var layers = map[string][]string{
 	"pipeline/tools":        {"pipeline/text", "pipeline/knowledge", "pipeline/sources", "topicqueue"},
 	"pipeline/sources":      {"pipeline/text", "topicqueue"},
 	"pipeline/quantity":     {"pipeline/text"},
-	"pipeline/digest":       {"pipeline/report", "pipeline/markdown", "pipeline/evidence", "pipeline/citation", "pipeline/quantity", "topicqueue"},
+	"pipeline/digest":       {"pipeline/report", "pipeline/markdown", "pipeline/evidence", "pipeline/citation", "pipeline/quantity", "pipeline/recurring", "topicqueue"},
 	"pipeline/evidence":     {"pipeline/text", "pipeline/quantity", "pipeline/sources", "topicqueue"},
 	"pipeline/knowledge":    {"pipeline/text", "pipeline/markdown", "pipeline/quantity", "topicqueue"},
 	"pipeline/citation":     {"pipeline/report", "pipeline/text", "pipeline/markdown", "pipeline/quantity", "topicqueue"},
