@@ -22,7 +22,7 @@
 // Web search engine:
 //   - pipeline/tools/websearch/NAME.go, its name in services (websearch.go), an answer in testdata/NAME.json
 //     and an answer without results in conformance_test.go
-//   - config/websearch.go: its key in WebSearch and a row of searchEngines, in the order of services
+//   - config/services.go: its key in WebSearch and in Engines, in the order of services
 //   - docker-compose.yaml: its key, if it is to be taken from the shell
 //
 // Setting:
