@@ -8,7 +8,6 @@ import (
 
 // sort must be called after the last add.
 func (r *Registry) sort() {
-	r.addresses.Sort()
 	slices.SortStableFunc(r.documents.files, func(a, b string) int { return len(b) - len(a) })
 }
 

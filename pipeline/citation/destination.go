@@ -49,7 +49,7 @@ func Destination(raw string) (string, destKind) {
 	d = strings.TrimSpace(d)
 	switch s := markup.Scheme(d); {
 	case s == "http" || s == "https":
-		return markdown.Unescape(d), Web
+		return markdown.Plain(d), Web
 	case s == "artifact": // a picture of the desk that wrote the report
 		return d, Harmless
 	case s != "" || strings.Contains(d, "://"):

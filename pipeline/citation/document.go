@@ -158,7 +158,7 @@ func (r *Registry) MatchText(line string) (at int, key string) {
 		return -1, "" // no file is named
 	}
 	line = norm.NFC.String(text.Line(line))
-	plain := strings.Trim(markdown.Unescape(line), nameMarks)
+	plain := strings.Trim(markdown.Plain(line), nameMarks)
 	candidates := []string{plain}
 	if cut := lastBrackets.ReplaceAllString(plain, ""); cut != plain {
 		candidates = append(candidates, strings.Trim(cut, nameMarks))
@@ -197,7 +197,7 @@ const nameMarks = "*_ .,;:`"
 
 // foldTitle returns the form in which titles are compared.
 func foldTitle(title string) string {
-	t := strings.Trim(markdown.Unescape(norm.NFC.String(text.Line(title))), "*_`\"“”「」《》[] ")
+	t := strings.Trim(markdown.Plain(norm.NFC.String(text.Line(title))), "*_`\"“”「」《》[] ")
 	t = strings.Trim(lastBrackets.ReplaceAllString(t, ""), "*_`\"“”:：. ")
 	return strings.ToLower(t)
 }

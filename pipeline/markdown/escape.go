@@ -80,25 +80,8 @@ func alnum(c byte) bool { return isAlnum(c) || c >= utf8.RuneSelf }
 
 func isAlnum(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// Unescape is the inverse of Escape: it removes the backslashes before ASCII punctuation.
-// Unescape(Escape(x)) is x with white space folded, invalid UTF-8 replaced and without what turns the order of text.
-func Unescape(markdown string) string {
-	if !strings.Contains(markdown, `\`) {
-		return markdown
-	}
-	var b strings.Builder
-	b.Grow(len(markdown))
-	for i := 0; i < len(markdown); i++ {
-		if markdown[i] == '\\' && i+1 < len(markdown) && IsPunct(markdown[i+1]) {
-			i++
-		}
-		b.WriteByte(markdown[i])
-	}
-	return b.String()
-}
-
-// IsPunct reports whether a backslash escapes this byte.
-func IsPunct(c byte) bool { return c > ' ' && c < 0x7f && !isAlnum(c) }
+// isPunct reports whether a backslash escapes this byte.
+func isPunct(c byte) bool { return c > ' ' && c < 0x7f && !isAlnum(c) }
 
 // CodeSpan returns s as inline code, with a fence longer than any run of backticks in it. It returns "" for "".
 func CodeSpan(s string) string {

@@ -12,6 +12,7 @@ import (
 var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
 
 // Plain returns the text of Markdown without delimiters: it removes escaping backslashes and decodes entities.
+// Plain(Escape(x)) is x with white space folded, invalid UTF-8 replaced and without what turns the order of text.
 func Plain(markdown string) string {
 	if !strings.ContainsAny(markdown, `\&`) {
 		return markdown
@@ -19,7 +20,7 @@ func Plain(markdown string) string {
 	var b strings.Builder
 	for i := 0; i < len(markdown); {
 		c := markdown[i]
-		if c == '\\' && i+1 < len(markdown) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", markdown[i+1]) >= 0 {
+		if c == '\\' && i+1 < len(markdown) && isPunct(markdown[i+1]) {
 			b.WriteByte(markdown[i+1])
 			i += 2
 			continue

@@ -1,11 +1,10 @@
 package sources
 
 import (
-	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/topicqueue"
 )
 
@@ -86,36 +85,23 @@ func identities(s topicqueue.Source) []string {
 var (
 	doiAddress   = regexp.MustCompile(`^(?:dx\.)?doi\.org/(10\.\d{4,}/.+)$`)
 	arxivAddress = regexp.MustCompile(`^(?:export\.)?arxiv\.org/(?:abs|pdf|html)/([^?v]+(?:/\d+)?)(?:v\d+)?(?:\.pdf)?$`)
-	clickID      = regexp.MustCompile(`(?i)^(?:utm_.*|gclid|fbclid|msclkid|yclid|igshid|mc_cid|mc_eid|` +
-		`ref|ref_src|amp|cmpid|ocid|smid|share)$`)
+	// referral is a parameter that says where a reader came from, on most sites
+	referral = regexp.MustCompile(`(?i)[?&](?:ref|ref_src|amp|cmpid|ocid|smid|share)(?:=[^&]*)?`)
 )
 
-// canonical normalizes an address for comparison. It removes scheme, www, m and amp, default ports, fragment, click ids
-// and trailing slashes, and sorts the parameters. It returns "" if address is not an absolute http(s) URL.
-func canonical(address string) string {
-	u, err := url.Parse(strings.TrimSpace(address))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return ""
-	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+// canonical normalizes an address for comparison, without www, m and amp. It returns "" if raw is not an absolute
+// http(s) URL.
+func canonical(raw string) string {
+	out := strings.TrimPrefix(address.Normalize(raw), "https://")
 	for _, prefix := range []string{"www.", "m.", "amp."} {
-		if rest := strings.TrimPrefix(host, prefix); strings.Contains(rest, ".") {
-			host = rest
+		host, _, _ := strings.Cut(out, "/")
+		if rest, ok := strings.CutPrefix(host, prefix); ok && strings.Contains(rest, ".") {
+			out = strings.TrimPrefix(out, prefix)
 		}
 	}
-	if port := u.Port(); port != "" && port != "80" && port != "443" {
-		host += ":" + port
-	}
-	out := host + strings.TrimRight(u.EscapedPath(), "/")
-	var kept []string
-	for _, field := range strings.Split(u.RawQuery, "&") {
-		if name, _, _ := strings.Cut(field, "="); field != "" && !clickID.MatchString(name) {
-			kept = append(kept, field)
-		}
-	}
-	slices.Sort(kept)
-	if len(kept) > 0 {
-		out += "?" + strings.Join(kept, "&")
+	out = strings.TrimRight(referral.ReplaceAllString(out, ""), "/")
+	if i := strings.IndexByte(out, '&'); i >= 0 && !strings.Contains(out[:i], "?") {
+		out = out[:i] + "?" + out[i+1:]
 	}
 	if strings.HasPrefix(out, "doi.org/") || strings.HasPrefix(out, "dx.doi.org/") ||
 		strings.HasPrefix(out, "arxiv.org/") {

@@ -24,6 +24,9 @@ type Address struct {
 	path  string // begins with "/", without trailing slash, dot segments and needless escapes
 	query url.Values
 	slash bool // was written with a trailing slash
+
+	normal string   // of an Index: the key
+	others []string // of an Index: rests of other spellings
 }
 
 // Normalize returns the form in which URLs are compared, and "" for text that is not an absolute http(s) URL or that
@@ -175,11 +178,17 @@ func normalPath(path string) string {
 	return "/" + strings.Join(kept, "/")
 }
 
-// clickIDs are tracking parameters. They do not affect the content.
+// clickIDs are tracking parameters, besides those that begin with utm_.
 var clickIDs = strings.Fields(`
 	gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid li_fat_id igshid igsh mc_eid
 	mc_cid mkt_tok _hsenc _hsmi vero_id oly_anon_id oly_enc_id _ga _gl ref_src ref_url wt_mc s_cid
-	srsltid spm`)
+	srsltid spm gs_lcrp _openstat vero_conv`)
+
+// IsTracking reports whether a parameter of a URL says where a reader came from, and does not affect the content.
+func IsTracking(name string) bool {
+	name = strings.ToLower(name)
+	return slices.Contains(clickIDs, name) || strings.HasPrefix(name, "utm_")
+}
 
 func normalQuery(query string) url.Values {
 	params := url.Values{}
@@ -188,7 +197,7 @@ func normalQuery(query string) url.Values {
 		name = unescape(strings.ReplaceAll(name, "+", " "), "&=#%+")
 		value = unescape(strings.ReplaceAll(value, "+", " "), "&#%+")
 		lower := strings.ToLower(name)
-		if pair == "" || slices.Contains(clickIDs, lower) || strings.HasPrefix(lower, "utm_") {
+		if pair == "" || IsTracking(name) {
 			continue
 		}
 		if lower == "ref" || lower == "source" { // the case of these tracking names is insignificant

@@ -9,7 +9,6 @@ import (
 func ExampleIndex_Match() {
 	index := address.NewIndex()
 	index.Add("https://example.org/guide/locks?lang=en", 7)
-	index.Sort()
 	for _, raw := range []string{
 		"http://EXAMPLE.org/guide/locks/?lang=en&utm_source=mail",
 		"https://example.org/guide/lo...",

@@ -3,7 +3,6 @@ package address
 import (
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,15 +25,6 @@ type Index struct {
 	host   map[string][]int
 	path   map[string][]int // by host and path
 	params map[string][]int // by host, path and one parameter
-	raws   []spelling       // as written, sorted
-	keys   []spelling       // normalised, sorted
-}
-
-// spelling is one spelling of the address at index at.
-type spelling struct {
-	text  string
-	at    int
-	other int // index in the list of the next spelling of another address
 }
 
 // NewIndex returns an index without addresses.
@@ -51,31 +41,18 @@ func (s *Index) Add(raw string, source int) {
 	}
 	key := a.key()
 	at, known := s.exact[key]
-	if !known {
-		at = len(s.all)
-		s.all, s.source = append(s.all, a), append(s.source, source)
-		s.exact[key] = at
-		s.loose[a.looseKey()] = append(s.loose[a.looseKey()], at)
-		s.host[a.Host] = append(s.host[a.Host], at)
-		s.path[a.Host+a.path] = append(s.path[a.Host+a.path], at)
-		for k := range a.parameters() {
-			s.params[k] = append(s.params[k], at)
-		}
-		s.keys = append(s.keys, spelling{text: key, at: at})
+	if known {
+		s.all[at].others = append(s.all[at].others, a.rest)
+		return
 	}
-	s.raws = append(s.raws, spelling{text: a.rest, at: at})
-}
-
-// Sort must be called after the last Add.
-func (s *Index) Sort() {
-	for _, list := range [][]spelling{s.raws, s.keys} {
-		slices.SortFunc(list, func(a, b spelling) int { return strings.Compare(a.text, b.text) })
-		for i, other := len(list)-1, len(list); i >= 0; i-- {
-			if i+1 < len(list) && list[i].at != list[i+1].at {
-				other = i + 1
-			}
-			list[i].other = other
-		}
+	at, a.normal = len(s.all), key
+	s.all, s.source = append(s.all, a), append(s.source, source)
+	s.exact[key] = at
+	s.loose[a.looseKey()] = append(s.loose[a.looseKey()], at)
+	s.host[a.Host] = append(s.host[a.Host], at)
+	s.path[a.Host+a.path] = append(s.path[a.Host+a.path], at)
+	for k := range a.parameters() {
+		s.params[k] = append(s.params[k], at)
 	}
 }
 
@@ -132,11 +109,11 @@ func (s *Index) match(raw string, cut bool) (source int, level string, ok bool) 
 	if at, only := s.one(s.loose[a.looseKey()], func(b Address) bool { return !contradict(a.query, b.query) }); only {
 		return found(at, Exact)
 	}
-	bare := !strings.ContainsAny(a.rest, "/?")
-	if at, only := s.longer(s.raws, a.rest, bare, false); only {
+	if at, only := s.one(s.host[a.Host], func(b Address) bool { return b.goesOn(a.rest) }); only {
 		return found(at, Truncation)
 	}
-	if at, only := s.longer(s.keys, a.key(), false, a.slash && len(a.query) == 0); only {
+	key, slash := a.key(), a.slash && len(a.query) == 0
+	if at, only := s.one(s.host[a.Host], func(b Address) bool { return continues(b.normal, key, slash) }); only {
 		return found(at, Prefix)
 	}
 	if cut {
@@ -200,31 +177,18 @@ func (s *Index) one(candidates []int, fits func(Address) bool) (int, bool) {
 	return only, only >= 0
 }
 
-// longer returns the address, if there is only one, of which text is the beginning, cut at an allowed position. bare:
-// text is a host. slash: text ends with a slash, which is a boundary.
-func (s *Index) longer(list []spelling, text string, bare, slash bool) (int, bool) {
-	only := -1
-	at, _ := slices.BinarySearchFunc(list, text, func(sp spelling, text string) int {
-		return strings.Compare(sp.text, text)
-	})
-	for at < len(list) && strings.HasPrefix(list[at].text, text) {
-		sp := list[at]
-		next := byte('/') // the same text: nothing is cut
-		if len(sp.text) > len(text) {
-			next = sp.text[len(text)]
-		}
-		inWord := bare && strings.IndexByte("/?:", next) < 0 || slash && strings.IndexByte("/?", next) < 0
-		switch {
-		case inWord || cutsNumber(sp.text, len(text)):
-			alike := sp.text[:len(text)+1] // spellings that continue with the same character do not match either
-			at += sort.Search(len(list)-at, func(i int) bool { return !strings.HasPrefix(list[at+i].text, alike) })
-		case only >= 0 && sp.at != only:
-			return 0, false
-		default:
-			only, at = sp.at, sp.other
-		}
-	}
-	return only, only >= 0
+// goesOn reports whether one of the spellings of an address begins with a text.
+func (a Address) goesOn(text string) bool {
+	isLonger := func(spelling string) bool { return continues(spelling, text, false) }
+	return isLonger(a.rest) || slices.ContainsFunc(a.others, isLonger)
+}
+
+// continues reports whether text is the beginning of s, cut at an allowed position: within no number, and behind a
+// whole segment if text ends with a slash.
+func continues(s, text string, slash bool) bool {
+	rest, ok := strings.CutPrefix(s, text)
+	inWord := slash && rest != "" && strings.IndexByte("/?", rest[0]) < 0
+	return ok && !inWord && !cutsNumber(s, len(text))
 }
 
 // cutsNumber reports whether i lies inside a number, because page 1 is not page 12. Digits of an escape do not count.

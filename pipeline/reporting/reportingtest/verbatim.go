@@ -59,7 +59,7 @@ func CheckVerbatim(report string, sourceText func(citationID string) string) []s
 				}
 				ids, l = append(ids, l[more[2]:more[3]]), l[more[1]:]
 			}
-			text := words(markdown.Unescape(quote.String()))
+			text := words(markdown.Plain(quote.String()))
 			quote.Reset()
 			quotes++
 			found := false

@@ -2,22 +2,18 @@ package fetch
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"nightdesk/pipeline/citation/address"
 )
 
 // maxAddress is the maximum length of an address, in bytes. Longer addresses contain data.
 const maxAddress = 2000
 
-// tracking matches URL parameters that describe where a visitor came from, not the page.
-var tracking = regexp.MustCompile(`(?i)^(utm_[a-z_]+|[gdy]clid|[gw]braid|fbclid|msclkid|twclid|` +
-	`igshid|srsltid|mc_[ce]id|mkt_tok|_hs(enc|mi)|` +
-	`vero_(id|conv)|_openstat|gs_lcrp|s_cid|oly_(anon|enc)_id)$`)
-
 // CleanAddress returns the address of a page without fragment, credentials and tracking parameters, and a key that is
 // equal for different spellings of it: without scheme, www, default port and trailing slash. ok is false if raw is not
 // the address of a page.
-func CleanAddress(raw string) (address, key string, ok bool) {
+func CleanAddress(raw string) (clean, key string, ok bool) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
 		return "", "", false
@@ -34,15 +30,15 @@ func CleanAddress(raw string) (address, key string, ok bool) {
 	var kept []string
 	for parameter := range strings.SplitSeq(u.RawQuery, "&") {
 		name, _, _ := strings.Cut(parameter, "=")
-		if parameter != "" && !tracking.MatchString(name) {
+		if parameter != "" && !address.IsTracking(name) {
 			kept = append(kept, parameter)
 		}
 	}
 	u.RawQuery = strings.Join(kept, "&")
-	if address = u.String(); len(address) > maxAddress {
+	if clean = u.String(); len(clean) > maxAddress {
 		return "", "", false
 	}
-	return address, keyOf(u), true
+	return clean, keyOf(u), true
 }
 
 func keyOf(u *url.URL) string {
