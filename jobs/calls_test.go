@@ -44,10 +44,10 @@ func TestCallsOfARun(t *testing.T) {
 	}{
 		{"quick", 1, 1, 0, 6, 6, 8, 7, 0, 0},
 		{"quick", 1, 1, 0, 6, 6, 8, 7, 0, 0},
-		{"medium", 5, 4, 1, 41, 12, 48, 14, 400_000, 0},
-		{"medium, sufficient in the third", 5, 4, 1, 26, 9, 48, 14, 250_000, 3},
+		{"medium", 5, 4, 1, 40, 12, 48, 14, 400_000, 0},
+		{"medium, sufficient in the third", 5, 4, 1, 25, 9, 48, 14, 250_000, 3},
 		{"deep", 8, 7, 2, 119, 32, 120, 34, 0, 0},
-		{"a review that adds no blocks", 5, 4, 0, 41, 12, 48, 14, 0, 0},
+		{"a review that adds no blocks", 5, 4, 0, 40, 12, 48, 14, 0, 0},
 		{"auto", 8, 6, 1, 102, 28, 104, 30, 0, 0},
 	} {
 		if tc.blocks > 5 && !scaletest.Full {
@@ -367,7 +367,7 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 		for i, record := range callJudged.FindAllStringSubmatch(q.User, -1) { // each sentence names its record
 			span := regexp.MustCompile(`Record ` + record[1] + ` gives [^.]*\.`).FindString(q.User)
 			places := []string{llmtest.PlaceOf(q.User, span)}
-			findings = append(findings, object{"sentence": i + 1, "places": places, "sum": "", "wrong": "", "verdict": "supported"})
+			findings = append(findings, object{"sentence": i + 1, "places": places, "sum": "", "wrong": "", "verdict": "supported", "text": ""})
 		}
 		v = object{"findings": findings}
 	case "author":

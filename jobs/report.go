@@ -12,12 +12,14 @@ import (
 
 	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/stage"
+	"nightdesk/jobs/steady"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/retry"
 )
 
 // reportHandler writes reports.
@@ -76,7 +78,7 @@ func (h reportHandler) write(ctx context.Context, a *stage.Attempt, in reporting
 	without string) (end stage.Ending, err error) {
 	r := reporting.Reporter{
 		Model: model, Emit: a.Emit, Now: h.bundles.Now, Parallel: reportParallel,
-		Page: storage.Pages{Store: h.bundles.Store}.Page,
+		Page: h.pages(a),
 	}
 	in.Returned = h.findings.returned(ctx, in)
 	if in.Plan.Path == topicqueue.PathShallow && in.Answer == "" { // nothing is left for a model to write
@@ -110,6 +112,24 @@ func (h reportHandler) write(ctx context.Context, a *stage.Attempt, in reporting
 		topicqueue.NewEvent("report", topicqueue.StatusReport,
 			topicqueue.ReportFile{Report: out.Report, Title: rep.Title})}, rendered(forms)...)
 	return endRun(a, out, claimsOf(in)), nil
+}
+
+// pages returns a function that reads stored texts. It waits for an unavailable storage, and a while for a text that
+// another machine may store. A text that does not come is empty.
+func (h reportHandler) pages(a *stage.Attempt) func(ctx context.Context, runID, hash string) (string, error) {
+	stored, until := steady.Pages{Pages: storage.Pages{Store: h.bundles.Store}}, h.bundles.Now().Add(bundle.TextsWait)
+	return func(ctx context.Context, runID, hash string) (text string, err error) {
+		text, err = stored.Page(ctx, runID, hash)
+		for errors.Is(err, storage.ErrNotExist) && a.Final != 0 && h.bundles.Now().Before(until) {
+			if err = retry.Sleep(ctx, time.Second); err == nil {
+				text, err = stored.Page(ctx, runID, hash)
+			}
+		}
+		if errors.Is(err, storage.ErrNotExist) {
+			err = nil
+		}
+		return text, err
+	}
 }
 
 // endRun ends a run. claims: number of claims that its report is written from.

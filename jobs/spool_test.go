@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -9,6 +10,9 @@ import (
 
 	"nightdesk/jobs"
 	"nightdesk/jobs/bundle"
+	"nightdesk/pipeline/citation/verification"
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -87,6 +91,50 @@ func TestStorageAway(t *testing.T) {
 	check, err := bundle.Verify(t.Context(), behind, id)
 	if err != nil || len(check.Problems) > 0 || check.Claims == 0 {
 		t.Errorf("%+v, %v", check, err)
+	}
+}
+
+// pagesAway is a store without texts while away is set.
+type pagesAway struct {
+	storage.Store
+	away atomic.Int64 // number of reads that still fail
+	err  error
+}
+
+func (s *pagesAway) Get(ctx context.Context, key string) ([]byte, error) {
+	if strings.Contains(key, "/pages/") && s.away.Add(-1) >= 0 {
+		return nil, s.err
+	}
+	return s.Store.Get(ctx, key)
+}
+
+// TestTextsAway: a report whose texts cannot be read for a while waits for them and is checked then. They may be
+// unreadable because the storage is away, or because another machine has not stored them yet.
+func TestTextsAway(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{"storage": storage.ErrAway, "other machine": storage.ErrNotExist} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, redistest.InProcess(t), stubModel(t, &llmtest.Stub{Answer: goodAnswer}))
+			behind := b.services.Store
+			store := &pagesAway{Store: behind, err: err}
+			store.away.Store(3)
+			b.services.Store = store
+			w := b.start(jobs.Settings{})
+			defer w.Stop()
+			id := b.enqueue(topic, options(2, 2, 2), "")
+			b.wait(id)
+			check, err := bundle.Verify(t.Context(), behind, id)
+			if err != nil || len(check.Problems) > 0 || check.Sentences == 0 || store.away.Load() >= 0 {
+				t.Errorf("%+v, %v, %d reads left", check, err, store.away.Load())
+			}
+			var record struct{ Verification reporting.Verification }
+			body, err := behind.Get(t.Context(), storage.MetadataKey(id))
+			if v := &record.Verification; json.Unmarshal(body, &record) != nil || v.Status != verification.StatusVerified ||
+				v.Counts.SourcesUnread > 0 || v.Counts.Sentences == 0 {
+				t.Errorf("%v, %+v", err, v)
+			}
+		})
 	}
 }
 

@@ -68,12 +68,6 @@ func weakAnswer(q llmtest.Question) (string, bool) {
 		v = object{"claims": w.claims()}
 	case name == "outline":
 		v = object{"title": w.title(), "introduction": w.line(), "conclusion": w.line(), "sections": w.outline()}
-	case name == "repair_section":
-		var repairs []object
-		for i := range 1 + w.IntN(4) {
-			repairs = append(repairs, object{"sentence": i + w.IntN(2), "text": w.sentence()})
-		}
-		v = object{"repairs": repairs}
 	default:
 		return "", false
 	}

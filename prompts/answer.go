@@ -134,18 +134,6 @@ type OutlineSubsection struct {
 	Claims      []int  `json:"claims"` // by number
 }
 
-// RepairSectionAnswer holds the new texts of unsupported sentences.
-type RepairSectionAnswer struct {
-	Repairs []SentenceRepair `json:"repairs"`
-}
-
-// SentenceRepair is the new text of one sentence.
-type SentenceRepair struct {
-	Sentence int    `json:"sentence"` // number of the sentence, counted from 1
-	Text     string `json:"text"`     // empty: remove the sentence
-	Span     string `json:"span"`     // verbatim words of a source that support it
-}
-
 // JudgeAnswer holds a judge's findings for each sentence.
 type JudgeAnswer struct {
 	Findings []JudgeFinding `json:"findings"`
@@ -158,4 +146,5 @@ type JudgeFinding struct {
 	Sum      string   `json:"sum"`      // calculation of a figure; empty: nothing is computed
 	Wrong    string   `json:"wrong"`    // what is wrong; empty: nothing
 	Verdict  string   `json:"verdict"`  // JudgedSupported, ...
+	Text     string   `json:"text"`     // the sentence as the sources say it, if they contradict it; else empty
 }

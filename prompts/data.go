@@ -248,20 +248,6 @@ type WrittenSection struct {
 	Left  int    // number of paragraphs at the end that are not shown
 }
 
-// RepairSectionData asks for new texts of sentences of a report that their sources contradict.
-type RepairSectionData struct {
-	Sentences []UnsupportedLine
-	Claims    []ClaimLine // of the cited sources, and similar ones of the report
-}
-
-// UnsupportedLine is a sentence to repair.
-type UnsupportedLine struct {
-	Number  int    // counted from 1
-	Text    string // with its markers
-	Problem string // one plain sentence
-	Passage string // relevant passages of the sources; may be empty
-}
-
 // JudgeData asks whether sentences follow from the passages of their sources.
 type JudgeData struct {
 	Sources   []JudgeSource

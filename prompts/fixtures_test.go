@@ -102,20 +102,6 @@ func reportQuestions() []question {
 			zh: of(prompts.Narrate, prompts.NarrateData{Title: "断电", Section: "成本", Whole: true, Text: "日志是一个文件。"}),
 		},
 		{
-			name: "repair_section", structured: true, answer: prompts.RepairSectionAnswer{}, zero: of(prompts.RepairSection, prompts.RepairSectionData{}),
-			en: of(prompts.RepairSection, prompts.RepairSectionData{
-				Claims: claimsEN,
-				Sentences: []prompts.UnsupportedLine{
-					{Number: 1, Text: "A commit survives in 95% of the cases [CIT-1-01].", Problem: "The source does not have the figure “95%”.", Passage: "Commits survive a crash of the process."},
-					{Number: 2, Text: "Flash wears out [CIT-1-02].", Problem: "The source says nothing about flash."},
-				},
-			}),
-			zh: of(prompts.RepairSection, prompts.RepairSectionData{
-				Claims:    authorZH.Claims,
-				Sentences: []prompts.UnsupportedLine{{Number: 1, Text: "95% 的提交得以保留 [CIT-1-01]。", Problem: "来源中没有数字“95%”。"}},
-			}),
-		},
-		{
 			name: "judge", structured: true, answer: prompts.JudgeAnswer{}, zero: of(prompts.Judge, prompts.JudgeData{}),
 			en: of(prompts.Judge, prompts.JudgeData{Sources: []prompts.JudgeSource{
 				{Number: 1, Passages: []prompts.Passage{noteSources[0], {Place: "Limits",

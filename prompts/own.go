@@ -186,8 +186,7 @@ func samples(file string) []any {
 		"clarify.user.tmpl": ClarifyData{}, "decide.user.tmpl": DecideData{}, "decompose.user.tmpl": DecomposeData{},
 		"found.user.tmpl": Found{}, "author.user.tmpl": AuthorData{}, "judge.user.tmpl": JudgeData{},
 		"look_up.user.tmpl": LookUpData{}, "narrate.user.tmpl": NarrateData{}, "note.user.tmpl": NoteData{},
-		"outline.user.tmpl": OutlineData{},
-		"renew.user.tmpl":   RenewData{}, "repair.user.tmpl": RepairData{}, "repair_section.user.tmpl": RepairSectionData{},
+		"outline.user.tmpl": OutlineData{}, "renew.user.tmpl": RenewData{}, "repair.user.tmpl": RepairData{},
 		"rephrase.user.tmpl": RephraseData{}, "review.user.tmpl": ReviewData{}, "route.user.tmpl": RouteData{},
 		"satisfied.user.tmpl": SatisfiedData{},
 	}[file]

@@ -103,15 +103,9 @@ func Author(lang string, d AuthorData) Prompt {
 	return freeText("author", lang, d, 1000*max(1, len(d.Parts))+150*(len(d.Claims)+len(d.Also)))
 }
 
-// RepairSection asks for new texts of unsupported sentences (RepairSectionAnswer).
-func RepairSection(lang string, d RepairSectionData) Prompt {
-	return structured("repair_section", lang, d, 500+250*len(d.Sentences),
-		Bound{Property: "repairs", Most: len(d.Sentences)})
-}
-
-// Judge asks whether sentences follow from the passages of their sources (JudgeAnswer).
+// Judge asks whether sentences follow from the passages of sources (JudgeAnswer).
 func Judge(lang string, d JudgeData) Prompt {
-	return structured("judge", lang, d, 400+120*len(d.Sentences), Bound{Property: "findings", Most: len(d.Sentences)},
+	return structured("judge", lang, d, 600+120*len(d.Sentences), Bound{Property: "findings", Most: len(d.Sentences)},
 		Bound{Property: "verdict", OneOf: []string{JudgedSupported, JudgedContradicted, JudgedPartly, JudgedAbsent,
 			JudgedConclusion}})
 }

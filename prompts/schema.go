@@ -21,7 +21,7 @@ func schemaOf(name string) json.RawMessage { return bytes.Clone(schemas[name]) }
 func readSchemas() map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	for _, name := range []string{"clarify", "rephrase", "decompose", "decide", "note", "review", "outline",
-		"renew", "repair_section", "judge", "look_up", "route", "satisfied", "narrate"} {
+		"renew", "judge", "look_up", "route", "satisfied", "narrate"} {
 		text, err := schemaFiles.ReadFile("schemas/" + name + ".json")
 		if err != nil {
 			panic(err) // the file is part of the program

@@ -87,10 +87,6 @@ type Texts struct {
 	Writing Text `yaml:"writing"`
 	Written Text `yaml:"written"` // Sections, Words, Citations
 
-	Misquoted Text `yaml:"misquoted"` // Text
-	NoFigure  Text `yaml:"no_figure"` // Text, Instead
-	NotSaid   Text `yaml:"not_said"`
-
 	Genres map[string]string `yaml:"genres"` // names of source genres; a missing genre is shown as stored
 	Space  string            `yaml:"space"`  // separator between two sentences
 }

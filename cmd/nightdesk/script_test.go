@@ -270,7 +270,7 @@ func readsHeatPumps(q llmtest.Question) (string, bool) {
 		findings := []object{}
 		for i := range strings.Count(q.User, "\nSentence ") {
 			places := []string{llmtest.PlaceOf(q.User, heatPumps.FindString(q.User))}
-			findings = append(findings, object{"sentence": i + 1, "places": places, "sum": "", "wrong": "", "verdict": "supported"})
+			findings = append(findings, object{"sentence": i + 1, "places": places, "sum": "", "wrong": "", "verdict": "supported", "text": ""})
 		}
 		answer = object{"findings": findings}
 	case q.Schema == nil:

@@ -126,7 +126,7 @@ func (b *Writer) config(run topicqueue.Run) configFile {
 
 // How long after its end a run waits for texts that another machine keeps while the storage is unavailable.
 const (
-	textsWait = 10 * time.Minute // texts that its claims depend on
+	TextsWait = 10 * time.Minute // texts that its claims depend on
 	otherWait = time.Minute      // texts that were read without yielding claims
 )
 
@@ -157,7 +157,7 @@ func (b *Writer) Gather(ctx context.Context) error {
 	}
 	wait := otherWait
 	if b.Lost > 0 {
-		wait = textsWait
+		wait = TextsWait
 	}
 	if silent && b.services.Now().Before(b.In.Run.EndedAt.Add(otherWait)) {
 		return errors.New("the narration is on another machine that cannot reach the storage yet")

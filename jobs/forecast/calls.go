@@ -84,14 +84,11 @@ func Review(evidence int) Call {
 // mostSections is the maximum number of sections in an outline, for any number of blocks.
 const mostSections = 6
 
-// evidenceOfSentence is the approximate amount of evidence per sentence of a report.
-const evidenceOfSentence = 800
-
-// Judge checks the sentences of a report with this much evidence; each call has room for a limited number of
-// sentences. A run keeps no money for it: without the check, sentences stay unverified.
+// Judge checks the sentences of a report with this much evidence, in calls of limited length. A run keeps no money for
+// it: without the check, sentences stay unverified.
 func Judge(evidence int) Call {
-	calls := 1 + evidence/(evidenceOfSentence*judging.MostSentences)
-	return Call{llm.Judge, calls, 3_800 + 5*evidence/calls/8 + schema, 100 + evidence/calls/16}
+	calls := 1 + evidence/judging.CallBytes
+	return Call{llm.Judge, calls, 8_000 + 5*evidence/calls/8 + schema, 100 + evidence/calls/16}
 }
 
 // Report returns the calls for a report on this many blocks with this much evidence.

@@ -135,10 +135,11 @@ func (x examText) grade(t *testing.T, judge llm.Model, alone, judged score) {
 			t.Logf("%s: %v", x.ID, err)
 		}
 		for n, i := range batch {
-			s, r := x.Sentences[i], asked[n].Findings.Decide(answers[n])
+			answer := corpus.Prove(answers[n].Judged, asked[n].Sources)
+			s, r := x.Sentences[i], asked[n].Findings.Decide(answer)
 			s.count(judged, r)
 			if s.True && r == support.Unsupported || !s.True && r != support.Unsupported {
-				t.Logf("%s: judged: %s: %v %s: %s: %+v", x.ID, r, s.True, s.Kind, s.Text, answers[n])
+				t.Logf("%s: judged: %s: %v %s: %s: %+v", x.ID, r, s.True, s.Kind, s.Text, answer)
 			}
 		}
 		ordinal++

@@ -16,12 +16,11 @@ type question struct {
 	numbers map[string]int          // by source
 }
 
-// question builds the prompt data. limit: bytes of passages per sentence and source.
+// question builds the prompt data. limit: bytes of passages per sentence and long source.
 func (j Judge) question(sentences []Sentence, limit int) question {
 	var all []support.Span
 	for _, s := range sentences {
-		most := min(limit*max(1, len(s.Sources)), passagesBytes/len(sentences))
-		all = append(all, j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, s.places(), most)...)
+		all = append(all, j.Corpus.Passages(s.Head+" "+s.Text, s.sources(), s.places(), limit)...)
 	}
 	q := question{places: map[string]support.Span{}, numbers: map[string]int{}}
 	j.show(&q, j.Corpus.Filled(support.Merge(all)))
@@ -46,9 +45,15 @@ func (j Judge) show(q *question, spans []support.Span) {
 	headed := map[prompts.Passage]int{} // by what is known of the document
 	place, line := "", 0
 	for _, span := range spans {
-		passage := j.About(span)
-		context := j.Corpus.Context(span)
-		passage.Place = placeOf(passage, context.Headings)
+		var passage prompts.Passage
+		var context support.Context
+		if j.Brief[span.Source] {
+			line, _, _ := strings.Cut(j.Corpus.Text(span), "\n")
+			span.End = span.Start + len(line)
+		} else {
+			passage, context = j.About(span), j.Corpus.Context(span)
+			passage.Place = placeOf(passage, context.Headings)
+		}
 		again := q.numbers[span.Source] > 0
 		if !again {
 			number := len(q.numbers) + 1
@@ -56,7 +61,7 @@ func (j Judge) show(q *question, spans []support.Span) {
 			q.places[fmt.Sprint(number, ".0")] = support.Span{Source: span.Source}
 			source := prompts.JudgeSource{Number: number}
 			about := prompts.Passage{Title: passage.Title, By: passage.By, Date: passage.Date, Head: passage.Head}
-			if source.Same = headed[about]; source.Same == 0 {
+			if source.Same = headed[about]; source.Same == 0 && about != (prompts.Passage{}) {
 				headed[about] = number
 			}
 			q.data.Sources = append(q.data.Sources, source)

@@ -25,17 +25,4 @@ func (p input) bound(q *Quantity) {
 			best, q.Bound = words, boundKinds[entry.key]
 		}
 	}
-	if strings.ContainsAny(p.s[q.Start:q.End], "多余") {
-		q.Bound = AtLeast
-	}
-	if best != "" || q.Bound != Exact {
-		return
-	}
-	for _, entry := range lists["behind"] {
-		for _, words := range entry.words {
-			if strings.HasPrefix(p.s[q.End:], words) {
-				q.Bound = boundKinds[entry.key]
-			}
-		}
-	}
 }

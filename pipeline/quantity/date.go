@@ -4,10 +4,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
-// dates are the forms of dates, with groups named y, q(uarter), h(alf), m(onth), d(ay). Month names are checked later.
+// dates are the forms of dates, with groups named y, q(uarter), m(onth), d(ay). Month names are checked later.
 var dates = compile(
 	`(?P<y>\d{4})-(?P<m>\d{2})(?:-(?P<d>\d{2}))?(?:T[0-9:.]+Z?)?`,
 	`(?P<y>\d{4})/(?P<m>\d{1,2})/(?P<d>\d{1,2})`,
@@ -20,9 +19,6 @@ var dates = compile(
 	`(?P<d>\d{1,2})(?:er|º)?[ \x{a0}](?:de )?(?P<m>\p{Ll}{3,10})(?:[ \x{a0}](?:del? )?(?P<y>\d{4}))?`,
 	`(?P<m>\p{Ll}{3,10})[ \x{a0}](?:del? )?(?P<y>\d{4})`,
 	`[Qq](?P<q>[1-4])(?:[ \x{a0}](?:of )?|/|-)?(?:FY)?(?P<y>\d{4})`,
-	`[Hh](?P<h>[1-2])(?:[ \x{a0}](?:of )?|/|-)?(?:FY)?(?P<y>\d{4})`,
-	`FY[ \x{a0}]?(?P<y>\d{4})`,
-	`(?i:(?P<q>first|second|third|fourth)[ -]quarter (?:of )?)(?P<y>\d{4})`,
 	`(?P<m>[A-Z][A-Za-zä]{2,8})\.?,?[ \x{a0}](?:of )?(?P<y>\d{4})`,
 	`(?P<m>[A-Z][A-Za-zä]{2,8})\.?[ \x{a0}](?P<d>\d{1,2})(?:st|nd|rd|th)?(?:,?[ \x{a0}](?P<y>\d{4}))?`,
 )
@@ -67,9 +63,7 @@ func (p *parser) date(i int) int {
 func (p input) begins(i int) bool {
 	word, _ := wordAt(p.s, i)
 	low := strings.ToLower(word)
-	named := months[low] > 0 || smallMonths[word] > 0 || quarters[low] > 0
-	short := low == "q" || low == "h" || low == "fy"
-	return digitAt(p.s, i) || named || short
+	return digitAt(p.s, i) || months[low] > 0 || smallMonths[word] > 0 || low == "q"
 }
 
 // when converts the match of a form to a date. ok is false if the day or month does not exist.
@@ -80,9 +74,7 @@ func (p *parser) when(f form, m []string) (w When, ok bool) {
 		}
 		return ""
 	}
-	name := strings.ToLower(group("q"))
-	quarter := max(int(quarters[name]), atoi(name), 2*atoi(group("h"))) // a half-year ends with its second quarter
-	w = When{Year: atoi(group("y")), Day: atoi(group("d")), Quarter: quarter}
+	w = When{Year: atoi(group("y")), Day: atoi(group("d")), Quarter: atoi(group("q"))}
 	switch name := group("m"); {
 	case name == "":
 	case name[0] >= '0' && name[0] <= '9':
@@ -124,27 +116,9 @@ func atoi(s string) int {
 	return n
 }
 
-// isYear reports whether a whole number of four digits is a year, because of the word before it or because no countable
-// thing follows.
-func (p input) isYear(q *Quantity, before string) bool {
-	year := q.Low
-	next := p.skipSpace(q.End, 1)
-	word, _ := wordAt(p.s, next)
-	lower := word != "" && word[0] >= 'a' && word[0] <= 'z'
-	if beforeYear[before] {
-		joins := before == "of" || before == "to" || before == "and" || before == "or"
-		recent := year >= 1900 && year < 2100
-		return !lower || behindYear[word] || recent && !joins
-	}
-	if year < 1500 || year >= 2100 {
-		return false
-	}
-	r, _ := utf8.DecodeRuneInString(p.s[next:])
-	hyphen := next < len(p.s) && (r == '-' || r == '–') && !digitAt(p.s, next+utf8.RuneLen(r))
-	endsSpan := strings.HasSuffix(p.s[:q.Start], "-") || strings.HasSuffix(p.s[:q.Start], "–") // 2024-2025
-	if !lower && (r < 0x2e80 || endsSpan) && !hyphen {
-		return true
-	}
-	article := before == "the" || before == "a" || before == "its" || before == "s"
-	return year >= 1900 && article || behindYear[word]
+// isYear reports whether a whole number of four digits is a year: one of this century or the last, and not part of a
+// compound such as 2000-page.
+func (p input) isYear(q *Quantity) bool {
+	hyphen := q.End+1 < len(p.s) && p.s[q.End] == '-' && !digitAt(p.s, q.End+1)
+	return q.Low >= 1900 && q.Low < 2100 && !hyphen
 }

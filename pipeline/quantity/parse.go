@@ -1,7 +1,6 @@
 package quantity
 
 import (
-	"math"
 	"regexp"
 	"strings"
 	"unicode"
@@ -11,7 +10,7 @@ import (
 )
 
 // Parse returns the quantities in a text, in order and without overlap. The ends of a range are two quantities, each as
-// written: of 10-12 km, the first has no unit. Time is linear in the length of the text.
+// written: of 10-12 km, the first has no unit. Numbers in words are not read. Time is linear in the length of the text.
 func Parse(text string) []Quantity {
 	p := &parser{input: input{text}, commas: writesCommas(text)}
 	for i := 0; i < len(text); {
@@ -29,7 +28,7 @@ func Parse(text string) []Quantity {
 type input struct{ s string }
 
 // parser reads one text from left to right. Its methods form a grammar: each reads one kind of part at a position, such
-// as a number, a unit, a date or a number in words, and returns the end of that part.
+// as a number, a unit or a date, and returns the end of that part.
 type parser struct {
 	input
 	commas bool // decimals are written with commas
@@ -58,8 +57,6 @@ func (p *parser) at(i int) int {
 		return p.atWord(i)
 	case unicode.Is(unicode.Sc, r):
 		return p.atCurrency(i, i+size, units[string(r)].base)
-	case hanDigits[r] > 0 || hanUnits[r] > 0:
-		return p.atHan(i)
 	}
 	return i
 }
@@ -111,7 +108,7 @@ func (p input) sign(i int) int {
 // finish reads the unit and magnitude after a number, appends the quantity and returns its end. currency: the currency
 // before the number.
 func (p *parser) finish(start int, n number, currency string) int {
-	q := Quantity{Start: start, Kind: Number, factor: 1, Whole: 1}
+	q := Quantity{Start: start, Kind: Number, factor: 1}
 	at, scale, written := p.magnitude(n.end, currency != "")
 	for written && digitAt(p.s, at) { // 1亿2000万
 		more, ok := p.number(at)
@@ -133,7 +130,6 @@ func (p *parser) finish(start int, n number, currency string) int {
 	switch {
 	case currency != "":
 		q.Kind, q.Unit = Money, currency
-		n.end = p.per(n.end, &q)
 	case ok && unitEnd == n.end+1 && p.s[n.end] == 's' && n.year(): // the 1990s
 		q.Kind, q.When, n.end = Date, When{Year: int(n.value)}, unitEnd
 	case ok:
@@ -142,18 +138,13 @@ func (p *parser) finish(start int, n number, currency string) int {
 		}
 		q.Kind, q.Unit, q.factor, q.offset = u.kind, u.base, u.factor, u.offset
 		n.end = unitEnd
-		if u.kind == Money || u.kind == Measure {
-			n.end = p.per(n.end, &q)
-		}
 	case attached(p.s, n.end): // 3D, 4x4, 5G: a name, and 3rd
 		return wordEnd(p.s, n.end)
 	}
 	q.Low = n.value*q.factor + q.offset
 	q.Round, q.End = n.step*q.factor/2, n.end
-	q.Whole *= q.Low
 	p.name(&q, n, written)
 	p.bound(&q)
-	p.share(q)
 	p.out = append(p.out, q)
 	return n.end
 }
@@ -174,31 +165,11 @@ func (p *parser) atWord(i int) int {
 	if at := p.version(word, end); at > end {
 		return at
 	}
-	if at := p.inWords(i); at > i {
-		return at
-	}
 	small := word == strings.ToLower(word)
 	if small && strings.HasPrefix(p.s[end:], "-") && digitAt(p.s, end+1) { // mid-1998, but not COVID-19
 		return end + 1
 	}
 	return wordEnd(p.s, end)
-}
-
-// share gives the unit of q to the bare number before it, if only a dash is between them: 10-12 km.
-func (p *parser) share(q Quantity) {
-	i := len(p.out) - 1
-	if i < 0 || p.out[i].Kind != Number || q.Kind == Date || q.Kind == Label {
-		return
-	}
-	switch first := &p.out[i]; strings.TrimSpace(p.s[first.End:q.Start]) {
-	case "-", "–", "—", "~", "至":
-		if first.Magnitude == 1 {
-			first.Magnitude, first.Low, first.Round = q.Magnitude, first.Low*q.Magnitude, first.Round*q.Magnitude
-		}
-		first.Kind, first.Unit = q.Kind, q.Unit
-		first.Low, first.Round = first.Low*q.factor+q.offset, first.Round*q.factor
-		first.Whole = first.Low * q.Whole / max(q.Low, math.SmallestNonzeroFloat64)
-	}
 }
 
 // name recognizes years and labels among bare numbers.
@@ -212,7 +183,7 @@ func (p input) name(q *Quantity, n number, written bool) {
 	case n.dots > 1, labels[low], before == "No.", before == "no.", strings.HasSuffix(p.s[:q.Start], "#"),
 		strings.HasSuffix(strings.TrimRight(p.s[:q.Start], " "), "§"):
 		q.Kind = Label
-	case n.year() && p.isYear(q, low):
+	case n.year() && p.isYear(q):
 		q.Kind, q.When = Date, When{Year: int(n.value)}
 	}
 }

@@ -44,7 +44,6 @@ type Quantity struct {
 	Round      float64 // maximum rounding error by the written places: 0.05 for 1.2
 	Digits     float64 // the written figure of Low, without magnitude and unit: 1.2 for 1.2 million km
 	Magnitude  float64 // the magnitude given in words, such as a million; 1 if there is none
-	Whole      float64 // Low without the denominator of a rate: for 310 MWh a year, the 310 MWh in J
 	When       When    // of a date
 
 	factor, offset float64 // of the unit: Low = Digits x Magnitude x factor + offset

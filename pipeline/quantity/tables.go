@@ -115,9 +115,6 @@ var units = func() map[string]unit {
 }()
 
 var (
-	labels                           = words("label")
-	beforeYear, behindYear, agoWords = words("beforeyear"), words("behindyear"), words("ago")
-	magnitudes, dotted, spelled      = numbers("power"), words("dotted"), numbers("number")
-	months, smallMonths, germanly    = numbers("month"), numbers("smallmonth"), words("germanmonth")
-	quarters                         = numbers("quarter")
+	labels, dotted, magnitudes    = words("label"), words("dotted"), numbers("power")
+	months, smallMonths, germanly = numbers("month"), numbers("smallmonth"), words("germanmonth")
 )

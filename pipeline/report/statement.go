@@ -90,17 +90,6 @@ func (s Statement) IDs() []string {
 	return []string{s.Block.Citation}
 }
 
-// Written returns the statement as Markdown with canonical markers.
-func (s Statement) Written() string {
-	switch {
-	case s.row != nil:
-		return "| " + s.row.shown(func(c Sentence) string { return c.render(canonical) }) + " |"
-	case s.sentence != nil:
-		return s.sentence.render(canonical)
-	}
-	return Canonical([]Block{*s.Block})
-}
-
 // Cite adds citations, before the full stop of a sentence or in the last cell of a row.
 func (s Statement) Cite(ids ...string) {
 	to := s.sentence
@@ -112,10 +101,16 @@ func (s Statement) Cite(ids ...string) {
 	}
 }
 
-// CiteLast adds citations to the last of these sentences.
-func CiteLast(list []Sentence, ids []string) {
-	if len(list) > 0 {
-		list[len(list)-1].cite(ids)
+// Uncite removes citations from a statement.
+func (s Statement) Uncite(ids ...string) {
+	gone := func(c Cite) bool { return slices.Contains(ids, c.ID) }
+	if s.sentence != nil {
+		s.sentence.Cites = slices.DeleteFunc(s.sentence.Cites, gone)
+	}
+	if s.row != nil {
+		for i := range s.row.Cells {
+			s.row.Cells[i].Cites = slices.DeleteFunc(s.row.Cells[i].Cites, gone)
+		}
 	}
 }
 

@@ -118,7 +118,7 @@ func TestKeptText(t *testing.T) {
 		}}
 	three := report(third)
 	if want := []string{"author", "renew"}; !slices.Equal(slices.DeleteFunc(asked,
-		func(s string) bool { return s == "repair_section" || s == "judge" }), want) {
+		func(s string) bool { return s == "judge" }), want) {
 		t.Errorf("one block has moved, and %q were asked, want %q", asked, want)
 	}
 	was, is := bodies(one.Markdown), bodies(three.Markdown)

@@ -1,9 +1,7 @@
 package reporting
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,17 +10,15 @@ import (
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/report"
-	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
-// readTime limits the time to read the texts of the sources, so that a report does not wait for unavailable storage.
-const readTime = 10 * time.Second
-
-// check checks each citing sentence of a draft against its sources. It adds missing citations, repairs contradicted
-// sentences, marks or removes what stays unsupported, and records the results. If the check fails, the draft is
-// returned unchanged. The only error is the end of ctx.
+// check checks each citing sentence of a draft against its sources, and each factual one without a citation against
+// those of the report. It adds and replaces citations, corrects contradicted sentences, marks or removes what stays
+// unsupported, and records the results. After a defect of the check the draft is returned unchanged. Errors are the end
+// of ctx and a source that cannot be read now.
 func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verification, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a defect of the check must not lose the report
@@ -38,16 +34,16 @@ func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verifica
 	}
 	all = evidence.Distinct(all)
 	d.opening.claims, d.conclusion.claims, d.conclusion.title = all, all, w.texts.Conclusion.String()
-	c := &checker{m: w.material, v: newVerification(), sources: map[string]topicqueue.Source{}, answer: d.answer,
-		claims: all}
+	c := &checker{m: w.material, v: newVerification(), sources: map[string]topicqueue.Source{}, answer: d.answer}
 	for _, p := range d.parts() {
 		p.told = told{}
 		c.parts = append(c.parts, &checkedPart{part: p})
 	}
-	for _, step := range []func(context.Context) error{c.read, c.find, c.citeAll, c.repairAll} {
-		if err := step(ctx); err != nil {
-			return written, nil, err
-		}
+	if err = c.read(ctx); err == nil {
+		err = c.find(ctx)
+	}
+	if err != nil {
+		return written, nil, err
 	}
 	for _, p := range c.parts {
 		c.settleAll(p)
@@ -61,14 +57,11 @@ type checker struct {
 	m       *material
 	v       *Verification
 	parts   []*checkedPart // in the order of the report
-	claims  []claim        // of the whole report
 	answer  bool           // the report is a single answer, whose uncited sentences are marked
 	corpus  *support.Corpus
 	sources map[string]topicqueue.Source // by source id
-	cited   int                          // number of cited sources that have a stored text
-	unread  int
-	trouble string // reason why the first unread source could not be read
-	silent  error  // first error of a judge
+	unread  int                          // sources whose text is lost
+	silent  error                        // first error of a judge
 }
 
 // checkedPart is a part of a report with the decisions on its statements.
@@ -87,8 +80,10 @@ type decision struct {
 	ids      []string // cited, or source ids of a sentence that only links
 	linked   bool
 	findings support.Findings
+	answer   judging.Answer
 	judged   support.Judged
 	verdict  support.Result
+	wrong    []string // citations to take out, because others have what the statement says
 	action   string
 	checked  []CheckedSentence
 	proposed string // proposed correction
@@ -99,19 +94,20 @@ type decision struct {
 func (c *checker) conclude() {
 	c.v.count()
 	c.v.Counts.SourcesUnread = c.unread
-	if c.unread > 0 && c.unread == c.cited {
-		c.v.Status, c.v.Reason = verification.StatusUnverified, "the texts of the sources could not be read: "+c.trouble
-	} else if c.unread > 0 {
-		c.v.Reason = fmt.Sprintf("the texts of %d of %d sources could not be read: %s", c.unread, c.cited, c.trouble)
+	if c.unread > 0 {
+		c.v.Reason = fmt.Sprintf("the texts of %d of %d sources are lost", c.unread, len(c.sources))
+	}
+	if c.unread > 0 && c.unread == len(c.sources) {
+		c.v.Status = verification.StatusUnverified
 	}
 	if c.silent != nil {
 		c.v.Reason = strings.TrimPrefix(fmt.Sprintf("%s; %v", c.v.Reason, c.silent), "; ")
 	}
 }
 
-// read loads the texts of all cited sources.
+// read loads the texts of the sources of all claims and links.
 func (c *checker) read(ctx context.Context) error {
-	var ids []string
+	ids := evidence.Citations(c.m.claims)
 	for _, p := range c.parts {
 		ids = append(ids, evidence.Citations(p.claims)...)
 		for _, s := range report.Statements(p.Blocks) {
@@ -121,31 +117,25 @@ func (c *checker) read(ctx context.Context) error {
 	var sources []topicqueue.Source
 	for _, id := range ids {
 		s, ok := c.m.source(id)
-		if _, known := c.sources[s.ID]; ok && !known {
+		_, known := c.sources[s.ID]
+		if ok && !known && (s.Hash != "" || s.Text != "") { // a source that was only named has no text
 			c.sources[s.ID] = s
-			if s.Hash != "" || s.Text != "" { // a source that was only named has no text
-				sources = append(sources, s)
-			}
+			sources = append(sources, s)
 		}
 	}
-	all, troubles := make([]support.Source, len(sources)), make([]error, len(sources))
-	c.m.readSources(ctx, readTime, sources, func(i int, text string, err error) {
-		all[i], troubles[i] = SupportSource(sources[i], text), err
-	})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	all := make([]support.Source, len(sources))
+	texts, err := c.m.readSources(ctx, sources)
+	if err != nil {
+		return ended(ctx, err)
 	}
-	for i, s := range all {
-		if s.Text == "" {
+	for i, text := range texts {
+		if all[i] = SupportSource(sources[i], text); text == "" {
 			c.unread++
-			c.trouble = cmp.Or(c.trouble, cmp.Or(troubles[i], errNoText).Error())
 		}
 	}
-	c.cited, c.corpus = len(all), support.New(all)
+	c.corpus = support.New(all)
 	return nil
 }
-
-var errNoText = errors.New("there is no text")
 
 // SupportSource converts a source for support checks. text is the text of s.
 func SupportSource(s topicqueue.Source, text string) support.Source {
@@ -158,7 +148,8 @@ func SupportSource(s topicqueue.Source, text string) support.Source {
 	return support.Source{ID: s.ID, Text: text, About: strings.Join(about, ". ")}
 }
 
-// find checks the statements of all parts against their sources and has them judged. The only error is the end of ctx.
+// find checks the statements of all parts against their sources, has them judged, and corrects what is contradicted.
+// The only error is the end of ctx.
 func (c *checker) find(ctx context.Context) error {
 	for _, p := range c.parts {
 		if c.again(p) {
@@ -172,17 +163,19 @@ func (c *checker) find(ctx context.Context) error {
 	for _, p := range c.parts {
 		all = append(all, p.decisions...)
 	}
-	if err := c.askJudge(ctx, all, 0); err != nil {
+	if err := c.askJudge(ctx, all); err != nil {
 		return err
 	}
 	for _, p := range c.parts {
 		p.decisions = slices.DeleteFunc(p.decisions, func(d *decision) bool {
 			d.verdict = d.findings.Decide(d.judged)
-			wrong := d.action == ActionCited && d.verdict == support.Unsupported
-			if wrong {
+			c.correct(d)
+			uncited := len(d.IDs()) == 0 && !d.linked && d.action != ActionRepaired
+			missed := uncited && (len(d.ids) == 0 || d.verdict == support.Unsupported)
+			if missed {
 				c.missed(p, d.Statement)
 			}
-			return wrong
+			return missed
 		})
 	}
 	return nil
@@ -210,7 +203,7 @@ func (c *checker) again(p *checkedPart) bool {
 			continue
 		}
 		ids := c.sourcesOf(s.Citations)
-		findings := c.corpus.Check(s.Text, s.Head, ids)
+		findings := c.corpus.Check(s.Text, ids)
 		judged := c.corpus.Prove(s.Judge, ids)
 		if findings.Decide(judged) != s.Verdict {
 			report.EachStatement(p.Blocks, func(s report.Statement) { *s.Mark = report.Mark{} })
@@ -226,7 +219,7 @@ func (c *checker) again(p *checkedPart) bool {
 }
 
 // findStatement checks a statement against its sources, if it cites or links any. A sentence that states facts without
-// a citation gets that of the only claim that contains it verbatim.
+// a citation gets that of the only claim that contains it verbatim; else the judge looks for its source.
 func (c *checker) findStatement(p *checkedPart, s report.Statement) {
 	d := &decision{Statement: s, part: p, text: s.Text(), ids: s.IDs(), action: ActionKept}
 	citable := !p.Local && !s.IsRow() && support.Factual(d.text)
@@ -241,7 +234,9 @@ func (c *checker) findStatement(p *checkedPart, s report.Statement) {
 	}
 	switch {
 	case len(d.ids) > 0 && d.text != "": // a table cell, for example, may have markers only
-		d.findings = c.corpus.Check(d.text, d.Head, c.sourcesOf(d.ids))
+		d.findings = c.corpus.Check(d.text, c.sourcesOf(d.ids))
+		p.decisions = append(p.decisions, d)
+	case len(d.ids) == 0 && citable && c.m.Model != nil:
 		p.decisions = append(p.decisions, d)
 	case len(d.ids) == 0 && citable:
 		c.missed(p, s)
@@ -255,7 +250,7 @@ func claimsWith(sentence string, claims []claim) (found []claim) {
 	}
 	for _, from := range claims {
 		said := from.Statement() + "\n\n" + from.Passage()
-		f := support.New([]support.Source{{ID: from.ID, Text: said}}).Check(sentence, "", []string{from.ID})
+		f := support.New([]support.Source{{ID: from.ID, Text: said}}).Check(sentence, []string{from.ID})
 		if f.Quotation.Result == support.Verbatim {
 			found = append(found, from)
 		}
@@ -322,13 +317,17 @@ func (c *checker) settle(d *decision) {
 	switch {
 	case d.verdict != support.Unsupported:
 		if d.action == ActionCited {
-			d.Cite(d.ids...)
+			d.Cite(slices.DeleteFunc(slices.Clone(d.ids), func(id string) bool { return slices.Contains(d.IDs(), id) })...)
+			d.Uncite(d.wrong...)
 		}
 	case c.m.run.Options.OnUnsupported == topicqueue.UnsupportedRemove:
 		d.action = ActionRemoved
 		d.part.edits.Replace(d.Statement)
 	default:
 		d.action, d.State = ActionMarked, report.StateMarked
+	}
+	if d.verdict == support.Unsupported && !d.linked { // the text still has the citations as written
+		d.ids = d.IDs()
 	}
 	d.checked = []CheckedSentence{c.entry(d)}
 }
@@ -350,20 +349,4 @@ func (c *checker) place(s *CheckedSentence, ids []string, f support.Findings, j 
 	if source, ok := c.sources[shown.Source]; ok && source.Hash != "" {
 		s.Page = topicqueue.PagePath(source.Hash)
 	}
-}
-
-// problem describes in one sentence, for the repair prompt, why a sentence is unsupported.
-func (c *checker) problem(f support.Findings, j support.Judged) string {
-	if f.Quotation.Result == support.Absent {
-		return c.m.texts.Misquoted.With(prompts.V{"Text": f.Quotation.Missing})
-	}
-	if j.Wrong != "" {
-		return j.Wrong
-	}
-	for _, g := range f.Figures {
-		if g.Instead != "" {
-			return c.m.texts.NoFigure.With(prompts.V{"Text": g.Text, "Instead": g.Instead})
-		}
-	}
-	return c.m.texts.NotSaid.String()
 }

@@ -24,17 +24,15 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// logModel writes this text as the section on the log, answers a repair with repaired, and has no judge.
-func logModel(text string, repaired func(req llm.Request) (string, error)) modelFunc {
-	return judgedModel(text, repaired, func(llm.Request) (string, error) { return "", errors.New("connection refused") })
+// logModel writes this text as the section on the log, and has no judge.
+func logModel(text string) modelFunc {
+	return judgedModel(text, func(llm.Request) (string, error) { return "", errors.New("connection refused") })
 }
 
 // judgedModel is logModel with a judge.
-func judgedModel(text string, repaired, judge func(req llm.Request) (string, error)) modelFunc {
+func judgedModel(text string, judge func(req llm.Request) (string, error)) modelFunc {
 	return func(req llm.Request) (string, error) {
 		switch {
-		case req.Prompt.Name == "repair_section":
-			return repaired(req)
 		case req.Prompt.Name == "judge":
 			return judge(req)
 		case req.Prompt.Name == "author":
@@ -48,8 +46,6 @@ func judgedModel(text string, repaired, judge func(req llm.Request) (string, err
 		return writer(req)
 	}
 }
-
-func noRepair(llm.Request) (string, error) { return "", errors.New("connection refused") }
 
 var askedSentence = regexp.MustCompile(`(?m)^Sentence (\d+), sources ([^:\n]*): (.*)$`)
 
@@ -98,7 +94,8 @@ func TestUnsupported(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text   string
 		option string
-		repair func(llm.Request) (string, error)
+		says   string   // the judge's correction; empty: there is no judge
+		words  string   // that the judge points to
 		want   []string // in the report
 		not    []string
 		action string
@@ -106,72 +103,42 @@ func TestUnsupported(t *testing.T) {
 		refused string // why the correction is not taken
 	}{
 		"marked": {
-			text: rightLog + " " + wrongLog, repair: noRepair, action: reporting.ActionMarked,
+			text: rightLog + " " + wrongLog, action: reporting.ActionMarked,
 			want: []string{`defaults to 900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`, "1 sentence is marked as unsupported"},
 		},
 		"removed": {
-			text: rightLog + " " + wrongLog + " Recovery reads the log from the last checkpoint [CIT-1-01].", option: topicqueue.UnsupportedRemove, repair: noRepair, action: reporting.ActionRemoved,
+			text: rightLog + " " + wrongLog + " Recovery reads the log from the last checkpoint [CIT-1-01].", option: topicqueue.UnsupportedRemove, action: reporting.ActionRemoved,
 			want: []string{"0.4 seconds [[CIT-1-01](#ref-cit-1-01)]. Recovery reads the log from the last checkpoint [[CIT-1-01](#ref-cit-1-01)]", "1 unsupported sentence was removed"}, not: []string{"900"},
 		},
 		"removed item": {
-			text: "The tests say:\n\n- " + rightLog + "\n- " + wrongLog, option: topicqueue.UnsupportedRemove, repair: noRepair, action: reporting.ActionRemoved,
+			text: "The tests say:\n\n- " + rightLog + "\n- " + wrongLog, option: topicqueue.UnsupportedRemove, action: reporting.ActionRemoved,
 			want: []string{"- Recovery of a log of 16 MB"}, not: []string{"900", "- \n", "\n-\n"},
 		},
 		"marked row": {
-			text: "| Setting | Default |\n|---|---|\n| checkpoint interval | 900 seconds [CIT-1-02] |\n\n" + rightLog, repair: noRepair, action: reporting.ActionMarked,
+			text: "| Setting | Default |\n|---|---|\n| checkpoint interval | 900 seconds [CIT-1-02] |\n\n" + rightLog, action: reporting.ActionMarked,
 			want: []string{`| checkpoint interval | 900 seconds [[CIT-1-02](#ref-cit-1-02)] \[unsupported\] |`},
 		},
-		"marked row, for the unit of its head": {
-			text: "| Setting | Default (minutes) |\n|---|---|\n| checkpoint interval | 300 [CIT-1-02] |\n\n" + rightLog, repair: noRepair, action: reporting.ActionMarked,
-			want: []string{`| checkpoint interval | 300 [[CIT-1-02](#ref-cit-1-02)] \[unsupported\] |`},
-		},
-		"repaired": {
+		"corrected": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
-			repair: func(req llm.Request) (string, error) {
-				for _, part := range []string{"900 seconds", "[CIT-1-02] The setting checkpoint_interval defaults to 300 seconds.", "Problem: The source does not have the figure “900 seconds”; it has “300 seconds”.", "defaults to 300 seconds. Shorter"} {
-					if !strings.Contains(req.Prompt.User, part) {
-						return "", fmt.Errorf("no %q in the question:\n%s", part, req.Prompt.User)
-					}
-				}
-				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds [CIT-1-02].", "span": "checkpoint_interval defaults to 300 seconds"}]}`, nil
-			},
+			says: "The checkpoint interval defaults to 300 seconds.", words: "checkpoint_interval defaults to 300 seconds",
 			want: []string{"defaults to 300 seconds [[CIT-1-02]", "1 sentence was corrected"}, not: []string{"900", "unsupported"},
 		},
-		"repaired with a figure that the program does not find": {
+		"corrected with a figure that the program does not find": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
-			repair: func(llm.Request) (string, error) {
-				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 15 quarters of a minute [CIT-1-02].", "span": "checkpoint_interval defaults to 300 seconds"}]}`, nil
-			},
+			says: "The checkpoint interval defaults to 15 quarters of a minute [CIT-1-02].", words: "checkpoint_interval defaults to 300 seconds",
 			want: []string{"15 quarters of a minute [[CIT-1-02]"}, not: []string{"900", "unsupported"},
 		},
-		"repaired without a marker": {
-			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
-			repair: func(llm.Request) (string, error) {
-				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds.", "span": ""}]}`, nil
-			},
-			want: []string{"defaults to 300 seconds [[CIT-1-02]"}, not: []string{"900"},
-		},
-		"dropped": {
-			text: rightLog + " " + wrongLog, action: reporting.ActionRemoved,
-			repair: func(llm.Request) (string, error) {
-				return `{"repairs": [{"sentence": 1, "text": "", "span": ""}]}`, nil
-			}, not: []string{"900"},
-		},
-		"repaired wrongly": {
+		"corrected wrongly": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionMarked,
-			repair: func(llm.Request) (string, error) {
-				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 600 seconds [CIT-1-02].", "span": ""}, {"sentence": 9, "text": "x", "span": ""}]}`, nil
-			},
+			says: "The checkpoint interval defaults to 600 seconds.",
 			want: []string{`900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`,
 				"1 proposed correction was refused"}, not: []string{"600"},
 			refused: "Neither a figure of the correction nor the words that show it stand in the source: " +
 				"The checkpoint interval defaults to 600 seconds.",
 		},
-		"repaired from nothing": {
+		"corrected from nothing": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionMarked,
-			repair: func(llm.Request) (string, error) {
-				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds [CIT-1-02]. Oracle was founded in 1977.", "span": ""}]}`, nil
-			},
+			says: "The checkpoint interval defaults to 300 seconds [CIT-1-02]. Oracle was founded in 1977.",
 			want: []string{`\[unsupported\]`, "1 proposed correction was refused"}, not: []string{"Oracle"},
 			refused: "The correction states a fact without a citation: Oracle was founded in 1977.",
 		},
@@ -180,14 +147,12 @@ func TestUnsupported(t *testing.T) {
 			t.Parallel()
 			in := evidence(t, topicqueue.CitationAnchors)
 			in.Run.Options.OnUnsupported = tt.option
-			calls := 0
-			var mu sync.Mutex
-			got, err := (&reporting.Reporter{Model: logModel(tt.text, func(req llm.Request) (string, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				calls++
-				return tt.repair(req)
-			}), Now: now}).Report(t.Context(), in)
+			model := logModel(tt.text)
+			if tt.says != "" {
+				model = judgedModel(tt.text, verdicts(map[string]prompts.JudgeFinding{"The checkpoint interval defaults to 900": {
+					Places: []string{tt.words}, Wrong: "It is 300.", Verdict: "contradicted", Text: tt.says}}))
+			}
+			got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,16 +166,14 @@ func TestUnsupported(t *testing.T) {
 					t.Errorf("%q in\n%s", part, got.Markdown)
 				}
 			}
-			beginning, repairs := "The checkpoint", 1
-			if strings.HasPrefix(name, "marked row") { // for which no repair is asked
-				beginning, repairs = "checkpoint interval", 0
-			}
-			if calls == 1 && tt.action == reporting.ActionMarked && tt.refused == "" {
+			beginning := "The checkpoint"
+			if strings.HasPrefix(name, "marked row") { // rows are not corrected
+				beginning = "checkpoint interval"
+			} else if tt.says == "" && tt.refused == "" {
 				tt.refused = "The model gave no correction."
 			}
-			if s := find(t, got, beginning); calls != repairs || s.Action != tt.action || tt.refused != "" &&
-				s.Refused != tt.refused {
-				t.Errorf("%d calls, %+v", calls, s)
+			if s := find(t, got, beginning); s.Action != tt.action || tt.refused != "" && s.Refused != tt.refused {
+				t.Errorf("%+v", s)
 			}
 			if len(got.Fallbacks) > 0 {
 				t.Errorf("fallbacks %q", got.Fallbacks)
@@ -232,84 +195,70 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestCitationsBeforeWords: a sentence whose sources lack something keeps its words. It gets the citation of the claim
-// of the report that has it; one of which nothing can be named stays as it is.
+// TestCitationsBeforeWords: a sentence whose sources lack something keeps its words. It gets the citations of the
+// places that the judge finds, which may replace its own; one of which nothing is found is marked.
 func TestCitationsBeforeWords(t *testing.T) {
 	t.Parallel()
-	const power, standby = "CIT-3-01", "CIT-2-01"
+	const power, recovery = "CIT-3-01", "Recovery of a log of 16 MB took 0.4 seconds in the tests of version 3.2."
 	for name, tt := range map[string]struct {
-		text  string
-		cites []string // afterwards
-		want  support.Result
-		// verdicts of the judge, with one source and with two
-		alone, both string
+		text    string
+		places  []string
+		verdict string
+		cites   []string // afterwards
+		want    support.Result
+		action  string
 	}{
-		"the date of another claim of the section": {"Recovery took 0.4 seconds until an interval of 300 seconds [CIT-1-01].",
-			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, "partly", "supported"},
-		"the figure of a claim elsewhere": {"With the log on a disk whose throughput dropped by 38%, recovery took 0.4 seconds [CIT-1-01].",
-			[]string{"CIT-1-01", power}, support.Supported, "not_in_source", "supported"},
-		"a comparison with nothing to name": {"Recovery is quick beside the switch to a standby [CIT-1-01].",
-			[]string{"CIT-1-01"}, support.Unverified, "partly", ""},
-		"a name of the document's head": {"The laboratory Institute for Storage took 0.4 seconds for recovery [CIT-1-01].",
-			[]string{"CIT-1-01"}, support.Unverified, "partly", ""},
-		"a name and a date of another passage": {"The University of Brenna saw it in June 2025, when recovery took 0.4 seconds [CIT-1-01].",
-			[]string{"CIT-1-01", standby}, support.Supported, "partly", "supported"},
+		"a figure of another claim": {"Recovery took 0.4 seconds at an interval of 300 seconds [CIT-1-01].",
+			[]string{recovery, "checkpoint_interval defaults to 300 seconds"}, "supported",
+			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, reporting.ActionCited},
+		"a computed one without citation": {"An interval is 750 times the recovery of 0.4 seconds.\n\nEvery change is appended to the log [CIT-1-01].",
+			[]string{recovery, "checkpoint_interval defaults to 300 seconds"}, "supported",
+			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, reporting.ActionCited},
+		"the wrong citation": {"Recovery took 0.4 seconds for 16 MB [" + power + "].", []string{recovery}, "supported",
+			[]string{"CIT-1-01"}, support.Supported, reporting.ActionCited},
 		"a row": {"| Case | Recovery | Interval |\n|---|---|---|\n| log | 0.4 seconds | 300 seconds [CIT-1-01] |",
-			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, "partly", "supported"},
-		"the second answer is missing": {"Recovery took 0.4 seconds, at an interval of 300 seconds [CIT-1-01].",
-			[]string{"CIT-1-01", "CIT-1-02"}, support.Unverified, "partly", ""},
-		"the other source does not help": {"Recovery took 0.4 seconds, as the interval is 300 seconds [CIT-1-01].",
-			[]string{"CIT-1-01"}, support.Unsupported, "partly", "contradicted"},
-		"a figure of no claim": {"Recovery took 0.4 seconds in 71 tests [CIT-1-01].",
-			[]string{"CIT-1-01"}, support.Unsupported, "partly", ""},
+			[]string{recovery, "checkpoint_interval defaults to 300 seconds"}, "supported",
+			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, reporting.ActionCited},
+		"a comparison with nothing to name": {"Recovery in 0.4 seconds is quick beside a standby [CIT-1-01].", nil, "partly",
+			[]string{"CIT-1-01"}, support.Unverified, reporting.ActionKept},
+		"a figure of no claim": {"Recovery took 0.4 seconds in 71 tests [CIT-1-01].", nil, "partly",
+			[]string{"CIT-1-01"}, support.Unsupported, reporting.ActionMarked},
+		"an uncited fact of no claim": {"Recovery took 0.4 seconds in 71 tests.\n\nEvery change is appended to the log [CIT-1-01].", nil, "not_in_source", nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := evidence(t, topicqueue.CitationAnchors)
-			in.Blocks[0].Traces[0].Source.Head = "Institute for Storage. Final report, 3 September 2024."
-			seen := &in.Blocks[1].Traces[0]
-			seen.Source.Text += " The University of Brenna saw it in June 2025."
-			seen.Source.Hash = topicqueue.TextHash(seen.Source.Text)
-			seen.Claims[0].Text += " The University of Brenna saw it in June 2025."
+			calls := 0
 			judge := func(req llm.Request) (string, error) {
+				calls++
 				of := map[string]prompts.JudgeFinding{}
 				for _, m := range askedSentence.FindAllStringSubmatch(req.Prompt.User, -1) {
-					if !strings.Contains(m[3], "0.4") && !strings.HasPrefix(m[3], "Recovery is") {
-						continue // of other sections
+					if strings.Contains(m[3], "0.4") {
+						of[m[3]] = prompts.JudgeFinding{Verdict: tt.verdict, Places: tt.places, Wrong: "A part is not there."}
 					}
-					f := prompts.JudgeFinding{Verdict: tt.alone, Wrong: "A part is not there."}
-					if strings.Contains(m[2], ",") {
-						f.Verdict = tt.both
-					}
-					if f.Verdict == "supported" {
-						f.Places = []string{"Recovery of a log of 16 MB took 0.4 seconds in the tests of version 3.2."}
-					}
-					of[m[3]] = f
 				}
 				return verdicts(of)(req)
 			}
-			repair := func(req llm.Request) (string, error) {
-				t.Errorf("a repair is asked:\n%s", req.Prompt.User)
-				return "", errors.New("refused")
-			}
-			got, err := (&reporting.Reporter{Model: judgedModel(tt.text, repair, judge), Now: now}).Report(t.Context(), in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			action := reporting.ActionKept
-			if len(tt.cites) > 1 {
-				action = reporting.ActionCited
-			} else if tt.want == support.Unsupported {
-				action = reporting.ActionMarked
+			got, err := (&reporting.Reporter{Model: judgedModel(tt.text, judge), Now: now}).Report(t.Context(), in)
+			if err != nil || calls != 1 {
+				t.Fatal(calls, err)
 			}
 			at := slices.IndexFunc(got.Verification.Sentences, func(s reporting.CheckedSentence) bool {
-				return s.Section == "The log" && strings.Contains(s.Text, "0.4 seconds") || strings.HasPrefix(s.Text, "Recovery is quick")
+				return s.Section == "The log" && strings.Contains(s.Text, "0.4 seconds")
 			})
+			if tt.cites == nil {
+				if at >= 0 || !slices.Equal(got.Verification.Uncited, []string{"Recovery took 0.4 seconds in 71 tests."}) {
+					t.Errorf("%d, %q", at, got.Verification.Uncited)
+				}
+				return
+			}
 			s := got.Verification.Sentences[at]
-			if !slices.Equal(s.Citations, tt.cites) || s.Verdict != tt.want || s.Action != action {
+			if !slices.Equal(s.Citations, tt.cites) || s.Verdict != tt.want || s.Action != tt.action {
 				t.Errorf("%+v", s)
 			}
-			if row := strings.HasPrefix(tt.text, "|"); !row && s.Text != strings.Replace(tt.text, " [CIT-1-01]", "", 1) {
+			plain, _, _ := strings.Cut(tt.text, "\n")
+			plain = regexp.MustCompile(` \[CIT-\S+\]`).ReplaceAllString(plain, "")
+			if row := strings.HasPrefix(tt.text, "|"); !row && s.Text != plain {
 				t.Errorf("the words are now %q", s.Text)
 			}
 			checkStructure(t, in, got, topicqueue.CitationAnchors)
@@ -323,22 +272,20 @@ func TestCitationsBeforeWords(t *testing.T) {
 	}
 }
 
-// TestRepairKeepsNames: a correction that leaves out a figure or a name of the cited claims is refused.
-func TestRepairKeepsNames(t *testing.T) {
+// TestCorrectionKeepsNames: a correction that leaves out a figure or a name of the cited claims is refused.
+func TestCorrectionKeepsNames(t *testing.T) {
 	t.Parallel()
-	repair := func(llm.Request) (string, error) {
-		return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval is 300 seconds [CIT-1-02].", "span": "checkpoint_interval defaults to 300 seconds"},
-			{"sentence": 2, "text": "Recovery was slow [CIT-1-01].", "span": "Recovery of a log of 16 MB took 0.4 seconds"}]}`, nil
-	}
 	denied := verdicts(map[string]prompts.JudgeFinding{
-		"Recovery":       {Wrong: "It was quick.", Verdict: "contradicted"},
-		"The checkpoint": {Wrong: "It is 300.", Verdict: "contradicted"}})
-	model := judgedModel("The checkpoint interval is 400 seconds [CIT-1-02]. Recovery of 16 MB took too long [CIT-1-01].", repair, denied)
+		"Recovery": {Places: []string{"Recovery of a log of 16 MB"}, Wrong: "It was quick.", Verdict: "contradicted",
+			Text: "Recovery was slow."},
+		"The checkpoint": {Places: []string{"checkpoint_interval defaults to 300 seconds"}, Wrong: "It is 300.", Verdict: "contradicted",
+			Text: "The checkpoint interval is 300 seconds."}})
+	model := judgedModel("The checkpoint interval is 400 seconds [CIT-1-02]. Recovery of 16 MB took too long [CIT-1-01].", denied)
 	got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), evidence(t, topicqueue.CitationAnchors))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := find(t, got, "Recovery of 16"); s.Action != reporting.ActionMarked || !strings.Contains(s.Refused, "16 MB") {
+	if s := find(t, got, "Recovery of 16"); s.Action != reporting.ActionMarked || !strings.Contains(s.Refused, "16, MB") {
 		t.Errorf("%+v", s)
 	}
 	if s := find(t, got, "The checkpoint"); s.Action != reporting.ActionRepaired || s.Text != "The checkpoint interval is 300 seconds." {
@@ -375,7 +322,7 @@ func sourceOf(in reporting.Input) func(string) string {
 func TestCitesWhatOneClaimBears(t *testing.T) {
 	t.Parallel()
 	text := "Every change is appended to the log [CIT-1-01]. Recovery of a log of 16 MB took 0.4 seconds in the tests of version 3.2. Shakespeare wrote 39 plays. Did recovery of a log of 16 MB take 0.4 seconds?"
-	got, err := (&reporting.Reporter{Model: logModel(text, noRepair), Now: now}).Report(t.Context(), evidence(t, topicqueue.CitationAnchors))
+	got, err := (&reporting.Reporter{Model: logModel(text), Now: now}).Report(t.Context(), evidence(t, topicqueue.CitationAnchors))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,49 +339,30 @@ func TestCitesWhatOneClaimBears(t *testing.T) {
 	}
 }
 
-// TestCheckLosesNothing: whatever goes wrong in the check, there is a report, and it says that it was not checked.
-func TestCheckLosesNothing(t *testing.T) {
+// TestTextsUnread: a report whose sources cannot be read now is not written; texts that are lost are reported.
+func TestTextsUnread(t *testing.T) {
 	t.Parallel()
-	type pages func(context.Context, string, string) (string, error)
-	for name, make := range map[string]func() pages{
-		"panic": func() pages { // in the check, which reads again what could not be read before
-			var mu sync.Mutex
-			asked := map[string]bool{}
-			return func(_ context.Context, _, hash string) (string, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				if asked[hash] {
-					panic("boom")
-				}
-				asked[hash] = true
-				return "", errors.New("connection refused")
+	away := errors.New("connection refused")
+	for name, err := range map[string]error{"storage away": away, "texts lost": nil} {
+		in := evidence(t, topicqueue.CitationAnchors)
+		for _, b := range in.Blocks {
+			for i := range b.Traces {
+				b.Traces[i].Source.Text = ""
 			}
-		},
-		"storage away": func() pages {
-			return func(context.Context, string, string) (string, error) { return "", errors.New("connection refused") }
-		},
-		"no text": func() pages { return func(context.Context, string, string) (string, error) { return "", nil } },
-	} {
-		for _, model := range []llm.Model{modelFunc(writer)} {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				in := evidence(t, topicqueue.CitationAnchors)
-				for _, b := range in.Blocks {
-					for i := range b.Traces {
-						b.Traces[i].Source.Text = ""
-					}
-				}
-				got, err := (&reporting.Reporter{Model: model, Now: now, Page: make()}).Report(t.Context(), in)
-				if err != nil {
-					t.Fatal(err)
-				}
-				v := got.Verification
-				if v.Status != verification.StatusUnverified || v.Reason == "" || v.Counts.Supported > 0 || v.Counts.Unsupported > 0 || strings.Contains(got.Markdown, `\[unsupported`) || !strings.Contains(got.Markdown, "could not be checked") {
-					t.Errorf("%s: %s, %+v\n%s", v.Status, v.Reason, v.Counts, got.Markdown)
-				}
-				checkStructure(t, in, got, topicqueue.CitationAnchors)
-			})
 		}
+		page := func(context.Context, string, string) (string, error) { return "", err }
+		got, failed := (&reporting.Reporter{Model: modelFunc(writer), Now: now, Page: page}).Report(t.Context(), in)
+		if !errors.Is(failed, err) {
+			t.Errorf("%s: %v", name, failed)
+		}
+		if err != nil {
+			continue
+		}
+		v := got.Verification
+		if v.Status != verification.StatusUnverified || v.Reason == "" || v.Counts.Supported > 0 || v.Counts.Unsupported > 0 || strings.Contains(got.Markdown, `\[unsupported`) || !strings.Contains(got.Markdown, "could not be checked") {
+			t.Errorf("%s: %s, %+v\n%s", v.Status, v.Reason, v.Counts, got.Markdown)
+		}
+		checkStructure(t, in, got, topicqueue.CitationAnchors)
 	}
 }
 
@@ -463,15 +391,14 @@ func TestExtractiveIsSupported(t *testing.T) {
 	}
 }
 
-// TestJudge: one call for each section judges what is not verbatim, before repair; what it says counts as far as its
-// words stand in the source.
+// TestJudge: one call judges what is not verbatim; what it says counts as far as its words stand in a source.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	const text = "Long intervals make recovery faster [CIT-1-02]. A commit is safe on disk [CIT-1-01]. The log is kept for a year [CIT-1-01]. " +
 		"At 0.4 seconds for 16 MB, the log was read at 40 MB/s [CIT-1-01]. Checkpoints are rare [CIT-1-02]. Shorter intervals make recovery faster but cause more writes [CIT-1-02]. " +
 		"It took 0.9 seconds [CIT-1-01]. For most shops the log on disk is enough [CIT-1-01]."
 	judge := verdicts(map[string]prompts.JudgeFinding{
-		"Long intervals":   {Places: []string{"Shorter intervals make recovery faster"}, Wrong: "The source says that shorter intervals do.", Verdict: "contradicted"},
+		"Long intervals":   {Places: []string{"Shorter intervals make recovery faster"}, Wrong: "The source says that shorter intervals do.", Verdict: "contradicted", Text: "Short intervals make recovery faster."},
 		"A commit is safe": {Places: []string{"A transaction counts as committed when its last record has reached the disk."}, Verdict: "supported"},
 		"The log is kept":  {Wrong: "The source does not say how long.", Verdict: "not_in_source"},
 		"At 0.4 seconds":   {Places: []string{"Recovery of a log of 16 MB took 0.4 seconds"}, Verdict: "supported"},
@@ -481,11 +408,7 @@ func TestJudge(t *testing.T) {
 	})
 	var mu sync.Mutex
 	var judged []llm.Request
-	repairs := ""
 	model := judgedModel(text, func(req llm.Request) (string, error) {
-		repairs += req.Prompt.User
-		return `{"repairs": [{"sentence": 1, "text": "Short intervals make recovery faster [CIT-1-02].", "span": "Shorter intervals make recovery faster but cause more writes."}]}`, nil
-	}, func(req llm.Request) (string, error) {
 		mu.Lock()
 		judged = append(judged, req)
 		mu.Unlock()
@@ -523,15 +446,8 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: %+v", beginning, s)
 		}
 	}
-	for part, want := range map[string]bool{"Problem: The source says that shorter intervals do.": true,
-		"Problem: The source does not say how long.": false} { // no other words would help
-		if strings.Contains(repairs, part) != want {
-			t.Errorf("%q is there: %t, in\n%s", part, !want, repairs)
-		}
-	}
-	concluded := strings.Contains(got.Markdown, "1 sentence is a conclusion of the report")
-	if strings.Contains(repairs, "40 MB/s [") || !concluded {
-		t.Errorf("repairs:\n%s\nreport:\n%s", repairs, got.Markdown)
+	if !strings.Contains(got.Markdown, "1 sentence is a conclusion of the report") {
+		t.Error(got.Markdown)
 	}
 	if wrong, _ := got.Verification.Recheck(sources(in), sourceOf(in)); len(wrong) > 0 {
 		t.Errorf("sentences %v are not confirmed the second time", wrong)
@@ -552,9 +468,9 @@ func TestSilentJudge(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{
 		"nothing": `{"findings": []}`, "prose": "All sentences are fine.",
-		"nonsense": `{"findings": [{"sentence": 99, "places": [], "sum": "", "wrong": "", "verdict": "supported"}, {"sentence": 1, "places": [], "sum": "", "wrong": "", "verdict": "maybe"}]}`,
+		"nonsense": `{"findings": [{"sentence": 99, "places": [], "sum": "", "wrong": "", "verdict": "supported", "text": ""}, {"sentence": 1, "places": [], "sum": "", "wrong": "", "verdict": "maybe", "text": ""}]}`,
 	} {
-		got, err := (&reporting.Reporter{Model: judgedModel(rightLog, noRepair, func(llm.Request) (string, error) { return answer, nil }), Now: now}).Report(t.Context(), evidence(t, ""))
+		got, err := (&reporting.Reporter{Model: judgedModel(rightLog, func(llm.Request) (string, error) { return answer, nil }), Now: now}).Report(t.Context(), evidence(t, ""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -595,8 +511,7 @@ var (
 )
 
 // liar writes sections from the claims that it is given, and lies in every fifth sentence: with another number, unit
-// or date, a negation, a name, a quotation nobody said, a made-up marker, number, link or document. Of repairs it
-// does one in three.
+// or date, a negation, a name, a quotation nobody said, a made-up marker, number, link or document.
 func liar(seed uint64) (modelFunc, *lies) {
 	var mu sync.Mutex
 	all := &lies{told: map[string]string{}}
@@ -605,11 +520,6 @@ func liar(seed uint64) (modelFunc, *lies) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch req.Prompt.Name {
-		case "repair_section":
-			if random.IntN(3) > 0 {
-				return "", errors.New("connection refused")
-			}
-			return `{"repairs": [{"sentence": 1, "text": "", "span": ""}]}`, nil
 		case "judge":
 			if seed%3 == 0 {
 				return "", errors.New("connection refused")

@@ -188,10 +188,10 @@ func value(e ast.Expr, known func(float64) bool) (v constant.Value, ok bool) {
 	return nil, false
 }
 
-// usual reports whether a number may be used without a claim: a power of ten, or the number of days, hours or months in
-// a longer period.
+// usual reports whether a number may be used without a claim: a power of ten, the number of days, hours or weeks in a
+// longer period, or a number up to twelve, which claims give in words.
 func usual(v float64) bool {
-	if slices.Contains([]float64{7, 12, 24, 52, 60, 365, 3600, 8760}, v) {
+	if slices.Contains([]float64{24, 52, 60, 365, 3600, 8760}, v) || v <= 12 && v == math.Trunc(v) {
 		return true
 	}
 	exponent := math.Log10(v)

@@ -13,28 +13,32 @@ import (
 	"nightdesk/prompts"
 )
 
-// askJudge asks the model to judge those statements that are not verbatim, with several calls in parallel. round counts
-// from 0. The only error is the end of ctx.
-func (c *checker) askJudge(ctx context.Context, all []*decision, round int) error {
+// likely is the number of claims that may support a sentence that its sources do not cover.
+const likely = 3
+
+// askJudge asks the model to judge those statements that are not verbatim, in one call if they and their sources fit.
+// The only error is the end of ctx.
+func (c *checker) askJudge(ctx context.Context, all []*decision) error {
 	var open []*decision
 	var asked []judging.Sentence
 	for _, d := range all {
 		switch {
 		case d.findings.Quotation.Result == support.Verbatim:
-		case d.findings.NoText:
+		case d.findings.NoText && len(d.ids) > 0:
 			d.judged.Missing = support.NoSource
 		case c.m.Model == nil:
 			d.judged.Missing = support.NoJudge
 		default:
-			open = append(open, d)
-			asked = append(asked, judging.Sentence{
-				Text: d.text, Head: d.Head, Sources: c.sourcesOf(d.ids), Quotes: c.quotesFor(d), Findings: d.findings,
-			})
+			open, asked = append(open, d), append(asked, c.question(d))
 		}
 	}
-	calls := judging.Calls(asked)
+	judge := judging.Judge{Model: c.m.Model, Language: c.m.run.Options.Language, Corpus: c.corpus, About: c.describe,
+		Brief: map[string]bool{}}
+	for _, t := range c.m.input.Computed {
+		judge.Brief[t.Source.ID] = true
+	}
+	calls := judge.Calls(asked)
 	errs := make([]error, len(calls))
-	judge := judging.Judge{Model: c.m.Model, Language: c.m.run.Options.Language, Corpus: c.corpus, About: c.describe}
 	var g errgroup.Group
 	g.SetLimit(parallel(c.m.Parallel))
 	for n, call := range calls {
@@ -43,10 +47,10 @@ func (c *checker) askJudge(ctx context.Context, all []*decision, round int) erro
 			for i, at := range call {
 				sentences[i] = asked[at]
 			}
-			answers, err := judge.Ask(ctx, c.m.position("", n, round), sentences)
+			answers, err := judge.Ask(ctx, c.m.position("", n, 0), sentences)
 			errs[n] = err
 			for i, at := range call {
-				open[at].judged = answers[i]
+				open[at].answer = answers[i]
 			}
 			return nil
 		})
@@ -61,7 +65,71 @@ func (c *checker) askJudge(ctx context.Context, all []*decision, round int) erro
 			c.silent = cmp.Or(c.silent, err)
 		}
 	}
+	for _, d := range open {
+		c.cite(d)
+	}
 	return nil
+}
+
+// question returns what the judge is asked about a statement. If its sources lack something, the claims most similar to
+// it show where else it may be.
+func (c *checker) question(d *decision) judging.Sentence {
+	s := judging.Sentence{Text: d.text, Head: d.Head, Sources: c.sourcesOf(d.ids), Findings: d.findings}
+	others := likely
+	if len(d.ids) > 0 && !d.findings.Has(support.Absent) {
+		others = 0
+	}
+	for _, from := range byLikeness(d.text, c.m.claims) {
+		quote := support.Span{Source: from.Source.ID, Start: from.Start, End: from.End}
+		switch cited := slices.Contains(d.ids, from.CitationID); {
+		case !cited && others == 0:
+			continue
+		case !cited:
+			others--
+			s.Others = append(s.Others, quote.Source)
+		}
+		s.Quotes = append(s.Quotes, quote)
+	}
+	return s
+}
+
+// cite takes over what the judge says about a statement, and corrects the citation: sources that have what the
+// statement says are added; if none of those that it cites has any of it, they are replaced.
+func (c *checker) cite(d *decision) {
+	d.judged = d.answer.Judged
+	said := d.judged.Judgement == support.JudgedSupported || len(d.ids) == 0
+	if ids, kept := c.citationsAt(d); said && !d.linked && len(ids) > 0 {
+		d.action = ActionCited
+		if !kept && d.judged.Judgement == support.JudgedSupported {
+			d.wrong, d.ids = d.ids, nil
+		}
+		d.ids = append(slices.Clone(d.ids), ids...)
+		d.findings = c.corpus.Check(d.text, c.sourcesOf(d.ids))
+	}
+	d.judged = c.corpus.Prove(d.judged, c.sourcesOf(d.ids))
+}
+
+// citationsAt returns the citations of the places that decide about a statement, without those that it has. kept
+// reports whether some place is in a source that it cites.
+func (c *checker) citationsAt(d *decision) (ids []string, kept bool) {
+	cited := c.sourcesOf(d.ids)
+	for _, place := range d.answer.Places {
+		if slices.Contains(cited, place.Source) {
+			kept = true
+			continue
+		}
+		best, most := "", -1
+		for _, from := range c.m.claims {
+			common := min(from.End, place.End) - max(from.Start, place.Start)
+			if from.Source.ID == place.Source && (best == "" || common > most) {
+				best, most = from.CitationID, common
+			}
+		}
+		if best != "" && !slices.Contains(ids, best) {
+			ids = append(ids, best)
+		}
+	}
+	return ids, kept
 }
 
 // describe returns the metadata of a passage's source for the judge, because a report may mention publisher and date.
@@ -72,20 +140,6 @@ func (c *checker) describe(at support.Span) prompts.Passage {
 		Title: s.Title, By: s.By(), Date: s.Date, Head: s.HeadAt(at.Start),
 		Place: s.Place(),
 	}
-}
-
-// citedBy returns the claims that a statement cites.
-func (c *checker) citedBy(d *decision) []claim {
-	other := func(of claim) bool { return !slices.Contains(d.ids, of.CitationID) }
-	return slices.DeleteFunc(slices.Clone(c.claims), other)
-}
-
-// quotesFor returns the positions of the quotes of all claims that a statement cites, most similar first.
-func (c *checker) quotesFor(d *decision) (quotes []support.Span) {
-	for _, from := range byLikeness(d.text, c.citedBy(d)) {
-		quotes = append(quotes, support.Span{Source: from.Source.ID, Start: from.Start, End: from.End})
-	}
-	return quotes
 }
 
 // byLikeness returns claims sorted by similarity to a statement, most similar first.

@@ -33,7 +33,7 @@ func TestLinks(t *testing.T) {
 	)
 	in := evidence(t, "")
 	in.Returned = []topicqueue.Returned{{ToolID: "block_1/1.1", ToolType: "web_search", Query: "q", Sources: []topicqueue.Source{blank, named}}}
-	model := logModel(strings.Join([]string{rightLog, right, wrong, unread, invented, claimed}, "\n\n"), noRepair)
+	model := logModel(strings.Join([]string{rightLog, right, wrong, unread, invented, claimed}, "\n\n"))
 	r := &reporting.Reporter{Model: model, Page: func(_ context.Context, _, hash string) (string, error) {
 		if hash == read.Hash {
 			return read.Text, nil

@@ -203,36 +203,25 @@ func ended(ctx context.Context, err error) error {
 // readAtOnce is the number of texts read in parallel.
 const readAtOnce = 8
 
-// readSources calls then with the text of each source, in parallel, and with the error if the text cannot be read
-// within limit.
-func (m *material) readSources(
-	ctx context.Context, limit time.Duration, list []topicqueue.Source, then func(i int, text string, err error),
-) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	var g errgroup.Group
+// readSources returns the text of each source, from storage if necessary. It is empty if there is no storage, or if the
+// text is lost. The error means that a text cannot be read now.
+func (m *material) readSources(ctx context.Context, list []topicqueue.Source) ([]string, error) {
+	texts := make([]string, len(list))
+	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(readAtOnce)
 	for i, s := range list {
-		g.Go(func() error {
-			text, err := m.sourceText(ctx, s)
-			then(i, text, err)
-			return nil
+		texts[i] = cmp.Or(s.Text, m.read[s.ID])
+		if texts[i] != "" || m.Page == nil || s.Hash == "" {
+			continue
+		}
+		g.Go(func() (err error) {
+			if texts[i], err = m.Page(ctx, m.run.ID, s.Hash); err != nil {
+				err = fmt.Errorf("read the text of a source: %w", err)
+			}
+			return err
 		})
 	}
-	_ = g.Wait() // no function returns an error
-}
-
-// sourceText returns the text of a source, from storage if necessary. It is empty if there is no storage.
-func (m *material) sourceText(ctx context.Context, s topicqueue.Source) (text string, err error) {
-	defer func() {
-		if p := recover(); p != nil { // a defect of the storage must not lose the report
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	if text = cmp.Or(s.Text, m.read[s.ID]); text != "" || m.Page == nil {
-		return text, nil
-	}
-	return m.Page(ctx, m.run.ID, s.Hash)
+	return texts, g.Wait()
 }
 
 // A writer gets claims and cites them. Other links stay if a tool of the run returned their address. A sentence that

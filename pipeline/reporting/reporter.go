@@ -27,8 +27,8 @@ type Reporter struct {
 	Emit     topicqueue.Emit  // nil: no events
 	Now      func() time.Time // nil: time.Now
 	Parallel int              // number of sections written in parallel; 4 when not positive
-	// Page returns the stored text of a source by hash, for sources of Input without a text. If nil, copies of such
-	// sources are detected only by hash and address.
+	// Page returns the stored text of a source by hash, for sources of Input without a text; "" if the text is lost. An
+	// error means that it cannot be read now: the report is not written then. If nil, all such texts count as lost.
 	Page func(ctx context.Context, runID, hash string) (string, error)
 }
 

@@ -55,7 +55,6 @@ type VerificationCounts struct {
 	FactsUncited  int `json:"facts_uncited"`  // uncited sentences with figures or quotations
 	SourcesUnread int `json:"sources_unread"` // cited sources whose text could not be read
 	JudgeFailed   int `json:"judge_failed"`   // calls without an answer of the judging model
-	RepairsFailed int `json:"repairs_failed"` // calls without an answer to the repair prompt
 	Refused       int `json:"refused"`        // rejected corrections
 }
 
@@ -168,7 +167,7 @@ func (s CheckedSentence) quotes(source string) bool {
 // holds reports whether a check of the sentence gives the recorded result. The model's judgement is taken from the
 // record if the words that it names are in the sources.
 func (s CheckedSentence) holds(corpus *support.Corpus, ids []string) bool {
-	findings := corpus.Check(s.Text, s.Head, ids)
+	findings := corpus.Check(s.Text, ids)
 	judge := corpus.Prove(s.Judge, ids)
 	shown := corpus.Shown(s.Text, ids, findings, judge)
 	return reflect.DeepEqual(findings, s.Findings) && reflect.DeepEqual(judge, s.Judge) &&

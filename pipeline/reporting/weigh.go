@@ -3,10 +3,8 @@ package reporting
 import (
 	"cmp"
 	"context"
-	"regexp"
+	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/evidence"
@@ -18,16 +16,12 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// weighTime limits the time to read texts for the comparison of sources, so that the report does not wait. Copies of
-// unread sources are detected only by hash and address.
-const weighTime = 15 * time.Second
-
 // weigh compares all claims of the run and finds support and contradictions among them.
 func (w *writer) weigh(ctx context.Context, in Input) error {
 	claims := evidence.Collect(in.Traces(), "")
-	sketches := w.sketches(ctx, evidence.Sources(claims))
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	sketches, err := w.sketches(ctx, evidence.Sources(claims))
+	if err != nil {
+		return ended(ctx, err)
 	}
 	w.weighed = evidence.Weigh(claims, sketches, w.review.Contradictions, reviewed(in))
 	support := w.weighed.Support()
@@ -77,18 +71,15 @@ func (w *writer) matters(sections []part) map[string]bool {
 	return ids
 }
 
-// sketches returns sketches of the sources' texts by source id and keeps the texts. A text that cannot be read in time
-// gives an empty sketch: its copies are detected only by hash and address.
-func (w *writer) sketches(ctx context.Context, list []topicqueue.Source) map[string]sources.Sketch {
-	read, texts := make([]sources.Sketch, len(list)), make([]string, len(list))
-	w.readSources(ctx, weighTime, list, func(i int, text string, _ error) {
-		read[i], texts[i] = sources.NewSketch(text), text
-	})
+// sketches returns sketches of the sources' texts by source id and keeps the texts. Copies of a lost text are detected
+// only by hash and address.
+func (w *writer) sketches(ctx context.Context, list []topicqueue.Source) (map[string]sources.Sketch, error) {
+	texts, err := w.readSources(ctx, list)
 	found := make(map[string]sources.Sketch, len(list))
 	for i, s := range list {
-		found[s.ID], w.read[s.ID] = read[i], texts[i]
+		found[s.ID], w.read[s.ID] = sources.NewSketch(texts[i]), texts[i]
 	}
-	return found
+	return found, err
 }
 
 // Maximum number of disagreements per report, and of citations per side. More would hide the others.
@@ -138,62 +129,29 @@ func withSides(ids []string, list []evidence.Contradiction) []string {
 	return ids
 }
 
-// tells reports whether a block of the sections presents both sides of a contradiction. It either cites both sides, or
-// it has both values and cites their documents at other passages.
+// tells reports whether a block of the sections presents both sides of a contradiction: it cites both, or other
+// passages of their two documents.
 func (w *writer) tells(sections []part, c evidence.Contradiction) bool {
+	named := func(ids []string) map[string]bool {
+		names := map[string]bool{}
+		for _, id := range ids {
+			source, _ := w.source(id)
+			names[id], names[documentOf(source)] = true, true
+		}
+		return names
+	}
+	common := func(a, b map[string]bool) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(a)), func(name string) bool { return b[name] })
+	}
+	a, b := named(sideCitations(c.A)), named(sideCitations(c.B))
 	for _, s := range sections {
 		for i := range s.Blocks {
-			block := s.Blocks[i : i+1]
-			cited := report.Cited(block)
-			cites := func(ids []string) bool {
-				return slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(cited, id) })
-			}
-			if cites(sideCitations(c.A)) && cites(sideCitations(c.B)) {
-				return true
-			}
-			words := report.Plain(block)
-			values := hasValue(words, c.A.Value) && hasValue(words, c.B.Value)
-			if values && cites(w.beside(c.A)) && cites(w.beside(c.B)) {
+			if cited := named(report.Cited(s.Blocks[i : i+1])); common(a, cited) && common(b, cited) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// hasValue reports whether a text contains a value as written, and not as part of a longer number.
-func hasValue(text, value string) bool {
-	for at := 0; value != ""; at++ {
-		i := strings.Index(text[at:], value)
-		if i < 0 {
-			return false
-		}
-		at += i
-		before, after := text[:at], text[at+len(value):]
-		if !partOfNumber.MatchString(before) && !goesOn.MatchString(after) {
-			return true
-		}
-	}
-	return false
-}
-
-var partOfNumber, goesOn = regexp.MustCompile(`\d[.,]?$`), regexp.MustCompile(`^[.,]?\d`)
-
-// beside returns the citations of all claims from the documents of a side.
-func (w *writer) beside(s evidence.Side) []string {
-	documents := map[string]bool{}
-	for _, id := range sideCitations(s) {
-		if source, ok := w.source(id); ok {
-			documents[documentOf(source)] = true
-		}
-	}
-	var ids []string
-	for _, c := range w.claims {
-		if documents[documentOf(c.Source)] && !slices.Contains(ids, c.CitationID) {
-			ids = append(ids, c.CitationID)
-		}
-	}
-	return ids
 }
 
 // documentOf identifies the document that a source belongs to.

@@ -114,7 +114,7 @@ func (m Model) Answer(q llmtest.Question) (string, bool) {
 		for _, s := range judged.FindAllStringSubmatch(q.User, -1) {
 			n, _ := strconv.Atoi(s[1])
 			findings = append(findings, object{"sentence": n, "places": []string{}, "sum": "", "wrong": "",
-				"verdict": "supported"})
+				"verdict": "supported", "text": ""})
 		}
 		return encode(object{"findings": findings})
 	case q.Schema == nil:

@@ -191,7 +191,7 @@ func foundSentence(corpus *support.Corpus, s verification.Sentence, ids []string
 			out.sources, out.numbers = append(out.sources, ids[at]), append(out.numbers, s.Citations[i])
 		}
 	}
-	out.Findings = corpus.Check(s.Text, s.Head, out.sources)
+	out.Findings = corpus.Check(s.Text, out.sources)
 	switch {
 	case out.NoText:
 		out.Judge.Missing = support.NoSource
@@ -211,7 +211,7 @@ func judgeAll(ctx context.Context, con *view.Console, judge judging.Judge, sente
 			asked = append(asked, judging.Sentence{Text: s.Text, Head: s.Head, Sources: s.sources, Findings: s.Findings})
 		}
 	}
-	for n, call := range judging.Calls(asked) {
+	for n, call := range judge.Calls(asked) {
 		batch := make([]judging.Sentence, len(call))
 		for i, at := range call {
 			batch[i] = asked[at]
@@ -224,7 +224,7 @@ func judgeAll(ctx context.Context, con *view.Console, judge judging.Judge, sente
 			con.Say("%s left unverified: %v", view.Counted(len(call), "sentence"), err)
 		}
 		for i, at := range call {
-			sentences[open[at]].Judge = answers[i]
+			sentences[open[at]].Judge = judge.Corpus.Prove(answers[i].Judged, sentences[open[at]].sources)
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package support
 
 import (
 	"slices"
-	"strings"
 
 	"nightdesk/pipeline/quantity"
 )
@@ -10,11 +9,8 @@ import (
 // maxFigures is the maximum number of figures of a sentence that are checked.
 const maxFigures = 60
 
-// figuresOf checks the figures of a sentence. head: the header row, if the sentence is a table row.
-func figuresOf(sentence, head string, docs []*document) []Figure {
-	if head != "" {
-		sentence = rowText(sentence, head)
-	}
+// figuresOf checks the figures of a sentence.
+func figuresOf(sentence string, docs []*document) []Figure {
 	own := slices.DeleteFunc(valuesOf(sentence), func(v value) bool { return !v.figure() })
 	own = own[:min(len(own), maxFigures)]
 	if len(own) == 0 {
@@ -36,49 +32,23 @@ func figuresOf(sentence, head string, docs []*document) []Figure {
 	return out
 }
 
-// rowText returns a table row with the units of its header row added.
-func rowText(row, head string) string {
-	heads, cells := cellsOf(head), cellsOf(row)
-	for i, cell := range cells {
-		cell = strings.TrimSpace(cell)
-		if v := valuesOf(cell); i < len(heads) && len(v) == 1 && v[0].text == cell && v[0].bare() {
-			if unit := inBrackets(heads[i]); unit != "" {
-				cell = withUnit(cell, unit)
-			}
-		}
-		cells[i] = cell
-	}
-	return strings.Join(cells, " | ")
-}
-
-// units holds the relevant units of each document with their rank; 0 is the best match.
-type units map[*document]map[int]int
-
 const (
 	bestUnits = 8   // units of a source taken by BM25, each with its neighbours and its lead
 	fewWords  = 0.5 // share of the sentence's words up to which a source cannot be ranked, and all its units count
 )
 
+// units holds the relevant units of each document.
+type units map[*document]map[int]bool
+
 func relevantUnits(sentence string, docs []*document) units {
 	near := units{}
 	for _, d := range docs {
-		near[d] = map[int]int{}
-		add := func(rank int, units ...int) {
-			for _, u := range units {
-				if _, known := near[d][u]; !known {
-					near[d][u] = rank
-				}
-			}
+		near[d] = map[int]bool{}
+		for _, u := range d.ranked(sentence, bestUnits) {
+			near[d][u], near[d][u-1], near[d][u+1], near[d][d.units[u].lead] = true, true, true, true
 		}
-		best := d.ranked(sentence, bestUnits)
-		for rank, u := range best {
-			add(2*rank, u)
-			add(2*rank+1, u-1, u+1, d.units[u].lead)
-		}
-		if d.words().Coverage(sentence) <= fewWords {
-			for u := range d.units {
-				add(2*len(best), u)
-			}
+		for u := range d.units {
+			near[d][u] = near[d][u] || d.words().Coverage(sentence) <= fewWords
 		}
 	}
 	return near
@@ -92,11 +62,12 @@ func (v value) find(docs []*document, near units) (place []Span, ok bool) {
 			if !v.says(o) || v.Kind == quantity.Date && o.Kind == quantity.Date && !d.hasYear(v, o) {
 				continue
 			}
-			if _, bears := near[d][d.unitAt(o.Start)]; bears || !ok {
+			bears := near[d][d.unitAt(o.Start)]
+			if bears || !ok {
 				place, ok = []Span{{d.ID, o.Start, o.End}}, true
-				if bears {
-					return place, true
-				}
+			}
+			if bears {
+				return place, true
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 // Rules is the version of the checking rules. Verification of older bundles depends on it: a bundle that was checked by
 // other rules is not reported as forged. Increment it with every change that affects findings or verdicts.
-const Rules = 12
+const Rules = 13
 
 // Source is a text that can be cited.
 type Source struct {
@@ -97,6 +97,9 @@ func (c *Corpus) Text(s Span) string {
 // About returns Source.About, or "" for an unknown source.
 func (c *Corpus) About(id string) string { return c.sources[id].About }
 
+// Size returns the length of a source's text in bytes, 0 for an unknown source.
+func (c *Corpus) Size(id string) int { return len(c.sources[id].Text) }
+
 // Beginning returns the first bytes of a source's text, or "" for an unknown source.
 func (c *Corpus) Beginning(id string) string {
 	whole := c.sources[id].Text
@@ -106,8 +109,8 @@ func (c *Corpus) Beginning(id string) string {
 const beginning = 1000
 
 // Check looks for a sentence in the sources with these IDs; unknown IDs are ignored. sentence: UTF-8 without citation
-// markers; Markdown emphasis, links and escapes are removed. head: the header row, if the sentence is a table row.
-func (c *Corpus) Check(sentence, head string, ids []string) Findings {
+// markers; Markdown emphasis, links and escapes are removed.
+func (c *Corpus) Check(sentence string, ids []string) Findings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	docs := c.documents(ids)
@@ -119,7 +122,7 @@ func (c *Corpus) Check(sentence, head string, ids []string) Findings {
 	if quotation.Result == Verbatim {
 		return Findings{Quotation: quotation} // which includes its figures
 	}
-	return Findings{Quotation: quotation, Figures: figuresOf(sentence, plain(head), docs)}
+	return Findings{Quotation: quotation, Figures: figuresOf(sentence, docs)}
 }
 
 // documents returns the sources with these IDs that have a text, without duplicates.

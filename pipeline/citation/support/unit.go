@@ -128,12 +128,13 @@ func (d *document) unitAt(at int) int {
 // surroundings, and the best passages by BM25, only one for a source with quotes. A passage consists of whole blocks if
 // they fit in limit. Passages are in order of relevance and may overlap. A source not much longer than limit is
 // returned whole. Every other source gets its quotes and its best passage; its further passages share the rest of
-// limit.
+// limit times the number of sources.
 func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit int) []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	docs := c.documents(ids)
+	left := limit * len(docs)
 	var out []Span
-	left := limit
 	shown := map[string]bool{} // sources with a passage
 	take := func(d *document, s Span) {
 		within := func(o Span) bool { return o.Source == s.Source && o.Start <= s.Start && s.End <= o.End }
@@ -145,9 +146,8 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 		shown[d.ID] = true
 		left -= s.End - s.Start
 	}
-	docs := c.documents(ids)
 	for _, d := range docs {
-		if len(d.units) > 0 && len(d.Text) <= wholeLimits*limit { // a cut often removes the header of a table
+		if len(d.units) > 0 && len(d.Text) <= WholeLimits*limit { // a cut often removes the header of a table
 			take(d, Span{d.ID, d.units[0].start, d.units[len(d.units)-1].end})
 		}
 	}
@@ -201,8 +201,8 @@ func (d *document) around(first, last, limit int) Span {
 	return sentences
 }
 
-// wholeLimits is the length, in limits, up to which a source is shown whole. A passage of a knowledge base is.
-const wholeLimits = 2
+// WholeLimits is the length, in limits, up to which a source is shown whole. A passage of a knowledge base is.
+const WholeLimits = 2
 
 // mostPassages is the maximum number of ranked passages of one source.
 const mostPassages = 4

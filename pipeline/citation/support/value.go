@@ -81,7 +81,7 @@ func (v value) readings() []value {
 	if v.Digits == math.Trunc(v.Digits) || !oneSeparator.MatchString(v.text) {
 		return []value{v}
 	}
-	other.Digits, other.Low, other.Whole = 1000*v.Digits, 1000*v.Low, 1000*v.Whole
+	other.Digits, other.Low = 1000*v.Digits, 1000*v.Low
 	other.Round = other.Low / other.Digits / 2
 	return []value{v, other}
 }
@@ -103,25 +103,14 @@ func (v value) states(o value) bool {
 		return v.near(o.Low * b / a)
 	case v.Unit == "" || o.Unit == "":
 		return v.loosely(o)
-	case strings.HasPrefix(v.Unit, o.Unit+"/"): // 22 m a year, as the amount of each year
-		return v.whole().near(o.Low)
-	case strings.HasPrefix(o.Unit, v.Unit+"/"):
-		return v.near(o.Whole)
+	case strings.HasPrefix(v.Unit, o.Unit+"/"), strings.HasPrefix(o.Unit, v.Unit+"/"): // 22 m/a, as 22 m a year
+		return v.Digits*v.Magnitude == o.Digits*o.Magnitude
 	case v.Kind == quantity.Money && o.Unit == "cents":
 		return v.near(o.Low / 100)
 	case v.Unit == "cents" && o.Kind == quantity.Money:
 		return v.near(o.Low * 100)
 	}
 	return v.Unit == "deg" && o.Unit == "K" && v.near(o.Digits) // degrees of any scale
-}
-
-// whole returns a rate as the amount.
-func (v value) whole() value {
-	if v.Low != 0 {
-		v.Round *= v.Whole / v.Low
-	}
-	v.Low = v.Whole
-	return v
 }
 
 // loosely reports whether v and o have the same digits. A bare number may leave out thousands, millions and so on that
@@ -181,63 +170,15 @@ func (v value) sameDay(o value) bool {
 	return year && agrees(a.Month, b.Month) && agrees(a.Day, b.Day) && agrees(a.Quarter, quarter)
 }
 
-// read parses the figures of a document. A bare number of a table gets the unit of its column.
+// read parses the figures of a document.
 func (d *document) read() {
 	if d.valued {
 		return
 	}
 	d.valued = true
 	d.values, d.about = valuesOf(d.Text), valuesOf(d.About)
-	at := 0
-	var head []string
-	for i, u := range d.units {
-		if u.row && !d.follows(i) {
-			head = cellsOf(d.Text[u.start:u.end])
-		}
-		for ; at < len(d.values) && d.values[at].Start < u.end; at++ {
-			v := &d.values[at]
-			v.cell = u.row || u.item
-			before := strings.TrimLeft(d.Text[u.start:max(u.start, v.Start)], " \t|")
-			if column := strings.Count(before, "|"); u.row && column < len(head) {
-				v.under(head[column])
-			}
-		}
+	for i := range d.values {
+		u := d.units[d.unitAt(d.values[i].Start)]
+		d.values[i].cell = u.row || u.item
 	}
-}
-
-// under gives a bare number the unit and magnitude in brackets at the end of its column's header: Freight (Mt).
-func (v *value) under(head string) {
-	unit := inBrackets(head)
-	if !v.bare() || unit == "" {
-		return
-	}
-	if stated := valuesOf(withUnit(v.text, unit)); len(stated) == 1 && !stated[0].bare() {
-		start, end := v.Start, v.End
-		v.Quantity = stated[0].Quantity
-		v.Start, v.End = start, end
-	}
-}
-
-// withUnit formats a number with a unit: 5 GWh, £5m.
-func withUnit(number, unit string) string {
-	if sign := strings.IndexAny(unit, "$€£¥"); sign >= 0 {
-		rest := strings.TrimLeft(unit[sign:], "$€£¥")
-		return unit[:len(unit)-len(rest)] + number + strings.TrimSpace(rest)
-	}
-	return number + " " + unit
-}
-
-// inBrackets returns the bracketed text at the end of s, or "".
-func inBrackets(s string) string {
-	s = strings.Trim(strings.NewReplacer("（", "(", "）", ")").Replace(s), "*_:. \n")
-	open := strings.LastIndexByte(s, '(')
-	if open < 0 || !strings.HasSuffix(s, ")") {
-		return ""
-	}
-	return s[open+1 : len(s)-1]
-}
-
-// cellsOf splits a table row into its cells.
-func cellsOf(line string) []string {
-	return strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 }
