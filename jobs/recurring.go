@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/sync/errgroup"
 
 	"nightdesk/jobs/history"
 	"nightdesk/jobs/stage"
@@ -20,9 +19,6 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
-
-// copiesAtOnce is the number of texts copied in parallel from one bundle to another.
-const copiesAtOnce = 8
 
 // memories reads and writes the memories of recurring topics.
 type memories struct {
@@ -119,23 +115,19 @@ func (s *memories) adopt(ctx context.Context, runID string, m *recurring.Memory)
 	}
 	keys = append(keys, m.Figures()...)
 	copies := make([]storage.Artefact, len(keys))
-	g, groupCtx := errgroup.WithContext(ctx)
-	g.SetLimit(copiesAtOnce)
-	for i, name := range keys {
-		g.Go(func() error {
-			key := storage.CacheKey(runID, name)
-			if there, err := s.store.Exists(groupCtx, key); err != nil || there { // content-addressed
-				return err
-			}
-			body, err := s.store.Get(groupCtx, storage.CacheKey(m.RunID, name))
-			if errors.Is(err, storage.ErrNotExist) && i >= len(needed) && i < len(needed)+len(wanted) {
-				return nil
-			}
-			copies[i] = storage.Artefact{Key: key, Body: body}
+	err := storage.Each(ctx, len(keys), func(ctx context.Context, i int) error {
+		key := storage.CacheKey(runID, keys[i])
+		if there, err := s.store.Exists(ctx, key); err != nil || there { // content-addressed
 			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+		}
+		body, err := s.store.Get(ctx, storage.CacheKey(m.RunID, keys[i]))
+		if errors.Is(err, storage.ErrNotExist) && i >= len(needed) && i < len(needed)+len(wanted) {
+			return nil
+		}
+		copies[i] = storage.Artefact{Key: key, Body: body}
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	copies = slices.DeleteFunc(copies, func(a storage.Artefact) bool { return a.Key == "" })
@@ -180,7 +172,7 @@ func (s *memories) remember(ctx context.Context, a *stage.Attempt, in reporting.
 				return err
 			}
 			if newest != nil && !m.Later(newest) {
-				return storage.CopyTopic(ctx, s.store, m.Key)
+				return nil
 			}
 			m.Version = storage.TopicVersion(versions[len(versions)-1]) + 1
 		}
@@ -188,7 +180,8 @@ func (s *memories) remember(ctx context.Context, a *stage.Attempt, in reporting.
 		if err != nil {
 			return fmt.Errorf("encode the memory of run %s: %w", a.Run.ID, err)
 		}
-		if created, err := storage.PutTopic(ctx, s.store, m.Key, m.Version, body); err != nil || created {
+		at := storage.TopicVersionKey(m.Key, m.Version)
+		if created, err := s.store.PutNew(ctx, at, body); err != nil || created { // else another run was faster
 			return err
 		}
 	}

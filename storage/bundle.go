@@ -10,8 +10,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // ReportKey returns the key of a run's Markdown report.
@@ -148,9 +146,6 @@ func PutLines[T any](b *Bundle, key string, values []T) error {
 	return nil
 }
 
-// readsAtOnce is the number of parallel reads. A bucket takes tens of milliseconds per request.
-const readsAtOnce = 8
-
 // Staged lists the keys of the run's pages and figures that are already in the store, for Close.
 func (b *Bundle) Staged(ctx context.Context) ([]string, error) {
 	var staged []string
@@ -167,26 +162,20 @@ func (b *Bundle) Staged(ctx context.Context) ([]string, error) {
 // Close reads the staged files into the manifest, stores all other files, and stores the manifest last. The manifest
 // marks the bundle as complete.
 func (b *Bundle) Close(ctx context.Context, staged []string, now time.Time) error {
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(readsAtOnce)
-	for _, key := range staged {
-		group.Go(func() error {
-			body, err := b.store.Get(groupCtx, key)
-			if err != nil {
-				return err
-			}
-			b.remember(key, body)
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err := Each(ctx, len(staged), func(ctx context.Context, i int) error {
+		body, err := b.store.Get(ctx, staged[i])
+		if err == nil {
+			b.remember(staged[i], body)
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if err := PutMany(ctx, b.store, b.bodies); err != nil {
 		return err
 	}
 	m := Manifest{RunID: b.runID, CreatedAt: now.UTC(), Files: b.list()}
-	var err error
 	if m.SHA256, err = m.sum(); err != nil {
 		return fmt.Errorf("encode the manifest of run %s: %w", b.runID, err)
 	}

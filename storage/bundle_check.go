@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Problem describes a file of a bundle that differs from what was stored.
@@ -75,33 +73,30 @@ func CheckBundle(ctx context.Context, s Store, runID string) (Manifest, []Proble
 func checkFiles(ctx context.Context, s Store, files []File) ([]Problem, error) {
 	var mu sync.Mutex
 	var problems []Problem
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(readsAtOnce)
-	for _, f := range files {
-		group.Go(func() error {
-			body, err := s.Get(groupCtx, f.Key)
-			what := ""
-			switch {
-			case errors.Is(err, ErrNotExist):
-				what = "is missing"
-			case err != nil:
-				return err
-			case len(body) != f.Size:
-				what = fmt.Sprintf("has %d bytes, but the manifest says %d", len(body), f.Size)
-			case sumOf(body) != f.SHA256:
-				what = "was changed: its SHA-256 differs from the manifest"
-			case namedByHash(f.Key) && strings.TrimSuffix(path.Base(f.Key), path.Ext(f.Key)) != f.SHA256:
-				what = "was changed: its text does not match its name, which is a hash"
-			default:
-				return nil
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			problems = append(problems, Problem{f.Key, what})
+	err := Each(ctx, len(files), func(ctx context.Context, i int) error {
+		f := files[i]
+		body, err := s.Get(ctx, f.Key)
+		what := ""
+		switch {
+		case errors.Is(err, ErrNotExist):
+			what = "is missing"
+		case err != nil:
+			return err
+		case len(body) != f.Size:
+			what = fmt.Sprintf("has %d bytes, but the manifest says %d", len(body), f.Size)
+		case sumOf(body) != f.SHA256:
+			what = "was changed: its SHA-256 differs from the manifest"
+		case namedByHash(f.Key) && strings.TrimSuffix(path.Base(f.Key), path.Ext(f.Key)) != f.SHA256:
+			what = "was changed: its text does not match its name, which is a hash"
+		default:
 			return nil
-		})
-	}
-	return problems, group.Wait()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		problems = append(problems, Problem{f.Key, what})
+		return nil
+	})
+	return problems, err
 }
 
 // namedByHash reports whether a file is named by the hash of its content.

@@ -24,10 +24,7 @@ const tempPrefix = ".tmp-"
 // or none. Without sync, it could leave an empty page under its final name, which would count as stored from then on.
 type Dir struct{ root string }
 
-var (
-	_ Store      = (*Dir)(nil)
-	_ StatLister = (*Dir)(nil)
-)
+var _ Store = (*Dir)(nil)
 
 // NewDir returns a store in the given directory. The first Put creates the directory.
 func NewDir(root string) *Dir { return &Dir{root: filepath.Clean(root)} }
@@ -141,21 +138,6 @@ func (d *Dir) Exists(ctx context.Context, key string) (bool, error) {
 		return false, d.failed("look for", key, err)
 	}
 	return info.Mode().IsRegular(), nil
-}
-
-// Stat returns the size and modification time of the artefact's file.
-func (d *Dir) Stat(ctx context.Context, key string) (Stat, error) {
-	if err := usable(ctx, key); err != nil {
-		return Stat{}, d.failed("look at", key, err)
-	}
-	info, err := os.Stat(d.Location(key))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrNotExist
-	}
-	if err != nil {
-		return Stat{}, d.failed("look at", key, err)
-	}
-	return Stat{info.Size(), info.ModTime()}, nil
 }
 
 // Delete removes the artefact's file. Its folder stays.

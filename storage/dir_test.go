@@ -42,27 +42,3 @@ func TestDirLeavesNothingHalfVisible(t *testing.T) {
 		t.Errorf("List = %v, %v; want only the finished file", keys, err)
 	}
 }
-
-// TestDirPutsAllOrShowsNone: if one file cannot be written, none of the call's files becomes visible.
-func TestDirPutsAllOrShowsNone(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	s := storage.NewDir(root)
-	if err := s.Put(t.Context(), "reports/r.md", []byte("old")); err != nil {
-		t.Fatal(err)
-	}
-	err := s.PutMany(t.Context(), []storage.Artefact{
-		{Key: "cache/r/a.json", Body: []byte("new")}, {Key: "reports/r.md/under-a-file", Body: []byte("new")},
-		{Key: "cache/r/b.json", Body: []byte("new")},
-	})
-	if err == nil || !strings.Contains(err.Error(), "store reports/r.md/under-a-file") {
-		t.Errorf("below a file: %v", err)
-	}
-	keys, err := s.List(t.Context(), "")
-	if err != nil || len(keys) != 1 {
-		t.Errorf("List = %v, %v; want only what was there", keys, err)
-	}
-	if left, err := filepath.Glob(filepath.Join(root, "*", "*", ".tmp-*")); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
-	}
-}

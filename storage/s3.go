@@ -3,11 +3,9 @@ package storage
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -37,8 +35,7 @@ type S3Settings struct {
 // context stops all attempts.
 //
 // Every object carries its SHA-256 as metadata, which Get verifies. The credentials need permission to get, put and
-// list objects and to abort multipart uploads. The parts of a multipart upload by a killed process are invisible; the
-// bucket rule "abort incomplete multipart uploads" removes them.
+// list objects.
 type S3 struct {
 	client           *s3.Client
 	bucket, prefix   string // prefix: empty or with a trailing slash
@@ -49,10 +46,7 @@ type S3 struct {
 	pace             pace
 }
 
-var (
-	_ Store      = (*S3)(nil)
-	_ StatLister = (*S3)(nil)
-)
+var _ Store = (*S3)(nil)
 
 // NewS3 returns a store in the given bucket. It checks the settings but does not contact the server; use Check for
 // that.
@@ -117,41 +111,21 @@ func (s *S3) Location(key string) string { return "s3://" + s.bucket + "/" + s.p
 // Exists requests the first byte instead of sending HEAD. A HEAD response has no body, so its 404 would not say
 // whether the key, the bucket or, with versitygw, the user is missing.
 func (s *S3) Exists(ctx context.Context, key string) (bool, error) {
-	_, err := s.look(ctx, "look for", key)
+	ctx = withRecord(ctx)
+	if err := usable(ctx, key); err != nil {
+		return false, s.failed(ctx, "look for", key, err)
+	}
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key),
+		Range: aws.String("bytes=0-0")})
 	switch {
-	case errors.Is(err, ErrNotExist):
+	case err == nil:
+		return true, out.Body.Close()
+	case code(err) == "NoSuchKey":
 		return false, nil
 	case status(err) == http.StatusRequestedRangeNotSatisfiable: // the object is empty
 		return true, nil
 	}
-	return err == nil, err
-}
-
-// Stat requests the first byte, like Exists.
-func (s *S3) Stat(ctx context.Context, key string) (Stat, error) { return s.look(ctx, "look at", key) }
-
-// look implements Exists and Stat. doing names the operation, for messages.
-func (s *S3) look(ctx context.Context, doing, key string) (Stat, error) {
-	ctx = withRecord(ctx)
-	if err := usable(ctx, key); err != nil {
-		return Stat{}, s.failed(ctx, doing, key, err)
-	}
-	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key),
-		Range: aws.String("bytes=0-0")})
-	if code(err) == "NoSuchKey" {
-		err = ErrNotExist
-	}
-	if err != nil {
-		return Stat{}, s.failed(ctx, doing, key, err)
-	}
-	out.Body.Close()
-	stat := Stat{Size: aws.ToInt64(out.ContentLength), Stored: aws.ToTime(out.LastModified)}
-	if _, whole, ok := strings.Cut(aws.ToString(out.ContentRange), "/"); ok {
-		if size, err := strconv.ParseInt(whole, 10, 64); err == nil {
-			stat.Size = size
-		}
-	}
-	return stat, nil
+	return false, s.failed(ctx, "look for", key, err)
 }
 
 // Delete removes the object. A versioned bucket keeps the old versions.

@@ -16,18 +16,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// pace holds the timeouts, retry limits and upload sizes of S3.
+// pace holds the timeouts and retry limits of S3.
 type pace struct {
 	attempts int           // per request
 	pause    time.Duration // maximum pause between two attempts
 	patience time.Duration // maximum duration of an attempt, plus the time for its bytes
 	rate     int64         // assumed minimum throughput for that, in bytes per second
-	single   int           // bytes; larger bodies are uploaded in parts
-	part     int           // bytes; S3 requires at least 5 MiB
 }
 
-var usualPace = pace{attempts: 6, pause: 8 * time.Second, patience: 30 * time.Second, rate: 64 << 10,
-	single: 16 << 20, part: 8 << 20}
+var usualPace = pace{attempts: 6, pause: 8 * time.Second, patience: 30 * time.Second, rate: 64 << 10}
 
 // retryer is the SDK's standard policy (errors of network and server, throttling; exponential pauses with jitter)
 // without its quota. After an outage under load, the quota would prevent retries until a request succeeds.

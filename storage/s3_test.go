@@ -21,7 +21,6 @@ func TestS3(t *testing.T) {
 	})
 }
 
-// The in-process server does not check the condition of uploads in parts.
 func TestS3LargeNewBodiesAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	s := storagetest.Empty(t, storagetest.Versitygw(t))

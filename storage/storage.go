@@ -43,6 +43,9 @@ type Store interface {
 	Delete(ctx context.Context, key string) error
 	// List returns the keys that begin with prefix, in byte order.
 	List(ctx context.Context, prefix string) ([]string, error)
+	// ListStats is List with the properties of each artefact. An artefact that is deleted during the call may be
+	// missing.
+	ListStats(ctx context.Context, prefix string) ([]Listed, error)
 	// Location returns the artefact's path or URL, for users. The artefact need not exist.
 	Location(key string) string
 }
@@ -53,22 +56,8 @@ type Stat struct {
 	Stored time.Time // time of the last Put
 }
 
-// Stater is implemented by stores that can return the size and age of an artefact: Dir and S3.
-type Stater interface {
-	// Stat returns the properties of one artefact, or ErrNotExist if there is none.
-	Stat(ctx context.Context, key string) (Stat, error)
-}
-
 // Listed is an artefact in a listing.
 type Listed struct {
 	Key string
 	Stat
-}
-
-// StatLister is implemented by stores that can list artefacts with sizes and ages at the cost of a plain listing: Dir
-// and S3.
-type StatLister interface {
-	// ListStats is Store.List with the properties of each artefact. An artefact that is deleted during the call may
-	// be missing.
-	ListStats(ctx context.Context, prefix string) ([]Listed, error)
 }

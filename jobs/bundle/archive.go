@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/sync/errgroup"
 
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -26,20 +25,16 @@ func (a Archive) Runs(ctx context.Context) ([]topicqueue.Run, error) {
 		return nil, err
 	}
 	runs := make([]topicqueue.Run, len(ids))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(readsAtOnce)
-	for i, id := range ids {
-		group.Go(func() error {
-			run, err := a.Run(groupCtx, id)
-			if err != nil && groupCtx.Err() == nil {
-				zerolog.Ctx(ctx).Warn().Err(err).Str("run", id).Msg("unreadable bundle skipped")
-				return nil
-			}
-			runs[i] = run
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err = storage.Each(ctx, len(ids), func(ctx context.Context, i int) error {
+		run, err := a.Run(ctx, ids[i])
+		if err != nil && ctx.Err() == nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Str("run", ids[i]).Msg("unreadable bundle skipped")
+			return nil
+		}
+		runs[i] = run
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	runs = slices.DeleteFunc(runs, func(r topicqueue.Run) bool { return r.ID == "" })

@@ -137,6 +137,3 @@ func list[T any](s []T) []T {
 	}
 	return s
 }
-
-// readsAtOnce is the number of files read in parallel from a store.
-const readsAtOnce = 8

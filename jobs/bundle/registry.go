@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
@@ -119,24 +117,17 @@ func pageHash(page string) string { return strings.TrimSuffix(path.Base(page), p
 func ReadReturned(ctx context.Context, store storage.Store, runID string,
 	hashes []string) ([]topicqueue.Returned, error) {
 	parts := make([][]topicqueue.Returned, len(hashes))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readsAtOnce)
-	for i, hash := range hashes {
-		g.Go(func() error {
-			text, err := storage.Pages{Store: store}.Page(ctx, runID, hash)
-			if err != nil {
-				return err
-			}
-			if parts[i], err = topicqueue.DecodeReturned(text); err != nil {
-				return fmt.Errorf("%s: %w", store.Location(storage.PageKey(runID, hash)), err)
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	return slices.Concat(parts...), nil
+	err := storage.Each(ctx, len(hashes), func(ctx context.Context, i int) error {
+		text, err := storage.Pages{Store: store}.Page(ctx, runID, hashes[i])
+		if err != nil {
+			return err
+		}
+		if parts[i], err = topicqueue.DecodeReturned(text); err != nil {
+			return fmt.Errorf("%s: %w", store.Location(storage.PageKey(runID, hashes[i])), err)
+		}
+		return nil
+	})
+	return slices.Concat(parts...), err
 }
 
 // registered compares sources.jsonl with the traces and calls of the run. A bundle of an older version does not list

@@ -16,7 +16,6 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/sync/errgroup"
 )
 
 // Make builds the digest of a batch from its runs. For a run that has not ended, it contains only the state. The
@@ -41,7 +40,7 @@ func Make(ctx context.Context, q *redisqueue.Queue, store storage.Store, batch s
 		return err
 	}
 	err = q.Runs(ctx, batch, func(run topicqueue.Run) error {
-		if some = append(some, run); len(some) < 8*factsAtOnce {
+		if some = append(some, run); len(some) < factsAtOnce {
 			return nil
 		}
 		return add()
@@ -63,35 +62,32 @@ func Make(ctx context.Context, q *redisqueue.Queue, store storage.Store, batch s
 	return b.Digest(), nil
 }
 
-// factsAtOnce is the number of metadata files read in parallel.
-const factsAtOnce = 8
+// factsAtOnce is the number of runs whose metadata are in memory at once.
+const factsAtOnce = 64
 
 // facts reads the metadata of runs, if there is any. Unreadable metadata is skipped, because one modified file must not
 // prevent the digest.
 func facts(ctx context.Context, store storage.Store, runs []topicqueue.Run) ([]digest.Run, error) {
 	out := make([]digest.Run, len(runs))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(factsAtOnce)
-	for i, run := range runs {
+	err := storage.Each(ctx, len(runs), func(ctx context.Context, i int) error {
+		run := runs[i]
 		out[i] = digest.Run{Run: run}
 		if run.PublishedAt.IsZero() || run.StartedAt.IsZero() {
-			continue
-		}
-		g.Go(func() error {
-			body, err := store.Get(ctx, storage.MetadataKey(run.ID))
-			if errors.Is(err, storage.ErrNotExist) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if out[i].Facts, err = digest.Read(body); err != nil {
-				zerolog.Ctx(ctx).Warn().Err(err).Str("run", run.ID).Msg("unreadable run omitted from the digest")
-			}
 			return nil
-		})
-	}
-	return out, g.Wait()
+		}
+		body, err := store.Get(ctx, storage.MetadataKey(run.ID))
+		if errors.Is(err, storage.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if out[i].Facts, err = digest.Read(body); err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Str("run", run.ID).Msg("unreadable run omitted from the digest")
+		}
+		return nil
+	})
+	return out, err
 }
 
 // Put stores a digest in all its formats, JSON last.

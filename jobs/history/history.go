@@ -9,14 +9,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/recurring"
 	"nightdesk/storage"
@@ -61,34 +58,20 @@ func Nights(ctx context.Context, store storage.Store, key string, limit int) (ni
 
 // readAll reads JSON documents in the order of their keys. Documents deleted meanwhile are omitted.
 func readAll[T any](ctx context.Context, store storage.Store, keys []string) ([]T, error) {
-	const readsAtOnce = 8
-	found := make([]*T, len(keys))
-	g, groupCtx := errgroup.WithContext(ctx)
-	g.SetLimit(readsAtOnce)
-	for i, key := range keys {
-		g.Go(func() error {
-			body, err := store.Get(groupCtx, key)
-			if errors.Is(err, storage.ErrNotExist) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			found[i] = new(T)
-			if err := json.Unmarshal(body, found[i]); err != nil {
-				return fmt.Errorf("read %s: %w", store.Location(key), err)
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
+	bodies, err := storage.GetMany(ctx, store, keys)
+	if err != nil {
 		return nil, err
 	}
 	out := make([]T, 0, len(keys))
-	for _, v := range found {
-		if v != nil {
-			out = append(out, *v)
+	for i, body := range bodies {
+		if body == nil {
+			continue
 		}
+		var v T
+		if err := json.Unmarshal(body, &v); err != nil {
+			return nil, fmt.Errorf("read %s: %w", store.Location(keys[i]), err)
+		}
+		out = append(out, v)
 	}
 	return out, nil
 }

@@ -20,12 +20,6 @@ import (
 // not exist yet.
 const freshSnapshot = 24 * time.Hour
 
-// snapshot is a published version of a knowledge base, or the documents attached to runs.
-type snapshot struct {
-	key string // knowledge/<name>/<version>.sqlite
-	storage.Stat
-}
-
 // knowledge purges versions of knowledge bases by the limits, except the newest version of a base, and attached
 // documents with the data of the last run that has them. What a listed run may need stays: an ended run needs it as
 // long as it can be retried, that is, while its state or data exists. Replaying a report needs no knowledge base.
@@ -40,14 +34,14 @@ func (w *purging) knowledge(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(bases)) {
 		for rank, s := range bases[name] {
-			item := Item{Kind: "knowledge", Name: strings.TrimSuffix(strings.TrimPrefix(s.key, "knowledge/"), ".sqlite"),
+			item := Item{Kind: "knowledge", Name: strings.TrimSuffix(strings.TrimPrefix(s.Key, "knowledge/"), ".sqlite"),
 				Bytes: s.Size}
 			age := w.Now.Sub(s.Stored)
 			if name != knowledge.Attached {
 				if item.Why = w.over(s.Stored, rank); rank == 0 || age <= freshSnapshot {
 					item.Why = ""
 				}
-			} else if item.Kind, item.Name = "attached", path.Base(item.Name); len(users[s.key]) > 0 {
+			} else if item.Kind, item.Name = "attached", path.Base(item.Name); len(users[s.Key]) > 0 {
 				item.Why = "the data of its runs no longer exists"
 			} else if age > unknownFor { // its enqueueing is no longer in progress
 				item.Why = "no run uses them"
@@ -55,12 +49,12 @@ func (w *purging) knowledge(ctx context.Context) error {
 			if item.Why == "" {
 				continue
 			}
-			if needed, err := w.needed(ctx, users[s.key]); err != nil {
+			if needed, err := w.needed(ctx, users[s.Key]); err != nil {
 				return err
 			} else if needed {
 				continue
 			}
-			if err := w.delete(ctx, item, []string{s.key}); err != nil {
+			if err := w.delete(ctx, item, []string{s.Key}); err != nil {
 				return err
 			}
 		}
@@ -68,35 +62,22 @@ func (w *purging) knowledge(ctx context.Context) error {
 	return nil
 }
 
-// snapshots returns the stored versions of each knowledge base, newest first.
-func (w *purging) snapshots(ctx context.Context) (map[string][]snapshot, error) {
-	stater, ok := w.Store.(storage.Stater)
-	if !ok {
-		return nil, nil
-	}
-	keys, err := w.Store.List(ctx, "knowledge/")
+// snapshots returns the stored versions of each knowledge base, knowledge/<name>/<version>.sqlite, newest first.
+func (w *purging) snapshots(ctx context.Context) (map[string][]storage.Listed, error) {
+	list, err := w.Store.ListStats(ctx, "knowledge/")
 	if err != nil {
 		return nil, err
 	}
-	bases := map[string][]snapshot{}
-	for _, key := range keys {
-		name, version := path.Split(strings.TrimPrefix(key, "knowledge/"))
-		if name == "" || !strings.HasSuffix(version, ".sqlite") {
-			continue
+	bases := map[string][]storage.Listed{}
+	for _, l := range list {
+		name, version := path.Split(strings.TrimPrefix(l.Key, "knowledge/"))
+		if name = strings.TrimSuffix(name, "/"); name != "" && strings.HasSuffix(version, ".sqlite") {
+			bases[name] = append(bases[name], l)
 		}
-		stat, err := stater.Stat(ctx, key)
-		if errors.Is(err, storage.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		name = strings.TrimSuffix(name, "/")
-		bases[name] = append(bases[name], snapshot{key, stat})
 	}
 	for _, list := range bases {
-		slices.SortFunc(list, func(a, b snapshot) int {
-			return cmp.Or(b.Stored.Compare(a.Stored), cmp.Compare(a.key, b.key))
+		slices.SortFunc(list, func(a, b storage.Listed) int {
+			return cmp.Or(b.Stored.Compare(a.Stored), cmp.Compare(a.Key, b.Key))
 		})
 	}
 	return bases, nil

@@ -24,7 +24,7 @@ func TestPurgeKnowledge(t *testing.T) {
 		version := func(n int) string { return fmt.Sprintf("%016x-%032x", n, n) }
 		name := func(base string, n int) string { return "knowledge " + base + "/" + version(n) }
 		clock := func() time.Time { // of the store, which tells the age of what it has
-			stat, err := a.store.(storage.Stater).Stat(t.Context(), knowledge.SnapshotKey("law", version(10)))
+			stat, err := a.stat(knowledge.SnapshotKey("law", version(10)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +34,7 @@ func TestPurgeKnowledge(t *testing.T) {
 		for n := 1; n <= 10; n++ {
 			a.put(knowledge.SnapshotKey("law", version(n)))
 			for { // the newest is told from the others by its time, which some stores have in seconds
-				stat, err := a.store.(storage.Stater).Stat(t.Context(), knowledge.SnapshotKey("law", version(n)))
+				stat, err := a.stat(knowledge.SnapshotKey("law", version(n)))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -328,12 +328,6 @@ func (w *purging) topics(ctx context.Context) error {
 	for _, key := range keys {
 		name, rest, _ := strings.Cut(strings.TrimPrefix(key, "topics/"), "/")
 		switch {
-		case rest == "memory.json": // may be behind the newest version, or the only one
-			m, err := w.memory(ctx, key)
-			if err != nil {
-				return err
-			}
-			w.pinned[m.RunID] = true
 		case strings.HasPrefix(rest, "versions/"):
 			versions[name] = append(versions[name], key)
 		case storage.TopicRun(key) != "": // deleted with the report of the run

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/sync/errgroup"
 
 	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
@@ -24,7 +23,7 @@ import (
 )
 
 // fileOf returns the file name of the index of a storage.
-func fileOf(store Store) string {
+func fileOf(store storage.Store) string {
 	sum := sha256.Sum256([]byte(store.Location("")))
 	return hex.EncodeToString(sum[:6]) + ".sqlite"
 }
@@ -37,8 +36,7 @@ type Done struct {
 }
 
 const (
-	readsAtOnce = 8
-	perChange   = 50 // runs per transaction
+	perChange = 50 // runs per transaction
 	// unwholeFor is the metadata age above which a run without a manifest is not about to be published: its bundle was
 	// purged, and only its report remains.
 	unwholeFor = time.Hour
@@ -174,23 +172,20 @@ type claim struct {
 // readAll reads several runs. A run that is being published is omitted; the next CatchUp finds it again.
 func (x *Index) readAll(ctx context.Context, ids []string, there map[string]stamp) ([]document, error) {
 	docs := make([]document, len(ids))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(readsAtOnce)
-	for i, id := range ids {
-		group.Go(func() error {
-			doc, err := x.read(groupCtx, id, there[id])
-			if err != nil && (errors.Is(err, storage.ErrAway) || groupCtx.Err() != nil) {
-				return err
-			}
-			if err != nil { // reading it again would give the same error
-				zerolog.Ctx(ctx).Warn().Err(err).Str("run", id).Msg("run cannot be found by search: its files are damaged")
-				doc = document{run: topicqueue.Run{ID: id}, stamp: there[id].text}
-			}
-			docs[i] = doc
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err := storage.Each(ctx, len(ids), func(ctx context.Context, i int) error {
+		id := ids[i]
+		doc, err := x.read(ctx, id, there[id])
+		if err != nil && (errors.Is(err, storage.ErrAway) || ctx.Err() != nil) {
+			return err
+		}
+		if err != nil { // reading it again would give the same error
+			zerolog.Ctx(ctx).Warn().Err(err).Str("run", id).Msg("run cannot be found by search: its files are damaged")
+			doc = document{run: topicqueue.Run{ID: id}, stamp: there[id].text}
+		}
+		docs[i] = doc
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(docs, func(d document) bool { return d.run.ID == "" }), nil

@@ -22,16 +22,10 @@ import (
 	"nightdesk/storage"
 )
 
-// Store is the storage with the reports.
-type Store interface {
-	storage.Store
-	storage.StatLister
-}
-
 // Index is the index of one storage. Safe for concurrent use.
 type Index struct {
 	path  string
-	store Store
+	store storage.Store
 
 	file   sync.RWMutex // locked while the file is replaced
 	db     *sql.DB
@@ -59,7 +53,7 @@ CREATE VIRTUAL TABLE words USING fts5(topic, report, claims, content='', content
 `
 
 // Open opens the index of a storage in a local folder. It creates the folder and the file if they do not exist.
-func Open(folder string, store Store) (*Index, error) {
+func Open(folder string, store storage.Store) (*Index, error) {
 	x := &Index{path: filepath.Join(folder, fileOf(store)), store: store}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("open the search index: %w", err)

@@ -164,17 +164,6 @@ func (s leasedStore) Put(ctx context.Context, key string, body []byte) error {
 	return s.Store.Put(ctx, key, body)
 }
 
-func (s leasedStore) PutMany(ctx context.Context, list []storage.Artefact) error {
-	many, ok := s.Store.(storage.ManyPutter)
-	if !ok { // Put waits for the lease each time
-		return storage.PutMany(ctx, struct{ storage.Store }{s}, list)
-	}
-	if err := s.a.Wait(ctx); err != nil {
-		return err
-	}
-	return many.PutMany(ctx, list)
-}
-
 func (s leasedStore) Delete(ctx context.Context, key string) error {
 	if err := s.a.Wait(ctx); err != nil {
 		return err

@@ -56,7 +56,7 @@ func TestFrozenPublisher(t *testing.T) {
 			go func() {
 				done <- s.Delete(ctx, manifest)
 				done <- s.Put(ctx, "reports/run.md", nil)
-				done <- s.PutMany(ctx, []storage.Artefact{{Key: "reports/run.html"}})
+				done <- storage.PutMany(ctx, s, []storage.Artefact{{Key: "reports/run.html"}})
 			}()
 			held.renewed([]redisqueue.Lease{a.Lease}, redisqueue.Renewed{Lost: lost}, time.Now())
 			for range 3 {

@@ -65,11 +65,6 @@ func missingKey(t *testing.T, s storage.Store) {
 	if _, err := s.Get(t.Context(), "reports/none.md"); !errors.Is(err, storage.ErrNotExist) || errors.Is(err, storage.ErrAway) {
 		t.Errorf("Get: %v, want ErrNotExist and not ErrAway", err)
 	}
-	if stater, ok := s.(storage.Stater); ok {
-		if _, err := stater.Stat(t.Context(), "reports/none.md"); !errors.Is(err, storage.ErrNotExist) {
-			t.Errorf("Stat of nothing: %v", err)
-		}
-	}
 	if there, err := s.Exists(t.Context(), "reports/none.md"); err != nil || there {
 		t.Errorf("Exists = %v, %v", there, err)
 	}
@@ -107,11 +102,7 @@ func listByPrefix(t *testing.T, s storage.Store) {
 		if err != nil || !cmp.Equal(keys, want) {
 			t.Errorf("List(%q) = %v, %v; want %v", prefix, keys, err, want)
 		}
-		lister, ok := s.(storage.StatLister)
-		if !ok {
-			continue
-		}
-		list, err := lister.ListStats(t.Context(), prefix)
+		list, err := s.ListStats(t.Context(), prefix)
 		if err != nil || len(list) != len(want) {
 			t.Errorf("ListStats(%q) = %v, %v; want %v", prefix, list, err, want)
 			continue
