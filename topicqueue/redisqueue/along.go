@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -28,10 +27,7 @@ const (
 
 // ReadAlong announces a live reader for the next ten seconds and must be repeated within that time.
 func (q *along) ReadAlong(ctx context.Context, runID string) error {
-	if err := q.rdb.Set(ctx, key(runID, "watched"), 1, watchedTime).Err(); err != nil {
-		return fmt.Errorf("read along with run %s: %w", runID, err)
-	}
-	return nil
+	return redisError(q.rdb.Set(ctx, key(runID, "watched"), 1, watchedTime).Err(), "read along with run %s", runID)
 }
 
 // Deltas returns the text that models have written for a run after the piece with id after, and the id of the last
@@ -40,7 +36,7 @@ func (q *along) Deltas(ctx context.Context, runID, after string) ([]topicqueue.E
 	if after == "" {
 		last, err := q.rdb.XRevRangeN(ctx, key(runID, "deltas"), "+", "-", 1).Result()
 		if err != nil {
-			return nil, "", fmt.Errorf("read the live text of run %s from Redis: %w", runID, err)
+			return nil, "", redisError(err, "read the live text of run %s", runID)
 		}
 		if len(last) == 0 {
 			return nil, "0", nil
@@ -53,7 +49,7 @@ func (q *along) Deltas(ctx context.Context, runID, after string) ([]topicqueue.E
 		return nil, after, nil
 	}
 	if err != nil {
-		return nil, after, fmt.Errorf("read the live text of run %s from Redis: %w", runID, err)
+		return nil, after, redisError(err, "read the live text of run %s", runID)
 	}
 	var out []topicqueue.Event
 	for _, m := range streams[0].Messages {

@@ -27,17 +27,15 @@ type batches struct {
 // OpenBatch registers a batch, to which runs are added until SealBatch. It returns the creation time, which is part
 // of the run ids and the same for every call.
 func (q *batches) OpenBatch(ctx context.Context, name string, now time.Time) (time.Time, error) {
-	if err := q.rdb.ZAddNX(ctx, batchesKey, redis.Z{Score: float64(now.UnixMilli()), Member: name}).Err(); err != nil {
-		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
+	err := q.rdb.ZAddNX(ctx, batchesKey, redis.Z{Score: float64(now.UnixMilli()), Member: name}).Err()
+	if err == nil {
+		err = q.rdb.HDel(ctx, batchKey(name, "state"), "sealed").Err() // more runs follow
 	}
-	created, err := q.rdb.ZScore(ctx, batchesKey, name).Result()
 	if err != nil {
-		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
+		return time.Time{}, redisError(err, "open batch %q", name)
 	}
-	if err := q.rdb.HDel(ctx, batchKey(name, "state"), "sealed").Err(); err != nil { // more runs follow
-		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
-	}
-	return time.UnixMilli(int64(created)).UTC(), nil
+	b, err := q.Batch(ctx, name)
+	return b.CreatedAt, err
 }
 
 // Batch names one batch.
@@ -52,17 +50,14 @@ func (q *batches) Batch(ctx context.Context, name string) (Batch, error) {
 	if errors.Is(err, redis.Nil) {
 		return Batch{}, fmt.Errorf("read batch %q: %w", name, ErrNotFound)
 	}
-	if err != nil {
-		return Batch{}, fmt.Errorf("read batch %q from Redis: %w", name, err)
-	}
-	return Batch{Name: name, CreatedAt: time.UnixMilli(int64(created)).UTC()}, nil
+	return Batch{Name: name, CreatedAt: time.UnixMilli(int64(created)).UTC()}, redisError(err, "read batch %q", name)
 }
 
 // Batches returns all batches, oldest first.
 func (q *batches) Batches(ctx context.Context) ([]Batch, error) {
 	members, err := q.rdb.ZRangeWithScores(ctx, batchesKey, 0, -1).Result()
 	if err != nil {
-		return nil, fmt.Errorf("list batches in Redis: %w", err)
+		return nil, redisError(err, "list batches")
 	}
 	out := make([]Batch, len(members))
 	for i, m := range members {
@@ -75,10 +70,7 @@ func (q *batches) Batches(ctx context.Context) ([]Batch, error) {
 // BatchRuns returns the ids of all runs of a batch in the order of enqueueing.
 func (q *batches) BatchRuns(ctx context.Context, batch string) ([]string, error) {
 	ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), 0, -1).Result()
-	if err != nil {
-		return nil, fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
-	}
-	return ids, nil
+	return ids, redisError(err, "list runs of batch %q", batch)
 }
 
 // listChunk is the number of runs read per round trip.
@@ -93,37 +85,34 @@ func (q *batches) Runs(ctx context.Context, batch string, yield func(topicqueue.
 // RunsFrom is like Runs but starts at position from. yield receives the position of each run, counted from 0.
 func (q *batches) RunsFrom(ctx context.Context, batch string, from int,
 	yield func(at int, run topicqueue.Run) error) error {
-	var broken BrokenError
+	var broken []error
 	var decoder runDecoder
-	ahead := make(chan listed, 1)
-	reading := false // the next chunk is read while this one is decoded
-	defer func() {
-		if reading {
-			<-ahead
-		}
-	}()
 	for start := from; ; start += listChunk {
-		var chunk listed
-		if reading {
-			chunk, reading = <-ahead, false
-		} else {
-			chunk = q.listedFrom(ctx, batch, start)
+		ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), int64(start), int64(start+listChunk-1)).Result()
+		if err != nil {
+			return redisError(err, "list runs of batch %q", batch)
 		}
-		if chunk.err != nil {
-			return chunk.err
+		if len(ids) == 0 && len(broken) > 0 {
+			return &BrokenError{errors.Join(broken...)}
 		}
-		if len(chunk.ids) == 0 {
-			return broken.err()
+		if len(ids) == 0 {
+			return nil
 		}
-		if start > from && len(chunk.ids) == listChunk { // a caller that needs few runs stops within the first chunk
-			reading = true
-			go func() { ahead <- q.listedFrom(ctx, batch, start+listChunk) }()
+		cmds, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, id := range ids {
+				p.HGetAll(ctx, key(id, "run"))
+			}
+			return nil
+		})
+		if err != nil && !wrongType(err) { // that is for single runs, whose commands have the error
+			return redisError(err, "read runs of batch %q", batch)
 		}
-		for i, cmd := range chunk.cmds {
-			run, err := q.listed(ctx, batch, chunk.ids[i], &decoder, cmd.(*redis.MapStringStringCmd))
+		for i, cmd := range cmds {
+			run, err := q.listed(ctx, batch, ids[i], &decoder, cmd.(*redis.MapStringStringCmd))
 			switch {
 			case wrongType(err), errors.Is(err, errDamaged):
-				broken.Runs = append(broken.Runs, BrokenRun{chunk.ids[i], key(chunk.ids[i], "run"), err})
+				broken = append(broken, fmt.Errorf("run %s cannot be read from Redis: key %s has an unexpected value (%w); "+
+					"remove it with redis-cli DEL '%[2]s'", ids[i], key(ids[i], "run"), err))
 			case err != nil:
 				return err
 			case run == nil: // purged meanwhile
@@ -136,48 +125,13 @@ func (q *batches) RunsFrom(ctx context.Context, batch string, from int,
 	}
 }
 
-// listed is a chunk of runs as read from Redis.
-type listed struct {
-	ids  []string
-	cmds []redis.Cmder
-	err  error
-}
-
-// listedFrom reads listChunk runs of a batch, starting at a position.
-func (q *batches) listedFrom(ctx context.Context, batch string, start int) (l listed) {
-	l.ids, l.err = q.rdb.ZRange(ctx, batchKey(batch, "runs"), int64(start), int64(start+listChunk-1)).Result()
-	if l.err != nil {
-		l.err = fmt.Errorf("list runs of batch %q in Redis: %w", batch, l.err)
-		return l
-	}
-	if len(l.ids) == 0 {
-		return l
-	}
-	l.cmds, l.err = q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for _, id := range l.ids {
-			p.HGetAll(ctx, key(id, "run"))
-		}
-		return nil
-	})
-	if wrongType(l.err) { // for single runs, whose commands have the error
-		l.err = nil
-	}
-	if l.err != nil {
-		l.err = fmt.Errorf("read runs of batch %q from Redis: %w", batch, l.err)
-	}
-	return l
-}
-
 // listed returns a run of a batch: the state that cmd has read, otherwise the stored line, or nil if there is
 // neither.
 func (q *batches) listed(ctx context.Context, batch, id string, decoder *runDecoder,
 	cmd *redis.MapStringStringCmd) (*topicqueue.Run, error) {
 	fields, err := cmd.Result()
-	switch {
-	case wrongType(err):
+	if err != nil {
 		return nil, err
-	case err != nil:
-		return nil, fmt.Errorf("read run %s of batch %q from Redis: %w", id, batch, err)
 	}
 	if len(fields) == 0 {
 		return q.line(ctx, batch, id)
@@ -195,31 +149,8 @@ var errDamaged = errors.New("damaged")
 // wrongType reports whether err says that a key holds another type of value.
 func wrongType(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "WRONGTYPE") }
 
-// BrokenRun is a run whose state in Redis cannot be read.
-type BrokenRun struct {
-	ID, Key string
-	Err     error
-}
-
-// BrokenError names the runs that could not be read.
-type BrokenError struct{ Runs []BrokenRun }
-
-// Error lists the runs and says what to do.
-func (e *BrokenError) Error() string {
-	var lines []string
-	for _, r := range e.Runs {
-		lines = append(lines, fmt.Sprintf("run %s cannot be read from Redis: key %s has an unexpected value (%v); "+
-			"remove it with redis-cli DEL '%s'", r.ID, r.Key, r.Err, r.Key))
-	}
-	return strings.Join(lines, "\n")
-}
-
-func (e *BrokenError) err() error {
-	if len(e.Runs) == 0 {
-		return nil
-	}
-	return e
-}
+// BrokenError names the runs whose state in Redis cannot be read, and says what to do.
+type BrokenError struct{ error }
 
 // keepLine stores the fields that lists show of a published run; they outlive its state. The run is no longer open in
 // its batch.
@@ -236,7 +167,7 @@ func (q *batches) keepLine(ctx context.Context, run topicqueue.Run) error {
 	keys := []string{batchKey(run.Batch, "lines"), batchKey(run.Batch, "open"), batchKey(run.Batch, "state")}
 	last, err := lineScript.Run(ctx, q.rdb, keys, run.ID, data).Int()
 	if err != nil {
-		return fmt.Errorf("keep run %s in batch %q in Redis: %w", run.ID, run.Batch, err)
+		return redisError(err, "keep run %s in batch %q", run.ID, run.Batch)
 	}
 	if last == 1 {
 		return q.noteBatch(ctx, run.Batch, 0)
@@ -246,16 +177,10 @@ func (q *batches) keepLine(ctx context.Context, run topicqueue.Run) error {
 
 // line returns the stored line of a run; nil if there is none.
 func (q *batches) line(ctx context.Context, batch, runID string) (*topicqueue.Run, error) {
-	data, err := q.rdb.HGet(ctx, batchKey(batch, "lines"), runID).Bytes()
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read run %s of batch %q from Redis: %w", runID, batch, err)
-	}
-	var run topicqueue.Run
-	if err := json.Unmarshal(data, &run); err != nil {
-		return nil, fmt.Errorf("decode run %s of batch %q: %w", runID, batch, err)
+	run, found, err := readJSON[topicqueue.Run](q.rdb.HGet(ctx, batchKey(batch, "lines"), runID),
+		"run %s of batch %q", runID, batch)
+	if err != nil || !found {
+		return nil, err
 	}
 	return &run, nil
 }
@@ -263,8 +188,5 @@ func (q *batches) line(ctx context.Context, batch, runID string) (*topicqueue.Ru
 // BatchSize returns the number of runs of a batch.
 func (q *batches) BatchSize(ctx context.Context, batch string) (int, error) {
 	n, err := q.rdb.ZCard(ctx, batchKey(batch, "runs")).Result()
-	if err != nil {
-		return 0, fmt.Errorf("count runs of batch %q in Redis: %w", batch, err)
-	}
-	return int(n), nil
+	return int(n), redisError(err, "count runs of batch %q", batch)
 }

@@ -2,7 +2,7 @@ package redisqueue
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"nightdesk/topicqueue/redisqueue/lua"
@@ -45,27 +45,22 @@ func (q *batches) SealBatch(ctx context.Context, name string) error {
 		return err
 	}
 	if err := q.rdb.HSet(ctx, batchKey(name, "state"), "sealed", 1).Err(); err != nil {
-		return fmt.Errorf("seal batch %q in Redis: %w", name, err)
+		return redisError(err, "seal batch %q", name)
 	}
 	return q.noteBatch(ctx, name, 0)
 }
 
 // noteBatch ensures that a batch is checked within in.
 func (q *batches) noteBatch(ctx context.Context, name string, in time.Duration) error {
-	if err := batchNoteScript.Run(ctx, q.rdb, []string{digestsKey}, name, in.Milliseconds()).Err(); err != nil {
-		return fmt.Errorf("record batch %q in Redis: %w", name, err)
-	}
-	return nil
+	return redisError(batchNoteScript.Run(ctx, q.rdb, []string{digestsKey}, name, in.Milliseconds()).Err(),
+		"record batch %q", name)
 }
 
 // addToBatch adds a run to its batch as open until it is published. It returns false if the run was published before.
 func (q *batches) addToBatch(ctx context.Context, batch, runID string, order float64) (bool, error) {
 	keys := []string{batchKey(batch, "runs"), batchKey(batch, "open"), batchKey(batch, "lines")}
 	added, err := batchAddScript.Run(ctx, q.rdb, keys, runID, order).Int()
-	if err != nil {
-		return false, fmt.Errorf("add run %s to batch %q in Redis: %w", runID, batch, err)
-	}
-	return added == 1, nil
+	return added == 1, redisError(err, "add run %s to batch %q", runID, batch)
 }
 
 // Ending returns the progress of a batch towards its end.
@@ -78,7 +73,7 @@ func (q *batches) lookAtBatch(ctx context.Context, name string, sample int) (End
 	values, err := batchLookScript.Run(ctx, q.rdb, []string{batchKey(name, "open"), batchKey(name, "state")},
 		sample).Slice()
 	if err != nil {
-		return Ending{}, nil, fmt.Errorf("look at batch %q in Redis: %w", name, err)
+		return Ending{}, nil, redisError(err, "look at batch %q", name)
 	}
 	end := Ending{Sealed: lua.Number(values, 0) == 1, Open: lua.Number(values, 1), Generation: lua.Number(values, 2),
 		Digested: lua.Number(values, 3)}
@@ -100,7 +95,7 @@ type DueBatch struct {
 func (q *batches) DueBatches(ctx context.Context) ([]DueBatch, error) {
 	values, err := batchDueScript.Run(ctx, q.rdb, []string{digestsKey}, batchLooks, sweepTime.Milliseconds()).Slice()
 	if err != nil {
-		return nil, fmt.Errorf("find batches that have ended in Redis: %w", err)
+		return nil, redisError(err, "find batches that have ended")
 	}
 	var due []DueBatch
 	for i := 0; i+1 < len(values); i += 2 {
@@ -121,27 +116,21 @@ func (q *batches) SweepBatch(ctx context.Context, b DueBatch) (generation int, e
 	case end.Sealed && end.Open > 0:
 		return 0, q.checkOpen(ctx, b.Name, open)
 	}
-	if err := batchForgetScript.Run(ctx, q.rdb, []string{digestsKey}, b.Name, b.until).Err(); err != nil {
-		return 0, fmt.Errorf("remove batch %q from Redis: %w", b.Name, err)
-	}
-	return 0, nil
+	err = batchForgetScript.Run(ctx, q.rdb, []string{digestsKey}, b.Name, b.until).Err()
+	return 0, redisError(err, "remove batch %q", b.Name)
 }
 
 // checkOpen removes runs from the open set that are not open because their creation, publishing or retry was
 // interrupted.
 func (q *batches) checkOpen(ctx context.Context, batch string, open []string) error {
 	for _, id := range open {
-		fields, err := q.rdb.HGetAll(ctx, key(id, "run")).Result()
-		if err != nil {
-			return fmt.Errorf("read run %s from Redis: %w", id, err)
-		}
-		if len(fields) == 0 { // expired, or never created; if it is created later, its end raises the generation
+		run, err := q.read.Run(ctx, id)
+		if errors.Is(err, ErrNotFound) { // expired, or never created; if it is created later, its end raises the generation
 			if err := q.rdb.SRem(ctx, batchKey(batch, "open"), id).Err(); err != nil {
-				return fmt.Errorf("look at batch %q in Redis: %w", batch, err)
+				return redisError(err, "look at batch %q", batch)
 			}
 			continue
 		}
-		run, err := new(runDecoder).decode(fields)
 		if err != nil {
 			return err
 		}
@@ -158,7 +147,7 @@ func (q *batches) checkOpen(ctx context.Context, batch string, open []string) er
 // wanted.
 func (q *batches) Digested(ctx context.Context, name string, generation int) error {
 	if err := batchDigestedScript.Run(ctx, q.rdb, []string{batchKey(name, "state")}, generation).Err(); err != nil {
-		return fmt.Errorf("record the digest of batch %q in Redis: %w", name, err)
+		return redisError(err, "record the digest of batch %q", name)
 	}
 	return q.noteBatch(ctx, name, 0)
 }
@@ -172,8 +161,5 @@ func (q *batches) AdvanceDigest(ctx context.Context, name string, generation int
 		stuck = digestStuck.Milliseconds()
 	}
 	next, err := batchAdvanceScript.Run(ctx, q.rdb, []string{batchKey(name, "state")}, generation, stuck).Int()
-	if err != nil {
-		return 0, fmt.Errorf("advance the digest of batch %q in Redis: %w", name, err)
-	}
-	return next, nil
+	return next, redisError(err, "advance the digest of batch %q", name)
 }

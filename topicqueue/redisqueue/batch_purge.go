@@ -2,7 +2,7 @@ package redisqueue
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"nightdesk/topicqueue/redisqueue/lua"
 )
@@ -15,24 +15,17 @@ const purgeChunk = 500
 // Unlist removes published runs from the lists. A batch without any runs left is removed too: gone.
 func (q *batches) Unlist(ctx context.Context, batch string, runs []string) (gone bool, err error) {
 	keys := []string{batchKey(batch, "runs"), batchKey(batch, "open"), batchKey(batch, "lines"), batchKey(batch, "state")}
-	for len(runs) > 0 {
-		n := min(purgeChunk, len(runs))
-		args := make([]any, n)
-		for i, id := range runs[:n] {
+	for some := range slices.Chunk(runs, purgeChunk) {
+		args := make([]any, len(some))
+		for i, id := range some {
 			args[i] = id
 		}
-		runs = runs[n:]
-		empty, err := batchPurgeScript.Run(ctx, q.rdb, keys, args...).Int()
-		if err != nil {
-			return false, fmt.Errorf("remove runs of batch %q from the lists in Redis: %w", batch, err)
+		if gone, err = batchPurgeScript.Run(ctx, q.rdb, keys, args...).Bool(); err != nil {
+			return false, redisError(err, "remove runs of batch %q from the lists", batch)
 		}
-		gone = empty == 1
 	}
 	if !gone {
 		return false, nil
 	}
-	if err := q.rdb.ZRem(ctx, batchesKey, batch).Err(); err != nil {
-		return false, fmt.Errorf("remove batch %q from Redis: %w", batch, err)
-	}
-	return true, nil
+	return true, redisError(q.rdb.ZRem(ctx, batchesKey, batch).Err(), "remove batch %q", batch)
 }

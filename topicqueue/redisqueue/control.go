@@ -13,14 +13,10 @@ import (
 // report, the existing findings are written up if there is a plan, and the run ends as partial. A run that is only
 // being narrated then ends in the state of its report. A run that has ended stays unchanged.
 func (q *controls) Cancel(ctx context.Context, runID, reason string, report bool) ([]Intent, error) {
-	flag := 0
-	if report {
-		flag = 1
-	}
 	if err := q.watch(ctx, runID); err != nil {
 		return nil, err
 	}
-	r, err := q.run(ctx, cancelScript, "cancel", runID, reason, flag)
+	r, err := q.run(ctx, cancelScript, "cancel", runID, reason, report)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +67,7 @@ func (q *controls) Answer(ctx context.Context, runID string, number int, reply t
 	if err := q.watch(ctx, runID); err != nil {
 		return nil, err
 	}
-	r, err := q.run(ctx, answerScript, "answer", runID, data, number)
-	if err != nil {
-		return nil, err
-	}
-	return r.intents(runID), q.moved(ctx, runID, r)
+	return q.move(ctx, answerScript, "answer", runID, data, number)
 }
 
 // Scopes of a retry.
@@ -99,7 +91,7 @@ func (q *controls) Retry(ctx context.Context, runID, what string, maxIterations 
 	// Add the run before it is open, so that its batch has not ended. If the retry is interrupted, a check of the
 	// batch corrects this.
 	if err := q.rdb.SAdd(ctx, batchKey(run.Batch, "open"), runID).Err(); err != nil {
-		return nil, fmt.Errorf("retry of run %s in Redis: %w", runID, err)
+		return nil, redisError(err, "retry of run %s", runID)
 	}
 	r, err := q.run(ctx, retryScript, "retry", runID, what, maxIterations, newOwner(), run.Options.Budget.Amount())
 	if err != nil {
@@ -116,10 +108,7 @@ const changesChannel = lua.Prefix + "{index}:changes"
 // tell notifies the workers of a change at once. A worker that misses the message sees the change when it renews its
 // lease.
 func (q *controls) tell(ctx context.Context, runID string) error {
-	if err := q.rdb.Publish(ctx, changesChannel, runID).Err(); err != nil {
-		return fmt.Errorf("tell workers of run %s by Redis: %w", runID, err)
-	}
-	return nil
+	return redisError(q.rdb.Publish(ctx, changesChannel, runID).Err(), "tell workers of run %s", runID)
 }
 
 // Changes calls heard with the id of every run that is cancelled or paused, until ctx ends.

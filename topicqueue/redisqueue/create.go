@@ -2,7 +2,6 @@ package redisqueue
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -20,9 +19,13 @@ type controls struct {
 // Create stores a run in state queued, where it waits until Feed chooses it. If a run with this id exists, Create
 // leaves it unchanged and returns created = false.
 func (q *controls) Create(ctx context.Context, run topicqueue.Run) (created bool, err error) {
-	options, err := json.Marshal(run.Options)
-	if err != nil {
-		return false, fmt.Errorf("encode options of run %s: %w", run.ID, err)
+	var e encoder
+	options, labels := e.json(run.Options), ""
+	if run.Ref != "" || len(run.Tags) > 0 {
+		labels = e.json(run.Labels)
+	}
+	if e.err != nil {
+		return false, fmt.Errorf("encode run %s: %w", run.ID, e.err)
 	}
 	// The batch entry comes first: readers skip an entry without a run, but a run without an entry would be lost.
 	// Runs are listed in the order of enqueueing.
@@ -42,22 +45,10 @@ func (q *controls) Create(ctx context.Context, run topicqueue.Run) (created bool
 	if !run.Options.Deadline.IsZero() {
 		deadline = run.Options.Deadline.UnixMilli()
 	}
-	labels := ""
-	if run.Ref != "" || len(run.Tags) > 0 {
-		data, err := json.Marshal(run.Labels)
-		if err != nil {
-			return false, fmt.Errorf("encode labels of run %s: %w", run.ID, err)
-		}
-		labels = string(data)
-	}
-	narrate := 0
-	if run.Options.Audio != topicqueue.AudioNone {
-		narrate = 1
-	}
+	o := run.Options
 	r, err := q.run(ctx, createScript, "create", run.ID,
-		run.ID, run.Batch, run.Topic, options, run.Lane, max(1, run.Options.MaxParallel), run.Options.Duration.Milliseconds(),
-		run.Options.WritingTime.Milliseconds(), deadline, narrate, run.Options.Budget.Amount(),
-		firstLimit(run.Options), labels)
+		run.ID, run.Batch, run.Topic, options, run.Lane, max(1, o.MaxParallel), o.Duration.Milliseconds(),
+		o.WritingTime.Milliseconds(), deadline, o.Audio != topicqueue.AudioNone, o.Budget.Amount(), firstLimit(o), labels)
 	if err != nil || r.status != "ok" {
 		return false, err
 	}

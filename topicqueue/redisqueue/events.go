@@ -27,24 +27,21 @@ type wireEvent struct {
 	Hosts   []string `json:"hosts,omitempty"` // hosts of web sources, for the run's statistics
 }
 
-func encodeEvents(l Lease, events ...topicqueue.Event) (string, error) {
+// events encodes events of an attempt.
+func (e *encoder) events(l Lease, events ...topicqueue.Event) string {
 	block := ""
 	if topicqueue.BlockNumber(l.Unit) > 0 {
 		block = l.Unit
 	}
 	wire := make([]wireEvent, len(events))
-	for i, e := range events {
-		wire[i] = wireEvent{Key: e.Key, Block: block, Call: e.Placement.Call, Status: e.Status, Content: string(e.Content),
-			Meta: string(e.Metadata)}
-		if e.Status == topicqueue.StatusReference {
-			wire[i].Hosts = hosts(e.Content)
+	for i, v := range events {
+		wire[i] = wireEvent{Key: v.Key, Block: block, Call: v.Placement.Call, Status: v.Status, Content: string(v.Content),
+			Meta: string(v.Metadata)}
+		if v.Status == topicqueue.StatusReference {
+			wire[i].Hosts = hosts(v.Content)
 		}
 	}
-	data, err := json.Marshal(wire)
-	if err != nil {
-		return "", fmt.Errorf("encode events of run %s: %w", l.RunID, err)
-	}
-	return string(data), nil
+	return e.json(wire)
 }
 
 // hosts returns the hosts of the web sources in a reference; a document key has none.
@@ -67,11 +64,12 @@ func (q *attempts) Emit(ctx context.Context, l Lease, events ...topicqueue.Event
 	if len(events) == 0 {
 		return nil
 	}
-	data, err := encodeEvents(l, events...)
-	if err != nil {
-		return err
+	var e encoder
+	data := e.events(l, events...)
+	if e.err != nil {
+		return fmt.Errorf("encode events of run %s: %w", l.RunID, e.err)
 	}
-	_, err = q.run(ctx, emitScript, "event", l.RunID, l.Unit, l.Generation, l.owner, data)
+	_, err := q.run(ctx, emitScript, "event", l.RunID, l.Unit, l.Generation, l.owner, data)
 	return err
 }
 
@@ -87,7 +85,7 @@ func (q *reader) Events(ctx context.Context, runID string, seq int64, wait time.
 	}
 	text, err := q.rdb.HMGet(ctx, key(runID, "run"), "id", "seq").Result()
 	if err != nil {
-		return nil, fmt.Errorf("read events of run %s from Redis: %w", runID, err)
+		return nil, redisError(err, "read events of run %s", runID)
 	}
 	if text[0] == nil {
 		return nil, fmt.Errorf("read events of run %s: %w", runID, ErrNotFound)
@@ -113,7 +111,7 @@ func (q *reader) Events(ctx context.Context, runID string, seq int64, wait time.
 func (q *reader) AllEvents(ctx context.Context, runID string, now time.Time) ([]topicqueue.Event, error) {
 	since, err := q.rdb.HGet(ctx, key(runID, "run"), "since").Int64()
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return nil, fmt.Errorf("read events of run %s from Redis: %w", runID, err)
+		return nil, redisError(err, "read events of run %s", runID)
 	}
 	var all []topicqueue.Event
 	for after := since; ; after = all[len(all)-1].Seq {
@@ -141,7 +139,7 @@ func (q *reader) readEvents(ctx context.Context, runID string, seq int64,
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read events of run %s from Redis: %w", runID, err)
+		return nil, redisError(err, "read events of run %s", runID)
 	}
 	out := make([]topicqueue.Event, len(streams[0].Messages))
 	for i, m := range streams[0].Messages {

@@ -2,7 +2,6 @@ package redisqueue
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -65,10 +64,6 @@ type note struct {
 }
 
 func (q *base) note(ctx context.Context, runID string, n note) error {
-	soonest := 0
-	if n.soonest {
-		soonest = 1
-	}
 	slots := ""
 	switch {
 	case n.check == "-1", n.state != "" && (n.paused || !begun(n.state)):
@@ -76,11 +71,8 @@ func (q *base) note(ctx context.Context, runID string, n note) error {
 	case n.state != "":
 		slots = "1"
 	}
-	if err := noteScript.Run(ctx, q.rdb, indexKeys(n.lane), runID, string(n.state), n.check, soonest, n.wait,
-		ms(q.watchTime()), slots).Err(); err != nil {
-		return fmt.Errorf("record run %s in Redis: %w", runID, err)
-	}
-	return nil
+	return redisError(noteScript.Run(ctx, q.rdb, indexKeys(n.lane), runID, string(n.state), n.check, n.soonest, n.wait,
+		ms(q.watchTime()), slots).Err(), "record run %s", runID)
 }
 
 func indexKeys(lane string) []string {
@@ -110,8 +102,5 @@ func (q *base) count(ctx context.Context, counters map[string]float64) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("count in Redis: %w", err)
-	}
-	return nil
+	return redisError(err, "count")
 }

@@ -2,7 +2,6 @@ package redisqueue
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -19,10 +18,7 @@ func (q *attempts) Journaled(ctx context.Context, l Lease, place string) ([]byte
 	if errors.Is(err, redis.Nil) {
 		return nil, false, nil
 	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read the journal of %s of run %s from Redis: %w", l.Unit, l.RunID, err)
-	}
-	return value, true, nil
+	return value, err == nil, redisError(err, "read the journal of %s of run %s", l.Unit, l.RunID)
 }
 
 // Journal stores a value at a place of the run. The first writer wins, whatever its generation. Journal returns the
@@ -37,11 +33,12 @@ func (q *attempts) Journal(ctx context.Context, l Lease, epoch int, place string
 // for.
 func (q *attempts) Answered(ctx context.Context, l Lease, epoch int, place string, value []byte, u topicqueue.Usage,
 	cost int64) ([]byte, error) {
-	data, err := json.Marshal(u)
-	if err != nil {
-		return nil, fmt.Errorf("encode usage of run %s: %w", l.RunID, err)
+	var e encoder
+	data := e.json(u)
+	if e.err != nil {
+		return nil, fmt.Errorf("encode usage of run %s: %w", l.RunID, e.err)
 	}
-	stands, err := q.journal(ctx, l, epoch, place, value, data, cost)
+	stands, err := q.journal(ctx, l, epoch, place, value, []byte(data), cost)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +50,7 @@ func (q *attempts) Answered(ctx context.Context, l Lease, epoch int, place strin
 	}
 	if u.OverLimit {
 		if err := longestScript.Run(ctx, q.rdb, []string{statsKey}, "longest"+of, u.CompletionTokens).Err(); err != nil {
-			return nil, fmt.Errorf("record the longest answer in Redis: %w", err)
+			return nil, redisError(err, "record the longest answer")
 		}
 	}
 	return stands, q.count(ctx, counters)

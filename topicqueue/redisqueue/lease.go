@@ -75,34 +75,22 @@ func (q *attempts) Begin(ctx context.Context, runID, unit string, generation int
 		return b, nil
 	}
 	b.Spent = time.Duration(lua.Number(r.values, 5)) * time.Millisecond
-	if memory := lua.Text(r.values, 6); memory != "" {
-		if err := json.Unmarshal([]byte(memory), &b.Memory); err != nil {
-			return b, fmt.Errorf("decode the memory of %s of run %s: %w", unit, runID, err)
-		}
-	}
-	if admissions := lua.Text(r.values, 7); admissions != "" {
-		if err := json.Unmarshal([]byte(admissions), &b.Admissions); err != nil {
-			return b, fmt.Errorf("decode the admissions of %s of run %s: %w", unit, runID, err)
+	for i, into := range []any{&b.Memory, &b.Admissions} {
+		if text := lua.Text(r.values, 6+i); text != "" {
+			if err := json.Unmarshal([]byte(text), into); err != nil {
+				return b, fmt.Errorf("decode the last checkpoint of %s of run %s: %w", unit, runID, err)
+			}
 		}
 	}
 	if b.View, err = q.read.view(ctx, runID, unit, lua.Text(r.values, 4)); err != nil {
 		return b, err
 	}
-	names := []string{unit, unit + ":status", unit + ":iterations", unit + ":created", unit + ":began", unit + ":updated"}
-	values, err := q.rdb.HMGet(ctx, key(runID, "blocks"), names...).Result()
+	blocks, err := q.read.Blocks(ctx, runID)
 	if err != nil {
-		return b, fmt.Errorf("read %s of run %s from Redis: %w", unit, runID, err)
+		return b, err
 	}
-	b.Block, err = decodeBlock(unit, lua.Text(values, 0), func(name string) string {
-		for i, n := range names {
-			if n == unit+":"+name {
-				return lua.Text(values, i)
-			}
-		}
-		return ""
-	})
-	if err != nil {
-		return b, fmt.Errorf("run %s: %w", runID, err)
+	if n := topicqueue.BlockNumber(unit); n <= len(blocks) {
+		b.Block = blocks[n-1]
 	}
 	b.Block.Generation = generation
 	b.Traces, err = q.read.Traces(ctx, runID, unit)

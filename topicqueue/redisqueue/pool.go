@@ -50,11 +50,8 @@ func (q *budgets) join(ctx context.Context, run topicqueue.Run) error {
 	if run.Options.BatchBudget.Amount() == 0 {
 		return nil
 	}
-	if err := poolScript.Run(ctx, q.rdb, []string{batchPool(run.Batch)}, "join", run.ID,
-		kindOf(run.Lane)).Err(); err != nil {
-		return fmt.Errorf("add run %s to the budget of batch %q in Redis: %w", run.ID, run.Batch, err)
-	}
-	return nil
+	return redisError(poolScript.Run(ctx, q.rdb, []string{batchPool(run.Batch)}, "join", run.ID, kindOf(run.Lane)).Err(),
+		"add run %s to the budget of batch %q", run.ID, run.Batch)
 }
 
 // DrawBatch returns the run's total spending limit from its share of the batch's budget. The budget is divided again
@@ -76,10 +73,8 @@ func (q *budgets) MayBegin(ctx context.Context, run topicqueue.Run, at time.Time
 	if err != nil || ok {
 		return ok, err
 	}
-	if err := q.rdb.ZAddXX(ctx, fedKey(run.Lane), redis.Z{Member: run.ID, Score: math.Inf(1)}).Err(); err != nil {
-		return false, fmt.Errorf("record in Redis that run %s is held: %w", run.ID, err)
-	}
-	return false, nil
+	return false, redisError(q.rdb.ZAddXX(ctx, fedKey(run.Lane), redis.Z{Member: run.ID, Score: math.Inf(1)}).Err(),
+		"hold run %s", run.ID)
 }
 
 func (q *budgets) hasShare(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (bool, error) {
@@ -125,7 +120,7 @@ func (q *budgets) waiting(ctx context.Context) (n [3]int64, err error) {
 		}
 		return nil
 	}); err != nil {
-		return n, fmt.Errorf("count the runs that wait in Redis: %w", err)
+		return n, redisError(err, "count the runs that wait")
 	}
 	for i := range n {
 		n[i] = counts[0][i].Val() + counts[1][i].Val()
@@ -137,10 +132,7 @@ func (q *budgets) draw(ctx context.Context, what, pool string, run topicqueue.Ru
 	high, normal, low any) (int64, error) {
 	share, err := poolScript.Run(ctx, q.rdb, []string{pool}, what, run.ID, kindOf(run.Lane), c.Spent, c.Wants, c.Needs,
 		c.Limit, c.Least, high, normal, low, c.Spare, heldAtMost.Milliseconds(), c.High).Text()
-	if err != nil {
-		return 0, fmt.Errorf("draw run %s's share of a common budget from Redis: %w", run.ID, err)
-	}
-	return amount(share), nil
+	return amount(share), redisError(err, "draw run %s's share of a common budget", run.ID)
 }
 
 // LeaveBudgets returns the unspent share of a run that has ended to the budgets of its batch and its night.
@@ -154,7 +146,7 @@ func (q *budgets) LeaveBudgets(ctx context.Context, run topicqueue.Run, at time.
 	}
 	for _, pool := range pools {
 		if err := poolScript.Run(ctx, q.rdb, []string{pool}, "leave", run.ID, run.Spent).Err(); err != nil {
-			return fmt.Errorf("give back run %s's share of a common budget in Redis: %w", run.ID, err)
+			return redisError(err, "give back run %s's share of a common budget", run.ID)
 		}
 	}
 	return nil
@@ -194,7 +186,7 @@ func (q *budgets) pool(ctx context.Context, key, name string) (p Pool, err error
 	}
 	values, err := q.rdb.HMGet(ctx, key, fields...).Result()
 	if err != nil {
-		return p, fmt.Errorf("read %s from Redis: %w", name, err)
+		return p, redisError(err, "read %s", name)
 	}
 	for i := 0; i < len(values); i += 5 {
 		p.Spent += amount(lua.Text(values, i))

@@ -21,6 +21,9 @@ var (
 	ErrRunning  = errors.New("the run has not ended")
 )
 
+// refusals are the errors by the status of a script.
+var refusals = map[string]error{"fenced": ErrFenced, "stale": ErrStale, "held": ErrHeld, "running": ErrRunning}
+
 // Timing sets how long the queue waits for signs of life.
 type Timing struct {
 	Lease time.Duration // silence after which another attempt may take over a unit
@@ -143,20 +146,30 @@ type reply struct {
 func (q *base) run(ctx context.Context, s *redis.Script, doing, runID string, args ...any) (reply, error) {
 	values, err := s.Run(ctx, q.rdb, []string{key(runID, "run")}, args...).Slice()
 	if err != nil {
-		return reply{}, fmt.Errorf("%s of run %s in Redis: %w", doing, runID, err)
+		return reply{}, redisError(err, "%s of run %s", doing, runID)
 	}
 	r := reply{status: lua.Text(values, 0), values: values[1:]}
-	switch r.status {
-	case "fenced":
-		return r, fmt.Errorf("%s of run %s: %w", doing, runID, ErrFenced)
-	case "stale":
-		return r, fmt.Errorf("%s of run %s: %w", doing, runID, ErrStale)
-	case "held":
-		return r, fmt.Errorf("%s of run %s: %w", doing, runID, ErrHeld)
-	case "running":
-		return r, fmt.Errorf("%s of run %s: %w", doing, runID, ErrRunning)
+	if refused := refusals[r.status]; refused != nil {
+		return r, fmt.Errorf("%s of run %s: %w", doing, runID, refused)
 	}
 	return r, nil
+}
+
+// move is run for a script that moves the run on. It returns the tasks that the run now wants.
+func (q *base) move(ctx context.Context, s *redis.Script, doing, runID string, args ...any) ([]Intent, error) {
+	r, err := q.run(ctx, s, doing, runID, args...)
+	if err != nil {
+		return nil, err
+	}
+	return r.intents(runID), q.moved(ctx, runID, r)
+}
+
+// redisError adds what was being done to an error of Redis; nil stays nil.
+func redisError(err error, doing string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s in Redis: %w", fmt.Sprintf(doing, args...), err)
 }
 
 // state returns the state of the run, which scripts that return tasks add after them.

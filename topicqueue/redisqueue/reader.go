@@ -1,6 +1,7 @@
 package redisqueue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,11 +19,36 @@ import (
 // reader reads the contents of runs. It changes nothing and needs no lease.
 type reader struct{ base }
 
+// readJSON decodes the JSON value that cmd returns. found is false if there is none.
+func readJSON[T any](cmd *redis.StringCmd, what string, args ...any) (v T, found bool, err error) {
+	data, err := cmd.Bytes()
+	if errors.Is(err, redis.Nil) || err == nil && len(data) == 0 {
+		return v, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &v)
+	}
+	return v, true, redisError(err, "read "+what, args...)
+}
+
+// readList decodes the JSON values of the list that cmd returns.
+func readList[T any](cmd *redis.StringSliceCmd, what string, args ...any) ([]T, error) {
+	texts, err := cmd.Result()
+	out := make([]T, len(texts))
+	for i, text := range texts {
+		err = cmp.Or(err, json.Unmarshal([]byte(text), &out[i]))
+	}
+	if err != nil {
+		return nil, redisError(err, "read "+what, args...)
+	}
+	return out, nil
+}
+
 // Run returns one run, or ErrNotFound if there is none with this id.
 func (q *reader) Run(ctx context.Context, runID string) (topicqueue.Run, error) {
 	fields, err := q.rdb.HGetAll(ctx, key(runID, "run")).Result()
 	if err != nil {
-		return topicqueue.Run{}, fmt.Errorf("read run %s from Redis: %w", runID, err)
+		return topicqueue.Run{}, redisError(err, "read run %s", runID)
 	}
 	if len(fields) == 0 {
 		return topicqueue.Run{}, fmt.Errorf("read run %s: %w", runID, ErrNotFound)
@@ -103,7 +129,7 @@ func decodeDialogue(f map[string]string) (out []topicqueue.Exchange, err error) 
 func (q *reader) Blocks(ctx context.Context, runID string) ([]topicqueue.Block, error) {
 	fields, err := q.rdb.HGetAll(ctx, key(runID, "blocks")).Result()
 	if err != nil {
-		return nil, fmt.Errorf("read blocks of run %s from Redis: %w", runID, err)
+		return nil, redisError(err, "read blocks of run %s", runID)
 	}
 	var out []topicqueue.Block
 	for n := 1; ; n++ {
@@ -112,7 +138,7 @@ func (q *reader) Blocks(ctx context.Context, runID string) ([]topicqueue.Block, 
 		if !ok {
 			return out, nil
 		}
-		b, err := decodeBlock(id, static, func(name string) string { return fields[id+":"+name] })
+		b, err := decodeBlock(id, static, fields)
 		if err != nil {
 			return nil, fmt.Errorf("run %s: %w", runID, err)
 		}
@@ -124,23 +150,17 @@ func (q *reader) Blocks(ctx context.Context, runID string) ([]topicqueue.Block, 
 func (q *reader) Open(ctx context.Context, runID string, blocks []topicqueue.Block) (map[string]string, error) {
 	open := map[string]string{}
 	for _, b := range blocks {
-		text, err := q.rdb.HGet(ctx, key(runID, "work"), b.ID+":memory").Result()
-		if errors.Is(err, redis.Nil) || err == nil && text == "" {
-			continue
-		}
+		m, err := q.Memory(ctx, runID, b.ID)
 		if err != nil {
-			return nil, fmt.Errorf("read the memory of %s of run %s from Redis: %w", b.ID, runID, err)
-		}
-		var m topicqueue.BlockMemory
-		if err := json.Unmarshal([]byte(text), &m); err != nil {
-			return nil, fmt.Errorf("decode the memory of %s of run %s: %w", b.ID, runID, err)
+			return nil, err
 		}
 		open[b.ID] = m.Open
 	}
 	return open, nil
 }
 
-func decodeBlock(id, static string, field func(string) string) (topicqueue.Block, error) {
+func decodeBlock(id, static string, fields map[string]string) (topicqueue.Block, error) {
+	field := func(name string) string { return fields[id+":"+name] }
 	var s topicqueue.SubTopic
 	if err := json.Unmarshal([]byte(static), &s); err != nil {
 		return topicqueue.Block{}, fmt.Errorf("decode %s: %w", id, err)
@@ -162,11 +182,8 @@ func decodeBlock(id, static string, field func(string) string) (topicqueue.Block
 
 // Traces returns the traces of one block, or of planning for UnitPlan, in the order in which they were stored.
 func (q *reader) Traces(ctx context.Context, runID, unit string) ([]topicqueue.ToolTrace, error) {
-	texts, err := q.rdb.LRange(ctx, key(runID, "traces:"+unit), 0, -1).Result()
-	if err != nil {
-		return nil, fmt.Errorf("read traces of %s of run %s from Redis: %w", unit, runID, err)
-	}
-	return decodeList[topicqueue.ToolTrace](texts, "trace of "+unit)
+	return readList[topicqueue.ToolTrace](q.rdb.LRange(ctx, key(runID, "traces:"+unit), 0, -1),
+		"traces of %s of run %s", unit, runID)
 }
 
 // Returned returns, by unit and in order, the hashes passed as Returned to checkpoints and ends of blocks. Those of
@@ -174,7 +191,7 @@ func (q *reader) Traces(ctx context.Context, runID, unit string) ([]topicqueue.T
 func (q *reader) Returned(ctx context.Context, runID string) (map[string][]string, error) {
 	lines, err := q.rdb.LRange(ctx, key(runID, "returned"), 0, -1).Result()
 	if err != nil {
-		return nil, fmt.Errorf("read the returned sources of run %s from Redis: %w", runID, err)
+		return nil, redisError(err, "read the returned sources of run %s", runID)
 	}
 	out := map[string][]string{}
 	for _, line := range lines {
@@ -186,50 +203,24 @@ func (q *reader) Returned(ctx context.Context, runID string) (map[string][]strin
 
 // Plan returns the committed plan without its traces, which Traces returns. It returns ErrNotFound before CommitPlan.
 func (q *reader) Plan(ctx context.Context, runID string) (topicqueue.Plan, error) {
-	var plan topicqueue.Plan
-	data, err := q.rdb.Get(ctx, key(runID, "plan")).Bytes()
-	if errors.Is(err, redis.Nil) {
-		return plan, fmt.Errorf("read plan of run %s: %w", runID, ErrNotFound)
+	plan, found, err := readJSON[topicqueue.Plan](q.rdb.Get(ctx, key(runID, "plan")), "plan of run %s", runID)
+	if err == nil && !found {
+		err = fmt.Errorf("read plan of run %s: %w", runID, ErrNotFound)
 	}
-	if err != nil {
-		return plan, fmt.Errorf("read plan of run %s from Redis: %w", runID, err)
-	}
-	if err := json.Unmarshal(data, &plan); err != nil {
-		return plan, fmt.Errorf("decode plan of run %s: %w", runID, err)
-	}
-	return plan, nil
+	return plan, err
 }
 
 // Memory returns the memory of a block at its last checkpoint; the zero value if there was none.
 func (q *reader) Memory(ctx context.Context, runID, block string) (topicqueue.BlockMemory, error) {
-	var memory topicqueue.BlockMemory
-	data, err := q.rdb.HGet(ctx, key(runID, "work"), block+":memory").Bytes()
-	if errors.Is(err, redis.Nil) {
-		return memory, nil
-	}
-	if err != nil {
-		return memory, fmt.Errorf("read the memory of %s of run %s from Redis: %w", block, runID, err)
-	}
-	if err := json.Unmarshal(data, &memory); err != nil {
-		return memory, fmt.Errorf("decode the memory of %s of run %s: %w", block, runID, err)
-	}
-	return memory, nil
+	memory, _, err := readJSON[topicqueue.BlockMemory](q.rdb.HGet(ctx, key(runID, "work"), block+":memory"),
+		"the memory of %s of run %s", block, runID)
+	return memory, err
 }
 
 // Review returns the last review of a run; the zero value if there was none.
 func (q *reader) Review(ctx context.Context, runID string) (topicqueue.Review, error) {
-	var review topicqueue.Review
-	data, err := q.rdb.HGet(ctx, key(runID, "run"), "review").Bytes()
-	if errors.Is(err, redis.Nil) {
-		return review, nil
-	}
-	if err != nil {
-		return review, fmt.Errorf("read review of run %s from Redis: %w", runID, err)
-	}
-	if err := json.Unmarshal(data, &review); err != nil {
-		return review, fmt.Errorf("decode review of run %s: %w", runID, err)
-	}
-	return review, nil
+	review, _, err := readJSON[topicqueue.Review](q.rdb.HGet(ctx, key(runID, "run"), "review"), "review of run %s", runID)
+	return review, err
 }
 
 // titles returns the titles of all blocks of a run.
@@ -251,19 +242,12 @@ func (q *reader) Report(ctx context.Context, runID string) ([]byte, error) {
 	if errors.Is(err, redis.Nil) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read report of run %s from Redis: %w", runID, err)
-	}
-	return data, nil
+	return data, redisError(err, "read report of run %s", runID)
 }
 
 // Usage returns the recorded model calls of a run, oldest first.
 func (q *reader) Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error) {
-	texts, err := q.rdb.LRange(ctx, key(runID, "usage"), 0, -1).Result()
-	if err != nil {
-		return nil, fmt.Errorf("read usage of run %s from Redis: %w", runID, err)
-	}
-	return decodeList[topicqueue.Usage](texts, "usage record")
+	return readList[topicqueue.Usage](q.rdb.LRange(ctx, key(runID, "usage"), 0, -1), "usage of run %s", runID)
 }
 
 // Times are the times of the parts of a run since its last retry, by the clock of Redis.
@@ -285,7 +269,7 @@ func (q *reader) Times(ctx context.Context, runID string, blocks []topicqueue.Bl
 	}
 	values, err := q.rdb.HMGet(ctx, key(runID, "work"), fields...).Result()
 	if err != nil {
-		return t, fmt.Errorf("read the times of run %s from Redis: %w", runID, err)
+		return t, redisError(err, "read the times of run %s", runID)
 	}
 	for i, unit := range stages {
 		if began := lua.Text(values, i); began != "" {
@@ -298,28 +282,4 @@ func (q *reader) Times(ctx context.Context, runID string, blocks []topicqueue.Bl
 		}
 	}
 	return t, nil
-}
-
-func decodeList[T any](texts []string, what string) ([]T, error) {
-	out := make([]T, len(texts))
-	for i, s := range texts {
-		if err := json.Unmarshal([]byte(s), &out[i]); err != nil {
-			return nil, fmt.Errorf("decode %s: %w", what, err)
-		}
-	}
-	return out, nil
-}
-
-// encodeList returns a JSON list of the JSON texts of items. Scripts store these texts one by one.
-func encodeList[T any](items []T) (string, error) {
-	texts := make([]string, len(items))
-	for i, item := range items {
-		data, err := json.Marshal(item)
-		if err != nil {
-			return "", err
-		}
-		texts[i] = string(data)
-	}
-	data, err := json.Marshal(texts)
-	return string(data), err
 }

@@ -27,7 +27,7 @@ type schedules struct{ base }
 func (q *schedules) Schedules(ctx context.Context) ([]schedule.Record, error) {
 	fields, err := q.rdb.HGetAll(ctx, schedulesKey).Result()
 	if err != nil {
-		return nil, fmt.Errorf("read schedules from Redis: %w", err)
+		return nil, redisError(err, "read schedules")
 	}
 	var out []schedule.Record
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -42,14 +42,21 @@ func (q *schedules) Schedules(ctx context.Context) ([]schedule.Record, error) {
 
 // Schedule returns one schedule, or ErrNoSchedule.
 func (q *schedules) Schedule(ctx context.Context, name string) (schedule.Record, error) {
-	text, err := q.scheduleText(ctx, name)
-	if err == nil && text == "" {
-		err = fmt.Errorf("schedule %q: %w", name, ErrNoSchedule)
+	r, _, err := q.schedule(ctx, name)
+	return r, err
+}
+
+// schedule returns one schedule and its text.
+func (q *schedules) schedule(ctx context.Context, name string) (r schedule.Record, text string, err error) {
+	text, err = q.rdb.HGet(ctx, schedulesKey, name).Result()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return r, "", fmt.Errorf("schedule %q: %w", name, ErrNoSchedule)
+	case err != nil:
+		return r, "", redisError(err, "read schedule %q", name)
 	}
-	if err != nil {
-		return schedule.Record{}, err
-	}
-	return decodeSchedule(name, text)
+	r, err = decodeSchedule(name, text)
+	return r, text, err
 }
 
 // AddSchedule stores a schedule unless the name exists. added reports whether it did.
@@ -67,14 +74,7 @@ func (q *schedules) AddSchedule(ctx context.Context, r schedule.Record) (added b
 func (q *schedules) ChangeSchedule(ctx context.Context, name string,
 	change func(*schedule.Record) error) (schedule.Record, error) {
 	for {
-		text, err := q.scheduleText(ctx, name)
-		if err == nil && text == "" {
-			err = fmt.Errorf("schedule %q: %w", name, ErrNoSchedule)
-		}
-		if err != nil {
-			return schedule.Record{}, err
-		}
-		r, err := decodeSchedule(name, text)
+		r, text, err := q.schedule(ctx, name)
 		if err != nil {
 			return r, err
 		}
@@ -97,26 +97,12 @@ func (q *schedules) ChangeSchedule(ctx context.Context, name string,
 // RemoveSchedule removes a schedule and reports whether it existed. Its batches stay.
 func (q *schedules) RemoveSchedule(ctx context.Context, name string) (removed bool, err error) {
 	n, err := q.rdb.HDel(ctx, schedulesKey, name).Result()
-	if err != nil {
-		return false, fmt.Errorf("remove schedule %q from Redis: %w", name, err)
-	}
-	return n > 0, nil
-}
-
-func (q *schedules) scheduleText(ctx context.Context, name string) (string, error) {
-	text, err := q.rdb.HGet(ctx, schedulesKey, name).Result()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return "", fmt.Errorf("read schedule %q from Redis: %w", name, err)
-	}
-	return text, nil
+	return n > 0, redisError(err, "remove schedule %q", name)
 }
 
 func (q *schedules) setSchedule(ctx context.Context, name, from, to string) (bool, error) {
 	set, err := scheduleScript.Run(ctx, q.rdb, []string{schedulesKey}, name, from, to).Int()
-	if err != nil {
-		return false, fmt.Errorf("change schedule %q in Redis: %w", name, err)
-	}
-	return set == 1, nil
+	return set == 1, redisError(err, "change schedule %q", name)
 }
 
 func decodeSchedule(name, text string) (r schedule.Record, err error) {

@@ -3,7 +3,6 @@ package redisqueue
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -68,7 +67,7 @@ func (q *upkeep) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 		return nil
 	})
 	if err != nil {
-		return Stats{}, fmt.Errorf("read the statistics from Redis: %w", err)
+		return Stats{}, redisError(err, "read the statistics")
 	}
 	s := decodeStats(counters.Val())
 	s.Unpublished, s.Overdue = watched.Val()+ended.Val(), sinceFirst(next.Val(), clock.Val())

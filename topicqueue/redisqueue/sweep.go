@@ -3,7 +3,6 @@ package redisqueue
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -25,7 +24,7 @@ func (q *upkeep) Due(ctx context.Context) (runs []string, takeover bool, err err
 	values, err := dueScript.Run(ctx, q.rdb, []string{indexKey, endedKey, clockKey},
 		sweepBatch, sweepTime.Milliseconds(), q.timing.Gap.Milliseconds(), q.timing.Quiet.Milliseconds()).Slice()
 	if err != nil {
-		return nil, false, fmt.Errorf("find due runs in Redis: %w", err)
+		return nil, false, redisError(err, "find due runs")
 	}
 	ids, _ := values[1].([]any)
 	for i := range ids {
@@ -43,10 +42,7 @@ func (q *upkeep) Feed(ctx context.Context, lane string, tasks, slots int) ([]str
 		keys = append(keys, fedKey(before), begunKey(before))
 	}
 	runs, err := feedScript.Run(ctx, q.rdb, keys, tasks, q.watchTime().Milliseconds(), slots).StringSlice()
-	if err != nil {
-		return nil, fmt.Errorf("feed runs from Redis: %w", err)
-	}
-	return runs, nil
+	return runs, redisError(err, "feed runs")
 }
 
 // Swept is the result of a sweep of a run.
@@ -61,12 +57,8 @@ type Swept struct {
 // lapsed leases to new generations. It seals a run whose research time is over, and sets the time of the run's next
 // check. A published run wants nothing and is not checked again.
 func (q *upkeep) Sweep(ctx context.Context, runID string, takeover bool) (Swept, error) {
-	flag := 0
-	if takeover {
-		flag = 1
-	}
 	l := Lease{RunID: runID, Unit: UnitReport, owner: newOwner()}
-	r, err := q.run(ctx, sweepScript, "sweep", runID, flag, MaxLapses, q.watchTime().Milliseconds(),
+	r, err := q.run(ctx, sweepScript, "sweep", runID, takeover, MaxLapses, q.watchTime().Milliseconds(),
 		l.owner, q.timing.Lease.Milliseconds())
 	if errors.Is(err, ErrStale) {
 		return Swept{}, q.forget(ctx, runID)
@@ -124,11 +116,11 @@ func (q *upkeep) sweepWaiting(ctx context.Context, runID string, intents []Inten
 		}
 		return intents, n, nil
 	case !errors.Is(err, redis.Nil):
-		return nil, n, fmt.Errorf("look for run %s in Redis: %w", runID, err)
+		return nil, n, redisError(err, "look for run %s", runID)
 	}
 	times, err := q.rdb.HMGet(ctx, key(runID, "run"), "created", "deadline").Result()
 	if err != nil {
-		return nil, n, fmt.Errorf("read run %s from Redis: %w", runID, err)
+		return nil, n, redisError(err, "read run %s", runID)
 	}
 	n.wait = turn(amount(lua.Text(times, 0)), amount(lua.Text(times, 1)))
 	return nil, n, nil

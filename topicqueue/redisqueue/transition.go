@@ -1,6 +1,7 @@
 package redisqueue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,39 +11,43 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
+// encoder encodes the arguments of a script and keeps the first error.
+type encoder struct{ err error }
+
+func (e *encoder) json(v any) string {
+	data, err := json.Marshal(v)
+	e.err = cmp.Or(e.err, err)
+	return string(data)
+}
+
+// encodeList returns a JSON list of the JSON texts of items. Scripts store these texts one by one.
+func encodeList[T any](e *encoder, items []T) string {
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = e.json(item)
+	}
+	return e.json(texts)
+}
+
 // CommitPlan stores the plan, fills the Dynamic Topic Queue and admits the first blocks.
 func (q *attempts) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan) ([]Intent, error) {
-	traces, err := encodeList(plan.Traces)
-	if err != nil {
-		return nil, fmt.Errorf("encode plan of run %s: %w", l.RunID, err)
-	}
-	blocks, err := encodeList(plan.SubTopics)
-	if err != nil {
-		return nil, fmt.Errorf("encode plan of run %s: %w", l.RunID, err)
-	}
+	var e encoder
+	traces, blocks := encodeList(&e, plan.Traces), encodeList(&e, plan.SubTopics)
 	plan.Traces = nil // stored in a separate list
-	data, err := json.Marshal(plan)
-	if err != nil {
-		return nil, fmt.Errorf("encode plan of run %s: %w", l.RunID, err)
-	}
 	titles := make([]string, len(plan.SubTopics))
 	for i, s := range plan.SubTopics {
 		titles[i] = s.Title
 	}
 	// The events are part of the commit, because an earlier attempt may have planned differently.
-	events, err := encodeEvents(l,
+	data, events := e.json(plan), e.events(l,
 		topicqueue.NewEvent(topicqueue.StatusResearchQuestions, topicqueue.StatusResearchQuestions,
 			topicqueue.ResearchQuestions{Questions: titles}),
 		topicqueue.StepEvent(topicqueue.StepEndResearchPlanner, fmt.Sprintf("%d sub-topics", len(titles))))
-	if err != nil {
-		return nil, err
+	if e.err != nil {
+		return nil, fmt.Errorf("encode plan of run %s: %w", l.RunID, e.err)
 	}
-	r, err := q.run(ctx, commitPlanScript, "commit plan", l.RunID, l.Generation, l.owner, data, traces, blocks, events,
+	return q.move(ctx, commitPlanScript, "commit plan", l.RunID, l.Generation, l.owner, data, traces, blocks, events,
 		plan.Path, plan.Reviews)
-	if err != nil {
-		return nil, err
-	}
-	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
 }
 
 // judgeTries is the maximum number of times proposals are judged again because another block added topics meanwhile.
@@ -54,29 +59,9 @@ const judgeTries = 1000
 func (q *attempts) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoint, view topicqueue.View,
 	maxLength int) (topicqueue.CheckpointResult, []Intent, error) {
 	var result topicqueue.CheckpointResult
-	unencoded := func(err error) error {
-		return fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
-	}
-	traces, err := encodeList(cp.Traces)
-	if err != nil {
-		return result, nil, unencoded(err)
-	}
-	memory, err := json.Marshal(cp.Memory)
-	if err != nil {
-		return result, nil, unencoded(err)
-	}
-	digest, err := encodeDigest(cp.Digest)
-	if err != nil {
-		return result, nil, unencoded(err)
-	}
-	calls, err := encodeCalls(cp.Calls)
-	if err != nil {
-		return result, nil, unencoded(err)
-	}
-	events, err := encodeEvents(l, cp.Events...)
-	if err != nil {
-		return result, nil, err
-	}
+	var e encoder
+	traces, queries, memory := encodeList(&e, cp.Traces), e.json(listOf(cp.Queries)), e.json(cp.Memory)
+	digest, calls, events := e.digest(cp.Digest), e.calls(cp.Calls), e.events(l, cp.Events...)
 	known := view.Blocks
 	for range judgeTries {
 		admissions := topicqueue.Judge(known, cp.Proposals, maxLength)
@@ -88,16 +73,12 @@ func (q *attempts) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkp
 				added = append(added, p)
 			}
 		}
-		blocks, err := encodeList(added)
-		if err != nil {
-			return result, nil, unencoded(err)
-		}
-		answer, err := json.Marshal(admissions)
-		if err != nil {
-			return result, nil, unencoded(err)
+		blocks, answer := encodeList(&e, added), e.json(admissions)
+		if e.err != nil {
+			return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, e.err)
 		}
 		r, err := q.run(ctx, checkpointScript, "checkpoint "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner,
-			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory,
+			cp.Iteration, len(known), traces, queries, blocks, answer, q.timing.Lease.Milliseconds(), memory,
 			events, digest, calls, evidence(cp.Traces), cp.Returned)
 		if err != nil {
 			return result, nil, err
@@ -137,8 +118,9 @@ func evidence(traces []topicqueue.ToolTrace) (bytes int) {
 // from calls after the last checkpoint, see topicqueue.Checkpoint.
 func (q *attempts) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string,
 	fallbacks []string, returned string) ([]Intent, error) {
+	var e encoder
 	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason,
-		jsonList(fallbacks), returned)
+		e.json(listOf(fallbacks)), returned)
 	if err != nil {
 		return nil, err
 	}
@@ -152,54 +134,33 @@ func (q *attempts) EndBlock(ctx context.Context, l Lease, status topicqueue.Bloc
 // after wait; 0: no limit. events announce the question.
 func (q *attempts) Await(ctx context.Context, l Lease, question topicqueue.Question, wait time.Duration,
 	events ...topicqueue.Event) error {
-	data, err := json.Marshal(question)
-	if err != nil {
-		return fmt.Errorf("encode question of run %s: %w", l.RunID, err)
-	}
-	told, err := encodeEvents(l, events...)
-	if err != nil {
-		return err
-	}
-	_, err = q.advanceStage(ctx, l, data, max(0, wait.Milliseconds()), told)
+	var e encoder
+	_, err := q.advanceStage(ctx, l, &e, e.json(question), max(0, wait.Milliseconds()), e.events(l, events...))
 	return err
 }
 
 // CloseReview returns the run to research if the review has gaps, and otherwise moves it on to the report. It stores
 // the review until the next one is closed.
 func (q *attempts) CloseReview(ctx context.Context, l Lease, review topicqueue.Review) ([]Intent, error) {
-	list, err := encodeList(review.Gaps)
-	if err != nil {
-		return nil, fmt.Errorf("encode review of run %s: %w", l.RunID, err)
-	}
-	data, err := json.Marshal(review)
-	if err != nil {
-		return nil, fmt.Errorf("encode review of run %s: %w", l.RunID, err)
-	}
-	return q.advanceStage(ctx, l, list, data)
+	var e encoder
+	return q.advanceStage(ctx, l, &e, encodeList(&e, review.Gaps), e.json(review))
 }
 
 // Narrated ends a run whose report is already committed. n is the result of the narration; events announce it.
 func (q *attempts) Narrated(ctx context.Context, l Lease, n topicqueue.Narration,
 	events ...topicqueue.Event) ([]Intent, error) {
-	data, err := json.Marshal(n)
-	if err != nil {
-		return nil, fmt.Errorf("encode narration of run %s: %w", l.RunID, err)
-	}
-	told, err := encodeEvents(l, events...)
-	if err != nil {
-		return nil, err
-	}
-	return q.advanceStage(ctx, l, data, told)
+	var e encoder
+	return q.advanceStage(ctx, l, &e, e.json(n), e.events(l, events...))
 }
 
-// advanceStage ends a stage. found is the gaps and the review, the question of a plan, or the narration.
-func (q *attempts) advanceStage(ctx context.Context, l Lease, found ...any) ([]Intent, error) {
-	args := append([]any{l.Unit, l.Generation, l.owner}, found...)
-	r, err := q.run(ctx, advanceStageScript, "end "+l.Unit, l.RunID, args...)
-	if err != nil {
-		return nil, err
+// advanceStage ends a stage. found is the gaps and the review, the question of a plan, or the narration, as encoded
+// by e.
+func (q *attempts) advanceStage(ctx context.Context, l Lease, e *encoder, found ...any) ([]Intent, error) {
+	if e.err != nil {
+		return nil, fmt.Errorf("encode the end of %s of run %s: %w", l.Unit, l.RunID, e.err)
 	}
-	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
+	args := append([]any{l.Unit, l.Generation, l.owner}, found...)
+	return q.move(ctx, advanceStageScript, "end "+l.Unit, l.RunID, args...)
 }
 
 // Outcome is the end of a run.
@@ -214,16 +175,13 @@ type Outcome struct {
 // Finish ends the run of this plan or report, or moves it on to narration. Only the first call for a run has an
 // effect. The intents then include publishing.
 func (q *attempts) Finish(ctx context.Context, l Lease, o Outcome) ([]Intent, error) {
-	data, err := encodeEvents(l, o.Events...)
-	if err != nil {
-		return nil, err
+	var e encoder
+	events := e.events(l, o.Events...)
+	if e.err != nil {
+		return nil, fmt.Errorf("encode events of run %s: %w", l.RunID, e.err)
 	}
-	r, err := q.run(ctx, finishScript, "finish", l.RunID, l.Unit, l.Generation, l.owner, string(o.State), o.Reason,
-		o.Report, o.Content, data)
-	if err != nil {
-		return nil, err
-	}
-	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
+	return q.move(ctx, finishScript, "finish", l.RunID, l.Unit, l.Generation, l.owner, string(o.State), o.Reason,
+		o.Report, o.Content, events)
 }
 
 // Unpublished records why a run's results are not yet in storage: Run.Unpublished.
@@ -243,10 +201,5 @@ func (q *attempts) Published(ctx context.Context, l Lease, run topicqueue.Run, e
 	return q.batches.keepLine(ctx, run)
 }
 
-func jsonList(items []string) string {
-	if len(items) == 0 {
-		return "[]"
-	}
-	data, _ := json.Marshal(items) // strings always encode
-	return string(data)
-}
+// listOf replaces nil by an empty list, which scripts expect.
+func listOf(items []string) []string { return append([]string{}, items...) }

@@ -40,7 +40,7 @@ func (q *reader) view(ctx context.Context, runID, block, frozen string) (topicqu
 		return nil
 	})
 	if err != nil {
-		return v, fmt.Errorf("read the plan of run %s from Redis: %w", runID, err)
+		return v, redisError(err, "read the plan of run %s", runID)
 	}
 	for i, id := range ids {
 		var s topicqueue.SubTopic
@@ -71,14 +71,13 @@ func (q *reader) view(ctx context.Context, runID, block, frozen string) (topicqu
 	return v, nil
 }
 
-// encodeDigest returns the ledger entry of a digest; empty if there is nothing to report.
-func encodeDigest(d topicqueue.Digest) (string, error) {
+// digest returns the ledger entry of a digest; empty if there is nothing to report.
+func (e *encoder) digest(d topicqueue.Digest) string {
 	if len(d.Findings) == 0 {
-		return "", nil
+		return ""
 	}
 	d.Block = "" // the ledger line begins with it
-	data, err := json.Marshal(d)
-	return string(data), err
+	return e.json(d)
 }
 
 // iterationCounters returns the increments of a checkpoint to the counters of Stats.
@@ -90,12 +89,11 @@ func iterationCounters(cp topicqueue.Checkpoint) map[string]float64 {
 	return counters
 }
 
-// encodeCalls returns the counts in the script's format: tool, asked, shared, ...
-func encodeCalls(calls map[string]topicqueue.ToolCalls) (string, error) {
+// calls returns the counts in the script's format: tool, asked, shared, ...
+func (e *encoder) calls(calls map[string]topicqueue.ToolCalls) string {
 	list := []any{}
 	for tool, n := range calls {
 		list = append(list, tool, n.Asked, n.Shared)
 	}
-	data, err := json.Marshal(list)
-	return string(data), err
+	return e.json(list)
 }

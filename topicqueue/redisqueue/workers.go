@@ -2,7 +2,6 @@ package redisqueue
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -38,7 +37,7 @@ func (q *upkeep) attend(ctx context.Context, worker string, since int64) (int64,
 	v, err := attendScript.Run(ctx, q.rdb, []string{workersKey}, worker, since, workerSilence.Milliseconds(),
 		workerMemory.Milliseconds()).Int64Slice()
 	if err != nil {
-		return 0, Workers{}, fmt.Errorf("count the workers in Redis: %w", err)
+		return 0, Workers{}, redisError(err, "count the workers")
 	}
 	return v[0], Workers{Live: int(v[1]), Slots: int(v[2]), Seen: time.Duration(v[3]) * time.Millisecond}, nil
 }
@@ -68,8 +67,5 @@ func (a *Attendance) Beat(ctx context.Context) (Workers, error) {
 
 // End records that the worker takes no more tasks.
 func (a *Attendance) End(ctx context.Context) error {
-	if err := a.q.rdb.ZRem(ctx, workersKey, a.worker).Err(); err != nil {
-		return fmt.Errorf("leave the workers in Redis: %w", err)
-	}
-	return nil
+	return redisError(a.q.rdb.ZRem(ctx, workersKey, a.worker).Err(), "leave the workers")
 }

@@ -1,9 +1,7 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // small images have no time zone data
@@ -13,10 +11,10 @@ import (
 
 // Cron computes the due times of a schedule. The zero value has none.
 type Cron struct {
-	zone   *time.Location
-	wall   cron.Schedule // in local wall clock time, represented as UTC
-	hourly bool          // names no hours, so every elapsed hour counts, including a repeated one
-	every  time.Duration // used instead of wall
+	zone  *time.Location
+	spec  *cron.SpecSchedule // in wall clock time, represented as UTC, unless it is hourly
+	text  string             // of spec
+	every time.Duration      // used instead of spec
 }
 
 // leastEvery is the shortest interval of @every.
@@ -55,18 +53,20 @@ func ParseCron(spec, zone string) (Cron, error) {
 	if len(fields) == 5 {
 		fields[4] = sundays(fields[4])
 	}
-	parsed, err := cron.ParseStandard(strings.Join(fields, " "))
+	c.text = strings.Join(fields, " ")
+	parsed, err := cron.ParseStandard(c.text)
 	if err != nil {
 		return Cron{}, fmt.Errorf("cron expression %q: %w; give minute, hour, day of month, month and day of week, such "+
 			"as 0 1 * * 1-5", spec, err)
 	}
-	wall, ok := parsed.(*cron.SpecSchedule)
-	if !ok {
+	var ok bool
+	if c.spec, ok = parsed.(*cron.SpecSchedule); !ok {
 		return Cron{}, fmt.Errorf("cron expression %q is not known", spec)
 	}
-	const allHours = 1<<24 - 1
-	wall.Location, c.wall, c.hourly = time.UTC, wall, wall.Hour&allHours == allHours
-	if wall.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
+	if c.spec.Location = time.UTC; c.hourly() {
+		c.spec.Location = c.zone
+	}
+	if c.spec.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
 		return Cron{}, fmt.Errorf("cron expression %q: it never fires, because there is no such day", spec)
 	}
 	return c, nil
@@ -89,34 +89,15 @@ func loadZone(name string) (*time.Location, error) {
 	return location, nil
 }
 
-// sundays replaces 7, which the parser does not know, with 0 in a day-of-week field. It leaves invalid text to the
-// parser.
+// sundays replaces 7, which the parser does not know, with 0 in a day-of-week field.
 func sundays(field string) string {
 	parts := strings.Split(field, ",")
 	for i, part := range parts {
-		days, stepText, stepped := strings.Cut(part, "/")
-		first, last, ranged := strings.Cut(days, "-")
-		if first != "7" && last != "7" || stepped && !ranged {
-			continue
-		}
-		if !ranged {
+		if part == "7" {
 			parts[i] = "0"
-			continue
+		} else if first, ok := strings.CutSuffix(part, "-7"); ok {
+			parts[i] = first + "-6,0"
 		}
-		from, err1 := strconv.ParseUint(first, 10, 3)
-		to, err2 := strconv.ParseUint(last, 10, 3)
-		step, err3 := uint64(1), error(nil)
-		if stepped {
-			step, err3 = strconv.ParseUint(stepText, 10, 3)
-		}
-		if errors.Join(err1, err2, err3) != nil || from > to || step == 0 {
-			continue
-		}
-		var list []string
-		for day := from; day <= to; day += step {
-			list = append(list, strconv.FormatUint(day%7, 10))
-		}
-		parts[i] = strings.Join(list, ",")
 	}
 	return strings.Join(parts, ",")
 }
@@ -129,47 +110,32 @@ func (c Cron) Zone() *time.Location {
 	return c.zone
 }
 
-// setBack is longer than any clock in use is ever set back.
-const setBack = 3 * time.Hour
+// hourly reports whether the schedule names no hours, so that every elapsed hour counts, including a repeated one.
+func (c Cron) hourly() bool {
+	const allHours = 1<<24 - 1
+	return c.spec.Hour&allHours == allHours
+}
 
 // Next returns the first due time after a time, in the schedule's zone; the zero time if there is none.
 //
-// At clock changes, a schedule with hours fires once for each time that it names. It fires at the first of two times
-// called 02:30, and if 02:30 does not exist, at the end of the gap. A schedule without hours fires in every elapsed
-// hour.
+// At clock changes, a schedule with hours fires once for each time that it names: at one of two times called 02:30,
+// and if 02:30 does not exist, at the end of the gap. A schedule without hours fires in every elapsed hour.
 func (c Cron) Next(after time.Time) time.Time {
-	if c.every > 0 {
-		return after.Truncate(time.Second).Add(c.every).In(c.zone)
-	}
-	if c.wall == nil {
+	after = after.In(c.Zone())
+	switch {
+	case c.every > 0:
+		return after.Truncate(time.Second).Add(c.every)
+	case c.spec == nil:
 		return time.Time{}
+	case c.hourly():
+		return c.spec.Next(after)
 	}
-	at := wallOf(after.In(c.zone))
-	if c.hourly && offsetAt(after.Add(-setBack), c.zone) != offsetAt(after.Add(setBack), c.zone) {
-		at = at.Add(-setBack) // the names of these hours may occur again
-	}
-	var best time.Time
-	for at = c.wall.Next(at); !at.IsZero(); at = c.wall.Next(at) {
-		first, second, exists := instants(at, c.zone)
-		if !best.IsZero() && first.After(best) {
-			break
-		}
-		if c.hourly && !exists {
-			continue
-		}
-		for _, t := range []time.Time{first, second} {
-			if t.After(after) && (best.IsZero() || t.Before(best)) {
-				best = t
-			}
-			if !c.hourly {
-				break
-			}
-		}
-		if !best.IsZero() && !c.hourly {
-			break
+	for at := c.spec.Next(wallOf(after)); !at.IsZero(); at = c.spec.Next(at) {
+		if due := c.instant(at); due.After(after) {
+			return due
 		}
 	}
-	return best
+	return time.Time{}
 }
 
 // wallOf returns the wall clock time at t, represented as UTC.
@@ -177,68 +143,30 @@ func wallOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-func offsetAt(t time.Time, zone *time.Location) int {
-	_, offset := t.In(zone).Zone()
-	return offset
-}
-
-// instants returns when clocks of the zone show wall: once, or twice; if once, second equals first. If they never do,
-// exists is false and first is the end of the gap that contains wall.
-func instants(wall time.Time, zone *time.Location) (first, second time.Time, exists bool) {
-	near := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
+// instant returns when clocks of the zone show wall, or the end of the gap that contains it.
+func (c Cron) instant(wall time.Time) time.Time {
+	near := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, c.zone)
 	start, end := near.ZoneBounds()
-	times := []time.Time{near}
-	if !start.IsZero() {
-		times = append(times, start.Add(-1))
+	switch shown := wallOf(near); {
+	case shown.After(wall):
+		return start
+	case shown.Before(wall):
+		return end
 	}
-	if !end.IsZero() {
-		times = append(times, end)
-	}
-	for _, t := range times {
-		// The time at which clocks show wall at the UTC offset of t.
-		at := wall.Add(-time.Duration(offsetAt(t, zone)) * time.Second).In(zone)
-		if !wallOf(at).Equal(wall) {
-			continue
-		}
-		if !exists || at.Before(first) {
-			first = at
-		}
-		if !exists || at.After(second) {
-			second = at
-		}
-		exists = true
-	}
-	switch {
-	case exists:
-	case wallOf(near).After(wall):
-		first = start
-	default:
-		first = end
-	}
-	if !exists {
-		first = first.In(zone)
-		second = first
-	}
-	return first, second, exists
+	return near
 }
 
-// PlainCron returns a cron expression with its zone for programs without this package's handling of clock changes. It
-// has the same first due time after the given time. It is the schedule's own expression, except for the rare due time
-// that such a program gets wrong; that one is given by its date.
+// PlainCron returns a cron expression with its zone for programs that show schedules and do not know @every. Its first
+// due time after the given time is the same, except at clock changes.
 func (s Spec) PlainCron(after time.Time) string {
 	c, err := ParseCron(s.Cron, s.Zone)
 	if err != nil {
 		return ""
 	}
-	next, zone := c.Next(after), "CRON_TZ="+c.Zone().String()+" "
-	if fields := strings.Fields(s.Cron); c.every == 0 {
-		if len(fields) == 5 {
-			fields[4] = sundays(fields[4])
-		}
-		own := zone + strings.Join(fields, " ")
-		if parsed, err := cron.ParseStandard(own); err == nil && parsed.Next(after).Equal(next) {
-			return own
-		}
+	zone := "CRON_TZ=" + c.Zone().String() + " "
+	if c.every == 0 {
+		return zone + c.text
 	}
-	return zone + fmt.Sprintf("%d %d %d %d ", next.Minute(), next.Hour(), next.Day(), int(next.Month())) + "*"
+	next := c.Next(after)
+	return zone + fmt.Sprintf("%d %d %d %d *", next.Minute(), next.Hour(), next.Day(), int(next.Month()))
 }
