@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -294,9 +293,9 @@ func store(ctx context.Context, tx *sql.Tx, doc document) error {
 	if at := cmp.Or(run.EndedAt, run.CreatedAt); !at.IsZero() {
 		ended = at.UnixMilli()
 	}
-	added, err := tx.ExecContext(ctx, `INSERT INTO runs(run, stamp, batch, topic, ref, tags, state, ended, report, claims)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, run.ID, doc.stamp, run.Batch, topicqueue.OneLine(run.Topic), run.Ref,
-		strings.Join(run.Tags, "\n"), string(run.State), ended, strings.Join(doc.report, "\n"), string(claims))
+	added, err := tx.ExecContext(ctx, `INSERT INTO runs(run, stamp, batch, topic, ref, tags, state, ended, claims)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, run.ID, doc.stamp, run.Batch, topicqueue.OneLine(run.Topic), run.Ref,
+		strings.Join(run.Tags, "\n"), string(run.State), ended, string(claims))
 	if err != nil {
 		return err
 	}
@@ -304,12 +303,13 @@ func store(ctx context.Context, tx *sql.Tx, doc document) error {
 	if err != nil {
 		return err
 	}
-	said := map[string]bool{} // a claim often equals its quote, and several claims may share a quote
+	var said, quotes []string
 	for _, c := range doc.claims {
-		said[c.Text], said[c.Quote] = true, true
+		said, quotes = append(said, c.Text), append(quotes, c.Quote)
 	}
+	slices.Sort(quotes) // several claims may share one
 	_, err = tx.ExecContext(ctx, `INSERT INTO words(rowid, topic, report, claims) VALUES (?, ?, ?, ?)`, id,
 		indexed(strings.Join(append([]string{run.Topic, doc.title, run.Ref, run.Batch}, run.Tags...), "\n")),
-		indexed(strings.Join(doc.report, "\n")), indexed(strings.Join(slices.Sorted(maps.Keys(said)), "\n")))
+		indexed(strings.Join(doc.report, "\n")), indexed(strings.Join(append(said, slices.Compact(quotes)...), "\n")))
 	return err
 }

@@ -1,8 +1,8 @@
 package search
 
-import "nightdesk/pipeline/report"
+import "strings"
 
-// Snippets returns the excerpts of a report that a result shows.
-func Snippets(markdown, query string) []Snippet {
-	return snippets(report.Read(markdown).Lines(), nil, parse(query))
+// Snippets returns the excerpts of a report in which a word was found that a result shows.
+func Snippets(report, word string) []Snippet {
+	return snippets(strings.ReplaceAll(signs.Replace(report), word, begins+word+ended), "", nil)
 }

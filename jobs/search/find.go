@@ -7,12 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/bits"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -96,17 +97,18 @@ func (x *Index) Search(ctx context.Context, q Query) (r Results, err error) {
 		if err := db.QueryRowContext(ctx, `SELECT count(*) FROM runs`).Scan(&r.Indexed); err != nil {
 			return err
 		}
-		ids, total, err := find(ctx, db, match(terms, "AND"), q)
+		query := match(terms, "AND")
+		ids, total, err := find(ctx, db, query, q)
 		if err == nil && total == 0 && len(terms) > 1 {
-			r.Partly = true
-			ids, total, err = find(ctx, db, match(terms, "OR"), q)
+			r.Partly, query = true, match(terms, "OR")
+			ids, total, err = find(ctx, db, query, q)
 		}
 		if err != nil {
 			return err
 		}
 		r.Total, r.Partly = total, r.Partly && total > 0
 		for _, id := range ids {
-			result, err := load(ctx, db, id, terms)
+			result, err := load(ctx, db, id, query)
 			if errors.Is(err, sql.ErrNoRows) { // removed meanwhile
 				continue
 			}
@@ -152,206 +154,129 @@ func find(ctx context.Context, db *sql.DB, match string, q Query) (ids []int64, 
 	return ids, total, rows.Err()
 }
 
-func load(ctx context.Context, db *sql.DB, id int64, terms []term) (r Result, err error) {
-	var state, tags, report, noted string
-	var ended int64
-	if err := db.QueryRowContext(ctx, `SELECT run, batch, topic, ref, tags, state, ended, report, claims FROM runs
-		WHERE id = ?`, id).Scan(&r.RunID, &r.Batch, &r.Topic, &r.Ref, &tags, &state, &ended, &report, &noted); err != nil {
+// load reads a run that matches a query.
+func load(ctx context.Context, db *sql.DB, id int64, query string) (r Result, err error) {
+	var state, tags, report, noted, said string
+	var at int64
+	if err := db.QueryRowContext(ctx, `SELECT run, batch, runs.topic, ref, tags, state, ended, runs.claims,
+		highlight(words, 1, char(1), char(2)), highlight(words, 2, char(1), char(2)) FROM words JOIN runs ON id = words.rowid
+		WHERE words MATCH ? AND words.rowid = ?`, query, id).Scan(&r.RunID, &r.Batch, &r.Topic, &r.Ref, &tags, &state, &at,
+		&noted, &report, &said); err != nil {
 		return r, err
 	}
 	r.State = topicqueue.RunState(state)
 	if tags != "" {
 		r.Tags = strings.Split(tags, "\n")
 	}
-	if ended != 0 {
-		r.EndedAt = time.UnixMilli(ended).UTC()
+	if at != 0 {
+		r.EndedAt = time.UnixMilli(at).UTC()
 	}
 	var claims []claim
 	if err := json.Unmarshal([]byte(noted), &claims); err != nil {
 		return r, err
 	}
-	r.Snippets = snippets(strings.Split(report, "\n"), claims, terms)
+	r.Snippets = snippets(report, said, claims)
 	return r, nil
 }
 
-// candidate is a line that matches some of the terms.
+// candidate is a line with matching words.
 type candidate struct {
-	at    int    // index among the lines
-	terms uint32 // bit set of its terms
-	found [][2]int
+	at     int // index among the lines
+	text   string
+	pieces []Piece
+	words  map[string]bool // the words that match, without their endings
 }
 
-// snippets returns the sentences of the report that match most of the terms. It adds claims only if the report has too
-// few.
-func snippets(report []string, claims []claim, terms []term) []Snippet {
+// snippets returns the sentences of the report that match most of the words. It adds claims only if the report has too
+// few. said has a line for each claim, and quotes after them.
+func snippets(report, said string, claims []claim) []Snippet {
 	out := []Snippet{}
-	m := newMarker(terms)
 	var shown []string
-	for _, c := range m.best(report, maxSnippets) {
-		text := report[c.at]
-		shown = append(shown, text)
-		s := Snippet{In: InReport, Sentence: text}
-		s.Text, s.Pieces = cut(text, c.found)
-		out = append(out, s)
+	for _, c := range best(report, maxSnippets) {
+		shown = append(shown, c.text)
+		out = append(out, newSnippet(Snippet{In: InReport, Sentence: c.text}, c))
 	}
-	var texts []string
-	for _, c := range claims {
-		texts = append(texts, c.Text)
-	}
-	for _, c := range m.best(texts, len(texts)) {
-		claim := claims[c.at]
-		repeats := func(text string) bool {
-			return strings.Contains(claim.Text, text) || strings.Contains(text, claim.Text)
-		}
-		if len(out) == maxSnippets || slices.ContainsFunc(shown, repeats) {
+	for _, c := range best(said, len(claims)) {
+		repeats := func(text string) bool { return strings.Contains(c.text, text) || strings.Contains(text, c.text) }
+		if len(out) == maxSnippets || c.at >= len(claims) || slices.ContainsFunc(shown, repeats) {
 			continue
 		}
-		shown = append(shown, claim.Text)
-		s := Snippet{In: InClaim, Citation: claim.Citation, Source: claim.Source, Quote: cmp.Or(claim.Quote, claim.Text)}
-		s.Text, s.Pieces = cut(claim.Text, c.found)
-		out = append(out, s)
+		shown = append(shown, c.text)
+		claim := claims[c.at]
+		out = append(out, newSnippet(Snippet{In: InClaim, Citation: claim.Citation, Source: claim.Source,
+			Quote: cmp.Or(claim.Quote, claim.Text)}, c))
 	}
 	return out
 }
 
-// marker finds the words of a query in lines.
-type marker struct {
-	terms []term
-	first [256]bool // bytes with which a wanted word may begin
+func newSnippet(s Snippet, c candidate) Snippet {
+	s.Pieces = shorten(c.pieces)
+	for _, p := range s.Pieces {
+		s.Text += p.Text
+	}
+	return s
 }
 
-func newMarker(terms []term) *marker {
-	m := &marker{}
-	for _, t := range terms {
-		if !t.not {
-			m.terms = append(m.terms, t)
-			for _, w := range t.words {
-				m.first[w[0]] = true
-				m.first[w[0]&^0x20] = m.first[w[0]&^0x20] || w[0] >= 'a' && w[0] <= 'z'
-			}
-		}
-	}
-	for b := 0x80; b < 0x100; b++ { // accented letters are folded, so a byte here may be a plain letter
-		m.first[b] = true
-	}
-	return m
-}
-
-// best returns at most n lines in their order: those with the most terms, plus lines with terms that these lack.
-func (m *marker) best(lines []string, n int) []candidate {
+// best returns at most n lines with matches, in their order: those with the most words, plus lines with words that
+// these lack.
+func best(lines string, n int) []candidate {
 	var all, out []candidate
-	for i, line := range lines {
-		if terms, found := m.mark(line); terms != 0 {
-			all = append(all, candidate{i, terms, found})
+	for i, line := range strings.Split(lines, "\n") {
+		if strings.Contains(line, begins) {
+			all = append(all, newCandidate(i, line))
 		}
 	}
-	count := func(c candidate) int { return bits.OnesCount32(c.terms) }
-	slices.SortStableFunc(all, func(a, b candidate) int { return count(b) - count(a) })
-	var have uint32
+	slices.SortStableFunc(all, func(a, b candidate) int { return len(b.words) - len(a.words) })
+	have := map[string]bool{}
 	for _, c := range all {
-		if len(out) < n && (count(c) == count(all[0]) || c.terms&^have != 0) {
-			out, have = append(out, c), have|c.terms
+		known := len(have)
+		maps.Copy(have, c.words)
+		if len(out) < n && (len(c.words) == len(all[0].words) || len(have) > known) {
+			out = append(out, c)
 		}
 	}
 	slices.SortFunc(out, func(a, b candidate) int { return a.at - b.at })
 	return out
 }
 
-// mark returns the terms of a line and their positions, in order and without overlaps.
-func (m *marker) mark(line string) (terms uint32, found [][2]int) {
-	var tokens []token
-	// Even an irrelevant word separates the words of a phrase.
-	each(line, func(first byte) bool { return m.first[first] }, func(t token) { tokens = append(tokens, t) })
-	for n, t := range m.terms {
-		for i := range tokens {
-			if end, ok := t.at(line, tokens[i:]); ok {
-				found, terms = append(found, [2]int{tokens[i].start, end}), terms|1<<n
+func newCandidate(at int, line string) candidate {
+	c := candidate{at: at, text: signs.Replace(line), words: map[string]bool{}}
+	for i, part := range strings.Split(line, begins) {
+		found, rest, _ := strings.Cut(part, ended)
+		if i == 0 {
+			found, rest = "", part
+		}
+		for _, p := range []Piece{{signs.Replace(found), true}, {signs.Replace(rest), false}} {
+			if p.Text != "" {
+				c.pieces = append(c.pieces, p)
 			}
 		}
-	}
-	slices.SortFunc(found, func(a, b [2]int) int { return cmp.Or(a[0]-b[0], b[1]-a[1]) })
-	var joined [][2]int
-	for _, f := range found {
-		if n := len(joined); n > 0 && f[0] <= joined[n-1][1] {
-			joined[n-1][1] = max(joined[n-1][1], f[1])
-			continue
+		if found != "" {
+			c.words[text.Stem(strings.ToLower(signs.Replace(found)))] = true
 		}
-		joined = append(joined, f)
 	}
-	return terms, joined
+	return c
 }
 
-// at reports whether a term matches at the first of the given tokens, and where it ends.
-func (t term) at(line string, tokens []token) (end int, ok bool) {
-	if len(tokens) < len(t.words) {
-		return 0, false
-	}
-	for i, word := range t.words {
-		token := tokens[i]
-		if i > 0 && !token.wide && strings.ContainsFunc(line[tokens[i-1].end:token.start], inWord) {
-			return 0, false // another word is between them
-		}
-		switch last := i == len(t.words)-1; {
-		case token.word == word:
-		case last && t.prefix && strings.HasPrefix(fold(line[token.start:token.end]), word):
-			if token.wide { // a single character, found as the start of a pair
-				return token.start + len(firstRune(line[token.start:])), true
-			}
-		default:
-			return 0, false
-		}
-	}
-	return tokens[len(t.words)-1].end, true
-}
-
-func firstRune(s string) string {
-	for i := range s {
-		if i > 0 {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-// cut shortens a line around the first match. It returns the text, and the text split into pieces.
-func cut(line string, found [][2]int) (string, []Piece) {
-	start, end := 0, len(line)
-	if end > snippetBytes {
-		start = max(0, found[0][0]-snippetBytes/3)
-		start = min(start, len(line)-snippetBytes)
-		start = boundary(line, start)
-		end = min(len(line), start+snippetBytes)
-		if end < len(line) {
-			end = max(boundary(line, end), found[0][1])
-		}
-	}
-	var pieces []Piece
-	add := func(text string, is bool) {
-		if text != "" {
-			pieces = append(pieces, Piece{text, is})
-		}
-	}
-	at := start
-	if start > 0 {
-		add("… ", false)
-	}
-	for _, f := range found {
-		if f[0] < at || f[1] > end {
-			continue
-		}
-		add(line[at:f[0]], false)
-		add(line[f[0]:f[1]], true)
-		at = f[1]
-	}
-	add(line[at:end], false)
-	if end < len(line) {
-		add(" …", false)
-	}
-	var b strings.Builder
+// shorten cuts a line around its first match.
+func shorten(pieces []Piece) []Piece {
+	size := 0
 	for _, p := range pieces {
-		b.WriteString(p.Text)
+		size += len(p.Text)
 	}
-	return b.String(), pieces
+	if first := &pieces[0]; size > snippetBytes && !first.Found && len(first.Text) > snippetBytes/3 {
+		first.Text = "… " + first.Text[boundary(first.Text, len(first.Text)-snippetBytes/3):]
+	}
+	room := snippetBytes
+	for i := range pieces {
+		p := &pieces[i]
+		if len(p.Text) > room {
+			p.Text = p.Text[:boundary(p.Text, room)] + " …"
+			return pieces[:i+1]
+		}
+		room -= len(p.Text)
+	}
+	return pieces
 }
 
 // boundary returns the start of a word at or before byte at of a line.

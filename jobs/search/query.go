@@ -4,17 +4,19 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/pipeline/text"
 )
 
 // Limits of a query; the excess is ignored.
 const (
 	maxQuery = 1000 // bytes
-	maxTerms = 24   // at most 32, the bits of a candidate
+	maxTerms = 24
 )
 
-// term is a part of a query: a word, or several adjacent words.
+// term is a part of a query: adjacent words.
 type term struct {
-	words  []string
+	words  string
 	prefix bool // the last word is a prefix
 	not    bool
 }
@@ -29,71 +31,39 @@ func parse(query string) (terms []term) {
 	}
 	for rest := query; rest != ""; {
 		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
-		piece := rest
-		not := len(rest) > 1 && rest[0] == '-'
-		if not {
-			piece = rest[1:]
+		t := term{not: len(rest) > 1 && rest[0] == '-'}
+		if t.not {
+			rest = rest[1:]
 		}
-		r, size := utf8.DecodeRuneInString(piece)
-		if quoteMark(r) {
-			body, after := piece[size:], ""
-			if at := strings.IndexFunc(body, quoteMark); at >= 0 {
-				_, size := utf8.DecodeRuneInString(body[at:])
-				body, after = body[:at], body[at+size:]
-			}
-			terms, rest = appendTerms(terms, body, not), after
-			continue
+		ends := func(r rune) bool { return unicode.IsSpace(r) || quoteMark(r) }
+		r, size := utf8.DecodeRuneInString(rest)
+		quoted := quoteMark(r)
+		if quoted {
+			rest, ends = rest[size:], quoteMark
 		}
-		at := strings.IndexFunc(piece, func(r rune) bool { return unicode.IsSpace(r) || quoteMark(r) })
+		at := strings.IndexFunc(rest, ends)
 		if at < 0 {
-			at = len(piece)
+			at = len(rest)
 		}
-		terms, rest = appendTerms(terms, piece[:at], not), piece[at:]
+		t.words, rest = rest[:at], rest[at:]
+		if r, size := utf8.DecodeRuneInString(rest); quoted && quoteMark(r) {
+			rest = rest[size:]
+		}
+		t.prefix = strings.HasSuffix(t.words, "*")
+		if strings.ContainsFunc(t.words, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+			terms = append(terms, t)
+		}
 	}
 	return terms[:min(len(terms), maxTerms)]
 }
 
 func quoteMark(r rune) bool { return strings.ContainsRune(`"“”„«»「」『』`, r) }
 
-// appendTerms appends the words of one piece of a query as a term. A change of script begins another term.
-func appendTerms(terms []term, piece string, not bool) []term {
-	var group []token
-	flush := func(ends bool) {
-		if len(group) == 0 {
-			return
-		}
-		t := term{not: not}
-		for _, g := range group {
-			t.words = append(t.words, g.word)
-		}
-		last := group[len(group)-1]
-		switch {
-		case last.wide: // a single character is the start of a pair
-			t.prefix = utf8.RuneCountInString(last.word) == 1
-		case ends && strings.HasSuffix(piece, "*"):
-			t.prefix = true
-			t.words[len(t.words)-1] = fold(piece[last.start:last.end])
-		}
-		terms, group = append(terms, t), nil
-	}
-	each(piece, nil, func(t token) {
-		if t.last || t.word == "" { // already covered by the pairs before it
-			return
-		}
-		if len(group) > 0 && group[0].wide != t.wide {
-			flush(false)
-		}
-		group = append(group, t)
-	})
-	flush(true)
-	return terms
-}
-
 // match returns terms as an FTS5 query, or "" if no term is wanted. joined: AND or OR.
 func match(terms []term, joined string) string {
 	var wanted, unwanted []string
 	for _, t := range terms {
-		q := `"` + strings.Join(t.words, " ") + `"`
+		q := `"` + indexed(t.words) + `"` // it has no quotation mark
 		if t.prefix {
 			q += "*"
 		}
@@ -111,4 +81,28 @@ func match(terms []term, joined string) string {
 		q += " NOT " + u
 	}
 	return q
+}
+
+// Signs within texts of the index.
+const (
+	begins = "\x01" // a match begins
+	ended  = "\x02" // it has ended
+	apart  = "\u200b"
+)
+
+// signs removes them.
+var signs = strings.NewReplacer("\x00", "", begins, "", ended, "", apart, "")
+
+// indexed returns the form of a text in the index, whose tokenizer splits at spaces and signs: characters of scripts
+// without spaces are words of their own, so that such text is found by any part of it.
+func indexed(s string) string {
+	var b strings.Builder
+	for _, r := range signs.Replace(s) {
+		if text.Wide(r) {
+			b.WriteString(apart + string(r) + apart)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

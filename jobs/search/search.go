@@ -36,9 +36,9 @@ type Index struct {
 	behind string    // missing parts of the index, shown to users; empty: none known
 }
 
-// format is the version of the file layout and of the rules for splitting texts into tokens and lines. A file with
+// format is the version of the file layout and of the rules for splitting texts into words and lines. A file with
 // another format is rebuilt.
-const format = 1
+const format = 2
 
 const schema = `
 CREATE TABLE runs(
@@ -46,10 +46,10 @@ CREATE TABLE runs(
 	stamp TEXT NOT NULL,   -- size and time of the metadata that was read
 	batch TEXT NOT NULL, topic TEXT NOT NULL, ref TEXT NOT NULL, tags TEXT NOT NULL, state TEXT NOT NULL,
 	ended INTEGER NOT NULL, -- milliseconds since 1970; 0: unknown
-	report TEXT NOT NULL,  -- what the report says, a sentence a line
 	claims TEXT NOT NULL); -- JSON
 CREATE INDEX runs_batch ON runs(batch);
-CREATE VIRTUAL TABLE words USING fts5(topic, report, claims, content='', contentless_delete=1, tokenize='ascii');
+-- a line is a sentence of the report or a claim, see indexed
+CREATE VIRTUAL TABLE words USING fts5(topic, report, claims, tokenize='porter unicode61 remove_diacritics 2');
 `
 
 // Open opens the index of a storage in a local folder. It creates the folder and the file if they do not exist.
