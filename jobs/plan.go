@@ -138,10 +138,7 @@ func (h planHandler) read(ctx context.Context, a *stage.Attempt, p planning.Plan
 	if p.Model == nil || len(p.Collection) == 0 {
 		return plan, nil
 	}
-	soon, cancel := ctx, func() {}
-	if a.Seal >= 0 {
-		soon, cancel = context.WithTimeoutCause(ctx, a.LeftUntilSeal()/planShare, stage.ErrTimeUp)
-	}
+	soon, cancel := within(ctx, a.Seal, a.LeftUntilSeal()/planShare)
 	defer cancel()
 	r := researching.Researcher{Model: p.Model, Runner: p.Runner, Now: h.now, Window: h.window}
 	read, err := r.Read(soon, a.Run, plan, p.Collection)
@@ -165,10 +162,7 @@ func (h planHandler) planned(ctx context.Context, a *stage.Attempt, p *planning.
 		return topicqueue.Plan{}, err
 	}
 	run.Options.SubTopics = n
-	planCtx, cancel := ctx, func() {}
-	if a.Seal >= 0 && p.Model != nil { // a plan without the model is better than a late plan
-		planCtx, cancel = context.WithTimeoutCause(ctx, a.Seal/planShare, stage.ErrTimeUp)
-	}
+	planCtx, cancel := within(ctx, a.Seal, a.Seal/planShare) // a plan without the model is better than a late plan
 	plan, err := p.Plan(planCtx, run)
 	cancel()
 	if errors.Is(context.Cause(planCtx), stage.ErrTimeUp) && ctx.Err() == nil && err != nil {

@@ -46,10 +46,8 @@ func (h reportHandler) work(ctx context.Context, a *stage.Attempt) (end stage.En
 	if a.Lapses >= redisqueue.MaxLapses {
 		return h.write(ctx, a, in, a.Calls.WithoutModel(), "its workers crashed repeatedly while writing it")
 	}
-	writeCtx, cancel := ctx, func() {}
-	if a.Final >= 0 { // the remaining time is for writing the rest
-		writeCtx, cancel = context.WithTimeoutCause(ctx, a.Final-min(a.Final/5, finalTime), stage.ErrTimeUp)
-	}
+	// the remaining time is for writing the rest
+	writeCtx, cancel := within(ctx, a.Final, a.Final-min(a.Final/5, finalTime))
 	end, err = h.write(writeCtx, a, in, a.Calls.Model(), "")
 	cancel()
 	if errors.Is(context.Cause(writeCtx), stage.ErrTimeUp) && ctx.Err() == nil && err != nil {
@@ -147,6 +145,14 @@ func failedRun(a *stage.Attempt, reason string) stage.Ending {
 // untilSeal and untilOver are limits of stages: the time until a run takes no more research, and until it is over.
 func untilSeal(a *stage.Attempt) time.Duration { return a.Seal }
 func untilOver(a *stage.Attempt) time.Duration { return a.Final }
+
+// within returns a context that ends after a part of a limit with stage.ErrTimeUp. A negative limit is none.
+func within(ctx context.Context, limit, part time.Duration) (context.Context, context.CancelFunc) {
+	if limit < 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, part, stage.ErrTimeUp)
+}
 
 // ofStage selects the model calls of a stage.
 func ofStage(name string) func(topicqueue.Usage) bool {

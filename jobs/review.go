@@ -80,11 +80,7 @@ func (h reviewHandler) work(ctx context.Context, a *stage.Attempt) (end stage.En
 	r := planning.Reviewer{
 		Model: a.Calls.Model(), Draft: h.plannerTokens == 0 || h.plannerTokens >= draftTokens,
 	}
-	reviewCtx, cancel := ctx, func() {}
-	if a.Seal >= 0 {
-		left := max(0, a.LeftUntilSeal()-reserve)
-		reviewCtx, cancel = context.WithTimeoutCause(ctx, left, stage.ErrTimeUp)
-	}
+	reviewCtx, cancel := within(ctx, a.Seal, max(0, a.LeftUntilSeal()-reserve))
 	review, err := r.Review(reviewCtx, a.Run, e)
 	cancel()
 	if errors.Is(context.Cause(reviewCtx), stage.ErrTimeUp) && ctx.Err() == nil && err != nil {

@@ -36,13 +36,17 @@ func ManifestKey(runID string) string { return CacheKey(runID, "manifest.json") 
 // Pages stores the texts that runs read. One Pages serves all runs.
 type Pages struct{ Store Store }
 
-// PutPage stores one text. Keys contain the hash of the text, so an existing text is not written again.
+// PutPage stores one text.
 func (p Pages) PutPage(ctx context.Context, runID, hash, text string) error {
-	key := PageKey(runID, hash)
+	return p.put(ctx, PageKey(runID, hash), []byte(text))
+}
+
+// put stores a file whose key contains the hash of its content, so an existing one is not written again.
+func (p Pages) put(ctx context.Context, key string, body []byte) error {
 	if there, err := p.Store.Exists(ctx, key); err != nil || there {
 		return err
 	}
-	return p.Store.Put(ctx, key, []byte(text))
+	return p.Store.Put(ctx, key, body)
 }
 
 // Page returns a stored text.
@@ -53,11 +57,7 @@ func (p Pages) Page(ctx context.Context, runID, hash string) (string, error) {
 
 // PutFigure stores a picture at figures/<sha256>.<ext> under the run's cache prefix.
 func (p Pages) PutFigure(ctx context.Context, runID, path string, body []byte) error {
-	key := CacheKey(runID, path)
-	if there, err := p.Store.Exists(ctx, key); err != nil || there {
-		return err
-	}
-	return p.Store.Put(ctx, key, body)
+	return p.put(ctx, CacheKey(runID, path), body)
 }
 
 // File is one entry of a manifest.

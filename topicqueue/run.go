@@ -1,7 +1,6 @@
 package topicqueue
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"strings"
@@ -240,17 +239,4 @@ var runIDEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithP
 func RunID(batch, topic, due string, created time.Time) string {
 	sum := sha256.Sum256([]byte(batch + "\x00" + TopicKey(topic) + "\x00" + due))
 	return "research_" + created.UTC().Format("20060102_150405") + "_" + runIDEncoding.EncodeToString(sum[:])[:10]
-}
-
-type runKey struct{}
-
-// ForRun returns a context that carries the id of a run.
-func ForRun(ctx context.Context, runID string) context.Context {
-	return context.WithValue(ctx, runKey{}, runID)
-}
-
-// RunOf returns the run id from ForRun; empty if there is none.
-func RunOf(ctx context.Context) string {
-	run, _ := ctx.Value(runKey{}).(string)
-	return run
 }

@@ -130,11 +130,20 @@ func readBundle(ctx context.Context, store storage.Store, runID string) (in stor
 	return in, err
 }
 
+// ListedClaims returns the claims of a bundle; none if the file does not exist.
+func ListedClaims(ctx context.Context, store storage.Store, runID string) (claims []topicqueue.Claim, err error) {
+	listed, err := claimsJSONL.read(ctx, store, runID)
+	for _, c := range listed {
+		claims = append(claims, c.Claim)
+	}
+	return claims, ignoreMissing(err)
+}
+
 // Claims returns the claims of a bundle with their sources; none if the files do not exist.
 func Claims(ctx context.Context, store storage.Store, runID string) ([]evidence.Claim, error) {
-	listed, err := claimsJSONL.read(ctx, store, runID)
+	listed, err := ListedClaims(ctx, store, runID)
 	if err != nil {
-		return nil, ignoreMissing(err)
+		return nil, err
 	}
 	lines, err := sourcesJSONL.read(ctx, store, runID)
 	if err != nil {
@@ -147,7 +156,7 @@ func Claims(ctx context.Context, store storage.Store, runID string) ([]evidence.
 	var claims []evidence.Claim
 	for _, c := range listed {
 		if s, ok := sources[c.SourceID]; ok {
-			claims = append(claims, evidence.Claim{Claim: c.Claim, Source: s})
+			claims = append(claims, evidence.Claim{Claim: c, Source: s})
 		}
 	}
 	return claims, nil

@@ -1,12 +1,11 @@
 package history
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
-	"github.com/yuin/goldmark/ast"
-
-	"nightdesk/pipeline/markdown"
+	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 )
 
@@ -122,23 +121,9 @@ func headingLevel(s string, start int) int {
 	return len(before)
 }
 
-var parser = markdown.NewParser()
-
 // plain returns a piece of Markdown as a reader sees it, on one line. Cells of a table row are separated by dots.
 func plain(s string) string {
-	source := []byte(s)
-	var out []string
-	_ = ast.Walk(parser.Parse(source), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if kind := n.Kind(); entering && (kind == ast.KindParagraph || kind == ast.KindTextBlock || kind == ast.KindHeading) {
-			out = append(out, markdown.Inline(n, source))
-			return ast.WalkSkipChildren, nil
-		}
-		return ast.WalkContinue, nil
-	})
-	line := text.Line(strings.Join(out, " "))
-	if line == "" {
-		line = text.Line(s)
-	}
+	line := cmp.Or(report.Text(s), text.Line(s))
 	if cells := strings.Trim(line, "| "); strings.HasPrefix(line, "|") {
 		return strings.ReplaceAll(cells, " | ", " · ")
 	}

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -234,15 +233,8 @@ func (x *Index) read(ctx context.Context, id string, at stamp) (doc document, er
 }
 
 func (x *Index) readClaims(ctx context.Context, id string) (claims []claim, err error) {
-	body, err := x.store.Get(ctx, storage.CacheKey(id, "claims.jsonl"))
-	if errors.Is(err, storage.ErrNotExist) {
-		return nil, nil
-	}
-	for line := range bytes.Lines(body) {
-		var c topicqueue.Claim
-		if json.Unmarshal(line, &c) != nil {
-			continue
-		}
+	listed, err := bundle.ListedClaims(ctx, x.store, id)
+	for _, c := range listed {
 		kept := claim{Citation: c.CitationID, Source: c.SourceID, Text: topicqueue.OneLine(c.Text)}
 		if quote := topicqueue.OneLine(c.Quote); quote != kept.Text {
 			kept.Quote = quote

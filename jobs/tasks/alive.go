@@ -1,22 +1,19 @@
 package tasks
 
-import (
-	"fmt"
+import "fmt"
 
-	"github.com/hibiken/asynq"
-)
-
-// Alive counts the workers, or the schedulers, of a host with a heartbeat in the last ten seconds or so, and their
-// active tasks. Single runs (`nightdesk run`) are counted as workers.
+// Alive counts the workers, or the schedulers, with a heartbeat in the last ten seconds or so, and their active tasks.
+// Single runs (`nightdesk run`) are counted as workers. host: only those of this host; empty: of all.
 func (d *Dispatcher) Alive(host string, schedulers bool) (processes, tasks int, err error) {
 	servers, err := d.inspector.Servers()
 	if err != nil {
 		return 0, 0, fmt.Errorf("list the workers: %w", err)
 	}
-	seen := map[int]bool{}
+	seen := map[string]bool{}
 	for _, s := range servers { // a worker has several
-		if s.Host == host && isScheduler(s) == schedulers {
-			seen[s.PID] = true
+		_, schedules := s.Queues[QueueScheduling]
+		if (host == "" || s.Host == host) && schedules == schedulers {
+			seen[fmt.Sprint(s.Host, s.PID)] = true
 			tasks += len(s.ActiveWorkers)
 		}
 	}
@@ -28,30 +25,12 @@ const QueueScheduling = "scheduling"
 
 // Workers returns the number of running workers of all hosts.
 func (d *Dispatcher) Workers() (int, error) {
-	workers, _, err := d.processes()
+	workers, _, err := d.Alive("", false)
 	return workers, err
 }
 
 // Schedulers returns the number of running schedulers of all hosts.
 func (d *Dispatcher) Schedulers() (int, error) {
-	_, schedulers, err := d.processes()
+	schedulers, _, err := d.Alive("", true)
 	return schedulers, err
 }
-
-func (d *Dispatcher) processes() (workers, schedulers int, err error) {
-	servers, err := d.inspector.Servers()
-	if err != nil {
-		return 0, 0, fmt.Errorf("list the workers: %w", err)
-	}
-	seen := map[string]bool{} // a worker has several servers
-	for _, s := range servers {
-		if isScheduler(s) {
-			schedulers++
-		} else {
-			seen[fmt.Sprint(s.Host, s.PID)] = true
-		}
-	}
-	return len(seen), schedulers, nil
-}
-
-func isScheduler(s *asynq.ServerInfo) bool { _, ok := s.Queues[QueueScheduling]; return ok }

@@ -106,7 +106,6 @@ var errTimeout = errors.New("tool call timed out")
 // A call that an earlier attempt made at the same ToolID is not repeated if its answer can be read. An answer that is
 // already shared within the tool's Scope is copied.
 func (r *Runner) Call(ctx context.Context, runID, tool string, call Call) (Answer, error) {
-	ctx = topicqueue.ForRun(ctx, runID)
 	if r.Once == nil {
 		return r.told(ctx, runID, tool, call)
 	}

@@ -11,9 +11,7 @@ import (
 // fallback holds the values of variables that are not columns of the list.
 type fallback struct {
 	values  map[string]string
-	used    map[string]bool // values used by a row
-	clashes map[string]bool // variables that are columns of the list and also have a value here
-	unknown map[string]bool // words in braces that are neither
+	unknown map[string]bool // words in braces that are neither a variable nor a column
 }
 
 // has reports whether a variable has a value without a column. f may be nil.
@@ -26,15 +24,6 @@ func (f *fallback) has(name string) bool {
 }
 
 var braced = regexp.MustCompile(`\{[a-z]+\}`)
-
-// Clashes returns the variables found so far that have a value given to NewReader and are also columns of the list.
-// The column is used.
-func (l *Reader) Clashes() []string {
-	if l.fallback == nil {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(l.fallback.clashes))
-}
 
 // Unknown returns the words in braces found so far that are not variables. They are left unchanged, because a formula
 // may contain them.
@@ -61,9 +50,6 @@ func (l *Reader) fillCells(r row) error {
 		return nil
 	}
 	for name := range r.values { // the columns of CSV and text are known already
-		if f.used[name] && !l.columns[name] {
-			return fmt.Errorf("it has a column %q that earlier rows lack; there {%s} had another value", name, name)
-		}
 		l.columns[name] = true
 	}
 	var err error
@@ -76,12 +62,10 @@ func (l *Reader) fillCells(r row) error {
 				f.unknown[word] = true
 				return word
 			case !l.columns[name] || name == column:
-				f.used[name] = true
 				return f.values[name]
 			case cells[name] == "":
 				err = fmt.Errorf("{%s} is the column %q, which is empty here", name, name)
 			}
-			f.clashes[name] = true
 			return cells[name]
 		})
 	}
@@ -91,12 +75,7 @@ func (l *Reader) fillCells(r row) error {
 // addFallback adds to a row the values of template variables that are not columns.
 func (l *Reader) addFallback(r row) {
 	for _, name := range l.template.Variables() {
-		switch {
-		case !l.fallback.has(name):
-		case l.columns[name]:
-			l.fallback.clashes[name] = true
-		default:
-			l.fallback.used[name] = true
+		if l.fallback.has(name) && !l.columns[name] {
 			r.values[name] = l.fallback.values[name]
 		}
 	}

@@ -82,8 +82,7 @@ func NewReader(r io.Reader, name string, format Format, template *Template, valu
 	}
 	l := &Reader{format: format, template: template, columns: map[string]bool{}, unused: map[string]bool{}}
 	if values != nil {
-		l.fallback = &fallback{values: values, used: map[string]bool{}, clashes: map[string]bool{},
-			unknown: map[string]bool{}}
+		l.fallback = &fallback{values: values, unknown: map[string]bool{}}
 	}
 	switch format {
 	case CSV:

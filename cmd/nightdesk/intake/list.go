@@ -46,7 +46,6 @@ type List struct {
 	Notes    []string             // what a person should know
 	Problems problemList
 	Unknown  []string // words in braces that are not variables of a schedule
-	Clashes  []string // variables of a schedule that are also columns
 }
 
 // Known returns the number of topics that the batch has already.
@@ -194,7 +193,7 @@ func Read(ctx context.Context, cfg config.Config, in io.Reader, f Request) (*Lis
 		r.list.Notes = append(r.list.Notes, fmt.Sprintf("%s: not used: %s", r.list.ShortName(), strings.Join(unused, ", ")))
 	}
 	r.noteRepeats()
-	r.list.Format, r.list.Unknown, r.list.Clashes = rows.Format(), rows.Unknown(), rows.Clashes()
+	r.list.Format, r.list.Unknown = rows.Format(), rows.Unknown()
 	return r.list, nil
 }
 

@@ -3,13 +3,11 @@ package shared
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/lua"
 	"nightdesk/topicqueue/retry"
 )
@@ -20,23 +18,19 @@ import (
 //	nightdesk:{pace:KEY}        string, exists until that time
 //	nightdesk:{pace:KEY}:slow   hash, exists for ten minutes after a refusal: every (ms between turns), at (its time)
 //
-// Within a process, calls of the run that came first go first, so that some runs finish early instead of all
-// advancing slowly. A turn taken but not used is lost. While Redis is unreachable no turn is granted. Safe for
-// concurrent use.
+// Within a process, one caller at a time asks Redis, so that a refusal slows down all others. A turn taken but not used
+// is lost. While Redis is unreachable no turn is granted. Safe for concurrent use.
 type Pace struct {
 	rdb redis.UniversalClient
 
 	mu    sync.Mutex
-	lines map[string]*line // waiting callers by key; no entry without callers
-	ranks map[string]int   // order of arrival of runs
+	lines map[string]*line // by key; no entry without callers
 }
 
-// line is the queue of callers under a key. The first caller has left waiting and asks Redis.
-type line struct{ waiting []*waiter }
-
-type waiter struct {
-	rank int
-	turn chan struct{} // closed when the caller becomes the first
+// line is the queue of callers under a key.
+type line struct {
+	callers int
+	turn    chan struct{} // held by the caller that asks Redis
 }
 
 var (
@@ -45,28 +39,33 @@ var (
 )
 
 const (
-	maxRanks    = 1 << 14          // maximum number of runs whose order is remembered
 	slowest     = 10 * time.Second // maximum interval between turns, however often a server refuses
 	remembering = 10 * time.Minute // how long a refusal is remembered
 )
 
 // NewPace returns the rates stored in rdb.
 func NewPace(rdb redis.UniversalClient) *Pace {
-	return &Pace{rdb: rdb, lines: map[string]*line{}, ranks: map[string]int{}}
+	return &Pace{rdb: rdb, lines: map[string]*line{}}
 }
 
-// Wait returns when the caller's turn under key has come. Turns are at least every apart, in whole milliseconds. The
-// run of ctx (topicqueue.RunOf) determines the order. If the turn would come after ctx's deadline, Wait does not take
-// it and returns an error that wraps context.DeadlineExceeded, mostly at once. Other errors are context.Cause(ctx) or
-// an error of Redis.
+// Wait returns when the caller's turn under key has come. Turns are at least every apart, in whole milliseconds. If
+// the turn would come after ctx's deadline, Wait does not take it and returns an error that wraps
+// context.DeadlineExceeded, mostly at once. Other errors are context.Cause(ctx) or an error of Redis.
 func (p *Pace) Wait(ctx context.Context, key string, every time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := p.enter(ctx, key, every); err != nil {
-		return err
-	}
+	l := p.enter(key)
 	defer p.leave(key)
+	if wait := time.Duration(max(0, l.callers-2)) * every; !retry.Fits(ctx, wait) {
+		return tooLate(key, wait)
+	}
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-l.turn }()
 	patience := int64(-1)
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = max(time.Until(deadline).Milliseconds(), 0)
@@ -95,67 +94,23 @@ func milliseconds(d time.Duration) int64 {
 	return max(int64((d+time.Millisecond-1)/time.Millisecond), 1)
 }
 
-// enter waits until the caller is the first of its process under key. Its errors are those of Wait.
-func (p *Pace) enter(ctx context.Context, key string, every time.Duration) error {
+// enter adds a caller to the line under key. It returns the line as it is then.
+func (p *Pace) enter(key string) line {
 	p.mu.Lock()
-	l, w := p.lines[key], &waiter{rank: p.rank(topicqueue.RunOf(ctx)), turn: make(chan struct{})}
-	if l == nil {
-		p.lines[key] = &line{}
-		p.mu.Unlock()
-		return nil
+	defer p.mu.Unlock()
+	if p.lines[key] == nil {
+		p.lines[key] = &line{turn: make(chan struct{}, 1)}
 	}
-	at := len(l.waiting)
-	for at > 0 && l.waiting[at-1].rank > w.rank {
-		at--
-	}
-	if wait := time.Duration(at) * every; !retry.Fits(ctx, wait) {
-		p.mu.Unlock()
-		return tooLate(key, wait)
-	}
-	l.waiting = slices.Insert(l.waiting, at, w)
-	p.mu.Unlock()
-	select {
-	case <-w.turn:
-		return nil
-	case <-ctx.Done():
-	}
-	p.mu.Lock()
-	i := slices.Index(l.waiting, w)
-	if i >= 0 {
-		l.waiting = slices.Delete(l.waiting, i, i+1)
-	}
-	p.mu.Unlock()
-	if i < 0 { // it has become the first meanwhile
-		p.leave(key)
-	}
-	return context.Cause(ctx)
+	p.lines[key].callers++
+	return *p.lines[key]
 }
 
-// rank returns the position of a run in the order of arrival. Calls without a run go first. p.mu is held.
-func (p *Pace) rank(run string) int {
-	if run == "" {
-		return 0
-	}
-	if p.ranks[run] == 0 {
-		if len(p.ranks) >= maxRanks {
-			clear(p.ranks)
-		}
-		p.ranks[run] = len(p.ranks) + 1
-	}
-	return p.ranks[run]
-}
-
-// leave makes the next caller the first.
 func (p *Pace) leave(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l := p.lines[key]
-	if len(l.waiting) == 0 {
+	if p.lines[key].callers--; p.lines[key].callers == 0 {
 		delete(p.lines, key)
-		return
 	}
-	close(l.waiting[0].turn)
-	l.waiting = l.waiting[1:]
 }
 
 // Slow records that a server refused a request under key because of its rate limit. For the next ten minutes its

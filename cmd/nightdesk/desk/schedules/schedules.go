@@ -175,10 +175,6 @@ func (d Desk) checkList(ctx context.Context, spec schedule.Spec, due, now time.T
 	for _, note := range list.Notes {
 		d.Console.Say("%s", note)
 	}
-	for _, name := range list.Clashes {
-		d.Console.Say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.",
-			name, name, list.ShortName())
-	}
 	if len(list.Unknown) > 0 {
 		d.Console.Say("%s in topics is not a variable and stays as it is. The variables are %s",
 			strings.Join(list.Unknown, " "), strings.Join(schedule.Variables(), " "))
