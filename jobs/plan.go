@@ -165,21 +165,22 @@ func (h planHandler) planned(ctx context.Context, a *stage.Attempt, p *planning.
 	planCtx, cancel := within(ctx, a.Seal, a.Seal/planShare) // a plan without the model is better than a late plan
 	plan, err := p.Plan(planCtx, run)
 	cancel()
-	if errors.Is(context.Cause(planCtx), stage.ErrTimeUp) && ctx.Err() == nil && err != nil {
-		p.Model = nil
-		if plan, err = p.Plan(ctx, run); err == nil {
-			plan.Fallbacks = append(plan.Fallbacks, "the time for planning was used up")
-		}
+	var why string
+	switch {
+	case ctx.Err() != nil || err == nil:
+		return plan, err
+	case errors.Is(context.Cause(planCtx), stage.ErrTimeUp):
+		why = "the time for planning was used up"
+	case errors.Is(err, llm.ErrBudget):
+		why = "the budget leaves nothing for planning"
+	case errors.Is(err, llm.ErrUnavailable):
+		why = topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), stage.MaxReason)
+	default:
+		return plan, err
 	}
-	if errors.Is(err, llm.ErrUnavailable) && ctx.Err() == nil {
-		why := topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), stage.MaxReason)
-		if errors.Is(err, llm.ErrBudget) {
-			why = "the budget leaves nothing for planning"
-		}
-		p.Model = nil
-		if plan, err = p.Plan(ctx, run); err == nil {
-			plan.Fallbacks = append(plan.Fallbacks, why)
-		}
+	p.Model = nil
+	if plan, err = p.Plan(ctx, run); err == nil {
+		plan.Fallbacks = append(plan.Fallbacks, why)
 	}
 	return plan, err
 }

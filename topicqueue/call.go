@@ -25,9 +25,9 @@ func (c Call) Waits(now time.Time) bool {
 
 // CallLimits are the configured limits of one server; 0 = none.
 type CallLimits struct {
-	RequestsPerMinute int
-	TokensPerMinute   int
-	InFlight          int // concurrent calls; 0: learned
+	RequestsPerMinute int `json:"requests"`
+	TokensPerMinute   int `json:"tokens"`
+	InFlight          int `json:"in_flight"` // concurrent calls; 0: learned
 }
 
 // Permit allows one try. It is returned when the try has ended.

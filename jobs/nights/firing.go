@@ -229,18 +229,9 @@ func (s *Scheduler) settle(ctx context.Context, name string, f schedule.Firing) 
 	if err != nil || !end.Sealed || end.Open > 0 {
 		return err
 	}
-	var o schedule.Outcome
+	n := map[topicqueue.RunState]int{}
 	err = s.Queue.Runs(ctx, f.Batch, func(run topicqueue.Run) error {
-		switch run.State {
-		case topicqueue.RunCompleted:
-			o.Completed++
-		case topicqueue.RunPartial:
-			o.Partial++
-		case topicqueue.RunFailed:
-			o.Failed++
-		case topicqueue.RunCancelled:
-			o.Cancelled++
-		}
+		n[run.State]++
 		return nil
 	})
 	if err != nil {
@@ -248,7 +239,8 @@ func (s *Scheduler) settle(ctx context.Context, name string, f schedule.Firing) 
 	}
 	return s.judge(ctx, name, func(r *schedule.Record) error {
 		if f := r.At(f.Due); f != nil && f.State == schedule.Running {
-			r.End(f, o, s.Now())
+			r.End(f, schedule.Outcome{Completed: n[topicqueue.RunCompleted], Partial: n[topicqueue.RunPartial],
+				Failed: n[topicqueue.RunFailed], Cancelled: n[topicqueue.RunCancelled]}, s.Now())
 		}
 		return nil
 	})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -59,17 +58,12 @@ func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch red
 func (d *Dispatcher) EnqueueAll(ctx context.Context, q *redisqueue.Queue,
 	runs []topicqueue.Run) (created []bool, err error) {
 	created = make([]bool, len(runs))
-	var next atomic.Int64
 	g, groupCtx := errgroup.WithContext(ctx)
-	for range min(len(runs), enqueuers) {
-		g.Go(func() error {
-			for i := next.Add(1) - 1; int(i) < len(runs); i = next.Add(1) - 1 {
-				var err error
-				if created[i], err = q.Create(groupCtx, runs[i]); err != nil {
-					return err
-				}
-			}
-			return nil
+	g.SetLimit(enqueuers)
+	for i, run := range runs {
+		g.Go(func() (err error) {
+			created[i], err = q.Create(groupCtx, run)
+			return err
 		})
 	}
 	if err := g.Wait(); err != nil {

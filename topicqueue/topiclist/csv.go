@@ -15,7 +15,6 @@ import (
 type csvRows struct {
 	in       *boundedReader
 	csv      *csv.Reader
-	before   int // lines above the header
 	columns  []string
 	last     int // line on which the last row ended
 	tooLarge bool
@@ -29,17 +28,8 @@ func (l *Reader) openCSV(in *bufio.Reader) error {
 	}
 	c := &csvRows{in: &boundedReader{in: in}}
 	line, _, _ := strings.Cut(string(head), "\n")
-	separator, told := separatorLine(line)
-	if told {
-		c.before = 1
-		if _, err := in.ReadSlice('\n'); err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-	} else {
-		separator = separatorOf(line)
-	}
 	c.csv = csv.NewReader(c.in)
-	c.csv.Comma, c.csv.FieldsPerRecord, c.csv.ReuseRecord = separator, -1, true
+	c.csv.Comma, c.csv.FieldsPerRecord, c.csv.ReuseRecord = separatorOf(line), -1, true
 	header, err := c.read()
 	if errors.Is(err, io.EOF) {
 		return errors.New("there is no header row; the first row names the columns, one of them topic")
@@ -53,7 +43,7 @@ func (l *Reader) openCSV(in *bufio.Reader) error {
 	}
 	if err := l.checkHeader(c.columns); err != nil {
 		at, _ := c.csv.FieldPos(0)
-		return &RowError{at + c.before, strings.ReplaceAll(err.Error(), "\n", "; ")}
+		return &RowError{at, strings.ReplaceAll(err.Error(), "\n", "; ")}
 	}
 	l.rows = c.next
 	return nil
@@ -92,7 +82,7 @@ func (c *csvRows) next() (row, error) {
 			return row{}, err
 		}
 		line, _ := c.csv.FieldPos(0)
-		r := row{line + c.before, map[string]string{}}
+		r := row{line, map[string]string{}}
 		for i, cell := range cells {
 			cell, ok := cleanCell(cell)
 			if !ok {
@@ -139,23 +129,23 @@ func (c *csvRows) read() ([]string, error) {
 			fmt.Sprintf("the row has more than %d bytes: is a quote not closed? The rest was not read", maxRow)}
 	case err == nil:
 		line, _ := c.csv.FieldPos(len(cells) - 1)
-		c.last = line + c.before + strings.Count(cells[len(cells)-1], "\n")
+		c.last = line + strings.Count(cells[len(cells)-1], "\n")
 		return cells, nil
 	case !errors.As(err, &parse):
 		return nil, err
 	}
-	c.last = parse.Line + c.before
+	c.last = parse.Line
 	text := parse.Err.Error()
 	switch {
 	case errors.Is(parse.Err, csv.ErrBareQuote):
 		text = `a field contains a quote but is not quoted; quote the field and double each quote inside it`
 	case errors.Is(parse.Err, csv.ErrQuote) && parse.Line > parse.StartLine:
 		text = fmt.Sprintf("the quotes of a field that begins here are not closed properly (noticed on line %d); "+
-			"double each quote inside a field", parse.Line+c.before)
+			"double each quote inside a field", parse.Line)
 	case errors.Is(parse.Err, csv.ErrQuote):
 		text = `the quotes of a field are not closed properly; double each quote inside a field`
 	}
-	return nil, &RowError{parse.StartLine + c.before, text}
+	return nil, &RowError{parse.StartLine, text}
 }
 
 var errTooLarge = errors.New("the row is too large")

@@ -52,9 +52,6 @@ func detect(name string, head []byte, template *Template) Format {
 	if len(line) > 0 && line[0] == '{' && (json.Valid(line) || len(head) == peekBytes) {
 		return JSONLines
 	}
-	if _, ok := separatorLine(string(line)); ok {
-		return CSV
-	}
 	separator := separatorOf(string(line))
 	columns := strings.Split(string(line), string(separator))
 	if len(columns) < 2 {
@@ -96,13 +93,4 @@ func separatorOf(header string) rune {
 		}
 	}
 	return best
-}
-
-// separatorLine parses the line in which spreadsheets declare the separator: sep=;
-func separatorLine(line string) (rune, bool) {
-	line = strings.TrimRight(line, "\r\n")
-	if s, ok := strings.CutPrefix(strings.ToLower(line), "sep="); ok && len(s) == 1 && strings.Contains(separators, s) {
-		return rune(s[0]), true
-	}
-	return 0, false
 }

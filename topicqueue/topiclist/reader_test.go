@@ -71,8 +71,6 @@ func TestReader(t *testing.T) {
 			want: []row{{Line: 2, Topic: "Wind", Options: options{"strategy": "focused"}}}},
 		"semicolons of a spreadsheet": {text: "\ufeffTopic;Citation style\r\nPreise, 2024;numbered\r\n;\r\n", format: topiclist.CSV,
 			want: []row{{Line: 2, Topic: "Preise, 2024", Options: options{"citation_style": "numbered"}}}},
-		"a separator that is told": {text: "sep=;\ntopic;id\nA, b; 7 \n", format: topiclist.CSV,
-			want: []row{{Line: 3, Topic: "A, b", Options: options{"id": "7"}}}},
 		"tabs in UTF-16": {text: "\xff\xfet\x00o\x00p\x00i\x00c\x00\t\x00i\x00d\x00\n\x00\xe4\x00\t\x001\x00\n\x00", format: topiclist.CSV,
 			want: []row{{Line: 2, Topic: "ä", Options: options{"id": "1"}}}},
 		"one column, by the file's name": {text: "topic\nA\n\"B, c\"\n", file: "x.CSV", format: topiclist.CSV,

@@ -24,7 +24,7 @@ var (
 // governed is the state of one process at one server.
 type governed struct {
 	id, host   string
-	limits     limits
+	limits     topicqueue.CallLimits
 	registered bool
 	waiting    map[string]*waiting
 	held       map[string]held
@@ -71,28 +71,19 @@ type (
 		used    int
 		verdict chan topicqueue.CallVerdict // buffered; nil: the verdict is not needed
 	}
-	limits struct {
-		InFlight int `json:"in_flight"`
-		Requests int `json:"requests"`
-		Tokens   int `json:"tokens"`
-	}
 	batch struct {
-		Process string   `json:"process"`
-		Channel string   `json:"channel"`
-		Lease   int64    `json:"lease"` // ms
-		Wait    int64    `json:"wait"`  // ms
-		Limits  limits   `json:"limits"`
-		Ends    []ending `json:"ends"`
-		Keep    []string `json:"keep"`
-		Asks    []ask    `json:"asks"`
+		Process string                `json:"process"`
+		Channel string                `json:"channel"`
+		Lease   int64                 `json:"lease"` // ms
+		Wait    int64                 `json:"wait"`  // ms
+		Limits  topicqueue.CallLimits `json:"limits"`
+		Ends    []ending              `json:"ends"`
+		Keep    []string              `json:"keep"`
+		Asks    []ask                 `json:"asks"`
 
 		all bool // mentions all live calls and permits
 	}
 )
-
-func limitsOf(l topicqueue.CallLimits) limits {
-	return limits{InFlight: l.InFlight, Requests: l.RequestsPerMinute, Tokens: l.TokensPerMinute}
-}
 
 // batch returns the next message to Redis, and false if there is nothing to send. Its ends are removed from s.
 func (s *governed) batch(now time.Time, last bool) (batch, bool) {

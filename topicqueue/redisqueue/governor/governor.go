@@ -170,7 +170,7 @@ func (g *Governor) server(call topicqueue.Call) *governed {
 		s = &governed{id: call.Server, host: call.Host, waiting: map[string]*waiting{}, held: map[string]held{}}
 		g.servers[call.Server] = s
 	}
-	s.limits = limitsOf(call.Limits)
+	s.limits = call.Limits
 	return s
 }
 
