@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/text"
@@ -106,7 +107,7 @@ func parts(s string) (words []string, figures []quantity.Quantity) {
 }
 
 // sayTheSame reports whether two sentences or rows are equal: the same words in the same order with the same figures,
-// apart from notation.
+// apart from notation and misspellings.
 func sayTheSame(a, b string) bool {
 	if strings.HasPrefix(a, "|") && strings.HasPrefix(b, "|") {
 		one, two := strings.Split(strings.Trim(a, "| "), "|"), strings.Split(strings.Trim(b, "| "), "|")
@@ -127,7 +128,10 @@ func same(a, b string) bool {
 	if !slices.EqualFunc(figuresA, figuresB, equal) {
 		return false
 	}
-	return strings.Join(wordsA, "") == strings.Join(wordsB, "") // also written as one word or two
+	if strings.Join(wordsA, "") == strings.Join(wordsB, "") { // written as one word or two
+		return true
+	}
+	return slices.EqualFunc(wordsA, wordsB, func(x, y string) bool { return x == y || misspelt(x, y) })
 }
 
 // equal reports whether two figures have the same value, independent of notation and unit prefix. A figure alone does
@@ -160,4 +164,30 @@ func Follows(old, now string) bool {
 func terms(s string) []string {
 	words, _ := parts(s)
 	return text.TermSet(strings.Join(words, " "))
+}
+
+// leastMisspelt is the minimum length of a word, in characters, for a one-letter difference to count as a misspelling.
+const leastMisspelt = 5
+
+// misspelt reports whether two words are spellings of the same word. They differ by one inserted, deleted or replaced
+// letter, or two swapped neighbours, as in four fifths of all misspellings (Damerau 1964). The first letter is hardly
+// ever wrong, and a different last letter is a different word form.
+func misspelt(a, b string) bool {
+	x, y := []rune(a), []rune(b)
+	if strings.ContainsAny(a+b, "0123456789") || len(x) == 0 || len(y) == 0 || x[0] != y[0] {
+		return false
+	}
+	head, tail := 0, 0
+	for head < min(len(x), len(y)) && x[head] == y[head] {
+		head++
+	}
+	for tail < min(len(x), len(y))-head && x[len(x)-1-tail] == y[len(y)-1-tail] {
+		tail++
+	}
+	x, y = x[head:len(x)-tail], y[head:len(y)-tail]
+	if len(x) == 2 && len(y) == 2 {
+		return x[0] == y[1] && x[1] == y[0]
+	}
+	shorter := min(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
+	return tail > 0 && len(x) <= 1 && len(y) <= 1 && shorter >= leastMisspelt
 }

@@ -75,6 +75,8 @@ func TestMoved(t *testing.T) {
 		{name: "negation", old: "works are open", now: "works are not open", want: []string{"are open -> are not open"}},
 		{name: "date", old: "12 May 2026", now: "3 September 2026", want: []string{"12 May 2026 -> 3 September 2026"}},
 		{name: "cancelled", old: "will open its", now: "has cancelled its", want: []string{"will open -> has cancelled"}},
+		{name: "misspelt", old: "foundry", now: "foundary"},
+		{name: "misspelt, neighbours in exchange", old: "quays are", now: "quays aer"},
 		{name: "another form", old: "covers 5,100", now: "covered 5,100", want: []string{"covers -> covered"}},
 		{name: "the contrary by two letters", old: "The works are open", now: "The works are opened",
 			want: []string{"open -> opened"}},
