@@ -80,8 +80,8 @@ func alnum(c byte) bool { return isAlnum(c) || c >= utf8.RuneSelf }
 
 func isAlnum(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// isPunct reports whether a backslash escapes this byte.
-func isPunct(c byte) bool { return c > ' ' && c < 0x7f && !isAlnum(c) }
+// IsPunct reports whether a backslash escapes this byte.
+func IsPunct(c byte) bool { return c > ' ' && c < 0x7f && !isAlnum(c) }
 
 // CodeSpan returns s as inline code, with a fence longer than any run of backticks in it. It returns "" for "".
 func CodeSpan(s string) string {

@@ -20,7 +20,7 @@ func Plain(markdown string) string {
 	var b strings.Builder
 	for i := 0; i < len(markdown); {
 		c := markdown[i]
-		if c == '\\' && i+1 < len(markdown) && isPunct(markdown[i+1]) {
+		if c == '\\' && i+1 < len(markdown) && IsPunct(markdown[i+1]) {
 			b.WriteByte(markdown[i+1])
 			i += 2
 			continue
