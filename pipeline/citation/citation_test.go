@@ -130,16 +130,19 @@ func TestResolve(t *testing.T) {
 		"indented code":        {in: "A\n\n    [CIT-9-99]\n\nB", want: "A\n\n    [CIT-9-99]\n\nB"},
 		"list item":            {in: "- a\n\n    b [CIT-9-99]", want: "- a\n\n    b", removed: []citation.Removal{{Marker: "[CIT-9-99]", Reason: key}}},
 		"open backtick":        {in: "a ` b [CIT-3-1]", want: "a ` b [CIT-3-01]"},
-		"escaped":              {in: `a \[7\] \[CIT-3-1\]`, want: `a \[7\] \[CIT-3-1\]`},
+		"escaped":              {in: `a \[7\] \[CIT-3-1\]`, want: `a \[7\] [CIT-3-01]`},
 		"foreign link":         {in: "See [the *docs* `x]`](https://evil.org/x) now.", want: "See the *docs* `x]` now.", removed: []citation.Removal{{Marker: "https://evil.org/x", Reason: address}}},
 		"known link":           {in: "See [docs](HTTPS://Example.org/a_(b)?q=1#top) now.", want: "See [docs](HTTPS://Example.org/a_(b)?q=1#top) now."},
 		"image":                {in: "![alt](https://evil.org/x.png)", want: "", removed: []citation.Removal{{Marker: "https://evil.org/x.png", Reason: address}}},
 		"script link":          {in: "[x](javascript:alert(1))", want: "x", removed: []citation.Removal{{Marker: "javascript:alert(1)", Reason: address}}},
-		"bare address":         {in: "See https://evil.org/x(y). Then", want: "See. Then", removed: []citation.Removal{{Marker: "https://evil.org/x(y)", Reason: address}}},
+		"bare address":         {in: "See https://evil.org/x(y). Then", want: "See evil.org. Then", removed: []citation.Removal{{Marker: "https://evil.org/x(y)", Reason: address}}},
 		"known bare address":   {in: "See https://example.org/a_(b)?q=1.", want: "See https://example.org/a_(b)?q=1."},
-		"angle address":        {in: "See <https://evil.org> now", want: "See now", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
+		"angle address":        {in: "See <https://evil.org> now", want: "See evil.org now", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
 		"definition":           {in: "A [x].\n\n[1]: https://evil.org/x\n", want: "A [x].\n\n", removed: []citation.Removal{{Marker: "https://evil.org/x", Reason: address}}},
-		"tag":                  {in: `A <a href="https://evil.org">b</a> <b>c</b>`, want: "A b <b>c</b>", removed: []citation.Removal{{Marker: `<a href="https://evil.org">`, Reason: citation.ReasonMarkup}}},
+		"tag":                  {in: `A <a href="https://evil.org">b</a> <b>c</b>`, want: "A b <b>c</b>", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
+		"active tag":           {in: `A <img src="https://evil.org/x.png"> <b onclick="x()">c</b>`, want: "A c</b>", removed: []citation.Removal{{Marker: `<img src="https://evil.org/x.png">`, Reason: citation.ReasonMarkup}, {Marker: `<b onclick="x()">`, Reason: citation.ReasonMarkup}}},
+		"only a link":          {in: "See also https://evil.org/a and https://evil.org/b.", want: "See also evil.org and evil.org.", removed: []citation.Removal{{Marker: "https://evil.org/a", Reason: address}, {Marker: "https://evil.org/b", Reason: address}}},
+		"only citations":       {in: "It is so. See also [CIT-9-01] and [CIT-9-02].", want: "It is so.", removed: []citation.Removal{{Marker: "[CIT-9-01]", Reason: key}, {Marker: "[CIT-9-02]", Reason: key}}},
 		"comparison":           {in: "a < b and c > d", want: "a < b and c > d"},
 		"marker with address":  {in: "A [CIT-3-01](https://evil.org).", want: "A [CIT-3-01].", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
 		"marker in link text":  {in: "A [b [CIT-3-1]](https://evil.org).", want: "A b [CIT-3-01].", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
@@ -293,21 +296,5 @@ func TestHas(t *testing.T) {
 	}
 	if want := "`b````\nd\n```\n"; inside != want {
 		t.Errorf("%q, want %q", inside, want)
-	}
-}
-
-func TestCloseCode(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"a\n```go\nx": "a\n```go\nx\n```\n", "a\n```go\nx\n```": "a\n```go\nx\n```", "a\n~~~~\n```\n": "a\n~~~~\n```\n~~~~\n",
-		"a `b`": "a `b`", "a\n\n    b": "a\n\n    b", "```": "```\n```\n", "": "",
-	} {
-		got := markup.CloseCode(in)
-		if got != want {
-			t.Errorf("CloseCode(%q) = %q, want %q", in, got, want)
-		}
-		if again := markup.CloseCode(got); again != got {
-			t.Errorf("CloseCode(%q) = %q: not stable", got, again)
-		}
 	}
 }

@@ -56,7 +56,7 @@ func Destination(raw string) (string, destKind) {
 		return d, Unsafe
 	case len(d) > 1 && strings.IndexByte(`/\`, d[0]) >= 0 && strings.IndexByte(`/\`, d[1]) >= 0:
 		return "https://" + strings.TrimLeft(d, `/\`), Web
-	case markup.FoldPrefix(d, "www."):
+	case strings.HasPrefix(strings.ToLower(d), "www."):
 		return "https://" + d, Web
 	}
 	return d, Harmless

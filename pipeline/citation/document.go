@@ -5,12 +5,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
 	"nightdesk/pipeline/citation/address"
-	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/text"
 )
@@ -26,7 +26,7 @@ func ParseKey(key string) (file string, page int) {
 	key = norm.NFC.String(text.Line(key))
 	end := strings.TrimRight(key, " .,;)）")
 	// nearly every line of a report
-	if last := len(end) - 1; last < 0 || !markup.IsDigit(end[last]) && !strings.ContainsRune("页頁쪽ジ", lastRune(end)) {
+	if end == "" || !unicode.IsDigit(rune(end[len(end)-1])) && !strings.ContainsRune("页頁쪽ジ", lastRune(end)) {
 		return strings.TrimRight(key, " ,;"), 0
 	}
 	if m := pageSuffix.FindStringSubmatchIndex(key); m != nil && m[0] > 0 {
@@ -133,10 +133,12 @@ func standsAlone(s string, start, end int) bool {
 		}
 	}
 	rest := strings.TrimPrefix(s[end:], ".")
-	return rest == "" || !inName(rest[0]) || len(rest) < len(s)-end && !markup.AlnumASCII(rest[0])
+	return rest == "" || !inName(rest[0]) || len(rest) < len(s)-end && !alnum(rest[0])
 }
 
-func inName(c byte) bool { return markup.AlnumASCII(c) || strings.IndexByte("_-/\\%+", c) >= 0 }
+func alnum(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func inName(c byte) bool { return alnum(c) || strings.IndexByte("_-/\\%+", c) >= 0 }
 
 var (
 	codeText     = regexp.MustCompile("`+([^`]+)`+")

@@ -1,8 +1,10 @@
 package citation
 
 import (
+	"slices"
 	"strings"
 
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/citation/markup"
 )
 
@@ -22,18 +24,23 @@ type Removal struct {
 
 // Resolve returns Markdown in which every marker has its canonical form, [CIT-3-01], one bracket for each id, and
 // stands for a citation of the registry. Everything else that looks like a citation is removed together with the space
-// before it and reported: unknown ids, bare numbers, addresses that no source has (the text of such a link stays), and
-// tags that load, run or link something. An address that leads to a source in another way than exactly becomes the
-// source's own; links has those that stay, as they were written. Code is left alone. Resolving the result again changes
-// nothing, unless brackets are nested a hundred deep. Never fails.
+// before it and reported: unknown ids, bare numbers, addresses that no source has (the text of such a link stays, and
+// of an address the site's name), and tags that load, run or link something. An address that leads to a source in
+// another way than exactly becomes the source's own; links has those that stay, as they were written. Code is left
+// alone. Resolving the result again changes nothing, unless the text was made to annoy. Never fails.
 func (r *Registry) Resolve(markdown string) (resolved string, removed []Removal, links []Linked) {
-	markdown = strings.ToValidUTF8(markdown, "\uFFFD")
+	markdown = markup.Normalize(markdown)
 	links = r.Links(markdown)
-	// What is removed may join its neighbours to a new marker, so the text is read until nothing changes: twice for
-	// real text. The bound is for text that was made to annoy: brackets nested without end.
+	// What is removed may join its neighbours to a new marker, so the text is read until nothing changes.
 	for range 30 {
-		out, more := r.resolveOnce(markdown)
-		removed = append(removed, more...)
+		c := resolver{Registry: r, text: markup.Scan(markdown, r.HasURL), rowEnd: -1}
+		for _, k := range c.text.Tokens {
+			if !k.Coded {
+				c.edits = append(c.edits, c.resolve(k)...)
+			}
+		}
+		out := c.text.Apply(c.edits)
+		removed = append(removed, c.removed...)
 		if out == markdown {
 			break
 		}
@@ -42,48 +49,79 @@ func (r *Registry) Resolve(markdown string) (resolved string, removed []Removal,
 	return markdown, removed, links
 }
 
-func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal) {
-	note := func(marker, reason string) { removed = append(removed, Removal{marker, reason}) }
-	e := markup.Scan(markdown, r.HasURL).Edit()
-	e.OnLink = func(t markup.Token) markup.Verdict {
-		l, ok := r.Lead(t.Dest)
-		switch {
-		case t.Raw != "":
-			note(t.Raw, ReasonMarkup)
-		case !ok:
-			note(t.Dest, ReasonUnknownURL)
-		case t.Kind == markup.Definition: // goes in any case
-		case l.Match == MatchExact:
-			return markup.Verdict{Keep: true}
-		default:
-			return markup.Verdict{Keep: true, Dest: SafeSpelling(l.Address)}
+type resolver struct {
+	*Registry
+	text    *markup.Text
+	edits   []markup.Edit
+	removed []Removal
+	row     []string // markers that stand side by side
+	rowEnd  int      // where the last of them ends
+}
+
+func (c *resolver) note(marker, reason string) {
+	c.removed = append(c.removed, Removal{marker, reason})
+}
+
+// resolve returns what changes about a token.
+func (c *resolver) resolve(k markup.Token) []markup.Edit {
+	raw := c.text.Markdown[k.Start:k.End]
+	switch {
+	case slices.ContainsFunc(k.IDs, func(id string) bool { return markup.Canonical(id) != "" || k.Kind == markup.Marker }):
+		if dest := k.Dest; dest != "" && !c.HasURL(dest) {
+			c.note(dest, ReasonUnknownURL)
 		}
-		return markup.Verdict{}
+		return []markup.Edit{{Start: k.Start, End: k.End, With: c.marker(k)}}
+	case k.Kind == markup.Marker:
+		if len(k.Numbers) == 0 || !c.text.IsCitation(k, false, c.rowEnd) {
+			return nil
+		}
+		c.note(raw, ReasonNumber)
+		return []markup.Edit{{Start: k.Start, End: k.End, With: markup.Gone}}
+	case k.Kind == markup.Tag:
+		c.note(raw, ReasonMarkup)
+		return []markup.Edit{{Start: k.Start, End: k.End, With: markup.Gone}}
 	}
-	e.OnMarker = func(t markup.Token) (string, bool) {
-		g := t.Group
-		if len(g.IDs) == 0 {
-			if t.Kind == markup.Link || !e.IsCitedNumber(t.Start, g) {
-				return "", false
-			}
-			note(markdown[t.Start:g.End], ReasonNumber)
-			return "", true
-		}
-		var markers []string
-		for _, id := range g.IDs {
-			marker := "[" + id.String() + "]"
-			if _, known := r.traces[id.String()]; known {
-				markers = append(markers, marker)
-			} else {
-				note(marker, ReasonUnknownKey)
-			}
-		}
-		if g.Dest != "" && !strings.HasPrefix(g.Dest, "#") && !r.HasURL(g.Dest) {
-			note(g.Dest, ReasonUnknownURL)
-		}
-		return e.Cite(markers...), true
+	switch l, ok := c.Lead(k.Dest); {
+	case !ok:
+		c.note(k.Dest, ReasonUnknownURL)
+	case k.Kind == markup.Definition: // what refers to it has the address
+	case l.Match == MatchExact:
+		return nil
+	default:
+		return []markup.Edit{c.text.Relink(k, SafeSpelling(l.Address))}
 	}
-	return e.Run(0, len(markdown)), removed
+	return c.text.Unlink(k, SiteName(k.Dest))
+}
+
+// marker returns the canonical markers of a token that are not yet in its row.
+func (c *resolver) marker(k markup.Token) string {
+	if k.Start != c.rowEnd {
+		c.row = nil
+	}
+	c.rowEnd = k.End
+	var with strings.Builder
+	for _, id := range k.IDs {
+		marker := "[" + id + "]"
+		if _, known := c.traces[id]; !known {
+			c.note(marker, ReasonUnknownKey)
+		} else if !slices.Contains(c.row, marker) {
+			c.row = append(c.row, marker)
+			with.WriteString(marker)
+		}
+	}
+	if with.Len() == 0 {
+		return markup.Gone
+	}
+	return with.String()
+}
+
+// SiteName returns the name of the site of an address; "" if it names none that a reader should see.
+func SiteName(dest string) string {
+	a, ok := address.Parse(dest)
+	if !ok || a.IsIP() || a.IsShortened() {
+		return ""
+	}
+	return strings.TrimPrefix(a.Host, "www.")
 }
 
 // Linked is an address in a text and the source that it leads to.
@@ -98,8 +136,8 @@ type Linked struct {
 // order. Never fails.
 func (r *Registry) Links(markdown string) (links []Linked) {
 	seen := map[string]bool{}
-	for _, t := range markup.Scan(markdown, r.HasURL).Tokens {
-		if l, ok := r.Lead(t.Dest); ok && !t.Coded && t.Raw == "" && !seen[l.URL] {
+	for _, k := range markup.Scan(markdown, r.HasURL).Tokens {
+		if l, ok := r.Lead(k.Dest); ok && !k.Coded && !seen[l.URL] {
 			seen[l.URL] = true
 			links = append(links, l)
 		}

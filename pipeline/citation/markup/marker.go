@@ -7,212 +7,175 @@ import (
 	"unicode/utf8"
 )
 
-// Group is a bracketed marker as models write it: [CIT-3-01], [CIT-3-01, CIT-3-02], [[CIT-3-01](#ref-cit-3-01)],
-// 【CIT-3-01】, (CIT-3-01), [7], [^7], 【7†L1-L9】.
-type Group struct {
-	End     int    // bytes into the text
-	IDs     []ID   // in order, possibly repeated
-	Numbers []int  // bare numbers
-	Dest    string // of the link that the brackets make, if they do
-	Locator string // what follows the only number: ", p. 5"
-	Hash    bool   // numbers are written #1, as those of other things are
-	Round   bool   // the brackets are round ones
+// Cited is what a marker cites. Models write [CIT-3-01], [cit-3-1, CIT-3-02], [[CIT-3-01](#ref-cit-3-01)],
+// 【CIT-3-01†source】, \[CIT-3-01\], (CIT-3-01), CIT-3-01, [7], [^7], [1, 3-5], 【7†L1-L9】, [^name], ¹ and
+// <sup>1</sup>.
+type Cited struct {
+	IDs      []string // canonical, in order; what only looks like an id as written
+	Numbers  []int
+	Name     string // of a footnote
+	Locator  string // behind the only number: ", p. 5"
+	Linked   bool   // the marker is a link to its reference
+	Hash     bool   // numbers are written #1, as those of other things are
+	Raised   bool   // a number is raised, or in escaped brackets
+	Exponent bool   // a raised number behind a figure, letter or formula
+	Bare     bool   // an id without brackets
 }
 
-// named reports whether the group has something that only looks like an id.
-func (g Group) named() bool {
-	return slices.ContainsFunc(g.IDs, func(id ID) bool { return id.raw != "" })
-}
+// IsZero reports whether a token cites nothing.
+func (c Cited) IsZero() bool { return len(c.IDs)+len(c.Numbers) == 0 && c.Name == "" }
 
-// maxNesting bounds brackets within brackets; more than two levels are not a marker that anybody writes.
-const maxNesting = 3
+// The parts of a marker.
+const (
+	citedID = `(?:CIT|cit|Cit|PLAN|plan|Plan)(?:` + dash + `[0-9A-Za-z０-９٠-٩۰-۹०-९]{1,6}){1,2}`
+	number  = `#?` + digits + `{1,4}(?:\s?[-_‐‑‒–—−~～]\s?` + digits + `{1,4})?`
+	// a place in the source behind its number
+	locator = `(?:(?:\s?,\s?|\s|:\s?)(?i:(?:pp?|pages?|pgs?|chap|chapter|ch|sec|section` +
+		`|figs?|figure|tab|table|lines?|slides?|eq|theorem|lemma|app|appendix|art|no|nr|paras?` +
+		`|seiten?|ss?|kap|abb|abs|pags?|págs?|páginas?|cap|с|стр|гл|рис|табл)\.?\s?|§+\s?|第)|:\s)` +
+		`[0-9][0-9.]{0,7}(?:\s?[-–]\s?[0-9]{1,5})?(?:\s?ff?\b\.?)?(?:页|頁|ページ|쪽|章)?`
+	item = `\^?(?:` + citedID + `|` + number + `(?:` + locator + `)?)(?:†[^\]】\n]*)?`
+	// words with which writers introduce ids within the brackets
+	leads = `(?i:sources?|see also|see|refs?|citations?|cite|cf|e\.g|via|vgl|siehe|quellen?|voir|véase|fuentes?|см` +
+		`|来源|参见|引用|见)`
+	separator = `(?:[ \n\t,;&/^、，；،؛和及\x{a0}\x{ad}\x{200b}\x{2060}\x{feff}]` +
+		`|\b(?:and|or|und|oder|et|ou|y)\b|[ ](?:и|или|و)[ ])`
+	link = `(?:\(#[^()\s]*\))`
+	part = `(?:\[` + item + `\]` + link + `?|` + item + `)`
+	ids  = `(?:` + leads + `(?:[.,:：]+ ?| ))?` + citedID + `(?:` + separator + `+` + citedID + `)*`
+)
 
-// ParseGroup reads a marker group whose opening bracket stands at s[i]. A bracket with anything else in it is none.
-func ParseGroup(s string, i, depth int) (Group, bool) {
-	var g Group
-	open, size := utf8.DecodeRuneInString(s[i:])
-	closing := ClosingBracket(open)
-	if closing == 0 || depth > maxNesting {
-		return g, false
-	}
-	g.Round = open == '(' || open == '（'
-	i = skipLead(s, i+size)
-	for {
-		i = skipSeparators(s, i)
-		if i >= len(s) {
-			return g, false
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == closing {
-			i += size
-			break
-		}
-		if ClosingBracket(r) != 0 {
-			inner, ok := ParseGroup(s, i, depth+1)
-			if !ok {
-				return g, false
-			}
-			g.IDs, g.Numbers, i = append(g.IDs, inner.IDs...), append(g.Numbers, inner.Numbers...), inner.End
-			g.Hash = g.Hash || inner.Hash
-			if g.Dest == "" {
-				g.Dest = inner.Dest
-			}
+var (
+	markerForm = regexp.MustCompile(`[\[【［]\s?(?:` + leads + `(?:[.,:：]+ ?| ))?` + part +
+		`(?:` + separator + `*` + part + `)*\s?[\]】］](?:` + link + `|\[\])?` +
+		`|\\\[(?:` + ids + `|` + number + `(?:,\s?` + number + `)*)\\\]|[(（]` + ids + `[)）]|` + citedID +
+		`|(?i:<sup>)\s?\[?` + number + `(?:[,;]\s?` + number + `)*\]?\s?(?i:</sup>)|[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}` +
+		`|\^` + digits + `{1,3}\^` +
+		`|\[\^([^\[\]\s^]+)\]`)
+	itemForm = regexp.MustCompile(`(` + citedID + `)|(#?)(` + digits + `{1,4})` +
+		`(?:\s?[-_‐‑‒–—−~～]\s?(` + digits + `{1,4}))?(` + locator + `)?`)
+	source = regexp.MustCompile(`†[^\]】\n]*|` + link)
+	// exponentBase ends with what a raised number is an exponent of, such as 10 and m.
+	exponentBase = regexp.MustCompile(`(?i)(?:[0-9]|(?:^|[^a-z])[a-z]{1,2}|[$√∑∏])$`)
+	raised       = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7",
+		"⁸", "8", "⁹", "9")
+)
+
+// markers collects the markers outside code.
+func (t *Text) markers(plain string) {
+	for _, m := range markerForm.FindAllStringSubmatchIndex(plain, -1) {
+		k := Token{Kind: Marker, Start: m[0], End: m[1]}
+		if m[2] >= 0 {
+			k.Name = plain[m[2]:m[3]]
+		} else if k.Cited = cited(plain[m[0]:m[1]]); k.IsZero() {
 			continue
 		}
-		id, n := scanID(s[i:])
-		if n == 0 && !g.Round {
-			id, n = scanLookalike(s[i:])
-		}
-		if n > 0 {
-			if g.Round && id.Block == 0 && s[i:i+n] != id.String() {
-				return g, false // "(plan 9)" and the like are words, "(PLAN-09)" is a marker
+		before := plain[:m[0]]
+		if k.Bare {
+			last, _ := utf8.DecodeLastRuneInString(before)
+			next, _ := utf8.DecodeRuneInString(plain[m[1]:])
+			within := before != "" && (isWord(last) || strings.ContainsRune("/#-.@=", last))
+			if within || isWord(next) || strings.ContainsRune("-/", next) {
+				continue
 			}
-			g.IDs, i = append(g.IDs, id), skipPlace(s, i+n, closing)
-			continue
 		}
-		if r == '#' {
-			g.Hash = true
-			i++
-		}
-		number, n := ScanNumber(s[i:])
-		if n == 0 || g.Round && depth == 0 && len(g.IDs) == 0 {
-			return g, false
-		}
-		if place := locator.FindString(s[i+n : min(len(s), i+n+40)]); place != "" {
-			g.Numbers, g.Locator, i = append(g.Numbers, number), place, i+n+len(place)
-			continue
-		}
-		var last int
-		last, i = skipRange(s, i+n, closing)
-		if last < number || last-number >= maxRange {
-			last = number
-		}
-		g.Numbers = appendRange(g.Numbers, number, last)
+		first, _ := utf8.DecodeRuneInString(plain[m[0]:])
+		k.Raised = !strings.ContainsRune("[【［", first)
+		k.Exponent = k.Raised && first != '\\' && exponentBase.MatchString(before[max(0, len(before)-8):])
+		t.Tokens = append(t.Tokens, k)
 	}
-	if len(g.IDs)+len(g.Numbers) == 0 {
-		return g, false
-	}
-	if len(g.Numbers) > 1 {
-		g.Locator = ""
-	}
-	if closing != ')' && closing != '）' {
-		if dest, end, ok := linkDestination(s, i); ok {
-			g.Dest, i = dest, end
-		} else if depth == 0 && open == '[' && strings.HasPrefix(s[i:], "[]") { // refers to a definition of its own number
-			i += len("[]")
-		}
-	}
-	if g.Dest != "" && (g.Hash || g.named() && !strings.HasPrefix(g.Dest, "#")) {
-		return g, false // [#12](address) is a link to an issue or a comment, [CIT-100](address) one to anything
-	}
-	g.End = i
-	return g, true
 }
 
-// joined is a marker that ends a range which began with the marker before it: [1]–[3].
-var joined = regexp.MustCompile(`^ ?[-‐‑–—] ?\[([0-9]{1,3})\]`)
-
-// parseRange reads a marker group, or two that are the ends of a range.
-func parseRange(s string, i int) (Group, bool) {
-	g, ok := ParseGroup(s, i, 0)
-	if !ok || len(g.Numbers) != 1 || len(g.IDs) > 0 || g.Dest != "" {
-		return g, ok
+// citedBy reads a text that is a marker as a whole.
+func citedBy(s string) (Cited, bool) {
+	if m := markerForm.FindStringIndex(s); m == nil || m[0] > 0 || m[1] < len(s) {
+		return Cited{}, false
 	}
-	if m := joined.FindStringSubmatch(s[g.End:min(len(s), g.End+16)]); m != nil {
-		last, _ := ScanNumber(m[1])
-		if first := g.Numbers[0]; first < last && last-first < maxRange {
-			g.Numbers, g.End = appendRange(nil, first, last), g.End+len(m[0])
-		}
-	}
-	return g, ok
+	c := cited(s)
+	return c, !c.IsZero()
 }
-
-func appendRange(numbers []int, first, last int) []int {
-	for n := first; n <= last; n++ {
-		numbers = append(numbers, n)
-	}
-	return numbers
-}
-
-var closing = map[rune]rune{'[': ']', '(': ')', '【': '】', '（': '）', '［': '］'}
-
-// ClosingBracket returns the bracket that ends a marker, and 0 for what does not begin one.
-func ClosingBracket(open rune) rune { return closing[open] }
-
-// destination is "(address)" or "(address "title")". The address may hold parentheses in pairs.
-var destination = regexp.MustCompile(`^\(\s*<?((?:[^\s()<>\\]|\\.|\([^\s()]*\))*)>?` +
-	`(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)`)
-
-// linkDestination reads the address of a link at s[i].
-func linkDestination(s string, i int) (dest string, end int, ok bool) {
-	const limit = 4096 // longer ones are not links that anybody follows, and the search must be bounded
-	m := destination.FindStringSubmatch(s[i:min(len(s), i+limit)])
-	if m == nil {
-		return "", 0, false
-	}
-	return m[1], i + len(m[0]), true
-}
-
-// leads are words with which writers introduce ids inside the brackets. What begins with another one stands before it.
-var leads = []string{"sources", "source", "see also", "see", "refs", "ref", "citations", "citation", "cite", "cf",
-	"e.g", "via", "vgl", "siehe", "quellen", "quelle", "voir", "véase", "fuente", "см", "来源", "参见", "引用", "见"}
-
-// leadForm is one of them with the marks behind it.
-var leadForm = regexp.MustCompile(`(?i)^(?:` + strings.Join(leads, "|") + `)([.:：]*)`)
-
-func skipLead(s string, i int) int {
-	i = skipSeparators(s, i)
-	m := leadForm.FindStringSubmatchIndex(s[i:min(len(s), i+24)])
-	if m == nil {
-		return i
-	}
-	if next, _ := utf8.DecodeRuneInString(s[i+m[1]:]); m[2] == m[3] && isWord(next) {
-		return i
-	}
-	return i + m[1]
-}
-
-// separators are what stands between ids: white space, commas, "and", a footnote's ^.
-var separators = regexp.MustCompile(`^(?:` + separator + `*[ ](?:and|or|und|oder|et|ou|y|e|o|en|и|или) |` +
-	separator + `)*`)
-
-const separator = `[\n \t\r\x{a0}\x{ad}\x{200b}\x{2060}\x{feff},;&/^，、；،؛和及]`
-
-// skipSeparators skips separators up to one line break. What has more is no marker.
-func skipSeparators(s string, i int) int {
-	found := separators.FindString(s[i:min(len(s), i+100)])
-	if strings.Count(found, "\n") > 1 {
-		return len(s)
-	}
-	return i + len(found)
-}
-
-// locator names a place in the source behind its number.
-var locator = regexp.MustCompile(`(?i)^(?:(?:\s?,\s?|\s|:\s?)(?:(?:pp?|pages?|pgs?|chap|chapter|ch|sec|section` +
-	`|figs?|figure|tab|table|lines?|slides?|eq|theorem|lemma|app|appendix|art|no|nr|paras?` +
-	`|seiten?|ss?|kap|abb|abs|pags?|págs?|páginas?|cap|с|стр|гл|рис|табл)\.?\s?|§+\s?|第)|:\s)` +
-	`[0-9][0-9.]{0,7}(?:\s?[-–]\s?[0-9]{1,5})?(?:\s?ff?\b\.?)?(?:页|頁|ページ|쪽|章)?`)
 
 // maxRange bounds [1-30]; more is a span of years or pages.
 const maxRange = 60
 
-// rangeDash stands between the ends of a range.
-var rangeDash = regexp.MustCompile(`^ ?[-_‐‑‒–—−~～] ?`)
-
-// skipRange skips what follows a number within brackets: "-5" of a range, whose end it returns, or a place.
-func skipRange(s string, i int, closing rune) (last, end int) {
-	dash := len(rangeDash.FindString(s[i:min(len(s), i+8)]))
-	last, digits := ScanNumber(s[i+dash:])
-	if dash == 0 || digits == 0 {
-		return 0, skipPlace(s, i, closing)
+// cited reads the content of a marker.
+func cited(marker string) (c Cited) {
+	first, _ := utf8.DecodeRuneInString(marker)
+	square := strings.ContainsRune("[【［", first)
+	c.Linked, c.Bare = strings.Contains(marker, "](#"), strings.ContainsRune("CcPp", first)
+	for _, m := range itemForm.FindAllStringSubmatch(raised.Replace(source.ReplaceAllString(marker, "")), -1) {
+		if m[1] != "" {
+			id, ok := ParseID(m[1])
+			switch {
+			case !ok && (!square || !strings.ContainsAny(m[1], "0123456789")):
+				return Cited{} // a name such as CIT-10
+			case !ok:
+				c.IDs = append(c.IDs, m[1])
+				continue
+			case !square && (c.Bare || id.Block == 0) && m[1] != id.String():
+				return Cited{} // "(plan 9)" and the like are words, "(PLAN-09)" is a marker
+			}
+			c.IDs = append(c.IDs, id.String())
+			continue
+		}
+		first, last := Number(m[3]), Number(m[4])
+		c.Hash, c.Locator = c.Hash || m[2] != "", m[5]
+		for n := first; n <= max(first, min(last, first+maxRange)); n++ {
+			c.Numbers = append(c.Numbers, n)
+		}
+		if last-first >= maxRange {
+			c.Numbers = c.Numbers[:len(c.Numbers)-maxRange]
+		}
 	}
-	return last, i + dash + digits
+	if len(c.Numbers) > 1 {
+		c.Locator = ""
+	}
+	return c
 }
 
-// skipPlace skips a place in a source before the closing bracket: "†L1-L9" of a browsing model.
-func skipPlace(s string, i int, closing rune) int {
-	if rest := s[i:min(len(s), i+84)]; strings.HasPrefix(rest, "†") {
-		return i + max(0, strings.IndexRune(rest, closing))
+// ranges are words after which [1, 2] is an interval and no citation.
+var ranges = []string{"interval", "range", "in", "between", "from", "to", "of", "over", "=", "∈", "区间", "范围"}
+
+// index is what follows an index.
+var index = regexp.MustCompile(`^(?: ?=|\()`)
+
+// name is a word that programs index: a variable or field.
+var name = regexp.MustCompile(`(?:^|[^\pL\pN])[a-z]$|[A-Za-z0-9]*[_.][A-Za-z0-9_.]*[A-Za-z0-9]$`)
+
+// IsCitation reports whether the numbers of a marker read like citations: not arr[2], [2024], the interval [0, 1] or
+// anything in a formula. listed: the text has references of these numbers. rowEnd: where the marker before it ends.
+func (t *Text) IsCitation(k Token, listed bool, rowEnd int) bool {
+	if k.Exponent || k.Raised && !listed || t.math.Has(k.Start) {
+		return false
 	}
-	return i
+	before, glued := t.Markdown[:k.Start], false
+	if k.Start != rowEnd && k.Start > 0 && strings.HasPrefix(t.Markdown[k.Start:], "[") {
+		last := before[k.Start-1]
+		glued = endsInWord(before) || last == ']' || last == ')' || last == '$'
+	}
+	if listed {
+		isIndex := index.MatchString(t.Markdown[k.End:]) || name.MatchString(before[max(0, len(before)-200):])
+		return !glued || k.Name != "" || strings.HasPrefix(t.Markdown[k.Start:], "[^") || !isIndex
+	}
+	words := strings.Fields(before[max(0, len(before)-60):])
+	interval := len(k.Numbers) == 2 && len(words) > 0 && slices.Contains(ranges, strings.ToLower(words[len(words)-1]))
+	invented := func(n int) bool { return n == 0 || n >= 1000 } // years, sizes; references are counted from 1
+	return !glued && !interval && !k.Hash && !slices.ContainsFunc(k.Numbers, invented)
+}
+
+// formula is text between $ or $$ in one paragraph, or an escaped character. As in Pandoc, the text begins and ends
+// without a space and no digit follows the closing $, so that "$5 and $6" is money.
+var formula = regexp.MustCompile(`\\(?s:.)|\$\$(?:[^$\n]|\n[^$\n])+\$\$|\$[^\s$](?:(?:[^$\n]|\n[^$\n])*[^\s$])?\$`)
+
+func mathSpans(md string) (found Spans) {
+	if !strings.Contains(md, "$") {
+		return nil
+	}
+	for _, m := range formula.FindAllStringIndex(md, -1) {
+		isMoney := md[m[0]:m[0]+2] != "$$" && m[1] < len(md) && md[m[1]] >= '0' && md[m[1]] <= '9'
+		if md[m[0]] == '$' && !isMoney {
+			found = append(found, Span{m[0], m[1]})
+		}
+	}
+	return found
 }

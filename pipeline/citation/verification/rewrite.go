@@ -1,157 +1,201 @@
 package verification
 
 import (
-	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/report"
 )
 
-// rewrite puts the result together: entries and headings of lists as they are to be, between them the text with its
-// markers and addresses resolved.
-func (v *verifier) rewrite() string {
-	var out bytes.Buffer
-	pos, list := 0, -1 // list: where the last list with numbers ends in out
+// change replaces a part of the text.
+func (v *verifier) change(start, end int, with string) {
+	v.edits = append(v.edits, markup.Edit{Start: start, End: end, With: with})
+}
+
+// rewrite decides what changes about entries, markers and addresses.
+func (v *verifier) rewrite() {
 	for _, e := range v.entries {
-		if pos < e.start {
-			out.WriteString(v.body(pos, e.start))
+		v.read = append(v.read, markup.Edit{Start: e.start, End: e.end, With: markup.Gone})
+		switch n := strconv.Itoa(e.final); {
+		case !e.stays():
+			v.change(e.start, e.end, markup.Gone)
+		case e.id != "" || e.name != "":
+		case e.digits[1] == 0:
+			v.change(e.body, e.body, "["+n+"] ")
+		case e.number != e.final:
+			v.change(e.digits[0], e.digits[1], n)
+			if e.anchor[1] > 0 {
+				v.change(e.anchor[0], e.anchor[1], n)
+			}
 		}
-		if pos = v.item(&out, e); e == v.last {
-			list = out.Len()
+	}
+	entries, rowEnd, hidden := v.entries, -1, 0 // hidden: the end of a link that leads elsewhere than it says
+	var row []string
+	for _, k := range v.Tokens {
+		for len(entries) > 0 && entries[0].end <= k.Start {
+			entries = entries[1:]
 		}
-	}
-	if pos < len(v.Markdown) {
-		out.WriteString(v.body(pos, len(v.Markdown)))
-	}
-	result := out.String()
-	switch {
-	case len(v.added) > 0 && list >= 0:
-		before, ended := strings.CutSuffix(result[:list], "\n")
-		if items := v.items(before); ended {
-			result = items + "\n" + result[list:]
-		} else {
-			result = items + result[list:]
+		if len(entries) > 0 && entries[0].start <= k.Start || k.Coded {
+			continue
 		}
-	case len(v.added) > 0:
-		result = v.items(strings.TrimRight(markup.CloseCode(result), " \t\n") + "\n\n## Sources")
+		switch {
+		case k.Kind != markup.Marker && k.Start < hidden:
+			v.edits = append(v.edits, v.Unlink(k, citation.SiteName(k.Dest))...)
+			continue
+		case k.Kind != markup.Marker:
+			if !v.link(k) {
+				hidden = k.End
+			}
+			continue
+		}
+		cited, ok := v.cites(k, rowEnd)
+		if !ok {
+			continue
+		}
+		if k.Start != rowEnd {
+			row = nil
+		}
+		with, read := "", ""
+		for _, e := range cited {
+			if marker := e.marker(k); !slices.Contains(row, marker) {
+				row, with, read = append(row, marker), with+marker, read+e.canonical()
+			}
+		}
+		if rowEnd = k.End; with == "" {
+			with, read = markup.Gone, markup.Gone
+		}
+		v.change(k.Start, k.End, with)
+		v.read = append(v.read, markup.Edit{Start: k.Start, End: k.End, With: read})
 	}
-	switch {
-	case len(v.added) > 0 || slices.ContainsFunc(v.entries, (*entry).stays):
-		result = strings.TrimRight(result, " \t\n") + "\n"
-	case len(v.entries) > 0 && !strings.HasSuffix(v.Markdown, "\n"):
-		result = strings.TrimRight(result, "\n")
-	}
-	return result
+	v.read = append(v.read, v.edits...)
 }
 
-// item writes an entry, or nothing, and returns the byte at which the text goes on.
-func (v *verifier) item(out *bytes.Buffer, e *entry) int {
-	fresh := out.Len() == 0 || bytes.HasSuffix(out.Bytes(), []byte("\n"))
-	if e.stays() {
-		out.WriteString(v.written(e))
-		return e.end
-	}
-	end := e.end
-	if fresh && strings.HasPrefix(v.Markdown[end:], "\n") {
-		end++
-		if markup.EndsBlank(out.Bytes()) && strings.HasPrefix(v.Markdown[end:], "\n") {
-			end++ // one blank line between paragraphs is enough
+// cites returns the entries that a marker cites; false if it is not one of this text.
+func (v *verifier) cites(k markup.Token, rowEnd int) (cited []*entry, ok bool) {
+	add := func(e *entry) {
+		if e != nil && e.left() != nil {
+			cited = append(cited, e.left())
 		}
 	}
-	return end
+	if e, known := v.byID[strings.Trim(v.Markdown[k.Start:k.End], "[]")]; known { // a footnote
+		add(e)
+		return cited, true
+	} else if k.Name != "" {
+		return nil, false
+	}
+	for _, id := range k.IDs {
+		add(v.byID[id])
+	}
+	for _, n := range k.Numbers {
+		e, known := v.meant(n, k.Start)
+		invented := n > 0 && n < 1000 && !k.Hash && len(v.entries) > 0 // no year, size or number of another thing
+		if !known && !invented {
+			return nil, false
+		}
+		add(e)
+	}
+	if len(k.IDs) > 0 {
+		return cited, len(v.byID) > 0 && !k.Bare
+	}
+	return cited, v.IsCitation(k, true, rowEnd)
 }
 
-// written returns an entry that stays.
-func (v *verifier) written(e *entry) string {
+// marker returns the citation of the entry in the form of a marker.
+func (e *entry) marker(k markup.Token) string {
 	n := strconv.Itoa(e.final)
 	switch {
+	case e.id != "" && k.Linked:
+		return "[[" + e.id + "](#ref-" + strings.ToLower(e.id) + ")]"
 	case e.id != "":
-		return v.Markdown[e.start:e.body] + e.text
-	case e.style == tableStyle && e.bare:
-		return v.Markdown[e.start:e.body] + "[" + n + "] " + e.text
-	case e.style == tableStyle:
-		label := v.Markdown[e.start:e.body]
-		return strings.Replace(strings.Replace(label, "^", "", 1), strconv.Itoa(e.number), n, 1) + e.text
-	case e.anchor:
-		return e.indent + `<a id="ref-` + n + `"></a> [` + n + "] " + strings.TrimLeft(e.text, " \t")
+		return "[" + e.id + "]"
+	case e.name != "":
+		return "[^" + e.name + "]"
+	case e.isNote():
+		return "[^" + n + k.Locator + "]"
+	case k.Linked && e.anchor[1] > 0:
+		return "[[" + n + "](#ref-" + n + ")]"
 	}
-	if e.footnote {
-		return e.indent + "[^" + n + "]: " + strings.TrimLeft(e.text, " \t")
-	}
-	return strings.TrimRight(e.indent+"["+n+"] "+strings.TrimLeft(e.text, " \t"), " ")
+	return "[" + n + k.Locator + "]"
 }
 
-// items appends the entries of sources that only the text links to.
-func (v *verifier) items(text string) string {
-	for _, e := range v.added {
-		text += "\n" + v.written(e)
-	}
-	return text
-}
+// readAs begins the ids by which package report knows entries; no run has such ids.
+const readAs = "CIT-0-"
 
-// body returns the text between two positions with its markers and addresses resolved.
-func (v *verifier) body(start, end int) string {
-	w := v.Edit()
-	w.OnLink = v.judgeBody
-	w.OnMarker = func(t markup.Token) (string, bool) {
-		g := t.Group
-		if !v.isMarker(w, t) {
-			return "", false
-		}
-		var markers []string
-		for _, id := range g.IDs {
-			if e := v.byID[id.String()]; e != nil && e.reason == "" {
-				markers = append(markers, e.marker())
-			}
-		}
-		for _, n := range g.Numbers {
-			if e, _ := v.byNumber.of(n, t.Start); e != nil {
-				markers = append(markers, e.located(g.Locator))
-			}
-		}
-		if g.Dest != "" {
-			markers = v.linked(markers, g.Dest)
-		}
-		return w.Cite(markers...), true
-	}
-	return w.Run(start, end)
-}
+func (e *entry) canonical() string { return "[" + readAs + strconv.Itoa(e.at) + "]" }
 
-// linked deals with the address of a marker that is a link, [1](https://...).
-func (v *verifier) linked(markers []string, dest string) []string {
-	if _, kind := citation.Destination(dest); kind == citation.Harmless {
-		return markers
+// link decides on a link or address outside the references, and on tags. What leads to a source stays, with the
+// source's own address.
+func (v *verifier) link(k markup.Token) (stays bool) {
+	d, kind := citation.Destination(k.Dest)
+	if k.Kind == markup.Tag {
+		if v.change(k.Start, k.End, markup.Gone); citation.HasAddress(v.Markdown[k.Start:k.End]) {
+			v.out.BodyURLsRemoved++
+		}
+		return true
+	} else if kind == citation.Harmless {
+		return true
 	}
-	if to := v.judgeBody(markup.Token{Kind: markup.Address, Dest: dest}); len(markers) == 0 && to.After != "" {
-		markers = append(markers, to.After)
+	at, level, ok := v.MatchURL(d)
+	if ok && (level == citation.MatchExact || !citation.IsSite(d)) && citation.Unfit(v.At(at).URL) == "" {
+		if own := citation.SafeSpelling(v.At(at).URL); own != k.Dest {
+			v.out.BodyURLsReplaced++
+			v.edits = append(v.edits, v.Relink(k, own))
+		}
+		if k.Kind != markup.Definition {
+			read := v.Unlink(k, "")
+			read[len(read)-1].With = " " + v.citing(at, level).canonical()
+			v.read = append(v.read, read...)
+		}
+		return true
 	}
-	return markers
-}
-
-// isMarker reports whether a group of ids or numbers is one of citations of this text.
-func (v *verifier) isMarker(w *markup.Editor, t markup.Token) bool {
-	g := t.Group
-	if t.Kind == markup.Named || g.Round && len(g.IDs) == 0 {
-		return false // a word; or it encloses markers, which come next
+	if !k.Labelled { // its definition counts
+		v.out.BodyURLsRemoved++
 	}
-	if len(g.IDs) > 0 {
-		return len(v.byID) > 0
+	if a, ok := address.Parse(d); kind == citation.Unsafe || !ok || a.IsIP() {
+		v.out.UnsafeURLs = append(v.out.UnsafeURLs, d)
 	}
-	_, kind := citation.Destination(g.Dest)
-	if g.Dest != "" && kind != citation.Harmless {
-		return g.Numbers[0] < 1000
-	}
-	if len(v.entries)+len(v.added) == 0 {
+	if k.IsZero() {
+		v.edits = append(v.edits, v.Unlink(k, citation.SiteName(d))...)
 		return false
 	}
-	for _, n := range g.Numbers {
-		invented := n > 0 && n < 1000 && !g.Hash // no year, size or number of another thing
-		if _, known := v.byNumber.of(n, t.Start); !known && !invented {
-			return false
+	with := markup.Gone // [1](https://...)
+	if cited, ok := v.cites(k, -1); ok && len(cited) > 0 {
+		with = cited[0].marker(k)
+	}
+	v.change(k.Start, k.End, with)
+	return false
+}
+
+// sentences returns what cites something, as package report reads the text.
+func (v *verifier) sentences() (out []Sentence) {
+	all := append(slices.Clone(v.entries), v.added...)
+	for _, s := range report.Statements(report.Parse(v.Apply(v.read))) {
+		ids := s.IDs()
+		if s.IsRow() && s.Head == "" {
+			continue
+		} else if s.IsRow() { // the heads of columns cite for each row
+			ids = append(ids, report.Cited([]report.Block{{Rows: s.Block.Rows[:1]}})...)
+		}
+		one := Sentence{Text: strings.TrimRight(s.Text(), " |"), Head: s.Head}
+		for _, id := range ids {
+			at, err := strconv.Atoi(strings.TrimPrefix(id, readAs))
+			if err != nil || at < 1 || at > len(all) {
+				continue
+			}
+			e := all[at-1]
+			number := cmp.Or(max(0, e.number), e.at)
+			if !slices.Contains(one.Citations, number) {
+				one.Citations, one.Sources = append(one.Citations, number), append(one.Sources, e.source)
+			}
+		}
+		if one.Text != "" && len(one.Citations) > 0 {
+			out = append(out, one)
 		}
 	}
-	return w.IsCitation(t.Start, g)
+	return out
 }

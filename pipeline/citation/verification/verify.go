@@ -1,11 +1,16 @@
 package verification
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/markup"
+	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/text"
 )
 
 // What Result.Status and Reason say.
@@ -25,14 +30,13 @@ const (
 	ReasonDuplicate    = "duplicate_of_citation_" // followed by the number, or id, of the one that stays
 )
 
-// Valid is an entry of the references that leads to a source. Number is the one of the text as it came: a report is
-// numbered anew without gaps, see ReportNumber.
+// Valid is a citation that leads to a source: an entry of the references, or a link in the text.
 type Valid struct {
-	Number       int     `json:"number"`       // an entry without a number has that of its place
+	Number       int     `json:"number"`       // as the text came; an entry without a number has that of its place
 	ID           string  `json:"id,omitempty"` // citation id, of a report that cites by ids
 	URL          *string `json:"url"`          // the source's own spelling; nil: it has none
 	CitationKey  *string `json:"citation_key"`
-	Line         string  `json:"line"`                  // the entry as it came
+	Line         string  `json:"line"`                  // the entry as it came; empty: a link
 	LineNumber   int     `json:"line_number,omitempty"` // of the text as it came, from 1; 0: it had no entry
 	Match        string  `json:"match"`                 // one of the Match... constants
 	ReportNumber int     `json:"report_number,omitempty"`
@@ -56,115 +60,205 @@ type Result struct {
 	Valid            []Valid    `json:"valid_citations"`
 	Removed          []Removed  `json:"removed_citations"`
 	BodyURLsRemoved  int        `json:"body_urls_removed"`  // links and addresses outside the references
-	BodyURLsReplaced int        `json:"body_urls_replaced"` // by the marker of the source that they lead to
+	BodyURLsReplaced int        `json:"body_urls_replaced"` // by the source's own address
 	UnsafeURLs       []string   `json:"unsafe_urls"`        // other schemes than http, IP addresses
-	Sentences        []Sentence `json:"-"`                  // of Report, those with citations
+	Sentences        []Sentence `json:"-"`                  // those with citations
 	Status           string     `json:"status"`
 	Reason           string     `json:"reason"`
 }
 
-// Verify checks every citation of a Markdown text against the registry. Lists of references and markers are understood
-// in the forms that people and models write; entries that lead to no source are removed with their markers, others get
-// the source's own address and are numbered anew without gaps. Addresses outside the references go (those of a source
-// become its marker), and what is unsafe to follow, and leaked tool calls. Everything else stays, byte for byte; code
-// is left alone. listed: numbers of a text without references are places in the registry's sources, from 1, and it
-// gets the list; otherwise nobody knows what they mean, and such a text stays as it is.
-// Verifying the result again changes nothing. Never fails; time is linear in the length of the text.
-func Verify(r *citation.Registry, report string, listed bool) Result {
+// Sentence is one sentence of a verified report, or row of a table, with what it cites.
+type Sentence struct {
+	Text      string // without markers; white space folded; cells of a row are parted by " | "
+	Head      string // of a row: the cells of the table's head, as in Text
+	Citations []int  // numbers of Valid, in order, each once
+	Sources   []int  // positions in Registry.Sources, in order, each once
+}
+
+// Verify checks every citation of a Markdown text against the registry. Entries of the references that lead to no
+// source are removed with their markers, others get the source's own address and are numbered anew without gaps, and so
+// are links and addresses in the text; what is unsafe to follow goes. Everything else stays, byte for byte; code is
+// left alone. listed: numbers of a text without references are places in the registry's sources, from 1, and it gets
+// the list; otherwise nobody knows what they mean, and such a text stays as it is. Verifying the result again changes
+// nothing. Never fails; time is linear in the length of the text.
+func Verify(r *citation.Registry, source string, listed bool) Result {
 	if r.Len() == 0 {
-		return Result{Report: report, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{},
+		return Result{Report: source, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{},
 			Status: StatusUnverified, Reason: ReasonNoSource}
 	}
-	text := strings.ToValidUTF8(lineBreaks.Replace(report), "\uFFFD")
-	var first, v *verifier
-	for pass := range maxPasses {
-		v = verifyOnce(r, text, listed, pass)
-		if first == nil {
-			first = v
-		} else {
-			first.merge(v)
-		}
-		if v.result == text {
+	out := verifyOnce(r, source, listed)
+	for range maxPasses {
+		again := verifyOnce(r, out.Report, false)
+		if again.Report == out.Report {
 			break
 		}
-		text = v.result
+		out.follow(again)
 	}
-	out := first.verification
-	out.Report = text
 	out.Status, out.Reason = StatusVerified, ReasonValid
 	if len(out.Valid) == 0 {
 		out.Status, out.Reason = StatusUnverified, ReasonNoValid
 	}
-	out.Sentences = v.reading.changed(text).sentences(out.Valid)
 	return out
 }
 
-// maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. Two for real
+// maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. One for real
 // text.
 const maxPasses = 16
+
+// follow takes over what another pass over the result has changed.
+func (out *Result) follow(again Result) {
+	out.Report = again.Report
+	out.BodyURLsRemoved += again.BodyURLsRemoved
+	out.BodyURLsReplaced += again.BodyURLsReplaced
+	out.UnsafeURLs = append(out.UnsafeURLs, again.UnsafeURLs...)
+	before := map[string]Valid{} // by how the text cites it now
+	for _, c := range out.Valid {
+		if c.Line == "" {
+			before[fmt.Sprint("source ", c.Source)] = c
+			continue
+		}
+		before[cmp.Or(c.ID, strconv.Itoa(c.ReportNumber))] = c
+	}
+	for _, r := range again.Removed {
+		if c, known := before[cmp.Or(r.ID, strconv.Itoa(r.Number))]; known {
+			r.Number, r.Line, r.LineNumber = c.Number, c.Line, c.LineNumber
+		}
+		out.Removed = append(out.Removed, r)
+	}
+	for i, c := range again.Valid {
+		key := cmp.Or(c.ID, strconv.Itoa(c.Number))
+		if c.Line == "" {
+			key = fmt.Sprint("source ", c.Source)
+		}
+		if old, known := before[key]; known {
+			old.ReportNumber = c.ReportNumber
+			again.Valid[i] = old
+		}
+	}
+	out.Valid = again.Valid
+}
 
 // verifier is one pass over a text.
 type verifier struct {
 	*citation.Registry
-	*reading
+	*markup.Text
+	lines    []line
+	sections markup.Spans // the lists of references with their headings
+	lists    int
+	ending   []int // of each list: where it ends
 	entries  []*entry
-	byNumber meanings
-	top      int // the last number given to an entry
-	byID     map[string]*entry
-	bySource map[string]*entry // by placeOf: the entry that cites a source
-	last     *entry            // of the last list with numbers; nil without one
+	byNumber map[int][]*entry
+	byID     map[string]*entry // also by the name of a footnote, as ^name
+	bySource map[string]*entry // by place: the entry that cites a source
+	top      int               // the last number given to an entry
 	added    []*entry          // for sources that only the text outside the references links to
+	edits    []markup.Edit
+	read     []markup.Edit // the same with markers that package report reads
 
-	result       string
-	verification Result
+	out Result
 }
 
-// pass: how many were made before; text is the result of the last of them.
-func verifyOnce(r *citation.Registry, text string, listed bool, pass int) *verifier {
-	original := unhide(text)
-	read := newReading(r, cutToolMarkup(original)).numberNotes().splitEntries().plainMarkers(listed)
-	if listed && pass == 0 {
-		read = read.list()
-	}
-	v := &verifier{Registry: r, reading: read, byNumber: meanings{}, byID: map[string]*entry{},
-		bySource: map[string]*entry{}}
-	v.verification = Result{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
-	for _, s := range v.lists {
-		v.entries = append(v.entries, s.entries...)
-		if s.entries[0].id == "" {
-			v.last = s.last()
+func verifyOnce(r *citation.Registry, source string, listed bool) Result {
+	v := &verifier{Registry: r, byNumber: map[int][]*entry{}, byID: map[string]*entry{}, bySource: map[string]*entry{},
+		out: Result{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}}
+	v.Text = markup.Scan(markup.Normalize(source), v.isSource)
+	v.readReferences()
+	if listed && len(v.entries) == 0 {
+		if list := v.list(); list != "" {
+			return verifyOnce(r, strings.TrimRight(v.Markdown, " \t\n")+"\n\n## Sources\n"+list, false)
 		}
 	}
-	slices.SortFunc(v.entries, func(a, b *entry) int { return a.start - b.start }) // footnotes stand anywhere
-	v.countBare()
-	for _, e := range v.entries {
+	bare := !slices.ContainsFunc(v.entries, func(e *entry) bool { return e.number >= 0 || e.id != "" || e.name != "" })
+	v.ending = make([]int, v.lists)
+	for i, e := range v.entries {
+		if bare {
+			e.number = i + 1
+		}
 		v.judgeEntry(e)
+		v.ending[e.list] = e.end
+		switch {
+		case e.id != "":
+			v.byID[e.id] = e
+		case e.name != "":
+			v.byID["^"+e.name] = e
+		default:
+			v.byNumber[e.number] = append(v.byNumber[e.number], e)
+		}
 	}
 	v.findDuplicates()
 	v.number()
-	judged := v.verification
-	if v.result = v.rewrite(); len(v.added) > 0 { // there is a list now, which the markers before the links mean
-		v.verification = judged
-		v.result = v.rewrite()
-	}
-	if pass == 0 {
-		v.findLines(original)
-	}
+	v.rewrite()
 	v.record()
-	return v
+	if v.out.Report = v.Apply(v.edits); slices.ContainsFunc(v.entries, func(e *entry) bool { return e.stays() }) {
+		v.out.Report = strings.TrimRight(v.out.Report, " \t\n") + "\n"
+	}
+	v.out.Sentences = v.sentences()
+	return v.out
 }
 
-// countBare gives entries without numbers those of their places, which the markers of such a text mean.
-func (v *verifier) countBare() {
-	if slices.ContainsFunc(v.entries, func(e *entry) bool { return e.number >= 0 || e.id != "" }) {
-		return
-	}
-	for i, e := range v.entries {
-		e.number, e.bare = i+1, true
-	}
+// isSource reports whether an address leads to a source.
+func (v *verifier) isSource(raw string) bool {
+	d, kind := citation.Destination(raw)
+	_, _, ok := v.MatchURL(d)
+	return ok && kind == citation.Web
 }
 
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+// list returns the references that a text without them means when its numbers are places in the registry's sources.
+func (v *verifier) list() string {
+	var cited []int
+	for _, k := range v.Tokens {
+		for _, n := range k.Numbers {
+			if k.Kind == markup.Marker && n >= 1 && n <= v.Len() && v.IsCitation(k, true, -1) {
+				cited = append(cited, n)
+			}
+		}
+	}
+	slices.Sort(cited)
+	var b strings.Builder
+	for _, n := range slices.Compact(cited) {
+		s := v.At(n - 1)
+		target := s.Key
+		if s.URL != "" {
+			target = citation.SafeSpelling(s.URL)
+		}
+		if title := text.Line(s.Title); title != "" && title != target {
+			target = report.Escape(title) + ": " + target
+		}
+		fmt.Fprintf(&b, "[%d] %s\n", n, target)
+	}
+	return b.String()
+}
+
+// record lists what was found, in the order of the text.
+func (v *verifier) record() {
+	out, line, pos := &v.out, 1, 0
+	for i, e := range append(v.entries, v.added...) {
+		number, written := e.number, ""
+		if number == noNumber {
+			number = i + 1
+		}
+		at := 0
+		if e.end > 0 {
+			line, pos = line+strings.Count(v.Markdown[pos:e.start], "\n"), e.start
+			at, written = line, strings.TrimSpace(v.Markdown[e.start:e.end])
+		}
+		if !e.stays() {
+			out.Removed = append(out.Removed, Removed{Number: number, ID: e.id, Line: written, LineNumber: at,
+				Reason: e.reason, Detail: e.detail})
+			continue
+		}
+		s := v.At(e.source)
+		c := Valid{Number: number, ID: e.id, Line: written, LineNumber: at, Match: e.level, ReportNumber: e.final,
+			Source: e.source}
+		if s.URL != "" {
+			c.URL = &s.URL
+		}
+		if s.Key != "" {
+			c.CitationKey = &s.Key
+		}
+		out.Valid = append(out.Valid, c)
+	}
+}
 
 // Guarded runs a verification of report. When it panics, which is a defect of the verifier, the report is as it came,
 // unverified, and the error says what happened.
