@@ -56,7 +56,7 @@ var layers = map[string][]string{
 	"jobs/bundle":          {"pipeline", "prompts", "storage", "topicqueue", "topicqueue/redisqueue"},
 	"jobs/search":          {"pipeline", "storage", "topicqueue", "jobs/bundle"},
 	"jobs/nights":          {"jobs", "storage", "topicqueue", "topicqueue/redisqueue"},
-	"pipeline/answering":   {"pipeline/report", "pipeline/text", "pipeline/llm", "pipeline/tools", "pipeline/citation", "pipeline/knowledge", "prompts", "topicqueue"},
+	"pipeline/answering":   {"pipeline/report", "pipeline/researching", "pipeline/text", "pipeline/llm", "pipeline/tools", "pipeline/citation", "pipeline/knowledge", "prompts", "topicqueue"},
 	"pipeline/planning":    {"pipeline/text", "pipeline/evidence", "pipeline/llm", "pipeline/tools", "pipeline/knowledge", "prompts", "topicqueue"},
 	"pipeline/researching": {"pipeline/text", "pipeline/llm", "pipeline/tools", "pipeline/quantity", "pipeline/recurring", "prompts", "topicqueue"},
 	"pipeline/judging":     {"pipeline/text", "pipeline/llm", "pipeline/citation", "prompts", "topicqueue"},
