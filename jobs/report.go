@@ -76,7 +76,7 @@ func (h reportHandler) write(ctx context.Context, a *stage.Attempt, in reporting
 	without string) (end stage.Ending, err error) {
 	r := reporting.Reporter{
 		Model: model, Emit: a.Emit, Now: h.bundles.Now, Parallel: reportParallel,
-		Page: h.pages(a),
+		Page: h.pages(a, in),
 	}
 	in.Returned = h.findings.returned(ctx, in)
 	if in.Plan.Path == topicqueue.PathShallow && in.Answer == "" { // nothing is left for a model to write
@@ -112,10 +112,17 @@ func (h reportHandler) write(ctx context.Context, a *stage.Attempt, in reporting
 	return endRun(a, out, claimsOf(in)), nil
 }
 
-// pages returns a function that reads stored texts. It waits for an unavailable storage, and a while for a text that
-// another machine may store. A text that does not come is empty.
-func (h reportHandler) pages(a *stage.Attempt) func(ctx context.Context, runID, hash string) (string, error) {
-	stored, until := steady.Pages{Pages: storage.Pages{Store: h.bundles.Store}}, h.bundles.Now().Add(bundle.TextsWait)
+// pages returns a function that reads stored texts. It waits for an unavailable storage, and for a while after the
+// research has ended for a text that another machine may store. A text that does not come is empty.
+func (h reportHandler) pages(a *stage.Attempt,
+	in reporting.Input) func(ctx context.Context, runID, hash string) (string, error) {
+	stored := steady.Pages{Pages: storage.Pages{Store: h.bundles.Store}}
+	var until time.Time
+	for _, b := range in.Blocks {
+		if t := b.Block.UpdatedAt.Add(bundle.TextsWait); t.After(until) {
+			until = t
+		}
+	}
 	return func(ctx context.Context, runID, hash string) (text string, err error) {
 		text, err = stored.Page(ctx, runID, hash)
 		for errors.Is(err, storage.ErrNotExist) && a.Final != 0 && h.bundles.Now().Before(until) {

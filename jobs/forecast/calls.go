@@ -88,7 +88,7 @@ const mostSections = 6
 // it: without the check, sentences stay unverified.
 func Judge(evidence int) Call {
 	calls := 1 + evidence/judging.CallBytes
-	return Call{llm.Judge, calls, 8_000 + 5*evidence/calls/8 + schema, 100 + evidence/calls/16}
+	return Call{llm.Judge, calls, 8_600 + 5*evidence/calls/8 + schema, 100 + evidence/calls/16}
 }
 
 // Report returns the calls for a report on this many blocks with this much evidence.

@@ -26,7 +26,7 @@ func titled(at support.Span) prompts.Passage {
 }
 
 func sentence(corpus *support.Corpus, text string, sources ...string) judging.Sentence {
-	return judging.Sentence{Text: text, Sources: sources, Findings: corpus.Check(text, sources)}
+	return judging.Sentence{Text: text, Sources: sources, Findings: corpus.Check(text, "", sources)}
 }
 
 // serve starts a model server and returns a client for the judge.

@@ -203,7 +203,7 @@ func (c *checker) again(p *checkedPart) bool {
 			continue
 		}
 		ids := c.sourcesOf(s.Citations)
-		findings := c.corpus.Check(s.Text, ids)
+		findings := c.corpus.Check(s.Text, s.Head, ids)
 		judged := c.corpus.Prove(s.Judge, ids)
 		if findings.Decide(judged) != s.Verdict {
 			report.EachStatement(p.Blocks, func(s report.Statement) { *s.Mark = report.Mark{} })
@@ -234,7 +234,7 @@ func (c *checker) findStatement(p *checkedPart, s report.Statement) {
 	}
 	switch {
 	case len(d.ids) > 0 && d.text != "": // a table cell, for example, may have markers only
-		d.findings = c.corpus.Check(d.text, c.sourcesOf(d.ids))
+		d.findings = c.corpus.Check(d.text, d.Head, c.sourcesOf(d.ids))
 		p.decisions = append(p.decisions, d)
 	case len(d.ids) == 0 && citable && c.m.Model != nil:
 		p.decisions = append(p.decisions, d)
@@ -250,7 +250,7 @@ func claimsWith(sentence string, claims []claim) (found []claim) {
 	}
 	for _, from := range claims {
 		said := from.Statement() + "\n\n" + from.Passage()
-		f := support.New([]support.Source{{ID: from.ID, Text: said}}).Check(sentence, []string{from.ID})
+		f := support.New([]support.Source{{ID: from.ID, Text: said}}).Check(sentence, "", []string{from.ID})
 		if f.Quotation.Result == support.Verbatim {
 			found = append(found, from)
 		}

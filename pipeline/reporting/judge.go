@@ -104,7 +104,7 @@ func (c *checker) cite(d *decision) {
 			d.wrong, d.ids = d.ids, nil
 		}
 		d.ids = append(slices.Clone(d.ids), ids...)
-		d.findings = c.corpus.Check(d.text, c.sourcesOf(d.ids))
+		d.findings = c.corpus.Check(d.text, d.Head, c.sourcesOf(d.ids))
 	}
 	d.judged = c.corpus.Prove(d.judged, c.sourcesOf(d.ids))
 }

@@ -100,7 +100,7 @@ func (c *checker) corrected(of *decision, correction []report.Block) (checked []
 			}
 			continue
 		}
-		d.findings = c.corpus.Check(d.text, c.sourcesOf(d.ids))
+		d.findings = c.corpus.Check(d.text, d.Head, c.sourcesOf(d.ids))
 		said := support.Judged{Judgement: support.JudgedSupported, Words: of.answer.Words, By: support.ByRepair}
 		d.judged = c.corpus.Prove(said, c.sourcesOf(d.ids))
 		d.verdict = d.findings.Decide(d.judged)

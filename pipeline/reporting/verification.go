@@ -167,7 +167,7 @@ func (s CheckedSentence) quotes(source string) bool {
 // holds reports whether a check of the sentence gives the recorded result. The model's judgement is taken from the
 // record if the words that it names are in the sources.
 func (s CheckedSentence) holds(corpus *support.Corpus, ids []string) bool {
-	findings := corpus.Check(s.Text, ids)
+	findings := corpus.Check(s.Text, s.Head, ids)
 	judge := corpus.Prove(s.Judge, ids)
 	shown := corpus.Shown(s.Text, ids, findings, judge)
 	return reflect.DeepEqual(findings, s.Findings) && reflect.DeepEqual(judge, s.Judge) &&

@@ -191,7 +191,7 @@ func foundSentence(corpus *support.Corpus, s verification.Sentence, ids []string
 			out.sources, out.numbers = append(out.sources, ids[at]), append(out.numbers, s.Citations[i])
 		}
 	}
-	out.Findings = corpus.Check(s.Text, out.sources)
+	out.Findings = corpus.Check(s.Text, s.Head, out.sources)
 	switch {
 	case out.NoText:
 		out.Judge.Missing = support.NoSource

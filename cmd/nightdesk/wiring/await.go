@@ -47,8 +47,9 @@ func await(ctx context.Context, con *view.Console, what string, lasting func(err
 // lastingStorage reports whether waiting cannot resolve a storage error.
 func lastingStorage(err error) bool { return !errors.Is(err, storage.ErrAway) }
 
-// lastingRedis reports whether waiting cannot resolve a Redis error: rejected credentials or a missing
-// database.
+// lastingRedis reports whether waiting cannot resolve a Redis error: rejected credentials, a missing database, or
+// another kind of server.
 func lastingRedis(err error) bool {
-	return redis.IsAuthError(err) || redis.IsPermissionError(err) || strings.Contains(err.Error(), "DB index")
+	says := func(text string) bool { return strings.Contains(err.Error(), text) }
+	return redis.IsAuthError(err) || redis.IsPermissionError(err) || says("DB index") || says("redis: can't parse")
 }

@@ -9,8 +9,11 @@ import (
 // maxFigures is the maximum number of figures of a sentence that are checked.
 const maxFigures = 60
 
-// figuresOf checks the figures of a sentence.
-func figuresOf(sentence string, docs []*document) []Figure {
+// figuresOf checks the figures of a sentence. head: the header row, if the sentence is a table row.
+func figuresOf(sentence, head string, docs []*document) []Figure {
+	if head != "" {
+		sentence = rowText(sentence, head)
+	}
 	own := slices.DeleteFunc(valuesOf(sentence), func(v value) bool { return !v.figure() })
 	own = own[:min(len(own), maxFigures)]
 	if len(own) == 0 {

@@ -103,7 +103,7 @@ func TestPlantedReport(t *testing.T) {
 		for i, at := range s.Sources {
 			ids[i] = strconv.Itoa(at)
 		}
-		switch corpus.Check(s.Text, ids).Decide(support.Judged{}) {
+		switch corpus.Check(s.Text, "", ids).Decide(support.Judged{}) {
 		case support.Supported:
 			n.supported++
 		case support.Unverified:

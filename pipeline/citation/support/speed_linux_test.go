@@ -24,8 +24,8 @@ func TestSpeed(t *testing.T) {
 		text := func(size int) string { return strings.Repeat(piece, size/len(piece)+1) }
 		lineartest.Check(t, name, text(size/16), text(size), func(s string) {
 			c := support.New([]support.Source{{ID: "x", Text: s, About: s[:min(len(s), 3000)]}})
-			c.Check(s, []string{"x"})
-			c.Check("Ann Rowe has not acquired “Bo Lee and others” in 1999 for more than 5 km, 7 hours and 12%.", []string{"x"})
+			c.Check(s, s, []string{"x"})
+			c.Check("Ann Rowe has not acquired “Bo Lee and others” in 1999 for more than 5 km, 7 hours and 12%.", "", []string{"x"})
 			c.Passages(s, []string{"x"}, nil, 1000)
 			c.Prove(support.Judged{Judgement: support.JudgedSupported, Words: s}, []string{"x"})
 		})

@@ -109,8 +109,8 @@ func (c *Corpus) Beginning(id string) string {
 const beginning = 1000
 
 // Check looks for a sentence in the sources with these IDs; unknown IDs are ignored. sentence: UTF-8 without citation
-// markers; Markdown emphasis, links and escapes are removed.
-func (c *Corpus) Check(sentence string, ids []string) Findings {
+// markers; Markdown emphasis, links and escapes are removed. head: the header row, if the sentence is a table row.
+func (c *Corpus) Check(sentence, head string, ids []string) Findings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	docs := c.documents(ids)
@@ -122,7 +122,7 @@ func (c *Corpus) Check(sentence string, ids []string) Findings {
 	if quotation.Result == Verbatim {
 		return Findings{Quotation: quotation} // which includes its figures
 	}
-	return Findings{Quotation: quotation, Figures: figuresOf(sentence, docs)}
+	return Findings{Quotation: quotation, Figures: figuresOf(sentence, plain(head), docs)}
 }
 
 // documents returns the sources with these IDs that have a text, without duplicates.

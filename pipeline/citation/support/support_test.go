@@ -55,8 +55,8 @@ func TestCheck(t *testing.T) {
 		"difference":       {"In 2020 there were 17 ships fewer than in 2019.", "", "ships", "", "found 2020 absent 17 found 2019", support.Unverified},
 		"percent change":   {"Freight shrank by 1.6% from 2019 to 2020.", "", "ships", "", "absent 1.6% found 2019 found 2020", support.Unverified},
 		"unit of a column": {"Freight was 18.2 million tonnes in 2019.", "", "ships", "", "found 18.2 million tonnes found 2019", support.Unverified},
-		"row":              {"2019 | 18,200", "Year | Freight (kt)", "ships", "", "found 2019 found 18,200", support.Unverified},
-		"wrong row":        {"2019 | 18,900", "Year | Freight (kt)", "ships", "", "found 2019 absent 18,900", support.Unverified},
+		"row":              {"2019 | 18,200", "Year | Freight (kt)", "ships", "", "found 2019 found 18,200 kt", support.Unverified},
+		"wrong row":        {"2019 | 18,900", "Year | Freight (kt)", "ships", "", "found 2019 absent 18,900 kt", support.Unverified},
 		"left out":         {"Falk made 3.1 million tonnes.", "", "mill", "", "found 3.1 million tonnes", support.Unverified},
 		"money left out":   {"38 million pounds went into the quay.", "", "mill", "", "found 38 million pounds", support.Unverified},
 		"sum":              {"Mill and quay cost £250 million.", "", "mill", "", "absent £250 million", support.Unverified},
@@ -72,7 +72,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := corpus.Check(tt.sentence, []string{tt.source})
+			f := corpus.Check(tt.sentence, tt.head, []string{tt.source})
 			var figures []string
 			for _, g := range f.Figures {
 				figures = append(figures, string(g.Result)+" "+g.Text)
@@ -82,10 +82,10 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
-	if f := corpus.Check("The gauge is old.", []string{"unknown"}); !f.NoText || f.Decide(support.Judged{}) != support.Unverified {
+	if f := corpus.Check("The gauge is old.", "", []string{"unknown"}); !f.NoText || f.Decide(support.Judged{}) != support.Unverified {
 		t.Errorf("without a text: %+v", f)
 	}
-	if f := corpus.Check("Sea level rose by 21 cm, and 1,187 ships came.", []string{"tide", "ships", "tide"}); f.Has(support.Absent) || len(f.Figures) != 2 {
+	if f := corpus.Check("Sea level rose by 21 cm, and 1,187 ships came.", "", []string{"tide", "ships", "tide"}); f.Has(support.Absent) || len(f.Figures) != 2 {
 		t.Errorf("two sources: %+v", f)
 	}
 }
@@ -111,7 +111,7 @@ func TestForms(t *testing.T) {
 		{"The permits take 6 weeks.", "| Step | Salt |\n|---|---|\n| Time for permits (weeks, from the request) | 6 |\n"},
 	} {
 		c := support.New([]support.Source{{ID: "x", Text: tt.source}})
-		f := c.Check(tt.sentence, []string{"x"})
+		f := c.Check(tt.sentence, "", []string{"x"})
 		if len(f.Figures) != 1 || f.Figures[0].Result != support.Found {
 			t.Errorf("%s\n%s\n%+v", tt.sentence, tt.source, f.Figures)
 		}
@@ -120,7 +120,7 @@ func TestForms(t *testing.T) {
 		{"There were 0 accidents.", table("Accidents", "3")},
 	} {
 		c := support.New([]support.Source{{ID: "x", Text: tt.source}})
-		f := c.Check(tt.sentence, []string{"x"})
+		f := c.Check(tt.sentence, "", []string{"x"})
 		if f.Figures[0].Result == support.Found {
 			t.Errorf("%s\n%s\n%+v", tt.sentence, tt.source, f.Figures)
 		}
@@ -152,7 +152,7 @@ func TestStructure(t *testing.T) {
 		"The lamps save 420 kWh.":                            "absent",
 	} {
 		var got []string
-		for _, f := range c.Check(sentence, []string{"ferry"}).Figures {
+		for _, f := range c.Check(sentence, "", []string{"ferry"}).Figures {
 			got = append(got, string(f.Result))
 		}
 		if strings.Join(got, " ") != want {
@@ -166,7 +166,7 @@ func TestDenied(t *testing.T) {
 	t.Parallel()
 	c := support.New([]support.Source{{ID: "x", Text: "It is not true that whales were seen. The harbour master said: whales were fed in the bay."}})
 	for sentence, want := range map[string]support.Finding{"Whales were seen.": "", "Whales were fed in the bay.": support.Verbatim} {
-		if f := c.Check(sentence, []string{"x"}); f.Quotation.Result != want {
+		if f := c.Check(sentence, "", []string{"x"}); f.Quotation.Result != want {
 			t.Errorf("%s: %+v", sentence, f)
 		}
 	}
@@ -265,7 +265,7 @@ func TestTexts(t *testing.T) {
 	corpus := support.New(sources)
 	good, accused, figures, caught := 0, 0, 0, 0
 	for _, c := range cases {
-		f := corpus.Check(c.sentence, c.cites())
+		f := corpus.Check(c.sentence, "", c.cites())
 		result := f.Decide(support.Judged{})
 		switch {
 		case c.kind == "verbatim" && result != support.Supported && strings.ContainsAny(c.sentence[len(c.sentence)-1:], ".!?"):
@@ -328,7 +328,7 @@ func many(sources []support.Source, size int) []support.Source {
 func report(sources []support.Source, cases []planted) {
 	c := support.New(sources)
 	for i := range 200 {
-		c.Check(cases[i%len(cases)].sentence, []string{fmt.Sprint(i % 40), fmt.Sprint((i + 7) % 40)})
+		c.Check(cases[i%len(cases)].sentence, "", []string{fmt.Sprint(i % 40), fmt.Sprint((i + 7) % 40)})
 	}
 }
 
@@ -358,10 +358,12 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sentence, text, about string) {
 		source := support.Source{ID: "x", Text: text, About: about}
 		c := support.New([]support.Source{source})
-		found := c.Check(sentence, []string{"x"})
-		checkSpans(t, c, []support.Source{source}, found)
-		if again := support.New([]support.Source{source}).Check(sentence, []string{"x"}); !reflect.DeepEqual(again, found) {
-			t.Fatalf("%+v, then %+v", found, again)
+		for _, head := range []string{"", about} {
+			found := c.Check(sentence, head, []string{"x"})
+			checkSpans(t, c, []support.Source{source}, found)
+			if again := support.New([]support.Source{source}).Check(sentence, head, []string{"x"}); !reflect.DeepEqual(again, found) {
+				t.Fatalf("%+v, then %+v", found, again)
+			}
 		}
 		for _, s := range c.Passages(sentence, []string{"x"}, []support.Span{{Source: "x", Start: len(about), End: len(sentence)}}, 200) {
 			if s.Start < 0 || s.End <= s.Start || s.End > len(text) {
@@ -417,7 +419,7 @@ func TestFigureForms(t *testing.T) {
 		"Counsel puts the compensation at £11 million to £19 million.": support.Found,
 		"Counsel puts the compensation at £25 million.":                support.Absent,
 	} {
-		for _, f := range c.Check(sentence, []string{"x"}).Figures {
+		for _, f := range c.Check(sentence, "", []string{"x"}).Figures {
 			if f.Result != want {
 				t.Errorf("%s: %+v", sentence, f)
 			}

@@ -170,15 +170,26 @@ func (v value) sameDay(o value) bool {
 	return year && agrees(a.Month, b.Month) && agrees(a.Day, b.Day) && agrees(a.Quarter, quarter)
 }
 
-// read parses the figures of a document.
+// read parses the figures of a document. A bare number of a table gets the unit of its column.
 func (d *document) read() {
 	if d.valued {
 		return
 	}
 	d.valued = true
 	d.values, d.about = valuesOf(d.Text), valuesOf(d.About)
-	for i := range d.values {
-		u := d.units[d.unitAt(d.values[i].Start)]
-		d.values[i].cell = u.row || u.item
+	at := 0
+	var head []string
+	for i, u := range d.units {
+		if u.row && !d.follows(i) {
+			head = cellsOf(d.Text[u.start:u.end])
+		}
+		for ; at < len(d.values) && d.values[at].Start < u.end; at++ {
+			v := &d.values[at]
+			v.cell = u.row || u.item
+			before := strings.TrimLeft(d.Text[u.start:max(u.start, v.Start)], " \t|")
+			if column := strings.Count(before, "|"); u.row && column < len(head) {
+				v.under(head[column])
+			}
+		}
 	}
 }

@@ -53,8 +53,10 @@ func onlyDate(line string) (day string, at [2]int) {
 		return "", at
 	}
 	found := datesIn(line)
-	if low := strings.ToLower(line); len(found) == 0 && len(low) == len(line) { // handles "3 Mars"
-		found = datesIn(low)
+	if low := strings.ToLower(line); !slices.ContainsFunc(found, hasMonth) && len(low) == len(line) { // "3 Mars 2024"
+		if lower := datesIn(low); slices.ContainsFunc(lower, hasMonth) {
+			found = lower
+		}
 	}
 	if len(found) != 1 {
 		return "", at
@@ -68,6 +70,8 @@ func datesIn(s string) []quantity.Quantity {
 		return q.Kind != quantity.Date || q.When.Year == 0
 	})
 }
+
+func hasMonth(q quantity.Quantity) bool { return q.When.Month != 0 }
 
 // dayOf formats a date with its precision. It returns "" for quarters and invalid dates.
 func dayOf(w quantity.When) string {
