@@ -118,8 +118,8 @@ func (c Cron) hourly() bool {
 
 // Next returns the first due time after a time, in the schedule's zone; the zero time if there is none.
 //
-// At clock changes, a schedule with hours fires once for each time that it names: at one of two times called 02:30,
-// and if 02:30 does not exist, at the end of the gap. A schedule without hours fires in every elapsed hour.
+// At clock changes, a schedule with hours fires once for each time that it names: at the first of two times called
+// 02:30, and if 02:30 does not exist, at the end of the gap. A schedule without hours fires in every elapsed hour.
 func (c Cron) Next(after time.Time) time.Time {
 	after = after.In(c.Zone())
 	switch {
@@ -143,7 +143,7 @@ func wallOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-// instant returns when clocks of the zone show wall, or the end of the gap that contains it.
+// instant returns when clocks of the zone first show wall, or the end of the gap that contains it.
 func (c Cron) instant(wall time.Time) time.Time {
 	near := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, c.zone)
 	start, end := near.ZoneBounds()
@@ -152,6 +152,13 @@ func (c Cron) instant(wall time.Time) time.Time {
 		return start
 	case shown.Before(wall):
 		return end
+	}
+	if !start.IsZero() { // the time may be one of two, before and after start
+		_, offset := start.Add(-1).Zone()
+		first := wall.Add(-time.Duration(offset) * time.Second).In(c.zone)
+		if first.Before(near) && wallOf(first).Equal(wall) {
+			return first
+		}
 	}
 	return near
 }
