@@ -108,15 +108,21 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 // Location returns the address of the object: s3://bucket/prefix/key.
 func (s *S3) Location(key string) string { return "s3://" + s.bucket + "/" + s.prefix + key }
 
-// Exists requests the first byte instead of sending HEAD. A HEAD response has no body, so its 404 would not say
-// whether the key, the bucket or, with versitygw, the user is missing.
+// Exists reports whether there is an object.
 func (s *S3) Exists(ctx context.Context, key string) (bool, error) {
 	ctx = withRecord(ctx)
-	if err := usable(ctx, key); err != nil {
-		return false, s.failed(ctx, "look for", key, err)
+	err := usable(ctx, key)
+	there := false
+	if err == nil {
+		there, err = s.look(ctx, s.key(key))
 	}
-	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key),
-		Range: aws.String("bytes=0-0")})
+	return there, s.failed(ctx, "look for", key, err)
+}
+
+// look requests the first byte instead of sending HEAD. A HEAD response has no body, so its 404 would not say whether
+// the key, the bucket or, with versitygw, the user is missing.
+func (s *S3) look(ctx context.Context, key *string) (bool, error) {
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: key, Range: aws.String("bytes=0-0")})
 	switch {
 	case err == nil:
 		return true, out.Body.Close()
@@ -125,7 +131,7 @@ func (s *S3) Exists(ctx context.Context, key string) (bool, error) {
 	case status(err) == http.StatusRequestedRangeNotSatisfiable: // the object is empty
 		return true, nil
 	}
-	return false, s.failed(ctx, "look for", key, err)
+	return false, err
 }
 
 // Delete removes the object. A versioned bucket keeps the old versions.

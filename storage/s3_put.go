@@ -69,6 +69,12 @@ var errNotS3 = errors.New("the answer is not that of an S3 server")
 func (s *S3) send(ctx context.Context, u upload) error {
 	out, err := s.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: u.key, Body: bytes.NewReader(u.body),
 		Metadata: u.meta, ContentType: u.kind, IfNoneMatch: u.onlyNew})
+	if status(err) == 0 && err != nil && len(u.body) > 0 && ctx.Err() == nil {
+		// A server that refuses a request may close the connection before it has read the body, which hides the reason.
+		if _, why := s.look(ctx, u.key); status(why) != 0 {
+			return why
+		}
+	}
 	if err == nil && aws.ToString(out.ETag) == "" {
 		return errNotS3
 	}

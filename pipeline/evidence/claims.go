@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -116,8 +117,12 @@ func Distinct(claims []Claim) (list []Claim) {
 	return list
 }
 
+// sameFact is the least similarity of two claims with one quote that say the same.
+const sameFact = 0.5
+
 // Statements returns a statement for each claim, so that duplicates are equal. Claims that several blocks found with
-// the same quote of one source get the statement of one of them, preferably one that is not verbatim.
+// the same quote of one source get the statement of one of them, preferably one that is not verbatim. One sentence may
+// also give several facts: claims with few words in common stay apart.
 func Statements(claims []Claim) []string {
 	type passage struct{ source, quote string }
 	best := map[passage]int{}
@@ -130,7 +135,8 @@ func Statements(claims []Claim) []string {
 	said := make([]string, len(claims))
 	for i, c := range claims {
 		said[i] = c.Statement()
-		if one := claims[best[passage{c.Source.ID, c.Quote}]]; c.Quote != "" && one.Block != c.Block {
+		one := claims[best[passage{c.Source.ID, c.Quote}]]
+		if c.Quote != "" && one.Block != c.Block && (c.Verbatim() || text.Similarity(one.Text, c.Text) >= sameFact) {
 			said[i] = one.Statement()
 		}
 	}

@@ -228,3 +228,16 @@ func BenchmarkWeigh1000(b *testing.B) {
 		evidence.Weigh(claims, nil, nil, nil)
 	}
 }
+
+// TestStatements: what two blocks note of one quote is one statement, unless the quote has two facts.
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	price := claim(1, "", "A bus costs 690,000 euros.")
+	price.Block, price.Quote = "block_1", "Our bus costs about 690,000 euros and has a range of 400 km."
+	again, reach := price, price
+	again.Block, again.Text = "block_2", "The bus costs about 690,000 euros."
+	reach.Block, reach.Text = "block_2", "Its range is 400 km."
+	if got := evidence.Statements([]evidence.Claim{price, again, reach}); got[0] != got[1] || got[2] != reach.Text {
+		t.Errorf("%q", got)
+	}
+}

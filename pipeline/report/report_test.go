@@ -200,3 +200,22 @@ func TestMarkdown(t *testing.T) {
 		t.Errorf("cited: %v", ids)
 	}
 }
+
+// TestCite: a citation is added where it belongs: before the full stop, or in the cell that has none yet.
+func TestCite(t *testing.T) {
+	t.Parallel()
+	head := "| Option | Effect | Cost | Rule |\n| --- | --- | --- | --- |\n"
+	for body, want := range map[string]string{
+		"A is one.": "A is one [CIT-9-01].",
+		head + "| A | 14 percent [CIT-1-01] | as for B | – |":                           head + "| A | 14 percent [CIT-1-01] | as for B [CIT-9-01] | – |",
+		head + "| A | 14 percent [CIT-1-01] | as for B | may be added [CIT-1-02] |":     head + "| A | 14 percent [CIT-1-01] | as for B [CIT-9-01] | may be added [CIT-1-02] |",
+		head + "| A | 14 percent [CIT-1-01] | 8 [CIT-1-03] | may be added [CIT-1-02] |": head + "| A | 14 percent [CIT-1-01] | 8 [CIT-1-03] | may be added [CIT-1-02] [CIT-9-01] |",
+		head + "| A | – | – | – |":                                                      head + "| A [CIT-9-01] | – | – | – |",
+	} {
+		blocks := report.Parse(body)
+		report.Statements(blocks)[0].Cite("CIT-9-01")
+		if got := report.Canonical(blocks); strings.ReplaceAll(got, "] [", "][") != strings.ReplaceAll(want, "] [", "][") {
+			t.Errorf("%s\n%s", got, want)
+		}
+	}
+}

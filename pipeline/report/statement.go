@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Statement is what a check looks at: a sentence, a row of a table, or an excerpt. It points into its blocks, so
@@ -90,16 +91,28 @@ func (s Statement) IDs() []string {
 	return []string{s.Block.Citation}
 }
 
-// Cite adds citations, before the full stop of a sentence or in the last cell of a row.
+// Cite adds citations: before the full stop of a sentence; in a row, to the last cell that has words and no citation,
+// else to the last one that has words.
 func (s Statement) Cite(ids ...string) {
 	to := s.sentence
-	if s.row != nil && len(s.row.Cells) > 0 {
-		to = &s.row.Cells[len(s.row.Cells)-1]
+	if s.row != nil {
+		best := 0 // the first column names the row
+		for i, cell := range s.row.Cells {
+			better := best == 0 || len(cell.Cites) == 0 || len(s.row.Cells[best].Cites) > 0
+			if i > 0 && better && strings.ContainsFunc(cell.Text, letterOrDigit) {
+				best = i
+			}
+		}
+		if best < len(s.row.Cells) {
+			to = &s.row.Cells[best]
+		}
 	}
 	if to != nil {
 		to.cite(ids)
 	}
 }
+
+func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // Uncite removes citations from a statement.
 func (s Statement) Uncite(ids ...string) {

@@ -403,7 +403,7 @@ func TestJudge(t *testing.T) {
 		"The log is kept":  {Wrong: "The source does not say how long.", Verdict: "not_in_source"},
 		"At 0.4 seconds":   {Places: []string{"Recovery of a log of 16 MB took 0.4 seconds"}, Verdict: "supported"},
 		"Checkpoints are":  {Places: []string{"checkpoints are a rare event"}, Verdict: "supported"},
-		"For most shops":   {Places: []string{"counts as committed when its last record has reached the disk."}, Verdict: "conclusion"},
+		"For most shops":   {Places: []string{"counts as committed when its last record has reached the disk.", "Shorter intervals make recovery faster"}, Verdict: "conclusion"},
 		"It took 0.9":      {Places: []string{"Recovery of a log of 16 MB took 0.4 seconds"}, Wrong: "It took 0.4.", Verdict: "contradicted"},
 	})
 	var mu sync.Mutex
@@ -439,7 +439,7 @@ func TestJudge(t *testing.T) {
 		"At 0.4 seconds":    {support.Supported, reporting.ActionKept, support.JudgedSupported, true}, // it is computed
 		"Checkpoints are":   {support.Unverified, reporting.ActionKept, support.JudgedSupported, false},
 		"Shorter intervals": {support.Supported, reporting.ActionKept, "", false}, // verbatim
-		"For most shops":    {support.Unverified, reporting.ActionKept, support.JudgedConclusion, true},
+		"For most shops":    {support.Unverified, reporting.ActionCited, support.JudgedConclusion, true},
 		"It took 0.9":       {support.Unsupported, reporting.ActionMarked, support.JudgedContradicted, true},
 	} {
 		if s := find(t, got, beginning); s.Verdict != want.verdict || s.Action != want.action || s.Judge.Judgement != want.judge || (s.Judge.Span != nil) != want.proven {

@@ -26,7 +26,10 @@ import (
 const computedBlock = 900
 
 // maxComputed is the maximum number of computations in a report.
-const maxComputed = 12
+const maxComputed = 24
+
+// calculation is the tool of computations.
+const calculation = "calculation"
 
 // compute adds the valid computations of an outline to the claims, and returns their traces.
 func (ol outliner) compute(list []prompts.Computation) (traces []topicqueue.ToolTrace) {
@@ -42,26 +45,27 @@ func (ol outliner) compute(list []prompts.Computation) (traces []topicqueue.Tool
 		if !ok || what == "" || len(traces) == maxComputed {
 			continue
 		}
-		traces = append(traces, ol.computation(len(traces)+1, what+": "+expression+" = "+result, what, of))
+		traces = append(traces, ol.computation(len(traces)+1, what, expression+" = "+result, of))
 	}
 	ol.addComputed(traces)
 	return traces
 }
 
 // computation returns the n-th computation as a trace with one claim.
-func (ol outliner) computation(n int, said, what string, of []claim) topicqueue.ToolTrace {
+func (ol outliner) computation(n int, what, formula string, of []claim) topicqueue.ToolTrace {
+	said := what + ": " + formula
 	whole := said + "\n"
 	for _, c := range evidence.Distinct(of) {
 		whole += "- [" + c.CitationID + "] " + c.Statement() + "\n"
 	}
 	now := ol.now().UTC()
-	source := topicqueue.Source{Kind: topicqueue.SourceCode, Title: what, RetrievedAt: now, Text: whole,
-		Hash: topicqueue.TextHash(whole)}
+	source := topicqueue.Source{Kind: topicqueue.SourceCode, Title: what, Section: []string{formula}, RetrievedAt: now,
+		Text: whole, Hash: topicqueue.TextHash(whole)}
 	source.Document = topicqueue.PagePath(source.Hash)
 	source.ID = topicqueue.SourceID(source)
 	id := topicqueue.BlockCitationID(computedBlock, n)
 	return topicqueue.ToolTrace{
-		ToolID: fmt.Sprintf("report/%d", n), CitationID: id, ToolType: "calculation", Query: said, Summary: said,
+		ToolID: fmt.Sprintf("report/%d", n), CitationID: id, ToolType: calculation, Query: said, Summary: said,
 		RawAnswer: source.Document, RawAnswerOriginalSize: len(whole), Timestamp: now, Source: source,
 		Claims: []topicqueue.Claim{{ID: id + ".1", CitationID: id, SourceID: source.ID, Text: said, Quote: whole,
 			End: len(whole)}},

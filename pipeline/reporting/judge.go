@@ -97,7 +97,8 @@ func (c *checker) question(d *decision) judging.Sentence {
 // statement says are added; if none of those that it cites has any of it, they are replaced.
 func (c *checker) cite(d *decision) {
 	d.judged = d.answer.Judged
-	said := d.judged.Judgement == support.JudgedSupported || len(d.ids) == 0
+	concluded := d.judged.Judgement == support.JudgedConclusion // it is not confirmed without what it follows from
+	said := d.judged.Judgement == support.JudgedSupported || concluded || len(d.ids) == 0
 	if ids, kept := c.citationsAt(d); said && !d.linked && len(ids) > 0 {
 		d.action = ActionCited
 		if !kept && d.judged.Judgement == support.JudgedSupported {

@@ -320,7 +320,7 @@ func (in Input) SourceOf(registry *citation.Registry) func(cited string) string 
 func (m *material) documents(ids []string) int {
 	distinct := map[string]bool{}
 	for _, id := range ids {
-		if t, ok := m.registry.Lookup(id); ok {
+		if t, ok := m.registry.Lookup(id); ok && t.ToolType != calculation {
 			distinct[claim{Source: t.Source}.Document()] = true
 		}
 	}

@@ -238,7 +238,7 @@ func (t *noteTaker) fallBack(format string, args ...any) {
 // what was noted, so what is read whole is noted densely: a sentence has about 150 bytes.
 const (
 	leastClaims = 20
-	claimEvery  = 240
+	claimEvery  = 160
 )
 
 // data builds the prompt data of a chunk.
