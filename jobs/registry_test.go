@@ -19,7 +19,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm/llmtest"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -301,13 +301,13 @@ func TestLinkedSources(t *testing.T) {
 	}
 	var v struct {
 		Links     []citation.Linked
-		Sentences []reporting.CheckedSentence
+		Sentences []checking.Sentence
 		Removed   []citation.Removal `json:"removed_markers"`
 	}
 	if err := json.Unmarshal(body, &v); err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(v.Sentences, func(s reporting.CheckedSentence) bool { return strings.Contains(s.Text, "4711") })
+	i := slices.IndexFunc(v.Sentences, func(s checking.Sentence) bool { return strings.Contains(s.Text, "4711") })
 	if len(v.Links) == 0 || v.Links[0].URL != v.Links[0].Address+"?utm_source=chat" || i < 0 || v.Sentences[i].Verdict != support.Unverified || !slices.Equal(v.Sentences[i].Citations, v.Links[0].Sources) {
 		t.Fatalf("links %+v, sentences %+v", v.Links, v.Sentences)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"nightdesk/jobs/digests"
 	"nightdesk/jobs/history"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
@@ -63,7 +63,7 @@ func TestRemarks(t *testing.T) {
 // aSentence returns a checked sentence of a report.
 func (n *nights) aSentence(runID string) string {
 	n.t.Helper()
-	var v reporting.Verification
+	var v checking.Verification
 	body, err := n.services.Store.Get(n.t.Context(), storage.CacheKey(runID, "verification.json"))
 	if err == nil {
 		err = json.Unmarshal(body, &v)

@@ -12,7 +12,7 @@ import (
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/llm/llmtest"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -128,7 +128,7 @@ func TestTextsAway(t *testing.T) {
 			if err != nil || len(check.Problems) > 0 || check.Sentences == 0 || store.away.Load() >= 0 {
 				t.Errorf("%+v, %v, %d reads left", check, err, store.away.Load())
 			}
-			var record struct{ Verification reporting.Verification }
+			var record struct{ Verification checking.Verification }
 			body, err := behind.Get(t.Context(), storage.MetadataKey(id))
 			if v := &record.Verification; json.Unmarshal(body, &record) != nil || v.Status != verification.StatusVerified ||
 				v.Counts.SourcesUnread > 0 || v.Counts.Sentences == 0 {

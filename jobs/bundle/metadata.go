@@ -7,6 +7,7 @@ import (
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/topicqueue"
 )
 
@@ -91,16 +92,16 @@ type weighed struct {
 
 // verified summarizes the check of a report.
 type verified struct {
-	Status     string                       `json:"status"`
-	Reason     string                       `json:"reason,omitempty"`
-	Counts     reporting.VerificationCounts `json:"counts"`
-	Evaluation reporting.Evaluation         `json:"evaluation"`
+	Status     string              `json:"status"`
+	Reason     string              `json:"reason,omitempty"`
+	Counts     checking.Counts     `json:"counts"`
+	Evaluation checking.Evaluation `json:"evaluation"`
 }
 
 // verificationFile is verification.json: the decision about each citation and each sentence with citations.
 type verificationFile struct {
 	ResearchID string `json:"research_id"`
-	*reporting.Verification
+	*checking.Verification
 	Unwritten []citation.Removal `json:"removed_markers"` // citations by the model that could not be resolved
 }
 

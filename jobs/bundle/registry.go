@@ -12,6 +12,7 @@ import (
 
 	"nightdesk/pipeline/citation/address"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -88,7 +89,7 @@ func countSources(lines []sourceLine) (n sourceCounts) {
 }
 
 // citedOf returns the ids of citations and sources that a report cites or links.
-func citedOf(citations []string, v *reporting.Verification) []string {
+func citedOf(citations []string, v *checking.Verification) []string {
 	cited := slices.Clone(citations)
 	if v != nil {
 		for _, l := range v.Links {
@@ -133,7 +134,7 @@ func ReadReturned(ctx context.Context, store storage.Store, runID string,
 // registered compares sources.jsonl with the traces and calls of the run. A bundle of an older version does not list
 // the sources returned by calls, and has only those of its traces. The error is the store's.
 func (c *Check) registered(ctx context.Context, store storage.Store, m storage.Manifest, in storedBundle,
-	v *reporting.Verification) error {
+	v *checking.Verification) error {
 	file := sourcesJSONL.key(c.RunID)
 	listed, err := sourcesJSONL.read(ctx, store, c.RunID)
 	if err != nil {

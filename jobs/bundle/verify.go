@@ -13,6 +13,7 @@ import (
 	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
@@ -107,7 +108,8 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 	if err := check.verification(ctx, store, v, in.Input); err != nil || !stored || !v.Verified() {
 		return check, err
 	}
-	check.compare(v.Compare(in.Run, tree, in.Registry()), v.Rules)
+	registry := in.Registry()
+	check.compare(v.Compare(tree, registry, reporting.References(in.Run, registry, tree.Cited())), v.Rules)
 	return check, nil
 }
 
@@ -134,7 +136,7 @@ func withoutLate(ctx context.Context, store storage.Store, runID string, problem
 
 // storedVerification reads the recorded check of a run's report. It returns nil if the file is missing, because the
 // report was written by a version without checks, or because of a problem that the manifest check reports.
-func storedVerification(ctx context.Context, store storage.Store, runID string) (*reporting.Verification, error) {
+func storedVerification(ctx context.Context, store storage.Store, runID string) (*checking.Verification, error) {
 	v, err := verificationJSON.read(ctx, store, runID)
 	if err == nil && v.Verification == nil {
 		err = errGarbled
@@ -235,7 +237,7 @@ func (c *Check) shown(m storage.Manifest, markdown string) {
 // verification checks each sentence of the report against the record. Its findings and its verdict must match, the
 // words quoted by a judge must be in its source. The sources that the report links must be the recorded ones. The error
 // is the store's.
-func (c *Check) verification(ctx context.Context, store storage.Store, v *reporting.Verification,
+func (c *Check) verification(ctx context.Context, store storage.Store, v *checking.Verification,
 	in reporting.Input) error {
 	if !v.Verified() {
 		return nil // there is nothing to check
@@ -245,7 +247,7 @@ func (c *Check) verification(ctx context.Context, store storage.Store, v *report
 	for _, t := range in.Traces() {
 		if s := t.Source; !seen[s.ID] {
 			seen[s.ID] = true
-			sources = append(sources, reporting.SupportSource(s, s.Text))
+			sources = append(sources, checking.SupportSource(s, s.Text))
 		}
 	}
 	linked := map[string]bool{}
@@ -265,7 +267,7 @@ func (c *Check) verification(ctx context.Context, store storage.Store, v *report
 		if err != nil && !errors.Is(err, storage.ErrNotExist) {
 			return err
 		}
-		sources = append(sources, reporting.SupportSource(s, text))
+		sources = append(sources, checking.SupportSource(s, text))
 	}
 	wrong, otherwise := v.Recheck(sources, in.SourceOf(registry))
 	for _, i := range wrong {
@@ -278,7 +280,7 @@ func (c *Check) verification(ctx context.Context, store storage.Store, v *report
 
 // compare adds the differences between the report and its check. Sentences that were found by other rules are only
 // counted.
-func (c *Check) compare(d reporting.Difference, rules int) {
+func (c *Check) compare(d checking.Difference, rules int) {
 	if rules != support.Rules {
 		c.Otherwise += len(d.Absent) + len(d.Unchecked) + len(d.References)
 		return

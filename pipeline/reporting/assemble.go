@@ -11,6 +11,7 @@ import (
 	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting/changed"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -21,7 +22,7 @@ type assembler struct{ *material }
 
 // assemble joins the parts, places the figures, and adds gaps, references and the note on how the report was made and
 // checked.
-func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
+func (a assembler) assemble(outline Outline, d draft, v *checking.Verification) Report {
 	tree := report.Report{Format: report.Format, Title: outline.Title, Status: a.cautions}
 	words := 0
 	add := func(role, title string, blocks, figures []report.Block) {
@@ -57,7 +58,7 @@ func (a assembler) assemble(outline Outline, d draft, v *Verification) Report {
 	tree.References = References(a.run, a.registry, cited)
 	slices.SortFunc(cited, markup.Compare)
 	v.Valid = validOf(tree, a.registry)
-	v.number(tree)
+	v.Number(tree)
 	a.stats.Sections = len(d.sections)
 	a.stats.Citations = len(cited)
 	a.stats.Documents = a.documents(cited)
@@ -149,7 +150,7 @@ func uncited(blocks []report.Block) (n int) {
 }
 
 // note returns the sentences on how a report was made and checked. removed: number of removed markers and links.
-func (a assembler) note(d draft, v *Verification, removed int) []string {
+func (a assembler) note(d draft, v *checking.Verification, removed int) []string {
 	quotes := 0
 	for _, s := range d.sections {
 		quotes += len(s.excerpts)
@@ -178,7 +179,7 @@ func (a assembler) note(d draft, v *Verification, removed int) []string {
 	return note
 }
 
-func (a assembler) checkNote(v *Verification) string {
+func (a assembler) checkNote(v *checking.Verification) string {
 	c := v.Counts
 	switch {
 	case !v.Verified():
@@ -232,12 +233,4 @@ func (r *Report) AddRun(run topicqueue.Run) {
 	r.Tree.Status = append(r.Tree.Status, cautions...)
 	r.Tree.Imprint = append(r.Tree.Imprint, strings.Join(place, " · "))
 	r.Markdown = r.Tree.Markdown(StyleOf(run))
-}
-
-// Verified reports whether the check was made.
-func (v *Verification) Verified() bool { return v.Status == verification.StatusVerified }
-
-// QuotesOnly reports whether a report has only quotations.
-func (v *Verification) QuotesOnly() bool {
-	return !slices.ContainsFunc(v.Sentences, func(s CheckedSentence) bool { return !s.Quote })
 }

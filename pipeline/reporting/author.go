@@ -1,9 +1,11 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -91,11 +93,9 @@ func (w sectionWriter) body(ctx context.Context, plan reportPlan) (draft, error)
 	return d, nil
 }
 
+// parallel returns the number of calls at a time for Reporter.Parallel.
 func parallel(n int) int {
-	if n < 1 {
-		return 4
-	}
-	return n
+	return cmp.Or(max(n, 0), 4)
 }
 
 // section writes a section. If its claims do not fit the context window, it writes each half of them on its own. node
@@ -185,4 +185,29 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, d *draft) err
 		}
 	}
 	return nil
+}
+
+// localSection assembles a section from its claims, for when the model failed.
+func (w sectionWriter) localSection(s sectionPlan) string {
+	said := map[string]bool{}
+	list := func(ids []string) string {
+		var lines []string
+		for _, c := range evidence.Distinct(s.claims) {
+			if key := report.Key(c.Statement()); slices.Contains(ids, c.ID) && !said[key] {
+				said[key] = true
+				lines = append(lines, "- "+markdown.Escape(c.Statement())+" ["+c.CitationID+"]")
+			}
+		}
+		return strings.Join(lines, "\n")
+	}
+	var parts []string
+	if lines := list(append(slices.Clone(s.ClaimIDs), s.Shared...)); lines != "" {
+		parts = append(parts, lines)
+	}
+	for _, p := range s.Subsections {
+		if lines := list(p.ClaimIDs); lines != "" {
+			parts = append(parts, "### "+markdown.Escape(p.Title), lines)
+		}
+	}
+	return strings.Join(parts, "\n\n")
 }

@@ -13,6 +13,7 @@ import (
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/topicqueue"
 )
 
@@ -379,7 +380,7 @@ func TestKeptTextOfAnotherCitation(t *testing.T) {
 	}
 	cites := func(r reporting.Report, id string) bool {
 		return strings.Contains(r.Markdown, "(#ref-"+strings.ToLower(id)+")") &&
-			slices.ContainsFunc(r.Verification.Sentences, func(s reporting.CheckedSentence) bool {
+			slices.ContainsFunc(r.Verification.Sentences, func(s checking.Sentence) bool {
 				return slices.Contains(s.Citations, id)
 			})
 	}

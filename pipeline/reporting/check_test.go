@@ -19,6 +19,7 @@ import (
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/scaletest"
@@ -73,7 +74,7 @@ func verdicts(of map[string]prompts.JudgeFinding) func(llm.Request) (string, err
 }
 
 // find returns the checked sentence that begins like this.
-func find(t *testing.T, r reporting.Report, beginning string) reporting.CheckedSentence {
+func find(t *testing.T, r reporting.Report, beginning string) checking.Sentence {
 	t.Helper()
 	for _, s := range r.Verification.Sentences {
 		if strings.HasPrefix(s.Text, beginning) {
@@ -81,7 +82,7 @@ func find(t *testing.T, r reporting.Report, beginning string) reporting.CheckedS
 		}
 	}
 	t.Fatalf("no sentence %q in %+v", beginning, r.Verification.Sentences)
-	return reporting.CheckedSentence{}
+	return checking.Sentence{}
 }
 
 const (
@@ -103,33 +104,33 @@ func TestUnsupported(t *testing.T) {
 		refused string // why the correction is not taken
 	}{
 		"marked": {
-			text: rightLog + " " + wrongLog, action: reporting.ActionMarked,
+			text: rightLog + " " + wrongLog, action: checking.ActionMarked,
 			want: []string{`defaults to 900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`, "1 sentence is marked as unsupported"},
 		},
 		"removed": {
-			text: rightLog + " " + wrongLog + " Recovery reads the log from the last checkpoint [CIT-1-01].", option: topicqueue.UnsupportedRemove, action: reporting.ActionRemoved,
+			text: rightLog + " " + wrongLog + " Recovery reads the log from the last checkpoint [CIT-1-01].", option: topicqueue.UnsupportedRemove, action: checking.ActionRemoved,
 			want: []string{"0.4 seconds [[CIT-1-01](#ref-cit-1-01)]. Recovery reads the log from the last checkpoint [[CIT-1-01](#ref-cit-1-01)]", "1 unsupported sentence was removed"}, not: []string{"900"},
 		},
 		"removed item": {
-			text: "The tests say:\n\n- " + rightLog + "\n- " + wrongLog, option: topicqueue.UnsupportedRemove, action: reporting.ActionRemoved,
+			text: "The tests say:\n\n- " + rightLog + "\n- " + wrongLog, option: topicqueue.UnsupportedRemove, action: checking.ActionRemoved,
 			want: []string{"- Recovery of a log of 16 MB"}, not: []string{"900", "- \n", "\n-\n"},
 		},
 		"marked row": {
-			text: "| Setting | Default |\n|---|---|\n| checkpoint interval | 900 seconds [CIT-1-02] |\n\n" + rightLog, action: reporting.ActionMarked,
+			text: "| Setting | Default |\n|---|---|\n| checkpoint interval | 900 seconds [CIT-1-02] |\n\n" + rightLog, action: checking.ActionMarked,
 			want: []string{`| checkpoint interval | 900 seconds [[CIT-1-02](#ref-cit-1-02)] \[unsupported\] |`},
 		},
 		"corrected": {
-			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
+			text: rightLog + " " + wrongLog, action: checking.ActionRepaired,
 			says: "The checkpoint interval defaults to 300 seconds.", words: "checkpoint_interval defaults to 300 seconds",
 			want: []string{"defaults to 300 seconds [[CIT-1-02]", "1 sentence was corrected"}, not: []string{"900", "unsupported"},
 		},
 		"corrected with a figure that the program does not find": {
-			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
+			text: rightLog + " " + wrongLog, action: checking.ActionRepaired,
 			says: "The checkpoint interval defaults to 15 quarters of a minute [CIT-1-02].", words: "checkpoint_interval defaults to 300 seconds",
 			want: []string{"15 quarters of a minute [[CIT-1-02]"}, not: []string{"900", "unsupported"},
 		},
 		"corrected wrongly": {
-			text: rightLog + " " + wrongLog, action: reporting.ActionMarked,
+			text: rightLog + " " + wrongLog, action: checking.ActionMarked,
 			says: "The checkpoint interval defaults to 600 seconds.",
 			want: []string{`900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`,
 				"1 proposed correction was refused"}, not: []string{"600"},
@@ -137,7 +138,7 @@ func TestUnsupported(t *testing.T) {
 				"The checkpoint interval defaults to 600 seconds.",
 		},
 		"corrected from nothing": {
-			text: rightLog + " " + wrongLog, action: reporting.ActionMarked,
+			text: rightLog + " " + wrongLog, action: checking.ActionMarked,
 			says: "The checkpoint interval defaults to 300 seconds [CIT-1-02]. Oracle was founded in 1977.",
 			want: []string{`\[unsupported\]`, "1 proposed correction was refused"}, not: []string{"Oracle"},
 			refused: "The correction states a fact without a citation: Oracle was founded in 1977.",
@@ -210,19 +211,19 @@ func TestCitationsBeforeWords(t *testing.T) {
 	}{
 		"a figure of another claim": {"Recovery took 0.4 seconds at an interval of 300 seconds [CIT-1-01].",
 			[]string{recovery, "checkpoint_interval defaults to 300 seconds"}, "supported",
-			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, reporting.ActionCited},
+			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, checking.ActionCited},
 		"a computed one without citation": {"An interval is 750 times the recovery of 0.4 seconds.\n\nEvery change is appended to the log [CIT-1-01].",
 			[]string{recovery, "checkpoint_interval defaults to 300 seconds"}, "supported",
-			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, reporting.ActionCited},
+			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, checking.ActionCited},
 		"the wrong citation": {"Recovery took 0.4 seconds for 16 MB [" + power + "].", []string{recovery}, "supported",
-			[]string{"CIT-1-01"}, support.Supported, reporting.ActionCited},
+			[]string{"CIT-1-01"}, support.Supported, checking.ActionCited},
 		"a row": {"| Case | Recovery | Interval |\n|---|---|---|\n| log | 0.4 seconds | 300 seconds [CIT-1-01] |",
 			[]string{recovery, "checkpoint_interval defaults to 300 seconds"}, "supported",
-			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, reporting.ActionCited},
+			[]string{"CIT-1-01", "CIT-1-02"}, support.Supported, checking.ActionCited},
 		"a comparison with nothing to name": {"Recovery in 0.4 seconds is quick beside a standby [CIT-1-01].", nil, "partly",
-			[]string{"CIT-1-01"}, support.Unverified, reporting.ActionKept},
+			[]string{"CIT-1-01"}, support.Unverified, checking.ActionKept},
 		"a figure of no claim": {"Recovery took 0.4 seconds in 71 tests [CIT-1-01].", nil, "partly",
-			[]string{"CIT-1-01"}, support.Unsupported, reporting.ActionMarked},
+			[]string{"CIT-1-01"}, support.Unsupported, checking.ActionMarked},
 		"an uncited fact of no claim": {"Recovery took 0.4 seconds in 71 tests.\n\nEvery change is appended to the log [CIT-1-01].", nil, "not_in_source", nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -243,7 +244,7 @@ func TestCitationsBeforeWords(t *testing.T) {
 			if err != nil || calls != 1 {
 				t.Fatal(calls, err)
 			}
-			at := slices.IndexFunc(got.Verification.Sentences, func(s reporting.CheckedSentence) bool {
+			at := slices.IndexFunc(got.Verification.Sentences, func(s checking.Sentence) bool {
 				return s.Section == "The log" && strings.Contains(s.Text, "0.4 seconds")
 			})
 			if tt.cites == nil {
@@ -265,7 +266,7 @@ func TestCitationsBeforeWords(t *testing.T) {
 			if wrong, _ := got.Verification.Recheck(sources(in), sourceOf(in)); len(wrong) > 0 {
 				t.Errorf("sentences %v are judged otherwise the second time", wrong)
 			}
-			if d := got.Verification.Compare(in.Run, got.Tree, in.Registry()); len(d.Absent)+len(d.Unchecked) > 0 {
+			if d := compare(in, got); len(d.Absent)+len(d.Unchecked) > 0 {
 				t.Errorf("%+v", d)
 			}
 		})
@@ -285,10 +286,10 @@ func TestCorrectionKeepsNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := find(t, got, "Recovery of 16"); s.Action != reporting.ActionMarked || !strings.Contains(s.Refused, "16, MB") {
+	if s := find(t, got, "Recovery of 16"); s.Action != checking.ActionMarked || !strings.Contains(s.Refused, "16, MB") {
 		t.Errorf("%+v", s)
 	}
-	if s := find(t, got, "The checkpoint"); s.Action != reporting.ActionRepaired || s.Text != "The checkpoint interval is 300 seconds." {
+	if s := find(t, got, "The checkpoint"); s.Action != checking.ActionRepaired || s.Text != "The checkpoint interval is 300 seconds." {
 		t.Errorf("%+v", s)
 	}
 }
@@ -298,7 +299,7 @@ func sources(in reporting.Input) []support.Source {
 	var out []support.Source
 	for _, b := range in.Blocks {
 		for _, t := range b.Traces {
-			out = append(out, reporting.SupportSource(t.Source, t.Source.Text))
+			out = append(out, checking.SupportSource(t.Source, t.Source.Text))
 		}
 	}
 	return out
@@ -329,7 +330,7 @@ func TestCitesWhatOneClaimBears(t *testing.T) {
 	if !strings.Contains(got.Markdown, "in the tests of version 3.2 [[CIT-1-01](#ref-cit-1-01)].") || strings.Contains(got.Markdown, "plays [[") {
 		t.Error(got.Markdown)
 	}
-	if s := find(t, got, "Recovery of a log"); s.Action != reporting.ActionCited || s.Verdict != support.Supported ||
+	if s := find(t, got, "Recovery of a log"); s.Action != checking.ActionCited || s.Verdict != support.Supported ||
 		s.Quotation.Result != support.Verbatim {
 		t.Errorf("%+v", s)
 	}
@@ -385,7 +386,7 @@ func TestExtractiveIsSupported(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		}
-		if d := v.Compare(in.Run, got.Tree, in.Registry()); len(d.Absent)+len(d.Unchecked)+len(d.References) > 0 {
+		if d := compare(in, got); len(d.Absent)+len(d.Unchecked)+len(d.References) > 0 {
 			t.Errorf("%s: %+v", language, d)
 		}
 	}
@@ -433,14 +434,14 @@ func TestJudge(t *testing.T) {
 		judge   support.Judgement
 		proven  bool
 	}{
-		"Short intervals":   {support.Supported, reporting.ActionRepaired, support.JudgedSupported, true},
-		"A commit is safe":  {support.Supported, reporting.ActionKept, support.JudgedSupported, true},
-		"The log is kept":   {support.Unsupported, reporting.ActionMarked, support.JudgedAbsent, false},
-		"At 0.4 seconds":    {support.Supported, reporting.ActionKept, support.JudgedSupported, true}, // it is computed
-		"Checkpoints are":   {support.Unverified, reporting.ActionKept, support.JudgedSupported, false},
-		"Shorter intervals": {support.Supported, reporting.ActionKept, "", false}, // verbatim
-		"For most shops":    {support.Unverified, reporting.ActionCited, support.JudgedConclusion, true},
-		"It took 0.9":       {support.Unsupported, reporting.ActionMarked, support.JudgedContradicted, true},
+		"Short intervals":   {support.Supported, checking.ActionRepaired, support.JudgedSupported, true},
+		"A commit is safe":  {support.Supported, checking.ActionKept, support.JudgedSupported, true},
+		"The log is kept":   {support.Unsupported, checking.ActionMarked, support.JudgedAbsent, false},
+		"At 0.4 seconds":    {support.Supported, checking.ActionKept, support.JudgedSupported, true}, // it is computed
+		"Checkpoints are":   {support.Unverified, checking.ActionKept, support.JudgedSupported, false},
+		"Shorter intervals": {support.Supported, checking.ActionKept, "", false}, // verbatim
+		"For most shops":    {support.Unverified, checking.ActionCited, support.JudgedConclusion, true},
+		"It took 0.9":       {support.Unsupported, checking.ActionMarked, support.JudgedContradicted, true},
 	} {
 		if s := find(t, got, beginning); s.Verdict != want.verdict || s.Action != want.action || s.Judge.Judgement != want.judge || (s.Judge.Span != nil) != want.proven {
 			t.Errorf("%s: %+v", beginning, s)
@@ -646,7 +647,7 @@ func TestLiar(t *testing.T) {
 			if lied && seed%3 > 0 && s.Verdict != support.Unsupported {
 				t.Errorf("seed %d: judged and not unsupported: %+v", seed, s)
 			}
-			if s.Verdict == support.Unsupported && s.Action == reporting.ActionKept {
+			if s.Verdict == support.Unsupported && s.Action == checking.ActionKept {
 				t.Errorf("seed %d: unsupported and kept: %s", seed, s.Text)
 			}
 			if !lied && s.Verdict == support.Unsupported {

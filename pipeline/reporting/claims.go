@@ -154,3 +154,12 @@ func sizeOf(claims []claim) int {
 func claimWords(c claim) string {
 	return c.Statement() + "\n" + c.Passage() + "\n" + strings.Join(c.Source.Section, " ")
 }
+
+// claimLines lists distinct claims for the prompt.
+func claimLines(claims []claim) []prompts.ClaimLine {
+	var lines []prompts.ClaimLine
+	for _, c := range evidence.Distinct(claims) {
+		lines = append(lines, claimLine(c))
+	}
+	return lines
+}

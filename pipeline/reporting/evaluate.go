@@ -8,50 +8,16 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/checking"
 )
 
 // freshYears is the maximum age of a fresh source, in years before the run.
 const freshYears = 3
 
-// Evaluation measures a report without a judge. Shares range from 0 to 1, rounded to thousandths.
-type Evaluation struct {
-	CitationValidity   float64   `json:"citation_validity"`   // share with a source of the run, before removals
-	SupportRate        float64   `json:"support_rate"`        // share of delivered citing sentences that are supported
-	EffectiveCitations float64   `json:"effective_citations"` // distinct ones that support a sentence, per 1,000 words
-	PlanCoverage       float64   `json:"plan_coverage"`       // share of topic blocks with a cited source
-	ClaimCoverage      float64   `json:"claim_coverage"`      // share of claims whose citation is in the report
-	Diversity          Diversity `json:"diversity"`
-	Redundancy         float64   `json:"redundancy"` // share of sentences that repeat an earlier one
-	Structure          Structure `json:"structure"`
-	Freshness          Freshness `json:"freshness"`
-}
-
-// Diversity describes the variety of the cited sources.
-type Diversity struct {
-	Documents    int     `json:"documents"`
-	Domains      int     `json:"domains"`       // registrable domains; a document without a URL counts as one
-	LargestShare float64 `json:"largest_share"` // share of citations of the most cited domain
-}
-
-// Structure describes the structure of the text.
-type Structure struct {
-	Sections     int `json:"sections"`
-	Headings     int `json:"headings"` // subheadings of the sections
-	Words        int `json:"words"`
-	ShortestText int `json:"words_shortest_section"`
-	LongestText  int `json:"words_longest_section"`
-}
-
-// Freshness describes the age of the cited sources.
-type Freshness struct {
-	Dated int     `json:"dated"` // documents with a known date
-	Years int     `json:"years"`
-	Share float64 `json:"share"` // share of dated documents at most Years old on the day of the run
-}
-
 // evaluate measures a draft and its verification without changing them. date: day of the run, YYYY-MM-DD.
-func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
-	e := Evaluation{Structure: Structure{Sections: len(d.sections)}, Freshness: Freshness{Years: freshYears}}
+func (a assembler) evaluate(d draft, v *checking.Verification, date string) checking.Evaluation {
+	e := checking.Evaluation{Freshness: checking.Freshness{Years: freshYears}}
+	e.Structure.Sections = len(d.sections)
 	for _, s := range d.sections {
 		words := report.Words(s.Blocks)
 		e.Structure.LongestText = max(e.Structure.LongestText, words)
@@ -93,7 +59,7 @@ func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 	effective := map[string]bool{}
 	for _, s := range v.Sentences {
 		for _, id := range s.Citations {
-			if _, cited := used[id]; cited && s.Verdict == support.Supported && s.Action != ActionRemoved {
+			if _, cited := used[id]; cited && s.Verdict == support.Supported && s.Action != checking.ActionRemoved {
 				effective[id] = true
 			}
 		}
@@ -108,7 +74,7 @@ func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 }
 
 // coverage measures the shares of blocks and claims that the citations cover.
-func (a assembler) coverage(e *Evaluation, used map[string]int) {
+func (a assembler) coverage(e *checking.Evaluation, used map[string]int) {
 	blocks, covered, told := map[string]bool{}, map[string]bool{}, 0
 	for _, b := range a.blocks {
 		blocks[b.id] = true
@@ -128,7 +94,7 @@ func (a assembler) coverage(e *Evaluation, used map[string]int) {
 }
 
 // sourcesOf measures the diversity and freshness of the cited sources.
-func (a assembler) sourcesOf(e *Evaluation, cited []string, used map[string]int, total int, date string) {
+func (a assembler) sourcesOf(e *checking.Evaluation, cited []string, used map[string]int, total int, date string) {
 	documents, domains := map[string]bool{}, map[string]int{}
 	fresh := 0
 	for _, id := range cited {
@@ -151,7 +117,7 @@ func (a assembler) sourcesOf(e *Evaluation, cited []string, used map[string]int,
 		}
 	}
 	e.Freshness.Share = share(fresh, e.Freshness.Dated)
-	e.Diversity = Diversity{Documents: len(documents), Domains: len(domains)}
+	e.Diversity = checking.Diversity{Documents: len(documents), Domains: len(domains)}
 	for _, n := range domains {
 		e.Diversity.LargestShare = max(e.Diversity.LargestShare, share(n, total))
 	}

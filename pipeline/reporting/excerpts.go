@@ -7,6 +7,7 @@ import (
 
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/pipeline/reporting/quoted"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -95,14 +96,14 @@ func (w *writer) quotedWords() int {
 }
 
 // checkQuoted records the excerpts of a report without a model as verbatim quotations with their positions.
-func (w *writer) checkQuoted(d draft) *Verification {
-	v := newVerification()
+func (w *writer) checkQuoted(d draft) *checking.Verification {
+	v := checking.NewVerification()
 	for _, s := range d.sections {
 		for _, e := range s.excerpts {
 			first, last := e.Claims[0], e.Claims[len(e.Claims)-1]
-			checked := CheckedSentence{
+			checked := checking.Sentence{
 				Text: e.Body, Section: s.title, Citations: []string{first.CitationID}, Verdict: support.Supported,
-				Source: first.Source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
+				Source: first.Source.ID, Start: first.Start, End: last.End, Action: checking.ActionKept, Quote: true,
 			}
 			if first.Source.Hash != "" {
 				checked.Page = topicqueue.PagePath(first.Source.Hash)
@@ -110,6 +111,6 @@ func (w *writer) checkQuoted(d draft) *Verification {
 			v.Sentences = append(v.Sentences, checked)
 		}
 	}
-	v.count()
+	v.Count()
 	return v
 }

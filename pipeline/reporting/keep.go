@@ -9,6 +9,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -61,7 +62,7 @@ func (t *Text) parts() []*partText {
 
 // keep returns the parts of the report that the next run may keep; nil if there will be no next run, or if the report
 // is not written by a model or not verified.
-func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
+func (a assembler) keep(outline Outline, d draft, v *checking.Verification) *Text {
 	if !a.run.Options.Incremental || d.extractive || !v.Verified() {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/topicqueue"
 )
 
@@ -49,10 +50,10 @@ func TestLinks(t *testing.T) {
 		cited   string
 		action  string
 	}{
-		"The tests of 2024 ran for [77":                   {support.Supported, read.ID, reporting.ActionKept},
-		"The tests of 2024 ran for [79":                   {support.Unsupported, read.ID, reporting.ActionMarked},
-		"Checkpoints of 2023 took 55":                     {support.Unverified, named.ID, reporting.ActionKept},
-		"Recovery of a log of 16 MB took 0.4 seconds, as": {support.Unverified, named.ID, reporting.ActionKept},
+		"The tests of 2024 ran for [77":                   {support.Supported, read.ID, checking.ActionKept},
+		"The tests of 2024 ran for [79":                   {support.Unsupported, read.ID, checking.ActionMarked},
+		"Checkpoints of 2023 took 55":                     {support.Unverified, named.ID, checking.ActionKept},
+		"Recovery of a log of 16 MB took 0.4 seconds, as": {support.Unverified, named.ID, checking.ActionKept},
 	} {
 		if s := find(t, got, beginning); s.Verdict != want.verdict || s.Action != want.action || len(s.Citations) != 1 || s.Citations[0] != want.cited {
 			t.Errorf("%s: %+v", beginning, s)
@@ -81,9 +82,9 @@ func TestLinks(t *testing.T) {
 		t.Errorf("removed %v, unread %d", got.Removed, got.Verification.Counts.SourcesUnread)
 	}
 	registry := in.Registry()
-	sources := []support.Source{reporting.SupportSource(read, read.Text), reporting.SupportSource(named, "")}
+	sources := []support.Source{checking.SupportSource(read, read.Text), checking.SupportSource(named, "")}
 	for _, tr := range in.Traces() {
-		sources = append(sources, reporting.SupportSource(tr.Source, tr.Source.Text))
+		sources = append(sources, checking.SupportSource(tr.Source, tr.Source.Text))
 	}
 	if bad, _ := got.Verification.Recheck(sources, in.SourceOf(registry)); len(bad) > 0 {
 		t.Errorf("not found again: %v", bad)

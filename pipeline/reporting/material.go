@@ -25,7 +25,7 @@ import (
 
 // material is the input of a report and the shared state of its writing. newWriter and weigh fill it; later only stats,
 // the registry and the fields guarded by mu change. Every step embeds it: outliner plans the sections, sectionWriter
-// writes them, checker checks them, assembler builds the report.
+// writes them, writer has them checked, assembler builds the report.
 type material struct {
 	*Reporter
 	input    Input // Computed is set when the sections are planned
@@ -194,10 +194,7 @@ func ask[T any](ctx context.Context, m *material, prompt func(shrink int) prompt
 // ended returns the cause of ctx's end, or err if ctx has not ended. A call that failed because its run was stopped is
 // not a model failure.
 func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
+	return cmp.Or(context.Cause(ctx), err)
 }
 
 // readAtOnce is the number of texts read in parallel.
@@ -259,16 +256,6 @@ func (m *material) links(d draft) []citation.Linked {
 	return out
 }
 
-// linked returns the ids of the sources that a statement links, if it does not cite any.
-func (m *material) linked(p *part, s report.Statement) (ids []string) {
-	if words := s.Text(); len(s.IDs()) == 0 && !p.Local && citation.HasAddress(words) {
-		for _, l := range m.registry.Links(words) {
-			ids = append(ids, l.Sources...)
-		}
-	}
-	return ids
-}
-
 // source returns the source of a citation id or a source id.
 func (m *material) source(id string) (topicqueue.Source, bool) {
 	if s, ok := m.returned[id]; ok {
@@ -298,7 +285,7 @@ func (in Input) Registry() *citation.Registry {
 	return citation.NewRegistry(in.Traces(), in.AllReturned()...)
 }
 
-// SourceOf returns a function that maps a citation of a CheckedSentence to its source id, or "".
+// SourceOf returns a function that maps a citation of a checked sentence to its source id, or "".
 func (in Input) SourceOf(registry *citation.Registry) func(cited string) string {
 	known := map[string]bool{}
 	for _, s := range in.AllReturned() {

@@ -3,6 +3,7 @@ package reporting
 import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/pipeline/reporting/quoted"
 )
 
@@ -14,14 +15,7 @@ type partText struct {
 	Local    bool               `json:"local,omitempty"`              // assembled, not written by the model
 	// Body is the Markdown of a part that was stored by a version without blocks.
 	Body string `json:"body,omitempty"`
-	told
-}
-
-// told is the result of the check of a part.
-type told struct {
-	Checked      []CheckedSentence `json:"checked,omitempty"`
-	FactsUncited int               `json:"facts_uncited,omitempty"`
-	Uncited      []string          `json:"uncited,omitempty"` // the uncited sentences
+	checking.Result
 }
 
 // part is the introduction, a section or the conclusion of a report, without its own heading.
@@ -31,7 +25,7 @@ type part struct {
 	claims   []claim          // claims that the text may cite
 	excerpts []quoted.Excerpt // excerpts shown, in a report without a model
 	empty    bool             // template section without evidence
-	past     *partText        // part of the last report, kept unchanged; nil: new text
+	past     *checking.Result // check of the last report, of which this part is kept unchanged; nil: new text
 }
 
 // localPart returns a part that is not written by the model. body: Markdown whose paragraphs are one statement each.
@@ -41,7 +35,7 @@ func localPart(title, body string) part {
 
 // kept returns a part of the last report.
 func (t *partText) kept() part {
-	p := part{partText: *t, past: t}
+	p := part{partText: *t, past: &t.Result}
 	p.Blocks = report.Clone(t.Blocks)
 	return p
 }

@@ -13,6 +13,7 @@ import (
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -80,8 +81,8 @@ type Report struct {
 	Evidence   evidence.Weighed   `json:"evidence"`
 	Statistics Statistics         `json:"statistics"`
 
-	Verification *Verification `json:"verification,omitempty"` // how the report was checked
-	Moments      []Moment      `json:"moments,omitempty"`      // moments of the writing, in order
+	Verification *checking.Verification `json:"verification,omitempty"` // how the report was checked
+	Moments      []Moment               `json:"moments,omitempty"`      // moments of the writing, in order
 
 	Changes *recurring.Changes `json:"changes,omitempty"` // changes since the continued run; nil: no such run
 	Text    *Text              `json:"text,omitempty"`    // for the next run; nil: one-time topic, or no model used

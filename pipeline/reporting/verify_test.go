@@ -7,8 +7,15 @@ import (
 	"nightdesk/pipeline/citation/verification"
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/topicqueue"
 )
+
+// compare returns the differences between a report and its check.
+func compare(in reporting.Input, got reporting.Report) checking.Difference {
+	registry := in.Registry()
+	return got.Verification.Compare(got.Tree, registry, reporting.References(in.Run, registry, got.Tree.Cited()))
+}
 
 // TestReportIsVerified: every reference of a report of ours leads to a source, and every statement is checked; what is
 // changed afterwards shows.
@@ -26,11 +33,11 @@ func TestReportIsVerified(t *testing.T) {
 				t.Errorf("%s: %s (%s), %d valid", style, v.Status, v.Reason, len(v.Valid))
 			}
 			differences := func() (n int) {
-				d := v.Compare(in.Run, got.Tree, in.Registry())
+				d := compare(in, got)
 				return len(d.Absent) + len(d.Unchecked) + len(d.References)
 			}
 			if n := differences(); n > 0 {
-				t.Errorf("%s: %d differences: %+v", style, n, v.Compare(in.Run, got.Tree, in.Registry()))
+				t.Errorf("%s: %d differences: %+v", style, n, compare(in, got))
 			}
 			var cited report.Statement
 			for _, s := range got.Tree.Sections {

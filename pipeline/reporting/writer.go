@@ -8,6 +8,8 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/pipeline/reporting/template"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
@@ -112,9 +114,39 @@ func (w *writer) answered(ctx context.Context) (Report, error) {
 	return w.finish(ctx, Outline{Title: w.title, Sections: []OutlineSection{}}, d)
 }
 
+// check checks a draft and makes the changes that the check orders.
+func (w *writer) check(ctx context.Context, written draft) (d draft, v *checking.Verification, err error) {
+	d = written
+	d.sections = slices.Clone(written.sections)
+	all := slices.Clone(d.opening.claims)
+	for _, s := range d.sections {
+		all = append(all, s.claims...)
+	}
+	all = evidence.Distinct(all)
+	d.opening.claims, d.conclusion.claims, d.conclusion.title = all, all, w.texts.Conclusion.String()
+	var parts []checking.Part
+	for _, p := range d.parts() {
+		parts = append(parts, checking.Part{Title: p.title, Blocks: p.Blocks, Local: p.Local, Claims: p.claims,
+			Past: p.past, Result: p.Result})
+	}
+	accept := func(written string, ids []string) []report.Block {
+		p, _ := w.accept(written, "", ids)
+		return p.Blocks
+	}
+	parts, v, err = checking.Checker{
+		Run: w.run, Model: w.Model, Parallel: parallel(w.Parallel), Answer: d.answer, Claims: w.claims,
+		Computed: w.input.Computed, Reread: w.reread, Registry: w.registry, Source: w.source, Read: w.readSources,
+		Accept: accept,
+	}.Check(ctx, parts)
+	for i, p := range d.parts() {
+		p.Blocks, p.Result = parts[i].Blocks, parts[i].Result
+	}
+	return d, v, err
+}
+
 // finish checks a draft and assembles the report.
 func (w *writer) finish(ctx context.Context, outline Outline, d draft) (Report, error) {
-	var v *Verification
+	var v *checking.Verification
 	var err error
 	if d.extractive {
 		v = w.checkQuoted(d)

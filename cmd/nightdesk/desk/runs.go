@@ -9,7 +9,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/bundle"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -208,7 +208,7 @@ func list[T any](s []T) []T {
 }
 
 // Verification returns the check results of a run's report.
-func (d *Desk) Verification(ctx context.Context, runID string) (v reporting.Verification, err error) {
+func (d *Desk) Verification(ctx context.Context, runID string) (v checking.Verification, err error) {
 	if !runName.MatchString(runID) {
 		return v, view.NoSuch(runID)
 	}

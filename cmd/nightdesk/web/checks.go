@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation/support"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 )
 
 // Parts of the check results page.
@@ -54,11 +54,11 @@ var checkGroups = []checkGroup{{Name: "Not supported by their sources", Class: "
 	{Name: "Confirmed", Class: "v-ok"}, {Name: "Quotations, word for word", Class: "v-ok"}}
 
 // checkOf converts a checked sentence for display.
-func checkOf(c reporting.CheckedSentence) checkLine {
+func checkOf(c checking.Sentence) checkLine {
 	line := checkLine{Text: cells(c.Text), Section: cmp.Or(c.Section, "Introduction"), Why: whyOf(c),
 		Citations: strings.Join(c.Citations, ", "), group: 1}
 	switch {
-	case c.Action == reporting.ActionRemoved:
+	case c.Action == checking.ActionRemoved:
 		line.Why = "removed from the report: " + cmp.Or(line.Why, "its sources do not say it")
 		line.group = 0
 	case c.Conclusion():
@@ -80,7 +80,7 @@ func (l checkLine) Found() checkGroup { return checkGroups[l.group] }
 func cells(s string) string { return strings.ReplaceAll(s, " | ", " · ") }
 
 // whyOf returns why a sentence is not confirmed, or the evidence for it.
-func whyOf(c reporting.CheckedSentence) string {
+func whyOf(c checking.Sentence) string {
 	var absent []string
 	for _, f := range c.Figures {
 		if f.Result == support.Absent {

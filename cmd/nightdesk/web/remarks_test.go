@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/report"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -34,8 +34,8 @@ func (d testDesk) report(id, topic, sentence string, ended time.Time) topicqueue
 	}
 	d.put(storage.CacheKey(id, "config.json"), run)
 	d.put(storage.CacheKey(id, "queue.json"), map[string]any{"blocks": []topicqueue.Block{}})
-	d.put(storage.CacheKey(id, "verification.json"), reporting.Verification{Status: "verified",
-		Sentences: []reporting.CheckedSentence{{Text: "The wind is west."}, {Text: sentence + "."}}})
+	d.put(storage.CacheKey(id, "verification.json"), checking.Verification{Status: "verified",
+		Sentences: []checking.Sentence{{Text: "The wind is west."}, {Text: sentence + "."}}})
 	d.put(storage.ManifestKey(id), map[string]any{})
 	d.put(storage.ReportKey(id), markdown)
 	d.put(storage.FormatKey(id, "html"), page)

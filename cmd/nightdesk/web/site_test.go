@@ -29,7 +29,7 @@ import (
 	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/narration"
 	"nightdesk/pipeline/report"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/pipeline/reporting/formats/pdf"
 	"nightdesk/storage"
@@ -334,8 +334,8 @@ func (d testDesk) spoken() {
 func (d testDesk) checked() {
 	d.t.Helper()
 	span := &support.Span{Source: "src_1", Start: 12, End: 30}
-	d.put(storage.CacheKey("research_r", "verification.json"), reporting.Verification{Status: "verified",
-		Sentences: []reporting.CheckedSentence{
+	d.put(storage.CacheKey("research_r", "verification.json"), checking.Verification{Status: "verified",
+		Sentences: []checking.Sentence{
 			{Text: "Dunes are high.", Citations: []string{"CIT-1-02"}, Verdict: support.Supported, Source: "src_1", Start: 12,
 				End: 30, Judge: support.Judged{Judgement: support.JudgedSupported, Words: "They are", Span: span}},
 			{Text: "They are " + hostile, Verdict: support.Unverified, Judge: support.Judged{Missing: support.NoAnswer}},

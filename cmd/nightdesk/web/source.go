@@ -18,7 +18,7 @@ import (
 	"nightdesk/cmd/nightdesk/desk/reports"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/pipeline/citation/support"
-	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/storage"
 )
 
@@ -94,7 +94,7 @@ func (s *site) citedAs(ctx context.Context, p *sourcePage, run, citation, text s
 		return nil
 	}
 	for _, c := range v.Sentences {
-		if slices.Contains(c.Citations, citation) && c.Action != reporting.ActionRemoved {
+		if slices.Contains(c.Citations, citation) && c.Action != checking.ActionRemoved {
 			p.add(c)
 		}
 	}
@@ -103,7 +103,7 @@ func (s *site) citedAs(ctx context.Context, p *sourcePage, run, citation, text s
 
 // add shows a sentence of the report and its check result. A supported quotation is only marked in the text, because
 // repeating it adds nothing.
-func (p *sourcePage) add(c reporting.CheckedSentence) {
+func (p *sourcePage) add(c checking.Sentence) {
 	if c.Quote && c.Verdict == support.Supported {
 		p.Quoted, p.Claims = true, nil
 		return

@@ -1,4 +1,4 @@
-package reporting
+package checking
 
 import (
 	"cmp"
@@ -32,16 +32,16 @@ type Verification struct {
 	Valid      []verification.Valid   `json:"valid_citations"`   // entries of the references
 	Removed    []verification.Removed `json:"removed_citations"` // entries of the references without a source
 	Links      []citation.Linked      `json:"links"`             // addresses in the text, and how their source was found
-	Counts     VerificationCounts     `json:"counts"`
-	Sentences  []CheckedSentence      `json:"sentences"` // in the order of the report
+	Counts     Counts                 `json:"counts"`
+	Sentences  []Sentence             `json:"sentences"` // in the order of the report
 	Evaluation Evaluation             `json:"evaluation"`
 	// uncited sentences with figures or quotations, which are not judged
 	Uncited  []string `json:"uncited,omitempty"`
 	Repeated []string `json:"repeated,omitempty"` // sentences removed because the report already says the same
 }
 
-// VerificationCounts counts the sentences of the delivered report, unless a field says otherwise.
-type VerificationCounts struct {
+// Counts counts the sentences of the delivered report, unless a field says otherwise.
+type Counts struct {
 	Sentences     int `json:"sentences"` // with citations
 	Supported     int `json:"supported"`
 	Unsupported   int `json:"unsupported"` // and marked as such
@@ -58,8 +58,8 @@ type VerificationCounts struct {
 	Refused       int `json:"refused"`        // rejected corrections
 }
 
-// CheckedSentence is one sentence with the decision on it.
-type CheckedSentence struct {
+// Sentence is a sentence with the decision on it.
+type Sentence struct {
 	Text      string         `json:"text"`           // Markdown without markers as in the report, or before removal
 	Head      string         `json:"head,omitempty"` // header row of the table, for a table row
 	Section   string         `json:"section"`
@@ -80,13 +80,64 @@ type CheckedSentence struct {
 	Rules int `json:"rules,omitempty"`
 }
 
+// Result is the result of the check of a part, as the next run of the topic gets it.
+type Result struct {
+	Checked      []Sentence `json:"checked,omitempty"`
+	FactsUncited int        `json:"facts_uncited,omitempty"`
+	Uncited      []string   `json:"uncited,omitempty"` // the uncited sentences
+}
+
+// Evaluation measures a report without a judge. Shares range from 0 to 1, rounded to thousandths.
+type Evaluation struct {
+	CitationValidity   float64   `json:"citation_validity"`   // share with a source of the run, before removals
+	SupportRate        float64   `json:"support_rate"`        // share of delivered citing sentences that are supported
+	EffectiveCitations float64   `json:"effective_citations"` // distinct ones that support a sentence, per 1,000 words
+	PlanCoverage       float64   `json:"plan_coverage"`       // share of topic blocks with a cited source
+	ClaimCoverage      float64   `json:"claim_coverage"`      // share of claims whose citation is in the report
+	Diversity          Diversity `json:"diversity"`
+	Redundancy         float64   `json:"redundancy"` // share of sentences that repeat an earlier one
+	Structure          Structure `json:"structure"`
+	Freshness          Freshness `json:"freshness"`
+}
+
+// Diversity describes the variety of the cited sources.
+type Diversity struct {
+	Documents    int     `json:"documents"`
+	Domains      int     `json:"domains"`       // registrable domains; a document without a URL counts as one
+	LargestShare float64 `json:"largest_share"` // share of citations of the most cited domain
+}
+
+// Structure describes the structure of the text.
+type Structure struct {
+	Sections     int `json:"sections"`
+	Headings     int `json:"headings"` // subheadings of the sections
+	Words        int `json:"words"`
+	ShortestText int `json:"words_shortest_section"`
+	LongestText  int `json:"words_longest_section"`
+}
+
+// Freshness describes the age of the cited sources.
+type Freshness struct {
+	Dated int     `json:"dated"` // documents with a known date
+	Years int     `json:"years"`
+	Share float64 `json:"share"` // share of dated documents at most Years old on the day of the run
+}
+
 // Conclusion reports whether the sentence is the report's own conclusion from facts in its sources.
-func (s CheckedSentence) Conclusion() bool {
+func (s Sentence) Conclusion() bool {
 	return s.Verdict == support.Unverified && s.Judge.Judgement == support.JudgedConclusion && s.Judge.Span != nil
 }
 
-// count fills Counts from the sentences.
-func (v *Verification) count() {
+// Verified reports whether the check was made.
+func (v *Verification) Verified() bool { return v.Status == verification.StatusVerified }
+
+// QuotesOnly reports whether a report has only quotations.
+func (v *Verification) QuotesOnly() bool {
+	return !slices.ContainsFunc(v.Sentences, func(s Sentence) bool { return !s.Quote })
+}
+
+// Count fills Counts from the sentences.
+func (v *Verification) Count() {
 	c := &v.Counts
 	for _, s := range v.Sentences {
 		switch s.Action {
@@ -155,7 +206,7 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 }
 
 // quotes reports whether the source text at the recorded place yields this quotation.
-func (s CheckedSentence) quotes(source string) bool {
+func (s Sentence) quotes(source string) bool {
 	if s.Start < 0 || s.Start >= s.End || s.End > len(source) {
 		return false
 	}
@@ -166,7 +217,7 @@ func (s CheckedSentence) quotes(source string) bool {
 
 // holds reports whether a check of the sentence gives the recorded result. The model's judgement is taken from the
 // record if the words that it names are in the sources.
-func (s CheckedSentence) holds(corpus *support.Corpus, ids []string) bool {
+func (s Sentence) holds(corpus *support.Corpus, ids []string) bool {
 	findings := corpus.Check(s.Text, s.Head, ids)
 	judge := corpus.Prove(s.Judge, ids)
 	shown := corpus.Shown(s.Text, ids, findings, judge)
@@ -174,10 +225,102 @@ func (s CheckedSentence) holds(corpus *support.Corpus, ids []string) bool {
 		findings.Decide(judge) == s.Verdict && shown == support.Span{Source: s.Source, Start: s.Start, End: s.End}
 }
 
-func newVerification() *Verification {
+// NewVerification returns the record of a check that has found nothing yet.
+func NewVerification() *Verification {
 	return &Verification{
 		Rules: support.Rules, Status: verification.StatusVerified, Valid: []verification.Valid{},
 		Removed: []verification.Removed{},
-		Links:   []citation.Linked{}, Sentences: []CheckedSentence{},
+		Links:   []citation.Linked{}, Sentences: []Sentence{},
 	}
+}
+
+// Difference lists the differences between a report and its recorded check.
+type Difference struct {
+	Absent     []string // checked sentences that are missing, too rare, or cited with other sources
+	Unchecked  []string // sentences with citations that were not checked
+	References []string // entries that differ from those of the run's sources
+}
+
+// Compare returns the differences between a report and its check. again: the references of such a report, made anew.
+func (v *Verification) Compare(r report.Report, registry *citation.Registry, again []report.Reference) (d Difference) {
+	key := func(words string, cited []string) string {
+		cited = slices.DeleteFunc(slices.Clone(cited), func(id string) bool {
+			_, known := registry.Lookup(id)
+			return !known
+		})
+		slices.Sort(cited)
+		return words + " [" + strings.Join(slices.Compact(cited), "][") + "]"
+	}
+	checked := map[string]int{}
+	for _, s := range v.Sentences {
+		if s.Action != ActionRemoved {
+			checked[key(s.Text, s.Citations)]++
+		}
+	}
+	for _, section := range r.Sections {
+		if section.Role == report.RoleChanges { // quotes of the sources, which are not judged
+			continue
+		}
+		report.EachStatement(section.Blocks, func(s report.Statement) {
+			said := key(s.Text(), s.IDs())
+			switch {
+			case strings.Trim(s.Text(), "| ") == "" || len(s.IDs()) == 0 && s.Verdict == "":
+			case checked[said] == 0:
+				d.Unchecked = append(d.Unchecked, said)
+			default:
+				checked[said]--
+			}
+		})
+	}
+	for said, n := range checked {
+		if n > 0 {
+			d.Absent = append(d.Absent, said)
+		}
+	}
+	slices.Sort(d.Absent)
+	for i := range max(len(again), len(r.References)) {
+		var is, should report.Reference
+		if i < len(again) {
+			should = again[i]
+		}
+		if i < len(r.References) {
+			is = r.References[i]
+		}
+		if !reflect.DeepEqual(is, should) {
+			d.References = append(d.References, is.About+strings.Join(labels(is), ", "))
+		}
+	}
+	return d
+}
+
+// Conclusion is the verdict, in a report, on a statement that is the report's own conclusion from its sources.
+const Conclusion = "conclusion"
+
+// Number gives the statements of a report the numbers of their checks, which are in the order of the report.
+func (v *Verification) Number(r report.Report) {
+	at := 0
+	for _, section := range r.Sections {
+		if section.Role == report.RoleChanges {
+			continue
+		}
+		report.EachStatement(section.Blocks, func(s report.Statement) {
+			said := s.Text()
+			for i := at; i < len(v.Sentences); i++ {
+				if c := v.Sentences[i]; c.Action != ActionRemoved && c.Text == said {
+					at, s.Check = i+1, i+1
+					if c.Conclusion() {
+						s.Verdict = Conclusion
+					}
+					return
+				}
+			}
+		})
+	}
+}
+
+func labels(r report.Reference) (list []string) {
+	for _, e := range r.Entries {
+		list = append(list, e.Label)
+	}
+	return list
 }
