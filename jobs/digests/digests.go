@@ -8,14 +8,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/rs/zerolog"
+
 	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
-
-	"github.com/rs/zerolog"
 )
 
 // Make builds the digest of a batch from its runs. For a run that has not ended, it contains only the state. The

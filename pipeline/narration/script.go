@@ -101,7 +101,7 @@ func (w Writer) Script(ctx context.Context, r Report) (Script, error) {
 }
 
 func hasWord(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	return strings.ContainsFunc(s, text.LetterOrDigit)
 }
 
 // overview returns the opening of a report and its conclusion, or its first section if it has no conclusion. Two voices

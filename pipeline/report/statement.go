@@ -3,7 +3,8 @@ package report
 import (
 	"slices"
 	"strings"
-	"unicode"
+
+	"nightdesk/pipeline/text"
 )
 
 // Statement is what a check looks at: a sentence, a row of a table, or an excerpt. It points into its blocks, so
@@ -99,7 +100,7 @@ func (s Statement) Cite(ids ...string) {
 		best := 0 // the first column names the row
 		for i, cell := range s.row.Cells {
 			better := best == 0 || len(cell.Cites) == 0 || len(s.row.Cells[best].Cites) > 0
-			if i > 0 && better && strings.ContainsFunc(cell.Text, letterOrDigit) {
+			if i > 0 && better && strings.ContainsFunc(cell.Text, text.LetterOrDigit) {
 				best = i
 			}
 		}
@@ -111,8 +112,6 @@ func (s Statement) Cite(ids ...string) {
 		to.cite(ids)
 	}
 }
-
-func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // Uncite removes citations from a statement.
 func (s Statement) Uncite(ids ...string) {

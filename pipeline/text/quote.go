@@ -108,7 +108,7 @@ func otherCase(s string) string {
 
 // each yields the positions of a folded quote. more is false if yield asked to stop.
 func (f Folded) each(quote string, yield func(start, end int) bool) (found, more bool) {
-	if strings.IndexFunc(quote, letterOrDigit) < 0 {
+	if strings.IndexFunc(quote, LetterOrDigit) < 0 {
 		return false, true
 	}
 	for from := 0; from <= len(f.bytes)-len(quote); {
@@ -149,9 +149,10 @@ func joined(before, after string) bool {
 
 func pointOrComma(r rune) bool { return r == '.' || r == ',' }
 
-func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+// LetterOrDigit reports whether r is a letter or a digit of any script: text without one says nothing.
+func LetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // inWord reports whether r is a character of a script that separates words.
 func inWord(r rune) bool {
-	return (letterOrDigit(r) || unicode.IsMark(r)) && !Wide(r)
+	return (LetterOrDigit(r) || unicode.IsMark(r)) && !Wide(r)
 }

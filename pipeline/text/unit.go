@@ -64,7 +64,7 @@ func Units(s string) []Unit {
 	}
 	for at, line := range lines(s) {
 		bare := strings.TrimSpace(line)
-		if strings.HasPrefix(bare, "|") && strings.ContainsFunc(bare, letterOrDigit) {
+		if strings.HasPrefix(bare, "|") && strings.ContainsFunc(bare, LetterOrDigit) {
 			start := at + strings.IndexByte(line, '|')
 			add(start, start+len(bare), Row)
 		}
@@ -93,7 +93,7 @@ func fencedLines(s string) (out []span) {
 			}
 		case closesFence(bare, fence):
 			fence = ""
-		case !strings.ContainsFunc(bare, letterOrDigit):
+		case !strings.ContainsFunc(bare, LetterOrDigit):
 			column = 0
 		case column > 0 && indent >= column:
 			out[len(out)-1].end = start + len(bare)
@@ -173,7 +173,7 @@ func Words(s string) []string {
 		case Wide(r):
 			end(i)
 			words = append(words, string(r))
-		case letterOrDigit(r), unicode.IsMark(r), strings.ContainsRune("%€$£¥°+#&@/=<>", r), unicode.Is(unicode.Sc, r),
+		case LetterOrDigit(r), unicode.IsMark(r), strings.ContainsRune("%€$£¥°+#&@/=<>", r), unicode.Is(unicode.Sc, r),
 			joins(s, i, r):
 			if begin < 0 {
 				begin = i

@@ -6,6 +6,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
+
 	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/estimate"
 	"nightdesk/cmd/nightdesk/intake"
@@ -13,8 +16,6 @@ import (
 	"nightdesk/jobs/tasks"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
-	"strings"
-	"time"
 )
 
 // submitChunk is the number of topics added to the queue at a time.

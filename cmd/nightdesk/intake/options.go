@@ -3,6 +3,11 @@ package intake
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -10,10 +15,6 @@ import (
 	"nightdesk/pipeline/reporting/template"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
-	"os"
-	"slices"
-	"strings"
-	"time"
 )
 
 // Flags control how topics are researched, in addition to the flags that set settings.

@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs/tasks"
 	"nightdesk/pipeline/reporting/template"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/topiclist"
-	"slices"
-	"strings"
 )
 
 // check checks a row, resolves its options and adds its topic to the list. problem describes what is wrong with it.

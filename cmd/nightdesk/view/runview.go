@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"nightdesk/topicqueue"
 	"slices"
 	"strings"
 	"time"
+
+	"nightdesk/topicqueue"
 )
 
 // runView accumulates the events of one run for display.

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
+
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
@@ -14,7 +16,6 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/pipeline/tools/papers"
 	"nightdesk/pipeline/tools/websearch"
-	"strings"
 )
 
 // NewFetcher returns the HTTP client for the public web. pace: the rate limits shared by all workers; nil for a

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
@@ -12,8 +15,6 @@ import (
 	"nightdesk/pipeline/narration"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
-	"os"
-	"slices"
 )
 
 // NewModel returns the client for the configured models, or nil if there are none. It uses the templates of

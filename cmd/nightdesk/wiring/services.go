@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
+	"time"
+
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
@@ -14,8 +17,6 @@ import (
 	"nightdesk/pipeline/tools/websearch"
 	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/shared"
-	"path/filepath"
-	"time"
 )
 
 // NewServices creates the services of a worker.

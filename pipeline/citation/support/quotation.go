@@ -118,7 +118,7 @@ func partsOf(quote string) []string {
 	var out []string
 	for part := range strings.SplitSeq(strings.ReplaceAll(quote, "...", "…"), "…") {
 		part = strings.TrimFunc(part, func(r rune) bool {
-			return !letterOrDigit(r) && !unicode.Is(unicode.Sc, r) && r != '%'
+			return !text.LetterOrDigit(r) && !unicode.Is(unicode.Sc, r) && r != '%'
 		})
 		if part != "" {
 			out = append(out, part)

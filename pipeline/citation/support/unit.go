@@ -25,7 +25,7 @@ const maxUnit = 2000
 func unitsOf(s string) []unit {
 	var out []unit
 	add := func(start, end int) {
-		if !strings.ContainsFunc(s[start:end], letterOrDigit) {
+		if !strings.ContainsFunc(s[start:end], text.LetterOrDigit) {
 			return
 		}
 		for end-start > maxUnit {
@@ -87,8 +87,6 @@ func introduced(s string, units []unit) []unit {
 	}
 	return units
 }
-
-func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // words returns the search index of the units.
 func (d *document) words() *text.Index {

@@ -2,13 +2,14 @@ package answer
 
 import (
 	"encoding/json"
-	"nightdesk/topicqueue/scaletest"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/topicqueue/scaletest"
 )
 
 const noteSchema = `{"type":"object","properties":{

@@ -3,10 +3,11 @@ package reportingtest
 
 import (
 	"fmt"
-	"nightdesk/pipeline/markdown"
 	"regexp"
 	"strings"
 	"unicode"
+
+	"nightdesk/pipeline/markdown"
 )
 
 // marker matches a rendered citation in either style.
