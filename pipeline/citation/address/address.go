@@ -4,9 +4,7 @@ package address
 
 import (
 	"html"
-	"iter"
 	"maps"
-	"net"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -87,19 +85,6 @@ func (a Address) looseKey() string {
 	return strings.TrimPrefix(a.Host, "www.") + path + joinQuery(query)
 }
 
-// parameters yields the address with each of its parameters alone.
-func (a Address) parameters() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for name, values := range a.query {
-			for _, value := range values {
-				if !yield(a.Host + a.path + "?" + name + "=" + value) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // contradict reports whether two addresses with the same loose key have different values for a shared parameter.
 func contradict(a, b url.Values) bool {
 	for name, x := range a {
@@ -110,16 +95,6 @@ func contradict(a, b url.Values) bool {
 		}
 	}
 	return false
-}
-
-// isSubset reports whether b has all parameters of a with the same values.
-func isSubset(a, b url.Values) bool {
-	for name, x := range a {
-		if !slices.Equal(x, b[name]) {
-			return false
-		}
-	}
-	return true
 }
 
 // joinQuery writes parameters, those of one name in the order in which they were written.
@@ -238,35 +213,12 @@ func DecodeEntities(s string) string {
 	return entity.ReplaceAllStringFunc(s, html.UnescapeString)
 }
 
+// ipName is the end of a host that browsers take for an IP address in decimal, hexadecimal or octal notation.
+var ipName = regexp.MustCompile(`^\[|(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?(?::[0-9]+)?$`)
+
 // IsIP reports whether the host is an IP address in any notation that browsers accept: dotted, short, decimal,
 // hexadecimal, octal or IPv6.
-func (a Address) IsIP() bool {
-	host := a.Host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	host = strings.TrimSuffix(strings.Trim(host, "[]"), ".")
-	if _, err := netip.ParseAddr(host); err == nil {
-		return true
-	}
-	parts := strings.Split(host, ".")
-	if len(parts) > 4 {
-		return false
-	}
-	for _, p := range parts {
-		digits, base := p, 10
-		if rest, ok := strings.CutPrefix(strings.ToLower(p), "0x"); ok {
-			digits, base = rest, 16
-			if rest == "" {
-				digits = "0"
-			}
-		}
-		if _, err := strconv.ParseUint(digits, base, 64); err != nil {
-			return false
-		}
-	}
-	return true
-}
+func (a Address) IsIP() bool { return ipName.MatchString(a.Host) }
 
 // shorteners are the hosts of URL shorteners.
 var shorteners = strings.Fields(`

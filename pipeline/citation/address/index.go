@@ -23,14 +23,11 @@ type Index struct {
 	exact  map[string]int   // by key: the first
 	loose  map[string][]int // by looseKey
 	host   map[string][]int
-	path   map[string][]int // by host and path
-	params map[string][]int // by host, path and one parameter
 }
 
 // NewIndex returns an index without addresses.
 func NewIndex() *Index {
-	return &Index{exact: map[string]int{}, loose: map[string][]int{}, host: map[string][]int{},
-		path: map[string][]int{}, params: map[string][]int{}}
+	return &Index{exact: map[string]int{}, loose: map[string][]int{}, host: map[string][]int{}}
 }
 
 // Add adds the address of a source; what is no address is left out.
@@ -50,10 +47,6 @@ func (s *Index) Add(raw string, source int) {
 	s.exact[key] = at
 	s.loose[a.looseKey()] = append(s.loose[a.looseKey()], at)
 	s.host[a.Host] = append(s.host[a.Host], at)
-	s.path[a.Host+a.path] = append(s.path[a.Host+a.path], at)
-	for k := range a.parameters() {
-		s.params[k] = append(s.params[k], at)
-	}
 }
 
 // Match returns the source that a URL identifies, and the level of the match. An ambiguous URL identifies no source. An
@@ -119,42 +112,28 @@ func (s *Index) match(raw string, cut bool) (source int, level string, ok bool) 
 	if cut {
 		return 0, "", false
 	}
-	if parents := s.parents(a); len(parents) == 1 {
-		return found(parents[0], Child)
+	if at, only := s.one(s.host[a.Host], func(b Address) bool { return b.isAbove(a) }); only {
+		return found(at, Child)
 	}
-	if at, only := s.one(s.having(a), func(b Address) bool { return isSubset(a.query, b.query) }); only {
+	if at, only := s.one(s.host[a.Host], func(b Address) bool { return b.hasAll(a) }); only {
 		return found(at, Query)
 	}
 	return 0, "", false
 }
 
-// maxSegments bounds the depth at which parents of an address are looked for.
-const maxSegments = 100
-
-// parents returns the addresses whose path, of two or more segments, is a parent of a's.
-func (s *Index) parents(a Address) []int {
-	var found []int
-	for i, segments := 1, 1; i < len(a.path) && segments <= maxSegments && len(found) < 2; i++ {
-		if a.path[i] != '/' {
-			continue
-		}
-		if segments++; segments > 2 {
-			found = append(found, s.path[a.Host+a.path[:i]]...)
-		}
-	}
-	return found
+// isAbove reports whether b is a page below a, whose path has two or more segments.
+func (a Address) isAbove(b Address) bool {
+	return strings.Count(a.path, "/") > 1 && strings.HasPrefix(b.path, a.path+"/")
 }
 
-// having returns the addresses with a's path and the rarest of its parameters.
-func (s *Index) having(a Address) []int {
-	var rarest []int
-	first := true
-	for k := range a.parameters() {
-		if with := s.params[k]; first || len(with) < len(rarest) {
-			rarest, first = with, false
+// hasAll reports whether a has the path of b, and all of its parameters with the same values.
+func (a Address) hasAll(b Address) bool {
+	for name, values := range b.query {
+		if !slices.Equal(a.query[name], values) {
+			return false
 		}
 	}
-	return rarest
+	return a.path == b.path && len(b.query) > 0
 }
 
 // maxCandidates bounds the addresses that are looked through for one.

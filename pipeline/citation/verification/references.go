@@ -1,6 +1,7 @@
 package verification
 
 import (
+	"cmp"
 	_ "embed"
 	"regexp"
 	"slices"
@@ -65,7 +66,7 @@ type line struct {
 	start, end int
 	text       string
 	code       bool
-	level      int    // of a heading: 1 to 6; 7: a line that looks like one
+	level      int    // of a heading: 1 to 6; lineLevel: a line that looks like one
 	names      bool   // it names a list of references
 	doubtful   bool   // it could name something else
 	label      *label // of an entry
@@ -198,7 +199,10 @@ func (l line) begins() bool {
 	return strings.HasPrefix(strings.TrimSpace(l.text), "</") || !l.indented() && bulletForm.MatchString(l.text)
 }
 
-func (l line) isHeading() bool { return l.level > 0 && l.level < 7 }
+// lineLevel is the level of a line that names references without being a heading.
+const lineLevel = 7
+
+func (l line) isHeading() bool { return l.level > 0 && l.level < lineLevel }
 
 func (l line) indented() bool {
 	return strings.HasPrefix(l.text, "  ") || strings.HasPrefix(l.text, "\t")
@@ -283,90 +287,74 @@ func (v *verifier) add(list []*entry) {
 
 // ends reports whether a line ends the list below a heading.
 func (v *verifier) ends(head, l line) bool {
-	return l.level > 0 && l.level <= head.level && (l.level < 7 || l.names)
-}
-
-// list is a list of references as far as it was read.
-type list struct {
-	found  []*entry
-	style  string
-	last   int  // the highest number
-	prose  bool // there was other text since the last entry
-	listed bool // an entry that leads nowhere may be the first
+	return l.level > 0 && l.level <= head.level
 }
 
 // section reads the entries in a range of lines below a heading. Text between them belongs to the report and stays.
-func (v *verifier) section(first, until int, doubtful bool) []*entry {
+// Not every entry leads somewhere, but other text has numbers, too. Entries without a number or bullet are paragraphs
+// with an address in each line.
+func (v *verifier) section(first, until int, doubtful bool) (found []*entry) {
 	isSource := func(l line) bool { return l.label != nil && v.leads(l.text) }
-	r := list{last: noNumber, listed: !doubtful || slices.ContainsFunc(v.lines[first:until], isSource)}
+	listed := !doubtful || slices.ContainsFunc(v.lines[first:until], isSource)
+	style, last, prose := "", noNumber, false // prose: there was other text since the last entry
 	for i := first; i < until; i++ {
 		l := v.lines[i]
-		if l.code || strings.TrimSpace(l.text) == "" {
-			r.prose = r.prose || l.code
+		if strings.TrimSpace(l.text) == "" || l.code {
+			prose = prose || l.code
 			continue
 		}
-		own := l.label
-		if m := bulletForm.FindString(l.text); own == nil && m != "" {
-			own = &label{style: bulletStyle, number: noNumber, body: l.start + len(m)}
-			if strings.Contains(m, "|") {
-				own.style = rowStyle
-			}
-		}
-		if own != nil && (r.style == "" || r.style == own.listStyle()) {
+		own := cmp.Or(l.label, bulletOf(l))
+		if own != nil && (style == "" || style == own.listStyle()) {
 			end := v.extent(i, until)
 			e := &entry{start: l.start, end: v.lines[end].end, label: *own}
-			if r.take(e, v.leads(v.Markdown[e.body:e.end]), l.label != nil) {
+			if style == orderedStyle && !prose && e.number == found[0].number {
+				e.number = last + 1 // Markdown allows lists numbered 1. 1. 1.
+			}
+			goesOn := listed
+			if style != "" {
+				goesOn = style == bracketStyle || e.number > last
+			}
+			certain := e.id != "" || v.leads(v.Markdown[e.body:e.end])
+			if certain || !prose && goesOn && l.label != nil {
+				found, style, last, prose = append(found, e), own.listStyle(), max(last, e.number), false
 				i = end
 				continue
 			}
 		}
-		if len(r.found) == 0 && doubtful {
+		if len(found) == 0 && doubtful {
 			return nil // a single word above a paragraph is not a heading
 		}
-		r.prose = r.prose || !strings.HasPrefix(strings.TrimSpace(l.text), "|")
+		prose = prose || !strings.HasPrefix(strings.TrimSpace(l.text), "|")
 	}
-	if len(r.found) == 0 && !doubtful {
-		return v.plain(first, until)
+	if len(found) > 0 {
+		return found
 	}
-	return r.found
-}
-
-// take adds an entry if it belongs to the list. Not every entry leads somewhere, but other text has numbers, too.
-func (r *list) take(e *entry, leads, labelled bool) bool {
-	first := len(r.found) == 0
-	if !first && !r.prose && e.style == orderedStyle && e.number == r.found[0].number {
-		e.number = r.last + 1 // Markdown allows lists numbered 1. 1. 1.
-	}
-	goesOn := r.listed
-	if !first {
-		goesOn = e.listStyle() == bracketStyle || e.number > r.last
-	}
-	certain := leads || e.id != ""
-	if !certain && (r.prose || !goesOn || !labelled) {
-		return false
-	}
-	r.found, r.style, r.last, r.prose = append(r.found, e), e.listStyle(), max(r.last, e.number), false
-	return true
-}
-
-// plain reads a list whose entries have neither numbers nor bullets: each line with an address ends one.
-func (v *verifier) plain(first, until int) (found []*entry) {
 	start := -1
-	for i := first; i < until; i++ {
-		l := v.lines[i]
-		if strings.TrimSpace(l.text) == "" || l.code || l.isHeading() {
-			start = -1
-			continue
-		}
+	for _, l := range v.lines[first:until] {
 		if start < 0 {
 			start = l.start
 		}
-		if citation.HasAddress(l.text) {
+		if strings.TrimSpace(l.text) == "" || l.code || l.isHeading() {
+			start = -1
+		} else if citation.HasAddress(l.text) {
 			found = append(found, &entry{start: start, end: l.end, label: label{number: noNumber, body: start}})
 			start = -1
 		}
 	}
 	return found
+}
+
+// bulletOf returns the label of an item or row without a number; nil if the line begins none.
+func bulletOf(l line) *label {
+	m := bulletForm.FindString(l.text)
+	if m == "" {
+		return nil
+	}
+	own := &label{style: bulletStyle, number: noNumber, body: l.start + len(m)}
+	if strings.Contains(m, "|") {
+		own.style = rowStyle
+	}
+	return own
 }
 
 // tail returns the line at which the list begins that ends the text without a heading, and the number of lines where
@@ -404,28 +392,22 @@ func (v *verifier) tail() int {
 }
 
 var (
-	emphasisLine = regexp.MustCompile(`^ {0,3}(?:\*{1,3}|_{1,3})([^*_]{1,60})(?:\*{1,3}|_{1,3})[ \t]*[:：]?[ \t]*$`)
-	htmlHeading  = regexp.MustCompile(`^ {0,3}(?:<[^<>]*>)+([^<]{1,80})(?:</[^<>]*>)+[ \t]*$`)
-	numbering    = regexp.MustCompile(`^(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})*[.)]?|[ivxIVX]{1,5}[.)]|[A-Z][.)]` +
+	htmlTag   = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
+	numbering = regexp.MustCompile(`^(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})*[.)]?|[ivxIVX]{1,5}[.)]|[A-Z][.)]` +
 		`|[一二三四五六七八九十]{1,3}[、.．])\s*)`)
 )
 
-// heading notes whether a line is a heading, by its tags, emphasis or words alone, and names references.
+// heading notes whether a line names references, as a heading or by its words alone.
 func (l *line) heading() {
-	words, plain := l.text, false
-	if m := htmlHeading.FindStringSubmatch(l.text); m != nil {
-		l.level, words = 7, m[1]
-	} else if m := emphasisLine.FindStringSubmatch(l.text); m != nil && l.level == 0 {
-		l.level, words = 7, m[1]
-	} else if plain = l.level == 0; len(words) > 300 || plain && len(words) > 80 {
+	if len(l.text) > 300 {
 		return
 	}
-	words = headingLabel(words)
+	shown := strings.TrimSpace(htmlTag.ReplaceAllString(l.text, ""))
+	words := headingLabel(shown)
 	if l.names = isReferenceLabel(words); l.names {
+		plain := l.level == 0 && shown == l.text && strings.Trim(shown, "*_:： ") == strings.Trim(shown, ":： ")
 		l.doubtful = plain || softLabels[words]
-		if plain {
-			l.level = 7
-		}
+		l.level = cmp.Or(l.level, lineLevel)
 	}
 }
 

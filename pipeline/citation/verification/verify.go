@@ -1,10 +1,8 @@
 package verification
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"nightdesk/pipeline/citation"
@@ -92,7 +90,14 @@ func Verify(r *citation.Registry, source string, listed bool) Result {
 		if again.Report == out.Report {
 			break
 		}
-		out.follow(again)
+		if len(again.Valid) == len(out.Valid) { // only markers were read that others had hidden
+			again.Valid = out.Valid
+		}
+		again.Removed = append(out.Removed, again.Removed...)
+		again.UnsafeURLs = append(out.UnsafeURLs, again.UnsafeURLs...)
+		again.BodyURLsRemoved += out.BodyURLsRemoved
+		again.BodyURLsReplaced += out.BodyURLsReplaced
+		out = again
 	}
 	out.Status, out.Reason = StatusVerified, ReasonValid
 	if len(out.Valid) == 0 {
@@ -104,39 +109,6 @@ func Verify(r *citation.Registry, source string, listed bool) Result {
 // maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. One for real
 // text.
 const maxPasses = 16
-
-// follow takes over what another pass over the result has changed.
-func (out *Result) follow(again Result) {
-	out.Report = again.Report
-	out.BodyURLsRemoved += again.BodyURLsRemoved
-	out.BodyURLsReplaced += again.BodyURLsReplaced
-	out.UnsafeURLs = append(out.UnsafeURLs, again.UnsafeURLs...)
-	before := map[string]Valid{} // by how the text cites it now
-	for _, c := range out.Valid {
-		if c.Line == "" {
-			before[fmt.Sprint("source ", c.Source)] = c
-			continue
-		}
-		before[cmp.Or(c.ID, strconv.Itoa(c.ReportNumber))] = c
-	}
-	for _, r := range again.Removed {
-		if c, known := before[cmp.Or(r.ID, strconv.Itoa(r.Number))]; known {
-			r.Number, r.Line, r.LineNumber = c.Number, c.Line, c.LineNumber
-		}
-		out.Removed = append(out.Removed, r)
-	}
-	for i, c := range again.Valid {
-		key := cmp.Or(c.ID, strconv.Itoa(c.Number))
-		if c.Line == "" {
-			key = fmt.Sprint("source ", c.Source)
-		}
-		if old, known := before[key]; known {
-			old.ReportNumber = c.ReportNumber
-			again.Valid[i] = old
-		}
-	}
-	out.Valid = again.Valid
-}
 
 // verifier is one pass over a text.
 type verifier struct {
