@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -145,17 +146,16 @@ func (e endpoint) readBody(w http.ResponseWriter, r *http.Request, into any) err
 		return problem(http.StatusUnsupportedMediaType, "Send Content-Type: application/json.",
 			"the body is %q", shown(kind))
 	}
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-	var raw json.RawMessage
-	err := dec.Decode(&raw)
-	if err == nil && dec.More() {
-		err = errors.New("there is text after the object")
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var value any
+	if err == nil {
+		err = json.Unmarshal(text, &value)
 	}
 	if err == nil {
-		err = e.valid(raw)
+		err = e.body.Validate(value)
 	}
 	if err == nil {
-		err = json.Unmarshal(raw, into)
+		err = json.Unmarshal(text, into)
 	}
 	var large *http.MaxBytesError
 	switch {

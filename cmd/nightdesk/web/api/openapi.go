@@ -18,29 +18,6 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// problems returns the error statuses of the endpoint.
-func (e endpoint) problems(token bool) []int {
-	out := []int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable,
-		http.StatusTooManyRequests}
-	if len(e.params) > 0 || e.method == http.MethodPost {
-		out = append(out, http.StatusNotFound, http.StatusUnprocessableEntity)
-	}
-	if e.method != http.MethodGet || e.kinds != nil {
-		out = append(out, http.StatusConflict)
-	}
-	if token {
-		out = append(out, http.StatusUnauthorized)
-	}
-	if !token || e.method != http.MethodGet { // from another site's page, or without a token for another host name
-		out = append(out, http.StatusForbidden)
-	}
-	if e.method == http.MethodPost {
-		out = append(out, http.StatusUnsupportedMediaType, http.StatusRequestEntityTooLarge)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // schemas maps type names to their schemas in the document.
 type schemas struct {
 	named map[string]*jsonschema.Schema
@@ -72,35 +49,18 @@ func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 	}})
 }
 
-// bodySchema returns the schema of the body: the fields of the request that are not parameters.
-func (e endpoint) bodySchema() (*jsonschema.Schema, error) {
-	schema, err := schemaOf(e.in)
+// bodySchema returns the schema of the body: the fields of a request that are not parameters.
+func bodySchema(in reflect.Type, params []param) *jsonschema.Schema {
+	schema, err := schemaOf(in)
 	if err != nil {
-		return nil, err
+		panic(err) // depends only on the type
 	}
-	for _, p := range e.params {
+	for _, p := range params {
 		delete(schema.Properties, p.field)
 		schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool { return name == p.field })
 		schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(name string) bool { return name == p.field })
 	}
-	return schema, nil
-}
-
-// valid validates a body against its schema.
-func (e endpoint) valid(body json.RawMessage) error {
-	schema, err := e.bodySchema()
-	if err != nil {
-		return err
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		return err
-	}
-	var value any
-	if err := json.Unmarshal(body, &value); err != nil {
-		return err
-	}
-	return resolved.Validate(value)
+	return schema
 }
 
 type object map[string]any
@@ -114,7 +74,7 @@ func document(all []endpoint, token bool) ([]byte, error) {
 	}
 	paths := map[string]object{}
 	for _, e := range all {
-		op, err := e.operation(types, refusal, token)
+		op, err := e.operation(types, refusal)
 		if err != nil {
 			return nil, err
 		}
@@ -142,11 +102,11 @@ func document(all []endpoint, token bool) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func (e endpoint) operation(types *schemas, refusal *jsonschema.Schema, token bool) (object, error) {
+func (e endpoint) operation(types *schemas, refusal *jsonschema.Schema) (object, error) {
 	var params []object
 	for _, p := range e.params {
 		params = append(params, object{"name": p.name, "in": p.in, "description": p.about,
-			"required": p.required || p.in == inPath, "schema": p.schema()})
+			"required": p.required || p.in == inPath, "schema": p.rule.Schema})
 	}
 	answers, content := object{}, object{}
 	if e.kinds == nil {
@@ -163,20 +123,15 @@ func (e endpoint) operation(types *schemas, refusal *jsonschema.Schema, token bo
 	if e.noContent {
 		answers[strconv.Itoa(http.StatusNoContent)] = object{"description": http.StatusText(http.StatusNoContent)}
 	}
-	for _, status := range e.problems(token) {
-		answers[strconv.Itoa(status)] = object{"description": http.StatusText(status),
-			"content": object{"application/problem+json": object{"schema": refusal}}}
-	}
+	answers["default"] = object{"description": "Nothing was done",
+		"content": object{"application/problem+json": object{"schema": refusal}}}
 	op := object{"operationId": e.id, "summary": e.about, "responses": answers}
 	if params != nil {
 		op["parameters"] = params
 	}
 	if e.method == http.MethodPost {
-		schema, err := e.bodySchema()
-		if err != nil {
-			return nil, err
-		}
-		op["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": schema}}}
+		op["requestBody"] = object{"required": true,
+			"content": object{"application/json": object{"schema": e.body.Schema}}}
 	}
 	return op, nil
 }
