@@ -82,30 +82,23 @@ func (h *healthPages) check(ctx context.Context) healthAnswer {
 	return a
 }
 
-// healthPage is the data of the pages /health and /health/all.
+// healthPage is the data of the page /health.
 type healthPage struct {
 	Said   string // result of a form
-	All    bool
-	Stops  bool // a check has found what prevents queue processing
-	Unsent bool // notifications were not delivered
+	Stops  bool   // a check has found what prevents queue processing
+	Unsent bool   // notifications were not delivered
 	Checks []health.Check
 	Models []redisqueue.ModelStats
 }
 
 // page shows the checks of what all processes share, and what models were used.
 func (h *healthPages) page(ctx context.Context, _ *http.Request) (string, any, error) {
-	p, err := h.checks(ctx, health.Shared)
+	p, err := h.checks(ctx)
 	return "Health", p, err
 }
 
-// everything shows all checks of the doctor command.
-func (h *healthPages) everything(ctx context.Context, _ *http.Request) (string, any, error) {
-	p, err := h.checks(ctx, health.All)
-	return "All checks", p, err
-}
-
-func (h *healthPages) checks(ctx context.Context, scope health.Scope) (p healthPage, err error) {
-	p.All, p.Checks = scope == health.All, slices.Collect(h.Health(ctx, scope))
+func (h *healthPages) checks(ctx context.Context) (p healthPage, err error) {
+	p.Checks = slices.Collect(h.Health(ctx, health.Shared))
 	for _, c := range p.Checks {
 		p.Stops = p.Stops || c.Stops
 	}
@@ -129,7 +122,7 @@ func (h *healthPages) sendAgain(ctx context.Context, _ *http.Request) (string, a
 	for _, u := range sent {
 		n += u.Waiting
 	}
-	p, err := h.checks(ctx, health.Shared)
+	p, err := h.checks(ctx)
 	p.Said = view.Counted(n, "notification") + " to be sent now, by the next worker that is free."
 	return "Health", p, err
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/jobs/digests"
 	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
@@ -22,8 +21,6 @@ type digestPage struct {
 	digest.Digest
 	Newest, SoFar bool
 	States        []state
-	Filter        filter
-	Found         int // number of topics that match the filter
 	Listed        []digest.Listed
 	More          int // reports that are not listed
 	Earlier       []redisqueue.Batch
@@ -82,24 +79,8 @@ func (s *site) digestPage(ctx context.Context, r *http.Request, d digest.Digest,
 	soFar bool) (string, any, error) {
 	up := "./" + strings.Repeat("../", strings.Count(r.URL.Path, "/")-1)
 	base := up + "batches/" + name(d.Batch)
-	chosen := selected(r, d.Batch)
-	p := digestPage{Digest: d, SoFar: soFar, Filter: filterOf(chosen),
-		States: states(d.States, base, ""), Newest: r.URL.Path == "/"}
-	fitting, err := s.fitting(ctx, chosen)
-	if err != nil {
-		return "", nil, err
-	}
-	p.Found = len(fitting)
-	if p.Listed = d.Sections(); fitting != nil {
-		p.First = fittingItems(d.First, fitting)
-		for i, section := range p.Listed {
-			p.Listed[i] = digest.Listed{Title: section.Title, Items: fittingItems(section.Items, fitting)}
-		}
-		p.Listed = slices.DeleteFunc(p.Listed, func(l digest.Listed) bool { return len(l.Items) == 0 })
-		p.Reports = slices.DeleteFunc(slices.Clone(d.Reports), func(r digest.Ref) bool { return !fitting[r.RunID] })
-	} else {
-		p.More = d.Runs - len(d.Reports)
-	}
+	p := digestPage{Digest: d, SoFar: soFar, States: states(d.States, base, ""), Newest: r.URL.Path == "/",
+		Listed: d.Sections(), More: d.Runs - len(d.Reports)}
 	for _, b := range slices.Backward(batches) {
 		if b.Name != d.Batch && !b.CreatedAt.After(d.CreatedAt) && len(p.Earlier) < earlierDigests {
 			p.Earlier = append(p.Earlier, b)
@@ -110,24 +91,4 @@ func (s *site) digestPage(ctx context.Context, r *http.Request, d digest.Digest,
 		title = "This morning: " + d.Batch
 	}
 	return title, p, nil
-}
-
-// fitting returns the runs that match a request, or nil if it has no condition.
-func (s *site) fitting(ctx context.Context, chosen desk.ListRequest) (map[string]bool, error) {
-	if !chosen.Selects() {
-		return nil, nil
-	}
-	found := map[string]bool{}
-	_, _, err := s.Each(ctx, chosen, func(run desk.RunSummary) error {
-		found[run.RunID] = true
-		return nil
-	})
-	return found, err
-}
-
-// fittingItems returns the items with at least one of these runs, and the items without runs.
-func fittingItems(items []digest.Item, fitting map[string]bool) []digest.Item {
-	return slices.DeleteFunc(slices.Clone(items), func(i digest.Item) bool {
-		return len(i.Runs) > 0 && !slices.ContainsFunc(i.Runs, func(r digest.Ref) bool { return fitting[r.RunID] })
-	})
 }

@@ -200,7 +200,7 @@ func (s *site) addReport(ctx context.Context, run topicqueue.Run, p *runPage) er
 			}
 			p.Report = withRemarkLinks(reportOf(run.ID, body, sources, claims), name(run.ID)+"/remarks")
 			if _, err := pdf.Find(); err == nil {
-				p.Downloads = append(p.Downloads, link{Name: "PDF", URL: name(run.ID) + "/pdf"})
+				p.Downloads = append(p.Downloads, link{Name: "PDF", URL: name(run.ID) + "/as/pdf"})
 			}
 		}
 	}
@@ -229,7 +229,7 @@ func (s *site) addReport(ctx context.Context, run topicqueue.Run, p *runPage) er
 	if len(p.Sources) > 0 {
 		labels := map[string]string{bibliography.BibTeX: "BibTeX", bibliography.RIS: "RIS", bibliography.CSL: "CSL-JSON"}
 		for _, format := range bibliography.Names() {
-			p.Lists = append(p.Lists, link{Name: labels[format], URL: name(run.ID) + "/bibliography/" + format})
+			p.Lists = append(p.Lists, link{Name: labels[format], URL: name(run.ID) + "/as/" + format})
 		}
 	}
 	return nil

@@ -134,7 +134,7 @@ var ownScript = regexp.MustCompile(`<script src="(?:\./)?(?:\.\./)*site\.js" def
 
 const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(1)>`
 
-// TestMorning: the start page is the newest digest; a query shows the topics, ids and tags that it names.
+// TestMorning: the start page is the newest digest.
 func TestMorning(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "")
@@ -155,21 +155,9 @@ func TestMorning(t *testing.T) {
 		`<a href="runs/research_a" data-run="research_a">Dunes &lt;script&gt;`)
 	d.has("/", `name="run" value="research_b"><button name="do" value="retry">Try it again</button>`)
 	d.has("/digests/march%202", "Digest: march 2", `<a href="../digests/march%201">march 1</a>`)
-	d.has("/?q=SAND", "1 of 2 topics have")
-	d.has("/?tag=SAND", "1 of 2 topics have the tag “SAND”", `<a href="runs/research_a" data-run="research_a">`)
-	d.has("/?id=k-2", "1 of 2 topics have the id “k-2”", "no source")
-	d.has("/?tag=san", "0 of 2 topics have the tag")
-	d.has("/digests/march%202?tag=sand", "The digest before: <a href=\"../digests/march%201\">march 1</a>")
 	d.has("/batches/march%201?tag=sand", "1 of 2 runs", `<option>sand</option>`, "?tag=sand")
 	d.has("/batches/march%201?id=K-2", "1 of 2 runs", ">Tides</a>")
 	d.has("/csv/march%201?id=k-2", "research_b,K-2,Tides,,queued,")
-	d.has("/?q=k-2", "no source")
-	for path, other := range map[string]string{"/?q=SAND": "no source", "/?q=k-2": "runs/research_a",
-		"/?tag=sand": "no source", "/?id=k-2": "runs/research_a"} {
-		if body := d.get(path, http.StatusOK); strings.Contains(body, other) {
-			t.Errorf("%s has %s:\n%s", path, other, body)
-		}
-	}
 	d.has("/batches/march%201?q="+url.QueryEscape(hostile), "1 of 2 runs", "Dunes &lt;script")
 	d.has("/batches/march%201?state=failed", "No run fits")
 	d.has("/csv/march%201?q=tides", "research_b,K-2,Tides,,queued,")
@@ -181,30 +169,6 @@ func TestMorning(t *testing.T) {
 
 // dunesText is the name of the stored text of the source of TestRun.
 var dunesText = strings.Repeat("ab", 32)
-
-// timelineEvents are those of a run of 100 seconds.
-func timelineEvents(begin time.Time) string {
-	var out strings.Builder
-	for i, e := range []struct {
-		second, wave, lane int
-		event              topicqueue.Event
-	}{
-		{0, 0, 0, topicqueue.StepEvent(topicqueue.StepStartSearchBackground, "")},
-		{20, 1, 1, topicqueue.NewEvent("", topicqueue.StatusThought, topicqueue.Thought{QuestionID: 1, Thought: "Ask."})},
-		{25, 1, 1, topicqueue.NewEvent("", topicqueue.StatusReference, topicqueue.Reference{QuestionID: 1,
-			References: map[string]string{"dunes.md": "On dunes"}}).With(topicqueue.About{Tool: "kb", Query: "dunes"})},
-		{30, 1, 1, topicqueue.NewEvent("", topicqueue.StatusQuestionDone,
-			topicqueue.QuestionDone{QuestionID: 1, Status: "done"})},
-		{90, 2, 0, topicqueue.StepEvent(topicqueue.StepFailAuthor, hostile)},
-		{100, 2, 0, topicqueue.NewEvent("", topicqueue.StatusComplete, topicqueue.Complete{State: topicqueue.RunFailed})},
-	} {
-		e.event.Seq, e.event.Time = int64(i+1), begin.Add(time.Duration(e.second)*time.Second)
-		e.event.Placement = topicqueue.Placement{Wave: e.wave, Lane: e.lane, Step: i}
-		line, _ := json.Marshal(e.event)
-		fmt.Fprintf(&out, "%s\n", line)
-	}
-	return out.String()
-}
 
 // TestRun: a run is shown from its bundle, with what its sources say where its claims stand.
 func TestRun(t *testing.T) {
@@ -249,10 +213,6 @@ func TestRun(t *testing.T) {
 		`<a href="./research_r/sources/src_1">dunes.md</a>`)
 	d.has("/runs/research_r/sources/src_1?citation=CIT-1-02",
 		`/<mark id="here">b&gt; high. </mark>`, `<a href="#here">CIT-1-02</a> high`)
-	d.put(storage.CacheKey("research_r", "events.jsonl"), timelineEvents(ended))
-	d.has("/runs/research_r", `<a href="./research_r/timeline">`)
-	d.has("/runs/research_r/timeline", "How high? <span", "0:20 to 0:30", `x="200" width="100"`, `class="mark" x="250"`,
-		"1:40 in all", "Report <span", "the report could not be written: &lt;script&gt;", "kb &#34;dunes&#34;: 1 source")
 	d.has("/runs/research_r/sources/src_1",
 		`Dunes move. <mark id="claim-1">They are &lt;b&gt;30 m&lt;/b&gt; high. </mark>`,
 		`<a href="#claim-1">CIT-1-02</a> high`)
@@ -278,11 +238,11 @@ func TestRun(t *testing.T) {
 // downloads takes what the page of TestRun offers.
 func (d testDesk) downloads(claims string) {
 	d.t.Helper()
-	d.has("/runs/research_r", `<a href="research_r/bibliography/bib" download>BibTeX</a>`)
-	d.has("/runs/research_r/bibliography/bib", "@misc{src_1,", "date = {2025-06-01}", "author = {{A. Sand}}")
-	d.get("/runs/research_r/bibliography/doc", http.StatusNotFound)
-	d.get("/runs/research_x/bibliography/bib", http.StatusNotFound)
-	d.get("/runs/research_x/pdf", http.StatusNotFound)
+	d.has("/runs/research_r", `<a href="research_r/as/bib" download>BibTeX</a>`)
+	d.has("/runs/research_r/as/bib", "@misc{src_1,", "date = {2025-06-01}", "author = {{A. Sand}}")
+	d.get("/runs/research_r/as/doc", http.StatusNotFound)
+	d.get("/runs/research_x/as/bib", http.StatusNotFound)
+	d.get("/runs/research_x/as/pdf", http.StatusNotFound)
 	d.has("/runs/research_r", `<a href="research_r/zip" download>everything</a>`)
 	body := d.get("/runs/research_r/zip", http.StatusOK)
 	archive, err := zip.NewReader(strings.NewReader(body), int64(len(body)))
@@ -294,8 +254,8 @@ func (d testDesk) downloads(claims string) {
 	}
 	d.get("/runs/research_x/zip", http.StatusNotFound)
 	if _, err := pdf.Find(); err == nil {
-		d.has("/runs/research_r", `<a href="research_r/pdf" download>PDF</a>`)
-		if body := d.get("/runs/research_r/pdf", http.StatusOK); !strings.HasPrefix(body, "%PDF-") {
+		d.has("/runs/research_r", `<a href="research_r/as/pdf" download>PDF</a>`)
+		if body := d.get("/runs/research_r/as/pdf", http.StatusOK); !strings.HasPrefix(body, "%PDF-") {
 			d.t.Errorf("the PDF of the report is %.100q", body)
 		}
 	}

@@ -196,7 +196,7 @@ func (s *site) reportFile(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	file, err := reports.Desk{Store: s.Store}.Report(r.Context(), run, cmp.Or(r.PathValue("format"), reports.PDF))
+	file, err := s.Reports().Report(r.Context(), run, r.PathValue("format"))
 	if err != nil {
 		s.refuseFile(w, r, err)
 		return

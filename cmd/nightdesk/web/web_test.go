@@ -91,7 +91,7 @@ func TestHealth_Storage(t *testing.T) {
 	}
 }
 
-// TestHealth_Unsent: what could not be delivered is counted, and sent again by a button; doctor's checks are shown.
+// TestHealth_Unsent: what could not be delivered is counted, and sent again by a button.
 func TestHealth_Unsent(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
@@ -103,18 +103,11 @@ func TestHealth_Unsent(t *testing.T) {
 	if n, err := inspector.ArchiveAllPendingTasks(queue); err != nil || n != 1 {
 		t.Fatalf("%d archived, %v", n, err)
 	}
-	handler := web.New(web.Services{Desk: deskOf(rdb, redisqueue.New(rdb, redisqueue.DefaultTiming), nil), Health: func(_ context.Context, scope health.Scope) iter.Seq[health.Check] {
-		if scope < health.All {
-			return sound()(t.Context(), scope)
-		}
-		return slices.Values([]health.Check{{Name: "redis", Result: health.Failed, Text: "<b>away", Hint: "Start it."}})
-	}})
+	handler := web.New(web.Services{Desk: deskOf(rdb, redisqueue.New(rdb, redisqueue.DefaultTiming), nil), Health: sound()})
 	for _, ask := range []struct{ method, path, has, lacks string }{
 		{"GET", "/health", "Send the notifications", "to be sent now"},
 		{"POST", "/health", "1 notification to be sent now", "Send the notifications"},
 		{"GET", "/health", "Nothing keeps the queue from being worked", "Send the notifications"},
-		{"GET", "/health/all", `<strong class="failed">failed</strong> &lt;b&gt;away<br><span class="do">Start it.`,
-			"<b>away"},
 	} {
 		answer := httptest.NewRecorder()
 		asked := httptest.NewRequestWithContext(t.Context(), ask.method, "http://localhost"+ask.path, nil)
