@@ -108,8 +108,6 @@ func (t *codeTool) failure(out sandbox.Outcome, stdout, stderr string) string {
 		why = "it needed more memory than programs get; let it hold less at once"
 	case sandbox.EndedOutput:
 		why = fmt.Sprintf("it printed more than %d bytes and was stopped; print only results", t.limits.Output)
-	case sandbox.EndedFiles:
-		why = fmt.Sprintf("it wrote more than %d files or %d MB and was stopped", t.limits.Files, t.limits.Disk>>20)
 	default:
 		if why = strings.TrimSpace(stderr[strings.LastIndexByte(stderr, '\n')+1:]); why == "" {
 			why = fmt.Sprintf("it ended with exit status %d", out.Exit)

@@ -54,7 +54,6 @@ func TestRunCode(t *testing.T) {
 		{name: "time", program: "p", box: box{out: sandbox.Outcome{Exit: -1, Ended: sandbox.EndedTime}}, failed: true, begins: "The program failed: it ran longer than 20s"},
 		{name: "memory", program: "p", box: box{out: sandbox.Outcome{Exit: 1, Ended: sandbox.EndedMemory}}, failed: true, begins: "The program failed: it needed more memory"},
 		{name: "output limit", program: "p", box: box{out: sandbox.Outcome{Exit: -1, Ended: sandbox.EndedOutput}}, failed: true, begins: "The program failed: it printed more than 131072 bytes"},
-		{name: "files", program: "p", box: box{out: sandbox.Outcome{Exit: -1, Ended: sandbox.EndedFiles}}, failed: true, begins: "The program failed: it wrote more than 200 files or 16 MB"},
 		{name: "no program", program: " \n", failed: true, begins: "run_code needs a Python program"},
 		{name: "too long", program: strings.Repeat("#", sandbox.MaxProgram+1), failed: true, begins: "The program has 32769 bytes"},
 		{name: "the sandbox breaks", program: "p", box: box{err: errors.New("no more memory")}, failed: true, begins: "run_code could not run the program: no more memory."},

@@ -27,8 +27,7 @@ func TestLimits(t *testing.T) {
 		{name: "memory bit by bit", program: "x = []\nwhile True: x.append(bytearray(1 << 20))", ended: sandbox.EndedMemory},
 		{name: "1 GB of output", program: "for i in range(1 << 20): print('x' * 1023)", ended: sandbox.EndedOutput},
 		{name: "endless errors", program: "import sys\nwhile True: sys.stderr.write('x' * 1023)", ended: sandbox.EndedOutput},
-		{name: "thousands of files", program: "for i in range(10 ** 6): open(str(i), 'w').close()", ended: sandbox.EndedFiles},
-		{name: "a directory", program: "import os\nos.mkdir('d')", stderr: "PermissionError"},
+		{name: "a directory", program: "import os\nos.mkdir('d')", stderr: "Error"},
 		{name: "a deep recursion", program: "def f(n): return f(n + 1)\nf(0)", stderr: "RecursionError"},
 		{name: "no end of input", program: "input()", stderr: "EOFError"},
 		{name: "syntax", program: "print(", stderr: "SyntaxError"},
@@ -53,13 +52,13 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestFullDisk: a full disk ends a program or is reported to it, and nothing that it wrote is on the host.
-func TestFullDisk(t *testing.T) {
+// TestFullMemory: what a program writes counts as its memory, and nothing of it is on the host.
+func TestFullMemory(t *testing.T) {
 	t.Parallel()
-	run(t, long, "import zipfile\nwith zipfile.ZipFile('bomb.zip', 'w') as z:\n    for i in range(100): z.writestr(str(i), bytes(1 << 20))\nprint('written')",
+	run(t, long, "import zipfile\nwith zipfile.ZipFile('bomb.zip', 'w') as z:\n    for i in range(400): z.writestr(str(i), bytes(1 << 20))\nprint('written')",
 		func(t *testing.T, out sandbox.Outcome) {
 			if out.Exit == 0 || strings.Contains(out.Stdout, "written") || len(out.Files) > 0 {
-				t.Error("100 MB were written")
+				t.Error("400 MB were written")
 			}
 		})
 }
@@ -73,6 +72,8 @@ chart.bar("a.svg", ["north", "south"], {"share": [0.3, -0.7]})
 chart.line("c.svg", [2024, 2025], {"Ratio (%)": [110, 116], "Losses (m)": [7.9, 7.4]})
 open("data.csv", "w").write("1,2")
 open("big.svg", "wb").write(bytes(3 << 20))
+open("data.csv", "a").write(",3")
+assert open("data.csv").read() == "1,2,3"
 print("done: ä")
 `, func(t *testing.T, out sandbox.Outcome) {
 		if out.Exit != 0 || out.Stdout != "done: ä\n" || len(out.Files) != 3 || out.Files[0].Name != "a.svg" || out.Files[1].Name != "b.svg" {
@@ -96,8 +97,8 @@ func TestRunsAreSeparate(t *testing.T) {
 	t.Parallel()
 	box := python(t, long)
 	for range 2 {
-		out, err := box.Run(t.Context(), "import os, sys\nprint(os.listdir('.'), hasattr(sys, 'left'), sorted({'a', 'b', 'c'}, key=hash))\nsys.left = 1\nopen('left.txt', 'w').write('x')")
-		if err != nil || out.Exit != 0 || !strings.HasPrefix(out.Stdout, "[] False") {
+		out, err := box.Run(t.Context(), "import sys\ntry: found = open('left.txt').read()\nexcept OSError: found = False\nprint(found, hasattr(sys, 'left'), sorted({'a', 'b', 'c'}, key=hash))\nsys.left = 1\nopen('left.txt', 'w').write('x')\nassert open('left.txt').read() == 'x'")
+		if err != nil || out.Exit != 0 || !strings.HasPrefix(out.Stdout, "False False") {
 			t.Errorf("%+v, %v", out, err)
 		}
 	}

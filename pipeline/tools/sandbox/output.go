@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -39,4 +40,15 @@ func outOfMemory(stderr string) bool {
 	stderr = strings.TrimRight(stderr, "\n")
 	last := stderr[strings.LastIndexByte(stderr, '\n')+1:]
 	return strings.HasPrefix(last, "MemoryError")
+}
+
+// drawings reads the drawings that follow the mark on standard error: for each, its name and its content after a NUL.
+// A program can forge them, as it can draw anything.
+func drawings(text string) (files []File) {
+	for part := range slices.Chunk(strings.Split(text, "\x00")[1:], 2) {
+		if len(part) == 2 && len(part[1]) <= maxFigureBytes && len(files) < maxFigures {
+			files = append(files, File{Name: part[0], Body: []byte(part[1])})
+		}
+	}
+	return files
 }

@@ -1,5 +1,5 @@
 // Package sandbox runs Python programs written by a model, without the rights of this process. They have no network, no
-// processes, no files except their own scratch directory, and limits on time, memory, output and files.
+// processes, no file system, and limits on time, memory and output. A file that a program writes is in its own memory.
 //
 // Python is CPython as a WebAssembly module: one file, python.wasm, which works on every system without installation
 // and without rights. Namespaces (bubblewrap) need Linux, an installed Python and a machine that allows them, which
@@ -28,13 +28,11 @@ type Limits struct {
 	Time   time.Duration // wall-clock time since the start
 	Memory int           // bytes of address space
 	Output int           // bytes of stdout, and of stderr each
-	Files  int           // maximum number of files and directories in the scratch directory at a time
-	Disk   int           // bytes in the scratch directory, which is in memory
 }
 
 // DefaultLimits returns the default limits with this time limit.
 func DefaultLimits(time time.Duration) Limits {
-	return Limits{Time: time, Memory: 256 << 20, Output: 128 << 10, Files: 200, Disk: 16 << 20}
+	return Limits{Time: time, Memory: 256 << 20, Output: 128 << 10}
 }
 
 // Ended names the limit that ended a program.
@@ -46,7 +44,6 @@ const (
 	EndedTime   Ended = "time"
 	EndedMemory Ended = "memory"
 	EndedOutput Ended = "output"
-	EndedFiles  Ended = "files"
 )
 
 // Outcome is the result of a program.
@@ -54,7 +51,7 @@ type Outcome struct {
 	Stdout, Stderr string // raw output, at most Limits.Output bytes each
 	Exit           int    // exit status; -1 if a limit ended the program from outside, or Python crashed
 	Ended          Ended
-	Files          []File // *.svg at the top of the scratch directory, by name; unchecked
+	Files          []File // *.svg that it has written, by name; unchecked
 	Took           time.Duration
 }
 
@@ -64,7 +61,7 @@ type File struct {
 	Body []byte
 }
 
-// Limits for files taken from the scratch directory.
+// Limits of drawings, as in boot.py.
 const (
 	maxFigures     = 8
 	maxFigureBytes = 2 << 20
@@ -80,19 +77,15 @@ var (
 	chartSource string
 )
 
-// scratchDir is the working directory of a program, the only place where it can write.
-const scratchDir = "/scratch"
-
 // environment is the whole environment of a program. PYTHONHASHSEED gives sets of strings the same order in every run.
 var environment = [][2]string{
-	{"HOME", scratchDir}, {"LANG", "C.UTF-8"}, {"PYTHONHASHSEED", "0"}, {"PYTHONUTF8", "1"},
+	{"HOME", "/"}, {"LANG", "C.UTF-8"}, {"PYTHONHASHSEED", "0"}, {"PYTHONUTF8", "1"},
 }
 
 // Cancellation causes that end a program from outside.
 var (
 	errTime   = errors.New("time limit")
 	errOutput = errors.New("output limit")
-	errFiles  = errors.New("limit of the scratch directory")
 )
 
 // ended maps the cancellation cause of a program's context to a limit. It returns false for any other cause.
@@ -102,8 +95,6 @@ func ended(cause error) (Ended, bool) {
 		return EndedTime, true
 	case errors.Is(cause, errOutput):
 		return EndedOutput, true
-	case errors.Is(cause, errFiles):
-		return EndedFiles, true
 	}
 	return EndedItself, false
 }

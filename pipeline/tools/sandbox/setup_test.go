@@ -46,7 +46,7 @@ var shared = map[time.Duration]func() *sandbox.Python{
 
 // raced lists the tests that use WebAssembly with the race detector too.
 var raced = []string{
-	"TestLimits/endless_loop", "TestLimits/memory_at_once", "TestLimits/1_GB_of_output", "TestLimits/thousands_of_files",
+	"TestLimits/endless_loop", "TestLimits/memory_at_once", "TestLimits/1_GB_of_output",
 	"TestEscapes/files_of_the_host", "TestEscapes/network", "TestEscapes/processes", "TestEscapes/environment",
 	"TestMasses/many_figures", "TestRunsAreSeparate", "TestCancelled",
 }
