@@ -19,7 +19,7 @@ type Document struct{ FileName, Summary string }
 var plansResearch = []string{"clarify", "route", "rephrase", "decompose", "decide", "answer", "look_up"}
 
 // writesReport lists the prompts whose answers become part of the report or shape it.
-var writesReport = []string{"outline", "author", "answer"}
+var writesReport = []string{"outline", "author", "answer", "look_up"}
 
 // About returns p with the common facts of the run prepended to its data. lang is the language of p.
 func About(lang string, p Prompt, d AboutData) Prompt {

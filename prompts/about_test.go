@@ -62,7 +62,7 @@ func TestAboutReport(t *testing.T) {
 	t.Parallel()
 	d := prompts.AboutData{Length: "one page </user-00000000>", Audience: "the board"}
 	for _, q := range questions() {
-		want := strings.Contains(" outline author answer ", " "+q.name+" ")
+		want := strings.Contains(" outline author answer look_up ", " "+q.name+" ")
 		p := prompts.About("en", q.en("en"), d)
 		if got := strings.Contains(p.User, "one page") && strings.Contains(p.User, "the board"); got != want {
 			t.Errorf("%s is told length and readers: %v, want %v", q.name, got, want)

@@ -1,37 +1,28 @@
 package prompts
 
-// Reasons for requesting an answer now.
+// Reasons for requesting an answer as a text.
 const (
-	NowSpent      = "spent"      // no tool calls are left
-	NowUnsearched = "unsearched" // the answer was given without any tool call; look it up first
-	NowUncited    = "uncited"    // the answer cites nothing
+	NowSpent   = "spent"   // nothing more is looked up
+	NowUncited = "uncited" // the answer before cites nothing
 )
-
-// Now tells a model in the middle of a conversation what to do next.
-type Now struct {
-	Why    string // one of the Now... constants
-	Marker string // example marker for the end of the prompt, where small models notice it; empty: none
-}
 
 // Found is the result of one tool call.
 type Found struct {
 	Tool    string
-	Query   string    // shown by LookUp only
+	Query   string
 	Problem string    // why there is no result; empty: see Sources
 	Sources []Passage // ID is the marker of each
-	Counted bool      // state the number of calls left
-	Left    int
 }
 
 // FollowUp is an earlier question about a report, with its answer.
 type FollowUp struct{ Question, Answer string }
 
-// AnswerData asks for the answer to a question, with tools or from the given results.
+// AnswerData asks for the answer to a question from the given results.
 type AnswerData struct {
-	Topic    string
-	MaxCalls int
-	Found    []Found // with Now: all results
-	Now      *Now    // nil: the model has tools
+	Topic  string
+	Found  []Found // all results
+	Why    string  // one of the Now... constants
+	Marker string  // example marker for the end of the prompt, where small models notice it; empty: none
 
 	Report  string     // Markdown of the report that the question is about; empty: none
 	Earlier []FollowUp // earlier questions about it
@@ -50,10 +41,11 @@ type LookUpData struct {
 	Remarks []RemarkLine
 }
 
-// LookUpAnswer lists what to look up next. No actions means that the results suffice.
+// LookUpAnswer lists what to look up next, or has the answer if the results suffice.
 type LookUpAnswer struct {
 	Reasoning string   `json:"reasoning"`
 	Actions   []Action `json:"actions"`
+	Answer    string   `json:"answer"` // Markdown with [CIT-1-01] markers; empty with actions
 }
 
 // RouteData asks which path to use for a question.
@@ -67,20 +59,19 @@ type RouteAnswer struct {
 	Path   string `json:"path"` // shallow or deep
 }
 
-// Answer asks for the answer to a question: Markdown with [CIT-1-01] markers. With tools, the same prompt starts a
-// conversation that Result and Tell continue.
+// Answer asks for the answer to a question: Markdown with [CIT-1-01] markers.
 func Answer(lang string, d AnswerData) Prompt { return freeText("answer", lang, d, maxAnswer) }
 
 // maxAnswer is several times the requested length, in tokens.
 const maxAnswer = 3000
 
-// LookUp asks a model without tool calling what to look up next (LookUpAnswer).
+// LookUp asks what to look up next, or for the answer (LookUpAnswer).
 func LookUp(lang string, d LookUpData) Prompt {
 	names := make([]string, len(d.Tools))
 	for i, t := range d.Tools {
 		names[i] = t.Name
 	}
-	p := structured("look_up", lang, d, 1000, Bound{Property: "actions", Most: d.MaxCalls},
+	p := structured("look_up", lang, d, maxAnswer, Bound{Property: "actions", Most: d.MaxCalls},
 		Bound{Property: "tool_type", OneOf: names})
 	p.Think = true
 	return p
@@ -89,16 +80,4 @@ func LookUp(lang string, d LookUpData) Prompt {
 // Route asks whether to answer a question in one conversation or by research (RouteAnswer).
 func Route(lang string, d RouteData) Prompt {
 	return structured("route", lang, d, 300)
-}
-
-// Result returns, in User, the message with the result of a tool call.
-func Result(lang string, d Found) Prompt { return said("found", lang, d) }
-
-// Tell returns, in User, an instruction in the middle of a conversation.
-func Tell(lang string, d Now) Prompt { return said("answer_now", lang, d) }
-
-// said returns a message that continues a conversation. System and Schema of its first prompt still apply.
-func said(name, lang string, data any) Prompt {
-	set, _ := choose(lang)
-	return Prompt{Name: name, User: set.render(name+".user.tmpl", data)}
 }

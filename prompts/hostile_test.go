@@ -36,11 +36,8 @@ func foreign(s string) []prompts.Prompt {
 			prompts.Author(lang, author),
 			prompts.Narrate(lang, prompts.NarrateData{Title: s, Section: s, Text: s}),
 			prompts.Repair(lang, prompts.RepairData{Answer: s}),
-			prompts.Answer(lang, prompts.AnswerData{Topic: s, Found: []prompts.Found{{Tool: "t", Sources: passages}},
-				Now: &prompts.Now{}}),
+			prompts.Answer(lang, prompts.AnswerData{Topic: s, Found: []prompts.Found{{Tool: "t", Sources: passages}, {Problem: s}}}),
 			prompts.LookUp(lang, prompts.LookUpData{Topic: s, Found: []prompts.Found{{Tool: "t", Query: s, Sources: passages}}}),
-			prompts.Result(lang, prompts.Found{Sources: passages}),
-			prompts.Result(lang, prompts.Found{Problem: s}),
 			prompts.Route(lang, prompts.RouteData{Topic: s}),
 		)
 	}

@@ -182,9 +182,9 @@ func samples(file string) []any {
 		return []any{systemData{"English", Forms}}
 	}
 	data, ok := map[string]any{
-		"about.tmpl": AboutData{}, "said.tmpl": saidData{}, "answer.user.tmpl": AnswerData{}, "answer_now.user.tmpl": Now{},
+		"about.tmpl": AboutData{}, "said.tmpl": saidData{}, "answer.user.tmpl": AnswerData{},
 		"clarify.user.tmpl": ClarifyData{}, "decide.user.tmpl": DecideData{}, "decompose.user.tmpl": DecomposeData{},
-		"found.user.tmpl": Found{}, "author.user.tmpl": AuthorData{}, "judge.user.tmpl": JudgeData{},
+		"author.user.tmpl": AuthorData{}, "judge.user.tmpl": JudgeData{},
 		"look_up.user.tmpl": LookUpData{}, "narrate.user.tmpl": NarrateData{}, "note.user.tmpl": NoteData{},
 		"outline.user.tmpl": OutlineData{}, "renew.user.tmpl": RenewData{}, "repair.user.tmpl": RepairData{},
 		"rephrase.user.tmpl": RephraseData{}, "review.user.tmpl": ReviewData{}, "route.user.tmpl": RouteData{},
@@ -194,7 +194,7 @@ func samples(file string) []any {
 		return nil
 	}
 	out := []any{data}
-	for _, word := range []string{"sample", NowSpent, NowUnsearched, NowUncited} {
+	for _, word := range []string{"sample", NowSpent, NowUncited} {
 		full := reflect.New(reflect.TypeOf(data)).Elem()
 		fill(full, word)
 		out = append(out, full.Interface())

@@ -47,8 +47,8 @@ func newRecord(t *testing.T) *record {
 	f := newFleet(t, 0)
 	f.stub.Models = []string{"stub"}
 	f.stub.Converse = func(q llmtest.Question) (string, []llmtest.Call, bool) {
-		if len(q.Messages) == 1 {
-			return "", []llmtest.Call{{Name: "rag_hybrid", Arguments: `{"query":"quays and cranes"}`}}, true
+		if !strings.Contains(q.User, "[CIT-1-01]") {
+			return "", []llmtest.Call{{Name: "rag_hybrid", Query: "quays and cranes"}}, true
 		}
 		return "The harbour inspects quays and cranes every 10 days [CIT-1-01].", nil, true
 	}

@@ -133,8 +133,8 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 					`"query":"{\"item\":\"heat pump\"}","rationale":"a price","tool_type":"shop_prices"`, 1), ok
 			}
 			stub.Converse = func(q llmtest.Question) (string, []llmtest.Call, bool) {
-				if len(q.Messages) == 1 {
-					return "", []llmtest.Call{{Name: "shop_prices", Arguments: `{"item":"heat pump"}`}}, true
+				if !strings.Contains(q.User, `{"item":"heat pump"}`) {
+					return "", []llmtest.Call{{Name: "shop_prices", Query: `{"item":"heat pump"}`}}, true
 				}
 				return "The price is 900 euros [CIT-1-01].", nil, true
 			}

@@ -2,9 +2,9 @@
 // their results. It does not decompose the question or take notes. Package reporting checks the answer. Entry point:
 // Answerer.Answer.
 //
-// In each turn, the model either calls tools, whose results are added to the conversation, or answers. When its tool
-// calls, turns or time are used up, the last message tells it to answer now, without tools. A model without tool
-// calling is asked for the next look-ups as a JSON object (prompts.LookUp), and then for the answer.
+// In each turn, the model names its next look-ups in a JSON object, or gives the answer in it (prompts.LookUp). Every
+// turn shows all results. When its tool calls, turns or time are used up, or that answer cites nothing, the model is
+// asked for the answer alone, as a text.
 //
 // The caller journals every model call and tool call, so a new attempt repeats the same conversation without asking
 // anything twice. Tool results are quoted as data. An answer must cite at least one source. If there is no such answer,
@@ -56,9 +56,6 @@ const (
 	defaultTurns = 10
 	defaultCalls = 5
 )
-
-// stepCeiling returns the maximum number of steps in a conversation: model calls, retries, and rounds of tool calls.
-func stepCeiling(turns int) int { return 2*turns + 10 }
 
 // Answer answers the topic of a run that consists of one block.
 //

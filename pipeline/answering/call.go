@@ -2,15 +2,13 @@ package answering
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
-	"nightdesk/pipeline/llm"
-	"nightdesk/pipeline/llm/answer"
 	"nightdesk/pipeline/tools"
+	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -22,10 +20,6 @@ const (
 	parallel    = 4     // parallel calls
 )
 
-// argumentSchema is the default schema of tools. The tool's description explains the query.
-var argumentSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},` +
-	`"required":["query"],"additionalProperties":false}`)
-
 // outcome is the result of a call.
 type outcome struct {
 	id      string // such as block_1/2.1: block, turn, ordinal
@@ -36,66 +30,44 @@ type outcome struct {
 	made    bool         // the tool was called
 	answer  tools.Answer // of a call that was made
 	sources []int        // indexes in work.sources
-	left    int          // tool calls left to the model after this turn
 }
 
-// act makes the calls of one turn in parallel and adds them to the conversation. Every requested call counts, even an
-// invalid one. Calls beyond the limit are rejected.
-func (w *work) act(ctx context.Context, said string, calls []llm.ToolCall) error {
-	w.steps++
-	t := turn{said: said}
+// act makes the calls of one turn in parallel. Every requested call counts, even an invalid one. Calls beyond the limit
+// are rejected.
+func (w *work) act(ctx context.Context, said string, actions []prompts.Action) error {
 	first := len(w.outcomes)
-	ids := map[string]bool{}
-	for i, c := range calls[:min(len(calls), maxAsked)] {
-		o := w.check(c)
+	for i, a := range actions[:min(len(actions), maxAsked)] {
+		o := w.check(a)
 		o.id, o.turn = fmt.Sprintf("%s/%d.%d", w.block.ID, w.asked, i+1), w.asked
-		if c.ID == "" || ids[c.ID] { // an id that all servers accept
-			c.ID = fmt.Sprintf("call%05d", 100*len(w.turns)+i)
-		}
-		ids[c.ID] = true
-		c.Arguments = "{}"
-		if o.query != "" {
-			c.Arguments = argumentsOf(o.query)
-		}
-		t.calls = append(t.calls, made{c, len(w.outcomes)})
 		w.outcomes = append(w.outcomes, o)
 	}
-	for i := range w.outcomes[first:] {
-		w.outcomes[first+i].left = w.callsLeft()
-	}
-	w.turns = append(w.turns, t)
 	return w.call(ctx, said, first)
 }
 
 // check validates a call. The outcome of an invalid call has a problem.
-func (w *work) check(c llm.ToolCall) outcome {
+func (w *work) check(a prompts.Action) outcome {
+	name := topicqueue.Clip(topicqueue.OneLine(a.ToolType), maxLine)
+	query := strings.TrimSpace(prompts.Unmarked(strings.ToValidUTF8(a.Query, "")))
 	if w.callsLeft() == 0 {
-		return outcome{tool: c.Name, problem: "This call was not made: no tool calls are left. Answer now."}
+		return outcome{tool: name, query: query, problem: "This call was not made: no tool calls are left."}
 	}
 	w.calls++
-	name := topicqueue.Clip(topicqueue.OneLine(c.Name), maxLine)
 	tool, ok := w.tools.Meant(name)
 	if !ok {
-		return outcome{tool: name, problem: fmt.Sprintf("There is no tool %q. The tools are: %s.", name,
+		return outcome{tool: name, query: query, problem: fmt.Sprintf("There is no tool %q. The tools are: %s.", name,
 			strings.Join(w.tools.Names(), ", "))}
-	}
-	o := outcome{tool: tool}
-	query, ok := queryOf(c.Arguments)
-	if own, _ := w.tools.Lookup(tool); tools.SchemaOf(own) != nil {
-		query, ok = strings.TrimSpace(tools.QueryOf(own, strings.ToValidUTF8(c.Arguments, ""))), true
 	}
 	if !w.tools.Verbatim(tool) {
 		query = topicqueue.Clip(topicqueue.OneLine(query), maxQuery)
 	}
-	key := tools.Key(tool, query)
+	o, key := outcome{tool: tool, query: query}, tools.Key(tool, query)
 	switch {
-	case !ok, key == "":
-		o.problem = `This call was not made: its arguments must be {"query": "..."} with a query that is not empty.`
+	case key == "":
+		o.problem = "This call was not made: it has no query."
 	case w.issued[key]:
-		o.query = query
 		o.problem = "This call was not made again: its result stands above."
 	default:
-		o.query, o.made = query, true
+		o.made = true
 		w.issued[key] = true
 	}
 	return o
@@ -114,17 +86,12 @@ func (w *work) searchItself(ctx context.Context) error {
 		w.calls++
 		w.issued[tools.Key(name, query)] = true
 		w.outcomes = append(w.outcomes, outcome{id: fmt.Sprintf("%s/%d.0", w.block.ID, w.asked), turn: max(1, w.asked),
-			tool: name, query: query, made: true, left: w.callsLeft()})
+			tool: name, query: query, made: true})
 		break
 	}
 	if first == len(w.outcomes) {
 		return nil
 	}
-	if len(w.turns) == 0 {
-		w.turns = append(w.turns, turn{})
-	}
-	last := &w.turns[len(w.turns)-1]
-	last.own = append(last.own, first)
 	return w.call(ctx, "", first)
 }
 
@@ -189,43 +156,4 @@ func (r *lookups) take(i int) {
 		}
 		o.sources = append(o.sources, at)
 	}
-}
-
-// argumentsOf returns a query as the arguments of a call.
-func argumentsOf(query string) string {
-	text, _ := json.Marshal(map[string]string{"query": query}) // strings always encode
-	return string(text)
-}
-
-// queryOf parses the arguments of a call: an object with a query, an object with a single string under another name, or
-// the query itself.
-func queryOf(arguments string) (string, bool) {
-	arguments = strings.TrimSpace(strings.ToValidUTF8(arguments, ""))
-	schema, err := answer.Compile(argumentSchema)
-	if err != nil {
-		return "", false
-	}
-	if value, problems := schema.Extract(arguments, false); problems == nil {
-		var args struct {
-			Query string `json:"query"`
-		}
-		if json.Unmarshal(value, &args) == nil {
-			return strings.TrimSpace(args.Query), args.Query != ""
-		}
-	}
-	var object map[string]any
-	if json.Unmarshal([]byte(arguments), &object) == nil {
-		text, texts := "", 0
-		for _, v := range object {
-			if s, ok := v.(string); ok {
-				text, texts = s, texts+1
-			}
-		}
-		return strings.TrimSpace(text), texts == 1 && strings.TrimSpace(text) != ""
-	}
-	var text string
-	if json.Unmarshal([]byte(arguments), &text) != nil {
-		text = arguments
-	}
-	return text, text != "" && !strings.ContainsAny(text, "{}[]")
 }

@@ -75,7 +75,7 @@ func (r *lookups) found(room int) []prompts.Found {
 	out := make([]prompts.Found, len(r.outcomes))
 	whole := map[int]bool{} // sources already shown in full
 	for i, o := range r.outcomes {
-		out[i] = prompts.Found{Tool: o.tool, Query: topicqueue.Clip(o.query, maxQuery), Problem: o.problem, Left: o.left}
+		out[i] = prompts.Found{Tool: o.tool, Query: topicqueue.Clip(o.query, maxQuery), Problem: o.problem}
 		for _, at := range o.sources {
 			s := r.sources[at]
 			p := r.passage(s, o, share(o, limits[i]))

@@ -44,15 +44,6 @@ func askAnthropic(s RoleSettings, q question, ex *wire.Exchange) []llms.CallOpti
 			"type": "text", "text": q.prompt.System, "cache_control": map[string]string{"type": "ephemeral"},
 		}}
 	}
-	if len(q.tools) > 0 { // it refuses turns with calls of undeclared tools
-		options = append(options, bound(q.tools))
-		if q.noCalls {
-			ex.Set["tool_choice"] = map[string]any{"type": "none"}
-		}
-	}
-	if len(q.turns) > 0 { // langchaingo sends only one call per turn, and one result without the others
-		ex.Set["messages"] = anthropicTurns(q)
-	}
 	if q.form.transport == TransportTool {
 		options = append(options, answerTool(q.prompt))
 		ex.Set["tool_choice"] = map[string]any{"type": "tool", "name": toolName(q.prompt), "disable_parallel_tool_use": true}

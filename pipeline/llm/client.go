@@ -151,7 +151,7 @@ func (c *Client) Most(req Request) topicqueue.Usage {
 	if !ok {
 		return u
 	}
-	u.Model, u.PromptTokens = r.settings.Model, r.learned.tokens(req.whole())
+	u.Model, u.PromptTokens = r.settings.Model, r.learned.tokens(req.Prompt)
 	u.CompletionTokens, _ = answerLimit(u.PromptTokens, r.settings.ContextTokens, r.settings.wanted(req.Prompt))
 	return u
 }
@@ -163,8 +163,7 @@ func (r *role) call(ctx context.Context, req Request) (Response, error) {
 	if req.Limit > 0 && (wanted == 0 || req.Limit < wanted) {
 		wanted = req.Limit
 	}
-	whole := req.whole()
-	tokens := r.learned.tokens(whole)
+	tokens := r.learned.tokens(req.Prompt)
 	limit, ok := answerLimit(tokens, r.settings.ContextTokens, wanted)
 	if !ok {
 		return Response{},
@@ -198,7 +197,7 @@ func (r *role) call(ctx context.Context, req Request) (Response, error) {
 		case what == answered:
 			r.learned.worked(f)
 			if ex.Said.Prompt > 0 {
-				r.learned.counted(whole, ex.Said.Prompt)
+				r.learned.counted(req.Prompt, ex.Said.Prompt)
 			}
 			resp = r.response(req, ex, given, f, billed)
 		case what == refused || what == broken:
@@ -210,13 +209,13 @@ func (r *role) call(ctx context.Context, req Request) (Response, error) {
 				}
 			}
 		case what == late:
-			billed.PromptTokens += promptTokens(whole) // the server read it, and perhaps answered in vain
+			billed.PromptTokens += promptTokens(req.Prompt) // the server read it, and perhaps answered in vain
 			billed.Estimated = true
 		}
 		return what, ex, err
 	}
 	if err := t.run(ctx, r); err != nil {
-		return Response{Usage: billed}, r.withoutTools(req, err)
+		return Response{Usage: billed}, err
 	}
 	return resp, nil
 }
@@ -240,16 +239,13 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 	billed topicqueue.Usage) Response {
 	text := given.Choices[0].Content
 	if f.transport == TransportTool {
-		for _, call := range slices.Backward(callsOf(ex)) { // the first call of our tool, else any call, else the text
+		for _, call := range slices.Backward(ex.Said.Calls) { // the first call of our tool, else any call, else the text
 			if call.Name == toolName(req.Prompt) || strings.TrimSpace(text) == "" {
-				text = call.Arguments
+				text = string(call.Arguments)
 			}
 		}
 	}
 	out := Response{Text: answer.StripThinking(text), Truncated: isCut(ex.Said.Finish)}
-	if len(req.Tools) > 0 {
-		out.Calls = callsOf(ex)
-	}
 	if f.limit > 0 && ex.Said.Completion == f.limit { // llama-cpp-python reports "tool_calls" for a cut answer
 		out.Truncated = true
 	}
@@ -261,21 +257,13 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 	}
 	out.Usage = ex.Said.Usage()
 	if ex.Said.Prompt == 0 && ex.Said.Completion == 0 {
-		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.whole()), CompletionTokens: EstimateTokens(text),
+		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.Prompt), CompletionTokens: EstimateTokens(text),
 			Estimated: true}
 	} else if ex.Said.Prompt == 0 { // Ollama does not count cached tokens
-		out.Usage.PromptTokens, out.Usage.Estimated = promptTokens(req.whole()), true
+		out.Usage.PromptTokens, out.Usage.Estimated = promptTokens(req.Prompt), true
 	}
 	out.Usage.AddTokens(billed)
 	return out
-}
-
-// callsOf returns the tool calls of an answer.
-func callsOf(ex *wire.Exchange) (calls []ToolCall) {
-	for _, c := range ex.Said.Calls {
-		calls = append(calls, ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.Arguments)})
-	}
-	return calls
 }
 
 // isCut reports whether an answer ended because of a length limit, by the finish reasons of all protocols.

@@ -28,8 +28,6 @@ var (
 	// ErrAnswer means that the model gave no usable answer, even when asked again (see AnswerError), or no answer in
 	// time, which comes together with ErrUnavailable.
 	ErrAnswer = errors.New("unusable answer")
-	// ErrNoTools means that the server or the model does not support tools. It comes together with ErrPermanent.
-	ErrNoTools = errors.New("the model cannot call tools")
 	// ErrTruncated means that the token limit cut a free text. Text returns the usable part together with this error.
 	ErrTruncated = errors.New("answer cut by the token limit")
 )

@@ -81,38 +81,6 @@ func TestHear(t *testing.T) {
 	})
 }
 
-// Tool calls arrive in pieces, too.
-func TestHearToolCalls(t *testing.T) {
-	t.Parallel()
-	for _, p := range []llm.Provider{llm.ProviderOpenAI, llm.ProviderAnthropic} {
-		t.Run(string(p), func(t *testing.T) {
-			t.Parallel()
-			stub := &llmtest.Stub{Converse: func(llmtest.Question) (string, []llmtest.Call, bool) {
-				return "I look.", []llmtest.Call{{Name: "find", Arguments: `{"query":"rain in May"}`},
-					{Name: "list", Arguments: `{}`}}, true
-			}}
-			c, heard := hearing(t, stub, func(s *llm.RoleSettings) { s.Provider = p })
-			req := free()
-			req.Tools = []llm.Tool{{Name: "find", Schema: []byte(`{"type":"object"}`)},
-				{Name: "list", Schema: []byte(`{"type":"object"}`)}}
-			resp, err := c.Generate(t.Context(), req)
-			if err != nil || resp.Text != "I look." || len(resp.Calls) != 2 {
-				t.Fatalf("%+v, %v", resp, err)
-			}
-			a, b := resp.Calls[0], resp.Calls[1]
-			if a.Name != "find" || a.Arguments != `{"query":"rain in May"}` || a.ID == b.ID {
-				t.Errorf("%+v", a)
-			}
-			if b.Name != "list" || b.Arguments != `{}` {
-				t.Errorf("%+v", b)
-			}
-			if (*heard)[0] != "I look." {
-				t.Errorf("heard %q", *heard)
-			}
-		})
-	}
-}
-
 // A server that refuses streaming is asked without it from then on.
 func TestHearRefused(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,6 @@ import (
 type dialect struct {
 	noTemperature bool
 	noStream      bool
-	noTools       bool      // questions with tools are refused
 	noBounds      bool      // the transport works, but not with bounds in the schema
 	noThink       bool      // with a think field the model thinks until the limit, as small models do
 	tokenField    string    // one of the TokenField... constants; empty: the protocol has only one field

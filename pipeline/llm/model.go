@@ -44,9 +44,6 @@ type Request struct {
 	Valid    func(Response) bool // accepts answers that Run may store; nil: all
 	Until    time.Time           // when the call stops waiting for a server that is down; zero: when its context ends
 	Limit    int                 // maximum tokens of the answer, below the limits of role and prompt; 0: only those limits
-	Turns    []Turn              // conversation after the prompt
-	Tools    []Tool              // tools that the model may call; see CallsTools
-	NoCalls  bool                // the model knows Tools from Turns but may no longer call any
 	quick    bool                // one try, without the governor, because a person is waiting
 	asked    string              // set by Ask and Text for both of their questions: see func asked
 }
@@ -55,7 +52,6 @@ type Request struct {
 type Response struct {
 	Text      string           // without reasoning; for a structured question, the raw JSON text from the model
 	Truncated bool             // cut by the token limit
-	Calls     []ToolCall       `json:",omitempty"` // calls that the model requests, in its order
 	Usage     topicqueue.Usage // filled in by the client, with the provider's figures if available
 }
 

@@ -32,9 +32,6 @@ func connectOpenAI(s RoleSettings, client *http.Client) (llms.Model, error) {
 func askOpenAI(s RoleSettings, q question, ex *wire.Exchange) []llms.CallOption {
 	ex.NoAuth = s.APIKey == ""
 	var options []llms.CallOption
-	if len(q.tools) > 0 && !q.noCalls {
-		options = append(options, bound(q.tools))
-	}
 	if q.form.limit > 0 && q.form.tokenField == TokenFieldLegacy {
 		options = append(options, openai.WithLegacyMaxTokensField())
 	}

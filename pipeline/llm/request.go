@@ -12,11 +12,8 @@ import (
 
 // question is one request, as passed to a protocol.
 type question struct {
-	prompt  prompts.Prompt
-	form    form
-	turns   []Turn
-	tools   []Tool
-	noCalls bool
+	prompt prompts.Prompt
+	form   form
 }
 
 // request returns the arguments for langchaingo, and the exchange with what langchaingo cannot send or read.
@@ -39,15 +36,12 @@ func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallO
 	if f.noTemperature {
 		ex.Unset = append(ex.Unset, "temperature")
 	}
-	options = append(options, r.protocol.ask(r.settings, question{p, f, req.Turns, req.Tools, req.NoCalls}, ex)...)
+	options = append(options, r.protocol.ask(r.settings, question{p, f}, ex)...)
 	var messages []llms.MessageContent
 	if p.System != "" {
 		messages = append(messages, llms.TextParts(llms.ChatMessageTypeSystem, p.System))
 	}
 	messages = append(messages, llms.TextParts(llms.ChatMessageTypeHuman, p.User))
-	if _, own := ex.Set["messages"]; !own {
-		messages = append(messages, messagesOf(req.Turns)...)
-	}
 	return messages, options, ex
 }
 

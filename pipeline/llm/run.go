@@ -81,9 +81,6 @@ func (r Run) Generate(ctx context.Context, req Request) (Response, error) {
 	return resp, nil
 }
 
-// CallsTools implements ToolCaller.
-func (r Run) CallsTools(role Role) bool { return CallsTools(r.Model, role) }
-
 // about inserts the background into a question, before its data.
 func (b Background) about(req Request) Request {
 	data := prompts.AboutData{Date: b.Date, UserInfo: b.UserInfo, Length: b.Length, Audience: b.Audience}
@@ -128,9 +125,6 @@ func asked(req Request) string {
 	sum := sha256.New()
 	for _, part := range []string{string(req.Role), req.Prompt.System, req.Prompt.User, string(req.Prompt.Schema)} {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
-	}
-	if len(req.Turns) > 0 || len(req.Tools) > 0 {
-		_ = json.NewEncoder(sum).Encode([]any{req.Turns, req.Tools, req.NoCalls}) // strings always encode
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:10])
 }

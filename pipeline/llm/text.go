@@ -42,9 +42,6 @@ func Text(ctx context.Context, m Model, req Request) (string, error) {
 	return "", &AnswerError{Step: strings.TrimSuffix(step(req), reaskSuffix), Errors: []string{"the answer is empty"}}
 }
 
-// Clean returns the free text of an answer like Text; empty if nothing is usable.
-func Clean(resp Response) string { return usableText(resp) }
-
 // usableText returns the usable part of an answer; empty if there is none.
 func usableText(resp Response) string {
 	text := unfence(answer.StripThinking(topicqueue.Printable(resp.Text)))

@@ -18,23 +18,6 @@ func SchemaOf(t Tool) json.RawMessage {
 	return nil
 }
 
-// QueryOf converts the arguments that a model gave to a tool with a schema to the query of the call. The query is the
-// object itself. For a model that can only give a query, it is the string in the object's only field "query", unless
-// the schema has that property.
-func QueryOf(t Tool, arguments string) string {
-	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(arguments), &object) != nil || len(object) != 1 || object["query"] == nil {
-		return arguments
-	}
-	var schema struct{ Properties map[string]any }
-	var inner string
-	if json.Unmarshal(SchemaOf(t), &schema) != nil || schema.Properties["query"] != nil ||
-		json.Unmarshal(object["query"], &inner) != nil {
-		return arguments
-	}
-	return inner
-}
-
 // Verbatim reports whether every character of a tool's query counts, as in a program, an address or an object.
 func (s Set) Verbatim(name string) bool {
 	if builtInCalled(name).verbatim {

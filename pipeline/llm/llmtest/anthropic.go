@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 )
 
 // readAnthropic decodes a request to the messages API. Like that API, it requires a limit and refuses an empty text.
@@ -43,10 +42,7 @@ func readAnthropic(body []byte) (Question, error) {
 		if m.Role == "user" {
 			q.User += contentText(m.Content)
 		}
-		q.Messages = append(q.Messages, anthropicParts(m.Role, m.Content)...)
-	}
-	if err := answeredCalls(q.Messages); err != nil {
-		return q, err
+		q.Messages = append(q.Messages, Message{m.Role, contentText(m.Content)})
 	}
 	switch {
 	case q.MaxTokens <= 0:
@@ -57,48 +53,10 @@ func readAnthropic(body []byte) (Question, error) {
 		return q, errors.New("text content blocks must be non-empty")
 	case len(raw.Tools) > 0 && raw.Choice.Type == "tool" && raw.Choice.Name == raw.Tools[0].Name:
 		q.Transport, q.Name, q.Schema = "tool", raw.Tools[0].Name, raw.Tools[0].Schema
-	case len(raw.Tools) > 0 && raw.Choice.Type != "none":
-		for _, t := range raw.Tools {
-			q.Tools = append(q.Tools, t.Name)
-		}
-	case len(raw.Tools) == 0 && slices.ContainsFunc(q.Messages, func(m Message) bool { return len(m.Calls) > 0 }):
-		return q, errors.New("requests which have `tool_use` or `tool_result` blocks in messages must define tools")
 	default:
 		q.findSchema()
 	}
 	return q, nil
-}
-
-// anthropicParts decodes the blocks of a message; the results of calls come before the text.
-func anthropicParts(role string, content json.RawMessage) []Message {
-	var blocks []struct {
-		Type    string          `json:"type"`
-		Text    string          `json:"text"`
-		ID      string          `json:"id"`
-		Name    string          `json:"name"`
-		Input   json.RawMessage `json:"input"`
-		CallID  string          `json:"tool_use_id"`
-		Content json.RawMessage `json:"content"`
-	}
-	if json.Unmarshal(content, &blocks) != nil {
-		return []Message{{Role: role, Text: contentText(content)}}
-	}
-	var out []Message
-	said := Message{Role: role}
-	for _, b := range blocks {
-		switch b.Type {
-		case "text":
-			said.Text += b.Text
-		case "tool_use":
-			said.Calls = append(said.Calls, Call{b.ID, b.Name, string(b.Input)})
-		case "tool_result":
-			out = append(out, Message{Role: "tool", Text: contentText(b.Content), CallID: b.CallID})
-		}
-	}
-	if said.Text != "" || len(said.Calls) > 0 {
-		out = append(out, said)
-	}
-	return out
 }
 
 // replyAnthropic writes an answer in several blocks, like models of that API. Text that is not JSON cannot be a
@@ -113,11 +71,6 @@ func replyAnthropic(q Question, a reply) []byte {
 	} else {
 		content = append(content, map[string]any{"type": "text", "text": a.text[:len(a.text)/2]},
 			map[string]any{"type": "text", "text": a.text[len(a.text)/2:]})
-	}
-	for _, c := range a.calls {
-		content = append(content, map[string]any{"type": "tool_use", "id": c.ID, "name": c.Name,
-			"input": json.RawMessage(c.Arguments)})
-		reason = "tool_use"
 	}
 	answer := map[string]any{
 		"id": fmt.Sprintf("msg_%d", q.Number), "type": "message", "role": "assistant", "model": q.Model,

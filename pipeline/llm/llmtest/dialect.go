@@ -20,7 +20,6 @@ type dialect struct {
 // reply is an answer before it is encoded for a dialect.
 type reply struct {
 	text               string
-	calls              []Call
 	reason             string // empty: that of a complete answer
 	prompt, completion int    // tokens; 0: not reported
 }
@@ -79,14 +78,6 @@ func replyOpenAI(q Question, a reply) []byte {
 			"function": map[string]any{"name": q.Name, "arguments": a.text},
 		}}
 		reason = "tool_calls"
-	}
-	if len(a.calls) > 0 {
-		calls := make([]any, len(a.calls))
-		for i, c := range a.calls {
-			calls[i] = map[string]any{"id": c.ID, "type": "function",
-				"function": map[string]any{"name": c.Name, "arguments": c.Arguments}}
-		}
-		message["tool_calls"], reason = calls, "tool_calls"
 	}
 	answer := map[string]any{
 		"id": fmt.Sprintf("chatcmpl-%d", q.Number), "object": "chat.completion", "created": 1, "model": q.Model,

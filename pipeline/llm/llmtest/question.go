@@ -20,22 +20,31 @@ type Question struct {
 	Temperature *float64                   // nil: not sent
 	MaxTokens   int                        // 0: not sent
 	Window      int                        // context window in tokens, from Ollama's questions; 0: not sent
-	Tools       []string                   // tools that the model may choose to call
 	Messages    []Message                  // without system messages
 	Fields      map[string]json.RawMessage // the whole request
 	Header      http.Header
 }
 
-// Message is one part of a conversation.
-type Message struct {
-	Role   string // user, assistant or tool
-	Text   string
-	Calls  []Call // from an assistant
-	CallID string // for a tool's result
+// Message is one message of a question.
+type Message struct{ Role, Text string }
+
+// Call is a look-up that a model asks for.
+type Call struct{ Name, Query string }
+
+// looksUp reports whether a question asks for the next look-ups.
+func (q Question) looksUp() bool {
+	return strings.Contains(string(q.Schema), `"actions"`) && strings.Contains(string(q.Schema), `"answer"`)
 }
 
-// Call is a tool call.
-type Call struct{ ID, Name, Arguments string }
+// lookUp returns an answer to a question for look-ups.
+func lookUp(answer string, calls []Call) string {
+	actions := make([]map[string]string, len(calls))
+	for i, c := range calls {
+		actions[i] = map[string]string{"tool_type": c.Name, "query": c.Query, "rationale": "r"}
+	}
+	text, _ := json.Marshal(map[string]any{"think": "", "reasoning": answer, "actions": actions, "answer": answer})
+	return string(text)
+}
 
 // readOpenAI decodes a chat completion request.
 func readOpenAI(body []byte) (Question, error) {
@@ -45,19 +54,10 @@ func readOpenAI(body []byte) (Question, error) {
 		Messages []struct {
 			Role    string          `json:"role"`
 			Content json.RawMessage `json:"content"`
-			CallID  string          `json:"tool_call_id"`
-			Calls   []struct {
-				ID       string `json:"id"`
-				Function struct {
-					Name      string `json:"name"`
-					Arguments string `json:"arguments"`
-				} `json:"function"`
-			} `json:"tool_calls"`
 		} `json:"messages"`
-		Choice         json.RawMessage `json:"tool_choice"`
-		Temperature    *float64        `json:"temperature"`
-		MaxTokens      int             `json:"max_tokens"`
-		MaxCompletion  int             `json:"max_completion_tokens"`
+		Temperature    *float64 `json:"temperature"`
+		MaxTokens      int      `json:"max_tokens"`
+		MaxCompletion  int      `json:"max_completion_tokens"`
 		ResponseFormat struct {
 			Type       string `json:"type"`
 			JSONSchema struct {
@@ -86,24 +86,13 @@ func readOpenAI(body []byte) (Question, error) {
 		case "user":
 			q.User += contentText(m.Content)
 		}
-		message := Message{Role: m.Role, Text: contentText(m.Content), CallID: m.CallID}
-		for _, c := range m.Calls {
-			message.Calls = append(message.Calls, Call{c.ID, c.Function.Name, c.Function.Arguments})
-		}
-		q.Messages = append(q.Messages, message)
-	}
-	if err := answeredCalls(q.Messages); err != nil {
-		return q, err
+		q.Messages = append(q.Messages, Message{Role: m.Role, Text: contentText(m.Content)})
 	}
 	q.Model, q.Temperature, q.MaxTokens = raw.Model, raw.Temperature, max(raw.MaxTokens, raw.MaxCompletion)
 	switch {
 	case raw.ResponseFormat.Type == "json_schema":
 		q.Transport, q.Name, q.Schema = "json_schema", raw.ResponseFormat.JSONSchema.Name,
 			raw.ResponseFormat.JSONSchema.Schema
-	case len(raw.Tools) > 0 && len(raw.Choice) == 0:
-		for _, t := range raw.Tools {
-			q.Tools = append(q.Tools, t.Function.Name)
-		}
 	case len(raw.Tools) > 0:
 		q.Transport, q.Name, q.Schema = "tool", raw.Tools[0].Function.Name, raw.Tools[0].Function.Parameters
 	default:
@@ -113,38 +102,6 @@ func readOpenAI(body []byte) (Question, error) {
 		return q, fmt.Errorf("the request has no messages")
 	}
 	return q, nil
-}
-
-// answeredCalls checks a conversation like servers do: each call has its result directly after it, and there are no
-// other results.
-func answeredCalls(messages []Message) error {
-	var open []string
-	for _, m := range messages {
-		if m.Role != "tool" {
-			if len(open) > 0 {
-				return fmt.Errorf("tool_calls: no result for %s", strings.Join(open, ", "))
-			}
-			for _, c := range m.Calls {
-				if c.ID == "" || slices.Contains(open, c.ID) {
-					return fmt.Errorf("tool_calls: id %q", c.ID)
-				}
-				if !json.Valid([]byte(c.Arguments)) {
-					return fmt.Errorf("tool_calls: the arguments of %s are no JSON", c.ID)
-				}
-				open = append(open, c.ID)
-			}
-			continue
-		}
-		i := slices.Index(open, m.CallID)
-		if i < 0 {
-			return fmt.Errorf("tool_call_id %q belongs to no call", m.CallID)
-		}
-		open = slices.Delete(open, i, i+1)
-	}
-	if len(open) > 0 {
-		return fmt.Errorf("tool_calls: no result for %s", strings.Join(open, ", "))
-	}
-	return nil
 }
 
 // findSchema looks for a schema in the prompt's text.

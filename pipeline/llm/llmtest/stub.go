@@ -21,8 +21,7 @@ import (
 type Stub struct {
 	// Answer returns the text of the answer; false: use the stub's own. May be nil.
 	Answer func(q Question) (string, bool)
-	// Converse answers a question with Tools, or a later one of its conversation: a text, calls, or both; false: use
-	// Answer. May be nil.
+	// Converse answers a question for the next look-ups: with the answer, calls, or both; false: use Answer. May be nil.
 	Converse func(q Question) (text string, calls []Call, ok bool)
 	// Intercept may answer a request itself, with any status and body; it returns true if it did. May be nil.
 	Intercept func(w http.ResponseWriter, q Question) bool
@@ -108,28 +107,22 @@ func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	text, calls, err := s.say(q)
+	text, err := s.say(q)
 	if err != nil {
 		d.refuse(w, http.StatusBadRequest, "invalid_schema", err.Error())
 		return
 	}
-	s.reply(w, r, d, q, reply{text: text, calls: calls, reason: s.FinishAs})
+	s.reply(w, r, d, q, reply{text: text, reason: s.FinishAs})
 }
 
-// say determines the text and calls of the answer.
-func (s *Stub) say(q Question) (text string, calls []Call, err error) {
-	if s.Converse != nil && (len(q.Tools) > 0 || len(q.Messages) > 1) {
+// say determines the text of the answer.
+func (s *Stub) say(q Question) (text string, err error) {
+	if s.Converse != nil && q.looksUp() {
 		if text, calls, ok := s.Converse(q); ok {
-			for i := range calls {
-				if calls[i].ID == "" {
-					calls[i].ID = fmt.Sprintf("call_%d_%d", len(q.Messages), i)
-				}
-			}
-			return text, calls, nil
+			return lookUp(text, calls), nil
 		}
 	}
-	text, err = s.text(q)
-	return text, nil, err
+	return s.text(q)
 }
 
 // tokens returns the number of tokens of a text.
@@ -183,16 +176,7 @@ func (s *Stub) text(q Question) (string, error) {
 }
 
 func (s *Stub) reply(w http.ResponseWriter, r *http.Request, d dialect, q Question, a reply) {
-	asked, said := q.System+q.User, a.text
-	for _, m := range q.Messages {
-		if m.Role != "user" {
-			asked += m.Text
-		}
-	}
-	for _, c := range a.calls {
-		said += c.Name + c.Arguments
-	}
-	prompt, completion := s.tokens(asked), s.tokens(said)
+	prompt, completion := s.tokens(q.System+q.User), s.tokens(a.text)
 	if !s.NoUsage {
 		a.prompt, a.completion = prompt, completion
 	}
