@@ -136,7 +136,7 @@ func boundary(before, mark, rest string) bool {
 	switch {
 	case prev == "":
 		return false
-	case initials(prev) && capital(prev) && capital(lastField(strings.TrimSuffix(before, prev))): // Randal L. Schwartz
+	case initials(prev) && capital(prev) && !openAbbreviation[lowPrev]: // S. Petrossian, Randal L. Schwartz, U.S.
 		return starter[low] && !lower
 	case countedAbbreviation[lowPrev]: // No. 5, Fig. 3, but: "The answer is no. We ..."
 		return !lower && !unicode.IsDigit(r) && !strings.HasPrefix(word, "(") && !romanOrLetter(opened)
@@ -145,7 +145,7 @@ func boundary(before, mark, rest string) bool {
 	case closingAbbreviation[lowPrev]: // etc. Inc. a.m.
 		starts := lowPrev == "etc" || lowPrev == "usw" || starter[low]
 		return !lower && !unicode.IsDigit(r) && opened == word && starts
-	case initials(prev): // J. Smith, U.S., z. B.
+	case initials(prev): // z. B.
 		return starter[low] && !lower
 	case germanOrdinal(before, prev) && !starter[low]: // am 3. Oktober
 		return false

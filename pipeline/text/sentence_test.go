@@ -27,6 +27,8 @@ func TestSentencesCut(t *testing.T) {
 		{"counted", "As Fig. 3 and Sec. 4.2 show, No. 5 wins. The rest lose.", []string{"As Fig. 3 and Sec. 4.2 show, No. 5 wins.", "The rest lose."}},
 		{"no as an answer", "The answer is no. We keep the lock.", []string{"The answer is no.", "We keep the lock."}},
 		{"titles and initials", "Dr. Smith and J. R. Jones met Mrs. Hall. They agreed.", []string{"Dr. Smith and J. R. Jones met Mrs. Hall.", "They agreed."}},
+		{"initial of a name", "It was led by S. Petrossian and P. Ng. H. Okafor and V. Li wrote it.", []string{"It was led by S. Petrossian and P. Ng.", "H. Okafor and V. Li wrote it."}},
+		{"initials in lines", "H. Okafor\nS. Petrossian", []string{"H. Okafor", "S. Petrossian"}},
 		{"letter ends a sentence", "The runtime is written in C. The tools are not.", []string{"The runtime is written in C.", "The tools are not."}},
 		{"country", "The U.S. Senate met. Rules of the U.S. The vote passed.", []string{"The U.S. Senate met.", "Rules of the U.S.", "The vote passed."}},
 		{"company", "It was sold by Acme Inc. The price is unknown.", []string{"It was sold by Acme Inc.", "The price is unknown."}},
