@@ -1,7 +1,6 @@
 package narration
 
 import (
-	"net/url"
 	"regexp"
 	"strings"
 
@@ -57,7 +56,9 @@ func paragraphs(blocks []report.Block) (out []string) {
 }
 
 var (
-	address = regexp.MustCompile(`(?:https?://|www\.)[^\s<>()\[\]，。；、]+`)
+	// address matches an address, of which the host is spoken.
+	address = regexp.MustCompile(`(?:https?://(?:www\.)?|www\.)([\pL\pN.-]*[\pL\pN])[^\s<>()\[\]，。；、.,;:!?]*` +
+		`(?:[.,;:!?]+[^\s<>()\[\]，。；、.,;:!?]+)*`)
 	// marker matches citations in forms that a model may write: [CIT-3-01], [1, 2], [^3], CIT-3-01.
 	marker = regexp.MustCompile(`\s?\[\^?(?:CIT-\d+-\d+|PLAN-\d+|\d+(?:\s*[,;–-]\s*\d+)*)\]` +
 		`|\s?\b(?:CIT-\d+-\d+|PLAN-\d+)\b`)
@@ -70,24 +71,10 @@ var (
 // speakable converts text to one line that can be spoken: without markers, addresses and markup.
 func speakable(words string) string {
 	words = marker.ReplaceAllString(words, "")
-	words = address.ReplaceAllStringFunc(words, host)
+	words = address.ReplaceAllString(words, "$1")
 	words = pictureWord.ReplaceAllString(notSpeech.Replace(words), "")
 	words = emptyPair.ReplaceAllString(words, "")
 	return beforeStop.ReplaceAllString(text.Line(words), "$1")
-}
-
-// host returns the spoken form of an address: its host name.
-func host(address string) string {
-	stop := strings.TrimRight(address, ".,;:!?")
-	tail := address[len(stop):]
-	if !strings.Contains(stop, "://") {
-		stop = "https://" + stop
-	}
-	u, err := url.Parse(stop)
-	if err != nil {
-		return tail
-	}
-	return strings.TrimPrefix(u.Hostname(), "www.") + tail
 }
 
 // said returns the paragraphs of a model's spoken text, without Markdown.

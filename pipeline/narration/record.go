@@ -136,7 +136,10 @@ func Record(ctx context.Context, pieces []Piece, say func(context.Context, Piece
 		}
 		return Recording{}, err
 	}
-	sound, starts := join(sounds, pauses)
+	sound, starts, err := join(sounds, pauses)
+	if err != nil {
+		return Recording{}, err
+	}
 	r := Recording{Sound: sound}
 	for i, p := range pieces {
 		r.Cues = append(r.Cues, Cue{Start: starts[i], End: starts[i] + sounds[i].Duration(), Voice: p.Voice, Text: p.Text})

@@ -3,15 +3,13 @@ package narration
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
+	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
-	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
@@ -48,26 +46,26 @@ const stage = "narrating"
 func (w Writer) Script(ctx context.Context, r Report) (Script, error) {
 	parts := partsOf(r.Tree)
 	s := Script{Title: speakable(r.Tree.Title)}
-	whole := r.Mode == topicqueue.AudioExtended
+	extended := r.Mode == topicqueue.AudioExtended
 	n := len(parts)
-	if !whole {
+	if !extended {
 		n = 1
 	}
 	written, failed, leftOut := make([][]Turn, n), make([]error, n), make([]int, n)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	check := newFigures(parts)
+	source := corpus(parts)
 	for i := range n {
-		if w.Model == nil || whole && len(parts[i].blocks) == 0 {
+		if w.Model == nil || extended && len(parts[i].blocks) == 0 {
 			continue
 		}
 		group.Go(func() error {
 			asked := asking{Writer: w, report: r, parts: parts, title: s.Title, ordinal: i}
-			if whole {
+			if extended {
 				asked.parts = parts[i : i+1]
 			}
 			turns, err := asked.turns(groupCtx)
-			written[i], leftOut[i] = check.only(turns)
+			written[i], leftOut[i] = sayable(turns, source)
 			if len(written[i]) == 0 && err == nil {
 				err = errors.New("no sentence of the script is in the report")
 			}
@@ -80,7 +78,7 @@ func (w Writer) Script(ctx context.Context, r Report) (Script, error) {
 	}
 	s.Turns = []Turn{{Text: s.Title}}
 	for i := range n {
-		if whole && parts[i].title != "" {
+		if extended && parts[i].title != "" {
 			s.Turns = append(s.Turns, Turn{Text: parts[i].title})
 		}
 		s.LeftOut += leftOut[i]
@@ -90,7 +88,7 @@ func (w Writer) Script(ctx context.Context, r Report) (Script, error) {
 		switch {
 		case len(written[i]) > 0:
 			s.Turns = append(s.Turns, written[i]...)
-		case whole:
+		case extended:
 			s.Turns = append(s.Turns, spoken(parts[i].paragraphs)...)
 		default:
 			s.Turns = append(s.Turns, overview(parts, r.Mode)...)
@@ -204,31 +202,16 @@ func turnsOf(answer prompts.NarrateAnswer, two bool) []Turn {
 	return out
 }
 
-// figures holds the figures of a report.
-type figures struct {
-	words string
-	known []quantity.Quantity
-}
-
-func newFigures(parts []part) figures {
-	var all []string
-	for _, p := range parts {
-		all = append(all, p.title, report.Plain(p.blocks))
-	}
-	words := speakable(strings.Join(all, "\n"))
-	return figures{words, quantity.Parse(words)}
-}
-
-// only removes sentences with figures that are not in the report, and counts them.
-func (f figures) only(turns []Turn) (out []Turn, leftOut int) {
+// sayable removes sentences with figures that are not in the report, and counts them.
+func sayable(turns []Turn, of *support.Corpus) (out []Turn, leftOut int) {
 	for _, t := range turns {
 		var kept strings.Builder
 		at := 0
 		for _, s := range text.ParagraphSentences(t.Text) {
-			if f.has(s.Text) {
-				kept.WriteString(t.Text[at:s.End])
-			} else {
+			if of.Check(s.Text, "", []string{whole}).Has(support.Absent) {
 				leftOut++
+			} else {
+				kept.WriteString(t.Text[at:s.End])
 			}
 			at = s.End
 		}
@@ -239,21 +222,14 @@ func (f figures) only(turns []Turn) (out []Turn, leftOut int) {
 	return out, leftOut
 }
 
-// has reports whether every figure of a sentence that is written in digits is in the report, in any unit.
-func (f figures) has(sentence string) bool {
-	for _, q := range quantity.Parse(sentence) {
-		written := sentence[q.Start:q.End]
-		if !strings.ContainsFunc(written, unicode.IsDigit) || f.writes(written) {
-			continue
-		}
-		if !slices.ContainsFunc(f.known, func(k quantity.Quantity) bool { return quantity.Agree(k, q) }) {
-			return false
-		}
-	}
-	return true
-}
+// whole is the id of the report as the source of its script.
+const whole = "report"
 
-// writes reports whether the report contains a figure as written, and not as part of a longer number.
-func (f figures) writes(written string) bool {
-	return regexp.MustCompile(`(^|[^0-9])` + regexp.QuoteMeta(written) + `([^0-9]|$)`).MatchString(f.words)
+// corpus returns a report as the source of its script.
+func corpus(parts []part) *support.Corpus {
+	var all []string
+	for _, p := range parts {
+		all = append(all, p.title, report.Plain(p.blocks))
+	}
+	return support.New([]support.Source{{ID: whole, Text: speakable(strings.Join(all, "\n"))}})
 }

@@ -131,18 +131,18 @@ const (
 	ceiling = 29_000               // maximum amplitude, about 1 dB below full scale
 )
 
-// join concatenates sounds with pauses and returns the start time of each. All are resampled to the highest rate, and
-// the amplitude is limited to ceiling.
-func join(sounds []Sound, pauses []time.Duration) (Sound, []time.Duration) {
-	out := Sound{Rate: lowestRate}
-	for _, s := range sounds {
-		out.Rate = max(out.Rate, s.Rate)
-	}
-	starts := make([]time.Duration, len(sounds))
+// join concatenates sounds of one rate with pauses and returns the start time of each. The amplitude is limited to
+// ceiling.
+func join(sounds []Sound, pauses []time.Duration) (out Sound, starts []time.Duration, err error) {
+	out.Rate = sounds[0].Rate
+	starts = make([]time.Duration, len(sounds))
 	for i, s := range sounds {
+		if s.Rate != out.Rate {
+			return out, nil, fmt.Errorf("the engine answers with sounds of %d and %d Hz", out.Rate, s.Rate)
+		}
 		starts[i] = out.Duration()
 		from := len(out.Samples)
-		out.Samples = append(out.Samples, s.at(out.Rate)...)
+		out.Samples = append(out.Samples, s.Samples...)
 		soften(out.Samples[from:], int(fade*time.Duration(out.Rate)/time.Second))
 		if i < len(sounds)-1 {
 			silence := int(pauses[i] * time.Duration(out.Rate) / time.Second)
@@ -150,23 +150,7 @@ func join(sounds []Sound, pauses []time.Duration) (Sound, []time.Duration) {
 		}
 	}
 	limit(out.Samples)
-	return out, starts
-}
-
-// at resamples the sound to a rate not lower than its own, by linear interpolation.
-func (s Sound) at(rate int) []int16 {
-	if s.Rate == rate {
-		return s.Samples
-	}
-	out := make([]int16, int(int64(len(s.Samples))*int64(rate)/int64(s.Rate)))
-	for i := range out {
-		at := int64(i) * int64(s.Rate)
-		k, part := int(at/int64(rate)), int(at%int64(rate))
-		a := int(s.Samples[k])
-		b := int(s.Samples[min(k+1, len(s.Samples)-1)])
-		out[i] = int16(a + (b-a)*part/rate)
-	}
-	return out
+	return out, starts, nil
 }
 
 // soften fades in the first n samples and fades out the last n.
