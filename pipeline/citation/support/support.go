@@ -18,7 +18,7 @@ import (
 
 // Rules is the version of the checking rules. Verification of older bundles depends on it: a bundle that was checked by
 // other rules is not reported as forged. Increment it with every change that affects findings or verdicts.
-const Rules = 13
+const Rules = 14
 
 // Source is a text that can be cited.
 type Source struct {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"nightdesk/pipeline/text"
 )
@@ -24,45 +25,14 @@ const maxUnit = 2000
 
 func unitsOf(s string) []unit {
 	var out []unit
-	add := func(start, end int) {
-		if !strings.ContainsFunc(s[start:end], text.LetterOrDigit) {
-			return
-		}
-		for end-start > maxUnit {
-			stop := start + maxUnit
-			for stop > start+maxUnit/2 && s[stop] != ' ' && s[stop] != '\n' {
-				stop--
+	for _, u := range text.Units(s) {
+		for start := u.Start; start < u.End; start = out[len(out)-1].end {
+			stop := min(u.End, start+maxUnit)
+			for ; stop < u.End && !utf8.RuneStart(s[stop]); stop-- {
 			}
 			out = append(out, unit{start: start, end: stop})
-			start = stop
-		}
-		out = append(out, unit{start: start, end: end})
-	}
-	prose := func(start, end int) { // text outside of sentences is split into lines
-		at := start
-		for _, sentence := range text.Sentences(s[start:end]) {
-			for line := range strings.Lines(s[at : start+sentence.Start]) {
-				add(at, at+len(line))
-				at += len(line)
-			}
-			at = start + sentence.End
-			add(start+sentence.Start, at)
-		}
-		for line := range strings.Lines(s[at:end]) {
-			add(at, at+len(line))
-			at += len(line)
 		}
 	}
-	at, from := 0, 0
-	for line := range strings.Lines(s) {
-		if end := at + len(line); strings.Contains(line, "|") { // a row of a table
-			prose(from, at)
-			add(at, end)
-			from = end
-		}
-		at += len(line)
-	}
-	prose(from, len(s))
 	return introduced(s, out)
 }
 
