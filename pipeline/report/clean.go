@@ -66,62 +66,32 @@ const minRepeatWords = 5
 // Repeatable reports whether a sentence with this key is long enough to be a repetition.
 func Repeatable(key string) bool { return CountWords(key) >= minRepeatWords }
 
-// DropRepeated removes sentences of paragraphs that repeat an earlier one or one of said, to which it adds those of
-// blocks, and returns them. Nothing is removed if no text would be left.
+// DropRepeated removes the sentences at the end of paragraphs that repeat an earlier one or one of said, to which it
+// adds those of blocks, and returns them. What stands above a list or table introduces it and stays. Nothing is removed
+// if no text would be left.
 func DropRepeated(blocks []Block, said map[string]bool) (left []Block, dropped []string) {
-	again := Clone(blocks)
-	var list []item
-	for i := range again {
-		if again[i].Kind != KindParagraph { // a list may depend on the sentence that introduces it
-			list = append(list, item{heading: again[i].Kind == KindHeading})
-			EachStatement(again[i:i+1], func(s Statement) { said[Key(s.Text())] = true })
-			continue
-		}
-		EachStatement(again[i:i+1], func(s Statement) {
+	for i, b := range blocks {
+		fresh, n := 0, 0 // sentences up to the last new one, and all
+		EachStatement(blocks[i:i+1], func(s Statement) {
 			key := Key(s.Text())
-			list = append(list, item{key: key, again: said[key] && Repeatable(key), sentence: s})
+			if n++; !said[key] || !Repeatable(key) {
+				fresh = n
+			}
 			said[key] = true
 		})
-	}
-	var edits Edits
-	for i, gone := range spare(list) {
-		if gone {
-			dropped = append(dropped, list[i].sentence.Text())
-			edits.Replace(list[i].sentence)
-		}
-	}
-	if left = edits.Apply(again); len(dropped) > 0 && len(left) > 0 {
-		return left, dropped
-	}
-	return blocks, nil
-}
-
-// item is a sentence of a paragraph, or another block.
-type item struct {
-	key      string // equal for sentences with the same words
-	again    bool   // repeats an earlier one
-	heading  bool
-	sentence Statement
-}
-
-// spare returns which items can be removed. The text after an item may refer back to it, which no rule can detect.
-// Repeated items are therefore removed only at the end of their part, or if the item before them equals the last of
-// them.
-func spare(list []item) []bool {
-	gone := make([]bool, len(list))
-	for i := 0; i < len(list); i++ {
-		end := i
-		for end < len(list) && list[end].again {
-			end++
-		}
-		if end < len(list) && !list[end].heading {
-			for end > i && (i == 0 || list[end-1].key != list[i-1].key) {
-				end--
+		last := i+1 == len(blocks) || blocks[i+1].Kind == KindParagraph || blocks[i+1].Kind == KindHeading
+		if b.Kind == KindParagraph && last {
+			for _, s := range b.Sentences[fresh:] {
+				dropped = append(dropped, s.Text)
 			}
+			b.Sentences = b.Sentences[:fresh:fresh]
 		}
-		for ; i < end; i++ {
-			gone[i] = true
+		if !b.empty() {
+			left = append(left, b)
 		}
 	}
-	return gone
+	if left = withoutEmptyHeadings(left); len(left) == 0 {
+		return blocks, nil
+	}
+	return left, dropped
 }
