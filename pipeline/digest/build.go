@@ -273,16 +273,15 @@ func (d Digest) first() []Item {
 		}
 		thin = []Item{one}
 	}
-	kinds := [][]Item{d.Failed.Items, d.Changed.Items, d.Disagree.Items, d.Partial.Items, thin, d.Remarks.Items}
-	shares, room := []int{3, 3, 2, 1, 1, 0}, maxFirst
-	for i, items := range kinds {
-		shares[i] = min(shares[i], len(items))
-		room -= shares[i]
+	d.Thin.Items = thin
+	first, room := []Item{}, maxFirst
+	for _, k := range kinds {
+		room -= min(k.share, len(k.section(&d).Items))
 	}
-	first := []Item{}
-	for i, items := range kinds {
-		more := min(room, len(items)-shares[i])
-		first, room = append(first, items[:shares[i]+more]...), room-more
+	for _, k := range kinds {
+		items := k.section(&d).Items
+		shown := min(len(items), k.share+room)
+		first, room = append(first, items[:shown]...), room-max(0, shown-k.share)
 	}
 	for i, item := range first { // keep the first screen short; the sections list more runs
 		if item.Count > firstRefs && item.Kind != KindContradiction {

@@ -93,6 +93,30 @@ const (
 	KindRemark        = "remark"
 )
 
+// kinds tells how the items of each kind are shown.
+var kinds = []struct {
+	kind, label, title string
+	share              int // of the items on the first screen
+	section            func(*Digest) *Section
+}{
+	{KindFailed, "Failed", "Failures", 3, func(d *Digest) *Section { return &d.Failed }},
+	{KindChanged, "Changed", "Changes", 3, func(d *Digest) *Section { return &d.Changed }},
+	{KindContradiction, "Contradiction", "Contradictions", 2, func(d *Digest) *Section { return &d.Disagree }},
+	{KindPartial, "Cut short", "Cut short", 1, func(d *Digest) *Section { return &d.Partial }},
+	{KindThin, "Thin evidence", "Thin evidence", 1, func(d *Digest) *Section { return &d.Thin }},
+	{KindRemark, "Remark", "Remarks about the last reports", 0, func(d *Digest) *Section { return &d.Remarks }},
+}
+
+// Word returns the label of a kind of items.
+func Word(kind string) string {
+	for _, k := range kinds {
+		if k.kind == kind {
+			return k.label
+		}
+	}
+	return ""
+}
+
 // Digest is the summary of a batch.
 type Digest struct {
 	Batch     string                      `json:"batch"`
@@ -222,8 +246,8 @@ func (d *Digest) shorten() {
 		common.Add(r.Topic)
 	}
 	lists := [][]Ref{d.Reports, d.Dearest}
-	for _, s := range []Section{d.Failed, d.Changed, d.Disagree, d.Partial, d.Thin, d.Remarks} {
-		for _, item := range s.Items {
+	for _, k := range kinds {
+		for _, item := range k.section(d).Items {
 			lists = append(lists, item.Runs)
 		}
 	}

@@ -94,15 +94,6 @@ func linkTo(text, address string) string {
 	return "[" + text + "](<" + escaped + ">)"
 }
 
-// words are the labels of the kinds of items.
-var words = map[string]string{
-	KindFailed: "Failed", KindChanged: "Changed", KindContradiction: "Contradiction", KindPartial: "Cut short",
-	KindThin: "Thin evidence", KindRemark: "Remark",
-}
-
-// Word returns the label of a kind of items.
-func Word(kind string) string { return words[kind] }
-
 // Listed is a section for display.
 type Listed struct {
 	Title string
@@ -119,26 +110,19 @@ func (d Digest) Sections() []Listed {
 		}
 	}
 	var out []Listed
-	for _, s := range []struct {
-		title, kind string
-		Section
-	}{
-		{"Failures", KindFailed, d.Failed}, {"Changes", KindChanged, d.Changed},
-		{"Contradictions", KindContradiction, d.Disagree},
-		{"Cut short", KindPartial, d.Partial}, {"Thin evidence", KindThin, d.Thin},
-		{"Remarks about the last reports", KindRemark, d.Remarks},
-	} {
-		if len(s.Items) <= shown[s.kind] {
+	for _, k := range kinds {
+		s := k.section(&d)
+		if len(s.Items) <= shown[k.kind] {
 			continue
 		}
 		counted := 0
 		for _, item := range s.Items {
 			counted += item.Count
-			if s.kind == KindContradiction {
+			if k.kind == KindContradiction {
 				counted += 1 - item.Count // Count is the number of runs here
 			}
 		}
-		out = append(out, Listed{fmt.Sprintf("%s (%d)", s.title, s.Total), s.Items, s.Total - counted})
+		out = append(out, Listed{fmt.Sprintf("%s (%d)", k.title, s.Total), s.Items, s.Total - counted})
 	}
 	return out
 }

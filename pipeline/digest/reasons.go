@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -14,9 +15,8 @@ type reasons struct {
 
 // reason is a cause. The texts of its runs differ only in particulars.
 type reason struct {
-	words []string // text between the particulars
-	parts []string // the particulars; "…" for those that differ
-	texts []string // texts of the first runs
+	text  string   // with "…" for the particulars, once they differ
+	texts []string // of the first runs
 	runs  []Ref
 	n     int
 }
@@ -34,41 +34,23 @@ func (r *reasons) add(text string, run Ref) {
 		r.known = map[string]*reason{}
 	}
 	text = line(text)
-	key := particulars.ReplaceAllString(text, "#")
+	key := particulars.ReplaceAllString(text, "…")
 	g := r.known[key]
 	if g == nil && len(r.groups) == maxReasons {
 		key, text = "", "further reasons, see `nightdesk list`"
 		g = r.known[key]
 	}
 	if g == nil {
-		g = &reason{words: particulars.Split(text, -1)}
+		g = &reason{text: text}
 		r.known[key], r.groups = g, append(r.groups, g)
 	}
-	g.add(text, run)
-}
-
-func (g *reason) add(text string, run Ref) {
-	for i, value := range particulars.FindAllString(text, -1) {
-		switch {
-		case g.n == 0:
-			g.parts = append(g.parts, value)
-		case i < len(g.parts) && g.parts[i] != value: // the first is false only for further reasons
-			g.parts[i] = "…"
-		}
+	if g.text != text {
+		g.text = cmp.Or(key, g.text)
 	}
 	g.n++
 	if len(g.runs) < maxRefs {
 		g.runs, g.texts = append(g.runs, run), append(g.texts, text)
 	}
-}
-
-// text returns the text that holds for all runs with this cause.
-func (g *reason) text() string {
-	text := g.words[0]
-	for i, part := range g.parts {
-		text += part + g.words[i+1]
-	}
-	return text
 }
 
 // section returns the items, the most common causes first.
@@ -82,7 +64,7 @@ func (r *reasons) section(kind, batch string) Section {
 			}
 			continue
 		}
-		t.add(Item{Kind: kind, Text: g.text(), Do: advice(kind, g.text(), batch), Runs: g.runs, Count: g.n,
+		t.add(Item{Kind: kind, Text: g.text, Do: advice(kind, g.text, batch), Runs: g.runs, Count: g.n,
 			weight: float64(g.n)})
 	}
 	s := t.section()

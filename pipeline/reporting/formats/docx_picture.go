@@ -52,24 +52,14 @@ func sizeOf(f figure) (wide, high int) {
 
 // svgSize returns the size of an SVG in pixels, from the attributes of its first element.
 func svgSize(body []byte) (wide, high float64, ok bool) {
-	d := xml.NewDecoder(bytes.NewReader(body))
-	token, err := d.Token()
-	start, is := token.(xml.StartElement)
-	for ; !is && err == nil; start, is = token.(xml.StartElement) {
-		token, err = d.Token()
+	var image struct {
+		Width  string `xml:"width,attr"`
+		Height string `xml:"height,attr"`
+		Box    string `xml:"viewBox,attr"`
 	}
-	var box []string
-	for _, a := range start.Attr {
-		switch a.Name.Local {
-		case "width":
-			wide = length(a.Value)
-		case "height":
-			high = length(a.Value)
-		case "viewBox":
-			box = strings.FieldsFunc(a.Value, func(r rune) bool { return r == ' ' || r == ',' })
-		}
-	}
-	if !(usable(wide) && usable(high)) && len(box) == 4 {
+	_ = xml.Unmarshal(body, &image) // what cannot be read has no size
+	wide, high = length(image.Width), length(image.Height)
+	if box := strings.Fields(image.Box); !(usable(wide) && usable(high)) && len(box) == 4 {
 		wide, high = length(box[2]), length(box[3])
 	}
 	return wide, high, usable(wide) && usable(high)
