@@ -95,16 +95,16 @@ const fewSections = 3
 // sections writes title, answer, status, contents and sections.
 func (w *page) sections() {
 	if title := w.d.Tree.Title; title != "" {
-		w.element(title, "h1", "id", w.d.part())
+		w.element(title, "h1")
 	}
 	listed := false
-	for _, s := range w.d.Tree.Sections {
+	for i, s := range w.d.Tree.Sections {
 		if s.Title != "" && !listed && s.Role != report.RoleChanges {
 			w.contents()
 			listed = true
 		}
 		if s.Title != "" {
-			w.element(s.Title, "h2", "id", w.d.part())
+			w.element(s.Title, "h2", "id", place(i))
 		}
 		w.blocks(s.Blocks, false)
 		switch s.Role {
@@ -116,6 +116,9 @@ func (w *page) sections() {
 		}
 	}
 }
+
+// place returns the anchor of a section.
+func place(section int) string { return "part-" + strconv.Itoa(section+1) }
 
 // lines writes lines of inline Markdown as one block.
 func (w *page) lines(tag string, lines []string) {
@@ -134,33 +137,19 @@ func (w *page) lines(tag string, lines []string) {
 
 // contents writes the table of contents.
 func (w *page) contents() {
-	var titles []string
-	for _, s := range w.d.Tree.Sections {
+	var links page
+	n := 0
+	for i, s := range w.d.Tree.Sections {
 		if s.Title != "" && s.Role != report.RoleChanges {
-			titles = append(titles, s.Title)
+			n++
+			links.open("li")
+			links.element(s.Title, "a", "href", "#"+place(i))
+			links.shut("li")
 		}
 	}
-	if len(titles) <= fewSections {
-		return
+	if n > fewSections {
+		w.out.WriteString("<nav>\n<ul>\n" + links.out.String() + "</ul>\n</nav>\n")
 	}
-	w.out.WriteString("<nav>\n<ul>\n")
-	number := w.d.headings
-	for _, s := range w.d.Tree.Sections {
-		if s.Title == "" || s.Role == report.RoleChanges {
-			continue
-		}
-		number++
-		w.open("li")
-		w.element(s.Title, "a", "href", "#part-"+strconv.Itoa(number))
-		w.shut("li")
-		report.EachBlock(s.Blocks, func(b *report.Block) {
-			if b.Kind == report.KindHeading {
-				number++
-			}
-		})
-	}
-	w.shut("ul")
-	w.shut("nav")
 }
 
 // legend writes the controls to show new sentences and verdicts.
@@ -204,7 +193,7 @@ func (w *page) blocks(blocks []report.Block, tight bool) {
 		switch b.Kind {
 		case report.KindHeading:
 			tag := "h" + strconv.Itoa(b.Level)
-			w.open(tag, "id", w.d.part())
+			w.open(tag)
 			w.runs(w.d.sentences(b.Sentences))
 			w.shut(tag)
 		case report.KindParagraph:
@@ -254,7 +243,7 @@ func (w *page) figure(b report.Block) {
 // references writes the references, and what stands below them.
 func (w *page) references() {
 	if len(w.d.Tree.References) > 0 {
-		w.element(w.d.texts.References.String(), "h2", "id", w.d.part())
+		w.element(w.d.texts.References.String(), "h2")
 	}
 	for _, ref := range w.d.Tree.References {
 		if ref.About != "" {

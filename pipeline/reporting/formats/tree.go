@@ -3,7 +3,6 @@ package formats
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"nightdesk/pipeline/markdown"
@@ -43,13 +42,12 @@ type figure struct {
 // document is a report that is being rendered.
 type document struct {
 	Report
-	texts    *prompts.Texts
-	labels   map[string]string // of citations, by id
-	known    map[string]bool   // anchors of references
-	cites    map[string][]int  // numbers of the citations of each reference, by anchor
-	number   int               // of citations so far
-	headings int               // so far
-	figures  int               // bytes of figures shown
+	texts   *prompts.Texts
+	labels  map[string]string // of citations, by id
+	known   map[string]bool   // anchors of references
+	cites   map[string][]int  // numbers of the citations of each reference, by anchor
+	number  int               // of citations so far
+	figures int               // bytes of figures shown
 }
 
 // maxCells is the maximum number of table cells in a report. Short rows are filled to the width of their table.
@@ -83,12 +81,6 @@ func columnsOf(table report.Block) (n int) {
 		n = max(n, len(r.Cells))
 	}
 	return n
-}
-
-// part returns the anchor of the next heading.
-func (d *document) part() string {
-	d.headings++
-	return "part-" + strconv.Itoa(d.headings)
 }
 
 // checks returns the verdicts that the report shows, and whether a statement is marked as new.
