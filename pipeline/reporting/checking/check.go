@@ -15,6 +15,7 @@ import (
 	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/report"
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -82,6 +83,7 @@ type pass struct {
 	v       *Verification
 	parts   []*checkedPart // in the order of the report
 	corpus  *support.Corpus
+	index   *text.Index                  // of the statements of Claims
 	sources map[string]topicqueue.Source // by source id
 	silent  error                        // first error of a judge
 }
@@ -150,8 +152,8 @@ func (c *pass) read(ctx context.Context) error {
 	if err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
-	for i, text := range texts {
-		if all[i] = SupportSource(sources[i], text); text == "" {
+	for i, whole := range texts {
+		if all[i] = SupportSource(sources[i], whole); whole == "" {
 			c.v.Counts.SourcesUnread++
 		}
 	}

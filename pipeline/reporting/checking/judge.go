@@ -84,7 +84,7 @@ func (c *pass) question(d *decision) judging.Sentence {
 	if len(d.ids) > 0 && !d.findings.Has(support.Absent) {
 		others = 0
 	}
-	for _, from := range byLikeness(d.text, c.Claims) {
+	for _, from := range c.byLikeness(d.text) {
 		quote := support.Span{Source: from.Source.ID, Start: from.Start, End: from.End}
 		switch cited := slices.Contains(d.ids, from.CitationID); {
 		case !cited && others == 0:
@@ -148,14 +148,25 @@ func (c *pass) describe(at support.Span) prompts.Passage {
 	}
 }
 
-// byLikeness returns claims sorted by similarity to a statement, most similar first.
-func byLikeness(words string, claims []evidence.Claim) []evidence.Claim {
-	alike := map[string]float64{}
-	for _, c := range claims {
-		alike[c.ID] = text.Similarity(c.Statement(), words)
+// byLikeness returns the claims sorted by likeness to a statement (BM25), the most alike first.
+func (c *pass) byLikeness(words string) []evidence.Claim {
+	if c.index == nil {
+		docs := make([]text.Document, len(c.Claims))
+		for i, from := range c.Claims {
+			docs[i].Text = from.Statement()
+		}
+		c.index = text.NewIndex(docs)
 	}
-	more := func(a, b evidence.Claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) }
-	return slices.SortedStableFunc(slices.Values(claims), more)
+	scores, order := c.index.BM25(words), make([]int, len(c.Claims))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	sorted := make([]evidence.Claim, len(order))
+	for n, i := range order {
+		sorted[n] = c.Claims[i]
+	}
+	return sorted
 }
 
 // Reasons why a correction is rejected.
