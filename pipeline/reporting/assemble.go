@@ -17,12 +17,9 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// assembler builds a report from its checked texts.
-type assembler struct{ *material }
-
 // assemble joins the parts, places the figures, and adds gaps, references and the note on how the report was made and
 // checked.
-func (a assembler) assemble(outline Outline, d draft, v *checking.Verification) Report {
+func (a *writer) assemble(outline Outline, d draft, v *checking.Verification) Report {
 	tree := report.Report{Format: report.Format, Title: outline.Title, Status: a.cautions}
 	words := 0
 	add := func(role, title string, blocks, figures []report.Block) {
@@ -150,7 +147,7 @@ func uncited(blocks []report.Block) (n int) {
 }
 
 // note returns the sentences on how a report was made and checked. removed: number of removed markers and links.
-func (a assembler) note(d draft, v *checking.Verification, removed int) []string {
+func (a *writer) note(d draft, v *checking.Verification, removed int) []string {
 	quotes := 0
 	for _, s := range d.sections {
 		quotes += len(s.excerpts)
@@ -179,7 +176,7 @@ func (a assembler) note(d draft, v *checking.Verification, removed int) []string
 	return note
 }
 
-func (a assembler) checkNote(v *checking.Verification) string {
+func (a *writer) checkNote(v *checking.Verification) string {
 	c := v.Counts
 	switch {
 	case !v.Verified():
@@ -193,7 +190,7 @@ func (a assembler) checkNote(v *checking.Verification) string {
 		"FactsUncited": c.FactsUncited, "SourcesUnread": c.SourcesUnread, "Refused": c.Refused})
 }
 
-func (a assembler) gapList() string {
+func (a *writer) gapList() string {
 	lines := make([]string, len(a.gaps))
 	for i, g := range a.gaps {
 		lines[i] = "- **" + markdown.Escape(g.Title) + "**: " + markdown.Escape(g.Reason)

@@ -29,12 +29,9 @@ const (
 	partStep = 1000 // ordinals of a section's slices: part + slice x 1000
 )
 
-// sectionWriter writes the opening, the sections and the conclusion of a report.
-type sectionWriter struct{ *material }
-
 // body writes all sections of the plan that are not kept from the last report. If one call can write them all, it also
 // writes opening and conclusion. The only error is the end of ctx.
-func (w sectionWriter) body(ctx context.Context, plan reportPlan) (draft, error) {
+func (w *writer) body(ctx context.Context, plan reportPlan) (draft, error) {
 	d := draft{sections: make([]part, len(plan.sections))}
 	whole := commission{parts: []int{0}}
 	for i, s := range plan.sections {
@@ -100,7 +97,7 @@ func parallel(n int) int {
 
 // section writes a section. If its claims do not fit the context window, it writes each half of them on its own. node
 // is 1 for all claims, and 2n and 2n+1 for the halves of n. Without a usable answer the text is empty.
-func (w sectionWriter) section(
+func (w *writer) section(
 	ctx context.Context, plan reportPlan, i, tries, node int, claims []claim,
 ) (whole partText, err error) {
 	c := commission{parts: []int{i}, ordinal: i + 1 + (node-1)*partStep, claims: claims, slice: node > 1}
@@ -126,7 +123,7 @@ func (w sectionWriter) section(
 
 // finished returns a section with its text, or with its claims if there is none. The plan gets the claims of other
 // sections that the text cites.
-func (w sectionWriter) finished(s *sectionPlan, text partText) part {
+func (w *writer) finished(s *sectionPlan, text partText) part {
 	if len(text.Blocks) == 0 {
 		w.fellBack("section “" + s.Title + "”")
 		local := localPart(s.Title, w.localSection(*s))
@@ -144,7 +141,7 @@ func (w sectionWriter) finished(s *sectionPlan, text partText) part {
 
 // frame writes opening and conclusion from the finished sections, as far as the draft lacks them. The only error is the
 // end of ctx.
-func (w sectionWriter) frame(ctx context.Context, plan reportPlan, d *draft) error {
+func (w *writer) frame(ctx context.Context, plan reportPlan, d *draft) error {
 	c := commission{also: plan.key, written: d.sections}
 	if len(d.opening.Blocks) == 0 {
 		c.parts = append(c.parts, 0)
@@ -188,7 +185,7 @@ func (w sectionWriter) frame(ctx context.Context, plan reportPlan, d *draft) err
 }
 
 // localSection assembles a section from its claims, for when the model failed.
-func (w sectionWriter) localSection(s sectionPlan) string {
+func (w *writer) localSection(s sectionPlan) string {
 	said := map[string]bool{}
 	list := func(ids []string) string {
 		var lines []string

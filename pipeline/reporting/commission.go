@@ -36,7 +36,7 @@ func (c commission) size() int {
 
 // ask asks for the parts of a commission until all are usable, in at most so many tries. After an answer that was cut,
 // it asks for the rest. The result has only usable parts. The error is that of the last call.
-func (w sectionWriter) ask(ctx context.Context, plan reportPlan, c commission, tries int) (map[int]partText, error) {
+func (w *writer) ask(ctx context.Context, plan reportPlan, c commission, tries int) (map[int]partText, error) {
 	got, err := map[int]partText{}, error(nil)
 	for attempt := 0; tries > 0 && len(c.parts) > 0; attempt++ {
 		var answer string
@@ -66,7 +66,7 @@ func (w sectionWriter) ask(ctx context.Context, plan reportPlan, c commission, t
 
 // usable returns the usable parts of an answer. The last part of an answer that was cut is incomplete, so it counts
 // only if it was the only one asked for.
-func (w sectionWriter) usable(plan reportPlan, c commission, answer string, cut bool) map[int]partText {
+func (w *writer) usable(plan reportPlan, c commission, answer string, cut bool) map[int]partText {
 	texts, last := plan.split(answer, c.parts)
 	if cut && len(c.parts) > 1 {
 		delete(texts, last)
@@ -136,7 +136,7 @@ func (p reportPlan) begins(c report.Chunk, parts []int) (part int, ok bool) {
 }
 
 // authorData builds the prompt data of a commission.
-func (w sectionWriter) authorData(plan reportPlan, c commission) prompts.AuthorData {
+func (w *writer) authorData(plan reportPlan, c commission) prompts.AuthorData {
 	d := prompts.AuthorData{
 		Topic: w.topic, ReportTitle: plan.Title, Form: plan.Form, Draft: w.review.Draft, Remarks: w.remarks,
 		Disagreements: disagreementLines(w.disagreementsOf(plan, c)), Open: w.open(),
@@ -167,7 +167,7 @@ func (w sectionWriter) authorData(plan reportPlan, c commission) prompts.AuthorD
 }
 
 // describe sets the fields of a section's line.
-func (w sectionWriter) describe(line *prompts.PartLine, plan reportPlan, i int, c commission) {
+func (w *writer) describe(line *prompts.PartLine, plan reportPlan, i int, c commission) {
 	s := plan.sections[i-1]
 	shown := evidence.Citations(c.claims)
 	of := func(ids []string) []string {
@@ -217,7 +217,7 @@ func (p reportPlan) titlesOf(parts []int) []string {
 
 // disagreementsOf returns the disagreements of a commission's sections. Each belongs to the first section that has a
 // claim of either side, and to the slices that have one.
-func (w sectionWriter) disagreementsOf(plan reportPlan, c commission) (list []evidence.Contradiction) {
+func (w *writer) disagreementsOf(plan reportPlan, c commission) (list []evidence.Contradiction) {
 	for _, d := range w.disagreements() {
 		side := func(k claim) bool { return slices.Contains(d.A.Claims, k.ID) || slices.Contains(d.B.Claims, k.ID) }
 		i := slices.IndexFunc(plan.sections, func(s sectionPlan) bool { return slices.ContainsFunc(s.claims, side) })

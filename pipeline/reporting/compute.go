@@ -32,7 +32,7 @@ const maxComputed = 24
 const calculation = "calculation"
 
 // compute adds the valid computations of an outline to the claims, and returns their traces.
-func (ol outliner) compute(list []prompts.Computation) (traces []topicqueue.ToolTrace) {
+func (ol *writer) compute(list []prompts.Computation) (traces []topicqueue.ToolTrace) {
 	for _, c := range list {
 		var of []claim
 		for _, n := range c.Claims {
@@ -52,7 +52,7 @@ func (ol outliner) compute(list []prompts.Computation) (traces []topicqueue.Tool
 }
 
 // computation returns the n-th computation as a trace with one claim.
-func (ol outliner) computation(n int, what, formula string, of []claim) topicqueue.ToolTrace {
+func (ol *writer) computation(n int, what, formula string, of []claim) topicqueue.ToolTrace {
 	said := what + ": " + formula
 	whole := said + "\n"
 	for _, c := range evidence.Distinct(of) {
@@ -73,7 +73,7 @@ func (ol outliner) computation(n int, what, formula string, of []claim) topicque
 }
 
 // addComputed adds computations to the registry and the claims. Each belongs to the block of its first operand.
-func (ol outliner) addComputed(traces []topicqueue.ToolTrace) {
+func (ol *writer) addComputed(traces []topicqueue.ToolTrace) {
 	if len(traces) == 0 {
 		return
 	}
@@ -96,7 +96,7 @@ func (ol outliner) addComputed(traces []topicqueue.ToolTrace) {
 
 // keepComputed adds the computations of the last report whose operands have not changed. Text that cites another one
 // is written again.
-func (ol outliner) keepComputed(traces []topicqueue.ToolTrace) (kept []topicqueue.ToolTrace) {
+func (ol *writer) keepComputed(traces []topicqueue.ToolTrace) (kept []topicqueue.ToolTrace) {
 	cited := evidence.Citations(ol.claims)
 	for _, t := range traces {
 		changed := func(id string) bool { return ol.moved[id] || !slices.Contains(cited, id) }

@@ -15,7 +15,7 @@ import (
 const freshYears = 3
 
 // evaluate measures a draft and its verification without changing them. date: day of the run, YYYY-MM-DD.
-func (a assembler) evaluate(d draft, v *checking.Verification, date string) checking.Evaluation {
+func (a *writer) evaluate(d draft, v *checking.Verification, date string) checking.Evaluation {
 	e := checking.Evaluation{Freshness: checking.Freshness{Years: freshYears}}
 	e.Structure.Sections = len(d.sections)
 	for _, s := range d.sections {
@@ -74,7 +74,7 @@ func (a assembler) evaluate(d draft, v *checking.Verification, date string) chec
 }
 
 // coverage measures the shares of blocks and claims that the citations cover.
-func (a assembler) coverage(e *checking.Evaluation, used map[string]int) {
+func (a *writer) coverage(e *checking.Evaluation, used map[string]int) {
 	blocks, covered, told := map[string]bool{}, map[string]bool{}, 0
 	for _, b := range a.blocks {
 		blocks[b.id] = true
@@ -94,7 +94,7 @@ func (a assembler) coverage(e *checking.Evaluation, used map[string]int) {
 }
 
 // sourcesOf measures the diversity and freshness of the cited sources.
-func (a assembler) sourcesOf(e *checking.Evaluation, cited []string, used map[string]int, total int, date string) {
+func (a *writer) sourcesOf(e *checking.Evaluation, cited []string, used map[string]int, total int, date string) {
 	documents, domains := map[string]bool{}, map[string]int{}
 	fresh := 0
 	for _, id := range cited {

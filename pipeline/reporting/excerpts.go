@@ -39,7 +39,7 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 		outline.Sections = append(outline.Sections, sectionOf(title, claimsOfExcerpts(of)))
 	}
 	if w.template != nil {
-		filled, err := outliner{w.material}.planned(ctx)
+		filled, err := w.planned(ctx)
 		if err != nil {
 			return Report{}, err
 		}

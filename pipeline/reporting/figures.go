@@ -17,7 +17,7 @@ var figureName = regexp.MustCompile(`^figures/[0-9a-f]{64}\.(?:svg|png)$`)
 // figures returns the figures of cited sources by section, in the order of their citations, with captions that cite
 // them. Each figure is shown once, in the first section that cites it. Titles are written by models, so citations and
 // addresses unknown to the run are removed from them.
-func (a assembler) figures(sections []part) (placed [][]report.Block, removed []citation.Removal) {
+func (a *writer) figures(sections []part) (placed [][]report.Block, removed []citation.Removal) {
 	placed, removed = make([][]report.Block, len(sections)), []citation.Removal{}
 	shown := map[string]bool{}
 	for i, s := range sections {

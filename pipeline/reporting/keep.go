@@ -62,7 +62,7 @@ func (t *Text) parts() []*partText {
 
 // keep returns the parts of the report that the next run may keep; nil if there will be no next run, or if the report
 // is not written by a model or not verified.
-func (a assembler) keep(outline Outline, d draft, v *checking.Verification) *Text {
+func (a *writer) keep(outline Outline, d draft, v *checking.Verification) *Text {
 	if !a.run.Options.Incremental || d.extractive || !v.Verified() {
 		return nil
 	}
@@ -116,7 +116,7 @@ func changesCitedAs(c recurring.Changes, now map[string]string) recurring.Change
 }
 
 // goOn takes over the results of the last run, with the current citations of their passages.
-func (m *material) goOn(in Input) {
+func (m *writer) goOn(in Input) {
 	if in.Changes == nil {
 		return
 	}
@@ -144,7 +144,7 @@ func (m *material) goOn(in Input) {
 
 // keptSection returns the section of the last report with the same title and claims, if the evidence that it cites is
 // unchanged.
-func (w sectionWriter) keptSection(s sectionPlan) (kept part, ok bool) {
+func (w *writer) keptSection(s sectionPlan) (kept part, ok bool) {
 	if w.before == nil || s.again {
 		return kept, false
 	}
@@ -170,7 +170,7 @@ func (w sectionWriter) keptSection(s sectionPlan) (kept part, ok bool) {
 }
 
 // lastBody returns the text of a section of the last report, or "" if no model wrote it.
-func (m *material) lastBody(title string) string {
+func (m *writer) lastBody(title string) string {
 	if m.before != nil {
 		i := slices.Index(m.before.Outline.titles(), title)
 		if i >= 0 && !m.before.Sections[i].Local {
@@ -183,7 +183,7 @@ func (m *material) lastBody(title string) string {
 // stands reports whether a part of the last report can be kept: the model wrote it, no reader remarked on it or on the
 // whole report, and all evidence that it cites is unchanged. It is false for a text with links, which are not checked
 // for changes.
-func (m *material) stands(past *partText) bool {
+func (m *writer) stands(past *partText) bool {
 	moved := func(id string) bool { return m.moved[id] }
 	links := citation.HasAddress(report.Canonical(past.Blocks))
 	if past.Local || links || slices.ContainsFunc(report.Cited(past.Blocks), moved) {
@@ -202,7 +202,7 @@ func (m *material) stands(past *partText) bool {
 
 // keptFrame returns the last report if its introduction and conclusion can be kept: all its sections are kept and there
 // are no others.
-func (w sectionWriter) keptFrame(sections []part) *Text {
+func (w *writer) keptFrame(sections []part) *Text {
 	written := func(s part) bool { return s.past == nil && !s.empty }
 	if w.before == nil || len(sections) != len(w.before.Sections) || slices.ContainsFunc(sections, written) {
 		return nil

@@ -23,10 +23,9 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// material is the input of a report and the shared state of its writing. newWriter and weigh fill it; later only stats,
-// the registry and the fields guarded by mu change. Every step embeds it: outliner plans the sections, sectionWriter
-// writes them, writer has them checked, assembler builds the report.
-type material struct {
+// writer writes one report: it plans the sections, writes them, has them checked and builds the report. newWriter and
+// weigh fill it; later only stats, the registry and the fields guarded by mu change.
+type writer struct {
 	*Reporter
 	input    Input // Computed is set when the sections are planned
 	run      topicqueue.Run
@@ -59,7 +58,7 @@ type material struct {
 }
 
 // titleFor returns the title of a section's first block, for a section without a usable title.
-func (m *material) titleFor(s OutlineSection) string {
+func (m *writer) titleFor(s OutlineSection) string {
 	for _, id := range s.BlockIDs {
 		if b := m.block(id); b != nil { // a block of the last report may have no claims left
 			return b.title
@@ -74,7 +73,7 @@ func (m *material) titleFor(s OutlineSection) string {
 }
 
 // nothingFor returns a template section without evidence.
-func (m *material) nothingFor(title string) part {
+func (m *writer) nothingFor(title string) part {
 	p := localPart(title, m.texts.NothingFor.String())
 	p.empty = true
 	return p
@@ -83,7 +82,7 @@ func (m *material) nothingFor(title string) part {
 // accept makes blocks of a written text, removes repetitions, which weak models write, and resolves its markers among
 // the ids given to the writer. The text is usable if it is not empty and cites at least one of the ids, if there are
 // any.
-func (m *material) accept(written, title string, ids []string) (p partText, usable bool) {
+func (m *writer) accept(written, title string, ids []string) (p partText, usable bool) {
 	written, ok := textOf(written)
 	if !ok {
 		return partText{}, false
@@ -118,7 +117,7 @@ func isData(text string) bool {
 }
 
 // citedOf returns the claims of a section that its text cites.
-func (m *material) citedOf(s part) []claim {
+func (m *writer) citedOf(s part) []claim {
 	ids := report.Cited(s.Blocks)
 	var cited []claim
 	for _, c := range s.claims {
@@ -130,7 +129,7 @@ func (m *material) citedOf(s part) []claim {
 }
 
 // block returns the block with claims of this id, or nil.
-func (m *material) block(id string) *blockEvidence {
+func (m *writer) block(id string) *blockEvidence {
 	for i := range m.blocks {
 		if m.blocks[i].id == id {
 			return &m.blocks[i]
@@ -140,13 +139,13 @@ func (m *material) block(id string) *blockEvidence {
 }
 
 // reached records a moment of the writing.
-func (m *material) reached(name string, titles ...string) {
+func (m *writer) reached(name string, titles ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.moments = append(m.moments, Moment{Name: name, Time: m.now().UTC(), Titles: titles})
 }
 
-func (m *material) now() time.Time {
+func (m *writer) now() time.Time {
 	if m.Now == nil {
 		return time.Now()
 	}
@@ -154,19 +153,19 @@ func (m *material) now() time.Time {
 }
 
 // fellBack records that a step used its local form. It is safe for concurrent use.
-func (m *material) fellBack(step string) {
+func (m *writer) fellBack(step string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fallbacks = append(m.fallbacks, step)
 }
 
 // position returns the position of a model call of this report. attempt counts from 0.
-func (m *material) position(step string, ordinal, attempt int) llm.Position {
+func (m *writer) position(step string, ordinal, attempt int) llm.Position {
 	return llm.Position{RunID: m.run.ID, Stage: "reporting", Step: step, Ordinal: ordinal, Iteration: attempt}
 }
 
 // text asks the model for free text. cut: the token limit cut the answer.
-func (m *material) text(
+func (m *writer) text(
 	ctx context.Context, p prompts.Prompt, ordinal, attempt int,
 ) (said string, cut bool, err error) {
 	said, err = llm.Text(ctx, m.Model, llm.Request{Position: m.position(p.Name, ordinal, attempt), Role: llm.Writer,
@@ -179,7 +178,7 @@ func (m *material) text(
 
 // ask sends a structured prompt to the writer. If the context window is too small, it retries with a larger shrink, for
 // which prompt must halve the evidence.
-func ask[T any](ctx context.Context, m *material, prompt func(shrink int) prompts.Prompt) (answer T, err error) {
+func ask[T any](ctx context.Context, m *writer, prompt func(shrink int) prompts.Prompt) (answer T, err error) {
 	for shrink := range digestTries {
 		p := prompt(shrink)
 		answer, err = llm.Ask[T](ctx, m.Model, llm.Request{Position: m.position(p.Name, 0, shrink), Role: llm.Writer,
@@ -202,7 +201,7 @@ const readAtOnce = 8
 
 // readSources returns the text of each source, from storage if necessary. It is empty if there is no storage, or if the
 // text is lost. The error means that a text cannot be read now.
-func (m *material) readSources(ctx context.Context, list []topicqueue.Source) ([]string, error) {
+func (m *writer) readSources(ctx context.Context, list []topicqueue.Source) ([]string, error) {
 	texts := make([]string, len(list))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(readAtOnce)
@@ -225,7 +224,7 @@ func (m *material) readSources(ctx context.Context, list []topicqueue.Source) ([
 // only links is judged by the text that the run read from the address, which is none if the address was only mentioned.
 
 // noteLinks records how addresses were found. It is safe for concurrent use.
-func (m *material) noteLinks(links []citation.Linked) {
+func (m *writer) noteLinks(links []citation.Linked) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, l := range links {
@@ -236,7 +235,7 @@ func (m *material) noteLinks(links []citation.Linked) {
 }
 
 // links returns the addresses that a draft links, as written.
-func (m *material) links(d draft) []citation.Linked {
+func (m *writer) links(d draft) []citation.Linked {
 	out := []citation.Linked{}
 	if d.extractive { // quotations only
 		return out
@@ -257,7 +256,7 @@ func (m *material) links(d draft) []citation.Linked {
 }
 
 // source returns the source of a citation id or a source id.
-func (m *material) source(id string) (topicqueue.Source, bool) {
+func (m *writer) source(id string) (topicqueue.Source, bool) {
 	if s, ok := m.returned[id]; ok {
 		return s, true
 	}
@@ -304,7 +303,7 @@ func (in Input) SourceOf(registry *citation.Registry) func(cited string) string 
 }
 
 // documents counts the distinct documents and pages of citations.
-func (m *material) documents(ids []string) int {
+func (m *writer) documents(ids []string) int {
 	distinct := map[string]bool{}
 	for _, id := range ids {
 		if t, ok := m.registry.Lookup(id); ok && t.ToolType != calculation {
@@ -316,7 +315,7 @@ func (m *material) documents(ids []string) int {
 
 // open returns the questions that stayed open, the gaps, and, if no review was made at the end, what each block said
 // before its last search.
-func (m *material) open() []string {
+func (m *writer) open() []string {
 	list := slices.Clone(m.review.Open)
 	for _, b := range m.blocks {
 		if said := text.Line(b.block.Open); said != "" {

@@ -62,7 +62,7 @@ const (
 
 // repaired makes a model's outline usable: titles are clean and unique, and sections have claims or blocks. A block of
 // which the outline names nothing becomes a section.
-func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
+func (ol *writer) repaired(a prompts.OutlineAnswer) Outline {
 	out := Outline{Title: report.CleanTitle(a.Title),
 		Introduction: text.Line(a.Introduction), Conclusion: text.Line(a.Conclusion)}
 	if !report.ReportTitle(out.Title) {
@@ -113,7 +113,7 @@ func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 }
 
 // numbered returns the claims with these numbers, which count from 1.
-func (ol outliner) numbered(numbers []int) (claims []claim) {
+func (ol *writer) numbered(numbers []int) (claims []claim) {
 	for _, n := range numbers {
 		if n > 0 && n <= len(ol.claims) {
 			claims = append(claims, ol.claims[n-1])
@@ -137,7 +137,7 @@ func (s *OutlineSection) placing(claims []claim, placed map[string]bool) (ids []
 }
 
 // withSection appends a section. It merges the section into one of the same title, or into the last one at maxSections.
-func (ol outliner) withSection(sections []OutlineSection, s OutlineSection) []OutlineSection {
+func (ol *writer) withSection(sections []OutlineSection, s OutlineSection) []OutlineSection {
 	i := slices.IndexFunc(sections, func(o OutlineSection) bool { return report.SameTitle(o.Title, s.Title) })
 	if i < 0 && len(sections) == maxSections && ol.template == nil {
 		i = maxSections - 1

@@ -47,12 +47,9 @@ func (o Outline) titles() []string {
 	return titles
 }
 
-// outliner plans the sections of a report and assigns the claims to them.
-type outliner struct{ *material }
-
 // planned returns the plan of the report. It is based on the template, on the last report, or on the model's outline.
 // If the model fails, each block becomes a section. The only error is the end of ctx.
-func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
+func (ol *writer) planned(ctx context.Context) (reportPlan, error) {
 	outline, again, err := ol.outline(ctx)
 	if err != nil {
 		return reportPlan{}, err
@@ -121,7 +118,7 @@ func blockIDs(claims []claim) []string {
 
 // outline returns the outline of the last report with the claims of this one, or the model's outline after repair, and
 // the sections of the last report to write again. With a template, the model only assigns the claims.
-func (ol outliner) outline(ctx context.Context) (o Outline, again map[int]bool, err error) {
+func (ol *writer) outline(ctx context.Context) (o Outline, again map[int]bool, err error) {
 	if ol.before != nil {
 		o = ol.renewed()
 		again, err = ol.renew(ctx, &o)
@@ -141,7 +138,7 @@ func (ol outliner) outline(ctx context.Context) (o Outline, again map[int]bool, 
 			data.Sections = append(data.Sections, line)
 		}
 	}
-	answer, err := ask[prompts.OutlineAnswer](ctx, ol.material, func(shrink int) prompts.Prompt {
+	answer, err := ask[prompts.OutlineAnswer](ctx, ol, func(shrink int) prompts.Prompt {
 		data.Blocks = ol.digests(shrink)
 		return prompts.Outline(ol.run.Options.Language, data)
 	})
@@ -160,7 +157,7 @@ func (ol outliner) outline(ctx context.Context) (o Outline, again map[int]bool, 
 }
 
 // ofTemplate returns the outline of the template, without claims.
-func (ol outliner) ofTemplate() Outline {
+func (ol *writer) ofTemplate() Outline {
 	t := ol.template
 	o := Outline{Title: ol.title, Introduction: t.Introduction, Conclusion: t.Conclusion}
 	if t.Title != "" {
@@ -178,7 +175,7 @@ func (ol outliner) ofTemplate() Outline {
 }
 
 // filled returns the outline of the template with the claims of the sections of the same titles.
-func (ol outliner) filled(from Outline) Outline {
+func (ol *writer) filled(from Outline) Outline {
 	o := ol.ofTemplate()
 	o.Key = from.Key
 	for i := range o.Sections {
@@ -203,7 +200,7 @@ func (ol outliner) filled(from Outline) Outline {
 // assign places the claims that the outline does not name: beside one with the same statement, a computation beside
 // its first operand, and others in the section that names their block. If several sections or none name it, the claim
 // goes to the one of these, or of all, that shares most of its words (BM25), or else to the first.
-func (ol outliner) assign(o *Outline) {
+func (ol *writer) assign(o *Outline) {
 	type place struct {
 		section int
 		ids     *[]string // of the section or a subsection
@@ -258,7 +255,7 @@ func (ol outliner) assign(o *Outline) {
 }
 
 // nearest returns the section for a claim that the outline does not name.
-func (ol outliner) nearest(c claim, sections []OutlineSection, index *text.Index) int {
+func (ol *writer) nearest(c claim, sections []OutlineSection, index *text.Index) int {
 	all := make([]int, len(sections))
 	for i := range all {
 		all[i] = i
@@ -276,7 +273,7 @@ func (ol outliner) nearest(c claim, sections []OutlineSection, index *text.Index
 
 // digests lists the claims of each block for the prompt, numbered from 1 as in ol.claims. A claim that several blocks
 // found is listed once. Each increment of shrink halves the listed claims, to fit a small context window.
-func (ol outliner) digests(shrink int) []prompts.BlockDigest {
+func (ol *writer) digests(shrink int) []prompts.BlockDigest {
 	var out []prompts.BlockDigest
 	said, listed := evidence.Statements(ol.claims), map[string]bool{}
 	for _, b := range ol.blocks {

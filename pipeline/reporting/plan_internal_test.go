@@ -14,9 +14,9 @@ import (
 )
 
 // planner returns what plans three blocks with two claims each: claims 1 and 2 are of block_1, and so on.
-func planner() outliner {
-	w := outliner{&material{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic",
-		registry: citation.NewRegistry(nil)}}
+func planner() *writer {
+	w := &writer{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic",
+		registry: citation.NewRegistry(nil)}
 	for i, title := range []string{"Write-ahead log", "Standby servers", "Synchronous standby servers"} {
 		id := topicqueue.BlockID(i + 1)
 		w.blocks = append(w.blocks, blockEvidence{id: id, title: title})
@@ -31,7 +31,7 @@ func planner() outliner {
 }
 
 // shape writes a plan in one line: sections with their subsections, each with the numbers of its claims.
-func (ol outliner) shape(p reportPlan) string {
+func (ol *writer) shape(p reportPlan) string {
 	var sections []string
 	for _, s := range p.sections {
 		line := s.Title
@@ -52,7 +52,7 @@ func (ol outliner) shape(p reportPlan) string {
 	return strings.Join(sections, "; ")
 }
 
-func planOf(t *testing.T, w outliner, answer prompts.OutlineAnswer) reportPlan {
+func planOf(t *testing.T, w *writer, answer prompts.OutlineAnswer) reportPlan {
 	t.Helper()
 	w.before = &Text{Outline: w.repaired(answer)} // an outline that is there already
 	p, err := w.planned(t.Context())
@@ -179,8 +179,8 @@ func FuzzPlan(f *testing.F) {
 // in the last section of its block.
 func TestNewClaimsOfANight(t *testing.T) {
 	t.Parallel()
-	w := outliner{&material{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic",
-		registry: citation.NewRegistry(nil)}}
+	w := &writer{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic",
+		registry: citation.NewRegistry(nil)}
 	w.blocks = []blockEvidence{{id: "block_1", title: "Staffless hours"}}
 	for i, said := range []string{
 		"To open the same hours with staff, 2.6 posts would be needed.", "The police recorded 5 call-outs to the branch.",

@@ -17,7 +17,7 @@ func TestQuotedWords(t *testing.T) {
 		{"shallow", 0, 300}, {"quick", 0, 300}, {"medium", 0, 900}, {"route", 0, 900}, {"deep", 0, 1800}, {"auto", 0, 1800},
 	} {
 		run := topicqueue.Run{Options: topicqueue.Options{Preset: tc.preset, QuotedWords: tc.option}}
-		if got := (&writer{&material{run: run}}).quotedWords(); got != tc.want {
+		if got := (&writer{run: run}).quotedWords(); got != tc.want {
 			t.Errorf("%s with %d: %d words, want %d", tc.preset, tc.option, got, tc.want)
 		}
 	}

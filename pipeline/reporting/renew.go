@@ -14,7 +14,7 @@ import (
 // renew asks the model which sections of the last report need the new claims and which are outdated. It gives these
 // sections their claims and instructions, and returns their numbers, from 0. The only error is the end of ctx. If the
 // model fails, only sections whose own claims changed are rewritten.
-func (ol outliner) renew(ctx context.Context, o *Outline) (again map[int]bool, err error) {
+func (ol *writer) renew(ctx context.Context, o *Outline) (again map[int]bool, err error) {
 	placed := map[string]bool{}
 	for _, s := range ol.before.Outline.Sections {
 		for _, id := range s.everyClaim() {
@@ -38,7 +38,7 @@ func (ol outliner) renew(ctx context.Context, o *Outline) (again map[int]bool, e
 	if ol.Model == nil || len(moved) == 0 && len(ol.changes.Withdrawn) == 0 {
 		return nil, nil
 	}
-	answer, err := ask[prompts.RenewAnswer](ctx, ol.material, func(shrink int) prompts.Prompt {
+	answer, err := ask[prompts.RenewAnswer](ctx, ol, func(shrink int) prompts.Prompt {
 		return prompts.Renew(ol.run.Options.Language, ol.renewData(*o, moved, shrink))
 	})
 	if ctx.Err() != nil {
@@ -71,7 +71,7 @@ func (ol outliner) renew(ctx context.Context, o *Outline) (again map[int]bool, e
 
 // renewData builds the prompt data: the last report and what has changed since. For a small context window it has only
 // the titles of the sections.
-func (ol outliner) renewData(o Outline, moved []string, shrink int) prompts.RenewData {
+func (ol *writer) renewData(o Outline, moved []string, shrink int) prompts.RenewData {
 	data := prompts.RenewData{Topic: ol.topic}
 	for i, s := range o.Sections {
 		line := prompts.RenewSection{Number: i + 1, Title: s.Title}
@@ -93,7 +93,7 @@ func (ol outliner) renewData(o Outline, moved []string, shrink int) prompts.Rene
 // renewed returns the outline of the last report without the instructions and titles that depend on changed evidence.
 // It removes the instructions of the affected sections, of the introduction and of the conclusion. It replaces titles
 // with figures that no claim has any more.
-func (ol outliner) renewed() Outline {
+func (ol *writer) renewed() Outline {
 	o := ol.before.Outline
 	o.Computed = ol.keepComputed(o.Computed)
 	if ol.template != nil { // its instructions and titles depend on no evidence

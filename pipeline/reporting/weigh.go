@@ -86,7 +86,7 @@ func (w *writer) sketches(ctx context.Context, list []topicqueue.Source) (map[st
 const maxDisagreements, maxSideCitations = 12, 3
 
 // disagreements returns the contradictions to report, those with the most support.
-func (m *material) disagreements() []evidence.Contradiction {
+func (m *writer) disagreements() []evidence.Contradiction {
 	all := m.weighed.Contradictions
 	return all[:min(len(all), maxDisagreements)]
 }

@@ -11,7 +11,7 @@ import (
 // A contradiction is told where a paragraph has both sides, by the documents they cite.
 func TestTells(t *testing.T) {
 	t.Parallel()
-	w := &writer{&material{returned: map[string]topicqueue.Source{}}}
+	w := &writer{returned: map[string]topicqueue.Source{}}
 	for id, document := range map[string]string{
 		"CIT-1-01": "court.md", "CIT-1-02": "statistics.md", "CIT-2-01": "court.md", "CIT-3-01": "paper.md",
 	} {

@@ -16,13 +16,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// writer writes one report.
-type writer struct {
-	*material
-}
-
 func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
-	m := &material{
+	m := &writer{
 		Reporter: r, input: in, run: in.Run, texts: texts, topic: in.Plan.Topic, review: in.Review, answer: in.Answer,
 		read: map[string]string{}, returned: map[string]topicqueue.Source{}, found: map[string]citation.Linked{},
 	}
@@ -52,7 +47,7 @@ func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
 	}
 	m.goOn(in)
 	m.stats.Blocks, m.stats.Claims = len(in.Blocks), len(m.claims)
-	return &writer{m}
+	return m
 }
 
 // write produces the report, with the model if there is one.
@@ -68,13 +63,12 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	if w.Model == nil {
 		return w.quoted(ctx)
 	}
-	plan, err := outliner{w.material}.planned(ctx)
+	plan, err := w.planned(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	w.reached(MomentOutlined, plan.outline().titles()...)
-	author := sectionWriter{w.material}
-	d, err := author.body(ctx, plan)
+	d, err := w.body(ctx, plan)
 	if err != nil {
 		return Report{}, err
 	}
@@ -82,7 +76,7 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	if s, ids := w.disagreementSection(d.sections); len(ids) > 0 {
 		d.sections = append(d.sections, s)
 	}
-	if err := author.frame(ctx, plan, &d); err != nil {
+	if err := w.frame(ctx, plan, &d); err != nil {
 		return Report{}, err
 	}
 	local := func(p *part) bool { return p.Local || len(p.Blocks) == 0 }
@@ -159,8 +153,8 @@ func (w *writer) finish(ctx context.Context, outline Outline, d draft) (Report, 
 	}
 	w.stats.RepeatedSentences = len(v.Repeated)
 	w.stats.Origins = w.weighed.Origins(w.matters(d.sections))
-	v.Evaluation = assembler{w.material}.evaluate(d, v, w.run.Date(w.now()))
-	report := assembler{w.material}.assemble(outline, d, v)
-	report.Changes, report.Text = w.changes, assembler{w.material}.keep(outline, d, v)
+	v.Evaluation = w.evaluate(d, v, w.run.Date(w.now()))
+	report := w.assemble(outline, d, v)
+	report.Changes, report.Text = w.changes, w.keep(outline, d, v)
 	return report, nil
 }
