@@ -2,8 +2,7 @@
 // it, see support.Findings.Decide.
 //
 // The model points to sentences of sources by their numbers; it copies no words. It may point to sources that a
-// sentence does not cite, so that the caller can correct the citation. Entry points: Judge.Calls divides the sentences
-// of a report, Judge.Ask makes a call.
+// sentence does not cite, so that the caller can correct the citation. Entry point: Judge.All.
 package judging
 
 import (
@@ -14,6 +13,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
@@ -56,6 +57,33 @@ type Judge struct {
 	Corpus   *support.Corpus                    // sources
 	About    func(support.Span) prompts.Passage // returns a passage without ID and Text
 	Brief    map[string]bool                    // ids of sources of which the first line says all, such as computations
+}
+
+// All judges sentences in as many calls as they take, at most so many at a time. It returns an answer for each sentence
+// and the errors of calls without answers. at: position of the calls, which get their step and ordinal.
+func (j Judge) All(ctx context.Context, at llm.Position, sentences []Sentence, parallel int) ([]Answer, []error) {
+	calls := j.Calls(sentences)
+	answers, errs := make([]Answer, len(sentences)), make([]error, len(calls))
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	for n, call := range calls {
+		g.Go(func() error {
+			asked := make([]Sentence, len(call))
+			for i, of := range call {
+				asked[i] = sentences[of]
+			}
+			place := at
+			place.Ordinal = n
+			said, err := j.Ask(ctx, place, asked)
+			for i, of := range call {
+				answers[of] = said[i]
+			}
+			errs[n] = err
+			return nil
+		})
+	}
+	_ = g.Wait() // no function returns an error
+	return answers, slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
 // Calls divides sentences among calls. It returns the indexes of each call, in order. Sentences that share sources

@@ -211,21 +211,15 @@ func judgeAll(ctx context.Context, con *view.Console, judge judging.Judge, sente
 			asked = append(asked, judging.Sentence{Text: s.Text, Head: s.Head, Sources: s.sources, Findings: s.Findings})
 		}
 	}
-	for n, call := range judge.Calls(asked) {
-		batch := make([]judging.Sentence, len(call))
-		for i, at := range call {
-			batch[i] = asked[at]
-		}
-		answers, err := judge.Ask(ctx, llm.Position{Stage: "verify", Ordinal: n}, batch)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			con.Say("%s left unverified: %v", view.Counted(len(call), "sentence"), err)
-		}
-		for i, at := range call {
-			sentences[open[at]].Judge = judge.Corpus.Prove(answers[i].Judged, sentences[open[at]].sources)
-		}
+	answers, errs := judge.All(ctx, llm.Position{Stage: "verify"}, asked, 1)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, err := range errs {
+		con.Say("left unverified: %v", err)
+	}
+	for i, at := range open {
+		sentences[at].Judge = judge.Corpus.Prove(answers[i].Judged, sentences[at].sources)
 	}
 	return nil
 }

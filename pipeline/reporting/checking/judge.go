@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/sync/errgroup"
-
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/judging"
@@ -42,35 +40,15 @@ func (c *pass) askJudge(ctx context.Context, all []*decision) error {
 	for _, t := range c.Computed {
 		judge.Brief[t.Source.ID] = true
 	}
-	calls := judge.Calls(asked)
-	errs := make([]error, len(calls))
-	var g errgroup.Group
-	g.SetLimit(c.Parallel)
-	for n, call := range calls {
-		g.Go(func() error {
-			sentences := make([]judging.Sentence, len(call))
-			for i, at := range call {
-				sentences[i] = asked[at]
-			}
-			answers, err := judge.Ask(ctx, llm.Position{RunID: c.Run.ID, Stage: "reporting", Ordinal: n}, sentences)
-			errs[n] = err
-			for i, at := range call {
-				open[at].answer = answers[i]
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // no function returns an error
+	answers, errs := judge.All(ctx, llm.Position{RunID: c.Run.ID, Stage: "reporting"}, asked, c.Parallel)
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	for _, err := range errs {
-		if err != nil {
-			c.v.Counts.JudgeFailed++
-			c.silent = cmp.Or(c.silent, err)
-		}
+	if c.v.Counts.JudgeFailed = len(errs); len(errs) > 0 {
+		c.silent = errs[0]
 	}
-	for _, d := range open {
+	for i, d := range open {
+		d.answer = answers[i]
 		c.cite(d)
 	}
 	return nil
