@@ -14,6 +14,7 @@ import (
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/reporting/checking"
+	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -83,12 +84,14 @@ func TestKeptText(t *testing.T) {
 	if len(asked) > 0 {
 		t.Errorf("nothing has moved, and these were asked: %q", asked)
 	}
-	head, rest, _ := strings.Cut(two.Markdown, "## What changed since 2025-06-01\n\nNo change: ")
+	texts := prompts.TextsIn("en")
+	head, rest, _ := strings.Cut(two.Markdown, "## "+texts.Changes.With(prompts.V{"Date": "2025-06-01"})+"\n\n")
 	part, text, _ := strings.Cut(rest, "\n---\n\n")
 	if head+text != one.Markdown {
 		t.Errorf("the report is another:\n%s\n\n%s", one.Markdown, two.Markdown)
 	}
-	for _, open := range []string{"### Still open", "- **Costs of storage**: the research failed", "- **Backups**: nothing usable was found"} {
+	for _, open := range []string{texts.NoChanges.With(prompts.V{"Date": "2025-06-01"}), "### " + texts.Open.String(),
+		"- **Costs of storage**: " + one.Gaps[0].Reason, "- **Backups**: " + one.Gaps[1].Reason} {
 		if !strings.Contains(part, open) {
 			t.Errorf("no %q in %s", open, part)
 		}
@@ -127,11 +130,11 @@ func TestKeptText(t *testing.T) {
 		t.Errorf("a section that has not moved was written anew:\n%s", is["Copies on other machines"])
 	}
 	for _, part := range []string{
-		"### Withdrawn\n\n- The setting checkpoint_interval defaults to 300 seconds. [[CIT-1-03](#ref-cit-1-03)] (the source no longer says it)\n",
-		"### Changed\n\n- *Costs*: Paper (euros), 2023: **7 → 9** [[CIT-1-01](#ref-cit-1-01)]\n  - Before: 7 [[CIT-1-03](#ref-cit-1-03)]\n",
-		"### New\n\n- *Pages* (Ann, 2025-06)\n  - One. [[CIT-1-01](#ref-cit-1-01)]\n  - Two. [[CIT-1-02](#ref-cit-1-02)]\n" +
+		"### " + texts.Withdrawn.String() + "\n\n- The setting checkpoint_interval defaults to 300 seconds. [[CIT-1-03](#ref-cit-1-03)] (" + texts.Unsaid.String() + ")\n",
+		"### " + texts.Changed.String() + "\n\n- *Costs*: Paper (euros), 2023: **7 → 9** [[CIT-1-01](#ref-cit-1-01)]\n  - " + texts.Before.String() + ": 7 [[CIT-1-03](#ref-cit-1-03)]\n",
+		"### " + texts.New.String() + "\n\n- *Pages* (Ann, 2025-06)\n  - One. [[CIT-1-01](#ref-cit-1-01)]\n  - Two. [[CIT-1-02](#ref-cit-1-02)]\n" +
 			"- *Locks*: Three. [[CIT-1-01](#ref-cit-1-01)]\n",
-		"· [as of 2025-06-01 · the source is no longer there](../cache/research_old/pages/" + lost.Source.Hash + ".txt)",
+		"· [" + texts.AsOf.With(prompts.V{"Date": "2025-06-01"}) + " · " + texts.Gone.String() + "](../cache/research_old/pages/" + lost.Source.Hash + ".txt)",
 	} {
 		if !strings.Contains(three.Markdown, part) {
 			t.Errorf("no %q in\n%s", part, three.Markdown)

@@ -7,6 +7,7 @@ import (
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -111,7 +112,7 @@ func TestContradictionOfTwoBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(report.Markdown, "Where sources disagree") || strings.Contains(report.Markdown, "CIT-2-02") {
+	if strings.Contains(report.Markdown, prompts.TextsIn("en").Disagree.String()) || strings.Contains(report.Markdown, "CIT-2-02") {
 		t.Error(report.Markdown)
 	}
 }

@@ -296,7 +296,7 @@ func TestUnfinishedBlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(got.Markdown, "- **Write-ahead log and recovery**: the research was not finished (out of time)") || !strings.Contains(got.Markdown, "The write-ahead log is a file") {
+	if !strings.Contains(got.Markdown, "- **Write-ahead log and recovery**: "+got.Gaps[0].Reason) || !strings.Contains(got.Gaps[0].Reason, "out of time") || !strings.Contains(got.Markdown, "The write-ahead log is a file") {
 		t.Error(got.Markdown)
 	}
 }

@@ -75,11 +75,9 @@ var traces = []struct {
 	form *regexp.Regexp
 	with string
 }{
-	{regexp.MustCompile(`\x00(?:` + joins + `\x00)+`), Gone}, // a row
 	{regexp.MustCompile(`[(（\[]\s*(?:` + leads + `\.?\s*[:：]?\s*)?\x00\s*[)）\]]`), Gone},
 	{regexp.MustCompile(`<sup>\x00</sup>|\*\*\x00\*\*|__\x00__|\*\x00\*|\b_\x00_\b|\^\x00\^`), Gone},
-	{regexp.MustCompile(`[(（\[]\s*\x00\s*[)）\]]`), Gone},
-	{regexp.MustCompile(`\x00(?:` + joins + `\x00)+`), Gone},
+	{regexp.MustCompile(`\x00(?:` + joins + `\x00)+`), Gone}, // a row
 	{regexp.MustCompile(`\x00` + joint + `(\[)`), "$1"},
 	{regexp.MustCompile(`(\])` + joint + `\x00`), "$1"},
 	{regexp.MustCompile(`(?im)(^|[.!?])[ ]*` + leads + `[:：]?[ ]\x00[.。]`), "$1"}, // a sentence that only cites

@@ -17,9 +17,8 @@ const (
 	StatusUnverified = "unverified"
 
 	ReasonValid    = "valid_citations"
-	ReasonNoSource = "no_sources"          // the registry is empty
-	ReasonNoValid  = "no_valid_citations"  // nothing that the text cites is in the registry
-	ReasonPanicked = "verification_failed" // a defect of the verifier; the text is as it came
+	ReasonNoSource = "no_sources"         // the registry is empty
+	ReasonNoValid  = "no_valid_citations" // nothing that the text cites is in the registry
 )
 
 // Why an entry of the references was removed, besides ReasonUnknownKey and ReasonUnknownURL.
@@ -230,17 +229,4 @@ func (v *verifier) record() {
 		}
 		out.Valid = append(out.Valid, c)
 	}
-}
-
-// Guarded runs a verification of report. When it panics, which is a defect of the verifier, the report is as it came,
-// unverified, and the error says what happened.
-func Guarded(report string, verify func() Result) (v Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("verify the report: %v", p)
-			v = Result{Report: report, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{},
-				Status: StatusUnverified, Reason: ReasonPanicked}
-		}
-	}()
-	return verify(), nil
 }

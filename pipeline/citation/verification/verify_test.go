@@ -160,12 +160,3 @@ func (v vector) verifyAgain(t *testing.T, report string) {
 			again.BodyURLsRemoved, again.BodyURLsReplaced)
 	}
 }
-
-// TestGuarded: a defect of the verifier does not lose the report.
-func TestGuarded(t *testing.T) {
-	t.Parallel()
-	v, err := verification.Guarded("A report.", func() verification.Result { panic("injected") })
-	if err == nil || v.Report != "A report." || v.Reason != verification.ReasonPanicked {
-		t.Errorf("%+v, %v", v, err)
-	}
-}

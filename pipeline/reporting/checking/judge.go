@@ -149,12 +149,12 @@ func (c *pass) byLikeness(words string) []evidence.Claim {
 
 // Reasons why a correction is rejected.
 const (
-	refusedMissing = "The model gave no correction."
-	refusedEmpty   = "The correction has no text that could stand in the report."
-	refusedFigure  = "Neither a figure of the correction nor the words that show it stand in the source: "
-	refusedDropped = "The correction leaves out what stands in the cited claims: "
-	refusedUncited = "The correction states a fact without a citation: "
-	refusedUnsaid  = "The sources do not say it either: "
+	RefusedMissing = "The model gave no correction."
+	RefusedEmpty   = "The correction has no text that could stand in the report."
+	RefusedFigure  = "Neither a figure of the correction nor the words that show it stand in the source: "
+	RefusedDropped = "The correction leaves out what stands in the cited claims: "
+	RefusedUncited = "The correction states a fact without a citation: "
+	RefusedUnsaid  = "The sources do not say it either: "
 )
 
 // contradicted reports whether a statement is unsupported because sources say otherwise. What they only lack cannot be
@@ -173,19 +173,19 @@ func (c *pass) correct(d *decision) {
 		return
 	}
 	if d.proposed = prompts.Unmarked(d.answer.Correction); d.proposed == "" {
-		d.refused = refusedMissing
+		d.refused = RefusedMissing
 		return
 	}
 	ids, _ := c.citationsAt(d)
 	ids = append(slices.Clone(d.ids), ids...)
 	if dropped := c.dropped(d, ids); len(dropped) > 0 {
-		d.refused = refusedDropped + strings.Join(dropped, ", ")
+		d.refused = RefusedDropped + strings.Join(dropped, ", ")
 		return
 	}
 	var corrected []report.Sentence
 	report.EachSentence(c.Accept(d.proposed, ids), func(s *report.Sentence) { corrected = append(corrected, *s) })
 	if len(corrected) == 0 {
-		d.refused = refusedEmpty
+		d.refused = RefusedEmpty
 		return
 	}
 	blocks := []report.Block{{Kind: report.KindParagraph, Sentences: corrected}}
@@ -231,7 +231,7 @@ func (c *pass) corrected(of *decision, correction []report.Block) (checked []Sen
 		d := &decision{Statement: s, part: of.part, text: text.Line(s.Text()), ids: s.IDs(), action: ActionRepaired}
 		if len(d.ids) == 0 {
 			if support.Factual(d.text) {
-				return nil, refusedUncited + d.text
+				return nil, RefusedUncited + d.text
 			}
 			continue
 		}
@@ -240,16 +240,16 @@ func (c *pass) corrected(of *decision, correction []report.Block) (checked []Sen
 		d.judged = c.corpus.Prove(said, c.sourcesOf(d.ids))
 		d.verdict = d.findings.Decide(d.judged)
 		if d.verdict == support.Unsupported {
-			return nil, refusedUnsaid + d.text
+			return nil, RefusedUnsaid + d.text
 		}
 		if d.judged.Span == nil && d.findings.Has(support.Absent) {
-			return nil, refusedFigure + d.text
+			return nil, RefusedFigure + d.text
 		}
 		s.Verdict = string(d.verdict)
 		checked = append(checked, c.entry(d))
 	}
 	if len(checked) == 0 {
-		return nil, refusedEmpty
+		return nil, RefusedEmpty
 	}
 	return checked, ""
 }
