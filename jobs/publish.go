@@ -74,14 +74,10 @@ func (h publishHandler) put(ctx context.Context, a *stage.Attempt) error {
 	if err := b.Gather(ctx); err != nil {
 		return err
 	}
-	if n := len(b.Missing); n > 0 {
-		zerolog.Ctx(ctx).Warn().Int("texts", n).Int("needed",
-			b.Lost).Msg("texts are lost: the machine that kept them during the storage outage did not return")
-	}
-	if b.Lost > 0 && a.Run.State == topicqueue.RunCompleted {
+	if n := len(b.Missing); n > 0 && a.Run.State == topicqueue.RunCompleted {
 		a.Run.State = topicqueue.RunPartial
-		a.Run.Reason = fmt.Sprintf("%d texts that the run's claims rest on are lost: the machine that kept them "+
-			"during the storage outage did not return", b.Lost)
+		a.Run.Reason = fmt.Sprintf("%d texts that the run has read are no longer in the storage; research it again with "+
+			"retry --all", n)
 		b.In.Run, in.Run = a.Run, a.Run
 	}
 	if rep != nil {

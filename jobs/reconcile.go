@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"nightdesk/jobs/stage"
-	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 )
 
@@ -14,7 +13,6 @@ import (
 // research is over, and commits the current results of runs whose time is over. Every worker reconciles; one worker at
 // a time handles a run. Batches are handled in the same way, for the digests of ended batches.
 func (w *Worker) reconcile() {
-	w.runner.Every(flushPause, w.flush)
 	w.runner.Every(w.settings.SweepInterval, func(ctx context.Context) {
 		w.attend(ctx)
 		w.feed(ctx)
@@ -135,21 +133,4 @@ func (w *Worker) publishHere(ctx context.Context, runID string) error {
 		return w.runner.Do(ctx, begun, stage.Stage{Work: w.publications.work})
 	}
 	return nil // published, or being published
-}
-
-// flushPause is how often a worker tries to flush spooled data to the storage.
-const flushPause = 10 * time.Second
-
-// flush sends data to the storage that this machine spooled while the storage was unavailable.
-func (w *Worker) flush(ctx context.Context) {
-	f, ok := w.Store.(storage.Flusher)
-	if !ok {
-		return
-	}
-	switch n, err := f.Flush(ctx); {
-	case err != nil:
-		w.Log.Warn().Err(err).Msg("storage is unavailable; texts are kept on this machine")
-	case n > 0:
-		w.Log.Info().Int("texts", n).Msg("texts kept on this machine are now in storage")
-	}
 }

@@ -19,7 +19,6 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
-	"nightdesk/topicqueue/retry"
 )
 
 // reportHandler writes reports.
@@ -76,7 +75,7 @@ func (h reportHandler) write(ctx context.Context, a *stage.Attempt, in reporting
 	without string) (end stage.Ending, err error) {
 	r := reporting.Reporter{
 		Model: model, Emit: a.Emit, Now: h.bundles.Now, Parallel: reportParallel,
-		Page: h.pages(a, in),
+		Page: h.page,
 	}
 	in.Returned = h.findings.returned(ctx, in)
 	if in.Plan.Path == topicqueue.PathShallow && in.Answer == "" { // nothing is left for a model to write
@@ -112,29 +111,13 @@ func (h reportHandler) write(ctx context.Context, a *stage.Attempt, in reporting
 	return endRun(a, out, claimsOf(in)), nil
 }
 
-// pages returns a function that reads stored texts. It waits for an unavailable storage, and for a while after the
-// research has ended for a text that another machine may store. A text that does not come is empty.
-func (h reportHandler) pages(a *stage.Attempt,
-	in reporting.Input) func(ctx context.Context, runID, hash string) (string, error) {
-	stored := steady.Pages{Pages: storage.Pages{Store: h.bundles.Store}}
-	var until time.Time
-	for _, b := range in.Blocks {
-		if t := b.Block.UpdatedAt.Add(bundle.TextsWait); t.After(until) {
-			until = t
-		}
+// page reads a stored text. It waits for an unavailable storage. A text that is not there is empty.
+func (h reportHandler) page(ctx context.Context, runID, hash string) (string, error) {
+	text, err := steady.Pages{Pages: storage.Pages{Store: h.bundles.Store}}.Page(ctx, runID, hash)
+	if errors.Is(err, storage.ErrNotExist) {
+		err = nil
 	}
-	return func(ctx context.Context, runID, hash string) (text string, err error) {
-		text, err = stored.Page(ctx, runID, hash)
-		for errors.Is(err, storage.ErrNotExist) && a.Final != 0 && h.bundles.Now().Before(until) {
-			if err = retry.Sleep(ctx, time.Second); err == nil {
-				text, err = stored.Page(ctx, runID, hash)
-			}
-		}
-		if errors.Is(err, storage.ErrNotExist) {
-			err = nil
-		}
-		return text, err
-	}
+	return text, err
 }
 
 // endRun ends a run. claims: number of claims that its report is written from.

@@ -22,6 +22,7 @@ func Check(ctx context.Context, s Store) error {
 	advice := "check STORAGE_URL"
 	if bucket, ok := s.(*S3); ok {
 		advice += " and " + bucket.endpoint
+		s = bucket.impatient()
 	}
 	body := []byte("nightdesk writes here\n")
 	if err := s.Put(ctx, probeKey, body); err != nil {
@@ -46,6 +47,9 @@ func Check(ctx context.Context, s Store) error {
 
 // CheckRead tests that a store is readable. It writes nothing.
 func CheckRead(ctx context.Context, s Store) error {
+	if bucket, ok := s.(*S3); ok {
+		s = bucket.impatient()
+	}
 	_, err := s.Exists(ctx, probeKey)
 	return err
 }

@@ -12,10 +12,14 @@ import (
 	"sort"
 	"strings"
 	"syscall"
+	"time"
 )
 
-// tempPrefix marks files that are still being written. List omits them.
-const tempPrefix = ".tmp-"
+// Files that are still being written are in tempFolder. No key has a part that begins with tempPrefix.
+const (
+	tempPrefix = ".tmp-"
+	tempFolder = tempPrefix + "files"
+)
 
 // Dir keeps artefacts as files below one directory.
 //
@@ -32,53 +36,37 @@ func NewDir(root string) *Dir { return &Dir{root: filepath.Clean(root)} }
 // Location returns the path of the artefact's file. It is relative if the store's directory is.
 func (d *Dir) Location(key string) string { return filepath.Join(d.root, filepath.FromSlash(key)) }
 
-// Put writes a temporary file beside the target, syncs it and renames it.
+// Put writes a temporary file, syncs it and renames it.
 func (d *Dir) Put(ctx context.Context, key string, body []byte) error {
-	temp, err := d.write(ctx, key, body)
-	if err != nil {
-		return d.failed("store", key, err)
-	}
-	if err := os.Rename(temp, d.Location(key)); err != nil {
-		os.Remove(temp)
-		return d.failed("store", key, err)
-	}
-	return d.failed("store", key, syncFolder(filepath.Dir(temp)))
+	return d.failed("store", key, d.write(ctx, key, body, os.Rename))
 }
 
-// PutNew writes a temporary file beside the target, syncs it and hard-links it to the target's name. The link fails
-// if the name exists. The file system must support hard links.
+// PutNew writes a temporary file, syncs it and hard-links it to the target's name. The link fails if the name exists.
+// The file system must support hard links.
 func (d *Dir) PutNew(ctx context.Context, key string, body []byte) (created bool, err error) {
 	if there, err := d.Exists(ctx, key); err != nil || there {
 		return false, err
 	}
-	temp, err := d.write(ctx, key, body)
-	if err != nil {
-		return false, d.failed("store", key, err)
-	}
-	defer os.Remove(temp)
-	err = os.Link(temp, d.Location(key))
+	err = d.write(ctx, key, body, os.Link)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
-	if err != nil {
-		return false, d.failed("store", key, err)
-	}
-	return true, d.failed("store", key, syncFolder(filepath.Dir(temp)))
+	return err == nil, d.failed("store", key, err)
 }
 
-// write writes body to a temporary file beside the key's file and returns the path of the temporary file.
-func (d *Dir) write(ctx context.Context, key string, body []byte) (string, error) {
+// write writes body to a temporary file and gives it the key's name by move.
+func (d *Dir) write(ctx context.Context, key string, body []byte, move func(from, to string) error) error {
 	if err := usable(ctx, key); err != nil {
-		return "", err
+		return err
 	}
-	folder := filepath.Dir(d.Location(key))
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
+	if err := os.MkdirAll(filepath.Join(d.root, tempFolder), 0o755); err != nil {
+		return err
 	}
-	f, err := os.CreateTemp(folder, tempPrefix)
+	f, err := os.CreateTemp(filepath.Join(d.root, tempFolder), tempPrefix)
 	if err != nil {
-		return "", err
+		return err
 	}
+	defer os.Remove(f.Name())
 	_, err = f.Write(body)
 	if err == nil {
 		err = f.Chmod(0o644)
@@ -87,10 +75,33 @@ func (d *Dir) write(ctx context.Context, key string, body []byte) (string, error
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name())
-		return "", err
+		return err
 	}
-	return f.Name(), nil
+	folder := filepath.Dir(d.Location(key))
+	for range 3 { // Delete may remove the folder while it is empty
+		if err = os.MkdirAll(folder, 0o755); err == nil {
+			err = move(f.Name(), d.Location(key))
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return syncFolder(folder)
+}
+
+// Leftovers returns the paths of temporary files of killed processes that are older than the given time. Writing a file
+// takes only seconds.
+func (d *Dir) Leftovers(older time.Time) (paths []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(d.root, tempFolder))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().Before(older) {
+			paths = append(paths, filepath.Join(d.root, tempFolder, e.Name()))
+		}
+	}
+	return paths, d.failed("look through", tempFolder, ignore(err, fs.ErrNotExist))
 }
 
 // syncFolder syncs a folder so that new names survive a power cut. It does nothing on Windows and ignores file
@@ -140,16 +151,19 @@ func (d *Dir) Exists(ctx context.Context, key string) (bool, error) {
 	return info.Mode().IsRegular(), nil
 }
 
-// Delete removes the artefact's file. Its folder stays.
+// Delete removes the artefact's file, and folders that are empty then.
 func (d *Dir) Delete(ctx context.Context, key string) error {
 	if err := usable(ctx, key); err != nil {
 		return d.failed("delete", key, err)
 	}
-	err := os.Remove(d.Location(key))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	path := d.Location(key)
+	err := os.Remove(path)
+	for folder := filepath.Dir(path); err == nil && folder != d.root; folder = filepath.Dir(folder) {
+		if os.Remove(folder) != nil { // it is not empty
+			break
+		}
 	}
-	return d.failed("delete", key, err)
+	return d.failed("delete", key, ignore(err, fs.ErrNotExist))
 }
 
 // List walks the part of the directory that can contain keys with this prefix.
@@ -215,4 +229,12 @@ func (d *Dir) failed(doing, key string, err error) error {
 // usable returns an error if the context has ended or the key is invalid.
 func usable(ctx context.Context, key string) error {
 	return errors.Join(context.Cause(ctx), checkKey(key))
+}
+
+// ignore returns nil instead of target.
+func ignore(err, target error) error {
+	if errors.Is(err, target) {
+		return nil
+	}
+	return err
 }

@@ -42,7 +42,7 @@ type S3 struct {
 	host             string // host of the endpoint, for messages
 	endpoint, region string // names of their settings, for messages
 	credentials      *watchedCredentials
-	retryer          retryer
+	retryer          aws.Retryer
 	pace             pace
 }
 
@@ -105,12 +105,18 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 	return s, nil
 }
 
+// impatient returns the store with one retry, so that errors come soon.
+func (s *S3) impatient() *S3 {
+	soon := *s
+	soon.client = s3.New(s.client.Options(), func(o *s3.Options) { o.RetryMaxAttempts = 2 })
+	return &soon
+}
+
 // Location returns the address of the object: s3://bucket/prefix/key.
 func (s *S3) Location(key string) string { return "s3://" + s.bucket + "/" + s.prefix + key }
 
 // Exists reports whether there is an object.
 func (s *S3) Exists(ctx context.Context, key string) (bool, error) {
-	ctx = withRecord(ctx)
 	err := usable(ctx, key)
 	there := false
 	if err == nil {
@@ -136,7 +142,6 @@ func (s *S3) look(ctx context.Context, key *string) (bool, error) {
 
 // Delete removes the object. A versioned bucket keeps the old versions.
 func (s *S3) Delete(ctx context.Context, key string) error {
-	ctx = withRecord(ctx)
 	if err := usable(ctx, key); err != nil {
 		return s.failed(ctx, "delete", key, err)
 	}
@@ -156,7 +161,6 @@ func (s *S3) List(ctx context.Context, prefix string) ([]string, error) {
 
 // ListStats is List with sizes and times, which a bucket listing includes.
 func (s *S3) ListStats(ctx context.Context, prefix string) ([]Listed, error) {
-	ctx = withRecord(ctx)
 	var list []Listed
 	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: s.key(prefix)})
 	for pages.HasMorePages() {

@@ -1,13 +1,13 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"unicode"
@@ -37,12 +37,8 @@ func (s *S3) failed(ctx context.Context, doing, key string, err error) error {
 	var gaveUp *retry.MaxAttemptsError
 	switch {
 	case ctx.Err() != nil:
-		cause := context.Cause(ctx)
-		e.causes = append(e.causes, cause)
-		reason = cause.Error()
-		if last := lastTry(ctx); last != nil {
-			reason += "; the attempt before: " + s.explain(last)
-		}
+		e.causes = append(e.causes, context.Cause(ctx))
+		reason = context.Cause(ctx).Error()
 	case errors.As(err, &gaveUp):
 		reason = fmt.Sprintf("%s (%d attempts)", reason, gaveUp.Attempt)
 	}
@@ -81,87 +77,84 @@ func status(err error) int {
 	return 0
 }
 
-// explain returns the reason and advice, in one line.
+// explain says in one line what went wrong, and what to do.
 func (s *S3) explain(err error) string {
-	var missing credentialsError
-	if errors.As(err, &missing) {
-		return fmt.Sprintf("no usable credentials (%s): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-			plain(missing.err.Error()))
-	}
-	if status(err) != 0 {
-		return s.explainAnswer(err)
-	}
 	var (
-		name *net.DNSError
-		cert *tls.CertificateVerificationError
-		slow slowError
-		op   *net.OpError
-		req  *url.Error
-		call *smithy.OperationError
+		missing credentialsError
+		cert    *tls.CertificateVerificationError
+		broken  bodyError
 	)
+	advice := "check the server, " + s.endpoint + " and the network"
 	switch {
-	case errors.As(err, &name):
-		return fmt.Sprintf("the name %s cannot be resolved (%s): correct %s, or check the network", name.Name,
-			name.Err, s.endpoint)
+	case errors.As(err, &missing):
+		err, advice = missing, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+	case status(err) != 0:
+		return s.explainAnswer(err)
 	case errors.As(err, &cert):
-		return fmt.Sprintf("its certificate is not trusted (%s): set AWS_CA_BUNDLE to the authority's certificate, or "+
-			"correct %s", plain(cert.Err.Error()), s.endpoint)
-	case errors.As(err, &op) && op.Op == "dial":
-		return fmt.Sprintf("no connection (%s): start the server, correct %s, or check the network", op.Err, s.endpoint)
-	case errors.Is(err, http.ErrSchemeMismatch):
-		return "the server does not use TLS: write http:// in " + s.endpoint + ", or give the server a certificate"
-	case errors.Is(err, errNotS3):
-		return errNotS3.Error() + ": correct " + s.endpoint
-	case errors.As(err, &slow):
-		return slow.Error() + ": check its log, or the network"
-	case errors.As(err, &req):
-		return fmt.Sprintf("the connection was interrupted (%s): check the server's log, or the network",
-			plain(req.Err.Error()))
-	case errors.As(err, &call):
-		return plain(call.Err.Error())
+		err, advice = cert, "set AWS_CA_BUNDLE to the authority's certificate, or correct "+s.endpoint
+	case errors.As(err, &broken):
+		err = broken
+	default:
+		err = innermost(err)
 	}
-	return plain(err.Error())
+	return plain(err.Error()) + ": " + advice
 }
 
-// explainAnswer explains an error response of the server.
+// innermost returns the cause of an error without the operations around it.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
 func (s *S3) explainAnswer(err error) string {
 	answer := fmt.Sprintf("%d %s", status(err), http.StatusText(status(err)))
 	var api smithy.APIError
-	// If the response is not the XML of an S3 error, the SDK derives a code from the status.
 	spoken := errors.As(err, &api) && api.ErrorCode() != "UnknownError" &&
 		api.ErrorMessage() != http.StatusText(status(err))
 	if spoken {
 		answer = plain(fmt.Sprintf("%d %s: %s", status(err), api.ErrorCode(), api.ErrorMessage()))
 	}
-	switch c := code(err); {
-	case c == "NoSuchBucket":
-		return fmt.Sprintf("bucket %s does not exist there: create it, or correct STORAGE_URL", s.bucket)
-	case c == "InvalidAccessKeyId", c == "XAdminUserNotFound": // the latter comes from versitygw
-		return "the server does not know this access key: correct AWS_ACCESS_KEY_ID"
-	case c == "SignatureDoesNotMatch":
-		return "the secret key does not belong to the access key: correct AWS_SECRET_ACCESS_KEY"
-	case c == "ExpiredToken", c == "InvalidToken":
-		return "the session token has expired: renew the AWS_* credentials"
-	case c == "RequestTimeTooSkewed":
-		return "the clocks of this machine and the server differ: set the clock"
-	case c == "PermanentRedirect", c == "AuthorizationHeaderMalformed", status(err) == http.StatusMovedPermanently:
-		return fmt.Sprintf("the bucket is in another region than %s (%s): correct %s",
-			s.client.Options().Region, answer, s.region)
-	case status(err) == http.StatusForbidden:
-		return fmt.Sprintf("access denied (%s): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they may "+
-			"get, put and list objects", answer)
-	case status(err) == http.StatusNotImplemented:
-		return fmt.Sprintf("the server does not support this operation (%s): use another S3 server", answer)
-	case status(err) == http.StatusInsufficientStorage, c == "QuotaExceeded", c == "XMinioStorageFull":
-		return fmt.Sprintf("the server's disk is full (%s): free disk space there", answer)
-	case status(err) == http.StatusServiceUnavailable, status(err) == http.StatusTooManyRequests:
-		return fmt.Sprintf("the server is overloaded or unavailable (%s): try again later, or with fewer workers", answer)
+	remedy := cmp.Or(s.remedies()[code(err)], s.remedies()[strconv.Itoa(status(err))])
+	switch {
+	case remedy != "":
 	case status(err) >= 500:
-		return fmt.Sprintf("the server has an internal error (%s): check its log, or try again later", answer)
+		remedy = "check its log, or try again later"
 	case !spoken:
-		return fmt.Sprintf("the answer is not that of an S3 server (%s): correct %s", answer, s.endpoint)
+		remedy = "this is not an S3 server; correct " + s.endpoint
+	default:
+		return "the server answers " + answer
 	}
-	return "the server answers " + answer
+	return "the server answers " + answer + ": " + remedy
+}
+
+// remedies says what to do about answers, by code or status.
+func (s *S3) remedies() map[string]string {
+	region := fmt.Sprintf("the bucket is in another region than %s; correct %s", s.client.Options().Region, s.region)
+	full := "free disk space there"
+	return map[string]string{
+		"NoSuchBucket":                 "create bucket " + s.bucket + ", or correct STORAGE_URL",
+		"InvalidAccessKeyId":           "correct AWS_ACCESS_KEY_ID",
+		"XAdminUserNotFound":           "correct AWS_ACCESS_KEY_ID", // of versitygw
+		"SignatureDoesNotMatch":        "correct AWS_SECRET_ACCESS_KEY",
+		"ExpiredToken":                 "renew the AWS_* credentials",
+		"InvalidToken":                 "renew the AWS_* credentials",
+		"RequestTimeTooSkewed":         "set the clock of this machine or of the server",
+		"PermanentRedirect":            region,
+		"AuthorizationHeaderMalformed": region,
+		"301":                          region,
+		"403":                          "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they may get, put and list objects",
+		"501":                          "use another S3 server",
+		"QuotaExceeded":                full,
+		"XMinioStorageFull":            full,
+		"507":                          full,
+		"503":                          "try again later, or with fewer workers",
+		"429":                          "try again later, or with fewer workers",
+	}
 }
 
 // plain reduces external text to one line of at most 300 characters.

@@ -20,7 +20,6 @@ const bodyAttempts = 3
 
 // Get downloads the object and verifies its length and checksums: the server's, if it sends one, and ours.
 func (s *S3) Get(ctx context.Context, key string) ([]byte, error) {
-	ctx = withRecord(ctx)
 	if err := usable(ctx, key); err != nil {
 		return nil, s.failed(ctx, "fetch", key, err)
 	}
@@ -33,7 +32,6 @@ func (s *S3) Get(ctx context.Context, key string) ([]byte, error) {
 		if !errors.As(err, &broken) || attempt == bodyAttempts {
 			return nil, s.failed(ctx, "fetch", key, err)
 		}
-		ctx.Value(recordKey{}).(*record).set(err)
 		if err := s.pauseAfter(ctx, attempt, err); err != nil {
 			return nil, s.failed(ctx, "fetch", key, err)
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -26,12 +25,10 @@ type pace struct {
 
 var usualPace = pace{attempts: 6, pause: 8 * time.Second, patience: 30 * time.Second, rate: 64 << 10}
 
-// retryer is the SDK's standard policy (errors of network and server, throttling; exponential pauses with jitter)
+// newRetryer returns the SDK's standard policy (errors of network and server, throttling; exponential pauses with jitter)
 // without its quota. After an outage under load, the quota would prevent retries until a request succeeds.
-type retryer struct{ *retry.Standard }
-
-func newRetryer(p pace) retryer {
-	return retryer{retry.NewStandard(func(o *retry.StandardOptions) {
+func newRetryer(p pace) aws.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts, o.MaxBackoff, o.RateLimiter = p.attempts, p.pause, ratelimit.None
 		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(hopeless)}, o.Retryables...)
 		o.Retryables = append(o.Retryables,
@@ -40,7 +37,7 @@ func newRetryer(p pace) retryer {
 				"ConditionalRequestConflict": {}, "OperationAborted": {}, // another writer uses the same key
 				"IncompleteBody": {}, // the connection was cut
 			}})
-	})}
+	})
 }
 
 // hopeless stops the SDK from retrying errors that only a configuration change can fix.
@@ -50,45 +47,6 @@ func hopeless(err error) aws.Ternary {
 		return aws.FalseTernary
 	}
 	return aws.UnknownTernary
-}
-
-// GetRetryToken runs before each retry. It records the error that caused the retry.
-func (r retryer) GetRetryToken(ctx context.Context, err error) (func(error) error, error) {
-	if rec, ok := ctx.Value(recordKey{}).(*record); ok {
-		rec.set(err)
-	}
-	return r.Standard.GetRetryToken(ctx, err)
-}
-
-var _ aws.RetryerV2 = retryer{}
-
-// record holds the last error that caused a retry. The SDK drops it when the context ends during a pause.
-type record struct {
-	mu   sync.Mutex
-	last error
-}
-
-type recordKey struct{}
-
-func withRecord(ctx context.Context) context.Context {
-	return context.WithValue(ctx, recordKey{}, new(record))
-}
-
-func (r *record) set(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.last = err
-}
-
-// lastTry returns the error that caused the last retry, or nil if there was none.
-func lastTry(ctx context.Context) error {
-	rec, ok := ctx.Value(recordKey{}).(*record)
-	if !ok {
-		return nil
-	}
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	return rec.last
 }
 
 // slowError ends an attempt that took too long. It is retryable.

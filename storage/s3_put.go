@@ -48,7 +48,6 @@ func (s *S3) PutNew(ctx context.Context, key string, body []byte) (created bool,
 }
 
 func (s *S3) put(ctx context.Context, key string, body []byte, onlyNew *string) (created bool, err error) {
-	ctx = withRecord(ctx)
 	if err := usable(ctx, key); err != nil {
 		return false, s.failed(ctx, "store", key, err)
 	}

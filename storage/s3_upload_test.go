@@ -70,8 +70,8 @@ func TestS3UploadFailsWhole(t *testing.T) {
 		spoil spoil
 		want  string
 	}{
-		"overloaded":     {[]byte("x"), method("PUT"), answer(503, "SlowDown", "reduce your request rate"), "overloaded or unavailable (503 SlowDown: reduce your request rate): try again later, or with fewer workers (4 attempts)"},
-		"connection cut": {long[:1<<20], method("PUT"), cutInMidUpload, "check the server's log, or the network (4 attempts)"},
+		"overloaded":     {[]byte("x"), method("PUT"), answer(503, "SlowDown", "reduce your request rate"), "503 SlowDown"},
+		"connection cut": {long[:1<<20], method("PUT"), cutInMidUpload, "(4 attempts)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

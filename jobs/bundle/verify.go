@@ -63,9 +63,6 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 		}
 		return check, nil
 	}
-	if check.Problems, err = withoutLate(ctx, store, runID, check.Problems, in.metadata.MissingTexts); err != nil {
-		return check, err
-	}
 	check.State = in.Run.State
 	traces := in.Traces()
 	if err := check.evidence(ctx, store, runID, traces); err != nil {
@@ -111,27 +108,6 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 	registry := in.Registry()
 	check.compare(v.Compare(tree, registry, reporting.References(in.Run, registry, tree.Cited())), v.Rules)
 	return check, nil
-}
-
-// withoutLate removes problems about texts that exist although the bundle lists them as missing, because the machine
-// that kept them came back. A text that does not match the hash in its name remains a problem. The error is the
-// store's.
-func withoutLate(ctx context.Context, store storage.Store, runID string, problems []storage.Problem,
-	missing []string) ([]storage.Problem, error) {
-	left := []storage.Problem{}
-	for _, p := range problems {
-		if hash := pageHash(p.File); p.What == storage.Unlisted && p.File == storage.PageKey(runID, hash) &&
-			slices.Contains(missing, hash) {
-			switch body, err := store.Get(ctx, p.File); {
-			case err == nil && topicqueue.TextHash(string(body)) == hash, errors.Is(err, storage.ErrNotExist):
-				continue
-			case err != nil:
-				return problems, err
-			}
-		}
-		left = append(left, p)
-	}
-	return left, nil
 }
 
 // storedVerification reads the recorded check of a run's report. It returns nil if the file is missing, because the

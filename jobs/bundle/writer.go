@@ -7,9 +7,7 @@ package bundle
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"nightdesk/pipeline/reporting"
@@ -30,8 +28,7 @@ type Writer struct {
 	staged   []string          // pages and figures already in storage
 	pages    ReturnedPages
 	sources  []sourceLine
-	Missing  []string              // texts that traces and calls refer to and that are not in storage
-	Lost     int                   // number of Missing texts that claims, links of the report or its registry depend on
+	Missing  []string              // texts that traces and calls refer to and that are not in storage; set by Gather
 	formats  []Format              // the report in other formats
 	audio    *topicqueue.Narration // nil: not requested
 	Tally    topicqueue.Tally      // results of the run; set by Write
@@ -124,82 +121,32 @@ func (b *Writer) config(run topicqueue.Run) configFile {
 	return configFile{run, b.services.Config}
 }
 
-// How long after its end a run waits for texts that another machine keeps while the storage is unavailable.
-const (
-	TextsWait = 10 * time.Minute // texts that its claims depend on
-	otherWait = time.Minute      // texts that were read without yielding claims
-)
-
-// Gather checks that the texts read by a run are in storage, and returns an error while it should wait for them. Texts
-// of a machine that does not come back are given up after a while. The bundle then lists them as missing, and if
-// something depends on them the run is not successful.
-func (b *Writer) Gather(ctx context.Context) error {
-	if f, ok := b.services.Store.(storage.Flusher); ok {
-		if _, err := f.Flush(ctx); err != nil {
-			return err
-		}
-	}
+// Gather finds what of the run is in storage, and reads the lists of returned sources. A text that was removed there is
+// recorded as missing.
+func (b *Writer) Gather(ctx context.Context) (err error) {
 	for _, t := range b.In.Computed { // their texts are in the report alone
 		if err := (storage.Pages{Store: b.leased}).PutPage(ctx, b.In.Run.ID, t.Source.Hash, t.Claims[0].Quote); err != nil {
 			return err
 		}
 	}
-	var err error
 	if b.staged, err = b.files.Staged(ctx); err != nil {
 		return err
 	}
-	silent, err := b.findNarration(ctx)
-	if err != nil {
-		return err
-	}
-	if err = b.findMissing(ctx); err != nil {
-		return err
-	}
-	wait := otherWait
-	if b.Lost > 0 {
-		wait = TextsWait
-	}
-	if silent && b.services.Now().Before(b.In.Run.EndedAt.Add(otherWait)) {
-		return errors.New("the narration is on another machine that cannot reach the storage yet")
-	}
-	if n := len(b.Missing); n > 0 && b.services.Now().Before(b.In.Run.EndedAt.Add(wait)) {
-		return fmt.Errorf("%d texts of the run are on another machine that cannot reach the storage yet", n)
-	}
-	return nil
-}
-
-// findMissing reads the lists of returned sources, and records texts that traces and calls refer to and that are not
-// staged.
-func (b *Writer) findMissing(ctx context.Context) (err error) {
-	b.Missing, b.Lost = nil, 0
-	there, linked := map[string]bool{}, map[string]bool{}
-	if b.report != nil {
-		for _, id := range citedOf(nil, b.report.Verification) {
-			linked[id] = true
-		}
-	}
+	b.findNarration()
+	there := map[string]bool{"": true}
 	for _, key := range b.staged {
-		if strings.HasPrefix(key, b.cacheKey("pages/")) {
-			there[pageHash(key)] = true
-		}
+		there[pageHash(key)] = true
 	}
-	name := func(hash string, rests bool) {
-		if hash == "" || there[hash] {
-			return
+	need := func(hash string) {
+		if !there[hash] {
+			b.Missing = append(b.Missing, hash)
 		}
 		there[hash] = true
-		b.Missing = append(b.Missing, hash)
-		if rests {
-			b.Lost++
-		}
 	}
-	need := func(hash string) { name(hash, true) }
 	for _, t := range b.In.Traces() {
-		if t.Timestamp.Before(b.In.Run.StartedAt) { // from an earlier run, whose bundle has the whole answer
-			need(t.Source.Hash)
-			continue
+		if !t.Timestamp.Before(b.In.Run.StartedAt) { // else the bundle of the earlier run has the whole answer
+			need(pageHash(t.RawAnswer))
 		}
-		need(pageHash(t.RawAnswer))
 		need(t.Source.Hash)
 	}
 	lists := b.pages.InOrder(b.In.Blocks)
@@ -212,7 +159,7 @@ func (b *Writer) findMissing(ctx context.Context) (err error) {
 	}
 	for _, c := range b.In.Returned {
 		for _, s := range c.Sources {
-			name(s.Hash, linked[s.ID])
+			need(s.Hash)
 		}
 	}
 	return nil

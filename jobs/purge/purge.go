@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -382,24 +383,19 @@ func (w *purging) memory(ctx context.Context, key string) (m memoryHead, err err
 }
 
 // leftovers removes incomplete writes of killed processes, if the storage is a directory.
-func (w *purging) leftovers(ctx context.Context) error {
+func (w *purging) leftovers(context.Context) error {
 	dir, ok := w.Store.(*storage.Dir)
 	if !ok {
 		return nil
 	}
-	paths, err := dir.Leftovers(ctx, w.Now.Add(-leftoverAge))
-	if err != nil {
-		return err
-	}
+	paths, err := dir.Leftovers(w.Now.Add(-leftoverAge))
 	for _, path := range paths {
-		err := w.say(Item{Kind: "leftover", Name: path, Files: 1,
-			Why: "left over from an interrupted write, or an empty folder"})
-		if err == nil && !w.Dry {
-			err = dir.RemoveLeftover(path)
+		if err == nil {
+			err = w.say(Item{Kind: "leftover", Name: path, Files: 1, Why: "left over from an interrupted write"})
 		}
-		if err != nil {
-			return err
+		if err == nil && !w.Dry {
+			err = os.Remove(path)
 		}
 	}
-	return nil
+	return err
 }

@@ -39,8 +39,8 @@ func (l *Reader) openCSV(in *bufio.Reader) error {
 	}
 	for _, name := range header {
 		c.columns = append(c.columns, canonical(name))
-		l.columns[canonical(name)] = true
 	}
+	l.columns = c.columns
 	if err := l.checkHeader(c.columns); err != nil {
 		at, _ := c.csv.FieldPos(0)
 		return &RowError{at, strings.ReplaceAll(err.Error(), "\n", "; ")}
@@ -59,7 +59,7 @@ func (l *Reader) checkHeader(columns []string) error {
 		}
 	}
 	for _, v := range l.template.Variables() {
-		if !slices.Contains(columns, v) && !l.fallback.has(v) {
+		if _, known := l.variables[v]; !known && !slices.Contains(columns, v) {
 			wrong = append(wrong, fmt.Errorf("{%s} is not a column; columns: %s", v, shown))
 		}
 	}
@@ -98,20 +98,13 @@ func (c *csvRows) next() (row, error) {
 				continue
 			}
 			return row{}, &RowError{r.line,
-				fmt.Sprintf("it has %s, but the header has %d; put text that contains %q in quotes",
-					fields(len(cells)), len(c.columns), string(c.csv.Comma))}
+				fmt.Sprintf("%d columns, but the header has %d; put text that contains %q in quotes",
+					len(cells), len(c.columns), string(c.csv.Comma))}
 		}
 		if len(r.values) > 0 {
 			return r, nil
 		}
 	}
-}
-
-func fields(n int) string {
-	if n == 1 {
-		return "1 field"
-	}
-	return fmt.Sprintf("%d fields", n)
 }
 
 // read reads one record. An error in this record only is a *RowError.
@@ -135,17 +128,9 @@ func (c *csvRows) read() ([]string, error) {
 		return nil, err
 	}
 	c.last = parse.Line
-	text := parse.Err.Error()
-	switch {
-	case errors.Is(parse.Err, csv.ErrBareQuote):
-		text = `a field contains a quote but is not quoted; quote the field and double each quote inside it`
-	case errors.Is(parse.Err, csv.ErrQuote) && parse.Line > parse.StartLine:
-		text = fmt.Sprintf("the quotes of a field that begins here are not closed properly (noticed on line %d); "+
-			"double each quote inside a field", parse.Line)
-	case errors.Is(parse.Err, csv.ErrQuote):
-		text = `the quotes of a field are not closed properly; double each quote inside a field`
-	}
-	return nil, &RowError{parse.StartLine, text}
+	return nil, &RowError{parse.StartLine,
+		fmt.Sprintf("%s (noticed on line %d); quote a field that contains quotes, and double each of them", parse.Err,
+			parse.Line)}
 }
 
 var errTooLarge = errors.New("the row is too large")

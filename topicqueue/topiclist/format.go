@@ -40,15 +40,7 @@ func detect(name string, head []byte, template *Template) Format {
 	case ".jsonl", ".ndjson":
 		return JSONLines
 	}
-	line := head
-	for {
-		first, rest, more := bytes.Cut(line, []byte("\n"))
-		if len(bytes.TrimSpace(first)) > 0 || !more {
-			line = bytes.TrimSpace(first)
-			break
-		}
-		line = rest
-	}
+	line, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
 	if len(line) > 0 && line[0] == '{' && (json.Valid(line) || len(head) == peekBytes) {
 		return JSONLines
 	}
@@ -79,18 +71,22 @@ const separators = ",;\t|"
 // separatorOf determines the separator of a header row: the one that gives the most known column names, then the most
 // columns.
 func separatorOf(header string) rune {
-	best, most := ',', 0
+	best := rune(separators[0])
 	for _, s := range separators {
-		cells := strings.Split(header, string(s))
-		score := len(cells)
-		for _, c := range cells {
-			if isColumn(canonical(strings.Trim(strings.TrimSpace(c), `"`))) {
-				score += 1000
-			}
-		}
-		if len(cells) > 1 && score > most {
-			best, most = s, score
+		if score(header, s) > score(header, best) {
+			best = s
 		}
 	}
 	return best
+}
+
+// score counts the cells of a header, and those with known names as many.
+func score(header string, separator rune) (n int) {
+	for _, cell := range strings.Split(header, string(separator)) {
+		n++
+		if isColumn(canonical(strings.Trim(strings.TrimSpace(cell), `"`))) {
+			n += 1000
+		}
+	}
+	return n
 }

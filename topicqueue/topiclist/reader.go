@@ -43,9 +43,12 @@ type Reader struct {
 	format   Format
 	template *Template // nil: the topic is the column topic, or the line
 	rows     func() (row, error)
-	columns  map[string]bool // all columns of a CSV file; for JSON Lines the fields read so far
+	columns  []string        // of CSV and text
 	unused   map[string]bool // columns without a meaning
-	fallback *fallback       // nil: only columns can be used
+	// Variables in braces that cells and the template may use, such as the date; nil: none. unknown: words in braces that
+	// are no variable.
+	variables map[string]string
+	unknown   map[string]bool
 }
 
 // row is a row before the template is applied.
@@ -80,19 +83,17 @@ func NewReader(r io.Reader, name string, format Format, template *Template, valu
 	if format == "" {
 		format = detect(name, head, template)
 	}
-	l := &Reader{format: format, template: template, columns: map[string]bool{}, unused: map[string]bool{}}
-	if values != nil {
-		l.fallback = &fallback{values: values, unknown: map[string]bool{}}
-	}
+	l := &Reader{format: format, template: template, unused: map[string]bool{}, variables: values,
+		unknown: map[string]bool{}}
 	switch format {
 	case CSV:
 		return l, l.openCSV(in)
 	case JSONLines:
 		l.rows = (&jsonRows{lines: lineReader{in: in}, means: l.means}).next
 	default:
-		l.columns["topic"] = true
+		l.columns = []string{"topic"}
 		for _, v := range template.Variables() {
-			if v != "topic" && !l.fallback.has(v) {
+			if _, known := l.variables[v]; v != "topic" && !known {
 				return nil, fmt.Errorf("the template uses {%s}, but a text list has only {topic}, which is the line; use a "+
 					"CSV or JSON Lines file", v)
 			}
@@ -118,9 +119,7 @@ func (l *Reader) Next() (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	if err := l.fillCells(r); err != nil {
-		return Row{}, &RowError{r.line, err.Error()}
-	}
+	l.fill(r)
 	out := Row{Line: r.line, Topic: r.values["topic"]}
 	for name, value := range r.values {
 		switch {
@@ -142,7 +141,6 @@ func (l *Reader) Next() (Row, error) {
 		}
 	}
 	if l.template != nil {
-		l.addFallback(r)
 		if out.Topic, err = l.template.Fill(r.values); err != nil {
 			return Row{}, &RowError{r.line, err.Error()}
 		}

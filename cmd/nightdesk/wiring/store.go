@@ -51,9 +51,6 @@ func OpenWritableStore(ctx context.Context, cfg config.Config, con *view.Console
 		}
 		return nil, err
 	}
-	if _, local := s.(*storage.Dir); !local {
-		s = storage.NewSpool(s, filepath.Join(cfg.DataDir, "spool"))
-	}
 	return s, nil
 }
 
