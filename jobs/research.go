@@ -133,9 +133,6 @@ func (b *blockQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (
 		return intents, err
 	})
 	b.view, b.last = result.View, time.Now()
-	if err == nil {
-		b.a.Iterated(cp.Iteration)
-	}
 	return result, err
 }
 

@@ -136,6 +136,7 @@ func (s *S3) explainAnswer(err error) string {
 func (s *S3) remedies() map[string]string {
 	region := fmt.Sprintf("the bucket is in another region than %s; correct %s", s.client.Options().Region, s.region)
 	full := "free disk space there"
+	rights := "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they may get, put and list objects"
 	return map[string]string{
 		"NoSuchBucket":                 "create bucket " + s.bucket + ", or correct STORAGE_URL",
 		"InvalidAccessKeyId":           "correct AWS_ACCESS_KEY_ID",
@@ -147,7 +148,7 @@ func (s *S3) remedies() map[string]string {
 		"PermanentRedirect":            region,
 		"AuthorizationHeaderMalformed": region,
 		"301":                          region,
-		"403":                          "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they may get, put and list objects",
+		"403":                          rights,
 		"501":                          "use another S3 server",
 		"QuotaExceeded":                full,
 		"XMinioStorageFull":            full,

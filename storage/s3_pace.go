@@ -25,8 +25,8 @@ type pace struct {
 
 var usualPace = pace{attempts: 6, pause: 8 * time.Second, patience: 30 * time.Second, rate: 64 << 10}
 
-// newRetryer returns the SDK's standard policy (errors of network and server, throttling; exponential pauses with jitter)
-// without its quota. After an outage under load, the quota would prevent retries until a request succeeds.
+// newRetryer returns the SDK's standard policy (errors of network and server, throttling; exponential pauses with
+// jitter) without its quota. After an outage under load, the quota would prevent retries until a request succeeds.
 func newRetryer(p pace) aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts, o.MaxBackoff, o.RateLimiter = p.attempts, p.pause, ratelimit.None

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -20,15 +19,14 @@ type Attempt struct {
 	Calls  *Calls  // its model and tool calls
 	Budget *Budget // pays for the calls
 
-	runner     *Runner
-	stage      Stage
-	limit      time.Duration // see HardLimit
-	gate       *gate
-	cancel     context.CancelCauseFunc
-	begun      time.Time
-	trace      tracing.Run
-	iterations atomic.Int64 // finished iterations of its block
-	traced     bool         // whether the trace of the published run is written
+	runner *Runner
+	stage  Stage
+	limit  time.Duration // see HardLimit
+	gate   *gate
+	cancel context.CancelCauseFunc
+	begun  time.Time
+	trace  tracing.Run
+	traced bool // whether the trace of the published run is written
 }
 
 // newAttempt returns an attempt at a unit that has begun.
@@ -38,7 +36,6 @@ func (r *Runner) newAttempt(begun redisqueue.Begun, s Stage) *Attempt {
 	if s.Limit != nil {
 		a.limit = s.Limit(a)
 	}
-	a.iterations.Store(int64(begun.Block.Iterations))
 	a.Calls, a.Budget = &Calls{a: a}, &Budget{a: a}
 	return a
 }
@@ -62,9 +59,6 @@ func (a *Attempt) LeftUntilSeal() time.Duration {
 	}
 	return max(0, a.Seal-time.Since(a.begun))
 }
-
-// Iterated records that an iteration of the unit's block is stored.
-func (a *Attempt) Iterated(k int) { a.iterations.Store(int64(k)) }
 
 // Emit appends events on behalf of the attempt.
 func (a *Attempt) Emit(ctx context.Context, events ...topicqueue.Event) error {

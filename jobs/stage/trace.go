@@ -1,10 +1,12 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -15,21 +17,14 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// spanAbove returns the id of the parent span of the attempt's calls.
-func (a *Attempt) spanAbove() string {
-	if a.Block.ID == "" {
-		return a.Lease.Unit
-	}
-	return tracing.Iteration(a.Block.ID, tracing.MayBegin(a.Run, int(a.iterations.Load())))
-}
+// spanAbove returns the id of the parent span of the attempt and its calls.
+func (a *Attempt) spanAbove() string { return cmp.Or(a.Block.ID, tracing.Root) }
 
 // about returns more plus the attributes of all spans that the attempt writes.
 func (a *Attempt) about(more map[string]any) map[string]any {
 	all := map[string]any{"nightdesk.run.id": a.Run.ID, "nightdesk.attempt": a.Lease.Generation,
-		"nightdesk.block.id": a.Block.ID}
-	for name, value := range more {
-		all[name] = value
-	}
+		"nightdesk.unit": a.Lease.Unit, "nightdesk.block.id": a.Block.ID}
+	maps.Copy(all, more)
 	return all
 }
 
@@ -38,7 +33,7 @@ func (a *Attempt) traceAttempt(began time.Time, out outcome, err error) {
 	if !a.trace.On() {
 		return
 	}
-	s := tracing.Span{Parent: a.Lease.Unit, Name: "attempt", Start: began, End: a.Now(),
+	s := tracing.Span{Parent: a.spanAbove(), Name: "attempt", Start: began, End: a.Now(),
 		Attributes: a.about(map[string]any{"nightdesk.outcome": string(out), "nightdesk.lapses": a.Lapses})}
 	switch out {
 	case outTimeUp, outFailed, outRetry:
@@ -162,15 +157,11 @@ func (a *Attempt) TraceRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	times, err := a.Queue.Times(ctx, a.Run.ID, blocks)
-	if err != nil {
-		return err
-	}
 	usage, err := a.Queue.Usage(ctx, a.Run.ID)
 	if err != nil {
 		return err
 	}
-	past := tracing.Past{Run: a.Run, Epoch: a.Epoch, Blocks: blocks, Times: times, Now: a.Now()}
+	past := tracing.Past{Run: a.Run, Epoch: a.Epoch, Blocks: blocks}
 	for _, u := range usage {
 		if a.Epoch == 0 || u.Timestamp.After(a.Run.StartedAt) { // other calls belong to earlier traces
 			past.Usage = append(past.Usage, u)

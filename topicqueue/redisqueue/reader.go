@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -248,38 +247,4 @@ func (q *reader) Report(ctx context.Context, runID string) ([]byte, error) {
 // Usage returns the recorded model calls of a run, oldest first.
 func (q *reader) Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error) {
 	return readList[topicqueue.Usage](q.rdb.LRange(ctx, key(runID, "usage"), 0, -1), "usage of run %s", runID)
-}
-
-// Times are the times of the parts of a run since its last retry, by the clock of Redis.
-type Times struct {
-	Began      map[string]time.Time   // first attempts at the stages begun so far (UnitPlan, ...)
-	Iterations map[string][]time.Time // ends of all iterations by block, in order
-}
-
-// Times returns the times of a run and the given blocks of it.
-func (q *reader) Times(ctx context.Context, runID string, blocks []topicqueue.Block) (Times, error) {
-	t := Times{Began: map[string]time.Time{}, Iterations: map[string][]time.Time{}}
-	stages := []string{UnitPlan, UnitReview, UnitReport, UnitNarrate, UnitPublish}
-	var fields []string
-	for _, unit := range stages {
-		fields = append(fields, unit+":began")
-	}
-	for _, b := range blocks {
-		fields = append(fields, b.ID+":times")
-	}
-	values, err := q.rdb.HMGet(ctx, key(runID, "work"), fields...).Result()
-	if err != nil {
-		return t, redisError(err, "read the times of run %s", runID)
-	}
-	for i, unit := range stages {
-		if began := lua.Text(values, i); began != "" {
-			t.Began[unit] = lua.Time(began)
-		}
-	}
-	for i, b := range blocks {
-		for _, end := range strings.Fields(lua.Text(values, len(stages)+i)) {
-			t.Iterations[b.ID] = append(t.Iterations[b.ID], lua.Time(end))
-		}
-	}
-	return t, nil
 }

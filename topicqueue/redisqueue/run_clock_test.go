@@ -217,42 +217,5 @@ func TestClockOfARun(t *testing.T) {
 	}
 }
 
-// TestTimes: a run stores when its stages first began and its iterations ended, until it is retried.
-func TestTimes(t *testing.T) {
-	t.Parallel()
-	c := newClocked(t, 0)
-	start := c.now
-	must[[]redisqueue.Intent](t)(c.q.Yield(t.Context(), c.begun.Lease))
-	c.pass(time.Second)
-	c.begin(redisqueue.UnitPlan, 2) // a second attempt
-	c.commit()
-	c.begin("block_1", 1)
-	for k := 1; k <= 2; k++ {
-		c.pass(time.Second)
-		for range 2 { // the reply of the first is lost
-			must[topicqueue.CheckpointResult](t)(first(c.q.Checkpoint(t.Context(), c.begun.Lease,
-				topicqueue.Checkpoint{Iteration: k}, c.begun.View, 8)))
-		}
-	}
-	must[[]redisqueue.Intent](t)(c.q.Cancel(t.Context(), c.run.ID, "enough", true))
-	c.pass(time.Second)
-	c.begin(redisqueue.UnitReport, 1)
-	blocks := must[[]topicqueue.Block](t)(c.q.Blocks(t.Context(), c.run.ID))
-	ends := []time.Time{start.Add(2 * time.Second), start.Add(3 * time.Second)}
-	check := func(began map[string]time.Time) {
-		t.Helper()
-		got := must[redisqueue.Times](t)(c.q.Times(t.Context(), c.run.ID, blocks))
-		want := redisqueue.Times{Began: began, Iterations: map[string][]time.Time{"block_1": ends}}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("times (-want +got):\n%s", diff)
-		}
-	}
-	check(map[string]time.Time{redisqueue.UnitPlan: start, redisqueue.UnitReport: start.Add(4 * time.Second)})
-	must[[]redisqueue.Intent](t)(c.q.Finish(t.Context(), c.begun.Lease,
-		redisqueue.Outcome{State: topicqueue.RunPartial, Report: "r", Content: []byte("{}")}))
-	must[[]redisqueue.Intent](t)(c.q.Retry(t.Context(), c.run.ID, redisqueue.RetryReport, 2))
-	check(map[string]time.Time{})
-}
-
 // first drops the tasks of a checkpoint.
 func first[T, U any](result T, _ U, err error) (T, error) { return result, err }

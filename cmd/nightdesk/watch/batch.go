@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
@@ -22,6 +23,7 @@ const (
 // batch watches the runs of a batch until all have ended.
 func (w *watcher) batch(ctx context.Context, name string) error {
 	b := &batchWatch{watcher: w, seqs: map[string]int64{}, ended: map[string]bool{}, view: view.Batch{Name: name},
+		past:   view.Batch{Name: name, States: map[topicqueue.RunState]int{}},
 		status: view.NewStatus(w.con.Out), late: !w.desk.HasQueue()}
 	if w.con.JSON {
 		b.status = view.NewStatus(io.Discard)
@@ -42,6 +44,7 @@ type batchWatch struct {
 	*watcher
 	status *view.Status
 	view   view.Batch
+	past   view.Batch       // the first runs of the batch, which have ended and are not read again
 	ended  map[string]bool  // runs that have ended
 	open   int              // number of the others
 	seqs   map[string]int64 // last printed message by run
@@ -114,11 +117,15 @@ func (b *batchWatch) read(ctx context.Context) (open []topicqueue.Run, err error
 	if err != nil {
 		return nil, err
 	}
-	now := view.Batch{Name: b.view.Name, States: map[topicqueue.RunState]int{}}
-	err = runs.RunsFrom(ctx, now.Name, 0, func(_ int, run topicqueue.Run) error {
+	now := b.past
+	now.States = maps.Clone(b.past.States)
+	err = runs.RunsFrom(ctx, now.Name, b.past.Runs, func(at int, run topicqueue.Run) error {
 		now.Add(run)
-		if !b.ended[run.ID] {
+		switch {
+		case !b.ended[run.ID]:
 			open = append(open, run)
+		case at == b.past.Runs:
+			b.past.Add(run)
 		}
 		return nil
 	})

@@ -32,7 +32,6 @@ local function left(field)
 end
 local lapses, epoch = num(work, unit .. ':lapses'), num(run, 'epoch')
 if not string.find(unit, '^block_') then
-  redis.call('HSETNX', work, unit .. ':began', now)
   return { 'ok', lapses, epoch, left('seal'), left('final') }
 end
 redis.call('HSET', blocks, unit .. ':status', 'RESEARCHING', unit .. ':updated', now)

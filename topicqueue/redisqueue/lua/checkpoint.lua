@@ -21,7 +21,6 @@ if ARGV[15] ~= '0' then redis.call('HINCRBY', run, 'evidence', ARGV[15]) end
 local new = cjson.decode(ARGV[8])
 addBlocks(new)
 redis.call('HSET', blocks, unit .. ':iterations', iteration, unit .. ':updated', now)
-redis.call('HSET', work, unit .. ':times', text(work, unit .. ':times') .. now .. ' ')
 redis.call('HSET', work, unit .. ':admissions', ARGV[9], unit .. ':lease', now + tonumber(ARGV[10]), unit .. ':memory', ARGV[11])
 redis.call('DEL', base .. 'journal:' .. unit) -- the checkpoint replaces the journal
 local list = cjson.decode(ARGV[12])

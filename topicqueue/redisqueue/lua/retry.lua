@@ -29,7 +29,7 @@ redis.call('HSET', run, 'since', num(run, 'seq')) -- the events of this epoch ha
 redis.call('DEL', events, once, base .. 'report')
 for _, unit in ipairs({ 'plan', 'review', 'report', 'narrate', 'publish' }) do
   fence(unit)
-  redis.call('HDEL', work, unit .. ':lapses', unit .. ':mark', unit .. ':ended', unit .. ':forced', unit .. ':began')
+  redis.call('HDEL', work, unit .. ':lapses', unit .. ':mark', unit .. ':ended', unit .. ':forced')
 end
 for _, id in ipairs(again) do
   fence(id)
@@ -38,7 +38,7 @@ for _, id in ipairs(again) do
   -- A block that has used all iterations without findings starts over, and may repeat its queries.
   if num(blocks, id .. ':iterations') >= tonumber(ARGV[2]) then
     redis.call('HDEL', blocks, id .. ':iterations')
-    redis.call('HDEL', work, id .. ':memory', id .. ':admissions', id .. ':times')
+    redis.call('HDEL', work, id .. ':memory', id .. ':admissions')
     redis.call('DEL', base .. 'traces:' .. id)
     for _, list in ipairs({ queries, ledger, returned }) do
       for _, item in ipairs(redis.call('LRANGE', list, 0, -1)) do

@@ -23,7 +23,6 @@ if not ended() then
       seal('the time of the run was used up')
       if num(work, 'report:forced') <= now then -- no other sweeper is writing it
         forced = generation('report') + 1
-        redis.call('HSETNX', work, 'report:began', now)
         redis.call('HSET', work, 'report:gen', forced, 'report:owner', ARGV[4], 'report:lease', now + tonumber(ARGV[5]),
           'report:forced', now + tonumber(ARGV[5]) / 4)
       end
