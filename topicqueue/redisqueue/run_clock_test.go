@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
