@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -33,28 +32,18 @@ type Done struct {
 	Runs    int `json:"runs"` // in the index now
 }
 
-const (
-	perChange = 50 // runs per transaction
-	// unwholeFor is the metadata age above which a run without a manifest is not about to be published: its bundle was
-	// purged, and only its report remains.
-	unwholeFor = time.Hour
-)
+const perChange = 50 // runs per transaction
 
 // CatchUp updates the index to match the storage. It lists the reports, reads the runs whose metadata is new or
 // changed, and drops deleted runs. progress: nil, or called with the number of runs read.
 func (x *Index) CatchUp(ctx context.Context, progress func(done, total int)) (done Done, err error) {
 	x.update.Lock()
 	defer x.update.Unlock()
-	err = x.use(func(db *sql.DB) error {
-		done, err = x.catchUp(ctx, db, progress)
-		return err
-	})
-	if ctx.Err() != nil {
-		return done, context.Cause(ctx)
-	}
-	if err != nil {
-		err = fmt.Errorf("bring the search index up to date: %w", err)
-		x.note(err.Error())
+	if done, err = x.catchUp(ctx, x.db, progress); err != nil {
+		err = x.failed(ctx, "bring the search index up to date", err)
+		if ctx.Err() == nil {
+			x.note(err.Error())
+		}
 		return done, err
 	}
 	x.note("")
@@ -72,7 +61,7 @@ func (x *Index) catchUp(ctx context.Context, db *sql.DB, progress func(done, tot
 	}
 	var fresh, gone []string
 	for id, at := range there {
-		if known[id] != at.text {
+		if known[id] != at {
 			fresh = append(fresh, id)
 		}
 	}
@@ -110,24 +99,18 @@ func (x *Index) catchUp(ctx context.Context, db *sql.DB, progress func(done, tot
 	return done, db.QueryRowContext(ctx, `SELECT count(*) FROM runs`).Scan(&done.Runs)
 }
 
-// stamp identifies a version of a run's metadata.
-type stamp struct {
-	text   string
-	stored time.Time
-}
-
 // stamps returns the runs in the storage.
-func (x *Index) stamps(ctx context.Context) (map[string]stamp, error) {
+func (x *Index) stamps(ctx context.Context) (map[string]string, error) {
 	const folder = "reports/"
 	list, err := x.store.ListStats(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]stamp{}
+	out := map[string]string{}
 	for _, l := range list {
 		id := strings.TrimPrefix(strings.TrimSuffix(l.Key, "_metadata.json"), folder)
 		if l.Key == storage.MetadataKey(id) {
-			out[id] = stamp{fmt.Sprintf("%d %d", l.Size, l.Stored.UnixNano()), l.Stored}
+			out[id] = fmt.Sprintf("%d %d", l.Size, l.Stored.UnixNano())
 		}
 	}
 	return out, nil
@@ -168,7 +151,7 @@ type claim struct {
 }
 
 // readAll reads several runs. A run that is being published is omitted; the next CatchUp finds it again.
-func (x *Index) readAll(ctx context.Context, ids []string, there map[string]stamp) ([]document, error) {
+func (x *Index) readAll(ctx context.Context, ids []string, there map[string]string) ([]document, error) {
 	docs := make([]document, len(ids))
 	err := storage.Each(ctx, len(ids), func(ctx context.Context, i int) error {
 		id := ids[i]
@@ -178,7 +161,7 @@ func (x *Index) readAll(ctx context.Context, ids []string, there map[string]stam
 		}
 		if err != nil { // reading it again would give the same error
 			zerolog.Ctx(ctx).Warn().Err(err).Str("run", id).Msg("run cannot be found by search: its files are damaged")
-			doc = document{run: topicqueue.Run{ID: id}, stamp: there[id].text}
+			doc = document{run: topicqueue.Run{ID: id}, stamp: there[id]}
 		}
 		docs[i] = doc
 		return nil
@@ -189,46 +172,22 @@ func (x *Index) readAll(ctx context.Context, ids []string, there map[string]stam
 	return slices.DeleteFunc(docs, func(d document) bool { return d.run.ID == "" }), nil
 }
 
-// read reads one run. It returns an empty document if the run is being published.
-func (x *Index) read(ctx context.Context, id string, at stamp) (doc document, err error) {
+// read reads a run. The document is empty while its bundle is not complete.
+func (x *Index) read(ctx context.Context, id string, at string) (document, error) {
 	run, err := bundle.ReadRun(ctx, x.store, id)
-	whole := !errors.Is(err, bundle.ErrNoBundle)
-	if whole && err != nil {
-		return doc, err
-	}
-	if !whole && time.Since(at.stored) < unwholeFor {
-		return doc, nil
-	}
-	var facts struct {
-		Topic, Batch, Title string
-		State               topicqueue.RunState
-		CompletedAt         time.Time `json:"completed_at"`
-	}
-	body, err := x.store.Get(ctx, storage.MetadataKey(id))
-	if errors.Is(err, storage.ErrNotExist) { // deleted meanwhile
-		return doc, nil
+	if errors.Is(err, bundle.ErrNoBundle) {
+		return document{}, nil
 	}
 	if err != nil {
-		return doc, err
+		return document{}, err
 	}
-	if err := json.Unmarshal(body, &facts); err != nil {
-		return doc, fmt.Errorf("read %s: %w", x.store.Location(storage.MetadataKey(id)), err)
-	}
-	if !whole {
-		run = topicqueue.Run{Topic: facts.Topic, Batch: facts.Batch, State: facts.State, EndedAt: facts.CompletedAt}
-	}
-	run.ID = id
-	doc = document{run: run, stamp: at.text, title: facts.Title}
 	report, err := bundle.Report(ctx, x.store, id)
 	if err != nil && !errors.Is(err, storage.ErrNotExist) {
 		return document{}, err
 	}
-	doc.report = report.Lines()
-	if whole {
-		doc.claims, err = x.readClaims(ctx, id)
-	} else {
-		err = nil
-	}
+	doc := document{run: run, stamp: at, title: report.Title, report: report.Lines()}
+	doc.run.ID = id
+	doc.claims, err = x.readClaims(ctx, id)
 	return doc, err
 }
 

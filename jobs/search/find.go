@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -92,40 +91,38 @@ func (x *Index) Search(ctx context.Context, q Query) (r Results, err error) {
 		return r, ErrNoWords
 	}
 	q.Limit, q.Offset = min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit), max(q.Offset, 0)
-	err = x.use(func(db *sql.DB) error {
-		r = Results{Results: []Result{}}
-		if err := db.QueryRowContext(ctx, `SELECT count(*) FROM runs`).Scan(&r.Indexed); err != nil {
-			return err
-		}
-		query := match(terms, "AND")
-		ids, total, err := find(ctx, db, query, q)
-		if err == nil && total == 0 && len(terms) > 1 {
-			r.Partly, query = true, match(terms, "OR")
-			ids, total, err = find(ctx, db, query, q)
-		}
-		if err != nil {
-			return err
-		}
-		r.Total, r.Partly = total, r.Partly && total > 0
-		for _, id := range ids {
-			result, err := load(ctx, db, id, query)
-			if errors.Is(err, sql.ErrNoRows) { // removed meanwhile
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			r.Results = append(r.Results, result)
-		}
-		return nil
-	})
-	if ctx.Err() != nil {
-		return r, context.Cause(ctx)
-	}
-	if err != nil {
-		return r, fmt.Errorf("search: %w", err)
+	if r, err = x.search(ctx, terms, q); err != nil {
+		return r, x.failed(ctx, "search", err)
 	}
 	r.AsOf, r.Behind = x.noted()
+	return r, nil
+}
+
+func (x *Index) search(ctx context.Context, terms []term, q Query) (Results, error) {
+	r := Results{Results: []Result{}}
+	if err := x.db.QueryRowContext(ctx, `SELECT count(*) FROM runs`).Scan(&r.Indexed); err != nil {
+		return r, err
+	}
+	query := match(terms, "AND")
+	ids, total, err := find(ctx, x.db, query, q)
+	if err == nil && total == 0 && len(terms) > 1 {
+		r.Partly, query = true, match(terms, "OR")
+		ids, total, err = find(ctx, x.db, query, q)
+	}
+	if err != nil {
+		return r, err
+	}
+	r.Total, r.Partly = total, r.Partly && total > 0
+	for _, id := range ids {
+		result, err := load(ctx, x.db, id, query)
+		if errors.Is(err, sql.ErrNoRows) { // removed meanwhile
+			continue
+		}
+		if err != nil {
+			return r, err
+		}
+		r.Results = append(r.Results, result)
+	}
 	return r, nil
 }
 

@@ -3,7 +3,8 @@
 //
 // Its index is a local file of the searching process and can be lost, because publishers do not update it. Open opens
 // the file. CatchUp compares it with a listing of the storage and reads runs that are new, published again or deleted.
-// Search answers queries. Several processes may share one file. A damaged file is rebuilt.
+// Search answers queries. Several processes may share one file. A damaged file is rebuilt at the
+// next start.
 package search
 
 import (
@@ -27,7 +28,6 @@ type Index struct {
 	path  string
 	store storage.Store
 
-	file   sync.RWMutex // locked while the file is replaced
 	db     *sql.DB
 	update sync.Mutex // one CatchUp at a time
 
@@ -60,12 +60,17 @@ func Open(folder string, store storage.Store) (*Index, error) {
 	}
 	err := x.open()
 	if err != nil && unusable(err) {
-		err = x.renew()
+		x.remove()
+		err = x.open()
 	}
-	if err != nil {
-		return nil, err
+	return x, err
+}
+
+// remove removes the file, which has another format or is damaged.
+func (x *Index) remove() {
+	for _, end := range []string{"", "-wal", "-shm"} {
+		_ = os.Remove(x.path + end) // if it stays, opening it fails again
 	}
-	return x, nil
 }
 
 // errFormat means that the file has the format of another program version.
@@ -122,53 +127,20 @@ func unusable(err error) bool {
 	return errors.Is(err, errFormat)
 }
 
-// renew starts with an empty file. Another process that has the old file open keeps it until that process ends.
-func (x *Index) renew() error {
-	x.file.Lock()
-	defer x.file.Unlock()
-	if x.db != nil {
-		_ = x.db.Close() // the file is deleted
-		x.db = nil
+// failed explains an error of the index. A damaged file is removed, so that the next start builds it again.
+func (x *Index) failed(ctx context.Context, doing string, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case unusable(err):
+		x.remove()
+		err = fmt.Errorf("%s is damaged and is built again at the next start: %w", x.path, err)
 	}
-	for _, end := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(x.path + end); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("remove the damaged search index: %w", err)
-		}
-	}
-	return x.open()
+	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// use calls do with the database. If the file is damaged, it is rebuilt and do is called again.
-func (x *Index) use(do func(*sql.DB) error) error {
-	try := func() error {
-		x.file.RLock()
-		defer x.file.RUnlock()
-		if x.db == nil {
-			return errors.New("the search index is closed")
-		}
-		return do(x.db)
-	}
-	err := try()
-	if err == nil || !unusable(err) {
-		return err
-	}
-	if err := x.renew(); err != nil {
-		return err
-	}
-	return try()
-}
-
-// Close closes the index.
-func (x *Index) Close() error {
-	x.file.Lock()
-	defer x.file.Unlock()
-	if x.db == nil {
-		return nil
-	}
-	err := x.db.Close()
-	x.db = nil
-	return err
-}
+// Close closes the file.
+func (x *Index) Close() error { return x.db.Close() }
 
 // note records the state of CatchUp. An empty behind means that it has succeeded.
 func (x *Index) note(behind string) {
