@@ -2,6 +2,9 @@ package storage
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -30,12 +33,17 @@ func PutMany(ctx context.Context, s Store, list []Artefact) error {
 	return Each(ctx, len(list), func(ctx context.Context, i int) error { return s.Put(ctx, list[i].Key, list[i].Body) })
 }
 
-// GetMany reads several artefacts in parallel, in the order of their keys. Missing ones are nil.
-func GetMany(ctx context.Context, s Store, keys []string) ([][]byte, error) {
-	bodies := make([][]byte, len(keys))
-	err := Each(ctx, len(keys), func(ctx context.Context, i int) (err error) {
-		bodies[i], err = s.Get(ctx, keys[i])
-		return ignore(err, ErrNotExist)
-	})
-	return bodies, err
+// ErrGarbled means that an artefact has another format than expected.
+var ErrGarbled = errors.New("invalid file format")
+
+// GetJSON decodes an artefact. The error wraps ErrNotExist or ErrGarbled if it is missing or something else.
+func GetJSON[T any](ctx context.Context, s Store, key string) (v T, err error) {
+	body, err := s.Get(ctx, key)
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(body, &v); err != nil {
+		return v, fmt.Errorf("read %s: %w: %w", s.Location(key), ErrGarbled, err)
+	}
+	return v, nil
 }

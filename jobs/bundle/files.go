@@ -44,11 +44,10 @@ func (d document[T]) key(runID string) string { return storage.CacheKey(runID, s
 // put adds the file to a bundle.
 func (d document[T]) put(b *Writer, v T) error { return b.files.PutJSON(d.key(b.In.Run.ID), v) }
 
-// read reads the file from a stored bundle. The error wraps storage.ErrNotExist if there is none, and errGarbled if it
+// read reads the file from a stored bundle. The error wraps storage.ErrNotExist if there is none, and storage.ErrGarbled if it
 // has another format.
-func (d document[T]) read(ctx context.Context, store storage.Store, runID string) (v T, err error) {
-	err = readJSON(ctx, store, d.key(runID), &v)
-	return v, err
+func (d document[T]) read(ctx context.Context, store storage.Store, runID string) (T, error) {
+	return storage.GetJSON[T](ctx, store, d.key(runID))
 }
 
 // lines is a JSON Lines file, each line with a T.
@@ -108,19 +107,6 @@ func Report(ctx context.Context, store storage.Store, runID string) (report.Repo
 		}
 	}
 	return r, nil
-}
-
-var errGarbled = errors.New("invalid file format")
-
-func readJSON(ctx context.Context, store storage.Store, key string, into any) error {
-	body, err := store.Get(ctx, key)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("read %s: %w: %w", store.Location(key), errGarbled, err)
-	}
-	return nil
 }
 
 func ignoreMissing(err error) error {

@@ -69,7 +69,7 @@ func readBundle(ctx context.Context, store storage.Store, runID string) (in stor
 	if err != nil {
 		return in, err
 	}
-	if err := readJSON(ctx, store, storage.MetadataKey(runID), &in.metadata); err != nil {
+	if in.metadata, err = storage.GetJSON[metadata](ctx, store, storage.MetadataKey(runID)); err != nil {
 		return in, err
 	}
 	in.Plan = topicqueue.Plan{

@@ -69,7 +69,7 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 		return check, err
 	}
 	v, err := storedVerification(ctx, store, runID)
-	if errors.Is(err, errGarbled) {
+	if errors.Is(err, storage.ErrGarbled) {
 		check.add(verificationJSON.key(runID), "has an invalid format")
 	} else if err != nil {
 		return check, err
@@ -92,7 +92,7 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 	tree, err := reportJSON.read(ctx, store, runID)
 	stored := err == nil // false: written before reports were stored as values
 	switch {
-	case errors.Is(err, errGarbled):
+	case errors.Is(err, storage.ErrGarbled):
 		check.add(reportJSON.key(runID), "has an invalid format")
 	case err != nil && !errors.Is(err, storage.ErrNotExist):
 		return check, err
@@ -115,7 +115,7 @@ func Verify(ctx context.Context, store storage.Store, runID string) (Check, erro
 func storedVerification(ctx context.Context, store storage.Store, runID string) (*checking.Verification, error) {
 	v, err := verificationJSON.read(ctx, store, runID)
 	if err == nil && v.Verification == nil {
-		err = errGarbled
+		err = storage.ErrGarbled
 	}
 	return v.Verification, ignoreMissing(err)
 }

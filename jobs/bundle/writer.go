@@ -54,8 +54,6 @@ func NewWriter(s Services, leased storage.Store, in reporting.Input, pages Retur
 		report: rep}
 }
 
-func (b *Writer) cacheKey(name string) string { return storage.CacheKey(b.In.Run.ID, name) }
-
 // Write stores all files of an ended run together, then the manifest.
 func (b *Writer) Write(ctx context.Context) error {
 	run := b.In.Run

@@ -115,14 +115,5 @@ func Put(ctx context.Context, store storage.Store, d digest.Digest) error {
 
 // Read returns the digest of a batch from storage. The error wraps storage.ErrNotExist if there is none.
 func Read(ctx context.Context, store storage.Store, batch string) (digest.Digest, error) {
-	var d digest.Digest
-	key := storage.DigestKey(batch, "json")
-	body, err := store.Get(ctx, key)
-	if err != nil {
-		return d, err
-	}
-	if err := json.Unmarshal(body, &d); err != nil {
-		return d, fmt.Errorf("read %s: not a valid digest: %w", store.Location(key), err)
-	}
-	return d, nil
+	return storage.GetJSON[digest.Digest](ctx, store, storage.DigestKey(batch, "json"))
 }

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -58,22 +59,22 @@ func Nights(ctx context.Context, store storage.Store, key string, limit int) (ni
 
 // readAll reads JSON documents in the order of their keys. Documents deleted meanwhile are omitted.
 func readAll[T any](ctx context.Context, store storage.Store, keys []string) ([]T, error) {
-	bodies, err := storage.GetMany(ctx, store, keys)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]T, 0, len(keys))
-	for i, body := range bodies {
-		if body == nil {
-			continue
+	all := make([]*T, len(keys))
+	err := storage.Each(ctx, len(keys), func(ctx context.Context, i int) error {
+		v, err := storage.GetJSON[T](ctx, store, keys[i])
+		if errors.Is(err, storage.ErrNotExist) {
+			return nil
 		}
-		var v T
-		if err := json.Unmarshal(body, &v); err != nil {
-			return nil, fmt.Errorf("read %s: %w", store.Location(keys[i]), err)
+		all[i] = &v
+		return err
+	})
+	var out []T
+	for _, v := range all {
+		if v != nil {
+			out = append(out, *v)
 		}
-		out = append(out, v)
 	}
-	return out, nil
+	return out, err
 }
 
 // before returns the last night of a topic before a run; false if there is none.

@@ -1,7 +1,6 @@
 package nights
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -154,13 +153,12 @@ func (s *Scheduler) snapshot(ctx context.Context, r schedule.Record, f *schedule
 			return Snapshot{}, err
 		}
 	}
-	data, err := s.Store.Get(ctx, f.Snapshot)
-	if err != nil {
-		return Snapshot{}, fmt.Errorf("read the topics of batch %s: %w", f.Batch, err)
+	out, err := storage.GetJSON[Snapshot](ctx, s.Store, f.Snapshot)
+	if err == nil {
+		err = out.check()
 	}
-	var out Snapshot
-	if err := json.Unmarshal(data, &out); err != nil || out.check() != nil {
-		return out, fmt.Errorf("decode the topics of batch %s: %w", f.Batch, cmp.Or(err, out.check()))
+	if err != nil {
+		return out, fmt.Errorf("read the topics of batch %s: %w", f.Batch, err)
 	}
 	return out, nil
 }

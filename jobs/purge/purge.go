@@ -13,7 +13,6 @@ package purge
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -368,18 +367,12 @@ type memoryHead struct {
 }
 
 // memory returns an empty head if there is no memory, or something else in its place.
-func (w *purging) memory(ctx context.Context, key string) (m memoryHead, err error) {
-	body, err := w.Store.Get(ctx, key)
-	if errors.Is(err, storage.ErrNotExist) {
-		return m, nil
-	}
-	if err != nil {
-		return m, err
-	}
-	if json.Unmarshal(body, &m) != nil {
+func (w *purging) memory(ctx context.Context, key string) (memoryHead, error) {
+	m, err := storage.GetJSON[memoryHead](ctx, w.Store, key)
+	if errors.Is(err, storage.ErrNotExist) || errors.Is(err, storage.ErrGarbled) {
 		return memoryHead{}, nil
 	}
-	return m, nil
+	return m, err
 }
 
 // leftovers removes incomplete writes of killed processes, if the storage is a directory.

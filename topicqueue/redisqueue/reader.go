@@ -72,7 +72,11 @@ func (d *runDecoder) decode(f map[string]string) (topicqueue.Run, error) {
 	}
 	run.Limit, _ = strconv.ParseInt(f["limit"], 10, 64)
 	run.Spent, _ = strconv.ParseInt(f["spent"], 10, 64)
-	run.Cuts, run.Tally = strings.Fields(f["cuts"]), decodeTally(f["tally"])
+	run.Cuts = strings.Fields(f["cuts"])
+	var tally topicqueue.Tally
+	if json.Unmarshal([]byte(f["tally"]), &tally) == nil { // earlier versions wrote another format
+		run.Tally = &tally
+	}
 	for field, count := range f {
 		if tool, ok := strings.CutPrefix(field, "asked:"); ok {
 			if run.ToolCalls == nil {
@@ -83,45 +87,37 @@ func (d *runDecoder) decode(f map[string]string) (topicqueue.Run, error) {
 			run.ToolCalls[tool] = topicqueue.ToolCalls{Asked: asked, Shared: shared}
 		}
 	}
-	var err error
-	if run.Dialogue, err = decodeDialogue(f); err != nil {
-		return run, fmt.Errorf("decode dialogue of run %s: %w", run.ID, err)
-	}
-	if labels := f["labels"]; labels != "" {
-		if err := json.Unmarshal([]byte(labels), &run.Labels); err != nil {
-			return run, fmt.Errorf("decode labels of run %s: %w", run.ID, err)
+	var errs []error
+	read := func(field string, into any) {
+		if text := f[field]; text != "" {
+			errs = append(errs, json.Unmarshal([]byte(text), into))
 		}
 	}
-	if text := f["options"]; text != d.text || text == "" {
-		d.text, d.options = text, topicqueue.Options{}
-		if err := json.Unmarshal([]byte(text), &d.options); err != nil {
-			d.text = ""
-			return run, fmt.Errorf("decode options of run %s: %w", run.ID, err)
-		}
-	}
-	run.Options = d.options
-	if told := f["narration"]; told != "" {
-		run.Narration = &topicqueue.Narration{Mode: run.Options.Audio}
-		if err := json.Unmarshal([]byte(told), run.Narration); err != nil {
-			return run, fmt.Errorf("decode narration of run %s: %w", run.ID, err)
-		}
-	}
-	return run, nil
-}
-
-// decodeDialogue returns the questions of a run and their replies.
-func decodeDialogue(f map[string]string) (out []topicqueue.Exchange, err error) {
-	for n := 1; err == nil && f[fmt.Sprint("question:", n)] != ""; n++ {
+	for n := 1; f[fmt.Sprint("question:", n)] != ""; n++ {
 		number := strconv.Itoa(n)
 		e := topicqueue.Exchange{AskedAt: lua.Time(f["posed:"+number]), Until: lua.Time(f["patience:"+number]),
 			AnsweredAt: lua.Time(f["replied:"+number])}
-		err = json.Unmarshal([]byte(f["question:"+number]), &e.Question)
-		if reply := f["reply:"+number]; err == nil && reply != "" {
-			err = json.Unmarshal([]byte(reply), &e.Reply)
-		}
-		out = append(out, e)
+		read("question:"+number, &e.Question)
+		read("reply:"+number, &e.Reply)
+		run.Dialogue = append(run.Dialogue, e)
 	}
-	return out, err
+	read("labels", &run.Labels)
+	if text := f["options"]; text != d.text || text == "" {
+		d.text, d.options = "", topicqueue.Options{}
+		if err := json.Unmarshal([]byte(text), &d.options); err != nil {
+			return run, fmt.Errorf("decode options of run %s: %w", run.ID, err)
+		}
+		d.text = text
+	}
+	run.Options = d.options
+	if f["narration"] != "" {
+		run.Narration = &topicqueue.Narration{Mode: run.Options.Audio}
+		read("narration", run.Narration)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return run, fmt.Errorf("decode run %s: %w", run.ID, err)
+	}
+	return run, nil
 }
 
 // Blocks returns the blocks of a run by number; none before the plan is committed.

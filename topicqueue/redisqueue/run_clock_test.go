@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )

@@ -194,8 +194,13 @@ func (q *attempts) Unpublished(ctx context.Context, l Lease, reason string) erro
 // then show its main fields only. run is as returned by Begin, except for its Tally, State and Reason: a completed
 // run with incomplete evidence is stored as partial. The next sweep removes the run from the index.
 func (q *attempts) Published(ctx context.Context, l Lease, run topicqueue.Run, expiry time.Duration) error {
+	var e encoder
+	tally := ""
+	if run.Tally != nil {
+		tally = e.json(run.Tally)
+	}
 	if _, err := q.run(ctx, publishedScript, "publish", l.RunID, l.Generation, l.owner, expiry.Milliseconds(),
-		string(run.State), run.Reason, encodeTally(run.Tally)); err != nil {
+		string(run.State), run.Reason, tally); err != nil {
 		return err
 	}
 	return q.batches.keepLine(ctx, run)
