@@ -44,8 +44,8 @@ func (d document[T]) key(runID string) string { return storage.CacheKey(runID, s
 // put adds the file to a bundle.
 func (d document[T]) put(b *Writer, v T) error { return b.files.PutJSON(d.key(b.In.Run.ID), v) }
 
-// read reads the file from a stored bundle. The error wraps storage.ErrNotExist if there is none, and storage.ErrGarbled if it
-// has another format.
+// read reads the file from a stored bundle. The error wraps storage.ErrNotExist if there is none, and
+// storage.ErrGarbled if it has another format.
 func (d document[T]) read(ctx context.Context, store storage.Store, runID string) (T, error) {
 	return storage.GetJSON[T](ctx, store, d.key(runID))
 }

@@ -68,7 +68,7 @@ func readAll[T any](ctx context.Context, store storage.Store, keys []string) ([]
 		all[i] = &v
 		return err
 	})
-	var out []T
+	out := []T{}
 	for _, v := range all {
 		if v != nil {
 			out = append(out, *v)

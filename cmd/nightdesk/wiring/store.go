@@ -59,12 +59,7 @@ func checkStore(ctx context.Context, con *view.Console, s storage.Store) error {
 	if con.Service == "" {
 		return storage.Check(ctx, s)
 	}
-	return await(ctx, con, "the storage", lastingStorage, func(ctx context.Context) error {
-		if err := readStore(ctx, s); err != nil { // fails faster
-			return err
-		}
-		return storage.Check(ctx, s)
-	})
+	return await(ctx, con, "the storage", lastingStorage, func(ctx context.Context) error { return storage.Check(ctx, s) })
 }
 
 // readStore checks that the store is readable, with a timeout of a few seconds.
