@@ -92,15 +92,15 @@ func TestCallsOfARun(t *testing.T) {
 			if got := atOnce(calls); got != callParallel && tc.blocks > 1 { // else blocks waited for each other, which chain does not see
 				t.Errorf("%d calls at once, want %d", got, callParallel)
 			}
-			sum, schemas, answers, steps := 0, 0, 0, map[string][3]int{}
-			for _, c := range calls {
+			sum, schemas, answers, steps := 0, 0, 0, map[string][4]int{}
+			for i, c := range calls {
 				sum, schemas, answers = sum+c.chars, schemas+c.schema, answers+c.answer
 				s := steps[c.step]
-				steps[c.step] = [3]int{s[0] + 1, s[1] + c.chars, s[2] + c.answer}
+				steps[c.step] = [4]int{s[0] + 1, s[1] + c.chars, s[2] + c.answer, s[3] + repeated(c.text, calls[:i])}
 			}
 			t.Logf("%d calls, chain of %d, %d characters, and %d of schemas beside them; %d of answers", len(calls), chain(calls), sum, schemas, answers)
 			for _, step := range slices.Sorted(maps.Keys(steps)) {
-				t.Logf("  %-13s %3d calls %7d characters, answers %6d", step, steps[step][0], steps[step][1], steps[step][2])
+				t.Logf("  %-13s %3d calls %7d characters, of them %6d in repeated prefixes, answers %6d", step, steps[step][0], steps[step][1], steps[step][3], steps[step][2])
 			}
 			if tc.chars > 0 && sum > tc.chars {
 				t.Errorf("%d characters of questions, at most %d are right", sum, tc.chars)
@@ -137,6 +137,18 @@ func TestCallsOfARun(t *testing.T) {
 	}
 }
 
+// repeated returns the length of the longest prefix that a question shares with an earlier call.
+func repeated(question string, earlier []modelCall) (longest int) {
+	for _, c := range earlier {
+		n := 0
+		for n < min(len(question), len(c.text)) && question[n] == c.text[n] {
+			n++
+		}
+		longest = max(longest, n)
+	}
+	return longest
+}
+
 // mostOff is the maximum factor by which an estimate of a run's tokens may be wrong with this model.
 const mostOff = 1.25
 
@@ -146,8 +158,9 @@ type modelCall struct {
 	block      string // of researching
 	begin, end time.Time
 	chars      int
-	schema     int // characters of the answer's schema that is sent beside the question
-	answer     int // characters of it
+	text       string // the question
+	schema     int    // characters of the answer's schema that is sent beside the question
+	answer     int    // characters of it
 }
 
 // chain returns the length of the longest sequence of calls in which each began after the end of the one before.
@@ -294,7 +307,7 @@ var (
 	callOwn    = regexp.MustCompile(`found for (block_\d+) with`)
 	callRound  = regexp.MustCompile(`Iteration (\d+) of`)
 	callRecord = regexp.MustCompile(`Record (\d+) gives a sum of (\d+) crowns for the harbour of (\w+) in month (\d+), paid by its town to the keeper of the harbour under rule (\d+), and no other payment\.`)
-	callJudged = regexp.MustCompile(`(?m)^Sentence \d+, sources .*\(record (\d+) of the yearbook\)`)
+	callJudged = regexp.MustCompile(`(?m)^Sentence \d+: .*\(record (\d+) of the yearbook\)`)
 )
 
 // answer answers a question and records the length of the answer.
@@ -325,7 +338,8 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 	n, _ := strconv.Atoi(q.Header.Get("Call"))
 	m.mu.Lock()
 	c := m.calls[n-1]
-	c.step, c.block, c.chars, c.schema = step, block, len([]rune(q.System))+len([]rune(q.User)), len(q.Schema)
+	c.step, c.block, c.text, c.schema = step, block, q.System+q.User, len(q.Schema)
+	c.chars = len([]rune(c.text))
 	m.mu.Unlock()
 	type object = map[string]any
 	var v object

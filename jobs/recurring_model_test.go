@@ -165,6 +165,9 @@ func partsOf(question string, most, each int) string {
 		for _, id := range givenID.FindAllStringSubmatch(part, -1) {
 			text = append(text, said[id[1]]...)
 		}
+		if strings.Contains(part, "[CIT-2-") { // any part may use what is computed
+			text = append(text, said["CIT-900-01"]...)
+		}
 		return strings.Join(text, " ")
 	})
 }

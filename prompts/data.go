@@ -100,6 +100,7 @@ type NoteData struct {
 	Sources []SourceDocument
 	Blocks  []NoteBlock // all blocks of the run
 	Own     string      // block whose calls returned the sources; empty: they are read for all blocks alike
+	Purpose string      // overview of Own
 	Asked   []string    // these calls: tool and query
 	Most    int         // maximum number of claims
 }
@@ -188,13 +189,13 @@ type SubsectionLine struct {
 
 // AuthorData asks for parts of a report: for all of them, for one section, or for opening and conclusion.
 type AuthorData struct {
-	Claims  []ClaimLine      // claims of the parts
-	Also    []ClaimLine      // key claims of other sections
-	Written []WrittenSection // finished sections
+	Claims   []ClaimLine      // claims of the parts
+	Computed []ClaimLine      // figures computed from claims, which every part may use
+	Also     []ClaimLine      // key claims of other sections
+	Written  []WrittenSection // finished sections
 	// Disagreements lists pairs of contradicting statements. Each pair includes at least one of Claims.
 	Disagreements []Disagreement
 	Open          []string // questions that the research could not answer, one per line
-	Draft         string   // answer that the review drafted; empty: none
 	Remarks       []RemarkLine
 	Topic         string
 	ReportTitle   string
@@ -228,17 +229,10 @@ type FigureLine struct {
 	Title      string
 }
 
-// Disagreement is a pair of statements that cannot both be true.
+// Disagreement is a pair of claims that cannot both be true.
 type Disagreement struct {
-	A, B DisagreementSide
+	A, B string // numbers or markers of the claims, with their texts if Why is empty
 	Why  string // the difference, and its possible explanation; empty: unknown
-}
-
-// DisagreementSide is one of the two statements.
-type DisagreementSide struct {
-	Text        string
-	CitationIDs []string
-	Support     int // number of documents of different origin that state it
 }
 
 // WrittenSection is a finished section, for the writers of introduction and conclusion.
@@ -264,9 +258,8 @@ type JudgeSource struct {
 // JudgeSentence is a sentence to judge.
 type JudgeSentence struct {
 	Number  int    // counted from 1
-	Text    string // without markers
+	Text    string // with the numbers of its sources where it cites them: {1}
 	Head    string // for a table row: the header row of the table
-	Sources string // numbers of the cited sources: 1, 3
 	Missing string // quotations and figures that the program did not find; may be empty
 }
 

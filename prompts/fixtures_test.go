@@ -54,7 +54,7 @@ func reportQuestions() []question {
 		{
 			name: "note", structured: true, answer: prompts.NoteAnswer{}, zero: of(prompts.Note, prompts.NoteData{}),
 			en: of(prompts.Note, prompts.NoteData{
-				Topic: topicEN, Blocks: noteBlocks(decideEN), Own: "block_2", Most: 40,
+				Topic: topicEN, Blocks: noteBlocks(decideEN), Own: "block_2", Purpose: decideEN.Overview, Most: 40,
 				Asked: []string{"rag_hybrid: What does a checkpoint cost when readers are active", "query_item: § 3.2"}, Sources: documents(noteSources...),
 			}),
 			zh: of(prompts.Note, prompts.NoteData{
@@ -109,13 +109,13 @@ func reportQuestions() []question {
 				{Number: 2, Passages: noteSources[1:]}, {Number: 3, Same: 1,
 					Passages: []prompts.Passage{{Text: "[3.1] The log is one file."}}},
 			}, Sentences: []prompts.JudgeSentence{
-				{Number: 1, Text: "A checkpoint runs every 1000 pages, ten times as often\nas before.", Sources: "1"},
-				{Number: 2, Text: "| Full | 5 ms |", Head: "| Checkpoint | Time |", Sources: "1, 2", Missing: "“5 ms”"},
+				{Number: 1, Text: "A checkpoint runs every 1000 pages, ten times as often\nas before {1}."},
+				{Number: 2, Text: "| Full | 5 ms {1}{2} |", Head: "| Checkpoint | Time |", Missing: "“5 ms”"},
 			}}),
 			zh: of(prompts.Judge, prompts.JudgeData{
 				Sources: []prompts.JudgeSource{{Number: 1, Passages: noteSources[:1]}, {Number: 2, Same: 1,
 					Passages: []prompts.Passage{{Text: "日志是一个文件。"}}}},
-				Sentences: []prompts.JudgeSentence{{Number: 1, Text: "检查点每 1000 页运行一次。", Sources: "1",
+				Sentences: []prompts.JudgeSentence{{Number: 1, Text: "检查点每 1000 页运行一次 {1}。",
 					Missing: "“1000 页”"}},
 			}),
 		},
@@ -174,14 +174,10 @@ func documents(passages ...prompts.Passage) (list []prompts.SourceDocument) {
 	return list
 }
 
-// noteBlocks returns the blocks of a question for a note, with the overview of the asking one.
+// noteBlocks returns the blocks of a question for a note.
 func noteBlocks(d prompts.DecideData) (list []prompts.NoteBlock) {
 	for _, b := range d.Blocks {
-		line := prompts.NoteBlock{ID: b.ID, Title: b.Title}
-		if b.ID == d.BlockID {
-			line.Overview = d.Overview
-		}
-		list = append(list, line)
+		list = append(list, prompts.NoteBlock{ID: b.ID, Title: b.Title})
 	}
 	return list
 }
@@ -271,12 +267,10 @@ func numbered(claims []prompts.ClaimLine) []prompts.PlaceClaim {
 
 // authorEN asks for all parts of a report.
 var authorEN = prompts.AuthorData{
-	Claims: claimsEN, Also: []prompts.ClaimLine{{CitationID: "CIT-900-01", Text: "Pages a day: 4 * 1000 = 4000", Source: "Pages a day"}},
-	Disagreements: []prompts.Disagreement{{
-		A: prompts.DisagreementSide{Text: claimsEN[0].Text, CitationIDs: []string{"CIT-2-01", "CIT-3-04"}, Support: 3},
-		B: prompts.DisagreementSide{Text: "SQLite runs a checkpoint by default when the WAL reaches 4000 pages.", CitationIDs: []string{"CIT-1-07"}, Support: 1},
-	}},
-	Open: []string{"Flash wear: nothing usable was found"}, Draft: "Yes, if checkpoints run.", Remarks: remarks, Topic: topicEN,
+	Claims: claimsEN, Also: []prompts.ClaimLine{{CitationID: "CIT-1-07", Text: "SQLite runs a checkpoint at 4000 pages.", Source: "Notes"}},
+	Computed:      []prompts.ClaimLine{{CitationID: "CIT-900-01", Text: "Pages a day: 4 * 1000 = 4000"}},
+	Disagreements: []prompts.Disagreement{{A: "[CIT-2-01]", B: "[CIT-1-07]", Why: "1000 or 4000 pages."}},
+	Open:          []string{"Flash wear: nothing usable was found"}, Remarks: remarks, Topic: topicEN,
 	ReportTitle: "WAL mode for field data loggers: safe, if checkpoints are kept in hand", Form: "decision",
 	Parts: []prompts.PartLine{
 		{Number: 1, Opening: true, Instruction: "Begin with the answer."},
@@ -305,11 +299,8 @@ var authorZH = prompts.AuthorData{
 	Others:  []string{"断电的风险"}, Slice: true,
 	Parts: []prompts.PartLine{{Number: 1, Opening: true}, {Number: 3, Title: "检查点与长时间读取", Instruction: "说明检查点何时执行。",
 		Claims: []string{"CIT-2-01"}, Last: "默认值是 4000 页 [CIT-2-01]。"}, {Number: 4, Conclusion: true}},
-	Disagreements: []prompts.Disagreement{{
-		A: prompts.DisagreementSide{Text: claimsZH[0].Text, CitationIDs: []string{"CIT-2-01"}, Support: 2},
-		B: prompts.DisagreementSide{Text: "SQLite 默认在 WAL 达到 4000 页时执行检查点。", CitationIDs: []string{"CIT-1-07"}, Support: 1},
-	}},
-	Remarks: []prompts.RemarkLine{{Sentence: "默认值是 4000 页。", Words: "应为 1000 页。"}, {Words: "太长。"}},
+	Disagreements: []prompts.Disagreement{{A: "[CIT-2-01] 1000 页", B: "[CIT-1-07] 4000 页"}},
+	Remarks:       []prompts.RemarkLine{{Sentence: "默认值是 4000 页。", Words: "应为 1000 页。"}, {Words: "太长。"}},
 }
 
 // sourced is numbered with the sources.

@@ -19,7 +19,7 @@ func foreign(s string) []prompts.Prompt {
 	decide.Blocks = []prompts.BlockLine{{ID: "block_1", Title: s}}
 	decide.StarterQueries, decide.Queries, decide.Feedback = []string{s}, []string{s}, []string{s}
 	author := authorEN
-	author.Topic, author.Claims, author.Draft = s, claims, s
+	author.Topic, author.Claims = s, claims
 	author.Written = []prompts.WrittenSection{{Title: "T", Text: s}}
 	var all []prompts.Prompt
 	for _, lang := range []string{"en", "zh"} {

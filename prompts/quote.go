@@ -37,7 +37,7 @@ func enclose(name, text string) string {
 var marks = regexp.MustCompile(`(?i)</?[a-z]{1,20}-[0-9a-f]{8}>`)
 
 // remarks matches the notes that templates add to a statement about its number of sources.
-var remarks = regexp.MustCompile(` ?\((?:in \d+ documents|one source only)\)|（(?:见于 \d+ 个文档|仅一个来源)）`)
+var remarks = regexp.MustCompile(` ?\(in \d+ documents\)|（见于 \d+ 个文档）`)
 
 // Unmarked removes text that models copy from a prompt into their answers: Quote's markers, which weak models also
 // rename, and notes about the number of sources, which are not from a source.

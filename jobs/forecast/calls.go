@@ -98,7 +98,7 @@ func Report(blocks, evidence int) []Call {
 	outline := Call{llm.Writer, 1, 5_950 + per(1_225) + hugeSchema, 180 * sections}
 	length := min(sectionLength, evidence*3/2/sections)
 	if evidence <= reporting.OneCall {
-		return []Call{outline, {llm.Writer, 1, 4_520 + per(1_316), sections*length + 2_400}}
+		return []Call{outline, {llm.Writer, 1, 3_500 + per(1_316), sections*length + 2_400}}
 	}
 	return []Call{outline,
 		{llm.Writer, sections, 4_520 + evidence/sections, length},

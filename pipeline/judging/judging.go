@@ -36,6 +36,7 @@ const (
 // Sentence is a sentence to judge.
 type Sentence struct {
 	Text     string // without markers; the cells of a table row
+	Marked   string // Text with {id} of each source where it is cited; empty: cited at the end
 	Head     string // the table's first row, for a table row
 	Sources  []string
 	Others   []string       // sources that it does not cite and that may support it
@@ -196,6 +197,9 @@ func (j Judge) ask(ctx context.Context, at llm.Position, sentences []Sentence, l
 	return out, err
 }
 
+// sourceMark matches the number of a source behind the words that cite it.
+var sourceMark = regexp.MustCompile(` ?\{\d+\}`)
+
 // placeNumber matches the number of a place, as in 2.13 or [2.13].
 var placeNumber = regexp.MustCompile(`\d+\.\d+`)
 
@@ -213,7 +217,7 @@ func (q question) answer(f prompts.JudgeFinding) (a Answer, ok bool) {
 	case support.JudgedSupported, support.JudgedConclusion:
 		a.Wrong = ""
 	case support.JudgedContradicted:
-		a.Correction = line(f.Text)
+		a.Correction = line(sourceMark.ReplaceAllString(f.Text, ""))
 	case support.JudgedPartly, support.JudgedAbsent:
 	default:
 		return a, false

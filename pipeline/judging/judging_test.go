@@ -92,7 +92,7 @@ func TestJudge(t *testing.T) {
 				got[0].Words != "It cost 41.6 million euros. ... Marine life was not harmed." || corpus.Text(got[0].Places[0]) != "It cost 41.6 million euros." {
 				t.Errorf("%+v", got)
 			}
-			for _, part := range []string{"Title: Title of pump\nBy: Lind\nDate: 2024-05\nThe document begins: Begin of pump\n\n[1.1] The heat pump reached", " [1.2] It cost", "To look up: “3.4 million”", "Sentence 2, sources 2: ", "Sentence 4, sources 1: "} {
+			for _, part := range []string{"Title: Title of pump\nBy: Lind\nDate: 2024-05\nThe document begins: Begin of pump\n\n[1.1] The heat pump reached", " [1.2] It cost", "To look up: “3.4 million”", "Sentence 2: Marine life was harmed. {2}", "It ran for 4,930 hours. {1}"} {
 				if !strings.Contains(user, part) {
 					t.Errorf("no %q in\n%s", part, user)
 				}
@@ -121,7 +121,7 @@ func TestEverySource(t *testing.T) {
 	s.Quotes = quotes
 	_, _ = judging.Judge{Model: model, Corpus: corpus, About: titled}.Ask(t.Context(), llm.Position{}, []judging.Sentence{s})
 	for _, said := range []string{"at 15 % of all", "after 55 cycles.", "108,802 pounds a year.", "costs 2.79", "ran in eight theatres."} {
-		if !strings.Contains(user[:strings.Index(user, "Sentence 1,")], said) {
+		if !strings.Contains(user[:strings.Index(user, "Sentence 1:")], said) {
 			t.Errorf("no %q in\n%s", said, user)
 		}
 	}
@@ -141,7 +141,7 @@ func TestPlacesOfFigures(t *testing.T) {
 	s := sentence(corpus, "Visits rose from 49,800 to 61,200, lending to 91,500 items, for 46,800 euros.", "report", "pump")
 	_, _ = judging.Judge{Model: model, Corpus: corpus, About: titled}.Ask(t.Context(), llm.Position{}, []judging.Sentence{s})
 	for _, said := range []string{"61,200 visits", "49,800", "91,500 items", "46,800 euros"} {
-		if !strings.Contains(user[:strings.Index(user, "Sentence 1,")], said) {
+		if !strings.Contains(user[:strings.Index(user, "Sentence 1:")], said) {
 			t.Errorf("no %q in\n%s", said, user)
 		}
 	}
@@ -177,7 +177,7 @@ func TestShown(t *testing.T) {
 		"Place: Trade › Ships\n\nShips by harbour (thousands)\n| Harbour | Ships |\n[…]\n[1.1] | Ashby | 12 |\n[1.2] | Corr | 31 |",
 		"\n[…]\nPlace: Crews\n\n", "Source 2 (title, author, date and beginning as source 1)\n<material",
 		"Place: Plant\n\n[2.1] The heat pump",
-		"Sentence 4, sources 2, 1: ",
+		"The pump cost less. {2} {1}",
 	} {
 		if !strings.Contains(user, part) {
 			t.Errorf("no %q in\n%s", part, user)
@@ -216,7 +216,7 @@ func TestUnusable(t *testing.T) {
 	t.Parallel()
 	corpus := support.New([]support.Source{survey})
 	model, stub := serve(t, llm.ProviderOpenAI, 0, func(q llmtest.Question) string {
-		if strings.Contains(q.User, "Sentence 30,") {
+		if strings.Contains(q.User, "Sentence 30:") {
 			return "I cannot do so many."
 		}
 		return say(prompts.JudgeFinding{Sentence: 1, Verdict: "supported"})

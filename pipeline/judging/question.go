@@ -1,6 +1,7 @@
 package judging
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,15 +26,15 @@ func (j Judge) question(sentences []Sentence, limit int) question {
 	q := question{places: map[string]support.Span{}, numbers: map[string]int{}}
 	j.show(&q, j.Corpus.Filled(support.Merge(all)))
 	for i, s := range sentences {
-		var shown []string
+		marked := cmp.Or(s.Marked, s.Text)
 		for _, id := range s.Sources {
-			if n := fmt.Sprint(q.numbers[id]); n != "0" && !slices.Contains(shown, n) {
-				shown = append(shown, n)
+			number := fmt.Sprintf("{%d}", q.numbers[id])
+			if marked = strings.ReplaceAll(marked, "{"+id+"}", number); !strings.Contains(marked, number) {
+				marked += " " + number
 			}
 		}
 		q.data.Sentences = append(q.data.Sentences, prompts.JudgeSentence{
-			Number: i + 1, Text: s.Text, Head: s.Head, Sources: strings.Join(shown, ", "),
-			Missing: strings.Join(s.Findings.Missing(), ", "),
+			Number: i + 1, Text: marked, Head: s.Head, Missing: strings.Join(s.Findings.Missing(), ", "),
 		})
 	}
 	return q

@@ -31,7 +31,7 @@ func withThink(p prompts.Prompt) prompts.Prompt {
 	}
 	begin, end = begin+len(properties), end+len(required)
 	with := schema[:begin] + thinkProperty + "," + schema[begin:end] + `"think",` + schema[end:]
-	p.System = strings.TrimSpace(p.System + "\n\n" + thinkText)
+	p.System = strings.ReplaceAll(p.System, "\n{\"", "\n{\"think\":\"...\",\"") + "\n\n" + thinkText
 	p.User = strings.ReplaceAll(p.User, schema, with) // in a second question
 	p.Schema = json.RawMessage(with)
 	return p

@@ -68,12 +68,15 @@ func (r Row) shown(show func(Sentence) string) string {
 func (r Row) text() string { return r.shown(func(c Sentence) string { return c.Text }) }
 
 // Text returns the Markdown of a statement on one line, without citations; cells are separated by bars.
-func (s Statement) Text() string {
+func (s Statement) Text() string { return s.Marked(func(string) string { return "" }) }
+
+// Marked returns the text of a statement with its citations, as cite shows them; an excerpt has none in its text.
+func (s Statement) Marked(cite func(id string) string) string {
 	switch {
 	case s.row != nil:
-		return s.row.text()
+		return s.row.shown(func(c Sentence) string { return c.render(cite) })
 	case s.sentence != nil:
-		return s.sentence.Text
+		return s.sentence.render(cite)
 	}
 	return Plain(s.Block.Blocks)
 }

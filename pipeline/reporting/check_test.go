@@ -48,16 +48,24 @@ func judgedModel(text string, judge func(req llm.Request) (string, error)) model
 	}
 }
 
-var askedSentence = regexp.MustCompile(`(?m)^Sentence (\d+), sources ([^:\n]*): (.*)$`)
+var (
+	askedSentence = regexp.MustCompile(`(?m)^Sentence (\d+): (.*)$`)
+	sourceMark    = regexp.MustCompile(` ?\{\d+\}`)
+)
+
+// askedSentences returns the numbers and the texts, without citations, of the sentences that a judge is asked about.
+func askedSentences(req llm.Request) [][]string {
+	return askedSentence.FindAllStringSubmatch(sourceMark.ReplaceAllString(req.Prompt.User, ""), -1)
+}
 
 // verdicts is a judge that says this of the sentences that begin so, and nothing of the others. Places are given by
 // their words.
 func verdicts(of map[string]prompts.JudgeFinding) func(llm.Request) (string, error) {
 	return func(req llm.Request) (string, error) {
 		answer := prompts.JudgeAnswer{Findings: []prompts.JudgeFinding{}}
-		for _, m := range askedSentence.FindAllStringSubmatch(req.Prompt.User, -1) {
+		for _, m := range askedSentences(req) {
 			for beginning, f := range of {
-				if strings.HasPrefix(m[3], beginning) {
+				if strings.HasPrefix(m[2], beginning) {
 					f.Sentence, _ = strconv.Atoi(m[1])
 					places := []string{}
 					for _, words := range f.Places {
@@ -240,9 +248,9 @@ func TestCitationsBeforeWords(t *testing.T) {
 			judge := func(req llm.Request) (string, error) {
 				calls++
 				of := map[string]prompts.JudgeFinding{}
-				for _, m := range askedSentence.FindAllStringSubmatch(req.Prompt.User, -1) {
-					if strings.Contains(m[3], "0.4") {
-						of[m[3]] = prompts.JudgeFinding{Verdict: tt.verdict, Places: tt.places, Wrong: "A part is not there."}
+				for _, m := range askedSentences(req) {
+					if strings.Contains(m[2], "0.4") {
+						of[m[2]] = prompts.JudgeFinding{Verdict: tt.verdict, Places: tt.places, Wrong: "A part is not there."}
 					}
 				}
 				return verdicts(of)(req)
@@ -591,11 +599,11 @@ func liar(seed uint64) (modelFunc, *lies) {
 // honest judges sentences by what is known of the lies.
 func honest(req llm.Request, all *lies) string {
 	answer := prompts.JudgeAnswer{Findings: []prompts.JudgeFinding{}}
-	for _, m := range askedSentence.FindAllStringSubmatch(req.Prompt.User, -1) {
+	for _, m := range askedSentences(req) {
 		n, _ := strconv.Atoi(m[1])
-		place := llmtest.PlaceOf(req.Prompt.User, m[3])
+		place := llmtest.PlaceOf(req.Prompt.User, m[2])
 		f := prompts.JudgeFinding{Sentence: n, Verdict: "supported", Places: []string{place}}
-		if all.kind(m[3]) != "" {
+		if all.kind(m[2]) != "" {
 			f.Verdict, f.Wrong = "contradicted", "It is a lie."
 		}
 		answer.Findings = append(answer.Findings, f)

@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -155,11 +156,16 @@ func claimWords(c claim) string {
 	return c.Statement() + "\n" + c.Passage() + "\n" + strings.Join(c.Source.Section, " ")
 }
 
-// claimLines lists distinct claims for the prompt.
+// claimLines lists distinct claims for the prompt, those of a source together.
 func claimLines(claims []claim) []prompts.ClaimLine {
 	var lines []prompts.ClaimLine
-	for _, c := range evidence.Distinct(claims) {
+	first := map[string]int{}
+	for i, c := range evidence.Distinct(claims) {
 		lines = append(lines, claimLine(c))
+		if _, known := first[lines[i].Source]; !known {
+			first[lines[i].Source] = i
+		}
 	}
+	slices.SortStableFunc(lines, func(a, b prompts.ClaimLine) int { return first[a.Source] - first[b.Source] })
 	return lines
 }

@@ -25,9 +25,12 @@ type commission struct {
 	slice   bool    // only some of the section's claims fit the window; other calls have the rest
 }
 
+// all returns the claims that the commission may cite.
+func (c commission) all() []claim { return slices.Concat(c.claims, c.also) }
+
 // size returns the approximate size of the commission's prompt in bytes.
 func (c commission) size() int {
-	sum := sizeOf(c.claims) + sizeOf(c.also)
+	sum := sizeOf(c.all())
 	for _, s := range c.written {
 		sum += len(report.Canonical(s.Blocks))
 	}
@@ -71,11 +74,10 @@ func (w *writer) usable(plan reportPlan, c commission, answer string, cut bool) 
 	if cut && len(c.parts) > 1 {
 		delete(texts, last)
 	}
-	ids := evidence.Citations(slices.Concat(c.claims, c.also))
+	ids := evidence.Citations(c.all())
 	for _, s := range c.written {
 		ids = append(ids, report.Cited(s.Blocks)...)
 	}
-	ids = withSides(ids, w.disagreementsOf(plan, c))
 	out := map[int]partText{}
 	for i, body := range texts {
 		p, ok := w.accept(body, plan.titleOf(i), ids)
@@ -138,9 +140,11 @@ func (p reportPlan) begins(c report.Chunk, parts []int) (part int, ok bool) {
 // authorData builds the prompt data of a commission.
 func (w *writer) authorData(plan reportPlan, c commission) prompts.AuthorData {
 	d := prompts.AuthorData{
-		Topic: w.topic, ReportTitle: plan.Title, Form: plan.Form, Draft: w.review.Draft, Remarks: w.remarks,
-		Disagreements: disagreementLines(w.disagreementsOf(plan, c)), Open: w.open(),
-		Slice: c.slice, Claims: claimLines(c.claims), Also: claimLines(c.also),
+		Topic: w.topic, ReportTitle: plan.Title, Form: plan.Form, Remarks: w.remarks, Open: w.open(), Slice: c.slice,
+		Disagreements: w.disagreementLines(w.disagreementsOf(plan, c),
+			func(i int) string { return "[" + w.claims[i].CitationID + "]" }),
+		Computed: claimLines(computed(c.all())),
+		Claims:   claimLines(without(c.claims, computed(c.claims))), Also: claimLines(without(c.also, computed(c.also))),
 	}
 	for _, s := range c.written {
 		d.Written = append(d.Written, shownSection(s, c.shrink))
@@ -169,7 +173,7 @@ func (w *writer) authorData(plan reportPlan, c commission) prompts.AuthorData {
 // describe sets the fields of a section's line.
 func (w *writer) describe(line *prompts.PartLine, plan reportPlan, i int, c commission) {
 	s := plan.sections[i-1]
-	shown := evidence.Citations(c.claims)
+	shown := evidence.Citations(without(c.claims, computed(c.claims)))
 	of := func(ids []string) []string {
 		return evidence.Citations(slices.DeleteFunc(slices.Clone(s.claims), func(k claim) bool {
 			return !slices.Contains(ids, k.ID) || !slices.Contains(shown, k.CitationID)

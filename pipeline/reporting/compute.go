@@ -117,6 +117,11 @@ func isComputed(c claim) bool {
 	return id.Block == computedBlock
 }
 
+// computed returns the claims that are results of computations.
+func computed(claims []claim) []claim {
+	return slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return !isComputed(c) })
+}
+
 // operands returns the citations of the claims that computations use.
 func operands(claims []topicqueue.Claim) (ids []string) {
 	for _, c := range claims {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nightdesk/pipeline/evidence"
@@ -67,6 +68,11 @@ func (ol *writer) planned(ctx context.Context) (reportPlan, error) {
 			p.Key, p.key = append(p.Key, c.ID), append(p.key, c)
 		}
 	}
+	for _, d := range ol.disagreements() { // a section that has one side tells of both
+		for _, i := range []int{ol.claimOf(d.A), ol.claimOf(d.B)} {
+			p.key = append(p.key, without(ol.claims[i:i+1], p.key)...)
+		}
+	}
 	for i, s := range outline.Sections {
 		section := sectionPlan{OutlineSection: s, again: again[i]}
 		section.ClaimIDs, section.Subsections = nil, []OutlineSubsection{}
@@ -127,8 +133,8 @@ func (ol *writer) outline(ctx context.Context) (o Outline, again map[int]bool, e
 	if ol.Model == nil {
 		return ol.ofTemplate(), nil, nil
 	}
-	data := prompts.OutlineData{Topic: ol.topic, Disagreements: disagreementLines(ol.disagreements()),
-		Draft: ol.review.Draft, Open: ol.open()}
+	data := prompts.OutlineData{Topic: ol.topic, Draft: ol.review.Draft, Open: ol.open(),
+		Disagreements: ol.disagreementLines(ol.disagreements(), func(i int) string { return strconv.Itoa(i + 1) })}
 	if ol.template != nil {
 		for i, s := range ol.template.Sections {
 			line := prompts.PartLine{Number: i + 1, Title: s.Title, Instruction: s.Instruction}

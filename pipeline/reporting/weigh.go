@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"nightdesk/pipeline/citation/markup"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/markdown"
 	"nightdesk/pipeline/report"
@@ -82,51 +81,34 @@ func (w *writer) sketches(ctx context.Context, list []topicqueue.Source) (map[st
 	return found, err
 }
 
-// Maximum number of disagreements per report, and of citations per side. More would hide the others.
-const maxDisagreements, maxSideCitations = 12, 3
+// maxDisagreements is the maximum number of disagreements per report.
+const maxDisagreements = 12
 
 // disagreements returns the contradictions to report, those with the most support.
-func (m *writer) disagreements() []evidence.Contradiction {
-	all := m.weighed.Contradictions
+func (w *writer) disagreements() []evidence.Contradiction {
+	all := w.weighed.Contradictions
+	all = slices.DeleteFunc(slices.Clone(all), func(c evidence.Contradiction) bool {
+		return w.claimOf(c.A) < 0 || w.claimOf(c.B) < 0
+	})
 	return all[:min(len(all), maxDisagreements)]
 }
 
-// disagreementLines converts contradictions for a prompt.
-func disagreementLines(list []evidence.Contradiction) []prompts.Disagreement {
+// disagreementLines converts contradictions for a prompt, which names claims by their index in w.claims.
+func (w *writer) disagreementLines(list []evidence.Contradiction, name func(int) string) []prompts.Disagreement {
 	var lines []prompts.Disagreement
 	for _, c := range list {
-		lines = append(lines, prompts.Disagreement{A: disagreementSide(c.A), B: disagreementSide(c.B), Why: c.Why})
+		line := prompts.Disagreement{A: name(w.claimOf(c.A)), B: name(w.claimOf(c.B)), Why: c.Why}
+		if c.Why == "" {
+			line.A, line.B = line.A+" "+c.A.Statement, line.B+" "+c.B.Statement
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
 
-func disagreementSide(s evidence.Side) prompts.DisagreementSide {
-	return prompts.DisagreementSide{Text: s.Statement, CitationIDs: sideCitations(s), Support: s.Support}
-}
-
-func sideCitations(s evidence.Side) []string {
-	var ids []string
-	for _, raw := range s.Citations {
-		if id, ok := markup.ParseID(raw); ok && len(ids) < maxSideCitations {
-			ids = append(ids, id.String())
-		}
-	}
-	return ids
-}
-
-// withSides adds the citations of contradictions to the ids that a section may cite.
-func withSides(ids []string, list []evidence.Contradiction) []string {
-	ids = slices.Clone(ids)
-	for _, c := range list {
-		for _, side := range []evidence.Side{c.A, c.B} {
-			for _, id := range sideCitations(side) {
-				if !slices.Contains(ids, id) {
-					ids = append(ids, id)
-				}
-			}
-		}
-	}
-	return ids
+// claimOf returns the index of the claim of a side that prompts list: the first with its statement.
+func (w *writer) claimOf(s evidence.Side) int {
+	return slices.IndexFunc(w.claims, func(c claim) bool { return slices.Contains(s.Claims, c.ID) })
 }
 
 // tells reports whether a block of the sections presents both sides of a contradiction: it cites both, or other
@@ -143,7 +125,7 @@ func (w *writer) tells(sections []part, c evidence.Contradiction) bool {
 	common := func(a, b map[string]bool) bool {
 		return slices.ContainsFunc(slices.Collect(maps.Keys(a)), func(name string) bool { return b[name] })
 	}
-	a, b := named(sideCitations(c.A)), named(sideCitations(c.B))
+	a, b := named(c.A.Citations), named(c.B.Citations)
 	for _, s := range sections {
 		for i := range s.Blocks {
 			if cited := named(report.Cited(s.Blocks[i : i+1])); common(a, cited) && common(b, cited) {
@@ -164,10 +146,7 @@ func (w *writer) disagreementSection(written []part) (s part, cited []string) {
 	list := report.Block{Kind: report.KindList}
 	s = localPart(w.texts.Disagree.String(), "")
 	side := func(of evidence.Side) []report.Block {
-		i := slices.IndexFunc(w.claims, func(c claim) bool { return c.ID == of.Claims[0] })
-		if i < 0 {
-			return nil
-		}
+		i := w.claimOf(of)
 		cited = append(cited, w.claims[i].CitationID)
 		if w.Model != nil {
 			return report.ParseWhole(markdown.Escape(of.Statement) + " [" + w.claims[i].CitationID + "]")

@@ -85,7 +85,7 @@ func TestWriterSeesSupportAndDisagreement(t *testing.T) {
 	if len(prompts) != 1 {
 		t.Fatalf("%d sections were told of the disagreement", len(prompts))
 	}
-	for _, want := range []string{"(in 2 documents)", "against: The Hinkley reactor has a capacity of 1,600 MW. [CIT-2-02] (one source only)", "(news, Paper 1, 2024-03-05)"} {
+	for _, want := range []string{"(in 2 documents)", "[CIT-2-02] The Hinkley reactor has a capacity of 1,600 MW.", "(news, Paper 1, 2024-03-05)"} {
 		if !strings.Contains(prompts[0], want) {
 			t.Errorf("no %q in\n%s", want, prompts[0])
 		}

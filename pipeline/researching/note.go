@@ -243,13 +243,10 @@ const (
 
 // data builds the prompt data of a chunk.
 func (t *noteTaker) data(chunk []recheck.Part) prompts.NoteData {
-	d := prompts.NoteData{Topic: t.work.asked(), Asked: t.asked, Own: t.block.ID, Most: leastClaims * max(1, len(t.asked))}
+	d := prompts.NoteData{Topic: t.work.asked(), Asked: t.asked, Own: t.block.ID, Purpose: t.block.Overview,
+		Most: leastClaims * max(1, len(t.asked))}
 	for _, b := range t.view.Blocks {
-		line := prompts.NoteBlock{ID: b.ID, Title: b.Title, Overview: t.overviews[b.ID]}
-		if b.ID == t.block.ID {
-			line.Overview = t.block.Overview
-		}
-		d.Blocks = append(d.Blocks, line)
+		d.Blocks = append(d.Blocks, prompts.NoteBlock{ID: b.ID, Title: b.Title, Overview: t.overviews[b.ID]})
 	}
 	size := 0
 	for i, group := range documents(t.sources, chunk) {

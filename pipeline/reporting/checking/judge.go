@@ -57,7 +57,8 @@ func (c *pass) askJudge(ctx context.Context, all []*decision) error {
 // question returns what the judge is asked about a statement. If its sources lack something, the claims most similar to
 // it show where else it may be.
 func (c *pass) question(d *decision) judging.Sentence {
-	s := judging.Sentence{Text: d.text, Head: d.Head, Sources: c.sourcesOf(d.ids), Findings: d.findings}
+	s := judging.Sentence{Text: d.text, Head: d.Head, Sources: c.sourcesOf(d.ids), Findings: d.findings,
+		Marked: d.Marked(func(id string) string { return "{" + c.sourcesOf([]string{id})[0] + "}" })}
 	others := likely
 	if len(d.ids) > 0 && !d.findings.Has(support.Absent) {
 		others = 0
