@@ -2,7 +2,6 @@ package digest
 
 import (
 	"context"
-	"hash/maphash"
 	"slices"
 	"strconv"
 
@@ -18,10 +17,9 @@ type Disagreement struct {
 
 // Limits of Between.
 const (
-	maxSubjects = 1_000_000 // subjects in memory, about 20 bytes each
-	maxCompared = 20_000    // statements compared
-	maxAlike    = 40        // statements per subject
-	maxAgain    = 3         // disagreements per subject
+	maxCompared = 30_000 // statements in memory, about 1,000 bytes each
+	maxAlike    = 40     // statements per subject
+	maxAgain    = 3      // disagreements per subject
 )
 
 // statement is a statement from one source, made by one or more runs.
@@ -30,78 +28,46 @@ type statement struct {
 	runs []int
 }
 
-// Between finds contradictions between reports. claims returns the claims of a run with their sources, or nil. It is
-// called once for each run, and again for runs that share a subject with another one. complete reports whether no claim
-// was left out. The error is that of claims, or the cause of ctx's end.
+// Between finds contradictions between reports. claims returns the claims of a run with their sources, or nil. complete
+// reports whether no claim was left out. The error is that of claims, or the cause of ctx's end.
 func Between(ctx context.Context, runs []Ref,
 	claims func(ctx context.Context,
 		runID string) ([]evidence.Claim, error)) (found []Disagreement, complete bool, err error) {
 	complete = true
-	seed := maphash.MakeSeed()
-	first, shared := map[uint64]int{}, map[uint64]bool{} // by subject: the first run that has it; whether others do
-	again := make([]bool, len(runs))
+	alike, order, kept := map[string][]statement{}, []string(nil), 0 // by subject
 	for i, r := range runs {
 		list, err := claims(ctx, r.RunID)
 		if err != nil {
 			return nil, false, err
 		}
 		for _, c := range list {
-			s := evidence.Subject(c)
-			if s == "" {
+			subject := evidence.Subject(c)
+			if subject == "" {
 				continue
 			}
-			key := maphash.String(seed, s)
-			switch by, known := first[key]; {
-			case known && by != i:
-				shared[key], again[by], again[i] = true, true, true
-			case !known && len(first) < maxSubjects:
-				first[key] = i
-			case !known:
-				complete = false
-			}
-		}
-	}
-	clear(first)
-	alike := map[uint64][]statement{} // by subject
-	var order []uint64
-	compared := 0
-	for i, r := range runs {
-		if !again[i] {
-			continue
-		}
-		list, err := claims(ctx, r.RunID)
-		if err != nil {
-			return nil, false, err
-		}
-		for _, c := range list {
-			key := maphash.String(seed, evidence.Subject(c))
-			if !shared[key] {
-				continue
-			}
-			known := slices.IndexFunc(alike[key], func(s statement) bool {
+			known := slices.IndexFunc(alike[subject], func(s statement) bool {
 				return s.SourceID == c.SourceID && s.Text == c.Text && s.Quote == c.Quote
 			})
 			switch {
 			case known >= 0:
-				s := &alike[key][known]
+				s := &alike[subject][known]
 				s.runs = append(s.runs, i)
-			case compared == maxCompared || len(alike[key]) == maxAlike:
+			case kept == maxCompared || len(alike[subject]) == maxAlike:
 				complete = false
 			default:
-				if alike[key] == nil {
-					order = append(order, key)
+				if alike[subject] == nil {
+					order = append(order, subject)
 				}
-				alike[key], compared = append(alike[key], statement{c, []int{i}}), compared+1
+				alike[subject], kept = append(alike[subject], statement{c, []int{i}}), kept+1
 			}
 		}
 	}
-	for _, key := range order {
+	for _, subject := range order {
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
 		}
-		d := disagreements(alike[key], runs)
+		d := disagreements(alike[subject], runs)
 		found = append(found, d[:min(len(d), maxAgain)]...)
-		delete(alike, key)
 	}
 	return found, complete, nil
 }
