@@ -352,6 +352,7 @@ func FuzzCheck(f *testing.F) {
 	for i, c := range cases {
 		f.Add(c.sentence, sources[i%len(sources)].Text, sources[i%len(sources)].About)
 	}
+	f.Add("a b c", strings.Repeat("a\x80", 3000)+strings.Repeat("\x80", 9000), "")
 	f.Add("水库管理局 opened 12:30 “b c d”.", "| a | 12:30 (m) |\n|1|2|\n青山 b c d.", "水库 1999")
 	f.Add("“a b c” [x](y) 5–", "„a“ 不 5 km/", "\xff")
 	f.Add("1 km | 5-6 €/", "a (km | b (€m)\n1|2\n", "|")

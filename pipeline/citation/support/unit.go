@@ -28,7 +28,8 @@ func unitsOf(s string) []unit {
 	for _, u := range text.Units(s) {
 		for start := u.Start; start < u.End; start = out[len(out)-1].end {
 			stop := min(u.End, start+maxUnit)
-			for ; stop < u.End && !utf8.RuneStart(s[stop]); stop-- {
+			for stop < u.End && stop > start+maxUnit/2 && !utf8.RuneStart(s[stop]) {
+				stop--
 			}
 			out = append(out, unit{start: start, end: stop})
 		}
