@@ -139,7 +139,7 @@ func TestNarration(t *testing.T) {
 			cues := narration.ReadTranscript(get(t, b.services.Store, n.Transcript))
 			want := map[string]bool{}
 			for _, c := range cues {
-				want[[]string{"low", "high"}[c.Voice]+": "+c.Text] = true
+				want[map[string]string{"": "low", "A": "low", "B": "high"}[c.Speaker]+": "+c.Text] = true
 				if off := c.End - c.Start - 10*time.Millisecond*time.Duration(len(c.Text)); off.Abs() > 2*time.Millisecond {
 					t.Errorf("%q is %s too long", c.Text, off)
 				}
@@ -149,7 +149,7 @@ func TestNarration(t *testing.T) {
 					t.Errorf("%q is not in the transcript", piece)
 				}
 			}
-			if narration.Two(cues) != (test.voices == 2) || len(cues) == 0 {
+			if len(cues) == 0 || (cues[0].Speaker != "") != (test.voices == 2) {
 				t.Errorf("%d cues", len(cues))
 			}
 			if last := cues[len(cues)-1].End.Seconds(); n.Seconds < last-0.01 || n.Seconds > last+0.01 {
@@ -212,10 +212,10 @@ func TestNarrationByEspeak(t *testing.T) {
 			}
 			cues := narration.ReadTranscript(get(t, b.services.Store, n.Transcript))
 			sound := decoded(t, get(t, b.services.Store, n.File), n)
-			letters, voices := 0, [2]bool{}
+			letters, voices := 0, map[string]bool{}
 			for i, c := range cues {
 				letters += len(c.Text) // a Chinese character has three bytes
-				voices[c.Voice] = true
+				voices[c.Speaker] = true
 				if i > 0 && loudness(sound, cues[i-1].End, c.Start) > 0.2 {
 					t.Errorf("it is loud between %s and %s", cues[i-1].End, c.Start)
 				}
@@ -223,7 +223,7 @@ func TestNarrationByEspeak(t *testing.T) {
 					t.Errorf("nothing is heard of %q", c.Text)
 				}
 			}
-			if rate := float64(letters) / n.Seconds; rate < 5 || rate > 25 || voices != [2]bool{true, true} {
+			if rate := float64(letters) / n.Seconds; rate < 5 || rate > 25 || len(voices) != 2 {
 				t.Errorf("%.0f letters a second, voices %v", rate, voices)
 			}
 			peak := max(int(slices.Max(sound.Samples)), -int(slices.Min(sound.Samples)))

@@ -283,12 +283,12 @@ func TestRecord(t *testing.T) {
 		t.Errorf("the sound jumps by %d, more than %d", step, most)
 	}
 	got := narration.ReadTranscript(narration.Transcript("T --> x", r.Cues))
-	for i, want := range []narration.Cue{{Text: "One <b> & more."}, {Voice: 1, Text: "Two."}, {Text: "Three."}} {
+	for i, want := range []narration.Cue{{Speaker: "A", Text: "One <b> & more."}, {Speaker: "B", Text: "Two."}, {Speaker: "A", Text: "Three."}} {
 		sound, err := narration.ReadWAV(sounds[want.Text])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got[i].Text != want.Text || got[i].Voice != want.Voice {
+		if got[i].Text != want.Text || got[i].Speaker != want.Speaker {
 			t.Errorf("cue %d is %+v", i, got[i])
 		}
 		if off := got[i].End - got[i].Start - sound.Duration(); off.Abs() > 2*time.Millisecond {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -141,8 +142,13 @@ func Record(ctx context.Context, pieces []Piece, say func(context.Context, Piece
 		return Recording{}, err
 	}
 	r := Recording{Sound: sound}
+	two := slices.ContainsFunc(pieces, func(p Piece) bool { return p.Voice > 0 })
 	for i, p := range pieces {
-		r.Cues = append(r.Cues, Cue{Start: starts[i], End: starts[i] + sounds[i].Duration(), Voice: p.Voice, Text: p.Text})
+		c := Cue{Start: starts[i], End: starts[i] + sounds[i].Duration(), Text: p.Text}
+		if two {
+			c.Speaker = string(rune('A' + p.Voice))
+		}
+		r.Cues = append(r.Cues, c)
 	}
 	return r, nil
 }

@@ -46,30 +46,28 @@ const stage = "narrating"
 func (w Writer) Script(ctx context.Context, r Report) (Script, error) {
 	parts := partsOf(r.Tree)
 	s := Script{Title: speakable(r.Tree.Title)}
-	extended := r.Mode == topicqueue.AudioExtended
-	n := len(parts)
-	if !extended {
-		n = 1
+	asked := []*asking{{Writer: w, report: r, title: s.Title, parts: parts, local: overview(parts, r.Mode)}}
+	if r.Mode == topicqueue.AudioExtended {
+		asked = nil
+		for i, p := range parts {
+			asked = append(asked, &asking{Writer: w, report: r, title: s.Title, ordinal: i, section: p.title,
+				parts: parts[i : i+1], local: spoken(p.paragraphs)})
+		}
 	}
-	written, failed, leftOut := make([][]Turn, n), make([]error, n), make([]int, n)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	source := corpus(parts)
-	for i := range n {
-		if w.Model == nil || extended && len(parts[i].blocks) == 0 {
+	for _, a := range asked {
+		if w.Model == nil || len(a.parts) == 1 && len(a.parts[0].blocks) == 0 {
 			continue
 		}
 		group.Go(func() error {
-			asked := asking{Writer: w, report: r, parts: parts, title: s.Title, ordinal: i}
-			if extended {
-				asked.parts = parts[i : i+1]
-			}
-			turns, err := asked.turns(groupCtx)
-			written[i], leftOut[i] = sayable(turns, source)
-			if len(written[i]) == 0 && err == nil {
+			turns, err := a.turns(groupCtx)
+			a.written, a.leftOut = sayable(turns, source)
+			if len(a.written) == 0 && err == nil {
 				err = errors.New("no sentence of the script is in the report")
 			}
-			failed[i] = err
+			a.failed = err
 			return context.Cause(groupCtx)
 		})
 	}
@@ -77,22 +75,15 @@ func (w Writer) Script(ctx context.Context, r Report) (Script, error) {
 		return Script{}, err
 	}
 	s.Turns = []Turn{{Text: s.Title}}
-	for i := range n {
-		if extended && parts[i].title != "" {
-			s.Turns = append(s.Turns, Turn{Text: parts[i].title})
+	for _, a := range asked {
+		if a.failed != nil {
+			s.Fallbacks = append(s.Fallbacks, strings.TrimSpace("script "+a.section)+": "+llm.Why(a.failed))
 		}
-		s.LeftOut += leftOut[i]
-		if failed[i] != nil {
-			s.Fallbacks = append(s.Fallbacks, strings.TrimSpace("script "+parts[i].title)+": "+llm.Why(failed[i]))
+		if len(a.written) == 0 {
+			a.written = a.local
 		}
-		switch {
-		case len(written[i]) > 0:
-			s.Turns = append(s.Turns, written[i]...)
-		case extended:
-			s.Turns = append(s.Turns, spoken(parts[i].paragraphs)...)
-		default:
-			s.Turns = append(s.Turns, overview(parts, r.Mode)...)
-		}
+		s.LeftOut += a.leftOut
+		s.Turns = append(append(s.Turns, Turn{Text: a.section}), a.written...)
 	}
 	s.Turns = slices.DeleteFunc(s.Turns, func(t Turn) bool { return !hasWord(t.Text) })
 	return s, nil
@@ -137,7 +128,13 @@ type asking struct {
 	report  Report
 	parts   []part // parts to show
 	title   string
+	section string // heading of the only part; empty: the opening, or the whole report
 	ordinal int
+	local   []Turn // without a usable answer
+
+	written []Turn
+	leftOut int
+	failed  error
 }
 
 // shrinks is the maximum number of times that a report is halved to fit the model's window.

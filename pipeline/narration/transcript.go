@@ -3,7 +3,6 @@ package narration
 import (
 	"fmt"
 	"html"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,30 +12,15 @@ import (
 // Cue is a piece of a recording with its times.
 type Cue struct {
 	Start, End time.Duration
-	Voice      int // 0 or 1
+	Speaker    string // A or B; empty if there is one voice
 	Text       string
 }
-
-// Speaker returns the name of the voice in a transcript, or "" if there is only one voice.
-func (c Cue) Speaker(two bool) string {
-	if !two {
-		return ""
-	}
-	return speakers[c.Voice]
-}
-
-// Two reports whether there are two voices.
-func Two(cues []Cue) bool { return slices.ContainsFunc(cues, func(c Cue) bool { return c.Voice > 0 }) }
-
-// speakers are the names of the voices in scripts and transcripts.
-var speakers = []string{"A", "B"}
 
 // cueMarks escapes the special characters of a cue's text.
 var cueMarks = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // Transcript returns the text of a recording with times, as WebVTT. With two voices, each cue names its voice.
 func Transcript(title string, cues []Cue) []byte {
-	two := Two(cues)
 	var b strings.Builder
 	b.WriteString("WEBVTT\n")
 	if title = text.Line(title); title != "" {
@@ -44,8 +28,8 @@ func Transcript(title string, cues []Cue) []byte {
 	}
 	for _, c := range cues {
 		fmt.Fprintf(&b, "\n%s --> %s\n", stamp(c.Start), stamp(c.End))
-		if two {
-			fmt.Fprintf(&b, "<v %s>", speakers[c.Voice])
+		if c.Speaker != "" {
+			fmt.Fprintf(&b, "<v %s>", c.Speaker)
 		}
 		b.WriteString(cueMarks.Replace(text.Line(c.Text)) + "\n")
 	}
@@ -71,10 +55,8 @@ func ReadTranscript(vtt []byte) (cues []Cue) {
 		case line == "" || open == nil:
 			open = nil
 		default:
-			for i, name := range speakers {
-				if rest, ok := strings.CutPrefix(line, "<v "+name+">"); ok {
-					line, open.Voice = rest, i
-				}
+			if named, ok := strings.CutPrefix(line, "<v "); ok {
+				open.Speaker, line, _ = strings.Cut(named, ">")
 			}
 			open.Text = strings.TrimSpace(open.Text + " " + html.UnescapeString(line))
 		}

@@ -36,12 +36,10 @@ func (s *site) audio(ctx context.Context, n topicqueue.Narration) (*audio, error
 	if err != nil {
 		return nil, err
 	}
-	cues := narration.ReadTranscript(body)
-	two := narration.Two(cues)
-	for _, c := range cues {
+	for _, c := range narration.ReadTranscript(body) {
 		seconds := int(c.Start / time.Second)
 		a.Cues = append(a.Cues, cueLine{fmt.Sprintf("%d:%02d", seconds/60, seconds%60),
-			fmt.Sprintf("%s#t=%.1f", a.URL, c.Start.Seconds()), c.Speaker(two), c.Text})
+			fmt.Sprintf("%s#t=%.1f", a.URL, c.Start.Seconds()), c.Speaker, c.Text})
 	}
 	return a, nil
 }

@@ -270,8 +270,8 @@ func (d testDesk) spoken() {
 	const sound = "ID3 a sound"
 	file, transcript := storage.FormatKey("research_r", "mp3"), storage.FormatKey("research_r", "vtt")
 	d.put(file, sound)
-	d.put(transcript, string(narration.Transcript("Dunes", []narration.Cue{{End: time.Second, Text: "Dunes"},
-		{Start: 61500 * time.Millisecond, End: 62 * time.Second, Voice: 1, Text: hostile}})))
+	d.put(transcript, string(narration.Transcript("Dunes", []narration.Cue{{End: time.Second, Speaker: "A", Text: "Dunes"},
+		{Start: 61500 * time.Millisecond, End: 62 * time.Second, Speaker: "B", Text: hostile}})))
 	d.put(storage.MetadataKey("research_r"),
 		map[string]any{"audio": topicqueue.Narration{File: file, Transcript: transcript}})
 	d.has("/runs/research_r", `<audio controls preload="none" src="../a/reports/research_r.mp3">`,
