@@ -225,7 +225,7 @@ func (v *verifier) readReferences() {
 	for i := 0; i < len(v.lines); i++ {
 		if h := v.lines[i]; h.names {
 			until := i + 1
-			for until < len(v.lines) && !v.ends(h, v.lines[until]) {
+			for until < len(v.lines) && (v.lines[until].level == 0 || v.lines[until].level > h.level) {
 				until++
 			}
 			if found := v.section(i+1, until, h.doubtful); len(found) > 0 {
@@ -283,11 +283,6 @@ func (v *verifier) add(list []*entry) {
 		e.list = v.lists
 	}
 	v.entries, v.lists = append(v.entries, list...), v.lists+1
-}
-
-// ends reports whether a line ends the list below a heading.
-func (v *verifier) ends(head, l line) bool {
-	return l.level > 0 && l.level <= head.level
 }
 
 // section reads the entries in a range of lines below a heading. Text between them belongs to the report and stays.
