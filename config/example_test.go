@@ -13,7 +13,7 @@ func ExampleLoad() {
 		fmt.Println(err)
 		return
 	}
-	options, err := c.RunOptions("", "", "handbook", "")
+	options, err := c.RunOptions("handbook")
 	fmt.Println(options.Preset, options.SubTopics, options.MaxIterations, options.Tools, err)
 	fmt.Println(c.LLM.Planner.Name, c.LLM.Planner.MaxTokens)
 

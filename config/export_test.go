@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -52,3 +53,14 @@ func ScheduleKeys() (keys []string) {
 
 // Removed returns the paths of removed settings.
 func Removed() []string { return slices.Sorted(maps.Keys(removedPaths())) }
+
+// RunOptionsOf returns the options of a run with values of its own; an empty value means the setting.
+func RunOptionsOf(c Config, preset, language, kb, style string) (topicqueue.Options, error) {
+	own := map[string]string{"preset": preset, "language": language, "kb_name": kb, "reporting.citation_style": style}
+	maps.DeleteFunc(own, func(_, value string) bool { return value == "" })
+	c, err := c.With(own)
+	if err != nil {
+		return topicqueue.Options{}, err
+	}
+	return c.RunOptions(c.KBName)
+}

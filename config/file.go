@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -32,14 +31,8 @@ const (
 // entry is one setting in a file.
 type entry struct{ path, text, source string }
 
-type entries []entry
-
-func (e entries) has(path string) bool {
-	return slices.ContainsFunc(e, func(x entry) bool { return x.path == path })
-}
-
 // readFile returns a file's settings in file order, each at most once, its schedules, and its problems.
-func readFile(path string, explicit bool, fields []field) (entries, []schedule.Spec, Problems) {
+func readFile(path string, explicit bool, fields []field) ([]entry, []schedule.Spec, Problems) {
 	if path == "" {
 		return nil, nil, nil
 	}
@@ -68,7 +61,7 @@ func readCapped(path string) ([]byte, error) {
 
 // parseFile reads YAML as text. The setting's own type interprets the text of a value, so that `language: no` is
 // Norwegian. Anchors, aliases, merge keys and tags are rejected, so nothing can expand.
-func parseFile(name string, data []byte, fields []field) (entries, []schedule.Spec, Problems) {
+func parseFile(name string, data []byte, fields []field) ([]entry, []schedule.Spec, Problems) {
 	w := walker{name: name, groups: map[string]bool{}, settings: map[string]bool{}, seen: map[string]int{}}
 	for _, f := range fields {
 		w.settings[f.Path] = true
@@ -164,7 +157,7 @@ type walker struct {
 	name             string
 	settings, groups map[string]bool
 	seen             map[string]int // line of each setting
-	entries          entries
+	entries          []entry
 	schedules        []schedule.Spec
 	problems         Problems
 	cut              bool // further problems were omitted

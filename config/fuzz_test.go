@@ -53,7 +53,7 @@ func FuzzLoad(f *testing.F) {
 		if diff := cmp.Diff(c, again, ignoreOrigins); diff != "" {
 			t.Errorf("loaded again:\n%s\nwritten:\n%s", diff, written)
 		}
-		if _, err := c.RunOptions("", "", "", ""); err != nil {
+		if _, err := config.RunOptionsOf(c, "", "", "", ""); err != nil {
 			t.Errorf("a valid configuration has no options: %v", err)
 		}
 	})

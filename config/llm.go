@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -79,27 +80,54 @@ func inherits(path string) string {
 	return ""
 }
 
-// completeModels fills in the values that a role does not set. byPath: the table of c; apply sets a field.
+// endpoint is where a model is called, with the group of its settings: the main model, that of a role, or a service
+// beside them.
+type endpoint struct {
+	group, provider, model string
+	url                    *URL
+	key                    *Secret
+}
+
+// endpoints returns the endpoints of c, the main model first.
+func (c *Config) endpoints() []endpoint {
+	of := func(group string, m *Model) endpoint {
+		return endpoint{group, m.Provider, m.Name, &m.BaseURL, &m.APIKey}
+	}
+	all := []endpoint{of("llm", &c.LLM.Main)}
+	for _, r := range roles {
+		all = append(all, of("llm."+r.name, r.model(&c.LLM)))
+	}
+	embedding, speech := &c.Embedding, &c.Speech
+	return append(all,
+		endpoint{"embedding", providerOpenAI, embedding.Model, &embedding.BaseURL, &embedding.APIKey},
+		endpoint{"speech", providerOpenAI, speech.Model, &speech.BaseURL, &speech.APIKey})
+}
+
+// isRole reports whether the endpoint is that of a role.
+func (e endpoint) isRole() bool { return strings.HasPrefix(e.group, "llm.") }
+
+// completeModels fills in the values that are not set. byPath: the table of c; apply sets a field.
 func completeModels(c *Config, byPath map[string]field, getenv func(string) string,
 	apply func(f field, text, source string)) {
-	commonVariables(c, byPath, getenv, apply)
 	main := &c.LLM.Main
+	for _, r := range roles {
+		m, group := r.model(&c.LLM), "llm."+r.name
+		if !c.Given(group + ".provider") {
+			m.Provider = main.Provider
+			c.origins[group+".provider"] = origin{text: "llm.provider"}
+		}
+		if !c.Given(group+".model") && m.Provider == main.Provider {
+			m.Name = main.Name
+			c.origins[group+".model"] = origin{text: "llm.model"}
+		}
+	}
+	for _, e := range c.endpoints() {
+		c.complete(e, byPath, getenv, apply)
+	}
 	if half := main.ContextTokens / 2; !c.Given("llm.max_tokens") && main.MaxTokens > half {
 		main.MaxTokens = half
 		c.origins["llm.max_tokens"] = origin{text: "llm.context_tokens"}
 	}
-	for _, f := range byPath {
-		if f.Inherit == "" || c.Given(f.Path) {
-			continue
-		}
-		if c.LLM.foreign(f.Path) || f.Path == "embedding.base_url" && main.Provider != providerOpenAI {
-			continue
-		}
-		if err := f.set(byPath[f.Inherit].reveal()); err == nil { // both have the same check
-			c.origins[f.Path] = origin{text: f.Inherit}
-		}
-	}
-	ownAddresses(c)
 	for _, r := range roles {
 		m := r.model(&c.LLM)
 		shared := *main
@@ -111,31 +139,61 @@ func completeModels(c *Config, byPath map[string]field, getenv func(string) stri
 	}
 }
 
-// checkModels checks the combination of the model settings. known: problems of individual settings, which are not
+// complete fills in the address and the key of an endpoint. A key belongs to a server: llm.api_key is also used by
+// endpoints at the server of llm.base_url, and the key in a variable of other programs only at the server of that
+// variable.
+func (c *Config) complete(e endpoint, byPath map[string]field, getenv func(string) string,
+	apply func(f field, text, source string)) {
+	main, p, url, key := c.LLM.Main, providers[e.provider], e.group+".base_url", e.group+".api_key"
+	theirs := getenv(p.server)
+	if theirs != "" && p.address != nil {
+		theirs = p.address(theirs)
+	}
+	switch {
+	case c.Given(url):
+	case e.group != "llm" && inherits(url) != "" && e.provider == main.Provider:
+		*e.url = main.BaseURL
+		c.origins[url] = origin{text: "llm.base_url"}
+	case e.group == "embedding" && main.Provider == providerOllama: // it has an OpenAI-compatible address too
+		*e.url = NewURL(strings.TrimSuffix(strings.TrimRight(main.BaseURL.Reveal(), "/"), "/v1") + "/v1")
+		c.origins[url] = origin{text: "llm.base_url"}
+	case theirs != "" && (e.group == "llm" || e.isRole()):
+		apply(byPath[url], theirs, "environment "+p.server)
+	case p.own != "":
+		*e.url = NewURL(p.own)
+		c.origins[url] = origin{text: e.group + ".provider"}
+	}
+	switch server := serverOf(*e.url); {
+	case c.Given(key):
+	case e.group != "llm" && server == serverOf(main.BaseURL):
+		*e.key = main.APIKey
+		c.origins[key] = origin{text: "llm.api_key"}
+	case getenv(p.key) != "" && server == serverOf(NewURL(cmp.Or(theirs, p.own))):
+		apply(byPath[key], getenv(p.key), "environment "+p.key)
+	}
+}
+
+// checkModels checks the combination of the settings of models. known: problems of individual settings, which are not
 // repeated.
-func checkModels(c Config, known Problems) Problems {
-	var problems Problems
+func checkModels(c Config, known Problems) (problems Problems) {
 	add := func(path, value, reason string) {
 		problems = append(problems, Problem{Key: path, Value: clip(value), Source: c.source(path), Reason: reason})
 	}
 	main := c.LLM.Main
-	if reason := lacksKey(main, "llm"); reason != "" && !known.about("llm.api_key", "llm.base_url", "llm.provider") {
-		add("llm.model", main.Name, reason)
-	}
-	for _, r := range roles {
-		m, path := *r.model(&c.LLM), "llm."+r.name+".model"
+	for _, e := range c.endpoints() {
+		path, lacks := e.group+".model", e.lacksKey()
 		switch {
-		case known.about(path, "llm.model"):
-		case m.Name != "" && main.Name == "":
-			add(path, m.Name, "the other roles have no model: set LLM_MODEL too")
-		case m.Name == "" && main.Name != "" && m.Provider != main.Provider:
-			add(path, "", fmt.Sprintf("must be set: llm.model is %s's, and this role's provider is %s",
-				main.Provider, m.Provider))
-		case m.Provider != main.Provider && lacksKey(m, "llm."+r.name) != "" &&
-			!known.about("llm."+r.name+".api_key", "llm."+r.name+".base_url"):
-			add(path, m.Name, lacksKey(m, "llm."+r.name))
-		case m.Name == "" && main.Name != "":
+		case known.about(path, e.group+".provider", e.group+".base_url", e.group+".api_key"),
+			known.about("llm.model", "llm.provider", "llm.base_url", "llm.api_key"):
+		case e.isRole() && e.model != "" && main.Name == "":
+			add(path, e.model, "the other roles have no model: set LLM_MODEL too")
+		case e.isRole() && e.model == "" && main.Name != "" && e.provider != main.Provider:
+			add(path, "", fmt.Sprintf("must be set: llm.model is %s's, and this role's provider is %s", main.Provider,
+				e.provider))
+		case e.isRole() && e.model == "" && main.Name != "":
 			add(path, "", "must not be empty: remove it to use llm.model")
+		case lacks != "" && (!e.isRole() || e.provider != main.Provider):
+			add(path, e.model, lacks)
 		}
 	}
 	if path := "llm.max_tokens"; main.MaxTokens >= main.ContextTokens && !known.about(path, "llm.context_tokens") {
@@ -145,34 +203,21 @@ func checkModels(c Config, known Problems) Problems {
 	return problems
 }
 
-// remarkModels returns notices about settings that are valid but probably unintended.
-func remarkModels(c Config) []string {
-	var notices []string
-	if !c.LLM.Enabled() {
-		for _, path := range []string{"llm.api_key", "llm.base_url", "llm.provider"} {
-			if c.Given(path) && (path != "llm.provider" || c.LLM.Main.Provider != providerOpenAI) {
-				name, ok := strings.CutPrefix(c.source(path), "environment ")
-				if !ok {
-					name = path + " (" + c.source(path) + ")"
-				}
-				notices = append(notices, name+" is set but LLM_MODEL is not: no model is used; set LLM_MODEL=...")
-			}
-		}
-		return notices
-	}
-	notices = append(notices, remarkKey(c, "llm", c.LLM.Main)...)
-	for _, r := range roles {
-		if m := r.model(&c.LLM); m.Provider != c.LLM.Main.Provider {
-			notices = append(notices, remarkKey(c, "llm."+r.name, *m)...)
+// unused returns notices about settings of models that have no effect, because there is no model.
+func unused(c Config) (notices []string) {
+	for _, path := range []string{"llm.api_key", "llm.base_url", "llm.provider", "embedding.base_url",
+		"embedding.api_key"} {
+		group := parent(path)
+		missing := map[string]bool{"llm": !c.LLM.Enabled(), "embedding": !c.Embedding.Enabled()}[group]
+		name, isVariable := strings.CutPrefix(c.source(path), "environment ")
+		switch {
+		case !missing, !c.Given(path), group == "embedding" && name == openAIKey:
 			continue
+		case !isVariable:
+			name = path + " (" + name + ")"
 		}
-		base, m := "llm."+r.name+".base_url", r.model(&c.LLM)
-		if c.Given(base) && !c.Given("llm."+r.name+".api_key") && m.APIKey != (Secret{}) &&
-			m.BaseURL.Host() != c.LLM.Main.BaseURL.Host() {
-			notices = append(notices,
-				fmt.Sprintf("the key of llm.api_key (%s) is also sent to %s (%s): set LLM_%s_API_KEY to send another key",
-					c.source("llm.api_key"), m.BaseURL.Host(), c.source(base), strings.ToUpper(r.name)))
-		}
+		model := strings.ToUpper(group) + "_MODEL"
+		notices = append(notices, fmt.Sprintf("%s is set but %s is not: no model is used; set %[2]s=...", name, model))
 	}
 	return notices
 }

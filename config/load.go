@@ -36,12 +36,6 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 			problems = append(problems, Problem{Key: f.Path, Value: clip(f.redact(text)), Source: source, Reason: err.Error()})
 		}
 	}
-	for _, path := range []string{"embedding.api_key", "speech.api_key"} { // any setting of ours takes precedence
-		f := known[path]
-		if text := getenv(openAIKey); text != "" && getenv(f.Env) == "" && !entries.has(path) {
-			apply(f, text, "environment "+openAIKey)
-		}
-	}
 	for _, e := range entries {
 		apply(known[e.path], e.text, e.source)
 	}
@@ -61,16 +55,14 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 
 	usePreset(&c, fields)
 	completeModels(&c, known, getenv, apply)
-	completeServers(&c)
 	completeWebSearch(&c)
 	problems = append(problems, checkModels(c, problems)...)
-	problems = append(problems, checkServers(c, problems)...)
 	problems = append(problems, checkServe(c)...)
 	problems = append(problems, readTools(&c.Tools, getenv)...)
 	if err := problems.err(); err != nil {
 		return Config{}, err
 	}
-	c.notices = append(remarkModels(c), remarkEmbedding(c)...)
+	c.notices = unused(c)
 	return c, nil
 }
 

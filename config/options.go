@@ -25,28 +25,14 @@ const (
 	blockHard = 30 * time.Minute
 )
 
-// RunOptions resolves preset and settings into the fixed options of one run. preset, language, kb, citationStyle:
-// values for this run; an empty value means the setting. A limit set by the user takes precedence over those of the
-// preset and the strategy.
+// RunOptions resolves preset and settings into the fixed options of one run. kb: its knowledge base; empty: none. A
+// limit set by the user takes precedence over those of the preset and the strategy.
 //
 // The error is a Problems that lists the allowed values. Options.Tools is empty if there is nothing to search.
-func (c Config) RunOptions(preset, language, kb, citationStyle string) (topicqueue.Options, error) {
+func (c Config) RunOptions(kb string) (topicqueue.Options, error) {
 	c = c.clone()
-	fields := deskTable(&c)
-	asked := map[string]string{"preset": preset, "language": language, "kb_name": kb,
-		"reporting.citation_style": citationStyle}
-	var problems Problems
-	for _, f := range fields {
-		if text := asked[f.Path]; text != "" {
-			if err := f.set(text); err != nil {
-				problems = append(problems, Problem{Key: f.Path, Value: clip(text), Reason: err.Error()})
-			}
-		}
-	}
-	if err := problems.err(); err != nil {
-		return topicqueue.Options{}, err
-	}
-	usePreset(&c, fields)
+	c.KBName = kb
+	usePreset(&c, deskTable(&c))
 	o := c.options()
 	return o, limitSources(c, &o).err()
 }

@@ -92,7 +92,7 @@ func TestRunOptions(t *testing.T) {
 			t.Parallel()
 			c := load(t, tc.file, tc.env, tc.flags)
 			before := c.Effective()
-			got, err := c.RunOptions(tc.preset, tc.language, tc.kb, tc.style)
+			got, err := config.RunOptionsOf(c, tc.preset, tc.language, tc.kb, tc.style)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := with.RunOptions("", "", "", "")
+	got, err := config.RunOptionsOf(with, "", "", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestRunOptions_QueueHoldsThePlan(t *testing.T) {
 	for _, n := range []string{"1", "2", "3", "5", "8", "50"} {
 		for _, preset := range []string{"quick", "medium", "deep", "auto"} {
 			c := load(t, "", nil, map[string]string{"queue.max_length": "1", "planning.decompose.initial_subtopics": n, "planning.decompose.auto_max_subtopics": n})
-			o, err := c.RunOptions(preset, "", "", "")
+			o, err := config.RunOptionsOf(c, preset, "", "", "")
 			if err != nil || o.QueueMaxLength < o.SubTopics+2 {
 				t.Errorf("%s with %s sub-topics: %+v, %v", preset, n, o, err)
 			}
@@ -147,7 +147,7 @@ func TestRunOptions_QueueHoldsThePlan(t *testing.T) {
 
 func TestRunOptions_Problems(t *testing.T) {
 	t.Parallel()
-	_, err := load(t, "", nil, nil).RunOptions("standard", "german!", "a\x00b", "footnotes")
+	_, err := config.RunOptionsOf(load(t, "", nil, nil), "standard", "german!", "a\x00b", "footnotes")
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -164,7 +164,7 @@ func BenchmarkRunOptions(b *testing.B) {
 	c := load(b, "", nil, nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.RunOptions("deep", "", "handbook", ""); err != nil {
+		if _, err := config.RunOptionsOf(c, "deep", "", "handbook", ""); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -183,7 +183,7 @@ func TestAnsweringOptions(t *testing.T) {
 		"route":   {Path: topicqueue.PathRoute, MaxTurns: 10, MaxToolCalls: 3, SubTopics: 8, MaxIterations: 6},
 		"quick":   {SubTopics: 1, MaxIterations: 1},
 	} {
-		o, err := cfg.RunOptions(preset, "", "handbook", "")
+		o, err := config.RunOptionsOf(cfg, preset, "", "handbook", "")
 		if err != nil {
 			t.Fatal(err)
 		}

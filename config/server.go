@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -50,66 +49,6 @@ func checkVoices(list string) error {
 }
 
 const openAIKey = "OPENAI_API_KEY"
-
-// service is a server with the group of its settings.
-type service struct {
-	group string
-	*Server
-}
-
-func (c *Config) services() []service {
-	return []service{{"embedding", &c.Embedding.Server}, {"speech", &c.Speech.Server}}
-}
-
-// completeServers fills in missing keys, but only with a key meant for the same server: the main model's key or
-// OPENAI_API_KEY.
-func completeServers(c *Config) {
-	for _, s := range c.services() {
-		path := s.group + ".api_key"
-		from := c.source(path)
-		if c.Given(path) && from != "environment "+openAIKey {
-			continue
-		}
-		common := s.APIKey
-		s.APIKey = Secret{}
-		delete(c.origins, path)
-		switch {
-		case serverOf(s.BaseURL) == serverOf(c.LLM.Main.BaseURL):
-			s.APIKey = c.LLM.Main.APIKey
-			c.origins[path] = origin{text: "llm.api_key"}
-		case serverOf(s.BaseURL) == openAIServer && common != Secret{}:
-			s.APIKey = common
-			c.origins[path] = origin{given: true, text: from}
-		}
-	}
-}
-
-// checkServers checks the combination of these settings. known: problems of individual settings.
-func checkServers(c Config, known Problems) (problems Problems) {
-	for _, s := range c.services() {
-		asksOpenAI := s.Enabled() && serverOf(s.BaseURL) == openAIServer
-		if asksOpenAI && s.APIKey == (Secret{}) &&
-			!known.about(s.group+".api_key", s.group+".base_url", "llm.api_key", "llm.base_url") {
-			env := strings.ToUpper(s.group)
-			path := s.group + ".model"
-			problems = append(problems, Problem{Key: path, Value: clip(s.Model), Source: c.source(path),
-				Reason: fmt.Sprintf("it needs a key or a server: set %s_API_KEY, or %s_BASE_URL for a server that needs no key",
-					env, env)})
-		}
-	}
-	return problems
-}
-
-// remarkEmbedding returns notices about settings that are valid but probably unintended.
-func remarkEmbedding(c Config) (notices []string) {
-	for _, path := range []string{"embedding.base_url", "embedding.api_key"} {
-		if !c.Embedding.Enabled() && c.Given(path) && c.source(path) != "environment "+openAIKey {
-			notices = append(notices, fmt.Sprintf("%s is set (%s) but EMBEDDING_MODEL is not: knowledge bases are searched "+
-				"by words; set EMBEDDING_MODEL=...", path, c.source(path)))
-		}
-	}
-	return notices
-}
 
 const openAIServer = "https://api.openai.com"
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nightdesk/config"
 	"nightdesk/topicqueue"
 )
 
@@ -13,12 +14,12 @@ func TestSpeech_Mode(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]string{"ours": "reporting:\n  audio: dual_podcast_overview\n",
 		"the schema's": "speech_synthesis_config:\n  mode: dual_podcast_overview\n"} {
-		o, err := load(t, file, nil, nil).RunOptions("quick", "", "", "")
+		o, err := config.RunOptionsOf(load(t, file, nil, nil), "quick", "", "", "")
 		if err != nil || o.Audio != topicqueue.AudioDual {
 			t.Errorf("%s: %q, %v", name, o.Audio, err)
 		}
 	}
-	o, err := load(t, "reporting: {audio: none}\n", nil, nil).RunOptions("quick", "", "", "")
+	o, err := config.RunOptionsOf(load(t, "reporting: {audio: none}\n", nil, nil), "quick", "", "", "")
 	if err != nil || o.Audio != topicqueue.AudioNone {
 		t.Errorf("none: %q, %v", o.Audio, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nightdesk/config"
 	"nightdesk/topicqueue"
 )
 
@@ -36,7 +37,7 @@ func TestStrategies(t *testing.T) {
 			for k, v := range tc.flags {
 				flags[k] = v
 			}
-			o, err := load(t, "", nil, flags).RunOptions("", "", "handbook", "")
+			o, err := config.RunOptionsOf(load(t, "", nil, flags), "", "", "handbook", "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +73,7 @@ func TestSources(t *testing.T) {
 		for k, v := range tc.flags {
 			flags[k] = v
 		}
-		o, err := load(t, "", nil, flags).RunOptions("", "", tc.kb, "")
+		o, err := config.RunOptionsOf(load(t, "", nil, flags), "", "", tc.kb, "")
 		if (err != nil) != (len(tc.problems) > 0) {
 			t.Errorf("%q: %v", tc.sources, err)
 			continue

@@ -28,7 +28,7 @@ type Flags struct {
 
 // Options returns the options for researching topics with a knowledge base.
 func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error) {
-	options, err := cfg.RunOptions("", "", kb, "")
+	options, err := cfg.RunOptions(kb)
 	if err != nil {
 		return options, view.Usage(err)
 	}

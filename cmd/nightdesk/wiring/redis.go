@@ -2,7 +2,6 @@ package wiring
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -55,9 +54,9 @@ func OpenDesk(ctx context.Context, cfg config.Config, con *view.Console, how Ope
 	d := &Desk{}
 	switch {
 	case cfg.RedisURL.Reveal() != "":
-		options, err := redisOptions(cfg)
+		options, err := config.RedisOptions(cfg.RedisURL.Reveal())
 		if err != nil {
-			return nil, err
+			return nil, view.Usage(fmt.Errorf("redis_url %s: it %w", cfg.RedisURL, err))
 		}
 		client := newRedisClient(options)
 		if how != Unchecked {
@@ -127,23 +126,6 @@ func newRedisClient(options *redis.UniversalOptions) redis.UniversalClient {
 	cluster := options.Cluster()
 	cluster.ClusterStateReloadInterval = clusterLook
 	return redis.NewClusterClient(cluster)
-}
-
-// redisOptions converts the Redis address to options for a plain, sentinel or cluster client.
-func redisOptions(cfg config.Config) (*redis.UniversalOptions, error) {
-	address, err := config.ParseRedisAddress(cfg.RedisURL.Reveal())
-	if err != nil {
-		return nil, view.Usage(fmt.Errorf("redis_url %s: it %w", cfg.RedisURL, err))
-	}
-	options := &redis.UniversalOptions{
-		Addrs: address.Hosts, DB: address.DB, Username: address.Username, Password: address.Password,
-		MasterName: address.Master, SentinelUsername: address.SentinelUsername, SentinelPassword: address.SentinelPassword,
-		IsClusterMode: address.Kind == config.RedisCluster,
-	}
-	if address.TLS {
-		options.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // the server name is that of the dialled host
-	}
-	return options, nil
 }
 
 // redisHint returns advice for a Redis connection error.
