@@ -24,7 +24,8 @@ var documented = sync.OnceValue(func() map[string]entryOfExample {
 	settings := map[string]entryOfExample{}
 	var groups []string
 	doc := ""
-	for line := range strings.Lines(example) {
+	schedule := strings.NewReplacer("\n  # nightly:", "", "\n  #   # ", "\n  # ", "\n  #   ", "\n  #") // an example in it
+	for line := range strings.Lines(schedule.Replace(example)) {
 		text := strings.TrimSpace(line)
 		depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
 		key, value, isKey := strings.Cut(strings.TrimPrefix(text, "#"), ":")

@@ -7,7 +7,8 @@ import (
 
 // removed maps the settings that no longer exist to what replaces them, or to the value that always applies. Setting
 // one of them in the file, in the environment or by flag is an error that says so: otherwise the program would
-// silently ignore a value that somebody relies on. ROLE stands for every role of the models.
+// silently ignore a value that somebody relies on. ROLE stands for every role of the models,
+// KIND for what had a retention of its own.
 var removed = []struct{ path, instead string }{
 	{"redis_ca_file", "add the certificate to those of the system, or its folder to SSL_CERT_DIR"},
 	{"s3.endpoint", "set AWS_ENDPOINT_URL_S3 or S3_ENDPOINT in the environment"},
@@ -29,16 +30,8 @@ var removed = []struct{ path, instead string }{
 	{"limits.block_hard", "it is always 30m; set limits.run_duration"},
 	{"answering.path", "set preset to shallow or to route; all other presets research sub-topics"},
 	{"webhook.events", "all events are sent: let the receiver choose by their type"},
-	{"retention.report_days", "set retention.days"},
-	{"retention.report_count", "set retention.count"},
-	{"retention.bundle_days", "set retention.days"},
-	{"retention.bundle_count", "set retention.count"},
-	{"retention.run_days", "set retention.days"},
-	{"retention.run_count", "set retention.count"},
-	{"retention.topic_days", "set retention.days"},
-	{"retention.topic_count", "set retention.count"},
-	{"retention.knowledge_days", "set retention.days"},
-	{"retention.knowledge_count", "set retention.count"},
+	{"retention.KIND_days", "set retention.days"},
+	{"retention.KIND_count", "set retention.count"},
 	{"web_search.providers", "all engines that have a key or an address are used: unset that of one that is not wanted"},
 	{"web_search.per_second", "it is always the rate of the smallest plan of an engine"},
 	{"web_search.base_urls", "engines are asked at their own address; use SearXNG for another one"},
@@ -64,6 +57,9 @@ func removedPaths() map[string]string {
 	for _, r := range removed {
 		for _, of := range roles {
 			paths[strings.Replace(r.path, "ROLE", of.name, 1)] = r.instead
+		}
+		for _, kind := range []string{"report", "bundle", "run", "topic", "knowledge"} {
+			paths[strings.Replace(r.path, "KIND", kind, 1)] = r.instead
 		}
 	}
 	return paths

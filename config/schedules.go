@@ -49,6 +49,27 @@ func scheduleRows(s *schedule.Spec) []row {
 	}
 }
 
+// ScheduleSetting is a setting of a schedule.
+type ScheduleSetting struct {
+	Key, Value string // as in the settings file
+	Doc        string
+	Overrides  string // path of the setting that it overrides for its runs, if it has a value; empty: none
+}
+
+// overridden maps settings of schedules to the settings that they override.
+var overridden = map[string]string{"preset": "preset", "language": "language", "kb": "kb_name",
+	"strategy": "researching.strategy", "sources": "researching.sources", "budget": "limits.run_budget",
+	"report_template": "reporting.template", "audio": "reporting.audio"}
+
+// ScheduleSettings returns the settings of a schedule, in the order of nightdesk.example.yaml.
+func ScheduleSettings(s schedule.Spec) (settings []ScheduleSetting) {
+	for _, r := range scheduleRows(&s) {
+		settings = append(settings, ScheduleSetting{r.path, r.reveal(), documented()[schedulesPath+"."+r.path].doc,
+			overridden[r.path]})
+	}
+	return settings
+}
+
 // optional is a text that may be empty or must pass the check of v.
 func optional(p *string, v value) value {
 	return text(p, v.allowed, func(s string) error {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,14 +24,10 @@ func scheduleCommand(p *program) *cobra.Command {
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	named := func(use, short string, do func(context.Context, *session, schedules.Desk, string) error) *cobra.Command {
-		return &cobra.Command{
-			Use: use + " NAME", Short: short, Args: cobra.ExactArgs(1),
-			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-				return s.withDesk(ctx, desk.OpenQueue, func(d *desk.Desk) error {
-					return do(ctx, s, d.Schedules(), args[0])
-				})
-			}),
-		}
+		return &cobra.Command{Use: use + " NAME", Short: short, Args: cobra.ExactArgs(1),
+			RunE: p.onDesk(desk.OpenQueue, func(ctx context.Context, s *session, d *desk.Desk, args []string) error {
+				return do(ctx, s, d.Schedules(), args[0])
+			})}
 	}
 	var reason string
 	pause := named("pause", "Stop a schedule from firing until it is resumed; a running batch continues",
@@ -42,14 +37,8 @@ func scheduleCommand(p *program) *cobra.Command {
 		})
 	pause.Flags().StringVar(&reason, "reason", "by a person", "what list and show say")
 	cmd.AddCommand(scheduleAddCommand(p),
-		&cobra.Command{
-			Use: "list", Short: "List schedules", Args: cobra.NoArgs,
-			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
-				return s.withDesk(ctx, desk.OpenQueue, func(d *desk.Desk) error {
-					return listSchedules(ctx, s, d.Schedules())
-				})
-			}),
-		},
+		&cobra.Command{Use: "list", Short: "List schedules", Args: cobra.NoArgs,
+			RunE: p.onDesk(desk.OpenQueue, listSchedules)},
 		named("show", "Show one schedule: its settings, next due times, and the results of the last ones", showSchedule),
 		named("remove", "Remove a schedule; its batches are kept", removeSchedule),
 		pause,
@@ -100,36 +89,21 @@ twice fires once, at the first.`,
 			})
 		}),
 	}
-	for _, f := range []struct{ name, key, usage string }{
-		{"cron", "cron", "when it fires"},
-		{"tz", "timezone", "time zone of --cron and --deadline, such as Europe/Berlin (default UTC)"},
-		{"topics", "topics", "list of topics, read by the scheduler at each firing"},
-		{"template", "template",
-			`topic with column names as variables: "What changed at {ticker} since {yesterday}?"`},
-		{"tag", "tags", "tags of all topics, comma-separated"},
-		{"kb", "kb", "name of a knowledge base, or a directory, which is indexed at each firing"},
-		{"priority", "priority", "high, normal or low (default normal)"},
-		{"batch-budget", "batch_budget", "budget of all runs of one firing together"},
-		{"deadline", "deadline", "time of day at which the reports are due, such as 07:00"},
-		{"catch-up", "catch_up", "after missed due times: once (fire the latest, default) or skip"},
-		{"overlap", "overlap", "if the previous batch is still running: skip (default) or queue (fire when it has ended)"},
-		{"pause-after", "pause_after", "number of failed nights in a row after which the schedule is paused " +
-			"(default 3)"},
-	} {
-		cmd.Flags().Func(f.name, f.usage, func(value string) error { values[f.key] = value; return nil })
-	}
-	for _, s := range intake.Settings {
-		if slices.Contains([]string{"preset", "language", "strategy", "sources", "budget", "report_template", "audio"},
-			s.Column) {
-			cmd.Flags().Func(s.Flag(), s.Usage, func(value string) error { values[s.Column] = value; return nil })
+	short := map[string]string{"timezone": "tz", "tags": "tag"}
+	for _, setting := range config.ScheduleSettings(schedule.Spec{}) {
+		set := func(value string) error { values[setting.Key] = value; return nil }
+		name, usage := strings.ReplaceAll(cmp.Or(short[setting.Key], setting.Key), "_", "-"), setting.Doc
+		for _, s := range intake.Settings {
+			if s.Path == setting.Overrides {
+				usage = s.Usage
+			}
+		}
+		if setting.Key == "incremental" {
+			cmd.Flags().BoolFunc(name, usage, set)
+		} else {
+			cmd.Flags().Func(name, usage, set)
 		}
 	}
-	cmd.Flags().BoolFunc("incremental",
-		"update the last report on each topic: research only what changed and list the changes first",
-		func(value string) error {
-			values["incremental"] = value
-			return nil
-		})
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace an existing schedule of this name; its history is kept")
 	return cmd
 }
@@ -179,8 +153,8 @@ func fireSchedule(ctx context.Context, s *session, d schedules.Desk, name string
 	return s.Row(f, "batch %s: %s enqueued\n", f.Batch, view.Counted(f.Topics, "topic"))
 }
 
-func listSchedules(ctx context.Context, s *session, d schedules.Desk) error {
-	list, err := d.List(ctx)
+func listSchedules(ctx context.Context, s *session, d *desk.Desk, _ []string) error {
+	list, err := d.Schedules().List(ctx)
 	if err != nil {
 		return err
 	}
@@ -214,18 +188,14 @@ func showSchedule(ctx context.Context, s *session, d schedules.Desk, name string
 		return err
 	}
 	var rows, fired [][]string
-	for _, row := range [][2]string{
-		{"topics", r.Topics}, {"template", r.Template}, {"tags", r.Tags}, {"preset", r.Preset}, {"language", r.Language},
-		{"kb", r.KnowledgeBase}, {"strategy", r.Strategy}, {"sources", r.Sources},
-		{"priority", r.Priority}, {"budget", r.Budget}, {"batch budget", r.BatchBudget}, {"deadline", r.Deadline},
-		{"report template", r.ReportTemplate}, {"audio", r.Audio},
-		{"incremental", map[bool]string{true: "update the last report on each topic"}[r.Incremental]},
-		{"catch up", r.CatchUp}, {"overlap", r.Overlap},
-		{"pause after", strconv.Itoa(r.PauseAfter) + " failed nights"}, {"paused", r.Paused},
-	} {
-		if row[1] != "" {
-			rows = append(rows, []string{"  " + row[0], row[1]})
+	r.Spec.Topics = r.Topics // without a key in the address
+	for _, setting := range config.ScheduleSettings(r.Spec) {
+		if setting.Value != "" && setting.Value != "false" && setting.Key != "cron" && setting.Key != "timezone" {
+			rows = append(rows, []string{"  " + strings.ReplaceAll(setting.Key, "_", " "), setting.Value})
 		}
+	}
+	if r.Paused != "" {
+		rows = append(rows, []string{"  paused", r.Paused})
 	}
 	for i, next := range r.Next {
 		rows = append(rows, []string{"  " + map[bool]string{true: "next due"}[i == 0], view.DueTime(next)})

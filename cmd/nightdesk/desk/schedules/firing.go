@@ -103,13 +103,9 @@ func Zone(spec schedule.Spec) *time.Location {
 func (d Desk) settings(spec schedule.Spec, now time.Time) (cfg config.Config, f intake.Flags, err error) {
 	f.Incremental = spec.Incremental
 	own := map[string]string{}
-	for path, value := range map[string]string{
-		"preset": spec.Preset, "language": spec.Language, "kb_name": spec.KnowledgeBase,
-		"researching.strategy": spec.Strategy, "researching.sources": spec.Sources, "limits.run_budget": spec.Budget,
-		"reporting.template": spec.ReportTemplate, "reporting.audio": spec.Audio,
-	} {
-		if value != "" {
-			own[path] = value
+	for _, s := range config.ScheduleSettings(spec) {
+		if s.Overrides != "" && s.Value != "" {
+			own[s.Overrides] = s.Value
 		}
 	}
 	if f.BatchBudget, err = topicqueue.ParseBudget(spec.BatchBudget); err != nil {
