@@ -56,9 +56,10 @@ func TestRedisCluster(t *testing.T) {
 	nodes, clients := startCluster(t)
 	ctx := t.Context()
 	f := newDeskAt(t, "redis-cluster://"+nodes[0].Addr()+","+nodes[1].Addr())
-	out := f.fails(1, "doctor")
-	if want := "maxmemory-policy is allkeys-lru at " + nodes[2].Addr(); !strings.Contains(out, want) || strings.Count(out, "appendonly is off") != 3 {
-		t.Errorf("doctor, want %q:\n%s", want, out)
+	out := f.fails(1, "doctor", "--json")
+	policy := strings.Count(out, "allkeys-lru at "+nodes[2].Addr())
+	if policy != 1 || strings.Count(out, `"check":"redis","result":"failed"`) != 1 || strings.Count(out, "appendonly is off") != 3 {
+		t.Errorf("doctor:\n%s", out)
 	}
 	f.works(6)
 	if body := f.serve().get("metrics", 200); !strings.Contains(body, `nightdesk_queue_tasks{lane="normal",stage="planning",state="pending"} 0`) {
@@ -198,7 +199,7 @@ func TestNightsOnCluster(t *testing.T) {
 		}
 	}
 	for _, batch := range batches {
-		if out := f.output("digest", batch); !strings.Contains(out, fmt.Sprintf("%d topics: %[1]d completed", topics)) {
+		if out := f.output("digest", batch, "--json"); !strings.Contains(out, fmt.Sprintf(`"completed": %d`, topics)) {
 			t.Errorf("digest of %s:\n%s", batch, out)
 		}
 	}

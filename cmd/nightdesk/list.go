@@ -19,7 +19,9 @@ func listCommand(p *program) *cobra.Command {
 		Long: `List runs, oldest first. On a terminal, each run is one line with the last ten characters of its id,
 which all commands accept. Elsewhere, lines have the full id and the location of the report. Without
 a queue, runs in storage are listed.`,
-		RunE: p.command(func(ctx context.Context, s *session, _ []string) error { return list(ctx, s, r) }),
+		RunE: p.onDesk(desk.Open, func(ctx context.Context, s *session, d *desk.Desk, _ []string) error {
+			return list(ctx, s, d, r)
+		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&r.Batch, "batch", "", "only runs of this batch")
@@ -33,27 +35,18 @@ a queue, runs in storage are listed.`,
 }
 
 // list prints the runs that a request selects.
-func list(ctx context.Context, s *session, r desk.ListRequest) error {
+func list(ctx context.Context, s *session, d *desk.Desk, r desk.ListRequest) error {
 	if r.Sort == "" {
 		r.Sort = map[bool]string{true: "newest", false: "oldest"}[r.Limit > 0]
 	}
-	return s.withDesk(ctx, desk.Open, func(d *desk.Desk) error {
-		var lines []desk.RunSummary
-		_, unreadable, err := d.Each(ctx, r, func(line desk.RunSummary) error {
-			if s.JSON {
-				return s.PrintJSON(line, true)
-			}
-			lines = append(lines, line)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if err := showList(s.Console, lines, view.IsTerminal(s.Out)); err != nil || len(unreadable) == 0 {
-			return err
-		}
-		return view.Ended(errors.New(strings.Join(unreadable, "\n")), view.ExitPartial)
-	})
+	found, err := d.List(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := showList(s.Console, found.Runs, view.IsTerminal(s.Out)); err != nil || len(found.Unreadable) == 0 {
+		return err
+	}
+	return view.Ended(errors.New(strings.Join(found.Unreadable, "\n")), view.ExitPartial)
 }
 
 // tagText formats tags for display after a topic.

@@ -24,13 +24,11 @@ func mcpCommand(p *program) *cobra.Command {
 research, list runs, read a run and its report, search all reports, ask about a report. It needs a
 queue and a worker: run "nightdesk up" as well.`,
 		Args: cobra.NoArgs,
-		RunE: p.command(func(ctx context.Context, s *session, _ []string) error {
-			return s.withDesk(ctx, desk.OpenWorking, func(d *desk.Desk) error { return serveMCP(ctx, s, d) })
-		}),
+		RunE: p.onDesk(desk.OpenWorking, serveMCP),
 	}
 }
 
-func serveMCP(ctx context.Context, s *session, d *desk.Desk) (err error) {
+func serveMCP(ctx context.Context, s *session, d *desk.Desk, _ []string) (err error) {
 	index := d.Index()
 	defer func() { err = errors.Join(err, index.Close()) }()
 	a := assistant{session: s, desk: d, find: index.SearchNew}

@@ -53,7 +53,7 @@ func TestMCP(t *testing.T) {
 	if text := call("list_runs", map[string]any{"state": "queued"}, false); !strings.Contains(text, done.Runs[0].RunID) {
 		t.Errorf("list_runs: %s", text)
 	}
-	if text := call("read_report", run, true); !strings.Contains(text, "says how far a run is") {
+	if text := call("read_report", run, true); !strings.Contains(text, "`nightdesk status RUN`") {
 		t.Errorf("read_report of a run that waits: %s", text)
 	}
 	if text := call("start_research", map[string]any{"topics": topics, "kb": "none"}, true); !strings.Contains(text,

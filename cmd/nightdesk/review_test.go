@@ -43,7 +43,8 @@ func TestKilledReviewer(t *testing.T) {
 	if err := json.Unmarshal([]byte(strings.TrimSpace(f.output("list", "--batch", "fleet", "--json"))), &list); err != nil {
 		t.Fatal(err)
 	}
-	if out := f.output("status", list.RunID); !strings.Contains(out, "The anchors of the harbour (added by a review: It is open.)") {
+	out := f.output("status", list.RunID, "--json")
+	if !strings.Contains(out, `"sub_topic": "The anchors of the harbour"`) || !strings.Contains(out, `"why": "It is open."`) {
 		t.Errorf("the status does not show the block that was added:\n%s", out)
 	}
 }

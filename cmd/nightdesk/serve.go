@@ -25,19 +25,8 @@ func serveCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve pages: this morning's digest, batches, runs, reports, queues, health",
-		Long: `Serve pages until stopped:
-
-  /             the digest of the newest batch; batches, runs, reports and their sources
-  /new          add topics to the queue; /schedules has the recurring ones
-  /search       full-text search in the reports and claims of all runs
-  /health       problems of the queue, its workers and services
-  /a/KEY        a file in storage, such as a report, as a permanent link
-  /monitoring/  the queues and their tasks, in asynqmon, read-only
-  /v1/          the API, for programs; /v1/openapi.json describes it
-  /manual/      the manual, as nightdesk help prints it
-  /metrics      for Prometheus
-  /healthz      200 when Redis and storage can be reached, else 503
-  /readyz       200 when the queue is also worked: workers, schedulers, room in Redis and on the disk; else 503
+		Long: `Serve pages until stopped: digests, batches, runs, reports, schedules, search, health, the queues in
+asynqmon, the manual, the API under /v1/ and /metrics for Prometheus. "nightdesk help watching" lists them.
 
 By default it listens on this machine only and needs no login. To listen on other addresses, set a
 token (serve.token, NIGHTDESK_SERVE_TOKEN). Browsers ask for it once; programs send it as

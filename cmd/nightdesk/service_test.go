@@ -98,7 +98,7 @@ func TestServicesWait(t *testing.T) {
 	for _, s := range services {
 		s.says(t, "waiting for Redis: the Redis at redis://"+server.Addr()+" does not answer")
 	}
-	if body := pages.get("healthz", http.StatusServiceUnavailable); !strings.Contains(body, "connection refused") || !strings.Contains(body, "503") {
+	if body := pages.get("healthz", http.StatusServiceUnavailable); !strings.Contains(body, syscall.ECONNREFUSED.Error()) || !strings.Contains(body, "503") {
 		t.Errorf("healthz without Redis and storage: %s", body)
 	}
 	server.Begin()

@@ -54,6 +54,14 @@ func (s *session) withDesk(ctx context.Context, open desk.Opener, do func(*desk.
 	return errors.Join(do(d), d.Close())
 }
 
+// onDesk wraps the work of a command that needs a desk.
+func (p *program) onDesk(open desk.Opener,
+	do func(context.Context, *session, *desk.Desk, []string) error) func(*cobra.Command, []string) error {
+	return p.command(func(ctx context.Context, s *session, args []string) error {
+		return s.withDesk(ctx, open, func(d *desk.Desk) error { return do(ctx, s, d, args) })
+	})
+}
+
 // newBases returns the knowledge bases that a session uses.
 func newBases(s *session) *bases.Bases { return bases.New(s.Config, s.Console) }
 

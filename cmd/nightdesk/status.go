@@ -21,28 +21,26 @@ func statusCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "status RUN|BATCH", Short: "Show one run with its topic blocks, or the counts of a batch",
 		Args: cobra.ExactArgs(1),
-		RunE: p.command(showStatus),
+		RunE: p.onDesk(desk.Open, showStatus),
 	}
 }
 
-func showStatus(ctx context.Context, s *session, args []string) error {
-	return s.withDesk(ctx, desk.Open, func(d *desk.Desk) error {
-		found, isBatch, err := d.RunOrBatch(ctx, args[0])
-		switch {
-		case err != nil:
-			return err
-		case isBatch:
-			return batchStatus(ctx, s, d, args[0])
-		}
-		if found.Queued && !found.State.Final() && tasks.SharedLane(found.Lane) {
-			d.Checks().Warn(ctx)
-		}
-		detail, err := d.Detail(ctx, found)
-		if err != nil {
-			return err
-		}
-		return s.Lines(detail, append(statusLines(detail, found.Run), blockLines(detail)...))
-	})
+func showStatus(ctx context.Context, s *session, d *desk.Desk, args []string) error {
+	found, isBatch, err := d.RunOrBatch(ctx, args[0])
+	switch {
+	case err != nil:
+		return err
+	case isBatch:
+		return batchStatus(ctx, s, d, args[0])
+	}
+	if found.Queued && !found.State.Final() && tasks.SharedLane(found.Lane) {
+		d.Checks().Warn(ctx)
+	}
+	detail, err := d.Detail(ctx, found)
+	if err != nil {
+		return err
+	}
+	return s.Lines(detail, append(statusLines(detail, found.Run), blockLines(detail)...))
 }
 
 // statusLines returns a description of a run.

@@ -46,7 +46,7 @@ func TestTopicsAtAnAddress(t *testing.T) {
 	if out := f.output(add(site.URL + "/topics.csv?key=canary")...); !strings.Contains(out, "1 topics") {
 		t.Errorf("added: %s", out)
 	}
-	if out := f.output("schedule", "fire", "nightly"); !strings.Contains(out, "1 topic enqueued") {
+	if out := f.output("schedule", "fire", "nightly", "--json"); !strings.Contains(out, `"topics":1`) {
 		t.Errorf("fired: %s", out)
 	}
 	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"show", "nightly"}, {"show", "nightly", "--json"}} {
@@ -76,7 +76,7 @@ func TestTopicsInABucket(t *testing.T) {
 		if out := f.output(append(add, list)...); !strings.Contains(out, "1 topics") {
 			t.Errorf("added: %s", out)
 		}
-		if out := f.output("schedule", "fire", "nightly"); !strings.Contains(out, "1 topic enqueued") {
+		if out := f.output("schedule", "fire", "nightly", "--json"); !strings.Contains(out, `"topics":1`) {
 			t.Errorf("fired: %s", out)
 		}
 	})

@@ -93,7 +93,7 @@ func (d *Desk) Batch(ctx context.Context, r BatchRequest) (s BatchStatus, err er
 	}
 	s.Name, s.CreatedAt, s.States = batches[0].Name, batches[0].CreatedAt, map[topicqueue.RunState]int{}
 	err = runs.RunsFrom(ctx, s.Name, 0, func(_ int, run topicqueue.Run) error {
-		s.add(run)
+		s.Count(run)
 		return nil
 	})
 	if errors.As(err, new(*redisqueue.BrokenError)) { // the other runs are usable
@@ -103,8 +103,8 @@ func (d *Desk) Batch(ctx context.Context, r BatchRequest) (s BatchStatus, err er
 	return s, err
 }
 
-// add counts a run.
-func (s *BatchStatus) add(run topicqueue.Run) {
+// Count adds a run.
+func (s *BatchStatus) Count(run topicqueue.Run) {
 	s.Runs++
 	s.States[run.State]++
 	s.Working = s.Working || !run.State.Final() && tasks.SharedLane(run.Lane)
@@ -114,7 +114,7 @@ func (s *BatchStatus) add(run topicqueue.Run) {
 	if run.State.Final() && run.PublishedAt.IsZero() {
 		s.Unpublished++
 	}
-	if run.Paused {
+	if run.Paused && !run.State.Final() {
 		s.Paused++
 	}
 	if spent, _ := spentOf(run); spent.Amount() > 0 && spent.SameUnit(s.Spent) {

@@ -163,43 +163,19 @@ func sinceAt(text string, now time.Time) (time.Time, error) {
 }
 
 // List returns the runs that a request selects.
-func (d *Desk) List(ctx context.Context, r ListRequest) (RunList, error) {
-	list := RunList{Runs: []RunSummary{}}
-	next, unreadable, err := d.Each(ctx, r, func(s RunSummary) error {
-		list.Runs = append(list.Runs, s)
-		return nil
-	})
-	list.Next, list.Unreadable = next, unreadable
-	return list, err
-}
-
-// Each calls yield for the runs that a request selects, until yield returns an error. Runs that are wanted in the order
-// of a batch are not collected first. next and unreadable: see RunList.
-func (d *Desk) Each(ctx context.Context, r ListRequest, yield func(RunSummary) error) (next string,
-	unreadable []string, err error) {
+func (d *Desk) List(ctx context.Context, r ListRequest) (list RunList, err error) {
 	fits, err := r.filter(time.Now())
 	if err != nil {
-		return "", nil, err
+		return list, err
 	}
-	if r.Sort == "" || r.Sort == "oldest" {
-		return d.walk(ctx, r, fits, yield)
-	}
-	var runs []RunSummary
 	all := r
-	all.Limit = 0
-	_, unreadable, err = d.walk(ctx, all, fits, func(s RunSummary) error {
-		runs = append(runs, s)
-		return nil
-	})
-	if err != nil {
-		return "", unreadable, err
+	if r.Sort != "" && r.Sort != "oldest" {
+		all.Limit = 0 // the first ones are known when all are sorted
 	}
-	for _, s := range r.order(runs) {
-		if err := yield(s); err != nil {
-			return "", unreadable, err
-		}
+	if list, err = d.walk(ctx, all, fits); err == nil {
+		list.Runs = r.order(list.Runs)
 	}
-	return "", unreadable, nil
+	return list, err
 }
 
 // order sorts and truncates a list.
@@ -217,23 +193,21 @@ func (r ListRequest) order(runs []RunSummary) []RunSummary {
 	return runs
 }
 
-// walk calls yield for the matching runs of each batch in the order of enqueueing. Without r.Sort, the newest batch
-// comes first.
-func (d *Desk) walk(ctx context.Context, r ListRequest, fits func(topicqueue.Run) bool,
-	yield func(RunSummary) error) (next string, unreadable []string, err error) {
+// walk returns the matching runs of each batch in the order of enqueueing. Without r.Sort, the newest batch is first.
+func (d *Desk) walk(ctx context.Context, r ListRequest, fits func(topicqueue.Run) bool) (list RunList, err error) {
+	list.Runs = []RunSummary{}
 	runs, err := d.Runs(ctx)
 	if err != nil {
-		return "", nil, err
+		return list, err
 	}
 	from, err := placeOf(r.Cursor)
 	if err != nil {
-		return "", nil, err
+		return list, err
 	}
 	batches, err := d.batchesFrom(ctx, runs, r.Batch, from, r.Sort == "")
 	if err != nil {
-		return "", nil, err
+		return list, err
 	}
-	n := 0
 	for _, b := range batches {
 		start := 0
 		if b.Name == from.Batch {
@@ -243,24 +217,24 @@ func (d *Desk) walk(ctx context.Context, r ListRequest, fits func(topicqueue.Run
 			if !fits(run) {
 				return nil
 			}
-			if r.Limit > 0 && n == r.Limit {
-				next = place{b.Name, at}.String()
+			if r.Limit > 0 && len(list.Runs) == r.Limit {
+				list.Next = place{b.Name, at}.String()
 				return errEnough
 			}
-			n++
-			return yield(d.Summary(run))
+			list.Runs = append(list.Runs, d.Summary(run))
+			return nil
 		})
 		switch {
 		case errors.Is(err, errEnough):
-			return next, unreadable, nil
+			return list, nil
 		case errors.As(err, new(*redisqueue.BrokenError)): // the other runs are usable
 			d.Console.Log.Warn().Err(err).Msg("runs are left out of a list")
-			unreadable = append(unreadable, err.Error())
+			list.Unreadable = append(list.Unreadable, err.Error())
 		case err != nil:
-			return "", unreadable, err
+			return list, err
 		}
 	}
-	return "", unreadable, nil
+	return list, nil
 }
 
 // batchesFrom returns one batch, or all batches beginning at a place.

@@ -245,7 +245,7 @@ func saySupported(con *view.Console, sentences []verifiedSentence, judged bool) 
 	}
 	for _, s := range sentences {
 		if s.Verdict == support.Unsupported {
-			con.Say("  unsupported: %s: %s", s.why(), clipLine(s.Text))
+			con.Say("  unsupported: %s: %s", s.why(), view.Clip(s.Text, 120))
 		}
 	}
 }
@@ -271,7 +271,7 @@ func sayVerified(con *view.Console, v verification.Result) {
 	con.Say("%d citations lead to a source", len(v.Valid))
 	for _, c := range v.Valid {
 		if c.URL != nil && c.Match != citation.MatchExact && c.Match != citation.MatchTitle {
-			con.Say("  [%s] stands for %s (%s)", label(c.Number, c.ID), *c.URL, c.Match)
+			con.Say("  [%s] stands for %s (%s)", cmp.Or(c.ID, fmt.Sprint(c.Number)), *c.URL, c.Match)
 		}
 	}
 	for _, r := range v.Removed {
@@ -279,28 +279,11 @@ func sayVerified(con *view.Console, v verification.Result) {
 		if r.Detail != "" {
 			detail = ", " + r.Detail
 		}
-		con.Say("  removed [%s]: %s%s: %s", label(r.Number, r.ID), r.Reason, detail, clipLine(r.Line))
+		con.Say("  removed [%s]: %s%s: %s", cmp.Or(r.ID, fmt.Sprint(r.Number)), r.Reason, detail, view.Clip(r.Line, 120))
 	}
 	if v.BodyURLsRemoved > 0 {
 		con.Say("  removed %d links and addresses that no source has from the text", v.BodyURLsRemoved)
 	}
-}
-
-func label(number int, id string) string {
-	if id != "" {
-		return id
-	}
-	return fmt.Sprint(number)
-}
-
-// clipLine shortens an entry to one line.
-func clipLine(s string) string {
-	const most = 120
-	runes := []rune(strings.Join(strings.Fields(s), " "))
-	if len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return string(runes)
 }
 
 // readInput reads a file, or standard input for "-".

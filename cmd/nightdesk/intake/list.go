@@ -44,7 +44,7 @@ type List struct {
 	Repeated int                  // number of lines with the same text or id as an earlier one
 	Similar  int                  // number of lines that are nearly the same as an earlier one, or a topic of the batch
 	Notes    []string             // what a person should know
-	Problems problemList
+	Problems LinesError
 	Unknown  []string // words in braces that are not variables of a schedule
 }
 
@@ -64,35 +64,29 @@ func (l *List) ShortName() string { return filepath.Base(l.Name) }
 // mostProblems is the maximum number of lines that are listed as invalid or as duplicates.
 const mostProblems = 20
 
-// problemList keeps the first problems of a list and counts the rest.
-type problemList struct {
-	first []string
-	Count int
-}
-
-func (p *problemList) add(format string, args ...any) {
-	if p.Count++; p.Count <= mostProblems {
-		p.first = append(p.first, fmt.Sprintf(format, args...))
-	}
-}
-
-func (p *problemList) text() string {
-	text := strings.Join(p.first, "\n  ")
-	if more := p.Count - len(p.first); more > 0 {
-		text += fmt.Sprintf("\n  and %d more", more)
-	}
-	return text
-}
-
-// LinesError tells which lines of a list cannot be enqueued.
+// LinesError tells which lines of a list cannot be enqueued, or repeat others.
 type LinesError struct {
 	List  string // its name
 	Count int
 	Lines []string // the first of them, with reasons
 }
 
+func (e *LinesError) add(format string, args ...any) {
+	if e.Count++; e.Count <= mostProblems {
+		e.Lines = append(e.Lines, fmt.Sprintf(format, args...))
+	}
+}
+
+func (e *LinesError) text() string {
+	text := strings.Join(e.Lines, "\n  ")
+	if more := e.Count - len(e.Lines); more > 0 {
+		text += fmt.Sprintf("\n  and %d more", more)
+	}
+	return text
+}
+
 func (e *LinesError) Error() string {
-	return fmt.Sprintf("%d of the lines of %s cannot be enqueued:\n  %s", e.Count, e.List, strings.Join(e.Lines, "\n  "))
+	return fmt.Sprintf("%d of the lines of %s cannot be enqueued:\n  %s", e.Count, e.List, e.text())
 }
 
 // Invalid returns a LinesError if lines of the list are invalid.
@@ -100,7 +94,7 @@ func (l *List) Invalid() error {
 	if l.Problems.Count == 0 {
 		return nil
 	}
-	return view.Usage(&LinesError{l.Name, l.Problems.Count, strings.Split(l.Problems.text(), "\n  ")})
+	return view.Usage(&l.Problems)
 }
 
 // Empty returns an error if the list has no topic.
@@ -138,7 +132,7 @@ type listReader struct {
 	ids     map[string]Topic  // first topic by the run's identity
 	titles  map[string]string // name of the first topic by its words and scope
 	there   batchRuns
-	repeats problemList // lines that repeat others
+	repeats LinesError // lines that repeat others
 	list    *List
 	err     error // an error in the options of the batch
 }
@@ -166,7 +160,7 @@ func Read(ctx context.Context, cfg config.Config, in io.Reader, f Request) (*Lis
 		name = "standard input"
 	}
 	r := &listReader{Request: f, cfg: cfg, known: map[string]known{}, ids: map[string]Topic{},
-		titles: map[string]string{}, list: &List{Name: name}}
+		titles: map[string]string{}, list: &List{Name: name, Problems: LinesError{List: name}}}
 	if r.Now.IsZero() {
 		r.Now = time.Now()
 	}

@@ -33,7 +33,7 @@ func NewBar(con *Console, name string) *Bar {
 func (b *Bar) Set(done, total int, doing string) {
 	pause := linePause
 	if b.status.Live {
-		b.last = fmt.Sprintf("%s %*d/%d %s", b.name, len(fmt.Sprint(total)), done, total, drawBar(done, total, 30))
+		b.last = fmt.Sprintf("%s %*d/%d %s", b.name, len(fmt.Sprint(total)), done, total, DrawBar(done, total, 30))
 		pause = drawPause
 	}
 	if total == 0 || time.Since(b.shown) < pause {

@@ -93,8 +93,8 @@ func Hanging(width int, head string, texts ...string) (lines []string) {
 	return lines
 }
 
-// drawBar draws a progress bar of w columns.
-func drawBar(done, total, w int) string {
+// DrawBar draws a progress bar of w columns.
+func DrawBar(done, total, w int) string {
 	inner := max(1, w-2)
 	full := 0
 	if total > 0 {

@@ -151,7 +151,7 @@ func (v *runView) step(s topicqueue.PipelineStep) []string {
 func (v *runView) live(run topicqueue.Run, now time.Time) string {
 	line := State(run) + TimeUsed(run, now)
 	if p := v.progress; p.TotalTask > 0 {
-		line += fmt.Sprintf("  %s %d/%d topic blocks", drawBar(p.ProcessedTasks, p.TotalTask, 20), p.ProcessedTasks,
+		line += fmt.Sprintf("  %s %d/%d topic blocks", DrawBar(p.ProcessedTasks, p.TotalTask, 20), p.ProcessedTasks,
 			p.TotalTask)
 	}
 	if run.State == topicqueue.RunResearching {

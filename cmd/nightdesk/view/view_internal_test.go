@@ -54,8 +54,8 @@ func FuzzClip(f *testing.F) {
 func TestDrawBar(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
-		"[----------]": drawBar(0, 4, 12), "[====>-----]": drawBar(2, 4, 12), "[==========]": drawBar(4, 4, 12),
-		"[--]": drawBar(0, 0, 4), "[===]": drawBar(9, 3, 5),
+		"[----------]": DrawBar(0, 4, 12), "[====>-----]": DrawBar(2, 4, 12), "[==========]": DrawBar(4, 4, 12),
+		"[--]": DrawBar(0, 0, 4), "[===]": DrawBar(9, 3, 5),
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -144,15 +144,5 @@ func TestRunView(t *testing.T) {
 	}
 	if _, err := v.take(topicqueue.Event{Status: topicqueue.StatusThought, Content: []byte("{")}); err == nil {
 		t.Error("a broken payload is no error")
-	}
-}
-
-func TestBatchView(t *testing.T) {
-	t.Parallel()
-	v := Batch{Name: "tonight", Runs: 9, Paused: 1, States: map[topicqueue.RunState]int{
-		topicqueue.RunQueued: 3, topicqueue.RunResearching: 3, topicqueue.RunCompleted: 2, topicqueue.RunFailed: 1}}
-	want := "[=====>------------] 3/9  batch tonight: 9 runs: 1 failed, 2 completed, 3 researching, 3 queued, 1 of them paused"
-	if got := v.Live(); got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -22,9 +25,9 @@ const (
 
 // batch watches the runs of a batch until all have ended.
 func (w *watcher) batch(ctx context.Context, name string) error {
-	b := &batchWatch{watcher: w, seqs: map[string]int64{}, ended: map[string]bool{}, view: view.Batch{Name: name},
-		past:   view.Batch{Name: name, States: map[topicqueue.RunState]int{}},
-		status: view.NewStatus(w.con.Out), late: !w.desk.HasQueue()}
+	b := &batchWatch{watcher: w, seqs: map[string]int64{}, ended: map[string]bool{}, status: view.NewStatus(w.con.Out),
+		past: desk.BatchStatus{States: map[topicqueue.RunState]int{}}, late: !w.desk.HasQueue()}
+	b.past.Name, b.now.Name = name, name
 	if w.con.JSON {
 		b.status = view.NewStatus(io.Discard)
 	}
@@ -43,8 +46,8 @@ func (w *watcher) batch(ctx context.Context, name string) error {
 type batchWatch struct {
 	*watcher
 	status *view.Status
-	view   view.Batch
-	past   view.Batch       // the first runs of the batch, which have ended and are not read again
+	now    desk.BatchStatus
+	past   desk.BatchStatus // of the first runs of the batch, which have ended and are not read again
 	ended  map[string]bool  // runs that have ended
 	open   int              // number of the others
 	seqs   map[string]int64 // last printed message by run
@@ -102,7 +105,7 @@ func (b *batchWatch) look(ctx context.Context) error {
 		b.ended[run.ID] = true
 		delete(b.seqs, run.ID)
 		if b.late || run.State != topicqueue.RunCompleted {
-			b.lines = append(b.lines, view.EndedLines(run, b.desk.Location(run))...)
+			b.lines = append(b.lines, endedLines(run, b.desk.Location(run))...)
 		}
 	}
 	b.late = true
@@ -111,25 +114,25 @@ func (b *batchWatch) look(ctx context.Context) error {
 
 // read reads the batch, and returns the runs that had not ended before.
 func (b *batchWatch) read(ctx context.Context) (open []topicqueue.Run, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTime+time.Duration(b.view.Runs)*time.Millisecond)
+	ctx, cancel := context.WithTimeout(ctx, lookTime+time.Duration(b.now.Runs)*time.Millisecond)
 	defer cancel()
 	runs, err := b.desk.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	now := b.past
-	now.States = maps.Clone(b.past.States)
+	now.States, now.Tags = maps.Clone(b.past.States), slices.Clone(b.past.Tags)
 	err = runs.RunsFrom(ctx, now.Name, b.past.Runs, func(at int, run topicqueue.Run) error {
-		now.Add(run)
+		now.Count(run)
 		switch {
 		case !b.ended[run.ID]:
 			open = append(open, run)
 		case at == b.past.Runs:
-			b.past.Add(run)
+			b.past.Count(run)
 		}
 		return nil
 	})
-	b.view = now
+	b.now = now
 	return open, err
 }
 
@@ -156,12 +159,44 @@ func (e outputError) Unwrap() error { return e.error }
 func (b *batchWatch) print() error {
 	lines := b.lines
 	b.lines = nil
-	head := b.view.Head()
+	head := headOf(b.now)
 	if !b.status.Live && head != b.head && (time.Since(b.line) >= countsPause || b.open == 0) {
 		b.head, b.line = head, time.Now()
 		lines = append(lines, head)
 	}
-	return b.status.Show(lines, b.view.Live())
+	return b.status.Show(lines, b.live())
+}
+
+// headOf describes a batch in one line, the most urgent states first: "batch tonight: 6 runs: 1 failed, 2 completed,
+// 3 queued".
+func headOf(s desk.BatchStatus) string {
+	var parts []string
+	for _, state := range slices.Backward(topicqueue.RunStates) {
+		if n := s.States[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if s.Paused > 0 {
+		parts = append(parts, fmt.Sprintf("%d of them paused", s.Paused))
+	}
+	return fmt.Sprintf("batch %s: %d runs: %s", s.Name, s.Runs, strings.Join(parts, ", "))
+}
+
+// live returns the live line of the batch.
+func (b *batchWatch) live() string {
+	ended := len(b.ended)
+	return fmt.Sprintf("%s %d/%d  %s", view.DrawBar(ended, b.now.Runs, 20), ended, b.now.Runs, headOf(b.now))
+}
+
+// endedLines returns the lines for a run that has ended: its id, reason and report.
+func endedLines(run topicqueue.Run, report string) []string {
+	lines := []string{fmt.Sprintf("%s  %s: %s", run.ID, run.State, view.Clip(run.Topic, view.TopicColumns))}
+	for _, part := range []string{run.Reason, report} {
+		if part != "" {
+			lines = append(lines, "    "+part)
+		}
+	}
+	return lines
 }
 
 // Note shows that Redis is unavailable or available again.
@@ -170,22 +205,22 @@ func (b *batchWatch) Note(format string, args ...any) {
 		b.con.Say(format, args...)
 		return
 	}
-	_ = b.status.Show([]string{fmt.Sprintf(format, args...)}, b.view.Live())
+	_ = b.status.Show([]string{fmt.Sprintf(format, args...)}, b.live())
 }
 
 // summary prints the result of the batch.
 func (b *batchWatch) summary() error {
 	if b.status.Live {
-		if err := view.PrintLines(b.con.Out, []string{b.view.Head()}); err != nil {
+		if err := view.PrintLines(b.con.Out, []string{headOf(b.now)}); err != nil {
 			return err
 		}
 	}
-	completed := b.view.States[topicqueue.RunCompleted]
-	err := fmt.Errorf("not every run of batch %s is completed", b.view.Name)
+	completed := b.now.States[topicqueue.RunCompleted]
+	err := fmt.Errorf("not every run of batch %s is completed", b.now.Name)
 	switch {
-	case completed == b.view.Runs:
+	case completed == b.now.Runs:
 		return nil
-	case completed+b.view.States[topicqueue.RunPartial] > 0:
+	case completed+b.now.States[topicqueue.RunPartial] > 0:
 		return view.Ended(err, view.ExitPartial)
 	}
 	return view.Ended(err, view.ExitFailed)

@@ -11,7 +11,6 @@ import (
 	"nightdesk/cmd/nightdesk/desk/health"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs/tasks"
-	"nightdesk/topicqueue/redisqueue"
 )
 
 const (
@@ -88,28 +87,21 @@ type healthPage struct {
 	Stops  bool   // a check has found what prevents queue processing
 	Unsent bool   // notifications were not delivered
 	Checks []health.Check
-	Models []redisqueue.ModelStats
 }
 
-// page shows the checks of what all processes share, and what models were used.
+// page shows the checks of what all processes share.
 func (h *healthPages) page(ctx context.Context, _ *http.Request) (string, any, error) {
-	p, err := h.checks(ctx)
-	return "Health", p, err
+	return "Health", h.checks(ctx), nil
 }
 
-func (h *healthPages) checks(ctx context.Context) (p healthPage, err error) {
+func (h *healthPages) checks(ctx context.Context) (p healthPage) {
 	p.Checks = slices.Collect(h.Health(ctx, health.Shared))
 	for _, c := range p.Checks {
 		p.Stops = p.Stops || c.Stops
 	}
-	stats, err := h.Queue.Stats(ctx)
-	if err != nil { // reported by a check
-		return p, nil
-	}
-	p.Models = stats.Models
-	unsent, err := tasks.UnsentEvents(h.Redis)
+	unsent, _ := tasks.UnsentEvents(h.Redis) // an error is reported by a check
 	p.Unsent = slices.ContainsFunc(unsent, func(u tasks.Unsent) bool { return u.Failed+u.GivenUp > 0 })
-	return p, err
+	return p
 }
 
 // sendAgain retries the undelivered notifications now.
@@ -122,7 +114,7 @@ func (h *healthPages) sendAgain(ctx context.Context, _ *http.Request) (string, a
 	for _, u := range sent {
 		n += u.Waiting
 	}
-	p, err := h.checks(ctx)
+	p := h.checks(ctx)
 	p.Said = view.Counted(n, "notification") + " to be sent now, by the next worker that is free."
-	return "Health", p, err
+	return "Health", p, nil
 }

@@ -117,25 +117,14 @@ func (s scrape) runs(stats redisqueue.Stats) {
 	}
 }
 
-// place identifies a group of queues; there may be many private queues.
-type place struct{ stage, lane string }
-
-// placeOf returns the place of a queue. ok: the queue is ours; other programs may use the same Redis.
-func placeOf(queue string) (p place, ok bool) {
+// placeOf returns the labels of a queue. ok: all workers share it, or it has notifications. Other queues belong to
+// single `nightdesk run` processes, or to other programs that use the same Redis.
+func placeOf(queue string) (labels []string, ok bool) {
 	stage, lane, _ := strings.Cut(queue, "-")
-	switch stage {
-	case "planning", "researching", "reporting", "notifying":
-	default:
-		return place{}, false
-	}
-	switch {
-	case lane == "", stage == "notifying": // each receiver has its own queue
-		lane = "normal"
-	case lane == tasks.LaneHigh, lane == tasks.LaneLow:
-	default:
-		lane = "private"
-	}
-	return place{stage, lane}, true
+	stages := []string{"planning", "researching", "reporting", "notifying"}
+	lanes := []string{"", tasks.LaneHigh, tasks.LaneLow}
+	ok = slices.Contains(stages, stage) && (slices.Contains(lanes, lane) || stage == "notifying")
+	return []string{"stage", stage, "lane", cmp.Or(lane, "normal")}, ok
 }
 
 func (c *collector) collectQueues(s scrape) {
@@ -144,52 +133,29 @@ func (c *collector) collectQueues(s scrape) {
 		s.failed("queue_tasks", err)
 		return
 	}
-	sums := map[place]*asynq.QueueInfo{}
 	for _, name := range names {
-		p, ok := placeOf(name)
+		of, ok := placeOf(name)
 		if !ok {
 			continue
 		}
-		info, err := c.inspector.GetQueueInfo(name)
+		q, err := c.inspector.GetQueueInfo(name)
 		if err != nil { // asynq's script fails if a task disappears while it runs
-			info, err = c.inspector.GetQueueInfo(name)
+			q, err = c.inspector.GetQueueInfo(name)
 		}
 		if err != nil {
-			if p.lane != "private" { // a private queue disappears with its process
-				s.failed("queue_tasks", err)
-			}
+			s.failed("queue_tasks", err)
 			continue
 		}
-		sum := sums[p]
-		if sum == nil {
-			sum = &asynq.QueueInfo{}
-			sums[p] = sum
-		}
-		sum.Pending += info.Pending
-		sum.Active += info.Active
-		sum.Scheduled += info.Scheduled
-		sum.Retry += info.Retry
-		sum.Archived += info.Archived
-		sum.Completed += info.Completed
-		sum.ProcessedTotal += info.ProcessedTotal
-		sum.FailedTotal += info.FailedTotal
-		sum.Latency = max(sum.Latency, info.Latency)
-		sum.Paused = sum.Paused || info.Paused
-	}
-	for p, q := range sums {
-		of := []string{"stage", p.stage, "lane", p.lane}
 		for state, n := range map[string]int{"pending": q.Pending, "active": q.Active, "scheduled": q.Scheduled,
 			"retry": q.Retry, "archived": q.Archived, "completed": q.Completed} {
-			s.add("queue_tasks", "Tasks of asynq. Lane private: the runs of single `nightdesk run` processes.", float64(n),
-				slices.Concat(of, []string{"state", state})...)
+			s.add("queue_tasks", "Tasks of asynq.", float64(n), slices.Concat(of, []string{"state", state})...)
 		}
 		s.add("queue_oldest_pending_seconds", "Waiting time of the oldest pending task.", q.Latency.Seconds(), of...)
 		s.add("queue_paused", "1 if the queue is paused in asynq.", oneIf(q.Paused), of...)
-		if p.lane != "private" { // these counts disappear with their queues, but a counter must not
-			for result, n := range map[string]int{"succeeded": q.ProcessedTotal - q.FailedTotal, "failed": q.FailedTotal} {
-				s.add("queue_attempts_total", "Attempts at tasks that ended. A failed one is tried again or archived.",
-					float64(n), slices.Concat(of, []string{"result", result})...)
-			}
+		succeeded := q.ProcessedTotal - q.FailedTotal
+		for result, n := range map[string]int{"succeeded": succeeded, "failed": q.FailedTotal} {
+			s.add("queue_attempts_total", "Attempts at tasks that ended. A failed one is tried again or archived.",
+				float64(n), slices.Concat(of, []string{"result", result})...)
 		}
 	}
 }

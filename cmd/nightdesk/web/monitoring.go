@@ -10,23 +10,9 @@ import (
 
 const monitoringPath = "/monitoring"
 
-// monitoring returns asynqmon. Only admins who logged in with a token may change tasks; without tokens it is
-// read-only.
-func monitoring(rdb redis.UniversalClient, tokens bool) http.Handler {
-	look, change := asynqmonOn(rdb, true), asynqmonOn(rdb, false)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if tokens && roleOf(r.Context()) == admin {
-			change.ServeHTTP(w, r)
-			return
-		}
-		look.ServeHTTP(w, r)
-	})
-}
-
-func asynqmonOn(rdb redis.UniversalClient, readOnly bool) http.Handler {
-	return asynqmon.New(asynqmon.Options{
-		RootPath: monitoringPath, RedisConnOpt: shared{rdb}, ReadOnly: readOnly,
-	})
+// monitoring returns asynqmon. It is read-only: tasks are changed through their runs.
+func monitoring(rdb redis.UniversalClient) http.Handler {
+	return asynqmon.New(asynqmon.Options{RootPath: monitoringPath, RedisConnOpt: shared{rdb}, ReadOnly: true})
 }
 
 // shared lets asynqmon use an open client. Its Close must not be called, because that would close the client.

@@ -3,11 +3,8 @@ package web
 import (
 	"context"
 	"errors"
-	"html/template"
 	"net/http"
-	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"nightdesk/jobs/history"
@@ -68,30 +65,4 @@ func (p *site) reported(ctx context.Context, r *http.Request) (topicqueue.Run, e
 		err = notHere("Run " + run.ID + " has no report.")
 	}
 	return run.Run, err
-}
-
-// checkedSpan matches part of a checked sentence as rendered by package formats.
-var checkedSpan = regexp.MustCompile(
-	`(?s)<span class="v-[a-z]+(?: news)?" data-sentence="(\d{1,6})">.*?</span>(?:</a>)?`)
-
-// withRemarkLinks adds a link after each checked sentence of a report. It leads to the form for a remark about the
-// sentence and is visible where verdicts are. base: URL of the remarks page.
-func withRemarkLinks(page template.HTML, base string) template.HTML {
-	body := string(page)
-	found := checkedSpan.FindAllStringSubmatchIndex(body, -1)
-	var out strings.Builder
-	at := 0
-	for i, m := range found {
-		number := body[m[2]:m[3]]
-		if i+1 < len(found) && body[found[i+1][2]:found[i+1][3]] == number { // the sentence continues
-			continue
-		}
-		out.WriteString(body[at:m[1]])
-		out.WriteString(`<a class="remark" href="` + base + "?sentence=" + number +
-			`#new" title="This sentence is wrong" aria-label="This sentence is wrong: ` +
-			`leave a remark">✎</a>`)
-		at = m[1]
-	}
-	out.WriteString(body[at:])
-	return template.HTML(out.String())
 }

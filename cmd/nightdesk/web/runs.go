@@ -94,14 +94,12 @@ func (s *site) batchPage(ctx context.Context, r *http.Request) (string, any, err
 	for state, n := range all.States {
 		p.Live = p.Live || n > 0 && !state.Final()
 	}
-	_, _, err = s.Each(ctx, chosen, func(run desk.RunSummary) error {
-		if p.Shown++; len(p.Runs) < maxListed {
-			p.Runs = append(p.Runs, run)
-			p.HasChanges, p.HasChecks = p.HasChanges || changesOf(run.Tally) != "", p.HasChecks || confirmedOf(run.Tally) != ""
-			p.HasCosts = p.HasCosts || shortCost(run.Tally) != ""
-		}
-		return nil
-	})
+	found, err := s.List(ctx, chosen)
+	p.Shown, p.Runs = len(found.Runs), found.Runs[:min(maxListed, len(found.Runs))]
+	for _, run := range p.Runs {
+		p.HasChanges, p.HasChecks = p.HasChanges || changesOf(run.Tally) != "", p.HasChecks || confirmedOf(run.Tally) != ""
+		p.HasCosts = p.HasCosts || shortCost(run.Tally) != ""
+	}
 	p.Actions, p.Back = offered(p.Runs...), r.URL.RequestURI()
 	return "Batch " + batch, p, err
 }
@@ -116,23 +114,24 @@ func timeUsed(run desk.RunSummary) string {
 
 // csv writes the runs of a batch that match ?q, ?tag, ?id and ?state as a CSV table.
 func (s *site) csv(w http.ResponseWriter, r *http.Request) {
+	found, err := s.List(r.Context(), selected(r, r.PathValue("batch")))
+	if err != nil {
+		s.refuseFile(w, r, err)
+		return
+	}
 	var out bytes.Buffer
 	table := csv.NewWriter(&out)
 	_ = table.Write(csvColumns) // to memory
-	_, _, err := s.Each(r.Context(), selected(r, r.PathValue("batch")), func(run desk.RunSummary) error {
+	for _, run := range found.Runs {
 		row := csvRow(run)
 		for i, field := range row {
 			if strings.IndexAny(field, "=+-@\t\r") == 0 {
 				row[i] = "'" + field // a spreadsheet would treat the field as a formula
 			}
 		}
-		return table.Write(row)
-	})
-	table.Flush()
-	if err != nil {
-		s.refuseFile(w, r, err)
-		return
+		_ = table.Write(row)
 	}
+	table.Flush()
 	sendFile(w, "text/csv; charset=utf-8", r.PathValue("batch")+".csv", out.Bytes())
 }
 
@@ -198,7 +197,7 @@ func (s *site) addReport(ctx context.Context, run topicqueue.Run, p *runPage) er
 			if err != nil {
 				return err
 			}
-			p.Report = withRemarkLinks(reportOf(run.ID, body, sources, claims), name(run.ID)+"/remarks")
+			p.Report = reportOf(run.ID, body, sources, claims)
 			if _, err := pdf.Find(); err == nil {
 				p.Downloads = append(p.Downloads, link{Name: "PDF", URL: name(run.ID) + "/as/pdf"})
 			}

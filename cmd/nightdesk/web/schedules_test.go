@@ -31,15 +31,15 @@ func TestSchedules(t *testing.T) {
 	do := func(what, name string, status int) string {
 		return d.post("/schedules", "same-origin", url.Values{"do": {what}, "schedule": {name}}, status)
 	}
-	if body := do("pause", "nightly", http.StatusOK); !strings.Contains(body, "Schedule nightly is paused.") ||
-		!strings.Contains(body, ">Resume<") {
+	if body := do("pause", "nightly", http.StatusOK); !strings.Contains(body, `role="status"`) ||
+		!strings.Contains(body, `value="resume"`) {
 		t.Errorf("%s", body)
 	}
 	if r, err := d.queue.Schedule(t.Context(), "nightly"); err != nil || r.Paused != "on the page" {
 		t.Errorf("%q, %v", r.Paused, err)
 	}
 	do("resume", "nightly", http.StatusOK)
-	if body := do("fire", "nightly", http.StatusOK); !strings.Contains(body, "2 topics are in batch nightly-") {
+	if body := do("fire", "nightly", http.StatusOK); !strings.Contains(body, `href="./batches/nightly-2`) {
 		t.Errorf("%s", body)
 	}
 	do("pause", "weekly", http.StatusNotFound)

@@ -56,7 +56,7 @@ func TestSearchPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := d.get("/search?q=water", http.StatusOK)
-	if !strings.Contains(body, "cannot be searched now") {
+	if !strings.Contains(body, `class="failed" role="alert"`) {
 		t.Errorf("without an index:\n%s", body)
 	}
 }

@@ -65,30 +65,22 @@ func (s *site) source(ctx context.Context, r *http.Request) (string, any, error)
 	if !strings.HasPrefix(source.URL, "http://") && !strings.HasPrefix(source.URL, "https://") {
 		p.URL = ""
 	}
-	if cited := r.URL.Query().Get("citation"); cited != "" {
-		err = s.citedAs(ctx, &p, run, cited, string(text), claims)
+	if cited := r.URL.Query().Get("citation"); cited != "" { // only its words are marked
+		claims = slices.DeleteFunc(claims, func(c desk.Claim) bool { return c.CitationID != cited })
+		p.Pieces, p.Claims = pieces(string(text), claims, "here")
+		err = s.citedAs(ctx, &p, run, cited)
 		return title, p, err
 	}
-	p.Pieces, p.Claims = pieces(string(text), claims)
 	if n, err := strconv.Atoi(r.URL.Query().Get("sentence")); err == nil {
 		err = s.pointAt(ctx, &p, run, id, n, string(text))
 		return title, p, err
 	}
+	p.Pieces, p.Claims = pieces(string(text), claims, "claim-1")
 	return title, p, nil
 }
 
-// citedAs marks only the words of one citation. It also shows the check results of the sentences with that citation.
-func (s *site) citedAs(ctx context.Context, p *sourcePage, run, citation, text string, claims []desk.Claim) error {
-	claims = slices.DeleteFunc(claims, func(c desk.Claim) bool { return c.CitationID != citation })
-	p.Pieces, p.Claims = pieces(text, claims)
-	if len(claims) > 0 { // the first piece is where the page scrolls to
-		for i, first := 0, p.Pieces[1].Anchor; i < len(p.Claims); i++ {
-			if p.Claims[i].Anchor == first {
-				p.Claims[i].Anchor = "here"
-			}
-		}
-		p.Pieces[1].Anchor = "here"
-	}
+// citedAs adds the check results of the sentences with a citation.
+func (s *site) citedAs(ctx context.Context, p *sourcePage, run, citation string) error {
 	v, err := s.Verification(ctx, run)
 	if view.KindOf(err) == view.Missing {
 		return nil
@@ -124,20 +116,20 @@ func (s *site) pointAt(ctx context.Context, p *sourcePage, run, source string, n
 	if c.Start < 0 || c.Start > c.End || c.End > len(text) {
 		return notHere("The words of this sentence are not in the text of the source.")
 	}
-	part := func(from, to int) string { return strings.ToValidUTF8(text[from:to], "") }
-	p.Pieces = []piece{{Text: part(0, c.Start)}, {Text: part(c.Start, c.End), Anchor: "here"},
-		{Text: part(c.End, len(text))}}
-	p.Claims = nil
+	p.Pieces, _ = pieces(text, []desk.Claim{{Start: c.Start, End: c.End}}, "here")
 	p.add(c)
 	return nil
 }
 
 // pieces splits text at the words that claims rest on. claims are sorted by position. Overlapping claims share a
-// piece.
-func pieces(text string, claims []desk.Claim) (out []piece, list []claimLine) {
+// piece. first: the anchor of the first claim.
+func pieces(text string, claims []desk.Claim, first string) (out []piece, list []claimLine) {
 	at := 0
 	for i, c := range claims {
 		anchor := fmt.Sprint("claim-", i+1)
+		if i == 0 {
+			anchor = first
+		}
 		if c.Start < at { // overlaps the previous claim
 			anchor = out[len(out)-1].Anchor
 			if c.End > at {

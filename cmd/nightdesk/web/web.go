@@ -48,7 +48,7 @@ type Services struct {
 //	/a/           stored files: reports, digests, pages read by runs
 //	/manual/      the manual, one page per topic
 //	/v1/          the API; /v1/openapi.json describes it
-//	/monitoring/  asynqmon, read-only unless the user has logged in with Token
+//	/monitoring/  asynqmon, read-only
 //	/metrics      Prometheus metrics
 //	/healthz      200 if Redis and storage are available, else 503; the JSON has details and other problems
 //	/readyz       200 if there are no problems, else 503
@@ -75,7 +75,7 @@ func New(s Services) http.Handler {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, ErrorLog: scrapeLog{s.Console.Log},
 	}))
-	mux.Handle(monitoringPath+"/", monitoring(s.Redis, s.Token != ""))
+	mux.Handle(monitoringPath+"/", monitoring(s.Redis))
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusForbidden, "Requests from pages of other sites are not allowed.")

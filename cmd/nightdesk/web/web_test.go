@@ -54,7 +54,7 @@ func TestMetrics(t *testing.T) {
 		"nightdesk_deadlines_missed_total 1", "nightdesk_lease_lapses_total 3",
 		`nightdesk_model_calls_total{model="m?:7b",role="note"} 10`, `nightdesk_model_tokens_total{direction="in",model="m?:7b",role="note"} 1000`,
 		`nightdesk_model_cost_usd_total{model="m?:7b",role="note"} 0.25`,
-		`nightdesk_queue_tasks{lane="private",stage="planning",state="pending"} 299`, `nightdesk_queue_tasks{lane="high",stage="planning",state="pending"} 1`,
+		`nightdesk_queue_tasks{lane="high",stage="planning",state="pending"} 1`,
 		`nightdesk_queue_paused{lane="high",stage="planning"} 0`, "nightdesk_redis_up 1",
 	} {
 		if !strings.Contains(body, want+"\n") {

@@ -129,7 +129,7 @@ func TestSmallRoom(t *testing.T) {
 		t.Skip("this system does not tell")
 	}
 	r := report{"storage", new([]Check)}
-	if !smallRoom(r, t.TempDir(), room/roomOfRun+1) || !strings.Contains((*r.results)[0].Text, " left, a night needs about ") {
+	if !smallRoom(r, t.TempDir(), room/roomOfRun+1) || !(*r.results)[0].Stops {
 		t.Errorf("%+v", *r.results)
 	}
 	if room > leastRoom && smallRoom(r, t.TempDir(), 0) {

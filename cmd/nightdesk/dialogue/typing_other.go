@@ -1,7 +1,0 @@
-//go:build !linux
-
-package dialogue
-
-import "os"
-
-func dropTyped(*os.File) {}
