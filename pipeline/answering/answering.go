@@ -13,7 +13,6 @@ package answering
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -78,22 +77,4 @@ func (a *Answerer) now() time.Time {
 		return time.Now().UTC()
 	}
 	return a.Now().UTC()
-}
-
-// errPatience is the cause that distinguishes the end of Patience from the end of the caller's context.
-var errPatience = errors.New("it has not answered in the time that there was for it")
-
-// patient calls ask with a context that ends at Patience.
-func (a *Answerer) patient(ctx context.Context, ask func(context.Context) error) error {
-	if a.Patience.IsZero() {
-		return ask(ctx)
-	}
-	askCtx, cancel := context.WithDeadlineCause(ctx, a.Patience, errPatience)
-	defer cancel()
-	err := ask(askCtx)
-	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(askCtx), errPatience) &&
-		!errors.Is(err, llm.ErrUnavailable) { // otherwise err has more detail
-		return fmt.Errorf("%w: %w", errPatience, llm.ErrUnavailable)
-	}
-	return err
 }

@@ -17,6 +17,7 @@ import (
 // work is one conversation. It is not safe for concurrent use.
 type work struct {
 	*Answerer
+	model    llm.Model // that of the Answerer with its Patience
 	run      topicqueue.Run
 	tools    tools.Set // enabled for this run
 	maxTurns int
@@ -39,9 +40,10 @@ type source struct {
 
 func newWork(a *Answerer, run topicqueue.Run, block topicqueue.Block) *work {
 	w := &work{
-		Answerer: a, run: run, tools: a.Runner.Tools.Enabled(run.Options.Tools),
+		Answerer: a, model: &llm.Patient{Model: a.Model, Until: a.Patience}, run: run,
+		tools:  a.Runner.Tools.Enabled(run.Options.Tools),
 		issued: map[string]bool{}, maxTurns: defaultTurns, maxCalls: defaultCalls,
-		lookups: lookups{topic: run.Topic, block: block, now: a.now, marked: map[string]int{}, cut: map[excerptKey]string{}},
+		lookups: lookups{topic: run.Topic, block: block, now: a.now, marked: map[string]int{}},
 	}
 	if run.Options.MaxTurns > 0 {
 		w.maxTurns = run.Options.MaxTurns
@@ -125,11 +127,7 @@ func (w *work) lookUp(ctx context.Context) (said string, actions []prompts.Actio
 	for _, t := range w.tools {
 		data.Tools = append(data.Tools, prompts.ToolLine{Name: t.Name(), Description: t.Description()})
 	}
-	var answer prompts.LookUpAnswer
-	err = w.patient(ctx, func(ctx context.Context) (err error) {
-		answer, err = llm.Ask[prompts.LookUpAnswer](ctx, w.Model, w.request(prompts.LookUp(w.run.Options.Language, data)))
-		return err
-	})
+	answer, err := llm.Ask[prompts.LookUpAnswer](ctx, w.model, w.request(prompts.LookUp(w.run.Options.Language, data)))
 	if errors.Is(err, llm.ErrAnswer) && !errors.Is(err, llm.ErrUnavailable) { // as a text it may still be usable
 		return "", nil, nil
 	}
@@ -176,10 +174,7 @@ func (w *work) write(ctx context.Context, why string) (text string, err error) {
 	if len(w.sources) > 0 {
 		data.Marker = w.sources[0].id
 	}
-	err = w.patient(ctx, func(ctx context.Context) (err error) {
-		text, err = llm.Text(ctx, w.Model, w.request(prompts.Answer(w.run.Options.Language, data)))
-		return err
-	})
+	text, err = llm.Text(ctx, w.model, w.request(prompts.Answer(w.run.Options.Language, data)))
 	if errors.Is(err, llm.ErrTruncated) && ctx.Err() == nil {
 		err = nil
 	}

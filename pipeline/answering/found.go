@@ -1,8 +1,6 @@
 package answering
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +30,6 @@ type lookups struct {
 	sources  []source       // sources shown, in the order of their markers
 	marked   map[string]int // by source id: index in sources
 	failures []string
-	cut      map[excerptKey]string
 }
 
 // room returns the maximum size of all sources in a prompt, in bytes: a third of the window's tokens, at 3 bytes each.
@@ -120,54 +117,28 @@ func share(o outcome, limit int) int { return max(leastSource, limit/max(1, len(
 // passage converts a source for a prompt, with at most limit bytes of text.
 func (r *lookups) passage(s source, o outcome, limit int) prompts.Passage {
 	return prompts.Passage{ID: s.id, Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date,
-		Head: s.HeadAt(1), Place: s.Place(), Text: r.excerpt(s, r.topic+"\n"+o.query, limit)}
-}
-
-// excerptKey identifies an excerpt. Excerpts are cached, because later prompts repeat them.
-type excerptKey struct {
-	source, question string
-	limit            int
+		Head: s.HeadAt(1), Place: s.Place(), Text: excerpt(s, r.topic+"\n"+o.query, limit)}
 }
 
 // excerpt returns the passages of a source that are most relevant to a question, in order, with about limit bytes.
-func (r *lookups) excerpt(s source, question string, limit int) string {
+func excerpt(s source, question string, limit int) string {
 	if len(s.Text) <= limit {
 		return s.Text
 	}
-	key := excerptKey{s.ID, question, limit}
-	if known, ok := r.cut[key]; ok {
-		return known
+	var passages []string
+	for _, p := range text.Passages(s.Text, nil) {
+		passages = append(passages, s.Text[p.Start:p.End])
 	}
-	passages := text.Passages(s.Text, nil)
-	docs := make([]text.Document, len(passages))
-	order := make([]int, len(passages))
-	for i, p := range passages {
-		docs[i], order[i] = text.Document{Text: s.Text[p.Start:p.End]}, i
-	}
-	scores := text.BM25(question, docs)
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	var kept []int
-	left := limit
-	for _, i := range order {
-		size := passages[i].End - passages[i].Start
-		if size > left {
-			break
-		}
-		kept, left = append(kept, i), left-size
-	}
+	kept, best := text.Select(question, passages, limit)
 	if len(kept) == 0 {
-		best := passages[order[0]]
-		r.cut[key] = text.Start(s.Text[best.Start:best.End], limit) + " …"
-		return r.cut[key]
+		return text.Start(passages[best], limit) + " …"
 	}
-	slices.Sort(kept)
 	var parts []string
 	for n, i := range kept {
 		if n > 0 && kept[n-1] != i-1 {
 			parts = append(parts, "…")
 		}
-		parts = append(parts, s.Text[passages[i].Start:passages[i].End])
+		parts = append(parts, passages[i])
 	}
-	r.cut[key] = strings.Join(parts, "\n\n")
-	return r.cut[key]
+	return strings.Join(parts, "\n\n")
 }

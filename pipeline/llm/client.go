@@ -245,7 +245,7 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 			}
 		}
 	}
-	out := Response{Text: answer.StripThinking(text), Truncated: isCut(ex.Said.Finish)}
+	out := Response{Text: answer.StripThinking(text), Truncated: slices.Contains(cutBy, ex.Said.Finish)}
 	if f.limit > 0 && ex.Said.Completion == f.limit { // llama-cpp-python reports "tool_calls" for a cut answer
 		out.Truncated = true
 	}
@@ -266,14 +266,8 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 	return out
 }
 
-// isCut reports whether an answer ended because of a length limit, by the finish reasons of all protocols.
-func isCut(finishReason string) bool {
-	switch finishReason {
-	case "length", "max_tokens", "model_context_window_exceeded":
-		return true
-	}
-	return false
-}
+// cutBy are the finish reasons of answers that ended because of a length limit, in all protocols.
+var cutBy = []string{"length", "max_tokens", "model_context_window_exceeded"}
 
 // step returns the name of the call for usage records and errors.
 func step(req Request) string { return cmp.Or(req.Position.Step, req.Prompt.Name, "question") }

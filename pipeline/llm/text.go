@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"nightdesk/pipeline/llm/answer"
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -27,16 +27,16 @@ func Text(ctx context.Context, m Model, req Request) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		text := usableText(resp)
+		said := usableText(resp)
 		switch {
-		case text == "":
+		case said == "":
 			if resp.Truncated { // all thinking, or a single endless sentence
 				req.Prompt.MaxTokens = 0
 			}
 		case resp.Truncated:
-			return text, fmt.Errorf("%s: %w after %d tokens", step(req), ErrTruncated, resp.Usage.CompletionTokens)
+			return said, fmt.Errorf("%s: %w after %d tokens", step(req), ErrTruncated, resp.Usage.CompletionTokens)
 		default:
-			return text, nil
+			return said, nil
 		}
 	}
 	return "", &AnswerError{Step: strings.TrimSuffix(step(req), reaskSuffix), Errors: []string{"the answer is empty"}}
@@ -44,11 +44,11 @@ func Text(ctx context.Context, m Model, req Request) (string, error) {
 
 // usableText returns the usable part of an answer; empty if there is none.
 func usableText(resp Response) string {
-	text := unfence(answer.StripThinking(topicqueue.Printable(resp.Text)))
+	said := unfence(answer.StripThinking(topicqueue.Printable(resp.Text)))
 	if resp.Truncated {
-		text = wholeSentences(text)
+		said = wholeSentences(said)
 	}
-	return text
+	return said
 }
 
 var openingFence = regexp.MustCompile("^(`{3,}|~{3,})[ \t]*([A-Za-z]*)[ \t]*\r?\n")
@@ -90,28 +90,13 @@ func unfence(text string) string {
 	return strings.TrimSpace(inner)
 }
 
-// wholeSentences cuts a text after its last complete sentence or line. The result is empty if there is none.
-func wholeSentences(text string) string {
-	end := 0
-	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
-		end = i
+// wholeSentences cuts a text after its last complete sentence or line. The result is empty if there is none. A stop at
+// the very end may be that of "3." in "3.5".
+func wholeSentences(s string) string {
+	line := strings.LastIndexByte(s, '\n') + 1
+	end := line
+	if sentences := text.ParagraphSentences(s[line:]); len(sentences) > 1 {
+		end += sentences[len(sentences)-2].End
 	}
-	for i, r := range text {
-		if i <= end {
-			continue
-		}
-		after := i + utf8.RuneLen(r)
-		switch r {
-		case '。', '！', '？':
-			end = after
-		case '.', '!', '?':
-			for after < len(text) && strings.IndexByte(`"')]*_`, text[after]) >= 0 { // include closing marks
-				after++
-			}
-			if after < len(text) && (text[after] == ' ' || text[after] == '\n') { // at the very end it may be "3." of "3.5"
-				end = after
-			}
-		}
-	}
-	return strings.TrimSpace(text[:end])
+	return strings.TrimSpace(s[:end])
 }

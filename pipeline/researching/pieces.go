@@ -78,20 +78,11 @@ func mostRelevant(pieces []recheck.Part, question string, limit int) []recheck.P
 		return pieces
 	}
 	parts := cutPieces(pieces, choiceBytes)
-	docs, order := make([]text.Document, len(parts)), make([]int, len(parts))
+	texts := make([]string, len(parts))
 	for i, p := range parts {
-		docs[i], order[i] = text.Document{Text: p.Text}, i
+		texts[i] = p.Text
 	}
-	scores := text.BM25(question, docs)
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	kept := order[:0]
-	for _, i := range order {
-		if limit -= len(parts[i].Text); limit < 0 {
-			break
-		}
-		kept = append(kept, i)
-	}
-	slices.Sort(kept)
+	kept, _ := text.Select(question, texts, limit)
 	out := make([]recheck.Part, len(kept))
 	for n, i := range kept {
 		out[n] = parts[i]

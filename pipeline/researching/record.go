@@ -40,7 +40,7 @@ func (w *work) record(k int, outcomes []outcome, notes []note) []topicqueue.Tool
 			traces = append(traces, t)
 		}
 		if len(o.fresh) > 0 && len(notes[i].found) == 0 {
-			w.tell("%s for %q returned %s, and no claim was noted from it", o.Tool, o.name(), returnedLine(o.fresh))
+			w.tell("%s for %q returned %d new sources, and no claim was noted from them", o.Tool, o.name(), len(o.fresh))
 		}
 	}
 	return traces
@@ -54,22 +54,6 @@ func (n note) ordersIn(source int) (words []string) {
 		}
 	}
 	return words
-}
-
-// maxReturned is the maximum number of sources named in a returnedLine.
-const maxReturned = 3
-
-// returnedLine lists the new sources that a call returned.
-func returnedLine(fresh []topicqueue.Source) string {
-	var names []string
-	for _, s := range fresh[:min(len(fresh), maxReturned)] {
-		names = append(names, topicqueue.Clip(place(s), maxLine))
-	}
-	line := strings.Join(names, "; ")
-	if more := len(fresh) - len(names); more > 0 {
-		line += fmt.Sprintf("; and %d more", more)
-	}
-	return line
 }
 
 func (w *work) trace(

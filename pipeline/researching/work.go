@@ -59,7 +59,8 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 		progress:   progress{issued: issued{}, own: issued{}, noted: map[string]bool{}, texts: map[string]bool{}},
 	}
 	if r.Model != nil {
-		w.Model = &patient{model: r.Model, work: w}
+		enough := func() bool { return w.claims > 0 }
+		w.Model = &llm.Patient{Model: r.Model, Until: r.Patience, Always: enough}
 	}
 	if start.Whole {
 		w.tools = w.tools.Elsewhere()

@@ -1,6 +1,10 @@
 package text
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Document is a document for BM25. Heading may be empty.
 type Document struct{ Heading, Text string }
@@ -114,4 +118,23 @@ func (ix *Index) Coverage(query string) float64 {
 		}
 	}
 	return float64(n) / float64(max(1, len(asked)))
+}
+
+// Select returns the indexes of the texts that match query best (BM25), in order, as many as have limit bytes together.
+// best is the index of the best one.
+func Select(query string, texts []string, limit int) (kept []int, best int) {
+	docs, order := make([]Document, len(texts)), make([]int, len(texts))
+	for i, t := range texts {
+		docs[i], order[i] = Document{Text: t}, i
+	}
+	scores := BM25(query, docs)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	for _, i := range order {
+		if limit -= len(texts[i]); limit < 0 {
+			break
+		}
+		kept = append(kept, i)
+	}
+	slices.Sort(kept)
+	return kept, order[0]
 }

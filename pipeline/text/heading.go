@@ -24,7 +24,7 @@ func Title(s string) string {
 	if end > 0 {
 		s = s[:end]
 	}
-	return capitalised(clip(strings.TrimRight(s, " .:;,。：，")))
+	return capitalised(Clip(strings.TrimRight(s, " .:;,。：，"), maxTitle))
 }
 
 // Heading returns the cleaned heading of a document, on one line of at most 200 characters. It removes numbering
@@ -35,7 +35,7 @@ func Heading(s string) string {
 	s = strings.TrimSpace(strings.TrimRight(s, "¶§ "))
 	s = strings.TrimSuffix(s, " "+strings.Repeat("#", len(s)-len(strings.TrimRight(s, "#")))) // "## Title ##", but "C#"
 	s = numbering(siteSuffix(strings.TrimSpace(s)))
-	s = clip(unquoted(strings.TrimRight(s, " .:;,。：，¶")))
+	s = Clip(unquoted(strings.TrimRight(s, " .:;,。：，¶")), maxTitle)
 	if strings.IndexFunc(s, unicode.IsLetter) < 0 {
 		return ""
 	}
@@ -98,18 +98,6 @@ func unquoted(s string) string {
 		}
 	}
 	return s
-}
-
-// clip cuts s to maxTitle characters, if possible after a word, and marks the cut with an ellipsis.
-func clip(s string) string {
-	if utf8.RuneCountInString(s) <= maxTitle {
-		return s
-	}
-	cut := string([]rune(s)[:maxTitle-1])
-	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
-		cut = cut[:i]
-	}
-	return strings.TrimRight(cut, " ,;:.-–—(") + "…"
 }
 
 func capitalised(s string) string {

@@ -18,7 +18,7 @@ func TestTitle(t *testing.T) {
 		"gofmt -w formats in place":              "Gofmt -w formats in place",
 		"sync.Mutex and its cost":                "sync.Mutex and its cost",
 		"First. " + strings.Repeat("x", 300):     "First",
-		long:                                     "A" + long[1:strings.LastIndex(long[:199], " ")] + "…",
+		long:                                     "A" + strings.TrimRight(long[1:199], " ") + "…",
 		"":                                       "",
 	} {
 		if got := text.Title(in); got != want {

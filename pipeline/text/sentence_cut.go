@@ -132,11 +132,12 @@ func boundary(before, mark, rest string) bool {
 		return !unicode.IsSpace(last) && (unicode.IsUpper(r) || Wide(r))
 	}
 	prev := strings.TrimLeft(lastField(before), "\"'“‘«([{„*_`—–-/")
+	first, _ := utf8.DecodeRuneInString(prev)
 	lowPrev := strings.ToLower(prev)
 	switch {
 	case prev == "":
 		return false
-	case initials(prev) && capital(prev) && !openAbbreviation[lowPrev]: // S. Petrossian, Randal L. Schwartz, U.S.
+	case initials(prev) && unicode.IsUpper(first) && !openAbbreviation[lowPrev]: // S. Petrossian, Randal L. Schwartz, U.S.
 		return starter[low] && !lower
 	case countedAbbreviation[lowPrev]: // No. 5, Fig. 3, but: "The answer is no. We ..."
 		return !lower && !unicode.IsDigit(r) && !strings.HasPrefix(word, "(") && !romanOrLetter(opened)
@@ -236,9 +237,4 @@ func identifierLike(w string) bool {
 		}
 	}
 	return false
-}
-
-func capital(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsUpper(r)
 }

@@ -31,18 +31,10 @@ func TermSet(s string) []string {
 }
 
 // common returns the number of elements that two sorted sets share.
-func common(a, b []string) int {
-	n := 0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] == b[j]:
+func common(a, b []string) (n int) {
+	for _, t := range a {
+		if _, has := slices.BinarySearch(b, t); has {
 			n++
-			i++
-			j++
-		case a[i] < b[j]:
-			i++
-		default:
-			j++
 		}
 	}
 	return n

@@ -28,21 +28,14 @@ const (
 	readAtOnce   = 2         // pages that one tool extracts in parallel; a hostile page takes 250 MB for a few seconds
 )
 
-// Fetcher fetches from outside; *fetch.Client implements it.
-type Fetcher interface {
-	Do(ctx context.Context, r fetch.Request) (fetch.Response, error)
-}
-
-var _ Fetcher = (*fetch.Client)(nil)
-
 // openPage is the tool open_page.
 type openPage struct {
-	outside Fetcher
+	outside fetch.Doer
 	reading chan struct{} // semaphore of page extraction
 }
 
 // NewOpenPage returns open_page, which returns the text of one page. One tool serves all runs of a process.
-func NewOpenPage(outside Fetcher) Tool { return openPage{outside, make(chan struct{}, readAtOnce)} }
+func NewOpenPage(outside fetch.Doer) Tool { return openPage{outside, make(chan struct{}, readAtOnce)} }
 
 // Name returns the tool's name.
 func (openPage) Name() string { return NameOpenPage }

@@ -102,7 +102,7 @@ func NewSearchEngines(cfg config.Config, pace fetch.Pace, outside *fetch.Client)
 }
 
 // NewPaperIndex returns the client for paper_search.
-func NewPaperIndex(cfg config.Config, outside papers.Fetcher, pace fetch.Pace) (*papers.Search, error) {
+func NewPaperIndex(cfg config.Config, outside fetch.Doer, pace fetch.Pace) (*papers.Search, error) {
 	p := cfg.PaperSearch
 	index, err := papers.New(papers.Settings{
 		Providers: p.Names(), OpenAlexKey: p.OpenAlexKey.Reveal(), SemanticScholarKey: p.SemanticScholarKey.Reveal(),

@@ -23,30 +23,20 @@ type Schema struct {
 	root     map[string]any
 }
 
-const maxSchemas = 256 // cached schemas; a program uses a dozen
-
-// compiled caches schemas by their text, because compiling takes longer than the rest of reading an answer.
-var compiled = struct {
-	sync.Mutex
-	kept map[string]*Schema
-}{kept: map[string]*Schema{}}
+// compiled caches schemas by their text, because compiling takes longer than the rest of reading an answer. They are
+// those of the prompts, a dozen.
+var compiled sync.Map
 
 // Compile returns the schema for a text, a JSON object. Compile and Schema are safe for concurrent use.
 func Compile(text json.RawMessage) (*Schema, error) {
-	compiled.Lock()
-	defer compiled.Unlock()
-	if s, ok := compiled.kept[string(text)]; ok {
-		return s, nil
+	if s, ok := compiled.Load(string(text)); ok {
+		return s.(*Schema), nil
 	}
 	s, err := compile(text)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		compiled.Store(string(text), s)
 	}
-	if len(compiled.kept) >= maxSchemas {
-		clear(compiled.kept)
-	}
-	compiled.kept[string(text)] = s
-	return s, nil
+	return s, err
 }
 
 func compile(text json.RawMessage) (*Schema, error) {

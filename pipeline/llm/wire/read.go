@@ -58,13 +58,13 @@ func (s *Said) Usage() topicqueue.Usage {
 
 // Call is a tool call. Arguments is JSON as the model wrote it.
 type Call struct {
-	ID, Name  string
+	Name      string
 	Arguments []byte
 	at        *int // its number in a stream
 }
 
 // call adds a piece of a tool call. Some servers send no number; each call then begins with its name.
-func (s *Said) call(at *int, id, name string, arguments []byte) {
+func (s *Said) call(at *int, name string, arguments []byte) {
 	i := len(s.Calls) - 1
 	if at != nil {
 		i = slices.IndexFunc(s.Calls, func(c Call) bool { return c.at != nil && *c.at == *at })
@@ -76,7 +76,7 @@ func (s *Said) call(at *int, id, name string, arguments []byte) {
 		s.Calls = append(s.Calls, Call{at: at})
 	}
 	c := &s.Calls[i]
-	c.ID, c.Name = cmp.Or(c.ID, id), cmp.Or(c.Name, name)
+	c.Name = cmp.Or(c.Name, name)
 	c.Arguments, s.arguments = append(c.Arguments, arguments...), append(s.arguments, arguments...)
 }
 
@@ -182,7 +182,6 @@ type message struct {
 	Content   text `json:"content"`
 	ToolCalls []struct {
 		Index    *int     `json:"index"`
-		ID       word     `json:"id"`
 		Function function `json:"function"`
 	} `json:"tool_calls"`
 	FunctionCall *function `json:"function_call"`
@@ -219,10 +218,10 @@ func AddOpenAI(s *Said, piece []byte) error {
 		s.Finish = cmp.Or(string(c.FinishReason), s.Finish)
 		s.Text = append(s.Text, m.Content...)
 		for _, t := range m.ToolCalls {
-			s.call(t.Index, string(t.ID), string(t.Function.Name), []byte(t.Function.Arguments))
+			s.call(t.Index, string(t.Function.Name), []byte(t.Function.Arguments))
 		}
 		if f := m.FunctionCall; f != nil {
-			s.call(nil, "", string(f.Name), []byte(f.Arguments))
+			s.call(nil, string(f.Name), []byte(f.Arguments))
 		}
 		if c.Message != nil {
 			break // one answer
@@ -254,7 +253,6 @@ func openAIUsage(raw json.RawMessage) (prompt, completion, cached int) {
 type block struct {
 	Type  string    `json:"type"`
 	Text  string    `json:"text"`
-	ID    word      `json:"id"`
 	Name  string    `json:"name"`
 	Input arguments `json:"input"`
 }
@@ -310,7 +308,7 @@ func AddAnthropic(s *Said, piece []byte) error {
 		}
 		s.block(raw.Block)
 	case raw.Type == "content_block_delta" && s.inCall:
-		s.call(nil, "", "", []byte(raw.Delta.Arguments))
+		s.call(nil, "", []byte(raw.Delta.Arguments))
 	case raw.Type == "content_block_delta":
 		s.Text = append(s.Text, raw.Delta.Text...)
 	}
@@ -320,7 +318,7 @@ func AddAnthropic(s *Said, piece []byte) error {
 func (s *Said) block(b block) {
 	s.inCall = b.Type == "tool_use"
 	if s.inCall {
-		s.call(nil, string(b.ID), cmp.Or(b.Name, "?"), []byte(b.Input))
+		s.call(nil, cmp.Or(b.Name, "?"), []byte(b.Input))
 	} else if b.Type == "text" {
 		s.Text = append(s.Text, b.Text...)
 	}

@@ -62,6 +62,11 @@ type Settings struct {
 	Idle     int           // maximum number of idle connections
 }
 
+// Doer makes requests; *Client implements it.
+type Doer interface {
+	Do(ctx context.Context, r Request) (Response, error)
+}
+
 // Request is a request to a server.
 type Request struct {
 	Method   string // empty means GET

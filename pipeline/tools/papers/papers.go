@@ -91,17 +91,12 @@ type Paper struct {
 	ListedBy  []string // sorted names of the providers that list it; set by Merge
 }
 
-// Fetcher fetches from outside; *fetch.Client implements it.
-type Fetcher interface {
-	Do(ctx context.Context, r fetch.Request) (fetch.Response, error)
-}
-
 // Settings of a Search.
 type Settings struct {
 	Providers          []string // names; duplicates are ignored
 	OpenAlexKey        string   // if empty, OpenAlex answers about ten searches a day
 	SemanticScholarKey string   // if empty, most requests are rejected
-	Outside            Fetcher
+	Outside            fetch.Doer
 	Pace               fetch.Pace        // shared by all workers
 	Addresses          map[string]string // by provider name: scheme, host and path to use instead of the default
 }

@@ -45,7 +45,7 @@ type service struct {
 type provider struct {
 	service
 	name    string
-	outside Fetcher
+	outside fetch.Doer
 	pace    fetch.Pace
 	places  chan struct{} // semaphore of requests
 	between atomic.Int64  // current time between requests, in nanoseconds

@@ -99,11 +99,11 @@ func refusal(t testing.TB, err error) *websearch.Error {
 }
 
 // says200 returns a fetcher that always returns the same body.
-func says200(body []byte) websearch.Fetcher { return bodyOnly(body) }
+func says200(body []byte) fetch.Doer { return bodyOnly(body) }
 
 type bodyOnly []byte
 
-// Do implements websearch.Fetcher.
+// Do implements fetch.Doer.
 func (b bodyOnly) Do(context.Context, fetch.Request) (fetch.Response, error) {
 	return fetch.Response{Status: http.StatusOK, Body: b}, nil
 }

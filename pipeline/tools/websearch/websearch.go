@@ -34,20 +34,13 @@ const (
 	maxQueryWords = 50
 )
 
-// Fetcher fetches from outside; *fetch.Client implements it.
-type Fetcher interface {
-	Do(ctx context.Context, r fetch.Request) (fetch.Response, error)
-}
-
-var _ Fetcher = (*fetch.Client)(nil)
-
 // Settings configures one provider.
 type Settings struct {
 	Name    string        // one of Names
 	BaseURL string        // absolute, http or https; empty: the provider's own; required for SearXNG
 	Key     string        // if empty, no key is set
 	Every   time.Duration // minimum time between requests of all workers; 0: limit of the smallest plan
-	Outside Fetcher       // must reach BaseURL
+	Outside fetch.Doer    // must reach BaseURL
 	Pace    fetch.Pace
 }
 
