@@ -11,6 +11,7 @@ import (
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/llm/wire"
 	"nightdesk/topicqueue"
 )
 
@@ -82,8 +83,7 @@ func TestForeignAnswersAreAnOutage(t *testing.T) {
 					at := &portal{status: tc.status, location: tc.location, body: tc.body, most: 100}
 					_, err := governedBy(t, p, at, &desk{}).Generate(t.Context(), free())
 					if !errors.Is(err, llm.ErrUnavailable) || at.requests != 2 || strings.Contains(err.Error(), testKey) ||
-						!strings.Contains(err.Error(), "model.test answered with "+tc.says) ||
-						!strings.Contains(err.Error(), "not with a chat completion") {
+						!errors.As(err, new(*wire.Foreign)) || !strings.Contains(err.Error(), tc.says) {
 						t.Errorf("%d requests: %v", at.requests, err)
 					}
 				})

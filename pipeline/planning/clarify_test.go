@@ -70,7 +70,7 @@ func TestClarify(t *testing.T) {
 				if len(d.queries) != 1 || !strings.Contains(user, "rise and fall") {
 					t.Errorf("searched %q, shown\n%s", d.queries, user)
 				}
-				if len(tt.dialogue) > 0 && !strings.Contains(user, "The user answered: Those of the sea.") {
+				if len(tt.dialogue) > 0 && !strings.Contains(user, "Those of the sea.") {
 					t.Errorf("the answer is not shown:\n%s", user)
 				}
 			}

@@ -134,6 +134,7 @@ func TestReview(t *testing.T) {
 
 func TestReview_ShowsEvidenceAndTrouble(t *testing.T) {
 	t.Parallel()
+	size := map[bool]int{}
 	for _, draft := range []bool{true, false} {
 		d := newDesk(t)
 		d.answers["review"] = func(llm.Request) any { return prompts.ReviewAnswer{Draft: "Tides\nrise."} }
@@ -148,9 +149,10 @@ func TestReview_ShowsEvidenceAndTrouble(t *testing.T) {
 				t.Errorf("the question lacks %q:\n%s", want, user)
 			}
 		}
-		if got := strings.Contains(user, "Write the draft first"); got != draft {
-			t.Errorf("a draft is asked for: %v, want %v", got, draft)
-		}
+		size[draft] = len(user)
+	}
+	if size[true] <= size[false] {
+		t.Error("no draft is asked for")
 	}
 }
 

@@ -82,7 +82,7 @@ func TestResearchPapers(t *testing.T) {
 	}
 	told := false
 	for _, page := range b.pages {
-		told = told || strings.Contains(page, "Not searched: OpenAlex (") && strings.Contains(page, "429")
+		told = told || strings.Contains(page, papers.Label(papers.OpenAlex)) && strings.Contains(page, "429")
 	}
 	if !told {
 		t.Error("the answer does not say who is missing")

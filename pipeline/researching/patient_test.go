@@ -3,7 +3,6 @@ package researching_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,9 +51,8 @@ func TestPatience(t *testing.T) {
 				if !errorsIs(err, tc.err) || res.Claims == 0 || time.Since(start) != tc.took {
 					t.Errorf("%+v, %v after %s", res, err, time.Since(start))
 				}
-				got := strings.Join(res.Fallbacks, "\n")
-				if (tc.err == nil) != strings.Contains(got, "decide: block_3/1 used queries") {
-					t.Errorf("fallbacks %q", got)
+				if (tc.err == nil) != (len(res.Fallbacks) > 0) {
+					t.Errorf("fallbacks %q", res.Fallbacks)
 				}
 			})
 		})

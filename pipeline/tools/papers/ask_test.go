@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -271,7 +272,7 @@ func TestFailures(t *testing.T) {
 			w.Header().Set("Content-Type", strings.TrimSpace(strings.Split(r.Header.Get("Accept"), ",")[0]))
 			w.Header().Set("Content-Length", "5000")
 			fmt.Fprint(w, `{"results": [{"title": "A`)
-		}, func(err error) bool { return strings.Contains(err.Error(), "is truncated after") }, 0},
+		}, func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }, 0},
 		{"half", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", strings.TrimSpace(strings.Split(r.Header.Get("Accept"), ",")[0]))
 			fmt.Fprint(w, `{"results": [{"title": "A`)

@@ -214,7 +214,7 @@ func TestChain_Log(t *testing.T) {
 			}
 			time.Sleep(time.Hour)
 		}
-		if n := strings.Count(log.String(), `"level":"warn"`); n != 2 || !strings.Contains(log.String(), "add json to search.formats") || strings.Contains(log.String(), secretKey) {
+		if n := strings.Count(log.String(), `"level":"warn"`); n != 2 || !strings.Contains(log.String(), `"do":`) || strings.Contains(log.String(), secretKey) {
 			t.Errorf("%d warnings:\n%s", n, log.String())
 		}
 	})
