@@ -177,7 +177,7 @@ func TestManual(t *testing.T) {
 		}
 		page := get("/manual/"+topic.Name, 200)
 		back := `<a href="./"><code>nightdesk help</code></a>`
-		if !strings.Contains(page, `">`+topic.Title+": ") || !strings.Contains(page, back) {
+		if !strings.Contains(page, "<h1>"+topic.Title+": ") || !strings.Contains(page, back) {
 			t.Errorf("the page of %s lacks its title or the way back:\n%.300s", topic.Name, page)
 		}
 	}
