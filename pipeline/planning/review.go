@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -142,9 +141,9 @@ func (r *Reviewer) ask(
 		if shrink == 0 { // dropped first
 			data.Unread = unread(e.Unread)
 		}
-		number, listed := 1, map[[2]string]bool{}
+		number, listed, said := 1, map[[2]string]bool{}, evidence.Statements(claimsOf(e))
 		for _, b := range e.Blocks {
-			data.Blocks = append(data.Blocks, reviewed(b, claims(b)>>shrink, number, listed))
+			data.Blocks = append(data.Blocks, reviewed(b, claims(b)>>shrink, number, said, listed))
 			number += claims(b)
 		}
 		prompt := prompts.Review(run.Options.Language, data)
@@ -174,7 +173,7 @@ func unread(first []topicqueue.Source) (list []prompts.UnreadDocument) {
 // claimsOf returns all claims of a run with their sources. A review refers to them by position, counted from 1.
 func claimsOf(e Evidence) (list []evidence.Claim) {
 	for _, b := range e.Blocks {
-		list = append(list, evidence.Collect(b.Traces, "")...)
+		list = append(list, evidence.Collect(b.Traces, b.Block.ID)...)
 	}
 	return list
 }
@@ -188,9 +187,9 @@ func claims(b BlockEvidence) int {
 }
 
 // reviewed converts a block for the prompt, with n of its claims in the order found. It takes claims of each source in
-// turn, so that every source is represented. number is the number of its first claim. listed holds the quotes of
-// earlier blocks by source, which are not repeated; reviewed adds those of this block.
-func reviewed(b BlockEvidence, n, number int, listed map[[2]string]bool) prompts.ReviewBlock {
+// turn, so that every source is represented. number is the number of its first claim. said holds the statements of all
+// claims; those of a source in listed are not repeated, and reviewed adds those of this block.
+func reviewed(b BlockEvidence, n, number int, said []string, listed map[[2]string]bool) prompts.ReviewBlock {
 	shown := make([]int, len(b.Traces)) // claims shown of each trace
 	out := prompts.ReviewBlock{ID: b.Block.ID, Title: b.Block.Title, Overview: b.Block.Overview,
 		Trouble: trouble(b.Block), Left: claims(b) - n}
@@ -202,20 +201,18 @@ func reviewed(b BlockEvidence, n, number int, listed map[[2]string]bool) prompts
 			}
 		}
 	}
-	own := map[[2]string]bool{}
 	for i, t := range b.Traces {
 		for k, c := range t.Claims[:shown[i]] {
-			key := [2]string{t.Source.ID, c.Quote}
-			if c.Quote != "" && listed[key] {
+			what := [2]string{t.Source.ID + c.Quote, said[number+k-1]}
+			if c.Quote != "" && listed[what] {
 				continue
 			}
-			own[key] = true
+			listed[what] = true
 			line := prompts.PlaceClaim{Number: number + k, Text: c.Text, Source: sourceOf(t.Source)}
 			out.Claims = append(out.Claims, line)
 		}
 		number += len(t.Claims)
 	}
-	maps.Copy(listed, own)
 	return out
 }
 

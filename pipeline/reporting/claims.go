@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -166,6 +167,8 @@ func claimLines(claims []claim) []prompts.ClaimLine {
 			first[lines[i].Source] = i
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b prompts.ClaimLine) int { return first[a.Source] - first[b.Source] })
+	slices.SortStableFunc(lines, func(a, b prompts.ClaimLine) int {
+		return cmp.Or(first[a.Source]-first[b.Source], cmp.Compare(a.CitationID, b.CitationID))
+	})
 	return lines
 }
