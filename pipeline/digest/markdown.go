@@ -40,14 +40,8 @@ func (d Digest) Markdown(link func(key string) string) []byte {
 
 func writeItem(b *strings.Builder, mark string, item Item, link func(string) string) {
 	indent := strings.Repeat(" ", len(mark)+1)
-	fmt.Fprintf(b, "%s **%s**", mark, Word(item.Kind))
-	for i, r := range item.Runs {
-		b.WriteString([]string{" ", "; "}[min(i, 1)] + linked(r, len(item.Runs) > 1, link))
-	}
-	if item.More() > 0 {
-		fmt.Fprintf(b, " and %d more", item.More())
-	}
-	fmt.Fprintf(b, ": %s\n", markdown.Escape(item.Text))
+	names := item.names(func(r Ref, short bool) string { return linked(r, short, link) })
+	fmt.Fprintf(b, "%s **%s**%s: %s\n", mark, Word(item.Kind), names, markdown.Escape(item.Text))
 	for _, side := range item.Sides {
 		fmt.Fprintf(b, "%s- %s\n", indent, markdown.Escape(side))
 	}
@@ -57,15 +51,17 @@ func writeItem(b *strings.Builder, mark string, item Item, link func(string) str
 }
 
 // Line returns the item as one line of plain text.
-func (i Item) Line() string {
-	text := Word(i.Kind)
+func (i Item) Line() string { return Word(i.Kind) + i.names(Ref.Name) + ": " + i.Text }
+
+// names lists the runs of an item.
+func (i Item) names(name func(r Ref, short bool) string) (list string) {
 	for n, r := range i.Runs {
-		text += []string{" ", "; "}[min(n, 1)] + r.Name(len(i.Runs) > 1)
+		list += []string{" ", "; "}[min(n, 1)] + name(r, len(i.Runs) > 1)
 	}
 	if i.More() > 0 {
-		text += fmt.Sprintf(" and %d more", i.More())
+		list += fmt.Sprintf(" and %d more", i.More())
 	}
-	return text + ": " + i.Text
+	return list
 }
 
 // linked returns the name of a run, linked to its report if there is one.
