@@ -1,6 +1,7 @@
 package answering
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,19 +40,12 @@ type source struct {
 }
 
 func newWork(a *Answerer, run topicqueue.Run, block topicqueue.Block) *work {
-	w := &work{
+	return &work{
 		Answerer: a, model: &llm.Patient{Model: a.Model, Until: a.Patience}, run: run,
-		tools:  a.Runner.Tools.Enabled(run.Options.Tools),
-		issued: map[string]bool{}, maxTurns: defaultTurns, maxCalls: defaultCalls,
+		tools: a.Runner.Tools.Enabled(run.Options.Tools), issued: map[string]bool{},
+		maxTurns: cmp.Or(run.Options.MaxTurns, defaultTurns), maxCalls: cmp.Or(run.Options.MaxToolCalls, defaultCalls),
 		lookups: lookups{topic: run.Topic, block: block, now: a.now, marked: map[string]int{}},
 	}
-	if run.Options.MaxTurns > 0 {
-		w.maxTurns = run.Options.MaxTurns
-	}
-	if run.Options.MaxToolCalls > 0 {
-		w.maxCalls = run.Options.MaxToolCalls
-	}
-	return w
 }
 
 // callsLeft returns the number of tool calls left to the model.

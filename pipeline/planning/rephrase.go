@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -44,10 +45,7 @@ func (d *draft) rephrase(ctx context.Context) error {
 // the reason.
 func (d *draft) rounds(ctx context.Context) (best string, bestWords int, err error) {
 	data := prompts.RephraseData{Topic: d.withSaid(d.run.Topic)}
-	rounds := d.run.Options.RephraseIterations
-	if rounds < 1 {
-		rounds = defaultRounds
-	}
+	rounds := cmp.Or(d.run.Options.RephraseIterations, defaultRounds)
 	for round := 1; round <= rounds; round++ {
 		answer, askErr := llm.Ask[prompts.RephraseAnswer](ctx, d.Model,
 			d.request(round, 0, prompts.Rephrase(d.run.Options.Language, data)))

@@ -110,8 +110,7 @@ func parts(s string) (words []string, figures []quantity.Quantity) {
 // apart from notation and misspellings.
 func sayTheSame(a, b string) bool {
 	if strings.HasPrefix(a, "|") && strings.HasPrefix(b, "|") {
-		one, two := strings.Split(strings.Trim(a, "| "), "|"), strings.Split(strings.Trim(b, "| "), "|")
-		return slices.EqualFunc(one, two, sameCell)
+		return slices.EqualFunc(cells(a), cells(b), sameCell)
 	}
 	return same(a, b)
 }

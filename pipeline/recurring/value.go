@@ -23,10 +23,10 @@ const maxValue = 60
 // written. Both are empty if one is too long.
 func Differing(old, now string) (kind, before, after string) {
 	if strings.HasPrefix(old, "|") && strings.HasPrefix(now, "|") {
-		one, two := strings.Split(strings.Trim(old, "| "), "|"), strings.Split(strings.Trim(now, "| "), "|")
+		one, two := cells(old), cells(now)
 		for i := range min(len(one), len(two)) {
-			if x, y := strings.TrimSpace(one[i]), strings.TrimSpace(two[i]); !sameCell(x, y) {
-				return kindOf(x, y), x, y
+			if !sameCell(one[i], two[i]) {
+				return kindOf(one[i], two[i]), one[i], two[i]
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package researching
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,13 +109,7 @@ func (w *work) result() Result {
 }
 
 func (w *work) maxActions() int {
-	if n := w.run.Options.MaxActions; n > 0 {
-		return n
-	}
-	if w.MaxActions < 1 {
-		return DefaultMaxActions
-	}
-	return w.MaxActions
+	return cmp.Or(w.run.Options.MaxActions, w.MaxActions, DefaultMaxActions)
 }
 
 // asked returns the topic for prompts: the user's words or the brief, whichever is shorter. The blocks' overviews

@@ -89,9 +89,9 @@ func (p *Python) Run(ctx context.Context, program string) (Outcome, error) {
 	start := time.Now()
 	runCtx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	timed, cancel := context.WithTimeoutCause(runCtx, p.limits.Time, errTime)
+	timed, cancel := context.WithTimeoutCause(runCtx, p.limits.Time, EndedTime)
 	defer cancel()
-	full, mark := func() { stop(errOutput) }, rand.Text()
+	full, mark := func() { stop(EndedOutput) }, rand.Text()
 	stdout := &capped{limit: p.limits.Output, full: full}
 	stderr := &capped{limit: p.limits.Output + maxFigures*(maxFigureBytes+pageBytes), full: full} // with the drawings
 	config := wazero.NewModuleConfig().WithName("").
@@ -118,8 +118,8 @@ func (p *Python) Run(ctx context.Context, program string) (Outcome, error) {
 	if ctx.Err() != nil {
 		return Outcome{}, context.Cause(ctx)
 	}
-	if why, ok := ended(context.Cause(timed)); ok {
-		out.Ended, out.Exit = why, -1
+	if errors.As(context.Cause(timed), &out.Ended) {
+		out.Exit = -1
 		return out, nil
 	}
 	var exit *sys.ExitError

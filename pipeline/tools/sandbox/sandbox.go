@@ -19,7 +19,6 @@ package sandbox
 
 import (
 	_ "embed"
-	"errors"
 	"time"
 )
 
@@ -35,8 +34,10 @@ func DefaultLimits(time time.Duration) Limits {
 	return Limits{Time: time, Memory: 256 << 20, Output: 128 << 10}
 }
 
-// Ended names the limit that ended a program.
+// Ended names the limit that ended a program. It is the cancellation cause of a program that is ended from outside.
 type Ended string
+
+func (e Ended) Error() string { return "limit of " + string(e) }
 
 // The limits that end a program.
 const (
@@ -80,21 +81,4 @@ var (
 // environment is the whole environment of a program. PYTHONHASHSEED gives sets of strings the same order in every run.
 var environment = [][2]string{
 	{"HOME", "/"}, {"LANG", "C.UTF-8"}, {"PYTHONHASHSEED", "0"}, {"PYTHONUTF8", "1"},
-}
-
-// Cancellation causes that end a program from outside.
-var (
-	errTime   = errors.New("time limit")
-	errOutput = errors.New("output limit")
-)
-
-// ended maps the cancellation cause of a program's context to a limit. It returns false for any other cause.
-func ended(cause error) (Ended, bool) {
-	switch {
-	case errors.Is(cause, errTime):
-		return EndedTime, true
-	case errors.Is(cause, errOutput):
-		return EndedOutput, true
-	}
-	return EndedItself, false
 }
