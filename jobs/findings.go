@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
-
-	"github.com/rs/zerolog"
 
 	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/steady"
@@ -113,21 +110,18 @@ func (f *findings) pages(ctx context.Context, in reporting.Input) (bundle.Return
 	return pages, nil
 }
 
-// returnedTime limits the reading of sources that a report may link besides its citations.
-const returnedTime = 5 * time.Second
-
-// returned reads the sources that a report may link. Without them, the report has only citations.
-func (f *findings) returned(ctx context.Context, in reporting.Input) []topicqueue.Returned {
-	ctx, cancel := context.WithTimeout(ctx, returnedTime)
-	defer cancel()
-	pages, err := f.pages(ctx, in)
-	var calls []topicqueue.Returned
-	if err == nil {
-		calls, err = bundle.ReadReturned(ctx, f.store, in.Run.ID, pages.InOrder(in.Blocks))
+// returned reads the sources that a report may link, and waits while they cannot be read. Without the lists, a report has
+// only citations.
+func (f *findings) returned(ctx context.Context, in reporting.Input) ([]topicqueue.Returned, error) {
+	calls, err := steady.Get(ctx, "read the returned sources", func(ctx context.Context) ([]topicqueue.Returned, error) {
+		pages, err := f.pages(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return bundle.ReadReturned(ctx, f.store, in.Run.ID, pages.InOrder(in.Blocks))
+	})
+	if errors.Is(err, storage.ErrNotExist) {
+		err = nil
 	}
-	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("lists of returned sources not readable: unknown links of the report " +
-			"are removed")
-	}
-	return calls
+	return calls, err
 }

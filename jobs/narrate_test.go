@@ -417,7 +417,7 @@ func TestNarrationOfARetry(t *testing.T) {
 	intents, err := b.services.Queue.Retry(t.Context(), id, "report", 1)
 	b.dispatched(intents, err)
 	b.until(id, "published again", func(r topicqueue.Run) bool { return published(r) && r.State.Final() })
-	if n := audioOf(t, b.services.Store, id); !strings.Contains(n.Problem, "no speech engine is available") {
+	if n := audioOf(t, b.services.Store, id); !strings.Contains(n.Problem, narration.ErrNoEngine.Error()) {
 		t.Errorf("%+v", n)
 	}
 	for _, key := range []string{first.File, first.Transcript} {

@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/scaletest"
 )
 
@@ -131,7 +133,7 @@ func TestReadyBy(t *testing.T) {
 				if run.Sealed != "" {
 					byClock++
 				}
-				if strings.Contains(run.Reason, "the deadline left less time") {
+				if slices.Contains(run.Cuts, topicqueue.CutTime) {
 					trimmed++
 				}
 			}

@@ -77,7 +77,9 @@ func (h reportHandler) write(ctx context.Context, a *stage.Attempt, in reporting
 		Model: model, Emit: a.Emit, Now: h.bundles.Now, Parallel: reportParallel,
 		Page: h.page,
 	}
-	in.Returned = h.findings.returned(ctx, in)
+	if in.Returned, err = h.findings.returned(ctx, in); err != nil {
+		return end, err
+	}
 	if in.Plan.Path == topicqueue.PathShallow && in.Answer == "" { // nothing is left for a model to write
 		r.Model = nil
 	}

@@ -432,7 +432,7 @@ func TestFailingSchedule(t *testing.T) {
 		}
 		n.look(s) // those who want to know are told once
 		told, err := asynq.NewInspectorFromRedisClient(rdb).ListPendingTasks("notifying-" + hookAt(t, "http://hooks.example/nightdesk").Key())
-		if err != nil || len(told) != 1 || !strings.Contains(string(told[0].Payload), "2 consecutive nights failed") {
+		if err != nil || len(told) != 1 || !strings.Contains(string(told[0].Payload), `"failures":2`) {
 			t.Errorf("told of %d, %v", len(told), err)
 		}
 		n.set(due.AddDate(0, 0, 2))

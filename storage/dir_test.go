@@ -22,7 +22,7 @@ func TestDirSaysWhatItCouldNotStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := storage.NewDir(blocked).Put(t.Context(), "reports/a.md", []byte("x"))
-	if err == nil || !strings.Contains(err.Error(), "store reports/a.md") {
+	if err == nil || !strings.Contains(err.Error(), "reports/a.md") {
 		t.Errorf("Put below a file: %v", err)
 	}
 }

@@ -6,13 +6,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
-	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -81,6 +78,7 @@ const (
 	maxLimit     = 100
 	maxSnippets  = 3
 	snippetBytes = 320
+	runesBefore  = 60 // of a long line before its first match
 )
 
 // Search returns the runs with all words of a query in their topic, report, claims, id, tags or batch. If no run has
@@ -178,10 +176,10 @@ func load(ctx context.Context, db *sql.DB, id int64, query string) (r Result, er
 
 // candidate is a line with matching words.
 type candidate struct {
-	at     int // index among the lines
-	text   string
-	pieces []Piece
-	words  map[string]bool // the words that match, without their endings
+	at      int // index among the lines
+	text    string
+	pieces  []Piece
+	matches int
 }
 
 // snippets returns the sentences of the report that match most of the words. It adds claims only if the report has too
@@ -214,30 +212,22 @@ func newSnippet(s Snippet, c candidate) Snippet {
 	return s
 }
 
-// best returns at most n lines with matches, in their order: those with the most words, plus lines with words that
-// these lack.
+// best returns at most n lines with matches, in their order: those with the most matches.
 func best(lines string, n int) []candidate {
-	var all, out []candidate
+	var all []candidate
 	for i, line := range strings.Split(lines, "\n") {
 		if strings.Contains(line, begins) {
 			all = append(all, newCandidate(i, line))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return len(b.words) - len(a.words) })
-	have := map[string]bool{}
-	for _, c := range all {
-		known := len(have)
-		maps.Copy(have, c.words)
-		if len(out) < n && (len(c.words) == len(all[0].words) || len(have) > known) {
-			out = append(out, c)
-		}
-	}
-	slices.SortFunc(out, func(a, b candidate) int { return a.at - b.at })
-	return out
+	slices.SortStableFunc(all, func(a, b candidate) int { return b.matches - a.matches })
+	all = all[:min(n, len(all))]
+	slices.SortFunc(all, func(a, b candidate) int { return a.at - b.at })
+	return all
 }
 
 func newCandidate(at int, line string) candidate {
-	c := candidate{at: at, text: signs.Replace(line), words: map[string]bool{}}
+	c := candidate{at: at, text: signs.Replace(line), matches: strings.Count(line, begins)}
 	for i, part := range strings.Split(line, begins) {
 		found, rest, _ := strings.Cut(part, ended)
 		if i == 0 {
@@ -247,9 +237,6 @@ func newCandidate(at int, line string) candidate {
 			if p.Text != "" {
 				c.pieces = append(c.pieces, p)
 			}
-		}
-		if found != "" {
-			c.words[text.Stem(strings.ToLower(signs.Replace(found)))] = true
 		}
 	}
 	return c
@@ -261,30 +248,17 @@ func shorten(pieces []Piece) []Piece {
 	for _, p := range pieces {
 		size += len(p.Text)
 	}
-	if first := &pieces[0]; size > snippetBytes && !first.Found && len(first.Text) > snippetBytes/3 {
-		first.Text = "… " + first.Text[boundary(first.Text, len(first.Text)-snippetBytes/3):]
+	before := []rune(pieces[0].Text)
+	if size > snippetBytes && !pieces[0].Found && len(before) > runesBefore {
+		pieces[0].Text = "… " + string(before[len(before)-runesBefore:])
 	}
 	room := snippetBytes
 	for i := range pieces {
-		p := &pieces[i]
-		if len(p.Text) > room {
-			p.Text = p.Text[:boundary(p.Text, room)] + " …"
+		if p := &pieces[i]; len(p.Text) > room {
+			p.Text = topicqueue.Clip(p.Text, max(room, len("…")))
 			return pieces[:i+1]
 		}
-		room -= len(p.Text)
+		room -= len(pieces[i].Text)
 	}
 	return pieces
-}
-
-// boundary returns the start of a word at or before byte at of a line.
-func boundary(line string, at int) int {
-	for i := at; i > 0 && at-i < 40; i-- {
-		if line[i-1] < 0x80 && unicode.IsSpace(rune(line[i-1])) {
-			return i
-		}
-	}
-	for at > 0 && line[at]&0xc0 == 0x80 {
-		at--
-	}
-	return at
 }

@@ -411,7 +411,7 @@ func TestRunsWithBrokenOnes(t *testing.T) {
 		if !errors.As(err, &broken) || !strings.Contains(err.Error(), ids[1]) || !strings.Contains(err.Error(), ids[2]) {
 			t.Fatalf("%v, want the two broken runs", err)
 		}
-		if text := err.Error(); !strings.Contains(text, ids[1]) || !strings.Contains(text, "redis-cli DEL '"+state(ids[1])+"'") {
+		if text := err.Error(); !strings.Contains(text, ids[1]) || !strings.Contains(text, state(ids[1])) {
 			t.Errorf("the error is %q", text)
 		}
 	})
