@@ -49,14 +49,14 @@ func (f *findings) read(ctx context.Context, run topicqueue.Run) (reporting.Inpu
 	if err != nil {
 		return in, err
 	}
-	open := map[string]string{}
-	if in.Review.NotDone != "" {
-		if open, err = f.queue.Open(ctx, run.ID, blocks); err != nil {
-			return in, err
-		}
-	}
 	for _, b := range blocks {
-		b.Open = open[b.ID]
+		if in.Review.NotDone != "" { // else the review lists what is open
+			memory, err := f.queue.Memory(ctx, run.ID, b.ID)
+			if err != nil {
+				return in, err
+			}
+			b.Open = memory.Open
+		}
 		traces, err := f.queue.Traces(ctx, run.ID, b.ID)
 		if err != nil {
 			return in, err

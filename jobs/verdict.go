@@ -27,17 +27,20 @@ func judge(in reporting.Input, rep reporting.Report, away string) (topicqueue.Ru
 	if why := budgetReason(in.Run); why != "" {
 		reasons = append(reasons, why)
 	}
-	failed := 0
+	failed, early := 0, 0 // early: with the results they had
 	for _, b := range in.Blocks {
-		if b.Block.Status == topicqueue.BlockFailed {
+		switch {
+		case b.Block.Status == topicqueue.BlockFailed:
 			failed++
+		case b.Block.Status == topicqueue.BlockCompleted && b.Block.Reason != "":
+			early++
 		}
 	}
 	if failed > 0 {
-		reasons = append(reasons, fmt.Sprintf("%s failed", ofBlocks(failed, in.Blocks)))
+		reasons = append(reasons, ofBlocks(failed, in.Blocks)+" failed")
 	}
-	if n := cutShort(in.Blocks); n > 0 {
-		reasons = append(reasons, fmt.Sprintf("%s ended early", ofBlocks(n, in.Blocks)))
+	if early > 0 {
+		reasons = append(reasons, ofBlocks(early, in.Blocks)+" ended early")
 	}
 	if why := withoutModel(in, rep, away); why != "" {
 		reasons = append(reasons, why)
@@ -94,17 +97,6 @@ func ofBlocks(n int, blocks []reporting.BlockEvidence) string {
 		return "the only topic block"
 	}
 	return fmt.Sprintf("%d of %d topic blocks", n, len(blocks))
-}
-
-// cutShort counts the blocks that ended early with the results they had.
-func cutShort(blocks []reporting.BlockEvidence) int {
-	n := 0
-	for _, b := range blocks {
-		if b.Block.Status == topicqueue.BlockCompleted && b.Block.Reason != "" {
-			n++
-		}
-	}
-	return n
 }
 
 // quotedAlone counts the blocks for which a model should have written statements but wrote none. Their claims are
@@ -189,14 +181,12 @@ func budgetWords(run topicqueue.Run) string {
 
 // budgetReason describes the cuts by budget and deadline, or returns "".
 func budgetReason(run topicqueue.Run) string {
-	words := map[string]string{topicqueue.CutReview: "no review", topicqueue.CutIterations: "fewer iterations",
-		topicqueue.CutBlocks: "fewer topic blocks", topicqueue.CutReport: "a shorter report",
-		topicqueue.CutCheck: "sentences not judged"}
 	var cuts []string
-	for _, cut := range []string{topicqueue.CutReview, topicqueue.CutIterations, topicqueue.CutBlocks,
-		topicqueue.CutReport, topicqueue.CutCheck} {
-		if slices.Contains(run.Cuts, cut) {
-			cuts = append(cuts, words[cut])
+	for _, cut := range []struct{ name, words string }{{topicqueue.CutReview, "no review"},
+		{topicqueue.CutIterations, "fewer iterations"}, {topicqueue.CutBlocks, "fewer topic blocks"},
+		{topicqueue.CutReport, "a shorter report"}, {topicqueue.CutCheck, "sentences not judged"}} {
+		if slices.Contains(run.Cuts, cut.name) {
+			cuts = append(cuts, cut.words)
 		}
 	}
 	var reasons []string

@@ -86,7 +86,7 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 		s.host = "s3." + o.Region + ".amazonaws.com"
 		if o.BaseEndpoint != nil {
 			o.UsePathStyle = true // such servers seldom have a DNS name per bucket
-			s.host, err = hostOf(*o.BaseEndpoint), s.checkEndpoint(*o.BaseEndpoint)
+			err = s.setEndpoint(*o.BaseEndpoint)
 		}
 		// The other mode sends checksums as trailers in the body, which some servers store as data.
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired

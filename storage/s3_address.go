@@ -43,22 +43,14 @@ func (s S3Settings) check() error {
 	return nil
 }
 
-// checkEndpoint rejects an address that cannot be that of an S3 server. The error does not repeat it, because it may
-// contain a password.
-func (s *S3) checkEndpoint(address string) error {
+// setEndpoint takes the host from the address of a server, unless it cannot be that of an S3 server. The error does not
+// repeat the address, because it may contain a password.
+func (s *S3) setEndpoint(address string) error {
 	u, err := url.Parse(address)
 	aServer := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 	if !aServer || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return errors.New(s.endpoint + " must be http://host:port or https://host:port, without user, password and query")
 	}
+	s.host = u.Host
 	return nil
-}
-
-// hostOf returns the host and port of an endpoint.
-func hostOf(endpoint string) string {
-	u, err := url.Parse(endpoint)
-	if err != nil {
-		return "the endpoint"
-	}
-	return u.Host
 }

@@ -141,19 +141,6 @@ func (q *reader) Blocks(ctx context.Context, runID string) ([]topicqueue.Block, 
 	}
 }
 
-// Open returns, by block, what each block last said was missing (see topicqueue.BlockMemory).
-func (q *reader) Open(ctx context.Context, runID string, blocks []topicqueue.Block) (map[string]string, error) {
-	open := map[string]string{}
-	for _, b := range blocks {
-		m, err := q.Memory(ctx, runID, b.ID)
-		if err != nil {
-			return nil, err
-		}
-		open[b.ID] = m.Open
-	}
-	return open, nil
-}
-
 func decodeBlock(id, static string, fields map[string]string) (topicqueue.Block, error) {
 	field := func(name string) string { return fields[id+":"+name] }
 	var s topicqueue.SubTopic
