@@ -179,7 +179,7 @@ type candidate struct {
 	at      int // index among the lines
 	text    string
 	pieces  []Piece
-	matches int
+	matches int // different words that match
 }
 
 // snippets returns the sentences of the report that match most of the words. It adds claims only if the report has too
@@ -212,7 +212,7 @@ func newSnippet(s Snippet, c candidate) Snippet {
 	return s
 }
 
-// best returns at most n lines with matches, in their order: those with the most matches.
+// best returns at most n lines with matches, in their order: those in which most words match.
 func best(lines string, n int) []candidate {
 	var all []candidate
 	for i, line := range strings.Split(lines, "\n") {
@@ -227,11 +227,13 @@ func best(lines string, n int) []candidate {
 }
 
 func newCandidate(at int, line string) candidate {
-	c := candidate{at: at, text: signs.Replace(line), matches: strings.Count(line, begins)}
+	c, words := candidate{at: at, text: signs.Replace(line)}, map[string]bool{}
 	for i, part := range strings.Split(line, begins) {
 		found, rest, _ := strings.Cut(part, ended)
 		if i == 0 {
 			found, rest = "", part
+		} else {
+			words[strings.ToLower(found)] = true
 		}
 		for _, p := range []Piece{{signs.Replace(found), true}, {signs.Replace(rest), false}} {
 			if p.Text != "" {
@@ -239,6 +241,7 @@ func newCandidate(at int, line string) candidate {
 			}
 		}
 	}
+	c.matches = len(words)
 	return c
 }
 
