@@ -110,8 +110,8 @@ func (f *findings) pages(ctx context.Context, in reporting.Input) (bundle.Return
 	return pages, nil
 }
 
-// returned reads the sources that a report may link, and waits while they cannot be read. Without the lists, a report has
-// only citations.
+// returned reads the sources that a report may link, and waits while they cannot be read. Without the lists, a report
+// has only citations.
 func (f *findings) returned(ctx context.Context, in reporting.Input) ([]topicqueue.Returned, error) {
 	calls, err := steady.Get(ctx, "read the returned sources", func(ctx context.Context) ([]topicqueue.Returned, error) {
 		pages, err := f.pages(ctx, in)

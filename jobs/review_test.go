@@ -169,9 +169,8 @@ func TestReviewThatCannotBeDone(t *testing.T) {
 			if meta.State != topicqueue.RunCompleted || len(meta.Fallbacks.Reviewing) != 1 {
 				t.Errorf("%+v (%s)", meta, b.run(id).Reason)
 			}
-			said := meta.Fallbacks.Reviewing[0]
-			if report := reportOf(t, b.services.Store, id); said == "" || !strings.Contains(report, said) {
-				t.Errorf("the report does not say %q:\n%s", said, report)
+			if report := reportOf(t, b.services.Store, id); !strings.Contains(report, "not checked") {
+				t.Errorf("the report does not say it:\n%s", report)
 			}
 		})
 	}
