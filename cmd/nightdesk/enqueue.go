@@ -31,17 +31,11 @@ func enqueueCommand(p *program) *cobra.Command {
 		Short: "Put a list of topics into the queue: text, CSV or JSON Lines",
 		Long: `Put a list of topics into the queue.
 
-The list is text, CSV or JSON Lines. Text has one topic per line; empty lines and lines that begin
-with "# " are ignored. CSV has a header row with a column topic. JSON Lines have one object per line
-with a field topic. Further columns set options of a single topic and override the command line:
-preset, priority, language, kb, tags, id, strategy, sources, duration, budget, deadline,
-citation_style, report_template, plan, user_info, length, audience, audio. Use --template to build
-topics from other columns: "What changed at {ticker} in {year}?".
+The list is text (one topic per line), CSV (with a column topic) or JSON Lines (with a field topic).
+Further columns set options of a single topic: "nightdesk help lists".
 
-A batch has one run per topic, and one run per id even if the topic's wording changed. So enqueueing
-a file into a batch again adds only new topics. An id that occurs twice in a list is an error.
---dedupe sets how near duplicates are handled; topics that are already in the batch stay as they
-are. A file with errors is rejected as a whole, unless you give --skip-invalid.`,
+A batch has one run per topic or id, so enqueueing a file into a batch again adds only new topics. A
+file with errors is rejected as a whole, unless you give --skip-invalid.`,
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(f.run),
 	}

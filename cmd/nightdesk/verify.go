@@ -22,10 +22,8 @@ func verifyCommand(p *program) *cobra.Command {
 		Long: `verify RUN checks offline that a run's files are unchanged and that its quotes and citations hold.
 
 verify --report FILE.md --sources FILE.jsonl checks every citation of a Markdown report from
-elsewhere against a list of sources. Citations without a source are removed and the verified report
-is printed. Removals and their reasons go to standard error. With --json, the output is one
-document. Each line of the sources is a JSON object with url or citation_key ("handbook.pdf, p.
-15"), and title and text if known. - stands for standard input.
+elsewhere. Citations without a source are removed and the verified report is printed. Each source is
+a JSON object with url or citation_key, and title and text if known. - stands for standard input.
 
 Exit codes with --report: 0 every citation is valid, 3 something was removed, 1 no citation is
 valid, 2 wrong use.`,

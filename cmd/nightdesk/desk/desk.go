@@ -73,41 +73,28 @@ func Open(ctx context.Context, s Settings) (*Desk, error) {
 	return d, err
 }
 
-// OpenQueue opens the storage and the queue, which must exist.
-func OpenQueue(ctx context.Context, s Settings) (*Desk, error) { return open(ctx, s, wiring.Attach) }
+// Ways to open the storage and the queue.
+var (
+	OpenQueue     = opener(wiring.Attach, false)    // the queue must exist
+	OpenWorking   = opener(wiring.Attach, true)     // to add or process tasks: warns about problems with Redis in advance
+	OpenOwn       = opener(wiring.Start, true)      // the same, but starts a local Redis if there is none
+	OpenUnchecked = opener(wiring.Unchecked, false) // for a service that waits until Redis responds
+)
 
-// OpenWorking is OpenQueue for adding or processing tasks. It warns about problems with Redis in advance.
-func OpenWorking(ctx context.Context, s Settings) (*Desk, error) {
-	return openWorking(ctx, s, wiring.Attach)
-}
-
-// OpenOwn is OpenWorking, but starts a local Redis if there is none.
-func OpenOwn(ctx context.Context, s Settings) (*Desk, error) {
-	return openWorking(ctx, s, wiring.Start)
-}
-
-// OpenUnchecked is OpenQueue for a service that waits until Redis responds.
-func OpenUnchecked(ctx context.Context, s Settings) (*Desk, error) {
-	return open(ctx, s, wiring.Unchecked)
-}
-
-func open(ctx context.Context, s Settings, how wiring.Opening) (*Desk, error) {
-	d, err := OpenStored(ctx, s)
-	if err != nil {
-		return nil, err
+func opener(how wiring.Opening, warn bool) Opener {
+	return func(ctx context.Context, s Settings) (*Desk, error) {
+		d, err := OpenStored(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if d.Desk, err = wiring.OpenDesk(ctx, s.Config, s.Console, how); err != nil {
+			return nil, err
+		}
+		if warn && !d.InMemory {
+			d.Checks().WarnOfRedis(ctx)
+		}
+		return d, nil
 	}
-	if d.Desk, err = wiring.OpenDesk(ctx, s.Config, s.Console, how); err != nil {
-		return nil, err
-	}
-	return d, nil
-}
-
-func openWorking(ctx context.Context, s Settings, how wiring.Opening) (*Desk, error) {
-	d, err := open(ctx, s, how)
-	if err == nil && !d.InMemory {
-		d.Checks().WarnOfRedis(ctx)
-	}
-	return d, err
 }
 
 // Close closes the queue.

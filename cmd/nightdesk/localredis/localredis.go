@@ -17,7 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrNotRunning means that no nightdesk process runs a Redis in this data directory.
+// ErrNotRunning means that no nightdesk process runs a Redis in this data directory, and that none can be started.
 var ErrNotRunning = errors.New("no Redis is running in this data directory")
 
 // Redis is a connection to the local Redis.
@@ -36,7 +36,7 @@ func (r *Redis) Close() error { return errors.Join(r.Client.Close(), r.close()) 
 // it starts a Redis inside this process.
 func Open(ctx context.Context, dataDir string) (*Redis, error) {
 	r, err := openServer(ctx, dataDir, true)
-	if !errors.Is(err, errNoServer) {
+	if !errors.Is(err, ErrNotRunning) {
 		return r, err
 	}
 	m := miniredis.NewMiniRedis()
@@ -53,15 +53,8 @@ func Open(ctx context.Context, dataDir string) (*Redis, error) {
 // Attach connects to the redis-server that other processes use in this data directory. It returns ErrNotRunning if
 // there is none.
 func Attach(ctx context.Context, dataDir string) (*Redis, error) {
-	r, err := openServer(ctx, dataDir, false)
-	if errors.Is(err, errNoServer) {
-		err = ErrNotRunning
-	}
-	return r, err
+	return openServer(ctx, dataDir, false)
 }
-
-// errNoServer means that there is no redis-server program, or that it may not be started.
-var errNoServer = errors.New("no redis-server")
 
 // maxSocketPath is a length in bytes that every system accepts for the path of a Unix socket.
 const maxSocketPath = 100

@@ -4,5 +4,5 @@ package localredis
 
 import "context"
 
-// openServer returns errNoServer, because redis-server runs on Unix systems only.
-func openServer(context.Context, string, bool) (*Redis, error) { return nil, errNoServer }
+// openServer returns ErrNotRunning, because redis-server runs on Unix systems only.
+func openServer(context.Context, string, bool) (*Redis, error) { return nil, ErrNotRunning }

@@ -28,7 +28,7 @@ const startTime = time.Minute
 func openServer(ctx context.Context, dataDir string, start bool) (*Redis, error) {
 	dir := filepath.Join(dataDir, "redis")
 	if _, err := os.Stat(dir); err != nil && !start {
-		return nil, errNoServer
+		return nil, ErrNotRunning
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("create a directory for Redis: %w", err)
@@ -45,7 +45,7 @@ func openServer(ctx context.Context, dataDir string, start bool) (*Redis, error)
 	if !alive(ctx, sock) {
 		program := findServer()
 		if program == "" || !start {
-			return nil, errNoServer
+			return nil, ErrNotRunning
 		}
 		if err := startServer(ctx, program, dir, sock); err != nil {
 			return nil, err

@@ -2,14 +2,12 @@ package wiring
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
-	"nightdesk/jobs"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/narration"
@@ -20,8 +18,12 @@ import (
 // NewModel returns the client for the configured models, or nil if there are none. It uses the templates of
 // prompts.dir. governor: nil for a command that makes only a few calls. hear: see llm.Settings.
 func NewModel(cfg config.Config, governor llm.Governor, hear llm.Hear) (*llm.Client, error) {
-	if err := usePrompts(cfg); err != nil {
+	own, err := OwnPrompts(cfg)
+	if err != nil {
 		return nil, err
+	}
+	if own != nil {
+		prompts.Use(own)
 	}
 	if !cfg.LLM.Enabled() {
 		return nil, nil
@@ -121,15 +123,6 @@ func OwnPrompts(cfg config.Config) (*prompts.Own, error) {
 	return own, nil
 }
 
-// usePrompts makes this process use the templates of prompts.dir.
-func usePrompts(cfg config.Config) error {
-	own, err := OwnPrompts(cfg)
-	if err == nil && own != nil {
-		prompts.Use(own)
-	}
-	return err
-}
-
 // CheckModel checks that the model server of a role is reachable and accepts the key and the model name. A worker
 // instead waits for an unavailable server, because it has the whole night; someone waiting for one report should hear
 // of it at once.
@@ -165,14 +158,4 @@ func NewSpeech(cfg config.Config, governor llm.Governor) (narration.Speaker, err
 		return nil, view.Usage(err)
 	}
 	return speaker, nil
-}
-
-// addSpeech adds the speaker to s if an engine is available.
-func addSpeech(cfg config.Config, s *jobs.Services, governor llm.Governor) error {
-	speaker, err := NewSpeech(cfg, governor)
-	if errors.Is(err, narration.ErrNoEngine) {
-		return nil
-	}
-	s.Speech = speaker
-	return err
 }

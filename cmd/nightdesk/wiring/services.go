@@ -1,8 +1,8 @@
 package wiring
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"nightdesk/jobs/tracing"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/narration"
 	"nightdesk/pipeline/tools"
 	"nightdesk/pipeline/tools/websearch"
 	"nightdesk/topicqueue/redisqueue/governor"
@@ -58,13 +59,15 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 		con.Say("no LLM_MODEL: working extractively, reports are made of verbatim quotes")
 	}
 	embedder, err := NewEmbedder(cfg, turns)
-	if err := cmp.Or(err, addSpeech(cfg, &s, turns)); err != nil {
+	if err != nil {
 		return s, err
 	}
-	library := &library{
-		dir: KnowledgeDir(cfg), store: store, embedder: embedder,
-		open: map[string]*knowledge.Base{},
+	if speaker, err := NewSpeech(cfg, turns); err == nil {
+		s.Speech = speaker
+	} else if !errors.Is(err, narration.ErrNoEngine) {
+		return s, err
 	}
+	library := &library{dir: KnowledgeDir(cfg), store: store, embedder: embedder, open: map[string]*knowledge.Base{}}
 	d.closers = append(d.closers, library.Close)
 	pace := shared.NewPace(d.Redis)
 	outside, err := NewFetcher(cfg, pace)

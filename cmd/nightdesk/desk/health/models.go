@@ -54,12 +54,7 @@ func (c Checker) models(ctx context.Context, r report) error {
 				narrow = append(narrow, fmt.Sprintf("%s (%d)", m.Role, m.ContextTokens))
 			}
 		}
-		of := modelReport{r, same[0], " (" + strings.Join(roles, ", ") + ")"}
-		if c.Ask {
-			of.answers(ctx, client)
-		} else {
-			of.reached(ctx, client)
-		}
+		modelReport{r, same[0], " (" + strings.Join(roles, ", ") + ")"}.asked(ctx, client, !c.Ask)
 	}
 	if len(narrow) > 0 {
 		r.note("Set LLM_CONTEXT_TOKENS to what the model takes, if that is more.",
@@ -76,33 +71,31 @@ type modelReport struct {
 	roles string
 }
 
-// answers asks the model a tiny structured question.
-func (m modelReport) answers(ctx context.Context, client *llm.Client) {
-	transport, took, err := client.Probe(ctx, m.Role)
-	if err != nil {
-		m.broken(err)
+// asked reports what the model says to a tiny structured question, or with look what can be known without one.
+func (m modelReport) asked(ctx context.Context, client *llm.Client, look bool) {
+	name := m.Provider + ", " + m.RoleModel.Name
+	if !look {
+		if transport, took, err := client.Probe(ctx, m.Role); err != nil {
+			m.broken(err)
+		} else {
+			m.ok("%s: answers structured questions by %s in %s%s", name, transport, took.Round(time.Millisecond), m.roles)
+		}
 		return
 	}
-	m.ok("%s, %s: answers structured questions by %s in %s%s", m.Provider, m.RoleModel.Name, transport,
-		took.Round(time.Millisecond), m.roles)
-}
-
-// reached checks what can be known without asking the model a question.
-func (m modelReport) reached(ctx context.Context, client *llm.Client) {
 	server, err := client.Reach(ctx, m.Role)
-	took, model := server.Took.Round(time.Millisecond), m.Provider+", "+m.RoleModel.Name
+	took := server.Took.Round(time.Millisecond)
 	switch {
 	case err != nil:
 		m.broken(err)
 	case server.Has:
-		m.ok("%s: the server has this model; answered in %s%s", model, took, m.roles)
+		m.ok("%s: the server has this model; answered in %s%s", name, took, m.roles)
 	case len(server.Others) > 0:
 		m.failed("Correct LLM_MODEL. If the server accepts any name, use `nightdesk doctor --model` to send a "+
-			"test question.", "%s: the server does not list this model; it lists: %s%s", model,
+			"test question.", "%s: the server does not list this model; it lists: %s%s", name,
 			strings.Join(server.Others, ", "), m.roles)
 	default:
 		m.note("Correct LLM_MODEL if it is wrong; `nightdesk doctor --model` sends it a test question.",
-			"%s: the server is up but does not list its models; answered in %s%s", model, took, m.roles)
+			"%s: the server is up but does not list its models; answered in %s%s", name, took, m.roles)
 	}
 }
 

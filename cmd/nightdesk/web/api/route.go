@@ -218,5 +218,9 @@ func (p param) value(r *http.Request) (value any, err error) {
 	if n, err := strconv.Atoi(given[0]); err == nil && p.rule.Type == "integer" {
 		value = float64(n) // as in JSON
 	}
-	return value, p.rule.Validate(value)
+	if p.rule.Validate(value) != nil {
+		allowed, _ := json.Marshal(p.rule.Schema) // a few keywords
+		return nil, fmt.Errorf("%q does not fit %s", shown(strings.Join(given, " ")), allowed)
+	}
+	return value, nil
 }
