@@ -214,6 +214,3 @@ func TestClockOfARun(t *testing.T) {
 		})
 	}
 }
-
-// first drops the tasks of a checkpoint.
-func first[T, U any](result T, _ U, err error) (T, error) { return result, err }
