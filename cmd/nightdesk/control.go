@@ -31,15 +31,6 @@ func cancelCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func pauseCommand(p *program) *cobra.Command {
-	return controlCommand(p, "pause", "Pause a run, or all runs of a batch; their deadlines do not move", "paused",
-		desk.Pause)
-}
-
-func resumeCommand(p *program) *cobra.Command {
-	return controlCommand(p, "resume", "Continue a paused run, or all paused runs of a batch", "resumed", desk.Resume)
-}
-
 func controlCommand(p *program, name, short, done string, do desk.Control) *cobra.Command {
 	return &cobra.Command{Use: name + " RUN|BATCH", Short: short, Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, s *session, args []string) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/desk"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 )
@@ -68,8 +69,9 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	root.AddCommand(runCommand(p), askCommand(p), enqueueCommand(p), workerCommand(p), scheduleCommand(p),
 		schedulerCommand(p),
 		listCommand(p), statusCommand(p), watchCommand(p),
-		reportCommand(p), digestCommand(p), purgeCommand(p), answerCommand(p), cancelCommand(p), pauseCommand(p),
-		resumeCommand(p),
+		reportCommand(p), digestCommand(p), purgeCommand(p), answerCommand(p), cancelCommand(p),
+		controlCommand(p, "pause", "Pause a run, or all runs of a batch; their deadlines do not move", "paused", desk.Pause),
+		controlCommand(p, "resume", "Continue a paused run, or all paused runs of a batch", "resumed", desk.Resume),
 		retryCommand(p), replayCommand(p), narrateCommand(p), verifyCommand(p), kbCommand(p),
 		configCommand(p), promptsCommand(p),
 		stylesCommand(p), doctorCommand(p), healthCommand(p), serveCommand(p), searchCommand(p),
