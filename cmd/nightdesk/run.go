@@ -237,13 +237,16 @@ func showResult(con *view.Console, r desk.RunDetail) error {
 		if r.LLMCalls > 0 && r.CostUSD != nil {
 			cost = fmt.Sprintf(", $%.4f", *r.CostUSD)
 		}
-		con.Say("%s: %s, %s, %s, %s%s, %.1f s", r.State, view.Counted(r.Blocks, "topic block"), view.Counted(r.Sources,
-			"source"),
-			view.Counted(r.Citations, "citation"), view.Counted(r.LLMCalls, "model call"), cost, float64(r.TookMS)/1000)
+		con.Say("%s: %s, %s with claims, %s, %s%s, %.1f s", r.State, view.Counted(r.Blocks, "topic block"),
+			view.Counted(r.Sources, "source"), view.Counted(r.Citations, "citation"),
+			view.Counted(r.LLMCalls, "model call"), cost, float64(r.TookMS)/1000)
+		if check := view.Confirmed(r.Tally); check != "" {
+			con.Say("cited sentences: %s", check)
+		}
 		if r.NoAudio != "" {
 			con.Say("not read aloud: %s", r.NoAudio)
 		}
-		for _, path := range []string{r.Audio, r.Page, r.Report} { // the report comes last, where scripts look for it
+		for _, path := range append(r.Files, r.Audio, r.Page, r.Report) { // the report comes last, where scripts look for it
 			if path != "" {
 				fmt.Fprintln(con.Out, path)
 			}

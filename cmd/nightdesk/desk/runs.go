@@ -23,14 +23,15 @@ type RunRequest struct {
 // RunDetail is a run with its topic blocks, its questions and its results so far.
 type RunDetail struct {
 	RunSummary
-	Page         string `json:"page,omitempty" jsonschema:"path or URL of the HTML report"`
-	Audio        string `json:"audio,omitempty" jsonschema:"path or URL of the report as it is read aloud"`
-	NoAudio      string `json:"no_audio,omitempty" jsonschema:"why a requested narration is missing"`
-	Blocks       int    `json:"blocks" jsonschema:"number of topic blocks"`
-	FailedBlocks int    `json:"failed_blocks"`
-	Citations    int    `json:"citations" jsonschema:"number of citations in the report"`
-	Sources      int    `json:"sources" jsonschema:"distinct sources with a claim"`
-	LLMCalls     int    `json:"llm_calls"`
+	Page         string   `json:"page,omitempty" jsonschema:"path or URL of the HTML report"`
+	Files        []string `json:"files,omitempty" jsonschema:"paths or URLs of the report in other formats"`
+	Audio        string   `json:"audio,omitempty" jsonschema:"path or URL of the report as it is read aloud"`
+	NoAudio      string   `json:"no_audio,omitempty" jsonschema:"why a requested narration is missing"`
+	Blocks       int      `json:"blocks" jsonschema:"number of topic blocks"`
+	FailedBlocks int      `json:"failed_blocks"`
+	Citations    int      `json:"citations" jsonschema:"number of citations in the report"`
+	Sources      int      `json:"sources" jsonschema:"distinct sources with a claim"`
+	LLMCalls     int      `json:"llm_calls"`
 
 	PromptTokens     int      `json:"prompt_tokens"`
 	CompletionTokens int      `json:"completion_tokens"`
@@ -96,7 +97,9 @@ func (d *Desk) Detail(ctx context.Context, f Found) (RunDetail, error) {
 			return r, err
 		}
 		for _, t := range traces {
-			sources[t.Source.ID] = true
+			if len(t.Claims) > 0 {
+				sources[t.Source.ID] = true
+			}
 		}
 	}
 	r.Sources = len(sources)
@@ -114,8 +117,12 @@ func (d *Desk) Detail(ctx context.Context, f Found) (RunDetail, error) {
 	}
 	r.Citations = len(metadata.Citations)
 	for _, f := range metadata.Formats {
-		if f.Format == formats.NameHTML && f.File != "" {
+		switch {
+		case f.File == "":
+		case f.Format == formats.NameHTML:
 			r.Page = d.Store.Location(f.File)
+		default:
+			r.Files = append(r.Files, d.Store.Location(f.File))
 		}
 	}
 	r.NoAudio = metadata.Audio.Problem

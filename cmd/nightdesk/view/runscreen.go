@@ -37,8 +37,8 @@ func (s *RunScreen) Show(_ context.Context, run topicqueue.Run, events []topicqu
 	return s.Status.Show(lines, s.view.live(s.run, time.Now()))
 }
 
-// Along reports that the screen does not show model output while it is being written.
-func (s *RunScreen) Along() bool { return false }
+// Along reports that the screen shows which step a model is working on.
+func (s *RunScreen) Along() bool { return true }
 
 func (s *RunScreen) begin(at time.Time) string {
 	if s.stamp {

@@ -18,6 +18,7 @@ type runView struct {
 	progress   topicqueue.Progress
 	titles     map[int]string // by block
 	doing      string         // the last thought or call of a block
+	writing    string         // step of the report that a model is working on
 	detail     bool           // thoughts and findings of blocks get their own lines
 }
 
@@ -69,6 +70,16 @@ func (v *runView) take(e topicqueue.Event) ([]string, error) {
 				lines = append(lines, v.details("  %s (%s)", key, r.References[key])...)
 			}
 			return lines
+		})
+	case topicqueue.StatusDelta:
+		return payload(e, func(d topicqueue.Delta) []string {
+			name, _, _ := strings.Cut(d.Step, ".")
+			text := writings[name]
+			if text == "" || text == v.writing {
+				return nil
+			}
+			v.writing = text
+			return say("%s", text)
 		})
 	case topicqueue.StatusQuestionDone:
 		return payload(e, func(d topicqueue.QuestionDone) []string {
@@ -139,6 +150,15 @@ var steps = map[string]struct {
 	topicqueue.StepFailAudio:               {"the narration failed: %s", false},
 }
 
+// writings describes the model calls between research and report, which have no events.
+var writings = map[string]string{
+	"review":  "comparing what the topic blocks found",
+	"outline": "planning the sections and computing figures",
+	"renew":   "choosing the sections to write again",
+	"author":  "writing the text",
+	"judge":   "checking each sentence against its sources",
+}
+
 func (v *runView) step(s topicqueue.PipelineStep) []string {
 	step, known := steps[s.StepKey]
 	if !known || step.detail && !v.detail {
@@ -189,4 +209,17 @@ func TimeUsed(run topicqueue.Run, now time.Time) string {
 		text += ", " + Duration(run.FinalAt.Sub(now)) + " left"
 	}
 	return text
+}
+
+// Confirmed summarises the check of a report, or returns "" if there was none. t may be nil.
+func Confirmed(t *topicqueue.Tally) string {
+	switch {
+	case t == nil || t.Sentences == 0:
+		return ""
+	case t.Quotes: // a quotation always matches its source, so that says nothing about the report
+		return Counted(t.Sentences, "quotation")
+	case t.Unsupported > 0:
+		return fmt.Sprintf("%d of %d confirmed, %d not supported", t.Supported, t.Sentences, t.Unsupported)
+	}
+	return fmt.Sprintf("%d of %d confirmed", t.Supported, t.Sentences)
 }

@@ -97,7 +97,7 @@ func (s *site) batchPage(ctx context.Context, r *http.Request) (string, any, err
 	found, err := s.List(ctx, chosen)
 	p.Shown, p.Runs = len(found.Runs), found.Runs[:min(maxListed, len(found.Runs))]
 	for _, run := range p.Runs {
-		p.HasChanges, p.HasChecks = p.HasChanges || changesOf(run.Tally) != "", p.HasChecks || confirmedOf(run.Tally) != ""
+		p.HasChanges, p.HasChecks = p.HasChanges || changesOf(run.Tally) != "", p.HasChecks || view.Confirmed(run.Tally) != ""
 		p.HasCosts = p.HasCosts || shortCost(run.Tally) != ""
 	}
 	p.Actions, p.Back = offered(p.Runs...), r.URL.RequestURI()
@@ -205,7 +205,7 @@ func (s *site) addReport(ctx context.Context, run topicqueue.Run, p *runPage) er
 	}
 	if body, err := s.Store.Get(ctx, storage.MetadataKey(run.ID)); err == nil {
 		if f, err := digest.Read(body); err == nil {
-			p.Heeded, p.Check, p.Usage, p.NotAloud = f.Remarks, confirmedOf(f.Tally), f.Usage, f.Audio.Problem
+			p.Heeded, p.Check, p.Usage, p.NotAloud = f.Remarks, view.Confirmed(f.Tally), f.Usage, f.Audio.Problem
 			if p.Audio, err = s.audio(ctx, f.Audio); err != nil {
 				return err
 			}

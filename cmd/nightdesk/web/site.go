@@ -62,7 +62,7 @@ var functions = template.FuncMap{
 	"segment": name, "when": when, "due": view.DueTime, "outcome": schedules.Outcome, "join": strings.Join,
 	"clip":  func(s string, most int) string { return topicqueue.Clip(topicqueue.OneLine(s), most) },
 	"lower": func(s topicqueue.BlockStatus) string { return strings.ToLower(string(s)) },
-	"used":  timeUsed, "check": confirmedOf, "changes": changesOf, "cost": shortCost, "usage": costOf,
+	"used":  timeUsed, "check": view.Confirmed, "changes": changesOf, "cost": shortCost, "usage": costOf,
 	"word": digest.Word, "code": markCode, "at": at, "source": sourceName, "about": sourceAbout, "fragment": textFragment,
 	"said": history.Said,
 }

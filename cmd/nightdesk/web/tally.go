@@ -7,22 +7,8 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/desk"
-	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
 )
-
-// confirmedOf summarises the check of a report, or returns "" if there was none. t may be nil.
-func confirmedOf(t *topicqueue.Tally) string {
-	switch {
-	case t == nil || t.Sentences == 0:
-		return ""
-	case t.Quotes: // a quotation always matches its source, so that says nothing about the report
-		return view.Counted(t.Sentences, "quotation")
-	case t.Unsupported > 0:
-		return fmt.Sprintf("%d of %d confirmed, %d not supported", t.Supported, t.Sentences, t.Unsupported)
-	}
-	return fmt.Sprintf("%d of %d confirmed", t.Supported, t.Sentences)
-}
 
 // changesOf returns the number of changes since the last report on the topic, or "" if there is no earlier report.
 func changesOf(t *topicqueue.Tally) string {
