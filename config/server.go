@@ -16,10 +16,13 @@ type Server struct {
 	APIKey  Secret // empty: no key is sent
 }
 
-// Enabled reports whether a model is configured.
-func (s Server) Enabled() bool { return s.Model != "" }
+// NoModel is the name of a model that stands for none.
+const NoModel = "none"
 
-// Embedding configures the vectors of knowledge bases. Without a model they support word search only.
+// Enabled reports whether a model is configured.
+func (s Server) Enabled() bool { return s.Model != "" && s.Model != NoModel }
+
+// Embedding configures the vectors of knowledge bases. Without the model of a server, the built-in one makes them.
 type Embedding struct{ Server }
 
 // Speech configures the audio version of reports. Without a model, espeak-ng reads them, if installed.

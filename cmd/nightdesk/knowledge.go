@@ -56,7 +56,7 @@ func kbCommand(p *program) *cobra.Command {
 }
 
 func kbAdd(ctx context.Context, con *view.Console, b *bases.Bases, name string, paths []string, reembed bool) error {
-	rep, err := b.Ingest(ctx, name, paths, reembed)
+	rep, err := b.Ingest(ctx, name, paths)
 	for i, s := range rep.Skipped {
 		if errors.Is(err, knowledge.ErrEmpty) && bases.SoleURL(rep) {
 			break
@@ -66,6 +66,9 @@ func kbAdd(ctx context.Context, con *view.Console, b *bases.Bases, name string, 
 			break
 		}
 		con.Say("skipped %s: %s", s.Document, s.Reason)
+	}
+	if err == nil {
+		err = b.Embed(ctx, name, reembed)
 	}
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"nightdesk/config"
 	"nightdesk/topicqueue/proctest"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -30,12 +31,17 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// suite runs all tests, with no pause at the end of the program's processes under the race detector.
+// suite runs all tests, with no pause at the end of the program's processes under the race detector, and by words only.
 type suite struct{ *testing.M }
 
 func (s suite) Run() int {
-	if err := os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")); err != nil {
-		panic(err)
+	for name, value := range map[string]string{
+		"GORACE":          "atexit_sleep_ms=0 " + os.Getenv("GORACE"),
+		"EMBEDDING_MODEL": config.NoModel, // the built-in model would be fetched
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
 	}
 	return s.M.Run()
 }

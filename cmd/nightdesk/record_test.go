@@ -58,7 +58,7 @@ func newRecord(t *testing.T) *record {
 			model = append(model, v)
 		}
 	}
-	f.env = append(model, "HOME="+f.dir, "PATH="+f.dir, "TMPDIR="+os.TempDir(), "GORACE="+os.Getenv("GORACE"),
+	f.env = append(model, "HOME="+f.dir, "EMBEDDING_MODEL=none", "PATH="+f.dir, "TMPDIR="+os.TempDir(), "GORACE="+os.Getenv("GORACE"),
 		"NIGHTDESK_LOG_LEVEL=error", "NIGHTDESK_RESEARCHING_MAX_PARALLEL_TOPICS=1")
 	r := &record{fleet: f, written: map[string]bool{}}
 	r.write("foreign.md", "# Quays\n\nQuays are inspected [1]. Cranes are not [2].\n\n## References\n\n[1] https://a.example/quays\n")

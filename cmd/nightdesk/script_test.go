@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 		Files: scripts(t),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("EMBEDDING_MODEL", "none") // the built-in model would be fetched
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Values["t"] = t
 			return nil

@@ -1,17 +1,66 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
 
 // embedBatch is the number of passages embedded and stored together, and thus the most work lost to an error or a kill.
-const embedBatch = 256
+const embedBatch = 32
+
+// Of the candidates of a search by words, the first have their vectors made at once if they have none yet, as far as
+// the time allows. A base can thus be searched by meaning before all of its passages have vectors.
+const (
+	embedCandidates    = 30
+	embedCandidateTime = 2 * time.Second
+)
+
+// embedFirst makes the vectors of candidates that have none, best first.
+func (b *meanings) embedFirst(ctx context.Context, candidates []hit) error {
+	if b.embedder == nil || len(candidates) == 0 {
+		return nil
+	}
+	args := make([]any, min(len(candidates), embedCandidates))
+	for i := range args {
+		args[i] = candidates[i].id
+	}
+	there, err := hasVectors(ctx, b.read)
+	if err != nil {
+		return err
+	}
+	without := ""
+	if there {
+		without = ` AND NOT EXISTS (SELECT 1 FROM embedded WHERE passage = p.id)`
+	}
+	batch, err := inputs(ctx, b.read, inputColumns+` WHERE p.id `+among(len(args))+without, args...)
+	if err != nil || len(batch) == 0 {
+		return err
+	}
+	order := map[int64]int{}
+	for i, c := range candidates {
+		order[c.id] = i
+	}
+	slices.SortFunc(batch, func(a, b input) int { return cmp.Compare(order[a.id], order[b.id]) })
+	if err := b.update(ctx, func(tx *sql.Tx) error { return b.prepareVectors(ctx, tx, false) }); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, embedCandidateTime)
+	defer cancel()
+	for some := range slices.Chunk(batch, 2*runtime.GOMAXPROCS(0)) {
+		if err := b.embedBatch(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Embed computes vectors for the passages without one, using the model set by SetEmbedder; without a model it does
 // nothing. Call it after Ingest: only new and changed texts are sent to the model. progress may be nil; it receives the

@@ -72,7 +72,11 @@ func (b *meanings) storeVectors(ctx context.Context, tx *sql.Tx, batch []input, 
 			return err
 		}
 	}
-	now, err := inputs(ctx, tx, inputColumns+` WHERE p.id BETWEEN ? AND ?`, batch[0].id, batch[len(batch)-1].id)
+	ids := make([]any, len(batch))
+	for i := range batch {
+		ids[i] = batch[i].id
+	}
+	now, err := inputs(ctx, tx, inputColumns+` WHERE p.id `+among(len(ids)), ids...)
 	if err != nil {
 		return err
 	}

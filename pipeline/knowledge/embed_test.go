@@ -188,7 +188,7 @@ func TestEmbeddingServerDies(t *testing.T) {
 	b := ingested(t, f)
 	var dead atomic.Bool
 	s := llmtest.Embeddings{Dimensions: 1024, Intercept: func(w http.ResponseWriter, q llmtest.EmbeddingQuestion) bool {
-		if !dead.Load() && q.Number > 5 { // in the second batch of 256
+		if !dead.Load() && q.Number > 5 { // after five batches
 			dead.Store(true)
 		}
 		if dead.Load() {
@@ -200,7 +200,7 @@ func TestEmbeddingServerDies(t *testing.T) {
 	}}
 	withModel(t, b, &s, "m")
 	state, err := b.Embed(t.Context(), false, nil)
-	if !errors.Is(err, llm.ErrUnavailable) || state.Passages != 256 || state.Missing != n-256 || state.Model != "m" {
+	if !errors.Is(err, llm.ErrUnavailable) || state.Passages != 160 || state.Missing != n-160 || state.Model != "m" {
 		t.Fatalf("%+v, %v", state, err)
 	}
 	for _, mode := range []knowledge.Mode{knowledge.Naive, knowledge.Hybrid} {
@@ -225,15 +225,15 @@ func TestEmbeddingServerDies(t *testing.T) {
 	}
 	last := 0
 	state, err = b2.Embed(t.Context(), false, func(done, total int) {
-		if done <= last || total != n-256 {
+		if done <= last || total != n-161 { // the two searches above have made the vector of their candidate
 			t.Errorf("progress %d of %d after %d", done, total, last)
 		}
 		last = done
 	})
-	if err != nil || state.Missing != 0 || state.Passages != n || last != n-256 {
+	if err != nil || state.Missing != 0 || state.Passages != n || last != n-161 {
 		t.Fatalf("%+v, %v; last %d", state, err, last)
 	}
-	if _, texts := alive.Calls(); len(texts) != n-256+2 { // and the two queries
+	if _, texts := alive.Calls(); len(texts) != n-160+2 { // and the two queries
 		t.Errorf("%d texts were sent the second time", len(texts))
 	}
 	if a := find(t, b2, f["0599.txt"], knowledge.Naive); !a.Vectors || !slices.ContainsFunc(a.Passages, says("number599")) {
@@ -248,6 +248,33 @@ func pathOf(t testing.TB, b *knowledge.Base) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// A base without vectors can be searched by meaning at once: those of the first candidates by words are made then.
+func TestVectorsOfCandidates(t *testing.T) {
+	t.Parallel()
+	f := files{}
+	for i := range 50 {
+		f[fmt.Sprintf("%02d.txt", i)] = fmt.Sprintf("The gate of house %d closes at nine.", i)
+	}
+	b := ingested(t, f)
+	var s llmtest.Embeddings
+	withModel(t, b, &s, "m")
+	for range 2 { // the second search finds the vectors of the first
+		if a := find(t, b, "gate", knowledge.Hybrid); !a.Vectors || a.Degraded != nil || len(a.Passages) == 0 {
+			t.Fatalf("%+v", a)
+		}
+	}
+	info, err := b.Info(t.Context())
+	if err != nil || info.Embedding.Passages != 30 || info.Embedding.Missing != 20 {
+		t.Errorf("%+v, %v", info.Embedding, err)
+	}
+	if _, texts := s.Calls(); len(texts) != 30+2 {
+		t.Errorf("%d texts were sent", len(texts))
+	}
+	if state := embed(t, b); state.Missing != 0 {
+		t.Errorf("%+v", state)
+	}
 }
 
 // Vectors of two models are never compared.

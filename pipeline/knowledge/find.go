@@ -3,6 +3,8 @@ package knowledge
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -47,8 +49,8 @@ func (b *finder) Search(ctx context.Context, query string, limit int, mode Mode)
 func (b *finder) Find(ctx context.Context, query string, limit int, mode Mode) (Answer, error) {
 	var a Answer
 	var near neighbours
-	if limit > 0 && len(terms(query)) > 0 {
-		near, a.Degraded = b.meanings.near(ctx, query, max(2*limit, maxCandidates))
+	if words := terms(query); limit > 0 && len(words) > 0 {
+		near, a.Degraded = b.near(ctx, query, words, max(2*limit, maxCandidates))
 		if ctx.Err() != nil {
 			return Answer{}, context.Cause(ctx)
 		}
@@ -57,6 +59,21 @@ func (b *finder) Find(ctx context.Context, query string, limit int, mode Mode) (
 	var err error
 	a.Passages, err = b.search(ctx, query, limit, mode, near)
 	return a, err
+}
+
+// near ranks passages by their vectors, after it has made those of the first candidates by words.
+func (b *finder) near(ctx context.Context, query string, words []string, limit int) (neighbours, error) {
+	if b.meanings.embedder == nil {
+		return neighbours{}, nil
+	}
+	candidates, err := b.rank(ctx, anyOf("title section text", words), fieldWeights, embedCandidates)
+	if err == nil {
+		err = b.meanings.embedFirst(ctx, candidates)
+	}
+	if err != nil && (!errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil) {
+		return neighbours{}, fmt.Errorf("make the vectors of candidates: %w", err)
+	}
+	return b.meanings.near(ctx, query, limit)
 }
 
 // Like returns at most limit passages that share the most words with a text, best first, with Share set. It does not

@@ -38,7 +38,7 @@ func (b *Bases) Attach(ctx context.Context, files []string) (*Attachment, error)
 		return nil, view.Usage(view.Hint(fmt.Errorf("--attach:\n%w", err),
 			"Nothing was enqueued. "+extract.Readable+" can be attached."))
 	}
-	if err := b.embed(ctx, a.base, "attached documents", false); err != nil {
+	if err := b.embed(ctx, a.base, "attached documents", false, soonEmbedded); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil

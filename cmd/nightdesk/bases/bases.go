@@ -82,7 +82,10 @@ func (b *Bases) Resolve(ctx context.Context, value string) (string, error) {
 	if err != nil || path == "" {
 		return name, err
 	}
-	rep, err := b.Ingest(ctx, name, []string{path}, false)
+	rep, err := b.Ingest(ctx, name, []string{path})
+	if err == nil {
+		err = b.With(name, func(base *knowledge.Base) error { return b.embed(ctx, base, name, false, soonEmbedded) })
+	}
 	if err == nil {
 		b.con.Say("%s is knowledge base %s: %s%s", path, name, view.Counted(rep.Added+rep.Updated+rep.Unchanged, "document"),
 			skippedNote(rep, path))

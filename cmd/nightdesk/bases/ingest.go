@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -12,9 +13,8 @@ import (
 	"nightdesk/pipeline/knowledge/extract"
 )
 
-// Ingest indexes paths into the named knowledge base and embeds new passages if there is an embedding model. It reports
-// progress. reembed recomputes all vectors.
-func (b *Bases) Ingest(ctx context.Context, name string, paths []string, reembed bool) (knowledge.Report, error) {
+// Ingest indexes paths into the named knowledge base, which can then be searched. It reports progress.
+func (b *Bases) Ingest(ctx context.Context, name string, paths []string) (knowledge.Report, error) {
 	for _, p := range paths {
 		var err error
 		if knowledge.IsURL(p) {
@@ -56,7 +56,7 @@ func (b *Bases) Ingest(ctx context.Context, name string, paths []string, reembed
 	if err != nil {
 		return rep, fmt.Errorf("index into knowledge base %s: %w", name, err)
 	}
-	return rep, b.embed(ctx, base, name, reembed)
+	return rep, nil
 }
 
 // SoleURL reports whether exactly one item was skipped and it is a web page; the error then gives the reason.
@@ -64,20 +64,39 @@ func SoleURL(rep knowledge.Report) bool {
 	return len(rep.Skipped) == 1 && knowledge.IsURL(rep.Skipped[0].Document)
 }
 
-// embed computes missing vectors. An unavailable server is not an error, because search by words still works.
-func (b *Bases) embed(ctx context.Context, base *knowledge.Base, name string, again bool) error {
+// soonEmbedded is how long a command that does something else than indexing makes vectors before it goes on. The rest
+// are made when a search finds their passages.
+const soonEmbedded = 5 * time.Second
+
+// Embed makes the missing vectors of a knowledge base, or all again. An unavailable model is not an error, because
+// search by words still works.
+func (b *Bases) Embed(ctx context.Context, name string, again bool) error {
+	return b.With(name, func(base *knowledge.Base) error { return b.embed(ctx, base, name, again, 0) })
+}
+
+// embed makes missing vectors for at most a time; 0: no limit.
+func (b *Bases) embed(ctx context.Context, base *knowledge.Base, name string, again bool, most time.Duration) error {
 	embedder, err := wiring.NewEmbedder(b.cfg, nil)
 	if err != nil || embedder == nil {
 		return err
 	}
 	base.SetEmbedder(embedder)
-	bar := view.NewBar(b.con, "embedding "+name)
-	done, err := base.Embed(ctx, again, func(done, total int) { bar.Set(done, total, "") })
-	bar.End()
-	if ctx.Err() != nil || errors.Is(err, knowledge.ErrModel) {
-		return err
+	limited := ctx
+	if info, err := base.Info(ctx); most == 0 && err == nil && (again || info.Embedding.Missing > 0) {
+		b.con.Say("%s can be searched now; its vectors follow, and a stop keeps those that are made", name)
 	}
-	if err != nil {
+	if most > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, most)
+		defer cancel()
+	}
+	bar := view.NewBar(b.con, "embedding "+name)
+	done, err := base.Embed(limited, again, func(done, total int) { bar.Set(done, total, "") })
+	bar.End()
+	switch {
+	case ctx.Err() != nil, errors.Is(err, knowledge.ErrModel):
+		return err
+	case err != nil && limited.Err() == nil:
 		b.con.Say("%d passages of %s have no vector and are searched by words; run kb add again: %v", done.Missing, name, err)
 	}
 	return nil

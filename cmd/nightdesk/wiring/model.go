@@ -66,11 +66,15 @@ func RoleModels(l config.LLM) []RoleModel {
 		{llm.Writer, l.Writer}, {llm.Judge, l.Judge}}
 }
 
-// NewEmbedder returns the configured embedder, or nil if there is none. governor: see NewModel.
+// NewEmbedder returns the configured embedder: the built-in model, a server's, or nil if meaning is switched off.
+// governor: see NewModel.
 func NewEmbedder(cfg config.Config, governor llm.Governor) (knowledge.Embedder, error) {
 	e := cfg.Embedding
-	if !e.Enabled() {
+	switch e.Model {
+	case config.NoModel:
 		return nil, nil
+	case "":
+		return meaningOf(cfg), nil
 	}
 	embedder, err := llm.NewEmbedder(llm.EmbedderSettings{
 		Model: e.Model, BaseURL: e.BaseURL.Reveal(), APIKey: e.APIKey.Reveal(),

@@ -1,6 +1,7 @@
-// Package e5 computes sentence embeddings on the processor with multilingual-e5-small (Wang et al. 2024, "Multilingual E5
-// Text Embeddings"), a transformer encoder of 12 layers. Open reads its weights, quantised to 4 bits, from one file;
-// Query and Passage return vectors of length 1, whose dot product tells how well a passage answers a query.
+// Package e5 computes sentence embeddings on the processor with multilingual-e5-small (Wang et al. 2024,
+// "Multilingual E5 Text Embeddings"), a transformer encoder of 12 layers. Open reads its weights, quantised to 4 bits,
+// from one file; Query and Passage return vectors of length 1, whose dot product tells how well a passage answers a
+// query.
 //
 // It is no runtime for models: it knows this architecture and this file only, so that it is small and needs nothing.
 package e5

@@ -2,17 +2,22 @@ package health
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
 	"nightdesk/jobs/notify"
 	"nightdesk/jobs/tasks"
 	"nightdesk/jobs/tracing"
 	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/knowledge/e5"
 	"nightdesk/pipeline/narration"
 	"nightdesk/pipeline/reporting/formats/pdf"
 	"nightdesk/topicqueue"
@@ -46,15 +51,27 @@ func (c Checker) knowledge(_ context.Context, r report) error {
 	return err
 }
 
-// embedding does not call the embedding server.
+// embedding does not call the embedding server, and does not fetch the built-in model.
 func (c Checker) embedding(_ context.Context, r report) error {
-	if !c.Config.Embedding.Enabled() {
-		r.note("Set EMBEDDING_MODEL to search by meaning too.",
-			"EMBEDDING_MODEL is not set: knowledge bases are searched by words")
-		return nil
+	if c.Config.Embedding.Enabled() {
+		_, err := wiring.NewEmbedder(c.Config, nil)
+		return err
 	}
-	_, err := wiring.NewEmbedder(c.Config, nil)
-	return err
+	file := wiring.MeaningFile(c.Config)
+	_, err := os.Stat(file)
+	switch {
+	case c.Config.Embedding.Model == config.NoModel:
+		r.note("Unset EMBEDDING_MODEL to search by meaning too.", "knowledge bases are searched by words")
+	case errors.Is(err, fs.ErrNotExist):
+		r.note(fmt.Sprintf("The next `nightdesk kb add` fetches it once, %d MB. On a machine without internet access, "+
+			"copy it from another one.", e5.Weights.Compressed>>20), "%s, the model of the search by meaning, is not there "+
+			"yet: knowledge bases are searched by words", file)
+	case err != nil:
+		return err
+	default:
+		r.ok("knowledge bases are searched by words and by meaning")
+	}
+	return nil
 }
 
 // pdf finds the program that prints reports as PDF.

@@ -544,7 +544,7 @@ func TestEvents_ManyClients(t *testing.T) {
 // dunes returns knowledge bases, of which there is one with three documents.
 func dunes(t *testing.T) string {
 	var cfg config.Config
-	cfg.DataDir = t.TempDir()
+	cfg.DataDir, cfg.Embedding.Model = t.TempDir(), config.NoModel
 	all := bases.New(cfg, &view.Console{Out: io.Discard, Err: io.Discard})
 	documents := t.TempDir()
 	for _, name := range []string{"a", "b", "c"} {
@@ -553,7 +553,7 @@ func dunes(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if _, err := all.Ingest(t.Context(), "dunes", []string{documents}, false); err != nil {
+	if _, err := all.Ingest(t.Context(), "dunes", []string{documents}); err != nil {
 		t.Fatal(err)
 	}
 	return cfg.DataDir
