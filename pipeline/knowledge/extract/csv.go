@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 
 	"nightdesk/pipeline/knowledge/extract/document"
@@ -13,10 +12,6 @@ import (
 // separators are the supported field separators of a CSV file.
 const separators = ",;\t|"
 
-// csvTable is the size of one output table, in bytes. The header row is repeated in each table, so that every passage
-// includes it.
-const csvTable = 900
-
 // CSV extracts a CSV file as tables. text is UTF-8; without a recognizable separator it is treated as plain text.
 func CSV(text string) Document {
 	separator, ok := csvSeparator(text)
@@ -24,28 +19,16 @@ func CSV(text string) Document {
 		return plainText(text)
 	}
 	b := document.NewBuilder()
-	var header []string
-	begin := 0
+	var t document.Table
 	_ = csvRows(text, separator, func(row []string) bool {
-		switch {
-		case header == nil:
-			header = row
-		case b.Len()-begin > csvTable && isHeader(header):
-			b.EndTable()
-			begin = b.Len()
-			b.Row(slices.Clone(header))
+		t.Row()
+		for _, field := range row {
+			t.Cell(field, 1, 1)
 		}
-		b.Row(slices.Clone(row))
 		return true
 	})
+	t.Write(b)
 	return b.Document(document.Metadata{})
-}
-
-// isHeader reports whether a first row names the columns: no field is empty or a number.
-func isHeader(row []string) bool {
-	return !slices.ContainsFunc(row, func(field string) bool {
-		return strings.TrimSpace(strings.Trim(field, "0123456789.,%+-$€£ ")) == ""
-	})
 }
 
 // csvSeparator detects the field separator. Among the separators that split at least 90 % of the first rows into the

@@ -301,16 +301,7 @@ func superscript(n *node, before string) string {
 	}) != nil {
 		return ""
 	}
-	text := inlineText(n)
-	if text == "" {
-		return ""
-	}
-	if c := text[0]; c >= '0' && c <= '9' || c == '-' || strings.HasPrefix(text, "−") {
-		if before != "" && before[len(before)-1] > ' ' {
-			return "^" + text
-		}
-	}
-	return text
+	return document.Raised(before, inlineText(n))
 }
 
 // formula returns the TeX source of a formula if the page includes it, otherwise the output of writeMath.
