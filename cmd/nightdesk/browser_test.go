@@ -272,6 +272,7 @@ func TestPages(t *testing.T) {
 	b.open(s.url)
 	b.reads()
 	b.remarks()
+	b.compares(f)
 
 	b.click("link text", "Search")
 	b.checkPage("search")
@@ -333,12 +334,17 @@ func (b *browser) reads() {
 	b.click("css selector", "summary")
 	b.shows("every 10 days", nil)
 	b.checkPage("checks")
+	b.click("link text", "Back to the report")
+	b.click("link text", "what was done when")
+	b.click("xpath", "//details[2]/summary")
+	b.shows("sources", nil)
+	b.checkPage("timeline")
+	b.click("link text", "Back to the run")
 }
 
 // remarks says that a sentence of the report is wrong.
 func (b *browser) remarks() {
 	b.t.Helper()
-	b.click("link text", "Back to the report")
 	b.click("link text", "what was found of each sentence")
 	b.click("css selector", "summary")
 	b.click("link text", "this is wrong")
@@ -350,6 +356,36 @@ func (b *browser) remarks() {
 	b.checkPage("remarks")
 	b.click("link text", "Back to the report")
 	b.shows("Rule 1.2.1 was replaced in May.", nil)
+}
+
+// compares changes what the report says, researches its topic again, and shows both reports side by side.
+func (b *browser) compares(f *fleet) {
+	b.t.Helper()
+	cranes := filepath.Join(f.dir, "docs", "cranes.md")
+	text, err := os.ReadFile(cranes)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	text = bytes.ReplaceAll(text, []byte("every 10 days"), []byte("every 20 days"))
+	if err := os.WriteFile(cranes, text, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	f.output("kb", "add", "--name", "docs", "docs")
+	const batch = "page_again"
+	topics := filepath.Join(f.dir, "again.txt")
+	if err := os.WriteFile(topics, []byte("How does the harbour inspect its cranes?\n"), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	f.output("enqueue", topics, "--batch", batch, "--kb", "docs", "--preset", "quick")
+	f.output("watch", batch)
+	b.click("link text", "all reports on this topic")
+	b.shows("2 reports on this topic", b.reload)
+	b.checkPage("topic")
+	b.press("Show them side by side")
+	b.shows("/compare?", nil)
+	b.shows("every 10 days", nil)
+	b.shows("every 20 days", nil)
+	b.checkPage("compare")
 }
 
 // reload brings the page anew.

@@ -3,7 +3,9 @@ package history
 import (
 	"context"
 
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/digest"
+	"nightdesk/pipeline/report"
 	"nightdesk/storage"
 )
 
@@ -25,4 +27,11 @@ func Outcomes(ctx context.Context, store storage.Store, nights []Night) (map[str
 		out[o.RunID] = o
 	}
 	return out, err
+}
+
+// Report returns the body of a run's report as Markdown without citations and list of changes. The error wraps
+// storage.ErrNotExist if there is no report.
+func Report(ctx context.Context, store storage.Store, runID string) (string, error) {
+	r, err := bundle.Report(ctx, store, runID)
+	return r.Without(report.RoleChanges).Body(nil), err
 }

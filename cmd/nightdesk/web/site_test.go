@@ -170,6 +170,30 @@ func TestMorning(t *testing.T) {
 // dunesText is the name of the stored text of the source of TestRun.
 var dunesText = strings.Repeat("ab", 32)
 
+// timelineEvents are those of a run of 100 seconds.
+func timelineEvents(begin time.Time) string {
+	var out strings.Builder
+	for i, e := range []struct {
+		second, wave, lane int
+		event              topicqueue.Event
+	}{
+		{0, 0, 0, topicqueue.StepEvent(topicqueue.StepStartSearchBackground, "")},
+		{20, 1, 1, topicqueue.NewEvent("", topicqueue.StatusThought, topicqueue.Thought{QuestionID: 1, Thought: "Ask."})},
+		{25, 1, 1, topicqueue.NewEvent("", topicqueue.StatusReference, topicqueue.Reference{QuestionID: 1,
+			References: map[string]string{"dunes.md": "On dunes"}}).With(topicqueue.About{Tool: "kb", Query: "dunes"})},
+		{30, 1, 1, topicqueue.NewEvent("", topicqueue.StatusQuestionDone,
+			topicqueue.QuestionDone{QuestionID: 1, Status: "done"})},
+		{90, 2, 0, topicqueue.StepEvent(topicqueue.StepFailAuthor, hostile)},
+		{100, 2, 0, topicqueue.NewEvent("", topicqueue.StatusComplete, topicqueue.Complete{State: topicqueue.RunFailed})},
+	} {
+		e.event.Seq, e.event.Time = int64(i+1), begin.Add(time.Duration(e.second)*time.Second)
+		e.event.Placement = topicqueue.Placement{Wave: e.wave, Lane: e.lane, Step: i}
+		line, _ := json.Marshal(e.event)
+		fmt.Fprintf(&out, "%s\n", line)
+	}
+	return out.String()
+}
+
 // TestRun: a run is shown from its bundle, with what its sources say where its claims stand.
 func TestRun(t *testing.T) {
 	t.Parallel()
@@ -213,6 +237,10 @@ func TestRun(t *testing.T) {
 		`<a href="./research_r/sources/src_1">dunes.md</a>`)
 	d.has("/runs/research_r/sources/src_1?citation=CIT-1-02",
 		`/<mark id="here">b&gt; high. </mark>`, `<a href="#here">CIT-1-02</a> high`)
+	d.put(storage.CacheKey("research_r", "events.jsonl"), timelineEvents(ended))
+	d.has("/runs/research_r", `<a href="./research_r/timeline">`)
+	d.has("/runs/research_r/timeline", "How high? <span", "0:20 to 0:30", `x="200" width="100"`, `class="mark" x="250"`,
+		"1:40 in all", "Report <span", "the report could not be written: &lt;script&gt;", "kb &#34;dunes&#34;: 1 source")
 	d.has("/runs/research_r/sources/src_1",
 		`Dunes move. <mark id="claim-1">They are &lt;b&gt;30 m&lt;/b&gt; high. </mark>`,
 		`<a href="#claim-1">CIT-1-02</a> high`)

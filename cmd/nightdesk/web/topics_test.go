@@ -10,7 +10,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// TestTopic: the nights of a topic are listed with what changed.
+// TestTopic: the nights of a topic stand in a row, and two of its reports side by side.
 func TestTopic(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "")
@@ -26,7 +26,7 @@ func TestTopic(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 0 {
-			d.has("/topics/"+key, "1 report on this topic", "--incremental")
+			d.has("/topics/"+key, "1 report on this topic", "There is nothing to compare yet")
 		}
 	}
 	d.put(storage.MetadataKey("research_2"), map[string]any{"research_id": "research_2",
@@ -37,8 +37,13 @@ func TestTopic(t *testing.T) {
 	page := "/topics/" + key
 	d.has("/runs/research_2", `<a href="../topics/`+key+`">`)
 	d.has(page, "Dunes &lt;script&gt;", "2 reports on this topic", `<a href="../runs/research_1">2026-03-01 21:00 UTC</a>`,
-		"7 of 9 confirmed · 1:00 · 3 model calls, 0 tokens, 0.50 USD", "30 m → 34 m", "height &lt;script&gt;")
-	for _, path := range []string{"/topics/x", "/topics/" + key[1:] + "x"} {
+		"7 of 9 confirmed · 1:00 · 3 model calls, 0 tokens, 0.50 USD", "30 m → 34 m", "height &lt;script&gt;",
+		`compare?a=research_1&amp;b=research_2"`)
+	d.has(page+"/compare?a=research_1&b=research_2", "1 place differs", "<del>The dunes are 30 m high in spring.</del>",
+		"<ins>The dunes are 34 m high in spring.</ins>", `<p class="soft">The wind is west.</p>`)
+	d.report("research_3", "Other", "x", time.Date(2026, 3, 3, 21, 0, 0, 0, time.UTC))
+	for _, path := range []string{"/topics/x", "/topics/" + key[1:] + "x", page + "/compare",
+		page + "/compare?a=research_1&b=research_3", page + "/compare?a=research_1&b=..%2fx"} {
 		d.get(path, http.StatusNotFound)
 	}
 }
