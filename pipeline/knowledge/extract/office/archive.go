@@ -153,3 +153,8 @@ func (f *archive) related(name string) (byID, byKind map[string]string) {
 	})
 	return byID, byKind
 }
+
+// isOn reports whether an attribute is present and not false.
+func isOn(value string) bool { return value != "" && !off[value] }
+
+var off = document.Set("0 false off none noStrike")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"nightdesk/pipeline/knowledge/extract/charset"
@@ -28,10 +29,11 @@ func DOCX(data []byte) (document.Document, error) {
 	}
 	folder := path.Dir(main)
 	w := &docxWriter{b: document.NewBuilder(), notes: map[string][]string{}}
-	styles, err := f.styles(path.Join(folder, "styles.xml"))
+	err = f.each(main, "background", func(*xmltree.Element) { w.ground = true })
+	styles, styleErr := f.styles(path.Join(folder, "styles.xml"))
 	lists, listErr := f.numbering(path.Join(folder, "numbering.xml"))
 	w.styles, w.lists = styles, lists
-	err = cmp.Or(err, listErr)
+	err = cmp.Or(err, styleErr, listErr)
 	for _, kind := range []string{"footnote", "endnote"} {
 		err = cmp.Or(err, f.each(path.Join(folder, kind+"s.xml"), kind, func(note *xmltree.Element) {
 			switch note.Attr["type"] {
@@ -65,6 +67,7 @@ type docxWriter struct {
 	notes  map[string][]string // by kind and id
 	title  string
 	code   []string // lines of the current code block
+	ground bool     // text stands on a ground that may be dark, in a cell or a box
 }
 
 // block writes a block of the body.
@@ -104,7 +107,7 @@ func (w *docxWriter) texts(parent *xmltree.Element) (texts []string) {
 				texts = append(append(append(texts, p.text), p.notes...), p.boxes...)
 			}
 		case "tbl":
-			for _, row := range w.rows(e) {
+			for _, row := range w.grid(e).Rows() {
 				texts = append(texts, strings.Join(row, " "))
 			}
 		case "sdt":
@@ -127,41 +130,55 @@ type docxParagraph struct {
 
 func (w *docxWriter) read(e *xmltree.Element) docxParagraph {
 	p := docxParagraph{outline: -1, level: -1}
-	var text strings.Builder
-	w.inline(&p, &text, e)
+	var text line
+	properties := e.Child("pPr")
+	p.style, p.list = properties.Val("pStyle"), properties.Val("numId")
+	p.outline, p.level = properties.Number("outlineLvl", -1), properties.Number("ilvl", -1)
+	k := w.styles.look(look{ground: w.ground || properties.Child("shd").Name != ""}, p.style)
+	w.inline(&p, &text, e, k)
 	p.text = text.String()
 	return p
 }
 
 // inline reads the content of a paragraph or run.
-func (w *docxWriter) inline(p *docxParagraph, text *strings.Builder, parent *xmltree.Element) {
+func (w *docxWriter) inline(p *docxParagraph, text *line, parent *xmltree.Element, k look) {
 	for _, e := range parent.Kids {
 		switch e.Name {
 		case "t":
-			text.WriteString(e.Text)
+			text.write(e.Text, k)
 		case "tab", "ptab":
-			text.WriteByte('\t')
+			text.write("\t", k)
 		case "br", "cr":
-			text.WriteByte('\n')
+			text.write("\n", k)
 		case "noBreakHyphen":
-			text.WriteByte('-')
-		case "pPr":
-			p.style, p.list = e.Val("pStyle"), e.Val("numId")
-			p.outline, p.level = e.Number("outlineLvl", -1), e.Number("ilvl", -1)
-		case "rPr":
-			if hidden := e.Find("vanish"); hidden.Name != "" && hidden.Attr["val"] != "0" && hidden.Attr["val"] != "false" {
-				return // the rest of the run
-			}
+			text.write("-", k)
+		case "sym":
+			code, _ := strconv.ParseUint(e.Attr["char"], 16, 16)
+			sign := k
+			sign.font = e.Attr["font"]
+			text.write(string(rune(code)), sign)
+		case "r":
+			properties := e.Child("rPr")
+			w.inline(p, text, e, w.styles.look(k, properties.Child("rStyle").Attr["val"]).with(properties))
+		case "oMath":
+			text.write(formula(e), k)
 		case "footnoteReference", "endnoteReference":
 			p.notes = append(p.notes, w.notes[strings.TrimSuffix(e.Name, "Reference")+e.Attr["id"]]...)
 		case "txbxContent":
-			p.boxes = append(p.boxes, w.texts(e)...)
+			w.onGround(func() { p.boxes = append(p.boxes, w.texts(e)...) })
 		case "del", "moveFrom", "delText", "instrText", "delInstrText", "rt", "sdtPr", "fldChar", "commentReference",
-			"annotation":
-		default: // runs, links, insertions, fields, drawings, mathematics
-			w.inline(p, text, e)
+			"annotation", "pPr", "rPr":
+		default: // links, insertions, fields, drawings
+			w.inline(p, text, e, k)
 		}
 	}
+}
+
+// onGround calls use for the text of a cell or box.
+func (w *docxWriter) onGround(use func()) {
+	defer func(was bool) { w.ground = was }(w.ground)
+	w.ground = true
+	use()
 }
 
 // paragraph writes a paragraph according to its style and list.
@@ -224,49 +241,44 @@ func (w *docxWriter) flushCode() {
 	}
 }
 
-// table writes the rows of a table. A table with one column is a frame around text.
 func (w *docxWriter) table(e *xmltree.Element) {
 	w.flushCode()
-	rows := w.rows(e)
-	columns := 0
-	for _, r := range rows {
-		columns = max(columns, len(r))
-	}
-	for _, r := range rows {
-		if columns > 1 {
-			w.b.Row(r)
-			continue
-		}
-		for _, text := range r {
-			w.b.Paragraph(text)
-		}
-	}
-	w.b.EndTable()
+	w.grid(e).Write(w.b)
 }
 
-// rows returns the texts of the cells of a table, except in deleted rows. Vertically merged cells repeat the text
-// above, because a passage may hold one row.
-func (w *docxWriter) rows(table *xmltree.Element) (rows [][]string) {
-	var above []string
+// grid returns the cells of a table, except in deleted rows.
+func (w *docxWriter) grid(table *xmltree.Element) *document.Table {
+	t := &document.Table{}
 	table.Visit(func(e *xmltree.Element) bool {
 		if e.Name == "tr" && e.Child("trPr").Find("del").Name == "" {
-			var row []string
+			t.Row()
+			before := e.Child("trPr").Number("gridBefore", 0)
+			for range before {
+				t.Cell("", 1, 1)
+			}
 			e.Visit(func(cell *xmltree.Element) bool {
 				if cell.Name == "tc" {
-					text := document.Clean(strings.Join(w.texts(cell), "\n"))
-					merge := cell.Child("tcPr").Find("vMerge")
-					if text == "" && merge.Name != "" && merge.Attr["val"] != "restart" && len(row) < len(above) {
-						text = above[len(row)]
-					}
-					row = append(row, text)
+					w.cell(t, cell)
 				}
 				return tableParts[cell.Name]
 			})
-			rows, above = append(rows, row), row
 		}
 		return tableParts[e.Name]
 	})
-	return rows
+	return t
+}
+
+func (w *docxWriter) cell(t *document.Table, cell *xmltree.Element) {
+	var text string
+	w.onGround(func() { text = document.Clean(strings.Join(w.texts(cell), "\n")) })
+	properties := cell.Child("tcPr")
+	columns := properties.Number("gridSpan", 1)
+	merge := properties.Find("vMerge")
+	if text == "" && merge.Name != "" && merge.Attr["val"] != "restart" {
+		t.Above(columns)
+		return
+	}
+	t.Cell(text, columns, 1)
 }
 
 // tableParts are the containers of rows and cells.

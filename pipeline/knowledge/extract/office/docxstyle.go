@@ -1,6 +1,7 @@
 package office
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ type docxStyle struct {
 	outline int // 0 for level 1; -1 if not set
 	list    string
 	level   int // level in the list; -1 if not set
+	run     *xmltree.Element
 }
 
 type docxStyles map[string]docxStyle
@@ -26,7 +28,7 @@ func (f *archive) styles(name string) (docxStyles, error) {
 	err := f.each(name, "style", func(e *xmltree.Element) {
 		styles[e.Attr["styleId"]] = docxStyle{
 			name: strings.ToLower(e.Val("name")), parent: e.Val("basedOn"), outline: e.Number("outlineLvl", -1),
-			list: e.Val("numId"), level: e.Number("ilvl", -1),
+			list: e.Val("numId"), level: e.Number("ilvl", -1), run: e.Child("rPr"),
 		}
 	})
 	return styles, err
@@ -57,6 +59,44 @@ func (s docxStyles) whole(id string) docxStyle {
 		at = p.parent
 	}
 	return out
+}
+
+// look returns how text with a style looks that otherwise looks like k.
+func (s docxStyles) look(k look, id string) look { return s.inherit(k, id, 20) }
+
+func (s docxStyles) inherit(k look, id string, depth int) look {
+	style, ok := s[id]
+	if !ok || depth == 0 {
+		return k
+	}
+	return s.inherit(k, style.parent, depth-1).with(style.run)
+}
+
+// with returns a look after the run properties of Word.
+func (k look) with(properties *xmltree.Element) look {
+	for _, e := range properties.Kids {
+		val := e.Attr["val"]
+		on := val == "" || isOn(val)
+		switch e.Name {
+		case "vanish":
+			k.hidden = on
+		case "strike", "dstrike":
+			k.struck = on
+		case "vertAlign":
+			k.raised = val == "superscript"
+		case "position":
+			k.raised = xmltree.Number(val, 0) > 0
+		case "sz":
+			k.tiny = xmltree.Number(val, 99) <= 2
+		case "color":
+			k.white = strings.EqualFold(val, "ffffff")
+		case "shd", "highlight":
+			k.ground = true
+		case "rFonts":
+			k.font = cmp.Or(e.Attr["ascii"], e.Attr["hAnsi"], k.font)
+		}
+	}
+	return k
 }
 
 // codeStyles are the names of the styles of word processors and converters for code.

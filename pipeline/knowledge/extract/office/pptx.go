@@ -113,27 +113,45 @@ func (f *archive) slide(name string) (s slideText, err error) {
 }
 
 func writeTable(b *document.Builder, table *xmltree.Element) {
+	var t document.Table
 	for _, row := range table.All("tr") {
-		var cells []string
+		t.Row()
 		for _, cell := range row.All("tc") {
-			cells = append(cells, slideLine(cell))
+			if !isOn(cell.Attr["hMerge"]) && !isOn(cell.Attr["vMerge"]) {
+				t.Cell(slideLine(cell), xmltree.Number(cell.Attr["gridSpan"], 1), xmltree.Number(cell.Attr["rowSpan"], 1))
+			}
 		}
-		b.Row(cells)
 	}
-	b.EndTable()
+	t.Write(b)
 }
 
 // slideLine returns the text of a paragraph or cell as one line.
 func slideLine(e *xmltree.Element) string {
-	var b strings.Builder
+	var text line
 	e.Visit(func(k *xmltree.Element) bool {
 		switch k.Name {
+		case "oMath":
+			text.write(formula(k), look{})
+			return false
+		case "r":
+			text.write(k.Child("t").Text, slideLook(k.Child("rPr")))
+			return false
 		case "t":
-			b.WriteString(k.Text)
+			text.write(k.Text, look{})
 		case "br", "tab", "p":
-			b.WriteByte(' ')
+			text.write(" ", look{})
 		}
 		return true
 	})
-	return b.String()
+	return text.String()
+}
+
+// slideLook returns how a run of a slide looks.
+func slideLook(properties *xmltree.Element) look {
+	return look{
+		struck: isOn(properties.Attr["strike"]),
+		raised: xmltree.Number(properties.Attr["baseline"], 0) > 0,
+		tiny:   xmltree.Number(properties.Attr["sz"], 999) <= 100,
+		font:   cmp.Or(properties.Child("sym").Attr["typeface"], properties.Child("latin").Attr["typeface"]),
+	}
 }

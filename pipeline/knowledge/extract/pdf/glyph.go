@@ -203,3 +203,6 @@ func standardWidth(base string, c int) float64 {
 }
 
 func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
+
+// Symbol returns the text for a code of the font Symbol.
+func Symbol(code byte) string { return glyphText(symbolEncoding[code]) }
