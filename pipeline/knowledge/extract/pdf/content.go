@@ -368,7 +368,7 @@ func (r *renderer) flush() {
 	xs := [4]float64{b.x0 + vx*0.75*b.size, b.x1 + vx*0.75*b.size, b.x0 - vx*0.25*b.size, b.x1 - vx*0.25*b.size}
 	ys := [4]float64{b.y0 + vy*0.75*b.size, b.y1 + vy*0.75*b.size, b.y0 - vy*0.25*b.size, b.y1 - vy*0.25*b.size}
 	w := Word{
-		Text: b.text.String(), Bold: b.font.bold, Mono: b.font.mono, Upright: b.ux > 0.99,
+		Text: b.text.String(), Bold: b.font.bold, Mono: b.font.mono, Turn: turnOf(b.ux, b.uy),
 		X0: min(xs[0], xs[1], xs[2], xs[3]), X1: max(xs[0], xs[1], xs[2], xs[3]),
 		Y0: min(ys[0], ys[1], ys[2], ys[3]), Y1: max(ys[0], ys[1], ys[2], ys[3]),
 	}
@@ -379,4 +379,19 @@ func (r *renderer) flush() {
 		panic(stop{ErrTooLarge})
 	}
 	r.page.Words = append(r.page.Words, w)
+}
+
+// turnOf returns Word.Turn for a direction.
+func turnOf(ux, uy float64) int {
+	switch {
+	case ux > 0.99:
+		return 0
+	case uy > 0.99:
+		return 90
+	case ux < -0.99:
+		return 180
+	case uy < -0.99:
+		return 270
+	}
+	return -1
 }

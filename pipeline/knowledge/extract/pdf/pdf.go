@@ -39,7 +39,7 @@ type Word struct {
 	X0, Y0, X1, Y1 float64
 	Bold           bool // according to the font's name
 	Mono           bool // according to the font's name
-	Upright        bool // runs from left to right
+	Turn           int  // degrees clockwise by which it is turned: 0, 90, 180 or 270; -1 for others
 }
 
 // Page is one page. Its words are in drawing order.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"nightdesk/pipeline/knowledge/extract/pdf"
@@ -67,13 +68,20 @@ func build(ctx context.Context, pages []pdf.Page, info pdf.Info) (document.Docum
 	case !q.plausible():
 		return document.Document{}, fmt.Errorf("%w; %s", ErrGarbled, q)
 	}
-	body := bodySize(pages)
+	parts := make([][]pdf.Page, len(pages))
+	for i, p := range pages {
+		parts[i] = directions(p)
+	}
+	body := bodySize(slices.Concat(parts...))
 	lines, heights := make([][]textLine, len(pages)), make([]float64, len(pages))
 	for i, p := range pages {
 		if ctx.Err() != nil {
 			return document.Document{}, context.Cause(ctx)
 		}
-		lines[i], heights[i] = layout(p, i+1, body), p.Height
+		heights[i] = p.Height
+		for _, part := range parts[i] {
+			lines[i], heights[i] = append(lines[i], layout(part, i+1, body)...), part.Height
+		}
 	}
 	var all []textLine
 	for _, l := range withoutRunning(lines, heights) {
@@ -96,9 +104,6 @@ func bodySize(pages []pdf.Page) float64 {
 	best, most := 10.0, 0
 	for _, p := range pages {
 		for _, w := range p.Words {
-			if !w.Upright {
-				continue
-			}
 			h := math.Round((w.Y1-w.Y0)*4) / 4
 			if weight[h] += len(w.Text); weight[h] > most {
 				best, most = h, weight[h]

@@ -10,15 +10,6 @@ import (
 	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
-// upright drops rotated words, such as text in the margin, unless most of the page is rotated.
-func upright(words []pdf.Word) []pdf.Word {
-	out := slices.DeleteFunc(slices.Clone(words), func(w pdf.Word) bool { return !w.Upright })
-	if len(out)*2 < len(words) {
-		return words
-	}
-	return out
-}
-
 // maxPageWords and maxSegments are far above the values of readable pages. Beyond them, comparisons with quadratic cost
 // are skipped.
 const (

@@ -1,0 +1,79 @@
+package extract_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"nightdesk/pipeline/knowledge/extract"
+)
+
+// seenPDF writes a PDF of one page. Its fonts are F1 Helvetica and F2 a Chinese font with GBK codes. catalogue and page
+// are further entries, objects begin with number 20.
+func seenPDF(catalogue, page, content string, objects ...string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%%PDF-1.5\n1 0 obj << /Type /Catalog /Pages 2 0 R %s >> endobj\n", catalogue)
+	b.WriteString("2 0 obj << /Type /Pages /Kids [3 0 R] /Count 1 >> endobj\n")
+	fmt.Fprintf(&b, "3 0 obj << /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R %s /Resources << "+
+		"/Font << /F1 5 0 R /F2 6 0 R >> /XObject << /Im 8 0 R >> /ColorSpace << /Sep 9 0 R >> "+
+		"/ExtGState << /Gone << /ca 0 >> >> /Properties << /Layer 20 0 R >> >> >> endobj\n", page)
+	fmt.Fprintf(&b, "4 0 obj << /Length %d >> stream\n%s\nendstream endobj\n", len(content), content)
+	b.WriteString("5 0 obj << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> endobj\n" +
+		"6 0 obj << /Type /Font /Subtype /Type0 /BaseFont /SimSun /Encoding /GBK-EUC-H /DescendantFonts [7 0 R] >> endobj\n" +
+		"7 0 obj << /Type /Font /Subtype /CIDFontType2 /BaseFont /SimSun /DW 1000 >> endobj\n" +
+		"8 0 obj << /Subtype /Image /Width 1 /Height 1 /Length 1 >> stream\n \nendstream endobj\n" +
+		"9 0 obj [/Separation /Black /DeviceCMYK 10 0 R] endobj\n")
+	for i, o := range objects {
+		fmt.Fprintf(&b, "%d 0 obj %s endobj\n", 20+i, o)
+	}
+	return []byte(b.String() + "trailer << /Root 1 0 R >>\n")
+}
+
+// at sets text at a place.
+func at(x, y, size float64, text string) string {
+	return fmt.Sprintf("BT /F1 %g Tf %g %g Td (%s) Tj ET\n", size, x, y, text)
+}
+
+// turnedLines sets ten lines by a text matrix for each line.
+func turnedLines(matrix func(line int) string) string {
+	var b strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&b, "BT /F1 12 Tf %s Tm (Row %d: the turned table says 3%d boats.) Tj ET\n", matrix(i), i, i)
+	}
+	return b.String()
+}
+
+// What the eye sees beside the letters.
+func TestPDFAsSeen(t *testing.T) {
+	t.Parallel()
+	up := func(i int) string { return fmt.Sprintf("0 1 -1 0 %d 100", 100+20*i) }
+	down := func(i int) string { return fmt.Sprintf("0 -1 1 0 %d 700", 500-20*i) }
+	over := func(i int) string { return fmt.Sprintf("-1 0 0 -1 500 %d", 100+20*i) }
+	level := func(i int) string { return fmt.Sprintf("1 0 0 1 60 %d", 700-20*i) }
+	rows := ""
+	for i := range 10 {
+		rows += fmt.Sprintf(" Row %d: the turned table says 3%d boats.", i, i)
+	}
+	rows = rows[1:]
+	for _, tc := range []struct{ name, catalogue, page, content, want string }{
+		{name: "text runs upwards", content: turnedLines(up), want: rows},
+		{name: "text runs downwards", content: turnedLines(down), want: rows},
+		{name: "text is upside down", content: turnedLines(over), want: rows},
+		{name: "turned twice", page: "/Rotate 90", content: turnedLines(up), want: rows},
+		{name: "turned page", page: "/Rotate 270", content: turnedLines(level), want: rows},
+		{name: "a head over a turned table", content: at(60, 800, 12, "Annual report") + turnedLines(up),
+			want: "Annual report\n\n" + rows},
+		{name: "a note in the margin", content: turnedLines(level) + "BT /F1 9 Tf 0 1 -1 0 20 100 Tm " +
+			"(Downloaded by one of the many readers of this fine journal on a day in spring, as it says at the side) Tj ET",
+			want: rows},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := extract.File(t.Context(), "a.pdf",
+				seenPDF(tc.catalogue, tc.page, tc.content, "<< /Type /OCG /Name (layer) >>"))
+			if err != nil || doc.Text != tc.want {
+				t.Errorf("%v, text:\n%s\nwant:\n%s", err, doc.Text, tc.want)
+			}
+		})
+	}
+}
