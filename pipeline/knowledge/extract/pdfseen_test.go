@@ -1,6 +1,7 @@
 package extract_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ func turnedLines(matrix func(line int) string) string {
 	return b.String()
 }
 
-// What the eye sees beside the letters.
+// What the eye sees beside the letters, and what it does not see.
 func TestPDFAsSeen(t *testing.T) {
 	t.Parallel()
 	up := func(i int) string { return fmt.Sprintf("0 1 -1 0 %d 100", 100+20*i) }
@@ -66,6 +67,10 @@ func TestPDFAsSeen(t *testing.T) {
 		{name: "a note in the margin", content: turnedLines(level) + "BT /F1 9 Tf 0 1 -1 0 20 100 Tm " +
 			"(Downloaded by one of the many readers of this fine journal on a day in spring, as it says at the side) Tj ET",
 			want: rows},
+
+		{name: "few letters", content: at(60, 700, 12, "Yes."), want: "Yes."},
+		{name: "few Chinese letters", content: "BT /F2 14 Tf 60 700 Td <b9fab1ea> Tj ET", want: "国标"},
+		{name: "figures", content: at(60, 700, 12, "42"), want: "42"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -75,5 +80,9 @@ func TestPDFAsSeen(t *testing.T) {
 				t.Errorf("%v, text:\n%s\nwant:\n%s", err, doc.Text, tc.want)
 			}
 		})
+	}
+	_, err := extract.File(t.Context(), "a.pdf", seenPDF("", "", "q 595 0 0 842 0 0 cm /Im Do Q"+at(290, 30, 9, "7")))
+	if !errors.Is(err, extract.ErrNoText) {
+		t.Errorf("a picture with a page number: %v", err)
 	}
 }

@@ -63,7 +63,7 @@ func reason(err error) error {
 // build builds a document from words.
 func build(ctx context.Context, pages []pdf.Page, info pdf.Info) (document.Document, error) {
 	switch q := qualityOf(pages); {
-	case q.unknown < 20 && (q.letters < 3*len(pages) || q.letters < 20):
+	case q.unknown < 20 && (q.runes == 0 || q.letters < len(pages) && pictured(pages)):
 		return document.Document{}, ErrNoText
 	case !q.plausible():
 		return document.Document{}, fmt.Errorf("%w; %s", ErrGarbled, q)
@@ -96,6 +96,10 @@ func build(ctx context.Context, pages []pdf.Page, info pdf.Info) (document.Docum
 	doc := w.b.Document(said)
 	doc.Pages = w.pages()
 	return doc, nil
+}
+
+func pictured(pages []pdf.Page) bool {
+	return slices.ContainsFunc(pages, func(p pdf.Page) bool { return p.Pictures > 0 })
 }
 
 // bodySize returns the most frequent word height, weighted by word length.
