@@ -28,6 +28,9 @@ type textState struct {
 	size, chars, words float64
 	stretch            float64
 	leading, rise      float64
+	look
+	space int  // components of the fill color space
+	gone  bool // fills are wholly transparent
 }
 
 // renderer interprets pages without drawing them and records the positions of glyphs.
@@ -43,7 +46,9 @@ type renderer struct {
 	stack    []textState
 	tm, line matrix
 	word     *building
+	veiled   []Word // words in the mode that shows nothing
 	forms    int
+	canvas
 }
 
 func newRenderer(d *document) *renderer {
@@ -67,8 +72,9 @@ func (r *renderer) pageOf(l leaf) Page {
 		w, h = h, w
 	}
 	r.page = &Page{Width: w, Height: h}
-	r.state = textState{ctm: ctm, stretch: 1}
-	r.stack, r.word, r.forms = nil, nil, 0
+	r.state = textState{ctm: ctm, stretch: 1, space: 1, look: look{clip: rect{0, 0, w, h}}}
+	r.stack, r.word, r.forms, r.veiled = nil, nil, 0, nil
+	r.canvas = canvas{fills: map[color]bool{}}
 	var content []byte
 	for _, o := range r.d.list(l.dict["Contents"], nil) {
 		if s, ok := r.d.resolve(o).(*stream); ok {
@@ -80,6 +86,9 @@ func (r *renderer) pageOf(l leaf) Page {
 	}
 	r.run(content, l.res, 0)
 	r.flush()
+	if r.pictured >= w*h/2 { // a scan, whose text was recognised
+		r.page.Words = append(r.page.Words, r.veiled...)
+	}
 	return *r.page
 }
 
@@ -96,6 +105,7 @@ func (r *renderer) run(content []byte, res dict, depth int) {
 		case operator:
 			if v == "BI" {
 				skipImage(lex)
+				r.picture()
 			} else {
 				r.do(v, args, res, depth)
 			}
@@ -130,17 +140,7 @@ func skipImage(l *lexer) {
 }
 
 func (r *renderer) do(op operator, args []any, res dict, depth int) {
-	n := func(i int) float64 {
-		if i < len(args) {
-			switch v := args[i].(type) {
-			case int:
-				return float64(v)
-			case float64:
-				return v
-			}
-		}
-		return 0
-	}
+	n := func(i int) float64 { return r.value(args, i) }
 	s := &r.state
 	switch op {
 	case "q":
@@ -170,6 +170,8 @@ func (r *renderer) do(op operator, args []any, res dict, depth int) {
 		s.leading = n(0)
 	case "Ts":
 		s.rise = n(0)
+	case "Tr":
+		s.mode = int(n(0))
 	case "Td":
 		r.move(n(0), n(1))
 	case "TD":
@@ -196,7 +198,18 @@ func (r *renderer) do(op operator, args []any, res dict, depth int) {
 			key, _ := args[0].(name)
 			r.paint(r.d.dict(res["XObject"])[key], res, depth)
 		}
+	default:
+		r.graphics(op, args, res)
 	}
+}
+
+// value returns an argument of an operator, or 0.
+func (r *renderer) value(args []any, i int) float64 {
+	if i >= len(args) {
+		return 0
+	}
+	v, _ := r.d.number(args[i])
+	return v
 }
 
 func (r *renderer) move(x, y float64) {
@@ -207,19 +220,19 @@ func (r *renderer) move(x, y float64) {
 // paint processes an external object: it runs the content stream of a form and counts images.
 func (r *renderer) paint(o any, res dict, depth int) {
 	x, ok := r.d.resolve(o).(*stream)
-	if !ok {
+	if !ok || r.d.layerOff(x.dict["OC"]) {
 		return
 	}
 	if r.d.name(x.dict["Subtype"]) == "Image" {
-		r.page.Pictures++
+		r.picture()
 		return
 	}
 	r.forms++
 	if r.d.name(x.dict["Subtype"]) != "Form" || depth > 12 || r.forms > 2000 {
 		return
 	}
-	saved, stack, tm, line := r.state, r.stack, r.tm, r.line
-	r.stack = nil
+	saved, stack, tm, line, marks, off := r.state, r.stack, r.tm, r.line, r.marks, r.off
+	r.stack, r.marks = nil, nil
 	if m := r.d.array(x.dict["Matrix"]); len(m) == 6 {
 		var v [6]float64
 		for i := range v {
@@ -230,13 +243,19 @@ func (r *renderer) paint(o any, res dict, depth int) {
 	if own := r.d.dict(x.dict["Resources"]); own != nil {
 		res = own
 	}
+	if b := r.d.array(x.dict["BBox"]); len(b) == 4 {
+		box, _ := r.d.box(b)
+		r.graphics("re", []any{box[0], box[1], box[2] - box[0], box[3] - box[1]}, nil)
+		r.clips = true
+		r.endPath(false)
+	}
 	content, ok := r.drawn[x]
 	if !ok {
 		content = r.d.decode(x)
 		r.drawn[x] = content
 	}
 	r.run(content, res, depth+1)
-	r.state, r.stack, r.tm, r.line = saved, stack, tm, line
+	r.state, r.stack, r.tm, r.line, r.marks, r.off = saved, stack, tm, line, marks, off
 }
 
 func (r *renderer) font(o any) *font {
@@ -294,6 +313,7 @@ type building struct {
 	ux, uy         float64 // direction of the baseline
 	size           float64
 	font           *font
+	look           look
 }
 
 // wordGap is the minimum gap between words, in font sizes.
@@ -318,7 +338,7 @@ func (r *renderer) glyph(g glyph) {
 	}
 	switch {
 	case size < 0.1 || long < 0.01 || size > 5000 || math.IsNaN(size+long+at.e+at.f):
-	case strings.TrimSpace(g.text) == "" && g.text != "":
+	case strings.TrimSpace(g.text) == "" && g.text != "", r.off > 0, s.gone && s.mode == modeFill:
 		r.flush()
 	default:
 		ux, uy = ux/long, uy/long
@@ -326,9 +346,9 @@ func (r *renderer) glyph(g glyph) {
 		if s.font.vertical {
 			w = size
 		}
-		if b := r.word; b == nil || !b.goesOn(at.e, at.f, ux, uy, size) {
+		if b := r.word; b == nil || r.unlike(b.look, s.look) || !b.goesOn(at.e, at.f, ux, uy, size) {
 			r.flush()
-			r.word = &building{x0: at.e, y0: at.f, ux: ux, uy: uy, size: size, font: s.font}
+			r.word = &building{x0: at.e, y0: at.f, ux: ux, uy: uy, size: size, font: s.font, look: s.look}
 		}
 		if g.text == "" {
 			g.text = "\ufffd"
@@ -372,11 +392,15 @@ func (r *renderer) flush() {
 		X0: min(xs[0], xs[1], xs[2], xs[3]), X1: max(xs[0], xs[1], xs[2], xs[3]),
 		Y0: min(ys[0], ys[1], ys[2], ys[3]), Y1: max(ys[0], ys[1], ys[2], ys[3]),
 	}
-	if w.X1 < 0 || w.Y1 < 0 || w.X0 > r.page.Width || w.Y0 > r.page.Height {
-		return // outside the page and therefore invisible
+	if !r.visible(rect{w.X0, w.Y0, w.X1, w.Y1}, b.look) {
+		return
 	}
 	if r.total++; r.total > maxWords {
 		panic(stop{ErrTooLarge})
+	}
+	if b.look.mode == modeNone {
+		r.veiled = append(r.veiled, w)
+		return
 	}
 	r.page.Words = append(r.page.Words, w)
 }

@@ -64,20 +64,25 @@ func (d *document) inherit(l *leaf) {
 		l.res = r
 	}
 	for _, key := range []name{"MediaBox", "CropBox"} {
-		if box := d.array(l.dict[key]); len(box) == 4 {
-			var b [4]float64
-			for i, o := range box {
-				b[i], _ = d.number(o)
-			}
-			b = [4]float64{min(b[0], b[2]), min(b[1], b[3]), max(b[0], b[2]), max(b[1], b[3])}
-			if b[2]-b[0] > 1 && b[3]-b[1] > 1 && b[2]-b[0] < 1e6 && b[3]-b[1] < 1e6 {
-				l.box = b
-			}
+		if b, ok := d.box(l.dict[key]); ok && b[2]-b[0] > 1 && b[3]-b[1] > 1 && b[2]-b[0] < 1e6 && b[3]-b[1] < 1e6 {
+			l.box = b
 		}
 	}
 	if turn, ok := d.number(l.dict["Rotate"]); ok {
 		l.turn = ((int(turn)/90*90)%360 + 360) % 360
 	}
+}
+
+// box reads a rectangle: left, bottom, right, top.
+func (d *document) box(o any) (b [4]float64, ok bool) {
+	list := d.array(o)
+	if len(list) != 4 {
+		return b, false
+	}
+	for i, v := range list {
+		b[i], _ = d.number(v)
+	}
+	return [4]float64{min(b[0], b[2]), min(b[1], b[3]), max(b[0], b[2]), max(b[1], b[3])}, true
 }
 
 // info reads the metadata and the outline.
