@@ -245,9 +245,7 @@ func (r *renderer) paint(o any, res dict, depth int) {
 	}
 	if b := r.d.array(x.dict["BBox"]); len(b) == 4 {
 		box, _ := r.d.box(b)
-		r.graphics("re", []any{box[0], box[1], box[2] - box[0], box[3] - box[1]}, nil)
-		r.clips = true
-		r.endPath(false)
+		r.state.clip = r.state.clip.and(r.state.ctm.box(box[0], box[1], box[2], box[3]))
 	}
 	content, ok := r.drawn[x]
 	if !ok {

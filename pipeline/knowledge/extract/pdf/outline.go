@@ -64,7 +64,8 @@ func (d *document) inherit(l *leaf) {
 		l.res = r
 	}
 	for _, key := range []name{"MediaBox", "CropBox"} {
-		if b, ok := d.box(l.dict[key]); ok && b[2]-b[0] > 1 && b[3]-b[1] > 1 && b[2]-b[0] < 1e6 && b[3]-b[1] < 1e6 {
+		b, ok := d.box(l.dict[key])
+		if w, h := b[2]-b[0], b[3]-b[1]; ok && min(w, h) > 1 && max(w, h) < 1e6 {
 			l.box = b
 		}
 	}

@@ -1,6 +1,9 @@
 package pdf
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // rect is an area of the page as displayed.
 type rect struct{ x0, y0, x1, y1 float64 }
@@ -75,19 +78,25 @@ type canvas struct {
 	off      int            // number of these that are
 }
 
-// corner adds a point to the path; first begins a shape, and curved says that the line to the point is not straight.
-func (r *renderer) corner(x, y float64, first, curved bool) {
-	m := r.state.ctm
-	x, y = m.a*x+m.c*y+m.e, m.b*x+m.d*y+m.f
-	at := rect{x, y, x, y}
-	if n := len(r.path); n > 0 && (!first || n > maxGrounds) {
+// box returns the bounding box of a rectangle that m maps.
+func (m matrix) box(x0, y0, x1, y1 float64) rect {
+	a, c := m.a*(x1-x0), m.c*(y1-y0)
+	b, d := m.b*(x1-x0), m.d*(y1-y0)
+	x, y := m.a*x0+m.c*y0+m.e, m.b*x0+m.d*y0+m.f
+	return rect{x + min(0, a) + min(0, c), y + min(0, b) + min(0, d), x + max(0, a) + max(0, c), y + max(0, b) + max(0, d)}
+}
+
+// corner adds a point to the path; m begins a shape, and only the lines of l are straight.
+func (r *renderer) corner(op operator, x, y float64) {
+	at := r.state.ctm.box(x, y, x, y)
+	if n := len(r.path); n > 0 && (op != "m" || n > maxGrounds) {
 		s := &r.path[n-1]
-		straight := math.Abs(s.x-x) < 0.5 || math.Abs(s.y-y) < 0.5
-		s.rect, s.x, s.y, s.corners = s.with(at), x, y, s.corners+1
-		s.square = s.square && straight && !curved && s.corners <= 5
+		straight := op == "l" && (math.Abs(s.x-at.x0) < 0.5 || math.Abs(s.y-at.y0) < 0.5)
+		s.rect, s.x, s.y, s.corners = s.with(at), at.x0, at.y0, s.corners+1
+		s.square = s.square && straight && s.corners <= 5
 		return
 	}
-	r.path = append(r.path, shape{at, 1, true, x, y})
+	r.path = append(r.path, shape{at, 1, true, at.x0, at.y0})
 }
 
 // endPath fills the path if fill is set and applies it to the clipping path if W preceded.
@@ -126,11 +135,7 @@ func (r *renderer) picture() {
 	if r.off > 0 {
 		return
 	}
-	m := r.state.ctm
-	box := rect{m.e, m.f, m.e, m.f}
-	for _, p := range [][2]float64{{m.a, m.b}, {m.c, m.d}, {m.a + m.c, m.b + m.d}} {
-		box = box.with(rect{m.e + p[0], m.f + p[1], m.e + p[0], m.f + p[1]})
-	}
+	box := r.state.ctm.box(0, 0, 1, 1)
 	r.page.Pictures++
 	r.ground(box, unknown)
 	box = box.and(rect{0, 0, r.page.Width, r.page.Height})
@@ -173,18 +178,16 @@ func (r *renderer) graphics(op operator, args []any, res dict) {
 		return
 	}
 	switch op {
-	case "m", "l":
-		r.corner(n(0), n(1), op == "m", false)
-	case "c", "v", "y":
+	case "m", "l", "c", "v", "y":
 		for i := 0; i+1 < len(args); i += 2 {
-			r.corner(n(i), n(i+1), false, true)
+			r.corner(op, n(i), n(i+1))
 		}
 	case "re":
 		x, y, w, h := n(0), n(1), n(2), n(3)
-		r.corner(x, y, true, false)
-		r.corner(x+w, y, false, false)
-		r.corner(x+w, y+h, false, false)
-		r.corner(x, y+h, false, false)
+		r.corner("m", x, y)
+		r.corner("l", x+w, y)
+		r.corner("l", x+w, y+h)
+		r.corner("l", x, y+h)
 	case "W", "W*":
 		r.clips = true
 	case "f", "F", "f*", "B", "B*", "b", "b*":
@@ -207,35 +210,19 @@ func (r *renderer) graphics(op operator, args []any, res dict) {
 			s.through, s.gone = alpha < 1, alpha < 0.02
 		}
 	case "BMC", "BDC":
-		hidden := false
-		if len(args) == 2 && args[0] == name("OC") {
-			key, _ := args[1].(name)
-			hidden = r.d.layerOff(r.d.dict(res["Properties"])[key])
+		key, _ := append(args, nil, nil)[1].(name)
+		hidden := key != "" && args[0] == name("OC") && r.d.layerOff(r.d.dict(res["Properties"])[key])
+		if r.marks = append(r.marks, hidden); hidden {
+			r.off++
 		}
-		r.mark(hidden)
 	case "EMC":
-		r.unmark()
+		if k := len(r.marks) - 1; k >= 0 {
+			if r.marks[k] {
+				r.off--
+			}
+			r.marks = r.marks[:k]
+		}
 	}
-}
-
-func (r *renderer) mark(hidden bool) {
-	if r.marks = append(r.marks, hidden); hidden {
-		r.off++
-	}
-	if len(r.marks) > maxValues {
-		panic(stop{ErrTooLarge})
-	}
-}
-
-func (r *renderer) unmark() {
-	k := len(r.marks) - 1
-	if k < 0 {
-		return
-	}
-	if r.marks[k] {
-		r.off--
-	}
-	r.marks = r.marks[:k]
 }
 
 // spot is the number of components that stands for spaces of inks, in which 0 is the color of the paper.
@@ -298,39 +285,19 @@ func (d *document) layerOff(o any) bool {
 	}
 	config := d.dict(d.dict(d.dict(d.trailer["Root"])["OCProperties"])["D"])
 	listed := func(key name, group any) bool {
-		for _, g := range d.array(config[key]) {
-			d.step()
-			if g == group {
-				return true
-			}
-		}
-		return false
+		d.steps += len(d.array(config[key]))
+		return slices.ContainsFunc(d.array(config[key]), func(g any) bool { _, ok := g.(ref); return ok && g == group })
 	}
 	groups := array{o}
-	member := d.dict(o)
-	if d.name(member["Type"]) == "OCMD" {
-		if groups = d.array(member["OCGs"]); groups == nil && member["OCGs"] != nil {
+	if member := d.dict(o); d.name(member["Type"]) == "OCMD" {
+		if groups = d.array(member["OCGs"]); groups == nil {
 			groups = array{member["OCGs"]}
 		}
 	}
-	on, off := 0, 0
 	for _, g := range groups {
-		if _, ok := g.(ref); !ok {
-			continue
-		}
-		if listed("OFF", g) || d.name(config["BaseState"]) == "OFF" && !listed("ON", g) {
-			off++
-		} else {
-			on++
+		if !listed("OFF", g) && (d.name(config["BaseState"]) != "OFF" || listed("ON", g)) {
+			return false
 		}
 	}
-	switch d.name(member["P"]) {
-	case "AllOn":
-		return off > 0
-	case "AnyOff":
-		return off == 0 && on > 0
-	case "AllOff":
-		return on > 0
-	}
-	return off > 0 && on == 0
+	return len(groups) > 0
 }

@@ -6,8 +6,8 @@ import (
 	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
-// minTurned and minTurnedRows are the least numbers of words and of lines of a turned region. Less is a note in a margin
-// or the label of an axis.
+// minTurned and minTurnedRows are the least numbers of words and of lines of a turned region. Less is a note in a
+// margin or the label of an axis.
 const (
 	minTurned     = 20
 	minTurnedRows = 3

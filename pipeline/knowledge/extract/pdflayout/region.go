@@ -45,8 +45,8 @@ func (r textRow) height() float64 { return r.y1 - r.y0 }
 // span is an interval of the x axis.
 type span struct{ from, to float64 }
 
-// layout puts the words of a page, which have one direction, in reading order. It forms rows and, within them, finds columns and tables by the
-// gutters shared by several rows. body is the height of the document's body text.
+// layout puts the words of a page, which have one direction, in reading order. It forms rows and, within them, finds
+// columns and tables by the gutters shared by several rows. body is the height of the document's body text.
 func layout(p pdf.Page, number int, body float64) []textLine {
 	l := &pageLayout{page: number, body: body, gutter: 0.95 * body}
 	l.region(segmented(rowsOf(p.Words, body), l.gutter), 0)
