@@ -1,5 +1,5 @@
-// Package extract converts Markdown, HTML, plain text, CSV, PDF, Word, PowerPoint and EPUB files to a common text form,
-// a Document.
+// Package extract converts Markdown, HTML, plain text, CSV, PDF, EPUB and office files to a common text form, a
+// Document.
 //
 // In the common form, paragraphs are separated by blank lines, and each paragraph is one line, with hard line breaks
 // joined. List items begin with "- " or "1. " and occupy one line each. Code is kept verbatim between ``` fences; table
@@ -7,9 +7,9 @@
 // the text of links and code remains.
 //
 // Package knowledge reads the files and cuts passages. The entry point is File. The formats are in packages of their
-// own: webpage (HTML), office (Word, PowerPoint, EPUB) and pdflayout (PDF); text, Markdown and CSV are here. Package
-// document has the Builder that they write with. To add a format, write a function that returns a Document and call it
-// in Bytes; formats with pages set Document.Pages.
+// own: webpage (HTML), office (Word, PowerPoint, Excel, EPUB) and pdflayout (PDF); text, Markdown and CSV are here.
+// Package document has the Builder that they write with. To add a format, write a function that returns a Document and
+// call it in Bytes; formats with pages set Document.Pages.
 package extract
 
 import (
@@ -61,12 +61,14 @@ const (
 	TypePDF      Type = "pdf"
 	TypeDOCX     Type = "docx"
 	TypePPTX     Type = "pptx"
+	TypeXLSX     Type = "xlsx"
 	TypeEPUB     Type = "epub"
 	TypeCSV      Type = "csv"
 )
 
 // Readable lists the supported file types for messages.
-const Readable = "HTML, PDF, Word (.docx), PowerPoint (.pptx), EPUB, CSV, Markdown (.md) and text (.txt, .rst)"
+const Readable = "HTML, PDF, Word (.docx), PowerPoint (.pptx), Excel (.xlsx), EPUB, " +
+	"CSV, Markdown (.md) and text (.txt, .rst)"
 
 // types lists the names of each type: extensions of file names, the usual one first, and media types.
 var types = map[Type][]string{
@@ -78,6 +80,7 @@ var types = map[Type][]string{
 		"application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
 	TypePPTX: {".pptx", ".pptm", ".ppsx",
 		"application/vnd.openxmlformats-officedocument.presentationml.presentation"},
+	TypeXLSX: {".xlsx", ".xlsm", ".xltx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
 	TypeEPUB: {".epub", "application/epub+zip"},
 	TypeCSV:  {".csv", ".tsv", "text/csv", "text/tab-separated-values"},
 }
@@ -110,8 +113,8 @@ func TypeOf(name string) (Type, bool) {
 	return "", false
 }
 
-// File extracts one file. The type is derived from name, unless data is a PDF, Word, PowerPoint or EPUB file; data is
-// the whole content. The error wraps ErrType, ErrBinary, ErrEncoding, ErrEmpty or an error of PDF or DOCX, or is
+// File extracts one file. The type is derived from name, unless data is a PDF, EPUB or office file; data is the whole
+// content. The error wraps ErrType, ErrBinary, ErrEncoding, ErrEmpty or an error of PDF or DOCX, or is
 // context.Cause(ctx). File never panics.
 func File(ctx context.Context, name string, data []byte) (Document, error) {
 	kind, ok := TypeOf(name)
@@ -150,6 +153,8 @@ func Bytes(ctx context.Context, kind Type, data []byte, contentType string) (doc
 		doc, err = office.DOCX(data)
 	case TypePPTX:
 		doc, err = office.PPTX(data)
+	case TypeXLSX:
+		doc, err = office.XLSX(data)
 	case TypeEPUB:
 		doc, err = office.EPUB(data)
 	default:

@@ -1,10 +1,13 @@
 package extract_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/knowledge/extract/office"
 )
 
 // wrun is a run of Word with properties, prun one of PowerPoint.
@@ -99,3 +102,90 @@ const omml = `<m:oMath><m:f><m:num><m:sSup><m:e><m:r><m:t>𝑥</m:t></m:r></m:e>
 	`<m:den><m:r><m:t>a+b</m:t></m:r></m:den></m:f><m:r><m:t> and </m:t></m:r><m:rad><m:radPr><m:degHide/></m:radPr><m:deg/><m:e><m:sSub><m:e><m:r>` +
 	`<m:t>x</m:t></m:r></m:e><m:sub><m:r><m:t>i</m:t></m:r></m:sub></m:sSub></m:e></m:rad><m:r><m:t> = </m:t></m:r><m:nary><m:naryPr><m:chr m:val="∑"/>` +
 	`</m:naryPr><m:sub><m:r><m:t>i=1</m:t></m:r></m:sub><m:sup><m:r><m:t>n</m:t></m:r></m:sup><m:e><m:r><m:t>i</m:t></m:r></m:e></m:nary></m:oMath>`
+
+// xlsxOf packs the rows and other parts of one sheet; styles: the cells of style 1 have number format 14, of style 2 are struck, of
+// style 3 are white.
+func xlsxOf(before, rows, after string) []byte {
+	return pack("xl/workbook.xml", `<workbook><sheets><sheet name="Sheet1" r:id="r1" xmlns:r="r"/><sheet name="H" state="veryHidden" r:id="r1" xmlns:r="r"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels", relations("r1", "worksheet", "worksheets/sheet1.xml", "s", "sharedStrings", "sharedStrings.xml", "t", "styles", "styles.xml"),
+		"xl/sharedStrings.xml", `<sst><si><t>Port</t></si><si><r><t>The load is 10</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>6</t></r><r><t> N</t></r>`+
+			`<r><rPr><strike/></rPr><t>, 900</t></r><rPh><t>x</t></rPh></si></sst>`,
+		"xl/styles.xml", `<styleSheet><fonts><font/><font><strike/></font><font><color theme="0"/></font></fonts><cellXfs><xf/><xf numFmtId="14"/>`+
+			`<xf fontId="1"/><xf fontId="2" fillId="0"/></cellXfs></styleSheet>`,
+		"xl/worksheets/sheet1.xml", "<worksheet>"+before+"<sheetData>"+rows+"</sheetData>"+after+"</worksheet>")
+}
+
+func xrow(number, attributes string, cells ...string) string {
+	return `<row r="` + number + `" ` + attributes + ">" + strings.Join(cells, "") + "</row>"
+}
+
+// xcell is a cell with a text, or a value with a style.
+func xcell(ref, text string) string {
+	if style, value, ok := strings.Cut(text, ":"); ok {
+		return `<c r="` + ref + `" s="` + style + `"><v>` + value + "</v></c>"
+	}
+	return `<c r="` + ref + `" t="inlineStr"><is><t>` + text + "</t></is></c>"
+}
+
+func TestXLSX(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"spans", xlsxOf("", xrow("1", "", xcell("A1", "Port"), xcell("B1", "Boats"), xcell("D1", "Crew"))+xrow("2", "", xcell("B2", "0:2023"), xcell("C2", "0:2024"))+
+			xrow("3", "", xcell("A3", "Emloak"), xcell("B3", "0:11"), xcell("C3", "0:12"), xcell("D3", "0:40"))+
+			xrow("4", "", xcell("B4", "0:13"), xcell("C4", "0:14"), xcell("D4", "0:41")),
+			`<mergeCells><mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/><mergeCell ref="D1:D2"/><mergeCell ref="A3:A4"/></mergeCells>`), wantSpans},
+		{"shared strings and dates", xlsxOf("", xrow("1", "", `<c r="A1" t="s"><v>0</v></c>`, `<c r="B1" t="s"><v>1</v></c>`)+xrow("2", "", xcell("A2", "0:1.5"), xcell("B2", "1:45678")), ""),
+			"| Port | The load is 10^6 N |\n| 1.5 | 2025-01-21 |"},
+		{"hidden rows, columns and cells", xlsxOf(`<cols><col min="3" max="3" hidden="1"/></cols>`, xrow("1", "", xcell("A1", "a"), xcell("B1", "b"), xcell("C1", "no"))+
+			xrow("2", `hidden="1"`, xcell("A2", "no"))+xrow("3", "", xcell("A3", "0:1"), xcell("B3", "0:2"), xcell("D3", "2:5"), xcell("E3", "3:5")), ""), "| a | b |\n| 1 | 2 |"},
+		{"two tables with titles", xlsxOf("", xrow("1", "", xcell("B1", "Title"))+xrow("2", "", xcell("A2", "a"), xcell("B2", "b"))+xrow("4", "", xcell("A4", "0:1"), xcell("B4", "0:2"))+
+			xrow("9", "", xcell("A9", "Next"))+xrow("10", "", xcell("A10", "c"), xcell("C10", "d"))+xrow("11", "", xcell("C11", "0:3")), ""),
+			"Title\n\n| a | b |\n| 1 | 2 |\n\nNext\n\n| c | d |\n|  | 3 |"},
+		{"formulas and errors", xlsxOf("", xrow("1", "", `<c r="A1" t="str"><f>x</f><v>yes</v></c>`, `<c><f>1+1</f><v>2</v></c>`, `<c t="b"><v>1</v></c>`, `<c t="e"><v>#N/A</v></c>`), ""),
+			"| yes | 2 | TRUE | #N/A |"},
+	} {
+		doc, err := extract.File(t.Context(), "a.xlsx", tc.data)
+		if err != nil || doc.Text != tc.want {
+			t.Fatalf("%s: %v, got:\n%s\nwant:\n%s", tc.name, err, doc.Text, tc.want)
+		}
+		check(t, doc)
+	}
+	wide := strings.Repeat(`<c r="AAA1"><v>1</v></c>`, 2)
+	for name, tc := range map[string]struct {
+		data []byte
+		want error
+	}{
+		"a bomb":          {xlsxOf("", strings.Repeat(" ", 8<<20), ""), extract.ErrTooLarge},
+		"a sparse sheet":  {xlsxOf("", strings.Repeat("<row>"+xcell("A1", "x")+wide+"</row>", 500)+sparse(), ""), extract.ErrTooLarge},
+		"merged cells":    {xlsxOf("", xrow("1", "", xcell("A1", "x"), xcell("B1", "y"))+strings.Repeat("<row>"+xcell("A2", "y")+"</row>", 9_000), `<mergeCell ref="A1:XFD1048576"/>`), nil},
+		"no workbook":     {pack("xl/workbook.xml", "<x/>"), extract.ErrEmpty},
+		"a broken sheet":  {xlsxOf("", "<row><c", ""), extract.ErrDamaged},
+		"an old workbook": {[]byte("\xd0\xcf\x11\xe0"), extract.ErrEncrypted},
+	} {
+		if doc, err := extract.File(t.Context(), "a.xlsx", tc.data); !errors.Is(err, tc.want) {
+			t.Errorf("%s: %v, %.80q, want %v", name, err, doc.Text, tc.want)
+		}
+	}
+}
+
+// sparse is rows of which each has another column, all over the sheet.
+func sparse() string {
+	var b strings.Builder
+	for i := range 12_000 {
+		fmt.Fprintf(&b, `<row><c r="%c%c1"><v>%d</v></c></row>`, 'A'+i/26%26, 'A'+i%26, i*7919%99991)
+	}
+	return b.String()
+}
+
+func FuzzXLSX(f *testing.F) {
+	f.Add(xrow("1", "", xcell("A1", "a"), xcell("B1", "1:45678")), `<mergeCells><mergeCell ref="A1:B2"/></mergeCells>`)
+	f.Fuzz(func(t *testing.T, rows, after string) {
+		if doc, err := office.XLSX(xlsxOf("", rows, after)); err == nil && doc.Text != "" {
+			check(t, doc)
+		}
+	})
+}

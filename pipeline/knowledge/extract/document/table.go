@@ -84,6 +84,9 @@ func (t *Table) Above(columns int) {
 	}
 }
 
+// Headers states that the first n rows are headers.
+func (t *Table) Headers(n int) { t.headers = max(t.headers, n) }
+
 // fill adds the columns that cells above span.
 func (t *Table) fill() {
 	n := len(t.rows)

@@ -1,4 +1,5 @@
-// Package office extracts the files that are zip archives of XML parts: Word (DOCX), PowerPoint (PPTX) and EPUB.
+// Package office extracts the files that are zip archives of XML parts: Word (DOCX), PowerPoint (PPTX), Excel (XLSX)
+// and EPUB.
 package office
 
 import (
@@ -54,7 +55,7 @@ func openOffice(data []byte, extension string) (*archive, error) {
 	return openArchive(data)
 }
 
-// TypeOf identifies the type of a zip file by a part that all files of the type contain: docx, pptx or epub.
+// TypeOf identifies the type of a zip file by a part that all files of the type contain: docx, pptx, xlsx or epub.
 func TypeOf(data []byte) (kind string, ok bool) {
 	if !bytes.HasPrefix(data, []byte("PK\x03\x04")) {
 		return "", false
@@ -66,7 +67,10 @@ func TypeOf(data []byte) (kind string, ok bool) {
 	for _, known := range []struct {
 		part string
 		kind string
-	}{{"word/document.xml", "docx"}, {"ppt/presentation.xml", "pptx"}, {"META-INF/container.xml", "epub"}} {
+	}{
+		{"word/document.xml", "docx"}, {"ppt/presentation.xml", "pptx"}, {"xl/workbook.xml", "xlsx"},
+		{"META-INF/container.xml", "epub"},
+	} {
 		if f.parts[known.part] != nil {
 			return known.kind, true
 		}

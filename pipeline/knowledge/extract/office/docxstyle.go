@@ -89,7 +89,8 @@ func (k look) with(properties *xmltree.Element) look {
 		case "sz":
 			k.tiny = xmltree.Number(val, 99) <= 2
 		case "color":
-			k.white = strings.EqualFold(val, "ffffff")
+			k.white = strings.EqualFold(val, "ffffff") || strings.EqualFold(e.Attr["rgb"], "ffffffff") ||
+				e.Attr["theme"] == "0"
 		case "shd", "highlight":
 			k.ground = true
 		case "rFonts":
