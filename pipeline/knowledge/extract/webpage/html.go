@@ -34,6 +34,9 @@ func Read(page string) document.Document {
 	return doc
 }
 
+// Inline returns the text of a piece of HTML as one line.
+func Inline(fragment string) string { return inlineText(parseTree(fragment)) }
+
 // Fragment appends a piece of HTML from a Markdown file to b.
 func Fragment(b *document.Builder, fragment string) { appendTo(b, parseTree(fragment)) }
 
@@ -118,18 +121,22 @@ func (w *walker) walk(n *node) {
 		w.written()
 	case "table":
 		w.table(n)
-	case "sup":
-		w.inline.WriteString(superscript(n, w.inline.String()))
-	case "math":
-		w.inline.WriteString(formula(n))
 	case "img":
-		w.image(n, w.figure)
+		if tex := writtenFormula(n); tex != "" {
+			w.inline.WriteString(notTwice(tex, w.inline.String()))
+		} else {
+			w.image(n, w.figure)
+		}
 	case "q":
 		w.inline.WriteByte('"')
 		w.walkAll(n)
 		w.inline.WriteByte('"')
 	default:
-		w.container(n)
+		if text, ok := notation(n, w.inline.String()); ok {
+			w.inline.WriteString(text)
+		} else {
+			w.container(n)
+		}
 	}
 }
 
@@ -255,16 +262,16 @@ func writeInline(b *strings.Builder, n *node) {
 		case isNoise(k):
 		case k.tag == "br":
 			b.WriteByte(' ')
-		case k.tag == "sup":
-			b.WriteString(superscript(k, b.String()))
-		case k.tag == "math":
-			b.WriteString(formula(k))
 		case block[k.tag]:
 			b.WriteByte(' ')
 			writeInline(b, k)
 			b.WriteByte(' ')
 		default:
-			writeInline(b, k)
+			if text, ok := notation(k, b.String()); ok {
+				b.WriteString(text)
+			} else {
+				writeInline(b, k)
+			}
 		}
 	}
 }
@@ -291,26 +298,4 @@ func rawText(n *node) string {
 	}
 	write(n)
 	return b.String()
-}
-
-// superscript returns the text of a superscript after the given text: 10⁶ becomes 10^6, never 106. For a footnote
-// mark, which links within the page, it returns "".
-func superscript(n *node, before string) string {
-	if n.hasClass("reference") || n.find(func(k *node) bool {
-		return k.tag == "a" && strings.HasPrefix(k.attr["href"], "#")
-	}) != nil {
-		return ""
-	}
-	return document.Raised(before, inlineText(n))
-}
-
-// formula returns the TeX source of a formula if the page includes it, otherwise the output of writeMath.
-func formula(n *node) string {
-	tex := n.find(func(k *node) bool { return k.tag == "annotation" && strings.Contains(k.attr["encoding"], "tex") })
-	if tex == nil {
-		var b strings.Builder
-		writeMath(&b, n)
-		return document.Clean(b.String())
-	}
-	return "$" + strings.TrimSpace(inlineText(tex)) + "$"
 }

@@ -9,7 +9,7 @@ import (
 // unseen are elements whose content is never text of the page.
 var unseen = document.Set(`
 	script style noscript template head title svg canvas iframe object embed applet audio video map select button input
-	textarea datalist nav noframes noembed del s strike
+	textarea datalist nav noframes noembed del s strike rp
 `)
 
 // furniture are class names of content around the text of a page: site navigation, permalinks, link bars and
@@ -32,7 +32,12 @@ var permalinks = document.Set("¶ # §")
 
 // isNoise reports whether an element is not part of the text, regardless of context.
 func isNoise(n *node) bool {
-	if unseen[n.tag] || n.furniture {
+	switch {
+	case n.hidden || n.furniture:
+		return true
+	case writtenFormula(n) != "":
+		return false
+	case unseen[n.tag]:
 		return true
 	}
 	switch n.tag {
@@ -43,12 +48,6 @@ func isNoise(n *node) bool {
 		return false
 	}
 	if furnitureRole[strings.ToLower(n.attr["role"])] || n.attr["aria-hidden"] == "true" && n.tag != "math" {
-		return true
-	}
-	if _, hidden := n.attr["hidden"]; hidden {
-		return true
-	}
-	if style := strings.ReplaceAll(n.attr["style"], " ", ""); strings.Contains(style, "display:none") {
 		return true
 	}
 	for c := range strings.FieldsSeq(n.attr["class"]) {

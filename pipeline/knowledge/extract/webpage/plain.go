@@ -72,16 +72,16 @@ func writeLines(b *strings.Builder, n *node) {
 			b.WriteString(k.text)
 		case unseen[k.tag]:
 			b.WriteByte(' ')
-		case k.tag == "sup":
-			b.WriteString(superscript(k, b.String()))
-		case k.tag == "math":
-			b.WriteString(formula(k))
 		case block[k.tag] || k.tag == "br":
 			b.WriteByte('\n')
 			writeLines(b, k)
 			b.WriteByte('\n')
 		default:
-			writeLines(b, k)
+			if text, ok := notation(k, b.String()); ok {
+				b.WriteString(text)
+			} else {
+				writeLines(b, k)
+			}
 		}
 	}
 }

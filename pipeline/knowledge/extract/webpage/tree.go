@@ -24,12 +24,14 @@ type node struct {
 	kids []*node
 
 	furniture bool // surrounds the text of the page
+	hidden    bool // set by markHidden
+	inHead    bool // row of a table's head
 }
 
 // kept are the attributes used by extraction.
 var kept = document.Set(`
 	id name class role href style start type hidden aria-hidden property content itemprop itemtype encoding summary src
-	srcset data-src alt rel datetime
+	srcset data-src alt rel datetime colspan rowspan color bgcolor epub:type
 `)
 
 var void = document.Set("area base br col embed hr img input link meta param source track wbr")
@@ -53,8 +55,14 @@ var closedBy = map[string]struct{ closes, scope map[string]bool }{
 	"tfoot": {document.Set("thead tbody tfoot"), document.Set("table")},
 }
 
-// parseTree parses a page or fragment. It never fails.
+// parseTree parses a page or fragment and marks what is hidden in it. It never fails.
 func parseTree(page string) *node {
+	root := elementsOf(page)
+	markHidden(root)
+	return root
+}
+
+func elementsOf(page string) *node {
 	root := &node{tag: "html"}
 	open := []*node{root}
 	add := func(n *node) {
