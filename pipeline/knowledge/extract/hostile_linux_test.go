@@ -27,6 +27,12 @@ func TestHostile(t *testing.T) {
 			}
 			return b.String() + fill("</p><p>x")
 		}()},
+		{"wide and high cells", "a.html", "<table>" + fill("<tr><td colspan=300 rowspan=0>x<td>y")},
+		{"high cells", "a.html", "<table><tr>" + strings.Repeat("<td rowspan=65534>xyz", 300) + fill("<tr><td>y")},
+		{"struck in struck", "a.html", "x" + fill("<div style=display:none><math>")},
+		{"style rules", "a.html", "<style>" + fill(".a{color:red}") + "</style><p class=a>x"},
+		{"open rules", "a.html", "<style>" + fill("@media{") + "</style><p>x"},
+		{"many classes", "a.html", "<style>.a{color:red}</style>" + fill("<b class='a b c d e f g h'>x</b>")},
 		{"open tags", "a.html", "text" + fill("<a ")},
 		{"open comments", "a.html", "text" + fill("<!-- ")},
 		{"entities", "a.html", fill("&amp")},
