@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"bytes"
+	"html"
 	"regexp"
 	"strconv"
 	"strings"
@@ -197,34 +199,62 @@ func (m *markdown) alert(quote ast.Node) {
 	}
 }
 
-// inline returns the text of a block without markup, including line breaks.
+// inline returns the text of a block without markup, including line breaks. If the block has HTML, it follows the rules
+// of HTML.
 func (m *markdown) inline(parent ast.Node) string {
 	var b strings.Builder
-	m.words(&b, parent)
+	if p := (phrase{&b, false}); m.words(p, parent) {
+		b.Reset()
+		m.words(phrase{&b, true}, parent)
+		return webpage.Inline(b.String())
+	}
 	return b.String()
 }
 
-func (m *markdown) words(b *strings.Builder, parent ast.Node) {
+// phrase collects the text of a block, as HTML if the block has HTML.
+type phrase struct {
+	*strings.Builder
+	html bool
+}
+
+func (p phrase) text(s string) {
+	if p.html {
+		s = html.EscapeString(s)
+	}
+	p.WriteString(s)
+}
+
+// phraseTag matches the tags of HTML that change the text between them. Others may be names in angle brackets.
+var phraseTag = regexp.MustCompile(`(?i)^</?(?:br|sup|sub|s|del|strike|ruby|rt|rp|span|font)\b`)
+
+// words writes the text of a block and reports whether it has HTML.
+func (m *markdown) words(b phrase, parent ast.Node) (marked bool) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Text:
-			b.WriteString(md.Plain(string(n.Segment.Value(m.source))))
+			b.text(md.Plain(string(n.Segment.Value(m.source))))
 			if n.SoftLineBreak() || n.HardLineBreak() {
 				b.WriteByte('\n')
 			}
 		case *ast.String:
-			b.Write(n.Value)
+			b.text(string(n.Value))
 		case *ast.CodeSpan:
-			b.WriteString(md.Code(n, m.source))
+			b.text(md.Code(n, m.source))
 		case *ast.AutoLink:
-			b.Write(n.Label(m.source))
+			b.text(string(n.Label(m.source)))
 		case *ast.RawHTML:
-			if tag := n.Segments.Value(m.source); len(tag) > 3 && strings.EqualFold(string(tag[:3]), "<br") {
-				b.WriteByte('\n')
+			if tag := n.Segments.Value(m.source); phraseTag.Match(tag) {
+				marked = true
+				b.Write(tag)
+			}
+		case *extensionast.Strikethrough: // one tilde lowers in some dialects: H~2~O
+			if !bytes.HasPrefix(m.source[n.Pos():], []byte("~~")) {
+				marked = m.words(b, n) || marked
 			}
 		case *ast.Image: // images have no text
 		default:
-			m.words(b, n)
+			marked = m.words(b, n) || marked
 		}
 	}
+	return marked
 }
