@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path"
 	"strings"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 // Page is a web page as sent by its server.
 type Page struct {
 	Body     []byte
-	Type     string // media type; empty if unknown
+	Type     string // Content-Type header; empty if unknown
 	Path     string // of the final address
 	Modified time.Time
 }
@@ -80,25 +79,10 @@ func (s *source) fetchPage(ctx context.Context, download Downloader) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("not downloaded: %w", err)
 	}
-	s.size, s.modified, s.name = int64(len(p.Body)), p.Modified, p.fileName()
+	s.size, s.modified, s.contentType = int64(len(p.Body)), p.Modified, p.Type
+	s.name = extract.SentName(p.Path, p.Type, p.Body)
 	if s.modified.IsZero() {
 		s.modified = time.Now()
 	}
 	return p.Body, nil
-}
-
-// fileName returns a file name whose extension matches the page's content. The media type sent by the server takes
-// precedence over the extension in the address.
-func (p Page) fileName() string {
-	base := path.Base("/" + p.Path)
-	ext := strings.ToLower(path.Ext(base))
-	kind, named := extract.TypeOf(base)
-	said, ok := extract.TypeOfMedia(p.Type)
-	switch {
-	case ok && said != kind && !(said == extract.TypeText && named): // servers of raw files send text/plain for every type
-		return strings.TrimSuffix(base, path.Ext(base)) + said.Extension()
-	case len(ext) > 1 && len(ext) <= 5:
-		return base
-	}
-	return base + extract.TypeHTML.Extension()
 }

@@ -241,13 +241,13 @@ func (b *Base) prepareFile(ctx context.Context, f source, old state) prepared {
 		p.same = true
 		return p
 	}
-	if p.doc, p.err = extract.File(ctx, p.name, data); p.err != nil {
-		return p
+	if p.address != "" {
+		p.doc, p.err = extract.Sent(ctx, p.name, p.contentType, data)
+	} else {
+		p.doc, p.err = extract.File(ctx, p.name, data)
 	}
-	if kind, _ := extract.TypeOf(p.name); p.address != "" && kind == extract.TypeHTML {
-		if p.err = extract.InItsPlace(p.doc.Title, p.doc.Text, data); p.err != nil {
-			return p
-		}
+	if p.err != nil {
+		return p
 	}
 	if p.doc.Title == "" {
 		p.doc.Title = titleFromName(p.name)

@@ -30,6 +30,8 @@ type source struct {
 	name     string // file name whose extension gives the type
 	size     int64  // bytes
 	modified time.Time
+
+	contentType string // header of a page
 }
 
 // leftOut lists directories without documents of the user: version control, dependencies and caches. Hidden directories

@@ -1,11 +1,9 @@
 package tools
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"path"
 	"regexp"
@@ -45,17 +43,8 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	if err != nil {
 		return page{}, fmt.Errorf("its address is invalid")
 	}
-	if kind == extract.TypeText && looksLikeHTML(r.Body) {
-		kind = extract.TypeHTML
-	}
-	if named, ok := extract.TypeOf(address.Path); ok && kind == extract.TypeText && named == extract.TypeMarkdown {
-		kind = named // servers of raw files send everything as text/plain
-	}
-	body := r.Body
-	if kind != extract.TypePDF && !extract.Wide(body) { // browsers ignore NUL bytes
-		body = bytes.ReplaceAll(body, []byte{0}, nil)
-	}
-	doc, err := extract.Bytes(ctx, kind, body, r.Header.Get("Content-Type"))
+	header := r.Header.Get("Content-Type")
+	doc, err := extract.Sent(ctx, extract.SentName(address.Path, header, r.Body), header, r.Body)
 	if err != nil {
 		return page{}, err
 	}
@@ -67,11 +56,6 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 		p.title = cmp.Or(strings.Trim(path.Base(address.Path), "/."), address.Hostname())
 	}
 	p.title = short(p.title)
-	if kind == extract.TypeHTML {
-		if err := extract.InItsPlace(p.title, p.text, r.Body); err != nil {
-			return page{}, err
-		}
-	}
 	if len(p.text) > maxPageText {
 		whole := len(p.text)
 		p.text = text.Start(p.text, maxPageText)
@@ -79,10 +63,6 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	}
 	p.pictures = picturesOf(doc.Images, starts, len(p.text), address)
 	return p, nil
-}
-
-func looksLikeHTML(body []byte) bool {
-	return strings.HasPrefix(http.DetectContentType(body), "text/html")
 }
 
 // withHeadings returns the text of a document with its headings inserted, and the offset of each section in that text.

@@ -58,7 +58,7 @@ func NewDownloader(cfg config.Config, roots []string) (knowledge.Downloader, err
 		case err != nil:
 			return knowledge.Page{}, err
 		}
-		p := knowledge.Page{Body: r.Body, Type: r.Type}
+		p := knowledge.Page{Body: r.Body, Type: r.Header.Get("Content-Type")}
 		if u, err := url.Parse(r.URL); err == nil {
 			p.Path = u.Path
 		}

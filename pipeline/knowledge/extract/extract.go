@@ -17,6 +17,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -135,8 +137,58 @@ func Sniff(kind Type, data []byte) Type {
 	return kind
 }
 
-// Wide reports whether data is text in UTF-16 with a byte order mark.
-func Wide(data []byte) bool { return charset.Wide(data) }
+// SentName returns a file name, whose extension is of the right type, for what a server sent from an address with this
+// path and with this Content-Type header, if any. The header takes precedence over the path, except that servers of raw
+// files send text/plain for every type.
+func SentName(sent, contentType string, data []byte) string {
+	if contentType == "" {
+		contentType = http.DetectContentType(data)
+	}
+	base := path.Base("/" + sent)
+	media, _, _ := mime.ParseMediaType(contentType)
+	named, isNamed := TypeOf(base)
+	said, ok := TypeOfMedia(media)
+	extension := path.Ext(base)
+	switch {
+	case said == TypeText && !isNamed && looksLikeHTML(data):
+		said = TypeHTML
+	case said == TypeText && isNamed, ok && said == named:
+		return base
+	case !ok && len(extension) > 1 && len(extension) <= 5:
+		return base
+	case !ok:
+		said, extension = TypeHTML, ""
+	}
+	return strings.TrimSuffix(base, extension) + said.Extension()
+}
+
+func looksLikeHTML(data []byte) bool {
+	return strings.HasPrefix(http.DetectContentType(data), "text/html")
+}
+
+// Sent extracts what a server sent. name is that of SentName. The error is as for File, or wraps a notice: see
+// InItsPlace.
+func Sent(ctx context.Context, name, contentType string, data []byte) (Document, error) {
+	kind, ok := TypeOf(name)
+	if !ok {
+		return Document{}, fmt.Errorf("%w: %q", ErrType, path.Ext(name))
+	}
+	kind = Sniff(kind, data)
+	if (kind == TypeHTML || kind == TypeText || kind == TypeMarkdown) && !charset.Wide(data) {
+		data = bytes.ReplaceAll(data, []byte{0}, nil) // as browsers do
+	}
+	doc, err := Bytes(ctx, kind, data, contentType)
+	if kind != TypeHTML {
+		return doc, err
+	}
+	if moved := webpage.ForwardsTo(string(data)); moved != "" && len(doc.Text) < longestNotice {
+		return Document{}, fmt.Errorf("%w: %.200q", ErrForwards, moved)
+	}
+	if err == nil {
+		err = InItsPlace(doc.Title, doc.Text, data)
+	}
+	return doc, err
+}
 
 // Bytes extracts content of a known type. contentType is the HTTP Content-Type header, or empty. Errors are as for
 // File.
@@ -171,12 +223,7 @@ func Bytes(ctx context.Context, kind Type, data []byte, contentType string) (doc
 
 // textual extracts text-based formats.
 func textual(kind Type, data []byte, contentType string) (doc Document, err error) {
-	var text string
-	if kind == TypeHTML {
-		text, err = charset.DecodeHTML(data, contentType)
-	} else {
-		text, err = charset.DecodeText(data, contentType)
-	}
+	text, err := charset.Decode(data, contentType, kind == TypeHTML)
 	if err != nil {
 		return Document{}, err
 	}

@@ -12,6 +12,8 @@ var (
 	ErrSignIn  = errors.New("a form to sign in")
 	ErrNoPage  = errors.New("a message that there is no such page")
 	ErrAway    = errors.New("a message that the site is out of order")
+	// ErrForwards: the address to use follows
+	ErrForwards = errors.New("a page that only forwards to another address")
 )
 
 // check matches pages that first verify that the visitor is human.

@@ -37,7 +37,7 @@ func EPUB(data []byte) (document.Document, error) {
 		if err != nil {
 			return document.Document{}, err
 		}
-		text, err := charset.DecodeHTML(content, "")
+		text, err := charset.Decode(content, "", true)
 		if err != nil {
 			continue // an image or invalid content; continue with the other chapters
 		}

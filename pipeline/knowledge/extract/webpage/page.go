@@ -3,6 +3,7 @@ package webpage
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"nightdesk/pipeline/knowledge/extract/document"
@@ -206,4 +207,22 @@ func commentTitle(page string) string {
 		return ""
 	}
 	return document.Clean(f.Title)
+}
+
+// refresh matches the content of a refresh that begins at once: "0; url=/pier".
+var refresh = regexp.MustCompile(`(?i)^\s*(\d{1,2})\s*[;,]\s*url\s*=\s*["']?([^"']+)`)
+
+// ForwardsTo returns the address to which a page forwards its readers without a script, as written, or "".
+func ForwardsTo(page string) string {
+	if !strings.Contains(strings.ToLower(page), "refresh") {
+		return ""
+	}
+	for n := range elementsOf(page).all() {
+		if n.tag == "meta" && strings.EqualFold(n.attr["http-equiv"], "refresh") {
+			if m := refresh.FindStringSubmatch(n.attr["content"]); m != nil {
+				return strings.TrimSpace(m[2])
+			}
+		}
+	}
+	return ""
 }

@@ -31,7 +31,7 @@ type node struct {
 // kept are the attributes used by extraction.
 var kept = document.Set(`
 	id name class role href style start type hidden aria-hidden property content itemprop itemtype encoding summary src
-	srcset data-src alt rel datetime colspan rowspan color bgcolor epub:type
+	srcset data-src alt rel datetime colspan rowspan color bgcolor epub:type http-equiv
 `)
 
 var void = document.Set("area base br col embed hr img input link meta param source track wbr")
