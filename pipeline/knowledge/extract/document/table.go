@@ -56,7 +56,9 @@ func (t *Table) Cell(text string, columns, rows int) {
 			return
 		}
 		if i > 0 {
-			text = t.again(text)
+			if text = t.again(text); t.repeated > maxRepeated {
+				return
+			}
 		}
 		r.cells = append(r.cells, text)
 		for len(t.down) <= at {
@@ -94,7 +96,7 @@ func (t *Table) fill() {
 		return
 	}
 	r := &t.rows[n-1]
-	for at := len(r.cells); at < len(t.down) && t.down[at] > 0; at++ {
+	for at := len(r.cells); at < len(t.down) && t.down[at] > 0 && t.repeated <= maxRepeated; at++ {
 		t.down[at]--
 		text := ""
 		if n > 1 && at < len(t.rows[n-2].cells) {
@@ -106,7 +108,7 @@ func (t *Table) fill() {
 
 // again returns a text that is repeated, or "" if that is too much.
 func (t *Table) again(text string) string {
-	if t.repeated += len(text); t.repeated > maxRepeated {
+	if t.repeated += len(text) + 1; t.repeated > maxRepeated {
 		return ""
 	}
 	return text

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"nightdesk/pipeline/knowledge/extract/document"
 )
 
 // table writes a table as rows. A table that only arranges blocks on the page is written as those blocks.
@@ -43,7 +45,7 @@ func (w *walker) table(n *node) {
 		}
 		return
 	}
-	w.rows(spread(rows), headerRows(rows))
+	w.rows(grid(rows), headerRows(rows))
 	w.b.EndTable()
 	w.written()
 }
@@ -89,63 +91,21 @@ func headerRows(rows []*node) int {
 	return 0
 }
 
-// Limits for spans, which a few bytes can make large.
-const (
-	maxColumns  = 300
-	maxRepeated = 256 << 10 // bytes of a table
-)
-
-// spread returns the texts of a table in their columns. A cell that spans rows or columns stands in each of them, and
-// one that spans the whole width stands alone.
-func spread(rows []*node) [][]string {
-	type above struct {
-		text string
-		rows int
-	}
-	var spanning []above // by column
-	repeated := 0
-	grid := make([][]string, len(rows))
+// grid returns the rows of a table with the text of each cell in every column and row that it spans.
+func grid(rows []*node) [][]string {
+	var t document.Table
 	for r, row := range rows {
-		var texts []string
-		fromAbove := func(to int) { // until a column without a span
-			for c := len(texts); c < to && c < len(spanning) && spanning[c].rows > 0; c++ {
-				if repeated >= maxRepeated {
-					return
-				}
-				spanning[c].rows--
-				repeated += len(spanning[c].text) + 1
-				texts = append(texts, spanning[c].text)
+		t.Row()
+		for _, cell := range cells(row) {
+			below := len(rows) - r
+			high := cell.span("rowspan")
+			if high == 0 || high > below {
+				high = below
 			}
+			t.Cell(inlineText(cell), cell.span("colspan"), high)
 		}
-		all := cells(row)
-		for _, cell := range all {
-			fromAbove(len(spanning))
-			text, wide, high := inlineText(cell), cell.span("colspan"), cell.span("rowspan")
-			if len(all) == 1 && len(texts) == 0 {
-				wide = 1
-			}
-			if high == 0 || high > len(rows)-r {
-				high = len(rows) - r
-			}
-			for i := 0; i < max(1, wide) && (i == 0 || len(texts) < maxColumns && repeated < maxRepeated); i++ {
-				if c := len(texts); high > 1 && c < maxColumns && repeated < maxRepeated {
-					spanning = append(spanning, make([]above, max(0, c+1-len(spanning)))...)
-					spanning[c] = above{text, high - 1}
-				}
-				repeated += min(i, 1) * (len(text) + 1)
-				texts = append(texts, text)
-			}
-		}
-		last := len(spanning)
-		for last > 0 && spanning[last-1].rows == 0 {
-			last--
-		}
-		for fromAbove(last); len(texts) < last && repeated < maxRepeated; fromAbove(last) {
-			texts = append(texts, "")
-		}
-		grid[r] = texts
 	}
-	return grid
+	return t.Rows()
 }
 
 // span returns the number of columns or rows of a cell; 0 means all that follow.
