@@ -50,7 +50,9 @@ func kbCommand(p *program) *cobra.Command {
 		&cobra.Command{Use: "show NAME", Short: "Show the documents of a knowledge base", Args: cobra.ExactArgs(1),
 			RunE: p.command(kbShow)},
 		&cobra.Command{Use: "remove NAME", Short: "Delete a knowledge base", Args: cobra.ExactArgs(1),
-			RunE: p.command(func(_ context.Context, s *session, args []string) error { return newBases(s).Remove(args[0]) })},
+			RunE: p.command(func(ctx context.Context, s *session, args []string) error {
+				return newBases(s).Remove(ctx, args[0])
+			})},
 	)
 	return cmd
 }
@@ -69,6 +71,9 @@ func kbAdd(ctx context.Context, con *view.Console, b *bases.Bases, name string, 
 	}
 	if err == nil {
 		err = b.Embed(ctx, name, reembed)
+	}
+	if err == nil {
+		err = b.Share(ctx, name)
 	}
 	if err != nil {
 		return err

@@ -33,12 +33,17 @@ func (w *purging) knowledge(ctx context.Context) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(bases)) {
+		current, err := knowledge.Current(ctx, w.Store, name)
+		if err != nil {
+			return err
+		}
 		for rank, s := range bases[name] {
 			item := Item{Kind: "knowledge", Name: strings.TrimSuffix(strings.TrimPrefix(s.Key, "knowledge/"), ".sqlite"),
 				Bytes: s.Size}
 			age := w.Now.Sub(s.Stored)
 			if name != knowledge.Attached {
-				if item.Why = w.over(s.Stored, rank); rank == 0 || age <= freshSnapshot {
+				if item.Why = w.over(s.Stored, rank); rank == 0 || age <= freshSnapshot ||
+					s.Key == knowledge.SnapshotKey(name, current) {
 					item.Why = ""
 				}
 			} else if item.Kind, item.Name = "attached", path.Base(item.Name); len(users[s.Key]) > 0 {

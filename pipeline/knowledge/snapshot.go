@@ -19,10 +19,16 @@ import (
 type SnapshotStore interface {
 	// PutNew stores body under key unless the key exists. created reports whether it was stored.
 	PutNew(ctx context.Context, key string, body []byte) (created bool, err error)
+	// Put stores body under key.
+	Put(ctx context.Context, key string, body []byte) error
+	// Exists reports whether something is stored under key.
+	Exists(ctx context.Context, key string) (bool, error)
 	// Get returns a complete body or an error.
 	Get(ctx context.Context, key string) ([]byte, error)
 	// List returns the keys that begin with prefix.
 	List(ctx context.Context, prefix string) ([]string, error)
+	// Delete removes what is stored under key, if anything.
+	Delete(ctx context.Context, key string) error
 }
 
 // A version consists of contentVersion and the shortened SHA-256 of the file. Two machines that publish the same
@@ -34,8 +40,9 @@ const hashDigits = 32
 // SnapshotKey returns the storage key of a published version.
 func SnapshotKey(name, version string) string { return "knowledge/" + name + "/" + version + suffix }
 
-// Publish stores the current content of the base and returns its version for Fetch. Stored versions never change; if
-// the store already has the same content, nothing is written. The base may be in use, and repeated calls are harmless.
+// Publish stores the current content of the base, makes it the one that Current returns for its name, and returns its
+// version for Fetch. Stored versions never change; if the store already has the same content, it is not written again.
+// The base may be in use, and repeated calls are harmless.
 //
 // The error is ErrEmpty for a base without documents, or context.Cause(ctx), or comes from the store, SQLite or the
 // file system. The directory of the base needs free space for a copy.
@@ -50,7 +57,13 @@ func Publish(ctx context.Context, b *Base, store SnapshotStore) (version string,
 	dir := filepath.Dir(b.path)
 	err = locked(ctx, filepath.Join(dir, "."+info.Name+".publish.lock"), func() error {
 		version, err = b.publish(ctx, info.Name, filepath.Join(dir, "."+info.Name+".publish"), store)
-		return err
+		if err != nil || info.Name == Attached {
+			return err
+		}
+		if err := setCurrent(ctx, store, info.Name, current{version, info.Updated}); err != nil {
+			return err
+		}
+		return b.markShared(ctx, version)
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -46,6 +46,27 @@ func (m *memory) PutNew(_ context.Context, key string, body []byte) (bool, error
 	return true, nil
 }
 
+func (m *memory) Put(_ context.Context, key string, body []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bodies[key] = bytes.Clone(body)
+	return nil
+}
+
+func (m *memory) Exists(_ context.Context, key string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.bodies[key]
+	return ok, nil
+}
+
+func (m *memory) Delete(_ context.Context, key string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.bodies, key)
+	return nil
+}
+
 func (m *memory) Get(ctx context.Context, key string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,4 +1,5 @@
-// Package bases indexes, finds and publishes the knowledge bases of this machine and the documents of --attach.
+// Package bases indexes, finds and publishes knowledge bases and the documents of --attach. The name of a knowledge
+// base means the same on all machines that share a storage: what one of them has added is fetched where it is used.
 //
 // Entry point: [New].
 package bases
@@ -7,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,18 +33,50 @@ func New(cfg config.Config, con *view.Console) *Bases {
 	return &Bases{cfg: cfg, con: con, Dir: wiring.KnowledgeDir(cfg)}
 }
 
-// Open opens an existing knowledge base.
-func (b *Bases) Open(name string) (*knowledge.Base, error) {
-	path, err := knowledge.Path(b.Dir, name)
+// Names lists the knowledge bases of this machine and of the storage.
+func (b *Bases) Names(ctx context.Context) ([]string, error) {
+	names, err := knowledge.List(b.Dir)
 	if err != nil {
-		return nil, view.Usage(err)
+		return nil, err
 	}
-	return knowledge.Open(path)
+	store, err := wiring.OpenStore(ctx, b.cfg)
+	if err == nil {
+		var stored []string
+		stored, err = knowledge.Published(ctx, store)
+		names = append(names, stored...)
+	}
+	if err != nil {
+		b.con.Say("only the knowledge bases of this machine are known: %v", err)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// update brings the knowledge base of this machine to what was published last, if anything was. Without the storage,
+// it is used as it is.
+func (b *Bases) update(ctx context.Context, name string) error {
+	store, err := wiring.OpenStore(ctx, b.cfg)
+	fetched := false
+	if err == nil {
+		fetched, err = knowledge.Update(ctx, store, b.Dir, name)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, knowledge.ErrDamaged):
+		return view.Hint(err, fmt.Sprintf("Index the documents again: `nightdesk kb remove %s`, then `nightdesk kb add "+
+			"--name %[1]s DIR`.", name))
+	case err != nil:
+		b.con.Say("knowledge base %s is used as it is on this machine: %v", name, err)
+	case fetched:
+		b.con.Say("knowledge base %s was fetched from the storage", name)
+	}
+	return nil
 }
 
 // Exists returns nil if a knowledge base has this name; otherwise its error lists the existing ones.
-func (b *Bases) Exists(name string) error {
-	names, err := knowledge.List(b.Dir)
+func (b *Bases) Exists(ctx context.Context, name string) error {
+	names, err := b.Names(ctx)
 	if err != nil || slices.Contains(names, name) {
 		return err
 	}
@@ -54,11 +88,18 @@ func (b *Bases) Exists(name string) error {
 }
 
 // With calls do with an existing knowledge base, then closes it.
-func (b *Bases) With(name string, do func(*knowledge.Base) error) error {
-	if err := b.Exists(name); err != nil {
+func (b *Bases) With(ctx context.Context, name string, do func(*knowledge.Base) error) error {
+	if err := b.Exists(ctx, name); err != nil {
 		return err
 	}
-	base, err := b.Open(name)
+	if err := b.update(ctx, name); err != nil {
+		return err
+	}
+	path, err := knowledge.Path(b.Dir, name)
+	if err != nil {
+		return view.Usage(err)
+	}
+	base, err := knowledge.Open(path)
 	if err != nil {
 		return err
 	}
@@ -84,7 +125,7 @@ func (b *Bases) Resolve(ctx context.Context, value string) (string, error) {
 	}
 	rep, err := b.Ingest(ctx, name, []string{path})
 	if err == nil {
-		err = b.With(name, func(base *knowledge.Base) error { return b.embed(ctx, base, name, false, soonEmbedded) })
+		err = b.With(ctx, name, func(base *knowledge.Base) error { return b.embed(ctx, base, name, false, soonEmbedded) })
 	}
 	if err == nil {
 		b.con.Say("%s is knowledge base %s: %s%s", path, name, view.Counted(rep.Added+rep.Updated+rep.Unchanged, "document"),
@@ -103,7 +144,7 @@ func (b *Bases) Find(ctx context.Context, value string) (name, path string, err 
 	_, statErr := os.Stat(value)
 	looksLikePath := strings.ContainsRune(value, filepath.Separator) || value == "." || value == ".."
 	if !looksLikePath {
-		names, err := knowledge.List(b.Dir)
+		names, err := b.Names(ctx)
 		if err != nil {
 			return "", "", err
 		}
@@ -115,7 +156,7 @@ func (b *Bases) Find(ctx context.Context, value string) (name, path string, err 
 		if looksLikePath {
 			return "", "", view.Usage(fmt.Errorf("knowledge base: %w", statErr))
 		}
-		return "", "", b.Exists(value)
+		return "", "", b.Exists(ctx, value)
 	}
 	return knowledge.Name(value), value, nil
 }
@@ -149,6 +190,15 @@ func (b *Bases) PublishAll(ctx context.Context, kb string, list *intake.List) er
 	return nil
 }
 
+// Share publishes a knowledge base for other machines, if they share the storage: that in the data directory has it.
+func (b *Bases) Share(ctx context.Context, name string) error {
+	if b.cfg.StorageURL == (config.URL{}) {
+		return nil
+	}
+	_, err := b.Publish(ctx, name)
+	return err
+}
+
 // Publish copies the current knowledge base to storage, from where workers on any machine fetch it. It returns the
 // version for the runs to use, so that later changes do not affect them.
 func (b *Bases) Publish(ctx context.Context, kb string) (version string, err error) {
@@ -159,7 +209,7 @@ func (b *Bases) Publish(ctx context.Context, kb string) (version string, err err
 	if err != nil {
 		return "", err
 	}
-	err = b.With(kb, func(base *knowledge.Base) error {
+	err = b.With(ctx, kb, func(base *knowledge.Base) error {
 		version, err = knowledge.Publish(ctx, base, store)
 		return err
 	})
@@ -175,7 +225,7 @@ type BaseList struct {
 // List describes all knowledge bases.
 func (b *Bases) List(ctx context.Context) (BaseList, error) {
 	list := BaseList{Bases: []knowledge.Info{}}
-	names, err := knowledge.List(b.Dir)
+	names, err := b.Names(ctx)
 	if err != nil {
 		return list, err
 	}
@@ -196,7 +246,7 @@ func (b *Bases) List(ctx context.Context) (BaseList, error) {
 
 // Info describes a knowledge base.
 func (b *Bases) Info(ctx context.Context, name string) (info knowledge.Info, err error) {
-	err = b.With(name, func(base *knowledge.Base) error {
+	err = b.With(ctx, name, func(base *knowledge.Base) error {
 		info, err = base.Info(ctx)
 		return err
 	})
@@ -206,19 +256,29 @@ func (b *Bases) Info(ctx context.Context, name string) (info knowledge.Info, err
 
 // Documents lists the documents of a knowledge base.
 func (b *Bases) Documents(ctx context.Context, name string) (documents []knowledge.Document, err error) {
-	err = b.With(name, func(base *knowledge.Base) error {
+	err = b.With(ctx, name, func(base *knowledge.Base) error {
 		documents, err = base.Documents(ctx)
 		return err
 	})
 	return documents, err
 }
 
-// Remove deletes a knowledge base.
-func (b *Bases) Remove(name string) error {
-	if err := b.Exists(name); err != nil {
+// Remove deletes a knowledge base from this machine and its name from the storage. Versions that runs use stay there.
+func (b *Bases) Remove(ctx context.Context, name string) error {
+	if err := b.Exists(ctx, name); err != nil {
 		return err
 	}
-	return knowledge.Remove(b.Dir, name)
+	store, err := wiring.OpenStore(ctx, b.cfg)
+	if err == nil {
+		err = knowledge.Withdraw(ctx, store, name)
+	}
+	if err != nil {
+		return fmt.Errorf("remove knowledge base %s: %w", name, err)
+	}
+	if err := knowledge.Remove(b.Dir, name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Search finds passages in a knowledge base. The mode is hybrid, naive or item.
@@ -231,7 +291,7 @@ func (b *Bases) Search(ctx context.Context, name, query, mode string, limit int)
 	if err != nil {
 		return found, err
 	}
-	err = b.With(name, func(base *knowledge.Base) error {
+	err = b.With(ctx, name, func(base *knowledge.Base) error {
 		if embedder != nil {
 			base.SetEmbedder(embedder)
 		}

@@ -30,6 +30,9 @@ func (b *Bases) Ingest(ctx context.Context, name string, paths []string) (knowle
 	if err != nil {
 		return knowledge.Report{}, view.Usage(err)
 	}
+	if err := b.update(ctx, name); err != nil {
+		return knowledge.Report{}, err
+	}
 	_, statErr := os.Stat(path)
 	base, err := knowledge.Create(path)
 	if err != nil {
@@ -71,7 +74,7 @@ const soonEmbedded = 5 * time.Second
 // Embed makes the missing vectors of a knowledge base, or all again. An unavailable model is not an error, because
 // search by words still works.
 func (b *Bases) Embed(ctx context.Context, name string, again bool) error {
-	return b.With(name, func(base *knowledge.Base) error { return b.embed(ctx, base, name, again, 0) })
+	return b.With(ctx, name, func(base *knowledge.Base) error { return b.embed(ctx, base, name, again, 0) })
 }
 
 // embed makes missing vectors for at most a time; 0: no limit.

@@ -217,6 +217,9 @@ func (d *Desk) Read(ctx context.Context, in io.Reader, r intake.Request) (list *
 	if r.KB, _, err = d.Bases().Find(ctx, d.Config.KBName); err != nil {
 		return nil, err
 	}
+	if r.Bases, err = d.Bases().Names(ctx); err != nil {
+		return nil, err
+	}
 	if d.HasQueue() {
 		r.Queue = d.Queue
 	}

@@ -14,10 +14,8 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs/tasks"
-	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/topiclist"
@@ -108,10 +106,11 @@ func (l *List) Empty() error {
 // Request describes which list to read, and how.
 type Request struct {
 	Flags
-	KB        string // for topics that name none
-	File      string // file name; - is standard input
-	Batch     string // target batch; empty: a new one
-	Skip      bool   // leave out topics that are nearly the same as an earlier one
+	KB        string   // for topics that name none
+	Bases     []string // the knowledge bases that topics can name
+	File      string   // file name; - is standard input
+	Batch     string   // target batch; empty: a new one
+	Skip      bool     // leave out topics that are nearly the same as an earlier one
 	Priority  string
 	Format    string
 	Template  string
@@ -127,7 +126,6 @@ type listReader struct {
 	Request
 	cfg     config.Config
 	lane    string
-	bases   []string // existing knowledge bases
 	known   map[string]known
 	ids     map[string]Topic  // first topic by the run's identity
 	titles  map[string]string // name of the first topic by its words and scope
@@ -169,9 +167,6 @@ func Read(ctx context.Context, cfg config.Config, in io.Reader, f Request) (*Lis
 	}
 	if r.Tags, err = checkTags(f.Tags); err != nil {
 		return nil, view.Usage(err)
-	}
-	if r.bases, err = knowledge.List(wiring.KnowledgeDir(cfg)); err != nil {
-		return nil, err
 	}
 	rows, err := topiclist.NewReader(in, f.File, format, template, f.Variables)
 	if err != nil {

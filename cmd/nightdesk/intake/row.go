@@ -115,7 +115,7 @@ func (r *listReader) resolve(options map[string]string) known {
 
 func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, error) {
 	kb := cmp.Or(options["kb"], r.KB)
-	if options["kb"] != "" && !slices.Contains(r.bases, kb) {
+	if options["kb"] != "" && !slices.Contains(r.Bases, kb) {
 		return topicqueue.Options{},
 			fmt.Errorf("there is no knowledge base %q: make it with `nightdesk kb add --name NAME DIR`", topicqueue.Clip(kb, 60))
 	}

@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/cmd/nightdesk/bases"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs/notify"
 	"nightdesk/jobs/tasks"
 	"nightdesk/jobs/tracing"
-	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/e5"
 	"nightdesk/pipeline/narration"
 	"nightdesk/pipeline/reporting/formats/pdf"
@@ -39,14 +39,16 @@ func (c Checker) prompts(_ context.Context, r report) error {
 	return nil
 }
 
-func (c Checker) knowledge(_ context.Context, r report) error {
-	dir := wiring.KnowledgeDir(c.Config)
-	names, err := knowledge.List(dir)
-	if err == nil && len(names) == 0 {
+func (c Checker) knowledge(ctx context.Context, r report) error {
+	list, err := bases.New(c.Config, c.Console).List(ctx)
+	for _, broken := range list.Broken {
+		r.failed("Index its documents again.", "%s", broken)
+	}
+	if err == nil && len(list.Bases)+len(list.Broken) == 0 {
 		r.note("Make one with `nightdesk kb add --name NAME DIR`, or give --kb DIR to `run`.",
 			"there is no knowledge base yet")
 	} else if err == nil {
-		r.ok("%s in %s", view.Counted(len(names), "knowledge base"), dir)
+		r.ok("%s in %s", view.Counted(len(list.Bases), "knowledge base"), wiring.KnowledgeDir(c.Config))
 	}
 	return err
 }

@@ -18,14 +18,13 @@ import (
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs/nights"
-	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/reporting/template"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
 )
 
 // normalSpec makes the file paths of a schedule absolute, because another process reads the files.
-func normalSpec(spec schedule.Spec, baseDir string) (schedule.Spec, error) {
+func (d Desk) normalSpec(ctx context.Context, spec schedule.Spec) (schedule.Spec, error) {
 	var err error
 	if spec.Topics, err = intake.NormalSource(spec.Topics); err != nil {
 		return spec, err
@@ -35,7 +34,7 @@ func normalSpec(spec schedule.Spec, baseDir string) (schedule.Spec, error) {
 			return spec, fmt.Errorf("template of reports %s: %w", spec.ReportTemplate, err)
 		}
 	}
-	names, err := knowledge.List(baseDir)
+	names, err := bases.New(d.Config, d.Console).Names(ctx)
 	if err != nil {
 		return spec, err
 	}
@@ -138,12 +137,17 @@ func (d Desk) list(ctx context.Context, cfg config.Config, spec schedule.Spec, f
 	if len(text) > intake.MaxList {
 		return nil, fmt.Errorf("list of topics %s: more than %d bytes: split it between schedules", name, intake.MaxList)
 	}
-	kb, _, err := bases.New(cfg, d.Console).Find(ctx, cfg.KBName)
+	local := bases.New(cfg, d.Console)
+	kb, _, err := local.Find(ctx, cfg.KBName)
+	if err != nil {
+		return nil, err
+	}
+	names, err := local.Names(ctx)
 	if err != nil {
 		return nil, err
 	}
 	list, err := intake.Read(ctx, cfg, bytes.NewReader(text), intake.Request{
-		Flags: f, KB: kb, File: name, Priority: spec.Priority, Template: spec.Template,
+		Flags: f, KB: kb, Bases: names, File: name, Priority: spec.Priority, Template: spec.Template,
 		Variables: schedule.Values(due.In(Zone(spec))),
 		Tags:      strings.Split(spec.Tags, ","), Now: now.In(Zone(spec)),
 	})

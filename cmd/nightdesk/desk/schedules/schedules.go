@@ -138,7 +138,7 @@ type Added struct {
 // Add adds a schedule or, with replace, changes an existing one and keeps its history. It checks that the schedule is
 // due some time and that its list and sources can be used, rather than at night.
 func (d Desk) Add(ctx context.Context, spec schedule.Spec, replace bool) (added Added, err error) {
-	if spec, err = normalSpec(spec, wiring.KnowledgeDir(d.Config)); err != nil {
+	if spec, err = d.normalSpec(ctx, spec); err != nil {
 		return added, err
 	}
 	name, now := spec.Name, d.Clock.Now()
@@ -215,7 +215,7 @@ func (d Desk) Run(ctx context.Context) error {
 		return err
 	}
 	for _, spec := range d.Config.Schedules {
-		if spec, err = normalSpec(spec, wiring.KnowledgeDir(d.Config)); err != nil {
+		if spec, err = d.normalSpec(ctx, spec); err != nil {
 			return fmt.Errorf("schedule %s of the settings file: %w", spec.Name, err)
 		}
 		if _, err := d.put(ctx, spec, true); err != nil {
