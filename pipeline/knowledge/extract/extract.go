@@ -198,11 +198,30 @@ func Bytes(ctx context.Context, kind Type, data []byte, contentType string) (doc
 			doc, err = Document{}, fmt.Errorf("extract %s: internal error: %v", kind, r)
 		}
 	}()
+	return read(ctx, kind, data, contentType, new(int))
+}
+
+// maxInner is the maximum number of documents in a document, at any depth.
+const maxInner = 50
+
+// read extracts content of a known type. inside counts the documents that were read in it.
+func read(ctx context.Context, kind Type, data []byte, contentType string, inside *int) (doc Document, err error) {
+	inner := func(name, mediaType string, data []byte) (Document, error) {
+		media, _, _ := mime.ParseMediaType(mediaType)
+		kind, ok := TypeOf(name)
+		if named, known := TypeOfMedia(media); known {
+			kind, ok = named, true
+		}
+		if *inside++; *inside > maxInner || !ok {
+			return Document{}, ErrType
+		}
+		return read(ctx, Sniff(kind, data), data, mediaType, inside)
+	}
 	switch kind {
 	case TypePDF:
 		doc, err = pdflayout.Read(ctx, data)
 	case TypeDOCX:
-		doc, err = office.DOCX(data)
+		doc, err = office.DOCX(data, inner)
 	case TypePPTX:
 		doc, err = office.PPTX(data)
 	case TypeXLSX:

@@ -189,3 +189,63 @@ func FuzzXLSX(f *testing.F) {
 		}
 	})
 }
+
+const chartXML = `<c:chartSpace xmlns:c="c" xmlns:a="a"><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Boats by port</a:t></a:r></a:p></c:rich></c:tx></c:title><c:plotArea>` +
+	`<c:ser><c:tx><c:strRef><c:strCache><c:pt idx="0"><c:v>2023</c:v></c:pt></c:strCache></c:strRef></c:tx><c:cat><c:strRef><c:strCache><c:pt idx="0"><c:v>Emloak</c:v></c:pt>` +
+	`<c:pt idx="1"><c:v>Spanoak</c:v></c:pt></c:strCache></c:strRef></c:cat><c:val><c:numRef><c:numCache><c:formatCode>0%</c:formatCode><c:pt idx="0"><c:v>0.11</c:v></c:pt>` +
+	`<c:pt idx="1"><c:v>0.13</c:v></c:pt></c:numCache></c:numRef></c:val></c:ser><c:ser><c:tx><c:v>2024</c:v></c:tx><c:cat><c:strRef><c:strCache><c:pt idx="0"><c:v>Emloak</c:v></c:pt>` +
+	`<c:pt idx="1"><c:v>Spanoak</c:v></c:pt></c:strCache></c:strRef></c:cat><c:val><c:numRef><c:numCache><c:pt idx="1"><c:v>14</c:v></c:pt></c:numCache></c:numRef></c:val></c:ser>` +
+	`<c:catAx><c:title><a:p><a:r><a:t>Port</a:t></a:r></a:p></c:title></c:catAx><c:valAx><c:title><a:p><a:r><a:t>share of all</a:t></a:r></a:p></c:title></c:valAx></c:plotArea></c:chart></c:chartSpace>`
+
+const diagramXML = `<dgm:dataModel xmlns:dgm="d" xmlns:a="a"><dgm:ptLst><dgm:pt modelId="0" type="doc"/><dgm:pt modelId="2"><dgm:t><a:p><a:r><a:t>Check</a:t></a:r></a:p></dgm:t></dgm:pt>` +
+	`<dgm:pt modelId="1"><dgm:t><a:p><a:r><a:t>Plan</a:t></a:r></a:p></dgm:t></dgm:pt><dgm:pt modelId="9" type="pres"><dgm:t><a:p><a:r><a:t>no</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:ptLst>` +
+	`<dgm:cxnLst><dgm:cxn srcId="0" destId="2" srcOrd="1"/><dgm:cxn srcId="0" destId="1" srcOrd="0"/><dgm:cxn type="presOf" srcId="1" destId="9"/></dgm:cxnLst></dgm:dataModel>`
+
+// Charts and diagrams are data, and documents of other formats in a document are read.
+func TestOfficeParts(t *testing.T) {
+	t.Parallel()
+	drawn := `<a:graphic xmlns:a="a" xmlns:r="r"><a:graphicData><c:chart r:id="c1"/></a:graphicData></a:graphic>`
+	smart := `<a:graphic xmlns:a="a" xmlns:r="r"><a:graphicData><dgm:relIds r:dm="d1"/></a:graphicData></a:graphic>`
+	parts := []string{"word/_rels/document.xml.rels", relations("c1", "chart", "charts/chart1.xml", "d1", "diagramData", "diagrams/data1.xml",
+		"h", "aFChunk", "chunk.htm", "t", "aFChunk", "chunk.txt", "x", "aFChunk", "missing.htm"),
+		"word/charts/chart1.xml", chartXML, "word/diagrams/data1.xml", diagramXML, "word/chunk.htm", "<h1>Annex</h1><p>The area is 5 m<sup>2</sup>.</p>", "word/chunk.txt", "Plain text."}
+	docx := func(body string) []byte {
+		return pack(append([]string{"word/document.xml", `<w:document xmlns:w="w" xmlns:r="r"><w:body>` + body + `</w:body></w:document>`}, parts...)...)
+	}
+	deck := func(frame, slideAttributes string) []byte {
+		return pack("ppt/presentation.xml", "<p/>", "ppt/slides/slide1.xml", `<p:sld><p:cSld><p:graphicFrame>`+frame+`</p:graphicFrame></p:cSld></p:sld>`,
+			"ppt/slides/slide2.xml", `<p:sld show="0"><p:cSld>`+shape("", "Not shown")+`</p:cSld></p:sld>`,
+			"ppt/slides/_rels/slide1.xml.rels", relations("c1", "chart", "../charts/chart1.xml", "d1", "diagramData", "../diagrams/data1.xml"),
+			"ppt/charts/chart1.xml", chartXML, "ppt/diagrams/data1.xml", diagramXML)
+	}
+	chart, list := "Boats by port: share of all\n\n| Port | 2023 | 2024 |\n| Emloak | 11% |  |\n| Spanoak | 13% | 14 |", "- Plan\n- Check"
+	for name, tc := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"chart.docx": {docx(wp("", wr("See:"), "<w:r><w:drawing>"+drawn+"</w:drawing></w:r>")), "See:\n\n" + chart}, "chart.pptx": {deck(drawn, ""), chart},
+		"diagram.docx": {docx(wp("", "<w:r><w:drawing>"+smart+"</w:drawing></w:r>")), list}, "diagram.pptx": {deck(smart, ""), list},
+		"chunks.docx":          {docx(wp("", wr("Body.")) + `<w:altChunk r:id="h"/><w:altChunk r:id="t"/><w:altChunk r:id="x"/>`), "Body.\n\nThe area is 5 m^2.\n\nPlain text."},
+		"chart in a cell.docx": {docx("<w:tbl><w:tr>" + wcell("", "a") + "<w:tc><w:p><w:r><w:drawing>" + drawn + "</w:drawing></w:r></w:p></w:tc></w:tr></w:tbl>"), "| a |  |\n\n" + chart},
+	} {
+		doc, err := extract.File(t.Context(), name, tc.data)
+		if err != nil || doc.Text != tc.want {
+			t.Errorf("%s: %v, got:\n%s\nwant:\n%s", name, err, doc.Text, tc.want)
+		}
+		check(t, doc)
+	}
+}
+
+// A document that holds itself ends.
+func TestNestedDocuments(t *testing.T) {
+	t.Parallel()
+	data := makeDOCX(wp("", wr("inmost")))
+	for range 100 {
+		data = pack("word/document.xml", `<w:document xmlns:r="r"><w:p><w:r><w:t>outer</w:t></w:r></w:p>`+strings.Repeat(`<w:altChunk r:id="d"/>`, 3)+`</w:document>`,
+			"word/_rels/document.xml.rels", relations("d", "aFChunk", "in.docx"), "word/in.docx", string(data))
+	}
+	doc, err := extract.File(t.Context(), "a.docx", data)
+	if n := strings.Count(doc.Text, "outer"); err != nil || n > 51 {
+		t.Error(n, err)
+	}
+}

@@ -179,6 +179,23 @@ func (b *Builder) Code(lines string) {
 	}
 }
 
+// Append writes the text of another document, with its headings from a level down.
+func (b *Builder) Append(doc Document, level int) {
+	for i, s := range doc.Sections {
+		end := len(doc.Text)
+		if i+1 < len(doc.Sections) {
+			end = doc.Sections[i+1].Offset
+		}
+		if n := len(s.Path); n > 0 {
+			b.Heading(min(level+n-1, 6), s.Path[n-1], "")
+		}
+		if text := strings.TrimSpace(doc.Text[s.Offset:end]); text != "" {
+			b.begin(blockText)
+			b.buf.WriteString(text)
+		}
+	}
+}
+
 // Document returns the finished document. If s states no title, it is derived from the headings and the first line.
 func (b *Builder) Document(s Metadata) Document {
 	for ; b.pending < len(b.sections); b.pending++ {

@@ -13,9 +13,10 @@ import (
 )
 
 // DOCX extracts a Word document. It recognizes headings by outline level and lists by numbering. Tracked deletions are
-// omitted, tracked insertions are included, and notes follow their paragraph. The error wraps ErrDamaged, ErrEncrypted,
+// omitted, tracked insertions are included, and notes, charts and diagrams follow their paragraph. inner reads the
+// documents in it. The error wraps ErrDamaged, ErrEncrypted,
 // ErrTooLarge or charset.ErrBinary.
-func DOCX(data []byte) (document.Document, error) {
+func DOCX(data []byte, inner Inner) (document.Document, error) {
 	f, err := openOffice(data, "docx")
 	if err != nil {
 		return document.Document{}, err
@@ -28,7 +29,8 @@ func DOCX(data []byte) (document.Document, error) {
 		return document.Document{}, fmt.Errorf("%w: a zip file without a document of Word", charset.ErrBinary)
 	}
 	folder := path.Dir(main)
-	w := &docxWriter{b: document.NewBuilder(), notes: map[string][]string{}}
+	w := &docxWriter{archive: f, b: document.NewBuilder(), notes: map[string][]string{}, inner: inner}
+	w.targets, _ = f.related(main)
 	err = f.each(main, "background", func(*xmltree.Element) { w.ground = true })
 	styles, styleErr := f.styles(path.Join(folder, "styles.xml"))
 	lists, listErr := f.numbering(path.Join(folder, "numbering.xml"))
@@ -46,7 +48,7 @@ func DOCX(data []byte) (document.Document, error) {
 	if err != nil {
 		return document.Document{}, err
 	}
-	if err := f.each(main, "p tbl sdt del moveFrom", w.block); err != nil {
+	if err := f.each(main, "p tbl sdt altChunk del moveFrom", w.block); err != nil {
 		return document.Document{}, err
 	}
 	w.flushCode()
@@ -61,20 +63,24 @@ func DOCX(data []byte) (document.Document, error) {
 
 // docxWriter converts the text of a document.
 type docxWriter struct {
-	b      *document.Builder
-	styles docxStyles
-	lists  *docxLists
-	notes  map[string][]string // by kind and id
-	title  string
-	code   []string // lines of the current code block
-	ground bool     // text stands on a ground that may be dark, in a cell or a box
+	*archive
+	b       *document.Builder
+	styles  docxStyles
+	lists   *docxLists
+	inner   Inner
+	notes   map[string][]string // by kind and id
+	title   string
+	code    []string           // lines of the current code block
+	targets map[string]string  // relationships by id
+	drawn   []*xmltree.Element // charts and diagrams of the current paragraph or table
+	ground  bool               // text stands on a ground that may be dark, in a cell or a box
 }
 
 // block writes a block of the body.
 func (w *docxWriter) block(e *xmltree.Element) {
 	switch e.Name {
 	case "p":
-		w.paragraph(w.read(e))
+		w.paragraph(w.line(e))
 	case "tbl":
 		w.table(e)
 	case "sdt":
@@ -82,9 +88,26 @@ func (w *docxWriter) block(e *xmltree.Element) {
 			return
 		}
 		w.blocks(e, w.block)
+	case "altChunk":
+		w.chunk(w.targets[e.Attr["id"]])
 	default: // deleted or moved away
 	}
 }
+
+// chunk writes a document in another format that stands in this one. Damaged ones are left out.
+func (w *docxWriter) chunk(name string) {
+	data, err := w.archive.read(name)
+	if err != nil || data == nil {
+		return
+	}
+	if doc, err := w.inner(name, "", data); err == nil {
+		w.flushCode()
+		w.b.Append(doc, 1)
+	}
+}
+
+// Inner reads a file that stands in another. The name or the media type tell its format.
+type Inner func(name, mediaType string, data []byte) (document.Document, error)
 
 // blocks calls use for the paragraphs, tables and content controls in an element.
 func (w *docxWriter) blocks(parent *xmltree.Element, use func(*xmltree.Element)) {
@@ -103,7 +126,7 @@ func (w *docxWriter) texts(parent *xmltree.Element) (texts []string) {
 	w.blocks(parent, func(e *xmltree.Element) {
 		switch e.Name {
 		case "p":
-			if p := w.read(e); !w.styles.whole(p.style).contents() {
+			if p := w.line(e); !w.styles.whole(p.style).contents() {
 				texts = append(append(append(texts, p.text), p.notes...), p.boxes...)
 			}
 		case "tbl":
@@ -128,7 +151,7 @@ type docxParagraph struct {
 	boxes   []string // texts of text boxes anchored in it
 }
 
-func (w *docxWriter) read(e *xmltree.Element) docxParagraph {
+func (w *docxWriter) line(e *xmltree.Element) docxParagraph {
 	p := docxParagraph{outline: -1, level: -1}
 	var text line
 	properties := e.Child("pPr")
@@ -164,6 +187,9 @@ func (w *docxWriter) inline(p *docxParagraph, text *line, parent *xmltree.Elemen
 			text.write(formula(e), k)
 		case "footnoteReference", "endnoteReference":
 			p.notes = append(p.notes, w.notes[strings.TrimSuffix(e.Name, "Reference")+e.Attr["id"]]...)
+		case "graphicData":
+			w.drawn = append(w.drawn, e)
+			w.inline(p, text, e, k)
 		case "txbxContent":
 			w.onGround(func() { p.boxes = append(p.boxes, w.texts(e)...) })
 		case "del", "moveFrom", "delText", "instrText", "delInstrText", "rt", "sdtPr", "fldChar", "commentReference",
@@ -204,6 +230,7 @@ func (w *docxWriter) paragraph(p docxParagraph) {
 	for _, t := range append(p.notes, p.boxes...) {
 		w.b.Paragraph(t)
 	}
+	w.flushDrawings()
 }
 
 // listed writes a paragraph with its list number. number is empty outside a list.
@@ -244,6 +271,15 @@ func (w *docxWriter) flushCode() {
 func (w *docxWriter) table(e *xmltree.Element) {
 	w.flushCode()
 	w.grid(e).Write(w.b)
+	w.flushDrawings()
+}
+
+// flushDrawings writes the charts and diagrams of the paragraph or table before.
+func (w *docxWriter) flushDrawings() {
+	for _, e := range w.drawn {
+		w.drawings(w.b, w.targets, e)
+	}
+	w.drawn = nil
 }
 
 // grid returns the cells of a table, except in deleted rows.

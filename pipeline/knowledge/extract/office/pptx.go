@@ -1,6 +1,7 @@
 package office
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -27,7 +28,12 @@ func PPTX(data []byte) (document.Document, error) {
 	b := document.NewBuilder()
 	var first []int // section of each slide
 	for i, name := range slides {
-		s, err := f.slide(name)
+		hidden, err := f.hiddenSlide(name)
+		if hidden {
+			continue
+		}
+		s, slideErr := f.slide(name)
+		err = cmp.Or(err, slideErr)
 		if err != nil {
 			return document.Document{}, err
 		}
@@ -68,6 +74,13 @@ func (f *archive) slides() []string {
 	return names
 }
 
+// hiddenSlide reports whether a slide is not shown.
+func (f *archive) hiddenSlide(name string) (bool, error) {
+	data, err := f.read(name)
+	root, _, _ := bytes.Cut(data[:min(len(data), 4096)], []byte("cSld"))
+	return bytes.Contains(root, []byte(` show="0"`)), err
+}
+
 // slideText is the text of a slide or of its notes.
 type slideText struct {
 	title  string
@@ -85,11 +98,21 @@ func (s slideText) write(b *document.Builder, n int, notes slideText) {
 // notShown are the types of placeholders that repeat on all slides.
 var notShown = document.Set("sldNum dt ftr hdr sldImg")
 
-// slide reads the text of a slide or of its notes. The result is empty if the part does not exist.
+// slide reads the text of a slide or of its notes, with the data of its charts and diagrams. The
+// result is empty if the part does not exist.
 func (f *archive) slide(name string) (s slideText, err error) {
-	err = f.each(name, "sp tbl", func(e *xmltree.Element) {
-		if e.Name == "tbl" {
-			s.blocks = append(s.blocks, func(b *document.Builder) { writeTable(b, e) })
+	targets, _ := f.related(name)
+	err = f.each(name, "sp graphicFrame", func(e *xmltree.Element) {
+		if isOn(e.Find("cNvPr").Attr["hidden"]) {
+			return
+		}
+		if e.Name == "graphicFrame" {
+			s.blocks = append(s.blocks, func(b *document.Builder) {
+				for _, table := range e.All("tbl") {
+					writeTable(b, table)
+				}
+				f.drawings(b, targets, e)
+			})
 			return
 		}
 		kind := ""
