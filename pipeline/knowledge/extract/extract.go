@@ -7,9 +7,9 @@
 // the text of links and code remains.
 //
 // Package knowledge reads the files and cuts passages. The entry point is File. The formats are in packages of their
-// own: webpage (HTML), office (Word, PowerPoint, Excel, EPUB) and pdflayout (PDF); text, Markdown and CSV are here.
-// Package document has the Builder that they write with. To add a format, write a function that returns a Document and
-// call it in Bytes; formats with pages set Document.Pages.
+// own: webpage (HTML), office (Word, PowerPoint, Excel, ODT, RTF, EPUB) and pdflayout (PDF); text, Markdown, CSV and
+// e-mail are here. Package document has the Builder that they write with. To add a format, write a function that
+// returns a Document and call it in Bytes; formats with pages set Document.Pages.
 package extract
 
 import (
@@ -64,13 +64,14 @@ const (
 	TypeDOCX     Type = "docx"
 	TypePPTX     Type = "pptx"
 	TypeXLSX     Type = "xlsx"
+	TypeODT      Type = "odt"
 	TypeEPUB     Type = "epub"
 	TypeCSV      Type = "csv"
 )
 
 // Readable lists the supported file types for messages.
-const Readable = "HTML, PDF, Word (.docx), PowerPoint (.pptx), Excel (.xlsx), EPUB, " +
-	"CSV, Markdown (.md) and text (.txt, .rst)"
+const Readable = "HTML, PDF, Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt), " +
+	"EPUB, CSV, Markdown (.md) and text (.txt, .rst)"
 
 // types lists the names of each type: extensions of file names, the usual one first, and media types.
 var types = map[Type][]string{
@@ -83,6 +84,7 @@ var types = map[Type][]string{
 	TypePPTX: {".pptx", ".pptm", ".ppsx",
 		"application/vnd.openxmlformats-officedocument.presentationml.presentation"},
 	TypeXLSX: {".xlsx", ".xlsm", ".xltx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+	TypeODT:  {".odt", ".ott", "application/vnd.oasis.opendocument.text"},
 	TypeEPUB: {".epub", "application/epub+zip"},
 	TypeCSV:  {".csv", ".tsv", "text/csv", "text/tab-separated-values"},
 }
@@ -226,6 +228,8 @@ func read(ctx context.Context, kind Type, data []byte, contentType string, insid
 		doc, err = office.PPTX(data)
 	case TypeXLSX:
 		doc, err = office.XLSX(data)
+	case TypeODT:
+		doc, err = office.ODT(data)
 	case TypeEPUB:
 		doc, err = office.EPUB(data)
 	default:

@@ -249,3 +249,69 @@ func TestNestedDocuments(t *testing.T) {
 		t.Error(n, err)
 	}
 }
+
+// odtOf packs a text; its styles are up, down, struck, hidden, tiny, white and Symbol.
+func odtOf(body string, more ...string) []byte {
+	style := func(name, properties string) string {
+		return `<style:style style:name="` + name + `" style:family="text"><style:text-properties ` + properties + `/></style:style>`
+	}
+	return pack(append([]string{"mimetype", "application/vnd.oasis.opendocument.text", "content.xml", `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:style="s" ` +
+		`xmlns:fo="f" xmlns:table="b" xmlns:draw="d" xmlns:xlink="l"><office:automatic-styles>` + style("up", `style:text-position="super 58%"`) +
+		style("down", `style:text-position="-25% 58%"`) + style("struck", `style:text-line-through-style="solid"`) + style("hidden", `text:display="none"`) +
+		style("tiny", `fo:font-size="1pt"`) + style("white", `fo:color="#ffffff"`) + style("Symbol", `style:font-name="Symbol"`) +
+		`</office:automatic-styles><office:body><office:text>` + body + `</office:text></office:body></office:document-content>`}, more...)...)
+}
+
+func tspan(style, text string) string {
+	return `<text:span text:style-name="` + style + `">` + text + "</text:span>"
+}
+
+func ocell(attributes, text string) string {
+	return "<table:table-cell " + attributes + "><text:p>" + text + "</text:p></table:table-cell>"
+}
+
+const covered = "<table:covered-table-cell/>"
+
+func TestODT(t *testing.T) {
+	t.Parallel()
+	two := `table:number-rows-spanned="2"`
+	for name, tc := range map[string]struct{ body, want string }{
+		"raised, lowered, struck, hidden": {`<text:tracked-changes><text:p>no</text:p></text:tracked-changes><text:p>The load is 10` + tspan("up", "6") + " N on H" + tspan("down", "2") + "O" +
+			tspan("hidden", "x") + tspan("tiny", "x") + tspan("white", "x") + ", " + tspan("struck", "900 ") + `950 euros, <text:ruby><text:ruby-base>三百</text:ruby-base><text:ruby-text>x</text:ruby-text></text:ruby>` +
+			`<text:note><text:note-citation>12</text:note-citation><text:note-body><text:p>A note.</text:p></text:note-body></text:note>.</text:p>`,
+			"The load is 10^6 N on H2O, 950 euros, 三百.\n\nA note."},
+		"symbols": {"<text:p>" + tspan("Symbol", "\uf0b1") + "3 mm and 5 " + tspan("Symbol", "m") + "m</text:p>", "±3 mm and 5 µm"},
+		"spans": {`<table:table><table:table-header-rows><table:table-row>` + ocell(two, "Port") + ocell(`table:number-columns-spanned="2"`, "Boats") + covered + ocell(two, "Crew") +
+			"</table:table-row><table:table-row>" + covered + ocell("", "2023") + ocell("", "2024") + covered + "</table:table-row></table:table-header-rows><table:table-row>" +
+			ocell(two, "Emloak") + ocell("", "11") + ocell("", "12") + ocell("", "40") + "</table:table-row><table:table-row>" + covered + ocell("", "13") + ocell("", "14") +
+			ocell("", "41") + "</table:table-row></table:table>", wantSpans},
+		"repeated and hidden": {`<table:table><table:table-row>` + ocell(`table:number-columns-repeated="2"`, "a") + ocell("", "b") + `</table:table-row><table:table-row table:visibility="collapse">` +
+			ocell("", "no") + `</table:table-row><table:table-row table:number-rows-repeated="2">` + ocell("", "1") + ocell("", "2") + ocell("", "3") +
+			`</table:table-row><table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="16000"/></table:table-row></table:table>`,
+			"| a | a | b |\n| 1 | 2 | 3 |\n| 1 | 2 | 3 |"},
+		"a hidden section": {`<text:section text:display="none"><text:p>no</text:p></text:section><text:section><text:p>yes</text:p></text:section>`, "yes"},
+		"a formula":        {`<text:p>It is <draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>.</text:p>`, "It is x^2."},
+		"a chart":          {`<text:p>See <draw:frame><draw:object xlink:href="./Object 2"/></draw:frame></text:p>`, "See\n\nBoats\n\n| Port | 2023 |\n| Emloak | 11 |"},
+	} {
+		doc, err := extract.File(t.Context(), "a.odt", odtOf(tc.body, "Object 1/content.xml", `<math xmlns="m"><semantics><msup><mi>x</mi><mn>2</mn></msup><annotation encoding="StarMath 5.0">x^2</annotation></semantics></math>`,
+			"Object 2/content.xml", `<c xmlns:table="b" xmlns:chart="c" xmlns:text="t"><chart:title><text:p>Boats</text:p></chart:title><table:table><table:table-row>`+ocell("", "Port")+ocell("", "2023")+
+				`</table:table-row><table:table-row>`+ocell("", "Emloak")+ocell("", "11")+`</table:table-row></table:table></c>`))
+		if err != nil || doc.Text != tc.want {
+			t.Errorf("%s: %v, got:\n%s\nwant:\n%s", name, err, doc.Text, tc.want)
+		}
+		check(t, doc)
+	}
+	locked := odtOf("<text:p>x</text:p>", "META-INF/manifest.xml", "<m><encryption-data/></m>")
+	if _, err := extract.File(t.Context(), "a.odt", locked); !errors.Is(err, extract.ErrEncrypted) {
+		t.Error(err)
+	}
+}
+
+func FuzzODT(f *testing.F) {
+	f.Add(`<text:h text:outline-level="2">x</text:h><text:list><text:list-item><text:p>a` + tspan("up", "2") + `<text:s/></text:p></text:list-item></text:list><table:table><table:table-row>` + ocell("", "a") + "</table:table-row></table:table>")
+	f.Fuzz(func(t *testing.T, body string) {
+		if doc, err := office.ODT(odtOf(body)); err == nil && doc.Text != "" {
+			check(t, doc)
+		}
+	})
+}

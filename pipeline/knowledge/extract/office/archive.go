@@ -1,5 +1,5 @@
-// Package office extracts the files that are zip archives of XML parts: Word (DOCX), PowerPoint (PPTX), Excel (XLSX)
-// and EPUB.
+// Package office extracts the files that are zip archives of XML parts: Word (DOCX), PowerPoint (PPTX), Excel (XLSX),
+// OpenDocument (ODT) and EPUB.
 package office
 
 import (
@@ -55,7 +55,7 @@ func openOffice(data []byte, extension string) (*archive, error) {
 	return openArchive(data)
 }
 
-// TypeOf identifies the type of a zip file by a part that all files of the type contain: docx, pptx, xlsx or epub.
+// TypeOf identifies the type of a zip file by a part that all files of the type contain: docx, pptx, xlsx, epub or odt.
 func TypeOf(data []byte) (kind string, ok bool) {
 	if !bytes.HasPrefix(data, []byte("PK\x03\x04")) {
 		return "", false
@@ -69,7 +69,7 @@ func TypeOf(data []byte) (kind string, ok bool) {
 		kind string
 	}{
 		{"word/document.xml", "docx"}, {"ppt/presentation.xml", "pptx"}, {"xl/workbook.xml", "xlsx"},
-		{"META-INF/container.xml", "epub"},
+		{"META-INF/container.xml", "epub"}, {"content.xml", "odt"},
 	} {
 		if f.parts[known.part] != nil {
 			return known.kind, true

@@ -114,3 +114,9 @@ func dollars(tex string) string {
 	}
 	return "$" + tex + "$"
 }
+
+// Formula returns a formula in MathML as it is written in a page.
+func Formula(mathML string) string {
+	n := parseTree(strings.ReplaceAll(strings.ReplaceAll(mathML, "<math:", "<"), "</math:", "</"))
+	return formula(n)
+}

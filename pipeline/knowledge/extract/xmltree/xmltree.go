@@ -21,12 +21,13 @@ const (
 	maxElementDepth = 100
 )
 
-// Element is an XML element. Names have no namespace; of attributes with the same name, that in a namespace counts.
+// Element is an XML element, or with an empty name the text between two elements. Names have no namespace; of
+// attributes with the same name, that in a namespace counts.
 type Element struct {
 	Name string
 	Attr map[string]string
 	Kids []*Element
-	Text string // directly in it
+	Text string // of an element without others in it
 }
 
 // ignored are elements that repeat something in another form: a drawing for old programs, and former properties.
@@ -83,7 +84,11 @@ func readElement(d *xml.Decoder, start xml.StartElement, depth int, left *int) (
 		}
 		switch t := t.(type) {
 		case xml.EndElement:
-			e.Text = text.String()
+			if e.Kids == nil {
+				e.Text = text.String()
+				return e, nil
+			}
+			e.addText(&text)
 			return e, nil
 		case xml.CharData:
 			text.Write(t)
@@ -97,12 +102,21 @@ func readElement(d *xml.Decoder, start xml.StartElement, depth int, left *int) (
 			if *left--; *left < 0 {
 				return nil, document.ErrTooLarge
 			}
+			e.addText(&text)
 			kid, err := readElement(d, t, depth-1, left)
 			if err != nil {
 				return nil, err
 			}
 			e.Kids = append(e.Kids, kid)
 		}
+	}
+}
+
+// addText adds the text before the next element or the end.
+func (e *Element) addText(text *strings.Builder) {
+	if text.Len() > 0 {
+		e.Kids = append(e.Kids, &Element{Text: text.String()})
+		text.Reset()
 	}
 }
 
