@@ -91,6 +91,22 @@ func TestPDFAsSeen(t *testing.T) {
 		{name: "a layer that is on", catalogue: "/OCProperties << /OCGs [20 0 R] /D << >> >>",
 			content: "/OC /Layer BDC " + seen + "EMC", want: "The quay is seen."},
 
+		{name: "exponents", content: at(60, 700, 12, "the load is 10") + at(126, 706, 7, "6") +
+			at(136, 700, 12, "newtons, the area 25 m") + at(260, 706, 7, "2") + at(266, 700, 12, "of H") +
+			at(288, 697, 7, "2") + at(292, 700, 12, "O"), want: "the load is 10^6 newtons, the area 25 m^2 of H2O"},
+		{name: "a negative power", content: at(60, 700, 12, "at 10") + at(89, 706, 7, "-3") + at(100, 700, 12, "bar"),
+			want: "at 10^-3 bar"},
+		{name: "an ordinal", content: at(60, 700, 12, "the 1") + at(87, 706, 7, "st") + at(98, 700, 12, "boat"),
+			want: "the 1st boat"},
+		{name: "a note after a number", content: at(60, 700, 12, "There are 340") + at(135, 706, 7, "12") +
+			at(146, 700, 12, "boats.") + at(60, 60, 6, "12") + at(67, 56, 9, "As of May."),
+			want: "There are 340 boats.\n\n12 As of May."},
+		{name: "a note that is not there", content: at(60, 700, 12, "There are 340") + at(135, 706, 7, "12") +
+			at(146, 700, 12, "boats."), want: "There are 340^12 boats."},
+		{name: "a power and a note", content: at(60, 700, 12, "It is 10") + at(96, 706, 7, "6") +
+			at(110, 700, 12, "boats") + at(140, 706, 7, "6") + at(60, 60, 6, "6") + at(64, 56, 9, "As of May."),
+			want: "It is 10^6 boats\n\n6 As of May."},
+
 		{name: "few letters", content: at(60, 700, 12, "Yes."), want: "Yes."},
 		{name: "few Chinese letters", content: "BT /F2 14 Tf 60 700 Td <b9fab1ea> Tj ET", want: "国标"},
 		{name: "figures", content: at(60, 700, 12, "42"), want: "42"},

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -104,17 +103,11 @@ func pictured(pages []pdf.Page) bool {
 
 // bodySize returns the most frequent word height, weighted by word length.
 func bodySize(pages []pdf.Page) float64 {
-	weight := map[float64]int{}
-	best, most := 10.0, 0
+	var words []pdf.Word
 	for _, p := range pages {
-		for _, w := range p.Words {
-			h := math.Round((w.Y1-w.Y0)*4) / 4
-			if weight[h] += len(w.Text); weight[h] > most {
-				best, most = h, weight[h]
-			}
-		}
+		words = append(words, p.Words...)
 	}
-	return max(best, 1)
+	return max(commonHeight(words), 1)
 }
 
 // infoStates returns the metadata of a file: its information dictionary, else its metadata packet.

@@ -20,6 +20,7 @@ type textLine struct {
 	text           string
 	cells          []string // cells of a table row; text is then empty
 	bold           bool
+	note           bool // begins with a raised mark
 	words          []pdf.Word
 }
 
@@ -49,14 +50,17 @@ type span struct{ from, to float64 }
 // columns and tables by the gutters shared by several rows. body is the height of the document's body text.
 func layout(p pdf.Page, number int, body float64) []textLine {
 	l := &pageLayout{page: number, body: body, gutter: 0.95 * body}
-	l.region(segmented(rowsOf(p.Words, body), l.gutter), 0)
+	rows := segmented(rowsOf(p.Words, body), l.gutter)
+	l.notes = notesOf(rows)
+	l.region(rows, 0)
 	return l.out
 }
 
 type pageLayout struct {
 	page   int
 	body   float64
-	gutter float64 // minimum width of a gutter
+	gutter float64         // minimum width of a gutter
+	notes  map[string]bool // marks of footnotes
 	out    []textLine
 }
 
@@ -243,7 +247,7 @@ func (l *pageLayout) plain(rows []textRow) {
 		for _, s := range r.segments {
 			words = append(words, s.words...)
 		}
-		if line := newLine(l.page, words); line.text != "" {
+		if line := l.newLine(words); line.text != "" {
 			line.left, line.right = left, right
 			l.out = append(l.out, line)
 		}
@@ -268,7 +272,8 @@ func (l *pageLayout) table(rows []textRow, gutters []span) {
 			for _, s := range part {
 				words = append(words, s.words...)
 			}
-			line.cells[c] = newLine(l.page, words).text
+			cell := l.newLine(words)
+			line.cells[c], line.note = cell.text, line.note || cell.note
 		}
 		if len(l.out) > start && i > 0 && r.y0-rows[i-1].y1 < 0.8*l.body && continues(line.cells) {
 			last := &l.out[len(l.out)-1]

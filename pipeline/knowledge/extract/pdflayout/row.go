@@ -34,7 +34,7 @@ func rowsOf(words []pdf.Word, body float64) []textRow {
 			rest = append(rest, w)
 		}
 	}
-	rows = append(rows, cluster(rest)...)
+	rows = append(rows, withMarks(cluster(rest))...)
 	slices.SortStableFunc(rows, func(a, b textRow) int { return cmp.Compare(a.y0+a.y1, b.y0+b.y1) })
 	for i := range rows {
 		slices.SortStableFunc(rows[i].segments[0].words, func(a, b pdf.Word) int { return cmp.Compare(a.X0, b.X0) })
@@ -61,6 +61,25 @@ func cluster(words []pdf.Word) []textRow {
 		middle = m
 	}
 	return rows
+}
+
+// withMarks moves raised numbers to the notes in small type that they begin.
+func withMarks(rows []textRow) []textRow {
+	var out []textRow
+	for i, r := range rows {
+		w := r.segments[0].words[0]
+		if alone := len(r.segments[0].words) == 1 && strings.Trim(w.Text, noteMarks) == ""; alone && i+1 < len(rows) {
+			note := &rows[i+1].segments[0]
+			first := slices.MinFunc(note.words, func(a, b pdf.Word) int { return cmp.Compare(a.X0, b.X0) })
+			beside := w.X1 <= first.X0+0.5 && first.X0-w.X1 < rows[i+1].height() && w.Y1 > rows[i+1].y0
+			if beside && r.height() < 0.85*rows[i+1].height() {
+				note.words = append(note.words, w)
+				continue
+			}
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // attach adds a small word to the row of a larger word directly beside it and reports whether there is one.

@@ -105,7 +105,7 @@ func (r *running) isRunning(line textLine, i int) bool {
 	if key := runningKey(line); r.isRepeated(key) && r.titles[heightIn(key)]*2 >= r.atHeight[heightIn(key)] {
 		return true
 	}
-	if r.counted && len(line.text) < 120 && slices.Contains(numbersAt(line), i+r.shift) {
+	if r.counted && !line.note && len(line.text) < 120 && slices.Contains(numbersAt(line), i+r.shift) {
 		return true
 	}
 	text := strings.ToLower(line.text)

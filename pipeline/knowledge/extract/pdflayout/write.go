@@ -206,7 +206,7 @@ func (w *writer) newParagraph(l textLine, marker string) bool {
 	if marker == "" && open && ideograph && fullLines(last, l, pitch, size) {
 		return false // full lines of Chinese, where letter case gives no hint
 	}
-	if math.Abs(last.size-l.size) > 0.15*size {
+	if l.note || math.Abs(last.size-l.size) > 0.15*size {
 		return true
 	}
 	lower := startsLower(l.text)
