@@ -35,6 +35,15 @@ func at(x, y, size float64, text string) string {
 	return fmt.Sprintf("BT /F1 %g Tf %g %g Td (%s) Tj ET\n", size, x, y, text)
 }
 
+// prose sets lines of a paragraph.
+func prose(lines ...string) string {
+	var b strings.Builder
+	for i, l := range lines {
+		b.WriteString(at(60, 700-14*float64(i), 12, l))
+	}
+	return b.String()
+}
+
 // turnedLines sets ten lines by a text matrix for each line.
 func turnedLines(matrix func(line int) string) string {
 	var b strings.Builder
@@ -106,6 +115,11 @@ func TestPDFAsSeen(t *testing.T) {
 		{name: "a power and a note", content: at(60, 700, 12, "It is 10") + at(96, 706, 7, "6") +
 			at(110, 700, 12, "boats") + at(140, 706, 7, "6") + at(60, 60, 6, "6") + at(64, 56, 9, "As of May."),
 			want: "It is 10^6 boats\n\n6 As of May."},
+
+		{name: "a hyphen that is spelled elsewhere", content: prose("It is a well-", "known harbour for infor-",
+			"mation, well-known by name."), want: "It is a well-known harbour for information, well-known by name."},
+		{name: "a hyphen between words", content: prose("It is a well-", "known, well-made harbour, known well for infor-",
+			"mation."), want: "It is a well-known, well-made harbour, known well for information."},
 
 		{name: "few letters", content: at(60, 700, 12, "Yes."), want: "Yes."},
 		{name: "few Chinese letters", content: "BT /F2 14 Tf 60 700 Td <b9fab1ea> Tj ET", want: "国标"},

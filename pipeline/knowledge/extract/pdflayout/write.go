@@ -46,11 +46,19 @@ func newWriter(lines []textLine, pages int, body float64) *writer {
 	}
 	w.pitch = usualPitch(lines)
 	w.mono = monospaced(lines)
+	broken := false // the line before ends inside a word
 	for _, l := range lines {
 		fields := strings.Fields(textOf(l))
 		for i, f := range fields {
-			if i+1 < len(fields) || !strings.HasSuffix(f, "-") {
-				w.words[strings.ToLower(strings.Trim(f, ".,;:!?()[]\"“”‘’'"))] = true
+			if start := broken; i == 0 && start {
+				broken = false
+				continue
+			}
+			if broken = i+1 == len(fields) && strings.HasSuffix(f, "-"); !broken {
+				w.words[bare(f)] = true
+				if head, tail, ok := strings.Cut(bare(f), "-"); ok {
+					w.words[head+"-"], w.words["-"+tail] = true, true
+				}
 			}
 		}
 	}
@@ -294,7 +302,8 @@ func (w *writer) joinCells(cells []string) []string {
 	return out
 }
 
-// join joins two lines. It removes a hyphen at the end unless the document elsewhere spells the word with a hyphen.
+// join joins two lines. It removes a hyphen at the end unless the document elsewhere spells the word with a hyphen, or
+// has both parts as words and one of them in another compound, but never the whole.
 func (w *writer) join(text, next string) string {
 	next = strings.TrimSpace(next)
 	switch {
@@ -322,14 +331,18 @@ func (w *writer) join(text, next string) string {
 		}
 		return text + " " + next
 	}
-	whole := strings.ToLower(strings.Trim(stem+tail, ".,;:!?()[]\"“”‘’'"))
-	hyphened := strings.ToLower(strings.Trim(stem+"-"+tail, ".,;:!?()[]\"“”‘’'"))
-	spelled := w.words[hyphened] || strings.Contains(stem, "-")
-	if spelled && !w.words[whole] || strings.ContainsAny(stem, "/0123456789@_") {
+	head, tail = bare(stem), bare(tail)
+	used := w.words[head+"-"] || w.words["-"+tail] // in another compound
+	parts := used && len(tail) > 3 && w.words[head] && w.words[tail]
+	compound := parts || w.words[head+"-"+tail] || strings.Contains(stem, "-")
+	if compound && !w.words[head+tail] || strings.ContainsAny(stem, "/0123456789@_") {
 		return text + next
 	}
 	return strings.TrimRight(text, "-‐") + next
 }
+
+// bare returns a word as it is compared: in lower case, without punctuation.
+func bare(s string) string { return strings.ToLower(strings.Trim(s, ".,;:!?()[]\"“”‘’'")) }
 
 func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 func lastRune(s string) rune  { r, _ := utf8.DecodeLastRuneInString(s); return r }
