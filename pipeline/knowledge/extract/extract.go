@@ -66,12 +66,13 @@ const (
 	TypeXLSX     Type = "xlsx"
 	TypeODT      Type = "odt"
 	TypeEPUB     Type = "epub"
+	TypeEML      Type = "eml"
 	TypeCSV      Type = "csv"
 )
 
 // Readable lists the supported file types for messages.
 const Readable = "HTML, PDF, Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt), " +
-	"EPUB, CSV, Markdown (.md) and text (.txt, .rst)"
+	"EPUB, e-mail (.eml), CSV, Markdown (.md) and text (.txt, .rst)"
 
 // types lists the names of each type: extensions of file names, the usual one first, and media types.
 var types = map[Type][]string{
@@ -86,6 +87,7 @@ var types = map[Type][]string{
 	TypeXLSX: {".xlsx", ".xlsm", ".xltx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
 	TypeODT:  {".odt", ".ott", "application/vnd.oasis.opendocument.text"},
 	TypeEPUB: {".epub", "application/epub+zip"},
+	TypeEML:  {".eml", ".mht", ".mhtml", "message/rfc822", "multipart/related"},
 	TypeCSV:  {".csv", ".tsv", "text/csv", "text/tab-separated-values"},
 }
 
@@ -228,6 +230,8 @@ func read(ctx context.Context, kind Type, data []byte, contentType string, insid
 		doc, err = office.PPTX(data)
 	case TypeXLSX:
 		doc, err = office.XLSX(data)
+	case TypeEML:
+		doc, err = email(data, inner)
 	case TypeODT:
 		doc, err = office.ODT(data)
 	case TypeEPUB:
