@@ -121,6 +121,11 @@ func TestPDFAsSeen(t *testing.T) {
 		{name: "a hyphen between words", content: prose("It is a well-", "known, well-made harbour, known well for infor-",
 			"mation."), want: "It is a well-known, well-made harbour, known well for information."},
 
+		{name: "a form field", catalogue: "/AcroForm << /Fields [21 0 R] >>", content: at(60, 700, 12, "Owner"),
+			want: "Owner Marten"},
+		{name: "a field of the page", page: "/Annots [22 0 R 24 0 R]", content: at(60, 700, 12, "Boats"),
+			want: "Boats twelve ☒"},
+
 		{name: "few letters", content: at(60, 700, 12, "Yes."), want: "Yes."},
 		{name: "few Chinese letters", content: "BT /F2 14 Tf 60 700 Td <b9fab1ea> Tj ET", want: "国标"},
 		{name: "figures", content: at(60, 700, 12, "42"), want: "42"},
@@ -128,7 +133,10 @@ func TestPDFAsSeen(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			doc, err := extract.File(t.Context(), "a.pdf",
-				seenPDF(tc.catalogue, tc.page, tc.content, "<< /Type /OCG /Name (layer) >>"))
+				seenPDF(tc.catalogue, tc.page, tc.content, "<< /Type /OCG /Name (layer) >>",
+					"<< /FT /Tx /V (Marten) /Rect [110 696 200 712] /P 3 0 R >>",
+					"<< /Subtype /Widget /Parent 23 0 R /Rect [110 696 150 712] >>", "<< /FT /Tx /V (twelve) >>",
+					"<< /Subtype /Widget /FT /Btn /AS /Yes /Rect [150 696 170 712] >>"))
 			if err != nil || doc.Text != tc.want {
 				t.Errorf("%v, text:\n%s\nwant:\n%s", err, doc.Text, tc.want)
 			}

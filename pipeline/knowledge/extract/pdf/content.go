@@ -41,6 +41,8 @@ type renderer struct {
 	total int                // number of words on all pages
 	shown int                // number of glyphs on all pages
 
+	widgets map[int][]any // form fields by the number of their page; nil until needed
+
 	page     *Page
 	state    textState
 	stack    []textState
@@ -89,6 +91,7 @@ func (r *renderer) pageOf(l leaf) Page {
 	if r.pictured >= w*h/2 { // a scan, whose text was recognised
 		r.page.Words = append(r.page.Words, r.veiled...)
 	}
+	r.fields(l, ctm)
 	return *r.page
 }
 
