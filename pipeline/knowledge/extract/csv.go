@@ -12,59 +12,139 @@ import (
 // separators are the supported field separators of a CSV file.
 const separators = ",;\t|"
 
-// CSV extracts a CSV file as tables. text is UTF-8; without a recognizable separator it is treated as plain text.
+// CSV extracts a CSV file as a table. text is UTF-8; without a recognizable separator it is treated as plain text. What
+// stands above the header row, such as a title and a date, and single fields below the table are paragraphs.
 func CSV(text string) Document {
-	separator, ok := csvSeparator(text)
-	if !ok {
+	named := ""
+	if line, rest, ok := strings.Cut(text, "\n"); ok { // as Excel writes it
+		if sep, is := strings.CutPrefix(strings.TrimSpace(line), "sep="); is && len(sep) == 1 {
+			named, text = sep, rest
+		}
+	}
+	rows, header := csvTable(text, separators)
+	if named != "" {
+		rows, header = csvTable(text, named)
+	}
+	if rows == nil {
 		return plainText(text)
 	}
 	b := document.NewBuilder()
+	var above []string
+	for _, row := range rows[:header] {
+		above = append(above, csvLine(row))
+		b.Paragraph(csvLine(row))
+	}
+	width := len(rows[header])
 	var t document.Table
-	_ = csvRows(text, separator, func(row []string) bool {
-		t.Row()
-		for _, field := range row {
-			t.Cell(field, 1, 1)
+	for _, row := range rows[header:] {
+		row = row[:max(min(len(row), width), filled(row))]
+		if len(row) > width || len(row) == 1 && width > 2 { // fields under no heading, or a note below the table
+			t.Write(b)
+			b.Paragraph(csvLine(row))
+			t = document.Table{}
+			csvRow(&t, rows[header], width)
+			continue
 		}
-		return true
-	})
-	t.Write(b)
-	return b.Document(document.Metadata{})
+		csvRow(&t, row, width)
+	}
+	if len(t.Rows()) > 1 || header == len(rows)-1 {
+		t.Write(b)
+	}
+	return b.Document(document.HeadLines(strings.Join(above, "\n")))
 }
 
-// csvSeparator detects the field separator. Among the separators that split at least 90 % of the first rows into the
-// same number of fields, it selects the one with the most fields.
-func csvSeparator(text string) (separator rune, ok bool) {
-	most := 1
-	for _, s := range separators {
-		counts, rows := map[int]int{}, 0
-		err := csvRows(text, s, func(row []string) bool {
-			rows++
-			counts[len(row)]++
-			return rows < 50
-		})
-		for fields, n := range counts {
-			if err == nil && n*10 >= rows*9 && fields > most {
-				most, separator = fields, s
+func csvRow(t *document.Table, row []string, width int) {
+	t.Row()
+	for i := range width {
+		field := ""
+		if i < len(row) {
+			field = row[i]
+		}
+		t.Cell(field, 1, 1)
+	}
+}
+
+// csvLine returns a row that is not of the table.
+func csvLine(row []string) string { return strings.Join(row[:filled(row)], ", ") }
+
+// filled returns the number of fields up to the last that is not empty.
+func filled(row []string) int {
+	n := len(row)
+	for n > 0 && strings.TrimSpace(row[n-1]) == "" {
+		n--
+	}
+	return n
+}
+
+// csvTable returns the rows of a CSV file and the index of the header row, or nil if it is none. Of the separators
+// that split most of the first rows from the header on into the same number of fields, it takes the one that does so
+// most often.
+func csvTable(text, separators string) (rows [][]string, header int) {
+	most := 0
+	for _, separator := range separators {
+		all, err := csvRows(text, separator)
+		if err != nil {
+			continue
+		}
+		first := all[:min(len(all), 100)]
+		counts, width := map[int]int{}, 0
+		for _, row := range first {
+			if counts[len(row)]++; len(row) > 1 && counts[len(row)] >= counts[width] {
+				width = len(row)
 			}
 		}
+		cuts := counts[width] * (width - 1)
+		if cuts <= most || counts[width] == 1 && len(first) > 1 {
+			continue
+		}
+		if at := headerRow(first, width); counts[width]*3 >= (len(first)-at)*2 {
+			most, rows, header = cuts, all, at
+		}
 	}
-	return separator, most > 1
+	return rows, header
 }
 
-// csvRows calls use for each row until use returns false.
-func csvRows(text string, separator rune, use func(row []string) bool) error {
+// headerRow returns the first row of the usual width that has hardly an empty field, or the row above if that names the
+// columns but lacks the last one, or has one more.
+func headerRow(rows [][]string, width int) int {
+	first := -1
+	for i, row := range rows {
+		if len(row) != width {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		full := 0
+		for _, field := range row {
+			full += min(len(strings.TrimSpace(field)), 1)
+		}
+		if full >= max(2, width-1) {
+			first = i
+			break
+		}
+	}
+	if first > 0 && !document.IsHeader(rows[first][:filled(rows[first])]) {
+		if above := rows[first-1]; len(above) > 1 && len(above) >= width-1 && document.IsHeader(above) {
+			return first - 1
+		}
+	}
+	return first
+}
+
+// csvRows returns the rows that are not empty.
+func csvRows(text string, separator rune) (rows [][]string, err error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes = separator, -1, true
 	for {
 		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !use(row) {
-			return nil
+		switch {
+		case errors.Is(err, io.EOF):
+			return rows, nil
+		case err != nil:
+			return nil, err
+		case filled(row) > 0:
+			rows = append(rows, row)
 		}
 	}
 }
