@@ -76,7 +76,7 @@ func (b *Builder) begin(kind blockKind) int {
 
 // Heading starts a section. level is 1 to 6, 1 being the highest.
 func (b *Builder) Heading(level int, text, anchor string) {
-	text = strings.TrimSpace(strings.TrimSuffix(Clean(text), "¶"))
+	text = strings.TrimSpace(strings.TrimSuffix(Clean(unspaced(text)), "¶"))
 	if text == "" {
 		return
 	}
@@ -98,7 +98,7 @@ func (b *Builder) Heading(level int, text, anchor string) {
 // Paragraph writes a paragraph: text may contain line breaks.
 func (b *Builder) Paragraph(text string) {
 	alone := !strings.Contains(strings.TrimSpace(text), "\n")
-	text = plainStart(Clean(text))
+	text = plainStart(Clean(unspaced(text)))
 	if text != "" {
 		if alone && b.buf.Len() == 0 && len(b.heads) == 0 {
 			b.opening = text
@@ -200,6 +200,12 @@ func (b *Builder) Append(doc Document, level int) {
 func (b *Builder) Document(s Metadata) Document {
 	for ; b.pending < len(b.sections); b.pending++ {
 		b.sections[b.pending].Offset = b.buf.Len()
+	}
+	if s.OfFile {
+		printed := HeadLines(text.Start(b.buf.String(), maxHead))
+		printed.Title = ""
+		printed.Or(s)
+		s = printed
 	}
 	title := Clean(s.Title)
 	if title == "" {

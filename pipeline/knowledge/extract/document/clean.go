@@ -1,6 +1,8 @@
 package document
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -38,6 +40,40 @@ func Clean(text string) string {
 		last = r
 	}
 	return b.String()
+}
+
+// spacedLetters matches a word whose letters are set apart, as typists emphasize it.
+var spacedLetters = regexp.MustCompile(`(?:^|[^\pL\pN])[\p{Lu}\p{Ll}](?:[ \x{a0}][\p{Lu}\p{Ll}]){4,}(?:$|[^\pL\pN])`)
+
+// unspaced closes up words whose letters are set apart: "S p a c e d" becomes "Spaced". Letters in the order of the
+// alphabet are a list.
+func unspaced(text string) string {
+	letters, size := 0, 0
+	for _, r := range text {
+		switch {
+		case r != ' ' && r != '\u00a0':
+			size++
+			continue
+		case size == 1:
+			letters++
+		case size > 1:
+			letters = 0
+		}
+		if size = 0; letters > 3 {
+			return spacedLetters.ReplaceAllStringFunc(text, closedUp)
+		}
+	}
+	return text
+}
+
+func closedUp(word string) string {
+	letters := strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
+	if slices.IsSorted(strings.Split(strings.ToLower(strings.Join(letters, "")), "")) {
+		return word
+	}
+	start := strings.Index(word, letters[0])
+	end := strings.LastIndex(word, letters[len(letters)-1]) + len(letters[len(letters)-1])
+	return word[:start] + strings.Join(letters, "") + word[end:]
 }
 
 // isClean is the fast path of clean: text is printable ASCII with only single inner spaces.

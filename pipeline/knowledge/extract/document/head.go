@@ -58,6 +58,12 @@ func HeadLines(document string) (s Metadata) {
 			s.below = plain
 		}
 		underHeading = heading && headings == 1 || underHeading && line == ""
+		if issuer, day := imprint(plain); day != "" && !heading {
+			s.Publisher = cmp.Or(s.Publisher, issuer)
+			days.set(0, day)
+			blank, underHeading = true, false
+			continue
+		}
 		prose := !heading && (len(line) > maxHeadLine || endsSentence(plain))
 		alone := !blank || isBlank(lines, i-1) && isBlank(lines, i+1)
 		switch named := days.take(plain, headLine{heading, setApart, prose, alone}); {
@@ -115,36 +121,41 @@ func isBlank(lines []string, i int) bool {
 	return i < 0 || i >= len(lines) || strings.TrimSpace(lines[i]) == ""
 }
 
+func (d *headDates) set(rank int, day string) bool {
+	if day != "" && len(day) > len("2006") && d[rank] == "" {
+		d[rank] = day
+	}
+	return day != ""
+}
+
 // take records the date of a line. named reports whether the line states it in a form that prose does not use.
 func (d *headDates) take(line string, is headLine) (named bool) {
-	set := func(rank int, day string) bool {
-		if day != "" && len(day) > len("2006") && d[rank] == "" {
-			d[rank] = day
-		}
-		return day != ""
-	}
 	if day, bare := dateLine(line); !is.prose && day != "" && (bare || !is.heading) {
-		return set(0, day)
+		return d.set(0, day)
 	}
 	day, at := onlyDate(line)
 	if is.heading {
-		return strings.Contains(line[:at[0]], ",") && set(3, day)
+		return strings.Contains(line[:at[0]], ",") && d.set(3, day)
 	}
 	short := day != "" && at[1] == len(line) && len(strings.Fields(line[:at[0]])) <= maxPlace
 	if short && is.alone && !is.prose {
-		return set(0, day)
+		return d.set(0, day)
+	}
+	before := strings.TrimSpace(line[:at[0]])
+	if at[1] == len(line) && strings.HasSuffix(before, ":") && len(strings.Fields(before)) <= maxPlace {
+		return d.set(1, day)
 	}
 	for part := range strings.SplitSeq(line, " · ") {
 		if day, bare := dateLine(part); bare && !is.prose && part != line {
-			return set(1, day)
+			return d.set(1, day)
 		}
 	}
 	for _, m := range label.FindAllStringSubmatch(line, -1) {
 		if day := ParseDate(m[1]); day != "" {
-			return set(1, day)
+			return d.set(1, day)
 		}
 	}
-	return is.setApart && set(2, day)
+	return is.setApart && d.set(2, day)
 }
 
 // by matches the words before the names of authors.
@@ -220,4 +231,74 @@ func isTitle(line string) bool {
 	key, _ := fieldOf(line)
 	_, date := dateLine(line)
 	return key == "" && !date && strings.ContainsFunc(line, unicode.IsLetter)
+}
+
+// Limits of an imprint, in bytes and in words.
+const (
+	maxImprint = 200
+	maxIssuer  = 15
+)
+
+// parting matches what separates the parts of an imprint.
+var parting = regexp.MustCompile(`(?:[.;)] |。|；| [·|–—-] )\s*`)
+
+// imprint returns the institution and the date of a line that has nothing else: "Lindenmark Hospital, Facilities
+// Department (420 beds). 12 January 2026.", "Voss & Ahr Engineers. Final report, 3 September 2025." The day is empty
+// for other lines: at most three words belong to the date, and the institution looks like a name.
+func imprint(line string) (issuer, day string) {
+	line = strings.TrimRight(strings.NewReplacer("*", "", "_", " ").Replace(line), " .。")
+	day, at := onlyDate(line)
+	if day == "" || len(line) > maxImprint || len(day) == len("2006") {
+		return "", ""
+	}
+	before, after := line[:at[0]], strings.Trim(line[at[1]:], " .。)·|–—,-")
+	if before == "" {
+		before, after = after+". ", ""
+	}
+	parts := parting.FindAllStringIndex(before, -1)
+	if after != "" || len(parts) == 0 {
+		return "", ""
+	}
+	last := parts[len(parts)-1]
+	kind := strings.Fields(before[last[1]:])
+	if len(kind) > maxPlace || len(kind) > 1 && !strings.HasSuffix(before, ", ") {
+		return "", ""
+	}
+	issuer = strings.TrimSpace(before[:parts[0][0]])
+	if before[parts[0][0]] == ')' {
+		issuer += ")"
+	}
+	if !isName(issuer) {
+		return "", ""
+	}
+	if len(parts) == 1 && len(kind) == 0 && len(strings.Fields(issuer)) < 3 && issuer[0] < utf8.RuneSelf {
+		issuer = "" // perhaps the kind of the document
+	}
+	return issuer, day
+}
+
+var bracketed = regexp.MustCompile(`\([^()]*\)`)
+
+// isName reports whether a part of a line looks like the name of an institution: its first word and most of its longer
+// words are capitalized, where the script has capitals.
+func isName(part string) bool {
+	words := strings.Fields(bracketed.ReplaceAllString(part, ""))
+	if len(words) == 0 || len(words) > maxIssuer {
+		return false
+	}
+	capital, long := 0, 0
+	for i, word := range words {
+		first, _ := utf8.DecodeRuneInString(strings.TrimLeft(word, `"'“„«(`))
+		is := unicode.IsLetter(first) && !unicode.IsLower(first)
+		if i == 0 && !is {
+			return false
+		}
+		if utf8.RuneCountInString(word) > 3 {
+			long++
+			if is {
+				capital++
+			}
+		}
+	}
+	return capital*2 > long || long == 0 && len(words) < 4
 }

@@ -17,6 +17,7 @@ type Metadata struct {
 	Title, Publisher string
 	Date             string // as in Document
 	Authors          []string
+	OfFile           bool // a program wrote them into the file, so what the text states takes precedence
 
 	subject, from, changed string // fallbacks for title, authors and date
 	addressed              bool   // the document names a recipient
@@ -35,7 +36,7 @@ author author authors creator autor autoren auteur auteurs autores autore verfas
 publisher publisher publication institution organization organisation
 publisher verlag herausgeber éditeur editorial 出版社 发布单位
 date date createdate published publishdate pubdate datum fecha data sent gesendet envoyé enviado 日期 发布日期 发送时间
-changed updated lastmod last_updated modified
+changed updated lastmod last_updated modified stand
 from from von de da 发件人
 to to an à para a 收件人
 `) {
@@ -88,6 +89,9 @@ func (s *Metadata) AddAuthor(value string) {
 	}
 	for name := range strings.SplitSeq(text.Start(value, maxValue), ";") {
 		name = Person(Clean(name))
+		if strings.HasPrefix(name, "(") && strings.HasSuffix(name, ")") { // what a program writes: (anonymous)
+			continue
+		}
 		if name != "" && len(s.Authors) < MaxNames && !strings.Contains(name, "://") && !slices.Contains(s.Authors, name) {
 			s.Authors = append(s.Authors, name)
 		}
@@ -144,7 +148,7 @@ var (
 	titlePrefix = regexp.MustCompile(
 		`(?i)^(?:microsoft (?:word|powerpoint|excel)|powerpoint presentation|writer|impress)\s*[-–]\s*`)
 	noTitle = regexp.MustCompile(`(?i)^(?:untitled.*|no title|title|titel|document\d*|dokument\d*|presentation\d*|` +
-		`slide \d+|powerpoint[- ]pr.sentation|\W*|[\d\W_]+)$`)
+		`\(.*\)|slide \d+|powerpoint[- ]pr.sentation|\W*|[\d\W_]+)$`)
 )
 
 // FileTitle returns a cleaned metadata title, or "" for titles that programs generate, such as file names.

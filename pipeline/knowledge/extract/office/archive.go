@@ -133,6 +133,7 @@ func (f *archive) properties() (s document.Metadata) {
 	})
 	s.Title = document.FileTitle(s.Title)
 	s.Or(document.Metadata{Date: created})
+	s.OfFile = true
 	return s
 }
 

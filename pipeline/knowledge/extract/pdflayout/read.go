@@ -115,6 +115,7 @@ func infoStates(info pdf.Info) document.Metadata {
 	s := document.Metadata{Title: document.FileTitle(fold(info.Title)), Date: createdOn(info)}
 	s.AddAuthor(info.Author)
 	s.Or(xmp(info.Metadata))
+	s.OfFile = true
 	return s
 }
 

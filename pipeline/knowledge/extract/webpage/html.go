@@ -26,9 +26,9 @@ func Read(page string) document.Document {
 	w.flush()
 	said := document.Metadata{Title: commentTitle(page)}
 	said.Or(pageStates(tree, root))
-	if said.Date == "" { // look between the title and the first section
-		said.Date = cmp.Or(document.HeadLines(b.Lead()).Date, firstTime(tree))
-	}
+	lead := document.HeadLines(b.Lead()) // between the title and the first section
+	said.Date = cmp.Or(said.Date, lead.Date, firstTime(tree))
+	said.Publisher = cmp.Or(said.Publisher, lead.Publisher)
 	doc := b.Document(said)
 	doc.Images, doc.About = licensed(w.images, tree), about(tree)
 	return doc
