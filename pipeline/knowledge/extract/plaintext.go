@@ -18,7 +18,7 @@ import (
 func plainText(text string) Document {
 	text = strings.ToValidUTF8(charset.Lines(text), "\ufffd")
 	lines := withoutPageBreaks(strings.Split(text, "\n"))
-	p := &plain{b: document.NewBuilder(), numbered: usesNumbers(lines), messages: document.Messages(lines)}
+	p := &plain{b: document.NewBuilder(), text: text, numbered: usesNumbers(lines), messages: document.Messages(lines)}
 	for i := 0; i < len(lines); {
 		i += p.block(lines, i)
 	}
@@ -41,6 +41,8 @@ type plain struct {
 	marks     string // underline characters in order of first use; the first is the highest level
 	numbered  bool
 	messages  map[int]document.Message // by line
+	text      string                   // whole
+	spelled   map[string]bool          // see words
 }
 
 // block processes line i and returns the number of lines consumed.
@@ -123,7 +125,7 @@ func (p *plain) flush() {
 	marker := ""
 	var said []string
 	write := func() {
-		if text := strings.Join(said, "\n"); marker != "" {
+		if text := p.join(said); marker != "" {
 			p.b.Item(marker, text)
 		} else {
 			p.b.Paragraph(text)
@@ -148,6 +150,45 @@ func (p *plain) flush() {
 		}
 	}
 	write()
+}
+
+// join joins the lines of a paragraph. A word that is broken at the end of a line loses its hyphen if the text has it
+// without one elsewhere. A hyphen before a short word may stand for a part of a later one: pre- and postwar.
+func (p *plain) join(lines []string) string {
+	var b strings.Builder
+	for i, line := range lines {
+		stem, broken := strings.CutSuffix(line, "-")
+		if i+1 == len(lines) || !broken {
+			b.WriteString(line + "\n")
+			continue
+		}
+		stem = stem[strings.LastIndexByte(stem, ' ')+1:]
+		next := strings.FieldsFunc(lines[i+1]+" ", func(r rune) bool { return !unicode.IsLetter(r) })
+		first, _ := utf8.DecodeRuneInString(lines[i+1])
+		last, _ := utf8.DecodeLastRuneInString(stem)
+		switch {
+		case !unicode.IsLower(first) || !unicode.IsLetter(last):
+			b.WriteString(line + "\n")
+		case p.words()[strings.ToLower(stem+next[0])]:
+			b.WriteString(strings.TrimSuffix(line, "-"))
+		case len(next[0]) > 3 || strings.Contains(stem, "-"):
+			b.WriteString(line)
+		default:
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
+
+// words returns the lower-case words of the text.
+func (p *plain) words() map[string]bool {
+	if p.spelled == nil {
+		p.spelled = map[string]bool{}
+		for word := range strings.FieldsFuncSeq(strings.ToLower(p.text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+			p.spelled[word] = true
+		}
+	}
+	return p.spelled
 }
 
 // rule reports whether a line repeats one punctuation mark.
