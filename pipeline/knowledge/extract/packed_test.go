@@ -124,6 +124,17 @@ func TestEPUB(t *testing.T) {
 	check(t, doc)
 }
 
+// Programs write the names of parts in another case than their references.
+func TestEPUBNames(t *testing.T) {
+	t.Parallel()
+	doc, err := extract.File(t.Context(), "a.epub", pack("META-INF/container.xml", `<c><rootfile full-path="book.opf"/></c>`,
+		"book.opf", `<package><manifest><item id="a" href="Text/One.xhtml" media-type="application/xhtml+xml"/></manifest>
+			<spine><itemref idref="a"/></spine></package>`, "text/ONE.xhtml", "<p>They are strong.</p>"))
+	if err != nil || doc.Text != "They are strong." {
+		t.Errorf("%v, %q", err, doc.Text)
+	}
+}
+
 func TestPackedErrors(t *testing.T) {
 	t.Parallel()
 	bomb := slide(shape("body", strings.Repeat("0", 8<<20)))

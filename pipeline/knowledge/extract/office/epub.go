@@ -62,12 +62,16 @@ func (f *archive) book() (b book, err error) {
 		return b, fmt.Errorf("%w: a zip file without a book", charset.ErrBinary)
 	}
 	files := map[string]string{} // chapters of the manifest by id
+	parts := map[string]string{} // by name in lower case, because some programs write names in another case
+	for part := range f.parts {
+		parts[strings.ToLower(part)] = part
+	}
 	err = f.each(name, "item itemref creator title publisher date", func(e *xmltree.Element) {
 		switch e.Name {
 		case "item":
 			kind := e.Attr["media-type"]
 			if (kind == "application/xhtml+xml" || kind == "text/html") && !strings.Contains(e.Attr["properties"], "nav") {
-				files[e.Attr["id"]] = f.beside(name, e.Attr["href"])
+				files[e.Attr["id"]] = parts[strings.ToLower(f.beside(name, e.Attr["href"]))]
 			}
 		case "itemref":
 			if file := files[e.Attr["idref"]]; f.parts[file] != nil {
