@@ -53,11 +53,15 @@ func statedFiles(archive *txtar.Archive) map[string]*statedFile {
 	files := map[string]*statedFile{}
 	for _, f := range archive.Files {
 		name, part, packed := strings.Cut(f.Name, "/")
-		if base, ok := strings.CutSuffix(name, ".want"); ok {
-			files[base] = &statedFile{want: string(f.Data)}
+		base, want := strings.CutSuffix(name, ".want")
+		if files[base] == nil {
+			files[base] = &statedFile{}
+		}
+		file := files[base]
+		if want {
+			file.want = string(f.Data)
 			continue
 		}
-		file := files[name]
 		if file.content = f.Data; packed {
 			file.parts = append(file.parts, part, string(f.Data))
 			file.content = pack(file.parts...)
