@@ -65,13 +65,14 @@ const (
 	TypePPTX     Type = "pptx"
 	TypeXLSX     Type = "xlsx"
 	TypeODT      Type = "odt"
+	TypeRTF      Type = "rtf"
 	TypeEPUB     Type = "epub"
 	TypeEML      Type = "eml"
 	TypeCSV      Type = "csv"
 )
 
 // Readable lists the supported file types for messages.
-const Readable = "HTML, PDF, Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt), " +
+const Readable = "HTML, PDF, Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt), RTF, " +
 	"EPUB, e-mail (.eml), CSV, Markdown (.md) and text (.txt, .rst)"
 
 // types lists the names of each type: extensions of file names, the usual one first, and media types.
@@ -85,6 +86,7 @@ var types = map[Type][]string{
 	TypePPTX: {".pptx", ".pptm", ".ppsx",
 		"application/vnd.openxmlformats-officedocument.presentationml.presentation"},
 	TypeXLSX: {".xlsx", ".xlsm", ".xltx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+	TypeRTF:  {".rtf", "application/rtf", "text/rtf", "application/x-rtf"},
 	TypeODT:  {".odt", ".ott", "application/vnd.oasis.opendocument.text"},
 	TypeEPUB: {".epub", "application/epub+zip"},
 	TypeEML:  {".eml", ".mht", ".mhtml", "message/rfc822", "multipart/related"},
@@ -134,6 +136,9 @@ func File(ctx context.Context, name string, data []byte) (Document, error) {
 func Sniff(kind Type, data []byte) Type {
 	if bytes.HasPrefix(data, []byte("%PDF-")) || kind == TypeDOCX && pdf.IsPDF(data) {
 		return TypePDF
+	}
+	if office.IsRTF(data) {
+		return TypeRTF
 	}
 	if packed, ok := office.TypeOf(data); ok {
 		return Type(packed)
@@ -232,6 +237,8 @@ func read(ctx context.Context, kind Type, data []byte, contentType string, insid
 		doc, err = office.XLSX(data)
 	case TypeEML:
 		doc, err = email(data, inner)
+	case TypeRTF:
+		doc, err = office.RTF(data)
 	case TypeODT:
 		doc, err = office.ODT(data)
 	case TypeEPUB:

@@ -315,3 +315,49 @@ func FuzzODT(f *testing.F) {
 		}
 	})
 }
+
+// rtfOf is a document with the fonts Times (0), Symbol (1) and a Cyrillic one (2), and white as color 1.
+func rtfOf(body string) []byte {
+	return []byte(`{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\froman\fcharset0 Times;}{\f1\froman\fcharset2 Symbol;}{\f2\fcharset204{\*\falt Arial;}Arial Cyr;}{\f3\fcharset128 Mincho;}}` +
+		`{\colortbl;\red255\green255\blue255;\red0\green0\blue0;}{\stylesheet{\s1\outlinelevel0 heading 1;}{\*\cs10 Default;}}` +
+		`{\info{\title The Load}{\author Ane Holt}{\creatim\yr2024\mo5\dy6}}{\header Head line\par}` + body + "}")
+}
+
+func TestRTF(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ body, want string }{
+		"raised, lowered, struck, hidden": {`\pard\plain\fs22 The load is 10{\super 6} N on 25 m{\up6 2} of H{\sub 2}O, {\strike 900 }{\deleted 920 }950 euros{\super\chftn{\footnote\pard\plain{\super\chftn} A note.}}.` +
+			`{\v hidden }{\cf1 white }{\fs2 tiny }{\*\unknown x}\par`, "The load is 10^6 N on 25 m^2 of H2O, 950 euros.\n\nA note."},
+		"symbols":          {`{\f1\'b1}3 mm and 5 {\f1 m}m {\field{\*\fldinst SYMBOL 109}{\fldrslt x}}`, "±3 mm and 5 µm x"},
+		"code pages":       {"F\\'e4hre \\u8364?5 {\\f2\\'cf\\'f0\\'e8} {\\f3\\'93\\'fa\\'96\\'7b} {\\uc0\\u-10179\\u-8704 }x\\line y\\emdash z", "Fähre €5 При 日本 😀x y—z"},
+		"lists":            {`{\listtext\pard\plain\f1 \'b7\tab}one\par{\listtext 2.\tab}two\par{\pntext b)\tab}three\par`, "- one\n2. two\n- b) three"},
+		"binary and parts": {"a{\\pict\\pngblip 8950}{\\*\\shppict{\\pict\\bin3 }}}}}b {\\shp{\\*\\shpinst{\\sp{\\sn x}{\\sv y}}{\\shptxt\\pard In a box.\\par}}}", "ab\n\nIn a box."},
+		"formula":          {`{\mmath{\*\moMath{\mf{\mfPr x}{\mnum{\mr a+b}}{\mden{\msSup{\me{\mr x}}{\msup{\mr 2}}}}}}}`, "(a+b)/(x^2)"},
+		"spans": {`\trowd\trhdr\clvmgf\cellx1000\cellx3000\cellx4000\pard\intbl Port\cell Boats\cell Crew\cell\row\trowd\trhdr\clvmrg\cellx1000\cellx2000\cellx3010\clvmrg\cellx4000` +
+			`\pard\intbl\cell 2023\cell 2024\cell\cell\row\trowd\cellx1000\cellx2000\cellx3000\cellx4000\pard\intbl Emloak\cell 11\cell 12\cell 40\cell\row` +
+			`\trowd\clvmrg\cellx1000\cellx2000\cellx3000\cellx4000\pard\intbl\cell 13\cell 14\cell 41\cell\row\pard`, wantSpans},
+		"merged": {`\trowd\clmgf\cellx1000\clmrg\cellx2000\cellx3000 a\cell\cell b\cell\row\trowd\cellx1000\cellx2000\cellx3000 1\cell 2\cell 3\cell\row\pard After.\par`, "| a | a | b |\n| 1 | 2 | 3 |\n\nAfter."},
+	} {
+		doc, err := extract.File(t.Context(), "a.rtf", rtfOf(tc.body))
+		if err != nil || doc.Text != tc.want || doc.Title != "The Load" || doc.Date != "2024-05-06" || doc.Authors[0] != "Ane Holt" {
+			t.Errorf("%s: %v, %q %q %q, got:\n%s\nwant:\n%s", name, err, doc.Title, doc.Date, doc.Authors, doc.Text, tc.want)
+		}
+		check(t, doc)
+	}
+	doc, err := extract.File(t.Context(), "a.rtf", rtfOf(`\pard\s1 Loads\par\pard Text.`))
+	if err != nil || len(doc.Sections) != 2 || doc.Sections[1].Path[0] != "Loads" {
+		t.Errorf("%v %+v", err, doc.Sections)
+	}
+	if _, err := extract.File(t.Context(), "a.rtf", rtfOf(strings.Repeat("{", 5000))); !errors.Is(err, extract.ErrDamaged) {
+		t.Error(err)
+	}
+}
+
+func FuzzRTF(f *testing.F) {
+	f.Add(`\trowd\clmgf\cellx1000\clmrg\cellx2000 a\cell\cell\row{\super 6}{\footnote x}\'e4\u8364?{\mf{\mnum a}}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		if doc, err := office.RTF(rtfOf(body)); err == nil && doc.Text != "" {
+			check(t, doc)
+		}
+	})
+}

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// Limits of a table: columns, and bytes that spans repeat.
+// Limits of a table: columns, bytes that spans repeat, and cells, beyond which nothing spans.
 const (
 	maxColumns  = 1000
 	maxRepeated = 1 << 20
+	maxGrid     = 4 << 20
 )
 
 // After longTable bytes, the header rows of a table are repeated, so that every passage includes them; header rows of
@@ -25,6 +26,7 @@ type Table struct {
 	down     []int // by column: rows that the last cell still spans
 	headers  int   // rows that a cell of the first row spans
 	repeated int
+	size     int
 }
 
 type tableRow struct {
@@ -50,6 +52,9 @@ func (t *Table) Cell(text string, columns, rows int) {
 	if len(t.rows) == 1 {
 		t.headers = max(t.headers, rows)
 	}
+	if t.size > maxGrid {
+		columns, rows = 1, 1
+	}
 	for i := range max(columns, 1) {
 		at := len(r.cells)
 		if at == maxColumns {
@@ -61,6 +66,7 @@ func (t *Table) Cell(text string, columns, rows int) {
 			}
 		}
 		r.cells = append(r.cells, text)
+		t.size++
 		for len(t.down) <= at {
 			t.down = append(t.down, 0)
 		}
@@ -103,6 +109,7 @@ func (t *Table) fill() {
 			text = t.again(t.rows[n-2].cells[at])
 		}
 		r.cells = append(r.cells, text)
+		t.size++
 	}
 }
 

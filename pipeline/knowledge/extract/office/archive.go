@@ -1,5 +1,5 @@
 // Package office extracts the files that are zip archives of XML parts: Word (DOCX), PowerPoint (PPTX), Excel (XLSX),
-// OpenDocument (ODT) and EPUB.
+// OpenDocument (ODT) and EPUB, and Rich Text (RTF).
 package office
 
 import (

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"nightdesk/pipeline/knowledge/extract/charset"
 	"nightdesk/pipeline/knowledge/extract/document"
@@ -248,16 +249,23 @@ func (w *docxWriter) listed(p docxParagraph, style docxStyle, number string) {
 	case style.name == "title" && w.title == "":
 		w.title = document.Clean(p.text)
 		w.b.Heading(1, p.text, "")
-	case number == "-":
-		w.b.Item("-", p.text)
 	case number != "":
-		if digits := strings.TrimRight(number, ".)"); digits != "" && strings.Trim(digits, "0123456789") == "" {
-			w.b.Item(digits+".", p.text)
-		} else { // keep "a)" and "1.2." as printed
-			w.b.Item("-", number+" "+p.text)
-		}
+		writeItem(w.b, number, p.text)
 	default:
 		w.b.Paragraph(p.text)
+	}
+}
+
+// writeItem writes a list item with its printed number or bullet.
+func writeItem(b *document.Builder, number, text string) {
+	digits := strings.TrimRight(number, ".)")
+	switch {
+	case digits != "" && strings.Trim(digits, "0123456789") == "":
+		b.Item(digits+".", text)
+	case strings.ContainsFunc(number, unicode.IsLetter) || strings.ContainsAny(number, "0123456789"):
+		b.Item("-", number+" "+text) // keep "a)" and "1.2." as printed
+	default:
+		b.Item("-", text)
 	}
 }
 
