@@ -121,6 +121,9 @@ func TestPDFAsSeen(t *testing.T) {
 		{name: "a hyphen between words", content: prose("It is a well-", "known, well-made harbour, known well for infor-",
 			"mation."), want: "It is a well-known, well-made harbour, known well for information."},
 
+		{name: "spaced letters", content: at(60, 700, 12, "S p a c e d   o u t"), want: "Spaced out"},
+		{name: "a list of letters", content: at(60, 700, 12, "A B C D E"), want: "A B C D E"},
+
 		{name: "a form field", catalogue: "/AcroForm << /Fields [21 0 R] >>", content: at(60, 700, 12, "Owner"),
 			want: "Owner Marten"},
 		{name: "a field of the page", page: "/Annots [22 0 R 24 0 R]", content: at(60, 700, 12, "Boats"),

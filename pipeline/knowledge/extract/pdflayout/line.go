@@ -22,6 +22,7 @@ func (l *pageLayout) newLine(words []pdf.Word) textLine {
 	line.size = commonHeight(words)
 	var b strings.Builder
 	raised := false // the word before
+	words = unspaced(words)
 	for i := range words {
 		if i > 0 && i+1 < len(words) && stackedAt(words, i, line.size) {
 			words[i], words[i+1] = words[i+1], words[i] // an index below an exponent comes first
@@ -66,6 +67,42 @@ func commonHeight(words []pdf.Word) (best float64) {
 	return best
 }
 
+// unspaced joins letters that are set apart, as in "S p a c e d". Wider gaps separate words. Letters in the order of
+// the alphabet are a list, and letters that stand as far apart as other words are names.
+func unspaced(words []pdf.Word) []pdf.Word {
+	var out []pdf.Word
+	gap := func(i int) float64 { // before words[i]
+		if i == 0 || i == len(words) {
+			return math.Inf(1)
+		}
+		return words[i].X0 - words[i-1].X1
+	}
+	for i := 0; i < len(words); {
+		n, least, ordered, different := 1, math.Inf(1), true, map[string]bool{}
+		for ; letter(words[i]) && i+n < len(words) && letter(words[i+n]); n++ {
+			least = min(least, gap(i+n))
+			ordered = ordered && words[i+n].Text > words[i+n-1].Text
+			different[words[i+n].Text] = true
+		}
+		spaced := n >= 4 && !ordered && len(different) > 2 && min(gap(i), gap(i+n)) > 1.3*least
+		for k, w := range words[i : i+n] {
+			if last := len(out) - 1; spaced && k > 0 && gap(i+k) < 1.6*least {
+				out[last].Text, out[last].X1 = out[last].Text+w.Text, w.X1
+				continue
+			}
+			out = append(out, w)
+		}
+		i += n
+	}
+	return out
+}
+
+// letter reports whether a word is one letter of a script with spaces.
+func letter(w pdf.Word) bool {
+	r, size := utf8.DecodeRuneInString(w.Text)
+	return size == len(w.Text) && unicode.IsLetter(r) && !document.Ideograph(r)
+}
+
 // stackedAt reports whether words[i] is an exponent and the next word an index of the word before.
 func stackedAt(words []pdf.Word, i int, size float64) bool {
 	return words[i+1].X0 < words[i].X1 && words[i].X0-words[i-1].X1 < 0.1*size &&
@@ -100,8 +137,8 @@ const noteMarks = "0123456789*†‡,"
 
 var tenPower = regexp.MustCompile(`(?:^|\D)10$`)
 
-// footnoteMark reports whether a raised text after a word refers to a note: after a word or a sentence, or if a note on
-// the page begins with it. After "m" or "10" a digit is an exponent instead.
+// footnoteMark reports whether a raised text after a word refers to a note: after a word or a sentence, or if a note
+// on the page begins with it. After "m" or "10" a digit is an exponent instead.
 func (l *pageLayout) footnoteMark(before, text string) bool {
 	if strings.Trim(text, noteMarks) != "" {
 		return false
