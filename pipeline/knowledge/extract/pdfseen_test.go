@@ -150,3 +150,15 @@ func TestPDFAsSeen(t *testing.T) {
 		t.Errorf("a picture with a page number: %v", err)
 	}
 }
+
+// What the first page says of the document beats what the file says.
+func TestPDFHead(t *testing.T) {
+	t.Parallel()
+	doc := extractPDF(t, makePDF([][]pdfText{page(
+		column(70, 780, 20, "F2", 20, "The Heat of Small Houses"), column(70, 740, 30, "F1", 10, "By Anna Voss and Jan Ahr", "12 January 2026"),
+		column(70, 670, 13, "F1", 10, "Small houses lose heat through their walls, and the report says how much of it", "is lost in a year."))},
+		"(anonymous)", "", nil, nil))
+	if doc.Title != "The Heat of Small Houses" || doc.Date != "2026-01-12" || len(doc.Authors) != 2 {
+		t.Errorf("title %q, date %q, authors %q", doc.Title, doc.Date, doc.Authors)
+	}
+}

@@ -92,8 +92,15 @@ func build(ctx context.Context, pages []pdf.Page, info pdf.Info) (document.Docum
 	w.levels = headingLevels(all, body, info.Bookmarks[:min(len(info.Bookmarks), maxBookmarks)], said.Title)
 	w.skip = contentsLines(all, info.Bookmarks, w.levels)
 	w.write()
-	doc := w.b.Document(said)
-	doc.Pages = w.pages()
+	starts := w.pages()
+	first := w.b.Text()
+	if len(pages) > 1 {
+		first = first[:starts[1]]
+	}
+	printed := document.HeadLines(first) // beats what the file says of itself
+	printed.Or(said)
+	doc := w.b.Document(printed)
+	doc.Pages = starts
 	return doc, nil
 }
 
