@@ -5,19 +5,21 @@ import (
 	"slices"
 )
 
-// fuse combines rankings, each best first, by reciprocal rank fusion (Cormack, Clarke, Buettcher 2009). The leader of
-// one of two rankings becomes first or second. Equal scores share a rank, because all passages of a section match its
-// heading equally well and their text must decide between them. Ties are ordered by id.
-func fuse(rankings ...[]hit) []hit {
+// fuse adds the scores by words and by vectors, each as a share of its own range (a convex combination: Bruch, Gai,
+// Ingber 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"). BM25 begins at 0, cosines at the smallest one;
+// a passage that one of the rankings lacks has 0 there. Without vectors the order by words remains. Ties are ordered
+// by id.
+func fuse(words, near []hit) []hit {
+	if len(near) == 0 {
+		return words
+	}
 	sum := map[int64]float64{}
-	for _, ranked := range rankings { // in fixed order, because floating-point sums depend on it
-		place, last := 0, 0.0
-		for i, h := range ranked {
-			if i == 0 || h.score != last {
-				place, last = place+1, h.score
-			}
-			sum[h.id] += 1 / float64(fuseK+place)
-		}
+	for _, h := range words {
+		sum[h.id] = wordsWeight * min(1, h.score/words[0].score/enoughWords)
+	}
+	least := near[len(near)-1].score
+	for _, h := range near {
+		sum[h.id] += (h.score - least) / max(near[0].score-least, 1e-9)
 	}
 	out := make([]hit, 0, len(sum))
 	for id, score := range sum {

@@ -26,7 +26,7 @@ func terms(query string) []string {
 		}
 		seen[w] = true
 		all = append(all, w)
-		if !text.StopWord(w) && !asks(w) {
+		if !text.StopWord(w) {
 			content = append(content, w)
 		}
 	}
@@ -34,15 +34,6 @@ func terms(query string) []string {
 		content = all
 	}
 	return content[:min(len(content), maxTerms)]
-}
-
-// asks reports whether w is a pair of ideographs that belongs to the question and not to its subject: "how", "what is".
-func asks(w string) bool {
-	r := []rune(w)
-	if len(r) != 2 || !ideograph(r[0]) {
-		return false
-	}
-	return strings.ContainsAny(w, "的了是怎什么哪吗呢") || w == "如何" || w == "为何"
 }
 
 // pairs splits runs of ideographs into overlapping pairs. A single ideograph is kept.

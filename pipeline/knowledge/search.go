@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -37,7 +38,7 @@ type Passage struct {
 	Byline
 	File  string  // absolute path at indexing time; empty for a page, or if an earlier program version did not record it
 	Score float64 // higher is better; comparable within one answer only
-	// in a Hybrid search: score by words relative to the best passage, 0 to 1; 0 if words did not find the passage
+	// in a Hybrid search: score relative to the best passage, 0 to 1
 	Share float64
 }
 
@@ -45,13 +46,16 @@ type Passage struct {
 const (
 	// fieldWeights are the weights of title, section and text in BM25 with weighted fields (BM25F: Robertson, Zaragoza,
 	// Taylor 2004; k1 and b are SQLite's, 1.2 and 0.75). Of 114 questions to eleven corpora, the first two passages
-	// answer 88 with weights 5 to 12, 86 with 2, 81 with 1, 74 with 0, and 74 with three rankings fused.
-	fieldWeights = "5, 5, 1"
+	// answer 88 with weights 5 to 12, 86 with 2, 81 with 1, and 74 with 0. More than 4 lets the name of a
+	// product that begins each question of a batch outweigh the question.
+	fieldWeights = "4, 4, 1"
 
-	fuseK         = 60  // constant of reciprocal rank fusion (Cormack, Clarke, Buettcher 2009)
-	maxCandidates = 120 // from each ranking
+	wordsWeight   = 0.2  // of the words, if the meaning weighs 1; 0.1 to 0.3 are as good
+	enoughWords   = 0.75 // share of the best score by words from which on only the meaning decides
+	maxCandidates = 120  // from each ranking
 	maxLimit      = 200
-	perSection    = 3 // passages from one section, if other sections have matches
+	perDocument   = 2    // passages, if other documents have matches
+	besideBest    = 0.25 // least share of such a match
 
 	minQuote, maxQuote = 5, 60 // number of words in a query for which passages that contain it verbatim come first
 )
@@ -77,16 +81,14 @@ func (b *finder) search(ctx context.Context, query string, limit int, mode Mode,
 		if ranked, err = b.rank(ctx, anyOf("title section text", words), fieldWeights, maxCandidates); err != nil {
 			break
 		}
+		ranked = fuse(ranked, near.hits)
 		shares = shareOfBest(ranked)
-		if ranked, err = b.namedFirst(ctx, words, ranked); err != nil {
-			break
-		}
-		if len(near.hits) > 0 {
-			ranked = fuse(ranked, near.hits)
-		}
 		if n := len(strings.Fields(query)); err == nil && minQuote <= n && n <= maxQuote {
 			var verbatim []hit
 			verbatim, err = b.rank(ctx, "{text} : "+phrase(query), "0, 0, 1", limit)
+			for _, h := range verbatim {
+				shares[h.id] = 1
+			}
 			ranked = first(verbatim, ranked)
 		}
 	default:
@@ -105,42 +107,43 @@ func (b *finder) search(ctx context.Context, query string, limit int, mode Mode,
 	}
 	found = withoutCopies(found)
 	if mode == Hybrid && len(found) > 0 {
-		beside, err := b.beside(ctx, found[0])
+		found = spread(found)
+		best, err := b.whole(ctx, found[0])
 		if err != nil {
 			return nil, b.failed(ctx, "search", err)
 		}
-		found = withBeside(spread(found, limit), beside)
+		found = slices.DeleteFunc(found, func(p Passage) bool { return p.within(best) })
+		found = slices.Insert(found, 0, best)
 	}
 	return found[:min(len(found), limit)], nil
 }
 
-// besideShare is the minimum Share of an adjacent passage, as a fraction of the best passage's Share.
-const besideShare = 0.9
+// A passage is shown with the section around it, because an answer often begins before it or goes on after it: with all
+// of a section up to sectionSize bytes, else with the passages before and after it.
+const sectionSize = 6000
 
-// beside returns the passages before and after p in its section. Their ids are adjacent.
-func (b *finder) beside(ctx context.Context, p Passage) ([]Passage, error) {
-	return b.selectPassages(ctx, `WHERE p.section = (SELECT section FROM passages WHERE id = ?1)
-		AND p.id IN (?1 - 1, ?1 + 1) ORDER BY p.id`, p.ID)
+// whole returns a passage with the section around it, as one passage.
+func (b *finder) whole(ctx context.Context, p Passage) (Passage, error) {
+	section, err := b.selectPassages(ctx,
+		`WHERE p.section = (SELECT section FROM passages WHERE id = ?) ORDER BY p.offset`, p.ID)
+	if err != nil || len(section) == 0 {
+		return p, err
+	}
+	end := func(of []Passage) int { last := of[len(of)-1]; return last.Offset + len(last.Text) }
+	if end(section)-section[0].Offset > sectionSize {
+		at := slices.IndexFunc(section, func(s Passage) bool { return s.ID == p.ID })
+		section = section[max(0, at-1):min(at+2, len(section))]
+	}
+	out := section[0]
+	out.ID, out.Score, out.Share = p.ID, p.Score, p.Share
+	err = b.read.QueryRowContext(ctx, `SELECT CAST(substr(CAST(text AS BLOB), ?, ?) AS TEXT) FROM documents WHERE key = ?`,
+		out.Offset+1, end(section)-out.Offset, out.Document).Scan(&out.Text)
+	out.Hash = topicqueue.TextHash(out.Text)
+	return out, err
 }
 
-// withBeside inserts the adjacent passages after the best one, because an answer often starts before or continues after
-// it. In the evaluation with 114 questions, six passages answer 99 questions with this step and 95 without it.
-func withBeside(found, beside []Passage) []Passage {
-	best := found[0]
-	out := []Passage{best}
-	for _, p := range beside {
-		p.Score, p.Share = best.Score, besideShare*best.Share
-		if i := slices.IndexFunc(found, func(f Passage) bool { return f.ID == p.ID }); i >= 0 {
-			p.Share = max(p.Share, found[i].Share)
-		}
-		out = append(out, p)
-	}
-	for _, p := range found[1:] {
-		if !slices.ContainsFunc(out, func(o Passage) bool { return o.ID == p.ID }) {
-			out = append(out, p)
-		}
-	}
-	return out
+func (p Passage) within(q Passage) bool {
+	return p.Document == q.Document && q.Offset <= p.Offset && p.Offset+len(p.Text) <= q.Offset+len(q.Text)
 }
 
 // first returns some followed by the other hits that are not in some.
@@ -170,51 +173,6 @@ func shareOfBest(ranked []hit) map[int64]float64 {
 		shares[h.id] = h.score / ranked[0].score
 	}
 	return shares
-}
-
-// namedFirst moves passages with the rarest query word to the front if that word occurs in a document title, because it
-// then names the subject of the query. Elsewhere, the rarest word is just as often one that only the user chose.
-func (b *finder) namedFirst(ctx context.Context, words []string, ranked []hit) ([]hit, error) {
-	rarest, fewest := "", 0
-	for _, w := range words {
-		n, err := b.count(ctx, "{title section text} : "+quoted(w))
-		if err != nil {
-			return nil, err
-		}
-		if n > 0 && (fewest == 0 || n < fewest) {
-			rarest, fewest = w, n
-		}
-	}
-	if rarest == "" {
-		return ranked, nil
-	}
-	if n, err := b.count(ctx, "{title} : "+quoted(rarest)); err != nil || n == 0 {
-		return ranked, err
-	}
-	having, err := b.rank(ctx, "{title section text} : "+quoted(rarest), fieldWeights, fewest)
-	if err != nil {
-		return nil, err
-	}
-	has := make(map[int64]bool, len(having))
-	for _, h := range having {
-		has[h.id] = true
-	}
-	slices.SortStableFunc(ranked, func(a, b hit) int {
-		switch {
-		case has[a.id] == has[b.id]:
-			return 0
-		case has[a.id]:
-			return -1
-		}
-		return 1
-	})
-	return ranked, nil
-}
-
-// count returns the number of passages that match an FTS5 query.
-func (b *finder) count(ctx context.Context, match string) (n int, err error) {
-	err = b.read.QueryRowContext(ctx, `SELECT count(*) FROM words WHERE words MATCH ?`, match).Scan(&n)
-	return n, err
 }
 
 const passageColumns = `p.id, d.key, d.title, s.path, s.anchor, p.page, p.offset, p.text, p.hash, d.date,
@@ -276,21 +234,20 @@ func withoutCopies(found []Passage) []Passage {
 	})
 }
 
-// spread moves passages beyond the share of a document or section to the end, in order. Passages from several documents
-// therefore come before the tenth passage of one document.
-func spread(found []Passage, limit int) []Passage {
-	perDocument := max(2, 2*limit/3)
-	documents, sections := map[string]int{}, map[string]int{}
-	var first, later []Passage
+// spread moves passages beyond the share of a document behind the others that are at least besideBest, and
+// passages that only ask after these.
+func spread(found []Passage) []Passage {
+	documents := map[string]int{}
+	var first, later, weak []Passage
 	for _, p := range found {
-		section := p.Document + separator + strings.Join(p.Section, separator)
-		if documents[p.Document] >= perDocument || sections[section] >= perSection {
+		switch documents[p.Document]++; {
+		case p.Share < besideBest || text.Asks(p.Text):
+			weak = append(weak, p)
+		case documents[p.Document] > perDocument:
 			later = append(later, p)
-			continue
+		default:
+			first = append(first, p)
 		}
-		documents[p.Document]++
-		sections[section]++
-		first = append(first, p)
 	}
-	return append(first, later...)
+	return slices.Concat(first, later, weak)
 }

@@ -20,6 +20,9 @@ const (
 	// 86 of 114 questions with 0.5 and 0.6, and 84 with 0.7. With these values, passages on a wrong company or site are
 	// kept for 3, 1 and 1 of 12 questions.
 	enoughShare = 0.6
+
+	// asking is the factor on the score of a passage that asks and does not answer. Its title is often the question.
+	asking = 0.3
 )
 
 // decideExtractively plans the remaining queries. The evidence is sufficient if there are none.
@@ -115,7 +118,7 @@ func (s passageShares) of(source topicqueue.Source, p recheck.Part) float64 {
 	return share
 }
 
-// bestShares ranks the results of calls. Word-based scores of the knowledge base search are kept, and named items that
+// bestShares ranks the results of calls. The scores of the knowledge base search are kept, and named items that
 // were looked up get 1. Other passages are ranked together by their words (BM25). Excerpts of web searches are not
 // ranked, because they are not evidence.
 func (a *assignment) bestShares(outcomes []outcome) passageShares {
@@ -147,6 +150,11 @@ func (a *assignment) bestShares(outcomes []outcome) passageShares {
 		}
 	}
 	scores := text.BM25(a.question(), docs)
+	for i, d := range docs {
+		if text.Asks(d.Text) {
+			scores[i] *= asking
+		}
+	}
 	best := slices.Max(append(scores, 0))
 	for i, s := range scores {
 		if s > 0 {
@@ -157,29 +165,17 @@ func (a *assignment) bestShares(outcomes []outcome) passageShares {
 	return shares
 }
 
-// ranked reports whether a search scored its sources by words.
+// ranked reports whether a search scored its sources.
 func ranked(sources []topicqueue.Source) bool {
 	return slices.ContainsFunc(sources, func(s topicqueue.Source) bool { return s.Share > 0 })
 }
 
-// inOrder returns the shares of sources in the order of a knowledge base search. The order includes vector similarity,
-// but the values are word-based scores, sorted. Sources without such a score get one only in the first two positions.
-// sources must have at least one score.
+// inOrder returns the shares of sources, sorted: the order of a knowledge base search is more than its scores.
 func inOrder(sources []topicqueue.Source) []float64 {
-	var values []float64
-	for _, s := range sources {
-		if s.Share > 0 {
-			values = append(values, s.Share)
-		}
-	}
-	slices.SortFunc(values, func(a, b float64) int { return cmp.Compare(b, a) })
 	shares := make([]float64, len(sources))
-	next := 0
 	for i, s := range sources {
-		if s.Share > 0 || i < 2 {
-			shares[i] = values[min(next, len(values)-1)]
-			next++
-		}
+		shares[i] = s.Share
 	}
+	slices.SortFunc(shares, func(a, b float64) int { return cmp.Compare(b, a) })
 	return shares
 }

@@ -187,9 +187,6 @@ func TestShares(t *testing.T) {
 		{"nearly as good as the best", map[string]func(string) tools.Result{
 			"rag_hybrid": func(string) tools.Result { return shared([]float64{1, .6, .59}, "One.", "Two.", "Three.") },
 		}, []string{"One.", "Two."}},
-		{"what only vectors have found, among the first two", map[string]func(string) tools.Result{
-			"rag_hybrid": func(string) tools.Result { return shared([]float64{0, 1, 0, .8}, "One.", "Two.", "Three.", "Four.") },
-		}, []string{"One.", "Two.", "Four."}},
 		{"a search that does not rank by words", map[string]func(string) tools.Result{
 			"rag_naive": func(string) tools.Result {
 				r := found("Cheese is ripe.", "Tides of the moon are spring tides.", "Spring tides.")
