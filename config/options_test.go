@@ -40,7 +40,7 @@ func TestRunOptions(t *testing.T) {
 		{name: "medium by default", kb: "handbook", want: func(o *topicqueue.Options) {}},
 		{name: "quick", preset: "quick", kb: "handbook", want: func(o *topicqueue.Options) {
 			o.Preset, o.IterationMode, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "quick", "fixed", 1, 1, 0, 5
-			sized(o, 15, 3, 300)
+			sized(o, 15, 3, 600)
 		}},
 		{name: "deep", preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
 			o.Preset, o.IterationMode, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "deep", "fixed", 8, 7, 2, 12
@@ -64,7 +64,7 @@ func TestRunOptions(t *testing.T) {
 		{name: "mode set, number of that mode is the default", flags: map[string]string{"planning.decompose.mode": "auto"}, preset: "quick", kb: "handbook", want: func(o *topicqueue.Options) {
 			o.Preset, o.IterationMode, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.MaxLoops,
 				o.QueueMaxLength = "quick", "fixed", "auto", 8, 1, 0, 12
-			sized(o, 15, 3, 300)
+			sized(o, 15, 3, 600)
 		}},
 		{name: "long queue stays", file: "queue: {max_length: 40}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.QueueMaxLength = 40 }},
 		{name: "no review", file: "researching: {max_loops: 0}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.MaxLoops = 0 }},

@@ -25,7 +25,7 @@ var presetFiles embed.FS
 var presetOrder = []Preset{
 	{Name: topicqueue.PathShallow, QuotedWords: 300},
 	{Name: topicqueue.PathRoute, QuotedWords: 900},
-	{Name: "quick", QuotedWords: 300},
+	{Name: "quick", QuotedWords: 600},
 	{Name: "medium", QuotedWords: 900},
 	{Name: "deep", QuotedWords: 1800},
 	{Name: "auto", QuotedWords: 1800},

@@ -44,7 +44,6 @@ type Texts struct {
 	Confirmed Text `yaml:"confirmed"` // Sentences, Unverified, Unsupported, FactsUncited
 
 	Quoted      Text `yaml:"quoted"`
-	Missing     Text `yaml:"missing"` // Terms
 	Opening     Text `yaml:"opening"` // Topic, Claims, Documents
 	Closing     Text `yaml:"closing"` // Sections, Citations, Gaps
 	NothingFor  Text `yaml:"nothing_for"`

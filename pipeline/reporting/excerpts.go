@@ -9,7 +9,6 @@ import (
 	"nightdesk/pipeline/report"
 	"nightdesk/pipeline/reporting/checking"
 	"nightdesk/pipeline/reporting/quoted"
-	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -31,9 +30,9 @@ var olderWords = map[string]int{"shallow": 300, "quick": 300, "deep": 1800, "aut
 func (w *writer) quoted(ctx context.Context) (Report, error) {
 	d := draft{extractive: true}
 	outline := Outline{Title: w.title}
-	var shown []quoted.Excerpt
+	left := w.stats.Claims
 	add := func(title string, body []report.Block, of []quoted.Excerpt) {
-		shown = append(shown, of...)
+		left -= len(claimsOfExcerpts(of))
 		d.sections = append(d.sections, part{title: title, partText: partText{Blocks: body},
 			claims: claimsOfExcerpts(of), excerpts: of})
 		outline.Sections = append(outline.Sections, sectionOf(title, claimsOfExcerpts(of)))
@@ -56,25 +55,18 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 	} else {
 		weak := func(e quoted.Excerpt) bool { return e.Relevance < quoted.Further*enoughShare }
 		best := quoted.Choose(slices.DeleteFunc(quoted.Excerpts(w.run.Topic, w.claims), weak), w.quotedWords())
-		add(w.texts.BestMatch.String(), quoted.Bodies(best[:1], ""), best[:1])
-		for _, of := range quoted.ByDocument(best[1:]) {
+		best, others := quoted.OfSection(best)
+		add(w.texts.BestMatch.String(), quoted.Bodies(best, ""), best)
+		for _, of := range quoted.ByDocument(others) {
 			title := quoted.DocumentTitle(of[0].Claims[0])
 			add(title, quoted.Bodies(of, title), of)
 		}
-	}
-	left := w.stats.Claims
-	for _, e := range shown {
-		left -= len(e.Claims)
 	}
 	w.stats.ClaimsLeftOut = left
 	if s, ids := w.disagreementSection(nil); len(ids) > 0 {
 		d.sections = append(d.sections, s)
 	}
-	opening := w.texts.Quoted.String()
-	if missing := quoted.Unmentioned(w.run.Topic, shown); len(missing) > 0 {
-		opening += w.texts.Space + w.texts.Missing.With(prompts.V{"Terms": missing})
-	}
-	d.opening = localPart("", opening)
+	d.opening = localPart("", w.texts.Quoted.String())
 	w.reached(MomentOutlined, outline.titles()...)
 	for _, s := range d.sections {
 		w.reached(MomentSection, s.title)

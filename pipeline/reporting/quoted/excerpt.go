@@ -19,9 +19,6 @@ import (
 const (
 	// maxBetween is the maximum distance between two claims of an excerpt, in bytes.
 	maxBetween = 8
-	// variety weighs relevance against similarity to excerpts already chosen. It is lambda of maximal marginal
-	// relevance; Carbonell and Goldstein 1998 recommend 0.7 for a few best answers.
-	variety = 0.7
 	// Further is the factor on the scores (BM25 for the topic, relative to the best) of passages from blocks after the
 	// first, whose sections answered the topic less well.
 	Further = 0.8
@@ -46,14 +43,22 @@ func Excerpts(topic string, claims []evidence.Claim) []Excerpt {
 		}
 		at[c.CitationID] = append(at[c.CitationID], c)
 	}
+	type place struct {
+		document string
+		offset   int
+		quote    string
+	}
 	var out []Excerpt
+	seen := map[place]bool{} // a passage is in more than one source if it stands around others
 	for _, id := range ids {
-		of := at[id]
+		of := slices.DeleteFunc(at[id], func(c evidence.Claim) bool {
+			p := place{c.Document(), c.Offset(), c.Quote}
+			twice := seen[p]
+			seen[p] = true
+			return twice
+		})
 		slices.SortStableFunc(of, func(a, b evidence.Claim) int { return cmp.Compare(a.Start, b.Start) })
 		for i, c := range of {
-			if i > 0 && c.Start == of[i-1].Start && c.Quote == of[i-1].Quote { // found by another block too
-				continue
-			}
 			if i > 0 && c.Start <= of[i-1].End+maxBetween {
 				last := &out[len(out)-1]
 				last.Claims = append(last.Claims, c)
@@ -131,35 +136,37 @@ func withoutHeld(all []Excerpt) []Excerpt {
 	return out
 }
 
-// Choose selects whole excerpts by maximal marginal relevance, best first, up to the number of words. It returns at
-// least one, if there are any. The last one may exceed the limit by two thirds.
+// Choose selects whole excerpts, most relevant first, up to the number of words. It returns at least one, if there are
+// any. The last one may exceed the limit by two thirds.
 func Choose(all []Excerpt, words int) []Excerpt {
 	all = withoutHeld(all)
+	slices.SortStableFunc(all, func(a, b Excerpt) int { return cmp.Compare(b.Relevance, a.Relevance) })
 	var chosen []Excerpt
-	taken := make([]bool, len(all))
-	for used := 0; used < words; {
-		best, most := -1, 0.0
-		for i, e := range all {
-			if taken[i] || len(chosen) > 0 && used+e.words > words+words*2/3 {
-				continue
-			}
-			alike := 0.0
-			for _, c := range chosen {
-				alike = max(alike, text.Similarity(e.Body, c.Body))
-			}
-			if score := variety*e.Relevance - (1-variety)*alike; best < 0 || score > most {
-				best, most = i, score
-			}
+	used := 0
+	for _, e := range all {
+		if len(chosen) == 0 || used < words && used+e.words <= words+words*2/3 {
+			chosen = append(chosen, e)
+			used += e.words
 		}
-		if best < 0 {
-			break
-		}
-		taken[best] = true
-		used += all[best].words
-		chosen = append(chosen, all[best])
 	}
 	return chosen
 }
+
+// OfSection returns the excerpts of the section of the first one, in order, and the others.
+func OfSection(all []Excerpt) (of, others []Excerpt) {
+	for _, e := range all {
+		if first, c := all[0].Claims[0], e.Claims[0]; c.Document() == first.Document() &&
+			slices.Equal(c.Source.Section, first.Source.Section) {
+			of = append(of, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	slices.SortStableFunc(of, inDocument)
+	return of, others
+}
+
+func inDocument(a, b Excerpt) int { return cmp.Compare(a.Claims[0].Offset(), b.Claims[0].Offset()) }
 
 // ByDocument groups excerpts by document. Groups are in the order of their best excerpt, and excerpts of one document
 // in the document's order.
@@ -177,7 +184,7 @@ func ByDocument(all []Excerpt) [][]Excerpt {
 		out[i] = append(out[i], e)
 	}
 	for _, of := range out {
-		slices.SortStableFunc(of, func(a, b Excerpt) int { return cmp.Compare(a.Claims[0].Offset(), b.Claims[0].Offset()) })
+		slices.SortStableFunc(of, inDocument)
 	}
 	return out
 }
@@ -225,30 +232,4 @@ func placeTitle(c evidence.Claim, document string) string {
 		}
 	}
 	return strings.Join(names, " › ")
-}
-
-// maxUnmentioned is the maximum number of topic words that Unmentioned returns.
-const maxUnmentioned = 4
-
-// Unmentioned returns the words of the topic that appear in no excerpt, heading or source name.
-func Unmentioned(topic string, shown []Excerpt) []string {
-	has := map[string]bool{}
-	for _, e := range shown {
-		s := e.Claims[0].Source
-		for _, t := range text.Terms(strings.Join(append([]string{e.Body, s.Title, s.Document, s.URL}, s.Section...), "\n")) {
-			has[t] = true
-		}
-	}
-	var missing []string
-	for word := range strings.FieldsSeq(topic) {
-		word = strings.Trim(word, `.,;:?!()[]"'“”‘’«»`)
-		terms := text.Terms(word)
-		if len(terms) == 0 || strings.ContainsFunc(word, text.Wide) || len(missing) == maxUnmentioned {
-			continue
-		}
-		if !slices.ContainsFunc(terms, func(t string) bool { return has[t] }) && !slices.Contains(missing, word) {
-			missing = append(missing, word)
-		}
-	}
-	return missing
 }
