@@ -2,6 +2,7 @@ package topiclist
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -79,6 +80,9 @@ func NewReader(r io.Reader, name string, format Format, template *Template, valu
 	head, err := in.Peek(peekBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
+	}
+	if bytes.HasPrefix(head, []byte("PK\x03\x04")) {
+		return nil, errors.New("this is a workbook or another packed file; save the list as CSV")
 	}
 	if format == "" {
 		format = detect(name, head, template)

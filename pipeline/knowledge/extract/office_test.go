@@ -361,3 +361,21 @@ func FuzzRTF(f *testing.F) {
 		}
 	})
 }
+
+// The head of a document as it is printed counts more than the properties of its file.
+func TestOfficeHead(t *testing.T) {
+	t.Parallel()
+	const line, rest = "Voss & Ahr Consulting Engineers. Final report, 3 September 2025.", "The load of the bridge was measured in spring by two teams."
+	amp := strings.ReplaceAll(line, "&", "&amp;")
+	for name, data := range map[string][]byte{
+		"a.docx": makeDOCX(wp("", wr("Bridge of Emloak")) + wp("", wr(amp)) + wp("", wr(rest))),
+		"a.odt":  odtOf("<text:h>Bridge of Emloak</text:h><text:p>"+amp+"</text:p><text:p>"+rest+"</text:p>", "meta.xml", "<m><creation-date>2001-01-01T00:00:00</creation-date></m>"),
+		"a.rtf":  rtfOf(`\pard\s1 Bridge of Emloak\par\pard ` + line + `\par ` + rest + `\par`),
+		"a.pptx": pptxOf(shape("title", "Bridge of Emloak") + shape("", amp) + shape("", rest)),
+	} {
+		doc, err := extract.File(t.Context(), name, data)
+		if err != nil || doc.Publisher != "Voss & Ahr Consulting Engineers" || doc.Date != "2025-09-03" {
+			t.Errorf("%s: %v, %q, %q", name, err, doc.Publisher, doc.Date)
+		}
+	}
+}

@@ -89,7 +89,7 @@ func (s *Metadata) AddAuthor(value string) {
 	}
 	for name := range strings.SplitSeq(text.Start(value, maxValue), ";") {
 		name = Person(Clean(name))
-		if strings.HasPrefix(name, "(") && strings.HasSuffix(name, ")") { // what a program writes: (anonymous)
+		if programAuthor.MatchString(name) {
 			continue
 		}
 		if name != "" && len(s.Authors) < MaxNames && !strings.Contains(name, "://") && !slices.Contains(s.Authors, name) {
@@ -97,6 +97,10 @@ func (s *Metadata) AddAuthor(value string) {
 		}
 	}
 }
+
+// programAuthor matches what programs write as the author: (anonymous), python-docx.
+var programAuthor = regexp.MustCompile(
+	`(?i)^(?:\(.*\)|python-(?:docx|pptx)|openpyxl|apache poi|microsoft office user|user|admin|unknown)$`)
 
 // Person returns the name in "Ane Holt <ane@example.org>".
 func Person(s string) string {
@@ -148,7 +152,7 @@ var (
 	titlePrefix = regexp.MustCompile(
 		`(?i)^(?:microsoft (?:word|powerpoint|excel)|powerpoint presentation|writer|impress)\s*[-–]\s*`)
 	noTitle = regexp.MustCompile(`(?i)^(?:untitled.*|no title|title|titel|document\d*|dokument\d*|presentation\d*|` +
-		`\(.*\)|slide \d+|powerpoint[- ]pr.sentation|\W*|[\d\W_]+)$`)
+		`\(.*\)|slide \d+|powerpoint[- ]pr.sentation|\PL*)$`)
 )
 
 // FileTitle returns a cleaned metadata title, or "" for titles that programs generate, such as file names.

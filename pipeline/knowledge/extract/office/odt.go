@@ -39,7 +39,7 @@ func ODT(data []byte) (document.Document, error) {
 	if err != nil {
 		return document.Document{}, err
 	}
-	var said document.Metadata
+	said := document.Metadata{OfFile: true}
 	changed := ""
 	_ = f.each("meta.xml", "title initial-creator creator creation-date date", func(e *xmltree.Element) {
 		switch e.Name {

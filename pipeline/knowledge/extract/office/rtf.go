@@ -44,6 +44,7 @@ func RTF(data []byte) (document.Document, error) {
 	}
 	r.flushTable()
 	r.paragraph()
+	r.said.OfFile = true
 	r.said.Date = cmp.Or(r.dates["revtim"], r.dates["creatim"])
 	return r.b.Document(r.said), nil
 }
