@@ -232,7 +232,7 @@ func read(ctx context.Context, kind Type, data []byte, contentType string, insid
 	case TypeDOCX:
 		doc, err = office.DOCX(data, inner)
 	case TypePPTX:
-		doc, err = office.PPTX(data)
+		doc, err = office.PPTX(data, inner)
 	case TypeXLSX:
 		doc, err = office.XLSX(data)
 	case TypeEML:

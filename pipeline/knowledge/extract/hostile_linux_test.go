@@ -66,6 +66,13 @@ func TestHostile(t *testing.T) {
 		{"linked data", "a.html", fill(`<script type="application/ld+json">[{"@graph":[]}]</script>`) + "x"},
 		{"nested data", "a.html", `<script type="application/ld+json">` + fill("[") + "</script>x"},
 		{"text rules", "a.txt", fill("---\nx\n")},
+		{"groups of RTF", "a.rtf", `{\rtf1 ` + fill(`{\super 1}{\footnote x}`)},
+		{"cells of RTF", "a.rtf", `{\rtf1 \trowd` + fill(`\cellx9 a\cell`) + `\row`},
+		{"rows of RTF", "a.rtf", `{\rtf1 ` + fill(`\trowd\clvmrg\cellx9\cellx99 a\cell b\cell\row`)},
+		{"bytes of RTF", "a.rtf", `{\rtf1 ` + fill(`\'e4\u-10179 \loch`)},
+		{"fonts of RTF", "a.rtf", `{\rtf1{\fonttbl` + fill(`{\f1 x;}`) + "}x}"},
+		{"parts of an e-mail", "a.eml", "From: a\nContent-Type: multipart/mixed; boundary=b\n\n" + fill("--b\n\nx\n")},
+		{"a header of an e-mail", "a.eml", "Subject: " + fill("=?utf-8?q?a?= ") + "\n\nx"},
 		{"page breaks", "a.txt", "x\n" + fill("[Page 1]\n\n")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

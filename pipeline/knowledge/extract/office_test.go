@@ -205,17 +205,19 @@ const diagramXML = `<dgm:dataModel xmlns:dgm="d" xmlns:a="a"><dgm:ptLst><dgm:pt 
 func TestOfficeParts(t *testing.T) {
 	t.Parallel()
 	drawn := `<a:graphic xmlns:a="a" xmlns:r="r"><a:graphicData><c:chart r:id="c1"/></a:graphicData></a:graphic>`
+	book := xlsxOf("", xrow("1", "", xcell("A1", "Port"), xcell("B1", "0:9")), "")
+	object := `<a:graphic xmlns:a="a" xmlns:r="r"><a:graphicData><p:oleObj r:id="o1"/></a:graphicData></a:graphic>`
 	smart := `<a:graphic xmlns:a="a" xmlns:r="r"><a:graphicData><dgm:relIds r:dm="d1"/></a:graphicData></a:graphic>`
 	parts := []string{"word/_rels/document.xml.rels", relations("c1", "chart", "charts/chart1.xml", "d1", "diagramData", "diagrams/data1.xml",
-		"h", "aFChunk", "chunk.htm", "t", "aFChunk", "chunk.txt", "x", "aFChunk", "missing.htm"),
-		"word/charts/chart1.xml", chartXML, "word/diagrams/data1.xml", diagramXML, "word/chunk.htm", "<h1>Annex</h1><p>The area is 5 m<sup>2</sup>.</p>", "word/chunk.txt", "Plain text."}
+		"h", "aFChunk", "chunk.htm", "o1", "package", "embeddings/a.xlsx", "t", "aFChunk", "chunk.txt", "x", "aFChunk", "missing.htm"),
+		"word/charts/chart1.xml", chartXML, "word/diagrams/data1.xml", diagramXML, "word/chunk.htm", "<h1>Annex</h1><p>The area is 5 m<sup>2</sup>.</p>", "word/chunk.txt", "Plain text.", "word/embeddings/a.xlsx", string(book)}
 	docx := func(body string) []byte {
 		return pack(append([]string{"word/document.xml", `<w:document xmlns:w="w" xmlns:r="r"><w:body>` + body + `</w:body></w:document>`}, parts...)...)
 	}
 	deck := func(frame, slideAttributes string) []byte {
 		return pack("ppt/presentation.xml", "<p/>", "ppt/slides/slide1.xml", `<p:sld><p:cSld><p:graphicFrame>`+frame+`</p:graphicFrame></p:cSld></p:sld>`,
 			"ppt/slides/slide2.xml", `<p:sld show="0"><p:cSld>`+shape("", "Not shown")+`</p:cSld></p:sld>`,
-			"ppt/slides/_rels/slide1.xml.rels", relations("c1", "chart", "../charts/chart1.xml", "d1", "diagramData", "../diagrams/data1.xml"),
+			"ppt/slides/_rels/slide1.xml.rels", relations("c1", "chart", "../charts/chart1.xml", "d1", "diagramData", "../diagrams/data1.xml", "o1", "package", "../embeddings/a.xlsx"), "ppt/embeddings/a.xlsx", string(book),
 			"ppt/charts/chart1.xml", chartXML, "ppt/diagrams/data1.xml", diagramXML)
 	}
 	chart, list := "Boats by port: share of all\n\n| Port | 2023 | 2024 |\n| Emloak | 11% |  |\n| Spanoak | 13% | 14 |", "- Plan\n- Check"
@@ -225,6 +227,7 @@ func TestOfficeParts(t *testing.T) {
 	}{
 		"chart.docx": {docx(wp("", wr("See:"), "<w:r><w:drawing>"+drawn+"</w:drawing></w:r>")), "See:\n\n" + chart}, "chart.pptx": {deck(drawn, ""), chart},
 		"diagram.docx": {docx(wp("", "<w:r><w:drawing>"+smart+"</w:drawing></w:r>")), list}, "diagram.pptx": {deck(smart, ""), list},
+		"object.docx": {docx(wp("", `<w:r><w:object><o:OLEObject r:id="o1"/></w:object></w:r>`)), "| Port | 9 |"}, "object.pptx": {deck(object, ""), "| Port | 9 |"},
 		"chunks.docx":          {docx(wp("", wr("Body.")) + `<w:altChunk r:id="h"/><w:altChunk r:id="t"/><w:altChunk r:id="x"/>`), "Body.\n\nThe area is 5 m^2.\n\nPlain text."},
 		"chart in a cell.docx": {docx("<w:tbl><w:tr>" + wcell("", "a") + "<w:tc><w:p><w:r><w:drawing>" + drawn + "</w:drawing></w:r></w:p></w:tc></w:tr></w:tbl>"), "| a |  |\n\n" + chart},
 	} {

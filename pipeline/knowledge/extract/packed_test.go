@@ -184,7 +184,7 @@ func FuzzPacked(f *testing.F) {
 	f.Fuzz(func(t *testing.T, shapes, chapter, rows string) {
 		for _, doc := range []func() (extract.Document, error){
 			func() (extract.Document, error) {
-				return office.PPTX(pack("ppt/presentation.xml", "<p/>", "ppt/slides/slide1.xml", slide(shapes)))
+				return office.PPTX(pack("ppt/presentation.xml", "<p/>", "ppt/slides/slide1.xml", slide(shapes)), noInner)
 			},
 			func() (extract.Document, error) { return office.EPUB(epub("OEBPS/text/one.xhtml", chapter)) },
 			func() (extract.Document, error) { return extract.CSV(strings.ToValidUTF8(rows, "")), nil },

@@ -28,6 +28,7 @@ const (
 type archive struct {
 	parts    map[string]*zip.File // by clean path
 	unpacked int                  // bytes unpacked so far
+	inner    Inner                // reads the documents in it
 }
 
 // openArchive opens a zip file. The error wraps ErrDamaged or ErrTooLarge.

@@ -14,8 +14,22 @@ import (
 // maxPoints is the maximum number of points of a chart's series that are read.
 const maxPoints = 10_000
 
-// drawings writes the charts and diagrams that an element shows. targets are the relationships of its part. Damaged
-// ones are left out.
+// Inner reads a file that stands in another. The name or the media type tell its format.
+type Inner func(name, mediaType string, data []byte) (document.Document, error)
+
+// chunk writes a document that stands in this one, with its headings from a level down. Damaged ones are left out.
+func (f *archive) chunk(b *document.Builder, name string, level int) {
+	data, err := f.read(name)
+	if err != nil || data == nil {
+		return
+	}
+	if doc, err := f.inner(name, "", data); err == nil {
+		b.Append(doc, level)
+	}
+}
+
+// drawings writes the charts, diagrams and embedded documents that an element shows. targets are the relationships of
+// its part. Damaged ones are left out.
 func (f *archive) drawings(b *document.Builder, targets map[string]string, e *xmltree.Element) {
 	e.Visit(func(k *xmltree.Element) bool {
 		switch k.Name {
@@ -23,6 +37,8 @@ func (f *archive) drawings(b *document.Builder, targets map[string]string, e *xm
 			f.chart(b, targets[k.Attr["id"]])
 		case "relIds":
 			f.diagram(b, targets[k.Attr["dm"]])
+		case "oleObj", "OLEObject":
+			f.chunk(b, targets[k.Attr["id"]], 3)
 		}
 		return true
 	})

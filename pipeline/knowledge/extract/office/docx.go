@@ -30,8 +30,9 @@ func DOCX(data []byte, inner Inner) (document.Document, error) {
 		return document.Document{}, fmt.Errorf("%w: a zip file without a document of Word", charset.ErrBinary)
 	}
 	folder := path.Dir(main)
-	w := &docxWriter{archive: f, b: document.NewBuilder(), notes: map[string][]string{}, inner: inner}
+	w := &docxWriter{archive: f, b: document.NewBuilder(), notes: map[string][]string{}}
 	w.targets, _ = f.related(main)
+	f.inner = inner
 	err = f.each(main, "background", func(*xmltree.Element) { w.ground = true })
 	styles, styleErr := f.styles(path.Join(folder, "styles.xml"))
 	lists, listErr := f.numbering(path.Join(folder, "numbering.xml"))
@@ -68,7 +69,6 @@ type docxWriter struct {
 	b       *document.Builder
 	styles  docxStyles
 	lists   *docxLists
-	inner   Inner
 	notes   map[string][]string // by kind and id
 	title   string
 	code    []string           // lines of the current code block
@@ -90,25 +90,11 @@ func (w *docxWriter) block(e *xmltree.Element) {
 		}
 		w.blocks(e, w.block)
 	case "altChunk":
-		w.chunk(w.targets[e.Attr["id"]])
+		w.flushCode()
+		w.chunk(w.b, w.targets[e.Attr["id"]], 1)
 	default: // deleted or moved away
 	}
 }
-
-// chunk writes a document in another format that stands in this one. Damaged ones are left out.
-func (w *docxWriter) chunk(name string) {
-	data, err := w.archive.read(name)
-	if err != nil || data == nil {
-		return
-	}
-	if doc, err := w.inner(name, "", data); err == nil {
-		w.flushCode()
-		w.b.Append(doc, 1)
-	}
-}
-
-// Inner reads a file that stands in another. The name or the media type tell its format.
-type Inner func(name, mediaType string, data []byte) (document.Document, error)
 
 // blocks calls use for the paragraphs, tables and content controls in an element.
 func (w *docxWriter) blocks(parent *xmltree.Element, use func(*xmltree.Element)) {
@@ -188,7 +174,7 @@ func (w *docxWriter) inline(p *docxParagraph, text *line, parent *xmltree.Elemen
 			text.write(formula(e), k)
 		case "footnoteReference", "endnoteReference":
 			p.notes = append(p.notes, w.notes[strings.TrimSuffix(e.Name, "Reference")+e.Attr["id"]]...)
-		case "graphicData":
+		case "graphicData", "object":
 			w.drawn = append(w.drawn, e)
 			w.inline(p, text, e, k)
 		case "txbxContent":

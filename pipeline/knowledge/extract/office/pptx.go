@@ -16,11 +16,12 @@ import (
 
 // PPTX extracts a presentation. Each slide is a page with its title as heading; speaker notes follow the slide's text.
 // The error wraps ErrDamaged, ErrEncrypted, ErrTooLarge or charset.ErrBinary.
-func PPTX(data []byte) (document.Document, error) {
+func PPTX(data []byte, inner Inner) (document.Document, error) {
 	f, err := openOffice(data, "pptx")
 	if err != nil {
 		return document.Document{}, err
 	}
+	f.inner = inner
 	slides := f.slides()
 	if len(slides) == 0 {
 		return document.Document{}, fmt.Errorf("%w: a zip file without slides", charset.ErrBinary)
