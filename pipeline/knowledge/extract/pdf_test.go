@@ -300,6 +300,9 @@ func TestPDFHostile(t *testing.T) {
 
 func FuzzPDF(f *testing.F) {
 	f.Add(handbook())
+	f.Add(seenPDF("/OCProperties << /D << /OFF [20 0 R] >> >> /AcroForm << /Fields [21 0 R] >>", "/Rotate 90",
+		"/OC /Layer BDC 0 0 99 99 re W n /Sep cs 0 scn 5 5 m 9 9 l f EMC q 3 Tr "+at(60, 700, 12, "10")+at(74, 706, 7, "6"),
+		"<< /Type /OCG >>", "<< /FT /Tx /V (Marten) /Rect [110 696 200 712] /P 3 0 R >>"))
 	f.Add(makePDF([][]pdfText{column(70, 700, 14, "F1", 10, "one two three four five six seven eight nine ten")}, "t", "", []string{"one"}, []int{0}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		start := time.Now()

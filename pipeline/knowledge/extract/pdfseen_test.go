@@ -162,3 +162,32 @@ func TestPDFHead(t *testing.T) {
 		t.Errorf("title %q, date %q, authors %q", doc.Title, doc.Date, doc.Authors)
 	}
 }
+
+// No value stands under a wrong heading: a cell that spans columns stands in each of them.
+func TestPDFTables(t *testing.T) {
+	t.Parallel()
+	ports := column(60, 700, 15, "F1", 10, "Port", "", "Preamoak", "Spanoak", "Endoak")
+	boats := page(column(180, 685, 15, "F1", 10, "2023", "11", "13", "15"), column(260, 685, 15, "F1", 10, "2024", "12", "14", "16"))
+	crew := column(340, 700, 15, "F1", 10, "Crew", "", "40", "41", "42")
+	const body = "| Preamoak | 11 | 12 | 40 |\n| Spanoak | 13 | 14 | 41 |\n| Endoak | 15 | 16 | 42 |"
+	for _, tc := range []struct {
+		name  string
+		parts [][]pdfText
+		want  string
+	}{
+		{"a heading over two columns", [][]pdfText{ports, boats, crew, column(195, 700, 15, "F1", 10, "Boats by year")},
+			"| Port | Boats by year 2023 | Boats by year 2024 | Crew |\n" + body},
+		{"a heading between two columns", [][]pdfText{ports, boats, crew, column(215, 700, 15, "F1", 10, "Boats")},
+			"| Port | Boats 2023 | Boats 2024 | Crew |\n" + body},
+		{"a value for two columns", [][]pdfText{
+			column(60, 700, 15, "F1", 10, "Port", "Preamoak", "Spanoak", "Endoak", "Lastoak"),
+			column(180, 700, 15, "F1", 10, "2023", "11", "no boats were counted", "15", "16"),
+			column(260, 700, 15, "F1", 10, "2024", "12", "", "16", "17"),
+		}, "| Port | 2023 | 2024 |\n| Preamoak | 11 | 12 |\n| Spanoak | no boats were counted | no boats were counted |\n" +
+			"| Endoak | 15 | 16 |\n| Lastoak | 16 | 17 |"},
+	} {
+		if doc := extractPDF(t, makePDF([][]pdfText{page(tc.parts...)}, "", "", nil, nil)); doc.Text != tc.want {
+			t.Errorf("%s:\n%s\nwant:\n%s", tc.name, doc.Text, tc.want)
+		}
+	}
+}

@@ -177,8 +177,53 @@ func (l *pageLayout) band(rows []textRow, gutters []span, depth int) {
 	case stacked(rows):
 		l.plain(rows)
 	default:
-		l.table(rows, gutters)
+		l.table(rows, l.refined(rows, gutters))
 	}
+}
+
+// refined returns the gutters of a table including those that a cell of several columns crosses: most rows with text
+// in a column are divided there. A column that has only a heading between two others is the heading of both.
+func (l *pageLayout) refined(rows []textRow, gutters []span) (out []span) {
+	for c := range len(gutters) + 1 {
+		var inside []span
+		used, split, last := 0, 0, 0
+		for i, r := range rows {
+			part := textRow{segments: divide(r, gutters)[c]}
+			if len(part.segments) == 0 {
+				continue
+			}
+			if leaders.MatchString(l.newLine(wordsOf(part)).text + " 0") { // a table of contents
+				return gutters
+			}
+			used, last = used+1, i
+			if len(part.segments) < 2 {
+				continue
+			}
+			if split++; split == 1 {
+				inside = inner([]textRow{part}, 0)
+			} else {
+				inside = l.open(inside, part)
+			}
+		}
+		if split > 1 && split*2 > used {
+			out = append(out, inside...)
+		}
+		if c == len(gutters) {
+			break
+		}
+		if heading := used == 1 && last == 0 && c > 0; heading && headsBoth(rows, gutters, c) {
+			out[len(out)-1].to = gutters[c].to
+		} else {
+			out = append(out, gutters[c])
+		}
+	}
+	return out
+}
+
+// headsBoth reports whether the first row has text in column c and not beside it, and the next row on both sides.
+func headsBoth(rows []textRow, gutters []span, c int) bool {
+	first, next := divide(rows[0], gutters), divide(rows[1], gutters)
+	return len(first[c-1])+len(first[c+1]) == 0 && len(next[c-1]) > 0 && len(next[c+1]) > 0
 }
 
 // stacked reports whether rows are few and overlap vertically, as in formulas with fractions.
@@ -192,14 +237,29 @@ func stacked(rows []textRow) bool {
 	return len(rows) <= 8 && overlaps > 0 && overlaps*3 >= len(rows)-1
 }
 
+// divide returns the segments of each column. One that spans columns beside others stands in each of them.
 func divide(r textRow, gutters []span) [][]segment {
 	out := make([][]segment, len(gutters)+1)
+	after := func(x float64, c int) bool { return c < len(gutters) && x > (gutters[c].from+gutters[c].to)/2 }
 	for _, s := range r.segments {
 		c := 0
-		for c < len(gutters) && s.x0 >= (gutters[c].from+gutters[c].to)/2 {
+		for after(s.x0, c) {
 			c++
 		}
+		if after(s.x1, c) && !slices.ContainsFunc(s.words, func(w pdf.Word) bool { return hasLetter(w.Text) }) {
+			for _, w := range s.words { // numbers of several columns that are close to each other
+				for after(w.X0, c) {
+					c++
+				}
+				out[c] = append(out[c], segment{w.X0, w.X1, []pdf.Word{w}})
+			}
+			continue
+		}
 		out[c] = append(out[c], s)
+		for len(r.segments) > 1 && after(s.x1, c) {
+			c++
+			out[c] = append(out[c], s)
+		}
 	}
 	return out
 }
@@ -239,15 +299,18 @@ func edges(rows []textRow) (left, right float64) {
 	return left, right
 }
 
+func wordsOf(r textRow) (words []pdf.Word) {
+	for _, s := range r.segments {
+		words = append(words, s.words...)
+	}
+	return words
+}
+
 // plain writes each row as one line.
 func (l *pageLayout) plain(rows []textRow) {
 	left, right := edges(rows)
 	for _, r := range rows {
-		var words []pdf.Word
-		for _, s := range r.segments {
-			words = append(words, s.words...)
-		}
-		if line := l.newLine(words); line.text != "" {
+		if line := l.newLine(wordsOf(r)); line.text != "" {
 			line.left, line.right = left, right
 			l.out = append(l.out, line)
 		}
@@ -268,11 +331,7 @@ func (l *pageLayout) table(rows []textRow, gutters []span) {
 	for i, r := range rows[:end] {
 		line := textLine{page: l.page, y0: r.y0, y1: r.y1, size: r.height(), cells: make([]string, len(gutters)+1)}
 		for c, part := range divide(r, gutters) {
-			var words []pdf.Word
-			for _, s := range part {
-				words = append(words, s.words...)
-			}
-			cell := l.newLine(words)
+			cell := l.newLine(wordsOf(textRow{segments: part}))
 			line.cells[c], line.note = cell.text, line.note || cell.note
 		}
 		if len(l.out) > start && i > 0 && r.y0-rows[i-1].y1 < 0.8*l.body && continues(line.cells) {
