@@ -70,6 +70,9 @@ func TestOfficeReading(t *testing.T) {
 				wrun(`<w:color w:val="FFFFFF"/>`, " White."), wrun(`<w:rStyle w:val="Geheim"/>`, " Style."))),
 			"a.pptx": pparagraph(prun("", "", "Seen."), prun(`sz="100"`, "", " Tiny.")),
 		}},
+		"white text on a shaded style": {"Seen.", map[string][]byte{
+			"a.docx": makeDOCX(wp(`<w:pStyle w:val="Banner"/>`, wrun(`<w:color w:val="FFFFFF"/>`, "Seen."))),
+		}},
 		"white text on a dark ground": {"| Port | Boats |\n| Emloak | 11 |", map[string][]byte{
 			"a.docx": makeDOCX(`<w:tbl><w:tr><w:tc>` + wp("", wrun(`<w:color w:val="FFFFFF"/>`, "Port")) + "</w:tc>" +
 				wcell("", "Boats") + "</w:tr><w:tr>" + wcell("", "Emloak") + wcell("", "11") + "</w:tr></w:tbl>"),

@@ -33,7 +33,9 @@ func DOCX(data []byte, inner Inner) (document.Document, error) {
 	w := &docxWriter{archive: f, b: document.NewBuilder(), notes: map[string][]string{}}
 	w.targets, _ = f.related(main)
 	f.inner = inner
-	err = f.each(main, "background", func(*xmltree.Element) { w.ground = true })
+	err = f.each(main, "background anchor", func(e *xmltree.Element) {
+		w.ground = w.ground || e.Name == "background" || isOn(e.Attr["behindDoc"])
+	})
 	styles, styleErr := f.styles(path.Join(folder, "styles.xml"))
 	lists, listErr := f.numbering(path.Join(folder, "numbering.xml"))
 	w.styles, w.lists = styles, lists
@@ -279,9 +281,14 @@ func (w *docxWriter) flushDrawings() {
 // grid returns the cells of a table, except in deleted rows.
 func (w *docxWriter) grid(table *xmltree.Element) *document.Table {
 	t := &document.Table{}
+	rows, headers := 0, 0
 	table.Visit(func(e *xmltree.Element) bool {
 		if e.Name == "tr" && e.Child("trPr").Find("del").Name == "" {
 			t.Row()
+			if rows++; rows == headers+1 && e.Child("trPr").Child("tblHeader").Name != "" {
+				headers++
+				t.Headers(headers)
+			}
 			before := e.Child("trPr").Number("gridBefore", 0)
 			for range before {
 				t.Cell("", 1, 1)

@@ -18,6 +18,7 @@ type docxStyle struct {
 	list    string
 	level   int // level in the list; -1 if not set
 	run     *xmltree.Element
+	ground  bool // paragraphs are shaded
 }
 
 type docxStyles map[string]docxStyle
@@ -29,6 +30,7 @@ func (f *archive) styles(name string) (docxStyles, error) {
 		styles[e.Attr["styleId"]] = docxStyle{
 			name: strings.ToLower(e.Val("name")), parent: e.Val("basedOn"), outline: e.Number("outlineLvl", -1),
 			list: e.Val("numId"), level: e.Number("ilvl", -1), run: e.Child("rPr"),
+			ground: e.Child("pPr").Child("shd").Name != "",
 		}
 	})
 	return styles, err
@@ -69,6 +71,7 @@ func (s docxStyles) inherit(k look, id string, depth int) look {
 	if !ok || depth == 0 {
 		return k
 	}
+	k.ground = k.ground || style.ground
 	return s.inherit(k, style.parent, depth-1).with(style.run)
 }
 
