@@ -16,12 +16,9 @@ import (
 // embedBatch is the number of passages embedded and stored together, and thus the most work lost to an error or a kill.
 const embedBatch = 32
 
-// Of the candidates of a search by words, the first have their vectors made at once if they have none yet, as far as
-// the time allows. A base can thus be searched by meaning before all of its passages have vectors.
-const (
-	embedCandidates    = 30
-	embedCandidateTime = 2 * time.Second
-)
+// embedCandidates is the number of first candidates of a search by words whose vectors are made at once if they have
+// none yet. A base can thus be searched by meaning before all of its passages have vectors.
+const embedCandidates = 30
 
 // embedFirst makes the vectors of candidates that have none, best first.
 func (b *meanings) embedFirst(ctx context.Context, candidates []hit) error {
@@ -52,7 +49,7 @@ func (b *meanings) embedFirst(ctx context.Context, candidates []hit) error {
 	if err := b.update(ctx, func(tx *sql.Tx) error { return b.prepareVectors(ctx, tx, false) }); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, embedCandidateTime)
+	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	for some := range slices.Chunk(batch, 2*runtime.GOMAXPROCS(0)) {
 		if err := b.embedBatch(ctx, some); err != nil {

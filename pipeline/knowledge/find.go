@@ -3,7 +3,6 @@ package knowledge
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -20,7 +19,8 @@ type Answer struct {
 	Degraded error // why available vectors were not used; nil if nothing went wrong
 }
 
-// queryTime is the limit for computing the vector of a query; after that, only words are searched.
+// queryTime is the limit for computing the vector of a query, and those of candidates; after that, only words are
+// searched, and the vectors made so far are kept.
 const queryTime = 10 * time.Second
 
 // finder searches the passages of a base by words and, if possible, by vectors, and looks items up by name.
@@ -70,7 +70,7 @@ func (b *finder) near(ctx context.Context, query string, words []string, limit i
 	if err == nil {
 		err = b.meanings.embedFirst(ctx, candidates)
 	}
-	if err != nil && (!errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil) {
+	if err != nil { // what has a vector from an earlier search would come before what has none
 		return neighbours{}, fmt.Errorf("make the vectors of candidates: %w", err)
 	}
 	return b.meanings.near(ctx, query, limit)
