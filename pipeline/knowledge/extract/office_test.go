@@ -157,6 +157,11 @@ func TestXLSX(t *testing.T) {
 		}
 		check(t, doc)
 	}
+	renamed := pack("_rels/.rels", relations("r", "officeDocument", "book/main.xml"), "book/main.xml", `<workbook><sheets><sheet name="A" r:id="r1" xmlns:r="r"/></sheets></workbook>`,
+		"book/_rels/main.xml.rels", relations("r1", "worksheet", "one.xml"), "book/one.xml", "<worksheet>"+xrow("1", "", xcell("A1", "x"))+"</worksheet>")
+	if doc, err := extract.File(t.Context(), "a.xlsx", renamed); err != nil || doc.Text != "x" {
+		t.Errorf("%v %q", err, doc.Text)
+	}
 	wide := strings.Repeat(`<c r="AAA1"><v>1</v></c>`, 2)
 	for name, tc := range map[string]struct {
 		data []byte

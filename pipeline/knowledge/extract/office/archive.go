@@ -160,6 +160,14 @@ func (f *archive) related(name string) (byID, byKind map[string]string) {
 	return byID, byKind
 }
 
+// main returns the main part of an Office file, or usual if the file names none.
+func (f *archive) main(usual string) string {
+	if _, kinds := f.related(""); f.parts[kinds["officeDocument"]] != nil {
+		return kinds["officeDocument"]
+	}
+	return usual
+}
+
 // isOn reports whether an attribute is present and not false.
 func isOn(value string) bool { return value != "" && !off[value] }
 

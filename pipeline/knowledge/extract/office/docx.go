@@ -22,10 +22,7 @@ func DOCX(data []byte, inner Inner) (document.Document, error) {
 	if err != nil {
 		return document.Document{}, err
 	}
-	main := "word/document.xml"
-	if _, kinds := f.related(""); f.parts[kinds["officeDocument"]] != nil {
-		main = kinds["officeDocument"]
-	}
+	main := f.main("word/document.xml")
 	if f.parts[main] == nil {
 		return document.Document{}, fmt.Errorf("%w: a zip file without a document of Word", charset.ErrBinary)
 	}

@@ -27,7 +27,7 @@ func XLSX(data []byte) (document.Document, error) {
 	if err != nil {
 		return document.Document{}, err
 	}
-	const main = "xl/workbook.xml"
+	main := f.main("xl/workbook.xml")
 	if f.parts[main] == nil {
 		return document.Document{}, fmt.Errorf("%w: a zip file without a workbook", charset.ErrBinary)
 	}
