@@ -78,13 +78,15 @@ func unspaced(words []pdf.Word) []pdf.Word {
 		return words[i].X0 - words[i-1].X1
 	}
 	for i := 0; i < len(words); {
-		n, least, ordered, different := 1, math.Inf(1), true, map[string]bool{}
+		n, least, descents, different := 1, math.Inf(1), 0, map[string]bool{}
 		for ; letter(words[i]) && i+n < len(words) && letter(words[i+n]); n++ {
 			least = min(least, gap(i+n))
-			ordered = ordered && words[i+n].Text > words[i+n-1].Text
+			if words[i+n].Text <= words[i+n-1].Text {
+				descents++
+			}
 			different[words[i+n].Text] = true
 		}
-		spaced := n >= 4 && !ordered && len(different) > 2 && min(gap(i), gap(i+n)) > 1.3*least
+		spaced := n >= 4 && descents > n/8 && len(different) > 2 && min(gap(i), gap(i+n)) > 1.3*least
 		for k, w := range words[i : i+n] {
 			if last := len(out) - 1; spaced && k > 0 && gap(i+k) < 1.6*least {
 				out[last].Text, out[last].X1 = out[last].Text+w.Text, w.X1
