@@ -12,6 +12,9 @@ import (
 // separators are the supported field separators of a CSV file.
 const separators = ",;\t|"
 
+// csvTableSize is the size in bytes after which the header row is repeated, so that every passage includes it.
+const csvTableSize = 900
+
 // CSV extracts a CSV file as a table. text is UTF-8; without a recognizable separator it is treated as plain text. What
 // stands above the header row, such as a title and a date, and single fields below the table are paragraphs.
 func CSV(text string) Document {
@@ -35,8 +38,16 @@ func CSV(text string) Document {
 		b.Paragraph(csvLine(row))
 	}
 	width := len(rows[header])
+	hasNames := document.IsHeader(rows[header])
 	var t document.Table
+	size := 0
 	for _, row := range rows[header:] {
+		if size > csvTableSize && hasNames {
+			t.Write(b)
+			t, size = document.Table{}, 0
+			csvRow(&t, rows[header], width)
+		}
+		size += len(csvLine(row))
 		row = row[:max(min(len(row), width), filled(row))]
 		if len(row) > width || len(row) == 1 && width > 2 { // fields under no heading, or a note below the table
 			t.Write(b)

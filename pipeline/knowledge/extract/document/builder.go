@@ -202,7 +202,11 @@ func (b *Builder) Document(s Metadata) Document {
 		b.sections[b.pending].Offset = b.buf.Len()
 	}
 	if s.OfFile {
-		printed := HeadLines(text.Start(b.buf.String(), maxHead))
+		above := ""
+		if len(b.heads) > 0 && b.heads[0].at == 0 {
+			above = "# " + b.heads[0].text + "\n\n"
+		}
+		printed := HeadLines(above + text.Start(b.buf.String(), maxHead))
 		printed.Title = ""
 		printed.Or(s)
 		s = printed

@@ -59,7 +59,9 @@ func HeadLines(document string) (s Metadata) {
 		}
 		underHeading = heading && headings == 1 || underHeading && line == ""
 		if issuer, day := imprint(plain); day != "" && !heading {
-			s.Publisher = cmp.Or(s.Publisher, issuer)
+			if strings.TrimSpace(strings.Join(lines[:i], "")) != "" { // the first line is the title
+				s.Publisher = cmp.Or(s.Publisher, issuer)
+			}
 			days.set(0, day)
 			blank, underHeading = true, false
 			continue

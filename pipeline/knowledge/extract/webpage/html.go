@@ -26,7 +26,7 @@ func Read(page string) document.Document {
 	w.flush()
 	said := document.Metadata{Title: commentTitle(page)}
 	said.Or(pageStates(tree, root))
-	lead := document.HeadLines(b.Lead()) // between the title and the first section
+	lead := document.HeadLines("#\n\n" + b.Lead()) // between the title and the first section
 	said.Date = cmp.Or(said.Date, lead.Date, firstTime(tree))
 	said.Publisher = cmp.Or(said.Publisher, lead.Publisher)
 	doc := b.Document(said)
