@@ -30,7 +30,7 @@ const format = 1
 
 // extraction is the version of the rules for extracting and cutting text, stored as a suffix of each document's hash.
 // Raise it when the same document would yield different passages; the next Ingest then reads all documents again.
-const extraction = "-3"
+const extraction = "-4"
 
 // ErrFormat reports that a file is not a knowledge base of the supported format.
 var ErrFormat = errors.New("not a knowledge base of this version")
